@@ -1,0 +1,57 @@
+# headers.self_contained: every header of src/ compiles alone, with no other include root than those
+# its library may use. A header that leans on what its users include first fails here.
+#
+# Included by the build, it registers the test. Run as a script (cmake -P) with COMPILER and LIST it
+# is the test: LIST has a line for each folder, FOLDER|INCLUDE_ROOT|INCLUDE_ROOT...
+if(CMAKE_SCRIPT_MODE_FILE)
+  file(STRINGS "${LIST}" folders)
+  set(checked 0)
+  set(failed 0)
+  foreach(line IN LISTS folders)
+    string(REPLACE "|" ";" roots "${line}")
+    list(POP_FRONT roots folder)
+    list(REMOVE_DUPLICATES roots)
+    list(TRANSFORM roots PREPEND "-I")
+    file(GLOB_RECURSE headers "${folder}/*.h")
+    foreach(header IN LISTS headers)
+      # Two times in one unit: the guard has to work as well.
+      file(WRITE "${LIST}.cpp" "#include \"${header}\"\n#include \"${header}\"\n")
+      execute_process(COMMAND ${COMPILER} -std=c++20 -Wall -Wextra -Werror -fsyntax-only ${roots}
+                              "${LIST}.cpp" RESULT_VARIABLE code ERROR_VARIABLE output)
+      math(EXPR checked "${checked} + 1")
+      if(code)
+        math(EXPR failed "${failed} + 1")
+        message("${header} does not compile alone:\n${output}")
+      endif()
+    endforeach()
+  endforeach()
+  file(REMOVE "${LIST}.cpp")
+  if(failed OR checked EQUAL 0)
+    message(FATAL_ERROR "${failed} of ${checked} headers do not compile alone")
+  endif()
+  message("${checked} headers compile alone")
+  return()
+endif()
+
+function(numatlas_check_headers)
+  set(lines "")
+  file(GLOB lists ${PROJECT_SOURCE_DIR}/src/*/CMakeLists.txt)
+  foreach(list_file IN LISTS lists)
+    cmake_path(GET list_file PARENT_PATH folder)
+    cmake_path(GET folder FILENAME name)
+    if(NOT TARGET numatlas_${name})
+      continue()
+    endif()
+    # The interface includes are followed through the linked libraries when the file is generated.
+    set(includes "$<TARGET_PROPERTY:numatlas_${name},INCLUDE_DIRECTORIES>")
+    string(APPEND lines "${folder}|$<JOIN:${includes},|>\n")
+  endforeach()
+  set(list ${PROJECT_BINARY_DIR}/headers.txt)
+  file(GENERATE OUTPUT ${list} CONTENT "${lines}")
+  add_test(NAME headers.self_contained
+           COMMAND ${CMAKE_COMMAND} -DCOMPILER=${CMAKE_CXX_COMPILER} -DLIST=${list}
+                   -P ${PROJECT_SOURCE_DIR}/cmake/header_check.cmake)
+  # The sanitizers change nothing here.
+  set_tests_properties(headers.self_contained PROPERTIES LABELS "no-asan-ubsan;no-tsan")
+endfunction()
+numatlas_check_headers()

@@ -1,0 +1,63 @@
+# One library a folder of src/. A library sees its own headers and those of the libraries it names,
+# and no others: each folder has an include root of its own, with a link to the folder in it.
+
+add_library(numatlas_options INTERFACE)
+target_compile_options(numatlas_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # False alarms of gcc 12 and 13 at -O3 in std::string and nlohmann-json (GCC PR 105651, 105329).
+  target_compile_options(numatlas_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
+endif()
+if(NUMATLAS_WERROR)
+  target_compile_options(numatlas_options INTERFACE -Werror)
+endif()
+if(NUMATLAS_SANITIZE)
+  target_compile_options(numatlas_options INTERFACE -fsanitize=${NUMATLAS_SANITIZE}
+                         -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(numatlas_options INTERFACE -fsanitize=${NUMATLAS_SANITIZE})
+endif()
+
+# numatlas_library(NAME DEPENDS lib... LINK external...)
+# Where a preset compiles many sources at once (CMAKE_UNITY_BUILD) these are the sources of one
+# folder: benchmarks do not know each other's names.
+function(numatlas_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  foreach(source IN LISTS ARGN)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(GET folder FILENAME group)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+  endforeach()
+endfunction()
+
+function(numatlas_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK;EXCLUDE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp)
+  list(REMOVE_ITEM sources ${tests} "")
+  if(NOT rapidcheck_library)
+    list(FILTER tests EXCLUDE REGEX "_property_test.cpp$")
+  endif()
+  foreach(excluded IN LISTS ARG_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX "${excluded}")
+  endforeach()
+  set(root ${PROJECT_BINARY_DIR}/include/${name})
+  file(MAKE_DIRECTORY ${root})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/${name} SYMBOLIC)
+  add_library(numatlas_${name} STATIC ${sources})
+  numatlas_unity(numatlas_${name} ${sources})
+  target_include_directories(numatlas_${name} PUBLIC ${root})
+  list(TRANSFORM ARG_DEPENDS PREPEND numatlas_)
+  target_link_libraries(numatlas_${name} PUBLIC ${ARG_DEPENDS} ${ARG_LINK}
+                        PRIVATE numatlas_options)
+  if(NUMATLAS_TESTS AND tests)
+    add_executable(test_${name} ${tests})
+    numatlas_unity(test_${name} ${tests})
+    target_link_libraries(test_${name} PRIVATE numatlas_${name} numatlas_options GTest::gtest_main
+                          GTest::gmock)
+    if(rapidcheck_library)
+      target_link_libraries(test_${name} PRIVATE ${rapidcheck_library})
+    endif()
+    target_compile_definitions(test_${name} PRIVATE
+                               NUMATLAS_TEST_DATA="${PROJECT_SOURCE_DIR}/tests")
+    gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
+  endif()
+endfunction()

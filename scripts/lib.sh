@@ -1,0 +1,182 @@
+# shellcheck shell=bash
+# What scripts/run, scripts/test and scripts/build share: packages, jobs, builds. To be sourced.
+
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
+
+# The one list of what numatlas needs, by Debian name.
+packages_required=(g++ cmake ninja-build make pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev
+  libexpected-dev libhwloc-dev libhwy-dev libtomlplusplus-dev)
+packages_optional=(openmpi-bin libopenmpi-dev mpich libmpich-dev)
+packages_test=(libgtest-dev libgmock-dev librapidcheck-dev numactl python3
+  munge slurm-client slurmctld slurmd
+  busybox-static kmod zstd ndctl daxctl e2fsprogs)
+# The same for the two other package managers that are common on clusters, as a hint only.
+packages_hint_dnf='gcc-c++ cmake ninja-build make pkgconf-pkg-config fmt-devel json-devel
+  cli11-devel expected-devel hwloc-devel google-highway-devel tomlplusplus-devel; MPI: openmpi-devel
+  mpich-devel; tests: gtest-devel gmock-devel numactl python3'
+packages_hint_zypper='gcc-c++ cmake ninja make pkgconf-pkg-config fmt-devel nlohmann_json-devel
+  cli11-devel tl-expected-devel hwloc-devel libhwy-devel tomlplusplus-devel; MPI: openmpi4-devel
+  mpich-devel; tests: gtest gmock numactl python3'
+
+say() { printf '%s\n' "$*" >&2; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# Programs that we call (ccache, CMake, MPI) expect a HOME.
+if [[ -z ${HOME:-} ]]; then
+  HOME=$(getent passwd "$(id -u)" 2>/dev/null | cut -d: -f6)
+  [[ -d $HOME && -w $HOME ]] || HOME=$root/build/home
+  mkdir -p -- "$HOME"
+  export HOME
+fi
+
+# missing_packages NAME...: those that dpkg does not know as installed, one a line.
+missing_packages() {
+  local name installed
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
+    sed -n 's/^installed //p') || true # it fails for names that it does not know
+  for name in "$@"; do
+    [[ $name == pkg-config ]] && have pkg-config && continue # pkgconf provides it
+    grep -qxF -- "$name" <<<"$installed" || printf '%s\n' "$name"
+  done
+}
+
+# as_root COMMAND...: run it as root, or fail at once when that takes a password.
+as_root() {
+  if [[ $(id -u) -eq 0 ]]; then
+    "$@"
+  elif have sudo && sudo -n true 2>/dev/null; then
+    sudo -n -- "$@"
+  else
+    return 1
+  fi
+}
+
+# apt_run ARG...: apt-get without questions; its noise goes to the log.
+apt_run() {
+  as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 apt-get -y -q \
+    -o DPkg::Lock::Timeout=300 "$@" </dev/null >>"$apt_log" 2>&1
+}
+
+# apt_install NAME...: those of them that this release has, so that one unknown name does not keep the
+# others away.
+apt_install() {
+  local name known=()
+  for name in "$@"; do
+    if apt-cache show --no-all-versions "$name" >/dev/null 2>&1; then known+=("$name"); fi
+  done
+  [[ ${#known[@]} -gt 0 ]] && apt_run install --no-install-recommends "${known[@]}"
+}
+
+# apt_install_missing REQUIRED... -- OPTIONAL...: with the package lists as they are, then with fresh
+# ones, then without what is optional (an MPI that clashes with one that is here).
+apt_install_missing() {
+  local required=() missing
+  while [[ $1 != -- ]]; do
+    required+=("$1")
+    shift
+  done
+  shift
+  compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null || apt_run update || true
+  mapfile -t missing < <(missing_packages "${required[@]}" "$@")
+  apt_install "${missing[@]}" || true
+  mapfile -t missing < <(missing_packages "${required[@]}" "$@")
+  [[ ${#missing[@]} -eq 0 ]] && return 0
+  apt_run update || true
+  apt_install "${missing[@]}" && return 0
+  mapfile -t missing < <(missing_packages "${required[@]}")
+  [[ ${#missing[@]} -eq 0 ]] || apt_install "${missing[@]}" || true
+}
+
+# install_packages --program|--tests: installs what is missing. Never fatal: what is really needed shows when
+# CMake looks for it, and a module or another package manager may have brought it.
+install_packages() {
+  local wanted=("${packages_required[@]}") optional=("${packages_optional[@]}") missing
+  [[ $1 == --tests ]] && wanted+=("${packages_test[@]}")
+  if ! have apt-get || ! have dpkg-query; then
+    name_packages
+    return 0
+  fi
+  mapfile -t missing < <(missing_packages "${wanted[@]}" "${optional[@]}")
+  [[ ${#missing[@]} -eq 0 ]] && return 0
+  mkdir -p -- "$root/build"
+  apt_log=$root/build/apt.log
+  : >"$apt_log"
+  if ! as_root true; then
+    say "Not installed, and no root to install them (going on with what is here):"
+    say "  apt-get install ${missing[*]}"
+    return 0
+  fi
+  say "Installing ${missing[*]} (log: build/apt.log)"
+  apt_install_missing "${wanted[@]}" -- "${optional[@]}"
+  mapfile -t missing < <(missing_packages "${wanted[@]}" "${optional[@]}")
+  [[ ${#missing[@]} -eq 0 ]] && return 0
+  say "apt-get could not install ${missing[*]}. The end of its log:"
+  tail -n 15 -- "$apt_log" >&2
+}
+
+# name_packages: for machines without apt; silent when the build tools are there.
+name_packages() {
+  local tool missing=()
+  for tool in g++ cmake ninja pkg-config; do have "$tool" || missing+=("$tool"); done
+  [[ ${#missing[@]} -eq 0 ]] && return 0
+  say "Not found: ${missing[*]}. There is no apt here; numatlas needs these packages:"
+  say "  Debian names: ${packages_required[*]}"
+  say "    optional: ${packages_optional[*]}; for the tests: ${packages_test[*]}"
+  if have dnf; then say "  dnf: $packages_hint_dnf"; fi
+  if have zypper; then say "  zypper: $packages_hint_zypper"; fi
+  say "Going on with what is here."
+}
+
+# available_mib: memory to be had now, in MiB: the kernel's estimate, or what the cgroup leaves.
+available_mib() {
+  local kib mib max used
+  kib=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo 2>/dev/null)
+  mib=$((${kib:-2097152} / 1024))
+  max=$(cat /sys/fs/cgroup/memory.max 2>/dev/null || true)
+  used=$(cat /sys/fs/cgroup/memory.current 2>/dev/null || true)
+  if [[ $max =~ ^[0-9]+$ && $used =~ ^[0-9]+$ ]] && (((max - used) / 1048576 < mib)); then
+    mib=$(((max - used) / 1048576))
+  fi
+  printf '%s\n' "$mib"
+}
+
+# compile_jobs: one a CPU that this process may use, but no more than have 1.5 GiB of memory each
+# (what the compiler takes at most for one source here), so that a small machine is not driven out
+# of memory.
+compile_jobs() {
+  local cpus by_memory
+  cpus=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc 2>/dev/null || echo 1)
+  by_memory=$(($(available_mib) / 1536))
+  ((by_memory < 1)) && by_memory=1
+  printf '%s\n' $((by_memory < cpus ? by_memory : cpus))
+}
+
+# build_preset PRESET [CMAKE_ARG...]: configures and builds; the output goes to
+# build/PRESET/build.log, its tail to stderr on failure. Runs the tools under the command in the
+# array `under`, when that is set.
+build_preset() {
+  local preset=$1 folder=$root/build/$1 log=$root/build/$1/build.log home jobs tool
+  shift
+  for tool in g++ cmake ninja pkg-config; do
+    have "$tool" || [[ $tool == g++ && -n ${CXX:-} ]] ||
+      { say "cannot build: $tool is not installed"; return 1; }
+  done
+  have ccache && export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
+  # CMake refuses a build folder that was made for another place (a checkout moved or copied).
+  home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$folder/CMakeCache.txt" 2>/dev/null || true)
+  if [[ -n $home && $home != "$root" ]]; then
+    say "build/$preset was made for $home: starting afresh"
+    rm -rf -- "$folder"
+  fi
+  mkdir -p -- "$folder"
+  jobs=$(compile_jobs)
+  say "Building preset $preset with $jobs jobs (log: build/$preset/build.log)"
+  if ! (cd -- "$root" && cmake --preset "$preset" "$@" &&
+    "${under[@]}" cmake --build "build/$preset" -j "$jobs") >"$log" 2>&1 </dev/null; then
+    say "Building preset $preset failed. The end of build/$preset/build.log:"
+    grep -nE 'error|Error|FAILED|not found' -- "$log" | head -n 20 >&2
+    tail -n 30 -- "$log" >&2
+    return 1
+  fi
+}
+under=()

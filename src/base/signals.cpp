@@ -1,0 +1,53 @@
+#include "base/signals.h"
+
+#include <unistd.h>
+#include <csignal>
+
+#include <atomic>
+
+namespace numatlas {
+namespace {
+
+std::atomic<bool> stop{false};
+std::atomic<int> received{0};
+std::atomic<int> interrupts{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
+              "the handler may only touch lock-free atomics");
+
+void on_signal(int signal) {
+  // Only the second that a person sent: a stop passed on by another rank is none.
+  if (signal == SIGINT && interrupts.fetch_add(1) > 0) _exit(128 + SIGINT);
+  received.store(signal);
+  stop.store(true);
+}
+
+}  // namespace
+
+void install_signal_handlers() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigemptyset(&action.sa_mask);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGXCPU}) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    // nohup(1) ignores the hangup for its program.
+    if (signal == SIGHUP && before.sa_handler == SIG_IGN) continue;
+    sigaction(signal, &action, nullptr);
+  }
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &action, nullptr);
+  sigaction(SIGXFSZ, &action, nullptr);
+}
+
+bool stop_requested() { return stop.load(std::memory_order_relaxed); }
+int stop_signal() { return received.load(std::memory_order_relaxed); }
+void request_stop(int signal) {
+  if (signal != 0) received.store(signal);
+  stop.store(true);
+}
+void reset_stop_for_tests() {
+  received.store(0);
+  stop.store(false);
+}
+
+}  // namespace numatlas

@@ -1,0 +1,139 @@
+#include "base/units.h"
+
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace numatlas {
+namespace {
+
+struct Number {
+  double value;
+  std::string_view unit;
+};
+
+Expected<Number> split_number(std::string_view text) {
+  const std::string copy(text);
+  char* end = nullptr;
+  // Only digits and one point: strtod alone would take "inf", "nan", "0x10" and "1e9".
+  const std::size_t digits = copy.find_first_not_of("0123456789.");
+  if (digits == 0 || copy.empty()) {
+    return fail(ErrorKind::usage, fmt::format("'{}' is not a number with a unit", text));
+  }
+  const std::string number = copy.substr(0, digits);
+  const double value = std::strtod(number.c_str(), &end);
+  if (*end != '\0') return fail(ErrorKind::usage, fmt::format("'{}' is not a number", text));
+  const std::size_t unit =
+      digits == std::string::npos ? copy.size() : copy.find_first_not_of(' ', digits);
+  return Number{value, text.substr(std::min(unit, text.size()))};
+}
+
+/// Bytes in a unit, 0 where the unit is unknown.
+double unit_bytes(std::string_view unit) {
+  if (unit == "B") return 1;
+  constexpr std::string_view prefixes = "kmgtp";
+  if (unit.empty()) return 0;
+  const auto power = prefixes.find(static_cast<char>(std::tolower(unit[0])));
+  if (power == std::string_view::npos) return 0;
+  const std::string_view rest = unit.substr(1);
+  if (rest.empty() || rest == "iB" || rest == "ib") {
+    return std::pow(1024.0, static_cast<double>(power + 1));
+  }
+  return rest == "B" ? std::pow(1000.0, static_cast<double>(power + 1)) : 0;
+}
+
+struct Step {
+  const char* name;
+  std::uint64_t bytes;
+};
+constexpr std::array<Step, 5> binary_units{
+    {{"PiB", gib* mib}, {"TiB", gib* kib}, {"GiB", gib}, {"MiB", mib}, {"KiB", kib}}};
+
+}  // namespace
+
+std::string to_text(Bytes bytes) {
+  for (const Step& unit : binary_units) {
+    if (bytes.value != 0 && bytes.value % unit.bytes == 0) {
+      return fmt::format("{} {}", bytes.value / unit.bytes, unit.name);
+    }
+  }
+  return fmt::format("{} B", bytes.value);
+}
+
+std::string to_rounded_text(Bytes bytes) {
+  for (const Step& unit : binary_units) {
+    if (bytes.value < unit.bytes) continue;
+    const double value = static_cast<double>(bytes.value) / static_cast<double>(unit.bytes);
+    return bytes.value % unit.bytes == 0 ? fmt::format("{} {}", bytes.value / unit.bytes, unit.name)
+                                         : fmt::format("{:.1f} {}", value, unit.name);
+  }
+  return fmt::format("{} B", bytes.value);
+}
+
+Expected<Bytes> parse_bytes(std::string_view text, std::uint64_t bare_unit) {
+  const auto number = split_number(text);
+  if (!number) return fail(number.error());
+  const double unit =
+      number->unit.empty() ? static_cast<double>(bare_unit) : unit_bytes(number->unit);
+  if (unit == 0) {
+    return fail(ErrorKind::usage, fmt::format("'{}' has an unknown unit", text),
+                "use B, KiB, MiB, GiB, TiB (powers of 1024) or kB, MB, GB, TB (powers of 1000)");
+  }
+  const double bytes = number->value * unit;
+  if (!(bytes >= 1)) {
+    return fail(ErrorKind::usage, fmt::format("'{}' is not more than zero bytes", text));
+  }
+  if (bytes != std::floor(bytes)) {
+    return fail(ErrorKind::usage, fmt::format("'{}' is not a whole number of bytes", text));
+  }
+  if (bytes >= 9.2e18) return fail(ErrorKind::usage, fmt::format("'{}' is too large", text));
+  return Bytes{static_cast<std::uint64_t>(bytes)};
+}
+
+Expected<Nanoseconds> parse_duration(std::string_view text) {
+  const auto number = split_number(text);
+  if (!number) return fail(number.error());
+  double unit = 0;
+  if (number->unit.empty() || number->unit == "s") unit = 1e9;
+  if (number->unit == "ms") unit = 1e6;
+  if (number->unit == "us") unit = 1e3;
+  if (number->unit == "ns") unit = 1;
+  if (number->unit == "m" || number->unit == "min") unit = 60e9;
+  if (unit == 0) {
+    return fail(ErrorKind::usage, fmt::format("'{}' has an unknown unit of time", text),
+                "use ns, us, ms, s or m");
+  }
+  const double time = number->value * unit;
+  if (!(time >= 1) || time > 9e18) {
+    return fail(ErrorKind::usage, fmt::format("'{}' is not a time of at least 1 ns", text));
+  }
+  return Nanoseconds(static_cast<std::int64_t>(time));
+}
+
+Expected<double> parse_part(std::string_view text) {
+  const bool percent = text.ends_with('%');
+  const std::string_view number = text.substr(0, text.size() - (percent ? 1 : 0));
+  double value = 0;
+  const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (percent) value /= 100;
+  if (code != std::errc{} || end != number.data() + number.size() || !(value > 0) || value > 1) {
+    return fail(ErrorKind::usage, fmt::format("'{}' is not a part between 0 and 1", text),
+                "write 1% or 0.01");
+  }
+  return value;
+}
+
+std::string to_text(Nanoseconds time) {
+  const auto ns = static_cast<double>(time.count());
+  if (ns < 1e3) return fmt::format("{:.0f} ns", ns);
+  if (ns < 1e6) return fmt::format("{:.1f} us", ns / 1e3);
+  if (ns < 1e9) return fmt::format("{:.1f} ms", ns / 1e6);
+  return fmt::format("{:.2f} s", ns / 1e9);
+}
+
+}  // namespace numatlas

@@ -1,0 +1,130 @@
+// Bandwidth: every worker runs one of STREAM's operations, or plain reads, writes and mixes, on its
+// own memory, all together. The sum is what all moved in the time in which all were recording.
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/size_list.h"
+#include "benchmarks/bandwidth/table.h"
+#include "benchmarks/flows.h"
+
+namespace numatlas {
+namespace {
+
+class Bandwidth final : public Benchmark {
+ public:
+  std::string name() const override { return "bandwidth"; }
+  std::string summary() const override {
+    return "bandwidth of reads, writes and STREAM's operations, by worker and in sum";
+  }
+  std::string description() const override {
+    return "Each worker runs a kernel over its own memory, all at the same time unless --serial. "
+           "Bytes\n"
+           "are counted as STREAM counts them; the traffic with the lines that ordinary stores "
+           "fetch\n"
+           "before they write stands beside. The sum is what all workers moved in the time in "
+           "which\n"
+           "all were recording.";
+  }
+  void add_options(CLI::App& app) override;
+  Expected<void> parse_options() override;
+  int default_threads(const RunOptions&) const override { return 0; }
+  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
+  std::string main_metric() const override { return "bandwidth"; }
+  std::vector<std::string> survey_words(const Machine& machine) const override;
+  std::string table(const RunReport& report, const RunOptions& options) const override {
+    return bandwidth_table(report, options.stats);
+  }
+
+ private:
+  PlannedScenario point(const PlanInput& input, const Choice& choice, Bytes size, PageKind pages,
+                        int threads) const;
+
+  std::string size_text_ = "256";
+  KernelOptions kernels_{"read,write,copy,scale,add,triad", ""};
+  std::vector<Bytes> sizes_;
+  std::vector<Choice> choices_;
+};
+
+void Bandwidth::add_options(CLI::App& app) {
+  app.add_option("--size", size_text_,
+                 "memory a worker, all arrays together: MiB (512), with a unit (48KiB), powers of "
+                 "two in a range (1-2048, 32KiB-2GiB), a list (64,128,300)")
+      ->type_name("SIZES")
+      ->capture_default_str();
+  kernels_.add_to(app);
+}
+
+Expected<void> Bandwidth::parse_options() {
+  auto sizes = parse_sizes(size_text_);
+  if (!sizes) return fail(sizes.error());
+  sizes_ = *std::move(sizes);
+  auto choices = kernels_.parse();
+  if (!choices) return fail(choices.error());
+  choices_ = *std::move(choices);
+  return {};
+}
+
+PlannedScenario Bandwidth::point(const PlanInput& input, const Choice& choice, Bytes size,
+                                 PageKind pages, int threads) const {
+  PlannedScenario planned;
+  std::string name =
+      fmt::format("{} {} {}", choice.short_name(), compact_text(size), name_of(pages));
+  if (!input.options.thread_counts.empty())
+    name += fmt::format(" {} thread{}", threads, threads == 1 ? "" : "s");
+  planned.head.name = name;
+  planned.head.size = size;
+  planned.head.pages = name_of(pages);
+  planned.head.kernel = choice.name;
+  planned.head.stores = choice.stores();
+  planned.scenario = {name, {}, input.options.stop};
+  planned.scenario.stop.to_the_end = true;
+  return planned;
+}
+
+Expected<std::vector<PlannedScenario>> Bandwidth::plan(const PlanInput& input) const {
+  if (!input.options.csv_file.empty() &&
+      choices_.size() * std::max<std::size_t>(1, input.options.thread_counts.size()) > 1) {
+    return fail(ErrorKind::usage,
+                "--csv: its format has no place for several kernels, stores or numbers of threads",
+                "use --format csv or --json FILE");
+  }
+  std::vector<int> counts = input.options.thread_counts;
+  if (counts.empty()) counts = {std::numeric_limits<int>::max()};
+  std::vector<PlannedScenario> plan;
+  for (PageKind pages : input.options.pages) {
+    for (Bytes size : sizes_) {
+      for (const Choice& choice : choices_) {
+        if (auto fits = (*make_kernel(choice.spec))->check_size(size); !fits)
+          return fail(fits.error());
+        for (int threads : counts) {
+          std::vector<Flow> flows;
+          for (std::size_t worker = 0; worker < input.layout.workers.size(); ++worker) {
+            if (input.layout.workers[worker].placement.thread >= threads) continue;
+            flows.push_back(stream_flow(input, choice, static_cast<int>(worker), size, pages));
+          }
+          add_point(plan, point(input, choice, size, pages, threads), std::move(flows),
+                    input.options.serial);
+        }
+      }
+    }
+  }
+  return plan;
+}
+
+/// All CPUs together and one alone, in memory and in the caches.
+std::vector<std::string> Bandwidth::survey_words(const Machine& machine) const {
+  const auto cpus = std::to_string(std::max<std::size_t>(1, machine.usable_cpus().size()));
+  return {"--kernels",       "read,copy,triad",
+          "--mix",           "2:1",
+          "--stores",        has_non_temporal_stores() ? "ordinary,non-temporal" : "ordinary",
+          "--size",          "256",
+          "--threads",       cpus == "1" ? "1" : "1," + cpus,
+          "--skip-too-large"};
+}
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_bandwidth_benchmark() { return std::make_unique<Bandwidth>(); }
+
+}  // namespace numatlas

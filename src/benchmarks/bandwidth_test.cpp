@@ -1,0 +1,79 @@
+// What the bandwidth benchmark computes over all workers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "benchmarks/bandwidth/table.h"
+#include "benchmarks/metrics.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// A worker that moved these bytes in each stretch, in a time together of so many seconds.
+FlowResult moved(int worker, double together, std::vector<double> bytes) {
+  FlowResult flow;
+  flow.worker = worker;
+  flow.kernel = "copy";
+  flow.together = together;
+  flow.stretch_bytes = std::move(bytes);
+  flow.metrics = {{"bandwidth", "B/s", 4e9, std::nullopt}, {"traffic", "B/s", 6e9, std::nullopt}};
+  flow.level = "memory";
+  return flow;
+}
+
+RunReport report_of(ScenarioResult point) {
+  RunReport report;
+  report.isa = "AVX9";
+  report.hosts = {"host"};
+  report.workers.resize(2);
+  point.size = Bytes{mib};
+  point.pages = "base";
+  point.kernel = "copy";
+  point.stores = "ordinary";
+  report.scenarios = {std::move(point)};
+  report.complete = true;
+  return report;
+}
+
+TEST(BandwidthTotals, AllBytesOverTheCommonTime) {
+  ScenarioResult point;
+  // Turn by turn on one CPU: each worker alone seems twice as fast as both are together.
+  point.flows = {moved(0, 2.0, {8e9, 0}), moved(1, 2.0, {0, 4e9})};
+  const auto totals = sums_of(point, report_of(point));
+  ASSERT_EQ(totals.size(), 2u);
+  EXPECT_EQ(totals[0].name, "bandwidth_sum");
+  EXPECT_DOUBLE_EQ(*totals[0].value, 6e9);
+  EXPECT_DOUBLE_EQ(totals[0].summary->min, 4e9);
+  EXPECT_DOUBLE_EQ(totals[0].summary->max, 8e9);
+  EXPECT_DOUBLE_EQ(*totals[1].value, 9e9) << "with the lines that stores fetch";
+}
+
+TEST(BandwidthTotals, NoSumWhereNothingWasTogether) {
+  ScenarioResult point;
+  point.flows = {moved(0, 1.0, {1e9}), moved(1, 0.0, {})};
+  EXPECT_THAT(sums_of(point, report_of(point)), IsEmpty());
+  point.flows = {moved(0, 1.0, {1e9}), moved(1, 1.0, {1e9})};
+  RunReport serial = report_of(point);
+  serial.serial = true;
+  EXPECT_THAT(sums_of(point, serial), IsEmpty());
+}
+
+TEST(BandwidthTable, SaysWhatWasCounted) {
+  ScenarioResult point;
+  point.flows = {moved(0, 1.0, {1e9}), moved(1, 1.0, {2e9})};
+  RunReport report = report_of(point);
+  report.scenarios[0].totals = sums_of(report.scenarios[0], report);
+  const std::string text = bandwidth_table(report, false);
+  EXPECT_THAT(text, HasSubstr("kernels: AVX9"));
+  EXPECT_THAT(text, HasSubstr("copy    ordinary         1MiB  memory  - -> -        2  3.00"));
+  EXPECT_THAT(text, HasSubstr("4.50"));
+  EXPECT_THAT(text, HasSubstr("warning: the sum is less than 80 % of what the workers' medians"))
+      << "2 x 4";
+  for (FlowResult& flow : report.scenarios[0].flows) flow.level = "L2";
+  EXPECT_THAT(bandwidth_table(report, false), ::testing::Not(HasSubstr("4.50")));
+}
+
+}  // namespace
+}  // namespace numatlas

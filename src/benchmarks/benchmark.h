@@ -1,0 +1,112 @@
+// A benchmark says which flows to run and how to read what came back; nothing else. The runner does
+// the rest (benchmarks/runner.h).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "benchmarks/metrics.h"
+#include "benchmarks/options.h"
+#include "engine/scenario.h"
+#include "report/result.h"
+
+namespace numatlas {
+
+/// Everything a plan may depend on: the same on every rank.
+struct PlanInput {
+  const RunOptions& options;
+  const Layout& layout;
+  const std::vector<Machine>& machines;  ///< one a host
+};
+
+/// A scenario and how the report names its point.
+struct PlannedScenario {
+  Scenario scenario;
+  ScenarioResult head;  ///< filled but for status, reason and flows
+  /// Serial runs split one point into a scenario a worker: parts of one point share this number.
+  int point = 0;
+  /// What keeps it from being measured is a skip with its reason, and not the end of the run.
+  bool optional = false;
+  std::string skip;  ///< why it cannot be measured on this machine; "" when it can be tried
+  /// System-wide interleave weights while it runs; the old ones are put back after it, unless
+  /// `keep_weights` and it was measured. Empty: they are left alone.
+  std::vector<std::pair<NodeId, int>> system_weights = {};
+  bool keep_weights = false;
+};
+
+/// Adds the next point: its flows together, or (serial) a scenario for each of them; without flows
+/// (a point that is skipped) an empty one. `head` and the
+/// scenario's name and stop rule are those of the point; its flows and number are set here.
+void add_point(std::vector<PlannedScenario>& plan, PlannedScenario point, std::vector<Flow> flows,
+               bool serial);
+
+/// Error (usage) unless all workers are threads of one process: flows that share memory, or use
+/// what another touched first, cannot be of several ranks. `command` is named.
+Expected<void> check_one_process(const PlanInput& input, const std::string& command);
+
+/// A worker on each chosen CPU, pinned to it, and more where --threads asks for more; a launched
+/// task has its own number. For benchmarks whose points take the CPUs of one node or another.
+Expected<std::vector<WorkerPlacement>> worker_on_every_cpu(const RunOptions& options,
+                                                           const Machine& machine,
+                                                           const TaskContext& task);
+
+class Benchmark {
+ public:
+  virtual ~Benchmark() = default;
+  virtual std::string name() const = 0;
+  virtual std::string summary() const = 0;      ///< one line
+  virtual std::string description() const = 0;  ///< for its page of help
+  /// Options of its own, beside the common ones.
+  virtual void add_options(CLI::App& app) = 0;
+  /// Reads the texts of its options; errors name them.
+  virtual Expected<void> parse_options() = 0;
+  /// Workers without a launcher, --threads and OMP_NUM_THREADS; 0 = one a chosen CPU.
+  virtual int default_threads(const RunOptions& options) const = 0;
+  /// The workers of this rank. Pure, but for what the options name.
+  virtual Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options,
+                                                         const Machine& machine,
+                                                         const TaskContext& task) const {
+    return resolve_placement(options.placement, machine, task, default_threads(options));
+  }
+  virtual Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const = 0;
+  /// The metric that --csv holds: a row a size, a column a worker.
+  virtual std::string main_metric() const = 0;
+  /// Metrics of a flow beside those of metrics.h; `report` has the points before. Pure.
+  virtual std::vector<Metric> flow_metrics(const FlowResult& flow, const ScenarioResult& point,
+                                           const RunReport& report) const {
+    (void)flow;
+    (void)point;
+    (void)report;
+    return {};
+  }
+  /// Metrics over all flows of a point, from their results, beside those of metrics.h. Pure.
+  virtual std::vector<Metric> totals(const ScenarioResult& point, const RunReport& report) const {
+    (void)point;
+    (void)report;
+    return {};
+  }
+  /// What is still to be measured, now that the plan, and what this gave before, is done; nothing
+  /// ends the run. Pure. For runs of one process; `point` of what it gives counts from 0.
+  virtual Expected<std::vector<PlannedScenario>> refine(const PlanInput& input,
+                                                        const RunReport& report) const {
+    (void)input;
+    (void)report;
+    return std::vector<PlannedScenario>{};
+  }
+  /// Part of a --time for all points that goes to the plan; the rest is for what `refine` adds.
+  virtual double time_of_plan() const { return 1; }
+  /// What --time is when it is not given, and whether it is that of each point or of all together.
+  virtual TimeOption time_option() const { return {}; }
+  /// Whether `numatlas survey` runs it.
+  virtual bool in_survey() const { return true; }
+  /// Words for `numatlas survey` on this machine.
+  virtual std::vector<std::string> survey_words(const Machine& machine) const = 0;
+  /// The report for people.
+  virtual std::string table(const RunReport& report, const RunOptions& options) const = 0;
+};
+
+/// All benchmarks of this build, by name.
+std::vector<std::unique_ptr<Benchmark>> all_benchmarks();
+
+}  // namespace numatlas

@@ -1,0 +1,47 @@
+// Which kernels a benchmark of bandwidth measures: the options for it, and what they mean.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "kernels/kernel.h"
+
+namespace numatlas {
+
+/// "ordinary,non-temporal"; errors name --stores (unavailable: this CPU has no such stores).
+Expected<std::vector<Stores>> parse_stores(const std::string& text);
+
+/// The kernels that --kernels and --kernel name.
+extern const std::vector<std::string> stream_kernels;
+
+/// Declares --stores and --isa, as every benchmark that moves memory has them.
+void add_stores_option(CLI::App& app, std::string& stores);
+void add_isa_option(CLI::App& app, std::string& isa);
+
+/// One kernel to measure.
+struct Choice {
+  std::string name;  ///< in the report: "copy", "mix 2:1"
+  KernelSpec spec;
+  bool writes = true;
+
+  std::string stores() const;      ///< "ordinary", "non-temporal"; "" for a kernel that only reads
+  std::string short_name() const;  ///< "copy", "copy nt", "mix 2:1"
+};
+
+/// --kernels, --mix, --stores, --isa.
+class KernelOptions {
+ public:
+  /// What is measured when nothing is said; `mixes` may be "".
+  KernelOptions(std::string kernels, std::string mixes)
+      : kernels_text_(std::move(kernels)), mix_text_(std::move(mixes)) {}
+  void add_to(CLI::App& app);
+  /// A choice a kernel and kind of stores, in the order given, mixes last. Also sets the
+  /// instruction set. Errors name the option.
+  Expected<std::vector<Choice>> parse() const;
+
+ private:
+  std::string kernels_text_, mix_text_, stores_text_ = "ordinary", isa_;
+};
+
+}  // namespace numatlas

@@ -1,0 +1,266 @@
+// Copies from memory in one place to memory in another, by CPUs near one of them: all pairs of
+// nodes, or a given pair.
+#include <limits>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/size_list.h"
+#include "benchmarks/benchmark.h"
+#include "benchmarks/choices.h"
+#include "benchmarks/copy/table.h"
+#include "benchmarks/copy/team.h"
+#include "benchmarks/levels.h"
+
+namespace numatlas {
+namespace {
+
+struct Pair {
+  MemorySpec from, to;
+};
+
+MemorySpec bound_to(NodeId node) {
+  MemorySpec spec;
+  spec.single = {MemoryMode::bind, {{node, 1}}};
+  return spec;
+}
+
+Expected<MemorySpec> parse_end(const std::string& text, const char* option) {
+  auto spec = parse_memory_spec(text);
+  if (!spec) return fail(renamed(spec.error(), "--memory", option));
+  if (spec->form == MemorySpec::Form::single) return spec;
+  return fail(ErrorKind::usage,
+              fmt::format("{}: '{}' is another place for each worker", option, text),
+              "name one for all: bind:0, interleave:0,1, weighted:0=3,2=1, prefer:0, local");
+}
+
+class Copy final : public Benchmark {
+ public:
+  std::string name() const override { return "copy"; }
+  std::string summary() const override {
+    return "copies from the memory of one node to that of another, all pairs or one";
+  }
+  std::string description() const override {
+    return "Each worker copies from memory of its own in one place to memory of its own in "
+           "another.\n"
+           "Without --from and --to: every pair of nodes with memory, nodes without CPUs "
+           "included.\n"
+           "Bytes copied are counted once; STREAM counts them twice, as read and as written.";
+  }
+  void add_options(CLI::App& app) override;
+  Expected<void> parse_options() override;
+  int default_threads(const RunOptions&) const override { return 0; }
+  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
+                                                 const TaskContext& task) const override {
+    return worker_on_every_cpu(options, machine, task);
+  }
+  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
+  std::string main_metric() const override { return "bandwidth"; }
+  std::vector<Metric> totals(const ScenarioResult& point, const RunReport&) const override {
+    return copy_totals(point);
+  }
+  std::vector<std::string> survey_words(const Machine& machine) const override;
+  std::string table(const RunReport& report, const RunOptions& options) const override {
+    return copy_table(report, options.stats);
+  }
+
+ private:
+  /// What the points of all pairs are measured with in turn.
+  struct Case {
+    PageKind pages = PageKind::base;
+    Bytes size;
+    Stores stores = Stores::ordinary;
+    int threads = 0;
+  };
+
+  Expected<std::vector<Pair>> pairs_of(const PlanInput& input) const;
+  PlannedScenario point(const PlanInput& input, const Pair& pair, const Case& now,
+                        std::vector<Flow>& flows) const;
+  Flow flow_of(const PlanInput& input, const Pair& pair, const Case& now, int worker) const;
+
+  std::string from_text_, to_text_, side_text_ = "from", size_text_ = "256";
+  std::string stores_text_ = "ordinary", isa_;
+  bool matrix_ = false;
+  std::optional<MemorySpec> from_, to_;
+  Side side_ = Side::from;
+  std::vector<Bytes> sizes_;
+  std::vector<Stores> stores_;
+};
+
+void Copy::add_options(CLI::App& app) {
+  const auto place = [&](const char* name, std::string& value, const char* what) {
+    return refuse_empty(app.add_option(name, value, what))->type_name("PLACEMENT");
+  };
+  auto* from = place("--from", from_text_,
+                     "what is read: bind:0, interleave:0,1, weighted:0=3,2=1, prefer:0, local");
+  auto* to = place("--to", to_text_, "what is written (each: local when only the other is given)");
+  app.add_flag("--matrix", matrix_, "all pairs of nodes (default without --from and --to)")
+      ->excludes(from)
+      ->excludes(to);
+  app.add_option("--side", side_text_,
+                 "CPUs of the nodes copied from, of those copied to, or any; where there are none: "
+                 "the other side's, else the nearest")
+      ->type_name("SIDE")
+      ->capture_default_str();
+  app.add_option("--size", size_text_,
+                 "memory a worker copies from, and as much to copy to: MiB (512), with a unit "
+                 "(48KiB), powers of two in a range (1-2048, 32KiB-2GiB), a list (64,128,300)")
+      ->type_name("SIZES")
+      ->capture_default_str();
+  add_stores_option(app, stores_text_);
+  add_isa_option(app, isa_);
+}
+
+Expected<void> Copy::parse_options() {
+  auto sizes = parse_sizes(size_text_);
+  if (!sizes) return fail(sizes.error());
+  sizes_ = *std::move(sizes);
+  if (auto used = use_instruction_set(isa_); !used) return used;
+  auto stores = parse_stores(stores_text_);
+  if (!stores) return fail(stores.error());
+  stores_ = *std::move(stores);
+  const auto side = parse_words(side_text_, "--side", {"from", "to", "any"});
+  if (!side) return fail(side.error());
+  if (side->size() > 1) return fail(ErrorKind::usage, "--side: only one at a time");
+  const std::map<std::string, Side> sides{
+      {"from", Side::from}, {"to", Side::to}, {"any", Side::any}};
+  side_ = sides.at(side->front());
+  if (from_text_.empty() && to_text_.empty()) return {};
+  auto from = parse_end(from_text_.empty() ? "local" : from_text_, "--from");
+  if (!from) return fail(from.error());
+  auto to = parse_end(to_text_.empty() ? "local" : to_text_, "--to");
+  if (!to) return fail(to.error());
+  from_ = *std::move(from);
+  to_ = *std::move(to);
+  return {};
+}
+
+/// The pair asked for, which must be there on every host; or all pairs of the nodes of all hosts.
+Expected<std::vector<Pair>> Copy::pairs_of(const PlanInput& input) const {
+  NodeSet nodes;
+  for (const Machine& machine : input.machines) {
+    nodes = nodes | machine.usable_memory_nodes();
+    if (!from_) continue;
+    if (auto there = resolve_memory(*from_, machine, 0); !there)
+      return fail(renamed(there.error(), "--memory", "--from"));
+    if (auto there = resolve_memory(*to_, machine, 0); !there)
+      return fail(renamed(there.error(), "--memory", "--to"));
+  }
+  if (from_) return std::vector<Pair>{{*from_, *to_}};
+  std::vector<Pair> pairs;
+  for (NodeId from : nodes) {
+    for (NodeId to : nodes) pairs.push_back({bound_to(from), bound_to(to)});
+  }
+  if (pairs.empty())
+    return fail(ErrorKind::unavailable, "--matrix: no node has memory that this process may use");
+  return pairs;
+}
+
+Flow Copy::flow_of(const PlanInput& input, const Pair& pair, const Case& now, int worker) const {
+  const Worker& who = input.layout.workers[static_cast<std::size_t>(worker)];
+  Flow flow;
+  flow.worker = worker;
+  flow.kernel.name = "copy";
+  flow.kernel.stores = now.stores;
+  flow.kernel.chain.seed = input.options.seed;
+  flow.region.bytes = now.size;
+  flow.region.placement = pair.to.single;
+  flow.region.pages = now.pages;
+  flow.source = flow.region;
+  flow.source->placement = pair.from.single;
+  flow.warm_up =
+      warm_up_bytes(input.machines[static_cast<std::size_t>(who.host)], who.placement.cpus, flow);
+  return flow;
+}
+
+/// A pair's point, and its flows apart: none where it cannot be measured.
+PlannedScenario Copy::point(const PlanInput& input, const Pair& pair, const Case& now,
+                            std::vector<Flow>& flows) const {
+  const MemoryPlacement &from = pair.from.single, &to = pair.to.single;
+  const Team team = team_for(input.layout, input.machines, from, to, side_, now.threads);
+  NodeSet cpu_nodes;
+  for (int worker : team.workers) {
+    flows.push_back(flow_of(input, pair, now, worker));
+    const Worker& who = input.layout.workers[static_cast<std::size_t>(worker)];
+    if (who.placement.cpu_node.value >= 0) cpu_nodes.insert(who.placement.cpu_node);
+  }
+  const bool counts = !input.options.thread_counts.empty();
+  PlannedScenario planned;
+  planned.head.name = fmt::format("{} -> {}{} {} {}", from.text(), to.text(),
+                                  now.stores == Stores::non_temporal ? " nt" : "",
+                                  compact_text(now.size), name_of(now.pages));
+  if (counts)
+    planned.head.name += fmt::format(" {} thread{}", now.threads, now.threads == 1 ? "" : "s");
+  planned.head.size = now.size;
+  planned.head.pages = name_of(now.pages);
+  planned.head.kernel = "copy";
+  planned.head.stores = name_of(now.stores);
+  planned.head.labels = {{"from", from.text()},
+                         {"to", to.text()},
+                         {"side", team.side},
+                         {"cpu_nodes", to_list(cpu_nodes)}};
+  if (counts) planned.head.labels.emplace_back("threads", std::to_string(now.threads));
+  planned.scenario = {planned.head.name, {}, input.options.stop};
+  planned.scenario.stop.to_the_end = true;
+  planned.optional = !from_;
+  const bool several_ranks = input.layout.workers.back().rank > input.layout.workers.front().rank;
+  if (input.options.placement.threads && !several_ranks &&
+      static_cast<int>(team.workers.size()) < now.threads) {
+    planned.skip = fmt::format(
+        "--threads: {} asked for; of the workers {} {} on CPUs of node {} (--side any takes all)",
+        now.threads, team.workers.size(), team.workers.size() == 1 ? "is" : "are",
+        to_list(cpu_nodes));
+  }
+  for (const Machine& machine : input.machines) {
+    if (const auto there = resolve_memory(pair.from, machine, 0); !there)
+      planned.skip = renamed(there.error(), "--memory", "--from").message;
+    if (const auto there = resolve_memory(pair.to, machine, 0); !there)
+      planned.skip = renamed(there.error(), "--memory", "--to").message;
+  }
+  if (!planned.skip.empty()) flows.clear();
+  return planned;
+}
+
+Expected<std::vector<PlannedScenario>> Copy::plan(const PlanInput& input) const {
+  if (input.options.placement.memory)
+    return fail(ErrorKind::usage, "--memory: a copy has two places", "name --from and --to");
+  if (!input.options.csv_file.empty()) {
+    return fail(ErrorKind::usage, "--csv: its format has no place for where a copy comes from",
+                "use --format csv or --json FILE");
+  }
+  const auto pairs = pairs_of(input);
+  if (!pairs) return fail(pairs.error());
+  std::vector<int> counts = input.options.thread_counts;
+  if (counts.empty())
+    counts = {input.options.placement.threads.value_or(std::numeric_limits<int>::max())};
+  std::vector<PlannedScenario> plan;
+  for (PageKind pages : input.options.pages) {
+    for (Bytes size : sizes_) {
+      KernelSpec spec;
+      spec.name = "copy";
+      if (auto fits = (*make_kernel(spec))->check_size(size); !fits) return fail(fits.error());
+      for (Stores stores : stores_) {
+        for (int threads : counts) {
+          for (const Pair& pair : *pairs) {
+            std::vector<Flow> flows;
+            auto planned = point(input, pair, {pages, size, stores, threads}, flows);
+            add_point(plan, std::move(planned), std::move(flows), input.options.serial);
+          }
+        }
+      }
+    }
+  }
+  return plan;
+}
+
+/// Every pair, by all CPUs of the node copied from.
+std::vector<std::string> Copy::survey_words(const Machine&) const {
+  return {"--size", "64", "--skip-too-large"};
+}
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_copy_benchmark() { return std::make_unique<Copy>(); }
+
+}  // namespace numatlas

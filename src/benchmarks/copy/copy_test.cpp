@@ -1,0 +1,233 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "benchmarks/copy/table.h"
+#include "benchmarks/copy/team.h"
+#include "benchmarks/metrics.h"
+#include "benchmarks/parse.h"
+#include "machine/source.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Words = std::vector<std::string>;
+
+/// Nodes 0 and 1 with two CPUs each, node 2 without any, nearer to node 1.
+Machine machine_with_far_node() {
+  auto machine =
+      read_recorded_machine("numa:2(memory=34359738368) l3:1(size=16777216) core:2 pu:1");
+  EXPECT_TRUE(machine);
+  NumaNode far;
+  far.id = NodeId{2};
+  far.memory_total = far.memory_free = Bytes{32 * gib};
+  machine->nodes[0].distance = {{0, 10}, {1, 20}, {2, 40}};
+  machine->nodes[1].distance = {{0, 20}, {1, 10}, {2, 30}};
+  machine->nodes.push_back(far);
+  machine->allowance.memory_nodes.insert(far.id);
+  return *machine;
+}
+
+/// Workers on the machine's CPUs in turn; `ranks` of them, each with as many.
+Layout layout_on(const Machine& machine, int workers, int ranks = 1) {
+  PlacementSpec spec;
+  spec.threads = workers;
+  const auto placed = resolve_placement(spec, machine, TaskContext{}, workers);
+  EXPECT_TRUE(placed);
+  Layout layout;
+  layout.hosts = {"alpha"};
+  for (int i = 0; i < workers; ++i) {
+    layout.workers.push_back({i * ranks / workers, 0, (*placed)[static_cast<std::size_t>(i)]});
+  }
+  return layout;
+}
+
+MemoryPlacement place(const std::string& text) { return parse_memory_spec(text)->single; }
+
+Team team(const std::string& from, const std::string& to, Side side, int threads = 100,
+          int ranks = 1) {
+  const Machine machine = machine_with_far_node();
+  return team_for(layout_on(machine, 4, ranks), {machine}, place(from), place(to), side, threads);
+}
+
+TEST(CopyTeam, CpusOfTheSideAskedFor) {
+  EXPECT_THAT(team("bind:1", "bind:0", Side::from).workers, ElementsAre(2, 3));
+  EXPECT_EQ(team("bind:1", "bind:0", Side::from).side, "from");
+  EXPECT_THAT(team("bind:1", "bind:0", Side::to).workers, ElementsAre(0, 1));
+  EXPECT_EQ(team("bind:1", "bind:0", Side::to).side, "to");
+  EXPECT_THAT(team("interleave:0,1", "bind:0", Side::from).workers, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(team("bind:1", "bind:0", Side::any).workers, ElementsAre(0, 1, 2, 3));
+}
+
+TEST(CopyTeam, TheOtherSideForANodeWithoutCpus) {
+  EXPECT_THAT(team("bind:2", "bind:0", Side::from).workers, ElementsAre(0, 1));
+  EXPECT_EQ(team("bind:2", "bind:0", Side::from).side, "to");
+  EXPECT_THAT(team("bind:0", "bind:2", Side::to).workers, ElementsAre(0, 1));
+  EXPECT_EQ(team("bind:0", "bind:2", Side::to).side, "from");
+}
+
+TEST(CopyTeam, TheNearestWhereNeitherSideHasCpus) {
+  EXPECT_THAT(team("bind:2", "bind:2", Side::from).workers, ElementsAre(2, 3));
+  EXPECT_EQ(team("bind:2", "bind:2", Side::from).side, "nearest");
+}
+
+TEST(CopyTeam, LocalIsEverywhere) {
+  EXPECT_THAT(team("local", "bind:0", Side::from).workers, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(team("local", "bind:0", Side::to).workers, ElementsAre(0, 1));
+}
+
+TEST(CopyTeam, AtMostSoManyOfEachRank) {
+  EXPECT_THAT(team("bind:1", "bind:0", Side::from, 1).workers, ElementsAre(2));
+  EXPECT_THAT(team("bind:1", "bind:0", Side::any, 1, 2).workers, ElementsAre(0, 2));
+}
+
+Expected<std::vector<PlannedScenario>> plan(Words words, int workers = 4) {
+  words.push_back("--dry-run");
+  const auto run = parse_run("copy", words);
+  if (!run) return fail(run.error());
+  const std::vector<Machine> machines{machine_with_far_node()};
+  const Layout layout = layout_on(machines.front(), workers);
+  return run->benchmark->plan({run->options, layout, machines});
+}
+
+TEST(CopyPlan, AllPairsOfNodesWithMemory) {
+  const auto planned = plan({"--size", "4"});
+  ASSERT_TRUE(planned) << planned.error().message;
+  ASSERT_EQ(planned->size(), 9U);
+  const PlannedScenario& last = planned->at(7);  // from 2 to 1
+  EXPECT_EQ(last.scenario.name, "bind:2 -> bind:1 4MiB base");
+  EXPECT_EQ(last.head.labels,
+            (std::vector<std::pair<std::string, std::string>>{
+                {"from", "bind:2"}, {"to", "bind:1"}, {"side", "to"}, {"cpu_nodes", "1"}}));
+  EXPECT_TRUE(last.optional);
+  EXPECT_TRUE(last.scenario.stop.to_the_end);
+  ASSERT_EQ(last.scenario.flows.size(), 2U);
+  const Flow& flow = last.scenario.flows[0];
+  EXPECT_EQ(flow.worker, 2);
+  EXPECT_EQ(flow.kernel.name, "copy");
+  EXPECT_EQ(flow.region.placement.text(), "bind:1");
+  EXPECT_EQ(flow.region.bytes, Bytes{4 * mib});
+  ASSERT_TRUE(flow.source);
+  EXPECT_EQ(flow.source->placement.text(), "bind:2");
+  EXPECT_EQ(flow.source->bytes, Bytes{4 * mib});
+}
+
+TEST(CopyPlan, OnePairWithEachNumberOfThreadsAndKindOfStores) {
+  const auto planned = plan({"--from", "bind:0", "--to", "interleave:1,2", "--threads", "1,2",
+                             "--stores", "ordinary,non-temporal"});
+  if (!planned) GTEST_SKIP() << planned.error().message;  // no such stores here
+  ASSERT_EQ(planned->size(), 4U);
+  EXPECT_FALSE(planned->front().optional);
+  std::vector<std::size_t> flows;
+  for (const auto& point : *planned) flows.push_back(point.scenario.flows.size());
+  EXPECT_THAT(flows, ElementsAre(1, 2, 1, 2));
+  EXPECT_EQ(planned->at(3).head.name, "bind:0 -> interleave:1,2 nt 256MiB base 2 threads");
+  EXPECT_EQ(planned->at(3).head.stores, "non-temporal");
+  EXPECT_EQ(planned->at(3).head.labels.back().second, "2");
+}
+
+TEST(CopyPlan, MoreThreadsThanTheSideHas) {
+  const auto planned = plan({"--from", "bind:0", "--to", "bind:1", "--threads", "2,3"});
+  ASSERT_TRUE(planned);
+  EXPECT_EQ(planned->at(0).skip, "");
+  EXPECT_THAT(planned->at(1).skip,
+              HasSubstr("--threads: 3 asked for; of the workers 2 are on CPUs of node 0"));
+  EXPECT_TRUE(planned->at(1).scenario.flows.empty());
+}
+
+TEST(CopyPlan, SerialKeepsAPointThatIsSkipped) {
+  const auto planned = plan({"--from", "bind:0", "--to", "bind:1", "--threads", "2,3", "--serial"});
+  ASSERT_TRUE(planned);
+  ASSERT_EQ(planned->size(), 3U);
+  EXPECT_EQ(planned->at(1).point, 0);
+  EXPECT_EQ(planned->at(2).point, 1);
+  EXPECT_NE(planned->at(2).skip, "");
+}
+
+TEST(CopyPlan, ErrorsNameTheirOption) {
+  const auto message = [](const Words& words) {
+    const auto planned = plan(words);
+    return planned ? "planned" : planned.error().message;
+  };
+  EXPECT_THAT(message({"--from", "bind:7"}), HasSubstr("--from: this machine has no NUMA node 7"));
+  EXPECT_THAT(message({"--to", "bind:7"}), HasSubstr("--to: this machine has no NUMA node 7"));
+  EXPECT_THAT(message({"--to", "auto"}), HasSubstr("--to: 'auto' is another place"));
+  EXPECT_THAT(message({"--memory", "bind:0"}), HasSubstr("--memory: a copy has two places"));
+}
+
+/// A worker that copied these bytes (read and written) in each stretch of one second in all.
+FlowResult copied(int worker, double bytes) {
+  FlowResult flow;
+  flow.worker = worker;
+  flow.kernel = "copy";
+  flow.together = 1;
+  flow.stretch_bytes.assign(20, bytes / 20);
+  flow.metrics = {{"bandwidth", "B/s", bytes, std::nullopt},
+                  {"traffic", "B/s", bytes * 1.5, std::nullopt}};
+  flow.residency.pages_by_node = {{1, 10}};
+  flow.source_residency = Residency{};
+  flow.source_residency->pages_by_node = {{0, 10}};
+  return flow;
+}
+
+RunReport report_of(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  report.isa = "AVX9";
+  report.workers.resize(2);
+  report.complete = true;
+  for (const auto& [from, to] : pairs) {
+    ScenarioResult point;
+    point.name = from + " -> " + to;
+    point.pages = "base";
+    point.size = Bytes{mib};
+    point.kernel = "copy";
+    point.stores = "ordinary";
+    point.labels = {
+        {"from", from}, {"to", to}, {"side", from == to ? "nearest" : "from"}, {"cpu_nodes", "0"}};
+    point.flows = {copied(0, 6e9), copied(1, 10e9)};
+    point.totals = sums_of(point, report);
+    for (Metric& metric : copy_totals(point)) point.totals.push_back(metric);
+    report.scenarios.push_back(point);
+  }
+  return report;
+}
+
+TEST(CopyTotals, BytesCountOnce) {
+  const ScenarioResult point = report_of({{"bind:0", "bind:1"}}).scenarios.front();
+  const Metric* rate = find_total(point, "copy_rate");
+  ASSERT_NE(rate, nullptr);
+  EXPECT_DOUBLE_EQ(*rate->value, 8e9);
+  EXPECT_DOUBLE_EQ(*find_total(point, "bandwidth_sum")->value, 16e9);
+  EXPECT_DOUBLE_EQ(rate->summary->median, 8e9);
+  EXPECT_EQ(rate->summary->n, 20U);
+  EXPECT_TRUE(copy_totals(ScenarioResult{}).empty());
+}
+
+TEST(CopyTable, ARowForOnePair) {
+  const std::string text = copy_table(report_of({{"bind:0", "bind:1"}}), false);
+  EXPECT_THAT(text, HasSubstr("bind:0  bind:1  0 -> 1      0 (from)  ordinary  1MiB  base         "
+                              "2    8.00  0.0%  24.00           4.00"));
+  EXPECT_THAT(text, HasSubstr("each counted once"));
+}
+
+TEST(CopyTable, AMatrixForSeveralWithTheCpusMarked) {
+  RunReport report = report_of(
+      {{"bind:0", "bind:0"}, {"bind:0", "bind:1"}, {"bind:1", "bind:0"}, {"bind:1", "bind:1"}});
+  report.scenarios[2].flows.clear();
+  report.scenarios[2].totals.clear();
+  report.scenarios[2].status = Status::skipped;
+  report.scenarios[2].reason = "no room";
+  const std::string text = copy_table(report, false);
+  EXPECT_THAT(text, HasSubstr("from\\to            0              1\n"));
+  EXPECT_THAT(text, HasSubstr("0        8.00 +-0.0% *  8.00 +-0.0%\n"));
+  EXPECT_THAT(text, HasSubstr("1                    -  8.00 +-0.0% *\n"));
+  EXPECT_THAT(text, HasSubstr("*: the nearest, as neither has any"));
+  EXPECT_THAT(text, Not(HasSubstr(">: of the node")));
+  EXPECT_THAT(text, HasSubstr("bind:1 -> bind:0: skipped: no room"));
+}
+
+}  // namespace
+}  // namespace numatlas

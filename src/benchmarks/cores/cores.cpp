@@ -1,0 +1,233 @@
+// How long a cache line takes from one CPU to another: for every pair, two flows hand one line to
+// and fro.
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "benchmarks/benchmark.h"
+#include "benchmarks/cores/pairs.h"
+#include "benchmarks/cores/table.h"
+
+namespace numatlas {
+namespace {
+
+// What a pair takes in the least: 20 ms of samples, and about half as much to get ready.
+constexpr double seconds_a_point = 0.03;
+
+class Cores final : public Benchmark {
+ public:
+  std::string name() const override { return "cores"; }
+  std::string summary() const override {
+    return "time to hand a cache line from one CPU to another, for each pair";
+  }
+  std::string description() const override {
+    return "Two CPUs hand a cache line to and fro, one pair after the other, each with a line of "
+           "its\n"
+           "own. The figure is one way: half of a round trip. Without --cpus: one CPU a core, as "
+           "many\n"
+           "as --time has room for; --cpus cores takes all cores, however long that lasts.";
+  }
+  void add_options(CLI::App& app) override;
+  Expected<void> parse_options() override;
+  int default_threads(const RunOptions&) const override { return 0; }
+  TimeOption time_option() const override { return {"10s", true}; }
+  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
+                                                 const TaskContext& task) const override {
+    return resolve_placement(placement(options, machine), machine, task, default_threads(options));
+  }
+  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
+  std::string main_metric() const override { return "hand_over"; }
+  std::vector<std::string> survey_words(const Machine&) const override {
+    return {"--method", "cas"};
+  }
+  std::string table(const RunReport& report, const RunOptions& options) const override;
+
+ private:
+  PlacementSpec placement(const RunOptions& options, const Machine& machine) const;
+  Expected<void> check(const PlanInput& input) const;
+  PlannedScenario pair(const PlanInput& input, const std::string& method, int first,
+                       int second) const;
+  std::size_t most_cpus(const RunOptions& options) const;
+
+  std::string method_text_ = "cas,store", home_ = "first";
+  std::vector<std::string> methods_;
+  std::optional<MemorySpec> home_node_;  ///< absent: by first touch
+};
+
+void Cores::add_options(CLI::App& app) {
+  app.add_option("--method", method_text_,
+                 "how the line is handed over: cas (compare-and-swap), store (a load and a store); "
+                 "several: cas,store")
+      ->type_name("NAMES")
+      ->capture_default_str();
+  app.add_option("--home", home_,
+                 "where the line's memory is: first (touched first by the pair's first CPU), "
+                 "second, or the number of a NUMA node")
+      ->type_name("WHERE")
+      ->capture_default_str();
+}
+
+Expected<void> Cores::parse_options() {
+  auto methods = parse_words(method_text_, "--method", {"cas", "store"});
+  if (!methods) return fail(methods.error());
+  methods_ = *std::move(methods);
+  if (home_ == "first" || home_ == "second") return {};
+  const bool digits = !home_.empty() && home_.find_first_not_of("0123456789") == std::string::npos;
+  auto node = digits ? parse_memory_spec("bind:" + home_) : fail(ErrorKind::usage, "");
+  if (!node) {
+    return fail(ErrorKind::usage, fmt::format("--home: '{}' is not first, second or a node", home_),
+                "nodes: see `numatlas topology`");
+  }
+  home_node_ = *std::move(node);
+  return {};
+}
+
+/// So many that all their pairs fit into --time.
+std::size_t Cores::most_cpus(const RunOptions& options) const {
+  const double seconds = std::chrono::duration<double>(options.stop.time).count();
+  const double pairs = seconds / seconds_a_point / static_cast<double>(methods_.size());
+  // n (n - 1) / 2 pairs of n CPUs.
+  return static_cast<std::size_t>(std::max(2.0, (1 + std::sqrt(1 + 8 * pairs)) / 2));
+}
+
+PlacementSpec Cores::placement(const RunOptions& options, const Machine& machine) const {
+  PlacementSpec spec = options.placement;
+  if (spec.cpus.is_default) {
+    spec.cpus.form = CpuSpec::Form::cores;
+    auto all = resolve_cpus(spec.cpus, machine, TaskContext{});
+    // A single core: its hardware threads are the pair.
+    if (all && all->size() == 1) all = resolve_cpus(CpuSpec{}, machine, TaskContext{});
+    if (!all) return options.placement;
+    const std::size_t most =
+        spec.threads ? static_cast<std::size_t>(*spec.threads) : most_cpus(options);
+    std::vector<int> list;
+    for (CpuId id : spread_cores(machine, *all, most)) list.push_back(id.value);
+    spec.cpus = {CpuSpec::Form::list, {list}, false};
+  }
+  // A pair has to know its CPUs: one thread each, whatever a launcher or OMP_NUM_THREADS says.
+  const auto cpus = resolve_cpus(spec.cpus, machine, TaskContext{});
+  if (cpus && !spec.threads) spec.threads = static_cast<int>(cpus->size());
+  return spec;
+}
+
+Expected<void> Cores::check(const PlanInput& input) const {
+  if (auto one = check_one_process(input, "cores"); !one) return one;
+  const RunOptions& options = input.options;
+  if (!options.thread_counts.empty())
+    return fail(ErrorKind::usage, "--threads: cores takes one number", "name --cpus instead");
+  if (!options.csv_file.empty()) {
+    return fail(ErrorKind::usage, "--csv: its format has no place for pairs of CPUs",
+                "use --format csv or --json FILE");
+  }
+  if (options.pages.size() > 1)
+    return fail(ErrorKind::usage, "--pages: cores takes one kind", "run it once for each");
+  if (home_node_ && options.placement.memory) {
+    return fail(ErrorKind::usage, "--home and --memory both say where the line is",
+                "leave one of them out");
+  }
+  CpuSet seen;
+  for (const Worker& worker : input.layout.workers) {
+    const CpuId cpu = worker.placement.cpu.value_or(CpuId{});
+    if (seen.contains(cpu)) {
+      return fail(
+          ErrorKind::usage,
+          fmt::format("cores: CPU {} is there twice, and cannot hand a line to itself", cpu.value),
+          "name each CPU once (--cpus), and no more --threads than CPUs");
+    }
+    seen.insert(cpu);
+  }
+  if (seen.size() > 1) return {};
+  return fail(
+      ErrorKind::unavailable,
+      fmt::format("cores: there is no pair: only CPU {} is here to be measured", to_list(seen)),
+      "it takes two CPUs that this process may use; a launcher may have bound it to one "
+      "(mpirun --bind-to none)");
+}
+
+PlannedScenario Cores::pair(const PlanInput& input, const std::string& method, int first,
+                            int second) const {
+  const Machine& machine = input.machines.front();
+  const auto worker = [&](int index) -> const WorkerPlacement& {
+    return input.layout.workers[static_cast<std::size_t>(index)].placement;
+  };
+  const PageKind pages = input.options.pages.front();
+  Flow asks;
+  asks.worker = first;
+  asks.kernel.name = method;
+  asks.region.bytes =
+      pages == PageKind::base ? machine.page_size.value_or(Bytes{4096}) : huge_page_size(pages);
+  asks.region.pages = pages;
+  asks.region.placement = worker(home_ == "second" ? second : first).memory;
+  if (home_ == "second") asks.first_touch = second;
+  Flow answers = asks;
+  answers.worker = second;
+  answers.kernel.name = method + " answer";
+  answers.first_touch.reset();
+  answers.shares = 0;
+  answers.role = Role::load;
+
+  PlannedScenario planned;
+  const CpuId a = *worker(first).cpu;
+  const CpuId b = *worker(second).cpu;
+  planned.head.name = fmt::format("{} CPUs {},{}", method, a.value, b.value);
+  planned.head.size = asks.region.bytes;
+  planned.head.pages = name_of(pages);
+  planned.head.kernel = method;
+  planned.head.labels = {{"first_cpu", std::to_string(a.value)},
+                         {"second_cpu", std::to_string(b.value)},
+                         {"nearness", nearness_of(machine, a, b)},
+                         {"home", home_}};
+  planned.scenario = {planned.head.name, {std::move(asks), std::move(answers)}, input.options.stop};
+  return planned;
+}
+
+Expected<std::vector<PlannedScenario>> Cores::plan(const PlanInput& input) const {
+  if (auto checked = check(input); !checked) return fail(checked.error());
+  std::optional<MemoryPlacement> home;
+  if (home_node_) {
+    auto node = resolve_memory(*home_node_, input.machines.front(), 0);
+    if (!node) return fail(renamed(node.error(), "--memory", "--home"));
+    home = *std::move(node);
+  }
+  std::vector<PlannedScenario> plan;
+  const auto workers = static_cast<int>(input.layout.workers.size());
+  for (const std::string& method : methods_) {
+    for (int first = 0; first < workers; ++first) {
+      for (int second = first + 1; second < workers; ++second) {
+        PlannedScenario planned = pair(input, method, first, second);
+        std::vector<Flow> flows = std::move(planned.scenario.flows);
+        if (home) flows[0].region.placement = flows[1].region.placement = *home;
+        add_point(plan, std::move(planned), std::move(flows), false);
+      }
+    }
+  }
+  return plan;
+}
+
+std::string Cores::table(const RunReport& report, const RunOptions& options) const {
+  std::string text = cores_table(report, options.stats);
+  const std::size_t points = report.workers.size() * (report.workers.size() - 1) / 2;
+  const auto all = resolve_cpus({CpuSpec::Form::cores, {}, true}, report.machines.front(), {});
+  const bool chosen = options.placement.cpus.is_default && !options.placement.threads;
+  if (chosen && all && all->size() > report.workers.size()) {
+    CpuSet left;
+    for (CpuId id : *all) left.insert(id);
+    for (const WorkerRow& worker : report.workers) left = left - worker.cpus;
+    text += fmt::format(
+        "{} of {} cores, which --time {} has room for; left out: CPUs {} (--cpus cores takes "
+        "all)\n",
+        report.workers.size(), all->size(), to_text(options.stop.time), to_list(left));
+  } else if (const double least = seconds_a_point * static_cast<double>(points * methods_.size());
+             Nanoseconds(static_cast<std::int64_t>(least * 1e9)) > options.stop.time) {
+    text += fmt::format("--time {} is too short for {} pairs: each took at least 20 ms\n",
+                        to_text(options.stop.time), points);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_cores_benchmark() { return std::make_unique<Cores>(); }
+
+}  // namespace numatlas

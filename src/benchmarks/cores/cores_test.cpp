@@ -1,0 +1,167 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "benchmarks/cores/pairs.h"
+#include "benchmarks/cores/table.h"
+#include "benchmarks/parse.h"
+#include "machine/source.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Two nodes, each with two L3 of two cores with two threads: CPUs 0,1 are a core, 0-3 an L3.
+constexpr const char* two_by_two = "numa:2(memory=34359738368) l3:2(size=16777216) core:2 pu:2";
+
+Expected<std::vector<PlannedScenario>> cores_plan(const std::vector<std::string>& words,
+                                                  const std::string& description = two_by_two) {
+  const auto machine = read_recorded_machine(description);
+  EXPECT_TRUE(machine);
+  std::vector<std::string> all = words;
+  all.push_back("--dry-run");
+  const auto run = parse_run("cores", all);
+  if (!run) return fail(run.error());
+  const auto placed = run->benchmark->workers(run->options, *machine, TaskContext{});
+  if (!placed) return fail(placed.error());
+  Layout layout;
+  layout.hosts = {"alpha"};
+  for (const WorkerPlacement& place : *placed) layout.workers.push_back({0, 0, place});
+  const std::vector<Machine> machines{*machine};
+  return run->benchmark->plan({run->options, layout, machines});
+}
+
+TEST(CoresPlan, EachPairOnceAndTheAnswerSharesTheLine) {
+  const auto plan = cores_plan({"--cpus", "0,2,8", "--method", "cas"});
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(plan->size(), 3u);
+  const char* names[] = {"cas CPUs 0,2", "cas CPUs 0,8", "cas CPUs 2,8"};
+  const char* nearness[] = {"same L3", "other node", "other node"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const PlannedScenario& point = (*plan)[i];
+    EXPECT_EQ(point.head.name, names[i]);
+    EXPECT_EQ(label_of(point.head, "nearness"), nearness[i]);
+    EXPECT_EQ(point.point, static_cast<int>(i));
+    ASSERT_EQ(point.scenario.flows.size(), 2u);
+    const Flow& asks = point.scenario.flows[0];
+    const Flow& answers = point.scenario.flows[1];
+    EXPECT_EQ(asks.kernel.name, "cas");
+    EXPECT_EQ(asks.role, Role::measured);
+    EXPECT_EQ(asks.region.bytes, Bytes{4096}) << "a page of its own";
+    EXPECT_FALSE(asks.first_touch);
+    EXPECT_EQ(answers.kernel.name, "cas answer");
+    EXPECT_EQ(answers.role, Role::load);
+    EXPECT_EQ(answers.shares, 0);
+  }
+}
+
+TEST(CoresPlan, HomeIsWhereItSays) {
+  const auto second = cores_plan({"--cpus", "0,8", "--home", "second"});
+  ASSERT_TRUE(second);
+  ASSERT_EQ(second->size(), 2u) << "both methods";
+  EXPECT_EQ((*second)[0].scenario.flows[0].first_touch, 1);
+  const auto node = cores_plan({"--cpus", "0,8", "--home", "1"});
+  ASSERT_TRUE(node);
+  EXPECT_EQ((*node)[0].scenario.flows[0].region.placement.text(), "bind:1");
+  EXPECT_FALSE((*node)[0].scenario.flows[0].first_touch);
+  const auto missing = cores_plan({"--home", "7"});
+  ASSERT_FALSE(missing);
+  EXPECT_THAT(missing.error().message, HasSubstr("--home: this machine has no NUMA node 7"));
+}
+
+TEST(CoresPlan, OneCpuACoreUnlessNamed) {
+  EXPECT_EQ(cores_plan({"--method", "cas"})->size(), 28u) << "8 cores";
+  EXPECT_EQ(cores_plan({"--method", "cas", "--cpus", "0,1"})->front().head.labels[2].second,
+            "same core");
+}
+
+TEST(CoresPlan, AsManyAsTheTimeHasRoomFor) {
+  // 0.3 s are ten points: 10 pairs of 5 CPUs; two and two.
+  const auto plan = cores_plan({"--method", "cas", "--time", "300ms"});
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->size(), 6u) << "4 CPUs";
+  EXPECT_EQ(cores_plan({"--method", "cas", "--time", "300ms", "--cpus", "cores"})->size(), 28u)
+      << "named ones are all measured";
+}
+
+TEST(CoresPlan, RefusesWhatIsNoPair) {
+  const auto alone = cores_plan({}, "numa:1 core:1 pu:1");
+  ASSERT_FALSE(alone);
+  EXPECT_EQ(alone.error().kind, ErrorKind::unavailable);
+  EXPECT_THAT(alone.error().message, HasSubstr("there is no pair: only CPU 0"));
+  EXPECT_EQ(cores_plan({"--method", "cas"}, "numa:1 core:1 pu:2")->size(), 1u)
+      << "the threads of the only core";
+  const auto twice = cores_plan({"--cpus", "0", "--threads", "2"});
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(twice.error().kind, ErrorKind::usage);
+  EXPECT_THAT(twice.error().message, HasSubstr("CPU 0 is there twice"));
+}
+
+TEST(Nearness, FromCoreToNode) {
+  const auto machine = read_recorded_machine(two_by_two);
+  ASSERT_TRUE(machine);
+  EXPECT_EQ(nearness_of(*machine, CpuId{0}, CpuId{1}), "same core");
+  EXPECT_EQ(nearness_of(*machine, CpuId{0}, CpuId{2}), "same L3");
+  EXPECT_EQ(nearness_of(*machine, CpuId{0}, CpuId{4}), "same node");
+  EXPECT_EQ(nearness_of(*machine, CpuId{0}, CpuId{8}), "other node");
+  EXPECT_EQ(nearness_of(*machine, CpuId{0}, CpuId{99}), "unknown");
+}
+
+TEST(SpreadCores, NeighboursTwoAndTwo) {
+  const auto machine = read_recorded_machine(two_by_two);
+  ASSERT_TRUE(machine);
+  const std::vector<CpuId> cores{CpuId{0}, CpuId{2},  CpuId{4},  CpuId{6},
+                                 CpuId{8}, CpuId{10}, CpuId{12}, CpuId{14}};
+  EXPECT_EQ(spread_cores(*machine, cores, 8), cores);
+  EXPECT_THAT(spread_cores(*machine, cores, 5),
+              ElementsAre(CpuId{0}, CpuId{2}, CpuId{8}, CpuId{10}));
+  EXPECT_THAT(spread_cores(*machine, cores, 2), ElementsAre(CpuId{0}, CpuId{2}));
+}
+
+RunReport report_of_pairs(int cpus) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  report.complete = true;
+  for (int i = 0; i < cpus; ++i) report.workers.push_back({0, i, 0, {CpuId{i}}, NodeId{0}, ""});
+  for (int i = 0; i < cpus; ++i) {
+    for (int j = i + 1; j < cpus; ++j) {
+      ScenarioResult point;
+      point.kernel = "cas";
+      point.labels = {{"first_cpu", std::to_string(i)},
+                      {"second_cpu", std::to_string(j)},
+                      {"nearness", j == i + 1 ? "same core" : "other node"}};
+      FlowResult asks, answers;
+      asks.metrics = {{"hand_over", "s", (i + 10.0 * j) * 1e-9, std::nullopt}};
+      asks.half_width = 0.001 * j;
+      asks.stop = answers.stop = "converged";
+      answers.load = true;
+      point.flows = {asks, answers};
+      report.scenarios.push_back(point);
+    }
+  }
+  return report;
+}
+
+TEST(CoresTable, IsSymmetricalAndSummedUpByNearness) {
+  const std::string text = cores_table(report_of_pairs(3), false);
+  EXPECT_THAT(text, HasSubstr("CPU     0     1     2\n"
+                              "  0     -  10.0  20.0\n"
+                              "  1  10.0     -  21.0\n"
+                              "  2  20.0  21.0     -\n"));
+  EXPECT_THAT(text, HasSubstr("cas     same core        2    15.5     10.0 (0-1)      21.0 (1-2)  "
+                              "     0.2%\n"));
+  EXPECT_THAT(text, HasSubstr("3 of 3 cells converged")) << "answering sides have no figure";
+}
+
+TEST(CoresTable, ManyCpusHaveNoMatrix) {
+  EXPECT_THAT(cores_table(report_of_pairs(32), false), HasSubstr("\n 31  "));
+  const std::string text = cores_table(report_of_pairs(33), false);
+  EXPECT_THAT(text, Not(HasSubstr("\n 31  ")));
+  EXPECT_THAT(text, HasSubstr("The matrix of 33 CPUs is in --format csv and --json"));
+  EXPECT_THAT(text, HasSubstr("cas     other node     496"));
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,19 @@
+// Which CPUs the matrix of hand-overs has, and how near two of them are.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "machine/machine.h"
+
+namespace numatlas {
+
+/// What two CPUs have in common: "same core" (two hardware threads), "same L3" (or whichever their
+/// last-level cache is), "same node", "other node", or "unknown".
+std::string nearness_of(const Machine& machine, CpuId first, CpuId second);
+
+/// At most `most` of `cores` (a CPU a core): neighbours, two and two, spread evenly over nodes and
+/// last-level caches, so that near pairs and far ones are among them. In order of node and cache.
+std::vector<CpuId> spread_cores(const Machine& machine, std::vector<CpuId> cores, std::size_t most);
+
+}  // namespace numatlas

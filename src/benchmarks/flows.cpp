@@ -1,0 +1,128 @@
+#include "benchmarks/flows.h"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "benchmarks/levels.h"
+
+namespace numatlas {
+namespace {
+
+/// The part of a flow that is the same whatever it runs.
+Flow flow_in_memory(const PlanInput& input, int worker, Bytes size, PageKind pages) {
+  Flow flow;
+  flow.worker = worker;
+  flow.region.bytes = size;
+  flow.region.placement = worker_of(input, worker).placement.memory;
+  flow.region.pages = pages;
+  return flow;
+}
+
+}  // namespace
+
+const Worker& worker_of(const PlanInput& input, int worker) {
+  return input.layout.workers[static_cast<std::size_t>(worker)];
+}
+
+const Machine& machine_of(const PlanInput& input, int worker) {
+  return input.machines[static_cast<std::size_t>(worker_of(input, worker).host)];
+}
+
+Flow chase_flow(const PlanInput& input, int worker, Bytes size, PageKind pages,
+                const ChaseWalk& walk) {
+  const Machine& machine = machine_of(input, worker);
+  const CpuSet& cpus = worker_of(input, worker).placement.cpus;
+  Flow flow = flow_in_memory(input, worker, size, pages);
+  flow.kernel.name = "chase";
+  const Bytes base_page = machine.page_size.value_or(Bytes{4096});
+  // Every worker its own order: equal ones would march through shared caches in step.
+  flow.kernel.chain = {walk.order, walk.stride.value_or(line_bytes(machine, cpus)),
+                       pages == PageKind::base ? base_page : huge_page_size(pages),
+                       input.options.seed + static_cast<std::uint64_t>(worker)};
+  flow.kernel.verify_full = input.options.verify == Verify::full ||
+                            touched_bytes(flow) <= last_level_cache_bytes(machine, cpus);
+  flow.warm_up = warm_up_bytes(machine, cpus, flow);
+  return flow;
+}
+
+Flow stream_flow(const PlanInput& input, const Choice& choice, int worker, Bytes size,
+                 PageKind pages) {
+  Flow flow = flow_in_memory(input, worker, size, pages);
+  flow.kernel = choice.spec;
+  flow.kernel.chain.seed = input.options.seed;
+  flow.warm_up =
+      warm_up_bytes(machine_of(input, worker), worker_of(input, worker).placement.cpus, flow);
+  return flow;
+}
+
+Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers, NodeId memory,
+                         Bytes least) {
+  std::uint64_t size = least.value;
+  // Powers of two, so that a little more or less of free memory makes no other plan.
+  std::uint64_t most = std::bit_floor(~std::uint64_t{0});
+  for (std::size_t host = 0; host < input.machines.size(); ++host) {
+    const Machine& machine = input.machines[host];
+    std::set<const Cache*> seen;
+    std::uint64_t caches = 0;
+    std::uint64_t here = 0;
+    for (int worker : workers) {
+      const Worker& who = worker_of(input, worker);
+      if (who.host != static_cast<int>(host) || who.placement.cpus.empty()) continue;
+      ++here;
+      // Unknown caches count as one.
+      if (seen.insert(machine.last_level_cache_of(who.placement.cpus.front())).second)
+        caches += last_level_cache_bytes(machine, who.placement.cpus).value;
+    }
+    if (here == 0) continue;
+    size = std::max(size, (4 * caches / here + mib - 1) / mib * mib);
+    const NumaNode* node = machine.find_node(memory);
+    if (node == nullptr || !node->has_memory()) continue;
+    const Bytes room = node->memory_free.value_or(*node->memory_total);
+    most = std::min(most, std::bit_floor(std::max(mib, room.value / 2 / here)));
+  }
+  return Bytes{std::min(size, most)};
+}
+
+Bytes chase_size_beyond_caches(const PlanInput& input, int worker, NodeId memory) {
+  return size_beyond_caches(input, {worker}, memory, Bytes{256 * mib});
+}
+
+NodeSet worker_nodes(const PlanInput& input) {
+  NodeSet nodes;
+  for (const Worker& worker : input.layout.workers) {
+    if (worker.placement.cpu_node.value >= 0) nodes.insert(worker.placement.cpu_node);
+  }
+  return nodes;
+}
+
+NodeSet memory_nodes(const PlanInput& input) {
+  NodeSet nodes;
+  for (const Machine& machine : input.machines) {
+    for (const NumaNode& node : machine.nodes) {
+      if (node.has_memory()) nodes.insert(node.id);
+    }
+  }
+  return nodes;
+}
+
+std::vector<int> workers_on(const PlanInput& input, NodeId node) {
+  std::vector<int> workers;
+  for (std::size_t i = 0; i < input.layout.workers.size(); ++i) {
+    if (input.layout.workers[i].placement.cpu_node == node) workers.push_back(static_cast<int>(i));
+  }
+  return workers;
+}
+
+std::string memory_node_problem(const Machine& machine, NodeId node) {
+  const NumaNode* found = machine.find_node(node);
+  if (found == nullptr || !found->has_memory())
+    return fmt::format("node {} has no memory here", node.value);
+  if (machine.usable_memory_nodes().contains(node)) return "";
+  return fmt::format("node {} is not among the memory nodes that this process may use ({})",
+                     node.value, to_list(machine.usable_memory_nodes()));
+}
+
+}  // namespace numatlas

@@ -1,0 +1,49 @@
+// The flows that several benchmarks are made of.
+#pragma once
+
+#include <optional>
+
+#include "benchmarks/benchmark.h"
+#include "benchmarks/choices.h"
+
+namespace numatlas {
+
+/// How a chase walks.
+struct ChaseWalk {
+  ChainOrder order = ChainOrder::random;
+  std::optional<Bytes> stride;  ///< absent: the machine's cache line
+};
+
+/// What nearly every CPU has; used where the machine does not say.
+constexpr Bytes usual_line{64};
+
+/// A measured chase of one worker, in its own memory, in an order that no other worker has.
+Flow chase_flow(const PlanInput& input, int worker, Bytes size, PageKind pages,
+                const ChaseWalk& walk = {});
+
+/// A measured flow of one worker that runs a chosen kernel in its own memory.
+Flow stream_flow(const PlanInput& input, const Choice& choice, int worker, Bytes size,
+                 PageKind pages);
+
+const Worker& worker_of(const PlanInput& input, int worker);
+/// The machine of a worker's host.
+const Machine& machine_of(const PlanInput& input, int worker);
+
+/// Memory a worker on node `memory` that no cache holds when all of them use as much: four times
+/// the last-level caches of their host, as STREAM's rules ask for, shared among the workers, and at
+/// least `least`; whole MiB. The same for all of them: the most that any host needs. Where the node
+/// has little memory: what leaves most of it free.
+Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers, NodeId memory,
+                         Bytes least = Bytes{16 * mib});
+/// The same for one chase, which has 256 MiB at least, so that it misses the TLB as well.
+Bytes chase_size_beyond_caches(const PlanInput& input, int worker, NodeId memory);
+
+/// Nodes with CPUs where workers run, and nodes with memory, on any host; ascending.
+NodeSet worker_nodes(const PlanInput& input);
+NodeSet memory_nodes(const PlanInput& input);
+/// Workers on CPUs of this node.
+std::vector<int> workers_on(const PlanInput& input, NodeId node);
+/// Why memory of this node cannot be had on the worker's host; "" when it can be tried.
+std::string memory_node_problem(const Machine& machine, NodeId node);
+
+}  // namespace numatlas

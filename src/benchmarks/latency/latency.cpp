@@ -1,0 +1,146 @@
+// Idle latency: a measured pointer chase a worker, all together or (--serial) one after the other.
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/size_list.h"
+#include "benchmarks/flows.h"
+#include "report/worker_table.h"
+
+namespace numatlas {
+namespace {
+
+class Latency final : public Benchmark {
+ public:
+  std::string name() const override { return "latency"; }
+  std::string summary() const override {
+    return "latency of dependent loads, a worker a CPU, over sizes";
+  }
+  std::string description() const override {
+    return "Each worker walks a random cycle through all lines of its own memory, one dependent "
+           "load\n"
+           "a step. All workers measure at the same time unless --serial. Sizes within a cache "
+           "show\n"
+           "that cache, larger ones the memory and, with base pages, the TLB's misses.";
+  }
+  void add_options(CLI::App& app) override;
+  Expected<void> parse_options() override;
+  int default_threads(const RunOptions& options) const override {
+    return options.placement.cpus.is_default ? 1 : 0;
+  }
+  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
+  std::string main_metric() const override { return "latency"; }
+  std::vector<std::string> survey_words(const Machine& machine) const override;
+  std::string table(const RunReport& report, const RunOptions& options) const override;
+
+ private:
+  std::string size_text_ = "512", order_text_ = "random", stride_text_;
+  std::vector<Bytes> sizes_;
+  ChainOrder order_ = ChainOrder::random;
+  std::optional<Bytes> stride_;  ///< absent: the machine's cache line
+};
+
+void Latency::add_options(CLI::App& app) {
+  app.add_option(
+         "--size", size_text_,
+         "memory a worker: MiB (512), with a unit (48KiB), powers of two in a range (1-2048, "
+         "32KiB-2GiB), a list (64,128,300)")
+      ->type_name("SIZES")
+      ->capture_default_str();
+  app.add_option("--order", order_text_, "random, page-local (TLB-friendly), sequential")
+      ->type_name("ORDER")
+      ->capture_default_str()
+      ->group("Measurement");
+  app.add_option("--stride", stride_text_,
+                 "bytes between nodes of the chain (default: a cache line)")
+      ->type_name("BYTES")
+      ->group("Measurement");
+}
+
+Expected<void> Latency::parse_options() {
+  auto sizes = parse_sizes(size_text_);
+  if (!sizes) return fail(sizes.error());
+  sizes_ = *std::move(sizes);
+  const auto order = parse_chain_order(order_text_);
+  if (!order) return fail(order.error());
+  order_ = *order;
+  if (!stride_text_.empty()) {
+    const auto stride = parse_bytes(stride_text_);
+    if (!stride) {
+      return fail(ErrorKind::usage, "--stride: " + stride.error().message, stride.error().hint);
+    }
+    stride_ = *stride;
+  }
+  for (Bytes size : sizes_) {
+    const auto layout =
+        ChainLayout::make(size, {order_, stride_.value_or(usual_line), Bytes{4096}, 1});
+    if (!layout) return fail(layout.error());
+  }
+  return {};
+}
+
+Expected<std::vector<PlannedScenario>> Latency::plan(const PlanInput& input) const {
+  if (!input.options.thread_counts.empty()) {
+    return fail(ErrorKind::usage, "--threads: latency takes one number", "run it once for each");
+  }
+  std::vector<PlannedScenario> plan;
+  const auto workers = static_cast<int>(input.layout.workers.size());
+  for (PageKind pages : input.options.pages) {
+    for (Bytes size : sizes_) {
+      std::vector<Flow> flows;
+      for (int worker = 0; worker < workers; ++worker) {
+        flows.push_back(chase_flow(input, worker, size, pages, {order_, stride_}));
+      }
+      PlannedScenario planned;
+      planned.head.name = fmt::format("{} {}", compact_text(size), name_of(pages));
+      planned.head.size = size;
+      planned.head.pages = name_of(pages);
+      planned.head.order = name_of(order_);
+      // The report has one for all; a serial point's is that of its first part.
+      const Flow& named = input.options.serial ? flows.front() : flows.back();
+      planned.head.stride = named.kernel.chain.stride;
+      planned.scenario = {planned.head.name, {}, input.options.stop};
+      add_point(plan, std::move(planned), std::move(flows), input.options.serial);
+    }
+  }
+  return plan;
+}
+
+/// One worker a node that has CPUs, one after the other: every level of the memory as one CPU of
+/// each node sees it when nothing else runs.
+std::vector<std::string> Latency::survey_words(const Machine& machine) const {
+  std::string cpus;
+  for (const NumaNode& node : machine.nodes) {
+    const CpuSet usable = node.cpus & machine.usable_cpus();
+    if (!usable.empty()) cpus += fmt::format("{}{}", cpus.empty() ? "" : ",", usable.front().value);
+  }
+  std::vector<std::string> words{"--size",   "16KiB-1GiB",       "--pages", "base,thp",
+                                 "--serial", "--skip-too-large", "--stats"};
+  if (!cpus.empty()) words.insert(words.end(), {"--cpus", cpus});
+  return words;
+}
+
+std::string Latency::table(const RunReport& report, const RunOptions& options) const {
+  std::string text;
+  for (const std::string& kind : page_kinds_of(report)) {
+    if (options.pages.size() > 1) text += fmt::format("pages asked: {}\n", kind);
+    text += worker_table(report, "latency", kind, false) + "\n";
+    text += "Median over the workers of each pair of nodes (ns)\n";
+    text += pair_table(report, "latency", kind) + "\n";
+  }
+  const std::string kinds = page_kind_table(report, "latency");
+  if (!kinds.empty())
+    text +=
+        "Median of all workers by page kind (ns); the difference is what the TLB misses of the "
+        "smaller "
+        "pages cost\n" +
+        kinds + "\n";
+  if (options.stats) text += "All cells (ns)\n" + stats_table(report, "latency") + "\n";
+  return text + notes_text(report);
+}
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_latency_benchmark() { return std::make_unique<Latency>(); }
+
+}  // namespace numatlas

@@ -1,0 +1,129 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "benchmarks/parse.h"
+#include "machine/source.h"
+
+namespace numatlas {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// The plan of `numatlas latency WORDS` for two workers on a recorded machine.
+std::vector<PlannedScenario> plan(Words words) {
+  const auto machine = read_recorded_machine("numa:2 l3:1(size=16777216) core:2 pu:1");
+  EXPECT_TRUE(machine);
+  words.insert(words.end(), {"--dry-run"});
+  const auto run = parse_run("latency", words);
+  EXPECT_TRUE(run) << run.error().message;
+  const auto placed = resolve_placement(run->options.placement, *machine, TaskContext{}, 2);
+  EXPECT_TRUE(placed);
+  Layout layout;
+  layout.hosts = {"alpha"};
+  for (const WorkerPlacement& place : *placed) layout.workers.push_back({0, 0, place});
+  const std::vector<Machine> machines{*machine};
+  const auto planned = run->benchmark->plan({run->options, layout, machines});
+  EXPECT_TRUE(planned);
+  return *planned;
+}
+
+TEST(LatencyPlan, OneScenarioAPointWithAFlowAWorker) {
+  const auto planned = plan({"--size", "1,64", "--pages", "base,thp"});
+  ASSERT_EQ(planned.size(), 4U);
+  const char* names[] = {"1MiB base", "64MiB base", "1MiB thp", "64MiB thp"};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(planned[i].scenario.name, names[i]);
+    EXPECT_EQ(planned[i].head.name, names[i]);
+    EXPECT_EQ(planned[i].point, static_cast<int>(i));
+    ASSERT_EQ(planned[i].scenario.flows.size(), 2U);
+    for (int worker = 0; worker < 2; ++worker) {
+      const Flow& flow = planned[i].scenario.flows[static_cast<std::size_t>(worker)];
+      EXPECT_EQ(flow.worker, worker);
+      EXPECT_EQ(flow.role, Role::measured);
+      EXPECT_EQ(flow.kernel.name, "chase");
+      EXPECT_EQ(flow.region.bytes, planned[i].head.size);
+      EXPECT_EQ(flow.region.pages, i < 2 ? PageKind::base : PageKind::thp);
+      EXPECT_EQ(flow.region.placement.text(), "local");
+    }
+  }
+}
+
+TEST(LatencyPlan, SerialIsAScenarioAWorkerOfTheSamePoint) {
+  const auto planned = plan({"--size", "1,2", "--serial"});
+  ASSERT_EQ(planned.size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    ASSERT_EQ(planned[i].scenario.flows.size(), 1U);
+    EXPECT_EQ(planned[i].scenario.flows[0].worker, static_cast<int>(i % 2));
+    EXPECT_EQ(planned[i].point, static_cast<int>(i / 2));
+  }
+  EXPECT_EQ(planned[1].scenario.name, "1MiB base worker 1");
+  EXPECT_EQ(planned[1].head.name, "1MiB base");
+}
+
+TEST(LatencyPlan, SamePlanEveryTimeAndEveryWorkerItsOwnOrder) {
+  const auto seeds = [](const Words& words) {
+    std::vector<std::uint64_t> found;
+    for (const auto& planned : plan(words)) {
+      for (const Flow& flow : planned.scenario.flows) found.push_back(flow.kernel.chain.seed);
+    }
+    return found;
+  };
+  const auto one = seeds({"--size", "1-8"});
+  EXPECT_EQ(one, seeds({"--size", "1-8"}));
+  EXPECT_NE(one, seeds({"--size", "1-8", "--seed", "9"}));
+  for (std::size_t i = 0; i + 1 < one.size(); i += 2) EXPECT_NE(one[i], one[i + 1]);
+}
+
+TEST(LatencyPlan, WarmUpAndProofFollowTheCaches) {
+  const auto planned = plan({"--size", "1,16,64"});
+  const auto flow = [&](std::size_t i) { return planned[i].scenario.flows[0]; };
+  EXPECT_EQ(flow(0).warm_up, Bytes{2 * mib});
+  EXPECT_EQ(flow(1).warm_up, Bytes{32 * mib});
+  EXPECT_EQ(flow(2).warm_up, Bytes{32 * mib});
+  EXPECT_TRUE(flow(1).kernel.verify_full);
+  EXPECT_FALSE(flow(2).kernel.verify_full);
+  EXPECT_TRUE(plan({"--size", "64", "--verify", "full"})[0].scenario.flows[0].kernel.verify_full);
+}
+
+TEST(LatencyPlan, OptionsReachTheFlows) {
+  const auto planned = plan({"--size", "64", "--order", "page-local", "--stride", "128", "--memory",
+                             "bind:1", "--time", "3s", "--precision", "5%"});
+  const PlannedScenario& point = planned.at(0);
+  const Flow& flow = point.scenario.flows.at(0);
+  EXPECT_EQ(flow.kernel.chain.order, ChainOrder::page_local);
+  EXPECT_EQ(flow.kernel.chain.stride, Bytes{128});
+  EXPECT_EQ(flow.region.placement.text(), "bind:1");
+  EXPECT_EQ(point.head.order, "page-local");
+  EXPECT_EQ(point.head.stride, Bytes{128});
+  EXPECT_EQ(point.scenario.stop.time, std::chrono::seconds(3));
+  EXPECT_DOUBLE_EQ(point.scenario.stop.precision, 0.05);
+}
+
+TEST(Latency, MetricIsTheMedianInSeconds) {
+  Trace trace;
+  trace.steps_a_sample = 100;
+  for (std::int64_t ns : {9'000, 11'000, 10'000}) trace.samples.push_back({0, ns});
+  const auto metrics = metrics_of(Flow{}, trace);
+  ASSERT_EQ(metrics.size(), 1U);
+  EXPECT_EQ(metrics[0].name, "latency");
+  EXPECT_EQ(metrics[0].unit, "s");
+  EXPECT_DOUBLE_EQ(*metrics[0].value, 100e-9);
+  EXPECT_EQ(metrics[0].summary->n, 3U);
+  trace.samples.clear();
+  EXPECT_FALSE(metrics_of(Flow{}, trace)[0].value);
+}
+
+TEST(Latency, SurveyMeasuresFromOneCpuOfEachNode) {
+  const auto machine = read_recorded_machine("numa:2 core:2 pu:1");
+  const auto run = parse_run("latency", {});
+  Words words = run->benchmark->survey_words(*machine);
+  EXPECT_THAT(words, ::testing::IsSupersetOf(
+                         {std::string("--cpus"), std::string("0,2"), std::string("--serial")}));
+  words.push_back("--dry-run");
+  EXPECT_TRUE(parse_run("latency", words));
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,34 @@
+// Which cache a size fits.
+#pragma once
+
+#include <string>
+
+#include "engine/layout.h"
+#include "engine/scenario.h"
+#include "machine/machine.h"
+
+namespace numatlas {
+
+/// "L1", "L2", "L3": the nearest data cache of the flow's first CPU that holds what all flows touch
+/// that run under this cache at the same time; "memory" beyond the last one, "-" where the caches
+/// are unknown.
+std::string level_of_flow(const Machine& machine, const Layout& layout, const Scenario& scenario,
+                          const Flow& flow);
+
+/// Bytes to walk after the common start, before the first sample, so that the caches are in their
+/// steady state: twice the size where it fits the last-level cache; beyond that as much as fills
+/// that cache twice, since what then is left in it is not what comes next. Source: DESIGN,
+/// "Samples".
+Bytes warm_up_bytes(const Machine& machine, const CpuSet& cpus, const Flow& flow);
+
+/// Bytes in the lines that a flow touches: all of its region, but with a stride over a line only a
+/// line a node (a line is taken as 64 bytes). Nothing of memory that is another flow's.
+Bytes touched_bytes(const Flow& flow);
+
+/// Size of a cache line of these CPUs; 64 bytes, what nearly every CPU has, where it is unknown.
+Bytes line_bytes(const Machine& machine, const CpuSet& cpus);
+
+/// Size of the last-level cache; 64 MiB (larger than most slices) where it is unknown.
+Bytes last_level_cache_bytes(const Machine& machine, const CpuSet& cpus);
+
+}  // namespace numatlas

@@ -1,0 +1,339 @@
+// Loaded latency: a chase of one worker while the others of its node load the same memory, from not
+// at all to all they can. The rates between are parts of the peak that was measured first.
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/size_list.h"
+#include "base/text.h"
+#include "benchmarks/flows.h"
+#include "benchmarks/loaded/table.h"
+
+namespace numatlas {
+namespace {
+
+// Parts of the peak: closer where the latency rises.
+constexpr std::array<int, 9> percents{10, 20, 30, 40, 50, 60, 70, 80, 90};
+
+constexpr const char* idle_load = "idle";
+constexpr const char* peak_load = "peak";
+
+/// Who chases, who loads, and where the memory is.
+struct Setting {
+  NodeId cpus, memory;
+  int chaser = 0;
+  std::vector<int> loaders;
+  std::string problem;  ///< why there can be no curve
+};
+
+class Loaded final : public Benchmark {
+ public:
+  std::string name() const override { return "loaded"; }
+  std::string summary() const override {
+    return "latency while others load the memory at a rising rate";
+  }
+  std::string description() const override {
+    return "One worker of a node chases while the node's others load the same memory: not at all,\n"
+           "at parts of the peak, and as much as they can. The rate is held by the clock, and "
+           "what\n"
+           "was achieved is counted in the time in which the latency was measured. --time is for\n"
+           "all points together.";
+  }
+  void add_options(CLI::App& app) override;
+  Expected<void> parse_options() override;
+  int default_threads(const RunOptions&) const override { return 0; }
+  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
+                                                 const TaskContext& task) const override {
+    return worker_on_every_cpu(options, machine, task);
+  }
+  TimeOption time_option() const override { return {"30s", true, "10s"}; }
+  /// Two of eleven points a curve.
+  double time_of_plan() const override { return rates_.empty() ? 0.2 : 1; }
+  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
+  Expected<std::vector<PlannedScenario>> refine(const PlanInput& input,
+                                                const RunReport& report) const override;
+  std::string main_metric() const override { return "latency"; }
+  /// A curve of each node's own memory.
+  std::vector<std::string> survey_words(const Machine&) const override {
+    return {"--pairs", "local", "--skip-too-large"};
+  }
+  std::string table(const RunReport& report, const RunOptions& options) const override {
+    return loaded_table(report, options.stats);
+  }
+
+ private:
+  Expected<std::vector<Setting>> settings(const PlanInput& input) const;
+  /// `choice` absent: the chase alone. `rate`: of all loaders together; absent: all they can.
+  PlannedScenario point(const PlanInput& input, const Setting& setting, const Choice* choice,
+                        const std::string& load, std::optional<double> rate, PageKind pages) const;
+  Expected<void> check_options(const PlanInput& input) const;
+
+  std::string size_text_, order_text_ = "random", pairs_text_ = "all", rates_text_;
+  std::optional<Bytes> size_;  ///< a loader; absent: beyond the caches
+  ChainOrder order_ = ChainOrder::random;
+  std::vector<double> rates_;  ///< B/s; empty: parts of the peak
+  KernelOptions kernels_{"read", "2:1"};
+  std::vector<Choice> choices_;
+};
+
+void Loaded::add_options(CLI::App& app) {
+  app.add_option("--pairs", pairs_text_,
+                 "all (every CPU node to every memory node), local, or a list of CPUNODE:MEMNODE: "
+                 "0:0,0:2")
+      ->type_name("PAIRS")
+      ->capture_default_str();
+  refuse_empty(app.add_option("--rates", rates_text_,
+                              "GB/s of all loaders together: 1,2,5 (default: parts of the peak)"))
+      ->type_name("RATES");
+  refuse_empty(
+      app.add_option("--size", size_text_,
+                     "memory of each loader: MiB, or with a unit (default: what no cache holds)"))
+      ->type_name("SIZE");
+  app.add_option("--order", order_text_,
+                 "of the chase: random, page-local (TLB-friendly), sequential")
+      ->type_name("ORDER")
+      ->capture_default_str();
+  kernels_.add_to(app);
+}
+
+Expected<std::vector<double>> parse_rates(const std::string& text) {
+  std::vector<double> rates;
+  for (const std::string& word : words_of(text)) {
+    const std::string_view number = trim(word);
+    double value = 0;
+    const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), value);
+    // 1 PB/s is more than any memory has; slower ones than the least would take longer than anybody
+    // waits to fill a sample.
+    constexpr double least = 0.001;
+    if (code != std::errc{} || end != number.data() + number.size() || !(value >= least) ||
+        value > 1e6)
+      return fail(ErrorKind::usage,
+                  fmt::format("--rates: '{}' is not a rate in GB/s, of 0.001 at least", word),
+                  "for example 1,2,5,10");
+    rates.push_back(value * 1e9);
+  }
+  std::sort(rates.begin(), rates.end());
+  return rates;
+}
+
+Expected<void> Loaded::parse_options() {
+  if (!size_text_.empty()) {
+    const auto size = parse_one_size(size_text_, name());
+    if (!size) return fail(size.error());
+    size_ = *size;
+  }
+  const auto order = parse_chain_order(order_text_);
+  if (!order) return fail(order.error());
+  order_ = *order;
+  if (!rates_text_.empty()) {
+    auto rates = parse_rates(rates_text_);
+    if (!rates) return fail(rates.error());
+    rates_ = *std::move(rates);
+  }
+  auto choices = kernels_.parse();
+  if (!choices) return fail(choices.error());
+  choices_ = *std::move(choices);
+  for (const Choice& choice : choices_) {
+    if (!size_) break;
+    if (auto fits = (*make_kernel(choice.spec))->check_size(*size_); !fits) return fits;
+  }
+  return {};
+}
+
+/// The first worker of the node chases. Hardware threads of its core would take its core from it,
+/// not the memory, so they do not load.
+Setting setting_of(const PlanInput& input, NodeId cpus, NodeId memory) {
+  Setting setting{cpus, memory, 0, {}, ""};
+  const std::vector<int> workers = workers_on(input, cpus);
+  if (workers.empty()) {
+    setting.problem = fmt::format("no worker runs on node {}", cpus.value);
+    return setting;
+  }
+  setting.chaser = workers.front();
+  const Machine& machine = machine_of(input, setting.chaser);
+  const auto place = [&](int worker) -> const Worker& {
+    return input.layout.workers[static_cast<std::size_t>(worker)];
+  };
+  const auto core_of = [&](int worker) {
+    const CpuSet& cpus_of = place(worker).placement.cpus;
+    const Cpu* cpu = cpus_of.empty() ? nullptr : machine.find_cpu(cpus_of.front());
+    return cpu == nullptr ? -1 : cpu->core;
+  };
+  for (int worker : workers) {
+    const bool same_host = place(worker).host == place(setting.chaser).host;
+    if (same_host && core_of(worker) != core_of(setting.chaser)) setting.loaders.push_back(worker);
+  }
+  setting.problem = memory_node_problem(machine, memory);
+  if (setting.problem.empty() && setting.loaders.empty()) {
+    setting.problem =
+        fmt::format("node {}: beside the chase there is no other core to load from", cpus.value);
+  }
+  return setting;
+}
+
+Expected<std::vector<Setting>> Loaded::settings(const PlanInput& input) const {
+  std::vector<Setting> settings;
+  const NodeSet with_workers = worker_nodes(input);
+  const NodeSet with_memory = memory_nodes(input);
+  if (pairs_text_ == "all" || pairs_text_ == "local") {
+    for (NodeId cpus : with_workers) {
+      for (NodeId memory : with_memory) {
+        if (pairs_text_ == "all" || cpus == memory)
+          settings.push_back(setting_of(input, cpus, memory));
+      }
+    }
+    return settings;
+  }
+  for (const std::string& word : words_of(pairs_text_)) {
+    const std::size_t colon = std::min(word.find(':'), word.size());
+    const auto cpus = parse_list<NodeId>(word.substr(0, colon));
+    const auto memory = parse_list<NodeId>(colon < word.size() ? word.substr(colon + 1) : "");
+    if (!cpus || !memory || cpus->size() != 1 || memory->size() != 1) {
+      return fail(ErrorKind::usage,
+                  fmt::format("--pairs: '{}' is not CPUNODE:MEMNODE, all or local", word),
+                  "for example 0:0,0:2");
+    }
+    const auto missing = [&](const NodeSet& nodes, NodeId node, const char* what) {
+      return fail(ErrorKind::unavailable,
+                  fmt::format("--pairs: no {} on node {}", what, node.value),
+                  fmt::format("there are {}", to_list(nodes)));
+    };
+    if (!with_workers.contains(cpus->front()))
+      return missing(with_workers, cpus->front(), "worker");
+    if (!with_memory.contains(memory->front()))
+      return missing(with_memory, memory->front(), "memory");
+    const bool again = std::any_of(settings.begin(), settings.end(), [&](const Setting& other) {
+      return other.cpus == cpus->front() && other.memory == memory->front();
+    });
+    if (!again) settings.push_back(setting_of(input, cpus->front(), memory->front()));
+  }
+  return settings;
+}
+
+PlannedScenario Loaded::point(const PlanInput& input, const Setting& setting, const Choice* choice,
+                              const std::string& load, std::optional<double> rate,
+                              PageKind pages) const {
+  const Bytes chase_size = chase_size_beyond_caches(input, setting.chaser, setting.memory);
+  std::vector<int> together = setting.loaders;
+  together.push_back(setting.chaser);
+  const Bytes load_size = size_.value_or(size_beyond_caches(input, together, setting.memory));
+  std::vector<Flow> flows{chase_flow(input, setting.chaser, chase_size, pages, {order_, {}})};
+  if (choice != nullptr) {
+    for (int worker : setting.loaders) {
+      Flow flow = stream_flow(input, *choice, worker, load_size, pages);
+      flow.role = Role::load;
+      if (rate) flow.rate = *rate / static_cast<double>(setting.loaders.size());
+      flows.push_back(std::move(flow));
+    }
+  }
+  for (Flow& flow : flows) flow.region.placement = {MemoryMode::bind, {{setting.memory, 1}}};
+  PlannedScenario planned;
+  ScenarioResult& head = planned.head;
+  head.name =
+      fmt::format("{}{} node {} to {} {}", choice != nullptr ? choice->short_name() + " " : "",
+                  load, setting.cpus.value, setting.memory.value, name_of(pages));
+  head.size = choice != nullptr ? load_size : chase_size;
+  head.pages = name_of(pages);
+  head.order = name_of(order_);
+  head.stride = flows.front().kernel.chain.stride;
+  head.labels = {{"cell_cpu_node", std::to_string(setting.cpus.value)},
+                 {"cell_memory_node", std::to_string(setting.memory.value)},
+                 {"load", load}};
+  if (choice != nullptr) {
+    head.kernel = choice->name;
+    head.stores = choice->stores();
+    head.labels.emplace_back("load_kernel", choice->short_name());
+  }
+  planned.scenario = {head.name, std::move(flows), input.options.stop};
+  planned.optional = true;
+  planned.skip = setting.problem;
+  if (!setting.problem.empty()) planned.scenario.flows.clear();
+  return planned;
+}
+
+Expected<void> Loaded::check_options(const PlanInput& input) const {
+  if (!input.options.thread_counts.empty() || input.options.serial) {
+    return fail(ErrorKind::usage,
+                fmt::format("{}: loaded measures all workers of a node together",
+                            input.options.serial ? "--serial" : "--threads"),
+                "name fewer CPUs with --cpus");
+  }
+  if (input.options.placement.memory) {
+    return fail(ErrorKind::usage, "--memory: loaded places the memory itself",
+                "--pairs names the nodes");
+  }
+  if (!input.options.csv_file.empty()) {
+    return fail(ErrorKind::usage, "--csv: its format is a row a size", "use --format csv");
+  }
+  if (worker_nodes(input).empty()) {
+    return fail(ErrorKind::unavailable, "loaded: the nodes of the workers' CPUs are not known",
+                "name the CPUs with --cpus, and leave OMP_PLACES and OMP_PROC_BIND unset");
+  }
+  // Parts of a peak are known on one rank only, when it has been measured.
+  return rates_.empty() ? check_one_process(input, "loaded without --rates") : Expected<void>{};
+}
+
+Expected<std::vector<PlannedScenario>> Loaded::plan(const PlanInput& input) const {
+  if (auto checked = check_options(input); !checked) return fail(checked.error());
+  const auto curves = settings(input);
+  if (!curves) return fail(curves.error());
+  std::vector<PlannedScenario> plan;
+  const auto add = [&](PlannedScenario planned) {
+    std::vector<Flow> flows = std::move(planned.scenario.flows);
+    add_point(plan, std::move(planned), std::move(flows), false);
+  };
+  for (PageKind pages : input.options.pages) {
+    for (const Setting& setting : *curves) {
+      add(point(input, setting, nullptr, idle_load, {}, pages));
+      if (!setting.problem.empty()) continue;
+      for (const Choice& choice : choices_) {
+        for (double rate : rates_)
+          add(point(input, setting, &choice, fmt::format("{:g} GB/s", rate * 1e-9), rate, pages));
+        add(point(input, setting, &choice, peak_load, {}, pages));
+      }
+    }
+  }
+  return plan;
+}
+
+/// Between idle and peak, once both are known.
+Expected<std::vector<PlannedScenario>> Loaded::refine(const PlanInput& input,
+                                                      const RunReport& report) const {
+  std::vector<PlannedScenario> more;
+  const auto curves = settings(input);
+  if (!curves || !rates_.empty()) return more;
+  const bool refined = std::any_of(report.scenarios.begin(), report.scenarios.end(),
+                                   [](const ScenarioResult& point) {
+                                     const std::string load = label_of(point, "load");
+                                     return load != idle_load && load != peak_load;
+                                   });
+  if (refined) return more;
+  for (PageKind pages : input.options.pages) {
+    for (const Setting& setting : *curves) {
+      for (const Choice& choice : choices_) {
+        const std::string name = point(input, setting, &choice, peak_load, {}, pages).head.name;
+        const auto peak =
+            std::find_if(report.scenarios.begin(), report.scenarios.end(),
+                         [&](const ScenarioResult& other) { return other.name == name; });
+        const Metric* sum =
+            peak == report.scenarios.end() ? nullptr : find_total(*peak, "bandwidth_sum");
+        if (sum == nullptr || !sum->value) continue;
+        for (int percent : percents) {
+          PlannedScenario planned = point(input, setting, &choice, fmt::format("{}%", percent),
+                                          *sum->value * percent / 100, pages);
+          std::vector<Flow> flows = std::move(planned.scenario.flows);
+          add_point(more, std::move(planned), std::move(flows), false);
+        }
+      }
+    }
+  }
+  return more;
+}
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_loaded_benchmark() { return std::make_unique<Loaded>(); }
+
+}  // namespace numatlas

@@ -1,0 +1,134 @@
+#include "benchmarks/loaded/table.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/size_list.h"
+#include "benchmarks/metrics.h"
+#include "report/worker_table.h"
+
+namespace numatlas {
+namespace {
+
+std::string percent(const std::optional<double>& part) {
+  return part ? fmt::format("{:.1f}%", *part * 100) : "-";
+}
+
+std::optional<LoadPoint> load_point(const ScenarioResult& result) {
+  LoadPoint point;
+  point.load = label_of(result, "load");
+  for (const FlowResult& flow : result.flows) {
+    if (flow.rate) point.asked = point.asked.value_or(0) + *flow.rate;
+    if (flow.load) continue;
+    const Metric* latency = find_metric(flow, "latency");
+    if (latency == nullptr || !latency->value) return std::nullopt;
+    point.latency = *latency->value;
+    point.latency_half_width = flow.half_width;
+  }
+  const Metric* sum = find_total(result, "bandwidth_sum");
+  if (sum != nullptr && sum->value) {
+    point.bandwidth = *sum->value;
+    point.bandwidth_half_width = half_width_of_sum(*sum);
+  }
+  if (result.flows.empty()) return std::nullopt;
+  return point;
+}
+
+/// The points that belong to one curve: those of the peak's nodes and kernel, and the idle one of
+/// the same nodes, by the rate asked.
+std::vector<LoadPoint> curve_of(const RunReport& report, const ScenarioResult& peak) {
+  std::vector<LoadPoint> curve;
+  for (const ScenarioResult& other : report.scenarios) {
+    const bool same_nodes =
+        label_of(other, "cell_cpu_node") == label_of(peak, "cell_cpu_node") &&
+        label_of(other, "cell_memory_node") == label_of(peak, "cell_memory_node") &&
+        other.pages == peak.pages;
+    const bool idle = label_of(other, "load") == "idle";
+    if (!same_nodes || (!idle && (other.kernel != peak.kernel || other.stores != peak.stores)))
+      continue;
+    if (auto point = load_point(other)) curve.push_back(*std::move(point));
+  }
+  // Idle first, then by what was asked; the peak asked for all there is.
+  const auto key = [](const LoadPoint& point) {
+    if (point.asked) return *point.asked;
+    return point.load == "idle" ? 0.0 : 1e300;
+  };
+  std::stable_sort(curve.begin(), curve.end(),
+                   [&](const LoadPoint& a, const LoadPoint& b) { return key(a) < key(b); });
+  return curve;
+}
+
+std::string knee_text(const Knee& knee) {
+  const auto ns = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.1f} ns", *value * 1e9) : std::string("-");
+  };
+  if (!(knee.peak > 0)) {
+    return fmt::format("unloaded {}; the peak was not measured, so there are no parts of it\n",
+                       ns(knee.unloaded));
+  }
+  return fmt::format("unloaded {}; at 80 % of the peak ({:.2f} GB/s) {}; peak {:.2f} GB/s at {}\n",
+                     ns(knee.unloaded), 0.8 * knee.peak * 1e-9, ns(knee.at_80_percent),
+                     knee.peak * 1e-9, ns(knee.at_peak));
+}
+
+std::string curve_text(const RunReport& report, const ScenarioResult& peak) {
+  const std::vector<LoadPoint> curve = curve_of(report, peak);
+  std::vector<std::vector<std::string>> rows{
+      {"load", "asked", "achieved", "+-", "latency", "+-", "over idle"}};
+  const Knee knee = knee_of(curve);
+  for (const LoadPoint& point : curve) {
+    rows.push_back({point.load, point.asked ? fmt::format("{:.2f}", *point.asked * 1e-9) : "-",
+                    point.bandwidth > 0 ? fmt::format("{:.2f}", point.bandwidth * 1e-9) : "-",
+                    percent(point.bandwidth_half_width), fmt::format("{:.1f}", point.latency * 1e9),
+                    percent(point.latency_half_width),
+                    knee.unloaded ? fmt::format("{:.2f}x", point.latency / *knee.unloaded) : "-"});
+  }
+  const std::size_t loaders = peak.flows.empty() ? 0 : peak.flows.size() - 1;
+  const std::string stores = peak.stores.empty() ? "" : ", " + peak.stores + " stores";
+  return fmt::format("CPUs of node {} to memory of node {}: {} by {} loader{} of {}{}, {} pages\n",
+                     label_of(peak, "cell_cpu_node"), label_of(peak, "cell_memory_node"),
+                     peak.kernel, loaders, loaders == 1 ? "" : "s", compact_text(peak.size), stores,
+                     peak.pages) +
+         aligned(rows, 1) + knee_text(knee) + "\n";
+}
+
+}  // namespace
+
+Knee knee_of(std::vector<LoadPoint> curve) {
+  Knee knee;
+  std::stable_sort(curve.begin(), curve.end(), [](const LoadPoint& a, const LoadPoint& b) {
+    return a.bandwidth < b.bandwidth;
+  });
+  if (curve.empty()) return knee;
+  for (const LoadPoint& point : curve) {
+    if (point.load == "idle") knee.unloaded = point.latency;
+  }
+  knee.peak = curve.back().bandwidth;
+  if (knee.peak > 0) knee.at_peak = curve.back().latency;
+  const double wanted = 0.8 * knee.peak;
+  for (std::size_t i = 1; i < curve.size(); ++i) {
+    const LoadPoint& low = curve[i - 1];
+    const LoadPoint& high = curve[i];
+    if (low.bandwidth > wanted || high.bandwidth < wanted || high.bandwidth <= low.bandwidth)
+      continue;
+    const double part = (wanted - low.bandwidth) / (high.bandwidth - low.bandwidth);
+    knee.at_80_percent = low.latency + part * (high.latency - low.latency);
+    break;
+  }
+  return knee;
+}
+
+std::string loaded_table(const RunReport& report, bool stats) {
+  std::string text =
+      "Latency in ns of one chase while others load the memory; bandwidth in GB/s as STREAM counts "
+      "it,\nachieved by the loaders in the time in which the latency was measured\n\n";
+  for (const ScenarioResult& point : report.scenarios) {
+    if (label_of(point, "load") == "peak" && !point.flows.empty())
+      text += curve_text(report, point);
+  }
+  if (stats) text += stats_text(report);
+  return text + notes_text(report);
+}
+
+}  // namespace numatlas

@@ -1,0 +1,34 @@
+// Loaded latency for people.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/result.h"
+
+namespace numatlas {
+
+/// A point of a curve.
+struct LoadPoint {
+  std::string load;      ///< "idle", "40%", "2 GB/s", "peak"
+  double bandwidth = 0;  ///< B/s achieved by the loaders
+  std::optional<double> bandwidth_half_width, asked;
+  double latency = 0;  ///< s
+  std::optional<double> latency_half_width;
+};
+
+/// What is worth knowing of a curve; seconds and B/s.
+struct Knee {
+  std::optional<double> unloaded, at_80_percent, at_peak;
+  double peak = 0;
+};
+
+/// Pure. The latency at 80 % of the largest bandwidth is interpolated between its neighbours;
+/// absent where there is none below or above.
+Knee knee_of(std::vector<LoadPoint> curve);
+
+/// A curve for each pair of nodes and kernel, and its knee in words.
+std::string loaded_table(const RunReport& report, bool stats);
+
+}  // namespace numatlas

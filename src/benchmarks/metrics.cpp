@@ -1,0 +1,102 @@
+#include "benchmarks/metrics.h"
+
+#include <cmath>
+
+namespace numatlas {
+namespace {
+
+bool is_chase(const Flow& flow) { return flow.kernel.name == "chase"; }
+/// A chase loads words one after the other; its bytes are no bandwidth.
+bool moves_memory(const FlowResult& flow) { return flow.kernel != "chase"; }
+
+double bytes_a_step(const Flow& flow) {
+  return static_cast<double>(traffic_a_step(flow.kernel).counted());
+}
+
+/// Factor from bytes counted to bytes moved.
+double traffic_ratio(const FlowResult& flow) {
+  const Metric* counted = find_metric(flow, "bandwidth");
+  const Metric* moved = find_metric(flow, "traffic");
+  const bool known = counted != nullptr && moved != nullptr && counted->value && moved->value &&
+                     *counted->value > 0;
+  return known ? *moved->value / *counted->value : 1;
+}
+
+Metric median_of(const char* name, const char* unit, const std::optional<Summary>& summary) {
+  return {name, unit, summary ? std::optional<double>(summary->median) : std::nullopt, summary};
+}
+
+}  // namespace
+
+std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
+  std::vector<double> values = nanoseconds_a_step(trace);
+  const double bytes = bytes_a_step(flow);
+  for (double& value : values) {
+    if (is_chase(flow)) {
+      value *= 1e-9;
+    } else if (bytes > 0) {
+      value = bytes / (value * 1e-9);
+    } else {
+      value *= 0.5e-9;  // a round trip is two hand-overs
+    }
+  }
+  return values;
+}
+
+std::vector<Metric> metrics_of(const Flow& flow, const Trace& trace) {
+  const Traffic traffic = traffic_a_step(flow.kernel);
+  const bool hands_over = traffic.counted() == 0;
+  if (hands_over && flow.role == Role::load) return {};
+  auto summary = summarize(samples_of(flow, trace));
+  if (is_chase(flow)) return {median_of("latency", "s", summary)};
+  if (hands_over) return {median_of("hand_over", "s", summary)};
+  if (summary) {
+    // Samples have equal bytes: the mean rate is all bytes over all their time.
+    double time = 0;
+    for (const Sample& sample : trace.samples) time += static_cast<double>(sample.duration_ns);
+    const auto steps = static_cast<double>(trace.steps_a_sample * trace.samples.size());
+    summary->mean = steps * static_cast<double>(traffic.counted()) / (time * 1e-9);
+  }
+  const auto median = summary ? std::optional<double>(summary->median) : std::nullopt;
+  const double ratio =
+      static_cast<double>(traffic.with_allocate()) / static_cast<double>(traffic.counted());
+  return {{"bandwidth", "B/s", median, summary},
+          {"traffic", "B/s", median ? std::optional<double>(*median * ratio) : std::nullopt, {}}};
+}
+
+std::vector<Metric> sums_of(const ScenarioResult& point, const RunReport& report) {
+  // Parts of a serial point ran one after the other: there is no sum.
+  if (report.serial && report.workers.size() > 1) return {};
+  std::vector<double> rates;
+  double moved = 0;
+  for (const FlowResult& flow : point.flows) {
+    if (!moves_memory(flow)) continue;
+    if (!(flow.together > 0) || flow.stretch_bytes.empty()) return {};
+    const double stretch = flow.together / static_cast<double>(flow.stretch_bytes.size());
+    rates.resize(flow.stretch_bytes.size());
+    double bytes = 0;
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      rates[i] += flow.stretch_bytes[i] / stretch;
+      bytes += flow.stretch_bytes[i];
+    }
+    moved += bytes / flow.together * traffic_ratio(flow);
+  }
+  const auto summary = summarize(rates);
+  if (!summary || !(summary->mean > 0)) return {};
+  // Stretches are equally long: their mean is all bytes over the whole time.
+  return {{"bandwidth_sum", "B/s", summary->mean, summary},
+          {"traffic_sum", "B/s", moved, std::nullopt}};
+}
+
+/// Student's t. Stretches are long against what disturbs a sample, so their mean is near enough to
+/// normal.
+std::optional<double> half_width_of_sum(const Metric& sum) {
+  constexpr double t_19 = 2.093;  // 0.975 quantile for 20 stretches
+  if (!sum.summary || !sum.value || !sum.summary->stddev || sum.summary->n != 20 ||
+      !(*sum.value > 0)) {
+    return std::nullopt;
+  }
+  return t_19 * *sum.summary->stddev / std::sqrt(20.0) / *sum.value;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,28 @@
+// From a trace to figures, by what its kernel does: the same for every benchmark.
+#pragma once
+
+#include <vector>
+
+#include "engine/scenario.h"
+#include "report/result.h"
+
+namespace numatlas {
+
+/// A trace's samples in the unit of its first metric. Pure.
+std::vector<double> samples_of(const Flow& flow, const Trace& trace);
+
+/// "latency" in s (median of a dependent load) of a chase; "hand_over" in s (one way: half a round
+/// trip) of a line handed between two CPUs; "bandwidth" (as STREAM counts bytes) and "traffic"
+/// (with the lines that ordinary stores fetch) in B/s of what moves memory; nothing of an answering
+/// side. Pure.
+std::vector<Metric> metrics_of(const Flow& flow, const Trace& trace);
+
+/// "bandwidth_sum" and "traffic_sum" in B/s over all flows of a point that move memory, of all
+/// hosts: on each, the bytes of its flows over the time in which all were recording; the summary is
+/// over equal stretches of that time. Nothing for serial runs.
+std::vector<Metric> sums_of(const ScenarioResult& point, const RunReport& report);
+
+/// Half width of the 95 % interval of a sum, relative to it; absent where it has too few stretches.
+std::optional<double> half_width_of_sum(const Metric& sum);
+
+}  // namespace numatlas

@@ -1,0 +1,98 @@
+// Options that every benchmark has.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/layout.h"
+#include "engine/scenario.h"
+
+namespace numatlas {
+
+enum class Format { table, csv, json };
+enum class Verify { proof, full };
+
+/// What --time means to a benchmark.
+struct TimeOption {
+  const char* text = "500ms";  ///< when it is not given
+  bool of_all = false;         ///< for all points together, shared among them; else for each
+  const char* survey = "";     ///< what a survey gives it; "": the same as always
+};
+
+/// As read and checked.
+struct RunOptions {
+  std::string command;
+  std::vector<std::string> arguments;
+  PlacementSpec placement;
+  /// Numbers of threads to compare, ascending, for benchmarks that do; placement.threads is the
+  /// largest. Empty: one number only.
+  std::vector<int> thread_counts;
+  std::vector<PageKind> pages{PageKind::base};
+  bool strict = false;
+  bool serial = false;
+  bool skip_too_large = false;
+  bool dry_run = false;
+  bool print_scenario = false;
+  bool quiet = false;
+  bool stats = false;
+  StopRule stop;  ///< of each point; its time is for all together where `time_of_all`
+  bool time_of_all = false;
+  std::uint64_t seed = 1;
+  Verify verify = Verify::proof;
+  Format format = Format::table;
+  std::string csv_file, json_file;
+  bool json_samples = true;
+  std::string machine;  ///< recorded machine; "" for the live one
+  std::string mpi = "auto";
+  bool null_engine = false;
+  std::optional<std::string> process_memory;  ///< rank or "all"
+
+  /// The plan is printed, and nothing is run.
+  bool only_plans() const { return dry_run || print_scenario; }
+};
+
+/// As typed; strings until all of them are checked, so that every error names its option.
+class CommonOptions {
+ public:
+  void add_to(CLI::App& app, const TimeOption& time);
+  /// Errors name the option. After the app has parsed, while it lives.
+  Expected<RunOptions> parse() const;
+
+ private:
+  void add_placement(CLI::App& app);
+  void add_measurement(CLI::App& app);
+  void add_output(CLI::App& app);
+
+  std::string cpus_, threads_, memory_, pages_ = "base", precision_ = "1%", time_;
+  bool time_of_all_ = false;
+  std::string seed_ = "1", verify_ = "proof", format_ = "table", process_memory_;
+  std::string engine_ = "real";
+  RunOptions plain_;  ///< flags and file names, which need no reading
+  bool no_samples_ = false;
+  CLI::Option* process_memory_option_ = nullptr;  ///< the app's; its value may be left out
+};
+
+/// `--json "$UNSET"` is a slip, not the same as no --json: an empty value is refused, with the
+/// option's name. Returns the option.
+CLI::Option* refuse_empty(CLI::Option* option);
+
+/// "read,copy" -> its words, trimmed.
+std::vector<std::string> words_of(const std::string& list);
+/// The same, each one of `known`; error kind usage, names the option and lists what is known.
+Expected<std::vector<std::string>> parse_words(const std::string& text, const char* option,
+                                               const std::vector<std::string>& known);
+
+/// The --size of a command that takes only one; errors name both.
+Expected<Bytes> parse_one_size(const std::string& text, const std::string& command);
+
+/// An error that begins with the option `ours`, beginning with `theirs`: for what is told by the
+/// words of another option or program. Others stay as they are.
+Error renamed(Error error, std::string_view ours, std::string_view theirs);
+
+/// The --machine option alone, shared with commands that are no benchmarks.
+void add_machine_option(CLI::App& app, std::string& machine);
+
+}  // namespace numatlas

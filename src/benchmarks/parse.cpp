@@ -1,0 +1,73 @@
+#include "benchmarks/parse.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace numatlas {
+namespace {
+
+std::vector<std::string> names_of(const CLI::App& app, bool options) {
+  std::vector<std::string> names;
+  if (!options) {
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+      names.push_back(command->get_name());
+    }
+    return names;
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+}  // namespace
+
+Error leftover_error(const CLI::App& app, const std::vector<std::string>& leftover) {
+  const std::string word = leftover.front().substr(0, leftover.front().find('='));
+  const bool option = word.size() > 1 && word.front() == '-';
+  const std::vector<std::string> names = names_of(app, option);
+  const std::string close = nearest_name(word, names);
+  const bool has_commands = !names_of(app, false).empty();
+  const char* what = option ? "option" : has_commands ? "command" : "argument";
+  const std::string of = app.get_name().empty() ? "numatlas" : app.get_name();
+  return {ErrorKind::usage, fmt::format("{}: unknown {} '{}'", of, what, word),
+          close.empty() ? fmt::format("see `{} --help`", of == "numatlas" ? of : "numatlas " + of)
+                        : fmt::format("did you mean {}?", close)};
+}
+
+void RunParser::add_to(CLI::App& app) {
+  benchmark_->add_options(app);
+  common_.add_to(app, benchmark_->time_option());
+  app.allow_extras();
+}
+
+Expected<ParsedRun> RunParser::take(std::vector<std::string> arguments) && {
+  auto options = common_.parse();
+  if (!options) return fail(options.error());
+  if (auto own = benchmark_->parse_options(); !own) return fail(own.error());
+  options->command = benchmark_->name();
+  options->arguments = std::move(arguments);
+  return ParsedRun{std::move(benchmark_), *std::move(options)};
+}
+
+Expected<ParsedRun> parse_run(const std::string& name, const std::vector<std::string>& words) {
+  for (auto& benchmark : all_benchmarks()) {
+    if (benchmark->name() != name) continue;
+    CLI::App app;
+    app.name(name);
+    RunParser parser(std::move(benchmark));
+    parser.add_to(app);
+    try {
+      // CLI11 takes the words from the back.
+      app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    } catch (const CLI::ParseError& error) {
+      return fail(ErrorKind::usage, error.what());
+    }
+    if (!app.remaining().empty()) return fail(leftover_error(app, app.remaining()));
+    return std::move(parser).take(words);
+  }
+  return fail(ErrorKind::usage, fmt::format("there is no benchmark '{}'", name));
+}
+
+}  // namespace numatlas

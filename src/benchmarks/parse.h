@@ -1,0 +1,40 @@
+// From words to a benchmark ready to run: used by the command line, by `survey`, and by the source
+// systems' commands, which are translations into these words.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "benchmarks/benchmark.h"
+
+namespace numatlas {
+
+/// A benchmark with its options read and checked.
+struct ParsedRun {
+  std::unique_ptr<Benchmark> benchmark;
+  RunOptions options;
+};
+
+/// A benchmark's option parser, alive as long as the values it fills.
+class RunParser {
+ public:
+  explicit RunParser(std::unique_ptr<Benchmark> benchmark) : benchmark_(std::move(benchmark)) {}
+  /// Declares the options on `app`, which must be parsed before `take`.
+  void add_to(CLI::App& app);
+  Expected<ParsedRun> take(std::vector<std::string> arguments) &&;
+  const Benchmark& benchmark() const { return *benchmark_; }
+
+ private:
+  std::unique_ptr<Benchmark> benchmark_;
+  CommonOptions common_;
+};
+
+/// Parses words as `numatlas BENCHMARK WORDS...` would.
+Expected<ParsedRun> parse_run(const std::string& benchmark, const std::vector<std::string>& words);
+
+/// Error (usage) about words that the parser left over: names the first and the nearest option or
+/// command that exists.
+Error leftover_error(const CLI::App& app, const std::vector<std::string>& leftover);
+
+}  // namespace numatlas

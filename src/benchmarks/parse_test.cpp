@@ -1,0 +1,169 @@
+#include "benchmarks/parse.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace numatlas {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using Words = std::vector<std::string>;
+
+/// The error of these words, or "" when they are fine.
+std::string problem(const Words& words) {
+  const auto run = parse_run("latency", words);
+  if (run) return "";
+  EXPECT_EQ(run.error().kind, ErrorKind::usage);
+  return run.error().message;
+}
+
+TEST(ParseRun, DefaultsAreTheDocumentedOnes) {
+  const auto run = parse_run("latency", {});
+  ASSERT_TRUE(run);
+  const RunOptions& o = run->options;
+  EXPECT_EQ(o.command, "latency");
+  EXPECT_TRUE(o.placement.cpus.is_default);
+  EXPECT_FALSE(o.placement.threads);
+  EXPECT_FALSE(o.placement.memory);
+  EXPECT_EQ(o.pages, std::vector<PageKind>{PageKind::base});
+  EXPECT_DOUBLE_EQ(o.stop.precision, 0.01);
+  EXPECT_EQ(o.seed, 1U);
+  EXPECT_EQ(o.format, Format::table);
+  EXPECT_TRUE(o.json_samples);
+  EXPECT_FALSE(o.process_memory);
+  EXPECT_FALSE(o.strict || o.serial || o.dry_run || o.quiet || o.stats || o.skip_too_large);
+}
+
+TEST(ParseRun, EveryOptionArrives) {
+  const Words words{"--cpus",
+                    "1-3",
+                    "--threads",
+                    "2",
+                    "--memory",
+                    "weighted:0=3,2=1",
+                    "--pages",
+                    "base,2M",
+                    "--strict",
+                    "--serial",
+                    "--precision",
+                    "0.5%",
+                    "--time",
+                    "3s",
+                    "--seed",
+                    "7",
+                    "--verify",
+                    "full",
+                    "--skip-too-large",
+                    "--format",
+                    "json",
+                    "--json",
+                    "/tmp/x",
+                    "--no-samples",
+                    "--stats",
+                    "--process-memory",
+                    "all",
+                    "-q"};
+  const auto run = parse_run("latency", words);
+  ASSERT_TRUE(run) << run.error().message;
+  const RunOptions& o = run->options;
+  EXPECT_FALSE(o.placement.cpus.is_default);
+  EXPECT_EQ(o.placement.cpus.form, CpuSpec::Form::list);
+  EXPECT_EQ(o.placement.threads, 2);
+  ASSERT_TRUE(o.placement.memory);
+  EXPECT_EQ(o.placement.memory->single.text(), "weighted:0=3,2=1");
+  EXPECT_EQ(o.pages, (std::vector<PageKind>{PageKind::base, PageKind::huge_2m}));
+  EXPECT_DOUBLE_EQ(o.stop.precision, 0.005);
+  EXPECT_EQ(o.stop.time, std::chrono::seconds(3));
+  EXPECT_EQ(o.seed, 7U);
+  EXPECT_EQ(o.verify, Verify::full);
+  EXPECT_EQ(o.format, Format::json);
+  EXPECT_EQ(o.json_file, "/tmp/x");
+  EXPECT_FALSE(o.json_samples);
+  EXPECT_EQ(o.process_memory, "all");
+  EXPECT_TRUE(o.strict && o.serial && o.quiet && o.stats && o.skip_too_large);
+  EXPECT_EQ(o.arguments, words);
+}
+
+TEST(ParseRun, ProcessMemoryMayStandAlone) {
+  auto run = parse_run("latency", {"--process-memory"});
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->options.process_memory, "");
+  run = parse_run("latency", {"--process-memory", "3"});
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->options.process_memory, "3");
+}
+
+TEST(ParseRun, ShortTimesLowerTheLeastTime) {
+  const auto run = parse_run("latency", {"--time", "20ms"});
+  ASSERT_TRUE(run);
+  EXPECT_LE(run->options.stop.least_time, std::chrono::milliseconds(20));
+}
+
+TEST(ParseRun, BadValuesNameTheirOption) {
+  const struct {
+    Words words;
+    const char* message;
+  } cases[] = {
+      {{"--threads", "0"}, "--threads: '0' is not a whole number from 1"},
+      {{"--threads", "-1"}, "--threads: '-1'"},
+      {{"--threads", "2x"}, "--threads: '2x'"},
+      {{"--threads", "99999999999"}, "--threads: '99999999999'"},
+      {{"--cpus", "a"}, "--cpus: "},
+      {{"--memory", "nowhere"}, "--memory: "},
+      {{"--memory", "bind:"}, "--memory: "},
+      {{"--pages", "3M"}, "--pages: "},
+      {{"--precision", "0"}, "--precision: '0' is not a part between 0 and 1"},
+      {{"--precision", "200%"}, "--precision: '200%'"},
+      {{"--precision", "nan"}, "--precision: 'nan'"},
+      {{"--precision", "%"}, "--precision: '%'"},
+      {{"--time", "0"}, "--time: "},
+      {{"--time", "1h"}, "--time: '1h' has an unknown unit"},
+      {{"--seed", "-1"}, "--seed: '-1'"},
+      {{"--seed", "18446744073709551616"}, "--seed: "},
+      {{"--verify", "maybe"}, "--verify: 'maybe' is not one of proof, full"},
+      {{"--format", "xml"}, "--format: 'xml' is not one of table, csv, json"},
+      {{"--process-memory", "some"}, "--process-memory: 'some'"},
+      {{"--size", "0"}, "--size: "},
+      {{"--order", "up"}, "--order: "},
+      {{"--stride", "0"}, "--stride: "},
+      {{"--stride", "12"}, "--stride: "},
+      {{"--size", "64B"}, "--size: "},
+      {{"--machine", "numa:2"}, "--machine: a recorded machine cannot be measured"},
+      {{"--engine", "steam"}, "--engine: 'steam'"},
+  };
+  for (const auto& c : cases) EXPECT_THAT(problem(c.words), StartsWith(c.message)) << c.words[1];
+}
+
+TEST(ParseRun, UnknownBenchmark) {
+  const auto run = parse_run("dance", {});
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().message, "there is no benchmark 'dance'");
+}
+
+TEST(LeftoverError, NamesTheNearestOption) {
+  const auto run = parse_run("latency", {"--precison", "1%"});
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().message, "latency: unknown option '--precison'");
+  EXPECT_EQ(run.error().hint, "did you mean --precision?");
+}
+
+TEST(LeftoverError, CommandsOptionsAndArguments) {
+  CLI::App app;
+  app.name("numatlas");
+  app.add_subcommand("latency", "");
+  app.add_subcommand("topology", "");
+  app.add_flag("--version");
+  EXPECT_EQ(leftover_error(app, {"latancy", "x"}).message, "numatlas: unknown command 'latancy'");
+  EXPECT_EQ(leftover_error(app, {"latancy"}).hint, "did you mean latency?");
+  EXPECT_EQ(leftover_error(app, {"--versoin=3"}).message, "numatlas: unknown option '--versoin'");
+  EXPECT_EQ(leftover_error(app, {"--versoin=3"}).hint, "did you mean --version?");
+  EXPECT_EQ(leftover_error(app, {"xyzzyxyzzy"}).hint, "see `numatlas --help`");
+  CLI::App leaf;
+  leaf.name("latency");
+  EXPECT_EQ(leftover_error(leaf, {"512"}).message, "latency: unknown argument '512'");
+  EXPECT_EQ(leftover_error(leaf, {"512"}).hint, "see `numatlas latency --help`");
+}
+
+}  // namespace
+}  // namespace numatlas

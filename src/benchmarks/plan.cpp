@@ -1,0 +1,48 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "benchmarks/benchmark.h"
+
+namespace numatlas {
+
+void add_point(std::vector<PlannedScenario>& plan, PlannedScenario point, std::vector<Flow> flows,
+               bool serial) {
+  point.point = plan.empty() ? 0 : plan.back().point + 1;
+  if (!serial || flows.empty()) {
+    point.scenario.flows = std::move(flows);
+    plan.push_back(std::move(point));
+    return;
+  }
+  for (Flow& flow : flows) {
+    point.scenario.name = fmt::format("{} worker {}", point.head.name, flow.worker);
+    point.scenario.flows = {std::move(flow)};
+    plan.push_back(point);
+  }
+}
+
+Expected<std::vector<WorkerPlacement>> worker_on_every_cpu(const RunOptions& options,
+                                                           const Machine& machine,
+                                                           const TaskContext& task) {
+  PlacementSpec spec = options.placement;
+  spec.cpus.is_default = false;  // pinned one by one, whatever OpenMP was told
+  if (!task.launched) {
+    const auto cpus = resolve_cpus(spec.cpus, machine, task);
+    if (!cpus) return fail(cpus.error());
+    spec.threads = std::max(spec.threads.value_or(1), static_cast<int>(cpus->size()));
+  }
+  return resolve_placement(spec, machine, task, 0);
+}
+
+Expected<void> check_one_process(const PlanInput& input, const std::string& command) {
+  for (const Worker& worker : input.layout.workers) {
+    if (worker.rank == input.layout.workers.front().rank) continue;
+    return fail(
+        ErrorKind::usage,
+        fmt::format("{}: its workers share memory, and must be threads of one process", command),
+        "start one task, without mpirun or with srun -n 1 -c CPUS, and name --cpus");
+  }
+  return {};
+}
+
+}  // namespace numatlas

@@ -1,0 +1,54 @@
+#include "benchmarks/progress.h"
+
+#include <unistd.h>
+
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "base/say.h"
+
+namespace numatlas {
+
+Progress::Progress(bool shown, std::vector<double> weights)
+    : shown_(shown),
+      terminal_(isatty(STDERR_FILENO) == 1),
+      weights_(std::move(weights)),
+      total_weight_(std::accumulate(weights_.begin(), weights_.end(), 0.0)),
+      start_(std::chrono::steady_clock::now()) {}
+
+Progress::~Progress() { clear(); }
+
+void Progress::expect(std::vector<double> weights) {
+  weights_ = std::move(weights);
+  total_weight_ = std::accumulate(weights_.begin(), weights_.end(), 0.0);
+}
+
+void Progress::clear() {
+  if (shown_ && terminal_) say("\r\033[K");
+}
+
+std::string Progress::time_left() const {
+  if (done_weight_ <= 0) return "";
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const double left = seconds * (total_weight_ - done_weight_) / done_weight_;
+  return fmt::format(", about {:.0f} s left", left);
+}
+
+void Progress::phase(const Scenario& scenario, const std::string& phase) {
+  if (!shown_ || !terminal_) return;
+  constexpr int width = 24;
+  const int filled = total_weight_ > 0 ? static_cast<int>(width * done_weight_ / total_weight_) : 0;
+  say(fmt::format("\r\033[K[{:#<{}}{:.<{}}] {}/{} {}: {}{}", "", filled, "", width - filled,
+                  current_ + 1, weights_.size(), scenario.name, phase, time_left()));
+}
+
+void Progress::end(const Scenario& scenario, const std::string& outcome) {
+  done_weight_ += weights_[current_];
+  if (shown_ && !terminal_) {
+    say(fmt::format("[{}/{}] {}: {}\n", current_ + 1, weights_.size(), scenario.name, outcome));
+  }
+}
+
+}  // namespace numatlas

@@ -1,0 +1,37 @@
+// What goes on, on standard error: a bar with the time left on a terminal, a line a point
+// otherwise, nothing when quiet or on ranks other than 0.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+
+namespace numatlas {
+
+class Progress final : public ProgressListener {
+ public:
+  /// `weights`: how long each scenario takes, relative to each other.
+  Progress(bool shown, std::vector<double> weights);
+  ~Progress() override;
+  /// More scenarios than were known at first: the weights of all.
+  void expect(std::vector<double> weights);
+  void begin(std::size_t scenario) { current_ = scenario; }
+  void phase(const Scenario& scenario, const std::string& phase) override;
+  /// The current scenario has ended ("ok", "skipped: ...").
+  void end(const Scenario& scenario, const std::string& outcome);
+  /// Removes the bar, so that other output can be printed.
+  void clear();
+
+ private:
+  std::string time_left() const;
+
+  bool shown_, terminal_;
+  std::vector<double> weights_;
+  double total_weight_ = 0, done_weight_ = 0;
+  std::size_t current_ = 0;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace numatlas

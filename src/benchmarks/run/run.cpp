@@ -1,0 +1,198 @@
+// The flows that a file names: what runs together is the user's choice.
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "benchmarks/file_flows.h"
+#include "benchmarks/run/table.h"
+
+namespace numatlas {
+namespace {
+
+class RunFile final : public Benchmark {
+ public:
+  std::string name() const override { return "run"; }
+  std::string summary() const override {
+    return "the flows that a file names, together: any kernels, CPUs and memory";
+  }
+  std::string description() const override {
+    return "FILE is TOML and says which CPUs do what to which memory at the same time;\n"
+           "docs/scenarios.md explains it, and --print-scenario writes the plan of any other "
+           "command as\n"
+           "such a file. Options stand for what the file leaves out. The CPUs are the file's.";
+  }
+  void add_options(CLI::App& app) override;
+  Expected<void> parse_options() override;
+  int default_threads(const RunOptions&) const override { return 0; }
+  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
+                                                 const TaskContext& task) const override;
+  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
+  std::string main_metric() const override { return "latency"; }
+  bool in_survey() const override { return false; }  // it has no file of its own
+  std::vector<std::string> survey_words(const Machine&) const override { return {}; }
+  std::string table(const RunReport& report, const RunOptions& options) const override {
+    return run_table(report, options.stats);
+  }
+
+ private:
+  std::vector<CpuId> cpus() const { return file_.cpus.empty() ? cpus_named(file_) : file_.cpus; }
+  /// What a worker's memory is called: that of the first flow on its CPU, where none is left to
+  /// what `otherwise` says.
+  Expected<MemoryPlacement> worker_memory(CpuId cpu, const MemoryPlacement& otherwise,
+                                          const Machine& machine) const;
+  Expected<void> check_cpu(CpuId cpu, const Machine& machine, const TaskContext& task) const;
+
+  std::string path_;
+  ScenarioFile file_;
+};
+
+void RunFile::add_options(CLI::App& app) {
+  refuse_empty(app.add_option("FILE", path_, "file of scenarios, or - for standard input"))
+      ->type_name("")
+      ->required();
+}
+
+Expected<void> RunFile::parse_options() {
+  auto file = read_scenarios(path_);
+  if (!file) return fail(file.error());
+  file_ = *std::move(file);
+  return {};
+}
+
+/// What the file says, or what has no meaning for flows that differ.
+Expected<void> check_options_of_run(const RunOptions& options, const std::string& path) {
+  const auto refused = [&](const std::string& option, const std::string& why,
+                           const std::string& hint) {
+    return fail(ErrorKind::usage, fmt::format("{}: {}", option, why), hint);
+  };
+  const std::string of_file = fmt::format("the CPUs are those that {} names", path);
+  if (!options.placement.cpus.is_default) return refused("--cpus", of_file, "change them there");
+  if (options.placement.threads) return refused("--threads", of_file, "change them there");
+  if (options.serial) {
+    return refused("--serial", fmt::format("what runs together is what {} says", path),
+                   "write a scenario for each flow");
+  }
+  if (options.pages.size() > 1)
+    return refused("--pages", "a flow has one kind", "name several in the file");
+  if (!options.csv_file.empty()) {
+    return refused("--csv", "its format has no place for flows that differ",
+                   "use --format csv or --json FILE");
+  }
+  return {};
+}
+
+Expected<MemoryPlacement> RunFile::worker_memory(CpuId cpu, const MemoryPlacement& otherwise,
+                                                 const Machine& machine) const {
+  const FileFlow* first = nullptr;
+  std::size_t index = 0;
+  for (const FileScenario& scenario : file_.scenarios) {
+    for (const FileFlow& flow : scenario.flows) {
+      const auto found = std::find(flow.cpus.begin(), flow.cpus.end(), cpu);
+      if (found == flow.cpus.end() || flow.shares) continue;
+      if (!flow.memory) return otherwise;
+      if (first != nullptr) continue;
+      first = &flow;
+      index = static_cast<std::size_t>(found - flow.cpus.begin());
+    }
+  }
+  return first == nullptr ? otherwise : memory_of(*first, index, otherwise, machine);
+}
+
+/// A CPU that this process may not use, told with the first place that names it.
+Expected<void> RunFile::check_cpu(CpuId cpu, const Machine& machine,
+                                  const TaskContext& task) const {
+  CpuSpec alone;
+  alone.form = CpuSpec::Form::list;
+  alone.lists = {{cpu.value}};
+  alone.is_default = false;
+  const auto found = resolve_cpus(alone, machine, task);
+  if (found) return {};
+  // Its hints are of the option.
+  const Error error{found.error().kind, found.error().message,
+                    "name other CPUs, or ask the launcher or batch system for this one"};
+  for (const FileScenario& scenario : file_.scenarios) {
+    for (const FileFlow& flow : scenario.flows) {
+      const bool runs = std::find(flow.cpus.begin(), flow.cpus.end(), cpu) != flow.cpus.end();
+      if (runs)
+        return fail(error_at(flow.places, flow.places.of.contains("cpus") ? "cpus" : "cpu", error));
+      if (flow.first_touch == cpu) return fail(error_at(flow.places, "first_touch", error));
+    }
+  }
+  return fail(error_at(file_.places, "cpus", error));
+}
+
+Expected<std::vector<WorkerPlacement>> RunFile::workers(const RunOptions& options,
+                                                        const Machine& machine,
+                                                        const TaskContext& task) const {
+  if (task.size > 1) {
+    return fail(ErrorKind::usage, "run: one process runs all flows of a file",
+                "start one task, without mpirun or with srun -n 1 -c CPUS");
+  }
+  if (auto good = check_options_of_run(options, path_); !good) return fail(good.error());
+  PlacementSpec spec = options.placement;
+  spec.cpus.form = CpuSpec::Form::list;
+  spec.cpus.is_default = false;
+  spec.cpus.lists.emplace_back();
+  for (CpuId cpu : cpus()) {
+    if (auto good = check_cpu(cpu, machine, task); !good) return fail(good.error());
+    spec.cpus.lists.front().push_back(cpu.value);
+  }
+  spec.threads = static_cast<int>(spec.cpus.lists.front().size());
+  auto workers = resolve_placement(spec, machine, task, 0);
+  if (!workers) return fail(workers.error());
+  for (WorkerPlacement& worker : *workers) {
+    auto memory = worker_memory(*worker.cpu, worker.memory, machine);
+    if (!memory) return fail(memory.error());
+    worker.memory = *std::move(memory);
+  }
+  return workers;
+}
+
+/// How the report names a scenario whose flows may differ.
+ScenarioResult head_of(const Scenario& scenario, const StopRule& usual) {
+  ScenarioResult head;
+  head.name = scenario.name;
+  head.labels = {{"scenario", scenario.name}};
+  const auto measured = std::find_if(scenario.flows.begin(), scenario.flows.end(),
+                                     [](const Flow& flow) { return flow.role == Role::measured; });
+  head.size = measured->region.bytes;
+  head.pages = name_of(measured->region.pages);
+  std::vector<std::string> kernels;
+  for (const Flow& flow : scenario.flows) {
+    if (std::find(kernels.begin(), kernels.end(), flow.kernel.name) == kernels.end())
+      kernels.push_back(flow.kernel.name);
+  }
+  head.kernel = fmt::format("{}", fmt::join(kernels, "+"));
+  if (measured->kernel.name == "chase") {
+    head.order = name_of(measured->kernel.chain.order);
+    head.stride = measured->kernel.chain.stride;
+  } else if (traffic_a_step(measured->kernel).written > 0) {
+    head.stores = name_of(measured->kernel.stores);
+  }
+  if (scenario.stop.precision != usual.precision) head.precision = scenario.stop.precision;
+  if (scenario.stop.time != usual.time)
+    head.time_cap = std::chrono::duration<double>(scenario.stop.time).count();
+  return head;
+}
+
+Expected<std::vector<PlannedScenario>> RunFile::plan(const PlanInput& input) const {
+  std::vector<PlannedScenario> plan;
+  for (const FileScenario& file : file_.scenarios) {
+    auto scenario = scenario_of(file, input);
+    if (!scenario) return fail(scenario.error());
+    PlannedScenario planned;
+    planned.head = head_of(*scenario, input.options.stop);
+    std::vector<Flow> flows = std::move(scenario->flows);
+    planned.scenario = *std::move(scenario);
+    add_point(plan, std::move(planned), std::move(flows), false);
+  }
+  return plan;
+}
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_run_benchmark() { return std::make_unique<RunFile>(); }
+
+}  // namespace numatlas

@@ -1,0 +1,497 @@
+#include "benchmarks/runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/say.h"
+#include "base/signals.h"
+#include "base/version.h"
+#include "benchmarks/levels.h"
+#include "benchmarks/progress.h"
+#include "benchmarks/setup.h"
+#include "benchmarks/weighted_run.h"
+#include "engine/agreement.h"
+#include "report/csv.h"
+#include "report/file.h"
+#include "report/process_memory.h"
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+using Seconds = std::chrono::duration<double>;
+
+// Parts of the common time whose sums over all flows give the sum's interval: as many as the stop
+// rule compares.
+constexpr std::size_t stretches = 20;
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+RunReport new_report(const Setup& setup, const RunOptions& options, const Comm& comm,
+                     const Engine& engine) {
+  RunReport report;
+  report.command = options.command;
+  report.version = version;
+  report.arguments = options.arguments;
+  // Golden outputs must not change from day to day.
+  report.started = options.null_engine ? "1970-01-01T00:00:00Z" : utc_now();
+  // What a file of a run says that is going on, or that was killed before it could say more.
+  report.incomplete_reason = "not ended";
+  report.comm = comm.description();
+  report.engine = engine.description();
+  report.isa = options.null_engine ? "null" : instruction_set();
+  report.ranks = comm.size();
+  report.serial = options.serial;
+  report.seed = options.seed;
+  report.precision = options.stop.precision;
+  report.time_cap = Seconds(options.stop.time).count();
+  report.time_of_all = options.time_of_all;
+  report.hosts = setup.layout.hosts;
+  report.machines = setup.machines;
+  report.warnings = setup.warnings;
+  report.with_samples = options.json_samples;
+  for (const Worker& worker : setup.layout.workers) {
+    report.workers.push_back({worker.rank, worker.placement.thread, worker.host,
+                              worker.placement.cpus, worker.placement.cpu_node,
+                              worker.placement.memory.text()});
+  }
+  return report;
+}
+
+/// One run in progress on one rank.
+class Run {
+ public:
+  Run(const Benchmark& benchmark, const RunOptions& options, Comm& comm, const RunHooks& hooks,
+      Setup setup)
+      : benchmark_(benchmark),
+        options_(options),
+        comm_(comm),
+        hooks_(hooks),
+        setup_(std::move(setup)),
+        progress_(comm.rank() == 0 && !options.quiet, weights()),
+        start_(std::chrono::steady_clock::now()) {}
+
+  Expected<RunReport> go();
+
+ private:
+  std::vector<double> weights() const;
+  Expected<void> run_all(Engine& engine);
+  Expected<void> run_one(Engine& engine, std::size_t index);
+  Expected<void> share_time(StopRule& rule, std::size_t index);
+  Expected<void> refine(Engine& engine);
+  FlowResult result_of(const Scenario& scenario, const Flow& flow, Trace trace) const;
+  Expected<std::vector<FlowResult>> gather(const std::vector<FlowResult>& mine, bool stopped);
+  void add(const PlannedScenario& planned, Status status, const std::string& reason,
+           std::vector<FlowResult> flows);
+  void judge(const PlannedScenario& planned, const FlowResult& flow);
+  Expected<void> save(bool last);
+  Expected<void> show();
+  Expected<std::string> process_memory_text();
+  void capture_process_memory();
+  bool root() const { return comm_.rank() == 0; }
+
+  const Benchmark& benchmark_;
+  const RunOptions& options_;
+  Comm& comm_;
+  const RunHooks& hooks_;
+  Setup setup_;
+  Progress progress_;
+  std::chrono::steady_clock::time_point start_;
+  RunReport report_;
+  std::optional<Error> first_problem_;  ///< why scenarios were skipped while running
+  std::optional<Error> wrong_;          ///< a kernel's output was not what it should be
+  int last_point_ = -1;
+  bool refining_ = false;
+  std::size_t next_ = 0;  ///< scenario of the plan to run next
+  std::string my_process_memory_;
+  Seconds recorded_{0};  ///< measuring time given out so far, where it is shared
+};
+
+std::vector<double> Run::weights() const {
+  std::vector<double> weights;
+  for (const PlannedScenario& planned : setup_.plan) {
+    // Building and proving 1 GiB of chain takes about as long as the least measuring time.
+    double most = 0;
+    for (const Flow& flow : planned.scenario.flows) {
+      most = std::max(most, static_cast<double>(flow.region.bytes.value));
+    }
+    weights.push_back(1 + 4 * most / gib);
+  }
+  return weights;
+}
+
+FlowResult Run::result_of(const Scenario& scenario, const Flow& flow, Trace trace) const {
+  FlowResult result;
+  result.worker = flow.worker;
+  result.kernel = flow.kernel.name;
+  result.size = flow.region.bytes;
+  result.memory = flow.region.placement.text();
+  if (flow.source) result.source_memory = flow.source->placement.text();
+  result.metrics = metrics_of(flow, trace);
+  result.load = flow.role == Role::load;
+  result.rate = flow.rate;
+  result.first_touch = flow.first_touch;
+  if (options_.json_samples && !result.load &&
+      (!options_.json_file.empty() || options_.format == Format::json)) {
+    result.samples = samples_of(flow, trace);
+  }
+  result.stop = name_of(trace.stop);
+  result.half_width = trace.half_width;
+  result.overlap = trace.overlap;
+  result.address = trace.address;
+  result.cpu_before = trace.cpu_before;
+  result.cpu_after = trace.cpu_after;
+  const Worker& worker = setup_.layout.workers[static_cast<std::size_t>(flow.worker)];
+  result.level = level_of_flow(setup_.machines[static_cast<std::size_t>(worker.host)],
+                               setup_.layout, scenario, flow);
+  result.residency = std::move(trace.residency);
+  result.source_residency = std::move(trace.source_residency);
+  result.policy = std::move(trace.policy);
+  result.together = static_cast<double>(trace.together_end_ns - trace.together_start_ns) * 1e-9;
+  result.wrong = std::move(trace.wrong);
+  result.stretch_bytes = steps_by_stretch(trace, stretches);
+  const auto bytes = static_cast<double>(traffic_a_step(flow.kernel).counted());
+  for (double& part : result.stretch_bytes) part *= bytes;
+  result.steps_a_sample = trace.steps_a_sample;
+  result.warm_up_steps = trace.warm_up_steps;
+  result.involuntary_switches = trace.involuntary_switches;
+  result.timer_overhead = static_cast<double>(trace.timer_overhead_ns) * 1e-9;
+  result.start_lateness = static_cast<double>(trace.start_lateness_ns) * 1e-9;
+  result.prepare_time = trace.prepare_seconds;
+  result.warnings = std::move(trace.warnings);
+  return result;
+}
+
+/// Flows of all ranks, by worker, on rank 0. After a stop nobody can be counted on: own flows only.
+Expected<std::vector<FlowResult>> Run::gather(const std::vector<FlowResult>& mine, bool stopped) {
+  if (stopped || comm_.size() == 1) return mine;
+  json text = json::array();
+  for (const FlowResult& flow : mine) text.push_back(to_json(flow));
+  const auto all = comm_.gather(text.dump());
+  if (!all) return fail(all.error());
+  std::vector<FlowResult> flows;
+  for (const std::string& part : *all) {
+    for (const json& value : json::parse(part)) flows.push_back(flow_from_json(value));
+  }
+  return flows;
+}
+
+/// Adds flows to their point: parts of a serial point become one result.
+void Run::add(const PlannedScenario& planned, Status status, const std::string& reason,
+              std::vector<FlowResult> flows) {
+  if (planned.point != last_point_ || report_.scenarios.empty()) {
+    report_.scenarios.push_back(planned.head);
+    last_point_ = planned.point;
+  }
+  ScenarioResult& result = report_.scenarios.back();
+  if (status != Status::ok) {
+    result.status = status;
+    result.reason = reason;
+  }
+  for (FlowResult& flow : flows) {
+    judge(planned, flow);
+    for (Metric& metric : benchmark_.flow_metrics(flow, result, report_))
+      flow.metrics.push_back(std::move(metric));
+    if (!flow.wrong.empty() && result.status == Status::ok) {
+      result.status = Status::failed;
+      result.reason = fmt::format("worker {}: {}", flow.worker, flow.wrong);
+      if (!wrong_)
+        wrong_ = Error{ErrorKind::internal, result.name + ", " + result.reason,
+                       "a defect of numatlas, or of this machine's memory or CPU"};
+    }
+    result.flows.push_back(std::move(flow));
+  }
+  std::sort(result.flows.begin(), result.flows.end(),
+            [](const FlowResult& a, const FlowResult& b) { return a.worker < b.worker; });
+  result.totals = sums_of(result, report_);
+  for (Metric& metric : benchmark_.totals(result, report_))
+    result.totals.push_back(std::move(metric));
+}
+
+/// Words for what makes a flow's figure less than it seems.
+void Run::judge(const PlannedScenario& planned, const FlowResult& flow) {
+  const auto warn = [&](const std::string& text) {
+    report_.warnings.push_back(
+        fmt::format("{}, worker {}: {}", planned.scenario.name, flow.worker, text));
+  };
+  for (const std::string& text : flow.warnings) warn(text);
+  if (!flow.policy.note.empty()) warn(flow.policy.note);
+  // Below this the word "together" would mislead.
+  constexpr double least_overlap = 0.9;
+  if (flow.overlap && *flow.overlap < least_overlap) {
+    warn(fmt::format("only {:.0f} % of its time overlapped with all others of its host",
+                     *flow.overlap * 100));
+  }
+  const Worker& worker = setup_.layout.workers[static_cast<std::size_t>(flow.worker)];
+  if (flow.cpu_after && !worker.placement.cpus.contains(*flow.cpu_after)) {
+    warn(fmt::format("ended on CPU {}, outside {}", flow.cpu_after->value,
+                     to_list(worker.placement.cpus)));
+  }
+}
+
+Expected<void> Run::run_one(Engine& engine, std::size_t index) {
+  const PlannedScenario& planned = setup_.plan[index];
+  progress_.begin(index);
+  if (!setup_.skip_reasons[index].empty()) {
+    add(planned, Status::skipped, setup_.skip_reasons[index], {});
+    progress_.end(planned.scenario, "skipped: " + setup_.skip_reasons[index]);
+    return {};
+  }
+  Scenario scenario = planned.scenario;
+  if (auto shared = share_time(scenario.stop, index); !shared) return shared;
+  auto traces = run_weighted(engine, planned, scenario);
+  if (!traces) {
+    const Error& error = traces.error();
+    // What this machine cannot give now is a skip; everything else ends the run.
+    const bool cannot = error.kind == ErrorKind::resource || error.kind == ErrorKind::unavailable ||
+                        (planned.optional && error.kind == ErrorKind::permission);
+    if (!cannot) {
+      const bool cut = error.kind == ErrorKind::interrupted || error.kind == ErrorKind::peer;
+      add(planned, cut ? Status::incomplete : Status::failed, error.message, {});
+      return fail(error);
+    }
+    if (!first_problem_ && !planned.optional) first_problem_ = error;
+    add(planned, Status::skipped, error.message, {});
+    progress_.end(planned.scenario, "skipped: " + error.message);
+    return {};
+  }
+  std::vector<FlowResult> mine;
+  bool stopped = stop_requested();
+  for (Trace& trace : *traces) {
+    stopped = stopped || trace.stop == StopReason::interrupted;
+    const Flow& flow = planned.scenario.flows[static_cast<std::size_t>(trace.flow)];
+    mine.push_back(result_of(planned.scenario, flow, std::move(trace)));
+  }
+  if (stopped && stop_signal() == 0 && comm_.peer_failed()) {
+    // Nobody was told to stop: a rank died, and the next wait tells which.
+    const auto lost = comm_.barrier();
+    add(planned, Status::incomplete, lost ? "interrupted" : lost.error().message, mine);
+    if (!lost) return fail(lost.error());
+    return fail(ErrorKind::interrupted, "interrupted");
+  }
+  auto flows = gather(mine, stopped);
+  if (!flows) {
+    add(planned, Status::incomplete, flows.error().message, mine);
+    return fail(flows.error());
+  }
+  add(planned, stopped ? Status::incomplete : Status::ok, stopped ? "interrupted" : "",
+      *std::move(flows));
+  progress_.end(planned.scenario, stopped ? "interrupted" : "done");
+  if (stopped) return fail(ErrorKind::interrupted, "interrupted");
+  return {};
+}
+
+/// Where --time is for all points, each gets an equal part of what is left of it, less what its
+/// memory takes to prepare, which is taken to be what the others' took so far.
+Expected<void> Run::share_time(StopRule& rule, std::size_t index) {
+  if (!options_.time_of_all) return {};
+  // Shorter than this even a point of a thousand points has no interval worth the name.
+  constexpr Seconds shortest{0.02};
+  const auto points = static_cast<double>(setup_.plan.size() - index);
+  const Seconds spent =
+      options_.null_engine ? Seconds{0} : std::chrono::steady_clock::now() - start_;
+  const Seconds preparing =
+      index == 0 ? Seconds{0}
+                 : std::max(Seconds{0}, (spent - recorded_) / static_cast<double>(index));
+  const double part = refining_ ? 1 : benchmark_.time_of_plan();
+  const Seconds left =
+      part * Seconds(options_.stop.time) - (options_.null_engine ? recorded_ : spent);
+  Seconds share = std::max(shortest, left / points - preparing);
+  if (comm_.size() > 1) {
+    const auto said = comm_.broadcast(std::to_string(share.count()));
+    if (!said) return fail(said.error());
+    share = Seconds(std::stod(*said));
+  }
+  rule.time = std::chrono::duration_cast<Nanoseconds>(share);
+  rule.least_time = std::min(rule.least_time, rule.time);
+  recorded_ += share;
+  return {};
+}
+
+/// What a benchmark asks for when it has seen its results.
+Expected<void> Run::refine(Engine& engine) {
+  while (true) {
+    auto more = benchmark_.refine({options_, setup_.layout, setup_.machines}, report_);
+    if (!more) return fail(more.error());
+    if (more->empty()) return {};
+    for (PlannedScenario& planned : *more) {
+      planned.point += last_point_ + 1;
+      setup_.skip_reasons.push_back(planned.skip);
+      setup_.plan.push_back(std::move(planned));
+    }
+    refining_ = true;
+    progress_.expect(weights());
+    if (auto done = run_all(engine); !done) return done;
+  }
+}
+
+Expected<void> Run::run_all(Engine& engine) {
+  for (; next_ < setup_.plan.size(); ++next_) {
+    const std::size_t i = next_;
+    if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
+    if (auto done = run_one(engine, i); !done) return done;
+    const bool point_ends =
+        i + 1 == setup_.plan.size() || setup_.plan[i + 1].point != setup_.plan[i].point;
+    if (!point_ends) continue;
+    // Only rank 0 writes; all must hear of it when it cannot.
+    const auto saved = root() ? save(false) : Expected<void>{};
+    if (auto agreed = agree(comm_, error_of(saved)); !agreed) return agreed;
+  }
+  return {};
+}
+
+/// Devices and pipes get the whole once, at the end; files are rewritten as results come.
+Expected<void> Run::save(bool last) {
+  report_.seconds =
+      options_.null_engine ? 0 : Seconds(std::chrono::steady_clock::now() - start_).count();
+  if (!options_.json_file.empty() && (last || !is_special_file(options_.json_file))) {
+    auto saved = write_whole(options_.json_file, json_text(report_), "--json");
+    if (!saved) return saved;
+  }
+  if (!options_.csv_file.empty() && (last || !is_special_file(options_.csv_file))) {
+    auto saved =
+        write_whole(options_.csv_file, size_matrix_csv(report_, benchmark_.main_metric()), "--csv");
+    if (!saved) return saved;
+  }
+  if (hooks_.save) return hooks_.save(report_);
+  return {};
+}
+
+Expected<void> Run::show() {
+  progress_.clear();
+  std::string text;
+  switch (options_.format) {
+    case Format::table:
+      text = hooks_.table ? hooks_.table(report_) : benchmark_.table(report_, options_);
+      break;
+    case Format::csv: text = tidy_csv(report_); break;
+    case Format::json: text = json_text(report_); break;
+  }
+  return write_stdout(text);
+}
+
+void Run::capture_process_memory() {
+  if (!options_.process_memory) return;
+  const std::string& who = *options_.process_memory;
+  const int rank = who.empty() ? comm_.size() - 1 : who == "all" ? comm_.rank() : std::stoi(who);
+  if (rank != comm_.rank()) return;
+  NodeSet nodes;
+  for (const NumaNode& node : setup_.machine.nodes) nodes.insert(node.id);
+  const auto memory = read_process_memory(0, nodes);
+  if (!memory) {
+    my_process_memory_ = fmt::format("[{}] {}\n", comm_.rank(), memory.error().message);
+    return;
+  }
+  my_process_memory_ = hooks_.process_memory
+                           ? hooks_.process_memory(*memory, rank)
+                           : with_prefix(fmt::format("[{}] ", rank), process_memory_table(*memory));
+}
+
+Expected<std::string> Run::process_memory_text() {
+  const auto all = comm_.gather(my_process_memory_);
+  if (!all) return fail(all.error());
+  std::string text;
+  for (const std::string& part : *all) text += part;
+  return text;
+}
+
+Expected<RunReport> Run::go() {
+  EngineOptions engine_options{options_.strict, &progress_, [this] { capture_process_memory(); }};
+  auto engine = options_.null_engine
+                    ? Expected<std::unique_ptr<Engine>>(
+                          make_null_engine(comm_, setup_.layout, setup_.machine, engine_options))
+                    : make_engine(comm_, setup_.layout, setup_.machine, engine_options);
+  if (auto agreed = agree(comm_, error_of(engine)); !agreed) return fail(agreed.error());
+  report_ = new_report(setup_, options_, comm_, **engine);
+  auto ran = run_all(**engine);
+  if (ran && comm_.size() == 1) ran = refine(**engine);
+  report_.complete = ran.has_value();
+  report_.incomplete_reason = ran ? "" : ran.error().message;
+  // Files and table also after a stop: what was measured is not lost. The first error counts.
+  std::optional<Error> problem = error_of(ran);
+  if (root() && !report_.scenarios.empty()) {
+    const auto saved = save(true);
+    if (!problem) problem = error_of(saved);
+    // A table without a single figure would only hide the error that follows.
+    const bool anything = std::any_of(report_.scenarios.begin(), report_.scenarios.end(),
+                                      [](const auto& s) { return !s.flows.empty(); });
+    const auto shown = anything || (ran && !first_problem_) ? show() : Expected<void>{};
+    if (!problem) problem = error_of(shown);
+  }
+  if (!problem) problem = wrong_;
+  if (ran) problem = error_of(agree(comm_, problem));
+  if (!problem && options_.process_memory) {
+    const auto text = process_memory_text();
+    if (!text) return fail(text.error());
+    if (root()) problem = error_of(write_stdout(*text));
+  }
+  if (problem) return fail(*problem);
+  const bool nothing = std::none_of(report_.scenarios.begin(), report_.scenarios.end(),
+                                    [](const auto& s) { return s.status == Status::ok; });
+  const bool may_skip = options_.skip_too_large || options_.pages.size() > 1;
+  if (first_problem_ && (nothing || !may_skip)) return fail(*first_problem_);
+  return std::move(report_);
+}
+
+/// What can be known to be wrong before any work.
+Expected<void> check_options(const RunOptions& options, Comm& comm) {
+  std::optional<Error> problem;
+  if (comm.rank() == 0 && !options.only_plans()) {
+    if (!options.csv_file.empty()) problem = error_of(check_writable(options.csv_file, "--csv"));
+    if (!problem && !options.json_file.empty()) {
+      problem = error_of(check_writable(options.json_file, "--json"));
+    }
+  }
+  if (!problem && !options.csv_file.empty() && options.csv_file == options.json_file) {
+    problem = Error{ErrorKind::usage, "--csv and --json name the same file", ""};
+  }
+  if (!problem && (options.csv_file == "-" || options.json_file == "-")) {
+    problem = Error{ErrorKind::usage, "--csv and --json take files, not standard output",
+                    "use --format csv or --format json"};
+  }
+  if (!problem && !options.csv_file.empty() && options.pages.size() > 1) {
+    problem = Error{ErrorKind::usage, "--csv: its format has no place for several --pages",
+                    "use --format csv or --json FILE"};
+  }
+  const std::string who = options.process_memory.value_or("");
+  if (!problem && !who.empty() && who != "all" && std::stoi(who) >= comm.size()) {
+    problem = Error{
+        ErrorKind::usage,
+        fmt::format("--process-memory: there is no rank {}, only 0 to {}", who, comm.size() - 1),
+        ""};
+  }
+  return agree(comm, problem);
+}
+
+}  // namespace
+
+Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
+                                  const RunHooks& hooks) {
+  if (auto checked = check_options(options, comm); !checked) return fail(checked.error());
+  auto setup = set_up(benchmark, options, comm);
+  if (!setup) return fail(setup.error());
+  if (options.only_plans()) {
+    const auto text = options.print_scenario ? scenario_text(*setup, options)
+                                             : Expected<std::string>(plan_text(*setup, options));
+    if (!text) return fail(text.error());
+    if (comm.rank() == 0) {
+      if (auto shown = write_stdout(*text); !shown) return fail(shown.error());
+    }
+    return RunReport{};
+  }
+  return Run(benchmark, options, comm, hooks, *std::move(setup)).go();
+}
+
+}  // namespace numatlas

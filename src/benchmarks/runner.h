@@ -1,0 +1,48 @@
+// The way of the data, for every benchmark alike:
+// options -> machine -> placement -> layout -> plan -> engine -> traces -> results -> reporters.
+#pragma once
+
+#include <functional>
+
+#include "benchmarks/benchmark.h"
+#include "comm/comm.h"
+
+namespace numatlas {
+
+/// How a run reports, beside the options: what differs between our own commands and the source
+/// systems' (src/legacy/).
+struct RunHooks {
+  /// Replaces the benchmark's table when set.
+  std::function<std::string(const RunReport&)> table;
+  /// Called on rank 0 after every finished point, with the report so far (files that must not be
+  /// lost are written here), and once at the end.
+  std::function<Expected<void>(const RunReport&)> save;
+  /// The whole text that --process-memory prints of a rank, in place of our table with "[RANK] "
+  /// before each line.
+  std::function<std::string(const ProcessMemory&, int rank)> process_memory;
+};
+
+/// Runs one benchmark over all ranks and reports on rank 0. Returns the report (on rank 0 complete,
+/// elsewhere without results). The comm is the caller's: errors before it exists are the caller's
+/// to print as well.
+Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
+                                  const RunHooks& hooks = {});
+
+/// Connects the ranks, calls `work` on each, prints its error once and ends all ranks together.
+/// Returns the process's exit code. `mpi`: as --mpi; `alone`: a recorded machine needs no ranks.
+int with_ranks(const std::string& mpi, bool alone,
+               const std::function<Expected<void>(Comm&)>& work);
+
+/// run_benchmark within with_ranks.
+int run_and_exit_code(const Benchmark& benchmark, const RunOptions& options,
+                      const RunHooks& hooks = {});
+
+/// Ends a rank whose command line is wrong, before any work: under a launcher the ranks connect,
+/// so that the error is said once, and ranks whose words are right do not wait for this one.
+/// Returns the process's exit code.
+int end_with_error(const Error& error);
+
+/// "error: message" and "hint: ..." on standard error.
+void print_error(const Error& error);
+
+}  // namespace numatlas

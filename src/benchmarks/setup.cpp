@@ -1,0 +1,375 @@
+#include "benchmarks/setup.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "benchmarks/file_flows.h"
+#include "engine/agreement.h"
+#include "machine/source.h"
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+
+/// Machines of all hosts on every rank: one rank a host sends its own.
+Expected<std::vector<Machine>> gather_machines(Comm& comm, const Machine& mine) {
+  const auto all = comm.all_gather(comm.local_rank() == 0 ? to_json(mine).dump() : "");
+  if (!all) return fail(all.error());
+  std::vector<Machine> machines(comm.layout().hosts.size());
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    const auto i = static_cast<std::size_t>(rank);
+    if ((*all)[i].empty()) continue;
+    auto machine = machine_from_json(json::parse((*all)[i]));
+    if (!machine) return fail(machine.error());
+    machines[static_cast<std::size_t>(comm.layout().host_of[i])] = *std::move(machine);
+  }
+  return machines;
+}
+
+/// Why the flows of one host cannot run together there; nullopt when they can.
+std::optional<Error> host_problem(const Setup& setup, const Scenario& scenario, int host) {
+  std::vector<Region> regions;
+  std::size_t workers = 0;
+  for (const Flow& flow : scenario.flows) {
+    const Worker& worker = setup.layout.workers[static_cast<std::size_t>(flow.worker)];
+    if (worker.host != host || flow.shares) continue;
+    ++workers;
+    regions.push_back(flow.region);
+    if (flow.source) regions.push_back(*flow.source);
+  }
+  if (regions.empty()) return std::nullopt;
+  const auto is_thp = [](const Region& region) { return region.pages == PageKind::thp; };
+  if (std::any_of(regions.begin(), regions.end(), is_thp)) {
+    const std::string problem = page_kind_problem(PageKind::thp, setup.machine, {}, Bytes{});
+    if (!problem.empty()) return Error{ErrorKind::unavailable, problem, ""};
+  }
+  return error_of(check_fits(regions, setup.machine, workers));
+}
+
+/// A run that could only say what it leaves out is an error, unless leaving out was asked for.
+Expected<void> check_something_is_left(const Setup& setup, const RunOptions& options,
+                                       const std::optional<Error>& first) {
+  const auto skipped = [](const std::string& reason) { return !reason.empty(); };
+  const bool asked_for = options.skip_too_large || options.pages.size() > 1;
+  if (asked_for || setup.plan.empty() ||
+      !std::all_of(setup.skip_reasons.begin(), setup.skip_reasons.end(), skipped)) {
+    return {};
+  }
+  if (first) return fail(*first);
+  return fail(ErrorKind::unavailable, setup.skip_reasons.front());
+}
+
+/// Every host looks at its own part of every scenario; all hosts hear of all problems.
+Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm) {
+  json mine = json::object();
+  if (comm.local_rank() == 0) {
+    const int host = comm.layout().host_of[static_cast<std::size_t>(comm.rank())];
+    for (std::size_t i = 0; i < setup.plan.size(); ++i) {
+      if (!setup.plan[i].skip.empty()) continue;
+      const auto problem = host_problem(setup, setup.plan[i].scenario, host);
+      if (!problem) continue;
+      mine[std::to_string(i)] = {{"kind", static_cast<int>(problem->kind)},
+                                 {"message", problem->message},
+                                 {"hint", problem->hint}};
+    }
+  }
+  const auto all = comm.all_gather(mine.dump());
+  if (!all) return fail(all.error());
+  const bool several_kinds = options.pages.size() > 1;
+  std::optional<Error> first;
+  for (std::size_t rank = 0; rank < all->size(); ++rank) {
+    if ((*all)[rank].size() <= 2) continue;  // "{}"
+    const std::string& host =
+        setup.layout.hosts[static_cast<std::size_t>(comm.layout().host_of[rank])];
+    const json problems = json::parse((*all)[rank]);  // named: items() only refers to it
+    for (const auto& [index, problem] : problems.items()) {
+      const auto kind = static_cast<ErrorKind>(problem["kind"].get<int>());
+      std::string message = problem["message"];
+      if (setup.layout.hosts.size() > 1) message = fmt::format("{}: {}", host, message);
+      const bool of_pages = message.find("--pages") != std::string::npos;
+      const bool skip = setup.plan[std::stoul(index)].optional || (of_pages && several_kinds) ||
+                        (kind == ErrorKind::resource && options.skip_too_large);
+      const std::string hint = problem["hint"];
+      if (!first) first = Error{kind, message, hint};
+      if (!skip) {
+        return fail(kind, message,
+                    kind == ErrorKind::resource && !of_pages
+                        ? "ask for less, or add --skip-too-large to measure the sizes that fit"
+                        : hint);
+      }
+      setup.skip_reasons[std::stoul(index)] =
+          of_pages && !hint.empty() ? message + "; " + hint : message;
+    }
+  }
+  return check_something_is_left(setup, options, first);
+}
+
+/// Nodes whose workers ask for local memory that can't be there, and why.
+void warn_of_local(Setup& setup, int host) {
+  const Machine& machine = setup.machines[static_cast<std::size_t>(host)];
+  NodeSet impossible;
+  for (const Worker& worker : setup.layout.workers) {
+    const WorkerPlacement& place = worker.placement;
+    const bool known = place.cpu_node.value >= 0;
+    if (worker.host != host || place.memory.mode != MemoryMode::local || !known) continue;
+    if (!machine.usable_memory_nodes().contains(place.cpu_node)) impossible.insert(place.cpu_node);
+  }
+  for (NodeId id : impossible) {
+    const NumaNode* node = machine.find_node(id);
+    const bool has_memory = node != nullptr && node->has_memory();
+    const std::string where =
+        setup.machines.size() > 1 ? setup.layout.hosts[static_cast<std::size_t>(host)] + ": " : "";
+    setup.warnings.push_back(
+        where +
+        fmt::format(
+            "--memory local: node {} {}; its workers' memory comes from the nearest node that has "
+            "some",
+            id.value,
+            has_memory ? fmt::format("is not among the memory nodes that this process may use ({})",
+                                     to_list(machine.usable_memory_nodes()))
+                       : "has no memory"));
+  }
+}
+
+/// Whether two workers of a host may run on two hardware threads of one core.
+bool workers_share_a_core(const Setup& setup, int host) {
+  const Machine& machine = setup.machines[static_cast<std::size_t>(host)];
+  std::map<int, int> workers_by_core;
+  for (const Worker& worker : setup.layout.workers) {
+    if (worker.host != host) continue;
+    std::set<int> cores;
+    for (CpuId cpu : worker.placement.cpus) {
+      const Cpu* found = machine.find_cpu(cpu);
+      if (found != nullptr) cores.insert(found->core);
+    }
+    for (int core : cores) {
+      if (++workers_by_core[core] > 1) return true;
+    }
+  }
+  return false;
+}
+
+/// "cn1, cn2, cn3 and 40 more hosts"; "" for all of them.
+std::string host_names(const std::vector<std::string>& names, std::size_t all) {
+  // A list of all would bury what is warned of.
+  constexpr std::size_t most_named = 3;
+  if (names.size() == all) return "";
+  const std::size_t named = std::min(names.size(), most_named);
+  std::string text = fmt::format(
+      "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+  if (named < names.size()) text += fmt::format(" and {} more hosts", names.size() - named);
+  return text + ": ";
+}
+
+/// Settings that disturb, each once with the hosts that have it.
+void warn_of_settings(Setup& setup) {
+  std::vector<std::string> order;
+  std::map<std::string, std::vector<std::string>> hosts;
+  for (std::size_t host = 0; host < setup.machines.size(); ++host) {
+    for (const Setting& setting : setup.machines[host].settings) {
+      if (setting.warning.empty()) continue;
+      if (setting.name == "smt" && !workers_share_a_core(setup, static_cast<int>(host))) continue;
+      const std::string text =
+          fmt::format("{} = {}: {}", setting.name, setting.value, setting.warning);
+      if (hosts[text].empty()) order.push_back(text);
+      hosts[text].push_back(setup.layout.hosts[host]);
+    }
+  }
+  for (const std::string& text : order) {
+    setup.warnings.push_back(host_names(hosts[text], setup.machines.size()) + text);
+  }
+}
+
+void add_warnings(Setup& setup) {
+  for (std::size_t host = 0; host < setup.machines.size(); ++host) {
+    warn_of_local(setup, static_cast<int>(host));
+  }
+  if (setup.layout.workers_a_cpu() > 1) {
+    setup.warnings.push_back(
+        "more workers than CPUs: samples include waiting for the CPU, and \"together\" is by "
+        "turns");
+  }
+  warn_of_settings(setup);
+}
+
+Expected<Machine> read_machine(const RunOptions& options) {
+  return options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine);
+}
+
+/// A recorded machine keeps its own name, wherever it is looked at.
+void name_recorded_hosts(Layout& layout, const Machine& machine) {
+  const std::string name = machine.host.empty() ? "recorded" : machine.host;
+  for (std::size_t i = 0; i < layout.hosts.size(); ++i) {
+    layout.hosts[i] = layout.hosts.size() == 1 ? name : fmt::format("{}-{}", name, i);
+  }
+}
+
+/// What a kernel is told, as far as it heeds it.
+json kernel_json(const KernelSpec& kernel) {
+  if (kernel.name == "chase") {
+    return {{"kernel", kernel.name},
+            {"order", name_of(kernel.chain.order)},
+            {"stride", kernel.chain.stride.value},
+            {"seed", kernel.chain.seed}};
+  }
+  json value = {{"kernel", kernel.name}};
+  if (kernel.name != "read") {
+    value["stores"] = name_of(kernel.stores);
+  }
+  if (kernel.name == "mix") {
+    value["mix"] = fmt::format("{}:{}", kernel.mix_reads, kernel.mix_writes);
+  }
+  return value;
+}
+
+json plan_json(const Setup& setup) {
+  json workers = json::array();
+  for (const Worker& worker : setup.layout.workers) {
+    const int node = worker.placement.cpu_node.value;
+    workers.push_back({{"host", setup.layout.hosts[static_cast<std::size_t>(worker.host)]},
+                       {"rank", worker.rank},
+                       {"thread", worker.placement.thread},
+                       {"cpus", to_list(worker.placement.cpus)},
+                       {"cpu_node", node < 0 ? json(nullptr) : json(node)},
+                       {"memory", worker.placement.memory.text()}});
+  }
+  json scenarios = json::array();
+  for (std::size_t i = 0; i < setup.plan.size(); ++i) {
+    const PlannedScenario& planned = setup.plan[i];
+    json flows = json::array();
+    for (const Flow& flow : planned.scenario.flows) {
+      json value = kernel_json(flow.kernel);
+      value["worker"] = flow.worker;
+      value["bytes"] = flow.region.bytes.value;
+      value["memory"] = flow.region.placement.text();
+      value["pages"] = name_of(flow.region.pages);
+      value["warm_up_bytes"] = flow.warm_up.value;
+      if (flow.source) {
+        value["source_bytes"] = flow.source->bytes.value;
+        value["source_memory"] = flow.source->placement.text();
+      }
+      if (flow.first_touch) value["first_touch"] = *flow.first_touch;
+      if (flow.shares) value["shares"] = *flow.shares;
+      if (flow.role == Role::load) value["role"] = "load";
+      if (flow.rate) value["rate"] = *flow.rate;
+      flows.push_back(std::move(value));
+    }
+    scenarios.push_back(
+        {{"name", planned.scenario.name},
+         {"flows", flows},
+         {"skip", setup.skip_reasons[i].empty() ? json(nullptr) : json(setup.skip_reasons[i])}});
+  }
+  return {{"workers", workers}, {"scenarios", scenarios}, {"warnings", setup.warnings}};
+}
+
+/// Every rank computed its plan from its own words: with others it would wait for what never comes,
+/// or its figures would stand under rank 0's names.
+Expected<void> check_same_plan(const Setup& setup, const RunOptions& options, Comm& comm) {
+  if (comm.size() == 1) return {};
+  json words = plan_json(setup)["scenarios"];
+  words.push_back({{"serial", options.serial},
+                   {"time", options.stop.time.count()},
+                   {"precision", options.stop.precision}});
+  const auto all = comm.all_gather(std::to_string(std::hash<std::string>{}(words.dump())));
+  if (!all) return fail(all.error());
+  for (std::size_t rank = 1; rank < all->size(); ++rank) {
+    if ((*all)[rank] == all->front()) continue;
+    return fail(ErrorKind::usage,
+                fmt::format("rank {} was told to measure something else than rank 0", rank),
+                "give all ranks the same options; --memory each:... and --cpus LIST/LIST differ by "
+                "rank in the same words");
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm) {
+  Setup setup;
+  auto machine = read_machine(options);
+  if (auto agreed = agree(comm, error_of(machine)); !agreed) return fail(agreed.error());
+  setup.machine = *std::move(machine);
+  const auto task = gather_task_context(comm, setup.machine);
+  if (!task) return fail(task.error());
+  const auto workers = benchmark.workers(options, setup.machine, *task);
+  if (auto agreed = agree(comm, error_of(workers)); !agreed) return fail(agreed.error());
+  auto layout = gather_layout(comm, *workers);
+  if (!layout) return fail(layout.error());
+  setup.layout = *std::move(layout);
+  if (!options.machine.empty()) name_recorded_hosts(setup.layout, setup.machine);
+  // All must have run before anybody records: with more than this many in turn on a CPU, at some
+  // milliseconds a turn, that takes longer than any user waits.
+  constexpr double most_workers_a_cpu = 64;
+  if (setup.layout.workers_a_cpu() > most_workers_a_cpu) {
+    return fail(
+        ErrorKind::usage,
+        fmt::format("--threads: {:.0f} workers a CPU are too many to run together (at most {})",
+                    setup.layout.workers_a_cpu(), most_workers_a_cpu),
+        "ask for fewer, for more --cpus, or for --serial");
+  }
+  auto machines = gather_machines(comm, setup.machine);
+  if (!machines) return fail(machines.error());
+  setup.machines = *std::move(machines);
+  auto plan = benchmark.plan({options, setup.layout, setup.machines});
+  if (!plan) return fail(plan.error());
+  setup.plan = *std::move(plan);
+  for (const PlannedScenario& planned : setup.plan) setup.skip_reasons.push_back(planned.skip);
+  if (auto same = check_same_plan(setup, options, comm); !same) return fail(same.error());
+  if (auto checked = check_plan(setup, options, comm); !checked) return fail(checked.error());
+  add_warnings(setup);
+  return setup;
+}
+
+std::string plan_text(const Setup& setup, const RunOptions& options) {
+  if (options.format == Format::json) return plan_json(setup).dump(2) + "\n";
+  std::string text = fmt::format("{} worker{}:\n", setup.layout.workers.size(),
+                                 setup.layout.workers.size() == 1 ? "" : "s");
+  for (std::size_t i = 0; i < setup.layout.workers.size(); ++i) {
+    const Worker& worker = setup.layout.workers[i];
+    const WorkerPlacement& place = worker.placement;
+    text += fmt::format("  worker {:<4} {} rank {} thread {}  CPUs {} (node {})  memory {}\n", i,
+                        setup.layout.hosts[static_cast<std::size_t>(worker.host)], worker.rank,
+                        place.thread, to_list(place.cpus),
+                        place.cpu_node.value < 0 ? "-" : std::to_string(place.cpu_node.value),
+                        place.memory.text());
+  }
+  if (options.time_of_all) {
+    text += fmt::format("time: {:g} s for all scenarios together\n",
+                        std::chrono::duration<double>(options.stop.time).count());
+  }
+  text += fmt::format("{} scenario{}:\n", setup.plan.size(), setup.plan.size() == 1 ? "" : "s");
+  for (std::size_t i = 0; i < setup.plan.size(); ++i) {
+    const Scenario& scenario = setup.plan[i].scenario;
+    const std::size_t flows = scenario.flows.size();
+    text += fmt::format("  {:<28} {}", scenario.name,
+                        flows == 0   ? "no flow"
+                        : flows == 1 ? "1 flow"
+                                     : fmt::format("{} flows together", flows));
+    if (!setup.skip_reasons[i].empty()) text += "  skipped: " + setup.skip_reasons[i];
+    text += '\n';
+  }
+  for (const std::string& warning : setup.warnings) text += "warning: " + warning + "\n";
+  return text;
+}
+
+Expected<std::string> scenario_text(const Setup& setup, const RunOptions& options) {
+  auto file = file_of(setup.plan, {options, setup.layout, setup.machines});
+  if (!file) return fail(file.error());
+  for (std::size_t i = 0; i < setup.plan.size(); ++i) {
+    if (!setup.skip_reasons[i].empty())
+      file->scenarios[i].comment = "skipped here: " + setup.skip_reasons[i];
+  }
+  std::string command = "numatlas";
+  for (const std::string& word : options.arguments) command += " " + shell_word(word);
+  return text_of(*file, {command, "For `numatlas run`; docs/scenarios.md explains the keys."});
+}
+
+}  // namespace numatlas

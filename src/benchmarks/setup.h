@@ -1,0 +1,35 @@
+// What stands before the first measurement: machine, workers, plan, and what of the plan can be
+// done.
+#pragma once
+
+#include <vector>
+
+#include "benchmarks/benchmark.h"
+#include "comm/comm.h"
+
+namespace numatlas {
+
+/// The same on every rank, but for `machine`, which is the own host's.
+struct Setup {
+  Machine machine;
+  Layout layout;
+  std::vector<Machine> machines;  ///< one a host
+  std::vector<PlannedScenario> plan;
+  std::vector<std::string> skip_reasons;  ///< by planned scenario; "" where it can be done
+  std::vector<std::string> warnings;
+};
+
+/// Reads the machine, resolves the placement, plans, and checks memory and page kinds of every
+/// host. Collective; an error is the same on every rank. Scenarios that cannot be done are an
+/// error, or a skip with its reason where that was asked for (--skip-too-large) or where other page
+/// kinds of the same run can be had.
+Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm);
+
+/// The plan for people, or as JSON.
+std::string plan_text(const Setup& setup, const RunOptions& options);
+
+/// The plan as a file for `numatlas run`. Error (usage, naming --print-scenario): a plan that a
+/// file has no words for.
+Expected<std::string> scenario_text(const Setup& setup, const RunOptions& options);
+
+}  // namespace numatlas

@@ -1,0 +1,60 @@
+#include "benchmarks/touch/patterns.h"
+
+#include "kernels/kernel.h"
+
+namespace numatlas {
+namespace {
+
+constexpr double touch_line = 64;  // bytes; as the kernels count lines
+
+/// Seconds for a line, from the flow's first metric.
+std::optional<double> seconds_a_line(const FlowResult& flow) {
+  if (const Metric* latency = find_metric(flow, "latency")) return latency->value;
+  const Metric* const bandwidth = find_metric(flow, "bandwidth");
+  if (bandwidth == nullptr || !bandwidth->value || !(*bandwidth->value > 0)) return std::nullopt;
+  KernelSpec spec;
+  spec.name = flow.kernel;
+  const auto bytes = static_cast<double>(traffic_a_step(spec).counted());
+  // An update reads and writes the same line; the others' bytes are each of a line of their own.
+  const bool in_place = flow.kernel == "update" || flow.kernel == "scatter";
+  return (in_place ? bytes : touch_line) / *bandwidth->value;
+}
+
+}  // namespace
+
+int toucher_of(const std::string& pattern, int worker, int workers) {
+  if (pattern == "other") return 0;
+  return pattern == "crossed" ? (worker + 1) % workers : worker;
+}
+
+std::optional<TimesAsLong> against_own(const RunReport& report, const ScenarioResult& point,
+                                       const FlowResult& flow) {
+  const auto mine = seconds_a_line(flow);
+  if (!mine) return std::nullopt;
+  for (const ScenarioResult& other : report.scenarios) {
+    if (label_of(other, "pattern") != "own" || label_of(other, "run") != label_of(point, "run") ||
+        other.kernel != point.kernel || other.size != point.size || other.pages != point.pages)
+      continue;
+    for (const FlowResult& own : other.flows) {
+      const auto its = own.worker == flow.worker ? seconds_a_line(own) : std::nullopt;
+      if (!its) continue;
+      TimesAsLong times{*mine / *its, {}, {}};
+      if (flow.half_width && own.half_width && *own.half_width < 1) {
+        times.low = times.ratio * (1 - *flow.half_width) / (1 + *own.half_width);
+        times.high = times.ratio * (1 + *flow.half_width) / (1 - *own.half_width);
+      }
+      return times;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<Metric> access_metrics(const FlowResult& flow, const ScenarioResult& point) {
+  const auto access = seconds_a_line(flow);
+  if (!access) return {};
+  const double lines = static_cast<double>(point.size.value) / touch_line;
+  return {{"access_time", "s", access, std::nullopt},
+          {"pass_time", "s", *access * lines, std::nullopt}};
+}
+
+}  // namespace numatlas

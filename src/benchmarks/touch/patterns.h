@@ -1,0 +1,37 @@
+// Who touches whose memory first, and what that costs.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "report/result.h"
+
+namespace numatlas {
+
+/// The worker that touches first what `worker` of `workers` then uses: itself ("own"), worker 0
+/// ("other"), or the next one ("crossed").
+int toucher_of(const std::string& pattern, int worker, int workers);
+
+/// How many times as long, with an interval that both medians' intervals leave open; without one
+/// where there were too few samples.
+struct TimesAsLong {
+  double ratio = 1;
+  std::optional<double> low, high;
+  /// The intervals of the two medians do not meet.
+  bool told() const { return low && high && (*low > 1 || *high < 1); }
+};
+
+/// An access of `flow` at `point` against one to the worker's own memory in the same run (alone, or
+/// together) of the same kernel and size; nullopt where that was not measured.
+std::optional<TimesAsLong> against_own(const RunReport& report, const ScenarioResult& point,
+                                       const FlowResult& flow);
+
+/// "access_time" and "pass_time" in s: for a line of 64 bytes, read, written, or both; and for as
+/// many as the size holds. Nothing where nothing was measured.
+std::vector<Metric> access_metrics(const FlowResult& flow, const ScenarioResult& point);
+
+/// A row a worker and point, then in words what memory that another touched first costs each
+/// worker, and what `notes_text` says.
+std::string touch_table(const RunReport& report, bool stats);
+
+}  // namespace numatlas

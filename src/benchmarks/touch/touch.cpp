@@ -1,0 +1,245 @@
+// First touch: memory lies on the node of the CPU that touches it first. What it costs a worker to
+// use memory that another touched, alone and while the others do the same.
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/size_list.h"
+#include "benchmarks/benchmark.h"
+#include "benchmarks/flows.h"
+#include "benchmarks/touch/patterns.h"
+
+namespace numatlas {
+namespace {
+
+class Touch final : public Benchmark {
+ public:
+  std::string name() const override { return "touch"; }
+  std::string summary() const override {
+    return "what memory costs that another CPU has touched first";
+  }
+  std::string description() const override {
+    return "Memory lies on the node of the CPU that touches it first. Workers use memory that "
+           "they\n"
+           "touched themselves (own), that worker 0 touched (other), and that the next worker "
+           "touched\n"
+           "(crossed), each alone and then all together; each has a region of its own. Without\n"
+           "--cpus: a CPU of each NUMA node, or two CPUs where there is one node.";
+  }
+  void add_options(CLI::App& app) override;
+  Expected<void> parse_options() override;
+  int default_threads(const RunOptions&) const override { return 0; }
+  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
+                                                 const TaskContext& task) const override {
+    return resolve_placement(placement(options, machine), machine, task, default_threads(options));
+  }
+  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
+  std::string main_metric() const override { return "bandwidth"; }
+  std::vector<Metric> flow_metrics(const FlowResult& flow, const ScenarioResult& point,
+                                   const RunReport& report) const override;
+  std::vector<std::string> survey_words(const Machine&) const override {
+    return {"--size", "64", "--skip-too-large"};
+  }
+  std::string table(const RunReport& report, const RunOptions& options) const override;
+
+ private:
+  PlacementSpec placement(const RunOptions& options, const Machine& machine) const;
+  Expected<void> check(const PlanInput& input) const;
+  Flow flow_of(const PlanInput& input, const ScenarioResult& point, int worker,
+               PageKind pages) const;
+  void add_pattern(std::vector<PlannedScenario>& plan, const PlanInput& input,
+                   const ScenarioResult& head, PageKind pages) const;
+
+  std::string size_text_ = "256", pattern_text_ = "own,other,crossed", kernel_text_ = "scatter";
+  std::vector<Bytes> sizes_;
+  std::vector<std::string> patterns_, kernels_;
+};
+
+void Touch::add_options(CLI::App& app) {
+  app.add_option("--pattern", pattern_text_,
+                 "who touched first what a worker uses: own (itself), other (worker 0), crossed "
+                 "(the next worker); several: own,other")
+      ->type_name("NAMES")
+      ->capture_default_str();
+  app.add_option("--kernel", kernel_text_,
+                 "scatter (updates in strides that prefetchers do not follow), update (line by "
+                 "line), chase, read, write, copy, triad; several: scatter,read")
+      ->type_name("NAMES")
+      ->capture_default_str();
+  app.add_option("--size", size_text_,
+                 "memory a worker: MiB (512), with a unit (48KiB), powers of two in a range "
+                 "(1-2048, 32KiB-2GiB), a list (64,128,300)")
+      ->type_name("SIZES")
+      ->capture_default_str();
+}
+
+Expected<void> Touch::parse_options() {
+  auto sizes = parse_sizes(size_text_);
+  if (!sizes) return fail(sizes.error());
+  sizes_ = *std::move(sizes);
+  auto patterns = parse_words(pattern_text_, "--pattern", {"own", "other", "crossed"});
+  if (!patterns) return fail(patterns.error());
+  patterns_ = *std::move(patterns);
+  auto kernels = parse_words(kernel_text_, "--kernel",
+                             {"scatter", "update", "chase", "read", "write", "copy", "triad"});
+  if (!kernels) return fail(kernels.error());
+  kernels_ = *std::move(kernels);
+  return {};
+}
+
+/// CPUs of the nodes in turn, and as many as there are nodes.
+PlacementSpec Touch::placement(const RunOptions& options, const Machine& machine) const {
+  PlacementSpec spec = options.placement;
+  const auto cpus = resolve_cpus(spec.cpus, machine, TaskContext{});
+  if (!cpus) return spec;
+  std::size_t wanted = cpus->size();
+  if (spec.cpus.is_default) {
+    std::map<int, int> seen;
+    std::vector<std::pair<int, int>> ranked;  // how many of its node come before it; itself
+    for (CpuId id : *cpus) {
+      const Cpu* const cpu = machine.find_cpu(id);
+      ranked.emplace_back(seen[cpu == nullptr ? -1 : cpu->node.value]++, id.value);
+    }
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<int> list;
+    for (const auto& [before, id] : ranked) list.push_back(id);
+    wanted = std::min(list.size(), std::max<std::size_t>(2, seen.size()));
+    spec.cpus = {CpuSpec::Form::list, {list}, false};
+  }
+  if (!spec.threads) spec.threads = static_cast<int>(wanted);
+  return spec;
+}
+
+Expected<void> Touch::check(const PlanInput& input) const {
+  if (auto one = check_one_process(input, "touch"); !one) return one;
+  if (!input.options.thread_counts.empty())
+    return fail(ErrorKind::usage, "--threads: touch takes one number", "run it once for each");
+  if (!input.options.csv_file.empty()) {
+    return fail(ErrorKind::usage, "--csv: its format has no place for patterns",
+                "use --format csv or --json FILE");
+  }
+  CpuSet seen;
+  for (const Worker& worker : input.layout.workers) {
+    const CpuId cpu = worker.placement.cpu.value_or(CpuId{});
+    if (seen.contains(cpu)) {
+      return fail(
+          ErrorKind::usage,
+          fmt::format("touch: two workers are on CPU {}, and would only run by turns", cpu.value),
+          "name each CPU once (--cpus), and no more --threads than CPUs");
+    }
+    seen.insert(cpu);
+  }
+  for (const std::string& kernel : kernels_) {
+    KernelSpec spec;
+    spec.name = kernel;
+    for (Bytes size : sizes_) {
+      if (auto fits = (*make_kernel(spec))->check_size(size); !fits) return fits;
+    }
+  }
+  return {};
+}
+
+Flow Touch::flow_of(const PlanInput& input, const ScenarioResult& point, int worker,
+                    PageKind pages) const {
+  const auto workers = static_cast<int>(input.layout.workers.size());
+  const int toucher = toucher_of(label_of(point, "pattern"), worker, workers);
+  Choice choice;
+  choice.spec.name = point.kernel;
+  Flow flow = point.kernel == "chase" ? chase_flow(input, worker, point.size, pages)
+                                      : stream_flow(input, choice, worker, point.size, pages);
+  if (toucher != worker) flow.first_touch = toucher;
+  return flow;
+}
+
+void Touch::add_pattern(std::vector<PlannedScenario>& plan, const PlanInput& input,
+                        const ScenarioResult& head, PageKind pages) const {
+  const auto workers = static_cast<int>(input.layout.workers.size());
+  const auto add = [&](const std::string& run, const std::vector<int>& who) {
+    PlannedScenario planned;
+    planned.head = head;
+    planned.head.labels.emplace_back("run", run);
+    planned.head.name += " " + run;
+    if (who.size() == 1 && workers > 1) planned.head.name += fmt::format(" worker {}", who[0]);
+    planned.scenario = {planned.head.name, {}, input.options.stop};
+    planned.scenario.stop.to_the_end = who.size() > 1;
+    std::vector<Flow> flows;
+    for (int worker : who) flows.push_back(flow_of(input, planned.head, worker, pages));
+    add_point(plan, std::move(planned), std::move(flows), false);
+  };
+  std::vector<int> all;
+  for (int worker = 0; worker < workers; ++worker) {
+    add("alone", {worker});
+    all.push_back(worker);
+  }
+  if (workers > 1 && !input.options.serial) add("together", all);
+}
+
+Expected<std::vector<PlannedScenario>> Touch::plan(const PlanInput& input) const {
+  if (auto checked = check(input); !checked) return fail(checked.error());
+  std::vector<PlannedScenario> plan;
+  for (PageKind pages : input.options.pages) {
+    for (Bytes size : sizes_) {
+      for (const std::string& kernel : kernels_) {
+        for (const std::string& pattern : patterns_) {
+          ScenarioResult head;
+          head.name =
+              fmt::format("{} {} {} {}", pattern, kernel, compact_text(size), name_of(pages));
+          head.size = size;
+          head.pages = name_of(pages);
+          head.kernel = kernel;
+          if (kernel == "chase") {
+            head.order = name_of(ChainSpec{}.order);
+            head.stride = ChainSpec{}.stride;
+          }
+          head.labels = {{"pattern", pattern}};
+          if (input.layout.workers.size() > 1 || pattern == "own") {
+            add_pattern(plan, input, head, pages);
+            continue;
+          }
+          PlannedScenario skipped;
+          skipped.head = std::move(head);
+          skipped.skip = "there is one worker, and no other to touch first (--cpus)";
+          skipped.scenario.name = skipped.head.name;
+          add_point(plan, std::move(skipped), {}, false);
+        }
+      }
+    }
+  }
+  return plan;
+}
+
+std::vector<Metric> Touch::flow_metrics(const FlowResult& flow, const ScenarioResult& point,
+                                        const RunReport& report) const {
+  std::vector<Metric> metrics = access_metrics(flow, point);
+  if (const auto times = against_own(report, point, flow);
+      times && label_of(point, "pattern") != "own") {
+    metrics.push_back({"times_as_long_as_own", "1", times->ratio, std::nullopt});
+  }
+  return metrics;
+}
+
+std::string Touch::table(const RunReport& report, const RunOptions& options) const {
+  std::string text = touch_table(report, options.stats);
+  const auto& asked = options.placement.memory;
+  const bool by_option =
+      asked &&
+      (asked->form != MemorySpec::Form::single ||
+       (asked->single.mode != MemoryMode::local && asked->single.mode != MemoryMode::inherit));
+  // Unasked, it is inherited only where there is a policy.
+  const bool by_policy = !asked && report.workers.front().memory.starts_with("inherit");
+  if (by_option || by_policy) {
+    text += fmt::format(
+        "warning: {} says where the memory lies, whoever touches it first; --memory local leaves "
+        "that to the first touch\n",
+        by_option ? "--memory" : "the inherited memory policy (numactl or the launcher)");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_touch_benchmark() { return std::make_unique<Touch>(); }
+
+}  // namespace numatlas

@@ -1,0 +1,161 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "benchmarks/parse.h"
+#include "benchmarks/touch/patterns.h"
+#include "machine/source.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Expected<std::vector<PlannedScenario>> touch_plan(const std::vector<std::string>& words,
+                                                  const std::string& description) {
+  const auto machine = read_recorded_machine(description);
+  EXPECT_TRUE(machine);
+  std::vector<std::string> all = words;
+  all.push_back("--dry-run");
+  const auto run = parse_run("touch", all);
+  if (!run) return fail(run.error());
+  const auto placed = run->benchmark->workers(run->options, *machine, TaskContext{});
+  if (!placed) return fail(placed.error());
+  Layout layout;
+  layout.hosts = {"alpha"};
+  for (const WorkerPlacement& place : *placed) layout.workers.push_back({0, 0, place});
+  const std::vector<Machine> machines{*machine};
+  return run->benchmark->plan({run->options, layout, machines});
+}
+
+constexpr const char* three_nodes = "numa:3(memory=34359738368) core:2 pu:1";
+
+TEST(TouchPatterns, WhoTouchesFirst) {
+  for (int worker = 0; worker < 3; ++worker) {
+    EXPECT_EQ(toucher_of("own", worker, 3), worker);
+    EXPECT_EQ(toucher_of("other", worker, 3), 0);
+    EXPECT_EQ(toucher_of("crossed", worker, 3), (worker + 1) % 3);
+  }
+}
+
+TEST(TouchPlan, EachPatternAloneAndTogether) {
+  const auto plan = touch_plan({}, three_nodes);
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(plan->size(), 3u * (3 + 1));
+  const PlannedScenario& alone = (*plan)[4 + 1];
+  EXPECT_EQ(alone.head.name, "other scatter 256MiB base alone worker 1");
+  ASSERT_EQ(alone.scenario.flows.size(), 1u);
+  EXPECT_EQ(alone.scenario.flows[0].worker, 1);
+  EXPECT_EQ(alone.scenario.flows[0].first_touch, 0);
+  const PlannedScenario& together = plan->back();
+  EXPECT_EQ(together.head.name, "crossed scatter 256MiB base together");
+  ASSERT_EQ(together.scenario.flows.size(), 3u);
+  EXPECT_EQ(together.scenario.flows[2].first_touch, 0);
+  EXPECT_TRUE(together.scenario.stop.to_the_end);
+  EXPECT_FALSE((*plan)[0].scenario.flows[0].first_touch) << "its own";
+}
+
+TEST(TouchPlan, ACpuOfEachNodeOrTwoOfOne) {
+  EXPECT_EQ(touch_plan({"--pattern", "own"}, three_nodes)->size(), 3u + 1);
+  EXPECT_EQ(touch_plan({"--pattern", "own"}, "numa:1 core:4 pu:1")->size(), 2u + 1);
+  EXPECT_EQ(touch_plan({"--pattern", "own", "--cpus", "0-3"}, three_nodes)->size(), 4u + 1);
+  EXPECT_EQ(touch_plan({"--pattern", "own", "--serial"}, three_nodes)->size(), 3u);
+}
+
+TEST(TouchPlan, OneCpuHasOnlyItsOwn) {
+  const auto plan = touch_plan({}, "numa:1 core:1 pu:1");
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(plan->size(), 3u);
+  EXPECT_EQ((*plan)[0].head.name, "own scatter 256MiB base alone");
+  EXPECT_EQ((*plan)[0].skip, "");
+  for (std::size_t i : {1u, 2u}) {
+    EXPECT_TRUE((*plan)[i].scenario.flows.empty());
+    EXPECT_THAT((*plan)[i].skip, HasSubstr("no other to touch first"));
+  }
+}
+
+TEST(TouchPlan, TwoWorkersOnACpuAreRefused) {
+  const auto plan = touch_plan({"--cpus", "0", "--threads", "2"}, three_nodes);
+  ASSERT_FALSE(plan);
+  EXPECT_THAT(plan.error().message, HasSubstr("two workers are on CPU 0"));
+}
+
+ScenarioResult point_of(const std::string& pattern, const std::string& run,
+                        const std::vector<double>& rates, double half_width) {
+  ScenarioResult point;
+  point.name = pattern + " " + run;
+  point.size = Bytes{64 * mib};
+  point.pages = "base";
+  point.kernel = "scatter";
+  point.labels = {{"pattern", pattern}, {"run", run}};
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    FlowResult flow;
+    flow.worker = static_cast<int>(i);
+    flow.kernel = "scatter";
+    flow.metrics = {{"bandwidth", "B/s", rates[i], std::nullopt}};
+    flow.half_width = half_width;
+    flow.stop = "converged";
+    if (pattern != "own") flow.first_touch = toucher_of(pattern, flow.worker, 2);
+    for (Metric& metric : access_metrics(flow, point)) flow.metrics.push_back(metric);
+    point.flows.push_back(flow);
+  }
+  return point;
+}
+
+RunReport report_of_points(double half_width) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  report.complete = true;
+  report.machines.resize(1);
+  report.machines[0].nodes.resize(2);
+  report.workers = {{0, 0, 0, {CpuId{0}}, NodeId{0}, "local"},
+                    {0, 1, 0, {CpuId{8}}, NodeId{1}, "local"}};
+  report.scenarios = {point_of("own", "together", {12.8e9, 12.8e9}, half_width),
+                      point_of("crossed", "together", {6.4e9, 12.8e9}, half_width)};
+  return report;
+}
+
+TEST(TouchMetrics, AnAccessIsALine) {
+  const RunReport report = report_of_points(0.01);
+  const FlowResult& flow = report.scenarios[0].flows[0];
+  EXPECT_DOUBLE_EQ(*find_metric(flow, "access_time")->value, 10e-9) << "128 bytes an update";
+  EXPECT_DOUBLE_EQ(*find_metric(flow, "pass_time")->value, 10e-9 * mib);
+  FlowResult reads = flow;
+  reads.kernel = "read";
+  EXPECT_DOUBLE_EQ(*access_metrics(reads, report.scenarios[0])[0].value, 5e-9);
+  FlowResult nothing;
+  EXPECT_TRUE(access_metrics(nothing, report.scenarios[0]).empty());
+}
+
+TEST(TouchMetrics, TimesAsLongWithAnInterval) {
+  const RunReport report = report_of_points(0.1);
+  const ScenarioResult& crossed = report.scenarios[1];
+  const auto slow = against_own(report, crossed, crossed.flows[0]);
+  ASSERT_TRUE(slow);
+  EXPECT_DOUBLE_EQ(slow->ratio, 2);
+  EXPECT_DOUBLE_EQ(*slow->low, 2 * 0.9 / 1.1);
+  EXPECT_DOUBLE_EQ(*slow->high, 2 * 1.1 / 0.9);
+  EXPECT_TRUE(slow->told());
+  EXPECT_FALSE(against_own(report, crossed, crossed.flows[1])->told());
+  RunReport without = report;
+  without.scenarios.erase(without.scenarios.begin());
+  EXPECT_FALSE(against_own(without, crossed, crossed.flows[0]));
+}
+
+TEST(TouchTable, SaysWhatItCosts) {
+  const std::string text = touch_table(report_of_points(0.01), false);
+  EXPECT_THAT(text, HasSubstr("crossed: worker 0 on CPU 0 (node 0), memory first touched by worker "
+                              "1 on CPU 8 (node 1), against its own: together 2.00 times as long "
+                              "(1.96 to 2.04)\n"));
+  EXPECT_THAT(text,
+              HasSubstr("together no difference that can be told (1.00 times, 0.98 to 1.02)"));
+  EXPECT_THAT(text, Not(HasSubstr("no difference to see")));
+  RunReport one_node = report_of_points(0.01);
+  one_node.workers[1].cpu_node = NodeId{0};
+  EXPECT_THAT(touch_table(one_node, false), HasSubstr("all workers are on node 0"));
+  one_node.machines[0].nodes.resize(1);
+  EXPECT_THAT(touch_table(one_node, false), HasSubstr("this machine shows one NUMA node"));
+}
+
+}  // namespace
+}  // namespace numatlas

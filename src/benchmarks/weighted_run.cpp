@@ -1,0 +1,22 @@
+#include "benchmarks/weighted_run.h"
+
+#include "base/signals.h"
+#include "placement/system_weights.h"
+
+namespace numatlas {
+
+Expected<std::vector<Trace>> run_weighted(Engine& engine, const PlannedScenario& planned,
+                                          const Scenario& scenario) {
+  if (planned.system_weights.empty()) return engine.run(scenario);
+  auto weights = SystemWeights::set(planned.system_weights);
+  if (!weights) return fail(weights.error());
+  auto traces = engine.run(scenario);
+  if (traces && planned.keep_weights && !stop_requested()) {
+    weights->keep();
+    return traces;
+  }
+  if (auto restored = weights->restore(); !restored) return fail(restored.error());
+  return traces;
+}
+
+}  // namespace numatlas

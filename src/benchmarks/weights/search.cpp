@@ -1,0 +1,151 @@
+#include "benchmarks/weights/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "benchmarks/metrics.h"
+
+namespace numatlas {
+namespace {
+
+// Pages that the weights of the coarse grid add up to: 5 vectors of two nodes, 10 of three and of
+// four.
+constexpr int coarse_sum = 6;
+// Rounds of finer weights: steps of a twelfth, a 24th and a 48th of the pages. Finer ones change
+// the bandwidth by less than it can be measured to.
+constexpr int last_round = 3;
+
+Weights reduced(Weights weights) {
+  int divisor = 0;
+  for (const auto& [node, weight] : weights) divisor = std::gcd(divisor, weight);
+  for (auto& [node, weight] : weights) weight /= divisor;
+  return weights;
+}
+
+/// All ways to share `rest` among the nodes from `at` on, each at least 1.
+void share_out(const NodeSet& nodes, std::size_t at, int rest, Weights& begun,
+               std::vector<Weights>& all) {
+  const int others = static_cast<int>(nodes.size() - at) - 1;
+  const int least = others == 0 ? rest : 1;
+  for (int weight = least; weight <= rest - others; ++weight) {
+    begun.emplace_back(nodes[at], weight);
+    if (others == 0) {
+      all.push_back(reduced(begun));
+    } else {
+      share_out(nodes, at + 1, rest - weight, begun, all);
+    }
+    begun.pop_back();
+  }
+}
+
+bool is_search(const ScenarioResult& point) {
+  return label_of(point, round_label) != confirm_round &&
+         label_of(point, weights_label) != nearest_alone;
+}
+
+/// The best of the rounds up to `last`.
+const ScenarioResult* best_until(const RunReport& report, int last) {
+  const ScenarioResult* best = nullptr;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (!is_search(point) || std::stoi(label_of(point, round_label)) > last) continue;
+    const auto range = range_of(point);
+    if (range && (best == nullptr || range->value > range_of(*best)->value)) best = &point;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::vector<Weights> coarse_grid(const NodeSet& nodes) {
+  Weights equal;
+  for (NodeId node : nodes) equal.emplace_back(node, 1);
+  std::vector<Weights> all{equal};
+  if (nodes.size() < 2) return all;
+  Weights begun;
+  share_out(nodes, 0, coarse_sum, begun, all);
+  // The grid has the equal ones again, where they add up.
+  const auto again = std::find(all.begin() + 1, all.end(), equal);
+  if (again != all.end()) all.erase(again);
+  return all;
+}
+
+std::vector<Weights> neighbours(const Weights& weights, int round) {
+  int sum = 0;
+  for (const auto& [node, weight] : weights) sum += weight;
+  const int factor = (coarse_sum << round) / sum;
+  std::vector<Weights> all;
+  for (std::size_t less = 0; less < weights.size(); ++less) {
+    for (std::size_t more = 0; more < weights.size(); ++more) {
+      if (less == more) continue;
+      Weights moved = weights;
+      for (auto& [node, weight] : moved) weight *= factor;
+      if (--moved[less].second < 1) continue;
+      ++moved[more].second;
+      all.push_back(reduced(moved));
+    }
+  }
+  return all;
+}
+
+std::string text_of(const Weights& weights) {
+  const std::string text = MemoryPlacement{MemoryMode::weighted, weights}.text();
+  return text.substr(text.find(':') + 1);
+}
+
+Weights weights_of(const ScenarioResult& point) {
+  const auto spec = parse_memory_spec("weighted:" + label_of(point, weights_label));
+  return spec ? spec->single.nodes : Weights{};
+}
+
+std::optional<Range> range_of(const ScenarioResult& point) {
+  const Metric* sum = find_total(point, "bandwidth_sum");
+  if (point.status != Status::ok || sum == nullptr || !sum->value) return std::nullopt;
+  // Without an interval everything is possible, and nothing can be told.
+  const double width = half_width_of_sum(*sum).value_or(1);
+  return Range{*sum->value, *sum->value * (1 - width), *sum->value * (1 + width)};
+}
+
+Range difference(const Range& one, const Range& other) {
+  const auto ratio = [](double a, double b) { return b > 0 ? a / b - 1 : HUGE_VAL; };
+  return {ratio(one.value, other.value), ratio(one.low, other.high), ratio(one.high, other.low)};
+}
+
+bool surely_more(const Range& one, const Range& other) { return one.low > other.high; }
+
+const ScenarioResult* best_point(const RunReport& report) { return best_until(report, last_round); }
+
+const ScenarioResult* point_of(const RunReport& report, const std::string& weights) {
+  for (const ScenarioResult& point : report.scenarios) {
+    if (label_of(point, weights_label) == weights &&
+        label_of(point, round_label) != confirm_round && range_of(point)) {
+      return &point;
+    }
+  }
+  return nullptr;
+}
+
+Next next_round(const RunReport& report) {
+  int round = 0;
+  std::set<std::string> tried;
+  for (const ScenarioResult& point : report.scenarios) {
+    tried.insert(label_of(point, weights_label));
+    if (is_search(point)) round = std::max(round, std::stoi(label_of(point, round_label)));
+  }
+  const ScenarioResult* best = best_point(report);
+  if (best == nullptr || round >= last_round) return {};
+  if (round > 0) {
+    const ScenarioResult* before = best_until(report, round - 1);
+    if (before == nullptr || !surely_more(*range_of(*best), *range_of(*before))) return {};
+  }
+  Next next{round + 1, {}};
+  for (Weights& weights : neighbours(weights_of(*best), next.round)) {
+    if (tried.insert(text_of(weights)).second) next.weights.push_back(std::move(weights));
+  }
+  return next;
+}
+
+}  // namespace numatlas

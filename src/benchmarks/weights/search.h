@@ -1,0 +1,60 @@
+// Which interleave weights to try: a coarse grid first, then ever closer round the best. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "placement/placement.h"
+#include "report/result.h"
+
+namespace numatlas {
+
+/// Weight of each node, ascending; without a common divisor, so that runs of pages are short.
+using Weights = std::vector<std::pair<NodeId, int>>;
+
+/// All weights from 1 that add up to a few pages, in the proportions that this gives, equal ones
+/// first. One node: its weight alone.
+std::vector<Weights> coarse_grid(const NodeSet& nodes);
+
+/// One step from `weights` in each direction, in the grid of this round (1, 2, ...), each twice as
+/// fine as the one before. Precondition: `weights` lie in the grid of the round before.
+std::vector<Weights> neighbours(const Weights& weights, int round);
+
+/// "0=3,2=1", as the placement grammar writes it and the points' label "weights" has it.
+std::string text_of(const Weights& weights);
+
+/// Of a point's label; empty for the nearest node alone.
+Weights weights_of(const ScenarioResult& point);
+
+/// How a point of the search stands in the report: labels "weights" and "round".
+inline constexpr const char* weights_label = "weights";
+inline constexpr const char* round_label = "round";
+inline constexpr const char* nearest_alone = "nearest";  ///< instead of weights
+inline constexpr const char* confirm_round = "confirm";  ///< instead of a number
+
+/// A bandwidth with its 95 % interval, in B/s.
+struct Range {
+  double value = 0, low = 0, high = 0;
+};
+/// Of all workers of a point; nullopt when it was not measured.
+std::optional<Range> range_of(const ScenarioResult& point);
+/// By how much one is more than another, relative to that.
+Range difference(const Range& one, const Range& other);
+/// Whether the intervals leave no doubt that one is more.
+bool surely_more(const Range& one, const Range& other);
+
+/// The fastest weights among the points of the search; nullptr before any is measured.
+const ScenarioResult* best_point(const RunReport& report);
+/// The point of the search with this label, nullptr when it was not measured.
+const ScenarioResult* point_of(const RunReport& report, const std::string& weights);
+
+/// What to try next, and its round: nothing more once a round has brought nothing that can be told,
+/// or after the last one.
+struct Next {
+  int round = 0;
+  std::vector<Weights> weights;
+};
+Next next_round(const RunReport& report);
+
+}  // namespace numatlas

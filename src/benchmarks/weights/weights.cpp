@@ -1,0 +1,252 @@
+// Which weights of interleaved memory give the most bandwidth: a search over regions placed by the
+// page, and on demand a confirmation under the system's own weights.
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/size_list.h"
+#include "benchmarks/benchmark.h"
+#include "benchmarks/choices.h"
+#include "benchmarks/levels.h"
+#include "benchmarks/weights/search.h"
+#include "benchmarks/weights/table.h"
+#include "placement/system_weights.h"
+
+namespace numatlas {
+namespace {
+
+// With more nodes the grid has more points than anybody waits for, or steps too coarse to use.
+constexpr std::size_t most_nodes = 4;
+
+/// Of the nodes to choose from, the one nearest to a worker's CPU.
+NodeId nearest_of(const NodeSet& nodes, const Machine& machine, const Worker& worker) {
+  const NumaNode* from = machine.find_node(worker.placement.cpu_node);
+  const auto distance = [&](NodeId node) {
+    if (node == worker.placement.cpu_node) return 0;
+    const bool known = from != nullptr && from->distance.contains(node.value);
+    return known ? from->distance.at(node.value) : std::numeric_limits<int>::max();
+  };
+  return *std::min_element(nodes.begin(), nodes.end(),
+                           [&](NodeId a, NodeId b) { return distance(a) < distance(b); });
+}
+
+class WeightsBenchmark final : public Benchmark {
+ public:
+  std::string name() const override { return "weights"; }
+  std::string summary() const override {
+    return "which weights of interleaved memory give the most bandwidth";
+  }
+  std::string description() const override {
+    return "Tries weights over nodes, coarsely and then ever closer round the best, and compares "
+           "the\n"
+           "best with equal weights and with the nearest node alone. Prints what would set them "
+           "for\n"
+           "the whole system; --apply sets them to confirm that, and puts the old ones back.";
+  }
+  void add_options(CLI::App& app) override;
+  Expected<void> parse_options() override;
+  int default_threads(const RunOptions&) const override { return 0; }
+  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
+  Expected<std::vector<PlannedScenario>> refine(const PlanInput& input,
+                                                const RunReport& report) const override;
+  std::string main_metric() const override { return "bandwidth"; }
+  std::vector<std::string> survey_words(const Machine&) const override {
+    return {"--size", "64", "--skip-too-large"};
+  }
+  std::string table(const RunReport& report, const RunOptions& options) const override {
+    return weights_table(report, keep_, options.stats);
+  }
+
+ private:
+  Expected<void> check(const PlanInput& input) const;
+  Expected<NodeSet> nodes_of(const PlanInput& input) const;
+  /// A point by its labels; `weights` empty: each worker's nearest node of `nodes` alone.
+  PlannedScenario point(const PlanInput& input, const NodeSet& nodes, const Weights& weights,
+                        const std::string& round) const;
+
+  std::string nodes_text_, size_text_ = "256", kernel_text_, mix_text_ = "2:1", isa_;
+  bool apply_ = false, keep_ = false;
+  std::optional<NodeSet> nodes_;
+  Bytes size_;
+  KernelSpec kernel_;
+  std::string kernel_name_;  ///< in the report: "mix 2:1"
+};
+
+void WeightsBenchmark::add_options(CLI::App& app) {
+  refuse_empty(app.add_option("--nodes", nodes_text_,
+                              "nodes to share the pages among, at most 4 (default: all with "
+                              "memory; of more than 4 first those without CPUs)"))
+      ->type_name("NODES");
+  auto* kernel = refuse_empty(app.add_option(
+      "--kernel", kernel_text_, "read, write, copy, scale, add, triad or update instead of a mix"));
+  kernel->type_name("NAME");
+  app.add_option("--mix", mix_text_, "lines read to lines written")
+      ->type_name("R:W")
+      ->capture_default_str()
+      ->excludes(kernel);
+  app.add_option("--size", size_text_, "memory a worker: MiB (512) or with a unit (2GiB)")
+      ->type_name("SIZE")
+      ->capture_default_str();
+  auto* apply = app.add_flag("--apply", apply_,
+                             "set the best weights system-wide, measure under them, and put the "
+                             "old ones back, however the program ends (root)");
+  app.add_flag("--keep", keep_, "with --apply: the new weights stay once they were measured")
+      ->needs(apply);
+  add_isa_option(app, isa_);
+}
+
+Expected<void> WeightsBenchmark::parse_options() {
+  const auto sizes = parse_sizes(size_text_);
+  if (!sizes) return fail(sizes.error());
+  if (sizes->size() > 1) return fail(ErrorKind::usage, "--size: weights takes one size");
+  size_ = sizes->front();
+  if (auto used = use_instruction_set(isa_); !used) return used;
+  if (kernel_text_.empty()) {
+    const auto mix = parse_mix(mix_text_);
+    if (!mix) return fail(mix.error());
+    kernel_.name = "mix";
+    std::tie(kernel_.mix_reads, kernel_.mix_writes) = *mix;
+    kernel_name_ = fmt::format("mix {}:{}", mix->first, mix->second);
+  } else {
+    const auto kernel = parse_words(kernel_text_, "--kernel", stream_kernels);
+    if (!kernel) return fail(kernel.error());
+    if (kernel->size() > 1) return fail(ErrorKind::usage, "--kernel: only one at a time");
+    kernel_.name = kernel_name_ = kernel->front();
+  }
+  if (auto fits = (*make_kernel(kernel_))->check_size(size_); !fits) return fits;
+  if (!nodes_text_.empty()) {
+    auto nodes = parse_list<NodeId>(nodes_text_);
+    if (!nodes) return fail(ErrorKind::usage, "--nodes: " + nodes.error().message, "such as 0,2");
+    if (nodes->empty() || nodes->size() > most_nodes)
+      return fail(ErrorKind::usage, fmt::format("--nodes: name 1 to {} nodes", most_nodes));
+    nodes_ = *std::move(nodes);
+  }
+  return apply_ ? check_system_weights() : Expected<void>{};
+}
+
+Expected<void> WeightsBenchmark::check(const PlanInput& input) const {
+  const RunOptions& options = input.options;
+  const auto refuse = [](const char* what, const char* hint) {
+    return fail(ErrorKind::usage, what, hint);
+  };
+  if (options.placement.memory)
+    return refuse("--memory: weights itself says where memory lies", "name --nodes");
+  if (options.serial)
+    return refuse("--serial: weights compares what all workers move together", "leave it out");
+  if (options.pages.size() > 1)
+    return refuse("--pages: weights takes one kind of pages", "run it once for each");
+  if (!options.thread_counts.empty())
+    return refuse("--threads: weights takes one number", "run it once for each");
+  if (!options.csv_file.empty())
+    return refuse("--csv: its format has no place for weights", "use --format csv or --json FILE");
+  if (!apply_) return {};
+  if (options.null_engine && std::getenv("NUMATLAS_TEST_WEIGHTS") == nullptr)
+    return refuse("--apply: nothing is measured, so nothing is set", "leave it out");
+  if (auto one = check_one_process(input, name()); !one) {
+    return refuse("--apply: weights are confirmed by the threads of one process",
+                  "start one task, without mpirun or with srun -n 1 -c CPUS");
+  }
+  return {};
+}
+
+/// The nodes to choose from, there on every host.
+Expected<NodeSet> WeightsBenchmark::nodes_of(const PlanInput& input) const {
+  const Machine& machine = input.machines.front();
+  NodeSet nodes = nodes_.value_or(NodeSet{});
+  if (!nodes_) {
+    const NodeSet usable = machine.usable_memory_nodes();
+    // Memory without CPUs is what weights are mostly asked for.
+    for (const bool with_cpus : {false, true}) {
+      for (NodeId node : usable) {
+        const bool has_cpus = !machine.find_node(node)->cpus.empty();
+        if (has_cpus == with_cpus && nodes.size() < most_nodes) nodes.insert(node);
+      }
+    }
+    if (nodes.empty())
+      return fail(ErrorKind::unavailable, "--nodes: no node has memory that this process may use");
+  }
+  MemorySpec all;
+  all.single.mode = MemoryMode::weighted;
+  for (NodeId node : nodes) all.single.nodes.emplace_back(node, 1);
+  for (const Machine& host : input.machines) {
+    if (auto there = resolve_memory(all, host, 0); !there)
+      return fail(renamed(there.error(), "--memory", "--nodes"));
+  }
+  return nodes;
+}
+
+PlannedScenario WeightsBenchmark::point(const PlanInput& input, const NodeSet& nodes,
+                                        const Weights& weights, const std::string& round) const {
+  const std::string label = weights.empty() ? nearest_alone : text_of(weights);
+  PlannedScenario planned;
+  planned.head.name = round == confirm_round ? label + " set system-wide" : label;
+  planned.head.size = size_;
+  planned.head.pages = name_of(input.options.pages.front());
+  planned.head.kernel = kernel_name_;
+  planned.head.stores = kernel_.name == "read" ? "" : name_of(kernel_.stores);
+  planned.head.labels = {{weights_label, label}, {round_label, round}};
+  planned.scenario = {planned.head.name, {}, input.options.stop};
+  planned.scenario.stop.to_the_end = true;
+  for (std::size_t i = 0; i < input.layout.workers.size(); ++i) {
+    const Worker& worker = input.layout.workers[i];
+    const Machine& machine = input.machines[static_cast<std::size_t>(worker.host)];
+    Flow& flow = planned.scenario.flows.emplace_back();
+    flow.worker = static_cast<int>(i);
+    flow.kernel = kernel_;
+    flow.kernel.chain.seed = input.options.seed;
+    flow.region.bytes = size_;
+    flow.region.pages = input.options.pages.front();
+    flow.region.placement = {MemoryMode::weighted, weights};
+    if (weights.empty()) {
+      flow.region.placement = {MemoryMode::bind, {{nearest_of(nodes, machine, worker), 1}}};
+    }
+    flow.warm_up = warm_up_bytes(machine, worker.placement.cpus, flow);
+  }
+  return planned;
+}
+
+Expected<std::vector<PlannedScenario>> WeightsBenchmark::plan(const PlanInput& input) const {
+  if (auto good = check(input); !good) return fail(good.error());
+  const auto nodes = nodes_of(input);
+  if (!nodes) return fail(nodes.error());
+  std::vector<Weights> all = coarse_grid(*nodes);
+  if (nodes->size() > 1) all.insert(all.begin(), Weights{});  // the nearest alone
+  std::vector<PlannedScenario> plan;
+  for (const Weights& weights : all) {
+    PlannedScenario planned = point(input, *nodes, weights, "0");
+    std::vector<Flow> flows = std::move(planned.scenario.flows);
+    add_point(plan, std::move(planned), std::move(flows), false);
+  }
+  return plan;
+}
+
+/// The next round of the search; after the last the confirmation, where that is asked for.
+Expected<std::vector<PlannedScenario>> WeightsBenchmark::refine(const PlanInput& input,
+                                                                const RunReport& report) const {
+  const ScenarioResult* best = best_point(report);
+  const auto nodes = nodes_of(input);
+  std::vector<PlannedScenario> more;
+  if (!nodes || nodes->size() < 2 || best == nullptr) return more;
+  if (label_of(report.scenarios.back(), round_label) == confirm_round) return more;
+  const Next next = next_round(report);
+  for (const Weights& weights : next.weights) {
+    more.push_back(point(input, *nodes, weights, std::to_string(next.round)));
+    more.back().point = static_cast<int>(more.size()) - 1;
+  }
+  if (!more.empty() || !apply_) return more;
+  const Weights found = weights_of(*best);
+  more.push_back(point(input, *nodes, found, confirm_round));
+  more.back().system_weights = found;
+  more.back().keep_weights = keep_;
+  return more;
+}
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_weights_benchmark() { return std::make_unique<WeightsBenchmark>(); }
+
+}  // namespace numatlas

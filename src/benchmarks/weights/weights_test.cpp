@@ -1,0 +1,234 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "benchmarks/parse.h"
+#include "benchmarks/weights/search.h"
+#include "benchmarks/weights/table.h"
+#include "machine/source.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Words = std::vector<std::string>;
+
+std::vector<std::string> texts(const std::vector<Weights>& all) {
+  std::vector<std::string> found;
+  for (const Weights& weights : all) found.push_back(text_of(weights));
+  return found;
+}
+
+NodeSet nodes(const char* list) { return *parse_list<NodeId>(list); }
+
+TEST(WeightsGrid, EqualFirstAndEachOnce) {
+  EXPECT_THAT(texts(coarse_grid(nodes("3"))), ElementsAre("3=1"));
+  EXPECT_THAT(texts(coarse_grid(nodes("0,2"))),
+              ElementsAre("0=1,2=1", "0=1,2=5", "0=1,2=2", "0=2,2=1", "0=5,2=1"));
+  for (const auto& [list, points] : {std::pair{"0-2", 10U}, std::pair{"0-3", 11U}}) {
+    const auto grid = texts(coarse_grid(nodes(list)));
+    EXPECT_EQ(grid.size(), points);
+    EXPECT_EQ(std::set<std::string>(grid.begin(), grid.end()).size(), points);
+  }
+}
+
+TEST(WeightsGrid, NeighboursAreOneStepOfTheFinerGridAway) {
+  EXPECT_THAT(texts(neighbours({{NodeId{0}, 2}, {NodeId{2}, 1}}, 1)),
+              ElementsAre("0=7,2=5", "0=3,2=1"));
+  EXPECT_THAT(texts(neighbours({{NodeId{0}, 11}, {NodeId{2}, 1}}, 2)),
+              ElementsAre("0=7,2=1", "0=23,2=1"));
+  EXPECT_THAT(texts(neighbours({{NodeId{0}, 47}, {NodeId{2}, 1}}, 3)), ElementsAre("0=23,2=1"))
+      << "no weight is 0";
+}
+
+/// A point of the search with a sum of so many GB/s, sure to so many per cent.
+ScenarioResult measured(const std::string& weights, const std::string& round, double gbs,
+                        double percent = 0.1) {
+  ScenarioResult point;
+  point.name = weights;
+  point.kernel = "mix 2:1";
+  point.pages = "base";
+  point.size = Bytes{mib};
+  point.labels = {{"weights", weights}, {"round", round}};
+  Summary summary;
+  summary.n = 20;
+  // Inverse of the half width of a sum (Student's t for 20 stretches).
+  summary.stddev = percent / 100 * gbs * 1e9 * std::sqrt(20.0) / 2.093;
+  point.totals = {{"bandwidth_sum", "B/s", gbs * 1e9, summary}};
+  point.flows.resize(1);
+  return point;
+}
+
+RunReport report_of(std::vector<ScenarioResult> points) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  report.workers.resize(1);
+  report.complete = true;
+  report.scenarios = std::move(points);
+  return report;
+}
+
+TEST(WeightsSearch, GoesOnWhileItGains) {
+  RunReport report = report_of({measured("nearest", "0", 50), measured("0=1,2=1", "0", 40),
+                                measured("0=2,2=1", "0", 60), measured("0=5,2=1", "0", 55)});
+  Next next = next_round(report);
+  EXPECT_EQ(next.round, 1);
+  EXPECT_THAT(texts(next.weights), ElementsAre("0=7,2=5", "0=3,2=1"));
+  report.scenarios.push_back(measured("0=7,2=5", "1", 58));
+  report.scenarios.push_back(measured("0=3,2=1", "1", 61));
+  next = next_round(report);
+  EXPECT_EQ(next.round, 2);
+  EXPECT_THAT(texts(next.weights), ElementsAre("0=17,2=7", "0=19,2=5"));
+  report.scenarios.push_back(measured("0=17,2=7", "2", 61.01));
+  EXPECT_TRUE(next_round(report).weights.empty()) << "more, but not to be told";
+  report.scenarios.back() = measured("0=17,2=7", "2", 62);
+  EXPECT_EQ(next_round(report).round, 3);
+  report.scenarios.push_back(measured("0=35,2=13", "3", 65));
+  EXPECT_TRUE(next_round(report).weights.empty()) << "the last round";
+}
+
+TEST(WeightsSearch, NothingMeasuredNothingRefined) {
+  EXPECT_TRUE(next_round(report_of({})).weights.empty());
+  RunReport report = report_of({measured("0=1,2=1", "0", 40)});
+  report.scenarios[0].status = Status::skipped;
+  EXPECT_EQ(best_point(report), nullptr);
+  EXPECT_TRUE(next_round(report).weights.empty());
+}
+
+TEST(WeightsSearch, IntervalsDecide) {
+  const Range a{100, 99, 101}, b{102, 101.5, 102.5}, c{101, 100, 102};
+  EXPECT_TRUE(surely_more(b, a));
+  EXPECT_FALSE(surely_more(c, a));
+  EXPECT_FALSE(surely_more(a, b));
+  EXPECT_NEAR(difference(b, a).value, 0.02, 1e-9);
+  EXPECT_NEAR(difference(b, a).low, 101.5 / 101 - 1, 1e-9);
+  EXPECT_NEAR(difference(b, a).high, 102.5 / 99 - 1, 1e-9);
+}
+
+struct Planned {
+  Expected<ParsedRun> run;
+  Layout layout;
+  std::vector<Machine> machines;
+  PlanInput input() const { return {run->options, layout, machines}; }
+};
+
+Planned prepare(Words words) {
+  words.push_back("--dry-run");
+  Planned planned{parse_run("weights", words), {}, {}};
+  EXPECT_TRUE(planned.run) << planned.run.error().message;
+  const auto machine =
+      read_recorded_machine("numa:2(memory=34359738368) l3:1(size=16777216) core:1 pu:1");
+  const auto placed = resolve_placement(planned.run->options.placement, *machine, TaskContext{}, 2);
+  planned.layout.hosts = {"alpha"};
+  for (const WorkerPlacement& place : *placed) planned.layout.workers.push_back({0, 0, place});
+  planned.machines = {*machine};
+  return planned;
+}
+
+TEST(WeightsPlan, TheNearestAloneAndTheGridByAllWorkers) {
+  const Planned planned = prepare({"--size", "8"});
+  const auto plan = planned.run->benchmark->plan(planned.input());
+  ASSERT_TRUE(plan) << plan.error().message;
+  ASSERT_EQ(plan->size(), 6U);
+  const auto& nearest = plan->at(0).scenario.flows;
+  ASSERT_EQ(nearest.size(), 2U);
+  EXPECT_EQ(nearest[0].region.placement.text(), "bind:0");
+  EXPECT_EQ(nearest[1].region.placement.text(), "bind:1");
+  EXPECT_EQ(plan->at(2).head.labels, (std::vector<std::pair<std::string, std::string>>{
+                                         {"weights", "0=1,1=5"}, {"round", "0"}}));
+  const Flow& flow = plan->at(2).scenario.flows.at(1);
+  EXPECT_EQ(flow.region.placement.text(), "weighted:0=1,1=5");
+  EXPECT_EQ(flow.kernel.name, "mix");
+  EXPECT_EQ(flow.kernel.mix_reads, 2U);
+  EXPECT_EQ(flow.region.bytes, Bytes{8 * mib});
+}
+
+TEST(WeightsPlan, OneNodeIsOnePoint) {
+  const Planned planned = prepare({"--nodes", "1", "--kernel", "read"});
+  const auto plan = planned.run->benchmark->plan(planned.input());
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(plan->size(), 1U);
+  EXPECT_EQ(plan->at(0).head.name, "1=1");
+  EXPECT_EQ(plan->at(0).head.stores, "");
+  const auto more =
+      planned.run->benchmark->refine(planned.input(), report_of({measured("1=1", "0", 5)}));
+  ASSERT_TRUE(more);
+  EXPECT_TRUE(more->empty());
+}
+
+TEST(WeightsRefine, NeighboursOfTheBest) {
+  const Planned planned = prepare({});
+  const RunReport report = report_of({measured("nearest", "0", 50), measured("0=2,1=1", "0", 60)});
+  const auto more = planned.run->benchmark->refine(planned.input(), report);
+  ASSERT_TRUE(more);
+  ASSERT_EQ(more->size(), 2U);
+  EXPECT_EQ(more->at(1).head.name, "0=3,1=1");
+  EXPECT_EQ(more->at(1).point, 1);
+  EXPECT_EQ(label_of(more->at(1).head, "round"), "1");
+  EXPECT_TRUE(more->at(1).system_weights.empty());
+}
+
+/// With every neighbour of the best measured: what follows is the confirmation, once.
+TEST(WeightsRefine, ConfirmsOnlyWhenToldTo) {
+  RunReport report = report_of(
+      {measured("0=2,1=1", "0", 60), measured("0=7,1=5", "1", 50), measured("0=3,1=1", "1", 50)});
+  const Planned silent = prepare({});
+  EXPECT_TRUE(silent.run->benchmark->refine(silent.input(), report)->empty());
+  std::string pattern = ::testing::TempDir() + "/weights-XXXXXX";
+  const std::string folder = mkdtemp(pattern.data());
+  setenv("NUMATLAS_TEST_WEIGHTS", folder.c_str(), 1);
+  EXPECT_FALSE(parse_run("weights", {"--apply"})) << "an empty folder has no weights to set";
+  fclose(fopen((folder + "/node0").c_str(), "w"));
+  const Planned told = prepare({"--apply", "--keep"});
+  const auto more = told.run->benchmark->refine(told.input(), report);
+  ASSERT_TRUE(more);
+  ASSERT_EQ(more->size(), 1U);
+  EXPECT_EQ(more->at(0).system_weights, (Weights{{NodeId{0}, 2}, {NodeId{1}, 1}}));
+  EXPECT_TRUE(more->at(0).keep_weights);
+  EXPECT_EQ(more->at(0).scenario.flows.at(0).region.placement.text(), "weighted:0=2,1=1");
+  report.scenarios.push_back(measured("0=2,1=1", "confirm", 59));
+  EXPECT_TRUE(told.run->benchmark->refine(told.input(), report)->empty());
+  unsetenv("NUMATLAS_TEST_WEIGHTS");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(WeightsTable, SaysWhatTheBestIsWorth) {
+  RunReport report = report_of({measured("nearest", "0", 60), measured("0=1,2=1", "0", 50),
+                                measured("0=3,2=1", "1", 60.03)});
+  const std::string text = weights_table(report, false, false);
+  EXPECT_THAT(text, HasSubstr("0=3,2=1 *      75/25           1  60.03  0.1%\n"));
+  EXPECT_THAT(text, HasSubstr("Best: 0=3,2=1 with 60.03 GB/s\n"));
+  EXPECT_THAT(text, HasSubstr("against equal weights: +20.1 % (+19.8 to +20.3 %)\n"));
+  EXPECT_THAT(text, HasSubstr("against the nearest node alone: no difference that can be told, "));
+  EXPECT_THAT(text, HasSubstr("  echo 3 > /sys/kernel/mm/mempolicy/weighted_interleave/node0\n"
+                              "  echo 1 > /sys/kernel/mm/mempolicy/weighted_interleave/node2\n"));
+  EXPECT_THAT(text, Not(HasSubstr("--apply")));
+}
+
+TEST(WeightsTable, NoCommandsWhereTheNearestAloneIsFaster) {
+  const std::string text = weights_table(
+      report_of({measured("nearest", "0", 80), measured("0=1,2=1", "0", 50)}), false, false);
+  EXPECT_THAT(text, HasSubstr("these are equal weights\n"));
+  EXPECT_THAT(text, HasSubstr("No weights are as fast as the nearest node alone."));
+  EXPECT_THAT(text, Not(HasSubstr("echo")));
+}
+
+TEST(WeightsTable, TheConfirmationIsNotOfTheSearch) {
+  RunReport report = report_of({measured("0=1,2=1", "0", 50), measured("0=3,2=1", "0", 60),
+                                measured("0=3,2=1", "confirm", 70)});
+  report.scenarios.back().flows[0].policy.mechanism = "kernel weighted interleave";
+  EXPECT_THAT(weights_table(report, false, false),
+              HasSubstr("Set system-wide by --apply: 70.00 GB/s (memory placed by: kernel weighted "
+                        "interleave); the old weights are back\n  against the search: +16.7 %"));
+  EXPECT_THAT(weights_table(report, true, false), HasSubstr("they stay"));
+}
+
+}  // namespace
+}  // namespace numatlas

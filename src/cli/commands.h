@@ -1,0 +1,23 @@
+// The commands that are not benchmarks. Each declares its options on a subcommand and gives what to
+// run once they are parsed.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace numatlas {
+
+/// A command ready to run: returns its exit code (0, or what it promises), or an error.
+using Command = std::function<Expected<int>()>;
+
+Command add_topology_command(CLI::App& app);
+Command add_features_command(CLI::App& app);
+Command add_survey_command(CLI::App& app);
+/// `program`: the words after `--` (or after the first word that is no option).
+Command add_exec_command(CLI::App& app, const std::vector<std::string>& program);
+
+}  // namespace numatlas

@@ -1,0 +1,260 @@
+// Places this process as its rank says and becomes the program: no process in between, so signals
+// and the exit code are the program's own.
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/say.h"
+#include "base/text.h"
+#include "benchmarks/options.h"
+#include "benchmarks/parse.h"
+#include "benchmarks/runner.h"
+#include "cli/commands.h"
+#include "comm/launcher.h"
+#include "machine/source.h"
+#include "placement/policy.h"
+#include "report/file.h"
+
+namespace numatlas {
+namespace {
+
+struct ExecOptions {
+  std::string cpus, memory, threads, machine;
+  bool dry_run = false, verbose = false, exact = false;
+};
+
+// As env(1) and the shells: found but not executable, not found.
+constexpr int cannot_execute = 126;
+constexpr int not_found = 127;
+
+/// For tests: a recorded machine that counts as this one, for a program with the null engine.
+std::string test_machine() {
+  const char* engine = std::getenv("NUMATLAS_ENGINE");
+  const char* machine = std::getenv("NUMATLAS_TEST_MACHINE");
+  const bool null_engine = engine != nullptr && std::string_view(engine) == "null";
+  return null_engine && machine != nullptr ? machine : "";
+}
+
+/// Place of this task among its host's, or why it is not known.
+Expected<int> local_rank(const LauncherTask& task, const std::string& option) {
+  if (!task.launched()) return 0;
+  if (task.local_rank) return *task.local_rank;
+  return fail(ErrorKind::unavailable,
+              fmt::format("{}: {} does not say the rank on this host (only {})", option,
+                          task.launcher, task.rank_variable),
+              "name one placement for all ranks");
+}
+
+std::string tasks_text(const LauncherTask& task) {
+  if (!task.launched()) return "no launcher started this, so there is one task";
+  std::string text;
+  if (task.local_size) text = fmt::format("{} tasks are on this host", *task.local_size);
+  if (task.size && task.size != task.local_size) {
+    text += fmt::format("{}{} in all", text.empty() ? "there are " : ", ", *task.size);
+  }
+  return text.empty() ? task.launcher + " does not say how many tasks there are" : text;
+}
+
+/// `--exact`: a list must have an entry a task, of this host or of all; which of the two it is
+/// decides which rank counts.
+Expected<int> index_in(const MemorySpec& spec, const LauncherTask& task, bool exact) {
+  if (!exact || spec.form != MemorySpec::Form::each) return local_rank(task, "--memory");
+  const auto length = static_cast<int>(spec.each.size());
+  if (!task.launched() && length == 1) return 0;
+  if (task.local_rank && task.local_size == length) return *task.local_rank;
+  if (task.rank && task.size == length) return *task.rank;
+  return fail(ErrorKind::usage,
+              fmt::format("--memory: the list names {} node{}, but {}", length,
+                          length == 1 ? "" : "s", tasks_text(task)),
+              task.launched() ? "name one node a task"
+                              : "start it with mpirun or srun, a task for each node named");
+}
+
+struct Resolved {
+  std::optional<CpuSet> cpus;
+  std::optional<MemoryPlacement> memory;
+};
+
+Expected<int> threads_of(const ExecOptions& options) {
+  if (options.threads.empty()) return read_task_context().omp_num_threads.value_or(1);
+  char* end = nullptr;
+  const long threads = std::strtol(options.threads.c_str(), &end, 10);
+  if (*end != '\0' || threads < 1 || threads > 65536) {
+    return fail(ErrorKind::usage,
+                fmt::format("--threads: '{}' is not a whole number from 1", options.threads));
+  }
+  return static_cast<int>(threads);
+}
+
+/// One list under a launcher: a stretch of `threads` CPUs a rank, in turn. Nodes, `allowed`,
+/// `cores`, lists by rank, and tasks alone get all that they name.
+Expected<CpuSet> resolve_cpu_set(const ExecOptions& options, const Machine& machine,
+                                 const LauncherTask& launcher) {
+  const auto spec = parse_cpu_spec(options.cpus);
+  if (!spec) return fail(spec.error());
+  TaskContext task;
+  const auto rank = local_rank(launcher, "--cpus");
+  if (!rank) return fail(rank.error());
+  task.local_rank = *rank;
+  task.local_size = launcher.local_size.value_or(1);
+  task.launched = launcher.launched();
+  const auto cpus = resolve_cpus(*spec, machine, task);
+  if (!cpus) return fail(cpus.error());
+  const auto threads = threads_of(options);
+  if (!threads) return fail(threads.error());
+  CpuSet set;
+  const bool in_turn = spec->form == CpuSpec::Form::list && spec->lists.size() == 1 &&
+                       task.launched && task.local_size > 1;
+  const std::size_t count = in_turn ? static_cast<std::size_t>(*threads) : cpus->size();
+  const std::size_t first = in_turn ? static_cast<std::size_t>(*rank) * count : 0;
+  for (std::size_t i = 0; i < count; ++i) set.insert((*cpus)[(first + i) % cpus->size()]);
+  return set;
+}
+
+Expected<Resolved> resolve(const ExecOptions& options) {
+  Resolved resolved;
+  if (options.cpus.empty() && options.memory.empty()) return resolved;
+  const std::string recorded = options.machine.empty() ? test_machine() : options.machine;
+  const auto machine = recorded.empty() ? read_live_machine() : read_recorded_machine(recorded);
+  if (!machine) return fail(machine.error());
+  const LauncherTask launcher = detect_launcher();
+  if (!options.cpus.empty()) {
+    const auto cpus = resolve_cpu_set(options, *machine, launcher);
+    if (!cpus) return fail(cpus.error());
+    resolved.cpus = *cpus;
+  }
+  if (!options.memory.empty()) {
+    const auto spec = parse_memory_spec(options.memory);
+    if (!spec) return fail(spec.error());
+    const bool by_rank = spec->form != MemorySpec::Form::single;
+    const auto index = by_rank ? index_in(*spec, launcher, options.exact) : Expected<int>(0);
+    if (!index) return fail(index.error());
+    const auto memory = resolve_memory(*spec, *machine, *index);
+    if (!memory) return fail(memory.error());
+    resolved.memory = *memory;
+  }
+  return resolved;
+}
+
+std::string description(const Resolved& resolved, const std::vector<std::string>& program) {
+  const LauncherTask task = detect_launcher();
+  std::string text = "numatlas exec:";
+  if (task.rank) text += fmt::format(" rank {}", *task.rank);
+  if (task.local_rank) text += fmt::format(" local rank {}", *task.local_rank);
+  text += fmt::format(" cpus {}", resolved.cpus ? to_list(*resolved.cpus) : "as they are");
+  text += fmt::format(" memory {}:", resolved.memory ? resolved.memory->text() : "as it is");
+  for (const std::string& word : program) text += " " + shell_word(word);
+  return text + "\n";
+}
+
+/// Prints the error where it is the same for all tasks of a host from the first of them, otherwise
+/// from each; returns the exit code.
+int end_with(const Error& error, bool same_for_all, int code) {
+  if (same_for_all && detect_launcher().local_rank.value_or(0) != 0) {
+    // A launcher ends all tasks when the first has failed: the one that speaks must come before.
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    return code;
+  }
+  print_error(error);
+  return code;
+}
+
+Expected<void> put_in_force(const Resolved& resolved) {
+  if (!test_machine().empty()) {
+    // The program's own null engine takes it from here.
+    if (resolved.cpus) setenv("NUMATLAS_TEST_CPUS", to_list(*resolved.cpus).c_str(), 1);
+    if (resolved.memory) setenv("NUMATLAS_TEST_MEMORY", resolved.memory->text().c_str(), 1);
+    return {};
+  }
+  if (resolved.cpus) {
+    if (auto bound = bind_thread(*resolved.cpus); !bound) return bound;
+  }
+  if (resolved.memory) {
+    if (auto applied = apply_to_process(*resolved.memory); !applied) return fail(applied.error());
+  }
+  return {};
+}
+
+int become(const std::vector<std::string>& program) {
+  std::vector<char*> words;
+  words.reserve(program.size() + 1);
+  for (const std::string& word : program) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  (void)std::signal(SIGPIPE, SIG_DFL);  // ignored here, but not in the program
+  execvp(words[0], words.data());
+  const int code = errno;
+  const bool there = access(words[0], F_OK) == 0;
+  std::string hint;
+  if (code == ENOENT && there) hint = "it is there, but what it names as its interpreter is not";
+  if (code == EACCES && there) hint = "is it a program, and may you execute it?";
+  return end_with({ErrorKind::unavailable,
+                   fmt::format("exec: {}: {}", program.front(), errno_text(code)), hint},
+                  true, code == ENOENT ? not_found : cannot_execute);
+}
+
+Expected<int> run(const ExecOptions& options, const std::vector<std::string>& program) {
+  if (program.empty()) {
+    return fail(ErrorKind::usage, "exec: no program is named",
+                "numatlas exec --memory bind:0 -- PROGRAM ARGUMENTS");
+  }
+  if (!options.machine.empty() && !options.dry_run) {
+    return fail(ErrorKind::usage, "--machine: a program cannot run on a recorded machine",
+                "add --dry-run to see how it would be placed there");
+  }
+  const auto resolved = resolve(options);
+  if (!resolved) {
+    // Masks differ by rank, so what they forbid does as well.
+    const ErrorKind kind = resolved.error().kind;
+    return end_with(resolved.error(), kind != ErrorKind::permission, exit_code(kind));
+  }
+  if (options.dry_run) {
+    if (auto shown = write_stdout(description(*resolved, program)); !shown) {
+      return fail(shown.error());
+    }
+    return 0;
+  }
+  if (options.verbose) say(description(*resolved, program));
+  if (auto done = put_in_force(*resolved); !done) return fail(done.error());
+  return become(program);
+}
+
+}  // namespace
+
+Command add_exec_command(CLI::App& app, const std::vector<std::string>& program) {
+  auto options = std::make_shared<ExecOptions>();
+  refuse_empty(app.add_option("--cpus", options->cpus,
+                              "CPUS as everywhere; one list under a launcher is dealt out by local "
+                              "rank, --threads CPUs each"))
+      ->type_name("CPUS");
+  refuse_empty(app.add_option("--threads", options->threads,
+                              "CPUs a rank of such a list (default: OMP_NUM_THREADS, else 1)"))
+      ->type_name("N");
+  refuse_empty(
+      app.add_option("--memory", options->memory, "PLACEMENT as everywhere, by local rank"))
+      ->type_name("PLACEMENT");
+  app.add_flag("--exact", options->exact,
+               "refuse a list (each:) that does not name one node a task, of this host or of all");
+  app.add_flag("--verbose", options->verbose, "say on standard error what is run where");
+  app.add_flag("--dry-run", options->dry_run, "print what would be run where, and stop");
+  add_machine_option(app, options->machine);
+  app.footer("\nThe program follows: numatlas exec --memory bind:0 -- PROGRAM [ARGUMENTS...]");
+  app.prefix_command();
+  return [options, &app, &program]() -> Expected<int> {
+    std::vector<std::string> words = app.remaining();
+    if (!words.empty() && words.front().size() > 1 && words.front().front() == '-') {
+      return fail(leftover_error(app, words));
+    }
+    // A `--` after the program's name is the program's own.
+    if (!words.empty() && !program.empty()) words.push_back("--");
+    words.insert(words.end(), program.begin(), program.end());
+    return run(*options, words);
+  };
+}
+
+}  // namespace numatlas

@@ -1,0 +1,180 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <hwloc.h>
+#include <hwy/highway.h>
+#include <hwy/targets.h>
+#include <nlohmann/json.hpp>
+
+#include "base/version.h"
+#include "benchmarks/options.h"
+#include "cli/commands.h"
+#include "comm/comm.h"
+#include "engine/team.h"
+#include "machine/source.h"
+#include "memory/buffer.h"
+#include "placement/policy.h"
+#include "report/file.h"
+#include "report/worker_table.h"
+
+namespace numatlas {
+namespace {
+
+/// One capability: present or not, and which one or why not.
+struct Feature {
+  std::string group, name;
+  bool available;
+  std::string detail;
+};
+
+void add_build(std::vector<Feature>& features) {
+  features.push_back({"build", "numatlas", true, version});
+  features.push_back({"build", "compiler", true, __VERSION__});
+  const std::string team = team_description();
+  const bool openmp = team.find("OpenMP") != std::string::npos;
+  features.push_back({"build", "OpenMP worker team", openmp,
+                      openmp ? team : "built without OpenMP: std::thread, OMP_* have no effect"});
+  const unsigned hwloc = hwloc_get_api_version();
+  features.push_back({"build", "hwloc", true,
+                      fmt::format("API {}.{}.{}", hwloc >> 16, (hwloc >> 8) & 255, hwloc & 255)});
+  // The best of the targets that both this build and this CPU have (the lowest bit set).
+  const auto targets = hwy::SupportedTargets() & HWY_TARGETS;
+  features.push_back({"build", "SIMD", true,
+                      fmt::format("Highway {}.{}, {}", HWY_MAJOR, HWY_MINOR,
+                                  hwy::TargetName(targets & -targets))});
+  const auto plugins = list_mpi_plugins();
+  for (const MpiPlugin& plugin : plugins) {
+    features.push_back({"build", "MPI: " + plugin.name, plugin.problem.empty(),
+                        plugin.problem.empty() ? plugin.path : plugin.problem});
+  }
+  if (plugins.empty()) {
+    features.push_back(
+        {"build", "MPI", false, "no plug-in: built without an MPI compiler (mpicc) at hand"});
+  }
+}
+
+void add_nodes(std::vector<Feature>& features, const Machine& machine) {
+  std::size_t with_memory = 0;
+  for (const NumaNode& node : machine.nodes) with_memory += node.has_memory() ? 1 : 0;
+  features.push_back({"machine", "several NUMA nodes", machine.nodes.size() > 1,
+                      fmt::format("{} node{}, {} with memory", machine.nodes.size(),
+                                  machine.nodes.size() == 1 ? "" : "s", with_memory)});
+  std::size_t hmat = 0;
+  for (const NumaNode& node : machine.nodes) hmat += node.hmat ? 1 : 0;
+  features.push_back({"machine", "HMAT figures", hmat > 0,
+                      hmat > 0 ? fmt::format("of {} nodes", hmat)
+                               : "the firmware gives none (no nodeN/access1/initiators figures)"});
+  std::vector<std::string> devices;
+  for (const PersistentMemory& memory : machine.persistent_memory) {
+    devices.push_back(memory.name + " " + memory.mode);
+  }
+  features.push_back(
+      {"machine", "pmem, DAX, CXL devices", !devices.empty(),
+       devices.empty() ? "none found" : fmt::format("{}", fmt::join(devices, ", "))});
+  features.push_back({"machine", "GPUs", !machine.gpus.empty(),
+                      machine.gpus.empty()
+                          ? "no GPU on the PCI bus"
+                          : fmt::format("{} on the PCI bus", machine.gpus.size())});
+}
+
+void add_memory(std::vector<Feature>& features, const Machine& machine) {
+  constexpr std::size_t probe_bytes = 2 * mib;
+  const auto usable = machine.usable_memory_nodes();
+  MemoryPlacement bind;
+  if (!usable.empty()) bind = {MemoryMode::bind, {{usable.front(), 1}}};
+  const auto bound = allocate({Bytes{probe_bytes}, bind, PageKind::base});
+  features.push_back({"memory", "placement (mbind)", bound.has_value(),
+                      bound ? "allowed" : bound.error().message});
+  if (bound) {
+    (*bound)->data()[0] = std::byte{1};
+    const Residency seen = observe((*bound)->data(), probe_bytes);
+    features.push_back({"memory", "placement observed (move_pages)", seen.problem.empty(),
+                        seen.problem.empty() ? "allowed" : seen.problem});
+  }
+  const bool weighted = kernel_has_weighted_interleave();
+  features.push_back(
+      {"memory", "weighted interleave by the kernel", weighted,
+       weighted ? "weights under /sys/kernel/mm/mempolicy/weighted_interleave"
+       : bound  ? "not in this kernel (6.9 or later): pages are touched node by node instead"
+                : "cannot be asked: mbind is refused"});
+  for (PageKind kind : {PageKind::thp, PageKind::huge_2m, PageKind::huge_1g}) {
+    const Bytes one = kind == PageKind::huge_1g ? Bytes{gib} : Bytes{probe_bytes};
+    const std::string problem = page_kind_problem(kind, machine, usable, one);
+    // The reason names the option for error messages; here the line does already.
+    const auto reason = problem.find(": ");
+    features.push_back({"memory", fmt::format("--pages {}", name_of(kind)), problem.empty(),
+                        problem.empty() ? "can be had" : problem.substr(reason + 2)});
+  }
+  const auto memory = read_process_memory(0, usable);
+  features.push_back({"memory", "--process-memory (numa_maps)", memory.has_value(),
+                      memory ? "readable" : memory.error().message});
+  const auto& limit = machine.allowance.memory_limit;
+  features.push_back({"memory", "memory limit", limit.has_value(),
+                      limit ? fmt::format("{} by {}", to_rounded_text(*limit),
+                                          machine.allowance.memory_limit_source)
+                            : "none set"});
+}
+
+void add_launcher(std::vector<Feature>& features) {
+  const LauncherTask task = detect_launcher();
+  features.push_back(
+      {"launcher", task.launched() ? task.launcher : "launcher", task.launched(),
+       task.launched() ? fmt::format("rank {} of {}", task.rank.value_or(0), task.size.value_or(1))
+                       : "this process was started by hand"});
+}
+
+std::string table(const std::vector<Feature>& features) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Feature& feature : features) {
+    rows.push_back({feature.group, feature.name, feature.available ? "yes" : "no", feature.detail});
+  }
+  return aligned(rows, 4);
+}
+
+struct Options {
+  std::string format = "table", machine;
+  bool dry_run = false;
+};
+
+Expected<int> run(const Options& options) {
+  if (options.format != "table" && options.format != "json") {
+    return fail(ErrorKind::usage, "--format: '" + options.format + "' is not one of table, json");
+  }
+  if (!should_report(detect_launcher())) return 0;  // of many ranks the first one prints
+  const bool live = options.machine.empty();
+  const auto machine = live ? read_live_machine() : read_recorded_machine(options.machine);
+  if (!machine) return fail(machine.error());
+  std::vector<Feature> features;
+  add_build(features);
+  add_nodes(features, *machine);
+  // What the kernel allows can only be asked where one is.
+  if (live) {
+    add_memory(features, *machine);
+    add_launcher(features);
+  }
+  std::string text = table(features);
+  if (options.format == "json") {
+    nlohmann::json list = nlohmann::json::array();
+    for (const Feature& f : features) {
+      list.push_back(
+          {{"group", f.group}, {"name", f.name}, {"available", f.available}, {"detail", f.detail}});
+    }
+    text = list.dump(1) + "\n";
+  }
+  if (auto shown = write_stdout(text); !shown) return fail(shown.error());
+  return 0;
+}
+
+}  // namespace
+
+Command add_features_command(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("--format", options->format, "table or json")
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  app.add_flag("--dry-run", options->dry_run, "accepted everywhere; features measures nothing");
+  add_machine_option(app, options->machine);
+  app.allow_extras();
+  return [options] { return run(*options); };
+}
+
+}  // namespace numatlas

@@ -1,0 +1,143 @@
+// arguments -> command -> exit code. The data flow of a measurement is benchmarks/runner.cpp.
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "base/say.h"
+#include "base/version.h"
+#include "benchmarks/parse.h"
+#include "benchmarks/program.h"
+#include "benchmarks/runner.h"
+#include "cli/commands.h"
+#include "comm/launcher.h"
+#include "report/file.h"
+
+namespace numatlas {
+namespace {
+
+struct CommandLine {
+  std::vector<std::string> words;    ///< of numatlas itself
+  std::vector<std::string> program;  ///< after `--`: for exec
+};
+
+CommandLine split(int argc, char** argv) {
+  CommandLine line;
+  std::vector<std::string>* target = &line.words;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (target == &line.words && word == "--") {
+      target = &line.program;
+    } else {
+      target->push_back(word);
+    }
+  }
+  return line;
+}
+
+/// A command as main starts it.
+struct Entry {
+  Command start;
+  bool measures = false;     ///< it has ranks, which end together
+  bool has_program = false;  ///< words after `--`, and its own words left over, are its own
+};
+using Entries = std::map<CLI::App*, Entry>;
+
+/// Of several tasks under a launcher the first tells what is wrong with the words of all.
+int report_error(const Error& error, bool measures) {
+  if (measures) return end_with_error(error);
+  if (error.kind != ErrorKind::usage || should_report(detect_launcher())) print_error(error);
+  return exit_code(error.kind);
+}
+
+/// The command that the words name, before they are parsed.
+bool names_a_measuring_command(const Entries& entries, const CommandLine& line) {
+  for (const auto& [app, entry] : entries) {
+    const auto word = std::find(line.words.begin(), line.words.end(), app->get_name());
+    if (entry.measures && word != line.words.end()) return true;
+  }
+  return false;
+}
+
+Entries declare(CLI::App& app, const CommandLine& line,
+                std::vector<std::unique_ptr<RunParser>>& parsers) {
+  app.name("numatlas");
+  app.set_version_flag("--version", fmt::format("numatlas {}", version));
+  app.allow_extras();
+  app.require_subcommand(0, 1);
+  app.footer("\n`numatlas COMMAND --help` tells a command's options; man numatlas the rest.");
+  Entries entries;
+  const auto command = [&](const std::string& name, const std::string& summary) {
+    return app.add_subcommand(name, summary);
+  };
+  CLI::App* topology = command("topology", "what is here: nodes, CPUs, caches, memory, settings");
+  entries[topology] = {add_topology_command(*topology)};
+  CLI::App* features = command("features", "what this build and this machine have, and why not");
+  entries[features] = {add_features_command(*features)};
+  CLI::App* survey = command("survey", "topology and every benchmark, into a report folder");
+  entries[survey] = {add_survey_command(*survey), true};
+  CLI::App* exec = command("exec", "run any program with a placement by rank");
+  entries[exec] = {add_exec_command(*exec, line.program), false, true};
+  for (auto& benchmark : all_benchmarks()) {
+    CLI::App* sub = command(benchmark->name(), benchmark->summary());
+    sub->footer("\n" + benchmark->description());
+    auto& parser = parsers.emplace_back(std::make_unique<RunParser>(std::move(benchmark)));
+    parser->add_to(*sub);
+    const auto start = [&parser = *parser, &line]() -> Expected<int> {
+      auto parsed = std::move(parser).take(line.words);
+      if (!parsed) return fail(parsed.error());
+      return run_and_exit_code(*parsed->benchmark, parsed->options);
+    };
+    entries[sub] = {start, true};
+  }
+  return entries;
+}
+
+/// Runs the command that was parsed. Whatever was left over is an error.
+Expected<int> start(const CLI::App& app, const Entries& entries, const CommandLine& line) {
+  if (!app.remaining().empty()) return fail(leftover_error(app, app.remaining()));
+  for (const auto& [sub, entry] : entries) {
+    if (!sub->parsed()) continue;
+    if (!entry.has_program && !sub->remaining().empty()) {
+      return fail(leftover_error(*sub, sub->remaining()));
+    }
+    if (!entry.has_program && !line.program.empty()) {
+      return fail(leftover_error(*sub, line.program));
+    }
+    return entry.start();
+  }
+  say(app.help());
+  return exit_code(ErrorKind::usage);
+}
+
+int run(int argc, char** argv) {
+  const CommandLine line = split(argc, argv);
+  CLI::App app("How fast every CPU and memory of this machine reaches every other.");
+  std::vector<std::unique_ptr<RunParser>> parsers;
+  const Entries entries = declare(app, line, parsers);
+  const bool measures = names_a_measuring_command(entries, line);
+  try {
+    app.parse(std::vector<std::string>(line.words.rbegin(), line.words.rend()));
+  } catch (const CLI::Success& success) {
+    std::ostringstream text;  // --help, --version
+    app.exit(success, text, text);
+    const auto shown = write_stdout(text.str());
+    return shown ? 0 : report_error(shown.error(), false);
+  } catch (const CLI::ParseError& error) {
+    const auto parsed = app.get_subcommands();
+    const std::string command = parsed.empty() ? "" : parsed.front()->get_name() + " ";
+    return report_error(
+        {ErrorKind::usage, error.what(), fmt::format("see `numatlas {}--help`", command)},
+        measures);
+  }
+  const auto code = start(app, entries, line);
+  return code ? *code : report_error(code.error(), measures);
+}
+
+}  // namespace
+}  // namespace numatlas
+
+int main(int argc, char** argv) {
+  return numatlas::run_program([&] { return numatlas::run(argc, argv); });
+}

@@ -1,0 +1,89 @@
+// Ranks: who there is, words between them, and a block of memory shared by the ranks of a host.
+//
+// Waiting sleeps (it looks each 20 us at first, each 1 ms later) and ends with an error of kind
+// `interrupted` after a stop (base/signals.h) and of kind `peer` when a rank of this host failed or
+// died. A rank of another host that dies is the launcher's to notice: each mpirun does, srun only
+// with --kill-on-bad-exit, and waits for the others otherwise. After such an error every later call
+// gives the same error: the ranks are no longer in step.
+//
+// Ending: the destructor waits until all ranks end and finalizes MPI. After an interruption it
+// waits for the others a few seconds at most and leaves without finalizing, since operations may
+// still be under way; the launcher then ends who is left.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "comm/host_layout.h"
+#include "comm/launcher.h"
+
+namespace numatlas {
+
+class Comm {
+ public:
+  virtual ~Comm() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual int local_rank() const = 0;  ///< among the ranks that share memory (one host)
+  virtual int local_size() const = 0;
+  virtual const HostLayout& layout() const = 0;  ///< where all ranks stand
+  /// Process numbers of the ranks of this host, by local rank.
+  virtual const std::vector<int>& local_pids() const = 0;
+  /// "none", "Open MPI 4.1.4 (plug-in openmpi)".
+  virtual std::string description() const = 0;
+
+  /// Everyone waits for everyone.
+  virtual Expected<void> barrier() = 0;
+  /// Every rank's text, on every rank, by rank.
+  virtual Expected<std::vector<std::string>> all_gather(const std::string& mine) = 0;
+  /// Every rank's text on rank 0 (by rank); empty elsewhere.
+  virtual Expected<std::vector<std::string>> gather(const std::string& mine) = 0;
+  /// Rank 0's text on every rank.
+  virtual Expected<std::string> broadcast(const std::string& from_root) = 0;
+  /// A message of known length to or from one rank, for clock offsets (comm/clock_offset.h). These
+  /// two look without sleeping for the first 0.2 ms, since a sleep would be longer than the trip.
+  virtual Expected<void> send(int to, const void* data, std::size_t bytes) = 0;
+  virtual Expected<void> receive(int from, void* data, std::size_t bytes) = 0;
+
+  /// Zeroed memory shared by the ranks of this host, aligned to a cache line, valid until the Comm
+  /// ends. Collective over the host.
+  virtual Expected<void*> shared_block(std::size_t bytes) = 0;
+
+  /// True once a rank of this host has failed or died, so that waiting for it makes no sense; the
+  /// next wait tells which. A signal that reached another rank of this host is passed on here, as a
+  /// stop. Cheap (a load; processes are looked at each half second): call it between samples.
+  virtual bool peer_failed() = 0;
+  /// Who says it: true for the first rank of this host that asks, false for all others. Ask before
+  /// printing an error that several ranks may see. Always true without MPI.
+  virtual bool claim_report() = 0;
+
+  /// Ends all ranks with this exit code, or with that of the rank of this host that failed first;
+  /// does not return. Call after printing the message. The other ranks of this host see an error of
+  /// kind `peer` and have 2 seconds to leave (to write what they have) before MPI ends them.
+  [[noreturn]] virtual void abort(int exit_code) = 0;
+};
+
+/// One process alone.
+std::unique_ptr<Comm> make_single_comm();
+
+/// The ranks this process was launched with. `choice`: "auto" (by the launcher's variables),
+/// "none", or the name of a plug-in ("openmpi", "mpich", ...); NUMATLAS_MPI in the environment
+/// replaces "auto". A process that nobody launched, or launched alone, never loads MPI. Detects N
+/// singletons under one launcher (several tasks, but MPI sees one) and an absent plug-in; both are
+/// errors (kind unavailable) with the remedy, seen by every task: print where `should_report`.
+/// NUMATLAS_TEST_HOSTS=N (for tests) treats the ranks of each host as N hosts.
+Expected<std::unique_ptr<Comm>> connect_comm(const std::string& choice);
+
+/// One MPI plug-in of this build.
+struct MpiPlugin {
+  std::string name;  ///< "openmpi"
+  std::string path;
+  std::string problem;  ///< why it cannot be loaded; "" when it can
+};
+/// All plug-ins of this build, each loaded for a moment to see whether it can be.
+std::vector<MpiPlugin> list_mpi_plugins();
+
+}  // namespace numatlas

@@ -1,0 +1,107 @@
+#include "comm/comm.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+
+#include "comm/clock_offset.h"
+
+namespace numatlas {
+namespace {
+
+TEST(SingleComm, IsEveryRankThereIs) {
+  auto comm = make_single_comm();
+  EXPECT_EQ(comm->rank(), 0);
+  EXPECT_EQ(comm->size(), 1);
+  EXPECT_EQ(comm->local_pids(), std::vector<int>{getpid()});
+  EXPECT_EQ(comm->layout().hosts.size(), 1u);
+  EXPECT_TRUE(comm->barrier());
+  EXPECT_EQ(comm->all_gather("a").value(), std::vector<std::string>{"a"});
+  EXPECT_EQ(comm->gather("").value(), std::vector<std::string>{""});
+  EXPECT_EQ(comm->broadcast("x").value(), "x");
+  EXPECT_FALSE(comm->peer_failed());
+  int word = 0;
+  EXPECT_FALSE(comm->send(1, &word, sizeof word));
+  EXPECT_EQ(measure_clock_offsets(*comm).value(), std::vector<ClockOffset>(1));
+}
+
+TEST(SingleComm, GivesZeroedAlignedMemory) {
+  auto comm = make_single_comm();
+  const auto block = comm->shared_block(100);
+  ASSERT_TRUE(block);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(*block) % 64, 0u);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(static_cast<char*>(*block)[i], 0);
+  EXPECT_FALSE(comm->shared_block(0));
+}
+
+TEST(SingleComm, AbortEndsWithTheCode) {
+  auto comm = make_single_comm();
+  EXPECT_EXIT(comm->abort(7), testing::ExitedWithCode(7), "");
+}
+
+TEST(Connect, UnknownPluginIsRefused) {
+  unsetenv("NUMATLAS_MPI");
+  const auto comm = connect_comm("no-such-mpi");
+  ASSERT_FALSE(comm);
+  EXPECT_EQ(comm.error().kind, ErrorKind::unavailable);
+  EXPECT_EQ(comm.error().message, "--mpi no-such-mpi: this build has no such plug-in");
+}
+
+TEST(HostLayout, OrdersHostsByTheirLowestRank) {
+  // Ranks 0 and 2 on b, 1 and 3 on a.
+  const HostClaim claims[] = {{"b", 0}, {"a", 1}, {"b", 0}, {"a", 1}};
+  const HostLayout layout = make_host_layout(claims);
+  EXPECT_EQ(layout.hosts, (std::vector<std::string>{"b", "a"}));
+  EXPECT_EQ(layout.host_of, (std::vector<int>{0, 1, 0, 1}));
+  EXPECT_EQ(layout.local_rank_of, (std::vector<int>{0, 0, 1, 1}));
+  EXPECT_EQ(layout.leader_of(1), 1);
+  EXPECT_EQ(layout.leader_of(2), -1);
+  EXPECT_EQ(layout.ranks_on(0), 2);
+}
+
+TEST(HostLayout, ContainersWithOneNameStayApart) {
+  const HostClaim claims[] = {{"n", 0}, {"n", 1}, {"n", 0}, {"n", 3}};
+  const HostLayout layout = make_host_layout(claims);
+  EXPECT_EQ(layout.hosts, (std::vector<std::string>{"n", "n#2", "n#3"}));
+  EXPECT_EQ(layout.host_of, (std::vector<int>{0, 1, 0, 2}));
+}
+
+RoundTrip trip(long sent, long remote, long received) {
+  return {Nanoseconds(sent), Nanoseconds(remote), Nanoseconds(received)};
+}
+
+TEST(ClockOffset, TakesTheShortestTrip) {
+  const RoundTrip trips[] = {trip(0, 5'900, 2'000), trip(10'000, 15'050, 10'100),
+                             trip(20'000, 29'000, 26'000)};
+  const auto estimate = estimate_clock_offset(trips);
+  ASSERT_TRUE(estimate);
+  EXPECT_EQ(estimate->offset, Nanoseconds(5'000));
+  EXPECT_EQ(estimate->precision, Nanoseconds(50));
+}
+
+TEST(ClockOffset, BoundHoldsForOddAndOneSidedTrips) {
+  // True offset -1000; the whole trip of 7 was on the way there, then on the way back.
+  for (long arrived : {0L, 7L}) {
+    const RoundTrip trips[] = {trip(100, 100 + arrived - 1'000, 107)};
+    const auto estimate = estimate_clock_offset(trips);
+    ASSERT_TRUE(estimate);
+    EXPECT_LE(std::chrono::abs(estimate->offset + Nanoseconds(1'000)), estimate->precision);
+  }
+}
+
+TEST(ClockOffset, LargeClocksDoNotOverflow) {
+  constexpr long late = 9'000'000'000'000'000'000;  // near the end of 63 bits
+  const RoundTrip trips[] = {trip(late, 5, late + 10)};
+  EXPECT_EQ(estimate_clock_offset(trips)->offset, Nanoseconds(-late));
+}
+
+TEST(ClockOffset, NothingUsableIsNothing) {
+  EXPECT_FALSE(estimate_clock_offset({}));
+  const RoundTrip backwards[] = {trip(10, 5, 9)};
+  EXPECT_FALSE(estimate_clock_offset(backwards));
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,189 @@
+#include "comm/mpi/host_watch.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <sstream>
+
+#include "comm/clock_offset.h"
+
+namespace numatlas {
+namespace {
+
+/// A dead rank is noticed within this time: short against a person's patience, long against the
+/// few microseconds that a look at one process costs.
+constexpr Nanoseconds look_interval = std::chrono::milliseconds(500);
+
+enum State : int { absent = 0, here, leaving, gone };
+enum Slot : int { empty = 0, filling, full };
+
+std::uint64_t pid_namespace() {
+  struct stat info {};
+  return stat("/proc/self/ns/pid", &info) == 0 ? info.st_ino : 0;
+}
+
+}  // namespace
+
+/// One rank's line in the shared block.
+struct alignas(64) HostWatch::Member {
+  std::atomic<int> state;
+  int global_rank;
+  ProcessIdentity process;
+  std::uint64_t pid_namespace;
+  std::atomic<Nanoseconds::rep> next_look;
+};
+
+/// What concerns all ranks of the host.
+struct alignas(64) HostWatch::Board {
+  std::atomic<int> failure;  ///< Slot
+  std::atomic<int> reported;
+  std::atomic<int> stop;  ///< signal + 1; 0: none
+  int exit_code;
+  char message[256];  ///< cut if longer: the rank that failed has printed the whole
+};
+
+static_assert(std::atomic<int>::is_always_lock_free &&
+                  std::atomic<Nanoseconds::rep>::is_always_lock_free,
+              "atomics between processes must not hide a lock");
+
+std::optional<ProcessIdentity> identify_process(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  if (!std::getline(file, line)) return std::nullopt;
+  // The second field, the name in brackets, may itself hold spaces and brackets.
+  const std::size_t name_end = line.rfind(')');
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream fields(line.substr(name_end + 1));
+  std::string state;
+  fields >> state;
+  if (state == "Z" || state == "X") return std::nullopt;
+  std::string skipped;
+  for (int field = 4; field < 22; ++field) fields >> skipped;
+  ProcessIdentity identity{pid, 0};
+  if (!(fields >> identity.start_time)) return std::nullopt;
+  return identity;
+}
+
+std::size_t HostWatch::bytes_for(int local_size) {
+  return sizeof(Board) + static_cast<std::size_t>(local_size) * sizeof(Member);
+}
+
+HostWatch::Board& HostWatch::board() const { return *std::launder(static_cast<Board*>(block_)); }
+
+HostWatch::Member& HostWatch::member(int local_rank) const {
+  char* members = static_cast<char*>(block_) + sizeof(Board);
+  return *std::launder(reinterpret_cast<Member*>(members) + local_rank);
+}
+
+HostWatch::HostWatch(void* block, int local_rank, int local_size, int global_rank, std::string host)
+    : block_(block),
+      local_rank_(local_rank),
+      local_size_(local_size),
+      global_rank_(global_rank),
+      host_(std::move(host)) {
+  Member& mine = member(local_rank);
+  mine.global_rank = global_rank;
+  mine.process = identify_process(getpid()).value_or(ProcessIdentity{getpid(), 0});
+  mine.pid_namespace = pid_namespace();
+  mine.state.store(here);
+}
+
+void HostWatch::start() {
+  const std::uint64_t my_namespace = member(local_rank_).pid_namespace;
+  look_group_ = local_rank_;
+  for (int other = 0; other < local_size_; ++other) {
+    if (member(other).pid_namespace != my_namespace) continue;
+    look_group_ = std::min(look_group_, other);
+    if (other != local_rank_) watched_.push_back(other);
+  }
+}
+
+std::vector<int> HostWatch::pids() const {
+  std::vector<int> pids;
+  for (int rank = 0; rank < local_size_; ++rank) pids.push_back(member(rank).process.pid);
+  return pids;
+}
+
+int HostWatch::leader() const { return member(0).global_rank; }
+
+bool HostWatch::look_is_due() {
+  auto& next_look = member(look_group_).next_look;
+  const Nanoseconds::rep now = monotonic_now().count();
+  Nanoseconds::rep due = next_look.load(std::memory_order_relaxed);
+  return now >= due && next_look.compare_exchange_strong(due, now + look_interval.count());
+}
+
+bool HostWatch::is_dead(int local_rank) const {
+  const Member& other = member(local_rank);
+  if (other.state.load() == gone) return false;
+  const auto process = identify_process(other.process.pid);
+  if (process && *process == other.process) return false;
+  // It may have left in good order between the two looks.
+  return other.state.load() != gone;
+}
+
+void HostWatch::look_at_processes() {
+  for (int other : watched_) {
+    if (!is_dead(other)) continue;
+    const Member& dead = member(other);
+    declare_failure(exit_code(ErrorKind::peer), "rank " + std::to_string(dead.global_rank) +
+                                                    " (pid " + std::to_string(dead.process.pid) +
+                                                    ") on " + host_ + " died");
+    return;
+  }
+}
+
+std::optional<Error> HostWatch::failure(bool thoroughly) {
+  if (board().failure.load(std::memory_order_acquire) == empty) {
+    if (!thoroughly && !look_is_due()) return std::nullopt;
+    look_at_processes();
+  }
+  if (board().failure.load(std::memory_order_acquire) != full) return std::nullopt;
+  return Error{ErrorKind::peer, board().message, ""};
+}
+
+bool HostWatch::declare_failure(int exit_code, const std::string& message) {
+  int expected = empty;
+  if (!board().failure.compare_exchange_strong(expected, filling)) return false;
+  board().exit_code = exit_code;
+  std::strncpy(board().message, message.c_str(), sizeof(board().message) - 1);
+  board().failure.store(full, std::memory_order_release);
+  is_declarer_ = true;
+  return true;
+}
+
+std::optional<int> HostWatch::failure_code() const {
+  if (board().failure.load(std::memory_order_acquire) != full) return std::nullopt;
+  return board().exit_code;
+}
+
+bool HostWatch::claim_report() { return board().reported.exchange(1) == 0; }
+
+void HostWatch::tell_stop(int signal) {
+  int expected = 0;
+  board().stop.compare_exchange_strong(expected, signal + 1);
+}
+
+std::optional<int> HostWatch::told_stop() const {
+  const int stop = board().stop.load(std::memory_order_relaxed);
+  return stop == 0 ? std::nullopt : std::optional(stop - 1);
+}
+
+void HostWatch::leave() { member(local_rank_).state.store(leaving); }
+
+void HostWatch::left() { member(local_rank_).state.store(gone); }
+
+bool HostWatch::all_leaving() {
+  for (int other = 0; other < local_size_; ++other) {
+    if (other == local_rank_ || member(other).state.load() >= leaving) continue;
+    const bool seen = std::find(watched_.begin(), watched_.end(), other) != watched_.end();
+    if (!seen || !is_dead(other)) return false;
+  }
+  return true;
+}
+
+}  // namespace numatlas

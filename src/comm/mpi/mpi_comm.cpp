@@ -1,0 +1,365 @@
+#include "comm/mpi/mpi_comm.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#include "base/signals.h"
+#include "comm/clock_offset.h"
+#include "comm/host_name.h"
+#include "comm/mpi/plugin.h"
+
+namespace numatlas {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// Sleeps between two looks: the first is about a message's way, the last is little work for a
+/// rank that waits for minutes while another one measures on the same cores.
+constexpr Nanoseconds first_sleep = microseconds(20);
+constexpr Nanoseconds last_sleep = milliseconds(1);
+/// A round trip between hosts takes some microseconds, a sleep at least 50: see clock_offset.h.
+constexpr Nanoseconds look_without_sleep = microseconds(200);
+/// How long a rank that was stopped waits for the others: as long as it may take to write the
+/// results, and not longer than a person waits after Ctrl-C.
+constexpr Nanoseconds farewell_after_stop = seconds(5);
+/// How long a failed rank lets the others of its host write what they have.
+constexpr Nanoseconds grace_of_abort = seconds(2);
+constexpr std::size_t cache_line = 64;
+
+std::string error_text(const numatlas_mpi_table* mpi, int code) {
+  char text[1024] = "";
+  mpi->error_text(code, text, sizeof text);
+  return text;
+}
+
+class Backoff {
+ public:
+  void sleep() {
+    std::this_thread::sleep_for(next_);
+    next_ = std::min(next_ * 2, last_sleep);
+  }
+
+ private:
+  Nanoseconds next_ = first_sleep;
+};
+
+}  // namespace
+
+MpiComm::MpiComm(const numatlas_mpi_table* mpi, const std::string& plugin)
+    : mpi_(mpi),
+      rank_(mpi->rank(NUMATLAS_MPI_WORLD)),
+      size_(mpi->size(NUMATLAS_MPI_WORLD)),
+      local_rank_(mpi->rank(NUMATLAS_MPI_HOST)),
+      local_size_(mpi->size(NUMATLAS_MPI_HOST)) {
+  char version[1024] = "";  // room for the line that matters; the text may go on for pages
+  mpi->library_version(version, sizeof version);
+  description_ = short_library_name(version) + " (plug-in " + plugin + ")";
+}
+
+Expected<std::unique_ptr<MpiComm>> MpiComm::start(const numatlas_mpi_table* mpi,
+                                                  const std::string& plugin, int pretend_hosts) {
+  if (const int code = mpi->start(pretend_hosts); code != 0) {
+    return fail(ErrorKind::unavailable,
+                "MPI (plug-in " + plugin + ") does not start: " + error_text(mpi, code));
+  }
+  std::unique_ptr<MpiComm> comm(new MpiComm(mpi, plugin));
+  if (auto watching = comm->watch_host(); !watching) return fail(watching.error());
+  if (auto met = comm->meet(pretend_hosts); !met) return fail(met.error());
+  return comm;
+}
+
+/// The shared block that tells the ranks of this host of each other's life.
+Expected<void> MpiComm::watch_host() {
+  auto block = shared_block(HostWatch::bytes_for(local_size_));
+  if (!block) return fail(block.error());
+  auto watch = std::make_unique<HostWatch>(*block, local_rank_, local_size_, rank_, host_name());
+  if (auto all_in = host_barrier(); !all_in) return all_in;
+  watch->start();
+  watch_ = std::move(watch);
+  local_pids_ = watch_->pids();
+  return {};
+}
+
+/// Who stands where.
+Expected<void> MpiComm::meet(int pretend_hosts) {
+  std::string name = host_name();
+  if (pretend_hosts > 1) {
+    name += "-" + std::to_string(static_cast<long long>(rank_) * pretend_hosts / size_);
+  }
+  auto texts = all_gather(std::to_string(watch_->leader()) + " " + name);
+  if (!texts) return fail(texts.error());
+  std::vector<HostClaim> claims;
+  for (const std::string& text : *texts) {
+    const std::size_t space = text.find(' ');
+    claims.push_back({text.substr(space + 1), std::stoi(text)});
+  }
+  layout_ = make_host_layout(claims);
+  return {};
+}
+
+std::optional<Error> MpiComm::reason_to_stop() {
+  // A death comes first: the launcher answers it with a signal to the others, and the death is
+  // what the user wants to hear of.
+  if (peer_failed() || (stop_requested() && watch_)) {
+    if (auto error = watch_->failure(stop_requested())) return error;
+  }
+  if (!stop_requested()) return std::nullopt;
+  if (watch_) watch_->tell_stop(stop_signal());
+  return Error{ErrorKind::interrupted, "stopped while waiting for the other ranks", ""};
+}
+
+Expected<MpiComm::OperationPtr> MpiComm::wait(OperationPtr operation, int start_code,
+                                              const char* what, Patience patience) {
+  if (start_code != 0) {
+    broken_ = Error{ErrorKind::peer, std::string(what) + ": " + error_text(mpi_, start_code), ""};
+    return fail(*broken_);
+  }
+  const Nanoseconds sleep_from =
+      monotonic_now() +
+      (patience == Patience::look_first ? look_without_sleep : Nanoseconds::zero());
+  Backoff backoff;
+  while (true) {
+    int done = 0;
+    if (const int code = mpi_->test(&operation->request, &done); code != 0) {
+      broken_ = Error{ErrorKind::peer, std::string(what) + ": " + error_text(mpi_, code), ""};
+    } else if (done) {
+      return operation;
+    } else {
+      broken_ = reason_to_stop();
+    }
+    if (broken_) {
+      abandoned_.push_back(std::move(operation));
+      return fail(*broken_);
+    }
+    if (monotonic_now() < sleep_from) {
+      sched_yield();
+    } else {
+      backoff.sleep();
+    }
+  }
+}
+
+Expected<void> MpiComm::barrier() {
+  if (broken_) return fail(*broken_);
+  auto operation = std::make_unique<Operation>();
+  const int code = mpi_->barrier(NUMATLAS_MPI_WORLD, &operation->request);
+  auto done = wait(std::move(operation), code, "MPI_Ibarrier");
+  if (!done) return fail(done.error());
+  return {};
+}
+
+Expected<void> MpiComm::host_barrier() {
+  auto operation = std::make_unique<Operation>();
+  const int code = mpi_->barrier(NUMATLAS_MPI_HOST, &operation->request);
+  auto done = wait(std::move(operation), code, "MPI_Ibarrier");
+  if (!done) return fail(done.error());
+  return {};
+}
+
+Expected<std::vector<std::uint64_t>> MpiComm::all_lengths(std::size_t mine) {
+  auto operation = std::make_unique<Operation>();
+  const std::uint64_t length = mine;
+  operation->out.resize(sizeof length);
+  std::memcpy(operation->out.data(), &length, sizeof length);
+  operation->in.resize(sizeof length * static_cast<std::size_t>(size_));
+  const int code = mpi_->all_gather(NUMATLAS_MPI_WORLD, operation->out.data(), sizeof length,
+                                    operation->in.data(), &operation->request);
+  auto done = wait(std::move(operation), code, "MPI_Iallgather");
+  if (!done) return fail(done.error());
+  std::vector<std::uint64_t> lengths(static_cast<std::size_t>(size_));
+  std::memcpy(lengths.data(), (*done)->in.data(), (*done)->in.size());
+  return lengths;
+}
+
+Expected<std::vector<std::string>> MpiComm::collect(const std::string& mine, bool on_all) {
+  if (broken_) return fail(*broken_);
+  auto lengths = all_lengths(mine.size());
+  if (!lengths) return fail(lengths.error());
+  std::uint64_t total = 0;
+  auto operation = std::make_unique<Operation>();
+  for (const std::uint64_t length : *lengths) {
+    operation->counts.push_back(static_cast<int>(length));
+    operation->offsets.push_back(static_cast<int>(total));
+    total += length;
+    // Every rank sees the same lengths, so all refuse together and stay in step.
+    if (total > INT_MAX) {
+      return fail(ErrorKind::resource, "the ranks' texts together exceed MPI's limit of 2 GiB",
+                  "use fewer ranks, or keep fewer samples");
+    }
+  }
+  const bool receives = on_all || rank_ == 0;
+  operation->out.assign(mine.begin(), mine.end());
+  if (receives) operation->in.resize(total);
+  Operation& op = *operation;
+  const auto start = on_all ? mpi_->all_gather_v : mpi_->gather_v;
+  const int code = start(op.out.data(), static_cast<int>(op.out.size()), op.in.data(),
+                         op.counts.data(), op.offsets.data(), &op.request);
+  auto done = wait(std::move(operation), code, on_all ? "MPI_Iallgatherv" : "MPI_Igatherv");
+  if (!done) return fail(done.error());
+  std::vector<std::string> texts;
+  if (!receives) return texts;
+  const char* next = (*done)->in.data();
+  for (const std::uint64_t length : *lengths) {
+    texts.emplace_back(next, length);
+    next += length;
+  }
+  return texts;
+}
+
+Expected<std::vector<std::string>> MpiComm::all_gather(const std::string& mine) {
+  return collect(mine, true);
+}
+
+Expected<std::vector<std::string>> MpiComm::gather(const std::string& mine) {
+  return collect(mine, false);
+}
+
+Expected<std::string> MpiComm::broadcast(const std::string& from_root) {
+  if (broken_) return fail(*broken_);
+  auto lengths = all_lengths(rank_ == 0 ? from_root.size() : 0);
+  if (!lengths) return fail(lengths.error());
+  const std::uint64_t length = lengths->front();
+  if (length > INT_MAX) {
+    return fail(ErrorKind::resource, "rank 0's text exceeds MPI's limit of 2 GiB");
+  }
+  auto operation = std::make_unique<Operation>();
+  operation->in.resize(length);
+  if (rank_ == 0) std::copy(from_root.begin(), from_root.end(), operation->in.begin());
+  const int code = mpi_->broadcast(NUMATLAS_MPI_WORLD, operation->in.data(),
+                                   static_cast<int>(length), &operation->request);
+  auto done = wait(std::move(operation), code, "MPI_Ibcast");
+  if (!done) return fail(done.error());
+  return std::string((*done)->in.begin(), (*done)->in.end());
+}
+
+Expected<void> MpiComm::send(int to, const void* data, std::size_t bytes) {
+  if (broken_) return fail(*broken_);
+  auto operation = std::make_unique<Operation>();
+  const char* begin = static_cast<const char*>(data);
+  operation->out.assign(begin, begin + bytes);
+  const int code =
+      mpi_->send(to, operation->out.data(), static_cast<int>(bytes), &operation->request);
+  auto done = wait(std::move(operation), code, "MPI_Isend", Patience::look_first);
+  if (!done) return fail(done.error());
+  return {};
+}
+
+Expected<void> MpiComm::receive(int from, void* data, std::size_t bytes) {
+  if (broken_) return fail(*broken_);
+  auto operation = std::make_unique<Operation>();
+  operation->in.resize(bytes);
+  const int code =
+      mpi_->receive(from, operation->in.data(), static_cast<int>(bytes), &operation->request);
+  auto done = wait(std::move(operation), code, "MPI_Irecv", Patience::look_first);
+  if (!done) return fail(done.error());
+  std::copy((*done)->in.begin(), (*done)->in.end(), static_cast<char*>(data));
+  return {};
+}
+
+Expected<void*> MpiComm::shared_block(std::size_t bytes) {
+  if (broken_) return fail(*broken_);
+  // MPI_Win_allocate_shared blocks; after this barrier everyone is on the way to it.
+  if (auto together = host_barrier(); !together) return fail(together.error());
+  void* base = nullptr;
+  if (const int code = mpi_->share(bytes + cache_line, &base); code != 0) {
+    return fail(ErrorKind::resource, "MPI_Win_allocate_shared of " + std::to_string(bytes) +
+                                         " bytes: " + error_text(mpi_, code));
+  }
+  // The first rank aligns for all: the block starts at one offset in its pages everywhere.
+  auto operation = std::make_unique<Operation>();
+  std::uint64_t skip = 0;
+  if (local_rank_ == 0) {
+    skip = (cache_line - reinterpret_cast<std::uintptr_t>(base) % cache_line) % cache_line;
+    std::memset(base, 0, bytes + cache_line);
+  }
+  operation->in.resize(sizeof skip);
+  std::memcpy(operation->in.data(), &skip, sizeof skip);
+  const int code =
+      mpi_->broadcast(NUMATLAS_MPI_HOST, operation->in.data(), sizeof skip, &operation->request);
+  auto done = wait(std::move(operation), code, "MPI_Ibcast");
+  if (!done) return fail(done.error());
+  std::memcpy(&skip, (*done)->in.data(), sizeof skip);
+  return static_cast<void*>(static_cast<char*>(base) + skip);
+}
+
+bool MpiComm::peer_failed() {
+  if (!watch_) return false;
+  if (const auto signal = watch_->told_stop(); signal && !stop_requested()) {
+    request_stop(*signal);
+  }
+  return watch_->failure().has_value();
+}
+
+bool MpiComm::claim_report() { return !watch_ || watch_->claim_report(); }
+
+void MpiComm::abort(int exit_code) {
+  std::fflush(nullptr);
+  if (!watch_) {
+    mpi_->abort(exit_code);
+    _exit(exit_code);
+  }
+  watch_->declare_failure(
+      exit_code, "rank " + std::to_string(rank_) + " on " + host_name() + " stopped the run");
+  watch_->claim_report();  // this rank has said why; the others need not
+  watch_->leave();
+  Backoff backoff;
+  const Nanoseconds end = monotonic_now() + grace_of_abort;
+  while (!watch_->all_leaving() && monotonic_now() < end) backoff.sleep();
+  // One rank calls MPI_Abort; the launcher then ends the others. Were all to call it, the user
+  // would read MPI's notice as many times.
+  while (!watch_->is_declarer() && monotonic_now() < end) backoff.sleep();
+  const int code = watch_->failure_code().value_or(exit_code);
+  mpi_->abort(code);
+  _exit(code);
+}
+
+bool MpiComm::say_farewell() {
+  if (!watch_ || watch_->failure()) return false;
+  if (stop_requested()) watch_->tell_stop(stop_signal());
+  watch_->leave();
+  auto operation = std::make_unique<Operation>();
+  const std::uint64_t under_way = abandoned_.size();
+  operation->out.resize(sizeof under_way);
+  std::memcpy(operation->out.data(), &under_way, sizeof under_way);
+  operation->in.resize(sizeof under_way * static_cast<std::size_t>(size_));
+  if (mpi_->all_gather(NUMATLAS_MPI_FAREWELL, operation->out.data(), sizeof under_way,
+                       operation->in.data(), &operation->request) != 0) {
+    return false;
+  }
+  Backoff backoff;
+  std::optional<Nanoseconds> end;
+  int done = 0;
+  while (mpi_->test(&operation->request, &done) == 0 && !done) {
+    if (!end && (stop_requested() || broken_)) end = monotonic_now() + farewell_after_stop;
+    if (peer_failed() || (end && monotonic_now() > *end)) break;
+    backoff.sleep();
+  }
+  if (!done) {
+    abandoned_.push_back(std::move(operation));
+    return false;
+  }
+  // Finalizing with an operation under way is wrong, and all must finalize or none.
+  return std::all_of(operation->in.begin(), operation->in.end(), [](char c) { return c == 0; });
+}
+
+MpiComm::~MpiComm() {
+  const bool in_step = say_farewell();
+  if (watch_) watch_->left();
+  watch_.reset();
+  if (in_step) {
+    mpi_->finish();
+    return;
+  }
+  for (OperationPtr& operation : abandoned_) static_cast<void>(operation.release());
+}
+
+}  // namespace numatlas

@@ -1,0 +1,83 @@
+// Ranks connected by MPI, through a plug-in's table.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "comm/comm.h"
+#include "comm/mpi/host_watch.h"
+#include "comm/mpi/shim.h"
+
+namespace numatlas {
+
+class MpiComm final : public Comm {
+ public:
+  /// Starts MPI and gets to know the others; collective over all ranks. `pretend_hosts` as in
+  /// NUMATLAS_TEST_HOSTS, 1 for none.
+  static Expected<std::unique_ptr<MpiComm>> start(const numatlas_mpi_table* mpi,
+                                                  const std::string& plugin, int pretend_hosts);
+  ~MpiComm() override;
+  MpiComm(const MpiComm&) = delete;
+  MpiComm& operator=(const MpiComm&) = delete;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  int local_rank() const override { return local_rank_; }
+  int local_size() const override { return local_size_; }
+  const HostLayout& layout() const override { return layout_; }
+  const std::vector<int>& local_pids() const override { return local_pids_; }
+  std::string description() const override { return description_; }
+
+  Expected<void> barrier() override;
+  Expected<std::vector<std::string>> all_gather(const std::string& mine) override;
+  Expected<std::vector<std::string>> gather(const std::string& mine) override;
+  Expected<std::string> broadcast(const std::string& from_root) override;
+  Expected<void> send(int to, const void* data, std::size_t bytes) override;
+  Expected<void> receive(int from, void* data, std::size_t bytes) override;
+  Expected<void*> shared_block(std::size_t bytes) override;
+  bool peer_failed() override;
+  bool claim_report() override;
+  [[noreturn]] void abort(int exit_code) override;
+
+ private:
+  /// One operation under way, with the memory that MPI may touch until it is done.
+  struct Operation {
+    std::vector<char> out, in;
+    std::vector<int> counts, offsets;
+    void* request = nullptr;
+  };
+  using OperationPtr = std::unique_ptr<Operation>;
+  /// Whether a wait may look without sleeping for a moment first.
+  enum class Patience { sleep_at_once, look_first };
+
+  MpiComm(const numatlas_mpi_table* mpi, const std::string& plugin);
+  Expected<void> meet(int pretend_hosts);
+  Expected<void> watch_host();
+
+  /// Waits for a started operation (`start_code` is what starting it said) and gives it back.
+  Expected<OperationPtr> wait(OperationPtr operation, int start_code, const char* what,
+                              Patience patience = Patience::sleep_at_once);
+  std::optional<Error> reason_to_stop();
+  Expected<void> host_barrier();
+  /// Every rank's text, on all ranks or on rank 0.
+  Expected<std::vector<std::string>> collect(const std::string& mine, bool on_all);
+  Expected<std::vector<std::uint64_t>> all_lengths(std::size_t mine);
+  /// Waits for the end of all; true if MPI can be finalized.
+  bool say_farewell();
+
+  const numatlas_mpi_table* mpi_;
+  std::string description_;
+  int rank_, size_, local_rank_, local_size_;
+  HostLayout layout_;
+  std::vector<int> local_pids_;
+  std::unique_ptr<HostWatch> watch_;
+  std::optional<Error> broken_;  ///< why the ranks are no longer in step
+  /// Given up while under way: MPI may still write to their memory, so it lives on for good.
+  std::vector<OperationPtr> abandoned_;
+};
+
+}  // namespace numatlas

@@ -1,0 +1,143 @@
+#include "comm/mpi/plugin.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <regex>
+
+namespace numatlas {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view file_prefix = "numatlas_mpi_";
+constexpr std::string_view file_suffix = ".so";
+
+using Entry = const numatlas_mpi_table* (*)();
+
+/// The table behind an open library; its problem in words otherwise.
+Expected<const numatlas_mpi_table*> table_of(void* library, const MpiPlugin& plugin) {
+  const auto entry = reinterpret_cast<Entry>(dlsym(library, NUMATLAS_MPI_ENTRY));
+  const numatlas_mpi_table* table = entry == nullptr ? nullptr : entry();
+  if (table == nullptr || table->abi != NUMATLAS_MPI_ABI) {
+    return fail(ErrorKind::unavailable,
+                "MPI plug-in " + plugin.path + " belongs to another version of numatlas",
+                "build and install the plug-ins together with the program");
+  }
+  return table;
+}
+
+tl::unexpected<Error> loading_error(const MpiPlugin& plugin) {
+  const char* reason = dlerror();
+  return fail(ErrorKind::unavailable,
+              "MPI plug-in " + plugin.name + ": " + (reason ? reason : "dlopen failed"),
+              "load the MPI module that numatlas was built with, or set LD_LIBRARY_PATH");
+}
+
+}  // namespace
+
+std::vector<std::string> plugin_directories() {
+  if (const char* forced = std::getenv("NUMATLAS_PLUGIN_DIR")) return {forced};
+  std::vector<std::string> directories;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    for (const char* relative : {"../" NUMATLAS_LIBDIR "/numatlas/mpi", "../lib/numatlas/mpi",
+                                 "lib/numatlas/mpi", "../../lib/numatlas/mpi"}) {
+      directories.push_back((program.parent_path() / relative).lexically_normal());
+    }
+  }
+  directories.emplace_back(NUMATLAS_PLUGIN_INSTALL_DIR);
+  return directories;
+}
+
+std::vector<MpiPlugin> find_mpi_plugins(std::span<const std::string> directories) {
+  std::vector<MpiPlugin> plugins;
+  for (const std::string& directory : directories) {
+    std::error_code error;
+    for (fs::directory_iterator file(directory, error), end; !error && file != end;
+         file.increment(error)) {
+      const std::string name = file->path().filename();
+      if (!name.starts_with(file_prefix) || !name.ends_with(file_suffix)) continue;
+      MpiPlugin plugin;
+      plugin.name =
+          name.substr(file_prefix.size(), name.size() - file_prefix.size() - file_suffix.size());
+      plugin.path = file->path();
+      const auto same = [&](const MpiPlugin& other) { return other.name == plugin.name; };
+      if (std::none_of(plugins.begin(), plugins.end(), same)) plugins.push_back(plugin);
+    }
+  }
+  std::sort(plugins.begin(), plugins.end(),
+            [](const MpiPlugin& a, const MpiPlugin& b) { return a.name < b.name; });
+  return plugins;
+}
+
+std::vector<MpiPlugin> list_mpi_plugins() {
+  auto plugins = find_mpi_plugins(plugin_directories());
+  for (MpiPlugin& plugin : plugins) {
+    // Local and for a moment only: two MPI libraries must not see each other's symbols.
+    void* library = dlopen(plugin.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      plugin.problem = loading_error(plugin).value().message;
+      continue;
+    }
+    if (auto table = table_of(library, plugin); !table) plugin.problem = table.error().message;
+    dlclose(library);
+  }
+  return plugins;
+}
+
+Expected<const numatlas_mpi_table*> load_mpi_plugin(const MpiPlugin& plugin) {
+  // Global, because Open MPI opens its own components, which look for its symbols there.
+  void* library = dlopen(plugin.path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) return loading_error(plugin);
+  return table_of(library, plugin);
+}
+
+Wiring detect_wiring(const EnvironmentLookup& env) {
+  const auto any = [&](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](const char* name) { return env(name) != nullptr; });
+  };
+  if (any({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMIX_NAMESPACE"})) return Wiring::pmix;
+  if (any({"PMI_RANK", "PMI_FD", "PMI_PORT", "PMI_SIZE", "HYDI_CONTROL_FD", "MPI_LOCALRANKID",
+           "PALS_RANKID", "MV2_COMM_WORLD_RANK"})) {
+    return Wiring::pmi;
+  }
+  return Wiring::none;
+}
+
+std::vector<MpiPlugin> by_preference(std::vector<MpiPlugin> plugins, Wiring wiring) {
+  // Without PMIx everything that is not Open MPI is of MPICH's family (MPICH, Cray, Intel,
+  // MVAPICH2) and comes first.
+  const auto fits = [&](const MpiPlugin& plugin) {
+    return (plugin.name == "openmpi") == (wiring == Wiring::pmix);
+  };
+  std::stable_partition(plugins.begin(), plugins.end(), fits);
+  return plugins;
+}
+
+std::string short_library_name(const std::string& version_text) {
+  const std::string text = version_text.substr(0, 400);  // the names stand at the beginning
+  const struct {
+    const char* pattern;
+    const char* name;
+  } known[] = {
+      {"Open MPI v([0-9][^ ,\n]*)", "Open MPI"},
+      {"CRAY MPICH version ([0-9][^ ,\n]*)", "Cray MPICH"},
+      {"MVAPICH2? [Vv]ersion\\s*:\\s*([0-9][^ ,\n]*)", "MVAPICH"},
+      {"MPICH Version:\\s*([0-9][^ ,\n]*)", "MPICH"},
+      {"Intel\\(R\\) MPI Library ([0-9][^ ,\n]*)", "Intel MPI"},
+  };
+  for (const auto& entry : known) {
+    std::smatch match;
+    if (std::regex_search(text, match, std::regex(entry.pattern))) {
+      return std::string(entry.name) + " " + match[1].str();
+    }
+  }
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace numatlas

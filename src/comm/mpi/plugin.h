@@ -1,0 +1,41 @@
+// Finding and loading the MPI plug-ins of this build.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "comm/comm.h"
+#include "comm/launcher.h"
+#include "comm/mpi/shim.h"
+
+namespace numatlas {
+
+/// Where plug-ins are looked for, in this order: NUMATLAS_PLUGIN_DIR (alone, if set), beside the
+/// executable (installed and build trees), the installation prefix of this build.
+std::vector<std::string> plugin_directories();
+
+/// The plug-ins that are there, by name, without loading them; the first directory that has a name
+/// gives it.
+std::vector<MpiPlugin> find_mpi_plugins(std::span<const std::string> directories);
+
+/// Loads a plug-in for good and returns its table. Errors: kind unavailable, with what the dynamic
+/// linker says.
+Expected<const numatlas_mpi_table*> load_mpi_plugin(const MpiPlugin& plugin);
+
+/// How processes of this launch can find each other.
+enum class Wiring {
+  none,  ///< no MPI could: the launcher offers neither PMI nor PMIx
+  pmi,   ///< PMI-1 or PMI-2, the language of MPICH and its family
+  pmix,  ///< PMIx, the language of Open MPI
+};
+Wiring detect_wiring(const EnvironmentLookup& env);
+
+/// The plug-ins in the order in which they are worth trying.
+std::vector<MpiPlugin> by_preference(std::vector<MpiPlugin> plugins, Wiring wiring);
+
+/// "Open MPI 4.1.4" from what MPI_Get_library_version says.
+std::string short_library_name(const std::string& version_text);
+
+}  // namespace numatlas

@@ -1,0 +1,37 @@
+#include "engine/agreement.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace numatlas {
+
+Expected<void> agree(Comm& comm, const std::optional<Error>& mine) {
+  std::string text;
+  if (mine) {
+    text = nlohmann::json{{"kind", static_cast<int>(mine->kind)},
+                          {"message", mine->message},
+                          {"hint", mine->hint}}
+               // File names are bytes; what is no UTF-8 in them must not end the program here.
+               .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+  const auto all = comm.all_gather(text);
+  if (!all) return fail(all.error());
+  const auto first =
+      std::find_if(all->begin(), all->end(), [](const std::string& t) { return !t.empty(); });
+  if (first == all->end()) return {};
+  const auto error = nlohmann::json::parse(*first);
+  std::string message = error["message"];
+  // An error of all ranks is the command line's, not a rank's.
+  const bool everyone =
+      std::all_of(all->begin(), all->end(), [&](const std::string& t) { return t == *first; });
+  if (!everyone) {
+    const auto rank = static_cast<std::size_t>(first - all->begin());
+    const auto host = static_cast<std::size_t>(comm.layout().host_of[rank]);
+    message = fmt::format("rank {} on {}: {}", rank, comm.layout().hosts[host], message);
+  }
+  return fail(static_cast<ErrorKind>(error["kind"].get<int>()), message, error["hint"]);
+}
+
+}  // namespace numatlas

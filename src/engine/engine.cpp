@@ -1,0 +1,498 @@
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <new>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/signals.h"
+#include "comm/clock_offset.h"
+#include "engine/agreement.h"
+#include "engine/engine.h"
+#include "engine/pace.h"
+#include "engine/sampler.h"
+#include "engine/team.h"
+
+namespace numatlas {
+namespace {
+
+/// A flow's window as its host sees it: when every flow was running, and when it had enough.
+struct Window {
+  std::int64_t start_ns, end_ns;
+};
+
+/// What the flows of one host share while they run. The counters only ever grow: each scenario
+/// waits for a higher value, so nothing has to be reset between scenarios.
+struct HostBlock {
+  alignas(64) std::atomic<std::uint64_t> running;   ///< flows past their warm-up
+  alignas(64) std::atomic<std::uint64_t> finished;  ///< measured flows that have enough
+  alignas(64) std::atomic<std::uint32_t> stop;      ///< some rank was interrupted
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free,
+              "processes share these counters, so they must not hide a lock");
+
+std::uint64_t involuntary_switches() {
+  rusage usage{};
+  return getrusage(RUSAGE_THREAD, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_nivcsw) : 0;
+}
+
+double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
+
+/// One flow of this rank while its scenario runs.
+struct Job {
+  int flow = 0;            ///< index into the scenario
+  std::size_t window = 0;  ///< slot in the host's windows
+  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<Buffer> buffer, source;
+  std::unique_ptr<Sampler> sampler;  ///< made early: it takes memory of its own
+  bool reused = false;               ///< the memory stood ready from the scenario before
+  /// Set when its thread has run its last step: until then who works on the same memory answers.
+  std::shared_ptr<std::atomic<bool>> left = std::make_shared<std::atomic<bool>>(false);
+  std::shared_ptr<std::atomic<bool>> owner_left;  ///< of the flow whose memory this one shares
+  Trace trace;
+  std::optional<Error> error;
+};
+
+/// Memory that stands ready after a scenario, with its kernel. The next one may want just that.
+struct Kept {
+  Flow flow;
+  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<Buffer> buffer, source;
+};
+
+/// Whether two flows do the same to the same memory; they may differ in role and rate.
+bool same_work(const Flow& a, const Flow& b) {
+  // The weights of the system may have changed under a weighted one.
+  return a.region.placement.mode != MemoryMode::weighted && a.worker == b.worker &&
+         a.kernel == b.kernel && a.region == b.region && a.source == b.source &&
+         a.first_touch == b.first_touch && !a.shares && !b.shares;
+}
+
+/// Whether no other flow works on the same memory: what two left there is no start for the next
+/// two.
+bool stands_alone(const Scenario& scenario, int flow) {
+  return !scenario.flows[static_cast<std::size_t>(flow)].shares &&
+         std::none_of(scenario.flows.begin(), scenario.flows.end(),
+                      [&](const Flow& other) { return other.shares == flow; });
+}
+
+using PrepareStep = std::function<Expected<void>(const Flow&, Job&)>;
+
+/// The worker that touches a flow's memory first.
+int toucher_of(const Flow& flow) { return flow.first_touch.value_or(flow.worker); }
+
+/// Writes a word of every page, so that it is there. Pages that are larger are touched more often
+/// than need be.
+void touch_pages(const Buffer& buffer) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  for (std::size_t at = 0; at < buffer.bytes(); at += page)
+    reinterpret_cast<volatile char*>(buffer.data())[at] = 0;
+}
+
+void note_wrong(Job& job) {
+  if (auto right = job.kernel->verify(); !right) job.trace.wrong = right.error().message;
+}
+
+class RealEngine final : public Engine {
+ public:
+  RealEngine(Comm& comm, const Layout& layout, const Machine& machine, const EngineOptions& options,
+             HostBlock* block, std::vector<ClockOffset> offsets)
+      : comm_(comm),
+        layout_(layout),
+        machine_(machine),
+        options_(options),
+        block_(block),
+        windows_(reinterpret_cast<Window*>(block + 1)),
+        offsets_(std::move(offsets)),
+        threads_(static_cast<int>(layout.workers_of(comm.rank()).size())),
+        kept_(static_cast<std::size_t>(threads_)) {}
+
+  Expected<std::vector<Trace>> run(const Scenario& scenario) override;
+  std::string description() const override {
+    std::string text = fmt::format("{}, {} worker{} a rank", team_description(), threads_,
+                                   threads_ == 1 ? "" : "s");
+    Nanoseconds precision{0};
+    for (const ClockOffset& offset : offsets_) precision = std::max(precision, offset.precision);
+    if (offsets_.size() > 1) {
+      text += fmt::format(", clocks of {} hosts known to {}", offsets_.size(), to_text(precision));
+    }
+    return text;
+  }
+
+ private:
+  int host() const { return comm_.layout().host_of[static_cast<std::size_t>(comm_.rank())]; }
+  std::vector<Job> jobs_of(const Scenario& scenario);
+  Expected<void> run_jobs(const Scenario& scenario, std::vector<Job>& jobs);
+  const WorkerPlacement& place_of(int worker) const {
+    return layout_.workers[static_cast<std::size_t>(worker)].placement;
+  }
+  /// Calls `step(scenario, flow, job)` and keeps its error and the time it took with the job.
+  void prepare(const Scenario& scenario, Job& job, const PrepareStep& step);
+  Expected<void> allocate_memory(const Flow& flow, Job& job);
+  Expected<void> make_ready(const Scenario& scenario, const Flow& flow, Job& job,
+                            const std::vector<Job>& jobs);
+  Expected<void> observe(const Flow& flow, Job& job);
+  Expected<std::int64_t> agree_on_start(const std::vector<Job>& jobs);
+  void sample(const Scenario& scenario, Job& job, std::int64_t start_ns);
+  /// True until `counter` reaches `target`, or the run is stopped.
+  bool waiting(const std::atomic<std::uint64_t>& counter, std::uint64_t target);
+  void note_overlap(const Scenario& scenario, Job& job);
+  void phase(const Scenario& scenario, const std::string& name) {
+    if (options_.progress != nullptr) options_.progress->phase(scenario, name);
+  }
+
+  Comm& comm_;
+  const Layout& layout_;
+  const Machine& machine_;
+  EngineOptions options_;
+  HostBlock* block_;
+  Window* windows_;
+  std::vector<ClockOffset> offsets_;
+  int threads_;
+  MonotonicClock clock_;
+  std::vector<std::optional<Kept>> kept_;  ///< by thread; a thread has one flow at a time
+  std::uint64_t flows_here_ = 0;           ///< of the scenario at hand, on this host
+  std::uint64_t measured_here_ = 0;
+  std::uint64_t running_target_ = 0;  ///< HostBlock::running when all of them run
+  std::uint64_t finished_target_ = 0;
+};
+
+std::vector<Job> RealEngine::jobs_of(const Scenario& scenario) {
+  std::vector<Job> jobs;
+  flows_here_ = measured_here_ = 0;
+  for (std::size_t i = 0; i < scenario.flows.size(); ++i) {
+    const Flow& flow = scenario.flows[i];
+    const Worker& worker = layout_.workers[static_cast<std::size_t>(flow.worker)];
+    if (worker.host != host()) continue;
+    if (worker.rank == comm_.rank()) {
+      Job job;
+      job.flow = static_cast<int>(i);
+      job.window = flows_here_;
+      job.trace.flow = job.flow;
+      jobs.push_back(std::move(job));
+    }
+    ++flows_here_;
+    measured_here_ += flow.role == Role::measured ? 1 : 0;
+  }
+  return jobs;
+}
+
+Expected<std::vector<Trace>> RealEngine::run(const Scenario& scenario) {
+  std::set<int> workers;
+  for (const Flow& flow : scenario.flows) {
+    if (!workers.insert(flow.worker).second) {
+      return fail(ErrorKind::internal, fmt::format("scenario {}: worker {} has two flows, which it "
+                                                   "could only run one after the other",
+                                                   scenario.name, flow.worker));
+    }
+  }
+  std::vector<Job> jobs = jobs_of(scenario);
+  if (auto ran = run_jobs(scenario, jobs); !ran) return fail(ran.error());
+  std::vector<Trace> traces;
+  traces.reserve(jobs.size());
+  for (Job& job : jobs) traces.push_back(std::move(job.trace));
+  return traces;
+}
+
+Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& jobs) {
+  SleepingBarrier barrier(threads_);
+  // The caller is the team's first thread and gets its CPUs back: the next run may place it anew.
+  const CpuSet callers_cpus = thread_affinity();
+  Expected<std::int64_t> start = 0;
+  phase(scenario, "preparing");
+  auto ran = run_team(threads_, [&](int thread) {
+    const auto mine = [&](const Job& job) {
+      return place_of(scenario.flows[static_cast<std::size_t>(job.flow)].worker).thread == thread;
+    };
+    // First goes what is not wanted any more, to make room.
+    std::optional<Kept>& kept = kept_[static_cast<std::size_t>(thread)];
+    for (Job& job : jobs) {
+      const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
+      if (!mine(job) || !kept || !same_work(kept->flow, flow)) continue;
+      job.kernel = std::move(kept->kernel);
+      job.buffer = std::move(kept->buffer);
+      job.source = std::move(kept->source);
+      job.reused = true;
+    }
+    kept.reset();
+    barrier.wait();
+    for (Job& job : jobs) {
+      const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
+      if (flow.shares || place_of(toucher_of(flow)).thread != thread || job.buffer) continue;
+      prepare(scenario, job, [&](const Flow& f, Job& j) { return allocate_memory(f, j); });
+    }
+    barrier.wait();
+    for (Job& job : jobs) {
+      if (!mine(job)) continue;
+      prepare(scenario, job,
+              [&](const Flow& f, Job& j) { return make_ready(scenario, f, j, jobs); });
+    }
+    barrier.wait();
+    if (thread == 0) {
+      if (options_.when_prepared && !jobs.empty()) options_.when_prepared();
+      phase(scenario, "measuring");
+      start = agree_on_start(jobs);
+    }
+    barrier.wait();
+    for (Job& job : jobs) {
+      if (start && mine(job)) sample(scenario, job, *start);
+    }
+    barrier.wait();
+    for (Job& job : jobs) {
+      if (!mine(job)) continue;
+      // After a stop nobody waits for the end of a long check.
+      if (start && block_->stop.load(std::memory_order_acquire) == 0) note_wrong(job);
+    }
+    barrier.wait();
+    for (Job& job : jobs) {
+      if (!mine(job)) continue;
+      const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
+      // Other ranks of the host could not count on the memory that this one keeps.
+      if (start && comm_.size() == 1 && job.trace.wrong.empty() &&
+          stands_alone(scenario, job.flow)) {
+        kept = Kept{flow, std::move(job.kernel), std::move(job.buffer), std::move(job.source)};
+      }
+      // By its own thread: a large unmap is that thread's time.
+      job.kernel.reset();
+      job.buffer.reset();
+      job.source.reset();
+    }
+  });
+  (void)bind_thread(callers_cpus);
+  if (!ran) return ran;
+  if (!start) return fail(start.error());
+  for (Job& job : jobs) note_overlap(scenario, job);
+  return {};
+}
+
+void RealEngine::prepare(const Scenario& scenario, Job& job, const PrepareStep& step) {
+  if (job.error) return;
+  const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
+  const std::int64_t start = clock_.now_ns();
+  try {
+    if (auto done = step(flow, job); !done) job.error = done.error();
+  } catch (const std::bad_alloc&) {
+    job.error = Error{ErrorKind::resource, "no memory for the samples (operator new)",
+                      "raise the limit of address space (ulimit -v), or use fewer --threads"};
+  }
+  job.trace.prepare_seconds += seconds(clock_.now_ns() - start);
+}
+
+/// By the thread that touches first.
+Expected<void> RealEngine::allocate_memory(const Flow& flow, Job& job) {
+  const WorkerPlacement& place = place_of(toucher_of(flow));
+  if (place.cpu) {
+    if (auto bound = bind_thread({*place.cpu}); !bound) return bound;
+  }
+  auto buffer = allocate(flow.region);
+  if (!buffer) return fail(buffer.error());
+  job.buffer = *std::move(buffer);
+  if (flow.source) {
+    auto source = allocate(*flow.source);
+    if (!source) return fail(source.error());
+    job.source = *std::move(source);
+  }
+  // Else the kernel touches it, as it writes what it needs.
+  if (flow.first_touch) {
+    touch_pages(*job.buffer);
+    if (job.source) touch_pages(*job.source);
+  }
+  return {};
+}
+
+/// By the flow's own thread, when all memory of this rank is there.
+Expected<void> RealEngine::make_ready(const Scenario& scenario, const Flow& flow, Job& job,
+                                      const std::vector<Job>& jobs) {
+  const WorkerPlacement& place = place_of(flow.worker);
+  if (place.cpu) {
+    if (auto bound = bind_thread({*place.cpu}); !bound) return bound;
+  }
+  const Job* owner = &job;
+  if (flow.shares) {
+    owner = &*std::find_if(jobs.begin(), jobs.end(),
+                           [&](const Job& other) { return other.flow == *flow.shares; });
+    job.owner_left = owner->left;
+    if (!owner->buffer) return fail(ErrorKind::internal, "the shared memory is not there");
+  }
+  KernelMemory memory{owner->buffer->data(), flow.region.bytes.value};
+  if (owner->source) {
+    memory.source = owner->source->data();
+    memory.source_bytes = flow.source->bytes.value;
+  }
+  if (!job.kernel) {
+    auto kernel = make_kernel(flow.kernel);
+    if (!kernel) return fail(kernel.error());
+    if (auto done = (*kernel)->prepare(memory); !done) return done;
+    job.kernel = *std::move(kernel);
+  }
+  job.sampler = std::make_unique<Sampler>(clock_, scenario.stop, paced(flow, *job.kernel, clock_));
+  job.trace.address = reinterpret_cast<std::uintptr_t>(memory.data);
+  return flow.shares ? Expected<void>{} : observe(flow, job);
+}
+
+/// Where the memory lies, now that it was written.
+Expected<void> RealEngine::observe(const Flow& flow, Job& job) {
+  const NodeId local = place_of(toucher_of(flow)).cpu_node;
+  job.trace.residency = job.buffer->residency();
+  job.trace.policy = job.buffer->policy();
+  std::vector<std::string> problems = {
+      placement_problem(flow.region, job.trace.residency, local, machine_)};
+  if (job.source) {
+    job.trace.source_residency = job.source->residency();
+    problems.push_back(
+        placement_problem(*flow.source, *job.trace.source_residency, local, machine_));
+  }
+  for (const std::string& problem : problems) {
+    if (problem.empty()) continue;
+    if (options_.strict) {
+      return fail(ErrorKind::placement, problem, "without --strict this is a warning");
+    }
+    job.trace.warnings.push_back(problem);
+  }
+  return {};
+}
+
+/// Every rank says whether it is ready; the lowest one's error becomes everyone's. Then rank 0
+/// names a time, and each host translates it to its own clock.
+Expected<std::int64_t> RealEngine::agree_on_start(const std::vector<Job>& jobs) {
+  std::optional<Error> mine;
+  for (const Job& job : jobs) {
+    if (job.error && !mine) mine = job.error;
+  }
+  if (auto agreed = agree(comm_, mine); !agreed) return fail(agreed.error());
+  // Time for the word to reach everyone and for each to wake: waiting ranks look every millisecond,
+  // and oversubscribed ones queue for their CPU.
+  const std::int64_t lead_ns = 5'000'000 + 200'000 * comm_.local_size();
+  const auto said = comm_.broadcast(std::to_string(clock_.now_ns() + lead_ns));
+  if (!said) return fail(said.error());
+  running_target_ += flows_here_;
+  finished_target_ += measured_here_;
+  std::int64_t start_ns = 0;
+  std::from_chars(said->data(), said->data() + said->size(), start_ns);
+  return start_ns + offsets_[static_cast<std::size_t>(host())].offset.count();
+}
+
+bool RealEngine::waiting(const std::atomic<std::uint64_t>& counter, std::uint64_t target) {
+  if (counter.load(std::memory_order_acquire) >= target) return false;
+  if (stop_requested() || comm_.peer_failed()) block_->stop.store(1, std::memory_order_release);
+  return block_->stop.load(std::memory_order_acquire) == 0;
+}
+
+void RealEngine::sample(const Scenario& scenario, Job& job, std::int64_t start_ns) {
+  const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
+  Kernel& kernel = *job.kernel;
+  const std::size_t pass_bytes = flow.region.bytes.value;
+  // Less than a pass is for caches that hold the memory's last part in any case: memory that was in
+  // use a moment ago needs next to none of it.
+  constexpr std::uint64_t going_on = 4 * mib;
+  const bool goes_round = flow.warm_up.value >= pass_bytes;
+  const std::uint64_t warm_up_bytes =
+      job.reused && !goes_round ? std::min(flow.warm_up.value, going_on) : flow.warm_up.value;
+  const std::uint64_t warm_up = static_cast<std::uint64_t>(
+      static_cast<double>(kernel.steps_a_pass()) * static_cast<double>(warm_up_bytes) /
+      static_cast<double>(pass_bytes));
+  Sampler& sampler = *job.sampler;
+  clock_.sleep_until(start_ns);
+  job.trace.start_lateness_ns = clock_.now_ns() - start_ns;
+  job.trace.cpu_before = current_cpu();
+  // In pieces, so that a stop is seen: 2^16 steps take some milliseconds at most.
+  for (std::uint64_t left = warm_up; left > 0 && !stop_requested();) {
+    const std::uint64_t piece = std::min<std::uint64_t>(left, 1 << 16);
+    kernel.run(piece);
+    left -= piece;
+  }
+  job.trace.warm_up_steps = warm_up;
+  sampler.calibrate();
+  Window& window = windows_[job.window];
+  window.start_ns = clock_.now_ns();
+  // Nobody records until everybody runs, and everybody runs until all have enough.
+  block_->running.fetch_add(1, std::memory_order_acq_rel);
+  while (waiting(block_->running, running_target_)) sampler.run_unrecorded();
+  const std::uint64_t switches = involuntary_switches();
+  // A load never has enough, and records all the while.
+  bool said = flow.role == Role::load;
+  const bool goes_on = said || scenario.stop.to_the_end;
+  window.start_ns = clock_.now_ns();
+  while (waiting(block_->finished, finished_target_)) {
+    if (said) {
+      goes_on ? sampler.record_more() : sampler.run_unrecorded();
+      continue;
+    }
+    sampler.record();
+    // Started over: what was recorded before does not count.
+    if (sampler.empty()) window.start_ns = clock_.now_ns();
+    if (!sampler.done()) continue;
+    window.end_ns = clock_.now_ns();
+    job.trace.involuntary_switches = involuntary_switches() - switches;
+    said = true;
+    block_->finished.fetch_add(1, std::memory_order_acq_rel);
+  }
+  if (!said || goes_on) window.end_ns = clock_.now_ns();
+  if (goes_on) job.trace.involuntary_switches = involuntary_switches() - switches;
+  job.left->store(true, std::memory_order_release);
+  // The other side may wait for an answer in its last sample.
+  while (job.owner_left && !job.owner_left->load(std::memory_order_acquire) &&
+         block_->stop.load(std::memory_order_acquire) == 0) {
+    sampler.run_unrecorded();
+  }
+  job.trace.cpu_after = current_cpu();
+  std::move(sampler).finish(job.trace);
+  job.sampler.reset();
+  // A load has no samples of its own to converge: it ended as it should when the measured ones did.
+  if (flow.role == Role::load && block_->stop.load(std::memory_order_acquire) == 0) {
+    job.trace.stop = StopReason::converged;
+  }
+}
+
+/// Part of a flow's window in which every flow of its host was within its own or had finished its
+/// samples and was running on: all run on until the last has enough, so only the starts matter.
+void RealEngine::note_overlap(const Scenario& scenario, Job& job) {
+  if (job.trace.stop == StopReason::interrupted) return;
+  const Window& mine = windows_[job.window];
+  std::int64_t last_start = mine.start_ns;
+  for (std::uint64_t i = 0; i < flows_here_; ++i) {
+    last_start = std::max(last_start, windows_[i].start_ns);
+  }
+  // The other flows end within a sample of this one's end when they go on to the end.
+  job.trace.together_start_ns = last_start;
+  job.trace.together_end_ns = std::max(last_start, mine.end_ns);
+  // Without room for more samples a flow runs on unrecorded.
+  if (!job.trace.samples.empty()) {
+    const Sample& last = job.trace.samples.back();
+    job.trace.together_end_ns =
+        std::clamp(last.start_ns + last.duration_ns, last_start, job.trace.together_end_ns);
+  }
+  if (scenario.flows[static_cast<std::size_t>(job.flow)].role == Role::load) return;
+  const std::int64_t length = mine.end_ns - mine.start_ns;
+  const std::int64_t common = std::max<std::int64_t>(0, mine.end_ns - last_start);
+  job.trace.overlap = length > 0 ? static_cast<double>(common) / static_cast<double>(length) : 1.0;
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<Engine>> make_engine(Comm& comm, const Layout& layout,
+                                              const Machine& machine,
+                                              const EngineOptions& options) {
+  auto offsets = measure_clock_offsets(comm);
+  if (!offsets) return fail(offsets.error());
+  std::size_t windows = 0;
+  for (const Worker& worker : layout.workers) {
+    windows += worker.host == comm.layout().host_of[static_cast<std::size_t>(comm.rank())] ? 1 : 0;
+  }
+  // Whether the team can be had is found out before it matters that all ranks are in step.
+  const auto mine = static_cast<int>(layout.workers_of(comm.rank()).size());
+  const auto team = run_team(mine, [](int) {});
+  if (auto agreed = agree(comm, error_of(team)); !agreed) return fail(agreed.error());
+  const auto block = comm.shared_block(sizeof(HostBlock) + windows * sizeof(Window));
+  if (!block) return fail(block.error());
+  // Zeroed shared memory is a valid HostBlock: all counters at 0.
+  return std::make_unique<RealEngine>(comm, layout, machine, options,
+                                      static_cast<HostBlock*>(*block), *std::move(offsets));
+}
+
+}  // namespace numatlas

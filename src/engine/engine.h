@@ -1,0 +1,56 @@
+// Runs flows together: Scenario -> Trace. Knows nothing of benchmarks.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "comm/comm.h"
+#include "engine/layout.h"
+#include "engine/scenario.h"
+
+namespace numatlas {
+
+/// Told by the engine what goes on (rank 0 shows it). Called between samplings only.
+class ProgressListener {
+ public:
+  virtual ~ProgressListener() = default;
+  virtual void phase(const Scenario& scenario, const std::string& phase) = 0;
+};
+
+struct EngineOptions {
+  bool strict = false;                   ///< unmet placement is an error instead of a warning
+  ProgressListener* progress = nullptr;  ///< not owned; may be null
+  /// Called on a rank that has flows, when their memory stands and before it is measured.
+  std::function<void()> when_prepared;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  /// Runs one scenario; collective over all ranks. Returns the traces of this rank's flows, in the
+  /// order of the flows. An error (the lowest failing rank's, named) is the same on every rank, and
+  /// leaves the engine ready for the next scenario unless its kind is `peer` or `interrupted`.
+  /// After a stop in the middle of the sampling the traces hold what was recorded (StopReason
+  /// interrupted).
+  virtual Expected<std::vector<Trace>> run(const Scenario& scenario) = 0;
+  /// "OpenMP 201511, 2 threads a rank", "null (scripted clock)".
+  virtual std::string description() const = 0;
+};
+
+/// The real one. Comm, layout and machine must outlive it. Collective.
+Expected<std::unique_ptr<Engine>> make_engine(Comm& comm, const Layout& layout,
+                                              const Machine& machine, const EngineOptions& options);
+
+/// Touches no memory: a scripted clock and a model of the machine's caches and distances give the
+/// same samples on every run. For golden tests; results say "null" wherever they name the engine.
+std::unique_ptr<Engine> make_null_engine(Comm& comm, const Layout& layout, const Machine& machine,
+                                         const EngineOptions& options);
+
+/// How an observed placement differs from the requested one, in words with figures; "" when met.
+/// `cpu_node`: what `local` means (-1 unknown: not judged).
+std::string placement_problem(const Region& region, const Residency& residency, NodeId cpu_node,
+                              const Machine& machine);
+
+}  // namespace numatlas

@@ -1,0 +1,307 @@
+// The real engine on the machine at hand: small sizes, short times, no figure of speed.
+#include "engine/engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <ctime>
+#include <thread>
+
+#include "base/signals.h"
+#include "engine/test_engine.h"
+
+namespace numatlas {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::HasSubstr;
+
+std::int64_t cpu_time_ns(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
+}
+
+/// Phases as the engine tells them.
+class Phases final : public ProgressListener {
+ public:
+  void phase(const Scenario& scenario, const std::string& phase) override {
+    text += scenario.name + " " + phase + "; ";
+  }
+  std::string text;
+};
+
+class RealEngine : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    affinity_ = thread_affinity();
+    const auto machine = read_live_machine();
+    ASSERT_TRUE(machine);
+    machine_ = *machine;
+    const auto workers = testing::workers_on(machine_, 2);
+    ASSERT_TRUE(workers);
+    const auto layout = gather_layout(*comm_, *workers);
+    ASSERT_TRUE(layout);
+    layout_ = *layout;
+    make();
+  }
+  void TearDown() override {
+    // Worker 0 is this thread: it must not stay on its CPU for the next test.
+    EXPECT_TRUE(bind_thread(affinity_));
+    reset_stop_for_tests();
+  }
+  void make(const EngineOptions& options = {}) {
+    auto engine = make_engine(*comm_, layout_, machine_, options);
+    ASSERT_TRUE(engine);
+    engine_ = *std::move(engine);
+  }
+  Flow flow_of(int worker, Bytes size = Bytes{256 * kib}) const {
+    Flow flow;
+    flow.worker = worker;
+    flow.kernel.verify_full = true;
+    flow.region.bytes = size;
+    flow.region.placement = layout_.workers[static_cast<std::size_t>(worker)].placement.memory;
+    flow.warm_up = Bytes{2 * size.value};
+    return flow;
+  }
+  Scenario scenario_of(std::vector<Flow> flows, Nanoseconds time = milliseconds(100)) const {
+    Scenario scenario{"test", std::move(flows), {}};
+    scenario.stop.time = time;
+    scenario.stop.least_time = std::min<Nanoseconds>(time, milliseconds(20));
+    return scenario;
+  }
+
+  std::unique_ptr<Comm> comm_ = make_single_comm();
+  Machine machine_;
+  Layout layout_;
+  std::unique_ptr<Engine> engine_;
+  CpuSet affinity_;
+};
+
+TEST_F(RealEngine, KernelsAreCheckedAndRecordToTheEnd) {
+  Scenario scenario = scenario_of({flow_of(0), flow_of(1)}, milliseconds(100));
+  scenario.stop.to_the_end = true;
+  for (Flow& flow : scenario.flows) flow.kernel.name = "triad";
+  // One flow has enough at once, and goes on while the other needs all its time.
+  scenario.stop.precision = 1e-9;
+  const auto traces = engine_->run(scenario);
+  ASSERT_TRUE(traces) << traces.error().message;
+  for (const Trace& trace : *traces) {
+    EXPECT_EQ(trace.wrong, "");
+    ASSERT_LT(trace.together_start_ns, trace.together_end_ns);
+    const Sample& last = trace.samples.back();
+    EXPECT_GE(trace.together_end_ns - last.start_ns - last.duration_ns, 0);
+    // What lies in the stretches is what the samples in that time hold, and no more.
+    double steps = 0, most = 0;
+    for (double part : steps_by_stretch(trace, 20)) steps += part;
+    for (const Sample& sample : trace.samples) {
+      most += sample.start_ns + sample.duration_ns > trace.together_start_ns
+                  ? static_cast<double>(trace.steps_a_sample)
+                  : 0;
+    }
+    EXPECT_GT(steps, 0);
+    EXPECT_LE(steps, most * (1 + 1e-9));
+  }
+}
+
+TEST_F(RealEngine, FlowsRunTogetherWhereTheyWerePlaced) {
+  const auto traces = engine_->run(scenario_of({flow_of(0), flow_of(1)}, milliseconds(200)));
+  ASSERT_TRUE(traces) << traces.error().message;
+  ASSERT_EQ(traces->size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Trace& trace = (*traces)[i];
+    const WorkerPlacement& place = layout_.workers[i].placement;
+    EXPECT_EQ(trace.flow, static_cast<int>(i));
+    EXPECT_GE(trace.samples.size(), 1U);
+    EXPECT_NE(trace.stop, StopReason::interrupted);
+    EXPECT_NE(trace.address, 0U);
+    EXPECT_EQ(trace.warm_up_steps, 2 * 256 * kib / 64);
+    for (double time : nanoseconds_a_step(trace)) ASSERT_GT(time, 0);
+    if (place.cpu) {
+      EXPECT_EQ(trace.cpu_before, place.cpu);
+      EXPECT_EQ(trace.cpu_after, place.cpu);
+    }
+    ASSERT_TRUE(trace.overlap);
+    EXPECT_LE(*trace.overlap, 1);
+    // Nobody records before everybody runs. On a busy machine a flow may have enough while another
+    // waits for its CPU: 0 is true then, and told.
+    EXPECT_GE(*trace.overlap, 0);
+    EXPECT_EQ(trace.residency.pages_total * trace.residency.page_size.value_or(Bytes{0}).value,
+              256 * kib);
+    if (trace.residency.problem.empty() &&
+        machine_.usable_memory_nodes().contains(place.cpu_node)) {
+      EXPECT_EQ(trace.residency.main_node(), place.cpu_node);
+    }
+    EXPECT_GT(trace.prepare_seconds, 0);
+  }
+  EXPECT_NE((*traces)[0].address, (*traces)[1].address);
+}
+
+TEST_F(RealEngine, GoesOnFromScenarioToScenario) {
+  for (int round = 0; round < 5; ++round) {
+    const auto traces = engine_->run(scenario_of({flow_of(0), flow_of(1)}, milliseconds(10)));
+    ASSERT_TRUE(traces) << traces.error().message;
+    for (const Trace& trace : *traces) EXPECT_FALSE(trace.samples.empty());
+  }
+}
+
+TEST_F(RealEngine, SerialLeavesTheOthersAsleep) {
+  // Once before: OpenMP starts its threads, which is not what is looked at.
+  ASSERT_TRUE(engine_->run(scenario_of({flow_of(0)}, milliseconds(10))));
+  const std::int64_t mine = cpu_time_ns(CLOCK_THREAD_CPUTIME_ID);
+  const std::int64_t all = cpu_time_ns(CLOCK_PROCESS_CPUTIME_ID);
+  Scenario scenario = scenario_of({flow_of(0)}, milliseconds(500));
+  scenario.stop.least_time = scenario.stop.time;
+  const auto traces = engine_->run(scenario);
+  const std::int64_t worker = cpu_time_ns(CLOCK_THREAD_CPUTIME_ID) - mine;
+  const std::int64_t others = cpu_time_ns(CLOCK_PROCESS_CPUTIME_ID) - all - worker;
+  ASSERT_TRUE(traces);
+  ASSERT_EQ(traces->size(), 1U);
+  EXPECT_EQ(traces->front().overlap, 1.0);
+  // A spinning thread would take as much as the worker does; OpenMP's own end of a team spins for
+  // a moment.
+  EXPECT_LT(others, worker / 4);
+}
+
+TEST_F(RealEngine, LoadFlowsRunUntilTheMeasuredOnesHaveEnough) {
+  Flow load = flow_of(1);
+  load.role = Role::load;
+  const auto traces = engine_->run(scenario_of({flow_of(0), load}));
+  ASSERT_TRUE(traces);
+  ASSERT_EQ(traces->size(), 2U);
+  EXPECT_FALSE((*traces)[0].samples.empty());
+  // It recorded all the while, for what it moved in that time.
+  EXPECT_FALSE((*traces)[1].samples.empty());
+  EXPECT_GT((*traces)[1].together_end_ns, (*traces)[1].together_start_ns);
+  EXPECT_FALSE((*traces)[1].overlap);
+  // Nobody interrupted it: a runner would take that for a stop.
+  EXPECT_NE((*traces)[1].stop, StopReason::interrupted);
+}
+
+TEST_F(RealEngine, ALoadIsNotFasterThanItsRate) {
+  Flow load = flow_of(1);
+  load.kernel.name = "read";
+  load.role = Role::load;
+  load.rate = 50e6;
+  const auto traces = engine_->run(scenario_of({flow_of(0), load}));
+  ASSERT_TRUE(traces);
+  const Trace& trace = (*traces)[1];
+  ASSERT_FALSE(trace.samples.empty());
+  const double lines = static_cast<double>(trace.samples.size() * trace.steps_a_sample);
+  const auto last = trace.samples.back();
+  const auto time =
+      static_cast<double>(last.start_ns + last.duration_ns - trace.samples.front().start_ns);
+  // A burst or two may have been due before the first sample.
+  EXPECT_LT(lines * 64 / (time * 1e-9), 1.05 * 50e6);
+}
+
+TEST_F(RealEngine, TwoFlowsHandALineToEachOther) {
+  for (const std::string kind : {"cas", "store"}) {
+    Flow asks = flow_of(0);
+    asks.region.bytes = Bytes{4096};
+    asks.kernel.name = kind;
+    Flow answers = asks;
+    answers.worker = 1;
+    answers.kernel.name += " answer";
+    answers.role = Role::load;
+    answers.shares = 0;
+    // Twice: nothing of the first time is in the way of the second.
+    for (int time = 0; time < 2; ++time) {
+      const auto traces = engine_->run(scenario_of({asks, answers}, milliseconds(20)));
+      ASSERT_TRUE(traces) << traces.error().message;
+      EXPECT_FALSE((*traces)[0].samples.empty());
+      EXPECT_EQ((*traces)[0].wrong, "");
+      EXPECT_EQ((*traces)[0].address, (*traces)[1].address);
+    }
+  }
+}
+
+TEST_F(RealEngine, AnotherTouchesFirstAndAnotherRegionIsRead) {
+  Flow copy = flow_of(0);
+  copy.kernel.name = "copy";
+  copy.source = copy.region;
+  copy.first_touch = 1;
+  const auto traces = engine_->run(scenario_of({copy}));
+  ASSERT_TRUE(traces) << traces.error().message;
+  const Trace& trace = traces->front();
+  EXPECT_EQ(trace.wrong, "");
+  ASSERT_TRUE(trace.source_residency);
+  EXPECT_EQ(trace.source_residency->pages_asked, trace.residency.pages_asked);
+  EXPECT_EQ(trace.residency.untouched, 0U);
+}
+
+TEST_F(RealEngine, MemoryIsKeptForTheSameWork) {
+  const auto first = engine_->run(scenario_of({flow_of(0)}));
+  Flow again = flow_of(0);
+  again.rate = 1e9;
+  const auto second = engine_->run(scenario_of({again}));
+  Flow other = flow_of(0);
+  other.kernel.chain.seed += 1;
+  const auto third = engine_->run(scenario_of({other}));
+  ASSERT_TRUE(first && second && third);
+  EXPECT_EQ(first->front().address, second->front().address);
+  for (const auto* traces : {&second, &third}) {
+    EXPECT_EQ((*traces)->front().residency.untouched, 0U);
+    EXPECT_FALSE((*traces)->front().samples.empty());
+  }
+}
+
+TEST_F(RealEngine, StopIsSeenWhileSampling) {
+  const auto start = std::chrono::steady_clock::now();
+  std::thread stopper([] {
+    std::this_thread::sleep_for(milliseconds(200));
+    request_stop(0);
+  });
+  Scenario scenario = scenario_of({flow_of(0), flow_of(1)}, std::chrono::minutes(2));
+  scenario.stop.least_time = scenario.stop.time;
+  const auto traces = engine_->run(scenario);
+  stopper.join();
+  ASSERT_TRUE(traces) << traces.error().message;
+  for (const Trace& trace : *traces) {
+    EXPECT_EQ(trace.stop, StopReason::interrupted);
+    EXPECT_FALSE(trace.overlap);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+TEST_F(RealEngine, StopBeforeTheStartMeasuresNothing) {
+  request_stop(0);
+  const auto traces = engine_->run(scenario_of({flow_of(0), flow_of(1)}, std::chrono::minutes(2)));
+  ASSERT_FALSE(traces);
+  EXPECT_EQ(traces.error().kind, ErrorKind::interrupted);
+}
+
+TEST_F(RealEngine, ErrorsOfAWorkerAreReturnedAndLeaveItReady) {
+  Flow missing = flow_of(1);
+  missing.region.placement = parse_memory_spec("bind:1021")->single;
+  auto traces = engine_->run(scenario_of({flow_of(0), missing}));
+  ASSERT_FALSE(traces);
+  EXPECT_THAT(traces.error().message, HasSubstr("--memory"));
+
+  Flow huge = flow_of(0, Bytes{std::uint64_t{1} << 60});
+  traces = engine_->run(scenario_of({huge, flow_of(1)}));
+  ASSERT_FALSE(traces);
+  EXPECT_EQ(traces.error().kind, ErrorKind::resource);
+
+  Flow unknown = flow_of(0);
+  unknown.kernel.name = "dance";
+  traces = engine_->run(scenario_of({unknown}));
+  ASSERT_FALSE(traces);
+  EXPECT_THAT(traces.error().message, HasSubstr("'dance'"));
+
+  EXPECT_TRUE(engine_->run(scenario_of({flow_of(0), flow_of(1)}, milliseconds(10))));
+}
+
+TEST_F(RealEngine, TellsItsPhasesAndWhenMemoryStands) {
+  Phases phases;
+  EngineOptions options;
+  options.progress = &phases;
+  options.when_prepared = [&] { phases.text += "prepared; "; };
+  make(options);
+  ASSERT_TRUE(engine_->run(scenario_of({flow_of(0)}, milliseconds(10))));
+  EXPECT_EQ(phases.text, "test preparing; prepared; test measuring; ");
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,97 @@
+#include "engine/layout.h"
+
+#include <algorithm>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+
+json to_json(const WorkerPlacement& worker) {
+  return {{"thread", worker.thread},
+          {"cpus", to_list(worker.cpus)},
+          {"cpu", worker.cpu ? worker.cpu->value : -1},
+          {"cpu_node", worker.cpu_node.value},
+          {"memory", worker.memory.text()}};
+}
+
+/// Inverse of to_json; the text of a placement is parsed by the grammar that wrote it.
+Expected<WorkerPlacement> placement_from_json(const json& value) {
+  WorkerPlacement worker;
+  worker.thread = value["thread"];
+  auto cpus = parse_list<CpuId>(value["cpus"].get<std::string>());
+  if (!cpus) return fail(cpus.error());
+  worker.cpus = *std::move(cpus);
+  if (value["cpu"] >= 0) worker.cpu = CpuId{value["cpu"]};
+  worker.cpu_node = NodeId{value["cpu_node"]};
+  const auto memory = parse_memory_spec(value["memory"].get<std::string>());
+  if (!memory) return fail(memory.error());
+  worker.memory = memory->single;
+  return worker;
+}
+
+}  // namespace
+
+std::vector<int> Layout::workers_of(int rank) const {
+  std::vector<int> indices;
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    if (workers[i].rank == rank) indices.push_back(static_cast<int>(i));
+  }
+  return indices;
+}
+
+double Layout::workers_a_cpu() const {
+  std::map<int, std::pair<double, CpuSet>> by_host;
+  for (const Worker& worker : workers) {
+    auto& [count, cpus] = by_host[worker.host];
+    ++count;
+    cpus = cpus | worker.placement.cpus;
+  }
+  double most = 0;
+  for (const auto& [host, load] : by_host) {
+    most = std::max(most, load.first / static_cast<double>(load.second.size()));
+  }
+  return most;
+}
+
+Expected<Layout> gather_layout(Comm& comm, const std::vector<WorkerPlacement>& mine) {
+  json text = json::array();
+  for (const WorkerPlacement& worker : mine) text.push_back(to_json(worker));
+  const auto all = comm.all_gather(text.dump());
+  if (!all) return fail(all.error());
+  Layout layout;
+  layout.hosts = comm.layout().hosts;
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    for (const json& value : json::parse((*all)[static_cast<std::size_t>(rank)])) {
+      auto placement = placement_from_json(value);
+      if (!placement) return fail(placement.error());
+      layout.workers.push_back(
+          {rank, comm.layout().host_of[static_cast<std::size_t>(rank)], *std::move(placement)});
+    }
+  }
+  return layout;
+}
+
+Expected<TaskContext> gather_task_context(Comm& comm, const Machine& machine) {
+  TaskContext task = read_task_context();
+  task.rank = comm.rank();
+  task.size = comm.size();
+  task.local_rank = comm.local_rank();
+  task.local_size = comm.local_size();
+  task.launched = detect_launcher().launched();
+  const std::string mine = to_list(machine.usable_cpus());
+  const auto all = comm.all_gather(mine);
+  if (!all) return fail(all.error());
+  const auto& host_of = comm.layout().host_of;
+  const int host = host_of[static_cast<std::size_t>(comm.rank())];
+  for (int rank = 0; rank < comm.rank(); ++rank) {
+    const auto i = static_cast<std::size_t>(rank);
+    if (host_of[i] == host && (*all)[i] == mine) ++task.peers_before;
+  }
+  return task;
+}
+
+}  // namespace numatlas

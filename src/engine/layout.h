@@ -1,0 +1,38 @@
+// Who works where, over all ranks: the same value on every rank, so that every rank computes the
+// same plan.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "comm/comm.h"
+#include "machine/machine.h"
+#include "placement/placement.h"
+
+namespace numatlas {
+
+/// One worker thread of one rank.
+struct Worker {
+  int rank = 0;
+  int host = 0;  ///< index into Layout::hosts
+  WorkerPlacement placement;
+};
+
+struct Layout {
+  std::vector<std::string> hosts;
+  std::vector<Worker> workers;  ///< by rank, then thread
+
+  /// Workers of a rank, as indices.
+  std::vector<int> workers_of(int rank) const;
+  /// Workers for each distinct CPU, on the host where they are most: over 1 they share CPUs.
+  double workers_a_cpu() const;
+};
+
+/// Gathers every rank's workers. Collective.
+Expected<Layout> gather_layout(Comm& comm, const std::vector<WorkerPlacement>& mine);
+
+/// The task's place and its peers: fills rank, local rank and `peers_before` of a context.
+/// Collective: compares the CPUs that the local ranks may use.
+Expected<TaskContext> gather_task_context(Comm& comm, const Machine& machine);
+
+}  // namespace numatlas

@@ -1,0 +1,105 @@
+#include "engine/layout.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/agreement.h"
+#include "engine/test_engine.h"
+#include "placement/test_machines.h"
+
+namespace numatlas {
+namespace {
+
+using testing::ToldComm;
+
+TEST(Layout, WorkersSurviveTheWayThroughTheOtherRanks) {
+  for (const char* memory : {"local", "inherit", "bind:0,2", "prefer:1", "interleave:0-3",
+                             "weighted:0=3,2=1", "each:0,0,1", "auto"}) {
+    const auto workers = testing::workers_on(testing::epyc(), 5, memory);
+    ASSERT_TRUE(workers) << memory;
+    const auto comm = make_single_comm();
+    const auto layout = gather_layout(*comm, *workers);
+    ASSERT_TRUE(layout) << memory;
+    ASSERT_EQ(layout->workers.size(), 5U);
+    for (std::size_t i = 0; i < 5; ++i) {
+      const WorkerPlacement& got = layout->workers[i].placement;
+      EXPECT_EQ(layout->workers[i].rank, 0);
+      EXPECT_EQ(got.thread, (*workers)[i].thread);
+      EXPECT_EQ(got.cpus, (*workers)[i].cpus);
+      EXPECT_EQ(got.cpu, (*workers)[i].cpu);
+      EXPECT_EQ(got.cpu_node, (*workers)[i].cpu_node);
+      EXPECT_EQ(got.memory, (*workers)[i].memory) << memory;
+    }
+  }
+}
+
+TEST(Layout, RanksInOrderWithTheirHosts) {
+  const auto workers = testing::workers_on(testing::epyc(), 2);
+  ToldComm comm({"MINE", "MINE", "MINE"});
+  const auto layout = gather_layout(comm, *workers);
+  ASSERT_TRUE(layout);
+  ASSERT_EQ(layout->workers.size(), 6U);
+  EXPECT_EQ(layout->hosts, (std::vector<std::string>{"alpha", "beta"}));
+  EXPECT_EQ(layout->workers[3].rank, 1);
+  EXPECT_EQ(layout->workers[3].host, 0);
+  EXPECT_EQ(layout->workers[5].rank, 2);
+  EXPECT_EQ(layout->workers[5].host, 1);
+  EXPECT_EQ(layout->workers_of(1), (std::vector<int>{2, 3}));
+  EXPECT_TRUE(layout->workers_of(9).empty());
+}
+
+TEST(Layout, OversubscribedIsPerHost) {
+  Layout layout;
+  const auto add = [&](int host, CpuId cpu) {
+    Worker worker;
+    worker.host = host;
+    worker.placement.cpus = {cpu};
+    layout.workers.push_back(worker);
+  };
+  EXPECT_LE(layout.workers_a_cpu(), 1);
+  add(0, CpuId{0});
+  add(1, CpuId{0});  // the same number on another host is another CPU
+  EXPECT_LE(layout.workers_a_cpu(), 1);
+  add(1, CpuId{0});
+  EXPECT_GT(layout.workers_a_cpu(), 1);
+}
+
+TEST(Agree, NoErrorIsNone) {
+  ToldComm comm({"MINE", "MINE"});
+  EXPECT_TRUE(agree(comm, std::nullopt));
+}
+
+TEST(Agree, ErrorOfAllIsTheCommandLines) {
+  ToldComm comm({"MINE", "MINE", "MINE"});
+  const Error error{ErrorKind::resource, "--size: too large", "ask for less"};
+  const auto agreed = agree(comm, error);
+  ASSERT_FALSE(agreed);
+  EXPECT_EQ(agreed.error(), error);
+}
+
+TEST(Agree, ErrorOfOneIsNamedByRankAndHost) {
+  ToldComm comm({"MINE", "", "", ""});
+  auto agreed = agree(comm, Error{ErrorKind::permission, "--memory: mbind: refused", "try less"});
+  ASSERT_FALSE(agreed);
+  EXPECT_EQ(agreed.error().kind, ErrorKind::permission);
+  EXPECT_EQ(agreed.error().message, "rank 0 on alpha: --memory: mbind: refused");
+  EXPECT_EQ(agreed.error().hint, "try less");
+  // A rank without an error hears of the lowest one that has.
+  ToldComm later({"", "", R"({"kind":5,"message":"late","hint":""})",
+                  R"({"kind":0,"message":"later","hint":""})"});
+  agreed = agree(later, std::nullopt);
+  ASSERT_FALSE(agreed);
+  EXPECT_EQ(agreed.error(), (Error{ErrorKind::placement, "rank 2 on beta: late", ""}));
+}
+
+TEST(Agree, MessagesMayHoldAnyBytes) {
+  // File names are bytes, not text.
+  ToldComm comm({"MINE"});
+  const auto agreed = agree(comm, Error{ErrorKind::io, "--json: \xff\xfe: open", ""});
+  ASSERT_FALSE(agreed);
+  EXPECT_EQ(agreed.error().kind, ErrorKind::io);
+  EXPECT_THAT(agreed.error().message, ::testing::HasSubstr(": open"));
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "engine/agreement.h"
+#include "engine/engine.h"
+#include "engine/sampler.h"
+#include "kernels/permutation.h"
+
+namespace numatlas {
+namespace {
+
+// Latencies of the modelled machine, in ns: what a server of today has, so that golden outputs look
+// like real ones.
+constexpr double level_ns[] = {1.2, 4.5, 14.0};
+constexpr double memory_ns = 95.0;
+// Bytes a nanosecond that a core moves from each level.
+constexpr double level_rate[] = {200.0, 90.0, 35.0};
+constexpr double memory_rate = 12.0;
+// Of a line handed from one core to another: on the same core, under the same last-level cache, and
+// beyond it.
+constexpr double same_core_ns = 12.0;
+constexpr double same_cache_ns = 45.0;
+constexpr double other_cache_ns = 110.0;
+constexpr double no_such_distance = 20.0;  // SLIT default of a remote node
+constexpr double tlb_miss_ns = 25.0;       // of a 4 KiB page, once the buffer outgrows the TLB
+constexpr std::uint64_t tlb_reach = 8 * mib;
+constexpr std::int64_t clock_cost_ns = 25;
+
+class NullEngine final : public Engine {
+ public:
+  NullEngine(Comm& comm, const Layout& layout, const Machine& machine, const EngineOptions& options)
+      : comm_(comm), layout_(layout), machine_(machine), options_(options) {}
+
+  Expected<std::vector<Trace>> run(const Scenario& scenario) override {
+    std::vector<Trace> traces;
+    std::optional<Error> mine;
+    if (options_.progress != nullptr) options_.progress->phase(scenario, "measuring");
+    for (std::size_t i = 0; i < scenario.flows.size(); ++i) {
+      const Flow& flow = scenario.flows[i];
+      const Worker& worker = layout_.workers[static_cast<std::size_t>(flow.worker)];
+      if (worker.rank != comm_.rank()) continue;
+      auto trace = simulate(scenario, flow, worker);
+      if (!trace) {
+        mine = trace.error();
+        break;
+      }
+      trace->flow = static_cast<int>(i);
+      traces.push_back(*std::move(trace));
+    }
+    if (auto agreed = agree(comm_, mine); !agreed) return fail(agreed.error());
+    return traces;
+  }
+  std::string description() const override { return "null (scripted clock, no memory touched)"; }
+
+ private:
+  Expected<Trace> simulate(const Scenario& scenario, const Flow& flow, const Worker& worker) const;
+  NodeId nearest_memory(NodeId node) const;
+  double step_ns(const Flow& flow, const Worker& worker, const Residency& residency) const;
+  double queueing(const Scenario& scenario, const Flow& flow) const;
+  double round_trip_ns(const Scenario& scenario, const Flow& flow) const;
+  CpuId cpu_of(int worker) const;
+  /// Where the pages of a region would lie, by `local` as the first toucher means it.
+  Expected<std::unique_ptr<Buffer>> place(Region region, const Flow& flow) const;
+
+  Comm& comm_;
+  const Layout& layout_;
+  const Machine& machine_;
+  EngineOptions options_;
+};
+
+/// Where the kernel would put local memory of a node: there, or on the nearest that may give some.
+NodeId NullEngine::nearest_memory(NodeId node) const {
+  const NodeSet usable = machine_.usable_memory_nodes();
+  const NumaNode* from = machine_.find_node(node);
+  if (usable.empty() || usable.contains(node) || from == nullptr) return node;
+  const auto distance = [&](NodeId to) {
+    const auto found = from->distance.find(to.value);
+    return found == from->distance.end() ? no_such_distance : found->second;
+  };
+  return *std::min_element(usable.begin(), usable.end(),
+                           [&](NodeId a, NodeId b) { return distance(a) < distance(b); });
+}
+
+double NullEngine::step_ns(const Flow& flow, const Worker& worker,
+                           const Residency& residency) const {
+  const std::uint64_t bytes = flow.region.bytes.value;
+  const double tlb = flow.region.pages == PageKind::base && bytes > tlb_reach ? tlb_miss_ns : 0;
+  const CpuId cpu = cpu_of(flow.worker);
+  const double traffic = flow.kernel.name == "chase"
+                             ? 0
+                             : static_cast<double>(traffic_a_step(flow.kernel).with_allocate());
+  for (int level = 1; level <= 3; ++level) {
+    const Cache* cache = machine_.cache_of(cpu, level);
+    if (cache == nullptr || bytes > cache->size.value) continue;
+    return traffic > 0 ? traffic / level_rate[level - 1] : level_ns[level - 1] + tlb;
+  }
+  const NumaNode* from = machine_.find_node(worker.placement.cpu_node);
+  double sum = 0;
+  double pages = 0;
+  for (const auto& [node, count] : residency.pages_by_node) {
+    double distance = node == worker.placement.cpu_node.value ? 10 : no_such_distance;
+    if (from != nullptr && from->distance.contains(node)) distance = from->distance.at(node);
+    sum += static_cast<double>(count) * distance / 10;
+    pages += static_cast<double>(count);
+  }
+  const double farther = pages > 0 ? sum / pages : 1;
+  return traffic > 0 ? traffic / memory_rate * farther : tlb + memory_ns * farther;
+}
+
+CpuId NullEngine::cpu_of(int worker) const {
+  const WorkerPlacement& place = layout_.workers[static_cast<std::size_t>(worker)].placement;
+  return place.cpu.value_or(place.cpus.empty() ? CpuId{} : place.cpus.front());
+}
+
+/// How much longer a load takes among the scenario's other flows.
+double NullEngine::queueing(const Scenario& scenario, const Flow& flow) const {
+  if (flow.kernel.name != "chase") return 1;
+  double asked = 0;
+  double most = 0;
+  for (const Flow& other : scenario.flows) {
+    if (other.role != Role::load || traffic_a_step(other.kernel).counted() == 0) continue;
+    asked += std::min(memory_rate, other.rate.value_or(memory_rate * 1e9) * 1e-9);
+    most += memory_rate;
+  }
+  // Flat at first and steep at the end, as queues are.
+  return most > 0 ? 1 + 1.5 * std::pow(asked / most, 4) : 1;
+}
+
+/// Of the asking side: there and back.
+double NullEngine::round_trip_ns(const Scenario& scenario, const Flow& flow) const {
+  const CpuId mine = cpu_of(flow.worker);
+  for (std::size_t i = 0; i < scenario.flows.size(); ++i) {
+    const Flow& other = scenario.flows[i];
+    if (!other.shares || &scenario.flows[static_cast<std::size_t>(*other.shares)] != &flow)
+      continue;
+    const CpuId its = cpu_of(other.worker);
+    const Cpu* const a = machine_.find_cpu(mine);
+    const Cpu* const b = machine_.find_cpu(its);
+    if (a != nullptr && b != nullptr && a->core == b->core) return 2 * same_core_ns;
+    const Cache* const cache = machine_.last_level_cache_of(mine);
+    if (cache != nullptr && cache->cpus.contains(its)) return 2 * same_cache_ns;
+  }
+  return 2 * other_cache_ns;
+}
+
+Expected<std::unique_ptr<Buffer>> NullEngine::place(Region region, const Flow& flow) const {
+  const int toucher = flow.first_touch.value_or(flow.worker);
+  region.source = "null";
+  region.local_node =
+      nearest_memory(layout_.workers[static_cast<std::size_t>(toucher)].placement.cpu_node);
+  return allocate(region);
+}
+
+Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
+                                     const Worker& worker) const {
+  Trace trace;
+  const auto buffer = place(flow.region, flow);
+  if (!buffer) return fail(buffer.error());
+  trace.residency = (*buffer)->residency();
+  trace.policy = (*buffer)->policy();
+  if (flow.source) {
+    const auto source = place(*flow.source, flow);
+    if (!source) return fail(source.error());
+    trace.source_residency = (*source)->residency();
+  }
+  const auto bytes = static_cast<double>(traffic_a_step(flow.kernel).counted());
+  double mean_ns =
+      bytes > 0 ? step_ns(flow, worker, trace.residency) : round_trip_ns(scenario, flow);
+  // A copy from farther away than to waits for what it reads.
+  if (trace.source_residency)
+    mean_ns = std::max(mean_ns, step_ns(flow, worker, *trace.source_residency));
+  mean_ns *= queueing(scenario, flow);
+  if (flow.rate && bytes > 0) mean_ns = std::max(mean_ns, bytes / *flow.rate * 1e9);
+  ScriptedClock clock(clock_cost_ns);
+  // Noise of a few per cent, skewed upwards as real latencies are; a function of seed, worker,
+  // size.
+  std::uint64_t state = flow.kernel.chain.seed * 1000003 +
+                        static_cast<std::uint64_t>(flow.worker) * 7919 + flow.region.bytes.value;
+  Sampler sampler(clock, scenario.stop, [&](std::uint64_t steps) {
+    const double unit = static_cast<double>(split_mix(state) >> 11) * 0x1p-53;
+    clock.advance(static_cast<double>(steps) * mean_ns * (1 + 0.05 * unit * unit));
+  });
+  sampler.calibrate();
+  while (!sampler.done()) sampler.record();
+  std::move(sampler).finish(trace);
+  trace.address = 0x7f0000000000 + (static_cast<std::uint64_t>(flow.worker) << 32);
+  trace.overlap = 1.0;
+  trace.together_start_ns = trace.samples.front().start_ns;
+  trace.together_end_ns = trace.samples.back().start_ns + trace.samples.back().duration_ns;
+  trace.cpu_before = trace.cpu_after = worker.placement.cpu;
+  const NodeId local =
+      layout_.workers[static_cast<std::size_t>(flow.first_touch.value_or(flow.worker))]
+          .placement.cpu_node;
+  const std::string problem = placement_problem(flow.region, trace.residency, local, machine_);
+  if (!problem.empty() && options_.strict) return fail(ErrorKind::placement, problem);
+  if (!problem.empty()) trace.warnings.push_back(problem);
+  return trace;
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_null_engine(Comm& comm, const Layout& layout, const Machine& machine,
+                                         const EngineOptions& options) {
+  return std::make_unique<NullEngine>(comm, layout, machine, options);
+}
+
+}  // namespace numatlas

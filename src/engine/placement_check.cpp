@@ -1,0 +1,110 @@
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "engine/engine.h"
+#include "memory/pools.h"
+
+namespace numatlas {
+namespace {
+
+// Page counts of a pattern may be off by a partly filled last round of the weights.
+constexpr double share_tolerance = 0.01;
+
+std::string observed_text(const Residency& residency) {
+  std::string text;
+  for (const auto& [node, pages] : residency.pages_by_node) {
+    text += fmt::format("{}{} on node {}", text.empty() ? "" : ", ", pages, node);
+  }
+  return fmt::format("{} of {} pages asked", text.empty() ? "no page known" : text,
+                     residency.pages_asked);
+}
+
+std::string node_problem(const NodeSet& wanted, const Residency& residency,
+                         const std::string& asked) {
+  const auto fraction = residency.fraction_on(wanted);
+  if (!fraction || *fraction >= 1) return {};
+  return fmt::format("--memory {}: only {:.1f} % of the pages lie there ({})", asked,
+                     *fraction * 100, observed_text(residency));
+}
+
+std::string share_problem(const Region& region, const Residency& residency,
+                          const Machine& machine) {
+  const MemoryPlacement& placement = region.placement;
+  // What is laid out in turn is the page that was asked for; move_pages counts base pages.
+  const double base = static_cast<double>(machine.page_size.value_or(Bytes{4 * kib}).value);
+  const double unit = region.pages == PageKind::thp ? static_cast<double>(thp_size()) / base : 1;
+  double weights = 0;
+  double pages = 0;
+  for (const auto& [node, weight] : placement.nodes) weights += weight;
+  for (const auto& [node, count] : residency.pages_by_node) pages += static_cast<double>(count);
+  for (const auto& [node, weight] : placement.nodes) {
+    const auto found = residency.pages_by_node.find(node.value);
+    const double have =
+        found == residency.pages_by_node.end() ? 0 : static_cast<double>(found->second);
+    const double want = pages * weight / weights;
+    // One round of the pattern may be cut off anywhere.
+    if (std::abs(have - want) > std::max(share_tolerance * pages, weights * unit)) {
+      return fmt::format("--memory {}: node {} should have {:.0f} pages and has {:.0f} ({})",
+                         placement.text(), node.value, want, have, observed_text(residency));
+    }
+  }
+  return {};
+}
+
+std::string page_problem(const Region& region, const Residency& residency) {
+  if (region.pages == PageKind::thp && residency.thp_fraction.value_or(0) < 0.99) {
+    return fmt::format("--pages thp: the kernel gave {}", residency.page_text());
+  }
+  if (region.pages == PageKind::base && residency.thp_fraction.value_or(0) > 0) {
+    return fmt::format("--pages base: the kernel gave {}", residency.page_text());
+  }
+  const bool huge = region.pages == PageKind::huge_2m || region.pages == PageKind::huge_1g;
+  if (huge && residency.page_size && *residency.page_size != huge_page_size(region.pages)) {
+    return fmt::format("--pages {}: the kernel gave {}", name_of(region.pages),
+                       residency.page_text());
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string placement_problem(const Region& region, const Residency& residency, NodeId cpu_node,
+                              const Machine& machine) {
+  if (!residency.problem.empty()) {
+    return fmt::format("placement could not be observed: {}", residency.problem);
+  }
+  const MemoryPlacement& placement = region.placement;
+  if (placement.mode == MemoryMode::inherit && placement.inherited != MemoryMode::inherit) {
+    Region as_inherited = region;
+    as_inherited.placement = placement.in_force();
+    std::string problem = placement_problem(as_inherited, residency, cpu_node, machine);
+    return problem.empty() ? problem : "inherited " + problem;
+  }
+  if (residency.pages_by_node.empty() && placement.mode != MemoryMode::inherit) {
+    return fmt::format("placement could not be observed: {}", observed_text(residency));
+  }
+  std::string problem;
+  switch (placement.mode) {
+    case MemoryMode::inherit: break;
+    case MemoryMode::local: {
+      // On a node that has or may give no memory, local means the nearest that does: nothing to
+      // judge.
+      if (machine.usable_memory_nodes().contains(cpu_node)) {
+        problem = node_problem({cpu_node}, residency, "local");
+      }
+      break;
+    }
+    case MemoryMode::bind:
+    case MemoryMode::prefer:
+      problem = node_problem(placement.node_set(), residency, placement.text());
+      break;
+    case MemoryMode::interleave:
+    case MemoryMode::weighted: problem = share_problem(region, residency, machine); break;
+  }
+  const std::string pages = page_problem(region, residency);
+  if (problem.empty() || pages.empty()) return problem + pages;
+  return problem + "; " + pages;
+}
+
+}  // namespace numatlas

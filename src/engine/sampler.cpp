@@ -1,0 +1,124 @@
+#include "engine/sampler.h"
+
+#include <algorithm>
+
+#include "base/signals.h"
+#include "base/statistics.h"
+
+namespace numatlas {
+namespace {
+
+// A time cap of any length is divided into at most this many samples (1 MiB of them a worker).
+constexpr std::int64_t most_samples = 60'000;
+// Short samples show more of the spread; under 20 us the 1 % rule would bind on slow timers anyway.
+constexpr std::int64_t shortest_sample_ns = 20'000;
+// Stretches whose medians are compared: enough for an interval, and at the least recorded time of
+// 100 ms each still spans a timer tick or more.
+constexpr std::size_t blocks = 20;
+// Loads are unrolled by 16.
+constexpr std::uint64_t step_unit = 16;
+
+}  // namespace
+
+Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uint64_t)> run)
+    : clock_(clock),
+      rule_(rule),
+      run_(std::move(run)),
+      overhead_ns_(timer_overhead_ns(clock)),
+      target_ns_(
+          std::max({shortest_sample_ns, 110 * overhead_ns_, rule.time.count() / most_samples})),
+      next_check_(rule.least_samples) {
+  // Touched now, so that recording takes no page fault. Some room beyond the cap, since samples
+  // may come out shorter than calibrated.
+  samples_.resize(most_samples + most_samples / 4);
+  samples_.clear();
+}
+
+void Sampler::calibrate() {
+  while (true) {
+    std::int64_t best = 0;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      const std::int64_t start = clock_.now_ns();
+      run_(steps_);
+      const std::int64_t time = clock_.now_ns() - start;
+      best = attempt == 0 ? time : std::min(best, time);
+    }
+    if (best >= target_ns_ || stop_requested()) return;
+    // Aim at the target, at most 10 times more at once (short runs mislead), at least doubling
+    // when far from it.
+    const double factor = std::clamp(1.05 * static_cast<double>(target_ns_) /
+                                         static_cast<double>(std::max<std::int64_t>(best, 1)),
+                                     1.1, 10.0);
+    steps_ = (static_cast<std::uint64_t>(static_cast<double>(steps_) * factor) / step_unit + 1) *
+             step_unit;
+  }
+}
+
+void Sampler::record() {
+  const std::int64_t start = clock_.now_ns();
+  run_(steps_);
+  const std::int64_t end = clock_.now_ns();
+  samples_.push_back({start, end - start});
+  if (samples_.size() == rule_.least_samples) {
+    recalibrate_if_short();
+    if (samples_.empty()) return;
+  }
+  const std::int64_t elapsed = end - samples_.front().start_ns;
+  if (elapsed >= rule_.time.count() || samples_.size() >= samples_.capacity()) {
+    check();
+    done_ = true;
+    if (reason_ != StopReason::converged) reason_ = StopReason::time_cap;
+  } else if (samples_.size() >= next_check_ && elapsed >= rule_.least_time.count()) {
+    check();
+    // Every half as many again: looking costs sorting, and sorting disturbs the caches.
+    next_check_ = samples_.size() + samples_.size() / 2;
+    // Looking has disturbed the caches; where all that moves is summed, that is part of it.
+    if (!done_ && !rule_.to_the_end) run_unrecorded();
+  }
+}
+
+void Sampler::record_more() {
+  if (samples_.size() == samples_.capacity()) return run_unrecorded();
+  const std::int64_t start = clock_.now_ns();
+  run_(steps_);
+  samples_.push_back({start, clock_.now_ns() - start});
+}
+
+void Sampler::recalibrate_if_short() {
+  // A disturbance while calibrating leaves too few steps; more than this many are no accident.
+  constexpr int most_recalibrations = 3;
+  if (recalibrations_ == most_recalibrations) return;
+  std::vector<std::int64_t> times;
+  for (const Sample& sample : samples_) times.push_back(sample.duration_ns);
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
+                   times.end());
+  if (times[times.size() / 2] >= target_ns_ / 2) return;
+  ++recalibrations_;
+  samples_.clear();
+  calibrate();
+}
+
+void Sampler::check() {
+  std::vector<double> times(samples_.size());
+  std::transform(samples_.begin(), samples_.end(), times.begin(),
+                 [](const Sample& s) { return static_cast<double>(s.duration_ns); });
+  half_width_ = relative_half_width(block_medians(times, blocks));
+  if (samples_.size() >= rule_.least_samples && half_width_ && *half_width_ <= rule_.precision) {
+    done_ = true;
+    reason_ = StopReason::converged;
+  }
+}
+
+void Sampler::finish(Trace& trace) && {
+  // Cut off in the middle, a flow may look converged; it is not, but its width can be told.
+  const bool done = done_;
+  if (!done || rule_.to_the_end) check();
+  trace.stop = done ? reason_ : StopReason::interrupted;
+  trace.half_width = half_width_;
+  trace.steps_a_sample = steps_;
+  trace.timer_overhead_ns = overhead_ns_;
+  samples_.shrink_to_fit();
+  trace.samples = std::move(samples_);
+}
+
+}  // namespace numatlas

@@ -1,0 +1,49 @@
+// Takes samples of one kernel until the stop rule is met. The same code under the real clock and
+// under the scripted one.
+#pragma once
+
+#include <functional>
+
+#include "engine/clock.h"
+#include "engine/scenario.h"
+
+namespace numatlas {
+
+class Sampler {
+ public:
+  /// `run` performs steps of the kernel; all references must outlive the sampler.
+  Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uint64_t)> run);
+
+  /// Finds the steps of a sample: long against the timer (overhead under 1 %).
+  void calibrate();
+  /// Takes one sample and, now and then, looks whether it is enough.
+  void record();
+  /// Takes one more sample after it is done, while there is room.
+  void record_more();
+  /// Runs as long as a sample, unrecorded.
+  void run_unrecorded() { run_(steps_); }
+  bool done() const { return done_; }
+  bool empty() const { return samples_.empty(); }
+  /// Moves what was found into the trace.
+  void finish(Trace& trace) &&;
+
+ private:
+  void check();
+  /// Starts over with longer samples when they come out far shorter than calibrated.
+  void recalibrate_if_short();
+
+  Clock& clock_;
+  StopRule rule_;
+  std::function<void(std::uint64_t)> run_;
+  std::int64_t overhead_ns_;
+  std::int64_t target_ns_;  ///< least duration of a sample
+  int recalibrations_ = 0;
+  std::uint64_t steps_ = 64;
+  std::vector<Sample> samples_;
+  std::size_t next_check_;
+  bool done_ = false;
+  StopReason reason_ = StopReason::interrupted;
+  std::optional<double> half_width_;
+};
+
+}  // namespace numatlas

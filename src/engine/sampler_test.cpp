@@ -1,0 +1,234 @@
+#include "engine/sampler.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "base/statistics.h"
+
+namespace numatlas {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+StopRule rule_of(double precision, Nanoseconds time) {
+  StopRule rule;
+  rule.precision = precision;
+  rule.time = time;
+  return rule;
+}
+
+/// Samples a kernel whose step costs what `step_ns` says at the time it starts, until the rule is
+/// met.
+Trace sample(std::int64_t clock_cost_ns, const StopRule& rule,
+             const std::function<double(std::int64_t)>& step_ns) {
+  ScriptedClock clock(clock_cost_ns);
+  std::int64_t kernel_ns = 0;  // the kernel's own notion of time: reading the clock would move it
+  Sampler sampler(clock, rule, [&](std::uint64_t steps) {
+    const double time = static_cast<double>(steps) * step_ns(kernel_ns);
+    kernel_ns += static_cast<std::int64_t>(time);
+    clock.advance(time);
+  });
+  sampler.calibrate();
+  while (!sampler.done()) sampler.record();
+  Trace trace;
+  std::move(sampler).finish(trace);
+  return trace;
+}
+
+std::vector<double> durations(const Trace& trace) {
+  std::vector<double> times;
+  for (const Sample& s : trace.samples) times.push_back(static_cast<double>(s.duration_ns));
+  return times;
+}
+
+std::int64_t recorded_ns(const Trace& trace) {
+  return trace.samples.back().start_ns + trace.samples.back().duration_ns -
+         trace.samples.front().start_ns;
+}
+
+/// What the trace says of its precision is what its samples say.
+void expect_honest(const Trace& trace, const StopRule& rule) {
+  const auto half = relative_half_width(block_medians(durations(trace), 20));
+  ASSERT_EQ(trace.half_width.has_value(), half.has_value());
+  if (half) {
+    EXPECT_DOUBLE_EQ(*trace.half_width, *half);
+  }
+  if (trace.stop == StopReason::converged) {
+    ASSERT_TRUE(half);
+    EXPECT_LE(*half, rule.precision);
+    EXPECT_GE(trace.samples.size(), rule.least_samples);
+  }
+}
+
+TEST(Sampler, ConstantKernelConvergesAtTheLeastTime) {
+  const StopRule rule = rule_of(0.01, seconds(2));
+  const Trace trace = sample(25, rule, [](std::int64_t) { return 80.0; });
+  EXPECT_EQ(trace.stop, StopReason::converged);
+  EXPECT_GE(recorded_ns(trace), rule.least_time.count());
+  EXPECT_LT(recorded_ns(trace), 2 * rule.least_time.count());
+  expect_honest(trace, rule);
+  const auto summary = summarize(nanoseconds_a_step(trace));
+  // The reading at the end of a sample counts: less than 1 %.
+  EXPECT_NEAR(summary->median, 80, 0.8);
+}
+
+TEST(Sampler, TimerOverheadIsAtMostOnePercentOfASample) {
+  for (std::int64_t cost : {1, 25, 200, 1'000, 20'000}) {
+    for (double step : {0.3, 1.2, 95.0, 400.0}) {
+      const Trace trace =
+          sample(cost, rule_of(0.01, seconds(2)), [=](std::int64_t) { return step; });
+      EXPECT_EQ(trace.timer_overhead_ns, cost);
+      for (const Sample& s : trace.samples) {
+        ASSERT_GE(s.duration_ns, 100 * cost) << "a step " << step << " ns";
+      }
+      EXPECT_EQ(trace.steps_a_sample % 16, 0U);
+    }
+  }
+}
+
+TEST(Sampler, DriftingKernelEndsAtTheTimeCap) {
+  const StopRule rule = rule_of(0.01, milliseconds(400));
+  // Twice as slow at the cap as at the start.
+  const Trace trace =
+      sample(25, rule, [](std::int64_t t) { return 50 * (1 + static_cast<double>(t) / 400e6); });
+  EXPECT_EQ(trace.stop, StopReason::time_cap);
+  EXPECT_GE(recorded_ns(trace), rule.time.count());
+  EXPECT_LT(recorded_ns(trace), rule.time.count() + 1'000'000);
+  ASSERT_TRUE(trace.half_width);
+  EXPECT_GT(*trace.half_width, 0.01);
+  expect_honest(trace, rule);
+}
+
+TEST(Sampler, SlowMoodsAreNotTakenForPrecision) {
+  // 30 ms of one mood, then 30 ms of another, 30 % slower: thousands of samples, each exact.
+  const StopRule rule = rule_of(0.01, milliseconds(500));
+  const Trace trace =
+      sample(25, rule, [](std::int64_t t) { return (t / 30'000'000) % 2 == 0 ? 100.0 : 130.0; });
+  EXPECT_EQ(trace.stop, StopReason::time_cap);
+  expect_honest(trace, rule);
+}
+
+TEST(Sampler, QuickAlternationOfTwoModesIsJudgedByItsSamples) {
+  bool slow = false;
+  const StopRule rule = rule_of(0.05, milliseconds(300));
+  const Trace trace = sample(25, rule, [&](std::int64_t) {
+    slow = !slow;
+    return slow ? 120.0 : 90.0;
+  });
+  expect_honest(trace, rule);
+  const auto summary = summarize(nanoseconds_a_step(trace));
+  EXPECT_NEAR(summary->min, 90, 1);
+  EXPECT_NEAR(summary->max, 120, 1.3);
+}
+
+TEST(Sampler, NoisyKernelConvergesWithinTheTargetOrSaysThatItDidNot) {
+  for (double precision : {0.0001, 0.001, 0.01, 0.1}) {
+    std::uint64_t state = 1;
+    const StopRule rule = rule_of(precision, milliseconds(300));
+    const Trace trace = sample(25, rule, [&](std::int64_t) {
+      state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+      const double unit = static_cast<double>(state >> 40) / static_cast<double>(1 << 24);
+      return 90 * (1 + 0.1 * unit * unit);
+    });
+    expect_honest(trace, rule);
+    const bool reached = trace.half_width && *trace.half_width <= precision;
+    EXPECT_EQ(trace.stop, reached ? StopReason::converged : StopReason::time_cap) << precision;
+  }
+}
+
+TEST(Sampler, SamplesFollowEachOther) {
+  const Trace trace =
+      sample(25, rule_of(0.0001, milliseconds(200)), [](std::int64_t t) { return 50 + t % 7; });
+  for (std::size_t i = 1; i < trace.samples.size(); ++i) {
+    ASSERT_GE(trace.samples[i].start_ns,
+              trace.samples[i - 1].start_ns + trace.samples[i - 1].duration_ns);
+  }
+}
+
+TEST(Sampler, LongCapsGiveLongerSamplesNotMore) {
+  const Trace trace = sample(25, rule_of(1e-9, seconds(3600)), [](std::int64_t t) {
+    return 50 * (1 + static_cast<double>(t) / 3600e9);
+  });
+  EXPECT_EQ(trace.stop, StopReason::time_cap);
+  EXPECT_LE(trace.samples.size(), 75'000U);
+  EXPECT_GE(recorded_ns(trace), seconds(3600) / Nanoseconds(1) * 9 / 10);
+}
+
+TEST(Sampler, EndedFromOutsideIsInterrupted) {
+  ScriptedClock clock(25);
+  Sampler sampler(clock, rule_of(0.01, seconds(2)),
+                  [&](std::uint64_t steps) { clock.advance(80.0 * static_cast<double>(steps)); });
+  sampler.calibrate();
+  for (int i = 0; i < 10; ++i) sampler.record();
+  EXPECT_FALSE(sampler.done());
+  Trace trace;
+  std::move(sampler).finish(trace);
+  EXPECT_EQ(trace.stop, StopReason::interrupted);
+  EXPECT_EQ(trace.samples.size(), 10U);
+}
+
+TEST(Sampler, NothingRecordedIsNothing) {
+  ScriptedClock clock(25);
+  Sampler sampler(clock, StopRule{}, [&](std::uint64_t) { clock.advance(1); });
+  Trace trace;
+  std::move(sampler).finish(trace);
+  EXPECT_EQ(trace.stop, StopReason::interrupted);
+  EXPECT_TRUE(trace.samples.empty());
+  EXPECT_FALSE(trace.half_width);
+}
+
+TEST(Clock, ScriptedReadingsCostAndPartsAddUp) {
+  ScriptedClock clock(10);
+  EXPECT_EQ(clock.now_ns(), 10);
+  for (int i = 0; i < 10; ++i) clock.advance(0.25);
+  EXPECT_EQ(clock.now_ns(), 22);
+  clock.sleep_until(1000);
+  EXPECT_EQ(clock.now_ns(), 1010);
+  clock.sleep_until(5);  // the past
+  EXPECT_EQ(clock.now_ns(), 1020);
+  EXPECT_EQ(timer_overhead_ns(clock), 10);
+}
+
+TEST(Clock, MonotonicSleepsUntilTheTimeAndNotBefore) {
+  MonotonicClock clock;
+  const std::int64_t until = clock.now_ns() + 3'000'000;
+  clock.sleep_until(until);
+  EXPECT_GE(clock.now_ns(), until);
+}
+
+TEST(StepsByStretch, SamplesAcrossBordersCountOnBothSides) {
+  Trace trace;
+  trace.steps_a_sample = 10;
+  trace.together_start_ns = 100;
+  trace.together_end_ns = 140;
+  // Half before the start; across the border of the two stretches; over the end.
+  trace.samples = {{90, 20}, {115, 20}, {135, 10}};
+  EXPECT_EQ(steps_by_stretch(trace, 2), (std::vector<double>{5 + 2.5, 7.5 + 5}));
+  trace.together_end_ns = 100;
+  EXPECT_TRUE(steps_by_stretch(trace, 2).empty());
+}
+
+TEST(Sampler, GoesOnRecordingWhenAsked) {
+  Trace trace;
+  StopRule rule;
+  rule.time = std::chrono::milliseconds(200);
+  ScriptedClock clock(25);
+  Sampler sampler(clock, rule,
+                  [&](std::uint64_t steps) { clock.advance(static_cast<double>(steps)); });
+  sampler.calibrate();
+  while (!sampler.done()) sampler.record();
+  for (int i = 0; i < 3; ++i) sampler.record_more();
+  std::move(sampler).finish(trace);
+  const auto size = trace.samples.size();
+  ASSERT_GT(size, 3u);
+  EXPECT_GE(trace.samples[size - 1].start_ns,
+            trace.samples[size - 2].start_ns + trace.samples[size - 2].duration_ns);
+  EXPECT_EQ(trace.stop, StopReason::converged);
+}
+
+}  // namespace
+}  // namespace numatlas

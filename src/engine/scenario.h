@@ -1,0 +1,100 @@
+// What runs together, and what comes back. Plain data: a plan can be printed, compared and computed
+// on every rank alike.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/kernel.h"
+#include "memory/buffer.h"
+
+namespace numatlas {
+
+/// `measured` flows have samples and decide when the scenario ends; `load` flows keep the memory
+/// busy until then.
+enum class Role { measured, load };
+
+/// One executor (a worker thread of a rank) applying a kernel to a region.
+struct Flow {
+  int worker = 0;  ///< index into the layout's workers
+  KernelSpec kernel;
+  Region region;
+  std::optional<Region> source;  ///< read from here, where that is apart from what is written
+  /// The worker whose thread touches every page first, of the same rank; absent: the flow's own.
+  std::optional<int> first_touch;
+  /// Index of the flow whose memory this one works on, of the same rank, instead of memory of its
+  /// own.
+  std::optional<int> shares;
+  Role role = Role::measured;
+  std::optional<double> rate;  ///< at most so many bytes a second, as counted; absent: all it can
+  Bytes warm_up;               ///< bytes walked after the common start, before the first sample
+  friend bool operator==(const Flow&, const Flow&) = default;
+};
+
+/// When a measured flow has enough.
+struct StopRule {
+  /// Target for the half width of the median's 95 % interval, over the median. The interval is that
+  /// of the medians of 20 consecutive stretches (block_medians says why).
+  double precision = 0.01;
+  Nanoseconds time{std::chrono::milliseconds(500)};  ///< cap on the recorded time of a flow
+  /// Recorded at least, so that a lucky few samples do not end a flow before the machine shows its
+  /// slower moods (timer ticks come every 1 to 10 ms).
+  Nanoseconds least_time{std::chrono::milliseconds(100)};
+  std::size_t least_samples = 100;
+  /// A flow that has enough goes on recording until all have: for sums over the flows, which are
+  /// taken over the time in which all of them recorded.
+  bool to_the_end = false;
+  friend bool operator==(const StopRule&, const StopRule&) = default;
+};
+
+/// Flows that run at the same time.
+struct Scenario {
+  std::string name;
+  std::vector<Flow> flows;
+  StopRule stop;
+  friend bool operator==(const Scenario&, const Scenario&) = default;
+};
+
+/// Duration of a block of steps.
+struct Sample {
+  std::int64_t start_ns = 0;     ///< on this host's CLOCK_MONOTONIC
+  std::int64_t duration_ns = 0;  ///< timer overhead included (held under 1 %)
+};
+
+enum class StopReason { converged, time_cap, interrupted };
+const char* name_of(StopReason reason);
+
+/// What the engine brings back for one flow.
+struct Trace {
+  int flow = 0;               ///< index into the scenario's flows
+  std::uint64_t address = 0;  ///< of the measured memory itself
+  std::uint64_t steps_a_sample = 0;
+  /// All recorded while every flow of the host ran; a load's as well.
+  std::vector<Sample> samples;
+  StopReason stop = StopReason::time_cap;
+  std::optional<double> half_width;  ///< reached (as StopRule::precision)
+  std::int64_t timer_overhead_ns = 0;
+  std::uint64_t warm_up_steps = 0;
+  std::int64_t start_lateness_ns = 0;  ///< after the agreed common start
+  std::optional<double> overlap;       ///< part of its window in which all flows of its host ran
+  /// From when every flow of the host was running to this one's end; on this host's clock.
+  std::int64_t together_start_ns = 0, together_end_ns = 0;
+  std::string wrong;  ///< what the kernel found when it checked its output; "" when that is right
+  std::uint64_t involuntary_switches = 0;  ///< times it lost its CPU while recording
+  std::optional<CpuId> cpu_before, cpu_after;
+  Residency residency;
+  std::optional<Residency> source_residency;  ///< where it reads from, when that is apart
+  PolicyOutcome policy;
+  double prepare_seconds = 0;  ///< allocation, first touch, build and proof
+  std::vector<std::string> warnings;
+};
+
+/// Median of a trace's samples in nanoseconds a step, and all of them.
+std::vector<double> nanoseconds_a_step(const Trace& trace);
+/// Steps that lie in each of `parts` equal stretches of the time together. A sample across a border
+/// counts on both sides, by its time there. Empty when there was no such time.
+std::vector<double> steps_by_stretch(const Trace& trace, std::size_t parts);
+
+}  // namespace numatlas

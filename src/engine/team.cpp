@@ -1,0 +1,149 @@
+#include "engine/team.h"
+
+#include <fmt/format.h>
+
+#ifdef NUMATLAS_HAVE_OPENMP
+#include <omp.h>
+#endif
+
+#include <atomic>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "placement/policy.h"
+
+namespace numatlas {
+
+void SleepingBarrier::wait() {
+  std::unique_lock lock(mutex_);
+  const unsigned round = round_;
+  if (++here_ == threads_) {
+    here_ = 0;
+    ++round_;
+    all_here_.notify_all();
+    return;
+  }
+  all_here_.wait(lock, [&] { return round_ != round; });
+}
+
+namespace {
+tl::unexpected<Error> too_few(int wanted, int got) {
+  return fail(ErrorKind::resource,
+              fmt::format("--threads: {} worker threads asked for, {} to be had", wanted, got),
+              "ask for fewer, or raise OMP_THREAD_LIMIT and `ulimit -u`");
+}
+}  // namespace
+
+#ifdef NUMATLAS_HAVE_OPENMP
+
+namespace {
+
+/// CPUs of a place of OMP_PLACES, or what OpenMP made of it.
+CpuSet cpus_of_place(int place) {
+  std::vector<int> ids(static_cast<std::size_t>(omp_get_place_num_procs(place)));
+  omp_get_place_proc_ids(place, ids.data());
+  CpuSet cpus;
+  for (int id : ids) cpus.insert(CpuId{id});
+  return cpus;
+}
+
+bool openmp_binds() {
+  return omp_get_proc_bind() != omp_proc_bind_false && omp_get_num_places() > 0;
+}
+
+/// Whether so many threads can be started: libgomp ends the process when it cannot.
+bool can_start(int threads) {
+  static int proven = 1;
+  if (threads <= proven) return true;
+  std::vector<std::thread> probes;
+  std::atomic<bool> go{false};
+  bool all = true;
+  try {
+    for (int i = 1; i < threads; ++i) probes.emplace_back([&go] { go.wait(false); });
+  } catch (const std::system_error&) {
+    all = false;
+  }
+  go = true;
+  go.notify_all();
+  for (std::thread& probe : probes) probe.join();
+  if (all) proven = threads;
+  return all;
+}
+
+}  // namespace
+
+void undo_openmp_binding() {
+  if (!openmp_binds()) return;
+  CpuSet cpus;
+  for (int place = 0; place < omp_get_num_places(); ++place) cpus = cpus | cpus_of_place(place);
+  (void)bind_thread(cpus);  // at worst the process keeps what OpenMP left it
+}
+
+Expected<void> run_team(int threads, const std::function<void(int)>& work) {
+  if (!can_start(threads)) return too_few(threads, 1);
+  // The count is asked for by the placement; OMP_DYNAMIC must not lower it.
+  omp_set_dynamic(0);
+  std::atomic<int> got{0};
+#pragma omp parallel num_threads(threads)
+  {
+    // All or none: the workers wait for each other.
+    if (omp_get_num_threads() == threads) {
+      // The first thread is the caller, whose binding was undone.
+      if (openmp_binds() && omp_get_place_num() >= 0) {
+        (void)bind_thread(cpus_of_place(omp_get_place_num()));
+      }
+      work(omp_get_thread_num());
+    }
+    got = omp_get_num_threads();
+  }
+  if (got != threads) return too_few(threads, got);
+  return {};
+}
+
+const char* team_description() {
+#define NUMATLAS_TEXT_OF(x) #x
+#define NUMATLAS_TEXT(x) NUMATLAS_TEXT_OF(x)
+  return "OpenMP " NUMATLAS_TEXT(_OPENMP);
+}
+
+#else
+
+Expected<void> run_team(int threads, const std::function<void(int)>& work) {
+  // Started but held back until all are there: the workers wait for each other.
+  std::mutex mutex;
+  std::condition_variable decided;
+  enum class Go { wait, yes, no } go = Go::wait;
+  std::vector<std::thread> others;
+  const auto held = [&](int thread) {
+    {
+      std::unique_lock lock(mutex);
+      decided.wait(lock, [&] { return go != Go::wait; });
+      if (go == Go::no) return;
+    }
+    work(thread);
+  };
+  try {
+    for (int thread = 1; thread < threads; ++thread) others.emplace_back(held, thread);
+  } catch (const std::system_error&) {
+    // The count below tells.
+  }
+  const int got = static_cast<int>(others.size()) + 1;
+  {
+    const std::lock_guard lock(mutex);
+    go = got == threads ? Go::yes : Go::no;
+  }
+  decided.notify_all();
+  if (got == threads) work(0);
+  for (std::thread& other : others) other.join();
+  if (got != threads) return too_few(threads, got);
+  return {};
+}
+
+void undo_openmp_binding() {}
+
+const char* team_description() { return "std::thread"; }
+
+#endif
+
+}  // namespace numatlas

@@ -1,0 +1,48 @@
+// What follows from a trace alone.
+#include <algorithm>
+
+#include "engine/scenario.h"
+
+namespace numatlas {
+
+const char* name_of(StopReason reason) {
+  switch (reason) {
+    case StopReason::converged: return "converged";
+    case StopReason::time_cap: return "time_cap";
+    case StopReason::interrupted: return "interrupted";
+  }
+  return "interrupted";
+}
+
+std::vector<double> nanoseconds_a_step(const Trace& trace) {
+  std::vector<double> times;
+  times.reserve(trace.samples.size());
+  for (const Sample& sample : trace.samples) {
+    times.push_back(static_cast<double>(sample.duration_ns) /
+                    static_cast<double>(trace.steps_a_sample));
+  }
+  return times;
+}
+
+std::vector<double> steps_by_stretch(const Trace& trace, std::size_t parts) {
+  const auto start = static_cast<double>(trace.together_start_ns);
+  const double length = static_cast<double>(trace.together_end_ns - trace.together_start_ns) /
+                        static_cast<double>(parts);
+  if (!(length > 0)) return {};
+  std::vector<double> steps(parts);
+  for (const Sample& sample : trace.samples) {
+    if (sample.duration_ns <= 0) continue;
+    // In stretches, counted from the start of the time together.
+    const double from = (static_cast<double>(sample.start_ns) - start) / length;
+    const double to = from + static_cast<double>(sample.duration_ns) / length;
+    const auto first = static_cast<std::size_t>(std::max(0.0, from));
+    for (std::size_t i = first; i < parts && static_cast<double>(i) < to; ++i) {
+      const auto low = std::max(from, static_cast<double>(i));
+      const auto high = std::min(to, static_cast<double>(i + 1));
+      steps[i] += static_cast<double>(trace.steps_a_sample) * (high - low) / (to - from);
+    }
+  }
+  return steps;
+}
+
+}  // namespace numatlas

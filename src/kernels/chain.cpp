@@ -1,0 +1,212 @@
+#include "kernels/chain.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/signals.h"
+
+namespace numatlas {
+namespace {
+
+// Nodes are read and written as plain pointers that live at multiples of the stride.
+const void* load(const void* node) { return *static_cast<const void* const*>(node); }
+void store(std::byte* node, const void* value) { *reinterpret_cast<const void**>(node) = value; }
+
+void build_whole(std::byte* base, const ChainLayout& layout) {
+  const Permutation& order = *layout.whole();
+  const std::size_t stride = layout.stride();
+  const bool streams = stride == 64 && reinterpret_cast<std::uintptr_t>(base) % 64 == 0;
+  std::array<std::uint32_t, Permutation::batch_size> next;
+  for (std::uint64_t first = 0; first < layout.lines(); first += next.size()) {
+    const auto count =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(next.size(), layout.lines() - first));
+    if (stop_requested()) return;  // a chain of hundreds of GiB takes minutes
+    if (streams) {
+      order.stream_lines(first, count, base);
+      continue;
+    }
+    order.successors(first, count, next.data());
+    std::byte* node = base + first * stride;
+    for (std::uint32_t i = 0; i < count; ++i, node += stride) store(node, base + next[i] * stride);
+  }
+}
+
+// Lines between two looks at the stop flag: well under a millisecond of work.
+constexpr std::uint64_t stop_check = 4096;
+
+tl::unexpected<Error> stopped() { return fail(ErrorKind::interrupted, "interrupted"); }
+
+tl::unexpected<Error> wrong_line(std::uint64_t line) {
+  return fail(
+      ErrorKind::internal,
+      fmt::format("chain proof: the successor of line {} is not the next of the cycle", line),
+      "the memory does not hold what was written to it, or this is a defect of numatlas: "
+      "please report it");
+}
+
+/// Line number of an address, or lines() when it is not the address of a node.
+std::uint64_t line_of(const std::byte* base, const void* address, const ChainLayout& layout) {
+  const auto offset =
+      reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base);
+  const std::uint64_t line = offset / layout.stride();
+  return offset % layout.stride() == 0 && line < layout.lines() ? line : layout.lines();
+}
+
+/// First wrong line of a batch, one by one; lines() when all are right.
+std::uint64_t first_wrong(const std::byte* base, const ChainLayout& layout, std::uint64_t first,
+                          std::uint64_t end) {
+  for (std::uint64_t line = first; line < end; ++line) {
+    const std::uint64_t next = line_of(base, load(base + line * layout.stride()), layout);
+    if (next == layout.lines()) return line;
+    if (layout.rank_of(next) != layout.next_rank(layout.rank_of(line))) return line;
+  }
+  return layout.lines();
+}
+
+}  // namespace
+
+const char* name_of(ChainOrder order) {
+  switch (order) {
+    case ChainOrder::random: return "random";
+    case ChainOrder::page_local: return "page-local";
+    case ChainOrder::sequential: return "sequential";
+  }
+  return "random";
+}
+
+Expected<ChainOrder> parse_chain_order(std::string_view text) {
+  for (ChainOrder order : {ChainOrder::random, ChainOrder::page_local, ChainOrder::sequential}) {
+    if (text == name_of(order)) return order;
+  }
+  return fail(ErrorKind::usage, fmt::format("--order: '{}' is not an order", text),
+              "use random, page-local or sequential");
+}
+
+Expected<ChainLayout> ChainLayout::make(Bytes bytes, const ChainSpec& spec) {
+  if (spec.stride.value < sizeof(void*) || spec.stride.value % sizeof(void*) != 0) {
+    return fail(ErrorKind::usage,
+                fmt::format("--stride: {} is not a multiple of {} bytes (a node is a pointer)",
+                            to_text(spec.stride), sizeof(void*)));
+  }
+  const std::uint64_t lines = bytes.value / spec.stride.value;
+  if (lines < 2) {
+    return fail(ErrorKind::usage,
+                fmt::format("--size: {} holds fewer than two nodes at a stride of {}",
+                            to_text(bytes), to_text(spec.stride)),
+                "ask for a larger size or a smaller --stride");
+  }
+  const std::uint64_t window = std::max<std::uint64_t>(1, spec.page.value / spec.stride.value);
+  return ChainLayout(lines, std::min(window, lines), spec);
+}
+
+ChainLayout::ChainLayout(std::uint64_t lines, std::uint64_t window, const ChainSpec& spec)
+    : order_(spec.order),
+      lines_(lines),
+      stride_(spec.stride.value),
+      window_(window),
+      outer_(spec.order == ChainOrder::page_local ? (lines + window - 1) / window : lines,
+             spec.seed),
+      inner_(window, spec.seed + 1),
+      seed_(spec.seed) {}
+
+std::uint64_t ChainLayout::lines_in(std::uint64_t window) const {
+  return std::min(window_, lines_ - window * window_);
+}
+
+std::uint64_t ChainLayout::twist_of(std::uint64_t window) const {
+  std::uint64_t state = seed_ ^ window;
+  return split_mix(state) & inner_.mask();
+}
+
+std::uint64_t ChainLayout::rank_of(std::uint64_t line) const {
+  if (order_ == ChainOrder::sequential) return line;
+  if (order_ == ChainOrder::random) return outer_.rank_of(line);
+  const std::uint64_t window = line / window_;
+  const std::uint64_t inner = inner_.rank_of((line % window_) ^ twist_of(window));
+  return outer_.rank_of(window) * (inner_.mask() + 1) + inner;
+}
+
+std::uint64_t ChainLayout::line_at(std::uint64_t rank) const {
+  if (order_ == ChainOrder::sequential) return rank;
+  if (order_ == ChainOrder::random) return outer_.at(rank);
+  const std::uint64_t window = outer_.at(rank / (inner_.mask() + 1));
+  return window * window_ + (inner_.at(rank & inner_.mask()) ^ twist_of(window));
+}
+
+std::uint64_t ChainLayout::next_rank(std::uint64_t rank) const {
+  if (order_ == ChainOrder::sequential) return rank + 1 == lines_ ? 0 : rank + 1;
+  if (order_ == ChainOrder::random) return outer_.next_rank(rank);
+  const std::uint64_t span = inner_.mask() + 1;
+  std::uint64_t outer = rank / span;
+  std::uint64_t inner = rank % span;
+  while (true) {
+    const std::uint64_t window = outer_.at(outer);
+    for (++inner; inner < span; ++inner) {
+      if ((inner_.at(inner) ^ twist_of(window)) < lines_in(window)) return outer * span + inner;
+    }
+    outer = outer_.next_rank(outer);
+    inner = ~std::uint64_t{0};  // the loop above starts at 0
+  }
+}
+
+void build_chain(std::byte* base, const ChainLayout& layout) {
+  if (layout.whole() != nullptr) return build_whole(base, layout);
+  for (std::uint64_t line = 0; line < layout.lines(); ++line) {
+    if (line % stop_check == 0 && stop_requested()) return;
+    store(base + line * layout.stride(), base + layout.successor(line) * layout.stride());
+  }
+}
+
+Expected<void> prove_chain(const std::byte* base, const ChainLayout& layout) {
+  std::array<std::uint32_t, Permutation::batch_size> next;
+  for (std::uint64_t first = 0; first < layout.lines(); first += next.size()) {
+    const std::uint64_t end = std::min<std::uint64_t>(layout.lines(), first + next.size());
+    if (stop_requested()) return stopped();
+    if (layout.whole() != nullptr) {
+      bool inside = true;
+      const std::byte* node = base + first * layout.stride();
+      for (std::uint64_t line = first; line < end; ++line, node += layout.stride()) {
+        const std::uint64_t successor = line_of(base, load(node), layout);
+        inside = inside && successor < layout.lines();
+        next[line - first] = static_cast<std::uint32_t>(successor);
+      }
+      const auto count = static_cast<std::uint32_t>(end - first);
+      if (inside && layout.whole()->count_wrong(first, count, next.data()) == 0) continue;
+    }
+    const std::uint64_t wrong = first_wrong(base, layout, first, end);
+    if (wrong != layout.lines()) return wrong_line(wrong);
+  }
+  return {};
+}
+
+const void* chase(const void* position, std::uint64_t steps) {
+  for (; steps >= 16; steps -= 16) {
+    position = load(load(load(load(position))));
+    position = load(load(load(load(position))));
+    position = load(load(load(load(position))));
+    position = load(load(load(load(position))));
+  }
+  for (; steps > 0; --steps) position = load(position);
+  return position;
+}
+
+Expected<void> walk_chain(const std::byte* base, const ChainLayout& layout) {
+  const void* position = base;
+  for (std::uint64_t step = 1; step <= layout.lines(); ++step) {
+    position = load(position);
+    if (step % stop_check == 0 && stop_requested()) return stopped();
+    const bool home = position == base;
+    if (home != (step == layout.lines())) {
+      return fail(
+          ErrorKind::internal,
+          fmt::format("chain walk: {} after {} of {} steps",
+                      home ? "back at the start" : "not back at the start", step, layout.lines()),
+          "the memory does not hold what was written to it, or this is a defect of numatlas");
+    }
+  }
+  return {};
+}
+
+}  // namespace numatlas

@@ -1,0 +1,86 @@
+// The chain of a pointer chase: one cycle through every line of a buffer, a node a line, built in
+// one sequential pass without an index array and proven by another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "kernels/permutation.h"
+
+namespace numatlas {
+
+enum class ChainOrder {
+  random,      ///< every next line anywhere: nearly every step needs another page
+  page_local,  ///< all lines of a page in random order, then the next page (pages in random order)
+  sequential,  ///< ascending: what the prefetchers like best
+};
+const char* name_of(ChainOrder order);
+Expected<ChainOrder> parse_chain_order(std::string_view text);  // errors name --order
+
+struct ChainSpec {
+  ChainOrder order = ChainOrder::random;
+  Bytes stride{64};  ///< distance of the nodes; a multiple of 8 bytes
+  Bytes page{4096};  ///< window of `page_local`
+  std::uint64_t seed = 1;
+  friend bool operator==(const ChainSpec&, const ChainSpec&) = default;
+};
+
+/// The arithmetic of a chain, without memory: which line follows which.
+/// Lines are numbered 0 .. lines()-1 by address. Every line has a rank; ranks are ascending along
+/// the cycle (with gaps), so "each line's successor has the next rank" proves that there is one
+/// cycle through all lines.
+class ChainLayout {
+ public:
+  /// Errors (usage, naming --stride or --size): fewer than two nodes, a stride that is not a
+  /// multiple of 8.
+  static Expected<ChainLayout> make(Bytes bytes, const ChainSpec& spec);
+
+  std::uint64_t lines() const { return lines_; }
+  std::size_t stride() const { return stride_; }
+  std::uint64_t successor(std::uint64_t line) const { return line_at(next_rank(rank_of(line))); }
+  std::uint64_t rank_of(std::uint64_t line) const;
+  /// The next rank that holds a line, cyclically.
+  std::uint64_t next_rank(std::uint64_t rank) const;
+  std::uint64_t line_at(std::uint64_t rank) const;
+
+  /// The permutation of all lines, for the vectorised passes; nullptr for the other orders.
+  const Permutation* whole() const {
+    return order_ == ChainOrder::random && outer_.vectorizable() ? &outer_ : nullptr;
+  }
+
+ private:
+  ChainLayout(std::uint64_t lines, std::uint64_t window, const ChainSpec& spec);
+  /// Lines in a window (page): all but the last one are full.
+  std::uint64_t lines_in(std::uint64_t window) const;
+  /// Differs from window to window, so that two pages are not walked in the same order.
+  std::uint64_t twist_of(std::uint64_t window) const;
+
+  ChainOrder order_;
+  std::uint64_t lines_;
+  std::size_t stride_;
+  std::uint64_t window_;  ///< lines a window
+  Permutation outer_;     ///< of the windows (page_local) or of the lines (random)
+  Permutation inner_;     ///< of the lines within a window
+  std::uint64_t seed_;
+};
+
+/// Writes the chain: line `a` holds the address of its successor. One sequential pass. Leaves off
+/// when the run is stopped (base/signals.h); the proof then gives an error of kind interrupted.
+void build_chain(std::byte* base, const ChainLayout& layout);
+
+/// One sequential pass over what stands in memory: each line's successor has the next rank.
+/// Error kind internal with the first wrong line.
+Expected<void> prove_chain(const std::byte* base, const ChainLayout& layout);
+
+/// Follows the chain for `steps` dependent loads and returns where it stands (the proof of work).
+/// A multiple of 16 steps runs without loop overhead worth naming.
+const void* chase(const void* position, std::uint64_t steps);
+
+/// Walks the whole cycle from line 0; error kind internal unless it is back after exactly lines()
+/// steps and not before.
+Expected<void> walk_chain(const std::byte* base, const ChainLayout& layout);
+
+}  // namespace numatlas

@@ -1,0 +1,86 @@
+// What is done to memory. One file an operation; the engine knows only this interface.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernels/chain.h"
+#include "kernels/stream_loops.h"
+
+namespace numatlas {
+
+/// A kernel as data: enough to make the same one on every rank.
+struct KernelSpec {
+  std::string name = "chase";
+  ChainSpec chain;                         ///< of the chase
+  bool verify_full = false;                ///< walk the whole chain before use, besides the proof
+  Stores stores = Stores::ordinary;        ///< of the kernels that write
+  unsigned mix_reads = 2, mix_writes = 1;  ///< lines a step of the mix
+  friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
+};
+
+/// What a step moves, in bytes: as STREAM counts it, and with the lines that ordinary stores fetch
+/// before they write (write-allocate).
+struct Traffic {
+  std::size_t read = 0, written = 0, allocated = 0;
+  std::size_t counted() const { return read + written; }
+  std::size_t with_allocate() const { return read + written + allocated; }
+};
+
+/// The memory that a kernel works on.
+struct KernelMemory {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  std::byte* source = nullptr;  ///< where it reads from, when that is apart from where it writes
+  std::size_t source_bytes = 0;
+};
+
+/// One operation on some memory, with its position kept between calls.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  /// Whether a region of this size holds a step of it; error kind usage, names --size.
+  virtual Expected<void> check_size(Bytes size) const = 0;
+  /// Writes the memory (first touch) and proves what it wrote. Called by the worker that will run
+  /// it.
+  virtual Expected<void> prepare(const KernelMemory& memory) = 0;
+  /// Goes on for `steps` steps from where the last call stopped.
+  virtual void run(std::uint64_t steps) = 0;
+  /// Steps that touch each line of the memory once.
+  virtual std::uint64_t steps_a_pass() const = 0;
+  virtual Traffic traffic_a_step() const = 0;
+  /// Looks at what it has written and read so far, so that no work can be left out unseen; error
+  /// kind internal when that is wrong.
+  virtual Expected<void> verify() const = 0;
+};
+
+/// Error kind usage for an unknown name.
+Expected<std::unique_ptr<Kernel>> make_kernel(const KernelSpec& spec);
+/// All that make_kernel knows.
+std::vector<std::string> kernel_names();
+/// "2:1": lines read and written a step of the mix, each from 1 to 64. Errors name --mix.
+Expected<std::pair<unsigned, unsigned>> parse_mix(std::string_view text);
+/// Of the kernel that make_kernel gives; nothing for an unknown name.
+Traffic traffic_a_step(const KernelSpec& spec);
+/// The pointer chase: a step is one dependent load.
+std::unique_ptr<Kernel> make_chase_kernel(const KernelSpec& spec);
+/// One operation of STREAM (or a plain read, write, update) over the region: as many arrays as it
+/// takes lie in it one after the other. With a source apart, the array that it writes fills the
+/// region and those that it reads lie in the source. A step is a line of each array.
+std::unique_ptr<Kernel> make_stream_kernel(const KernelSpec& spec);
+/// Reads and writes in a given proportion, in arrays of that proportion.
+std::unique_ptr<Kernel> make_mix_kernel(const KernelSpec& spec);
+/// Updates of a word in each line, in strides that prefetchers do not follow, none waiting for
+/// another. A step is an update.
+std::unique_ptr<Kernel> make_scatter_kernel(const KernelSpec& spec);
+/// The two sides of a line that two CPUs hand to each other ("cas", "store": how). A step of the
+/// asking side is a round trip; a step of the answering side ("cas answer", "store answer") is a
+/// look at the line, so that it can be ended at any time.
+std::unique_ptr<Kernel> make_hand_over_kernel(const KernelSpec& spec);
+
+}  // namespace numatlas

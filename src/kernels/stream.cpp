@@ -1,0 +1,294 @@
+// STREAM's operations (McCalpin, "Memory bandwidth and machine balance in current high performance
+// computers", 1995) and plain reads, writes and updates, resumable at any line and checked
+// afterwards.
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "kernels/kernel.h"
+
+namespace numatlas {
+namespace {
+
+constexpr std::size_t line_bytes = 64;
+constexpr std::size_t line_words = line_bytes / sizeof(double);
+// Lines between the starts of two arrays, modulo a page: arrays that lie on the same offset within
+// their pages make the core take a load for one that needs a store's result (4 KiB aliasing).
+constexpr std::size_t lines_a_page = 4096 / line_bytes;
+constexpr std::size_t skew_lines = 8;
+// Smaller arrays are not skewed: what is left out for it is up to a page an array.
+constexpr std::size_t least_skewed = 64 * lines_a_page;
+
+struct Kind {
+  const char* name;
+  Operation operation;
+  std::size_t arrays;
+  std::size_t reads;  ///< lines a step
+  bool writes;
+  bool allocates;  ///< writes lines that it has not read
+};
+constexpr std::array<Kind, 7> kinds{{{"read", Operation::read, 1, 1, false, false},
+                                     {"write", Operation::write, 1, 0, true, true},
+                                     {"copy", Operation::copy, 2, 1, true, true},
+                                     {"scale", Operation::scale, 2, 1, true, true},
+                                     {"add", Operation::add, 3, 2, true, true},
+                                     {"triad", Operation::triad, 3, 2, true, true},
+                                     {"update", Operation::update, 1, 1, true, false}}};
+
+const Kind& kind_of(const std::string& name) {
+  return *std::find_if(kinds.begin(), kinds.end(),
+                       [&](const Kind& kind) { return name == kind.name; });
+}
+
+/// Lines of each of `arrays` arrays within this many lines.
+std::size_t lines_an_array(std::size_t lines, std::size_t arrays) {
+  const std::size_t most = lines / arrays;
+  if (arrays == 1 || most < least_skewed) return most;
+  const std::size_t skewed = most - most % lines_a_page + skew_lines;
+  return skewed <= most ? skewed : skewed - lines_a_page;
+}
+
+// Small integers, so that every result is exact, in whatever order it is computed; and such that a
+// line in the wrong place shows.
+constexpr std::size_t pattern_length = 65'521;  // a prime: no power of two hides a shift by itself
+double source_word(std::size_t word) { return static_cast<double>(word % pattern_length); }
+double other_word(std::size_t word) { return static_cast<double>((word * 3 + 1) % pattern_length); }
+constexpr double factor = 3;
+constexpr double untouched = -1;
+
+double target_word(Operation operation, std::size_t word) {
+  switch (operation) {
+    case Operation::read: return source_word(word);
+    case Operation::write: return factor;
+    case Operation::copy: return source_word(word);
+    case Operation::scale: return factor * source_word(word);
+    case Operation::add: return source_word(word) + other_word(word);
+    case Operation::triad: return source_word(word) + factor * other_word(word);
+    case Operation::update: return source_word(word);
+    case Operation::mix: break;  // a kernel of its own
+  }
+  return 0;
+}
+
+/// A walk round the lines of some arrays, in pieces.
+class Cursor {
+ public:
+  explicit Cursor(std::size_t lines = 0) : lines_(lines) {}
+
+  /// Calls `piece(first line, lines)` for the next `steps` lines.
+  template <class Piece>
+  void advance(std::uint64_t steps, const Piece& piece) {
+    while (steps > 0) {
+      const std::size_t here = std::min<std::uint64_t>(steps, lines_ - position_);
+      piece(position_, here);
+      steps -= here;
+      position_ += here;
+      if (position_ == lines_) {
+        position_ = 0;
+        ++passes_;
+      }
+    }
+  }
+  std::size_t lines() const { return lines_; }
+  std::uint64_t passes() const { return passes_; }
+  /// How often a line was visited.
+  std::uint64_t visits(std::size_t line) const { return passes_ + (line < position_ ? 1 : 0); }
+
+ private:
+  std::size_t lines_;
+  std::size_t position_ = 0;
+  std::uint64_t passes_ = 0;
+};
+
+Expected<void> wrong(const char* kernel, std::size_t word, double found, double expected) {
+  return fail(ErrorKind::internal,
+              fmt::format("kernel {}: word {} is {} where {} was to be written", kernel, word,
+                          found, expected));
+}
+
+Expected<void> wrong_sum(const char* kernel) {
+  return fail(ErrorKind::internal,
+              fmt::format("kernel {}: the sum of what was read is not that of the memory", kernel));
+}
+
+Expected<void> check_stores(const char* kernel, Stores stores) {
+  if (stores == Stores::ordinary || has_non_temporal_stores()) return {};
+  return fail(ErrorKind::unavailable,
+              fmt::format("kernel {}: {} has no non-temporal stores", kernel, instruction_set()),
+              "measure ordinary stores");
+}
+
+class StreamKernel final : public Kernel {
+ public:
+  explicit StreamKernel(const KernelSpec& spec) : kind_(kind_of(spec.name)), stores_(spec.stores) {}
+
+  Expected<void> check_size(Bytes size) const override {
+    if (size.value >= kind_.arrays * line_bytes) return {};
+    return fail(ErrorKind::usage,
+                fmt::format("--size: {} do not hold a line of each of the {} arrays of {}",
+                            to_text(size), kind_.arrays, kind_.name));
+  }
+
+  Expected<void> prepare(const KernelMemory& memory) override {
+    if (kind_.writes) {
+      if (auto there = check_stores(kind_.name, stores_); !there) return there;
+    }
+    const auto lines = lay_out(memory);
+    if (!lines) return fail(lines.error());
+    cursor_ = Cursor(*lines);
+    for (std::size_t word = 0; word < *lines * line_words; ++word) {
+      arrays_[0][word] = kind_.allocates ? untouched : source_word(word);
+      if (kind_.arrays > 1) arrays_[1][word] = source_word(word);
+      if (kind_.arrays > 2) arrays_[2][word] = other_word(word);
+    }
+    return {};
+  }
+
+  void run(std::uint64_t steps) override {
+    cursor_.advance(steps, [&](std::size_t first, std::size_t lines) {
+      const std::size_t at = first * line_words;
+      LoopCall call;
+      call.operation = kind_.operation;
+      call.stores = stores_;
+      call.first = arrays_[0] + at;
+      if (kind_.arrays > 1) call.second = arrays_[1] + at;
+      if (kind_.arrays > 2) call.third = arrays_[2] + at;
+      call.value = kind_.operation == Operation::update ? 1.0 : factor;
+      call.lines = lines;
+      sum_ += run_loop(call);
+    });
+  }
+
+  std::uint64_t steps_a_pass() const override { return cursor_.lines(); }
+  Traffic traffic_a_step() const override {
+    const bool fetches = kind_.allocates && stores_ == Stores::ordinary;
+    return {kind_.reads * line_bytes, kind_.writes ? line_bytes : 0, fetches ? line_bytes : 0};
+  }
+
+  Expected<void> verify() const override {
+    std::uint64_t sum = 0;
+    for (std::size_t word = 0; word < cursor_.lines() * line_words; ++word) {
+      const std::uint64_t visits = cursor_.visits(word / line_words);
+      const double found = arrays_[0][word];
+      double expected =
+          visits > 0 || !kind_.allocates ? target_word(kind_.operation, word) : untouched;
+      if (kind_.operation == Operation::update) expected += static_cast<double>(visits);
+      if (found != expected) return wrong(kind_.name, word, found, expected);
+      sum += visits * std::bit_cast<std::uint64_t>(found);
+    }
+    if (kind_.operation == Operation::read && sum != sum_) return wrong_sum(kind_.name);
+    return {};
+  }
+
+ private:
+  /// Sets where the arrays start; returns the lines of each.
+  Expected<std::size_t> lay_out(const KernelMemory& memory) {
+    auto* const target = reinterpret_cast<double*>(memory.data);
+    auto* const source = reinterpret_cast<double*>(memory.source);
+    if (source == nullptr) {
+      if (auto fits = check_size(Bytes{memory.bytes}); !fits) return fail(fits.error());
+      const std::size_t lines = lines_an_array(memory.bytes / line_bytes, kind_.arrays);
+      for (std::size_t i = 0; i < kind_.arrays; ++i) arrays_[i] = target + i * lines * line_words;
+      return lines;
+    }
+    const std::size_t sources = kind_.arrays - 1;
+    if (sources == 0 || memory.bytes < line_bytes || memory.source_bytes < sources * line_bytes) {
+      return fail(ErrorKind::usage, fmt::format("--size: {} from {} hold no line for {}",
+                                                to_text(Bytes{memory.bytes}),
+                                                to_text(Bytes{memory.source_bytes}), kind_.name));
+    }
+    const std::size_t apart = lines_an_array(memory.source_bytes / line_bytes, sources);
+    arrays_[0] = target;
+    for (std::size_t i = 0; i < sources; ++i) arrays_[i + 1] = source + i * apart * line_words;
+    return std::min(memory.bytes / line_bytes, apart);
+  }
+
+  const Kind& kind_;
+  Stores stores_;
+  Cursor cursor_;
+  std::array<double*, 3> arrays_{};
+  std::uint64_t sum_ = 0;
+};
+
+/// Reads and writes by turns, each in its part of the region.
+class MixKernel final : public Kernel {
+ public:
+  explicit MixKernel(const KernelSpec& spec)
+      : reads_(spec.mix_reads), writes_(spec.mix_writes), stores_(spec.stores) {}
+
+  Expected<void> check_size(Bytes size) const override {
+    if (size.value >= std::size_t{reads_ + writes_} * line_bytes) return {};
+    return fail(ErrorKind::usage, fmt::format("--size: {} do not hold a step of {}:{} lines",
+                                              to_text(size), reads_, writes_));
+  }
+
+  Expected<void> prepare(const KernelMemory& memory) override {
+    if (auto fits = check_size(Bytes{memory.bytes}); !fits) return fits;
+    if (auto there = check_stores("mix", stores_); !there) return there;
+    // So many turns that both parts end together.
+    cursor_ = Cursor(memory.bytes / line_bytes / (reads_ + writes_));
+    from_ = reinterpret_cast<double*>(memory.data);
+    to_ = from_ + read_words();
+    for (std::size_t word = 0; word < read_words(); ++word) from_[word] = source_word(word);
+    std::fill(to_, to_ + written_words(), untouched);
+    return {};
+  }
+
+  void run(std::uint64_t steps) override {
+    cursor_.advance(steps, [&](std::size_t first, std::size_t turns) {
+      LoopCall call;
+      call.operation = Operation::mix;
+      call.stores = stores_;
+      call.first = to_ + first * writes_ * line_words;
+      call.second = from_ + first * reads_ * line_words;
+      call.value = factor;
+      call.lines = turns;
+      call.reads = reads_;
+      call.writes = writes_;
+      sum_ += run_loop(call);
+    });
+  }
+
+  std::uint64_t steps_a_pass() const override { return cursor_.lines(); }
+  Traffic traffic_a_step() const override {
+    return {reads_ * line_bytes, writes_ * line_bytes,
+            stores_ == Stores::ordinary ? writes_ * line_bytes : 0};
+  }
+
+  Expected<void> verify() const override {
+    for (std::size_t word = 0; word < written_words(); ++word) {
+      const double expected = cursor_.visits(word / line_words / writes_) > 0 ? factor : untouched;
+      if (to_[word] != expected) return wrong("mix", word, to_[word], expected);
+    }
+    std::uint64_t sum = 0;
+    for (std::size_t word = 0; word < read_words(); ++word) {
+      sum += cursor_.visits(word / line_words / reads_) * std::bit_cast<std::uint64_t>(from_[word]);
+    }
+    return sum == sum_ ? Expected<void>{} : wrong_sum("mix");
+  }
+
+ private:
+  std::size_t read_words() const { return cursor_.lines() * reads_ * line_words; }
+  std::size_t written_words() const { return cursor_.lines() * writes_ * line_words; }
+
+  unsigned reads_, writes_;
+  Stores stores_;
+  Cursor cursor_;
+  double* from_ = nullptr;
+  double* to_ = nullptr;
+  std::uint64_t sum_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_stream_kernel(const KernelSpec& spec) {
+  return std::make_unique<StreamKernel>(spec);
+}
+
+std::unique_ptr<Kernel> make_mix_kernel(const KernelSpec& spec) {
+  return std::make_unique<MixKernel>(spec);
+}
+
+}  // namespace numatlas

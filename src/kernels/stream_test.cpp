@@ -1,0 +1,135 @@
+// Every kernel on every instruction set that this CPU has.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+
+#include "kernels/kernel.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct FreeMemory {
+  void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{64}); }
+};
+using Memory = std::unique_ptr<std::byte, FreeMemory>;
+Memory memory_of(std::size_t bytes) {
+  return Memory(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64})));
+}
+
+KernelSpec spec_of(const std::string& name, Stores stores = Stores::ordinary) {
+  KernelSpec spec;
+  spec.name = name;
+  spec.stores = stores;
+  return spec;
+}
+
+class OnInstructionSet : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { ASSERT_TRUE(use_instruction_set(GetParam())); }
+  void TearDown() override { ASSERT_TRUE(use_instruction_set("")); }
+};
+
+const char* const stream_kernels[] = {"read",  "write",  "copy", "scale",  "add",
+                                      "triad", "update", "mix",  "scatter"};
+
+TEST_P(OnInstructionSet, IsTheOneInUse) { EXPECT_EQ(instruction_set(), GetParam()); }
+
+TEST_P(OnInstructionSet, StopsAnywhereAndVerifies) {
+  for (const char* name : stream_kernels) {
+    for (Stores stores : {Stores::ordinary, Stores::non_temporal}) {
+      if (stores == Stores::non_temporal && !has_non_temporal_stores()) continue;
+      // A line an array, odd numbers of lines, and arrays that are skewed.
+      for (std::size_t bytes : {std::size_t{192}, std::size_t{64 * 101}, std::size_t{1 << 20}}) {
+        const auto kernel = *make_kernel(spec_of(name, stores));
+        const Memory memory = memory_of(bytes);
+        ASSERT_TRUE(kernel->prepare({memory.get(), bytes})) << name;
+        ASSERT_TRUE(kernel->verify()) << name << " before the first step";
+        for (std::uint64_t steps : {1, 2, 3, 5, 64, 1000, 20'001}) {
+          kernel->run(steps);
+          const auto good = kernel->verify();
+          ASSERT_TRUE(good) << name << " " << bytes << ": " << good.error().message;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(OnInstructionSet, AWrongWordIsFound) {
+  constexpr std::size_t bytes = 64 * 1024;
+  for (const char* name : stream_kernels) {
+    const auto kernel = *make_kernel(spec_of(name));
+    const Memory memory = memory_of(bytes);
+    ASSERT_TRUE(kernel->prepare({memory.get(), bytes}));
+    kernel->run(kernel->steps_a_pass() * 2 + 3);
+    ASSERT_TRUE(kernel->verify());
+    double word;
+    std::memcpy(&word, memory.get() + 8 * 11, sizeof word);
+    word += 1;
+    std::memcpy(memory.get() + 8 * 11, &word, sizeof word);
+    const auto good = kernel->verify();
+    ASSERT_FALSE(good) << name;
+    EXPECT_EQ(good.error().kind, ErrorKind::internal);
+  }
+}
+
+TEST_P(OnInstructionSet, TheTargetIsWhatStreamSays) {
+  constexpr std::size_t bytes = 64 * 30;
+  const auto kernel = *make_kernel(spec_of("triad"));
+  const Memory memory = memory_of(bytes);
+  ASSERT_TRUE(kernel->prepare({memory.get(), bytes}));
+  kernel->run(10);
+  const auto* words = reinterpret_cast<const double*>(memory.get());
+  for (std::size_t i = 0; i < 80; ++i) EXPECT_EQ(words[i], words[80 + i] + 3 * words[160 + i]) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OnInstructionSet, ::testing::ValuesIn(instruction_sets()),
+                         [](const auto& set) { return set.param; });
+
+TEST(InstructionSet, UnknownAndAbsent) {
+  const auto unknown = use_instruction_set("AVX9");
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().message, HasSubstr("--isa: there is no instruction set 'AVX9'"));
+  EXPECT_THAT(unknown.error().hint, HasSubstr(instruction_sets().front()));
+}
+
+TEST(Traffic, IsCountedAsStreamDoes) {
+  const auto traffic = [](const char* name, Stores stores) {
+    return (*make_kernel(spec_of(name, stores)))->traffic_a_step();
+  };
+  EXPECT_EQ(traffic("read", Stores::ordinary).counted(), 64u);
+  EXPECT_EQ(traffic("copy", Stores::ordinary).counted(), 128u);
+  EXPECT_EQ(traffic("copy", Stores::ordinary).with_allocate(), 192u);
+  EXPECT_EQ(traffic("copy", Stores::non_temporal).with_allocate(), 128u);
+  EXPECT_EQ(traffic("triad", Stores::ordinary).counted(), 192u);
+  EXPECT_EQ(traffic("triad", Stores::ordinary).with_allocate(), 256u);
+  EXPECT_EQ(traffic("update", Stores::ordinary).with_allocate(), 128u) << "it has read its line";
+  EXPECT_EQ(traffic("mix", Stores::ordinary).read, 128u);
+  EXPECT_EQ(traffic("mix", Stores::ordinary).written, 64u);
+}
+
+TEST(StreamKernel, NonTemporalStoresAreNeverFeigned) {
+  ASSERT_TRUE(use_instruction_set(instruction_sets().back()));
+  const Memory memory = memory_of(1024);
+  const auto done =
+      (*make_kernel(spec_of("copy", Stores::non_temporal)))->prepare({memory.get(), 1024});
+  EXPECT_EQ(done.has_value(), has_non_temporal_stores());
+  if (!done) {
+    EXPECT_EQ(done.error().kind, ErrorKind::unavailable);
+  }
+  ASSERT_TRUE(use_instruction_set(""));
+}
+
+TEST(StreamKernel, TooLittleMemoryIsRefused) {
+  const auto kernel = *make_kernel(spec_of("triad"));
+  const Memory memory = memory_of(128);
+  const auto done = kernel->prepare({memory.get(), 128});
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message, HasSubstr("--size"));
+}
+
+}  // namespace
+}  // namespace numatlas

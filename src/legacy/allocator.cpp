@@ -1,0 +1,170 @@
+#include "legacy/allocator.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "benchmarks/parse.h"
+#include "report/grouped_table.h"
+#include "report/process_memory.h"
+#include "report/worker_table.h"
+
+namespace numatlas::legacy {
+namespace {
+
+constexpr const char* allocator_name = "numa_allocator";
+
+/// SIZE_MB, as text that --size takes.
+Expected<std::string> checked_size(const std::string& text) {
+  // Beyond this, bytes do not fit in 63 bits.
+  constexpr std::uint64_t most = (std::uint64_t{1} << 63) / mib - 1;
+  std::uint64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size() || value == 0 || value > most) {
+    return fail(ErrorKind::usage,
+                fmt::format("SIZE_MB: '{}' is not a whole number of MB from 1 to {}", text, most),
+                "numa_allocator [--serial] SIZE_MB, for example numa_allocator --serial 512");
+  }
+  return std::to_string(value);
+}
+
+Error leftover(const CLI::App& app) {
+  const std::vector<std::string> words = app.remaining();
+  const std::string& word = words.front();
+  const bool negative = word.size() > 1 && word[0] == '-' && word[1] >= '0' && word[1] <= '9';
+  if (negative) return checked_size(word).error();
+  Error error = leftover_error(app, words);
+  if (!word.starts_with('-')) {
+    error.message =
+        fmt::format("{}: only one size is taken, and '{}' follows it", allocator_name, word);
+  }
+  if (!error.hint.starts_with("did you mean")) error.hint = "see `numa_allocator --help`";
+  return error;
+}
+
+/// Whether the kernel manages nodes; a recorded machine does when it has any.
+bool numa_available(const Machine& machine) {
+  std::error_code code;
+  if (machine.is_live()) return std::filesystem::exists("/sys/devices/system/node/online", code);
+  return !machine.nodes.empty();
+}
+
+/// The only size's results; nullptr before there are any.
+const ScenarioResult* point_of(const RunReport& report) {
+  return report.scenarios.empty() ? nullptr : &report.scenarios.front();
+}
+
+const FlowResult* flow_of(const RunReport& report, std::size_t worker) {
+  const ScenarioResult* point = point_of(report);
+  if (point == nullptr) return nullptr;
+  for (const FlowResult& flow : point->flows) {
+    if (flow.worker == static_cast<int>(worker)) return &flow;
+  }
+  return nullptr;
+}
+
+std::string node_text(NodeId node) { return node.value < 0 ? "-" : std::to_string(node.value); }
+
+}  // namespace
+
+std::string page_size_cell(const Residency& residency) {
+  if (!residency.page_size) return "-";
+  // Less than half a percent on either side is the ragged end of a range.
+  const double huge = residency.thp_fraction.value_or(0);
+  const std::uint64_t huge_kb = huge_page_size(PageKind::thp).value / kib;
+  if (huge >= 0.995) return fmt::format("kB={}", huge_kb);
+  const std::uint64_t kb = residency.page_size->value / kib;
+  return huge < 0.005 ? fmt::format("kB={}", kb) : fmt::format("kB={},{}", kb, huge_kb);
+}
+
+std::string debug_block(const RunReport& report, const std::vector<std::string>& argv) {
+  const Machine& machine = report.machines.front();
+  std::string text = fmt::format(
+      "=== Debug Information ===\n"
+      "MPI Configuration:\n"
+      "  Number of ranks: {}\n"
+      "  Command line arguments:\n",
+      report.ranks);
+  for (std::size_t i = 0; i < argv.size(); ++i)
+    text += fmt::format("    argv[{}] = {}\n", i, argv[i]);
+  const FlowResult* first = flow_of(report, 0);
+  const std::optional<CpuId> seen = first == nullptr ? std::nullopt : first->cpu_before;
+  const Cpu* cpu = seen ? machine.find_cpu(*seen) : nullptr;
+  text += fmt::format(
+      "\n"
+      "System Information:\n"
+      "  Page size: {} bytes\n"
+      "  Number of NUMA nodes: {}\n"
+      "  NUMA available: {}\n"
+      "  Number of CPUs: {}\n"
+      "  Current CPU: {}\n"
+      "  Current NUMA node: {}\n",
+      machine.page_size ? std::to_string(machine.page_size->value) : "-", machine.nodes.size(),
+      numa_available(machine) ? "Yes" : "No", machine.cpus.size(),
+      seen ? std::to_string(seen->value) : "-", cpu == nullptr ? "-" : node_text(cpu->node));
+  return text;
+}
+
+std::string wide_table(const RunReport& report) {
+  // Widths and places as in the original's own output.
+  const TableGroup mpi{"MPI", {{"ranks", 7, true}}, std::nullopt};
+  const TableGroup cpu{"CPU", {{"Cores", 9}, {"NUMA", 6, true}}, 8};
+  const TableGroup memory{"MEMORY",
+                          {{"Address", 16, false, true},
+                           {"SIZE (MB)", 14},
+                           {"NUMA", 7, true},
+                           {"Page Size", 13, false, true}},
+                          29};
+  const TableGroup latency{"LATENCY", {{"Avg (ns)", 12}}, std::nullopt};
+  const ScenarioResult* point = point_of(report);
+  const std::string size = point == nullptr ? "-" : std::to_string(point->size.value / mib);
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t i = 0; i < report.workers.size(); ++i) {
+    const WorkerRow& worker = report.workers[i];
+    const FlowResult* flow = flow_of(report, i);
+    const Metric* metric = flow == nullptr ? nullptr : find_metric(*flow, "latency");
+    rows.push_back(
+        {fmt::format("{:03}", worker.rank), cores_text(worker.cpus), node_text(worker.cpu_node),
+         flow == nullptr ? "-" : fmt::format("{:#x}", flow->address), size,
+         flow == nullptr ? "-" : memory_node_text(*flow),
+         flow == nullptr ? "-" : page_size_cell(flow->residency),
+         metric == nullptr || !metric->value ? "-" : fmt::format("{:.2f}", *metric->value * 1e9)});
+  }
+  return grouped_table({mpi, cpu, memory, latency}, rows);
+}
+
+int allocator(const std::vector<std::string>& argv) {
+  CLI::App app("Latency of one size of memory in each MPI rank.");
+  app.name(allocator_name);
+  std::string size = "512";
+  bool serial = false;
+  app.add_option("SIZE_MB", size, "memory a rank in MB")->type_name("")->capture_default_str();
+  app.add_flag("--serial", serial, "one rank at a time");
+  app.footer("\n`numatlas latency` measures the same with more options. man numa_allocator");
+  app.allow_extras();
+  try {
+    app.parse(std::vector<std::string>(argv.rbegin(), argv.rend() - 1));
+  } catch (const CLI::Success& success) {
+    return app.exit(success);  // --help
+  } catch (const CLI::ParseError& error) {
+    return end_with_error({ErrorKind::usage, error.what(), "see `numa_allocator --help`"});
+  }
+  if (!app.remaining().empty()) return end_with_error(leftover(app));
+  const auto checked = checked_size(size);
+  if (!checked) return end_with_error(checked.error());
+  Command command;
+  command.size_option = "SIZE_MB";
+  command.words = {"--size=" + *checked};
+  if (serial) command.words.push_back("--serial");
+  command.table = [&argv](const RunReport& report) {
+    return debug_block(report, argv) + "\n" + wide_table(report);
+  };
+  command.process_memory = [](const LastRank& last) {
+    return "\n" + process_memory_table(last.memory);
+  };
+  return run(command);
+}
+
+}  // namespace numatlas::legacy

@@ -1,0 +1,44 @@
+// What the source systems' commands share: each is a translation into words of `numatlas latency`,
+// with a report of its own.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "benchmarks/runner.h"
+#include "report/result.h"
+
+namespace numatlas::legacy {
+
+/// The last rank's memory, read while its memory of the last size stands.
+struct LastRank {
+  const ProcessMemory& memory;
+  int rank = 0;
+};
+
+/// A command, translated.
+struct Command {
+  std::vector<std::string> words;      ///< of `numatlas latency`
+  std::string size_option = "--size";  ///< what errors about the size name
+  std::function<std::string(const RunReport&)> table;
+  std::function<void(const RunReport&)> save;  ///< after each point; may be empty
+  std::function<std::string(const LastRank&)> process_memory;
+};
+
+/// Runs it over all ranks; the notes of the run go to standard error, after the table. Returns the
+/// exit code (docs/exit-codes.md).
+int run(const Command& command);
+
+/// Shows in `cpus` what a rank was given instead of the CPU its worker took, where that is the two
+/// hardware threads of one core: the originals' "1,65". `masks`: a mask a rank.
+void show_given_cpus(RunReport& report, const std::vector<CpuSet>& masks);
+
+/// Prints "NAME: warning: TEXT" on standard error, from one rank only.
+void warn(const std::string& name, const std::string& text);
+
+/// For tests: the placement of a recorded machine, as `numatlas exec` hands it on there
+/// (NUMATLAS_TEST_MACHINE, _CPUS, _MEMORY); empty unless the null engine is asked for.
+std::vector<std::string> test_words();
+
+}  // namespace numatlas::legacy

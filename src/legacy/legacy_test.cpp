@@ -1,0 +1,285 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "legacy/allocator.h"
+#include "legacy/mem_bench.h"
+#include "legacy/numa_bench.h"
+#include "legacy/numa_xfer.h"
+
+namespace numatlas::legacy {
+namespace {
+
+using testing::HasSubstr;
+
+Machine machine_with_cores() {
+  Machine machine;
+  machine.source = "test";
+  machine.page_size = Bytes{4096};
+  machine.nodes.resize(4);
+  for (int i = 0; i < 4; ++i) machine.nodes[static_cast<std::size_t>(i)].id = NodeId{i};
+  for (int i : {1, 2, 65, 66}) {
+    Cpu cpu;
+    cpu.id = CpuId{i};
+    cpu.core = i % 64;
+    cpu.node = NodeId{0};
+    machine.cpus.push_back(cpu);
+  }
+  return machine;
+}
+
+FlowResult flow_on(int worker, int cpu, std::map<int, std::size_t> pages) {
+  FlowResult flow;
+  flow.worker = worker;
+  flow.address = 0x48a2d0;
+  flow.cpu_before = flow.cpu_after = CpuId{cpu};
+  flow.residency.pages_by_node = std::move(pages);
+  flow.residency.page_size = Bytes{4096};
+  flow.metrics = {{"latency", "s", (126.39 + worker) * 1e-9, std::nullopt}};
+  return flow;
+}
+
+RunReport report_of_two() {
+  RunReport report;
+  report.ranks = 2;
+  report.hosts = {"here"};
+  report.machines = {machine_with_cores()};
+  report.workers = {{0, 0, 0, CpuSet{CpuId{1}}, NodeId{0}, "inherit"},
+                    {1, 0, 0, CpuSet{CpuId{2}}, NodeId{0}, "inherit"}};
+  ScenarioResult point;
+  point.size = Bytes{512 * mib};
+  point.flows = {flow_on(0, 1, {{3, 100}}), flow_on(1, 2, {{1, 10}, {3, 90}})};
+  report.scenarios = {point};
+  return report;
+}
+
+TEST(Mapping, SaysWhatWasObserved) {
+  EXPECT_EQ(mapping_csv(report_of_two()), "rank,cpu_id,cpu_numa,memory_numa\n0,1,0,3\n1,2,0,3\n");
+}
+
+TEST(Mapping, LeavesTheUnknownEmpty) {
+  RunReport report = report_of_two();
+  report.scenarios[0].flows[0].residency.pages_by_node.clear();
+  report.scenarios[0].flows[0].cpu_before = report.scenarios[0].flows[0].cpu_after = std::nullopt;
+  report.scenarios[0].flows.pop_back();
+  EXPECT_EQ(mapping_csv(report), "rank,cpu_id,cpu_numa,memory_numa\n0,,,\n1,,,\n");
+}
+
+ProcessMemory memory_of_last() {
+  const auto mb = [](double value) { return Bytes{static_cast<std::uint64_t>(value * mib)}; };
+  ProcessMemory memory;
+  memory.pid = 50212;
+  memory.command = "numa_mem_bench";
+  memory.nodes = {NodeId{0}, NodeId{1}};
+  memory.rows = {{"Huge", {mb(0), mb(0)}},
+                 {"Heap", {mb(2050.96), mb(0)}},
+                 {"Stack", {mb(0.02), mb(0)}},
+                 {"Private", {mb(10.35), mb(5.68)}}};
+  return memory;
+}
+
+TEST(StatisticsBlock, IsAsTheDocumentsPrintIt) {
+  const ProcessMemory memory = memory_of_last();
+  EXPECT_EQ(statistics_block({memory, 6}, Bytes{2048 * mib}),
+            "[6] ===================== NUMA Statistics =====================\n"
+            "[6] Last Process: Rank 6\n"
+            "[6] Process ID: 50212\n"
+            "[6] Allocated Memory Size: 2048 MB\n"
+            "[6] Running numastat...\n"
+            "[6] \n"
+            "[6] Per-node process memory usage (in MBs) for PID 50212 (numa_mem_bench)\n"
+            "[6]                            Node 0          Node 1           Total\n"
+            "[6]                   --------------- --------------- ---------------\n"
+            "[6] Huge                         0.00            0.00            0.00\n"
+            "[6] Heap                      2050.96            0.00         2050.96\n"
+            "[6] Stack                        0.02            0.00            0.02\n"
+            "[6] Private                     10.35            5.68           16.03\n"
+            "[6] ----------------  --------------- --------------- ---------------\n"
+            "[6] Total                     2061.33            5.68         2067.01\n"
+            "[6]==========================================================\n");
+}
+
+TEST(WideTable, IsAsTheDocumentsPrintIt) {
+  RunReport report = report_of_two();
+  show_given_cpus(report, {CpuSet{CpuId{1}, CpuId{65}}, CpuSet{CpuId{2}, CpuId{66}}});
+  report.scenarios[0].flows[1].residency.pages_by_node = {{3, 100}};
+  EXPECT_EQ(
+      wide_table(report),
+      R"( ===========================================================================================
+|  MPI  |        CPU     |                             MEMORY                  |  LATENCY   |
+|-------|---------|------|----------------|--------------|-------|-------------|------------|
+| ranks | Cores   | NUMA |     Address    | SIZE (MB)    | NUMA  |  Page Size  | Avg (ns)   |
+|-------|---------|------|----------------|--------------|-------|-------------|------------|
+|  000  | 1,65    |   0  | 0x48a2d0       | 512          |   3   | kB=4        | 126.39     |
+|  001  | 2,66    |   0  | 0x48a2d0       | 512          |   3   | kB=4        | 127.39     |
+ ===========================================================================================
+)");
+}
+
+TEST(GivenCpus, AreShownOnlyWhereTheyAreOneCore) {
+  RunReport report = report_of_two();
+  show_given_cpus(report, {CpuSet{CpuId{1}, CpuId{2}}, CpuSet{CpuId{1}, CpuId{2}, CpuId{65}}});
+  EXPECT_EQ(report.workers[0].cpus, CpuSet{CpuId{1}});
+  EXPECT_EQ(report.workers[1].cpus, CpuSet{CpuId{2}});
+}
+
+TEST(PageSize, IsTheMappingsOwn) {
+  Residency residency;
+  EXPECT_EQ(page_size_cell(residency), "-");
+  residency.page_size = Bytes{4 * kib};
+  EXPECT_EQ(page_size_cell(residency), "kB=4");
+  residency.thp_fraction = 0.4;
+  EXPECT_EQ(page_size_cell(residency), "kB=4,2048");
+  residency.thp_fraction = 1;
+  EXPECT_EQ(page_size_cell(residency), "kB=2048");
+  residency.thp_fraction.reset();
+  residency.page_size = Bytes{64 * kib};
+  EXPECT_EQ(page_size_cell(residency), "kB=64");
+}
+
+TEST(DebugBlock, NamesRanksWordsAndMachine) {
+  EXPECT_EQ(debug_block(report_of_two(), {"./numa_allocator", "--serial", "512"}),
+            "=== Debug Information ===\n"
+            "MPI Configuration:\n"
+            "  Number of ranks: 2\n"
+            "  Command line arguments:\n"
+            "    argv[0] = ./numa_allocator\n"
+            "    argv[1] = --serial\n"
+            "    argv[2] = 512\n"
+            "\n"
+            "System Information:\n"
+            "  Page size: 4096 bytes\n"
+            "  Number of NUMA nodes: 4\n"
+            "  NUMA available: Yes\n"
+            "  Number of CPUs: 4\n"
+            "  Current CPU: 1\n"
+            "  Current NUMA node: 0\n");
+}
+
+/// Standard error and exit code of a program that must not get as far as measuring.
+template <class Program>
+std::pair<int, std::string> refused(Program program, std::vector<std::string> words) {
+  testing::internal::CaptureStderr();
+  const int code = program(words);
+  return {code, testing::internal::GetCapturedStderr()};
+}
+
+TEST(Allocator, RefusesWhatIsNoSize) {
+  for (const char* bad : {"abc", "0", "-5", "1.5", "512MB", "99999999999999999999", ""}) {
+    const auto [code, text] = refused(allocator, {"numa_allocator", bad});
+    EXPECT_EQ(code, 2) << bad;
+    EXPECT_THAT(text, HasSubstr(std::string("SIZE_MB: '") + bad + "'"));
+  }
+}
+
+TEST(Allocator, RefusesMoreThanItTakes) {
+  const auto [two, two_text] = refused(allocator, {"numa_allocator", "5", "6"});
+  EXPECT_EQ(two, 2);
+  EXPECT_THAT(two_text, HasSubstr("only one size is taken, and '6' follows it"));
+  const auto [unknown, text] = refused(allocator, {"numa_allocator", "--seriall", "5"});
+  EXPECT_EQ(unknown, 2);
+  EXPECT_THAT(text, HasSubstr("unknown option '--seriall'"));
+  EXPECT_THAT(text, HasSubstr("did you mean --serial?"));
+}
+
+TEST(MemBench, RefusesBadSizes) {
+  for (const char* bad : {"0", "-4", "300-400", "1-64,128", "1.5", ""}) {
+    const auto [code, text] = refused(mem_bench, {std::string("--size=") + bad});
+    EXPECT_EQ(code, 2) << bad;
+    EXPECT_THAT(text, HasSubstr("--size")) << bad;
+  }
+}
+
+TEST(MemBench, RefusesAFileItCannotWrite) {
+  setenv("NUMATLAS_ENGINE", "null", 1);
+  const auto [code, text] = refused(mem_bench, {"--size=1", "--csv=/nowhere/at/all.csv"});
+  unsetenv("NUMATLAS_ENGINE");
+  EXPECT_EQ(code, 6);
+  EXPECT_THAT(text, HasSubstr("--csv: /nowhere/at/all.csv"));
+}
+
+TEST(TestWords, AreForTheNullEngineOnly) {
+  setenv("NUMATLAS_TEST_MACHINE", "numa:2 core:2 pu:1", 1);
+  setenv("NUMATLAS_TEST_MEMORY", "bind:1", 1);
+  EXPECT_TRUE(test_words().empty());
+  setenv("NUMATLAS_ENGINE", "null", 1);
+  EXPECT_THAT(test_words(),
+              testing::ElementsAre("--machine", "numa:2 core:2 pu:1", "--memory", "bind:1"));
+  for (const char* name : {"NUMATLAS_ENGINE", "NUMATLAS_TEST_MACHINE", "NUMATLAS_TEST_MEMORY"}) {
+    unsetenv(name);
+  }
+}
+
+TEST(NumaBench, NodeLinesHaveADigitACpu) {
+  Machine machine = machine_with_cores();
+  machine.nodes.resize(2);
+  machine.cpus.resize(2);  // 1 and 2
+  machine.nodes[0].cpus = {CpuId{1}};
+  machine.nodes[0].memory_total = Bytes{65425 * mib};
+  machine.nodes[1].cpus = {CpuId{2}};
+  EXPECT_EQ(node_lines(machine), "NUMA node 0: 010 - 65425 MB\nNUMA node 1: 001 - - MB\n");
+}
+
+TEST(NumaBench, CoreLinesAreTheOriginalsWorkAtTheMeasuredRate) {
+  RunReport report = report_of_two();
+  report.scenarios[0].labels = {{"run", "together"}};
+  // 2^28 updates of 2^-25 s; the other's rate is not known.
+  report.scenarios[0].flows[0].metrics = {{"access_time", "s", 1.0 / (1 << 25), std::nullopt}};
+  EXPECT_EQ(core_lines(report, "together"), "Core 1: 8.000s\nCore 2: -\n");
+  EXPECT_EQ(core_lines(report, "alone"), "");
+}
+
+const NumaXfer asked_for{"0,1", "2-3", 4294967296, 10, 16};
+
+TEST(NumaXfer, IsACopyOfAPartByEachThread) {
+  const std::vector<std::string> words = copy_words(asked_for);
+  EXPECT_EQ(words, (std::vector<std::string>{"--from", "interleave:0-1", "--to", "interleave:2-3",
+                                             "--side", "any", "--threads", "16", "--size",
+                                             "268435456B", "--mpi", "none"}));
+  const auto size = [](std::uint64_t bytes, int threads) {
+    return copy_words({"0", "0", bytes, 1, threads})[9];
+  };
+  EXPECT_EQ(size(1000, 1), "960B") << "whole lines";
+  EXPECT_EQ(size(1000, 7), "128B");
+  EXPECT_EQ(size(1, 1), "128B");
+}
+
+TEST(NumaXfer, PrintsTheBlocksOfTheOriginal) {
+  RunReport report;
+  report.scenarios.resize(1);
+  report.scenarios[0].totals = {{"bandwidth_sum", "B/s", 8.0 * gib, std::nullopt},
+                                {"copy_rate", "B/s", 4.0 * gib, std::nullopt}};
+  EXPECT_EQ(numa_xfer_text(asked_for, report),
+            "--- Configuration ---\n"
+            "Source Nodes: 0,1\n"
+            "Destination Nodes: 2-3\n"
+            "Buffer Size: 4096 MiB\n"
+            "Iterations: 10\n"
+            "OpenMP Threads: 16\n"
+            "---------------------\n"
+            "--- Results ---\n"
+            "Average Latency: 1000.000 ms\n"
+            "Average Bandwidth: 4.000 GiB/s\n"
+            "---------------\n");
+  report.scenarios[0].totals.clear();
+  EXPECT_THAT(numa_xfer_text(asked_for, report), HasSubstr("Average Bandwidth: - GiB/s\n"));
+}
+
+TEST(NumaXfer, RefusesBadWords) {
+  const auto code = [](const std::string& from, const std::string& bytes, const std::string& n,
+                       const std::string& threads) {
+    return numa_xfer({"--src_nodes", from, "--dst_nodes", "0", "--benchmark_bytes", bytes,
+                      "--iterations_per_bench", n, "--num_threads", threads});
+  };
+  const int usage = exit_code(ErrorKind::usage);
+  EXPECT_EQ(numa_xfer({"--src_nodes", "0"}), usage);
+  EXPECT_EQ(code("all", "4096", "1", "1"), usage);
+  EXPECT_EQ(code("0", "0", "1", "1"), usage);
+  EXPECT_EQ(code("0", "4k", "1", "1"), usage);
+  EXPECT_EQ(code("0", "4096", "0", "1"), usage);
+  EXPECT_EQ(code("0", "4096", "1", "-1"), usage);
+}
+
+}  // namespace
+}  // namespace numatlas::legacy

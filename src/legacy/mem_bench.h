@@ -1,0 +1,22 @@
+// numa_mem_bench: latency by rank and size, with the table, results file, mapping file and memory
+// statistics of the program of this name.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "legacy/latency_run.h"
+
+namespace numatlas::legacy {
+
+/// The whole program: words after its name -> exit code.
+int mem_bench(const std::vector<std::string>& words);
+
+/// mapping_check.log: CSV "rank,cpu_id,cpu_numa,memory_numa", a row a rank: the CPU its worker was
+/// seen on, that CPU's node, and the node that holds most of its pages. Unknown: empty.
+std::string mapping_csv(const RunReport& report);
+
+/// The block "NUMA Statistics", each line with "[RANK] " before it. `size`: of the last point.
+std::string statistics_block(const LastRank& last, Bytes size);
+
+}  // namespace numatlas::legacy

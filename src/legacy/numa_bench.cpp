@@ -1,0 +1,136 @@
+#include "legacy/numa_bench.h"
+
+#include <CLI/CLI.hpp>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/say.h"
+#include "benchmarks/parse.h"
+#include "benchmarks/runner.h"
+#include "legacy/latency_run.h"
+#include "report/worker_table.h"
+
+namespace numatlas::legacy {
+namespace {
+
+constexpr const char* numa_bench_name = "numa_bench";
+
+// What each core of the original does: one update for each byte of its 256 MiB.
+constexpr double updates = 1 << 28;
+
+struct TwoCores {
+  std::optional<int> first, second;
+  std::string pattern = "own";
+  bool serial = false;
+};
+
+void declare(CLI::App& app, TwoCores& options) {
+  app.name(numa_bench_name);
+  app.add_option("--core0", options.first, "CPU that runs first; with --core1")->type_name("CPU");
+  app.add_option(
+         "--core1", options.second,
+         "the other CPU (default: a CPU of each of the first two NUMA nodes, or two of one)")
+      ->type_name("CPU");
+  app.add_option("--pattern", options.pattern,
+                 "own (each core its own memory), first (both what core0 touched first), crossed "
+                 "(each what the other touched first)")
+      ->type_name("NAME")
+      ->capture_default_str();
+  app.add_flag("--serial", options.serial, "one core after the other, as the original does");
+  app.footer(
+      "\nThe seconds are those of 2^28 scattered updates at the rate measured, which is less than\n"
+      "is really run. Both cores run at the same time unless --serial. `numatlas touch` measures\n"
+      "the same with more options. man numa_bench");
+  app.allow_extras();
+}
+
+/// As words of `numatlas touch`.
+Expected<std::vector<std::string>> translated(const TwoCores& options) {
+  const char* const pattern = options.pattern == "first"     ? "other"
+                              : options.pattern == "own"     ? "own"
+                              : options.pattern == "crossed" ? "crossed"
+                                                             : nullptr;
+  if (pattern == nullptr) {
+    return fail(ErrorKind::usage,
+                fmt::format("--pattern: '{}' is not one of own, first, crossed", options.pattern));
+  }
+  if (options.first.has_value() != options.second.has_value())
+    return fail(ErrorKind::usage, "--core0 and --core1 go together", "give both, or neither");
+  std::vector<std::string> words{"--threads", "2", "--pattern", pattern, "--kernel", "scatter"};
+  for (const std::optional<int>& core : {options.first, options.second}) {
+    if (core && *core < 0) return fail(ErrorKind::usage, "--core0, --core1: CPUs count from 0");
+  }
+  if (options.first) {
+    words.insert(words.end(), {"--cpus", fmt::format("{},{}", *options.first, *options.second)});
+  }
+  if (options.serial) words.push_back("--serial");
+  const std::vector<std::string> test = test_words();
+  words.insert(words.end(), test.begin(), test.end());
+  return words;
+}
+
+}  // namespace
+
+std::string node_lines(const Machine& machine) {
+  const CpuSet all = machine.all_cpus();
+  const int last = all.empty() ? -1 : all[all.size() - 1].value;
+  std::string text;
+  for (const NumaNode& node : machine.nodes) {
+    std::string digits;
+    for (int cpu = 0; cpu <= last; ++cpu) digits += node.cpus.contains(CpuId{cpu}) ? '1' : '0';
+    text += fmt::format("NUMA node {}: {} - {} MB\n", node.id.value, digits,
+                        node.memory_total ? std::to_string(node.memory_total->value / mib) : "-");
+  }
+  return text;
+}
+
+std::string core_lines(const RunReport& report, const std::string& run) {
+  std::string text;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (label_of(point, "run") != run) continue;
+    for (const FlowResult& flow : point.flows) {
+      const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
+      const Metric* const update = find_metric(flow, "access_time");
+      text += fmt::format("Core {}: {}\n", to_list(worker.cpus),
+                          update != nullptr && update->value
+                              ? fmt::format("{:.3f}s", *update->value * updates)
+                              : "-");
+    }
+  }
+  return text;
+}
+
+int numa_bench(const std::vector<std::string>& words) {
+  CLI::App app("Two CPUs on their own, or on each other's, first-touched memory.");
+  TwoCores options;
+  declare(app, options);
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::Success& success) {
+    return app.exit(success);  // --help
+  } catch (const CLI::ParseError& error) {
+    return end_with_error({ErrorKind::usage, error.what(), "see `numa_bench --help`"});
+  }
+  if (!app.remaining().empty()) {
+    Error error = leftover_error(app, app.remaining());
+    if (!error.hint.starts_with("did you mean")) error.hint = "see `numa_bench --help`";
+    return end_with_error(error);
+  }
+  const auto touch_words = translated(options);
+  if (!touch_words) return end_with_error(touch_words.error());
+  const auto parsed = parse_run("touch", *touch_words);
+  if (!parsed) return end_with_error(parsed.error());
+  std::string notes;
+  RunHooks hooks;
+  hooks.table = [&](const RunReport& report) {
+    notes = notes_text(report);
+    return node_lines(report.machines.front()) +
+           core_lines(report, options.serial ? "alone" : "together");
+  };
+  const int code = run_and_exit_code(*parsed->benchmark, parsed->options, hooks);
+  say(notes);
+  return code;
+}
+
+}  // namespace numatlas::legacy

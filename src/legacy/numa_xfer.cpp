@@ -1,0 +1,163 @@
+#include "legacy/numa_xfer.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/say.h"
+#include "benchmarks/parse.h"
+#include "legacy/latency_run.h"
+#include "report/worker_table.h"
+
+namespace numatlas::legacy {
+namespace {
+
+constexpr const char* help_hint = "see `numa_numa_xfer_bench --help`";
+
+struct Words {
+  std::string source_nodes, target_nodes, bytes, iterations, threads = "1";
+};
+
+void declare(CLI::App& app, Words& words) {
+  app.name("numa_numa_xfer_bench");
+  const auto option = [&](const char* name, std::string& value, const char* what) {
+    return app.add_option(name, value, what);
+  };
+  option("--src_nodes", words.source_nodes, "nodes of the buffer copied from: 0,1 or 0-3")
+      ->type_name("NODES")
+      ->required();
+  option("--dst_nodes", words.target_nodes, "nodes of the buffer copied to")
+      ->type_name("NODES")
+      ->required();
+  option("--benchmark_bytes", words.bytes, "bytes that all threads together copy")
+      ->type_name("BYTES")
+      ->required();
+  option("--iterations_per_bench", words.iterations,
+         "printed; how long is measured follows from how sure the result is")
+      ->type_name("N")
+      ->required();
+  option("--num_threads", words.threads, "threads")->type_name("N")->capture_default_str();
+  app.footer("\n`numatlas copy` measures the same with more options. man numa_numa_xfer_bench");
+}
+
+template <class T>
+Expected<T> whole(const std::string& text, const char* option, T most) {
+  T value{};
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code == std::errc{} && end == text.data() + text.size() && value > 0 && value <= most)
+    return value;
+  return fail(ErrorKind::usage,
+              fmt::format("{}: '{}' is not a whole number from 1 to {}", option, text, most));
+}
+
+Expected<std::string> nodes(const std::string& text, const char* option) {
+  const auto list = parse_list<NodeId>(text);
+  if (list && !list->empty()) return to_list(*list);
+  return fail(ErrorKind::usage, fmt::format("{}: '{}' is not a list of nodes", option, text),
+              "such as 0,1 or 0-3");
+}
+
+Expected<NumaXfer> read(const Words& words) {
+  // What CPUs and memory there is decides; this only keeps the numbers in their types.
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 62;
+  constexpr int most = std::numeric_limits<int>::max();
+  NumaXfer asked{words.source_nodes, words.target_nodes, 0, 0, 1};
+  if (auto from = nodes(words.source_nodes, "--src_nodes"); !from) return fail(from.error());
+  if (auto to = nodes(words.target_nodes, "--dst_nodes"); !to) return fail(to.error());
+  const auto bytes = whole<std::uint64_t>(words.bytes, "--benchmark_bytes", most_bytes);
+  if (!bytes) return fail(bytes.error());
+  const auto iterations = whole<int>(words.iterations, "--iterations_per_bench", most);
+  if (!iterations) return fail(iterations.error());
+  const auto threads = whole<int>(words.threads, "--num_threads", most);
+  if (!threads) return fail(threads.error());
+  asked.bytes = *bytes;
+  asked.iterations = *iterations;
+  asked.threads = *threads;
+  return asked;
+}
+
+/// Our errors name our options.
+Error in_its_words(Error error) {
+  for (const auto& [ours, theirs] :
+       {std::pair{"--from", "--src_nodes"}, std::pair{"--to", "--dst_nodes"},
+        std::pair{"--size", "--benchmark_bytes"}, std::pair{"--threads", "--num_threads"}}) {
+    error = renamed(std::move(error), ours, theirs);
+  }
+  if (error.kind == ErrorKind::resource) error.hint = "ask for less";
+  return error;
+}
+
+}  // namespace
+
+std::vector<std::string> copy_words(const NumaXfer& asked) {
+  // A line a thread at least, and whole lines, which is what the copy moves.
+  constexpr std::uint64_t line = 64;
+  const auto threads = static_cast<std::uint64_t>(asked.threads);
+  const std::uint64_t part = std::max(2 * line, asked.bytes / threads / line * line);
+  const auto interleaved = [](const std::string& list) {
+    return "interleave:" + to_list(*parse_list<NodeId>(list));
+  };
+  return {"--from",    interleaved(asked.source_nodes),
+          "--to",      interleaved(asked.target_nodes),
+          "--side",    "any",
+          "--threads", std::to_string(asked.threads),
+          "--size",    fmt::format("{}B", part),
+          "--mpi",     "none"};
+}
+
+std::string numa_xfer_text(const NumaXfer& asked, const RunReport& report) {
+  const Metric* rate =
+      report.scenarios.empty() ? nullptr : find_total(report.scenarios.front(), "copy_rate");
+  const auto bytes = static_cast<double>(asked.bytes);
+  const bool known = rate != nullptr && rate->value && *rate->value > 0;
+  return fmt::format(
+      "--- Configuration ---\n"
+      "Source Nodes: {}\n"
+      "Destination Nodes: {}\n"
+      "Buffer Size: {:g} MiB\n"
+      "Iterations: {}\n"
+      "OpenMP Threads: {}\n"
+      "---------------------\n"
+      "--- Results ---\n"
+      "Average Latency: {} ms\n"
+      "Average Bandwidth: {} GiB/s\n"
+      "---------------\n",
+      asked.source_nodes, asked.target_nodes, bytes / mib, asked.iterations, asked.threads,
+      known ? fmt::format("{:.3f}", bytes / *rate->value * 1e3) : "-",
+      known ? fmt::format("{:.3f}", *rate->value / gib) : "-");
+}
+
+int numa_xfer(const std::vector<std::string>& words) {
+  CLI::App app("Bandwidth of copies between the memory of NUMA nodes.");
+  Words given;
+  declare(app, given);
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::Success& success) {
+    return app.exit(success);  // --help
+  } catch (const CLI::ParseError& error) {
+    return end_with_error({ErrorKind::usage, error.what(), help_hint});
+  }
+  const auto asked = read(given);
+  if (!asked) return end_with_error(asked.error());
+  std::vector<std::string> ours = copy_words(*asked);
+  for (const std::string& word : test_words()) ours.push_back(word);
+  auto parsed = parse_run("copy", ours);
+  if (!parsed) return end_with_error(in_its_words(parsed.error()));
+  std::string notes;
+  RunHooks hooks;
+  hooks.table = [&](const RunReport& report) {
+    notes = notes_text(report);
+    return numa_xfer_text(*asked, report);
+  };
+  return with_ranks("none", true, [&](Comm& comm) -> Expected<void> {
+    const auto report = run_benchmark(*parsed->benchmark, parsed->options, comm, hooks);
+    say(notes);
+    if (report) return {};
+    return fail(in_its_words(report.error()));
+  });
+}
+
+}  // namespace numatlas::legacy

@@ -1,0 +1,186 @@
+#include "machine/allowance.h"
+
+#include <sched.h>
+#include <algorithm>
+
+#include <cerrno>
+#include <memory>
+#include <sstream>
+
+#include <fmt/format.h>
+
+namespace numatlas {
+namespace {
+
+/// Where this process stands in one cgroup hierarchy.
+struct CgroupPlace {
+  bool found = false;
+  bool unified = false;  ///< version 2
+  std::string mount_point;
+  std::string path;  ///< below the mount point, "" for its top
+
+  /// Folders from the process's own to the top of what is visible.
+  std::vector<std::string> folders() const {
+    std::vector<std::string> all;
+    for (std::string at = path;;) {
+      all.push_back(mount_point + at);
+      if (at.empty()) return all;
+      at = at.substr(0, at.rfind('/'));
+    }
+  }
+};
+
+bool has_word(const std::string& list, const std::string& word) {
+  return ("," + list + ",").find("," + word + ",") != std::string::npos;
+}
+
+/// The process's path in the hierarchy of a controller: version 1 where one carries it, else the
+/// unified one ("0::/path").
+std::optional<std::pair<std::string, bool>> path_in_hierarchy(const Tree& tree,
+                                                              const std::string& controller) {
+  std::optional<std::string> unified;
+  for (const std::string& line : split_lines(tree.text("/proc/self/cgroup").value_or(""))) {
+    const auto first = line.find(':');
+    const auto second = line.find(':', first == std::string::npos ? first : first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const std::string path = line.substr(second + 1);
+    if (has_word(controllers, controller)) return std::pair(path, false);
+    if (line.starts_with("0::")) unified = path;
+  }
+  if (unified) return std::pair(*unified, true);
+  return std::nullopt;
+}
+
+struct Mount {
+  std::string top;  ///< the cgroup that is mounted there
+  std::string point;
+};
+
+/// A line of mountinfo: "31 23 0:28 TOP POINT options - TYPE source super-options".
+std::optional<Mount> find_mount(const Tree& tree, const std::string& controller, bool unified) {
+  for (const std::string& line : split_lines(tree.text("/proc/self/mountinfo").value_or(""))) {
+    const auto dash = line.find(" - ");
+    if (dash == std::string::npos) continue;
+    std::istringstream before(line.substr(0, dash)), after(line.substr(dash + 3));
+    std::string id, parent, device, type, source, options;
+    Mount mount;
+    before >> id >> parent >> device >> mount.top >> mount.point;
+    after >> type >> source >> options;
+    if (unified ? type == "cgroup2" : type == "cgroup" && has_word(options, controller)) {
+      return mount;
+    }
+  }
+  return std::nullopt;
+}
+
+CgroupPlace place_of(const Tree& tree, const std::string& controller) {
+  CgroupPlace place;
+  const auto path = path_in_hierarchy(tree, controller);
+  if (!path) return place;
+  place.found = true;
+  place.unified = path->second;
+  place.path = path->first;
+  Mount mount{"/", place.unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/" + controller};
+  if (const auto found = find_mount(tree, controller, place.unified)) mount = *found;
+  place.mount_point = mount.point;
+  // In a container the mounted top may be a part of the path, and the path may not be visible.
+  if (mount.top != "/" && (place.path + "/").starts_with(mount.top + "/")) {
+    place.path.erase(0, mount.top.size());
+  }
+  while (place.path.ends_with('/')) place.path.pop_back();
+  if (place.path.find("..") != std::string::npos || !tree.exists(place.mount_point + place.path)) {
+    place.path.clear();
+  }
+  return place;
+}
+
+std::optional<CpuSet> cpuset_of_cgroup(const Tree& tree) {
+  const CgroupPlace place = place_of(tree, "cpuset");
+  if (!place.found) return std::nullopt;
+  const auto names = place.unified
+                         ? std::vector<std::string>{"/cpuset.cpus.effective"}
+                         : std::vector<std::string>{"/cpuset.effective_cpus", "/cpuset.cpus"};
+  for (const std::string& folder : place.folders()) {
+    for (const std::string& name : names) {
+      const auto cpus = tree.list<CpuId>(folder + name);
+      if (cpus && !cpus->empty()) return cpus;
+    }
+  }
+  return std::nullopt;
+}
+
+void read_memory_limit(const Tree& tree, Allowance& allowance) {
+  const CgroupPlace place = place_of(tree, "memory");
+  if (!place.found) return;
+  // Version 1 writes "no limit" as the largest page count in bytes, near 2^63; no machine has 2^62.
+  constexpr std::int64_t no_limit = std::int64_t{1} << 62;
+  const char* limit_name = place.unified ? "/memory.max" : "/memory.limit_in_bytes";
+  const char* used_name = place.unified ? "/memory.current" : "/memory.usage_in_bytes";
+  std::optional<std::int64_t> least_left;
+  for (const std::string& folder : place.folders()) {
+    const auto limit = tree.number(folder + limit_name);  // "max" is not a number: no limit
+    if (!limit || *limit < 0 || *limit >= no_limit) continue;
+    const Bytes bytes{static_cast<std::uint64_t>(*limit)};
+    // The level that has least left binds: a larger limit shared with busy neighbours may.
+    const auto used = tree.number(folder + used_name);
+    const std::int64_t left = *limit - std::clamp<std::int64_t>(used.value_or(0), 0, *limit);
+    if (least_left && *least_left <= left) continue;
+    least_left = left;
+    allowance.memory_limit = bytes;
+    allowance.memory_limit_source = folder + limit_name;
+    allowance.memory_used =
+        used && *used >= 0 ? std::optional(Bytes{static_cast<std::uint64_t>(*used)}) : std::nullopt;
+  }
+}
+
+struct CpuMaskDeleter {
+  void operator()(cpu_set_t* mask) const { CPU_FREE(mask); }
+};
+
+/// The scheduler's mask, whatever its size: the kernel refuses a buffer smaller than its own.
+std::optional<CpuSet> scheduler_affinity() {
+  constexpr std::size_t most = 1 << 20;  // CPUs; far above the kernel's own limit
+  for (std::size_t count = 1024; count <= most; count *= 2) {
+    const std::unique_ptr<cpu_set_t, CpuMaskDeleter> mask(CPU_ALLOC(count));
+    if (!mask) return std::nullopt;
+    const std::size_t size = CPU_ALLOC_SIZE(count);
+    CPU_ZERO_S(size, mask.get());
+    if (::sched_getaffinity(0, size, mask.get()) == 0) {
+      CpuSet cpus;
+      for (std::size_t id = 0; id < count; ++id) {
+        if (CPU_ISSET_S(id, size, mask.get())) cpus.insert(CpuId{static_cast<int>(id)});
+      }
+      return cpus;
+    }
+    if (errno != EINVAL) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Allowance read_allowance(const Tree& tree, const Machine& machine) {
+  Allowance allowance;
+  const CpuSet all = machine.all_cpus();
+  NodeSet nodes;
+  for (const NumaNode& node : machine.nodes) nodes.insert(node.id);
+  const std::string status = tree.text("/proc/self/status").value_or("");
+
+  std::optional<CpuSet> affinity = tree.is_live() ? scheduler_affinity() : std::nullopt;
+  if (!affinity) {
+    if (auto set = parse_list<CpuId>(value_of(status, "Cpus_allowed_list").value_or(""))) {
+      if (!set->empty()) affinity = *set;
+    }
+  }
+  allowance.affinity = affinity ? *affinity & all : all;
+  const auto cpuset = cpuset_of_cgroup(tree);
+  allowance.cpuset = cpuset ? *cpuset & all : all;
+
+  const auto memory = parse_list<NodeId>(value_of(status, "Mems_allowed_list").value_or(""));
+  allowance.memory_nodes = memory && !memory->empty() ? *memory & nodes : nodes;
+  read_memory_limit(tree, allowance);
+  return allowance;
+}
+
+}  // namespace numatlas

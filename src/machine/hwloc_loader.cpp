@@ -1,0 +1,130 @@
+#include <cctype>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "machine/hwloc_reader.h"
+#include "machine/tree.h"
+
+namespace numatlas {
+namespace {
+
+/// Sets (or unsets, with nullopt) an environment variable for the time of a load. hwloc takes the
+/// root of a recorded tree, and orders to read another machine, from the environment only. The
+/// environment is left alone when it already is as wanted, which is the normal case.
+class ScopedVariable {
+ public:
+  ScopedVariable(const char* name, std::optional<std::string> value) : name_(name) {
+    const char* now = std::getenv(name);
+    if (now != nullptr) before_ = now;
+    if (before_ == value) return;
+    changed_ = true;
+    set(value);
+  }
+  ~ScopedVariable() {
+    if (changed_) set(before_);
+  }
+  ScopedVariable(const ScopedVariable&) = delete;
+  ScopedVariable& operator=(const ScopedVariable&) = delete;
+
+ private:
+  void set(const std::optional<std::string>& value) const {
+    if (value) {
+      ::setenv(name_, value->c_str(), 1);
+    } else {
+      ::unsetenv(name_);
+    }
+  }
+  const char* name_;
+  std::optional<std::string> before_;
+  bool changed_ = false;
+};
+
+Expected<Topology> new_topology() {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) {
+    return fail(ErrorKind::internal, fmt::format("hwloc_topology_init: {}", errno_text(errno)));
+  }
+  Topology topology(raw);
+  hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+  hwloc_topology_set_icache_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
+  return topology;
+}
+
+/// CPUs of a description: the product of the level counts outside parentheses and brackets.
+double described_cpus(std::string_view description) {
+  double product = 1;
+  int depth = 0;
+  for (std::size_t at = 0; at < description.size(); ++at) {
+    const char c = description[at];
+    if (c == '(' || c == '[') ++depth;
+    if (c == ')' || c == ']') --depth;
+    if (c != ':' || depth != 0) continue;
+    product *= std::strtod(std::string(description.substr(at + 1, 20)).c_str(), nullptr);
+  }
+  return product;
+}
+
+}  // namespace
+
+Expected<Topology> load_live_topology(const std::string& root) {
+  const std::optional<std::string> wanted = root.empty() ? std::nullopt : std::optional(root);
+  const ScopedVariable fsroot("HWLOC_FSROOT", wanted);
+  const ScopedVariable xml("HWLOC_XMLFILE", std::nullopt);
+  const ScopedVariable synthetic("HWLOC_SYNTHETIC", std::nullopt);
+  const ScopedVariable cpuid("HWLOC_CPUID_PATH", std::nullopt);
+  const ScopedVariable components("HWLOC_COMPONENTS", std::nullopt);
+  auto topology = new_topology();
+  if (!topology) return topology;
+#if HWLOC_API_VERSION >= 0x00020100
+  // The x86 component binds this thread to every CPU in turn; only needed where sysfs has no
+  // caches.
+  if (!root.empty() || Tree("").exists("/sys/devices/system/cpu/cpu0/cache/index0")) {
+    hwloc_topology_set_components(topology->get(), HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
+  }
+#endif
+  if (hwloc_topology_load(topology->get()) != 0) {
+    return fail(ErrorKind::unavailable,
+                fmt::format("hwloc cannot read the topology of this machine (hwloc_topology_load: "
+                            "{})",
+                            errno_text(errno)),
+                "is /sys mounted?");
+  }
+  return topology;
+}
+
+Expected<Topology> load_xml_topology(const std::string& content) {
+  auto topology = new_topology();
+  if (!topology) return topology;
+  // hwloc wants the size with the final NUL.
+  if (content.size() >= static_cast<std::size_t>(INT32_MAX) ||
+      hwloc_topology_set_xmlbuffer(topology->get(), content.c_str(),
+                                   static_cast<int>(content.size()) + 1) != 0 ||
+      hwloc_topology_load(topology->get()) != 0) {
+    return fail(ErrorKind::usage, "not a complete hwloc XML topology",
+                "write one with 'lstopo file.xml'");
+  }
+  return topology;
+}
+
+Expected<Topology> load_synthetic_topology(const std::string& description) {
+  // Far above any machine; a slip such as pu:1000000000 would otherwise eat all memory.
+  constexpr double most_cpus = 1 << 17;
+  const char* hint = "an example: 'package:2 numa:2 l3:1 core:8 pu:2' (levels from large to small)";
+  if (described_cpus(description) > most_cpus) {
+    return fail(ErrorKind::usage, fmt::format("describes more than {} CPUs", most_cpus), hint);
+  }
+  auto topology = new_topology();
+  if (!topology) return topology;
+  if (hwloc_topology_set_synthetic(topology->get(), description.c_str()) != 0 ||
+      hwloc_topology_load(topology->get()) != 0) {
+    return fail(ErrorKind::usage, "hwloc does not understand this synthetic description", hint);
+  }
+  return topology;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,170 @@
+#include "machine/identity.h"
+
+#include <sys/utsname.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace numatlas {
+namespace {
+
+struct ArmCore {
+  unsigned long implementer;
+  unsigned long part;
+  const char* name;
+};
+// Main ID Register values as the makers' reference manuals give them.
+constexpr std::array<ArmCore, 18> arm_cores{{
+    {0x41, 0xd07, "Arm Cortex-A57"},
+    {0x41, 0xd08, "Arm Cortex-A72"},
+    {0x41, 0xd0b, "Arm Cortex-A76"},
+    {0x41, 0xd0c, "Arm Neoverse N1"},
+    {0x41, 0xd40, "Arm Neoverse V1"},
+    {0x41, 0xd49, "Arm Neoverse N2"},
+    {0x41, 0xd4a, "Arm Neoverse E1"},
+    {0x41, 0xd4f, "Arm Neoverse V2"},
+    {0x41, 0xd83, "Arm Neoverse V3AE"},
+    {0x41, 0xd84, "Arm Neoverse V3"},
+    {0x41, 0xd8e, "Arm Neoverse N3"},
+    {0x42, 0x516, "Cavium ThunderX2"},
+    {0x43, 0x0af, "Marvell ThunderX2"},
+    {0x46, 0x001, "Fujitsu A64FX"},
+    {0x48, 0xd01, "HiSilicon TaiShan v110"},
+    {0x48, 0xd02, "HiSilicon TaiShan v120"},
+    {0xc0, 0xac3, "Ampere-1"},
+    {0xc0, 0xac4, "Ampere-1A"},
+}};
+
+struct Vendor {
+  const char* sign;  ///< found in the DMI vendor or product
+  const char* name;
+};
+constexpr std::array<Vendor, 9> virtual_vendors{{
+    {"QEMU", "KVM"},
+    {"KVM", "KVM"},
+    {"Google Compute Engine", "KVM (Google)"},
+    {"OpenStack", "KVM (OpenStack)"},
+    {"VMware", "VMware"},
+    {"VirtualBox", "VirtualBox"},
+    {"Virtual Machine", "Hyper-V"},  // product name of Microsoft's
+    {"HVM domU", "Xen"},
+    {"Amazon EC2", "KVM (Amazon EC2)"},
+}};
+
+std::string dmi_hypervisor(const Tree& tree) {
+  const std::string vendor = tree.text("/sys/class/dmi/id/sys_vendor").value_or("");
+  const std::string product = tree.text("/sys/class/dmi/id/product_name").value_or("");
+  const std::string both = vendor + " " + product;
+  if (product.ends_with(".metal")) return "";  // Amazon's machines without a hypervisor
+  for (const Vendor& known : virtual_vendors) {
+    if (both.find(known.sign) != std::string::npos) return known.name;
+  }
+  return "";
+}
+
+#if defined(__x86_64__)
+/// The hypervisor's own signature (CPUID leaf 0x40000000, by convention of all of them).
+std::string cpuid_hypervisor() {
+  constexpr std::array<Vendor, 6> signatures{{{"KVMKVMKVM", "KVM"},
+                                              {"Microsoft Hv", "Hyper-V"},
+                                              {"VMwareVMware", "VMware"},
+                                              {"XenVMMXenVMM", "Xen"},
+                                              {"TCGTCGTCGTCG", "QEMU (emulated)"},
+                                              {"bhyve bhyve ", "bhyve"}}};
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  __cpuid(0x40000000U, a, b, c, d);
+  char text[13] = {};
+  std::memcpy(text, &b, 4);
+  std::memcpy(text + 4, &c, 4);
+  std::memcpy(text + 8, &d, 4);
+  for (const Vendor& known : signatures) {
+    if (std::strcmp(text, known.sign) == 0) return known.name;
+  }
+  return "";
+}
+#else
+std::string cpuid_hypervisor() { return ""; }
+#endif
+
+std::optional<std::string> hypervisor_of(const Tree& tree, const std::string& cpuinfo) {
+  const std::string dmi = dmi_hypervisor(tree);
+  if (const auto flags = value_of(cpuinfo, "flags")) {  // x86: hardware says whether there is one
+    if ((" " + *flags + " ").find(" hypervisor ") == std::string::npos) {
+      // It may be told to hide itself (GPUs handed to guests). Nobody sells machines as "QEMU".
+      return tree.text("/sys/class/dmi/id/sys_vendor") == "QEMU" ? dmi : "";
+    }
+    if (tree.is_live()) {
+      if (const std::string name = cpuid_hypervisor(); !name.empty()) return name;
+    }
+    if (!dmi.empty()) return dmi;
+    if (tree.text("/sys/hypervisor/type") == "xen") return "Xen";
+    return "unknown";
+  }
+  if (!dmi.empty()) return dmi;
+  const auto compatible = tree.text("/proc/device-tree/hypervisor/compatible");
+  if (compatible) return compatible->find("xen") != std::string::npos ? "Xen" : "KVM";
+  if (tree.text("/sys/hypervisor/type") == "xen") return "Xen";
+  // A firmware vendor that is no known virtual one: bare metal. Without DMI nothing tells.
+  if (tree.exists("/sys/class/dmi/id/sys_vendor")) return "";
+  return std::nullopt;
+}
+
+void read_system_names(const Tree& tree, const std::string& cpuinfo, Machine& machine) {
+  utsname names{};
+  const bool live = tree.is_live() && ::uname(&names) == 0;
+  const auto kernel = [&](const char* file) {
+    return tree.text(fmt::format("/proc/sys/kernel/{}", file));
+  };
+  if (const auto host = kernel("hostname")) machine.host = *host;
+  const auto type = kernel("ostype");
+  const auto release = kernel("osrelease");
+  if (type && release) machine.os = *type + " " + *release;
+  if (live) {
+    machine.host = names.nodename;
+    machine.os = fmt::format("{} {}", names.sysname, names.release);
+    machine.arch = names.machine;
+  } else if (value_of(cpuinfo, "CPU implementer")) {
+    machine.arch = "aarch64";
+  } else if (value_of(cpuinfo, "vendor_id")) {
+    machine.arch = "x86_64";
+  }
+}
+
+}  // namespace
+
+std::string arm_core_name(const std::string& implementer, const std::string& part) {
+  const unsigned long maker = std::strtoul(implementer.c_str(), nullptr, 0);
+  const unsigned long number = std::strtoul(part.c_str(), nullptr, 0);
+  for (const ArmCore& core : arm_cores) {
+    if (core.implementer == maker && core.part == number) return core.name;
+  }
+  return fmt::format("Arm implementer {:#04x} part {:#05x}", maker, number);
+}
+
+void read_identity(const Tree& tree, Machine& machine) {
+  // The first processor's block is enough; the whole file takes long on a thousand CPUs.
+  const std::string cpuinfo = tree.text("/proc/cpuinfo", 8192).value_or("");
+  read_system_names(tree, cpuinfo, machine);
+  const auto model = value_of(cpuinfo, "model name");
+  const auto part = value_of(cpuinfo, "CPU part");
+  if (part) {
+    machine.cpu_model = arm_core_name(value_of(cpuinfo, "CPU implementer").value_or("0"), *part);
+    // NVIDIA's own superchips carry Arm's core; only the firmware's product name tells them.
+    const std::string product = tree.text("/sys/class/dmi/id/product_name").value_or("");
+    if (product.find("Grace") != std::string::npos || product.find("GH200") != std::string::npos) {
+      machine.cpu_model = "NVIDIA Grace (" + machine.cpu_model + ")";
+    }
+  } else if (model) {
+    machine.cpu_model = *model;
+  }
+  machine.hypervisor = hypervisor_of(tree, cpuinfo);
+}
+
+}  // namespace numatlas

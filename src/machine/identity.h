@@ -1,0 +1,19 @@
+// What this machine is called: host, system, processor, virtual machine.
+#pragma once
+
+#include <string>
+
+#include "machine/machine.h"
+#include "machine/tree.h"
+
+namespace numatlas {
+
+/// Host, OS, architecture, CPU model and hypervisor; keeps what stands in `machine` where the tree
+/// says nothing.
+void read_identity(const Tree& tree, Machine& machine);
+
+/// Name of an Arm core from the hexadecimal numbers of /proc/cpuinfo ("0x41", "0xd0c"); both
+/// numbers as text where it is not a common one.
+std::string arm_core_name(const std::string& implementer, const std::string& part);
+
+}  // namespace numatlas

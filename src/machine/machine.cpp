@@ -1,0 +1,63 @@
+#include "machine/machine.h"
+
+#include <algorithm>
+
+namespace numatlas {
+namespace {
+
+/// Both vectors are ascending by id, so a lookup costs little even with thousands of CPUs.
+template <class T, class I>
+const T* find_by_id(const std::vector<T>& items, I id) {
+  const auto it = std::lower_bound(items.begin(), items.end(), id,
+                                   [](const T& item, I wanted) { return item.id < wanted; });
+  return it != items.end() && it->id == id ? &*it : nullptr;
+}
+
+bool holds_data(const Cache& cache) { return cache.type != "instruction"; }
+
+}  // namespace
+
+const NumaNode* Machine::find_node(NodeId id) const { return find_by_id(nodes, id); }
+
+const Cpu* Machine::find_cpu(CpuId id) const { return find_by_id(cpus, id); }
+
+CpuSet Machine::all_cpus() const {
+  CpuSet all;
+  for (const Cpu& cpu : cpus) all.insert(cpu.id);
+  return all;
+}
+
+NodeSet Machine::usable_memory_nodes() const {
+  NodeSet usable;
+  for (const NumaNode& node : nodes) {
+    if (node.has_memory() && allowance.memory_nodes.contains(node.id)) usable.insert(node.id);
+  }
+  return usable;
+}
+
+NodeSet Machine::nodes_of(const CpuSet& wanted) const {
+  NodeSet found;
+  for (CpuId id : wanted) {
+    const Cpu* cpu = find_cpu(id);
+    if (cpu != nullptr && cpu->node.value >= 0) found.insert(cpu->node);
+  }
+  return found;
+}
+
+const Cache* Machine::cache_of(CpuId cpu, int level) const {
+  for (const Cache& cache : caches) {
+    if (cache.level == level && holds_data(cache) && cache.cpus.contains(cpu)) return &cache;
+  }
+  return nullptr;
+}
+
+const Cache* Machine::last_level_cache_of(CpuId cpu) const {
+  const Cache* last = nullptr;
+  for (const Cache& cache : caches) {
+    if (!holds_data(cache) || !cache.cpus.contains(cpu)) continue;
+    if (last == nullptr || cache.level > last->level) last = &cache;
+  }
+  return last;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,141 @@
+// What is here: an immutable value. Live, snapshot file, hwloc XML and synthetic description are
+// equal sources (machine/source.h). Absent facts are nullopt, never 0.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/units.h"
+
+namespace numatlas {
+
+/// A pool of huge pages of one size on one node.
+struct HugePagePool {
+  Bytes page_size;
+  std::uint64_t total = 0;  ///< pages
+  std::uint64_t free = 0;   ///< pages
+  friend bool operator==(const HugePagePool&, const HugePagePool&) = default;
+};
+
+/// What the firmware's HMAT claims for an initiator's best target (sysfs access0 or access1).
+struct HmatFigures {
+  NodeSet initiators;                     ///< nodes that these figures hold for
+  std::optional<double> read_bandwidth;   ///< bytes a second
+  std::optional<double> write_bandwidth;  ///< bytes a second
+  std::optional<double> read_latency;     ///< seconds
+  std::optional<double> write_latency;    ///< seconds
+  friend bool operator==(const HmatFigures&, const HmatFigures&) = default;
+};
+
+/// One NUMA node; may have no CPUs (CXL, HBM), no memory, or neither.
+struct NumaNode {
+  NodeId id;
+  CpuSet cpus;
+  std::optional<Bytes> memory_total;
+  std::optional<Bytes> memory_free;
+  std::map<int, int> distance;      ///< OS node number -> SLIT distance (10 = itself)
+  std::optional<HmatFigures> hmat;  ///< for CPUs as initiators (access1)
+  std::optional<int> memory_tier;   ///< N of memory_tierN
+  std::vector<HugePagePool> huge_pages;
+  std::string kind;  ///< "dram", "cxl", "pmem", "gpu", "hbm" where known, else ""
+
+  bool has_memory() const { return memory_total && memory_total->value > 0; }
+  friend bool operator==(const NumaNode&, const NumaNode&) = default;
+};
+
+struct Cache {
+  int level = 0;
+  std::string type;  ///< "data", "instruction", "unified"
+  Bytes size;
+  std::optional<Bytes> line_size;
+  CpuSet cpus;  ///< CPUs that share it
+  friend bool operator==(const Cache&, const Cache&) = default;
+};
+
+struct Cpu {
+  CpuId id;
+  int core = -1;      ///< logical number of its physical core in the machine
+  int package = -1;   ///< OS number of its socket, -1 unknown
+  NodeId node;        ///< nearest node that has it as its own; -1 for none
+  int smt_index = 0;  ///< 0 for the first hardware thread of its core
+  friend bool operator==(const Cpu&, const Cpu&) = default;
+};
+
+struct Gpu {
+  std::string pci_address;     ///< "0000:41:00.0"
+  std::string vendor;          ///< "NVIDIA", "AMD" or "Intel"
+  std::string device_id;       ///< hexadecimal PCI device id
+  std::optional<NodeId> node;  ///< nearest NUMA node
+  std::string driver;          ///< "" for none
+  friend bool operator==(const Gpu&, const Gpu&) = default;
+};
+
+/// Memory behind a device: NVDIMMs, DAX devices of any memory, CXL memory that nothing uses yet.
+struct PersistentMemory {
+  std::string name;  ///< "pmem0", "dax0.0", "mem0" (CXL)
+  std::string mode;  ///< "fsdax", "raw", "sector", "devdax", "system-ram", "unused" (no CXL region)
+  std::optional<Bytes> size;
+  std::optional<NodeId> node;         ///< node whose CPUs are nearest
+  std::optional<NodeId> target_node;  ///< node it is, or would be, as system memory
+  friend bool operator==(const PersistentMemory&, const PersistentMemory&) = default;
+};
+
+/// What this process may use. In a recorded machine: everything, unless recorded otherwise.
+struct Allowance {
+  CpuSet affinity;                    ///< scheduler affinity at start
+  CpuSet cpuset;                      ///< CPUs of the cgroup's cpuset
+  NodeSet memory_nodes;               ///< Mems_allowed
+  std::optional<Bytes> memory_limit;  ///< limit of the cgroup, or one above it, with least left
+  std::optional<Bytes> memory_used;   ///< charged to the cgroup that has that limit
+  std::string memory_limit_source;    ///< the file the limit was read from
+  friend bool operator==(const Allowance&, const Allowance&) = default;
+};
+
+/// One setting of the system that disturbs or shapes measurements.
+struct Setting {
+  std::string name;     ///< "numa_balancing"
+  std::string value;    ///< as read
+  std::string source;   ///< file or interface it was read from
+  std::string warning;  ///< why it disturbs, "" when it does not
+  friend bool operator==(const Setting&, const Setting&) = default;
+};
+
+struct Machine {
+  std::string source;  ///< "live", or the file or description it came from
+  std::string host;
+  std::string os;    ///< "Linux 6.1.0-18-amd64"
+  std::string arch;  ///< "x86_64", "aarch64"
+  std::string cpu_model;
+  std::optional<Bytes> page_size;
+  std::optional<std::string> hypervisor;  ///< "" on bare metal, nullopt unknown
+  std::vector<NumaNode> nodes;            ///< ascending by id
+  std::vector<Cpu> cpus;                  ///< ascending by id
+  std::vector<Cache> caches;              ///< by level, then first CPU
+  std::vector<Gpu> gpus;
+  std::vector<PersistentMemory> persistent_memory;
+  std::vector<Setting> settings;
+  Allowance allowance;
+  std::vector<std::string> notes;  ///< what could not be read, and why
+
+  bool is_live() const { return source == "live"; }
+  const NumaNode* find_node(NodeId id) const;  ///< nullptr where there is none
+  const Cpu* find_cpu(CpuId id) const;         ///< nullptr where there is none
+  CpuSet all_cpus() const;
+  /// CPUs this process may run on now: affinity within the cpuset.
+  CpuSet usable_cpus() const { return allowance.affinity & allowance.cpuset; }
+  /// Nodes with memory that this process may allocate on.
+  NodeSet usable_memory_nodes() const;
+  /// Nodes that have one of these CPUs as their own (unknown CPUs are passed over).
+  NodeSet nodes_of(const CpuSet& cpus) const;
+  /// Data or unified cache of a level seen by a CPU; nullptr where there is none.
+  const Cache* cache_of(CpuId cpu, int level) const;
+  /// The data or unified cache of the highest level that a CPU sees; nullptr where none is known.
+  const Cache* last_level_cache_of(CpuId cpu) const;
+  friend bool operator==(const Machine&, const Machine&) = default;
+};
+
+}  // namespace numatlas

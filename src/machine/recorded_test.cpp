@@ -1,0 +1,267 @@
+// Synthetic descriptions, hwloc XML and snapshots: good ones and broken ones.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "machine/source.h"
+#include "machine/test_tree.h"
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using testing::RecordedTree;
+
+const std::string data = NUMATLAS_TEST_DATA "/topologies/";
+
+using testing::cpus;
+using testing::nodes;
+
+Machine recorded(const std::string& spec) {
+  auto machine = read_recorded_machine(spec);
+  EXPECT_TRUE(machine) << machine.error().message;
+  return machine.value_or(Machine{});
+}
+
+std::string content_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+TEST(Xml, EpycNumbersAreTheOperatingSystems) {
+  const Machine machine = recorded(data + "epyc-7a53.xml");
+  ASSERT_EQ(machine.nodes.size(), 4U);
+  EXPECT_EQ(machine.nodes[0].cpus, cpus("0-15,64-79"));
+  EXPECT_EQ(machine.nodes[3].cpus, cpus("48-63,112-127"));
+  EXPECT_EQ(machine.nodes[1].memory_total, Bytes{128 * gib});
+  EXPECT_EQ(machine.nodes[1].memory_free, std::nullopt);
+  EXPECT_EQ(machine.nodes[1].distance, (std::map<int, int>{{0, 12}, {1, 10}, {2, 12}, {3, 12}}));
+  const Cpu& first = *machine.find_cpu(CpuId{1});
+  const Cpu& second = *machine.find_cpu(CpuId{65});
+  EXPECT_EQ(first.core, second.core);
+  EXPECT_EQ(first.smt_index, 0);
+  EXPECT_EQ(second.smt_index, 1);
+  EXPECT_EQ(second.node, NodeId{0});
+  EXPECT_EQ(machine.cache_of(CpuId{64}, 1)->cpus, cpus("0,64"));
+  EXPECT_EQ(machine.last_level_cache_of(CpuId{8})->cpus, cpus("8-15,72-79"));
+  EXPECT_EQ(machine.cache_of(CpuId{8}, 4), nullptr);
+  EXPECT_EQ(machine.cache_of(CpuId{500}, 1), nullptr);
+  EXPECT_EQ(machine.cpu_model, "AMD EPYC 7A53 64-Core Processor");
+  EXPECT_EQ(machine.host, "epyc-node");
+}
+
+TEST(Xml, SaysWhatIsNotReadFromIt) {
+  const std::vector<std::string> notes = recorded(data + "epyc-7a53.xml").notes;
+  ASSERT_EQ(notes.size(), 1U);
+  for (const char* part : {"free memory", "huge pages", "limits", "settings", "GPUs"}) {
+    EXPECT_THAT(notes.front(), HasSubstr(part));
+  }
+}
+
+TEST(Xml, CpusWithoutMemoryKeepTheirNode) {
+  const Machine machine = recorded(data + "cpus-without-memory.xml");
+  EXPECT_EQ(machine.find_node(NodeId{1})->cpus, cpus("16-23,48-55"));
+  EXPECT_EQ(machine.find_node(NodeId{1})->memory_total, Bytes{0});
+  EXPECT_FALSE(machine.find_node(NodeId{3})->has_memory());
+  EXPECT_EQ(machine.allowance.memory_nodes, nodes("0-3"));
+  EXPECT_EQ(machine.usable_memory_nodes(), nodes("0,2"));
+}
+
+TEST(Xml, ThousandCpus) {
+  const Machine machine = recorded(data + "eight-sockets-1024-cpus.xml");
+  EXPECT_EQ(machine.all_cpus(), cpus("0-1023"));
+  EXPECT_EQ(machine.find_cpu(CpuId{1023})->package, 7);
+  EXPECT_EQ(machine.find_cpu(CpuId{1023})->core, 511);
+  EXPECT_EQ(machine.nodes_of(cpus("127-128,1023")), nodes("0-1,7"));
+}
+
+TEST(Xml, KnlNodeWithoutCpusOwnsNoneThoughItsLocalityHasAll) {
+  const Machine machine = recorded(data + "knl-flat.xml");
+  EXPECT_EQ(machine.find_node(NodeId{0})->cpus, cpus("0-255"));
+  EXPECT_TRUE(machine.find_node(NodeId{1})->cpus.empty());
+  EXPECT_EQ(machine.find_node(NodeId{1})->kind, "hbm");
+  EXPECT_EQ(machine.find_cpu(CpuId{7})->smt_index, 3);
+}
+
+TEST(Xml, CxlSparseNumbersFiguresAndAllowedSets) {
+  const Machine machine = recorded(data + "cxl-two-sockets.xml");
+  ASSERT_EQ(machine.nodes.size(), 3U);
+  const NumaNode& cxl = *machine.find_node(NodeId{9});
+  EXPECT_TRUE(cxl.cpus.empty());
+  EXPECT_EQ(cxl.kind, "cxl");
+  EXPECT_EQ(cxl.memory_total, Bytes{256 * gib});
+  ASSERT_TRUE(cxl.hmat);
+  EXPECT_DOUBLE_EQ(*cxl.hmat->read_bandwidth, 40e9);
+  EXPECT_DOUBLE_EQ(*cxl.hmat->write_latency, 250e-9);
+  EXPECT_EQ(cxl.hmat->initiators, nodes("1"));
+  EXPECT_EQ(machine.all_cpus(), cpus("0-7")) << "also those not allowed";
+  EXPECT_EQ(machine.usable_cpus(), cpus("0-2,4-5"));
+  EXPECT_EQ(machine.usable_memory_nodes(), nodes("1,9"));
+}
+
+TEST(Synthetic, Shapes) {
+  const Machine smt = recorded("package:2 l3:1 core:8 pu:2");
+  EXPECT_EQ(smt.cpus.size(), 32U);
+  EXPECT_EQ(smt.find_cpu(CpuId{31})->core, 15);
+  EXPECT_EQ(smt.usable_cpus(), cpus("0-31"));
+  EXPECT_FALSE(smt.usable_memory_nodes().empty()) << "memory by default";
+  EXPECT_FALSE(smt.is_live());
+  EXPECT_EQ(smt.hypervisor, std::nullopt);
+
+  const Machine plain = recorded("pu:1");
+  EXPECT_EQ(plain.cpus.size(), 1U);
+  EXPECT_EQ(plain.find_cpu(CpuId{0})->node, NodeId{0});
+  EXPECT_EQ(plain.last_level_cache_of(CpuId{0}), nullptr);
+
+  const Machine two_memories =
+      recorded("package:2 [numa(memory=64GiB)] [numa(memory=1TiB)] core:2 pu:1");
+  EXPECT_EQ(two_memories.nodes.size(), 4U);
+  EXPECT_EQ(two_memories.nodes_of(two_memories.all_cpus()).size(), 2U);
+  EXPECT_EQ(two_memories.usable_memory_nodes(), nodes("0-3"));
+
+  const Machine interleaved = recorded("numa:2 core:2 pu:1(indexes=0,2,1,3)");
+  EXPECT_EQ(interleaved.nodes[0].cpus, cpus("0,2"));
+}
+
+TEST(Synthetic, MistakesNameTheOption) {
+  for (const char* bad : {"foo:3", "package:2 core:", "pu:1000000000", "core:0 pu:1", "numa",
+                          "package:70000 core:70000 pu:4", "", " ", "pu:-4"}) {
+    const auto machine = read_recorded_machine(bad);
+    ASSERT_FALSE(machine) << bad;
+    EXPECT_EQ(machine.error().kind, ErrorKind::usage);
+    EXPECT_THAT(machine.error().message, HasSubstr("--machine")) << bad;
+  }
+  EXPECT_THAT(read_recorded_machine("lost.json").error().message, HasSubstr("no file 'lost.json'"));
+}
+
+TEST(Files, UnreadableAndForeignOnes) {
+  const RecordedTree tree;
+  EXPECT_THAT(read_recorded_machine(tree.root()).error().message, HasSubstr("is a folder"));
+  tree.file("/notes.txt", "hello");
+  EXPECT_THAT(read_recorded_machine(tree.root() + "/notes.txt").error().message,
+              HasSubstr("neither a JSON snapshot nor hwloc XML"));
+  std::ofstream(tree.root() + "/empty").close();
+  EXPECT_FALSE(read_recorded_machine(tree.root() + "/empty"));
+}
+
+/// Cuts a file at many points: every piece is an error that names the option, or still whole.
+void truncate_everywhere(const std::string& content, std::size_t step) {
+  const RecordedTree tree;
+  const std::string path = tree.root() + "/cut";
+  for (std::size_t length = 1; length + 12 < content.size(); length += step) {
+    std::ofstream(path, std::ios::trunc) << content.substr(0, length);
+    const auto machine = read_recorded_machine(path);
+    ASSERT_FALSE(machine) << "cut at " << length;
+    ASSERT_THAT(machine.error().message, HasSubstr("--machine")) << "cut at " << length;
+  }
+}
+
+TEST(Files, TruncatedXmlIsAnError) {
+  truncate_everywhere(content_of(data + "cxl-two-sockets.xml"), 37);
+}
+
+TEST(Files, TruncatedSnapshotIsAnError) {
+  truncate_everywhere(to_json(recorded(data + "cxl-two-sockets.xml")).dump(1), 23);
+}
+
+TEST(Snapshot, IsTheInverseAlsoThroughText) {
+  for (const char* name :
+       {"epyc-7a53.xml", "knl-flat.xml", "cxl-two-sockets.xml", "eight-sockets-1024-cpus.xml"}) {
+    const Machine machine = recorded(data + name);
+    const auto back = machine_from_json(json::parse(to_json(machine).dump()));
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_EQ(*back, machine) << name;
+  }
+  const auto live = read_live_machine();
+  ASSERT_TRUE(live);
+  const auto back = machine_from_json(to_json(*live));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, *live);
+}
+
+TEST(Snapshot, AFileOfALiveMachineIsNotLive) {
+  const RecordedTree tree;
+  Machine machine = recorded("pu:2");
+  machine.source = "live";
+  std::ofstream(tree.root() + "/s.json") << "\n " << to_json(machine).dump();
+  const Machine back = recorded(tree.root() + "/s.json");
+  EXPECT_FALSE(back.is_live());
+  EXPECT_EQ(back.cpus, machine.cpus);
+}
+
+TEST(Snapshot, AbsentIsNull) {
+  const json snapshot = to_json(recorded("pu:1"));
+  EXPECT_EQ(snapshot["schema_version"], 1);
+  EXPECT_TRUE(snapshot["hypervisor"].is_null());
+  EXPECT_TRUE(snapshot["nodes"][0]["memory_free"].is_null());
+  EXPECT_TRUE(snapshot["allowance"]["memory_limit"].is_null());
+}
+
+TEST(Snapshot, BytesThatAreNotUtf8DoNotBreakIt) {
+  Machine machine = recorded("pu:1");
+  machine.host = "caf\xe9";
+  EXPECT_NO_THROW(to_json(machine).dump());
+}
+
+struct BadField {
+  const char* pointer;
+  json value;
+  const char* message;
+};
+
+TEST(Snapshot, ErrorsNameTheField) {
+  const json good = to_json(recorded(data + "cxl-two-sockets.xml"));
+  const std::vector<BadField> cases{
+      {"/schema_version", 2, "'schema_version' is 2; this program reads 1"},
+      {"/nodes/1/memory_total", -5, "'nodes[1].memory_total'"},
+      {"/nodes/1/memory_total", "much", "'nodes[1].memory_total'"},
+      {"/nodes/0/id", 9, "'nodes' has the id 9 twice"},
+      {"/nodes/0/cpus", "3-1", "'nodes[0].cpus'"},
+      {"/nodes/0/cpus", "0-4", "gives node 0 the CPU 4"},
+      {"/nodes/0/cpus", "0-2", "puts CPU 3 on node 0"},
+      {"/nodes/0/distance", {{"x", 10}}, "'nodes[0].distance.x'"},
+      {"/nodes/0/hmat/read_latency", "fast", "'nodes[0].hmat.read_latency'"},
+      {"/nodes", json::array(), "'nodes' must not be empty"},
+      {"/cpus/2/core", 18446744073709551615U, "'cpus[2].core'"},
+      {"/cpus/2", nullptr, "'cpus[2]' must be an object"},
+      {"/caches/0/type", "victim", "'caches[0].type'"},
+      {"/allowance/affinity", "0-900", "'allowance.affinity' has CPUs that are not"},
+      {"/allowance", nullptr, "'allowance' must not be null"},
+      {"/notes", {1}, "'notes[0]' must be a string"},
+      {"/hypervisor", 7, "'hypervisor' must be a string"}};
+  for (const BadField& bad : cases) {
+    json snapshot = good;
+    snapshot[json::json_pointer(bad.pointer)] = bad.value;
+    const auto machine = machine_from_json(snapshot);
+    ASSERT_FALSE(machine) << bad.pointer;
+    EXPECT_THAT(machine.error().message, HasSubstr(bad.message));
+  }
+  EXPECT_FALSE(machine_from_json(json(3)));
+  EXPECT_FALSE(machine_from_json(json::array()));
+}
+
+/// Any field that is taken away is an error with its name, at every depth.
+TEST(Snapshot, EveryFieldIsNeeded) {
+  const json good = to_json(recorded(data + "cxl-two-sockets.xml"));
+  const json flat = good.flatten();
+  for (const auto& [path, value] : flat.items()) {
+    const json::json_pointer pointer(path);
+    if (path.find("/distance") != std::string::npos || good[pointer.parent_pointer()].is_array()) {
+      continue;
+    }
+    json snapshot = good;
+    snapshot[pointer.parent_pointer()].erase(pointer.back());
+    const auto machine = machine_from_json(snapshot);
+    ASSERT_FALSE(machine) << path;
+    EXPECT_THAT(machine.error().message, HasSubstr(pointer.back() + "'")) << path;
+  }
+}
+
+}  // namespace
+}  // namespace numatlas

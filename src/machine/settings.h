@@ -1,0 +1,13 @@
+// Settings of the system that disturb or shape measurements.
+#pragma once
+
+#include "machine/machine.h"
+#include "machine/tree.h"
+
+namespace numatlas {
+
+/// Fills `machine.settings`, each with its source and, where it disturbs, a warning; adds a note
+/// for what this kernel does not have. The hypervisor must be known already.
+void read_settings(const Tree& tree, Machine& machine);
+
+}  // namespace numatlas

@@ -1,0 +1,132 @@
+// The snapshot format. Absent facts are null; CPU and node sets are kernel lists ("0-3,7").
+#include <nlohmann/json.hpp>
+
+#include "machine/snapshot_reader.h"
+#include "machine/source.h"
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+
+/// Strings come from files, and the command line: bytes that are not UTF-8 cannot stand in JSON.
+json text(const std::string& value) {
+  for (const char c : value) {
+    if (static_cast<unsigned char>(c) < 0x80) continue;
+    return json::parse(json(value).dump(-1, ' ', false, json::error_handler_t::replace));
+  }
+  return value;
+}
+
+json number(std::optional<Bytes> bytes) { return bytes ? json(bytes->value) : json(nullptr); }
+json number(std::optional<double> value) { return value ? json(*value) : json(nullptr); }
+json number(std::optional<int> value) { return value ? json(*value) : json(nullptr); }
+json number(std::optional<NodeId> id) { return id ? json(id->value) : json(nullptr); }
+/// -1 is "none" in memory and null outside.
+json known(int value) { return value < 0 ? json(nullptr) : json(value); }
+
+json hmat_json(const std::optional<HmatFigures>& hmat) {
+  if (!hmat) return nullptr;
+  return {{"initiators", to_list(hmat->initiators)},
+          {"read_bandwidth", number(hmat->read_bandwidth)},
+          {"write_bandwidth", number(hmat->write_bandwidth)},
+          {"read_latency", number(hmat->read_latency)},
+          {"write_latency", number(hmat->write_latency)}};
+}
+
+json node_json(const NumaNode& node) {
+  json distance = json::object();
+  for (const auto& [other, value] : node.distance) distance[std::to_string(other)] = value;
+  json pools = json::array();
+  for (const HugePagePool& pool : node.huge_pages) {
+    pools.push_back(
+        {{"page_size", pool.page_size.value}, {"total", pool.total}, {"free", pool.free}});
+  }
+  return {{"id", node.id.value},
+          {"cpus", to_list(node.cpus)},
+          {"memory_total", number(node.memory_total)},
+          {"memory_free", number(node.memory_free)},
+          {"distance", distance},
+          {"hmat", hmat_json(node.hmat)},
+          {"memory_tier", number(node.memory_tier)},
+          {"huge_pages", pools},
+          {"kind", text(node.kind)}};
+}
+
+json cpu_json(const Cpu& cpu) {
+  return {{"id", cpu.id.value},
+          {"core", known(cpu.core)},
+          {"package", known(cpu.package)},
+          {"node", known(cpu.node.value)},
+          {"smt_index", cpu.smt_index}};
+}
+
+json cache_json(const Cache& cache) {
+  return {{"level", cache.level},
+          {"type", text(cache.type)},
+          {"size", cache.size.value},
+          {"line_size", number(cache.line_size)},
+          {"cpus", to_list(cache.cpus)}};
+}
+
+json gpu_json(const Gpu& gpu) {
+  return {{"pci_address", text(gpu.pci_address)},
+          {"vendor", text(gpu.vendor)},
+          {"device_id", text(gpu.device_id)},
+          {"node", number(gpu.node)},
+          {"driver", text(gpu.driver)}};
+}
+
+json persistent_json(const PersistentMemory& memory) {
+  return {{"name", text(memory.name)},
+          {"mode", text(memory.mode)},
+          {"size", number(memory.size)},
+          {"node", number(memory.node)},
+          {"target_node", number(memory.target_node)}};
+}
+
+json setting_json(const Setting& setting) {
+  return {{"name", text(setting.name)},
+          {"value", text(setting.value)},
+          {"source", text(setting.source)},
+          {"warning", text(setting.warning)}};
+}
+
+json allowance_json(const Allowance& allowance) {
+  return {{"affinity", to_list(allowance.affinity)},
+          {"cpuset", to_list(allowance.cpuset)},
+          {"memory_nodes", to_list(allowance.memory_nodes)},
+          {"memory_limit", number(allowance.memory_limit)},
+          {"memory_used", number(allowance.memory_used)},
+          {"memory_limit_source", text(allowance.memory_limit_source)}};
+}
+
+template <class T, class Write>
+json array_of(const std::vector<T>& items, Write write) {
+  json array = json::array();
+  for (const T& item : items) array.push_back(write(item));
+  return array;
+}
+
+}  // namespace
+
+json to_json(const Machine& machine) {
+  return {{"schema_version", snapshot_schema_version},
+          {"source", text(machine.source)},
+          {"host", text(machine.host)},
+          {"os", text(machine.os)},
+          {"arch", text(machine.arch)},
+          {"cpu_model", text(machine.cpu_model)},
+          {"page_size", number(machine.page_size)},
+          {"hypervisor", machine.hypervisor ? text(*machine.hypervisor) : json(nullptr)},
+          {"nodes", array_of(machine.nodes, node_json)},
+          {"cpus", array_of(machine.cpus, cpu_json)},
+          {"caches", array_of(machine.caches, cache_json)},
+          {"gpus", array_of(machine.gpus, gpu_json)},
+          {"persistent_memory", array_of(machine.persistent_memory, persistent_json)},
+          {"settings", array_of(machine.settings, setting_json)},
+          {"allowance", allowance_json(machine.allowance)},
+          {"notes", array_of(machine.notes, text)}};
+}
+
+}  // namespace numatlas

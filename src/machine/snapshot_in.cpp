@@ -1,0 +1,244 @@
+// Reading a snapshot back: every field is checked, and the errors name it.
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "machine/snapshot_reader.h"
+#include "machine/source.h"
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+
+constexpr int most_id = 1 << 20;     // as base/ids reads lists
+constexpr int most_level = 16;       // caches have up to 5 today
+constexpr int most_distance = 4096;  // the firmware's table has one byte a pair; room for others
+
+using Failure = std::optional<Error>;
+
+HmatFigures read_hmat(const json& value, const std::string& path, Failure& failure) {
+  HmatFigures hmat;
+  FieldReader fields(value, path, failure);
+  fields.list("initiators", hmat.initiators);
+  fields.real("read_bandwidth", hmat.read_bandwidth);
+  fields.real("write_bandwidth", hmat.write_bandwidth);
+  fields.real("read_latency", hmat.read_latency);
+  fields.real("write_latency", hmat.write_latency);
+  return hmat;
+}
+
+void read_distance(FieldReader& fields, NumaNode& node) {
+  const json* found = fields.field("distance");
+  if (found == nullptr) return;
+  if (!found->is_object()) return fields.reject("distance", "must be an object");
+  for (const auto& [key, value] : found->items()) {
+    int other = -1;
+    const auto [end, code] = std::from_chars(key.data(), key.data() + key.size(), other);
+    if (code != std::errc{} || end != key.data() + key.size() || other < 0 || other > most_id) {
+      return fields.reject("distance." + key, "must have a node's number as its name");
+    }
+    if (!value.is_number_integer() || value.get<std::int64_t>() < 0 ||
+        value.get<std::int64_t>() > most_distance) {
+      return fields.reject("distance." + key,
+                           fmt::format("must be a whole number from 0 to {}", most_distance));
+    }
+    node.distance[other] = value.get<int>();
+  }
+}
+
+NumaNode read_node(const json& value, const std::string& path, Failure& failure) {
+  NumaNode node;
+  FieldReader fields(value, path, failure);
+  fields.whole("id", node.id.value, 0, most_id);
+  fields.list("cpus", node.cpus);
+  fields.bytes("memory_total", node.memory_total);
+  fields.bytes("memory_free", node.memory_free);
+  read_distance(fields, node);
+  if (const json* hmat = fields.field("hmat", true)) {
+    node.hmat = read_hmat(*hmat, fields.path_of("hmat"), failure);
+  }
+  fields.whole("memory_tier", node.memory_tier, 0, most_id);
+  fields.array("huge_pages", [&](const json& item, const std::string& where) {
+    HugePagePool pool;
+    FieldReader reader(item, where, failure);
+    reader.bytes("page_size", pool.page_size);
+    reader.count("total", pool.total);
+    reader.count("free", pool.free);
+    node.huge_pages.push_back(pool);
+  });
+  fields.text("kind", node.kind);
+  return node;
+}
+
+Cpu read_cpu(const json& value, const std::string& path, Failure& failure) {
+  Cpu cpu;
+  FieldReader fields(value, path, failure);
+  fields.whole("id", cpu.id.value, 0, most_id);
+  fields.whole_or_none("core", cpu.core, 0, most_id);
+  fields.whole_or_none("package", cpu.package, 0, INT32_MAX);
+  fields.whole_or_none("node", cpu.node.value, 0, most_id);
+  fields.whole("smt_index", cpu.smt_index, 0, most_id);
+  return cpu;
+}
+
+Cache read_cache(const json& value, const std::string& path, Failure& failure) {
+  Cache cache;
+  FieldReader fields(value, path, failure);
+  fields.whole("level", cache.level, 1, most_level);
+  fields.text("type", cache.type);
+  if (!fields.failed() && cache.type != "data" && cache.type != "instruction" &&
+      cache.type != "unified") {
+    fields.reject("type", "must be data, instruction or unified");
+  }
+  fields.bytes("size", cache.size);
+  fields.bytes("line_size", cache.line_size);
+  fields.list("cpus", cache.cpus);
+  return cache;
+}
+
+Gpu read_gpu(const json& value, const std::string& path, Failure& failure) {
+  Gpu gpu;
+  FieldReader fields(value, path, failure);
+  fields.text("pci_address", gpu.pci_address);
+  fields.text("vendor", gpu.vendor);
+  fields.text("device_id", gpu.device_id);
+  fields.node("node", gpu.node);
+  fields.text("driver", gpu.driver);
+  return gpu;
+}
+
+PersistentMemory read_persistent(const json& value, const std::string& path, Failure& failure) {
+  PersistentMemory memory;
+  FieldReader fields(value, path, failure);
+  fields.text("name", memory.name);
+  fields.text("mode", memory.mode);
+  fields.bytes("size", memory.size);
+  fields.node("node", memory.node);
+  fields.node("target_node", memory.target_node);
+  return memory;
+}
+
+Setting read_setting(const json& value, const std::string& path, Failure& failure) {
+  Setting setting;
+  FieldReader fields(value, path, failure);
+  fields.text("name", setting.name);
+  fields.text("value", setting.value);
+  fields.text("source", setting.source);
+  fields.text("warning", setting.warning);
+  return setting;
+}
+
+Allowance read_allowance(const json& value, const std::string& path, Failure& failure) {
+  Allowance allowance;
+  FieldReader fields(value, path, failure);
+  fields.list("affinity", allowance.affinity);
+  fields.list("cpuset", allowance.cpuset);
+  fields.list("memory_nodes", allowance.memory_nodes);
+  fields.bytes("memory_limit", allowance.memory_limit);
+  fields.bytes("memory_used", allowance.memory_used);
+  fields.text("memory_limit_source", allowance.memory_limit_source);
+  return allowance;
+}
+
+template <class T, class Read>
+void read_array(FieldReader& fields, const char* name, std::vector<T>& out, Failure& failure,
+                Read read) {
+  fields.array(name, [&](const json& item, const std::string& path) {
+    out.push_back(read(item, path, failure));
+  });
+}
+
+/// Puts items in the order that lookups rely on; a number given twice is an error.
+template <class T>
+void order_by_id(FieldReader& fields, const char* name, std::vector<T>& items) {
+  std::sort(items.begin(), items.end(), [](const T& a, const T& b) { return a.id < b.id; });
+  const auto twice = std::adjacent_find(items.begin(), items.end(),
+                                        [](const T& a, const T& b) { return a.id == b.id; });
+  if (twice != items.end()) {
+    fields.reject(name, fmt::format("has the id {} twice", twice->id.value));
+  }
+}
+
+/// What one part says of another must be there: planning relies on it.
+void check_references(FieldReader& fields, const Machine& machine) {
+  if (fields.failed()) return;
+  if (machine.cpus.empty()) return fields.reject("cpus", "must not be empty");
+  if (machine.nodes.empty()) return fields.reject("nodes", "must not be empty");
+  const CpuSet all = machine.all_cpus();
+  for (const NumaNode& node : machine.nodes) {
+    for (CpuId id : node.cpus) {
+      const Cpu* cpu = machine.find_cpu(id);
+      if (cpu == nullptr) {
+        return fields.reject(
+            "nodes", fmt::format("gives node {} the CPU {}, which is not in 'cpus'", node.id.value,
+                                 id.value));
+      }
+      if (cpu->node != node.id) {
+        return fields.reject("nodes", fmt::format("gives node {} the CPU {}, which 'cpus' puts "
+                                                  "elsewhere",
+                                                  node.id.value, id.value));
+      }
+    }
+  }
+  for (const Cpu& cpu : machine.cpus) {
+    const NumaNode* node = machine.find_node(cpu.node);
+    if (cpu.node.value >= 0 && (node == nullptr || !node->cpus.contains(cpu.id))) {
+      return fields.reject("cpus", fmt::format("puts CPU {} on node {}, which does not have it",
+                                               cpu.id.value, cpu.node.value));
+    }
+  }
+  for (const auto& [name, set] : {std::pair("allowance.affinity", machine.allowance.affinity),
+                                  std::pair("allowance.cpuset", machine.allowance.cpuset)}) {
+    if (!(set - all).empty()) {
+      return fields.reject(name,
+                           fmt::format("has CPUs that are not in 'cpus': {}", to_list(set - all)));
+    }
+  }
+}
+
+}  // namespace
+
+Expected<Machine> machine_from_json(const json& snapshot) {
+  Failure failure;
+  Machine machine;
+  FieldReader fields(snapshot, "", failure);
+  int version = 0;
+  fields.whole("schema_version", version, 1, INT32_MAX);
+  if (!failure && version != snapshot_schema_version) {
+    fields.reject("schema_version",
+                  fmt::format("is {}; this program reads {}", version, snapshot_schema_version));
+  }
+  fields.text("source", machine.source);
+  fields.text("host", machine.host);
+  fields.text("os", machine.os);
+  fields.text("arch", machine.arch);
+  fields.text("cpu_model", machine.cpu_model);
+  fields.bytes("page_size", machine.page_size);
+  if (fields.field("hypervisor", true) != nullptr) {
+    fields.text("hypervisor", machine.hypervisor.emplace());
+  }
+  read_array(fields, "nodes", machine.nodes, failure, read_node);
+  read_array(fields, "cpus", machine.cpus, failure, read_cpu);
+  read_array(fields, "caches", machine.caches, failure, read_cache);
+  read_array(fields, "gpus", machine.gpus, failure, read_gpu);
+  read_array(fields, "persistent_memory", machine.persistent_memory, failure, read_persistent);
+  read_array(fields, "settings", machine.settings, failure, read_setting);
+  if (const json* allowance = fields.field("allowance")) {
+    machine.allowance = read_allowance(*allowance, "allowance", failure);
+  }
+  fields.array("notes", [&](const json& item, const std::string& path) {
+    if (!item.is_string())
+      return FieldReader(json::object(), "", failure).reject(path, "must be a string");
+    machine.notes.push_back(item.get<std::string>());
+  });
+  order_by_id(fields, "nodes", machine.nodes);
+  order_by_id(fields, "cpus", machine.cpus);
+  check_references(fields, machine);
+  if (failure) return fail(*failure);
+  return machine;
+}
+
+}  // namespace numatlas

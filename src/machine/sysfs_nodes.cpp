@@ -1,0 +1,168 @@
+#include "machine/sysfs_nodes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+namespace numatlas {
+namespace {
+
+constexpr const char* node_folder = "/sys/devices/system/node";
+
+/// "4417752 kB" (the kernel's kB are KiB).
+std::optional<Bytes> bytes_of_kb(const std::optional<std::string>& text) {
+  std::uint64_t value = 0;
+  if (!text) return std::nullopt;
+  const auto [stop, code] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (code != std::errc{} || stop == text->data()) return std::nullopt;
+  return Bytes{value * kib};
+}
+
+NumaNode& node_with(Machine& machine, NodeId id) {
+  const auto at = std::lower_bound(machine.nodes.begin(), machine.nodes.end(), id,
+                                   [](const NumaNode& node, NodeId i) { return node.id < i; });
+  if (at != machine.nodes.end() && at->id == id) return *at;
+  NumaNode node;
+  node.id = id;
+  return *machine.nodes.insert(at, std::move(node));
+}
+
+void read_memory(const Tree& tree, const std::string& folder, NumaNode& node) {
+  const auto meminfo = tree.text(folder + "/meminfo");
+  if (!meminfo) return;
+  const std::string prefix = fmt::format("Node {} ", node.id.value);
+  node.memory_total = bytes_of_kb(value_of(*meminfo, prefix + "MemTotal"));
+  node.memory_free = bytes_of_kb(value_of(*meminfo, prefix + "MemFree"));
+}
+
+/// The distance file has a column a node that is online, in ascending order.
+void read_distances(const Tree& tree, const std::string& folder, const NodeSet& online,
+                    NumaNode& node) {
+  const auto line = tree.text(folder + "/distance");
+  if (!line) return;
+  node.distance.clear();
+  const char* at = line->c_str();
+  for (NodeId other : online) {
+    char* end = nullptr;
+    const long value = std::strtol(at, &end, 10);
+    if (end == at) break;
+    at = end;
+    node.distance[other.value] = static_cast<int>(value);
+  }
+}
+
+std::optional<double> positive(const Tree& tree, const std::string& path, double per_unit) {
+  const auto value = tree.number(path);
+  if (!value || *value <= 0) return std::nullopt;  // 0: the firmware says nothing
+  return static_cast<double>(*value) / per_unit;
+}
+
+/// access1 is for CPUs as initiators; access0 may be a GPU's or an I/O device's, so it comes
+/// second.
+void read_hmat(const Tree& tree, const std::string& folder, NumaNode& node) {
+  constexpr double megabytes =
+      1 / 1e6;  // sysfs has MB/s and nanoseconds: how many make one SI unit
+  constexpr double nanoseconds = 1e9;
+  for (const char* access : {"/access1/initiators", "/access0/initiators"}) {
+    const std::string from = folder + access;
+    HmatFigures found;
+    found.read_bandwidth = positive(tree, from + "/read_bandwidth", megabytes);
+    found.write_bandwidth = positive(tree, from + "/write_bandwidth", megabytes);
+    found.read_latency = positive(tree, from + "/read_latency", nanoseconds);
+    found.write_latency = positive(tree, from + "/write_latency", nanoseconds);
+    if (!found.read_bandwidth && !found.write_bandwidth && !found.read_latency &&
+        !found.write_latency) {
+      continue;
+    }
+    for (const std::string& name : tree.names(from)) {
+      if (const auto id = number_after(name, "node")) found.initiators.insert(NodeId{*id});
+    }
+    node.hmat = found;
+    return;
+  }
+}
+
+void read_huge_pages(const Tree& tree, const std::string& folder, NumaNode& node) {
+  const std::string pools = folder + "/hugepages";
+  if (!tree.exists(pools)) return;
+  node.huge_pages.clear();
+  for (const std::string& name : tree.names(pools)) {  // "hugepages-2048kB"
+    if (!name.ends_with("kB")) continue;
+    const auto size = number_after(name.substr(0, name.size() - 2), "hugepages-");
+    const auto total = tree.number(pools + "/" + name + "/nr_hugepages");
+    if (!size || !total) continue;
+    const auto free = tree.number(pools + "/" + name + "/free_hugepages");
+    node.huge_pages.push_back({Bytes{static_cast<std::uint64_t>(*size) * kib},
+                               static_cast<std::uint64_t>(*total),
+                               static_cast<std::uint64_t>(free.value_or(0))});
+  }
+  std::sort(node.huge_pages.begin(), node.huge_pages.end(),
+            [](const auto& a, const auto& b) { return a.page_size < b.page_size; });
+}
+
+void read_tiers(const Tree& tree, Machine& machine) {
+  const std::string folder = "/sys/devices/virtual/memory_tiering";
+  for (const std::string& name : tree.names(folder)) {
+    const auto tier = number_after(name, "memory_tier");
+    const auto members = tree.list<NodeId>(fmt::format("{}/{}/nodelist", folder, name));
+    if (!tier || !members) continue;
+    for (NumaNode& node : machine.nodes) {
+      if (members->contains(node.id)) node.memory_tier = *tier;
+    }
+  }
+}
+
+/// A kernel without NUMA: hwloc's single node stands for the machine.
+void read_without_numa(const Tree& tree, Machine& machine) {
+  machine.notes.push_back(
+      fmt::format("{} cannot be read: no NUMA in this kernel, or hidden by a "
+                  "container; one node is assumed",
+                  node_folder));
+  if (machine.nodes.size() > 1) return;
+  NumaNode& node = machine.nodes.empty() ? node_with(machine, NodeId{0}) : machine.nodes.front();
+  node.cpus = machine.all_cpus();
+  for (Cpu& cpu : machine.cpus) cpu.node = node.id;
+  const std::string meminfo = tree.text("/proc/meminfo").value_or("");
+  if (const auto total = bytes_of_kb(value_of(meminfo, "MemTotal"))) node.memory_total = total;
+  node.memory_free = bytes_of_kb(value_of(meminfo, "MemFree"));
+}
+
+/// A CPU belongs to the node whose cpulist has it.
+void assign_cpus(Machine& machine) {
+  std::vector<std::pair<CpuId, NodeId>> owners;
+  for (const NumaNode& node : machine.nodes) {
+    for (CpuId cpu : node.cpus) owners.emplace_back(cpu, node.id);
+  }
+  std::sort(owners.begin(), owners.end());
+  for (Cpu& cpu : machine.cpus) {
+    const auto at = std::lower_bound(owners.begin(), owners.end(), std::pair(cpu.id, NodeId{-1}));
+    cpu.node = at != owners.end() && at->first == cpu.id ? at->second : NodeId{-1};
+  }
+}
+
+}  // namespace
+
+void read_nodes(const Tree& tree, Machine& machine) {
+  const auto online = tree.list<NodeId>(fmt::format("{}/online", node_folder));
+  if (!online || online->empty()) return read_without_numa(tree, machine);
+  const auto with_memory = tree.list<NodeId>(fmt::format("{}/has_memory", node_folder));
+  const CpuSet known = machine.all_cpus();
+  for (NodeId id : *online) {
+    const std::string folder = fmt::format("{}/node{}", node_folder, id.value);
+    NumaNode& node = node_with(machine, id);
+    if (const auto cpus = tree.list<CpuId>(folder + "/cpulist")) node.cpus = *cpus & known;
+    read_memory(tree, folder, node);
+    if (!node.memory_total && with_memory && !with_memory->contains(id)) {
+      node.memory_total = Bytes{0};
+    }
+    read_distances(tree, folder, *online, node);
+    read_hmat(tree, folder, node);
+    read_huge_pages(tree, folder, node);
+  }
+  assign_cpus(machine);
+  read_tiers(tree, machine);
+}
+
+}  // namespace numatlas

@@ -1,0 +1,133 @@
+#include "machine/tree.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+namespace numatlas {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view white = " \t\r\n";
+  const auto first = text.find_first_not_of(white);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(white) - first + 1);
+}
+
+}  // namespace
+
+std::optional<std::string> Tree::text(const std::string& path, std::size_t limit) const {
+  const int file = ::open((root_ + path).c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  std::string content;
+  char block[4096];  // sysfs files hold at most a page
+  while (content.size() < limit) {
+    const auto got = ::read(file, block, std::min(sizeof block, limit - content.size()));
+    if (got < 0) {
+      ::close(file);
+      return std::nullopt;
+    }
+    if (got == 0) break;
+    content.append(block, static_cast<std::size_t>(got));
+  }
+  ::close(file);
+  // Device-tree strings end in NUL.
+  while (!content.empty() && (content.back() == '\0' || content.back() == '\n' ||
+                              content.back() == ' ' || content.back() == '\t')) {
+    content.pop_back();
+  }
+  return content;
+}
+
+std::optional<std::int64_t> Tree::number(const std::string& path) const {
+  const auto content = text(path);
+  if (!content) return std::nullopt;
+  std::string_view digits = trimmed(*content);
+  int base = 10;
+  if (digits.starts_with("0x")) {
+    digits.remove_prefix(2);
+    base = 16;
+  }
+  std::int64_t value = 0;
+  const char* end = digits.data() + digits.size();
+  const auto [stop, code] = std::from_chars(digits.data(), end, value, base);
+  if (digits.empty() || code != std::errc{} || stop != end) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string> Tree::names(const std::string& directory) const {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (fs::directory_iterator it(root_ + directory, error), end; !error && it != end;
+       it.increment(error)) {
+    found.push_back(it->path().filename().string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::optional<std::string> Tree::link_name(const std::string& path) const {
+  std::error_code error;
+  const fs::path target = fs::read_symlink(root_ + path, error);
+  if (error) return std::nullopt;
+  return target.filename().string();
+}
+
+std::optional<std::string> Tree::resolved(const std::string& path) const {
+  std::error_code error;
+  const fs::path target = fs::canonical(root_ + path, error);
+  if (error) return std::nullopt;
+  return target.string();
+}
+
+bool Tree::exists(const std::string& path) const {
+  return ::access((root_ + path).c_str(), F_OK) == 0;
+}
+
+std::optional<int> number_after(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  int value = 0;
+  const auto [stop, code] = std::from_chars(name.data(), name.data() + name.size(), value);
+  if (name.empty() || code != std::errc{} || stop != name.data() + name.size() || value < 0) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<std::string> value_of(std::string_view text, std::string_view key) {
+  for (const std::string& line : split_lines(text)) {
+    const auto colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    if (trimmed(std::string_view(line).substr(0, colon)) != key) continue;
+    return std::string(trimmed(std::string_view(line).substr(colon + 1)));
+  }
+  return std::nullopt;
+}
+
+std::string selected_word(std::string_view text) {
+  const auto open = text.find('[');
+  const auto close = text.find(']', open == std::string_view::npos ? 0 : open);
+  if (open == std::string_view::npos || close == std::string_view::npos) {
+    return std::string(trimmed(text));
+  }
+  return std::string(text.substr(open + 1, close - open - 1));
+}
+
+std::vector<std::string> split_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    lines.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,165 @@
+// Anonymous memory: base pages, transparent huge pages, and pages of the huge page pools.
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "memory/pools.h"
+#include "memory/sources.h"
+#include "placement/kernel_calls.h"
+
+namespace numatlas {
+namespace {
+
+/// MAP_HUGETLB takes the logarithm of the page size in the six bits from here (mmap(2)).
+constexpr int map_huge_shift = 26;
+
+/// An anonymous mapping, unmapped at the end of its life.
+class Mapped {
+ public:
+  Mapped() = default;
+  Mapped(void* start, std::size_t bytes) : start_(static_cast<std::byte*>(start)), bytes_(bytes) {}
+  Mapped(Mapped&& other) noexcept { swap(other); }
+  Mapped& operator=(Mapped&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Mapped() {
+    if (start_ != nullptr) munmap(start_, bytes_);
+  }
+  std::byte* start() const { return start_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  void swap(Mapped& other) noexcept {
+    std::swap(start_, other.start_);
+    std::swap(bytes_, other.bytes_);
+  }
+  std::byte* start_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+class AnonymousBuffer final : public Buffer {
+ public:
+  AnonymousBuffer(Mapped mapped, std::size_t bytes, PolicyOutcome policy)
+      : mapped_(std::move(mapped)), bytes_(bytes), policy_(std::move(policy)) {}
+  std::byte* data() const override { return mapped_.start(); }
+  std::size_t bytes() const override { return bytes_; }
+  Residency residency() const override { return observe(mapped_.start(), bytes_); }
+  const PolicyOutcome& policy() const override { return policy_; }
+
+ private:
+  Mapped mapped_;
+  std::size_t bytes_;
+  PolicyOutcome policy_;
+};
+
+tl::unexpected<Error> no_space(std::uint64_t bytes, int error) {
+  return fail(ErrorKind::resource,
+              fmt::format("--size: mmap of {} failed: {}", to_rounded_text(Bytes{bytes}),
+                          errno_text(error)),
+              "see ulimit -v, /proc/sys/vm/overcommit_memory and /proc/sys/vm/max_map_count, or "
+              "ask for less");
+}
+
+/// Bytes rounded up to whole pages; nullopt when that is beyond any address.
+std::optional<std::uint64_t> rounded(std::uint64_t bytes, std::uint64_t page) {
+  const std::uint64_t pages = pages_for(bytes, page);
+  // Half of the numbers, so that room for alignment can still be added.
+  if (pages > std::numeric_limits<std::uint64_t>::max() / 2 / page) return std::nullopt;
+  return pages * page;
+}
+
+/// Maps `bytes` from an address that is a multiple of `alignment`: maps more and gives both ends
+/// back. Nothing is reserved: what fits was checked before (check_fits), and memory that is only
+/// mapped costs nothing.
+Expected<Mapped> map_aligned(std::uint64_t bytes, std::uint64_t alignment) {
+  const std::uint64_t slack = alignment > kernel::page_size() ? alignment : 0;
+  void* raw = mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (raw == MAP_FAILED) return no_space(bytes, errno);
+  if (slack == 0) return Mapped(raw, bytes);
+  auto* start = static_cast<std::byte*>(raw);
+  const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(raw);
+  const std::uint64_t head = (alignment - address % alignment) % alignment;
+  if (head > 0) munmap(start, head);
+  if (slack > head) munmap(start + head + bytes, slack - head);
+  return Mapped(start + head, bytes);
+}
+
+/// Maps pages of a pool. The kernel reserves them machine-wide at this moment; that they are on the
+/// nodes of a bound placement it does not promise, and would kill the process at the first touch
+/// (SIGBUS) where they are not. So the nodes' pools are looked at before.
+Expected<Mapped> map_huge(std::uint64_t bytes, const Region& region) {
+  const std::uint64_t page = huge_page_size(region.pages).value;
+  const auto pools = live_pools(region.pages);
+  const std::uint64_t pages = bytes / page;
+  if (auto problem = pool_problem(region.pages, pools, required_nodes(region.placement), pages)) {
+    return fail(problem->offered ? ErrorKind::resource : ErrorKind::unavailable, problem->message,
+                problem->hint);
+  }
+  int log2_page = 0;
+  while ((std::uint64_t{1} << log2_page) < page) ++log2_page;
+  void* raw =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | (log2_page << map_huge_shift), -1, 0);
+  if (raw != MAP_FAILED) return Mapped(raw, bytes);
+  const int error = errno;
+  if (error == EINVAL) {
+    return fail(ErrorKind::unavailable,
+                fmt::format("--pages {}: this kernel does not map huge pages of {}",
+                            name_of(region.pages), to_text(Bytes{page})),
+                "use another kind of --pages");
+  }
+  return fail(
+      ErrorKind::resource,
+      fmt::format("--pages {}: mmap of {} huge pages failed: {}; free pages may be reserved "
+                  "by other processes, or a control group limits them",
+                  name_of(region.pages), pages, errno_text(error)),
+      "see HugePages_Free and HugePages_Rsvd in /proc/meminfo, and hugetlb.*.max of the "
+      "control group");
+}
+
+/// Says which kind of page the range is to have. Error: THP refused by the kernel.
+Expected<void> advise(const Mapped& mapped, PageKind kind) {
+  if (kind == PageKind::base) {
+    // A kernel without THP does not know the advice: base pages are what it has.
+    kernel::calls().madvise(mapped.start(), mapped.bytes(), MADV_NOHUGEPAGE);
+    return {};
+  }
+  if (kind != PageKind::thp) return {};
+  if (kernel::calls().madvise(mapped.start(), mapped.bytes(), MADV_HUGEPAGE) == 0) return {};
+  return fail(ErrorKind::unavailable,
+              fmt::format("--pages thp: madvise(MADV_HUGEPAGE) failed: {}", errno_text(errno)),
+              "use --pages base or 2M");
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<Buffer>> allocate_anonymous(const Region& region) {
+  const bool pool = region.pages == PageKind::huge_2m || region.pages == PageKind::huge_1g;
+  std::size_t page = kernel::page_size();
+  if (pool) page = huge_page_size(region.pages).value;
+  if (region.pages == PageKind::thp) {
+    if (auto problem = thp_problem()) {
+      return fail(ErrorKind::unavailable, problem->message, problem->hint);
+    }
+    page = thp_size();
+  }
+  const auto bytes = rounded(region.bytes.value, page);
+  if (!bytes) return no_space(region.bytes.value, ENOMEM);
+  auto mapped = pool ? map_huge(*bytes, region) : map_aligned(*bytes, page);
+  if (!mapped) return fail(mapped.error());
+  if (auto advised = advise(*mapped, region.pages); !advised) return fail(advised.error());
+  const auto first = pool ? std::optional<std::size_t>(0) : std::nullopt;
+  auto policy = apply_to_range(mapped->start(), mapped->bytes(), page, region.placement, first);
+  if (!policy) return fail(policy.error());
+  return std::make_unique<AnonymousBuffer>(std::move(*mapped), region.bytes.value,
+                                           std::move(*policy));
+}
+
+}  // namespace numatlas

@@ -1,0 +1,68 @@
+// Region -> Buffer: memory with a placement, a page size and a source, that can say where it lies.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "placement/placement.h"
+#include "placement/policy.h"
+#include "placement/residency.h"
+
+namespace numatlas {
+
+/// A stretch of memory to ask for.
+struct Region {
+  Bytes bytes;
+  MemoryPlacement placement;
+  PageKind pages = PageKind::base;
+  std::string source =
+      "anonymous";  ///< "anonymous", or "null" (the null engine's: no memory at all)
+  /// The node that `local` and `inherit` mean here. Only the null source needs it, to say where its
+  /// pages would lie; -1: its residency then says that it does not know.
+  NodeId local_node = {};
+  friend bool operator==(const Region&, const Region&) = default;
+};
+
+/// Realised region (RAII). The memory is mapped, the policy is in force, nothing is touched yet:
+/// the pages appear where the policy and the first touch put them. One exception: a weighted
+/// placement that the kernel's own weights cannot give comes back touched and zero-filled, page by
+/// page in the asked pattern (policy().mechanism is "first touch"). `thp` buffers start on a huge
+/// page and are rounded up to whole ones; data() of the null source is nullptr.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual std::byte* data() const = 0;
+  virtual std::size_t bytes() const = 0;
+  /// Where its pages lie now.
+  virtual Residency residency() const = 0;
+  /// How the placement and page size were put in force.
+  virtual const PolicyOutcome& policy() const = 0;
+};
+
+/// Errors: resource (address space, huge page pool: names --pages), permission (mbind refused:
+/// names
+/// --memory), unavailable (page size or THP not offered by this kernel). Huge pages of a bound
+/// region are checked against the free pages of its nodes as they are at this moment; pages that
+/// another buffer was promised but has not touched yet count as free there, so regions that live at
+/// the same time are checked together with check_fits first.
+Expected<std::unique_ptr<Buffer>> allocate(const Region& region);
+
+/// Why a page kind cannot be had on these nodes now ("" when it can): pool sizes, THP switched off,
+/// with the remedy. `nodes` empty: any node will do. The pools are those of `machine`, read anew
+/// from sysfs when it is the live one.
+std::string page_kind_problem(PageKind kind, const Machine& machine, const NodeSet& nodes,
+                              Bytes bytes);
+
+/// Checks regions that will be alive at the same time on one host (of all its ranks: pass them all)
+/// against the free memory of the nodes, the huge page pools, the cgroup's limit and the address
+/// space, before anything is touched. A margin is kept. Free memory counts file cache that the
+/// kernel can drop, where the machine is live (figures are then read anew). bind must fit on its
+/// nodes together, interleave and weighted share by share, the others anywhere. Facts that are
+/// absent are not checked. Error kind resource, with all the figures; names --size (--pages for the
+/// pools) and `workers`, those that the regions are of (default: one each).
+Expected<void> check_fits(const std::vector<Region>& regions, const Machine& machine,
+                          std::optional<std::size_t> workers = std::nullopt);
+
+}  // namespace numatlas

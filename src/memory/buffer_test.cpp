@@ -1,0 +1,197 @@
+#include "memory/buffer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "memory/pools.h"
+#include "placement/test_machines.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+Region region(Bytes bytes, const std::string& memory = "inherit", PageKind pages = PageKind::base,
+              const std::string& source = "anonymous") {
+  Region region;
+  region.bytes = bytes;
+  region.placement = parse_memory_spec(memory)->single;
+  region.pages = pages;
+  region.source = source;
+  return region;
+}
+
+Error error_of(const Region& region) {
+  const auto buffer = allocate(region);
+  EXPECT_FALSE(buffer);
+  return buffer ? Error{} : buffer.error();
+}
+
+/// A folder that stands for / while a test runs.
+class FakeRoot {
+ public:
+  FakeRoot() {
+    char name[] = "/tmp/numatlas-test-XXXXXX";
+    root_ = mkdtemp(name);
+    kernel::calls().root = root_;
+  }
+  ~FakeRoot() { std::filesystem::remove_all(root_); }
+  FakeRoot(const FakeRoot&) = delete;
+  FakeRoot& operator=(const FakeRoot&) = delete;
+  void write(const std::string& path, const std::string& text) const {
+    const auto file = root_ / path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  }
+  void pool(int node, int total, int free, const char* size = "2048") const {
+    const std::string folder = "sys/devices/system/node/node" + std::to_string(node) +
+                               "/hugepages/hugepages-" + size + "kB/";
+    write(folder + "nr_hugepages", std::to_string(total) + "\n");
+    write(folder + "free_hugepages", std::to_string(free) + "\n");
+  }
+
+ private:
+  testing::CallsGuard guard_;
+  std::filesystem::path root_;
+};
+
+TEST(Allocate, BasePagesAreUntouchedAndStaySmall) {
+  const auto buffer = allocate(region(Bytes{4 * mib + 100}));
+  ASSERT_TRUE(buffer) << buffer.error().message;
+  EXPECT_EQ((*buffer)->bytes(), 4 * mib + 100);
+  EXPECT_EQ((*buffer)->policy().mechanism, "inherited");
+  if (!kernel::allowed_nodes()) GTEST_SKIP() << "NUMA calls are refused here";
+  Residency seen = (*buffer)->residency();
+  EXPECT_EQ(seen.untouched, seen.pages_total);
+  std::memset((*buffer)->data(), 1, (*buffer)->bytes());
+  seen = (*buffer)->residency();
+  EXPECT_EQ(seen.untouched, 0u);
+  EXPECT_EQ(seen.pages_total, (4 * mib + 100) / kernel::page_size() + 1);
+  EXPECT_EQ(seen.page_text(), to_text(Bytes{kernel::page_size()}));
+}
+
+TEST(Allocate, BoundToANode) {
+  const auto allowed = kernel::allowed_nodes();
+  if (!allowed) GTEST_SKIP() << "NUMA calls are refused here";
+  const NodeId node = allowed->front();
+  const auto buffer = allocate(region(Bytes{mib}, "bind:" + std::to_string(node.value)));
+  ASSERT_TRUE(buffer) << buffer.error().message;
+  std::memset((*buffer)->data(), 1, mib);
+  EXPECT_DOUBLE_EQ(*(*buffer)->residency().fraction_on(NodeSet{node}), 1.0);
+}
+
+TEST(Allocate, TransparentHugePages) {
+  if (thp_problem()) GTEST_SKIP() << thp_problem()->message;
+  const auto buffer = allocate(region(Bytes{8 * thp_size() - 100}, "inherit", PageKind::thp));
+  ASSERT_TRUE(buffer) << buffer.error().message;
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>((*buffer)->data()) % thp_size(), 0u);
+  std::memset((*buffer)->data(), 1, (*buffer)->bytes());
+  const Residency seen = (*buffer)->residency();
+  if (*seen.thp_fraction == 0) GTEST_SKIP() << "the kernel found no free huge page";
+  EXPECT_THAT(seen.page_text(), HasSubstr("THP"));
+}
+
+TEST(Allocate, HugePagesOfThePool) {
+  const auto pools = live_pools(PageKind::huge_2m);
+  if (!pools || pools->empty() || pools->front().free < 3) {
+    GTEST_SKIP() << "the pool of 2 MiB pages is empty (sysctl vm.nr_hugepages)";
+  }
+  const std::string node = std::to_string(pools->front().node.value);
+  for (const std::string& memory : {"bind:" + node, "weighted:" + node + "=5"}) {
+    const auto buffer = allocate(region(Bytes{5 * mib}, memory, PageKind::huge_2m));
+    ASSERT_TRUE(buffer) << buffer.error().message;
+    std::memset((*buffer)->data(), 1, (*buffer)->bytes());
+    const Residency seen = (*buffer)->residency();
+    EXPECT_EQ(seen.page_text(), "2 MiB");
+    EXPECT_EQ(seen.pages_total, 3u);
+    EXPECT_EQ(seen.pages_by_node.at(pools->front().node.value), 3u);
+  }
+}
+
+TEST(Allocate, EmptyPoolOfTheBoundNode) {
+  FakeRoot root;
+  root.write("sys/devices/system/node/online", "0-1\n");
+  root.pool(0, 100, 80);
+  root.pool(1, 10, 4);
+  const Error error = error_of(region(Bytes{20 * mib}, "bind:1", PageKind::huge_2m));
+  EXPECT_EQ(error.kind, ErrorKind::resource);
+  EXPECT_THAT(error.message,
+              AllOf(HasSubstr("--pages 2M: 10 pages of 2 MiB are needed on node 1, 4 are free"),
+                    HasSubstr("node 0: 100 total, 80 free"), HasSubstr("node 1: 10 total")));
+  EXPECT_THAT(error.hint,
+              HasSubstr("echo 16 > /sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr"));
+  const Error anywhere = error_of(region(Bytes{gib}, "local", PageKind::huge_2m));
+  EXPECT_THAT(anywhere.hint, HasSubstr("sysctl vm.nr_hugepages=538"));  // 110 + (512 - 84)
+  const Error giant = error_of(region(Bytes{gib}, "local", PageKind::huge_1g));
+  EXPECT_EQ(giant.kind, ErrorKind::unavailable);
+  EXPECT_THAT(giant.message, HasSubstr("--pages 1G: this machine offers no huge pages of 1 GiB"));
+}
+
+TEST(Allocate, ThpSwitchedOff) {
+  FakeRoot root;
+  const std::string folder = "sys/kernel/mm/transparent_hugepage/";
+  EXPECT_THAT(error_of(region(Bytes{mib}, "local", PageKind::thp)).message,
+              HasSubstr("has no transparent huge pages"));
+  root.write(folder + "enabled", "always madvise [never]\n");
+  const Error off = error_of(region(Bytes{mib}, "local", PageKind::thp));
+  EXPECT_EQ(off.kind, ErrorKind::unavailable);
+  EXPECT_THAT(off.message, HasSubstr("/sys/kernel/mm/transparent_hugepage/enabled is 'never'"));
+  EXPECT_THAT(off.hint, HasSubstr("echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"));
+  root.write(folder + "hugepages-2048kB/enabled", "always [madvise] inherit never\n");
+  EXPECT_FALSE(thp_problem());
+  root.write(folder + "enabled", "[always] madvise never\n");
+  root.write(folder + "hugepages-2048kB/enabled", "always madvise inherit [never]\n");
+  EXPECT_THAT(thp_problem()->message, HasSubstr("hugepages-2048kB/enabled is 'never'"));
+}
+
+TEST(Allocate, Refusals) {
+  EXPECT_EQ(error_of(region(Bytes{0})).kind, ErrorKind::usage);
+  const Error huge = error_of(region(Bytes{10 * 1024 * 1024 * gib}));
+  EXPECT_EQ(huge.kind, ErrorKind::resource);
+  EXPECT_THAT(huge.message, HasSubstr("--size: mmap of 10 PiB failed"));
+  EXPECT_EQ(error_of(region(Bytes{~std::uint64_t{0}})).kind, ErrorKind::resource);
+  EXPECT_THAT(error_of(region(Bytes{mib}, "local", PageKind::base, "dax:0.0")).message,
+              HasSubstr("no memory source 'dax:0.0'"));
+}
+
+TEST(Allocate, RefusedPolicyLeavesNothingMapped) {
+  testing::CallsGuard guard;
+  kernel::calls().mbind = [](void*, unsigned long, int, const unsigned long*, unsigned long,
+                             unsigned) {
+    errno = EPERM;
+    return -1L;
+  };
+  const Error error = error_of(region(Bytes{mib}, "bind:0"));
+  EXPECT_EQ(error.kind, ErrorKind::permission);
+  EXPECT_THAT(error.message, HasSubstr("--memory"));
+}
+
+TEST(NullSource, ReportsThePlacementAsMet) {
+  const auto weighted =
+      allocate(region(Bytes{10 * 4 * kib}, "weighted:0=3,2=1", PageKind::base, "null"));
+  ASSERT_TRUE(weighted);
+  EXPECT_EQ((*weighted)->data(), nullptr);
+  const Residency seen = (*weighted)->residency();
+  EXPECT_EQ(seen.pages_by_node, (std::map<int, std::size_t>{{0, 8}, {2, 2}}));
+  EXPECT_EQ(seen.page_text(), "4 KiB");
+
+  Region local = region(Bytes{5 * mib}, "local", PageKind::huge_2m, "null");
+  EXPECT_FALSE((*allocate(local))->residency().main_node());
+  EXPECT_NE((*allocate(local))->residency().problem, "");
+  local.local_node = NodeId{3};
+  EXPECT_EQ((*allocate(local))->residency().pages_by_node, (std::map<int, std::size_t>{{3, 3}}));
+  const auto thp = allocate(region(Bytes{gib}, "bind:1,2", PageKind::thp, "null"));
+  EXPECT_EQ((*thp)->residency().main_node(), NodeId{1});
+  EXPECT_EQ((*thp)->residency().page_text(), "2 MiB THP");
+}
+
+}  // namespace
+}  // namespace numatlas

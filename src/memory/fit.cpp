@@ -1,0 +1,319 @@
+// Whether regions fit, before any is touched: an overfull node would call the kernel's OOM killer,
+// which gives no error to report.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "memory/pools.h"
+#include "placement/kernel_calls.h"
+#include "placement/weighted.h"
+
+namespace numatlas {
+namespace {
+
+using std::uint64_t;
+
+/// 10 PiB times some workers must not wrap round to a small number.
+uint64_t add(uint64_t a, uint64_t b) {
+  return a > std::numeric_limits<uint64_t>::max() - b ? std::numeric_limits<uint64_t>::max()
+                                                      : a + b;
+}
+
+/// Kept back from what is free: page tables take 0.2 % of base pages, the kernel keeps a reserve of
+/// about 0.5 % that it defends by killing, and the processes themselves and their neighbours grow
+/// meanwhile. 2 %, at least 64 MiB, but never more than half.
+uint64_t margin(uint64_t free) { return std::min(std::max(free / 50, 64 * mib), free / 2); }
+
+std::string rounded(uint64_t bytes) { return to_rounded_text(Bytes{bytes}); }
+
+/// What a node can still give.
+struct Supply {
+  uint64_t free = 0;      ///< file cache that can be dropped included
+  uint64_t cache = 0;     ///< how much of it is file cache
+  bool is_total = false;  ///< `free` is the node's size: nobody knows what is free
+};
+using Supplies = std::map<int, Supply>;
+
+/// "Node 0 MemFree:  5379812 kB" and the like; nullopt when the node has no such file.
+std::optional<Supply> live_supply(NodeId node) {
+  std::ifstream file(kernel::calls().root +
+                     fmt::format("/sys/devices/system/node/node{}/meminfo", node.value));
+  Supply supply;
+  bool found = false;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string word, number, key;
+    uint64_t value = 0;
+    if (!(words >> word >> number >> key >> value)) continue;
+    if (key == "MemFree:") {
+      supply.free += value * kib;
+      found = true;
+    }
+    if (key == "Active(file):" || key == "Inactive(file):") supply.cache += value * kib;
+  }
+  if (!found) return std::nullopt;
+  supply.free += supply.cache;
+  return supply;
+}
+
+Supplies supplies_of(const Machine& machine) {
+  Supplies supplies;
+  for (NodeId id : machine.usable_memory_nodes()) {
+    if (machine.is_live()) {
+      if (const auto supply = live_supply(id)) {
+        supplies[id.value] = *supply;
+        continue;
+      }
+    }
+    const NumaNode* node = machine.find_node(id);
+    if (node == nullptr) continue;
+    if (node->memory_free) {
+      supplies[id.value] = Supply{node->memory_free->value, 0};
+    } else if (node->memory_total) {
+      // A recorded machine may not say what was free; more than there is never fits.
+      supplies[id.value] = Supply{node->memory_total->value, 0, true};
+    }
+  }
+  return supplies;
+}
+
+bool uses_pool(const Region& region) {
+  return region.pages == PageKind::huge_2m || region.pages == PageKind::huge_1g;
+}
+
+/// Pages of a region that must lie on the nodes of a set.
+uint64_t pages_on(const NodeSet& set, const Region& region, uint64_t page_size) {
+  const MemoryPlacement& placement = region.placement;
+  const uint64_t pages = pages_for(region.bytes.value, page_size);
+  if (placement.mode == MemoryMode::bind) {
+    return (placement.node_set() - set).empty() ? pages : 0;
+  }
+  if (placement.mode != MemoryMode::interleave && placement.mode != MemoryMode::weighted) return 0;
+  // The kernel would put what does not fit elsewhere: another placement than the asked one, so it
+  // counts as not fitting.
+  uint64_t sum = 0;
+  const auto shares = weighted_counts(pages, placement.nodes);
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (set.contains(placement.nodes[i].first)) sum = add(sum, shares[i]);
+  }
+  return sum;
+}
+
+/// What is asked of the nodes of a set and cannot lie elsewhere.
+uint64_t demand_on(const NodeSet& set, const std::vector<Region>& regions) {
+  uint64_t sum = 0;
+  for (const Region& region : regions) {
+    // As it was written: 10 PiB in pages and back would be another figure.
+    const bool bound = region.placement.mode == MemoryMode::bind;
+    const uint64_t pages = pages_on(set, region, 4 * kib);
+    if (pages > 0) sum = add(sum, bound ? region.bytes.value : pages * 4 * kib);
+  }
+  return sum;
+}
+
+/// Sets of nodes on which the demand is compared with the supply: every node that a region needs,
+/// alone, and every set that a region is bound to.
+std::set<std::vector<int>> node_sets(const std::vector<Region>& regions) {
+  std::set<std::vector<int>> sets;
+  for (const Region& region : regions) {
+    std::vector<int> members;
+    for (NodeId node : required_nodes(region.placement)) {
+      members.push_back(node.value);
+      sets.insert({node.value});
+    }
+    if (region.placement.mode == MemoryMode::bind) sets.insert(members);
+  }
+  return sets;
+}
+
+NodeSet node_set(const std::vector<int>& members) {
+  NodeSet set;
+  for (int node : members) set.insert(NodeId{node});
+  return set;
+}
+
+std::string supply_text(const Supplies& supplies) {
+  std::string text;
+  for (const auto& [node, supply] : supplies) {
+    text += fmt::format("; {} node {}: {}", supply.is_total ? "size of" : "free on", node,
+                        rounded(supply.free));
+    if (supply.cache > 0) {
+      text += fmt::format(" ({} of it file cache that can be dropped)", rounded(supply.cache));
+    }
+  }
+  return text;
+}
+
+/// The control group's limit and what is charged to it, file cache that can be dropped left out.
+struct GroupLimit {
+  uint64_t limit = 0, used = 0;
+  std::string source;
+  uint64_t left() const { return limit > used ? limit - used : 0; }
+};
+
+/// File cache charged to a group: memory.stat of cgroup v2 ("active_file"), or of v1, which counts
+/// the groups below under "total_active_file".
+uint64_t group_cache(const std::string& folder, bool v1) {
+  std::ifstream file(kernel::calls().root + folder + "memory.stat");
+  const std::string prefix = v1 ? "total_" : "";
+  uint64_t sum = 0, value = 0;
+  for (std::string key; file >> key >> value;) {
+    if (key == prefix + "active_file" || key == prefix + "inactive_file") sum += value;
+  }
+  return sum;
+}
+
+std::optional<GroupLimit> group_limit(const Machine& machine) {
+  const Allowance& allowance = machine.allowance;
+  if (!allowance.memory_limit) return std::nullopt;
+  GroupLimit group{allowance.memory_limit->value, allowance.memory_used.value_or(Bytes{}).value,
+                   allowance.memory_limit_source};
+  if (!machine.is_live()) return group;
+  const auto slash = group.source.rfind('/');
+  if (slash == std::string::npos) return group;
+  const std::string folder = group.source.substr(0, slash + 1);
+  const auto current = kernel::read_number(folder + "memory.current");
+  const auto usage = kernel::read_number(folder + "memory.usage_in_bytes");
+  if (!current && !usage) return group;
+  const auto used = static_cast<uint64_t>(current ? *current : *usage);
+  const uint64_t cache = group_cache(folder, !current);
+  group.used = used > cache ? used - cache : 0;
+  return group;
+}
+
+std::string group_text(const std::optional<GroupLimit>& group) {
+  if (!group) return {};
+  return fmt::format("; limit of the cgroup: {} with {} used ({})", rounded(group->limit),
+                     rounded(group->used), group->source);
+}
+
+/// All the figures, for every way of not fitting.
+struct Figures {
+  uint64_t total = 0;  ///< asked from nodes, pools left out
+  std::size_t workers = 0;
+  Supplies supplies;
+  std::optional<GroupLimit> group;
+
+  tl::unexpected<Error> refuse(const std::string& where, uint64_t wanted,
+                               uint64_t available) const {
+    return fail(
+        ErrorKind::resource,
+        fmt::format("--size: {} asked by {} worker{}; {} of it {}, where {} may be used ({} kept "
+                    "back){}{}",
+                    rounded(total), workers, workers == 1 ? "" : "s", rounded(wanted), where,
+                    rounded(available - margin(available)), rounded(margin(available)),
+                    supply_text(supplies), group_text(group)),
+        "ask for less with --size or fewer workers, or spread it with --memory; --skip-too-large "
+        "leaves such sizes out");
+  }
+};
+
+bool fits(uint64_t wanted, uint64_t available) { return wanted <= available - margin(available); }
+
+Expected<void> check_nodes(const Figures& figures, const std::vector<Region>& regions) {
+  const Supplies& supplies = figures.supplies;
+  for (const std::vector<int>& members : node_sets(regions)) {
+    const NodeSet set = node_set(members);
+    uint64_t available = 0;
+    bool known = true;
+    for (int node : members) {
+      const auto supply = supplies.find(node);
+      known = known && supply != supplies.end();
+      if (supply != supplies.end()) available = add(available, supply->second.free);
+    }
+    const uint64_t wanted = demand_on(set, regions);
+    if (known && !fits(wanted, available)) {
+      return figures.refuse(fmt::format("on node {}", to_list(set)), wanted, available);
+    }
+  }
+  uint64_t available = 0;
+  for (const auto& [node, supply] : supplies) available = add(available, supply.free);
+  if (!supplies.empty() && !fits(figures.total, available)) {
+    return figures.refuse("on all nodes together", figures.total, available);
+  }
+  return {};
+}
+
+/// The pools of one page kind: each set of nodes that must give some, and all together.
+Expected<void> check_pools(PageKind kind, const std::vector<Region>& all_regions,
+                           const Machine& machine) {
+  std::vector<Region> regions;
+  uint64_t together = 0;
+  for (const Region& region : all_regions) {
+    if (region.pages != kind) continue;
+    regions.push_back(region);
+    together = add(together, pages_for(region.bytes.value, huge_page_size(kind).value));
+  }
+  if (regions.empty()) return {};
+  const auto pools = pools_of(kind, machine);
+  auto problem = pool_problem(kind, pools, {}, together);
+  for (const std::vector<int>& members : node_sets(regions)) {
+    const NodeSet set = node_set(members);
+    uint64_t pages = 0;
+    for (const Region& region : regions) {
+      pages = add(pages, pages_on(set, region, huge_page_size(kind).value));
+    }
+    // That of the fewest nodes says best what to do; sets come in no order of size.
+    auto here = pool_problem(kind, pools, set, pages);
+    if (here && (!problem || members.size() == 1)) problem = std::move(here);
+  }
+  if (!problem) return {};
+  return fail(problem->offered ? ErrorKind::resource : ErrorKind::unavailable, problem->message,
+              problem->hint);
+}
+
+/// Address space is a process's own, so regions are looked at one by one.
+Expected<void> check_address_space(const std::vector<Region>& regions) {
+  // User addresses have 47 bits on x86-64 and 48 on arm64; the smaller is far beyond any memory.
+  uint64_t most = uint64_t{1} << 47;
+  std::string source = "the address space";
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      limit.rlim_cur < most) {
+    most = limit.rlim_cur;
+    source = "the limit of address space (ulimit -v)";
+  }
+  for (const Region& region : regions) {
+    if (region.bytes.value <= most) continue;
+    return fail(ErrorKind::resource,
+                fmt::format("--size: a region of {} is larger than {}, {}",
+                            rounded(region.bytes.value), source, rounded(most)),
+                "ask for less with --size");
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<void> check_fits(const std::vector<Region>& regions, const Machine& machine,
+                          std::optional<std::size_t> workers) {
+  Figures figures;
+  std::vector<Region> of_nodes, of_pools, real;
+  for (Region region : regions) {
+    if (region.source == "null") continue;  // takes nothing
+    region.placement = region.placement.in_force();
+    real.push_back(region);
+    (uses_pool(region) ? of_pools : of_nodes).push_back(region);
+    if (!uses_pool(region)) figures.total = add(figures.total, region.bytes.value);
+  }
+  figures.workers = workers.value_or(of_nodes.size());
+  figures.supplies = supplies_of(machine);
+  figures.group = group_limit(machine);
+  for (PageKind kind : {PageKind::huge_2m, PageKind::huge_1g}) {
+    if (auto good = check_pools(kind, of_pools, machine); !good) return good;
+  }
+  // Pool pages are neither free memory of a node nor charged to the group's memory limit.
+  if (auto good = check_nodes(figures, of_nodes); !good) return good;
+  if (figures.group && !fits(figures.total, figures.group->left())) {
+    return figures.refuse("under the limit of the cgroup", figures.total, figures.group->left());
+  }
+  return check_address_space(real);
+}
+
+}  // namespace numatlas

@@ -1,0 +1,179 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "memory/buffer.h"
+#include "placement/test_machines.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+Region region(std::uint64_t bytes, const std::string& memory, PageKind pages = PageKind::base) {
+  Region region;
+  region.bytes = Bytes{bytes};
+  region.placement = parse_memory_spec(memory)->single;
+  region.pages = pages;
+  return region;
+}
+
+/// Nodes 0 and 1 with 64 GiB, node 2 with 8 GiB free.
+Machine three_nodes() { return testing::build({{0, {{0}}}, {1, {{1}}}, {2, {}, Bytes{8 * gib}}}); }
+
+std::string problem(const std::vector<Region>& regions, const Machine& machine) {
+  const auto fits = check_fits(regions, machine);
+  if (!fits) {
+    EXPECT_EQ(fits.error().kind, ErrorKind::resource);
+  }
+  return fits ? "" : fits.error().message;
+}
+
+TEST(CheckFits, TenPebibytes) {
+  const std::uint64_t huge = 10 * 1024 * 1024 * gib;
+  for (const char* memory : {"local", "bind:0", "interleave:0,1", "weighted:0=3,1=1", "prefer:2"}) {
+    EXPECT_THAT(problem({region(huge / 2, memory), region(huge / 2, memory)}, three_nodes()),
+                AllOf(HasSubstr("--size: 10 PiB asked by 2 workers"),
+                      HasSubstr("free on node 0: 64 GiB"), HasSubstr("free on node 2: 8 GiB")))
+        << memory;
+  }
+  // Sums do not wrap round.
+  const std::uint64_t most = ~std::uint64_t{0} / 2 + 1;
+  EXPECT_NE(problem({region(most, "local"), region(most, "local")}, three_nodes()), "");
+}
+
+TEST(CheckFits, BoundRegionsShareTheirNode) {
+  EXPECT_EQ(problem({region(30 * gib, "bind:0"), region(30 * gib, "bind:0")}, three_nodes()), "");
+  EXPECT_THAT(problem({region(30 * gib, "bind:0"), region(33 * gib, "bind:0")}, three_nodes()),
+              HasSubstr("63 GiB of it on node 0, where 62.7 GiB may be used (1.3 GiB kept back)"));
+  EXPECT_EQ(problem({region(60 * gib, "bind:0,2"), region(4 * gib, "bind:2")}, three_nodes()), "");
+  EXPECT_THAT(problem({region(66 * gib, "bind:0,2"), region(6 * gib, "bind:2")}, three_nodes()),
+              HasSubstr("72 GiB of it on node 0,2"));
+}
+
+TEST(CheckFits, SharesOfInterleaveAndWeights) {
+  EXPECT_EQ(problem({region(15 * gib, "interleave:0,2")}, three_nodes()), "");
+  EXPECT_THAT(problem({region(17 * gib, "interleave:0,2")}, three_nodes()),
+              HasSubstr("8.5 GiB of it on node 2"));
+  EXPECT_EQ(problem({region(28 * gib, "weighted:0=3,2=1")}, three_nodes()), "");
+  EXPECT_THAT(
+      problem({region(28 * gib, "weighted:0=3,2=1"), region(2 * gib, "bind:2")}, three_nodes()),
+      HasSubstr("9 GiB of it on node 2"));
+}
+
+TEST(CheckFits, LocalMayLieAnywhereThatIsAllowed) {
+  EXPECT_EQ(problem({region(100 * gib, "local")}, three_nodes()), "");
+  Machine machine = three_nodes();
+  machine.allowance.memory_nodes = NodeSet{NodeId{2}};
+  EXPECT_THAT(problem({region(9 * gib, "local")}, machine),
+              AllOf(HasSubstr("on node"), HasSubstr("8 GiB")));
+}
+
+TEST(CheckFits, LimitOfTheCgroup) {
+  Machine machine = three_nodes();
+  machine.allowance.memory_limit = Bytes{10 * gib};
+  machine.allowance.memory_used = Bytes{6 * gib};
+  machine.allowance.memory_limit_source = "/sys/fs/cgroup/job/memory.max";
+  EXPECT_EQ(problem({region(3 * gib, "local")}, machine), "");
+  EXPECT_THAT(problem({region(2 * gib, "bind:0"), region(2 * gib, "bind:1")}, machine),
+              AllOf(HasSubstr("4 GiB of it under the limit of the cgroup"),
+                    HasSubstr("limit of the cgroup: 10 GiB with 6 GiB used "
+                              "(/sys/fs/cgroup/job/memory.max)")));
+  machine.allowance.memory_used = Bytes{11 * gib};
+  EXPECT_NE(problem({region(mib, "local")}, machine), "");
+}
+
+TEST(CheckFits, LiveFiguresCountCacheThatCanBeDropped) {
+  testing::CallsGuard guard;
+  char name[] = "/tmp/numatlas-test-XXXXXX";
+  const std::filesystem::path root = mkdtemp(name);
+  const auto node = root / "sys/devices/system/node/node0";
+  const auto group = root / "sys/fs/cgroup/job";
+  std::filesystem::create_directories(node);
+  std::filesystem::create_directories(group);
+  std::ofstream(node / "meminfo") << "Node 0 MemTotal:       67108864 kB\n"
+                                     "Node 0 MemFree:         1048576 kB\n"
+                                     "Node 0 Active(file):    2097152 kB\n"
+                                     "Node 0 Inactive(file):  3145728 kB\n";
+  std::ofstream(group / "memory.current") << 7 * gib << '\n';
+  std::ofstream(group / "memory.stat")
+      << "anon 5\nactive_file " << 4 * gib << "\ninactive_file " << gib << "\n";
+  kernel::calls().root = root;
+  Machine machine = testing::build({{0, {{0}}}});
+  machine.source = "live";
+  machine.allowance.memory_limit = Bytes{8 * gib};
+  machine.allowance.memory_limit_source = "/sys/fs/cgroup/job/memory.max";
+  EXPECT_EQ(problem({region(5 * gib, "bind:0")}, machine), "");
+  EXPECT_THAT(problem({region(6 * gib, "bind:0")}, machine),
+              AllOf(HasSubstr("free on node 0: 6 GiB (5 GiB of it file cache that can be dropped)"),
+                    HasSubstr("limit of the cgroup: 8 GiB with 2 GiB used")));
+  std::filesystem::remove_all(root);
+}
+
+TEST(CheckFits, PoolsAreTheirOwnMemory) {
+  Machine machine = three_nodes();
+  machine.nodes[0].huge_pages = {{Bytes{2 * mib}, 600, 512}};
+  machine.nodes[1].huge_pages = {{Bytes{2 * mib}, 100, 100}};
+  // Not from the memory that is free: a limit of next to nothing does not matter.
+  machine.allowance.memory_limit = Bytes{mib};
+  EXPECT_EQ(problem({region(gib, "bind:0", PageKind::huge_2m)}, machine), "");
+  EXPECT_THAT(problem({region(gib, "bind:0", PageKind::huge_2m),
+                       region(2 * mib, "bind:0", PageKind::huge_2m)},
+                      machine),
+              HasSubstr("--pages 2M: 513 pages of 2 MiB are needed on node 0, 512 are free"));
+  EXPECT_THAT(problem({region(2 * gib, "local", PageKind::huge_2m)}, machine),
+              HasSubstr("1024 pages of 2 MiB are needed, 612 are free"));
+  EXPECT_EQ(check_fits({region(gib, "local", PageKind::huge_1g)}, machine).error().kind,
+            ErrorKind::unavailable);
+}
+
+TEST(CheckFits, EachPoolMustHoldItsShare) {
+  Machine machine = three_nodes();
+  machine.nodes[0].huge_pages = {{Bytes{2 * mib}, 1000, 1000}};
+  machine.nodes[1].huge_pages = {{Bytes{2 * mib}, 200, 200}};
+  EXPECT_EQ(problem({region(800 * mib, "interleave:0,1", PageKind::huge_2m)}, machine), "");
+  EXPECT_THAT(problem({region(gib, "interleave:0,1", PageKind::huge_2m)}, machine),
+              HasSubstr("256 pages of 2 MiB are needed on node 1, 200 are free"));
+  EXPECT_EQ(problem({region(gib, "weighted:0=4,1=1", PageKind::huge_2m)}, machine), "");
+  EXPECT_THAT(problem({region(802 * mib, "bind:0,1", PageKind::huge_2m),
+                       region(1600 * mib, "bind:0", PageKind::huge_2m)},
+                      machine),
+              HasSubstr("1201 pages of 2 MiB are needed, 1200 are free"));
+}
+
+TEST(CheckFits, NothingKnownNothingRefusedButTheAddressSpace) {
+  Machine machine;
+  machine.source = "test";
+  EXPECT_EQ(problem({region(gib, "local")}, machine), "");
+  EXPECT_THAT(problem({region(std::uint64_t{1} << 50, "local")}, machine),
+              HasSubstr("--size: a region of 1 PiB is larger than"));
+}
+
+TEST(CheckFits, NullRegionsTakeNothing) {
+  Region null = region(std::uint64_t{1} << 50, "bind:2");
+  null.source = "null";
+  EXPECT_EQ(problem({null}, three_nodes()), "");
+}
+
+TEST(PageKindProblem, RecordedMachine) {
+  Machine machine = three_nodes();
+  EXPECT_EQ(page_kind_problem(PageKind::base, machine, {}, Bytes{gib}), "");
+  EXPECT_THAT(page_kind_problem(PageKind::huge_1g, machine, {}, Bytes{gib}),
+              HasSubstr("offers no huge pages of 1 GiB"));
+  machine.nodes[1].huge_pages = {{Bytes{gib}, 2, 1}};
+  EXPECT_EQ(page_kind_problem(PageKind::huge_1g, machine, NodeSet{NodeId{1}}, Bytes{gib}), "");
+  EXPECT_THAT(page_kind_problem(PageKind::huge_1g, machine, NodeSet{NodeId{1}}, Bytes{gib + 1}),
+              AllOf(HasSubstr("2 pages of 1 GiB are needed on node 1, 1 is free"),
+                    HasSubstr("echo 3 > "), HasSubstr("hugepagesz=1G")));
+  EXPECT_NE(page_kind_problem(PageKind::huge_1g, machine, NodeSet{NodeId{0}}, Bytes{gib}), "");
+  EXPECT_EQ(page_kind_problem(PageKind::thp, machine, {}, Bytes{gib}), "");
+  machine.settings.push_back({"thp", "never", "/sys/kernel/mm/transparent_hugepage/enabled", ""});
+  EXPECT_THAT(page_kind_problem(PageKind::thp, machine, {}, Bytes{gib}), HasSubstr("switched off"));
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,203 @@
+#include "memory/pools.h"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+
+#include "placement/kernel_calls.h"
+
+namespace numatlas {
+namespace {
+
+constexpr const char* thp_folder = "/sys/kernel/mm/transparent_hugepage/";
+
+std::string pool_folder(PageKind kind) {
+  return fmt::format("hugepages-{}kB/", huge_page_size(kind).value / kib);
+}
+
+NodeSet online_nodes() {
+  const auto list =
+      parse_list<NodeId>(kernel::read_line("/sys/devices/system/node/online").value_or("0"));
+  return list ? *list : NodeSet{NodeId{0}};
+}
+
+/// A kernel without NUMA has the pool of the whole machine only; it counts as node 0.
+std::optional<std::vector<PoolState>> machine_wide_pool(const std::string& folder) {
+  const std::string path = "/sys/kernel/mm/hugepages/" + folder;
+  const auto total = kernel::read_number(path + "nr_hugepages");
+  const auto free = kernel::read_number(path + "free_hugepages");
+  if (!total || !free) return std::nullopt;
+  return std::vector<PoolState>{
+      {NodeId{0}, static_cast<std::uint64_t>(*total), static_cast<std::uint64_t>(*free)}};
+}
+
+std::string pool_text(const std::vector<PoolState>& pools) {
+  std::string text;
+  for (const PoolState& pool : pools) {
+    text += fmt::format("{}node {}: {} total, {} free", text.empty() ? "" : "; ", pool.node.value,
+                        pool.total, pool.free);
+  }
+  return text;
+}
+
+/// The setting in brackets of "always [madvise] never"; "" when there is none.
+std::string chosen(const std::optional<std::string>& line) {
+  if (!line) return {};
+  const auto open = line->find('['), close = line->find(']');
+  if (open == std::string::npos || close == std::string::npos || close < open) return {};
+  return line->substr(open + 1, close - open - 1);
+}
+
+}  // namespace
+
+std::uint64_t pages_for(std::uint64_t bytes, std::uint64_t page_size) {
+  return bytes / page_size + (bytes % page_size != 0 ? 1 : 0);
+}
+
+NodeSet required_nodes(const MemoryPlacement& placement) {
+  switch (placement.mode) {
+    case MemoryMode::bind:
+    case MemoryMode::interleave:
+    case MemoryMode::weighted: return placement.node_set();
+    case MemoryMode::inherit:
+    case MemoryMode::local:
+    case MemoryMode::prefer: break;
+  }
+  return {};
+}
+
+std::optional<std::vector<PoolState>> live_pools(PageKind kind) {
+  const std::string folder = pool_folder(kind);
+  std::vector<PoolState> pools;
+  for (NodeId node : online_nodes()) {
+    const std::string path =
+        fmt::format("/sys/devices/system/node/node{}/hugepages/{}", node.value, folder);
+    const auto total = kernel::read_number(path + "nr_hugepages");
+    const auto free = kernel::read_number(path + "free_hugepages");
+    if (!total || !free) continue;  // a node without memory has no pools
+    pools.push_back({node, static_cast<std::uint64_t>(*total), static_cast<std::uint64_t>(*free)});
+  }
+  if (pools.empty()) return machine_wide_pool(folder);
+  return pools;
+}
+
+std::optional<std::vector<PoolState>> pools_of(PageKind kind, const Machine& machine) {
+  if (machine.is_live()) return live_pools(kind);
+  std::vector<PoolState> pools;
+  for (const NumaNode& node : machine.nodes) {
+    for (const HugePagePool& pool : node.huge_pages) {
+      if (pool.page_size == huge_page_size(kind)) {
+        pools.push_back({node.id, pool.total, pool.free});
+      }
+    }
+  }
+  if (pools.empty()) return std::nullopt;
+  return pools;
+}
+
+std::optional<PoolProblem> pool_problem(PageKind kind,
+                                        const std::optional<std::vector<PoolState>>& pools,
+                                        const NodeSet& nodes, std::uint64_t pages) {
+  const std::string size = to_text(huge_page_size(kind));
+  if (!pools) {
+    return PoolProblem{
+        fmt::format("--pages {}: this machine offers no huge pages of {}", name_of(kind), size),
+        "use another kind of --pages", false};
+  }
+  std::uint64_t total = 0, free = 0;
+  for (const PoolState& pool : *pools) {
+    if (!nodes.empty() && !nodes.contains(pool.node)) continue;
+    total += pool.total;
+    free += pool.free;
+  }
+  if (free >= pages) return std::nullopt;
+  PoolProblem problem;
+  const std::string where = nodes.empty() ? "" : " on node " + to_list(nodes);
+  problem.message = fmt::format("--pages {}: {} of {} {} needed{}, {} {} free ({})", name_of(kind),
+                                pages == 1 ? "1 page" : fmt::format("{} pages", pages), size,
+                                pages == 1 ? "is" : "are", where, free, free == 1 ? "is" : "are",
+                                pool_text(*pools));
+  // Pages in use stay in use, so the pool must grow by what is missing.
+  const std::uint64_t missing = pages - free;
+  if (nodes.size() == 1) {
+    problem.hint = fmt::format(
+        "as root: echo {} > /sys/devices/system/node/node{}/hugepages/{}"
+        "nr_hugepages",
+        total + missing, nodes.front().value, pool_folder(kind));
+  } else if (kind == PageKind::huge_2m) {
+    std::uint64_t whole = missing;
+    for (const PoolState& pool : *pools) whole += pool.total;
+    problem.hint =
+        fmt::format("as root: sysctl vm.nr_hugepages={} (shared out over the nodes)", whole);
+  } else {
+    problem.hint = fmt::format(
+        "as root: raise /sys/devices/system/node/nodeN/hugepages/{}"
+        "nr_hugepages by {} in all",
+        pool_folder(kind), missing);
+  }
+  if (kind == PageKind::huge_1g) {
+    problem.hint += "; if memory is too fragmented for it, boot with hugepagesz=1G hugepages=N";
+  }
+  return problem;
+}
+
+std::size_t thp_size() {
+  const auto size = kernel::read_number(std::string(thp_folder) + "hpage_pmd_size");
+  if (size && *size > 0) return static_cast<std::size_t>(*size);
+  return huge_page_size(PageKind::thp).value;
+}
+
+std::optional<ThpProblem> thp_problem() {
+  const std::string global = std::string(thp_folder) + "enabled";
+  const auto setting = kernel::read_line(global);
+  if (!setting) {
+    return ThpProblem{
+        fmt::format("--pages thp: this kernel has no transparent huge pages ({} is missing)",
+                    global),
+        "use --pages 2M or base"};
+  }
+  // Linux 6.8 on: a setting a size, which may leave the decision to the one for all.
+  const std::string by_size = fmt::format("{}hugepages-{}kB/enabled", thp_folder, thp_size() / kib);
+  const std::string own = chosen(kernel::read_line(by_size));
+  const bool inherits = own.empty() || own == "inherit";
+  if ((inherits ? chosen(setting) : own) == "never") {
+    const std::string& file = inherits ? global : by_size;
+    return ThpProblem{fmt::format("--pages thp: transparent huge pages are switched off: {} is "
+                                  "'never'",
+                                  file),
+                      fmt::format("as root: echo madvise > {}; or use --pages base or 2M", file)};
+  }
+  if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 1) {
+    return ThpProblem{
+        "--pages thp: transparent huge pages are switched off for this process "
+        "(PR_SET_THP_DISABLE, inherited from what started it)",
+        "start it from a shell or launcher that does not switch them off"};
+  }
+  return std::nullopt;
+}
+
+std::string page_kind_problem(PageKind kind, const Machine& machine, const NodeSet& nodes,
+                              Bytes bytes) {
+  if (kind == PageKind::base) return {};
+  if (kind == PageKind::thp) {
+    if (machine.is_live()) {
+      const auto problem = thp_problem();
+      return problem ? problem->message + "; " + problem->hint : std::string{};
+    }
+    for (const Setting& setting : machine.settings) {
+      if (setting.source.find("transparent_hugepage/enabled") == std::string::npos) continue;
+      if (setting.value == "never" || setting.value.find("[never]") != std::string::npos) {
+        return fmt::format("--pages thp: transparent huge pages are switched off: {} is 'never'",
+                           setting.source);
+      }
+    }
+    return {};
+  }
+  const auto problem = pool_problem(kind, pools_of(kind, machine), nodes,
+                                    pages_for(bytes.value, huge_page_size(kind).value));
+  if (!problem) return {};
+  return problem->message + "; " + problem->hint;
+}
+
+}  // namespace numatlas

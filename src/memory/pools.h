@@ -1,0 +1,47 @@
+// Internal: huge page pools, THP settings, and what a node or a control group has left.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "memory/buffer.h"
+
+namespace numatlas {
+
+/// Pages of one size on one node.
+struct PoolState {
+  NodeId node;
+  std::uint64_t total = 0, free = 0;
+};
+/// What sysfs says now about the pools of a kind (huge_2m or huge_1g) on every online node; nullopt
+/// when the kernel does not offer this page size.
+std::optional<std::vector<PoolState>> live_pools(PageKind kind);
+/// The same from a Machine value (read anew when it is live).
+std::optional<std::vector<PoolState>> pools_of(PageKind kind, const Machine& machine);
+
+/// Why `pages` pages of a kind cannot come from the pools of these nodes (empty: any); "" when they
+/// can. `hint` is what to do about it.
+struct PoolProblem {
+  std::string message, hint;
+  bool offered = true;  ///< false: the kernel has no pages of this size
+};
+std::optional<PoolProblem> pool_problem(PageKind kind,
+                                        const std::optional<std::vector<PoolState>>& pools,
+                                        const NodeSet& nodes, std::uint64_t pages);
+
+/// Why transparent huge pages cannot be had by madvise; nullopt when they can.
+struct ThpProblem {
+  std::string message, hint;
+};
+std::optional<ThpProblem> thp_problem();
+/// Size of a transparent huge page here (2 MiB where the kernel does not say).
+std::size_t thp_size();
+
+/// Nodes that a placement cannot do without (bind, interleave, weighted); empty for the others.
+NodeSet required_nodes(const MemoryPlacement& placement);
+/// Pages of a kind that hold these bytes.
+std::uint64_t pages_for(std::uint64_t bytes, std::uint64_t page_size);
+
+}  // namespace numatlas

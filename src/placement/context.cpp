@@ -1,0 +1,108 @@
+// What the process was given: environment, inherited policy, affinity.
+#include <sched.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "placement/placement.h"
+#include "placement/policy.h"
+
+namespace numatlas {
+namespace {
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr) return {};
+  std::string_view text = value;
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  return text;
+}
+
+/// First number of "4,2" (a number a nesting level); nullopt for anything that is not a count.
+std::optional<int> first_count(std::string_view text) {
+  int value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || value < 1) return std::nullopt;
+  if (end != text.data() + text.size() && *end != ',' && *end != ' ') return std::nullopt;
+  return value;
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const char lower = a[i] >= 'A' && a[i] <= 'Z' ? static_cast<char>(a[i] - 'A' + 'a') : a[i];
+    if (lower != b[i]) return false;
+  }
+  return true;
+}
+
+/// Whether OpenMP will pin: OMP_PROC_BIND decides where it is set ("false" switches OMP_PLACES off
+/// as well), otherwise OMP_PLACES alone means that it does.
+bool openmp_binds() {
+  const std::string_view bind = environment("OMP_PROC_BIND");
+  if (bind.empty()) return !environment("OMP_PLACES").empty();
+  return !equal_ignoring_case(bind.substr(0, bind.find_first_of(", ")), "false");
+}
+
+struct FreeCpuSet {
+  void operator()(cpu_set_t* set) const { CPU_FREE(set); }
+};
+using CpuMask = std::unique_ptr<cpu_set_t, FreeCpuSet>;
+
+}  // namespace
+
+TaskContext read_task_context() {
+  TaskContext task;
+  task.omp_num_threads = first_count(environment("OMP_NUM_THREADS"));
+  task.omp_binds = openmp_binds();
+  task.inherited = inherited_policy();
+  return task;
+}
+
+Expected<void> bind_thread(const CpuSet& cpus) {
+  if (cpus.empty() || cpus.front().value < 0) {
+    return fail(ErrorKind::usage, "--cpus: no CPU to bind a thread to");
+  }
+  const auto count = static_cast<std::size_t>(cpus[cpus.size() - 1].value) + 1;
+  const CpuMask mask(CPU_ALLOC(count));
+  if (!mask) return fail(ErrorKind::resource, "--cpus: no memory for a CPU mask");
+  const std::size_t size = CPU_ALLOC_SIZE(count);
+  CPU_ZERO_S(size, mask.get());
+  for (CpuId cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu.value), size, mask.get());
+  if (sched_setaffinity(0, size, mask.get()) == 0) return {};
+  const int error = errno;
+  const bool refused = error == EPERM || error == EACCES;
+  return fail(refused ? ErrorKind::permission : ErrorKind::unavailable,
+              fmt::format("--cpus: sched_setaffinity to CPU {} failed: {}; this thread may use {}",
+                          to_list(cpus), errno_text(error), to_list(thread_affinity())),
+              error == EINVAL ? "no such CPU is online inside the cpuset of this process" : "");
+}
+
+CpuSet thread_affinity() {
+  // Kernels refuse a mask narrower than their own, so it is widened until accepted. The last size
+  // is far above any kernel's CONFIG_NR_CPUS (8192 today).
+  for (std::size_t count = 1024; count <= std::size_t{1} << 20; count *= 2) {
+    const CpuMask mask(CPU_ALLOC(count));
+    if (!mask) return {};
+    const std::size_t size = CPU_ALLOC_SIZE(count);
+    CPU_ZERO_S(size, mask.get());
+    if (sched_getaffinity(0, size, mask.get()) == 0) {
+      CpuSet cpus;
+      for (std::size_t cpu = 0; cpu < count; ++cpu) {
+        if (CPU_ISSET_S(cpu, size, mask.get())) cpus.insert(CpuId{static_cast<int>(cpu)});
+      }
+      return cpus;
+    }
+    if (errno != EINVAL) return {};
+  }
+  return {};
+}
+
+CpuId current_cpu() { return CpuId{sched_getcpu()}; }
+
+}  // namespace numatlas

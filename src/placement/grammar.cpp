@@ -1,0 +1,312 @@
+// The text side of placement: names, canonical text, and the parsers of --memory, --cpus, --pages.
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+
+#include "placement/placement.h"
+
+namespace numatlas {
+namespace {
+
+constexpr const char* memory_forms =
+    "valid forms: inherit, local, bind:0 (or bind:0,1), prefer:0, interleave:0,1, "
+    "weighted:0=3,2=1, each:0,0,1,1, auto";
+constexpr const char* cpu_forms =
+    "valid forms: allowed, cores, 1-7,17, node:0,1, and a list a local rank: 0-3/4-7 or "
+    "node:0/node:1";
+constexpr const char* page_forms = "valid kinds: base, thp, 2M, 1G, or several: base,2M";
+
+/// The kernel keeps a weight in one byte and refuses 0.
+constexpr int max_weight = 255;
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const auto at = text.find(separator);
+    parts.push_back(trim(text.substr(0, at)));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+/// The word nearest to what was written, when it is near enough to be meant; "" otherwise.
+template <std::size_t N>
+std::string nearest(std::string_view word, const std::array<std::string_view, N>& words) {
+  // Longer than any word by more than the distance below: cannot match, and need not be compared.
+  constexpr std::size_t longest_typo = 20;
+  if (word.empty() || word.size() > longest_typo) return {};
+  // Two edits cover a missing, a wrong and two exchanged letters; more would guess.
+  std::size_t best = 3;
+  std::string found;
+  for (std::string_view candidate : words) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best && distance < candidate.size()) {
+      best = distance;
+      found = candidate;
+    }
+    // A full word with an ending ("interleaved") or its beginning ("inter") is meant as well.
+    const bool begins =
+        word.size() >= 3 && (word.starts_with(candidate) || candidate.starts_with(word));
+    if (found.empty() && begins) found = candidate;
+  }
+  return found;
+}
+
+/// What was written, cut to a length that leaves an error message readable.
+std::string quoted(std::string_view text) {
+  constexpr std::size_t shown = 60;
+  if (text.size() <= shown) return fmt::format("'{}'", text);
+  return fmt::format("'{}...'", text.substr(0, shown));
+}
+
+tl::unexpected<Error> memory_error(const std::string& what, std::string_view suggestion = {}) {
+  std::string hint = memory_forms;
+  if (!suggestion.empty()) hint = fmt::format("did you mean '{}'? {}", suggestion, memory_forms);
+  return fail(ErrorKind::usage, "--memory: " + what, hint);
+}
+
+Expected<std::vector<int>> parse_nodes(std::string_view list, std::string_view whole) {
+  const auto ids = parse_ordered_list(list);
+  if (!ids) return memory_error(ids.error().message);
+  if (ids->empty()) {
+    return memory_error(fmt::format("{} names no node", quoted(whole)));
+  }
+  return *ids;
+}
+
+Expected<MemoryPlacement> with_nodes(MemoryMode mode, std::string_view list,
+                                     std::string_view whole) {
+  const auto ids = parse_nodes(list, whole);
+  if (!ids) return fail(ids.error());
+  MemoryPlacement placement{mode, {}};
+  std::set<int> seen;
+  for (int id : *ids) {
+    if (!seen.insert(id).second) {
+      return memory_error(fmt::format("node {} is named twice in {}", id, quoted(whole)));
+    }
+    placement.nodes.emplace_back(NodeId{id}, 1);
+  }
+  return placement;
+}
+
+/// One "0=3" of a weighted form.
+Expected<std::pair<NodeId, int>> parse_weight(std::string_view item, std::string_view whole) {
+  const auto equals = item.find('=');
+  if (equals == std::string_view::npos) {
+    return memory_error(
+        fmt::format("{} in {} has no weight (write NODE=WEIGHT)", quoted(item), quoted(whole)));
+  }
+  const auto node = parse_ordered_list(item.substr(0, equals));
+  const auto weight = parse_ordered_list(item.substr(equals + 1));
+  if (!node || node->size() != 1 || !weight || weight->size() != 1) {
+    return memory_error(fmt::format("{} in {} is not NODE=WEIGHT", quoted(item), quoted(whole)));
+  }
+  if (weight->front() < 1 || weight->front() > max_weight) {
+    return memory_error(fmt::format("weight {} of node {} is not from 1 to {}", weight->front(),
+                                    node->front(), max_weight));
+  }
+  return std::pair{NodeId{node->front()}, weight->front()};
+}
+
+Expected<MemoryPlacement> weighted(std::string_view list, std::string_view whole) {
+  if (trim(list).empty()) return memory_error(fmt::format("{} names no node", quoted(whole)));
+  MemoryPlacement placement{MemoryMode::weighted, {}};
+  std::set<int> seen;
+  for (std::string_view item : split(list, ',')) {
+    const auto pair = parse_weight(item, whole);
+    if (!pair) return fail(pair.error());
+    if (!seen.insert(pair->first.value).second) {
+      return memory_error(
+          fmt::format("node {} is named twice in {}", pair->first.value, quoted(whole)));
+    }
+    placement.nodes.push_back(*pair);
+  }
+  return placement;
+}
+
+Expected<MemorySpec> unknown_memory_form(std::string_view word, std::string_view list,
+                                         std::string_view whole) {
+  constexpr std::array<std::string_view, 8> words = {"inherit",    "local",    "bind", "prefer",
+                                                     "interleave", "weighted", "each", "auto"};
+  const std::string what = fmt::format("{} is not a placement", quoted(whole));
+  if (const auto ids = parse_ordered_list(whole); ids && !ids->empty()) {
+    return memory_error(what, fmt::format("bind:{}", whole));
+  }
+  const std::string word_meant = nearest(word, words);
+  if (word_meant.empty()) return memory_error(what);
+  return memory_error(what, list.empty() ? word_meant : fmt::format("{}:{}", word_meant, list));
+}
+
+/// The valid forms, after the one that was probably meant.
+std::string cpu_hint(std::string_view part) {
+  constexpr std::array<std::string_view, 3> words = {"allowed", "cores", "node"};
+  const auto colon = part.find(':');
+  const std::string_view list =
+      colon == std::string_view::npos ? std::string_view{} : part.substr(colon);
+  const std::string meant = nearest(part.substr(0, colon), words);
+  if (meant.empty() || part.starts_with("node:")) return cpu_forms;
+  return fmt::format("did you mean '{}{}'? {}", meant, list, cpu_forms);
+}
+
+/// One list of --cpus.
+Expected<std::vector<int>> parse_cpu_list(std::string_view part, bool nodes) {
+  const std::string_view list = nodes ? part.substr(std::string_view("node:").size()) : part;
+  const auto ids = parse_ordered_list(list);
+  if (!ids) return fail(ErrorKind::usage, "--cpus: " + ids.error().message, cpu_hint(part));
+  if (ids->empty()) {
+    return fail(ErrorKind::usage,
+                fmt::format("--cpus: the list is empty: no {} named", nodes ? "node" : "CPU"),
+                cpu_forms);
+  }
+  return *ids;
+}
+
+Expected<PageKind> parse_page_kind(std::string_view text) {
+  for (PageKind kind : {PageKind::base, PageKind::thp, PageKind::huge_2m, PageKind::huge_1g}) {
+    if (text == name_of(kind)) return kind;
+  }
+  constexpr std::array<std::string_view, 4> words = {"base", "thp", "2M", "1G"};
+  std::string meant = nearest(text, words);
+  if (text == "2m" || text == "2MiB" || text == "2MB" || text == "huge") meant = "2M";
+  if (text == "1g" || text == "1GiB" || text == "1GB") meant = "1G";
+  if (text == "4k" || text == "4K" || text == "4KiB" || text == "64K") meant = "base";
+  return fail(ErrorKind::usage, fmt::format("--pages: {} is not a page kind", quoted(text)),
+              meant.empty() ? page_forms : fmt::format("did you mean '{}'? {}", meant, page_forms));
+}
+
+}  // namespace
+
+const char* name_of(PageKind kind) {
+  switch (kind) {
+    case PageKind::base: return "base";
+    case PageKind::thp: return "thp";
+    case PageKind::huge_2m: return "2M";
+    case PageKind::huge_1g: return "1G";
+  }
+  return "?";
+}
+
+Bytes huge_page_size(PageKind kind) {
+  return kind == PageKind::huge_1g ? Bytes{gib} : Bytes{2 * mib};
+}
+
+const char* name_of(MemoryMode mode) {
+  switch (mode) {
+    case MemoryMode::inherit: return "inherit";
+    case MemoryMode::local: return "local";
+    case MemoryMode::bind: return "bind";
+    case MemoryMode::prefer: return "prefer";
+    case MemoryMode::interleave: return "interleave";
+    case MemoryMode::weighted: return "weighted";
+  }
+  return "?";
+}
+
+NodeSet MemoryPlacement::node_set() const {
+  NodeSet set;
+  for (const auto& [node, weight] : nodes) set.insert(node);
+  return set;
+}
+
+MemoryPlacement MemoryPlacement::in_force() const {
+  return mode == MemoryMode::inherit ? MemoryPlacement{inherited, nodes} : *this;
+}
+
+std::string MemoryPlacement::text() const {
+  std::string text = name_of(mode);
+  if (mode == MemoryMode::inherit) return text;
+  char separator = ':';
+  for (const auto& [node, weight] : nodes) {
+    text += fmt::format("{}{}", separator, node.value);
+    if (mode == MemoryMode::weighted) text += fmt::format("={}", weight);
+    separator = ',';
+  }
+  return text;
+}
+
+Expected<MemorySpec> parse_memory_spec(std::string_view text) {
+  const std::string_view whole = trim(text);
+  if (whole.empty()) return memory_error("no placement given");
+  const auto colon = whole.find(':');
+  const std::string_view word = trim(whole.substr(0, colon));
+  const bool has_list = colon != std::string_view::npos;
+  const std::string_view list = has_list ? trim(whole.substr(colon + 1)) : std::string_view{};
+
+  MemorySpec spec;
+  if (word == "local" || word == "inherit" || word == "auto") {
+    if (has_list) return memory_error(fmt::format("'{}' takes no nodes", word));
+    if (word == "auto") spec.form = MemorySpec::Form::round_robin;
+    if (word == "inherit") spec.single.mode = MemoryMode::inherit;
+    return spec;
+  }
+  if (word == "each") {
+    const auto ids = parse_nodes(list, whole);
+    if (!ids) return fail(ids.error());
+    spec.form = MemorySpec::Form::each;
+    for (int id : *ids) spec.each.push_back(NodeId{id});
+    return spec;
+  }
+  Expected<MemoryPlacement> placement;
+  if (word == "weighted") {
+    placement = weighted(list, whole);
+  } else if (word == "bind") {
+    placement = with_nodes(MemoryMode::bind, list, whole);
+  } else if (word == "prefer") {
+    placement = with_nodes(MemoryMode::prefer, list, whole);
+  } else if (word == "interleave") {
+    placement = with_nodes(MemoryMode::interleave, list, whole);
+  } else {
+    return unknown_memory_form(word, list, whole);
+  }
+  if (!placement) return fail(placement.error());
+  spec.single = *placement;
+  return spec;
+}
+
+Expected<CpuSpec> parse_cpu_spec(std::string_view text) {
+  const std::string_view whole = trim(text);
+  CpuSpec spec;
+  spec.is_default = false;
+  if (whole == "allowed") return spec;
+  if (whole == "cores") {
+    spec.form = CpuSpec::Form::cores;
+    return spec;
+  }
+  if (whole.empty()) {
+    return fail(ErrorKind::usage, "--cpus: the list is empty: no CPU named", cpu_forms);
+  }
+  const std::vector<std::string_view> parts = split(whole, '/');
+  const bool nodes = parts.front().starts_with("node:");
+  spec.form = nodes ? CpuSpec::Form::nodes : CpuSpec::Form::list;
+  for (std::string_view part : parts) {
+    if (part.starts_with("node:") != nodes && !part.empty()) {
+      return fail(ErrorKind::usage,
+                  fmt::format("--cpus: {} mixes CPU lists and 'node:' lists", quoted(whole)),
+                  cpu_hint(part));
+    }
+    auto list = parse_cpu_list(part, nodes && !part.empty());
+    if (!list) return fail(list.error());
+    spec.lists.push_back(std::move(*list));
+  }
+  return spec;
+}
+
+Expected<std::vector<PageKind>> parse_page_kinds(std::string_view text) {
+  std::vector<PageKind> kinds;
+  for (std::string_view item : split(text, ',')) {
+    const auto kind = parse_page_kind(item);
+    if (!kind) return fail(kind.error());
+    if (std::find(kinds.begin(), kinds.end(), *kind) != kinds.end()) {
+      return fail(ErrorKind::usage, fmt::format("--pages: '{}' is named twice", item), page_forms);
+    }
+    kinds.push_back(*kind);
+  }
+  return kinds;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,159 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "placement/placement.h"
+#ifdef NUMATLAS_HAVE_RAPIDCHECK
+#include <rapidcheck.h>
+#endif
+
+namespace numatlas {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+MemoryPlacement placement(const char* text) {
+  const auto spec = parse_memory_spec(text);
+  EXPECT_TRUE(spec) << text << ": " << (spec ? "" : spec.error().message);
+  return spec ? spec->single : MemoryPlacement{};
+}
+
+Error memory_error(const std::string& text) {
+  const auto spec = parse_memory_spec(text);
+  EXPECT_FALSE(spec) << text << " was accepted";
+  return spec ? Error{} : spec.error();
+}
+
+Error cpu_error(const std::string& text) {
+  const auto spec = parse_cpu_spec(text);
+  EXPECT_FALSE(spec) << text << " was accepted";
+  return spec ? Error{} : spec.error();
+}
+
+TEST(MemoryGrammar, FormsAndTheirText) {
+  for (const char* text : {"inherit", "local", "bind:0", "bind:0,1", "prefer:3", "prefer:1,0",
+                           "interleave:0,1", "weighted:0=3,2=1", "weighted:2=255"}) {
+    EXPECT_EQ(placement(text).text(), text);
+  }
+  EXPECT_EQ(placement("interleave:0-2,8").text(), "interleave:0,1,2,8");
+  EXPECT_EQ(placement(" bind : 1 ").text(), "bind:1");
+  EXPECT_EQ(placement("weighted:2=1, 0=3").nodes,
+            (std::vector<std::pair<NodeId, int>>{{NodeId{2}, 1}, {NodeId{0}, 3}}));
+}
+
+TEST(MemoryGrammar, EachKeepsOrderAndRepeats) {
+  const auto spec = parse_memory_spec("each:0,0,1,1");
+  ASSERT_TRUE(spec);
+  EXPECT_EQ(spec->form, MemorySpec::Form::each);
+  EXPECT_THAT(spec->each, ElementsAre(NodeId{0}, NodeId{0}, NodeId{1}, NodeId{1}));
+}
+
+TEST(MemoryGrammar, Auto) {
+  ASSERT_TRUE(parse_memory_spec("auto"));
+  EXPECT_EQ(parse_memory_spec("auto")->form, MemorySpec::Form::round_robin);
+}
+
+TEST(MemoryGrammar, MisspeltFormSuggestsTheRightOne) {
+  const Error error = memory_error("bin:0");
+  EXPECT_EQ(error.kind, ErrorKind::usage);
+  EXPECT_THAT(error.message, HasSubstr("--memory: 'bin:0'"));
+  EXPECT_THAT(error.hint, HasSubstr("did you mean 'bind:0'?"));
+  EXPECT_THAT(error.hint, HasSubstr("weighted:0=3,2=1"));
+  EXPECT_THAT(memory_error("interleaved:0,1").hint, HasSubstr("'interleave:0,1'?"));
+  EXPECT_THAT(memory_error("preferred:1").hint, HasSubstr("'prefer:1'?"));
+  EXPECT_THAT(memory_error("lokal").hint, HasSubstr("'local'?"));
+  EXPECT_THAT(memory_error("0,1").hint, HasSubstr("'bind:0,1'?"));
+}
+
+TEST(MemoryGrammar, Refusals) {
+  EXPECT_THAT(memory_error("").message, HasSubstr("no placement given"));
+  EXPECT_THAT(memory_error("bind").message, HasSubstr("names no node"));
+  EXPECT_THAT(memory_error("bind:").message, HasSubstr("names no node"));
+  EXPECT_THAT(memory_error("each:").message, HasSubstr("names no node"));
+  EXPECT_THAT(memory_error("weighted:").message, HasSubstr("names no node"));
+  EXPECT_THAT(memory_error("local:0").message, HasSubstr("'local' takes no nodes"));
+  EXPECT_THAT(memory_error("interleave:0,0").message, HasSubstr("node 0 is named twice"));
+  EXPECT_THAT(memory_error("weighted:0=1,0=2").message, HasSubstr("node 0 is named twice"));
+  EXPECT_THAT(memory_error("weighted:0=0").message, HasSubstr("weight 0 of node 0"));
+  EXPECT_THAT(memory_error("weighted:0=256").message, HasSubstr("not from 1 to 255"));
+  EXPECT_THAT(memory_error("weighted:0").message, HasSubstr("has no weight"));
+  EXPECT_THAT(memory_error("weighted:0=1,").message, HasSubstr("has no weight"));
+  EXPECT_THAT(memory_error("weighted:0-1=2").message, HasSubstr("is not NODE=WEIGHT"));
+  EXPECT_THAT(memory_error("bind:-1").message, HasSubstr("--memory: "));
+  EXPECT_THAT(memory_error("bind:x").message, HasSubstr("'x'"));
+}
+
+TEST(CpuGrammar, Forms) {
+  EXPECT_EQ(parse_cpu_spec("allowed")->form, CpuSpec::Form::allowed);
+  EXPECT_FALSE(parse_cpu_spec("allowed")->is_default);
+  EXPECT_EQ(parse_cpu_spec("cores")->form, CpuSpec::Form::cores);
+  EXPECT_THAT(parse_cpu_spec("7,1-3")->lists, ElementsAre(ElementsAre(7, 1, 2, 3)));
+  EXPECT_THAT(parse_cpu_spec("0-1/4,5/9")->lists,
+              ElementsAre(ElementsAre(0, 1), ElementsAre(4, 5), ElementsAre(9)));
+  const auto nodes = parse_cpu_spec("node:0/node:1,2");
+  EXPECT_EQ(nodes->form, CpuSpec::Form::nodes);
+  EXPECT_THAT(nodes->lists, ElementsAre(ElementsAre(0), ElementsAre(1, 2)));
+}
+
+TEST(CpuGrammar, Refusals) {
+  for (const char* text : {"", " ", "/", "0/", "/0", "node:", "node:0/"}) {
+    EXPECT_THAT(cpu_error(text).message, HasSubstr("the list is empty")) << text;
+  }
+  EXPECT_THAT(cpu_error("node:0/1").message, HasSubstr("mixes"));
+  EXPECT_THAT(cpu_error("1/node:0").message, HasSubstr("mixes"));
+  EXPECT_THAT(cpu_error("core").hint, HasSubstr("did you mean 'cores'?"));
+  EXPECT_THAT(cpu_error("nodes:0").hint, HasSubstr("did you mean 'node:0'?"));
+  EXPECT_THAT(cpu_error("3-1").message, HasSubstr("--cpus: the range '3-1'"));
+  EXPECT_EQ(cpu_error("a").kind, ErrorKind::usage);
+}
+
+TEST(PageGrammar, Kinds) {
+  EXPECT_THAT(*parse_page_kinds("base,thp, 2M,1G"),
+              ElementsAre(PageKind::base, PageKind::thp, PageKind::huge_2m, PageKind::huge_1g));
+  EXPECT_THAT(parse_page_kinds("4K").error().hint, HasSubstr("did you mean 'base'?"));
+  EXPECT_THAT(parse_page_kinds("2MiB").error().hint, HasSubstr("did you mean '2M'?"));
+  EXPECT_THAT(parse_page_kinds("base,base").error().message, HasSubstr("'base' is named twice"));
+  EXPECT_THAT(parse_page_kinds("").error().message, HasSubstr("--pages: '' is not"));
+}
+
+#ifdef NUMATLAS_HAVE_RAPIDCHECK
+TEST(GrammarProperty, TextParsesBackToTheSamePlacement) {
+  EXPECT_TRUE(rc::check("text and parse are inverse", [] {
+    const auto mode = *rc::gen::element(MemoryMode::bind, MemoryMode::prefer,
+                                        MemoryMode::interleave, MemoryMode::weighted);
+    const auto ids =
+        *rc::gen::nonEmpty(rc::gen::unique<std::vector<int>>(rc::gen::inRange(0, 2000)));
+    MemoryPlacement wanted{mode, {}};
+    for (int id : ids) {
+      const int weight = mode == MemoryMode::weighted ? *rc::gen::inRange(1, 256) : 1;
+      wanted.nodes.emplace_back(NodeId{id}, weight);
+    }
+    const auto parsed = parse_memory_spec(wanted.text());
+    RC_ASSERT(parsed.has_value());
+    RC_ASSERT(parsed->single == wanted);
+  }));
+}
+
+TEST(GrammarProperty, AnyTextGivesAValueOrAnErrorThatNamesTheOption) {
+  const auto letters = rc::gen::container<std::string>(rc::gen::elementOf(
+      std::string("bindpreferinterleaveweightedeachautolocalcoresnode0123456789:,=-/ \t\xff")));
+  EXPECT_TRUE(rc::check("never a crash", [&] {
+    const auto* head = *rc::gen::element(
+        "", "bind:", "weighted:", "weighted:0=", "each:", "node:", "node:0/", "base,", "0-");
+    const std::string text = head + *letters;
+    if (const auto spec = parse_memory_spec(text); !spec) {
+      RC_ASSERT(spec.error().kind == ErrorKind::usage);
+      RC_ASSERT(spec.error().message.starts_with("--memory: "));
+    }
+    if (const auto spec = parse_cpu_spec(text); !spec) {
+      RC_ASSERT(spec.error().message.starts_with("--cpus: "));
+    }
+    if (const auto kinds = parse_page_kinds(text); !kinds) {
+      RC_ASSERT(kinds.error().message.starts_with("--pages: "));
+    }
+  }));
+}
+#endif
+
+}  // namespace
+}  // namespace numatlas

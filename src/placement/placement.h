@@ -1,0 +1,110 @@
+// The placement grammar of every command, and its resolution to CPUs and nodes.
+//
+//   --cpus    allowed | cores | LIST | node:LIST | LIST/LIST/... (a list a local rank, recycled)
+//   --threads N
+//   --memory  inherit | local | bind:N[,M] | prefer:N[,M] | interleave:LIST
+//             | weighted:N=W,M=W | each:N,M,... (a worker in turn) | auto (nodes round robin)
+//   --pages   base | thp | 2M | 1G
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "machine/machine.h"
+
+namespace numatlas {
+
+enum class PageKind { base, thp, huge_2m, huge_1g };
+const char* name_of(PageKind kind);   ///< as the grammar writes it
+Bytes huge_page_size(PageKind kind);  ///< of huge_2m, huge_1g (and 2 MiB for thp on 4 KiB pages)
+
+enum class MemoryMode { inherit, local, bind, prefer, interleave, weighted };
+const char* name_of(MemoryMode mode);
+
+/// Placement of one region, resolved: what is asked of the kernel.
+struct MemoryPlacement {
+  MemoryMode mode = MemoryMode::local;
+  std::vector<std::pair<NodeId, int>>
+      nodes;  ///< with weights (1 where the mode has none), in order
+  /// Of `inherit`: the policy in force when the program started, over `nodes`. `inherit` itself
+  /// when that was the default, or is not known (a recorded machine).
+  MemoryMode inherited = MemoryMode::inherit;
+  /// What the pages have to show: this placement, or the inherited one.
+  MemoryPlacement in_force() const;
+  NodeSet node_set() const;
+  /// The grammar's text: "bind:0", "weighted:0=3,2=1".
+  std::string text() const;
+  friend bool operator==(const MemoryPlacement&, const MemoryPlacement&) = default;
+};
+
+/// Parsed --memory: one placement, or one a worker in turn.
+struct MemorySpec {
+  enum class Form { single, each, round_robin } form = Form::single;
+  MemoryPlacement single;
+  std::vector<NodeId> each;
+};
+Expected<MemorySpec> parse_memory_spec(std::string_view text);  // errors name --memory
+
+/// Parsed --cpus.
+struct CpuSpec {
+  enum class Form { allowed, cores, list, nodes } form = Form::allowed;
+  std::vector<std::vector<int>>
+      lists;               ///< CPUs (list) or nodes (nodes), a list a local rank in turn
+  bool is_default = true;  ///< not given on the command line
+};
+Expected<CpuSpec> parse_cpu_spec(std::string_view text);                  // errors name --cpus
+Expected<std::vector<PageKind>> parse_page_kinds(std::string_view text);  // errors name --pages
+
+/// What the task inherited, and its place among the tasks of its host.
+struct TaskContext {
+  int rank = 0, size = 1;
+  int local_rank = 0, local_size = 1;
+  bool launched = false;  ///< a launcher started it
+  /// Workers of lower local ranks that have the same CPUs to use: where this task starts to count
+  /// in a mask it shares with them.
+  int peers_before = 0;
+  std::optional<int> omp_num_threads;        ///< OMP_NUM_THREADS
+  bool omp_binds = false;                    ///< OMP_PLACES or OMP_PROC_BIND is set: OpenMP pins
+  std::optional<MemoryPlacement> inherited;  ///< task policy when it is not the default (numactl)
+};
+/// Reads environment and get_mempolicy of this process.
+TaskContext read_task_context();
+
+/// One worker thread of this rank.
+struct WorkerPlacement {
+  int thread = 0;
+  CpuSet cpus;               ///< it may run on (one when pinned)
+  std::optional<CpuId> cpu;  ///< the one it is pinned to; nullopt when OpenMP pins
+  NodeId cpu_node;           ///< -1 unknown
+  MemoryPlacement memory;
+};
+
+struct PlacementSpec {
+  CpuSpec cpus;
+  std::optional<int> threads;
+  std::optional<MemorySpec> memory;  ///< nullopt: inherit when the task has a policy, else local
+};
+
+/// Spec + machine + task -> workers. Pure. `default_threads`: without a launcher, --threads and
+/// OMP_NUM_THREADS: 1, or one a chosen CPU (0). More workers than CPUs is allowed (they share).
+/// An explicit --cpus is followed even when OpenMP pins (task.omp_binds): the command line wins
+/// over the environment. Errors name the option, tell a missing node (kind unavailable) from one
+/// outside the cpuset (permission) and one without memory (unavailable), and list what there is.
+Expected<std::vector<WorkerPlacement>> resolve_placement(const PlacementSpec& spec,
+                                                         const Machine& machine,
+                                                         const TaskContext& task,
+                                                         int default_threads);
+
+/// CPUs of a spec for this local rank, in the order workers take them (used alone by `exec`). Where
+/// in this list a task's worker 0 starts is up to resolve_placement: peers_before for `allowed` and
+/// `cores`, local_rank x threads for one explicit list, the head for a list a local rank.
+Expected<std::vector<CpuId>> resolve_cpus(const CpuSpec& spec, const Machine& machine,
+                                          const TaskContext& task);
+/// Placement of one worker by its local number (local rank x threads + thread).
+Expected<MemoryPlacement> resolve_memory(const MemorySpec& spec, const Machine& machine,
+                                         int local_worker);
+
+}  // namespace numatlas

@@ -1,0 +1,230 @@
+#include "placement/policy.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+
+#include "placement/kernel_calls.h"
+#include "placement/weighted.h"
+
+namespace numatlas {
+namespace {
+
+std::string online_nodes() {
+  return kernel::read_line("/sys/devices/system/node/online").value_or("unknown");
+}
+
+/// A node of the placement that does not exist, has no memory, or is outside Mems_allowed: the
+/// kernel says EINVAL to a mask without any usable node and silently drops unusable nodes from
+/// others, so it is looked at before. nullopt when all is well or cannot be known.
+std::optional<Error> node_problem(const MemoryPlacement& placement) {
+  const auto allowed = kernel::allowed_nodes();
+  if (!allowed || allowed->empty()) return std::nullopt;
+  const auto online = parse_list<NodeId>(online_nodes());
+  const auto with_memory =
+      parse_list<NodeId>(kernel::read_line("/sys/devices/system/node/has_memory").value_or(""));
+  const NodeSet nodes = placement.node_set();
+  for (NodeId node : nodes) {
+    if (allowed->contains(node)) continue;
+    if (online && !online->empty() && !online->contains(node)) {
+      return Error{ErrorKind::unavailable,
+                   fmt::format("--memory: this machine has no NUMA node {}; its nodes are {}",
+                               node.value, to_list(*online)),
+                   ""};
+    }
+    if (with_memory && !with_memory->empty() && !with_memory->contains(node)) {
+      return Error{ErrorKind::unavailable,
+                   fmt::format("--memory: NUMA node {} has no memory; nodes with memory: {}",
+                               node.value, to_list(*with_memory)),
+                   ""};
+    }
+    return Error{ErrorKind::permission,
+                 fmt::format("--memory: NUMA node {} exists but is outside the memory nodes that "
+                             "this process may use (Mems_allowed: {})",
+                             node.value, to_list(*allowed)),
+                 "the cpuset of the batch job or container decides this; name one of these nodes"};
+  }
+  return std::nullopt;
+}
+
+/// Kernel mode of a placement; weighted is for its callers to decide.
+int kernel_mode(const MemoryPlacement& placement) {
+  switch (placement.mode) {
+    case MemoryMode::inherit: return kernel::mpol_default;
+    case MemoryMode::local: return kernel::mpol_local;
+    case MemoryMode::bind: return kernel::mpol_bind;
+    case MemoryMode::prefer:
+      return placement.nodes.size() > 1 ? kernel::mpol_preferred_many : kernel::mpol_preferred;
+    case MemoryMode::interleave: return kernel::mpol_interleave;
+    case MemoryMode::weighted: return kernel::mpol_weighted_interleave;
+  }
+  return kernel::mpol_default;
+}
+
+bool all_ones(const WeightedNodes& nodes) {
+  return std::all_of(nodes.begin(), nodes.end(), [](const auto& pair) { return pair.second == 1; });
+}
+
+/// Why the kernel's weighted interleave cannot give these weights; nullopt when it can.
+std::optional<std::string> no_kernel_weighting(const WeightedNodes& nodes) {
+  if (!kernel_has_weighted_interleave()) {
+    return "this kernel has no weighted interleave (Linux 6.9 has)";
+  }
+  return weights_differ(nodes);
+}
+
+Expected<PolicyOutcome> weighted_range(void* address, std::size_t bytes, std::size_t page_size,
+                                       const MemoryPlacement& placement, std::size_t first_page) {
+  const auto why_not = no_kernel_weighting(placement.nodes);
+  const bool plain = why_not && all_ones(placement.nodes);
+  if (!why_not || plain) {
+    const int mode = plain ? kernel::mpol_interleave : kernel::mpol_weighted_interleave;
+    const int error = kernel::bind_range(address, bytes, mode, placement.node_set());
+    if (error != 0) return fail(policy_error(error, "mbind", placement));
+    return PolicyOutcome{plain ? "mbind" : "kernel weighted interleave",
+                         plain ? "all weights are 1: the same as plain interleave" : ""};
+  }
+  auto done = populate_weighted(address, bytes, page_size, placement.nodes, first_page);
+  if (!done) return fail(done.error());
+  return PolicyOutcome{"first touch",
+                       fmt::format("pages were touched node by node in the asked pattern, because "
+                                   "{}",
+                                   *why_not)};
+}
+
+std::string weights_remedy(const WeightedNodes& nodes) {
+  std::string text = "as root: ";
+  for (const auto& [node, weight] : nodes) {
+    if (node != nodes.front().first) text += " && ";
+    text += fmt::format("echo {} > {}node{}", weight, kernel::weight_folder, node.value);
+  }
+  return text + " (system-wide; note the old values before)";
+}
+
+}  // namespace
+
+Error policy_error(int error, const char* system_call, const MemoryPlacement& placement) {
+  const std::string what = fmt::format("--memory: {} for '{}'", system_call, placement.text());
+  switch (error) {
+    case EPERM:
+    case EACCES:
+      return Error{ErrorKind::permission,
+                   fmt::format("{} is not permitted here ({})", what, errno_text(error)),
+                   "a container's seccomp filter refuses it: start the container with --cap-add "
+                   "SYS_NICE or --security-opt seccomp=FILE that allows it, or use "
+                   "--memory inherit"};
+    case ENOSYS:
+      return Error{ErrorKind::unavailable,
+                   fmt::format("{}: this kernel is built without NUMA policies ({})", what,
+                               errno_text(error)),
+                   "use --memory inherit"};
+    case EINVAL:
+      if (auto problem = node_problem(placement)) return *problem;
+      if (placement.mode == MemoryMode::prefer && placement.nodes.size() > 1) {
+        return Error{ErrorKind::unavailable,
+                     what + ": this kernel cannot prefer several nodes (Linux 5.15 can)",
+                     "prefer one node, or use bind or interleave"};
+      }
+      break;
+    case ENOMEM:
+      return Error{ErrorKind::resource, fmt::format("{}: {}", what, errno_text(error)), ""};
+    default: break;
+  }
+  return Error{ErrorKind::unavailable, fmt::format("{}: {}", what, errno_text(error)), ""};
+}
+
+Expected<PolicyOutcome> apply_to_range(void* address, std::size_t bytes, std::size_t page_size,
+                                       const MemoryPlacement& placement,
+                                       std::optional<std::size_t> first_page) {
+  if (placement.mode == MemoryMode::inherit) {
+    return PolicyOutcome{"inherited", ""};
+  }
+  if (auto problem = node_problem(placement)) return fail(*problem);
+  if (placement.mode == MemoryMode::weighted) {
+    if (placement.nodes.empty()) {
+      return fail(ErrorKind::usage, "--memory: 'weighted' names no node");
+    }
+    return weighted_range(
+        address, bytes, page_size, placement,
+        first_page.value_or(reinterpret_cast<std::uintptr_t>(address) / page_size));
+  }
+  const int error =
+      kernel::bind_range(address, bytes, kernel_mode(placement), placement.node_set());
+  const bool refused = error == EPERM || error == EACCES || error == ENOSYS;
+  if (refused && placement.mode == MemoryMode::local && !inherited_policy()) {
+    // Containers refuse mbind by default, and local is what most runs there want.
+    return PolicyOutcome{"default policy",
+                         fmt::format("mbind is refused here ({}); the default policy, which holds "
+                                     "instead, is local as well",
+                                     errno_text(error))};
+  }
+  if (error != 0) return fail(policy_error(error, "mbind", placement));
+  return PolicyOutcome{"mbind", ""};
+}
+
+Expected<PolicyOutcome> apply_to_process(const MemoryPlacement& placement) {
+  if (placement.mode == MemoryMode::inherit) return PolicyOutcome{"inherited", ""};
+  if (auto problem = node_problem(placement)) return fail(*problem);
+  PolicyOutcome outcome{"set_mempolicy", ""};
+  int mode = kernel_mode(placement);
+  if (placement.mode == MemoryMode::weighted) {
+    const auto why_not = no_kernel_weighting(placement.nodes);
+    if (why_not && !all_ones(placement.nodes)) {
+      const bool old_kernel = !kernel_has_weighted_interleave();
+      return fail(ErrorKind::unavailable,
+                  fmt::format("--memory: '{}' for a whole process needs the kernel's weighted "
+                              "interleave, but {}",
+                              placement.text(), *why_not),
+                  old_kernel ? "use interleave" : weights_remedy(placement.nodes));
+    }
+    if (why_not) {
+      mode = kernel::mpol_interleave;
+      outcome.note = "all weights are 1: the same as plain interleave";
+    } else {
+      outcome.mechanism = "kernel weighted interleave";
+    }
+  }
+  const int error = kernel::set_task_policy(mode, kernel::to_mask(placement.node_set()));
+  if (error != 0) return fail(policy_error(error, "set_mempolicy", placement));
+  return outcome;
+}
+
+std::optional<MemoryPlacement> inherited_policy() {
+  const auto policy = kernel::task_policy();
+  if (!policy) return std::nullopt;
+  MemoryPlacement placement;
+  switch (policy->mode & ~kernel::mpol_mode_flags) {
+    case kernel::mpol_preferred:
+    case kernel::mpol_preferred_many: placement.mode = MemoryMode::prefer; break;
+    case kernel::mpol_bind: placement.mode = MemoryMode::bind; break;
+    case kernel::mpol_interleave: placement.mode = MemoryMode::interleave; break;
+    case kernel::mpol_weighted_interleave: placement.mode = MemoryMode::weighted; break;
+    case kernel::mpol_local: placement.mode = MemoryMode::local; break;
+    default: return std::nullopt;  // the default, or a mode of a later kernel
+  }
+  for (NodeId node : kernel::from_mask(policy->mask)) {
+    const bool weighted = placement.mode == MemoryMode::weighted;
+    placement.nodes.emplace_back(node, weighted ? kernel::system_weight(node).value_or(1) : 1);
+  }
+  // "Preferred, no node" is how kernels before 5.14 write local.
+  if (placement.nodes.empty()) placement.mode = MemoryMode::local;
+  return placement;
+}
+
+bool kernel_has_weighted_interleave() {
+  const auto allowed = kernel::allowed_nodes();
+  if (!allowed || allowed->empty()) return false;
+  void* page = mmap(nullptr, kernel::page_size(), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return false;
+  const int error =
+      kernel::bind_range(page, kernel::page_size(), kernel::mpol_weighted_interleave, *allowed);
+  munmap(page, kernel::page_size());
+  return error == 0;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,58 @@
+// Where pages really are: asked from the kernel, never assumed.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/units.h"
+
+namespace numatlas {
+
+/// Observed placement of one range.
+struct Residency {
+  std::map<int, std::size_t> pages_by_node;  ///< OS node -> pages seen there
+  std::size_t untouched = 0;                 ///< pages with no memory behind them (-ENOENT)
+  std::size_t errors = 0;                    ///< pages move_pages could not tell (e.g. -EFAULT)
+  std::size_t pages_total = 0;               ///< pages of the range
+  std::size_t pages_asked = 0;               ///< all, or the sample
+  std::optional<Bytes> page_size;      ///< kernel's page size of the mapping (hugetlb: 2M, 1G)
+  std::optional<double> thp_fraction;  ///< part of the range in transparent huge pages
+  std::string problem;                 ///< why it could not be observed; "" when it was
+
+  /// "4 KiB", "2 MiB", "2 MiB THP", "4 KiB + 37 % THP", "unknown".
+  std::string page_text() const;
+  /// The node that holds most pages; nullopt when nothing was observed.
+  std::optional<NodeId> main_node() const;
+  /// Part of the observed pages on a set of nodes, 0..1; nullopt when nothing was observed.
+  std::optional<double> fraction_on(const NodeSet& nodes) const;
+};
+
+/// move_pages over every page up to 2^20 pages, beyond that over an evenly spread sample of 2^16
+/// (stated in pages_asked); page size from /proc/self/smaps. Uses less than 1 MiB of scratch.
+Residency observe(const void* address, std::size_t bytes);
+
+/// Node of each page from the first, in order (at most `limit` pages): for pattern tests and
+/// --json. -ENOENT for an untouched page, another negative errno where the kernel cannot tell;
+/// empty when move_pages is refused.
+std::vector<int> page_nodes(const void* address, std::size_t bytes, std::size_t page_size,
+                            std::size_t limit);
+
+/// Memory of a process per node as `numastat -p` groups it, in bytes.
+struct ProcessMemory {
+  int pid = 0;
+  std::string command;
+  std::vector<NodeId> nodes;
+  struct Row {
+    std::string name;            ///< "Huge", "Heap", "Stack", "Private"
+    std::vector<Bytes> by_node;  ///< as `nodes`
+  };
+  std::vector<Row> rows;
+};
+/// From /proc/PID/numa_maps (pid 0: this process).
+Expected<ProcessMemory> read_process_memory(int pid, const NodeSet& nodes);
+
+}  // namespace numatlas

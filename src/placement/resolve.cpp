@@ -1,0 +1,284 @@
+// Spec + machine + task -> workers: pure functions, the same on every rank.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "placement/placement.h"
+
+namespace numatlas {
+namespace {
+
+/// Puts CPUs so that a core is not used twice before every core is used once: the n-th hardware
+/// threads of all cores come after all (n-1)-th ones. The given order is kept otherwise. Counted
+/// among the CPUs given, so a set that holds only second hardware threads has no gap.
+std::vector<CpuId> cores_before_siblings(const std::vector<CpuId>& cpus, const Machine& machine,
+                                         bool one_a_core) {
+  std::map<int, int> seen_of_core;
+  std::vector<std::pair<int, CpuId>> ranked;
+  for (CpuId id : cpus) {
+    const Cpu* cpu = machine.find_cpu(id);
+    // A CPU whose core is unknown counts as a core of its own.
+    const int sibling = cpu != nullptr && cpu->core >= 0 ? seen_of_core[cpu->core]++ : 0;
+    if (!one_a_core || sibling == 0) ranked.emplace_back(sibling, id);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<CpuId> ordered;
+  for (const auto& [sibling, id] : ranked) ordered.push_back(id);
+  return ordered;
+}
+
+std::vector<CpuId> in_order(const CpuSet& set) { return {set.begin(), set.end()}; }
+
+NodeSet all_nodes(const Machine& machine) {
+  NodeSet nodes;
+  for (const NumaNode& node : machine.nodes) nodes.insert(node.id);
+  return nodes;
+}
+
+std::string list_or_none(const std::string& list) { return list.empty() ? "none" : list; }
+
+std::string may_use(const Machine& machine) {
+  return fmt::format("this process may use CPUs {}", list_or_none(to_list(machine.usable_cpus())));
+}
+
+/// Why this process may not use a CPU that exists.
+tl::unexpected<Error> excluded(const std::string& cpus, bool by_cpuset, const Machine& machine) {
+  if (by_cpuset) {
+    return fail(
+        ErrorKind::permission,
+        fmt::format("--cpus: CPU {} is outside the cpuset of this process's control group "
+                    "({}); {}",
+                    cpus, list_or_none(to_list(machine.allowance.cpuset)), may_use(machine)),
+        "ask the batch system or the container for more CPUs, or leave --cpus out");
+  }
+  return fail(
+      ErrorKind::permission,
+      fmt::format("--cpus: CPU {} is outside the affinity this process was started with by "
+                  "its launcher, batch system or taskset ({}); {}",
+                  cpus, list_or_none(to_list(machine.allowance.affinity)), may_use(machine)),
+      "start it with a wider mask (e.g. mpirun --bind-to none, srun --cpu-bind=none), or "
+      "leave --cpus out");
+}
+
+Expected<std::vector<CpuId>> check_cpu_list(const std::vector<int>& list, const Machine& machine) {
+  CpuSet missing, outside_cpuset, outside_affinity;
+  std::vector<CpuId> cpus;
+  for (int number : list) {
+    const CpuId id{number};
+    cpus.push_back(id);
+    if (machine.find_cpu(id) == nullptr) {
+      missing.insert(id);
+    } else if (!machine.allowance.cpuset.contains(id)) {
+      outside_cpuset.insert(id);
+    } else if (!machine.allowance.affinity.contains(id)) {
+      outside_affinity.insert(id);
+    }
+  }
+  if (!missing.empty()) {
+    return fail(ErrorKind::unavailable,
+                fmt::format("--cpus: this machine has no CPU {}; its CPUs are {}", to_list(missing),
+                            list_or_none(to_list(machine.all_cpus()))),
+                may_use(machine));
+  }
+  if (!outside_cpuset.empty()) return excluded(to_list(outside_cpuset), true, machine);
+  if (!outside_affinity.empty()) return excluded(to_list(outside_affinity), false, machine);
+  if (cpus.empty()) return fail(ErrorKind::usage, "--cpus: the list is empty: no CPU named");
+  return cpus;
+}
+
+tl::unexpected<Error> missing_node(const char* option, int node, const Machine& machine) {
+  return fail(ErrorKind::unavailable,
+              fmt::format("{}: this machine has no NUMA node {}; its nodes are {}", option, node,
+                          list_or_none(to_list(all_nodes(machine)))));
+}
+
+Expected<std::vector<CpuId>> cpus_of_nodes(const std::vector<int>& nodes, const Machine& machine) {
+  const CpuSet usable = machine.usable_cpus();
+  std::vector<CpuId> cpus;
+  for (int number : nodes) {
+    const NumaNode* node = machine.find_node(NodeId{number});
+    if (node == nullptr) return missing_node("--cpus", number, machine);
+    if (node->cpus.empty()) {
+      return fail(ErrorKind::unavailable,
+                  fmt::format("--cpus: NUMA node {} has no CPUs (memory only); nodes with CPUs: {}",
+                              number, to_list(machine.nodes_of(machine.all_cpus()))));
+    }
+    const CpuSet here = node->cpus & usable;
+    if (here.empty()) {
+      const bool by_cpuset = (node->cpus & machine.allowance.cpuset).empty();
+      return excluded(fmt::format("{} (all of NUMA node {})", to_list(node->cpus), number),
+                      by_cpuset, machine);
+    }
+    for (CpuId id : cores_before_siblings(in_order(here), machine, false)) cpus.push_back(id);
+  }
+  if (cpus.empty()) return fail(ErrorKind::usage, "--cpus: the list is empty: no node named");
+  return cpus;
+}
+
+/// Where in the list of resolve_cpus this task's worker 0 starts.
+std::size_t first_position(const CpuSpec& spec, const TaskContext& task, std::size_t threads) {
+  switch (spec.form) {
+    case CpuSpec::Form::allowed:
+    case CpuSpec::Form::cores: return static_cast<std::size_t>(std::max(task.peers_before, 0));
+    case CpuSpec::Form::list:
+    case CpuSpec::Form::nodes: break;
+  }
+  // A list of its own for each local rank: start at its head. One list for all: share it out, as
+  // Slurm's map_cpu does.
+  if (spec.lists.size() > 1) return 0;
+  return static_cast<std::size_t>(std::max(task.local_rank, 0)) * threads;
+}
+
+Expected<std::size_t> worker_count(const PlacementSpec& spec, const TaskContext& task,
+                                   int default_threads, std::size_t cpus) {
+  // No machine has so many CPUs; a slip of the keyboard must not start millions of threads.
+  constexpr int max_threads = 1 << 16;
+  const bool from_environment = !spec.threads && task.omp_num_threads;
+  const std::optional<int> asked = from_environment ? task.omp_num_threads : spec.threads;
+  if (asked) {
+    if (*asked < 1 || *asked > max_threads) {
+      return fail(
+          ErrorKind::usage,
+          fmt::format("{}: {} is not a number of threads from 1 to {}",
+                      from_environment ? "OMP_NUM_THREADS" : "--threads", *asked, max_threads),
+          "leave it out to let the number of CPUs decide");
+    }
+    return static_cast<std::size_t>(*asked);
+  }
+  if (task.launched) return std::size_t{1};
+  if (default_threads > 0) return static_cast<std::size_t>(default_threads);
+  return cpus;
+}
+
+NodeId node_of(const CpuSet& cpus, const Machine& machine) {
+  const NodeSet nodes = machine.nodes_of(cpus);
+  return nodes.size() == 1 ? nodes.front() : NodeId{};
+}
+
+/// Missing, without memory, outside Mems_allowed: three different mistakes, three messages.
+Expected<void> check_memory_node(NodeId id, const Machine& machine) {
+  const NumaNode* node = machine.find_node(id);
+  if (node == nullptr) return missing_node("--memory", id.value, machine);
+  NodeSet with_memory;
+  for (const NumaNode& other : machine.nodes) {
+    if (other.has_memory()) with_memory.insert(other.id);
+  }
+  if (!node->has_memory()) {
+    return fail(ErrorKind::unavailable,
+                fmt::format("--memory: NUMA node {} has no memory; nodes with memory: {}", id.value,
+                            list_or_none(to_list(with_memory))));
+  }
+  if (!machine.allowance.memory_nodes.contains(id)) {
+    return fail(ErrorKind::permission,
+                fmt::format("--memory: NUMA node {} exists but is outside the memory nodes that "
+                            "this process may use (Mems_allowed: {})",
+                            id.value, list_or_none(to_list(machine.allowance.memory_nodes))),
+                "the cpuset of the batch job or container decides this; ask it for more, or name "
+                "one of these nodes");
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<std::vector<CpuId>> resolve_cpus(const CpuSpec& spec, const Machine& machine,
+                                          const TaskContext& task) {
+  const bool cores = spec.form == CpuSpec::Form::cores;
+  if (cores || spec.form == CpuSpec::Form::allowed) {
+    auto cpus = cores_before_siblings(in_order(machine.usable_cpus()), machine, cores);
+    if (cpus.empty()) {
+      return fail(ErrorKind::unavailable,
+                  fmt::format("--cpus: no CPU is left to this process: affinity {}, cpuset {}",
+                              list_or_none(to_list(machine.allowance.affinity)),
+                              list_or_none(to_list(machine.allowance.cpuset))));
+    }
+    return cpus;
+  }
+  if (spec.lists.empty()) {
+    return fail(ErrorKind::usage, "--cpus: the list is empty: no CPU named");
+  }
+  // Every list is checked, so that a mistake in one of them is found on all ranks and not on one.
+  Expected<std::vector<CpuId>> mine;
+  const std::size_t index =
+      static_cast<std::size_t>(std::max(task.local_rank, 0)) % spec.lists.size();
+  for (std::size_t i = 0; i < spec.lists.size(); ++i) {
+    auto cpus = spec.form == CpuSpec::Form::list ? check_cpu_list(spec.lists[i], machine)
+                                                 : cpus_of_nodes(spec.lists[i], machine);
+    if (!cpus) return cpus;
+    if (i == index) mine = std::move(cpus);
+  }
+  return mine;
+}
+
+Expected<MemoryPlacement> resolve_memory(const MemorySpec& spec, const Machine& machine,
+                                         int local_worker) {
+  const auto worker = static_cast<std::size_t>(std::max(local_worker, 0));
+  if (spec.form == MemorySpec::Form::round_robin) {
+    const NodeSet nodes = machine.usable_memory_nodes();
+    if (nodes.empty()) {
+      return fail(
+          ErrorKind::unavailable,
+          fmt::format("--memory: 'auto' finds no node with memory that this process may use "
+                      "(nodes: {}, Mems_allowed: {})",
+                      list_or_none(to_list(all_nodes(machine))),
+                      list_or_none(to_list(machine.allowance.memory_nodes))));
+    }
+    return MemoryPlacement{MemoryMode::bind, {{nodes[worker % nodes.size()], 1}}};
+  }
+  if (spec.form == MemorySpec::Form::each) {
+    if (spec.each.empty()) return fail(ErrorKind::usage, "--memory: 'each' names no node");
+    for (NodeId node : spec.each) {
+      if (auto good = check_memory_node(node, machine); !good) return fail(good.error());
+    }
+    return MemoryPlacement{MemoryMode::bind, {{spec.each[worker % spec.each.size()], 1}}};
+  }
+  for (const auto& [node, weight] : spec.single.nodes) {
+    if (auto good = check_memory_node(node, machine); !good) return fail(good.error());
+  }
+  return spec.single;
+}
+
+Expected<std::vector<WorkerPlacement>> resolve_placement(const PlacementSpec& spec,
+                                                         const Machine& machine,
+                                                         const TaskContext& task,
+                                                         int default_threads) {
+  const auto cpus = resolve_cpus(spec.cpus, machine, task);
+  if (!cpus) return fail(cpus.error());
+  const auto threads = worker_count(spec, task, default_threads, cpus->size());
+  if (!threads) return fail(threads.error());
+
+  MemorySpec memory_spec;
+  if (spec.memory) {
+    memory_spec = *spec.memory;
+  } else {
+    memory_spec.single.mode = task.inherited ? MemoryMode::inherit : MemoryMode::local;
+  }
+  const bool openmp_pins = task.omp_binds && spec.cpus.is_default;
+  const std::size_t first = first_position(spec.cpus, task, *threads);
+  const std::size_t first_local = static_cast<std::size_t>(std::max(task.local_rank, 0)) * *threads;
+
+  std::vector<WorkerPlacement> workers(*threads);
+  for (std::size_t k = 0; k < workers.size(); ++k) {
+    WorkerPlacement& worker = workers[k];
+    worker.thread = static_cast<int>(k);
+    if (openmp_pins) {
+      worker.cpus = machine.usable_cpus();
+    } else {
+      worker.cpu = (*cpus)[(first + k) % cpus->size()];
+      worker.cpus = CpuSet{*worker.cpu};
+    }
+    worker.cpu_node = node_of(worker.cpus, machine);
+    auto memory = resolve_memory(memory_spec, machine, static_cast<int>(first_local + k));
+    if (!memory) return fail(memory.error());
+    worker.memory = std::move(*memory);
+    if (worker.memory.mode == MemoryMode::inherit && task.inherited && machine.is_live()) {
+      worker.memory.inherited = task.inherited->mode;
+      worker.memory.nodes = task.inherited->nodes;
+    }
+  }
+  return workers;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,236 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "placement/test_machines.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using testing::epyc;
+using ::testing::HasSubstr;
+using testing::odd;
+
+PlacementSpec spec_of(const char* cpus, const char* memory = nullptr,
+                      std::optional<int> threads = {}) {
+  PlacementSpec spec;
+  if (cpus != nullptr) spec.cpus = *parse_cpu_spec(cpus);
+  if (memory != nullptr) spec.memory = *parse_memory_spec(memory);
+  spec.threads = threads;
+  return spec;
+}
+
+TaskContext task_of(int local_rank, int local_size) {
+  TaskContext task;
+  task.rank = task.local_rank = local_rank;
+  task.size = task.local_size = local_size;
+  task.launched = true;
+  return task;
+}
+
+std::vector<int> cpus_of(const Expected<std::vector<WorkerPlacement>>& workers) {
+  std::vector<int> cpus;
+  EXPECT_TRUE(workers) << (workers ? "" : workers.error().message);
+  if (!workers) return cpus;
+  for (const auto& worker : *workers) cpus.push_back(worker.cpu ? worker.cpu->value : -1);
+  return cpus;
+}
+
+std::vector<std::string> memory_of(const Expected<std::vector<WorkerPlacement>>& workers) {
+  std::vector<std::string> texts;
+  EXPECT_TRUE(workers) << (workers ? "" : workers.error().message);
+  if (!workers) return texts;
+  for (const auto& worker : *workers) texts.push_back(worker.memory.text());
+  return texts;
+}
+
+Error error_of(const PlacementSpec& spec, const Machine& machine, const TaskContext& task = {}) {
+  const auto workers = resolve_placement(spec, machine, task, 1);
+  EXPECT_FALSE(workers);
+  return workers ? Error{} : workers.error();
+}
+
+TEST(ResolveCpus, DefaultTakesEveryCoreBeforeASibling) {
+  Machine machine = testing::build({{0, {{0, 1}, {2, 3}, {4, 5}}}});
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of(nullptr), machine, {}, 0)),
+              ElementsAre(0, 2, 4, 1, 3, 5));
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of("cores"), machine, {}, 0)), ElementsAre(0, 2, 4));
+  machine.allowance.affinity = CpuSet{CpuId{1}, CpuId{2}, CpuId{3}};
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of(nullptr), machine, {}, 0)), ElementsAre(1, 2, 3));
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of("cores"), machine, {}, 0)), ElementsAre(1, 2));
+}
+
+TEST(ResolveCpus, NumberOfWorkers) {
+  const Machine machine = epyc();
+  TaskContext task;
+  EXPECT_EQ(resolve_placement(spec_of(nullptr), machine, task, 0)->size(), 16u);
+  EXPECT_EQ(resolve_placement(spec_of(nullptr), machine, task, 1)->size(), 1u);
+  task.launched = true;
+  EXPECT_EQ(resolve_placement(spec_of(nullptr), machine, task, 0)->size(), 1u);
+  task.omp_num_threads = 3;
+  EXPECT_EQ(resolve_placement(spec_of(nullptr), machine, task, 0)->size(), 3u);
+  EXPECT_EQ(resolve_placement(spec_of(nullptr, nullptr, 5), machine, task, 0)->size(), 5u);
+  EXPECT_THAT(error_of(spec_of(nullptr, nullptr, 0), machine).message, HasSubstr("--threads: 0"));
+  EXPECT_THAT(error_of(spec_of(nullptr, nullptr, 2000000000), machine).message,
+              HasSubstr("--threads: 2000000000"));
+  task.omp_num_threads = 2000000000;
+  EXPECT_THAT(error_of(spec_of(nullptr), machine, task).message, HasSubstr("OMP_NUM_THREADS"));
+}
+
+TEST(ResolveCpus, TasksWithOneMaskDoNotSitOnEachOther) {
+  TaskContext task = task_of(1, 2);
+  task.peers_before = 3;
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of(nullptr, nullptr, 3), epyc(), task, 1)),
+              ElementsAre(3, 4, 5));
+  task.peers_before = 15;
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of(nullptr, nullptr, 3), epyc(), task, 1)),
+              ElementsAre(15, 0, 1));
+}
+
+TEST(ResolveCpus, OneListIsSharedOutAndRecycled) {
+  const auto spec = spec_of("7,1-3", nullptr, 2);
+  EXPECT_THAT(cpus_of(resolve_placement(spec, epyc(), task_of(0, 3), 1)), ElementsAre(7, 1));
+  EXPECT_THAT(cpus_of(resolve_placement(spec, epyc(), task_of(1, 3), 1)), ElementsAre(2, 3));
+  EXPECT_THAT(cpus_of(resolve_placement(spec, epyc(), task_of(2, 3), 1)), ElementsAre(7, 1));
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of("5"), epyc(), task_of(9, 10), 1)), ElementsAre(5));
+}
+
+TEST(ResolveCpus, AListALocalRank) {
+  const auto spec = spec_of("0-1/4-6", nullptr, 2);
+  EXPECT_THAT(cpus_of(resolve_placement(spec, epyc(), task_of(0, 3), 1)), ElementsAre(0, 1));
+  EXPECT_THAT(cpus_of(resolve_placement(spec, epyc(), task_of(1, 3), 1)), ElementsAre(4, 5));
+  EXPECT_THAT(cpus_of(resolve_placement(spec, epyc(), task_of(2, 3), 1)), ElementsAre(0, 1));
+  const auto by_node = spec_of("node:0/node:3", nullptr, 3);
+  EXPECT_THAT(cpus_of(resolve_placement(by_node, epyc(), task_of(1, 2), 1)), ElementsAre(6, 7, 14));
+}
+
+TEST(ResolveCpus, NodesInTheirOrder) {
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of("node:2,0"), epyc(), {}, 0)),
+              ElementsAre(4, 5, 12, 13, 0, 1, 8, 9));
+}
+
+TEST(ResolveCpus, MissingCpuListsWhatThereIs) {
+  const Error error = error_of(spec_of("3,16,99"), epyc());
+  EXPECT_EQ(error.kind, ErrorKind::unavailable);
+  EXPECT_THAT(error.message, AllOf(HasSubstr("--cpus"), HasSubstr("no CPU 16,99"),
+                                   HasSubstr("its CPUs are 0-15")));
+  // A mistake in another rank's list is found here as well.
+  EXPECT_THAT(error_of(spec_of("0/99"), epyc(), task_of(0, 2)).message, HasSubstr("no CPU 99"));
+}
+
+TEST(ResolveCpus, ExcludedCpuSaysByWhat) {
+  Machine machine = epyc();
+  machine.allowance.affinity = CpuSet{CpuId{0}, CpuId{1}, CpuId{8}};
+  machine.allowance.cpuset = CpuSet{CpuId{0}, CpuId{1}, CpuId{2}, CpuId{3}};
+  const Error affinity = error_of(spec_of("0,2"), machine);
+  EXPECT_EQ(affinity.kind, ErrorKind::permission);
+  EXPECT_THAT(affinity.message,
+              AllOf(HasSubstr("CPU 2 "), HasSubstr("taskset"), HasSubstr("may use CPUs 0-1")));
+  const Error cpuset = error_of(spec_of("0,8"), machine);
+  EXPECT_THAT(cpuset.message, AllOf(HasSubstr("CPU 8 "), HasSubstr("cpuset"), HasSubstr("(0-3)"),
+                                    HasSubstr("may use CPUs 0-1")));
+  EXPECT_THAT(error_of(spec_of("node:1"), machine).message, HasSubstr("taskset"));
+  EXPECT_THAT(error_of(spec_of("node:3"), machine).message, HasSubstr("outside the cpuset"));
+}
+
+TEST(ResolveCpus, NoCpuLeft) {
+  Machine machine = epyc();
+  machine.allowance.affinity = CpuSet{};
+  EXPECT_THAT(error_of(spec_of(nullptr), machine).message, HasSubstr("affinity none, cpuset 0-15"));
+}
+
+TEST(ResolveCpus, NodeWithoutCpusAndMissingNode) {
+  EXPECT_THAT(error_of(spec_of("node:2"), odd()).message,
+              AllOf(HasSubstr("node 2 has no CPUs"), HasSubstr("nodes with CPUs: 0-1,7")));
+  EXPECT_THAT(error_of(spec_of("node:3"), odd()).message,
+              AllOf(HasSubstr("--cpus"), HasSubstr("no NUMA node 3"), HasSubstr("0-2,7")));
+}
+
+TEST(ResolveCpus, OpenMpPinsUnlessTheCommandLineDoes) {
+  TaskContext task;
+  task.omp_binds = true;
+  const auto workers = resolve_placement(spec_of(nullptr, nullptr, 2), epyc(), task, 1);
+  ASSERT_TRUE(workers);
+  EXPECT_FALSE((*workers)[0].cpu);
+  EXPECT_EQ((*workers)[1].cpus, epyc().usable_cpus());
+  EXPECT_EQ((*workers)[0].cpu_node, NodeId{-1});
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of("4"), epyc(), task, 1)), ElementsAre(4));
+}
+
+TEST(ResolveCpus, NodeOfTheWorker) {
+  const auto workers = resolve_placement(spec_of("2,41"), odd(), {}, 0);
+  ASSERT_TRUE(workers);
+  EXPECT_EQ((*workers)[0].cpu_node, NodeId{1});
+  EXPECT_EQ((*workers)[1].cpu_node, NodeId{7});
+}
+
+TEST(ResolveMemory, Default) {
+  TaskContext task;
+  EXPECT_THAT(memory_of(resolve_placement(spec_of(nullptr), epyc(), task, 1)),
+              ElementsAre("local"));
+  task.inherited = MemoryPlacement{MemoryMode::bind, {{NodeId{1}, 1}}};
+  EXPECT_THAT(memory_of(resolve_placement(spec_of(nullptr), epyc(), task, 1)),
+              ElementsAre("inherit"));
+  EXPECT_THAT(memory_of(resolve_placement(spec_of(nullptr, "local"), epyc(), task, 1)),
+              ElementsAre("local"));
+}
+
+TEST(ResolveMemory, InheritKnowsWhatItInherits) {
+  TaskContext task;
+  task.inherited = MemoryPlacement{MemoryMode::interleave, {{NodeId{1}, 1}, {NodeId{3}, 1}}};
+  Machine machine = epyc();
+  machine.source = "live";
+  const auto workers = resolve_placement(spec_of(nullptr), machine, task, 1);
+  ASSERT_TRUE(workers);
+  EXPECT_EQ((*workers)[0].memory.text(), "inherit");
+  EXPECT_EQ((*workers)[0].memory.in_force(), *task.inherited);
+  machine.source = "file";
+  const auto recorded = resolve_placement(spec_of(nullptr), machine, task, 1);
+  ASSERT_TRUE(recorded);
+  EXPECT_EQ((*recorded)[0].memory.in_force().mode, MemoryMode::inherit)
+      << "this process's policy is none of a recorded machine's";
+}
+
+TEST(ResolveMemory, EachAndAutoCountLocalWorkers) {
+  EXPECT_THAT(
+      memory_of(resolve_placement(spec_of(nullptr, "each:0,0,3", 2), epyc(), task_of(1, 2), 1)),
+      ElementsAre("bind:3", "bind:0"));
+  EXPECT_THAT(memory_of(resolve_placement(spec_of(nullptr, "auto", 4), odd(), {}, 1)),
+              ElementsAre("bind:0", "bind:2", "bind:7", "bind:0"));
+  // The global rank plays no part.
+  TaskContext task = task_of(0, 2);
+  task.rank = 2;
+  EXPECT_THAT(memory_of(resolve_placement(spec_of(nullptr, "auto"), odd(), task, 1)),
+              ElementsAre("bind:0"));
+}
+
+TEST(ResolveMemory, ThreeWaysOfNotBeingThere) {
+  Machine machine = odd();
+  machine.allowance.memory_nodes = NodeSet{NodeId{0}, NodeId{2}};
+  for (const char* form :
+       {"bind:{}", "prefer:{}", "interleave:0,{}", "weighted:0=1,{}=2", "each:0,{}"}) {
+    const auto with = [&](const char* node) {
+      std::string text = form;
+      text.replace(text.find("{}"), 2, node);
+      return error_of(spec_of(nullptr, text.c_str()), machine);
+    };
+    EXPECT_THAT(with("3").message, AllOf(HasSubstr("no NUMA node 3"), HasSubstr("are 0-2,7")));
+    EXPECT_EQ(with("3").kind, ErrorKind::unavailable);
+    EXPECT_THAT(with("1").message,
+                AllOf(HasSubstr("node 1 has no memory"), HasSubstr("with memory: 0,2,7")));
+    EXPECT_THAT(with("7").message,
+                AllOf(HasSubstr("node 7 exists but is outside"), HasSubstr("Mems_allowed: 0,2")));
+    EXPECT_EQ(with("7").kind, ErrorKind::permission);
+  }
+}
+
+TEST(ResolveMemory, AutoWithoutAnyNode) {
+  Machine machine = odd();
+  machine.allowance.memory_nodes = NodeSet{NodeId{1}};
+  EXPECT_THAT(error_of(spec_of(nullptr, "auto"), machine).message,
+              HasSubstr("'auto' finds no node"));
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,206 @@
+#include "placement/system_weights.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "placement/kernel_calls.h"
+
+namespace numatlas {
+namespace {
+
+// What the two processes say to each other: the guard that it is there, and how writing back went;
+// this one that there is nothing to do.
+constexpr char ready = 'r', done = 'd', failed = 'f', keep_them = 'k';
+
+constexpr const char* root_hint = "setting the system's weights takes root; leave --apply out";
+
+/// "on": the kernel itself computes the weights from the firmware's bandwidths (Linux 6.16), until
+/// one is set by hand. Kernels whose headers define `auto` as a macro give the file that name.
+constexpr const char* automatic_names[] = {"auto", "__auto_type"};
+
+std::string node_file(NodeId node) {
+  return system_weights_folder() + "node" + std::to_string(node.value);
+}
+
+/// sysfs and procfs files take a value in one write. 0, or the errno. Allocates nothing.
+int write_value(const char* path, const char* value, std::size_t length) {
+  const int file = open(path, O_WRONLY | O_CLOEXEC | O_TRUNC);
+  if (file < 0) return errno;
+  const ssize_t written = write(file, value, length);
+  const int error = written == static_cast<ssize_t>(length) ? 0 : written < 0 ? errno : EIO;
+  close(file);
+  return error;
+}
+
+std::optional<std::string> first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line)) return std::nullopt;
+  return line;
+}
+
+Error cannot_write(const std::string& path, int error) {
+  return {error == EACCES || error == EPERM || error == EROFS ? ErrorKind::permission
+                                                              : ErrorKind::unavailable,
+          fmt::format("--apply: {} cannot be written: {}", path, errno_text(error)), root_hint};
+}
+
+/// One byte from the other side; nullopt when it is gone.
+std::optional<char> hear(int channel) {
+  char byte = 0;
+  ssize_t got = 0;
+  while ((got = read(channel, &byte, 1)) < 0 && errno == EINTR) {
+  }
+  if (got != 1) return std::nullopt;
+  return byte;
+}
+
+}  // namespace
+
+std::string system_weights_folder() {
+  const char* other = std::getenv("NUMATLAS_TEST_WEIGHTS");
+  return other != nullptr ? std::string(other) + "/" : std::string(kernel::weight_folder);
+}
+
+std::vector<std::string> system_weight_lines(const WeightedNodes& nodes) {
+  std::vector<std::string> lines;
+  for (const auto& [node, weight] : nodes) {
+    lines.push_back(fmt::format("echo {} > {}node{}", weight, kernel::weight_folder, node.value));
+  }
+  return lines;
+}
+
+Expected<void> check_system_weights() {
+  const std::string folder = system_weights_folder();
+  std::error_code code;
+  bool any = false;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, code)) {
+    if (!entry.path().filename().string().starts_with("node")) continue;
+    any = true;
+    if (access(entry.path().c_str(), W_OK) != 0)
+      return fail(cannot_write(entry.path().string(), errno));
+  }
+  if (any) return {};
+  return fail(ErrorKind::unavailable,
+              fmt::format("--apply: this kernel has no weights to set ({} is not there)", folder),
+              "Linux 6.9 and later have them; without --apply the search works here as well");
+}
+
+Expected<SystemWeights> SystemWeights::set(const WeightedNodes& nodes) {
+  SystemWeights held;
+  for (const auto& [node, weight] : nodes) {
+    const auto old = first_line(node_file(node));
+    if (!old) {
+      return fail(ErrorKind::unavailable,
+                  fmt::format("--apply: {} cannot be read", node_file(node)),
+                  "Linux 6.9 and later have such a file for each node");
+    }
+    held.saved_.push_back({node_file(node), *old});
+  }
+  for (const char* name : automatic_names) {
+    const std::string path = system_weights_folder() + name;
+    // Last, so that it is the last to be written back: each weight switches it off.
+    if (const auto old = first_line(path)) held.saved_.push_back({path, *old});
+  }
+  if (auto started = held.start_guard(); !started) return fail(started.error());
+  for (const auto& [node, weight] : nodes) {
+    const std::string value = std::to_string(weight);
+    const int error = write_value(node_file(node).c_str(), value.data(), value.size());
+    if (error != 0) return fail(cannot_write(node_file(node), error));
+  }
+  return held;
+}
+
+SystemWeights::SystemWeights(SystemWeights&& other) noexcept
+    : saved_(std::move(other.saved_)), channel_(other.channel_), guard_(other.guard_) {
+  other.channel_ = other.guard_ = -1;
+}
+
+SystemWeights::~SystemWeights() { (void)restore(); }
+
+/// The guard is there, out of reach of the job's signals, before anything is changed.
+Expected<void> SystemWeights::start_guard() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    return fail(ErrorKind::resource, "--apply: socketpair failed: " + errno_text(errno));
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    guard(ends[1], saved_);
+  }
+  const int error = errno;
+  close(ends[1]);
+  channel_ = ends[0];
+  guard_ = child;
+  if (child >= 0 && hear(channel_) == ready) return {};
+  end_guard();
+  return fail(ErrorKind::resource,
+              "--apply: the process that would put the old weights back cannot be started" +
+                  (child < 0 ? ": " + errno_text(error) : std::string()));
+}
+
+/// Other threads may have held locks at the fork: only what is safe in a signal handler.
+void SystemWeights::guard(int channel, const std::vector<Saved>& saved) {
+  setsid();
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGTSTP, SIGPIPE})
+    std::signal(signal, SIG_IGN);
+  // Whoever waits for the end of the output waits for this process's program only.
+  for (int standard : {0, 1, 2}) close(standard);
+  if (write(channel, &ready, 1) != 1) _exit(1);
+  if (hear(channel) == keep_them) _exit(0);
+  const char result = write_back(saved) ? done : failed;
+  // The other side may be gone.
+  _exit(write(channel, &result, 1) == 1 && result == done ? 0 : 1);
+}
+
+bool SystemWeights::write_back(const std::vector<Saved>& saved) {
+  bool all = true;
+  for (const Saved& file : saved) {
+    all = write_value(file.path.c_str(), file.value.data(), file.value.size()) == 0 && all;
+  }
+  return all;
+}
+
+void SystemWeights::end_guard() {
+  if (channel_ >= 0) close(channel_);
+  channel_ = -1;
+  if (guard_ > 0) {
+    while (waitpid(guard_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  guard_ = -1;
+}
+
+Expected<void> SystemWeights::restore() {
+  if (channel_ < 0) return {};
+  shutdown(channel_, SHUT_WR);
+  // Somebody may have killed the guard.
+  const bool all = hear(channel_) == done || write_back(saved_);
+  end_guard();
+  if (all) return {};
+  std::string values;
+  for (const Saved& file : saved_) {
+    values += fmt::format("{}echo {} > {}", values.empty() ? "" : "; ", file.value, file.path);
+  }
+  return fail(ErrorKind::io, "--apply: the old weights could not be put back", values);
+}
+
+void SystemWeights::keep() {
+  if (channel_ < 0) return;
+  (void)send(channel_, &keep_them, 1, MSG_NOSIGNAL);
+  end_guard();
+}
+
+}  // namespace numatlas

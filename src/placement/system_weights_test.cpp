@@ -1,0 +1,226 @@
+// The weights of a folder that stands in for the kernel's: set, and back again however it ends.
+#include "placement/system_weights.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+namespace numatlas {
+namespace {
+
+using ::testing::HasSubstr;
+
+const WeightedNodes wanted{{NodeId{0}, 3}, {NodeId{2}, 1}};
+
+class SystemWeightsTest : public ::testing::Test {
+ protected:
+  SystemWeightsTest() {
+    std::string pattern = std::filesystem::temp_directory_path().string() + "/weights-XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+    setenv("NUMATLAS_TEST_WEIGHTS", folder_.c_str(), 1);
+    write("node0", "5");
+    write("node2", "7");
+  }
+  ~SystemWeightsTest() override {
+    unsetenv("NUMATLAS_TEST_WEIGHTS");
+    std::filesystem::remove_all(folder_);
+  }
+  void write(const std::string& name, const std::string& value) const {
+    std::ofstream(folder_ + "/" + name) << value << "\n";
+  }
+  std::string read(const std::string& name) const {
+    std::ifstream file(folder_ + "/" + name);
+    std::string line;
+    std::getline(file, line);
+    return line;
+  }
+  std::string both() const { return read("node0") + "," + read("node2"); }
+
+  /// A process, in a group of its own, that sets the weights, says so and then does `then`.
+  pid_t start(const std::function<void(SystemWeights&)>& then) {
+    int said[2];
+    EXPECT_EQ(pipe2(said, O_CLOEXEC), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      setpgid(0, 0);
+      auto held = SystemWeights::set(wanted);
+      if (held && ::write(said[1], "s", 1) == 1) then(*held);
+      _exit(held ? 0 : 1);
+    }
+    close(said[1]);
+    char byte = 0;
+    EXPECT_EQ(::read(said[0], &byte, 1), 1) << "the weights were not set";
+    close(said[0]);
+    return child;
+  }
+  static int end_of(pid_t child) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    return status;
+  }
+  /// The guard needs a moment after the other's end; far longer than that is never.
+  bool comes_back() const {
+    for (int tries = 0; tries < 1000; ++tries) {
+      if (both() == "5,7") return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  }
+
+  std::string folder_;
+};
+
+[[noreturn]] void wait_for_a_signal(SystemWeights&) {
+  while (true) pause();
+}
+
+TEST_F(SystemWeightsTest, SetAndPutBack) {
+  {
+    auto held = SystemWeights::set(wanted);
+    ASSERT_TRUE(held) << held.error().message;
+    EXPECT_EQ(both(), "3,1");
+    ASSERT_TRUE(held->restore());
+    EXPECT_EQ(both(), "5,7");
+    write("node0", "9");
+  }
+  EXPECT_EQ(both(), "9,7") << "put back once only";
+}
+
+TEST_F(SystemWeightsTest, PutBackWhenItGoesOutOfScope) {
+  {
+    const auto held = SystemWeights::set(wanted);
+    ASSERT_TRUE(held);
+    EXPECT_EQ(both(), "3,1");
+  }
+  EXPECT_EQ(both(), "5,7");
+}
+
+TEST_F(SystemWeightsTest, KeptWhenTold) {
+  {
+    auto held = SystemWeights::set(wanted);
+    ASSERT_TRUE(held);
+    held->keep();
+    ASSERT_TRUE(held->restore()) << "nothing is held any more";
+  }
+  EXPECT_EQ(both(), "3,1");
+}
+
+TEST_F(SystemWeightsTest, AutomaticWeightsAreSwitchedOnAgainLast) {
+  for (const char* name : {"auto", "__auto_type"}) {
+    write(name, "true");
+    auto held = SystemWeights::set(wanted);
+    ASSERT_TRUE(held);
+    write(name, "false");  // what the kernel does when a weight is set
+    ASSERT_TRUE(held->restore());
+    EXPECT_EQ(read(name), "true");
+    std::filesystem::remove(folder_ + "/" + name);
+  }
+}
+
+TEST_F(SystemWeightsTest, PutBackAfterAKill) {
+  const pid_t child = start(wait_for_a_signal);
+  EXPECT_EQ(both(), "3,1");
+  kill(child, SIGKILL);
+  EXPECT_TRUE(WIFSIGNALED(end_of(child)));
+  EXPECT_TRUE(comes_back()) << both();
+}
+
+TEST_F(SystemWeightsTest, PutBackAfterSignalsToTheWholeGroup) {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGKILL}) {
+    write("node0", "5");
+    write("node2", "7");
+    const pid_t child = start(wait_for_a_signal);
+    EXPECT_EQ(both(), "3,1");
+    kill(-child, signal);
+    EXPECT_TRUE(WIFSIGNALED(end_of(child)));
+    EXPECT_TRUE(comes_back()) << both() << " after signal " << signal;
+  }
+}
+
+TEST_F(SystemWeightsTest, PutBackAfterAnExitInTheMiddle) {
+  EXPECT_EQ(end_of(start([](SystemWeights&) { _exit(0); })), 0);
+  EXPECT_TRUE(comes_back()) << both();
+}
+
+TEST_F(SystemWeightsTest, KeptThroughTheEndOfTheProcess) {
+  EXPECT_EQ(end_of(start([](SystemWeights& held) {
+              held.keep();
+              raise(SIGKILL);
+            })),
+            SIGKILL);
+  EXPECT_EQ(both(), "3,1");
+}
+
+TEST_F(SystemWeightsTest, PutBackWithoutTheGuardAsWell) {
+  const pid_t child = start([](SystemWeights& held) {
+    // The guard is the only child of this process.
+    std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
+    pid_t guard = 0;
+    if (!(children >> guard)) _exit(77);
+    kill(guard, SIGKILL);
+    _exit(held.restore() ? 0 : 1);
+  });
+  const int status = end_of(child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "this kernel does not name a process's children";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(both(), "5,7");
+}
+
+TEST_F(SystemWeightsTest, NothingIsSetWhenOneFileIsMissing) {
+  const auto held = SystemWeights::set({{NodeId{0}, 3}, {NodeId{4}, 1}});
+  ASSERT_FALSE(held);
+  EXPECT_EQ(held.error().kind, ErrorKind::unavailable);
+  EXPECT_THAT(held.error().message, HasSubstr("--apply: " + folder_ + "/node4 cannot be read"));
+  EXPECT_EQ(both(), "5,7");
+}
+
+TEST_F(SystemWeightsTest, TheFirstIsPutBackWhenTheSecondCannotBeWritten) {
+  std::filesystem::remove(folder_ + "/node2");
+  // Not even root can write there.
+  std::filesystem::create_symlink("/proc/version", folder_ + "/node2");
+  const auto held = SystemWeights::set(wanted);
+  ASSERT_FALSE(held);
+  EXPECT_THAT(held.error().message, HasSubstr("--apply: " + folder_ + "/node2 cannot be written"));
+  EXPECT_EQ(read("node0"), "5");
+}
+
+TEST_F(SystemWeightsTest, RefusedToOthersThanRoot) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write to any file";
+  chmod((folder_ + "/node2").c_str(), 0444);
+  const auto checked = check_system_weights();
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().kind, ErrorKind::permission);
+  EXPECT_THAT(checked.error().message, HasSubstr("--apply: "));
+}
+
+TEST_F(SystemWeightsTest, CheckedBefore) {
+  EXPECT_TRUE(check_system_weights());
+  EXPECT_EQ(both(), "5,7");
+  std::filesystem::remove(folder_ + "/node0");
+  std::filesystem::remove(folder_ + "/node2");
+  const auto none = check_system_weights();
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().kind, ErrorKind::unavailable);
+}
+
+TEST(SystemWeightLines, AreForTheKernelsFolder) {
+  EXPECT_THAT(
+      system_weight_lines(wanted),
+      ::testing::ElementsAre("echo 3 > /sys/kernel/mm/mempolicy/weighted_interleave/node0",
+                             "echo 1 > /sys/kernel/mm/mempolicy/weighted_interleave/node2"));
+}
+
+}  // namespace
+}  // namespace numatlas

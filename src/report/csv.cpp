@@ -1,0 +1,122 @@
+#include "report/csv.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace numatlas {
+namespace {
+
+std::string number(const std::optional<double>& value) {
+  return value ? fmt::format("{:.6g}", *value) : "";
+}
+
+std::string summary_fields(const std::optional<Summary>& s) {
+  if (!s) return ",,,,,,,,,,,";
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", s->n, number(s->ci_low),
+                     number(s->ci_high), number(s->p5), number(s->p25), number(s->p75),
+                     number(s->p95), number(s->p99), number(s->min), number(s->max),
+                     number(s->mean), number(s->mad));
+}
+
+/// "order,stride,kernel,stores" of a flow: those of its point, but where flows with other kernels
+/// run beside it what is known of the flow.
+std::string kernel_fields(const ScenarioResult& point, const FlowResult* flow) {
+  const auto differs = [&](const FlowResult& other) { return other.kernel != flow->kernel; };
+  const bool mixed =
+      flow != nullptr && std::any_of(point.flows.begin(), point.flows.end(), differs);
+  const bool of_point = !mixed || flow->kernel == "chase";
+  const bool chain = of_point && !point.order.empty();
+  return fmt::format("{},{},{},{}", chain ? point.order : "",
+                     chain ? std::to_string(point.stride.value) : "",
+                     mixed ? flow->kernel : point.kernel, of_point ? point.stores : "");
+}
+
+}  // namespace
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string size_matrix_csv(const RunReport& report, const std::string& metric) {
+  std::string text = "size (MB)";
+  for (std::size_t worker = 0; worker < report.workers.size(); ++worker) {
+    text += fmt::format(",{}", worker);
+  }
+  text += '\n';
+  for (const ScenarioResult& scenario : report.scenarios) {
+    if (scenario.flows.empty()) continue;
+    text += fmt::format("{:g}", static_cast<double>(scenario.size.value) / mib);
+    for (std::size_t worker = 0; worker < report.workers.size(); ++worker) {
+      text += ',';
+      for (const FlowResult& flow : scenario.flows) {
+        const Metric* found = find_metric(flow, metric);
+        if (flow.worker == static_cast<int>(worker) && found != nullptr && found->value) {
+          // ns, or GB/s
+          text += fmt::format("{:.2f}", *found->value * (found->unit == "B/s" ? 1e-9 : 1e9));
+        }
+      }
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string tidy_csv(const RunReport& report) {
+  // The labels of the points, of all of them, follow the columns that every benchmark has.
+  std::vector<std::string> labels;
+  for (const ScenarioResult& scenario : report.scenarios) {
+    for (const auto& [name, value] : scenario.labels) {
+      if (std::find(labels.begin(), labels.end(), name) == labels.end()) labels.push_back(name);
+    }
+  }
+  const auto labels_text = [&](const ScenarioResult& scenario) {
+    std::string fields;
+    for (const std::string& name : labels) fields += "," + csv_field(label_of(scenario, name));
+    return fields + "\n";
+  };
+  std::string text =
+      "host,rank,thread,cpu,cpu_node,memory_node,memory,size_bytes,pages_asked,pages_observed,"
+      "order,"
+      "stride,kernel,stores,workers,status,stop,half_width,overlap,metric,unit,value,n,ci95_low,"
+      "ci95_high,"
+      "p5,p25,p75,p95,"
+      "p99,min,"
+      "max,"
+      "mean,mad";
+  for (const std::string& name : labels) text += "," + csv_field(name);
+  text += "\n";
+  for (const ScenarioResult& scenario : report.scenarios) {
+    for (const FlowResult& flow : scenario.flows) {
+      const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
+      const std::string cpu = flow.cpu_after ? std::to_string(flow.cpu_after->value) : "";
+      for (const Metric& metric : flow.metrics) {
+        text += fmt::format(
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}{}",
+            csv_field(report.hosts[static_cast<std::size_t>(worker.host)]), worker.rank,
+            worker.thread, cpu, worker.cpu_node.value < 0 ? "" : to_list(NodeSet{worker.cpu_node}),
+            csv_field(memory_node_text(flow)), csv_field(flow.memory), flow.size.value,
+            scenario.pages, csv_field(flow.residency.page_text()), kernel_fields(scenario, &flow),
+            scenario.flows.size(), name_of(scenario.status), flow.stop, number(flow.half_width),
+            number(flow.overlap), metric.name, metric.unit, number(metric.value),
+            summary_fields(metric.summary), labels_text(scenario));
+      }
+    }
+    for (const Metric& metric : scenario.totals) {
+      // Of no worker: the columns that would name one are empty.
+      text += fmt::format("all,,,,,,,{},{},,{},{},{},,,,{},{},{},{}{}", scenario.size.value,
+                          scenario.pages, kernel_fields(scenario, nullptr), scenario.flows.size(),
+                          name_of(scenario.status), metric.name, metric.unit, number(metric.value),
+                          summary_fields(metric.summary), labels_text(scenario));
+    }
+  }
+  return text;
+}
+
+}  // namespace numatlas

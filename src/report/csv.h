@@ -1,0 +1,20 @@
+// Comma-separated values.
+#pragma once
+
+#include <string>
+
+#include "report/result.h"
+
+namespace numatlas {
+
+/// Numa-Mem-Bench's results file: header "size (MB),0,1,..", a row a size, medians of `metric` in
+/// ns with two decimals. Workers are numbered through. Sizes without a result have no row.
+std::string size_matrix_csv(const RunReport& report, const std::string& metric);
+
+/// One row a worker, size and metric, with every statistic; SI units.
+std::string tidy_csv(const RunReport& report);
+
+/// A field, quoted where it must be (RFC 4180).
+std::string csv_field(const std::string& text);
+
+}  // namespace numatlas

@@ -1,0 +1,81 @@
+#include "report/csv.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "report/test_report.h"
+
+namespace numatlas {
+namespace {
+
+TEST(Csv, FieldsAreQuotedWhereTheyMustBe) {
+  EXPECT_EQ(csv_field("plain text"), "plain text");
+  EXPECT_EQ(csv_field(""), "");
+  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_field("say \"x\""), "\"say \"\"x\"\"\"");
+  EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
+}
+
+TEST(Csv, SizeMatrixIsExactlyNumaMemBenchs) {
+  RunReport report = testing::report();
+  EXPECT_EQ(size_matrix_csv(report, "latency"),
+            "size (MB),0,1\n"
+            "1,4.00,5.12\n"
+            "1.5,80.00,\n");
+  report.scenarios[1].size = Bytes{2048 * mib};
+  EXPECT_NE(size_matrix_csv(report, "latency").find("\n2048,80.00,\n"), std::string::npos);
+  report.scenarios.clear();
+  EXPECT_EQ(size_matrix_csv(report, "latency"), "size (MB),0,1\n");
+}
+
+/// Fields of a line in which only whole fields are quoted.
+std::size_t count_fields(const std::string& line) {
+  std::size_t fields = 1;
+  bool quoted = false;
+  for (char c : line) {
+    if (c == '"') quoted = !quoted;
+    if (c == ',' && !quoted) ++fields;
+  }
+  return fields;
+}
+
+TEST(Csv, TidyHasAsManyFieldsInEveryRow) {
+  std::istringstream lines(tidy_csv(testing::report()));
+  std::string line;
+  std::getline(lines, line);
+  const std::size_t columns = count_fields(line);
+  EXPECT_EQ(line.substr(0, 35), "host,rank,thread,cpu,cpu_node,memor");
+  std::size_t rows = 0;
+  while (std::getline(lines, line)) {
+    EXPECT_EQ(count_fields(line), columns) << line;
+    ++rows;
+  }
+  EXPECT_EQ(rows, 4U);  // two workers at two sizes; a skipped size has no rows
+}
+
+TEST(Csv, TidyIsInBaseUnits) {
+  const std::string text = tidy_csv(testing::report());
+  EXPECT_NE(text.find("alpha,0,0,1,0,\"0,12\",bind:0,1048576,base,"), std::string::npos) << text;
+  EXPECT_NE(text.find(",latency,s,4e-09,7,"), std::string::npos) << text;
+  EXPECT_NE(text.find("\"weighted:0=3,2=1\""), std::string::npos);
+  EXPECT_EQ(text.find("nan"), std::string::npos);
+}
+
+TEST(Csv, FlowsOfSeveralKernelsHaveTheirOwnColumns) {
+  RunReport report = testing::report();
+  ScenarioResult& point = report.scenarios.front();
+  point.kernel = "chase+read";
+  point.flows[1].kernel = "read";
+  point.flows[1].size = Bytes{4096};
+  point.flows[1].memory = "bind:3";
+  const std::string text = tidy_csv(report);
+  EXPECT_NE(text.find(",bind:0,1048576,base,4 KiB + 50 % THP,random,64,chase,"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find(",bind:3,4096,base,"), std::string::npos) << text;
+  EXPECT_NE(text.find(",,,read,"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,25 @@
+// Files are written whole or not at all.
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+
+namespace numatlas {
+
+/// Looks, before any work is done, whether a file could be written: its folder exists and can be
+/// written to, the path is no folder. `option` is named in the error (kind io).
+Expected<void> check_writable(const std::string& path, const std::string& option);
+
+/// Writes beside the file, flushes to disk, renames. Devices and pipes are written directly; a
+/// symbolic link keeps pointing where it did. Error kind io naming the option.
+Expected<void> write_whole(const std::string& path, const std::string& content,
+                           const std::string& option);
+
+/// A device, pipe or socket: what is written there cannot be taken back.
+bool is_special_file(const std::string& path);
+
+/// To stdout, completely; a closed or full stdout is an error (kind io).
+Expected<void> write_stdout(const std::string& text);
+
+}  // namespace numatlas

@@ -1,0 +1,165 @@
+#include "report/file.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+namespace numatlas {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr unsigned nobody = 65534;
+
+class Files : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "numatlas-file-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    fs::permissions(folder_, fs::perms(0755));
+  }
+  void TearDown() override {
+    fs::permissions(folder_, fs::perms(0755));
+    fs::remove_all(folder_);
+  }
+  std::string path(const char* name) const { return (folder_ / name).string(); }
+  std::size_t files() const {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(folder_), fs::directory_iterator{}));
+  }
+  static std::string read(const std::string& file) {
+    std::ifstream stream(file);
+    std::ostringstream text;
+    text << stream.rdbuf();
+    return text.str();
+  }
+  /// Runs `check` in a child that has no special rights; true when it said true.
+  static bool in_child(const std::function<bool()>& check) {
+    const pid_t child = fork();
+    if (child == 0) {
+      // Root may write everywhere.
+      const bool plain = geteuid() != 0 || (setgid(nobody) == 0 && setuid(nobody) == 0);
+      _exit(plain && check() ? 0 : 1);
+    }
+    int status = 0;
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Files, AreWrittenAndReplacedWhole) {
+  ASSERT_TRUE(write_whole(path("a"), "first\n", "--json"));
+  EXPECT_EQ(read(path("a")), "first\n");
+  ASSERT_TRUE(write_whole(path("a"), "second", "--json"));
+  EXPECT_EQ(read(path("a")), "second");
+  ASSERT_TRUE(write_whole(path("a"), "", "--json"));
+  EXPECT_EQ(read(path("a")), "");
+  EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(Files, AreAsReadableAsTheUmaskAllows) {
+  const mode_t before = umask(027);
+  ASSERT_TRUE(write_whole(path("a"), "x", "--json"));
+  umask(before);
+  struct stat status {};
+  ASSERT_EQ(stat(path("a").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0640U);
+}
+
+TEST_F(Files, SymbolicLinksStayLinks) {
+  ASSERT_TRUE(write_whole(path("real"), "old", "--csv"));
+  fs::create_symlink("real", path("link"));
+  ASSERT_TRUE(write_whole(path("link"), "new", "--csv"));
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(read(path("real")), "new");
+}
+
+TEST_F(Files, MissingFolderIsNamed) {
+  for (const auto& done :
+       {write_whole(path("no/a"), "x", "--csv"), check_writable(path("no/a"), "--csv")}) {
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().kind, ErrorKind::io);
+    EXPECT_THAT(done.error().message, StartsWith("--csv: " + path("no/a")));
+    EXPECT_THAT(done.error().message, HasSubstr("No such file or directory"));
+    EXPECT_FALSE(done.error().hint.empty());
+  }
+}
+
+TEST_F(Files, FoldersAreNoFiles) {
+  const auto checked = check_writable(folder_.string(), "--json");
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error().message, HasSubstr("Is a directory"));
+  EXPECT_EQ(check_writable("", "--json").error().kind, ErrorKind::usage);
+}
+
+TEST_F(Files, LookingDoesNotTouch) {
+  EXPECT_TRUE(check_writable(path("a"), "--json"));
+  EXPECT_EQ(files(), 0U);
+}
+
+TEST_F(Files, DevicesAreWrittenDirectly) {
+  EXPECT_TRUE(check_writable("/dev/null", "--json"));
+  EXPECT_TRUE(write_whole("/dev/null", "x", "--json"));
+  const auto full = write_whole("/dev/full", "x", "--json");
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().kind, ErrorKind::io);
+  EXPECT_THAT(full.error().message, HasSubstr("No space left on device"));
+}
+
+TEST_F(Files, FolderWithoutTheRightToWriteKeepsItsFile) {
+  ASSERT_TRUE(write_whole(path("a"), "old", "--json"));
+  fs::permissions(path("a"), fs::perms(0666));
+  fs::permissions(folder_, fs::perms(0555));
+  EXPECT_TRUE(in_child([&] { return !check_writable(path("a"), "--json").has_value(); }));
+  EXPECT_TRUE(in_child([&] {
+    const auto wrote = write_whole(path("a"), "new", "--json");
+    return !wrote && wrote.error().kind == ErrorKind::io;
+  }));
+  EXPECT_EQ(read(path("a")), "old");
+}
+
+TEST_F(Files, FullDiskKeepsTheOldFileAndLeavesNoOther) {
+  ASSERT_TRUE(write_whole(path("a"), "old", "--json"));
+  fs::permissions(folder_, fs::perms(0777));
+  EXPECT_TRUE(in_child([&] {
+    // A limit on the size of files ends a write in the middle, as a full disk does.
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{1000, 1000};
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
+    const auto wrote = write_whole(path("a"), std::string(5000, 'x'), "--json");
+    return !wrote && wrote.error().kind == ErrorKind::io;
+  }));
+  EXPECT_EQ(read(path("a")), "old");
+  EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(Files, StdoutThatIsClosedOrFullIsAnError) {
+  EXPECT_TRUE(in_child([] {
+    close(STDOUT_FILENO);
+    const auto wrote = write_stdout("x");
+    return !wrote && wrote.error().kind == ErrorKind::io &&
+           wrote.error().message == "standard output: write: Bad file descriptor";
+  }));
+  EXPECT_TRUE(in_child([] {
+    const int full = open("/dev/full", O_WRONLY);
+    dup2(full, STDOUT_FILENO);
+    return !write_stdout("x").has_value() && write_stdout("").has_value();
+  }));
+}
+
+}  // namespace
+}  // namespace numatlas

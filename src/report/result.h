@@ -1,0 +1,134 @@
+// What a run found, ready to be shown: reporters print this and compute nothing.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/statistics.h"
+#include "machine/machine.h"
+#include "placement/policy.h"
+#include "placement/residency.h"
+
+namespace numatlas {
+
+/// A quantity in SI base units ("s", "B/s"); value absent when it could not be had.
+struct Metric {
+  std::string name;
+  std::string unit;
+  std::optional<double> value;
+  std::optional<Summary> summary;  ///< of the samples, where there are several
+};
+
+enum class Status { ok, skipped, failed, incomplete };
+const char* name_of(Status status);
+
+/// One worker, as the tables and files name it.
+struct WorkerRow {
+  int rank = 0, thread = 0, host = 0;
+  CpuSet cpus;  ///< it may run on
+  NodeId cpu_node;
+  std::string memory;  ///< the placement asked for, in the grammar's words
+};
+
+/// What one flow gave.
+struct FlowResult {
+  int worker = 0;  ///< index into RunReport::workers
+  std::string kernel;
+  Bytes size;                 ///< of the memory it works on
+  std::string memory;         ///< the placement asked for it, in the grammar's words
+  std::string source_memory;  ///< of what it reads from, where that is apart; else ""
+  std::vector<Metric> metrics;
+  std::vector<double> samples;       ///< raw, in the unit of the first metric
+  std::string stop;                  ///< "converged", "time_cap", "interrupted"
+  std::optional<double> half_width;  ///< of the first metric's interval, relative
+  std::optional<double> overlap;     ///< 0..1
+  std::uint64_t address = 0;
+  std::optional<CpuId> cpu_before, cpu_after;
+  std::string level;  ///< cache level that the size fits: "L1".."L3", "memory"
+  Residency residency;
+  std::optional<Residency> source_residency;  ///< where it reads from, when that is apart
+  PolicyOutcome policy;
+  bool load = false;               ///< it kept the memory busy while others were measured
+  std::optional<double> rate;      ///< bytes a second that it was held to
+  std::optional<int> first_touch;  ///< worker that touched its memory first, when that was another
+  double together = 0;             ///< seconds in which all flows of its host were recording
+  std::vector<double> stretch_bytes;  ///< moved in each of equal parts of that time
+  std::string wrong;                  ///< what the check of the kernel's output found
+  std::uint64_t steps_a_sample = 0;
+  std::uint64_t warm_up_steps = 0;
+  std::uint64_t involuntary_switches = 0;
+  double timer_overhead = 0;  ///< seconds a reading
+  double start_lateness = 0;  ///< seconds
+  double prepare_time = 0;    ///< seconds
+  std::vector<std::string> warnings;
+};
+
+/// One scenario: a point of the plan.
+struct ScenarioResult {
+  std::string name;
+  Bytes size;         ///< a worker
+  std::string pages;  ///< page kind asked for, in the grammar's words
+  std::string order;  ///< of the chase; "" for other kernels
+  Bytes stride;
+  std::string kernel = "chase";
+  /// What tells this point from the others of its benchmark, in the order of its tables:
+  /// {"cell_cpu_node", "0"}, {"cell_memory_node", "2"}.
+  std::vector<std::pair<std::string, std::string>> labels{};
+  std::string stores;  ///< "ordinary", "non-temporal"; "" for kernels that do not write
+  std::optional<double> precision{}, time_cap{};  ///< its own, where they are not the run's
+  std::vector<Metric> totals{};                   ///< over all flows
+  Status status = Status::ok;
+  std::string reason;             ///< of a skip, a failure or an incomplete run
+  std::vector<FlowResult> flows;  ///< by worker
+};
+
+/// Everything a command found; what --json writes.
+struct RunReport {
+  std::string command;
+  std::string version;
+  std::vector<std::string> arguments;
+  std::string started;  ///< UTC, ISO 8601
+  double seconds = 0;
+  bool complete = false;  ///< false: stopped in the middle, or still running
+  std::string incomplete_reason;
+  std::string comm, engine;
+  std::string isa;  ///< instruction set of the kernels that have vector loops
+  int ranks = 1;
+  bool serial = false;
+  std::uint64_t seed = 0;
+  double precision = 0;
+  double time_cap = 0;       ///< seconds of measuring a point
+  bool time_of_all = false;  ///< time_cap is for all points together
+  std::vector<std::string> hosts;
+  std::vector<Machine> machines;  ///< one a host
+  std::vector<WorkerRow> workers;
+  std::vector<ScenarioResult> scenarios;
+  std::vector<std::string> warnings;
+  bool with_samples = true;  ///< raw samples are in the flows
+};
+
+/// Inverse of each other: how ranks send their flows to rank 0.
+nlohmann::json to_json(const FlowResult& flow);
+FlowResult flow_from_json(const nlohmann::json& value);
+
+/// The whole report (docs/results.md describes the schema; its number is `schema_version`).
+nlohmann::json to_json(const RunReport& report);
+/// As text, ending in a newline. Arguments may be file names, which are bytes: what is no UTF-8 in
+/// them is replaced.
+std::string json_text(const RunReport& report);
+
+/// Observed node of a flow's memory: "0", "0,2" for several, "-" for unknown.
+std::string memory_node_text(const FlowResult& flow);
+/// The same for where it reads from, which is the same memory unless that is apart.
+std::string source_node_text(const FlowResult& flow);
+/// The metric of that name, nullptr when the flow has none.
+const Metric* find_metric(const FlowResult& flow, const std::string& name);
+/// The same among the totals of a point.
+const Metric* find_total(const ScenarioResult& point, const std::string& name);
+/// A point's label of that name, "" when it has none.
+std::string label_of(const ScenarioResult& point, const std::string& name);
+
+}  // namespace numatlas

@@ -1,0 +1,295 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "machine/source.h"
+#include "report/result.h"
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+
+// Raised when a field changes its meaning or goes; new fields do not raise it.
+constexpr int schema_version = 1;
+
+template <class T>
+json optional_json(const std::optional<T>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+json optional_json(const std::optional<CpuId>& cpu) {
+  return cpu ? json(cpu->value) : json(nullptr);
+}
+
+json to_json(const Summary& s) {
+  return {{"n", s.n},
+          {"median", s.median},
+          {"ci95_low", optional_json(s.ci_low)},
+          {"ci95_high", optional_json(s.ci_high)},
+          {"p5", s.p5},
+          {"p25", s.p25},
+          {"p75", s.p75},
+          {"p95", s.p95},
+          {"p99", s.p99},
+          {"min", s.min},
+          {"max", s.max},
+          {"mean", s.mean},
+          {"stddev", optional_json(s.stddev)},
+          {"mad", s.mad},
+          {"outliers", s.outliers}};
+}
+
+std::optional<double> number(const json& value) {
+  return value.is_number() ? std::optional<double>(value.get<double>()) : std::nullopt;
+}
+
+Summary summary_from_json(const json& v) {
+  Summary s;
+  s.n = v["n"];
+  s.median = v["median"];
+  s.ci_low = number(v["ci95_low"]);
+  s.ci_high = number(v["ci95_high"]);
+  s.p5 = v["p5"];
+  s.p25 = v["p25"];
+  s.p75 = v["p75"];
+  s.p95 = v["p95"];
+  s.p99 = v["p99"];
+  s.min = v["min"];
+  s.max = v["max"];
+  s.mean = v["mean"];
+  s.stddev = number(v["stddev"]);
+  s.mad = v["mad"];
+  s.outliers = v["outliers"];
+  return s;
+}
+
+json to_json(const Metric& metric) {
+  return {{"name", metric.name},
+          {"unit", metric.unit},
+          {"value", optional_json(metric.value)},
+          {"summary", metric.summary ? to_json(*metric.summary) : json(nullptr)}};
+}
+
+json to_json(const Residency& r) {
+  json nodes = json::object();
+  for (const auto& [node, pages] : r.pages_by_node) nodes[std::to_string(node)] = pages;
+  return {{"pages_by_node", nodes},
+          {"pages_untouched", r.untouched},
+          {"pages_unknown", r.errors},
+          {"pages_total", r.pages_total},
+          {"pages_asked", r.pages_asked},
+          {"page_size", r.page_size ? json(r.page_size->value) : json(nullptr)},
+          {"thp_fraction", optional_json(r.thp_fraction)},
+          {"page_text", r.page_text()},
+          {"problem", r.problem.empty() ? json(nullptr) : json(r.problem)}};
+}
+
+Residency residency_from_json(const json& v) {
+  Residency r;
+  for (const auto& [node, pages] : v["pages_by_node"].items()) {
+    r.pages_by_node[std::stoi(node)] = pages;
+  }
+  r.untouched = v["pages_untouched"];
+  r.errors = v["pages_unknown"];
+  r.pages_total = v["pages_total"];
+  r.pages_asked = v["pages_asked"];
+  if (v["page_size"].is_number()) r.page_size = Bytes{v["page_size"]};
+  r.thp_fraction = number(v["thp_fraction"]);
+  if (v["problem"].is_string()) r.problem = v["problem"];
+  return r;
+}
+
+json to_json(const WorkerRow& worker) {
+  return {{"rank", worker.rank},
+          {"thread", worker.thread},
+          {"host", worker.host},
+          {"cpus", to_list(worker.cpus)},
+          {"cpu_node", worker.cpu_node.value < 0 ? json(nullptr) : json(worker.cpu_node.value)},
+          {"memory", worker.memory}};
+}
+
+json to_json(const ScenarioResult& scenario) {
+  json flows = json::array();
+  for (const FlowResult& flow : scenario.flows) flows.push_back(to_json(flow));
+  json totals = json::array();
+  for (const Metric& metric : scenario.totals) totals.push_back(to_json(metric));
+  json labels = json::object();
+  for (const auto& [name, text] : scenario.labels) labels[name] = text;
+  return {{"name", scenario.name},
+          {"labels", std::move(labels)},
+          {"size", scenario.size.value},
+          {"pages", scenario.pages},
+          {"order", scenario.order.empty() ? json(nullptr) : json(scenario.order)},
+          {"stride", scenario.order.empty() ? json(nullptr) : json(scenario.stride.value)},
+          {"kernel", scenario.kernel},
+          {"stores", scenario.stores.empty() ? json(nullptr) : json(scenario.stores)},
+          {"precision", optional_json(scenario.precision)},
+          {"time_cap", optional_json(scenario.time_cap)},
+          {"totals", std::move(totals)},
+          {"status", name_of(scenario.status)},
+          {"reason", scenario.reason.empty() ? json(nullptr) : json(scenario.reason)},
+          {"flows", std::move(flows)}};
+}
+
+template <class T>
+json array_of(const std::vector<T>& items) {
+  json array = json::array();
+  for (const T& item : items) array.push_back(to_json(item));
+  return array;
+}
+
+std::string nodes_text(const Residency& residency) {
+  NodeSet nodes;
+  for (const auto& [node, pages] : residency.pages_by_node) {
+    if (pages > 0) nodes.insert(NodeId{node});
+  }
+  return nodes.empty() ? "-" : to_list(nodes);
+}
+
+}  // namespace
+
+const char* name_of(Status status) {
+  switch (status) {
+    case Status::ok: return "ok";
+    case Status::skipped: return "skipped";
+    case Status::failed: return "failed";
+    case Status::incomplete: return "incomplete";
+  }
+  return "failed";
+}
+
+json to_json(const FlowResult& flow) {
+  return {
+      {"worker", flow.worker},
+      {"kernel", flow.kernel},
+      {"size", flow.size.value},
+      {"memory", flow.memory},
+      {"source_memory", flow.source_memory.empty() ? json(nullptr) : json(flow.source_memory)},
+      {"metrics", array_of(flow.metrics)},
+      {"samples", flow.samples},
+      {"stop", flow.stop},
+      {"half_width", optional_json(flow.half_width)},
+      {"overlap", optional_json(flow.overlap)},
+      {"address", fmt::format("{:#x}", flow.address)},
+      {"cpu_before", optional_json(flow.cpu_before)},
+      {"cpu_after", optional_json(flow.cpu_after)},
+      {"level", flow.level},
+      {"residency", to_json(flow.residency)},
+      {"source_residency", flow.source_residency ? to_json(*flow.source_residency) : json(nullptr)},
+      {"role", flow.load ? "load" : "measured"},
+      {"rate", optional_json(flow.rate)},
+      {"first_touch", optional_json(flow.first_touch)},
+      {"policy", {{"mechanism", flow.policy.mechanism}, {"note", flow.policy.note}}},
+      {"together", flow.together},
+      {"stretch_bytes", flow.stretch_bytes},
+      {"wrong", flow.wrong.empty() ? json(nullptr) : json(flow.wrong)},
+      {"steps_a_sample", flow.steps_a_sample},
+      {"warm_up_steps", flow.warm_up_steps},
+      {"involuntary_switches", flow.involuntary_switches},
+      {"timer_overhead", flow.timer_overhead},
+      {"start_lateness", flow.start_lateness},
+      {"prepare_time", flow.prepare_time},
+      {"warnings", flow.warnings}};
+}
+
+FlowResult flow_from_json(const json& v) {
+  FlowResult flow;
+  flow.worker = v["worker"];
+  flow.kernel = v["kernel"];
+  flow.size = Bytes{v["size"]};
+  flow.memory = v["memory"];
+  if (v["source_memory"].is_string()) flow.source_memory = v["source_memory"];
+  for (const json& m : v["metrics"]) {
+    Metric metric{m["name"], m["unit"], number(m["value"]), std::nullopt};
+    if (m["summary"].is_object()) metric.summary = summary_from_json(m["summary"]);
+    flow.metrics.push_back(std::move(metric));
+  }
+  flow.samples = v["samples"].get<std::vector<double>>();
+  flow.stop = v["stop"];
+  flow.half_width = number(v["half_width"]);
+  flow.overlap = number(v["overlap"]);
+  flow.address = std::stoull(v["address"].get<std::string>(), nullptr, 16);
+  if (v["cpu_before"].is_number()) flow.cpu_before = CpuId{v["cpu_before"]};
+  if (v["cpu_after"].is_number()) flow.cpu_after = CpuId{v["cpu_after"]};
+  flow.level = v["level"];
+  flow.residency = residency_from_json(v["residency"]);
+  if (v["source_residency"].is_object())
+    flow.source_residency = residency_from_json(v["source_residency"]);
+  flow.load = v["role"] == "load";
+  flow.rate = number(v["rate"]);
+  if (v["first_touch"].is_number()) flow.first_touch = v["first_touch"].get<int>();
+  flow.policy = {v["policy"]["mechanism"], v["policy"]["note"]};
+  flow.together = v["together"];
+  flow.stretch_bytes = v["stretch_bytes"].get<std::vector<double>>();
+  if (v["wrong"].is_string()) flow.wrong = v["wrong"];
+  flow.steps_a_sample = v["steps_a_sample"];
+  flow.warm_up_steps = v["warm_up_steps"];
+  flow.involuntary_switches = v["involuntary_switches"];
+  flow.timer_overhead = v["timer_overhead"];
+  flow.start_lateness = v["start_lateness"];
+  flow.prepare_time = v["prepare_time"];
+  flow.warnings = v["warnings"].get<std::vector<std::string>>();
+  return flow;
+}
+
+json to_json(const RunReport& report) {
+  return {{"schema_version", schema_version},
+          {"program", "numatlas"},
+          {"version", report.version},
+          {"command", report.command},
+          {"arguments", report.arguments},
+          {"started", report.started},
+          {"seconds", report.seconds},
+          {"complete", report.complete},
+          {"incomplete_reason",
+           report.incomplete_reason.empty() ? json(nullptr) : json(report.incomplete_reason)},
+          {"comm", report.comm},
+          {"engine", report.engine},
+          {"isa", report.isa},
+          {"ranks", report.ranks},
+          {"serial", report.serial},
+          {"seed", report.seed},
+          {"precision", report.precision},
+          {"time_cap", report.time_cap},
+          {"time_of_all", report.time_of_all},
+          {"with_samples", report.with_samples},
+          {"hosts", report.hosts},
+          {"machines", array_of(report.machines)},
+          {"workers", array_of(report.workers)},
+          {"scenarios", array_of(report.scenarios)},
+          {"warnings", report.warnings}};
+}
+
+std::string json_text(const RunReport& report) {
+  return to_json(report).dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string memory_node_text(const FlowResult& flow) { return nodes_text(flow.residency); }
+
+std::string source_node_text(const FlowResult& flow) {
+  return nodes_text(flow.source_residency.value_or(flow.residency));
+}
+
+const Metric* find_total(const ScenarioResult& point, const std::string& name) {
+  for (const Metric& metric : point.totals) {
+    if (metric.name == name) return &metric;
+  }
+  return nullptr;
+}
+
+std::string label_of(const ScenarioResult& point, const std::string& name) {
+  for (const auto& [label, text] : point.labels) {
+    if (label == name) return text;
+  }
+  return "";
+}
+
+const Metric* find_metric(const FlowResult& flow, const std::string& name) {
+  for (const Metric& metric : flow.metrics) {
+    if (metric.name == name) return &metric;
+  }
+  return nullptr;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,293 @@
+#include "report/topology_table.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace numatlas {
+namespace {
+
+constexpr const char* unknown = "-";
+// Lists of CPUs with many gaps (every other CPU of a thousand) are cut here; JSON has them whole.
+constexpr std::size_t widest_list = 48;
+
+using Row = std::vector<std::string>;
+
+/// Columns as wide as their widest cell; the first row is the heading. Numbers go to the right,
+/// the columns named in `left` to the left.
+std::string aligned(const std::vector<Row>& rows, const std::set<std::size_t>& left) {
+  std::vector<std::size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line = " ";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += left.contains(i) ? fmt::format(" {:<{}}", row[i], widths[i])
+                               : fmt::format(" {:>{}}", row[i], widths[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string short_list(const std::string& list) {
+  if (list.empty()) return unknown;
+  if (list.size() <= widest_list) return list;
+  return list.substr(0, list.rfind(',', widest_list)) + ",...";
+}
+
+/// For warnings and lists of what may be used, where a cut list says how many it stands for.
+template <class I>
+std::string counted_list(const IdSet<I>& set) {
+  return set.empty() ? "none" : fmt::format("{} ({})", short_list(to_list(set)), set.size());
+}
+
+std::string size_or_dash(const std::optional<Bytes>& bytes) {
+  return bytes ? to_rounded_text(*bytes) : unknown;
+}
+
+std::string node_or_dash(const std::optional<NodeId>& id) {
+  return id && id->value >= 0 ? fmt::format("{}", id->value) : unknown;
+}
+
+std::string number_or_dash(int value) { return value < 0 ? unknown : fmt::format("{}", value); }
+
+std::string word_or_dash(const std::string& word) { return word.empty() ? unknown : word; }
+
+std::string header(const Machine& machine) {
+  std::string text = fmt::format("host        {}\n", word_or_dash(machine.host));
+  text += fmt::format("system      {}{}{}\n", word_or_dash(machine.os),
+                      machine.arch.empty() ? "" : ", " + machine.arch,
+                      machine.page_size ? ", pages of " + to_text(*machine.page_size) : "");
+  text += fmt::format("processor   {}\n", word_or_dash(machine.cpu_model));
+  if (!machine.hypervisor) {
+    text += "virtual     unknown\n";
+  } else {
+    text +=
+        fmt::format("virtual     {}\n", machine.hypervisor->empty() ? "no" : *machine.hypervisor);
+  }
+  if (!machine.is_live()) text += fmt::format("recorded    {}\n", machine.source);
+  return text;
+}
+
+/// "2 MiB 12/16, 1 GiB 0/4" (free of total); pools without pages are left out.
+std::string pools_text(const NumaNode& node) {
+  std::string text;
+  for (const HugePagePool& pool : node.huge_pages) {
+    if (pool.total == 0) continue;
+    text += fmt::format("{}{} {}/{}", text.empty() ? "" : ", ", to_text(pool.page_size), pool.free,
+                        pool.total);
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string nodes_table(const Machine& machine) {
+  const auto any = [&](auto has) {
+    return std::any_of(machine.nodes.begin(), machine.nodes.end(), has);
+  };
+  const bool tiers = any([](const NumaNode& node) { return node.memory_tier.has_value(); });
+  const bool kinds = any([](const NumaNode& node) { return !node.kind.empty(); });
+  Row heading{"node", "CPUs", "memory", "free"};
+  if (tiers) heading.push_back("tier");
+  if (kinds) heading.push_back("kind");
+  heading.push_back("huge pages free/total");
+  std::vector<Row> rows{heading};
+  for (const NumaNode& node : machine.nodes) {
+    Row row{fmt::format("{}", node.id.value),
+            node.cpus.empty() ? "none" : short_list(to_list(node.cpus)),
+            node.memory_total && !node.has_memory() ? "none" : size_or_dash(node.memory_total),
+            node.memory_total && !node.has_memory() ? unknown : size_or_dash(node.memory_free)};
+    if (tiers) row.push_back(node.memory_tier ? fmt::format("{}", *node.memory_tier) : unknown);
+    if (kinds) row.push_back(word_or_dash(node.kind));
+    row.push_back(pools_text(node));
+    rows.push_back(std::move(row));
+  }
+  const std::size_t last = heading.size() - 1;
+  std::set<std::size_t> left{1, last};
+  if (kinds) left.insert(last - 1);
+  return fmt::format("\nNUMA nodes: {}\n", machine.nodes.size()) + aligned(rows, left);
+}
+
+std::string firmware_table(const Machine& machine) {
+  std::vector<Row> rows{{"node", "from nodes", "read GB/s", "write GB/s", "read ns", "write ns"}};
+  const auto scaled = [](const std::optional<double>& value, double unit) {
+    return value ? fmt::format("{:.1f}", *value * unit) : std::string(unknown);
+  };
+  for (const NumaNode& node : machine.nodes) {
+    if (!node.hmat) continue;
+    rows.push_back({fmt::format("{}", node.id.value), short_list(to_list(node.hmat->initiators)),
+                    scaled(node.hmat->read_bandwidth, 1e-9),
+                    scaled(node.hmat->write_bandwidth, 1e-9), scaled(node.hmat->read_latency, 1e9),
+                    scaled(node.hmat->write_latency, 1e9)});
+  }
+  if (rows.size() == 1) return "";
+  return "\nFirmware's figures (HMAT; claims, not measurements)\n" + aligned(rows, {});
+}
+
+std::string distance_table(const Machine& machine) {
+  const bool any = std::any_of(machine.nodes.begin(), machine.nodes.end(),
+                               [](const NumaNode& node) { return !node.distance.empty(); });
+  if (!any || machine.nodes.size() < 2) return "";
+  Row heading{"node"};
+  for (const NumaNode& node : machine.nodes) heading.push_back(fmt::format("{}", node.id.value));
+  std::vector<Row> rows{heading};
+  for (const NumaNode& from : machine.nodes) {
+    Row row{fmt::format("{}", from.id.value)};
+    for (const NumaNode& to : machine.nodes) {
+      const auto found = from.distance.find(to.id.value);
+      row.push_back(found == from.distance.end() ? unknown : fmt::format("{}", found->second));
+    }
+    rows.push_back(std::move(row));
+  }
+  return "\nDistances (10 = the node itself)\n" + aligned(rows, {});
+}
+
+/// One line a level, kind and size: how many there are, and how many CPUs share each.
+std::string caches_table(const Machine& machine) {
+  if (machine.caches.empty()) return "\nCaches: not known\n";
+  using Key = std::tuple<int, std::string, std::uint64_t, std::size_t>;
+  std::map<Key, std::pair<int, std::optional<Bytes>>> groups;
+  for (const Cache& cache : machine.caches) {
+    auto& group = groups[{cache.level, cache.type, cache.size.value, cache.cpus.size()}];
+    ++group.first;
+    group.second = cache.line_size;
+  }
+  std::vector<Row> rows{{"level", "kind", "size", "line", "number", "CPUs each"}};
+  for (const auto& [key, group] : groups) {
+    const auto& [level, type, size, sharers] = key;
+    rows.push_back({fmt::format("L{}", level), type, size == 0 ? unknown : to_text(Bytes{size}),
+                    size_or_dash(group.second), fmt::format("{}", group.first),
+                    fmt::format("{}", sharers)});
+  }
+  return "\nCaches\n" + aligned(rows, {1});
+}
+
+/// The first core with more than one hardware thread, as an example of how numbers pair up.
+std::string siblings_example(const Machine& machine) {
+  std::map<int, CpuSet> cores;
+  for (const Cpu& cpu : machine.cpus) {
+    if (cpu.core >= 0) cores[cpu.core].insert(cpu.id);
+  }
+  for (const Cpu& cpu : machine.cpus) {
+    const auto core = cores.find(cpu.core);
+    if (core != cores.end() && core->second.size() > 1) {
+      return fmt::format("; siblings {}", to_list(core->second));
+    }
+  }
+  return "";
+}
+
+std::string cpus_summary(const Machine& machine) {
+  std::map<int, int> threads;  // core -> its hardware threads
+  std::set<int> packages;
+  for (const Cpu& cpu : machine.cpus) {
+    ++threads[cpu.core];
+    if (cpu.package >= 0) packages.insert(cpu.package);
+  }
+  int fewest = 0, most = 0;
+  for (const auto& [core, count] : threads) {
+    fewest = fewest == 0 ? count : std::min(fewest, count);
+    most = std::max(most, count);
+  }
+  const auto counted = [](std::size_t count, const char* word) {
+    return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+  };
+  std::string text =
+      "\nCPUs\n  " + counted(machine.cpus.size(), "CPU") + ", " + counted(threads.size(), "core");
+  if (!packages.empty()) text += ", " + counted(packages.size(), "package");
+  text += fewest == most
+              ? fmt::format(", {} a core", counted(static_cast<std::size_t>(most), "thread"))
+              : fmt::format(", {} to {} threads a core", fewest, most);
+  text += siblings_example(machine) + "\n";
+  CpuSet homeless;
+  for (const Cpu& cpu : machine.cpus) {
+    const NumaNode* node = machine.find_node(cpu.node);
+    if (node == nullptr || (node->memory_total && !node->has_memory())) homeless.insert(cpu.id);
+  }
+  if (!homeless.empty()) {
+    text += fmt::format("  without memory on a node of their own: {}\n", counted_list(homeless));
+  }
+  return text;
+}
+
+std::string per_cpu_table(const Machine& machine) {
+  std::vector<Row> rows{{"CPU", "core", "thread", "package", "node", "may use"}};
+  const CpuSet usable = machine.usable_cpus();
+  for (const Cpu& cpu : machine.cpus) {
+    rows.push_back({fmt::format("{}", cpu.id.value), number_or_dash(cpu.core),
+                    fmt::format("{}", cpu.smt_index), number_or_dash(cpu.package),
+                    node_or_dash(cpu.node), usable.contains(cpu.id) ? "yes" : "no"});
+  }
+  return aligned(rows, {});
+}
+
+std::string allowance_text(const Machine& machine) {
+  const Allowance& allowance = machine.allowance;
+  std::string text = "\nThis process may use\n";
+  text += fmt::format("  CPUs          {}\n", counted_list(machine.usable_cpus()));
+  if (allowance.affinity != allowance.cpuset) {
+    text += fmt::format("    affinity    {}\n", counted_list(allowance.affinity));
+    text += fmt::format("    cpuset      {}\n", counted_list(allowance.cpuset));
+  }
+  text += fmt::format("  memory nodes  {}\n", counted_list(machine.usable_memory_nodes()));
+  if (allowance.memory_limit) {
+    text +=
+        fmt::format("  memory limit  {}, {} used ({})\n", to_rounded_text(*allowance.memory_limit),
+                    size_or_dash(allowance.memory_used), allowance.memory_limit_source);
+  } else {
+    text += "  memory limit  none\n";
+  }
+  return text;
+}
+
+std::string gpus_table(const Machine& machine) {
+  if (machine.gpus.empty()) return "\nGPUs: none found\n";
+  std::vector<Row> rows{{"PCI address", "vendor", "device", "node", "driver"}};
+  for (const Gpu& gpu : machine.gpus) {
+    rows.push_back({gpu.pci_address, gpu.vendor, gpu.device_id, node_or_dash(gpu.node),
+                    gpu.driver.empty() ? "none" : gpu.driver});
+  }
+  return "\nGPUs\n" + aligned(rows, {0, 1, 2, 4});
+}
+
+std::string persistent_table(const Machine& machine) {
+  if (machine.persistent_memory.empty()) return "\nPersistent, DAX and CXL memory: none found\n";
+  std::vector<Row> rows{{"name", "mode", "size", "near node", "is node"}};
+  for (const PersistentMemory& memory : machine.persistent_memory) {
+    rows.push_back({memory.name, memory.mode, size_or_dash(memory.size), node_or_dash(memory.node),
+                    node_or_dash(memory.target_node)});
+  }
+  return "\nPersistent, DAX and CXL memory\n" + aligned(rows, {0, 1});
+}
+
+std::string settings_table(const Machine& machine) {
+  if (machine.settings.empty()) return "";
+  std::vector<Row> rows;
+  for (const Setting& setting : machine.settings) {
+    rows.push_back(
+        {setting.warning.empty() ? " " : "!", setting.name, setting.value, setting.warning});
+  }
+  return "\nSettings (! disturbs measurements)\n" + aligned(rows, {0, 1, 2, 3});
+}
+
+}  // namespace
+
+std::string topology_table(const Machine& machine, bool per_cpu) {
+  std::string text = header(machine) + nodes_table(machine) + firmware_table(machine) +
+                     distance_table(machine) + caches_table(machine) + cpus_summary(machine);
+  if (per_cpu) text += per_cpu_table(machine);
+  text += allowance_text(machine) + gpus_table(machine) + persistent_table(machine) +
+          settings_table(machine);
+  if (!machine.notes.empty()) text += "\nNotes\n";
+  for (const std::string& note : machine.notes) text += "  " + note + "\n";
+  return text;
+}
+
+}  // namespace numatlas

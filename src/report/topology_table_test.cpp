@@ -1,0 +1,89 @@
+#include "report/topology_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "machine/source.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string data = NUMATLAS_TEST_DATA "/topologies/";
+
+Machine recorded(const std::string& spec) {
+  auto machine = read_recorded_machine(spec);
+  EXPECT_TRUE(machine) << machine.error().message;
+  return machine.value_or(Machine{});
+}
+
+TEST(TopologyTable, EpycInOneView) {
+  const std::string text = topology_table(recorded(data + "epyc-7a53.xml"));
+  EXPECT_THAT(text, HasSubstr("     0 0-15,64-79    128 GiB    - none\n"));
+  EXPECT_THAT(text, HasSubstr("     0 10 12 12 12\n"));
+  EXPECT_THAT(text, HasSubstr("128 CPUs, 64 cores, 1 package, 2 threads a core; siblings 0,64\n"));
+  EXPECT_THAT(text, HasSubstr("L3 unified  32 MiB 64 B      8        16\n"));
+  EXPECT_THAT(text, HasSubstr("virtual     unknown\n"));
+}
+
+TEST(TopologyTable, ThousandCpusStayReadable) {
+  const Machine machine = recorded(data + "eight-sockets-1024-cpus.xml");
+  std::istringstream lines(topology_table(machine));
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    // The names of the test's files may be long.
+    if (!line.starts_with("recorded")) {
+      EXPECT_LE(line.size(), 100U) << line;
+    }
+  }
+  EXPECT_LT(count, 60);
+  const std::string full = topology_table(machine, true);
+  EXPECT_GT(std::count(full.begin(), full.end(), '\n'), 1024);
+  EXPECT_THAT(full, HasSubstr("  1023  511      1       7    7     yes\n"));
+}
+
+TEST(TopologyTable, CpusWithGapsAreCut) {
+  Machine machine = recorded("numa:2 core:256 pu:1");
+  CpuSet odd;
+  for (int id = 1; id < 512; id += 2) odd.insert(CpuId{id});
+  machine.allowance.affinity = odd;
+  const std::string text = topology_table(machine);
+  EXPECT_THAT(text, HasSubstr(",... (256)"));
+  EXPECT_THAT(text, HasSubstr("cpuset      0-511 (512)"));
+}
+
+TEST(TopologyTable, NodesWithoutCpusAndFirmwareFigures) {
+  const std::string text = topology_table(recorded(data + "cxl-two-sockets.xml"));
+  EXPECT_THAT(text, HasSubstr("     9 none 256 GiB    - cxl  none\n"));
+  EXPECT_THAT(text, HasSubstr("     9          1      40.0       40.0   250.0    250.0\n"));
+  EXPECT_THAT(text, HasSubstr("CPUs          0-2,4-5 (5)\n"));
+}
+
+TEST(TopologyTable, WarningsLimitsDevicesAndNotes) {
+  Machine machine = recorded("core:2 pu:1");
+  machine.hypervisor = "";
+  machine.settings = {{"smt", "active", "f", "shared caches"}, {"swap", "none", "f", ""}};
+  machine.allowance.memory_limit = Bytes{2 * gib};
+  machine.allowance.memory_limit_source = "/cg/memory.max";
+  machine.gpus = {{"0000:41:00.0", "AMD", "0x740c", NodeId{0}, "amdgpu"}};
+  machine.persistent_memory = {{"dax0.0", "devdax", Bytes{gib}, std::nullopt, NodeId{3}}};
+  machine.notes = {"something is hidden"};
+  machine.nodes[0].huge_pages = {{Bytes{2 * mib}, 16, 12}, {Bytes{gib}, 0, 0}};
+  const std::string text = topology_table(machine);
+  EXPECT_THAT(text, HasSubstr("  ! smt  active shared caches\n    swap none\n"));
+  EXPECT_THAT(text, HasSubstr("memory limit  2 GiB, - used (/cg/memory.max)\n"));
+  EXPECT_THAT(text, HasSubstr("0000:41:00.0 AMD    0x740c    0 amdgpu\n"));
+  EXPECT_THAT(text, HasSubstr("dax0.0 devdax 1 GiB         -       3\n"));
+  EXPECT_THAT(text, HasSubstr("2 MiB 12/16\n"));
+  EXPECT_THAT(text, HasSubstr("something is hidden\n"));
+  EXPECT_THAT(text, HasSubstr("virtual     no\n"));
+  EXPECT_THAT(text, Not(HasSubstr("Distances")));
+}
+
+}  // namespace
+}  // namespace numatlas

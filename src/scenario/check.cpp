@@ -1,0 +1,203 @@
+// What the keys of a flow demand of its kernel, and the flows of a scenario of each other.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "scenario/scenario_file.h"
+
+namespace numatlas {
+namespace {
+
+tl::unexpected<Error> wrong_key(const FileFlow& flow, const std::string& key,
+                                const std::string& message, const std::string& hint = {}) {
+  return fail(error_at(flow.places, key, {ErrorKind::usage, message, hint}));
+}
+
+bool writes(const std::string& kernel) { return kernel != "chase" && kernel != "read"; }
+bool takes_source(const std::string& kernel) {
+  return kernel == "copy" || kernel == "scale" || kernel == "add" || kernel == "triad";
+}
+
+/// The kernel as far as the file tells.
+KernelSpec spec_of(const FileFlow& flow) {
+  KernelSpec spec;
+  spec.name = flow.kernel;
+  if (flow.stride) spec.chain.stride = *flow.stride;
+  if (flow.order) spec.chain.order = *flow.order;
+  if (flow.mix) std::tie(spec.mix_reads, spec.mix_writes) = *flow.mix;
+  return spec;
+}
+
+Expected<void> check_keys_of_kernel(const FileFlow& flow) {
+  const std::string& kernel = flow.kernel;
+  const bool chases = kernel == "chase";
+  const bool streams = !chases && !hands_over(kernel);
+  const std::pair<const char*, bool> misplaced[] = {
+      {"order", flow.order && !chases},
+      {"stride", flow.stride && !chases},
+      {"window", flow.window && !chases},
+      {"seed", flow.seed && !chases},
+      {"verify", flow.verify_full && !chases},
+      {"stores", flow.stores && !(streams && writes(kernel))},
+      {"mix", flow.mix && kernel != "mix"},
+      {"source", flow.source && !takes_source(kernel)},
+      {"rate", flow.rate && hands_over(kernel)},
+  };
+  for (const auto& [key, is] : misplaced) {
+    if (is) return wrong_key(flow, key, fmt::format("means nothing to the kernel '{}'", kernel));
+  }
+  return {};
+}
+
+Expected<void> check_flow(const FileFlow& flow) {
+  if (auto fits = check_keys_of_kernel(flow); !fits) return fits;
+  if (!flow.shares && !flow.size) return wrong_key(flow, "", "key 'size' is missing");
+  if (flow.size && !flow.source) {
+    const auto held = (*make_kernel(spec_of(flow)))->check_size(*flow.size);
+    if (!held) {
+      const bool of_stride = held.error().message.starts_with("--stride");
+      return fail(error_at(flow.places, of_stride ? "stride" : "size", held.error()));
+    }
+  }
+  if (is_answer(flow.kernel) && flow.role == Role::measured) {
+    return wrong_key(flow, "role", "the side that answers is not measured",
+                     "leave it out; the other side's hand-overs are measured");
+  }
+  return {};
+}
+
+using FlowOfCpu = std::map<CpuId, const FileFlow*>;
+
+/// Memory is its owner's: how large it is, where, and who touched it.
+Expected<void> check_shared_memory(const FileFlow& flow) {
+  const std::pair<const char*, bool> of_owner[] = {{"memory", flow.memory.has_value()},
+                                                   {"pages", flow.pages.has_value()},
+                                                   {"source", flow.source.has_value()},
+                                                   {"first_touch", flow.first_touch.has_value()}};
+  for (const auto& [key, given] : of_owner) {
+    if (!given) continue;
+    return wrong_key(flow, key, "is that of the flow whose memory it shares", "leave it out");
+  }
+  return {};
+}
+
+/// Both sides prepare what stands in the memory, so it must be the same.
+Expected<void> check_same_content(const FileFlow& flow, const FileFlow& owner) {
+  const bool answer = is_answer(flow.kernel) && flow.kernel == owner.kernel + " answer";
+  const bool reads = flow.kernel == "read" && owner.kernel == "read";
+  const bool chases = flow.kernel == "chase" && owner.kernel == "chase";
+  if (!answer && !reads && !chases) {
+    return wrong_key(
+        flow, "shares",
+        fmt::format("the kernel '{}' cannot share the memory of '{}'", flow.kernel, owner.kernel),
+        "these can: read and read, chase and chase, cas and \"cas answer\", store and "
+        "\"store answer\"");
+  }
+  if (chases && (flow.order || flow.stride || flow.window || flow.seed || flow.size)) {
+    return wrong_key(flow, "shares", "a chase that shares memory walks the other's chain",
+                     "leave out size, order, stride, window and seed");
+  }
+  if (flow.size && owner.size && *flow.size > *owner.size)
+    return wrong_key(flow, "size", "is more than that of the flow whose memory it shares");
+  return {};
+}
+
+Expected<void> check_shares(const FileFlow& flow, const FlowOfCpu& flows) {
+  if (!flow.shares) {
+    if (!is_answer(flow.kernel)) return {};
+    return wrong_key(flow, "kernel", "answers nobody",
+                     "'shares' names the CPU whose flow hands over to it");
+  }
+  const auto owner = flows.find(*flow.shares);
+  if (owner == flows.end()) {
+    return wrong_key(flow, "shares", fmt::format("CPU {} has no flow here", flow.shares->value));
+  }
+  if (owner->second == &flow || owner->second->shares) {
+    return wrong_key(
+        flow, "shares",
+        fmt::format("the flow on CPU {} has no memory of its own", flow.shares->value));
+  }
+  if (auto theirs = check_shared_memory(flow); !theirs) return theirs;
+  return check_same_content(flow, *owner->second);
+}
+
+/// Each side that asks has one that answers, or it would wait for ever.
+Expected<void> check_answers(const FileScenario& scenario) {
+  std::map<CpuId, int> answers;
+  for (const FileFlow& flow : scenario.flows) {
+    if (is_answer(flow.kernel) && flow.shares)
+      answers[*flow.shares] += static_cast<int>(flow.cpus.size());
+  }
+  for (const FileFlow& flow : scenario.flows) {
+    if (!hands_over(flow.kernel) || is_answer(flow.kernel)) continue;
+    for (CpuId cpu : flow.cpus) {
+      if (answers[cpu] == 1) continue;
+      return wrong_key(
+          flow, "kernel",
+          fmt::format("{} flows answer the one on CPU {}, where one must", answers[cpu], cpu.value),
+          fmt::format("a flow with kernel = \"{} answer\" and shares = {}", flow.kernel,
+                      cpu.value));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+const char* name_of(Role role) { return role == Role::load ? "load" : "measured"; }
+bool is_answer(const std::string& kernel) { return kernel.ends_with(" answer"); }
+bool hands_over(const std::string& kernel) {
+  return kernel.starts_with("cas") || kernel.starts_with("store");
+}
+Role default_role(const std::string& kernel) {
+  return is_answer(kernel) ? Role::load : Role::measured;
+}
+
+bool default_to_the_end(const std::vector<FileFlow>& flows) {
+  return std::any_of(flows.begin(), flows.end(), [](const FileFlow& flow) {
+    return flow.kernel != "chase" && !hands_over(flow.kernel);
+  });
+}
+
+std::vector<CpuId> cpus_named(const ScenarioFile& file) {
+  std::vector<CpuId> cpus;
+  std::set<CpuId> seen;
+  const auto add = [&](CpuId cpu) {
+    if (seen.insert(cpu).second) cpus.push_back(cpu);
+  };
+  for (const FileScenario& scenario : file.scenarios) {
+    for (const FileFlow& flow : scenario.flows) {
+      for (CpuId cpu : flow.cpus) add(cpu);
+      if (flow.first_touch) add(*flow.first_touch);
+    }
+  }
+  return cpus;
+}
+
+Expected<void> check_scenario(const FileScenario& scenario) {
+  FlowOfCpu flows;
+  bool measured = false;
+  for (const FileFlow& flow : scenario.flows) {
+    if (auto good = check_flow(flow); !good) return good;
+    measured = measured || flow.role.value_or(default_role(flow.kernel)) == Role::measured;
+    for (CpuId cpu : flow.cpus) {
+      if (flows.emplace(cpu, &flow).second) continue;
+      return wrong_key(flow, flow.places.of.contains("cpus") ? "cpus" : "cpu",
+                       fmt::format("CPU {} has a flow in this scenario already", cpu.value),
+                       "flows on one CPU would only run by turns");
+    }
+  }
+  for (const FileFlow& flow : scenario.flows) {
+    if (auto good = check_shares(flow, flows); !good) return good;
+  }
+  if (!measured) {
+    return fail(error_at(scenario.places, "",
+                         {ErrorKind::usage, "a scenario needs a flow that is measured",
+                          "leave out role = \"load\" of one"}));
+  }
+  return check_answers(scenario);
+}
+
+}  // namespace numatlas

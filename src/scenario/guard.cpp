@@ -1,0 +1,77 @@
+#include "scenario/guard.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace numatlas {
+namespace {
+
+constexpr std::string_view blanks = " \t";
+constexpr std::string_view starts_key =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-\"']";  // "[]" is told well
+
+using Found = std::optional<std::pair<std::size_t, const char*>>;
+
+Found bad_head(std::string_view line) {
+  std::size_t at = std::min(line.find_first_not_of(blanks), line.size());
+  if (!line.substr(at).starts_with('[')) return std::nullopt;
+  at += line.substr(at).starts_with("[[") ? 2 : 1;
+  at = std::min(line.find_first_not_of(blanks, at), line.size());
+  if (at < line.size() && starts_key.find(line[at]) != std::string_view::npos) return std::nullopt;
+  return std::pair{at, "a name is wanted after '['"};
+}
+
+bool is_ascii(char c) { return static_cast<unsigned char>(c) <= 0x7f; }
+
+/// Behind the text in quotes that starts at `at`, or the end of the line.
+std::size_t after_text(std::string_view line, std::size_t at) {
+  const char quote = line[at];
+  for (++at; at < line.size() && line[at] != quote; ++at) {
+    if (quote == '"' && line[at] == '\\') ++at;
+  }
+  return std::min(at + 1, line.size());
+}
+
+/// Where the line's comment starts, or its end.
+std::size_t comment_start(std::string_view line) {
+  std::size_t at = 0;
+  while (at < line.size() && line[at] != '#') {
+    const bool quote = line[at] == '"' || line[at] == '\'';
+    at = quote ? after_text(line, at) : at + 1;
+  }
+  return at;
+}
+
+Found bad_character(std::string_view line) {
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (!is_ascii(line[at]))
+      return std::pair{at,
+                       "a letter that is not ASCII stands outside of a comment; in quotes it "
+                       "is written as \\u00e9"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+tl::expected<std::string, UnsafePlace> safe_text(std::string_view text) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // some editors put it first
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  std::string safe;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    const std::size_t comment = comment_start(line);
+    Found found = bad_head(line);
+    if (!found) found = bad_character(line.substr(0, comment));
+    if (found) return tl::unexpected(UnsafePlace{number, found->first + 1, found->second});
+    safe += line.substr(0, comment);
+    for (char c : line.substr(comment)) safe += is_ascii(c) ? c : '?';
+    if (end < text.size()) safe += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return safe;
+}
+
+}  // namespace numatlas

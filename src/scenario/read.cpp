@@ -1,0 +1,335 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "scenario/guard.h"
+#include "scenario/table_reader.h"
+
+namespace numatlas {
+namespace {
+
+// Of a file, lists of CPUs written out: more than any machine runs, few enough to be held.
+constexpr std::size_t most_flows = 1 << 20;
+constexpr int most_cpu = 1 << 20;
+// Far over what a person or a program writes here; stops an endless pipe.
+constexpr std::size_t most_bytes = 64 * mib;
+
+template <class T>
+Expected<T> one_of(const std::string& word, const std::vector<T>& values) {
+  std::vector<std::string> names;
+  for (T value : values) {
+    if (word == name_of(value)) return value;
+    names.emplace_back(name_of(value));
+  }
+  const std::string close = nearest_name(word, names);
+  return fail(ErrorKind::usage, fmt::format("'{}' is not one of {}", word, fmt::join(names, ", ")),
+              close.empty() ? "" : fmt::format("did you mean {}?", close));
+}
+
+Expected<std::string> parse_kernel_name(const std::string& word) {
+  const std::vector<std::string> names = kernel_names();
+  if (std::find(names.begin(), names.end(), word) != names.end()) return word;
+  const std::string close = nearest_name(word, names);
+  return fail(ErrorKind::usage, fmt::format("there is no kernel '{}'", word),
+              close.empty() ? fmt::format("they are {}", fmt::join(names, ", "))
+                            : fmt::format("did you mean {}?", close));
+}
+
+Expected<Bytes> parse_size(const std::string& text) {
+  if (!text.empty() && text.find_first_not_of("0123456789.") == std::string::npos) {
+    return fail(ErrorKind::usage, fmt::format("'{}' has no unit", text),
+                fmt::format("write {}MiB or {}B", text, text));
+  }
+  return parse_bytes(text);
+}
+
+/// In the grammar's own words, so that a file that is written again is the same.
+Expected<std::string> parse_memory(const std::string& text) {
+  const auto spec = parse_memory_spec(text);
+  if (!spec) return fail(spec.error());
+  switch (spec->form) {
+    case MemorySpec::Form::single: return spec->single.text();
+    case MemorySpec::Form::round_robin: return std::string("auto");
+    case MemorySpec::Form::each: break;
+  }
+  std::vector<int> nodes;
+  for (NodeId node : spec->each) nodes.push_back(node.value);
+  return fmt::format("each:{}", fmt::join(nodes, ","));
+}
+
+Expected<PageKind> parse_pages(const std::string& text) {
+  const auto kinds = parse_page_kinds(text);
+  if (!kinds) return fail(kinds.error());
+  if (kinds->size() > 1) {
+    return fail(ErrorKind::usage, fmt::format("'{}' are several", text), "a flow has one kind");
+  }
+  return kinds->front();
+}
+
+Expected<double> parse_rate(const std::string& text) {
+  if (!text.ends_with("/s")) {
+    return fail(ErrorKind::usage, fmt::format("'{}' is not a rate", text), "write it as 2GB/s");
+  }
+  const auto bytes = parse_bytes(text.substr(0, text.size() - 2));
+  if (!bytes) return fail(bytes.error());
+  return static_cast<double>(bytes->value);
+}
+
+Expected<std::vector<CpuId>> parse_cpus(const std::string& text) {
+  const auto list = parse_ordered_list(text);
+  if (!list) return fail(list.error());
+  if (list->empty()) return fail(ErrorKind::usage, "no CPU is named");
+  std::vector<CpuId> cpus;
+  for (int number : *list) cpus.push_back(CpuId{number});
+  std::vector<CpuId> sorted = cpus;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end()) {
+    return fail(ErrorKind::usage, fmt::format("CPU {} is named twice in '{}'", twice->value, text),
+                "a CPU has one flow");
+  }
+  return cpus;
+}
+
+/// Bytes with a unit, or a whole number of them.
+std::optional<Bytes> read_bytes(TableReader& reader, const std::string& key, std::int64_t least) {
+  const toml::node* const node = reader.node(key);
+  if (node == nullptr) return std::nullopt;
+  if (!node->is_integer())
+    return reader.read(key, [](const std::string& text) { return parse_bytes(text); });
+  const auto bytes = reader.whole(key, least, std::int64_t{1} << 62);
+  return bytes ? std::optional(Bytes{static_cast<std::uint64_t>(*bytes)}) : std::nullopt;
+}
+
+std::optional<double> read_rate(TableReader& reader) {
+  const toml::node* const node = reader.node("rate");
+  if (node == nullptr) return std::nullopt;
+  const auto text = node->is_number() ? std::nullopt : reader.read("rate", parse_rate);
+  if (!node->is_number() && !text) return std::nullopt;
+  const double rate = text ? *text : node->value<double>().value_or(0);
+  // Slower ones would take longer than anybody waits to fill a sample.
+  constexpr double least = 1e6;
+  if (std::isfinite(rate) && rate >= least) return rate;
+  reader.wrong("rate",
+               fmt::format("{} is not a number of at least {:.0f} bytes a second", rate, least),
+               "write it as 2GB/s");
+  return std::nullopt;
+}
+
+std::optional<double> read_precision(TableReader& reader) {
+  const toml::node* const node = reader.node("precision");
+  if (node == nullptr || !node->is_number())
+    return reader.read("precision", [](const std::string& text) { return parse_part(text); });
+  const double part = node->value<double>().value_or(0);
+  if (part > 0 && part <= 1) return part;
+  reader.wrong("precision", fmt::format("{} is not a part between 0 and 1", part),
+               "write \"1%\" or 0.01");
+  return std::nullopt;
+}
+
+/// What is over the whole numbers of TOML stands as a text.
+std::optional<std::uint64_t> read_seed(TableReader& reader) {
+  const toml::node* const node = reader.node("seed");
+  if (node == nullptr) return std::nullopt;
+  if (node->is_string()) {
+    return reader.read("seed", [](const std::string& text) -> Expected<std::uint64_t> {
+      std::uint64_t value = 0;
+      const char* const end = text.data() + text.size();
+      const auto [stop, code] = std::from_chars(text.data(), end, value);
+      if (code == std::errc{} && stop == end) return value;
+      return fail(ErrorKind::usage, fmt::format("'{}' is not a whole number below 2^64", text));
+    });
+  }
+  const auto value = reader.whole("seed", 0, INT64_MAX);
+  return value ? std::optional(static_cast<std::uint64_t>(*value)) : std::nullopt;
+}
+
+std::optional<CpuId> read_cpu(TableReader& reader, const std::string& key) {
+  const auto cpu = reader.whole(key, 0, most_cpu);
+  return cpu ? std::optional(CpuId{static_cast<int>(*cpu)}) : std::nullopt;
+}
+
+void read_source(TableReader& flow_reader, const std::string& file, FileFlow& flow,
+                 std::optional<Error>& error) {
+  const toml::table* const table = flow_reader.table("source");
+  if (table == nullptr) return;
+  FileSource source;
+  TableReader reader(*table, file, "source", {"size", "memory", "pages"}, source.places);
+  reader.need("size");
+  source.size = reader.read("size", parse_size).value_or(Bytes{});
+  source.memory = reader.read("memory", parse_memory);
+  source.pages = reader.read("pages", parse_pages);
+  error = reader.error();
+  flow.source = std::move(source);
+}
+
+Expected<FileFlow> read_flow(const toml::table& table, const std::string& file) {
+  FileFlow flow;
+  TableReader reader(
+      table, file, "a flow",
+      {"cpu", "cpus", "kernel", "size", "memory", "pages", "source", "order", "stride", "window",
+       "seed", "verify", "stores", "mix", "first_touch", "shares", "role", "rate", "warm_up"},
+      flow.places);
+  if (reader.has("cpu") && reader.has("cpus")) reader.wrong("cpus", "there is 'cpu' as well");
+  if (!reader.has("cpus")) reader.need("cpu");
+  reader.need("kernel");
+  if (!reader.has("shares")) reader.need("size");
+  if (const auto cpu = read_cpu(reader, "cpu")) flow.cpus = {*cpu};
+  if (auto cpus = reader.read("cpus", parse_cpus)) flow.cpus = *std::move(cpus);
+  flow.kernel = reader.read("kernel", parse_kernel_name).value_or("");
+  flow.size = reader.read("size", parse_size);
+  flow.memory = reader.read("memory", parse_memory);
+  flow.pages = reader.read("pages", parse_pages);
+  std::optional<Error> source_error;
+  read_source(reader, file, flow, source_error);
+  flow.order = reader.read("order", [](const auto& text) { return parse_chain_order(text); });
+  flow.stride = read_bytes(reader, "stride", 1);
+  flow.window = read_bytes(reader, "window", 1);
+  flow.seed = read_seed(reader);
+  flow.verify_full = reader.read("verify", [](const std::string& word) -> Expected<bool> {
+    if (word == "full" || word == "proof") return word == "full";
+    return fail(ErrorKind::usage, fmt::format("'{}' is not one of proof, full", word));
+  });
+  flow.stores = reader.read("stores", [](const std::string& word) {
+    return one_of<Stores>(word, {Stores::ordinary, Stores::non_temporal});
+  });
+  flow.mix = reader.read("mix", [](const auto& text) { return parse_mix(text); });
+  flow.first_touch = read_cpu(reader, "first_touch");
+  flow.shares = read_cpu(reader, "shares");
+  flow.role = reader.read("role", [](const std::string& word) {
+    return one_of<Role>(word, {Role::measured, Role::load});
+  });
+  flow.rate = read_rate(reader);
+  flow.warm_up = read_bytes(reader, "warm_up", 0);
+  if (reader.error()) return fail(*reader.error());
+  if (source_error) return fail(*source_error);
+  return flow;
+}
+
+Expected<FileScenario> read_scenario(const toml::table& table, const std::string& file,
+                                     std::size_t& flows_left) {
+  FileScenario scenario;
+  TableReader reader(table, file, "a scenario", {"name", "time", "precision", "to_the_end", "flow"},
+                     scenario.places);
+  reader.need("name");
+  reader.need("flow");
+  scenario.name = reader.text("name").value_or("");
+  const auto control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
+  if (scenario.name.empty() || std::any_of(scenario.name.begin(), scenario.name.end(), control)) {
+    reader.wrong("name", "one line of text is wanted");
+  }
+  scenario.time = reader.read("time", [](const auto& text) { return parse_duration(text); });
+  scenario.precision = read_precision(reader);
+  scenario.to_the_end = reader.flag("to_the_end");
+  const auto tables = reader.tables("flow");
+  if (reader.error()) return fail(*reader.error());
+  for (const toml::table* flow_table : tables) {
+    auto flow = read_flow(*flow_table, file);
+    if (!flow) return fail(flow.error());
+    if (flow->cpus.size() > flows_left) {
+      return fail(error_at(
+          flow->places, "cpus",
+          {ErrorKind::usage, fmt::format("the file has more than {} flows", most_flows), ""}));
+    }
+    flows_left -= flow->cpus.size();
+    scenario.flows.push_back(*std::move(flow));
+  }
+  if (auto checked = check_scenario(scenario); !checked) return fail(checked.error());
+  return scenario;
+}
+
+/// A file of its own, or standard input.
+Expected<std::string> read_whole(const std::string& path) {
+  const auto problem = [&](const std::string& why, ErrorKind kind = ErrorKind::io) {
+    return fail(kind, fmt::format("run: cannot read '{}': {}", path, why));
+  };
+  std::error_code code;
+  if (path != "-" && std::filesystem::is_directory(path, code)) return problem("it is a folder");
+  const auto close = [](std::FILE* file) {
+    if (file != stdin) std::fclose(file);
+  };
+  const std::unique_ptr<std::FILE, decltype(close)> file(
+      path == "-" ? stdin : std::fopen(path.c_str(), "re"), close);
+  if (!file) {
+    return problem(errno_text(errno), errno == EACCES ? ErrorKind::permission : ErrorKind::io);
+  }
+  std::string text;
+  std::string part(64 * kib, '\0');
+  while (const std::size_t got = std::fread(part.data(), 1, part.size(), file.get())) {
+    text.append(part, 0, got);
+    if (text.size() > most_bytes) return problem(fmt::format("it has over {} bytes", most_bytes));
+  }
+  if (std::ferror(file.get()) != 0) return problem(errno_text(errno));
+  return text;
+}
+
+}  // namespace
+
+Error error_at(const Places& places, const std::string& key, const Error& error) {
+  std::string message = error.message;
+  if (const auto end = message.find(": "); message.starts_with("--") && end != std::string::npos)
+    message = message.substr(end + 2);
+  const auto place = places.of.find(key);
+  const std::string where = place == places.of.end()
+                                ? (places.of.contains("") ? places.of.at("") : "scenario")
+                                : place->second;
+  return {error.kind, fmt::format("{}: {}{}", where, key.empty() ? "" : key + ": ", message),
+          error.hint};
+}
+
+Expected<ScenarioFile> parse_scenarios(std::string_view text, const std::string& name) {
+  constexpr const char* hint = "docs/scenarios.md shows how a file of scenarios is written";
+  const auto safe = safe_text(text);
+  if (!safe) {
+    const UnsafePlace& place = safe.error();
+    return fail(ErrorKind::usage,
+                fmt::format("{}:{}:{}: {}", name, place.line, place.column, place.what), hint);
+  }
+  const toml::parse_result parsed = toml::parse(*safe);
+  if (!parsed) {
+    const toml::parse_error& error = parsed.error();
+    return fail(ErrorKind::usage,
+                fmt::format("{}: {}", place_text(name, error.source().begin), error.description()),
+                hint);
+  }
+  ScenarioFile file;
+  TableReader reader(parsed.table(), name, "the file", {"cpus", "scenario"}, file.places);
+  reader.need("scenario");
+  if (auto cpus = reader.read("cpus", parse_cpus)) file.cpus = *std::move(cpus);
+  const auto tables = reader.tables("scenario");
+  if (reader.error()) return fail(*reader.error());
+  std::size_t flows_left = most_flows;
+  for (const toml::table* table : tables) {
+    auto scenario = read_scenario(*table, name, flows_left);
+    if (!scenario) return fail(scenario.error());
+    file.scenarios.push_back(*std::move(scenario));
+  }
+  if (file.cpus.empty()) return file;
+  const std::set<CpuId> listed(file.cpus.begin(), file.cpus.end());
+  for (CpuId cpu : cpus_named(file)) {
+    if (listed.contains(cpu)) continue;
+    return fail(
+        error_at(file.places, "cpus",
+                 {ErrorKind::usage, fmt::format("CPU {} of a flow is not in the list", cpu.value),
+                  "add it, or leave the list out"}));
+  }
+  return file;
+}
+
+Expected<ScenarioFile> read_scenarios(const std::string& path) {
+  const auto text = read_whole(path);
+  if (!text) return fail(text.error());
+  return parse_scenarios(*text, path == "-" ? "standard input" : path);
+}
+
+}  // namespace numatlas

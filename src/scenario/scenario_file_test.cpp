@@ -1,0 +1,287 @@
+#include "scenario/scenario_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace numatlas {
+namespace {
+
+using testing::HasSubstr;
+
+/// A scenario with this flow; the flow's keys start in line 4.
+std::string with_flow(const std::string& keys) {
+  return "[[scenario]]\nname = \"one\"\n[[scenario.flow]]\n" + keys;
+}
+
+Error error_in(const std::string& text) {
+  const auto file = parse_scenarios(text, "f.toml");
+  EXPECT_FALSE(file) << text;
+  return file ? Error{} : file.error();
+}
+
+TEST(ScenarioFile, EveryKeyIsRead) {
+  const auto file = parse_scenarios(R"(
+cpus = "9,1-3,0"
+[[scenario]]
+name = "all"
+time = "2s"
+precision = "3%"
+to_the_end = false
+[[scenario.flow]]
+cpu = 0
+kernel = "chase"
+size = "1.5MiB"
+memory = " bind:1 "
+pages = "thp"
+order = "page-local"
+stride = 128
+window = "8KiB"
+seed = 7
+verify = "full"
+first_touch = 9
+warm_up = 0
+[[scenario.flow]]
+cpus = "3,1-2"
+kernel = "triad"
+size = "64MB"
+memory = "each:0,1"
+source = { size = "1GiB", memory = "interleave:0,1", pages = "2M" }
+stores = "non-temporal"
+role = "load"
+rate = "2GB/s"
+)",
+                                    "f.toml");
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->cpus, (std::vector<CpuId>{{9}, {1}, {2}, {3}, {0}}));
+  ASSERT_EQ(file->scenarios.size(), 1u);
+  const FileScenario& scenario = file->scenarios[0];
+  EXPECT_EQ(scenario.name, "all");
+  EXPECT_EQ(scenario.time, std::chrono::seconds(2));
+  EXPECT_EQ(scenario.precision, 0.03);
+  EXPECT_EQ(scenario.to_the_end, false);
+  ASSERT_EQ(scenario.flows.size(), 2u);
+  FileFlow chase;
+  chase.cpus = {CpuId{0}};
+  chase.kernel = "chase";
+  chase.size = Bytes{3 * mib / 2};
+  chase.memory = "bind:1";
+  chase.pages = PageKind::thp;
+  chase.order = ChainOrder::page_local;
+  chase.stride = Bytes{128};
+  chase.window = Bytes{8192};
+  chase.seed = 7;
+  chase.verify_full = true;
+  chase.first_touch = CpuId{9};
+  chase.warm_up = Bytes{0};
+  EXPECT_EQ(scenario.flows[0], chase);
+  FileFlow triad;
+  triad.cpus = {CpuId{3}, CpuId{1}, CpuId{2}};
+  triad.kernel = "triad";
+  triad.size = Bytes{64'000'000};
+  triad.memory = "each:0,1";
+  triad.source = FileSource{Bytes{gib}, "interleave:0,1", PageKind::huge_2m, {}};
+  triad.stores = Stores::non_temporal;
+  triad.role = Role::load;
+  triad.rate = 2e9;
+  EXPECT_EQ(scenario.flows[1], triad);
+}
+
+TEST(ScenarioFile, CpusComeInTheOrderOfTheFile) {
+  const auto file = parse_scenarios(
+      with_flow("cpu = 5\nkernel = \"read\"\nsize = \"1MiB\"\nfirst_touch = 9\n"
+                "[[scenario.flow]]\ncpus = \"0,9\"\nkernel = \"read\"\nsize = \"1MiB\"\n"),
+      "f.toml");
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(cpus_named(*file), (std::vector<CpuId>{{5}, {9}, {0}}));
+}
+
+struct Bad {
+  const char* keys;
+  const char* message;
+  const char* hint;
+};
+
+class BadFlow : public testing::TestWithParam<Bad> {};
+
+TEST_P(BadFlow, IsToldWithItsPlace) {
+  const Error error = error_in(with_flow(GetParam().keys));
+  EXPECT_EQ(error.kind, ErrorKind::usage);
+  EXPECT_EQ(error.message, std::string("f.toml:") + GetParam().message);
+  EXPECT_THAT(error.hint, HasSubstr(GetParam().hint));
+}
+
+#define READ "cpu = 0\nkernel = \"read\"\nsize = \"1MiB\"\n"
+#define CHASE "cpu = 0\nkernel = \"chase\"\nsize = \"1MiB\"\n"
+
+INSTANTIATE_TEST_SUITE_P(
+    Keys, BadFlow,
+    testing::Values(
+        Bad{READ "kernal = 1\n", "7:1: unknown key 'kernal' of a flow", "did you mean kernel?"},
+        Bad{READ "zzzzzzzzzzzz = 1\n", "7:1: unknown key 'zzzzzzzzzzzz' of a flow",
+            "its keys are cpu, cpus"},
+        Bad{"cpu = \"0\"\nkernel = \"read\"\nsize = \"1MiB\"",
+            "4:1: cpu: a whole number is wanted, not a text", ""},
+        Bad{"cpu = -1\nkernel = \"read\"\nsize = \"1MiB\"", "4:1: cpu: -1 is not from 0 to 1048576",
+            ""},
+        Bad{"cpus = \"3-1\"\nkernel = \"read\"\nsize = \"1MiB\"",
+            "4:1: cpus: the range '3-1' in '3-1' is empty", ""},
+        Bad{"cpus = \"0,1,0\"\nkernel = \"read\"\nsize = \"1MiB\"",
+            "4:1: cpus: CPU 0 is named twice in '0,1,0'", ""},
+        Bad{READ "cpus = \"0\"\n", "7:1: cpus: there is 'cpu' as well", ""},
+        Bad{"kernel = \"read\"\nsize = \"1MiB\"", "3:1: a flow: key 'cpu' is missing", ""},
+        Bad{"cpu = 0\nsize = \"1MiB\"", "3:1: a flow: key 'kernel' is missing", ""},
+        Bad{"cpu = 0\nkernel = \"read\"", "3:1: a flow: key 'size' is missing", ""},
+        Bad{"cpu = 0\nkernel = \"reed\"\nsize = \"1MiB\"", "5:1: kernel: there is no kernel 'reed'",
+            "did you mean read?"},
+        Bad{"cpu = 0\nkernel = \"read\"\nsize = 64",
+            "6:1: size: a text in \"\" is wanted, not a whole number", ""},
+        Bad{"cpu = 0\nkernel = \"read\"\nsize = \"64\"", "6:1: size: '64' has no unit",
+            "write 64MiB or 64B"},
+        Bad{"cpu = 0\nkernel = \"read\"\nsize = \"63B\"",
+            "6:1: size: 63 B do not hold a line of each of the 1 arrays of read", ""},
+        Bad{"cpu = 0\nkernel = \"read\"\nsize = \"1XB\"", "6:1: size: '1XB' has an unknown unit",
+            "KiB"},
+        Bad{READ "memory = \"bnd:0\"", "7:1: memory: 'bnd:0' is not a placement", "bind:0"},
+        Bad{READ "pages = \"base,2M\"", "7:1: pages: 'base,2M' are several", ""},
+        Bad{READ "role = \"loads\"", "7:1: role: 'loads' is not one of measured, load",
+            "did you mean load?"},
+        Bad{READ "rate = \"2GB\"", "7:1: rate: '2GB' is not a rate", "2GB/s"},
+        Bad{READ "rate = 0", "7:1: rate: 0 is not a number of at least 1000000 bytes a second", ""},
+        Bad{READ "rate = nan", "7:1: rate: nan is not a number of at least 1000000 bytes a second",
+            ""},
+        Bad{READ "order = \"random\"", "7:1: order: means nothing to the kernel 'read'", ""},
+        Bad{READ "stores = \"ordinary\"", "7:1: stores: means nothing to the kernel 'read'", ""},
+        Bad{READ "source = { size = \"1MiB\" }", "7:1: source: means nothing to the kernel 'read'",
+            ""},
+        Bad{"cpu = 0\nkernel = \"copy\"\nsize = \"1MiB\"\nsource = { sice = \"1MiB\" }",
+            "7:12: unknown key 'sice' of source", "did you mean size?"},
+        Bad{CHASE "stride = 12",
+            "7:1: stride: 12 B is not a multiple of 8 bytes (a node is a "
+            "pointer)",
+            ""},
+        Bad{CHASE "stride = 0", "7:1: stride: 0 is not from 1 to 4611686018427387904", ""},
+        Bad{CHASE "seed = \"18446744073709551616\"",
+            "7:1: seed: '18446744073709551616' is not a whole number below 2^64", ""},
+        Bad{CHASE "order = \"randm\"", "7:1: order: 'randm' is not an order", ""},
+        Bad{"cpu = 0\nkernel = \"mix\"\nmix = \"2\"\nsize = \"1MiB\"",
+            "6:1: mix: '2' is not READS:WRITES", "2:1"},
+        Bad{READ "role = \"load\"", "1:1: a scenario needs a flow that is measured", ""},
+        Bad{READ "[[scenario.flow]]\n" READ, "8:1: cpu: CPU 0 has a flow in this scenario already",
+            "by turns"},
+        Bad{READ "shares = 0", "7:1: shares: the flow on CPU 0 has no memory of its own", ""},
+        Bad{READ "shares = 4", "7:1: shares: CPU 4 has no flow here", ""},
+        Bad{READ "[[scenario.flow]]\ncpu = 1\nkernel = \"write\"\nshares = 0",
+            "10:1: shares: the kernel 'write' cannot share the memory of 'read'", "read and read"},
+        Bad{READ "[[scenario.flow]]\ncpu = 1\nkernel = \"read\"\nshares = 0\nsize = \"2MiB\"",
+            "11:1: size: is more than that of the flow whose memory it shares", ""},
+        Bad{READ "[[scenario.flow]]\ncpu = 1\nkernel = \"read\"\nshares = 0\nmemory = \"local\"",
+            "11:1: memory: is that of the flow whose memory it shares", "leave it out"},
+        Bad{"cpu = 0\nkernel = \"cas\"\nsize = \"64B\"",
+            "5:1: kernel: 0 flows answer the one on CPU 0, where one must", "cas answer"},
+        Bad{"cpu = 0\nkernel = \"cas answer\"\nsize = \"64B\"", "5:1: kernel: answers nobody",
+            "shares"},
+        Bad{"cpu = 0\nkernel = \"cas\"\nsize = \"64B\"\n[[scenario.flow]]\ncpu = 1\n"
+            "kernel = \"cas answer\"\nshares = 0\nrole = \"measured\"",
+            "11:1: role: the side that answers is not measured", ""}));
+
+TEST(ScenarioFile, WhatIsWrongAroundTheFlows) {
+  EXPECT_EQ(error_in("").message, "f.toml:1:1: the file: key 'scenario' is missing");
+  EXPECT_THAT(error_in("[[scenario]\n").message, HasSubstr("f.toml:1:"));
+  EXPECT_EQ(error_in("scenario = 3").message,
+            "f.toml:1:1: scenario: one or more tables are wanted");
+  EXPECT_EQ(error_in("[[scenarios]]\nname = 1").hint, "did you mean scenario?");
+  EXPECT_EQ(error_in("[[scenario]]\nname = \"a\"").message,
+            "f.toml:1:1: a scenario: key 'flow' is missing");
+  EXPECT_EQ(error_in("[[scenario]]\nname = \"a\"\nflow = []").hint,
+            "head each with [[scenario.flow]]");
+  EXPECT_THAT(error_in("[[scenario]]\nname = \"a\\nb\"\n[[scenario.flow]]\n" READ).message,
+              HasSubstr("f.toml:2:1: name: one line"));
+  EXPECT_THAT(
+      error_in("[[scenario]]\nname = \"a\"\ntime = \"5h\"\n[[scenario.flow]]\n" READ).message,
+      HasSubstr("f.toml:3:1: time: '5h' has an unknown unit of time"));
+  EXPECT_THAT(
+      error_in("[[scenario]]\nname = \"a\"\nprecision = 2\n[[scenario.flow]]\n" READ).message,
+      HasSubstr("f.toml:3:1: precision: 2 is not a part"));
+  EXPECT_EQ(error_in("cpus = \"1-3\"\n" + with_flow(READ)).message,
+            "f.toml:1:1: cpus: CPU 0 of a flow is not in the list");
+}
+
+TEST(ScenarioFile, WhatTheParserWouldNotSurviveIsTold) {
+  EXPECT_EQ(error_in("\n [[=]]").message, "f.toml:2:4: a name is wanted after '['");
+  EXPECT_EQ(error_in("[\n").message, "f.toml:1:2: a name is wanted after '['");
+  EXPECT_EQ(error_in("[[").message, "f.toml:1:3: a name is wanted after '['");
+  EXPECT_THAT(error_in("[]").message, HasSubstr("f.toml:1:"));
+  EXPECT_EQ(error_in(with_flow(READ "m\u00e9mory = 1")).message,
+            "f.toml:7:2: a letter that is not ASCII stands outside of a comment; in quotes it "
+            "is written as \\u00e9");
+}
+
+TEST(ScenarioFile, LettersOfAnyKindAreTakenInCommentsAndEscaped) {
+  const auto file = parse_scenarios(
+      "\xef\xbb\xbf# \u00e9 \"\n[[scenario]] # \u3000\nname = \"\\\"\\u00e9#\" # it's \u00e9\n"
+      "[[scenario.flow]]\n" READ,
+      "f.toml");
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->scenarios[0].name, "\"\u00e9#");
+  const auto again = parse_scenarios(text_of(*file, {}), "again");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(*again, *file);
+}
+
+TEST(ScenarioFile, TheFirstUnknownKeyOfTheFileIsTold) {
+  EXPECT_THAT(error_in(with_flow(READ "zebra = 1\napple = 2\n")).message, HasSubstr("'zebra'"));
+}
+
+TEST(ScenarioFile, ListsWrittenOutHaveALimit) {
+  std::string text;
+  for (int i = 0; i < 20; ++i) {
+    text +=
+        "[[scenario]]\nname = \"a\"\n[[scenario.flow]]\ncpus = \"0-65535\"\n"
+        "kernel = \"read\"\nsize = \"1MiB\"\n";
+  }
+  EXPECT_EQ(error_in(text).message, "f.toml:100:1: cpus: the file has more than 1048576 flows");
+}
+
+TEST(ScenarioFile, SharedMemoryThatSuitsBothIsTaken) {
+  const auto reads = parse_scenarios(
+      with_flow(READ "[[scenario.flow]]\ncpus = \"1-2\"\nkernel = \"read\"\nshares = 0\n"), "f");
+  EXPECT_TRUE(reads) << reads.error().message;
+  const auto line = parse_scenarios(
+      with_flow("cpu = 0\nkernel = \"store\"\nsize = \"64B\"\n"
+                "[[scenario.flow]]\ncpu = 1\nkernel = \"store answer\"\nshares = 0\n"),
+      "f");
+  EXPECT_TRUE(line) << line.error().message;
+}
+
+TEST(ScenarioFile, IsWrittenAsItIsRead) {
+  FileFlow flow;
+  flow.cpus = {CpuId{7}, CpuId{1}, CpuId{2}, CpuId{3}, CpuId{3 + 2}};
+  flow.kernel = "mix";
+  flow.mix = {3, 1};
+  flow.size = Bytes{1536 * kib};
+  flow.memory = "local";
+  flow.rate = 1.5e9;
+  flow.warm_up = Bytes{0};
+  FileScenario scenario{
+      "say \"hello\\\"", std::chrono::milliseconds(20), 0.003, true, {flow}, "a\nb", {}};
+  EXPECT_EQ(text_of({{}, {scenario}, {}}, {"made\nby hand"}), R"(# made?by hand
+
+# a?b
+[[scenario]]
+name = "say \"hello\\\""
+time = "20ms"
+precision = "0.3%"
+to_the_end = true
+[[scenario.flow]]
+cpus = "7,1-3,5"
+kernel = "mix"
+mix = "3:1"
+size = "1536KiB"
+memory = "local"
+rate = "1500MB/s"
+warm_up = 0
+)");
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,118 @@
+#include "scenario/table_reader.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+
+namespace numatlas {
+namespace {
+
+const char* name_of(toml::node_type type) {
+  switch (type) {
+    case toml::node_type::table: return "a table";
+    case toml::node_type::array: return "a list";
+    case toml::node_type::string: return "a text";
+    case toml::node_type::integer: return "a whole number";
+    case toml::node_type::floating_point: return "a number with a point";
+    case toml::node_type::boolean: return "true or false";
+    default: return "a date or time";
+  }
+}
+
+}  // namespace
+
+std::string place_text(const std::string& file, const toml::source_position& position) {
+  return fmt::format("{}:{}:{}", file, position.line, position.column);
+}
+
+TableReader::TableReader(const toml::table& table, const std::string& file, const std::string& what,
+                         const std::vector<std::string>& known, Places& places)
+    : table_(table), what_(what), places_(places) {
+  places_.of[""] = place_text(file, table.source().begin);
+  // A table keeps its keys by name: of several that are unknown the first in the file is told.
+  const toml::key* unknown = nullptr;
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    places_.of[name] = place_text(file, key.source().begin);
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (unknown == nullptr || key.source().begin < unknown->source().begin) unknown = &key;
+  }
+  if (unknown == nullptr) return;
+  const std::string name(unknown->str());
+  const std::string close = nearest_name(name, known);
+  error_ = Error{ErrorKind::usage,
+                 fmt::format("{}: unknown key '{}' of {}", places_.of[name], name, what_),
+                 close.empty() ? fmt::format("its keys are {}", fmt::join(known, ", "))
+                               : fmt::format("did you mean {}?", close)};
+}
+
+void TableReader::wrong(const std::string& key, const Error& error) {
+  if (!error_) error_ = error_at(places_, key, error);
+}
+
+void TableReader::wrong_type(const std::string& key, const char* wanted) {
+  wrong(key, fmt::format("{} is wanted, not {}", wanted, name_of(node(key)->type())));
+}
+
+void TableReader::need(const std::string& key) {
+  if (has(key) || error_) return;
+  error_ = Error{ErrorKind::usage,
+                 fmt::format("{}: {}: key '{}' is missing", places_.of[""], what_, key), ""};
+}
+
+std::optional<std::string> TableReader::text(const std::string& key) {
+  const toml::node* const found = node(key);
+  if (found == nullptr) return std::nullopt;
+  if (const auto* const value = found->as_string()) return value->get();
+  wrong_type(key, "a text in \"\"");
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> TableReader::whole(const std::string& key, std::int64_t low,
+                                               std::int64_t high) {
+  const toml::node* const found = node(key);
+  if (found == nullptr) return std::nullopt;
+  const auto* const value = found->as_integer();
+  if (value == nullptr) {
+    wrong_type(key, "a whole number");
+    return std::nullopt;
+  }
+  if (value->get() >= low && value->get() <= high) return value->get();
+  wrong(key, fmt::format("{} is not from {} to {}", value->get(), low, high));
+  return std::nullopt;
+}
+
+std::optional<bool> TableReader::flag(const std::string& key) {
+  const toml::node* const found = node(key);
+  if (found == nullptr) return std::nullopt;
+  if (const auto* const value = found->as_boolean()) return value->get();
+  wrong_type(key, "true or false");
+  return std::nullopt;
+}
+
+const toml::table* TableReader::table(const std::string& key) {
+  const toml::node* const found = node(key);
+  if (found == nullptr) return nullptr;
+  if (found->is_table()) return found->as_table();
+  wrong_type(key, "a table in {}");
+  return nullptr;
+}
+
+std::vector<const toml::table*> TableReader::tables(const std::string& key) {
+  const toml::node* const found = node(key);
+  if (found == nullptr) return {};
+  const auto* const array = found->as_array();
+  if (array == nullptr || array->empty() || !array->is_homogeneous(toml::node_type::table)) {
+    wrong(key, "one or more tables are wanted",
+          fmt::format("head each with [[{}]]", key == "flow" ? "scenario.flow" : key));
+    return {};
+  }
+  std::vector<const toml::table*> tables;
+  for (const toml::node& item : *array) tables.push_back(item.as_table());
+  return tables;
+}
+
+}  // namespace numatlas

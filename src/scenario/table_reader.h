@@ -1,0 +1,65 @@
+// One table of a TOML file, key by key: the first thing that is wrong is kept with its place.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#define TOML_EXCEPTIONS 0
+#define TOML_HEADER_ONLY 1
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+#include "scenario/scenario_file.h"
+
+namespace numatlas {
+
+std::string place_text(const std::string& file, const toml::source_position& position);
+
+class TableReader {
+ public:
+  /// Notes the places of its keys. A key that is not `known` is wrong. `what` names the table.
+  TableReader(const toml::table& table, const std::string& file, const std::string& what,
+              const std::vector<std::string>& known, Places& places);
+
+  bool has(const std::string& key) const { return table_.contains(key); }
+  /// Absent where the key is, or where it is wrong.
+  std::optional<std::string> text(const std::string& key);
+  std::optional<std::int64_t> whole(const std::string& key, std::int64_t low, std::int64_t high);
+  std::optional<bool> flag(const std::string& key);
+  const toml::table* table(const std::string& key);
+  /// The tables of an array of them ([[key]]).
+  std::vector<const toml::table*> tables(const std::string& key);
+  /// A text as `parse` reads it.
+  template <class Parse>
+  auto read(const std::string& key, const Parse& parse)
+      -> std::optional<typename decltype(parse(std::string()))::value_type> {
+    const auto words = text(key);
+    if (!words) return std::nullopt;
+    auto value = parse(*words);
+    if (value) return *value;
+    wrong(key, value.error());
+    return std::nullopt;
+  }
+  /// The key's node where there is one, whatever its type.
+  const toml::node* node(const std::string& key) const { return table_.get(key); }
+
+  void need(const std::string& key);
+  void wrong(const std::string& key, const Error& error);
+  void wrong(const std::string& key, const std::string& message, const std::string& hint = {}) {
+    wrong(key, Error{ErrorKind::usage, message, hint});
+  }
+  /// What went wrong first.
+  const std::optional<Error>& error() const { return error_; }
+
+ private:
+  void wrong_type(const std::string& key, const char* wanted);
+
+  const toml::table& table_;
+  std::string what_;
+  Places& places_;
+  std::optional<Error> error_;
+};
+
+}  // namespace numatlas

@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# launch.sh MPI RANKS CASE PROBE: runs the probe under that MPI's launcher and checks what it says
+# and how it ends. Exit 77: this launcher or plug-in is not here.
+set -u
+mpi=$1 ranks=$2 case=$3 probe=$4
+
+fail() {
+  printf 'FAILED: %s\n--- output (exit %s) ---\n%s\n' "$1" "$status" "$output"
+  exit 1
+}
+says() { grep -qE -- "$1" <<<"$output" || fail "does not say: $1"; }
+says_times() {
+  local count
+  count=$(grep -cE -- "$2" <<<"$output")
+  [ "$count" -eq "$1" ] || fail "says $count times, not $1: $2"
+}
+says_not() { ! grep -qE -- "$1" <<<"$output" || fail "says: $1"; }
+ends_with() { [ "$status" -eq "$1" ] || fail "exit code is not $1"; }
+ends_badly() { [ "$status" -ne 0 ] || fail "exit code is 0"; }
+
+plugin_of() { printf '%s' "$(dirname "$probe")/../../lib/numatlas/mpi/numatlas_mpi_$1.so"; }
+
+case $mpi in
+  openmpi) launcher=(mpirun.openmpi --oversubscribe) library='Open MPI' other=mpich ;;
+  mpich) launcher=(mpirun.mpich) library='MPICH' other=openmpi ;;
+  slurm) launcher=() library= ;;
+esac
+if [ "$mpi" != slurm ]; then
+  if ! command -v "${launcher[0]}" >/dev/null; then
+    echo "skipped: ${launcher[0]} is not installed"
+    exit 77
+  fi
+  if [ ! -e "$(plugin_of "$mpi")" ]; then
+    echo "skipped: this build has no plug-in $mpi"
+    exit 77
+  fi
+fi
+# A launcher around the tests themselves must not show.
+for name in $(compgen -e | grep -E '^(SLURM_|PMI_|PMIX_|OMPI_COMM|HYDI_|MPI_LOCAL|NUMATLAS_)'); do
+  unset "$name"
+done
+
+launch() { # MODE [CHOICE]; the limit is far above what any case takes
+  output=$(timeout -k 5 60 "${launcher[@]}" -n "$ranks" "$probe" "$@" 2>&1 </dev/null)
+  status=$?
+}
+ok() {
+  launch "$1"
+  ends_with 0
+  # A launcher's task of one needs no MPI.
+  if [ "$ranks" -eq 1 ]; then says "^probe: $1 ok, 1 ranks, none"
+  else says "^probe: $1 ok, $ranks ranks, $library [0-9.]+ \(plug-in $mpi\)"; fi
+}
+
+case $case in
+  words | shared | layout | barrier | sleep) ok "$case" ;;
+  hosts) NUMATLAS_TEST_HOSTS=2 && export NUMATLAS_TEST_HOSTS && ok layout && says 'offset of host 1' ;;
+  hosts-shared) NUMATLAS_TEST_HOSTS=2 && export NUMATLAS_TEST_HOSTS && ok shared ;;
+  die | work)
+    # Both launchers end the others when a rank dies. Open MPI's asks them first, and then they can
+    # say why; Hydra does not, and its own words must do.
+    start=$SECONDS
+    launch "$case"
+    ends_badly
+    [ $((SECONDS - start)) -lt 20 ] || fail 'took 20 seconds or more'
+    if [ "$mpi" = openmpi ]; then
+      says_times 1 "^probe: error \(peer\): rank 3 \(pid [0-9]+\) on .* died"
+    else
+      says 'EXIT CODE: 9|signal 9|rank 3 .* died'
+    fi ;;
+  abort)
+    launch abort
+    ends_with 7
+    says_times 1 '^probe: the last rank gives up'
+    says '^saw: rank 3 on .* stopped the run'
+    says_not '^probe: error' ;;
+  signal)
+    log=$(mktemp)
+    # No `timeout` here: it would pass the signal on to the launcher twice.
+    "${launcher[@]}" -n "$ranks" "$probe" signal >"$log" 2>&1 </dev/null &
+    pid=$!
+    for _ in $(seq 300); do grep -q ready "$log" && break; sleep 0.1; done
+    kill -TERM "$pid"
+    wait "$pid"
+    status=$?
+    output=$(cat "$log")
+    rm -f "$log"
+    ends_badly
+    says '^ready'
+    says_times 1 '^probe: interrupted, signal 15'
+    says '^rank 0 has written what it has' ;;
+  signal-one)
+    launch signal-one
+    ends_badly
+    says_times 1 '^probe: interrupted, signal 15'
+    says '^rank 0 has written what it has' ;;
+  other-mpi) # the plug-in of the other MPI sees itself alone, or says that it is not there
+    launch hello "$other"
+    ends_with 3
+    if [ -e "$(plugin_of "$other")" ]; then
+      says_times 1 "^probe: 4 tasks were launched by $library, but each MPI sees itself alone"
+    else
+      says_times 1 "^probe: --mpi $other: this build has no such plug-in"
+    fi
+    # shellcheck disable=SC2016  # backquotes of the message
+    says '^hint: .*--mpi none runs each task alone|^hint: .*`none` runs each task alone' ;;
+  none)
+    launch hello none
+    ends_with 0
+    says_times 4 '^probe: hello ok, 1 ranks, none' ;;
+  singletons) # as plain srun without PMI sets it; no Slurm is needed
+    for rank in 0 1; do
+      output=$(SLURM_STEP_ID=0 SLURM_PROCID=$rank SLURM_STEP_NUM_TASKS=4 "$probe" hello 2>&1)
+      status=$?
+      ends_with 3
+      if [ "$rank" -eq 0 ]; then
+        says '^probe: 4 tasks were launched by Slurm, but each MPI sees itself alone'
+        says '^hint: use srun --mpi=pmix for Open MPI, srun --mpi=pmi2 for MPICH'
+      else
+        [ -z "$output" ] || fail 'a rank other than 0 speaks'
+      fi
+    done ;;
+  *) echo "unknown case $case"; exit 1 ;;
+esac
+printf '%s\n' "$output"

@@ -1,0 +1,34 @@
+"""check_report.py FILE complete|incomplete LEAST_OK: the file is JSON as the standard has it (no NaN),
+has no number written as a word, and holds at least so many points that were measured whole."""
+
+import json
+import sys
+
+
+def no_nan(word):
+    raise ValueError(f"{word} is not JSON")
+
+
+def look(value, where):
+    if isinstance(value, dict):
+        for key, item in value.items():
+            look(item, f"{where}/{key}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            look(item, f"{where}/{index}")
+    elif isinstance(value, str) and value.lower() in ("nan", "inf", "-inf", "null"):
+        raise ValueError(f"{where} is the word {value}")
+
+
+path, state, least_ok = sys.argv[1], sys.argv[2], int(sys.argv[3])
+with open(path, encoding="utf-8") as file:
+    report = json.load(file, parse_constant=no_nan)
+# Settings of the machine are quoted from the system as they stand there.
+look({key: value for key, value in report.items() if key != "machines"}, "")
+assert report["complete"] == (state == "complete"), f"complete is {report['complete']}"
+assert state == "complete" or report["incomplete_reason"], "no reason for being incomplete"
+measured = [point for point in report["scenarios"] if point["status"] == "ok"]
+assert len(measured) >= least_ok, f"{len(measured)} points are ok, not {least_ok}"
+for point in measured:
+    for flow in point["flows"]:
+        assert flow["metrics"][0]["value"] > 0, point["name"]

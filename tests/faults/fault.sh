@@ -1,0 +1,268 @@
+#!/usr/bin/env bash
+# fault.sh CASE NUMATLAS REFUSE: the real program on the machine at hand, and something goes wrong.
+# Exit 77: the fault cannot be made here.
+set -u
+case=$1 numatlas=$2 refuse=$3
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+folder=$(mktemp -d) || exit 1
+trap 'chmod -R u+w "$folder"; rm -rf "$folder"' EXIT
+# A launcher around the tests themselves must not show.
+for name in $(compgen -e |
+  grep -E '^(SLURM_|PMI_|PMIX_|OMPI_COMM|HYDI_|MPI_LOCAL|NUMATLAS_|OMP_)'); do
+  unset "$name"
+done
+status=- ; : >"$folder/out"; : >"$folder/err"
+
+fail() {
+  printf 'FAILED: %s\n--- exit code %s, standard output ---\n' "$1" "$status"
+  cat "$folder/out"
+  echo '--- standard error ---'
+  cat "$folder/err"
+  exit 1
+}
+skip() {
+  echo "skipped: $1"
+  exit 77
+}
+run() {
+  timeout -k 5 90 "$@" >"$folder/out" 2>"$folder/err" </dev/null
+  status=$?
+}
+ends_with() { [ "$status" -eq "$1" ] || fail "the exit code is not $1"; }
+out_says() { grep -qE -- "$1" "$folder/out" || fail "standard output does not say: $1"; }
+err_says() { grep -qE -- "$1" "$folder/err" || fail "standard error does not say: $1"; }
+out_is_empty() { [ ! -s "$folder/out" ] || fail 'something on standard output'; }
+report_is() { # complete|incomplete LEAST_OK
+  python3 "$here/check_report.py" "$folder/report.json" "$@" 2>"$folder/python" ||
+    fail "the JSON report: $(tail -n 1 "$folder/python")"
+}
+no_leftovers() { # of files written beside the real one and renamed
+  local left
+  left=$(find "$folder" -name '*.json.*' -o -name '*.csv.*')
+  [ -z "$left" ] || fail "left over: $left"
+}
+# Long enough for a signal to come in the middle, and never precise enough to end before.
+slow=(latency --size '1,2,3,4,5,6' --time 2s --precision 0.000001% --json "$folder/report.json")
+
+# In the background, with the first point on disk already: $pid.
+start_slow() {
+  "$numatlas" "${slow[@]}" >"$folder/out" 2>"$folder/err" </dev/null &
+  pid=$!
+  for _ in $(seq 600); do
+    [ -e "$folder/report.json" ] && return
+    kill -0 "$pid" 2>/dev/null || { wait "$pid"; status=$?; fail 'ended before the fault'; }
+    sleep 0.05
+  done
+  fail 'no first point after 30 seconds'
+}
+signalled() { # SIGNAL NUMBER
+  start_slow
+  local start=$SECONDS
+  kill -"$1" "$pid"
+  wait "$pid"
+  status=$?
+  [ $((SECONDS - start)) -le 10 ] || fail 'took more than 10 seconds to end'
+  ends_with $((128 + $2))
+  out_says 'LATENCY \(ns\)'
+  out_says '^incomplete: interrupted'
+  out_says ' base: incomplete: '
+  err_says "^numatlas: interrupted by signal $2: what was finished before is kept"
+  report_is incomplete 1
+  no_leftovers
+}
+# A command without root's right to write everywhere.
+as_nobody() {
+  if [ "$(id -u)" -ne 0 ]; then run "$@"; return; fi
+  command -v setpriv >/dev/null || skip 'root, and no setpriv to be someone else'
+  run setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+needs_nobody() {
+  chmod 755 "$folder"
+  cp "$numatlas" "$folder/numatlas" || exit 1
+  numatlas=$folder/numatlas
+  as_nobody "$numatlas" --version
+  [ "$status" -eq 0 ] || skip "the program does not run as another user: $(cat "$folder/err")"
+}
+
+case $case in
+  sigint) signalled INT 2 ;;
+  sigterm) signalled TERM 15 ;;
+  sighup) signalled HUP 1 ;;
+  nohup) # the hangup that nohup(1) ignores ends nothing
+    (
+      trap '' HUP
+      exec "$numatlas" latency --size 1 --time 2s --precision 0.000001% -q
+    ) >"$folder/out" 2>"$folder/err" </dev/null &
+    pid=$!
+    sleep 0.5
+    kill -HUP "$pid" || fail 'ended before the hangup'
+    wait "$pid"
+    status=$?
+    ends_with 0
+    out_says 'LATENCY' ;;
+  sigint-early) # while memory is prepared, before any sample
+    "$numatlas" latency --size 1024 --time 60s --json "$folder/report.json" \
+      >"$folder/out" 2>"$folder/err" </dev/null &
+    pid=$!
+    sleep 0.3
+    start=$SECONDS
+    kill -INT "$pid"
+    wait "$pid"
+    status=$?
+    [ $((SECONDS - start)) -le 20 ] || fail 'took more than 20 seconds to end'
+    ends_with 130
+    err_says '^numatlas: interrupted by signal 2'
+    [ ! -e "$folder/report.json" ] || report_is incomplete 0 ;;
+  sigint-twice) # the second one ends at once
+    start_slow
+    kill -INT "$pid"
+    kill -INT "$pid"
+    wait "$pid"
+    status=$?
+    ends_with 130 ;;
+
+  stdout-closed)
+    run bash -c '"$@" >&-' - "$numatlas" latency --size 1 --time 50ms --json "$folder/report.json"
+    ends_with 6
+    err_says '^numatlas: error: standard output: write: '
+    report_is complete 1 ;;
+  stdout-full)
+    [ -e /dev/full ] || skip 'no /dev/full'
+    for words in 'latency --size 1 --time 50ms' topology features 'topology --format json' \
+      'latency --size 1 --dry-run'; do
+      # shellcheck disable=SC2086  # the words are words
+      run bash -c '"$@" >/dev/full' - "$numatlas" $words
+      ends_with 6
+      err_says '^numatlas: error: standard output: write: No space left on device'
+    done ;;
+  stdout-gone) # the reader of a pipe has left
+    mkfifo "$folder/pipe" || exit 1
+    (exec 3<"$folder/pipe"; exec 3<&-) &
+    run bash -c '"$@" >"$0"' "$folder/pipe" "$numatlas" latency --size 1 --time 200ms
+    ends_with 6
+    err_says '^numatlas: error: standard output: write: Broken pipe' ;;
+  stderr-closed)
+    run bash -c '"$@" 2>&-' - "$numatlas" latency --size 1 --time 50ms
+    ends_with 0
+    out_says 'LATENCY' ;;
+  json-full)
+    [ -e /dev/full ] || skip 'no /dev/full'
+    run "$numatlas" latency --size 1 --time 50ms --json /dev/full
+    ends_with 6
+    err_says '^numatlas: error: --json: /dev/full: write: No space left on device' ;;
+  disk-full) # in the middle of a file: the old one stays, whole
+    echo old >"$folder/report.json"
+    run bash -c 'ulimit -f 4; exec "$@"' - "$numatlas" latency --size 1 --time 300ms \
+      --json "$folder/report.json"
+    if [ "$status" -eq 153 ]; then fail 'killed by SIGXFSZ'; fi
+    ends_with 6
+    err_says '^numatlas: error: --json: .*report.json: write: File too large'
+    [ "$(cat "$folder/report.json")" = old ] || fail 'the old file is not as it was'
+    no_leftovers ;;
+  unwritable)
+    needs_nobody
+    mkdir "$folder/locked" && chmod 555 "$folder/locked"
+    for option in --csv --json; do
+      as_nobody "$numatlas" latency --size 512 --time 60s "$option" "$folder/locked/file"
+      ends_with 6
+      out_is_empty
+      err_says "^numatlas: error: $option: $folder/locked/file: open: Permission denied"
+      ! grep -q MiB "$folder/err" || fail 'measured first'
+    done ;;
+  survey-unwritable)
+    needs_nobody
+    mkdir "$folder/locked" && chmod 555 "$folder/locked"
+    for output in "$folder/locked" "$folder/locked/below"; do
+      as_nobody "$numatlas" survey --output "$output" --time 50ms
+      ends_with 6
+      out_is_empty
+      err_says "^numatlas: error: --output: $output.*Permission denied"
+    done ;;
+
+  too-large)
+    run "$numatlas" latency --size 1,10PiB
+    ends_with 5
+    out_is_empty
+    err_says '^numatlas: error: --size: 10 PiB asked by .* (KiB|MiB|GiB|TiB) may be used'
+    err_says '^numatlas: hint: .*--skip-too-large'
+    run "$numatlas" latency --size 1,10PiB --time 50ms --skip-too-large \
+      --json "$folder/report.json"
+    ends_with 0
+    out_says '^10PiB base: skipped: --size: 10 PiB asked by'
+    err_says '\[2/2\] 10PiB base: skipped'
+    report_is complete 1 ;;
+  address-space)
+    ! ldd "$numatlas" | grep -qE 'lib[at]san' || skip 'a sanitizer takes all of the address space'
+    run bash -c 'ulimit -v 1000000; exec "$@"' - "$numatlas" latency --size 2048
+    ends_with 5
+    err_says '^numatlas: error: --size: .*(address space|mmap)' ;;
+  no-pool) # --pages 2M
+    free=$(cat /sys/devices/system/node/node*/hugepages/hugepages-2048kB/free_hugepages \
+      2>/dev/null | paste -sd+)
+    [ -n "$free" ] || skip 'no huge pages in this kernel'
+    [ $((free)) -eq 0 ] || skip 'the pool is not empty'
+    run "$numatlas" latency --size 1 --pages 2M
+    ends_with 5
+    out_is_empty
+    err_says '^numatlas: error: --pages 2M: 1 page of 2 MiB is needed'
+    err_says '^numatlas: hint: as root: (echo|sysctl)'
+    # Beside another kind it is a skip with the same words.
+    run "$numatlas" latency --size 1 --time 50ms --pages base,2M
+    ends_with 0
+    out_says '^1MiB 2M: skipped: --pages 2M: .*as root: (echo|sysctl)' ;;
+
+  mbind-refused) # as in containers
+    for memory in bind:0 prefer:0 interleave:0; do
+      run "$refuse" mbind,set_mempolicy "$numatlas" latency --size 1 --memory "$memory" \
+        --json "$folder/report.json"
+      [ "$status" -ne 77 ] || skip 'no seccomp filters here'
+      [ "$status" -ne 3 ] || skip 'no memory on node 0'
+      ends_with 4
+      out_is_empty
+      err_says "^numatlas: error: --memory: mbind for '$memory' is not permitted here"
+      err_says '^numatlas: hint: .*--cap-add SYS_NICE'
+      report_is incomplete 0
+    done ;;
+  local-without-mbind)
+    run "$refuse" mbind,set_mempolicy "$numatlas" latency --size 1 --time 50ms
+    [ "$status" -ne 77 ] || skip 'no seccomp filters here'
+    ends_with 0
+    out_says '^warning: .*mbind is refused here' ;;
+  not-observed) # without --strict a warning, with it an error
+    run "$refuse" move_pages "$numatlas" latency --size 1 --time 50ms
+    [ "$status" -ne 77 ] || skip 'no seccomp filters here'
+    ends_with 0
+    out_says '^warning: .*placement could not be observed: move_pages'
+    run "$refuse" move_pages "$numatlas" latency --size 1 --time 50ms --strict
+    ends_with 7
+    out_is_empty
+    err_says '^numatlas: error: placement could not be observed' ;;
+  no-affinity)
+    run "$refuse" sched_setaffinity "$numatlas" latency --size 1 --time 50ms
+    [ "$status" -ne 77 ] || skip 'no seccomp filters here'
+    ends_with 4
+    err_says '^numatlas: error: --cpus: sched_setaffinity' ;;
+  thread-limit)
+    OMP_THREAD_LIMIT=1 run "$numatlas" latency --size 1 --threads 2 --time 50ms
+    if "$numatlas" features | grep -q 'OpenMP worker team  *no'; then skip 'no OpenMP'; fi
+    ends_with 5
+    err_says '^numatlas: error: --threads: 2 worker threads asked for, 1 to be had' ;;
+
+  survey)
+    run "$numatlas" survey --output "$folder/deep/report" --time 50ms -q
+    ends_with 0
+    out_says '^NUMA nodes:'
+    out_says '^\$ numatlas latency --size '
+    out_says 'The report is in '
+    for file in topology.txt topology.json latency.txt latency.json; do
+      [ -s "$folder/deep/report/$file" ] || fail "no $file"
+    done
+    cp "$folder/deep/report/latency.json" "$folder/report.json"
+    report_is complete 10
+    python3 -m json.tool "$folder/deep/report/topology.json" >/dev/null || fail 'topology.json'
+    "$numatlas" topology --machine "$folder/deep/report/topology.json" >/dev/null ||
+      fail 'topology.json is no machine' ;;
+  *)
+    echo "unknown case $case"
+    exit 1 ;;
+esac

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# code.sh LIBRARY: looks at the machine code of the loops that are measured: vectors as wide as the
+# instruction set promises, non-temporal stores where they were asked for and nowhere else, and no
+# call of memcpy in their place. Exit 77: nothing to look at here.
+set -u
+library=$1
+command -v objdump >/dev/null || { echo 'skipped: objdump (binutils) is not installed'; exit 77; }
+[ "$(uname -m)" = x86_64 ] || { echo "skipped: written for x86-64's instructions"; exit 77; }
+code=$(objdump -dC --no-show-raw-insn "$library") || exit 1
+failed=0
+
+# check SET SYMBOL MUST MUST_NOT: patterns of instructions in one function.
+check() {
+  local body
+  body=$(awk -v name="$1::$2" '/^[0-9a-f]+ </ { inside = index($0, name) > 0 } inside' <<<"$code")
+  if [ -z "$body" ]; then
+    echo "FAILED: there is no $1::$2" && failed=1
+    return
+  fi
+  if ! grep -qE -- "$3" <<<"$body"; then echo "FAILED: $1::$2 has no $3" && failed=1; fi
+  if [ -n "$4" ] && grep -E -- "$4" <<<"$body"; then echo "FAILED: $1::$2 has $4" && failed=1; fi
+}
+
+# The numbers of Operation and Stores in src/kernels/stream_loops.h.
+for set in 'N_AVX3 %zmm v' 'N_AVX2 %ymm v' 'N_SSE4 %xmm '; do
+  read -r namespace register prefix <<<"$set"
+  # A load as wide as the register, by itself or as an operand.
+  load="[0-9]?\(%r[^)]*\),([^()]*,)?${register}[0-9]+"
+  check "$namespace" 'sum_lines(' "${prefix}paddq .*$register" memcpy
+  check "$namespace" 'sum_lines(' "$load" ''
+  for operation in 1 2 3 4 5 6; do
+    loop="store_lines<(numatlas::Operation)$operation, (numatlas::Stores)"
+    check "$namespace" "${loop}0>" "${prefix}mov[au]p[ds] +${register}[0-9]+,.*\(" 'movnt|memcpy|memset'
+    check "$namespace" "${loop}1>" "${prefix}movntp[ds] +${register}[0-9]+,.*\(" 'memcpy|memset'
+    check "$namespace" "${loop}1>" 'sfence' ''
+    [ "$operation" -eq 1 ] && continue # it only writes
+    check "$namespace" "${loop}0>" "$load" ''
+    check "$namespace" "${loop}1>" "$load" ''
+  done
+done
+[ "$failed" -eq 0 ] && echo 'the loops are what they promise'
+exit "$failed"
