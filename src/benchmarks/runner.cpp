@@ -116,7 +116,7 @@ class Run {
   bool refining_ = false;
   std::size_t next_ = 0;  ///< scenario of the plan to run next
   std::string my_process_memory_;
-  Seconds recorded_{0};  ///< measuring time given out so far, where it is shared
+  Seconds recorded_{0};  ///< measuring time used so far, where it is shared
 };
 
 std::vector<double> Run::weights() const {
@@ -267,6 +267,7 @@ Expected<void> Run::run_one(Engine& engine, std::size_t index) {
     progress_.end(planned.scenario, "skipped: " + error.message);
     return {};
   }
+  if (options_.time_of_all) recorded_ += time_used(*traces, scenario.stop);
   std::vector<FlowResult> mine;
   bool stopped = stop_requested();
   for (Trace& trace : *traces) {
@@ -316,7 +317,6 @@ Expected<void> Run::share_time(StopRule& rule, std::size_t index) {
   }
   rule.time = std::chrono::duration_cast<Nanoseconds>(share);
   rule.least_time = std::min(rule.least_time, rule.time);
-  recorded_ += share;
   return {};
 }
 

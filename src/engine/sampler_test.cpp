@@ -212,6 +212,17 @@ TEST(StepsByStretch, SamplesAcrossBordersCountOnBothSides) {
   EXPECT_TRUE(steps_by_stretch(trace, 2).empty());
 }
 
+TEST(Traces, UsedTheTimeFromTheFirstSampleToTheLast) {
+  StopRule rule;
+  rule.time = Nanoseconds(1000);
+  Trace early, late, load;
+  early.samples = {{100, 50}, {160, 50}};
+  late.samples = {{120, 300}};
+  EXPECT_EQ(time_used({early, late, load}, rule), Nanoseconds(320));
+  EXPECT_EQ(time_used({load}, rule), rule.time);
+  EXPECT_EQ(time_used({}, rule), rule.time);
+}
+
 TEST(Sampler, GoesOnRecordingWhenAsked) {
   Trace trace;
   StopRule rule;

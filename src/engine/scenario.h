@@ -96,5 +96,7 @@ std::vector<double> nanoseconds_a_step(const Trace& trace);
 /// Steps that lie in each of `parts` equal stretches of the time together. A sample across a border
 /// counts on both sides, by its time there. Empty when there was no such time.
 std::vector<double> steps_by_stretch(const Trace& trace, std::size_t parts);
+/// From the first sample of all to the end of the last one; without samples the rule's whole time.
+Nanoseconds time_used(const std::vector<Trace>& traces, const StopRule& rule);
 
 }  // namespace numatlas

@@ -1,5 +1,7 @@
 // What follows from a trace alone.
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 
 #include "engine/scenario.h"
 
@@ -43,6 +45,17 @@ std::vector<double> steps_by_stretch(const Trace& trace, std::size_t parts) {
     }
   }
   return steps;
+}
+
+Nanoseconds time_used(const std::vector<Trace>& traces, const StopRule& rule) {
+  std::optional<std::int64_t> first, last;
+  for (const Trace& trace : traces) {
+    if (trace.samples.empty()) continue;
+    const Sample& end = trace.samples.back();
+    first = std::min(first.value_or(INT64_MAX), trace.samples.front().start_ns);
+    last = std::max(last.value_or(INT64_MIN), end.start_ns + end.duration_ns);
+  }
+  return first ? Nanoseconds(*last - *first) : rule.time;
 }
 
 }  // namespace numatlas

@@ -135,7 +135,7 @@ class Cache:
             if work:
                 self._say(f"fetching QEMU from {QEMU_SUITE}")
                 self._fetch_qemu(work)
-        libraries = os.pathsep.join(str(path) for path in (final / "usr/lib").glob("*-linux-gnu"))
+        libraries = os.pathsep.join(str(path) for part in ("usr/lib", "lib") for path in (final / part).glob("*-linux-gnu"))
         environment = dict(os.environ, LD_LIBRARY_PATH=libraries)
         command = (str(final / f"usr/bin/{name}"), "-L", str(final / "usr/share/qemu"), "-L", str(final / "usr/share/seabios"))
         text = run(command[0], "--version", env=environment)
