@@ -106,6 +106,8 @@ TEST_F(FileFlows, SharedMemoryAndItsChainAreTheOwners) {
   EXPECT_EQ(shares.region, owner.region);
   EXPECT_EQ(shares.kernel.chain, owner.kernel.chain);
   EXPECT_EQ(shares.warm_up, Bytes{0});
+  EXPECT_FALSE(shares.kernel.verify_full);  // the owner's proof is for both
+  EXPECT_TRUE(owner.kernel.verify_full);
   EXPECT_EQ(owner.first_touch, 1);
   EXPECT_EQ(owner.region.bytes, Bytes{4 * mib});
 }
