@@ -298,10 +298,18 @@ Expected<ScenarioFile> file_of(const std::vector<PlannedScenario>& plan, const P
   // `numatlas run` has these, where it is given no options.
   const RunOptions usual;
   const PlanInput as_run{usual, input.layout, input.machines};
+  const auto is_measured = [](const PlannedScenario& planned) {
+    return !planned.scenario.flows.empty();
+  };
+  const auto points = std::count_if(plan.begin(), plan.end(), is_measured);
   ScenarioFile file;
   for (const PlannedScenario& planned : plan) {
+    if (!is_measured(planned)) {
+      file.scenarios.emplace_back().name = planned.scenario.name;
+      continue;
+    }
     Nanoseconds time = planned.scenario.stop.time;
-    if (input.options.time_of_all) time /= static_cast<std::int64_t>(plan.size());
+    if (input.options.time_of_all) time /= points;
     file.scenarios.push_back(file_scenario(planned, as_run, time));
     if (auto good = check_scenario(file.scenarios.back()); !good) {
       return no_words(fmt::format("no file of scenarios says '{}': {}", planned.scenario.name,
