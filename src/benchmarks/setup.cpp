@@ -224,9 +224,7 @@ json kernel_json(const KernelSpec& kernel) {
   if (kernel.name != "read") {
     value["stores"] = name_of(kernel.stores);
   }
-  if (kernel.name == "mix") {
-    value["mix"] = fmt::format("{}:{}", kernel.mix_reads, kernel.mix_writes);
-  }
+  if (kernel.name == "mix") value["mix"] = mix_text(kernel);
   return value;
 }
 

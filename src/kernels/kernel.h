@@ -67,6 +67,9 @@ Expected<std::unique_ptr<Kernel>> make_kernel(const KernelSpec& spec);
 std::vector<std::string> kernel_names();
 /// "2:1": lines read and written a step of the mix, each from 1 to 64. Errors name --mix.
 Expected<std::pair<unsigned, unsigned>> parse_mix(std::string_view text);
+/// "2:1" of a mix, "" of any other kernel; and the whole name, "mix 2:1".
+std::string mix_text(const KernelSpec& spec);
+std::string full_name(const KernelSpec& spec);
 /// Of the kernel that make_kernel gives; nothing for an unknown name.
 Traffic traffic_a_step(const KernelSpec& spec);
 /// The pointer chase: a step is one dependent load.
