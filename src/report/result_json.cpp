@@ -42,7 +42,9 @@ json to_json(const Summary& s) {
 
 /// null where there is none.
 json optional_json(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
-std::string text(const json& value) { return value.is_string() ? value.get<std::string>() : ""; }
+std::string text_from(const json& value) {
+  return value.is_string() ? value.get<std::string>() : "";
+}
 
 std::optional<double> number(const json& value) {
   return value.is_number() ? std::optional<double>(value.get<double>()) : std::nullopt;
@@ -100,7 +102,7 @@ Residency residency_from_json(const json& v) {
   r.pages_asked = v["pages_asked"];
   if (v["page_size"].is_number()) r.page_size = Bytes{v["page_size"]};
   r.thp_fraction = number(v["thp_fraction"]);
-  r.problem = text(v["problem"]);
+  r.problem = text_from(v["problem"]);
   return r;
 }
 
@@ -209,13 +211,13 @@ FlowResult flow_from_json(const json& v) {
   FlowResult flow;
   flow.worker = v["worker"];
   flow.kernel = v["kernel"];
-  flow.mix = text(v["mix"]);
-  flow.stores = text(v["stores"]);
-  flow.order = text(v["order"]);
+  flow.mix = text_from(v["mix"]);
+  flow.stores = text_from(v["stores"]);
+  flow.order = text_from(v["order"]);
   if (v["stride"].is_number()) flow.stride = Bytes{v["stride"]};
   flow.size = Bytes{v["size"]};
   flow.memory = v["memory"];
-  flow.source_memory = text(v["source_memory"]);
+  flow.source_memory = text_from(v["source_memory"]);
   for (const json& m : v["metrics"]) {
     Metric metric{m["name"], m["unit"], number(m["value"]), std::nullopt};
     if (m["summary"].is_object()) metric.summary = summary_from_json(m["summary"]);
@@ -238,7 +240,7 @@ FlowResult flow_from_json(const json& v) {
   flow.policy = {v["policy"]["mechanism"], v["policy"]["note"]};
   flow.together = v["together"];
   flow.stretch_bytes = v["stretch_bytes"].get<std::vector<double>>();
-  flow.wrong = text(v["wrong"]);
+  flow.wrong = text_from(v["wrong"]);
   flow.steps_a_sample = v["steps_a_sample"];
   flow.warm_up_steps = v["warm_up_steps"];
   flow.involuntary_switches = v["involuntary_switches"];
