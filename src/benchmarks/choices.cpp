@@ -82,9 +82,10 @@ Expected<std::vector<Choice>> KernelOptions::parse() const {
     for (const std::string& text : words_of(mix_text_)) {
       const auto mix = parse_mix(text);
       if (!mix) return fail(mix.error());
-      wanted.push_back({fmt::format("mix {}:{}", mix->first, mix->second), {}, true});
-      wanted.back().spec.name = "mix";
-      std::tie(wanted.back().spec.mix_reads, wanted.back().spec.mix_writes) = *mix;
+      KernelSpec spec;
+      spec.name = "mix";
+      std::tie(spec.mix_reads, spec.mix_writes) = *mix;
+      wanted.push_back({full_name(spec), spec, true});
     }
   }
   std::vector<Choice> choices;

@@ -28,7 +28,7 @@ void fill_in(const FileFlow& file, std::size_t index, const PlanInput& input, Fl
   const Machine& machine = machine_of(input, flow.worker);
   const CpuSet& cpus = worker_of(input, flow.worker).placement.cpus;
   ChainSpec& chain = flow.kernel.chain;
-  if (flow.kernel.name == "chase" && !flow.shares) {
+  if (flow.kernel.name == "chase" && !file.shares) {
     chain.order = file.order.value_or(ChainOrder::random);
     chain.stride = file.stride.value_or(line_bytes(machine, cpus));
     chain.page = file.window.value_or(flow.region.pages == PageKind::base
@@ -36,8 +36,6 @@ void fill_in(const FileFlow& file, std::size_t index, const PlanInput& input, Fl
                                           : huge_page_size(flow.region.pages));
     chain.seed = file.seed ? *file.seed + index
                            : input.options.seed + static_cast<std::uint64_t>(flow.worker);
-  }
-  if (flow.kernel.name == "chase") {
     flow.kernel.verify_full =
         file.verify_full.value_or(input.options.verify == Verify::full ||
                                   touched_bytes(flow) <= last_level_cache_bytes(machine, cpus));
@@ -111,7 +109,6 @@ FileFlow whole_file_flow(const Scenario& scenario, const Flow& flow, const PlanI
   if (flow.role != default_role(file.kernel)) file.role = flow.role;
   file.rate = flow.rate;
   file.warm_up = flow.warm_up;
-  if (flow.kernel.name == "chase") file.verify_full = flow.kernel.verify_full;
   if (flow.shares) {
     const Flow& owner = scenario.flows[static_cast<std::size_t>(*flow.shares)];
     file.shares = cpu_of_worker(input, owner.worker);
@@ -132,6 +129,7 @@ FileFlow whole_file_flow(const Scenario& scenario, const Flow& flow, const PlanI
     file.stride = chain.stride;
     file.window = chain.page;
     file.seed = chain.seed;
+    file.verify_full = flow.kernel.verify_full;
   }
   return file;
 }
@@ -300,10 +298,18 @@ Expected<ScenarioFile> file_of(const std::vector<PlannedScenario>& plan, const P
   // `numatlas run` has these, where it is given no options.
   const RunOptions usual;
   const PlanInput as_run{usual, input.layout, input.machines};
+  const auto is_measured = [](const PlannedScenario& planned) {
+    return !planned.scenario.flows.empty();
+  };
+  const auto points = std::count_if(plan.begin(), plan.end(), is_measured);
   ScenarioFile file;
   for (const PlannedScenario& planned : plan) {
+    if (!is_measured(planned)) {
+      file.scenarios.emplace_back().name = planned.scenario.name;
+      continue;
+    }
     Nanoseconds time = planned.scenario.stop.time;
-    if (input.options.time_of_all) time /= static_cast<std::int64_t>(plan.size());
+    if (input.options.time_of_all) time /= points;
     file.scenarios.push_back(file_scenario(planned, as_run, time));
     if (auto good = check_scenario(file.scenarios.back()); !good) {
       return no_words(fmt::format("no file of scenarios says '{}': {}", planned.scenario.name,

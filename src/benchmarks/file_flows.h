@@ -17,7 +17,8 @@ Expected<MemoryPlacement> memory_of(const FileFlow& flow, std::size_t index,
 Expected<Scenario> scenario_of(const FileScenario& file, const PlanInput& input);
 
 /// The plan as `numatlas run` reads it: a file with nothing in it that `run` would fill in by
-/// itself. Error (usage, naming --print-scenario): what a file has no words for. Pure.
+/// itself. A point that is skipped without flows is a scenario without flows, which a file has only
+/// in a comment. Error (usage, naming --print-scenario): what a file has no words for. Pure.
 Expected<ScenarioFile> file_of(const std::vector<PlannedScenario>& plan, const PlanInput& input);
 
 }  // namespace numatlas

@@ -106,6 +106,8 @@ TEST_F(FileFlows, SharedMemoryAndItsChainAreTheOwners) {
   EXPECT_EQ(shares.region, owner.region);
   EXPECT_EQ(shares.kernel.chain, owner.kernel.chain);
   EXPECT_EQ(shares.warm_up, Bytes{0});
+  EXPECT_FALSE(shares.kernel.verify_full);  // the owner's proof is for both
+  EXPECT_TRUE(owner.kernel.verify_full);
   EXPECT_EQ(owner.first_touch, 1);
   EXPECT_EQ(owner.region.bytes, Bytes{4 * mib});
 }
@@ -170,6 +172,23 @@ TEST_F(FileFlows, WhatAFileCannotSayIsRefused) {
   EXPECT_THAT(printed({chase(0), update}),
               HasSubstr("no file of scenarios says 'one': scenario: shares: the kernel 'update' "
                         "cannot share the memory of 'chase'"));
+}
+
+TEST_F(FileFlows, APointWithoutFlowsTakesNoPartOfTheFile) {
+  options_.time_of_all = true;
+  PlannedScenario skipped, planned;
+  skipped.scenario.name = "cannot be";
+  planned.scenario = {"one", {chase(0), chase(1), chase(2), chase(3)}, {}};
+  planned.scenario.stop.time = std::chrono::seconds(10);
+  auto file = file_of({planned, skipped, planned}, input());
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->scenarios[2].time, std::chrono::seconds(5));
+  file->scenarios[1].comment = "cannot be: no memory";
+  const std::string text = text_of(*file, {});
+  EXPECT_THAT(text, HasSubstr("\n\n# cannot be: no memory\n\n[[scenario]]\nname = \"one\"\n"));
+  const auto again = parse_scenarios(text, "f");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->scenarios.size(), 2u);
 }
 
 TEST_F(FileFlows, TimeForAllPointsIsSharedAmongThem) {

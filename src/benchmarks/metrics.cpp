@@ -26,6 +26,33 @@ Metric median_of(const char* name, const char* unit, const std::optional<Summary
   return {name, unit, summary ? std::optional<double>(summary->median) : std::nullopt, summary};
 }
 
+/// Sums over the flows that `counts` names.
+template <class Counts>
+std::vector<Metric> sums_over(const ScenarioResult& point, const Counts& counts) {
+  std::vector<double> rates;
+  double moved = 0;
+  for (const FlowResult& flow : point.flows) {
+    if (!moves_memory(flow) || !counts(flow)) continue;
+    if (!(flow.together > 0) || flow.stretch_bytes.empty()) return {};
+    const double stretch = flow.together / static_cast<double>(flow.stretch_bytes.size());
+    rates.resize(flow.stretch_bytes.size());
+    double bytes = 0;
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      rates[i] += flow.stretch_bytes[i] / stretch;
+      bytes += flow.stretch_bytes[i];
+    }
+    moved += bytes / flow.together * traffic_ratio(flow);
+  }
+  const auto summary = summarize(rates);
+  if (!summary || !(summary->mean > 0)) return {};
+  // Stretches are equally long: their mean is all bytes over the whole time.
+  return {{"bandwidth_sum", "B/s", summary->mean, summary},
+          {"traffic_sum", "B/s", moved, std::nullopt}};
+}
+
+/// Parts of a serial point ran one after the other: there is no sum.
+bool has_sums(const RunReport& report) { return !report.serial || report.workers.size() <= 1; }
+
 }  // namespace
 
 std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
@@ -65,27 +92,20 @@ std::vector<Metric> metrics_of(const Flow& flow, const Trace& trace) {
 }
 
 std::vector<Metric> sums_of(const ScenarioResult& point, const RunReport& report) {
-  // Parts of a serial point ran one after the other: there is no sum.
-  if (report.serial && report.workers.size() > 1) return {};
-  std::vector<double> rates;
-  double moved = 0;
-  for (const FlowResult& flow : point.flows) {
-    if (!moves_memory(flow)) continue;
-    if (!(flow.together > 0) || flow.stretch_bytes.empty()) return {};
-    const double stretch = flow.together / static_cast<double>(flow.stretch_bytes.size());
-    rates.resize(flow.stretch_bytes.size());
-    double bytes = 0;
-    for (std::size_t i = 0; i < rates.size(); ++i) {
-      rates[i] += flow.stretch_bytes[i] / stretch;
-      bytes += flow.stretch_bytes[i];
-    }
-    moved += bytes / flow.together * traffic_ratio(flow);
+  if (!has_sums(report)) return {};
+  return sums_over(point, [](const FlowResult&) { return true; });
+}
+
+std::vector<HostTotals> host_sums_of(const ScenarioResult& point, const RunReport& report) {
+  if (!has_sums(report) || report.hosts.size() < 2) return {};
+  std::vector<HostTotals> sums;
+  for (int host = 0; host < static_cast<int>(report.hosts.size()); ++host) {
+    HostTotals of_host{host, sums_over(point, [&](const FlowResult& flow) {
+                         return host_of(report, flow) == host;
+                       })};
+    if (!of_host.totals.empty()) sums.push_back(std::move(of_host));
   }
-  const auto summary = summarize(rates);
-  if (!summary || !(summary->mean > 0)) return {};
-  // Stretches are equally long: their mean is all bytes over the whole time.
-  return {{"bandwidth_sum", "B/s", summary->mean, summary},
-          {"traffic_sum", "B/s", moved, std::nullopt}};
+  return sums;
 }
 
 /// Student's t. Stretches are long against what disturbs a sample, so their mean is near enough to

@@ -22,6 +22,9 @@ std::vector<Metric> metrics_of(const Flow& flow, const Trace& trace);
 /// over equal stretches of that time. Nothing for serial runs.
 std::vector<Metric> sums_of(const ScenarioResult& point, const RunReport& report);
 
+/// The same of each host that has such flows, where there are several hosts.
+std::vector<HostTotals> host_sums_of(const ScenarioResult& point, const RunReport& report);
+
 /// Half width of the 95 % interval of a sum, relative to it; absent where it has too few stretches.
 std::optional<double> half_width_of_sum(const Metric& sum);
 

@@ -12,7 +12,7 @@
 #include "base/say.h"
 #include "base/signals.h"
 #include "base/version.h"
-#include "benchmarks/levels.h"
+#include "benchmarks/flow_result.h"
 #include "benchmarks/progress.h"
 #include "benchmarks/setup.h"
 #include "benchmarks/weighted_run.h"
@@ -26,10 +26,6 @@ namespace {
 
 using nlohmann::json;
 using Seconds = std::chrono::duration<double>;
-
-// Parts of the common time whose sums over all flows give the sum's interval: as many as the stop
-// rule compares.
-constexpr std::size_t stretches = 20;
 
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
@@ -91,7 +87,6 @@ class Run {
   Expected<void> run_one(Engine& engine, std::size_t index);
   Expected<void> share_time(StopRule& rule, std::size_t index);
   Expected<void> refine(Engine& engine);
-  FlowResult result_of(const Scenario& scenario, const Flow& flow, Trace trace) const;
   Expected<std::vector<FlowResult>> gather(const std::vector<FlowResult>& mine, bool stopped);
   void add(const PlannedScenario& planned, Status status, const std::string& reason,
            std::vector<FlowResult> flows);
@@ -130,48 +125,6 @@ std::vector<double> Run::weights() const {
     weights.push_back(1 + 4 * most / gib);
   }
   return weights;
-}
-
-FlowResult Run::result_of(const Scenario& scenario, const Flow& flow, Trace trace) const {
-  FlowResult result;
-  result.worker = flow.worker;
-  result.kernel = flow.kernel.name;
-  result.size = flow.region.bytes;
-  result.memory = flow.region.placement.text();
-  if (flow.source) result.source_memory = flow.source->placement.text();
-  result.metrics = metrics_of(flow, trace);
-  result.load = flow.role == Role::load;
-  result.rate = flow.rate;
-  result.first_touch = flow.first_touch;
-  if (options_.json_samples && !result.load &&
-      (!options_.json_file.empty() || options_.format == Format::json)) {
-    result.samples = samples_of(flow, trace);
-  }
-  result.stop = name_of(trace.stop);
-  result.half_width = trace.half_width;
-  result.overlap = trace.overlap;
-  result.address = trace.address;
-  result.cpu_before = trace.cpu_before;
-  result.cpu_after = trace.cpu_after;
-  const Worker& worker = setup_.layout.workers[static_cast<std::size_t>(flow.worker)];
-  result.level = level_of_flow(setup_.machines[static_cast<std::size_t>(worker.host)],
-                               setup_.layout, scenario, flow);
-  result.residency = std::move(trace.residency);
-  result.source_residency = std::move(trace.source_residency);
-  result.policy = std::move(trace.policy);
-  result.together = static_cast<double>(trace.together_end_ns - trace.together_start_ns) * 1e-9;
-  result.wrong = std::move(trace.wrong);
-  result.stretch_bytes = steps_by_stretch(trace, stretches);
-  const auto bytes = static_cast<double>(traffic_a_step(flow.kernel).counted());
-  for (double& part : result.stretch_bytes) part *= bytes;
-  result.steps_a_sample = trace.steps_a_sample;
-  result.warm_up_steps = trace.warm_up_steps;
-  result.involuntary_switches = trace.involuntary_switches;
-  result.timer_overhead = static_cast<double>(trace.timer_overhead_ns) * 1e-9;
-  result.start_lateness = static_cast<double>(trace.start_lateness_ns) * 1e-9;
-  result.prepare_time = trace.prepare_seconds;
-  result.warnings = std::move(trace.warnings);
-  return result;
 }
 
 /// Flows of all ranks, by worker, on rank 0. After a stop nobody can be counted on: own flows only.
@@ -216,6 +169,7 @@ void Run::add(const PlannedScenario& planned, Status status, const std::string& 
   std::sort(result.flows.begin(), result.flows.end(),
             [](const FlowResult& a, const FlowResult& b) { return a.worker < b.worker; });
   result.totals = sums_of(result, report_);
+  result.host_totals = host_sums_of(result, report_);
   for (Metric& metric : benchmark_.totals(result, report_))
     result.totals.push_back(std::move(metric));
 }
@@ -269,11 +223,13 @@ Expected<void> Run::run_one(Engine& engine, std::size_t index) {
   }
   if (options_.time_of_all) recorded_ += time_used(*traces, scenario.stop);
   std::vector<FlowResult> mine;
+  const bool with_samples =
+      options_.json_samples && (!options_.json_file.empty() || options_.format == Format::json);
   bool stopped = stop_requested();
   for (Trace& trace : *traces) {
     stopped = stopped || trace.stop == StopReason::interrupted;
     const Flow& flow = planned.scenario.flows[static_cast<std::size_t>(trace.flow)];
-    mine.push_back(result_of(planned.scenario, flow, std::move(trace)));
+    mine.push_back(result_of(setup_, planned.scenario, flow, std::move(trace), with_samples));
   }
   if (stopped && stop_signal() == 0 && comm_.peer_failed()) {
     // Nobody was told to stop: a rank died, and the next wait tells which.

@@ -224,9 +224,7 @@ json kernel_json(const KernelSpec& kernel) {
   if (kernel.name != "read") {
     value["stores"] = name_of(kernel.stores);
   }
-  if (kernel.name == "mix") {
-    value["mix"] = fmt::format("{}:{}", kernel.mix_reads, kernel.mix_writes);
-  }
+  if (kernel.name == "mix") value["mix"] = mix_text(kernel);
   return value;
 }
 
@@ -364,8 +362,10 @@ Expected<std::string> scenario_text(const Setup& setup, const RunOptions& option
   auto file = file_of(setup.plan, {options, setup.layout, setup.machines});
   if (!file) return fail(file.error());
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
-    if (!setup.skip_reasons[i].empty())
-      file->scenarios[i].comment = "skipped here: " + setup.skip_reasons[i];
+    FileScenario& scenario = file->scenarios[i];
+    if (setup.skip_reasons[i].empty()) continue;
+    scenario.comment = (scenario.flows.empty() ? scenario.name + ": " : "") +
+                       "skipped here: " + setup.skip_reasons[i];
   }
   std::string command = "numatlas";
   for (const std::string& word : options.arguments) command += " " + shell_word(word);

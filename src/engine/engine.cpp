@@ -16,6 +16,7 @@
 #include "engine/engine.h"
 #include "engine/pace.h"
 #include "engine/sampler.h"
+#include "engine/sharing.h"
 #include "engine/team.h"
 
 namespace numatlas {
@@ -65,26 +66,7 @@ struct Kept {
   std::unique_ptr<Buffer> buffer, source;
 };
 
-/// Whether two flows do the same to the same memory; they may differ in role and rate.
-bool same_work(const Flow& a, const Flow& b) {
-  // The weights of the system may have changed under a weighted one.
-  return a.region.placement.mode != MemoryMode::weighted && a.worker == b.worker &&
-         a.kernel == b.kernel && a.region == b.region && a.source == b.source &&
-         a.first_touch == b.first_touch && !a.shares && !b.shares;
-}
-
-/// Whether no other flow works on the same memory: what two left there is no start for the next
-/// two.
-bool stands_alone(const Scenario& scenario, int flow) {
-  return !scenario.flows[static_cast<std::size_t>(flow)].shares &&
-         std::none_of(scenario.flows.begin(), scenario.flows.end(),
-                      [&](const Flow& other) { return other.shares == flow; });
-}
-
 using PrepareStep = std::function<Expected<void>(const Flow&, Job&)>;
-
-/// The worker that touches a flow's memory first.
-int toucher_of(const Flow& flow) { return flow.first_touch.value_or(flow.worker); }
 
 /// Writes a word of every page, so that it is there. Pages that are larger are touched more often
 /// than need be.
@@ -227,12 +209,17 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
       prepare(scenario, job, [&](const Flow& f, Job& j) { return allocate_memory(f, j); });
     }
     barrier.wait();
-    for (Job& job : jobs) {
-      if (!mine(job)) continue;
-      prepare(scenario, job,
-              [&](const Flow& f, Job& j) { return make_ready(scenario, f, j, jobs); });
+    // Who only shares memory comes second: its owner decides where the pages lie.
+    for (const bool shares : {false, true}) {
+      for (Job& job : jobs) {
+        if (!mine(job) ||
+            scenario.flows[static_cast<std::size_t>(job.flow)].shares.has_value() != shares)
+          continue;
+        prepare(scenario, job,
+                [&](const Flow& f, Job& j) { return make_ready(scenario, f, j, jobs); });
+      }
+      barrier.wait();
     }
-    barrier.wait();
     if (thread == 0) {
       if (options_.when_prepared && !jobs.empty()) options_.when_prepared();
       phase(scenario, "measuring");
@@ -317,9 +304,10 @@ Expected<void> RealEngine::make_ready(const Scenario& scenario, const Flow& flow
     owner = &*std::find_if(jobs.begin(), jobs.end(),
                            [&](const Job& other) { return other.flow == *flow.shares; });
     job.owner_left = owner->left;
-    if (!owner->buffer) return fail(ErrorKind::internal, "the shared memory is not there");
+    if (owner->error) return fail(*owner->error);
   }
   KernelMemory memory{owner->buffer->data(), flow.region.bytes.value};
+  memory.filled = owner != &job;
   if (owner->source) {
     memory.source = owner->source->data();
     memory.source_bytes = flow.source->bytes.value;
@@ -332,7 +320,11 @@ Expected<void> RealEngine::make_ready(const Scenario& scenario, const Flow& flow
   }
   job.sampler = std::make_unique<Sampler>(clock_, scenario.stop, paced(flow, *job.kernel, clock_));
   job.trace.address = reinterpret_cast<std::uintptr_t>(memory.data);
-  return flow.shares ? Expected<void>{} : observe(flow, job);
+  if (owner == &job) return observe(flow, job);
+  job.trace.residency = owner->trace.residency;
+  // What is to be said of it is said once, of the owner.
+  job.trace.policy.mechanism = owner->trace.policy.mechanism;
+  return {};
 }
 
 /// Where the memory lies, now that it was written.

@@ -217,6 +217,41 @@ TEST_F(RealEngine, TwoFlowsHandALineToEachOther) {
   }
 }
 
+TEST_F(RealEngine, WhoSharesMemoryFindsItFilledAndKnowsWhereItLies) {
+  for (const std::string kernel : {"read", "chase"}) {
+    // In the file before its owner, whose memory is there first all the same.
+    Flow shares = flow_of(0);
+    shares.kernel.name = kernel;
+    shares.kernel.verify_full = false;
+    Flow owner = shares;
+    owner.worker = 1;
+    shares.shares = 1;
+    const auto traces = engine_->run(scenario_of({shares, owner}, milliseconds(20)));
+    ASSERT_TRUE(traces) << traces.error().message;
+    const Trace& mine = (*traces)[0];
+    const Trace& owners = (*traces)[1];
+    EXPECT_EQ(mine.wrong + owners.wrong, "");
+    EXPECT_EQ(mine.address, owners.address);
+    EXPECT_EQ(mine.residency.pages_total, owners.residency.pages_total);
+    EXPECT_EQ(mine.residency.pages_by_node, owners.residency.pages_by_node);
+    EXPECT_EQ(mine.residency.page_text(), owners.residency.page_text());
+    EXPECT_NE(mine.residency.page_text(), Residency{}.page_text());
+    EXPECT_EQ(mine.policy.mechanism, owners.policy.mechanism);
+    // What is wrong with the memory is said once.
+    EXPECT_TRUE(mine.warnings.empty());
+  }
+}
+
+TEST_F(RealEngine, WhatIsWrongWithSharedMemoryIsToldAsItsOwnersError) {
+  Flow shares = flow_of(0);
+  Flow owner = flow_of(1);
+  owner.region.placement = parse_memory_spec("bind:1021")->single;
+  shares.shares = 1;
+  const auto traces = engine_->run(scenario_of({shares, owner}));
+  ASSERT_FALSE(traces);
+  EXPECT_THAT(traces.error().message, HasSubstr("--memory"));
+}
+
 TEST_F(RealEngine, AnotherTouchesFirstAndAnotherRegionIsRead) {
   Flow copy = flow_of(0);
   copy.kernel.name = "copy";

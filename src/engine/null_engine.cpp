@@ -5,6 +5,7 @@
 #include "engine/agreement.h"
 #include "engine/engine.h"
 #include "engine/sampler.h"
+#include "engine/sharing.h"
 #include "kernels/permutation.h"
 
 namespace numatlas {
@@ -145,17 +146,17 @@ double NullEngine::round_trip_ns(const Scenario& scenario, const Flow& flow) con
 }
 
 Expected<std::unique_ptr<Buffer>> NullEngine::place(Region region, const Flow& flow) const {
-  const int toucher = flow.first_touch.value_or(flow.worker);
   region.source = "null";
-  region.local_node =
-      nearest_memory(layout_.workers[static_cast<std::size_t>(toucher)].placement.cpu_node);
+  region.local_node = nearest_memory(
+      layout_.workers[static_cast<std::size_t>(toucher_of(flow))].placement.cpu_node);
   return allocate(region);
 }
 
 Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
                                      const Worker& worker) const {
   Trace trace;
-  const auto buffer = place(flow.region, flow);
+  const Flow& owner = memory_owner(scenario, flow);
+  const auto buffer = place(owner.region, owner);
   if (!buffer) return fail(buffer.error());
   trace.residency = (*buffer)->residency();
   trace.policy = (*buffer)->policy();
@@ -184,14 +185,14 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
   sampler.calibrate();
   while (!sampler.done()) sampler.record();
   std::move(sampler).finish(trace);
-  trace.address = 0x7f0000000000 + (static_cast<std::uint64_t>(flow.worker) << 32);
+  trace.address = 0x7f0000000000 + (static_cast<std::uint64_t>(owner.worker) << 32);
   trace.overlap = 1.0;
   trace.together_start_ns = trace.samples.front().start_ns;
   trace.together_end_ns = trace.samples.back().start_ns + trace.samples.back().duration_ns;
   trace.cpu_before = trace.cpu_after = worker.placement.cpu;
+  if (flow.shares) return trace;  // of its memory the owner tells
   const NodeId local =
-      layout_.workers[static_cast<std::size_t>(flow.first_touch.value_or(flow.worker))]
-          .placement.cpu_node;
+      layout_.workers[static_cast<std::size_t>(toucher_of(flow))].placement.cpu_node;
   const std::string problem = placement_problem(flow.region, trace.residency, local, machine_);
   if (!problem.empty() && options_.strict) return fail(ErrorKind::placement, problem);
   if (!problem.empty()) trace.warnings.push_back(problem);

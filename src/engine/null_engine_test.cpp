@@ -79,5 +79,26 @@ TEST_F(NullEngine, StrictHearsOfMemoryThatCannotBePlaced) {
   EXPECT_EQ(traces.error().kind, ErrorKind::placement);
 }
 
+TEST_F(NullEngine, SharedMemoryLiesWhereItsOwnerPutIt) {
+  auto workers = testing::workers_on(machine_, 2, "local");
+  ASSERT_TRUE(workers);
+  (*workers)[0].cpu_node = NodeId{0};
+  (*workers)[1].cpu_node = NodeId{2};
+  const auto layout = gather_layout(*comm_, *workers);
+  Flow shares;
+  shares.kernel.name = "read";
+  shares.region.bytes = Bytes{mib};
+  shares.region.placement = workers->front().memory;
+  Flow owner = shares;
+  owner.worker = 1;
+  shares.shares = 1;
+  const auto traces =
+      make_null_engine(*comm_, *layout, machine_, {})->run({"null", {shares, owner}, {}});
+  ASSERT_TRUE(traces);
+  for (const Trace& trace : *traces) EXPECT_EQ(trace.residency.main_node(), NodeId{2});
+  EXPECT_EQ((*traces)[0].address, (*traces)[1].address);
+  EXPECT_TRUE((*traces)[0].warnings.empty());
+}
+
 }  // namespace
 }  // namespace numatlas

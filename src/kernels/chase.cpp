@@ -14,12 +14,13 @@ class ChaseKernel final : public Kernel {
     const auto layout = ChainLayout::make(Bytes{memory.bytes}, spec_.chain);
     if (!layout) return fail(layout.error());
     lines_ = layout->lines();
+    position_ = data;
+    if (memory.filled) return {};
     build_chain(data, *layout);
     if (auto proven = prove_chain(data, *layout); !proven) return proven;
     if (spec_.verify_full) {
       if (auto walked = walk_chain(data, *layout); !walked) return walked;
     }
-    position_ = data;
     return {};
   }
 

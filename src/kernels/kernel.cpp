@@ -55,6 +55,14 @@ Expected<std::pair<unsigned, unsigned>> parse_mix(std::string_view text) {
   return std::pair{reads, writes};
 }
 
+std::string mix_text(const KernelSpec& spec) {
+  return spec.name == "mix" ? fmt::format("{}:{}", spec.mix_reads, spec.mix_writes) : "";
+}
+
+std::string full_name(const KernelSpec& spec) {
+  return spec.name == "mix" ? "mix " + mix_text(spec) : spec.name;
+}
+
 std::vector<std::string> kernel_names() {
   std::vector<std::string> names;
   for (const Entry& entry : kernels) names.emplace_back(entry.name);

@@ -38,6 +38,7 @@ struct KernelMemory {
   std::size_t bytes = 0;
   std::byte* source = nullptr;  ///< where it reads from, when that is apart from where it writes
   std::size_t source_bytes = 0;
+  bool filled = false;  ///< a kernel alike has prepared it: it is read as it stands
 };
 
 /// One operation on some memory, with its position kept between calls.
@@ -46,8 +47,9 @@ class Kernel {
   virtual ~Kernel() = default;
   /// Whether a region of this size holds a step of it; error kind usage, names --size.
   virtual Expected<void> check_size(Bytes size) const = 0;
-  /// Writes the memory (first touch) and proves what it wrote. Called by the worker that will run
-  /// it.
+  /// Writes the memory (first touch) and proves what it wrote; memory that is filled it only takes
+  /// over, where others may read it too (chase, read, the answering sides). Called by the worker
+  /// that will run it.
   virtual Expected<void> prepare(const KernelMemory& memory) = 0;
   /// Goes on for `steps` steps from where the last call stopped.
   virtual void run(std::uint64_t steps) = 0;
@@ -65,6 +67,9 @@ Expected<std::unique_ptr<Kernel>> make_kernel(const KernelSpec& spec);
 std::vector<std::string> kernel_names();
 /// "2:1": lines read and written a step of the mix, each from 1 to 64. Errors name --mix.
 Expected<std::pair<unsigned, unsigned>> parse_mix(std::string_view text);
+/// "2:1" of a mix, "" of any other kernel; and the whole name, "mix 2:1".
+std::string mix_text(const KernelSpec& spec);
+std::string full_name(const KernelSpec& spec);
 /// Of the kernel that make_kernel gives; nothing for an unknown name.
 Traffic traffic_a_step(const KernelSpec& spec);
 /// The pointer chase: a step is one dependent load.

@@ -138,6 +138,7 @@ class StreamKernel final : public Kernel {
     const auto lines = lay_out(memory);
     if (!lines) return fail(lines.error());
     cursor_ = Cursor(*lines);
+    if (memory.filled) return {};
     for (std::size_t word = 0; word < *lines * line_words; ++word) {
       arrays_[0][word] = kind_.allocates ? untouched : source_word(word);
       if (kind_.arrays > 1) arrays_[1][word] = source_word(word);

@@ -1,6 +1,7 @@
 // Every kernel on every instruction set that this CPU has.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cstring>
 #include <memory>
@@ -35,6 +36,32 @@ class OnInstructionSet : public ::testing::TestWithParam<std::string> {
 
 const char* const stream_kernels[] = {"read",  "write",  "copy", "scale",  "add",
                                       "triad", "update", "mix",  "scatter"};
+
+TEST(FilledMemory, IsOnlyRead) {
+  constexpr std::size_t bytes = 1 << 16;
+  void* const mapped =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  for (const char* name : {"read", "chase"}) {
+    KernelMemory memory{static_cast<std::byte*>(mapped), bytes};
+    const auto owner = *make_kernel(spec_of(name));
+    ASSERT_EQ(mprotect(mapped, bytes, PROT_READ | PROT_WRITE), 0);
+    ASSERT_TRUE(owner->prepare(memory));
+    // A write would end the test here.
+    ASSERT_EQ(mprotect(mapped, bytes, PROT_READ), 0);
+    memory.filled = true;
+    // A part of it for the read; a chain is walked whole.
+    if (owner->traffic_a_step().read == 64) memory.bytes = bytes / 2;
+    const auto kernel = *make_kernel(spec_of(name));
+    ASSERT_TRUE(kernel->prepare(memory)) << name;
+    EXPECT_EQ(kernel->steps_a_pass(), memory.bytes / 64);
+    kernel->run(1001);
+    EXPECT_TRUE(kernel->verify()) << name;
+    owner->run(2002);
+    EXPECT_TRUE(owner->verify()) << name;
+  }
+  munmap(mapped, bytes);
+}
 
 TEST_P(OnInstructionSet, IsTheOneInUse) { EXPECT_EQ(instruction_set(), GetParam()); }
 

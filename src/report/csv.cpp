@@ -19,17 +19,29 @@ std::string summary_fields(const std::optional<Summary>& s) {
                      number(s->mean), number(s->mad));
 }
 
-/// "order,stride,kernel,stores" of a flow: those of its point, but where flows with other kernels
-/// run beside it what is known of the flow.
-std::string kernel_fields(const ScenarioResult& point, const FlowResult* flow) {
-  const auto differs = [&](const FlowResult& other) { return other.kernel != flow->kernel; };
-  const bool mixed =
-      flow != nullptr && std::any_of(point.flows.begin(), point.flows.end(), differs);
-  const bool of_point = !mixed || flow->kernel == "chase";
-  const bool chain = of_point && !point.order.empty();
-  return fmt::format("{},{},{},{}", chain ? point.order : "",
-                     chain ? std::to_string(point.stride.value) : "",
-                     mixed ? flow->kernel : point.kernel, of_point ? point.stores : "");
+/// "order,stride,kernel,stores": of a flow or of a whole point.
+std::string kernel_fields(const std::string& order, Bytes stride, const std::string& kernel,
+                          const std::string& stores) {
+  return fmt::format("{},{},{},{}", order, order.empty() ? "" : std::to_string(stride.value),
+                     kernel, stores);
+}
+
+/// The same of a flow, and "role,rate".
+std::string flow_fields(const FlowResult& flow) {
+  return fmt::format("{},{},{}",
+                     kernel_fields(flow.order, flow.stride, full_name(flow), flow.stores),
+                     flow.load ? "load" : "measured", number(flow.rate));
+}
+
+/// Over `workers` flows of a point, but for its labels. Of no worker: the columns that would name
+/// one are empty.
+std::string total_row(const std::string& host, const ScenarioResult& point, std::size_t workers,
+                      const Metric& metric) {
+  return fmt::format("{},,,,,,,{},{},,{},,,{},{},,,,{},{},{},{}", host, point.size.value,
+                     point.pages,
+                     kernel_fields(point.order, point.stride, point.kernel, point.stores), workers,
+                     name_of(point.status), metric.name, metric.unit, number(metric.value),
+                     summary_fields(metric.summary));
 }
 
 }  // namespace
@@ -84,7 +96,8 @@ std::string tidy_csv(const RunReport& report) {
   std::string text =
       "host,rank,thread,cpu,cpu_node,memory_node,memory,size_bytes,pages_asked,pages_observed,"
       "order,"
-      "stride,kernel,stores,workers,status,stop,half_width,overlap,metric,unit,value,n,ci95_low,"
+      "stride,kernel,stores,role,rate,workers,status,stop,half_width,overlap,metric,unit,value,n,"
+      "ci95_low,"
       "ci95_high,"
       "p5,p25,p75,p95,"
       "p99,min,"
@@ -102,18 +115,23 @@ std::string tidy_csv(const RunReport& report) {
             csv_field(report.hosts[static_cast<std::size_t>(worker.host)]), worker.rank,
             worker.thread, cpu, worker.cpu_node.value < 0 ? "" : to_list(NodeSet{worker.cpu_node}),
             csv_field(memory_node_text(flow)), csv_field(flow.memory), flow.size.value,
-            scenario.pages, csv_field(flow.residency.page_text()), kernel_fields(scenario, &flow),
+            scenario.pages, csv_field(flow.residency.page_text()), flow_fields(flow),
             scenario.flows.size(), name_of(scenario.status), flow.stop, number(flow.half_width),
             number(flow.overlap), metric.name, metric.unit, number(metric.value),
             summary_fields(metric.summary), labels_text(scenario));
       }
     }
-    for (const Metric& metric : scenario.totals) {
-      // Of no worker: the columns that would name one are empty.
-      text += fmt::format("all,,,,,,,{},{},,{},{},{},,,,{},{},{},{}{}", scenario.size.value,
-                          scenario.pages, kernel_fields(scenario, nullptr), scenario.flows.size(),
-                          name_of(scenario.status), metric.name, metric.unit, number(metric.value),
-                          summary_fields(metric.summary), labels_text(scenario));
+    for (const Metric& metric : scenario.totals)
+      text += total_row("all", scenario, scenario.flows.size(), metric) + labels_text(scenario);
+    for (const HostTotals& totals : scenario.host_totals) {
+      const auto flows = std::count_if(
+          scenario.flows.begin(), scenario.flows.end(),
+          [&](const FlowResult& flow) { return host_of(report, flow) == totals.host; });
+      const std::string& host = report.hosts[static_cast<std::size_t>(totals.host)];
+      for (const Metric& metric : totals.totals) {
+        text += total_row(csv_field(host), scenario, static_cast<std::size_t>(flows), metric) +
+                labels_text(scenario);
+      }
     }
   }
   return text;

@@ -63,18 +63,43 @@ TEST(Csv, TidyIsInBaseUnits) {
   EXPECT_EQ(text.find("nan"), std::string::npos);
 }
 
+TEST(Csv, TotalsOfAllHaveAsManyFieldsAsTheRest) {
+  RunReport report = testing::report();
+  report.scenarios.front().totals = {{"bandwidth_sum", "B/s", 3e9, {}}};
+  report.hosts = {"alpha", "beta"};
+  report.workers[1].host = 1;
+  report.scenarios.front().host_totals = {{1, {{"bandwidth_sum", "B/s", 1e9, {}}}}};
+  EXPECT_NE(tidy_csv(report).find("\nbeta,,,,,,,1048576,base,,random,64,chase,,,,1,ok,,,,"
+                                  "bandwidth_sum,B/s,1e+09,"),
+            std::string::npos)
+      << tidy_csv(report);
+  std::istringstream lines(tidy_csv(report));
+  std::string line;
+  std::getline(lines, line);
+  const std::size_t columns = count_fields(line);
+  while (std::getline(lines, line)) EXPECT_EQ(count_fields(line), columns) << line;
+}
+
 TEST(Csv, FlowsOfSeveralKernelsHaveTheirOwnColumns) {
   RunReport report = testing::report();
   ScenarioResult& point = report.scenarios.front();
-  point.kernel = "chase+read";
-  point.flows[1].kernel = "read";
-  point.flows[1].size = Bytes{4096};
-  point.flows[1].memory = "bind:3";
+  point.kernel = "chase+mix 3:1";
+  point.stores = "non-temporal";  // of the load
+  FlowResult& load = point.flows[1];
+  load.kernel = "mix";
+  load.mix = "3:1";
+  load.stores = "non-temporal";
+  load.order = "";
+  load.load = true;
+  load.rate = 2e9;
+  load.size = Bytes{4096};
+  load.memory = "bind:3";
   const std::string text = tidy_csv(report);
-  EXPECT_NE(text.find(",bind:0,1048576,base,4 KiB + 50 % THP,random,64,chase,"), std::string::npos)
+  EXPECT_NE(text.find(",bind:0,1048576,base,4 KiB + 50 % THP,random,64,chase,,measured,,2,"),
+            std::string::npos)
       << text;
   EXPECT_NE(text.find(",bind:3,4096,base,"), std::string::npos) << text;
-  EXPECT_NE(text.find(",,,read,"), std::string::npos) << text;
+  EXPECT_NE(text.find(",,,mix 3:1,non-temporal,load,2e+09,2,"), std::string::npos) << text;
 }
 
 }  // namespace

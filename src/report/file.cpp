@@ -57,6 +57,12 @@ std::string target_of(const std::string& path) {
   return code ? path : target.string();
 }
 
+/// A new file beside `target`, which is to take its place: the descriptor, or -1 and errno.
+int open_beside(const std::string& target, std::string& name) {
+  name = target + ".XXXXXX";
+  return mkostemp(name.data(), O_CLOEXEC);
+}
+
 }  // namespace
 
 bool is_special_file(const std::string& path) {
@@ -73,9 +79,12 @@ Expected<void> check_writable(const std::string& path, const std::string& option
     if (access(target.c_str(), W_OK) != 0) return io_error(option, path, "open", errno);
     if (!S_ISREG(status.st_mode)) return {};
   }
-  const fs::path folder = fs::path(target).parent_path();
-  const std::string where = folder.empty() ? "." : folder.string();
-  if (access(where.c_str(), W_OK | X_OK) != 0) return io_error(option, path, "open", errno);
+  // Rights alone do not tell: some file systems (/proc) let nobody make a file.
+  std::string probe;
+  const int file = open_beside(target, probe);
+  if (file < 0) return io_error(option, path, "open", errno);
+  close(file);
+  unlink(probe.c_str());
   return {};
 }
 
@@ -83,8 +92,8 @@ Expected<void> write_whole(const std::string& path, const std::string& content,
                            const std::string& option) {
   if (is_special_file(path)) return write_direct(path, content, option);
   const std::string target = target_of(path);
-  std::string temporary = target + ".XXXXXX";
-  const int file = mkostemp(temporary.data(), O_CLOEXEC);
+  std::string temporary;
+  const int file = open_beside(target, temporary);
   if (file < 0) return io_error(option, path, "open", errno);
   // mkostemp makes private files; results are as readable as the umask allows.
   const mode_t mask = umask(0);

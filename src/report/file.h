@@ -7,8 +7,9 @@
 
 namespace numatlas {
 
-/// Looks, before any work is done, whether a file could be written: its folder exists and can be
-/// written to, the path is no folder. `option` is named in the error (kind io).
+/// Looks, before any work is done, whether write_whole could write a file: what it writes beside
+/// the file can be made there (and is taken away again), the path is no folder. A file that is
+/// there stays as it is. `option` is named in the error (kind io).
 Expected<void> check_writable(const std::string& path, const std::string& option);
 
 /// Writes beside the file, flushes to disk, renames. Devices and pipes are written directly; a

@@ -109,6 +109,20 @@ TEST_F(Files, FoldersAreNoFiles) {
 TEST_F(Files, LookingDoesNotTouch) {
   EXPECT_TRUE(check_writable(path("a"), "--json"));
   EXPECT_EQ(files(), 0U);
+  ASSERT_TRUE(write_whole(path("a"), "old", "--json"));
+  EXPECT_TRUE(check_writable(path("a"), "--json"));
+  EXPECT_EQ(read(path("a")), "old");
+  EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(Files, WhereNobodyCanMakeAFileIsNoPlaceForOne) {
+  // Root has all rights there, a plain user has none.
+  for (const char* file : {"/proc/x", "/proc/self/comm"}) {
+    const auto checked = check_writable(file, "--json");
+    ASSERT_FALSE(checked) << file;
+    EXPECT_EQ(checked.error().kind, ErrorKind::io);
+    EXPECT_THAT(checked.error().message, StartsWith(std::string("--json: ") + file + ": open: "));
+  }
 }
 
 TEST_F(Files, DevicesAreWrittenDirectly) {

@@ -37,6 +37,10 @@ struct WorkerRow {
 struct FlowResult {
   int worker = 0;  ///< index into RunReport::workers
   std::string kernel;
+  std::string mix;            ///< "2:1": lines read to lines written; "" for other kernels
+  std::string stores;         ///< "ordinary", "non-temporal"; "" for kernels that do not write
+  std::string order;          ///< of the chase; "" for other kernels
+  Bytes stride;               ///< of the chase
   Bytes size;                 ///< of the memory it works on
   std::string memory;         ///< the placement asked for it, in the grammar's words
   std::string source_memory;  ///< of what it reads from, where that is apart; else ""
@@ -66,6 +70,12 @@ struct FlowResult {
   std::vector<std::string> warnings;
 };
 
+/// Metrics over the flows of one host.
+struct HostTotals {
+  int host = 0;  ///< index into RunReport::hosts
+  std::vector<Metric> totals;
+};
+
 /// One scenario: a point of the plan.
 struct ScenarioResult {
   std::string name;
@@ -80,6 +90,7 @@ struct ScenarioResult {
   std::string stores;  ///< "ordinary", "non-temporal"; "" for kernels that do not write
   std::optional<double> precision{}, time_cap{};  ///< its own, where they are not the run's
   std::vector<Metric> totals{};                   ///< over all flows
+  std::vector<HostTotals> host_totals{};          ///< of each host, where there are several
   Status status = Status::ok;
   std::string reason;             ///< of a skip, a failure or an incomplete run
   std::vector<FlowResult> flows;  ///< by worker
@@ -120,6 +131,10 @@ nlohmann::json to_json(const RunReport& report);
 /// them is replaced.
 std::string json_text(const RunReport& report);
 
+/// Index of the host that a flow ran on.
+int host_of(const RunReport& report, const FlowResult& flow);
+/// What a flow did: "read", "mix 2:1".
+std::string full_name(const FlowResult& flow);
 /// Observed node of a flow's memory: "0", "0,2" for several, "-" for unknown.
 std::string memory_node_text(const FlowResult& flow);
 /// The same for where it reads from, which is the same memory unless that is apart.

@@ -40,6 +40,12 @@ json to_json(const Summary& s) {
           {"outliers", s.outliers}};
 }
 
+/// null where there is none.
+json optional_json(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+std::string text_from(const json& value) {
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
 std::optional<double> number(const json& value) {
   return value.is_number() ? std::optional<double>(value.get<double>()) : std::nullopt;
 }
@@ -82,7 +88,7 @@ json to_json(const Residency& r) {
           {"page_size", r.page_size ? json(r.page_size->value) : json(nullptr)},
           {"thp_fraction", optional_json(r.thp_fraction)},
           {"page_text", r.page_text()},
-          {"problem", r.problem.empty() ? json(nullptr) : json(r.problem)}};
+          {"problem", optional_json(r.problem)}};
 }
 
 Residency residency_from_json(const json& v) {
@@ -96,7 +102,7 @@ Residency residency_from_json(const json& v) {
   r.pages_asked = v["pages_asked"];
   if (v["page_size"].is_number()) r.page_size = Bytes{v["page_size"]};
   r.thp_fraction = number(v["thp_fraction"]);
-  if (v["problem"].is_string()) r.problem = v["problem"];
+  r.problem = text_from(v["problem"]);
   return r;
 }
 
@@ -109,34 +115,38 @@ json to_json(const WorkerRow& worker) {
           {"memory", worker.memory}};
 }
 
-json to_json(const ScenarioResult& scenario) {
-  json flows = json::array();
-  for (const FlowResult& flow : scenario.flows) flows.push_back(to_json(flow));
-  json totals = json::array();
-  for (const Metric& metric : scenario.totals) totals.push_back(to_json(metric));
-  json labels = json::object();
-  for (const auto& [name, text] : scenario.labels) labels[name] = text;
-  return {{"name", scenario.name},
-          {"labels", std::move(labels)},
-          {"size", scenario.size.value},
-          {"pages", scenario.pages},
-          {"order", scenario.order.empty() ? json(nullptr) : json(scenario.order)},
-          {"stride", scenario.order.empty() ? json(nullptr) : json(scenario.stride.value)},
-          {"kernel", scenario.kernel},
-          {"stores", scenario.stores.empty() ? json(nullptr) : json(scenario.stores)},
-          {"precision", optional_json(scenario.precision)},
-          {"time_cap", optional_json(scenario.time_cap)},
-          {"totals", std::move(totals)},
-          {"status", name_of(scenario.status)},
-          {"reason", scenario.reason.empty() ? json(nullptr) : json(scenario.reason)},
-          {"flows", std::move(flows)}};
-}
+json to_json(const HostTotals& of_host);
+json to_json(const ScenarioResult& scenario);
 
 template <class T>
 json array_of(const std::vector<T>& items) {
   json array = json::array();
   for (const T& item : items) array.push_back(to_json(item));
   return array;
+}
+
+json to_json(const HostTotals& of_host) {
+  return {{"host", of_host.host}, {"totals", array_of(of_host.totals)}};
+}
+
+json to_json(const ScenarioResult& scenario) {
+  json labels = json::object();
+  for (const auto& [name, text] : scenario.labels) labels[name] = text;
+  return {{"name", scenario.name},
+          {"labels", std::move(labels)},
+          {"size", scenario.size.value},
+          {"pages", scenario.pages},
+          {"order", optional_json(scenario.order)},
+          {"stride", scenario.order.empty() ? json(nullptr) : json(scenario.stride.value)},
+          {"kernel", scenario.kernel},
+          {"stores", optional_json(scenario.stores)},
+          {"precision", optional_json(scenario.precision)},
+          {"time_cap", optional_json(scenario.time_cap)},
+          {"totals", array_of(scenario.totals)},
+          {"host_totals", array_of(scenario.host_totals)},
+          {"status", name_of(scenario.status)},
+          {"reason", optional_json(scenario.reason)},
+          {"flows", array_of(scenario.flows)}};
 }
 
 std::string nodes_text(const Residency& residency) {
@@ -163,9 +173,13 @@ json to_json(const FlowResult& flow) {
   return {
       {"worker", flow.worker},
       {"kernel", flow.kernel},
+      {"mix", optional_json(flow.mix)},
+      {"stores", optional_json(flow.stores)},
+      {"order", optional_json(flow.order)},
+      {"stride", flow.order.empty() ? json(nullptr) : json(flow.stride.value)},
       {"size", flow.size.value},
       {"memory", flow.memory},
-      {"source_memory", flow.source_memory.empty() ? json(nullptr) : json(flow.source_memory)},
+      {"source_memory", optional_json(flow.source_memory)},
       {"metrics", array_of(flow.metrics)},
       {"samples", flow.samples},
       {"stop", flow.stop},
@@ -183,7 +197,7 @@ json to_json(const FlowResult& flow) {
       {"policy", {{"mechanism", flow.policy.mechanism}, {"note", flow.policy.note}}},
       {"together", flow.together},
       {"stretch_bytes", flow.stretch_bytes},
-      {"wrong", flow.wrong.empty() ? json(nullptr) : json(flow.wrong)},
+      {"wrong", optional_json(flow.wrong)},
       {"steps_a_sample", flow.steps_a_sample},
       {"warm_up_steps", flow.warm_up_steps},
       {"involuntary_switches", flow.involuntary_switches},
@@ -197,9 +211,13 @@ FlowResult flow_from_json(const json& v) {
   FlowResult flow;
   flow.worker = v["worker"];
   flow.kernel = v["kernel"];
+  flow.mix = text_from(v["mix"]);
+  flow.stores = text_from(v["stores"]);
+  flow.order = text_from(v["order"]);
+  if (v["stride"].is_number()) flow.stride = Bytes{v["stride"]};
   flow.size = Bytes{v["size"]};
   flow.memory = v["memory"];
-  if (v["source_memory"].is_string()) flow.source_memory = v["source_memory"];
+  flow.source_memory = text_from(v["source_memory"]);
   for (const json& m : v["metrics"]) {
     Metric metric{m["name"], m["unit"], number(m["value"]), std::nullopt};
     if (m["summary"].is_object()) metric.summary = summary_from_json(m["summary"]);
@@ -222,7 +240,7 @@ FlowResult flow_from_json(const json& v) {
   flow.policy = {v["policy"]["mechanism"], v["policy"]["note"]};
   flow.together = v["together"];
   flow.stretch_bytes = v["stretch_bytes"].get<std::vector<double>>();
-  if (v["wrong"].is_string()) flow.wrong = v["wrong"];
+  flow.wrong = text_from(v["wrong"]);
   flow.steps_a_sample = v["steps_a_sample"];
   flow.warm_up_steps = v["warm_up_steps"];
   flow.involuntary_switches = v["involuntary_switches"];
@@ -242,8 +260,7 @@ json to_json(const RunReport& report) {
           {"started", report.started},
           {"seconds", report.seconds},
           {"complete", report.complete},
-          {"incomplete_reason",
-           report.incomplete_reason.empty() ? json(nullptr) : json(report.incomplete_reason)},
+          {"incomplete_reason", optional_json(report.incomplete_reason)},
           {"comm", report.comm},
           {"engine", report.engine},
           {"isa", report.isa},
@@ -263,6 +280,14 @@ json to_json(const RunReport& report) {
 
 std::string json_text(const RunReport& report) {
   return to_json(report).dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+int host_of(const RunReport& report, const FlowResult& flow) {
+  return report.workers[static_cast<std::size_t>(flow.worker)].host;
+}
+
+std::string full_name(const FlowResult& flow) {
+  return flow.mix.empty() ? flow.kernel : flow.kernel + " " + flow.mix;
 }
 
 std::string memory_node_text(const FlowResult& flow) { return nodes_text(flow.residency); }

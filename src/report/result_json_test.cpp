@@ -16,6 +16,10 @@ using ::testing::HasSubstr;
 void expect_same(const FlowResult& a, const FlowResult& b) {
   EXPECT_EQ(a.worker, b.worker);
   EXPECT_EQ(a.kernel, b.kernel);
+  EXPECT_EQ(a.mix, b.mix);
+  EXPECT_EQ(a.stores, b.stores);
+  EXPECT_EQ(a.order, b.order);
+  EXPECT_EQ(a.stride, b.stride);
   ASSERT_EQ(a.metrics.size(), b.metrics.size());
   for (std::size_t i = 0; i < a.metrics.size(); ++i) {
     EXPECT_EQ(a.metrics[i].name, b.metrics[i].name);
@@ -64,6 +68,8 @@ TEST(ResultJson, FlowsSurviveTheWayToRankZero) {
   FlowResult high = testing::flow(0, 1e-9);
   high.address = ~std::uint64_t{0};
   high.steps_a_sample = ~std::uint64_t{0};
+  high.mix = "2:1";
+  high.stores = "ordinary";
   expect_same(through_text(high), high);
 }
 
@@ -92,8 +98,13 @@ void expect_sound(const json& value, const std::string& where) {
 }
 
 TEST(ResultJson, ReportHasEverythingAndNoNan) {
-  const json report = to_json(testing::report());
+  RunReport found = testing::report();
+  found.scenarios[0].host_totals = {{1, {{"bandwidth_sum", "B/s", 2.0, {}}}}};
+  const json report = to_json(found);
   expect_sound(report, "");
+  EXPECT_EQ(report["scenarios"][0]["host_totals"][0]["host"], 1);
+  EXPECT_EQ(report["scenarios"][0]["host_totals"][0]["totals"][0]["value"], 2.0);
+  EXPECT_TRUE(report["scenarios"][1]["host_totals"].empty());
   EXPECT_EQ(report["schema_version"], 1);
   EXPECT_EQ(report["complete"], true);
   EXPECT_TRUE(report["incomplete_reason"].is_null());

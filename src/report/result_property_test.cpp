@@ -31,6 +31,10 @@ FlowResult some_flow() {
   FlowResult f;
   f.worker = *rc::gen::inRange(0, 100'000);
   f.kernel = some_text();
+  f.mix = some_text();
+  f.stores = some_text();
+  f.order = some_text();
+  f.stride = Bytes{some_count()};
   f.size = Bytes{some_count()};
   f.memory = some_text();
   f.source_memory = some_text();

@@ -107,6 +107,17 @@ std::vector<std::string> counted(const std::vector<std::string>& texts) {
   return lines;
 }
 
+/// Of a point that was cut off: why its workers have figures and all of them together have none.
+std::string missing_sum_text(const ScenarioResult& point) {
+  const bool rates =
+      std::any_of(point.flows.begin(), point.flows.end(),
+                  [](const FlowResult& flow) { return find_metric(flow, "bandwidth") != nullptr; });
+  const bool without = point.status == Status::incomplete && rates && point.totals.empty();
+  return without ? "; its workers have what they had recorded, their time together has no end and "
+                   "so no sum"
+                 : "";
+}
+
 }  // namespace
 
 std::string pair_table(const RunReport& report, const std::string& metric,
@@ -232,7 +243,8 @@ std::string notes_text(const RunReport& report) {
   std::vector<std::string> not_converged;
   for (const ScenarioResult& scenario : report.scenarios) {
     if (scenario.status != Status::ok) {
-      text += fmt::format("{}: {}: {}\n", scenario.name, name_of(scenario.status), scenario.reason);
+      text += fmt::format("{}: {}: {}{}\n", scenario.name, name_of(scenario.status),
+                          scenario.reason, missing_sum_text(scenario));
     }
     std::size_t open = 0;
     std::size_t measured = 0;

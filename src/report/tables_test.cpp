@@ -150,5 +150,18 @@ TEST(WithPrefix, EveryLineOnce) {
   EXPECT_EQ(with_prefix("[1] ", ""), "");
 }
 
+TEST(Notes, APointThatWasCutOffSaysWhyItHasNoSum) {
+  RunReport report = testing::report();
+  ScenarioResult& point = report.scenarios.front();
+  point.status = Status::incomplete;
+  point.reason = "interrupted";
+  EXPECT_THAT(notes_text(report), HasSubstr("1MiB base: incomplete: interrupted\n"));
+  point.flows.front().metrics.front().name = "bandwidth";
+  EXPECT_THAT(notes_text(report),
+              HasSubstr("incomplete: interrupted; its workers have what they had recorded"));
+  point.totals = {{"bandwidth_sum", "B/s", 1e9, {}}};
+  EXPECT_THAT(notes_text(report), HasSubstr("1MiB base: incomplete: interrupted\n"));
+}
+
 }  // namespace
 }  // namespace numatlas

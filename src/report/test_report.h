@@ -9,6 +9,8 @@ inline FlowResult flow(int worker, double seconds) {
   FlowResult f;
   f.worker = worker;
   f.kernel = "chase";
+  f.order = "random";
+  f.stride = Bytes{64};
   f.samples = {seconds, seconds * 1.25, seconds * 0.75, seconds, seconds, seconds * 1.5, seconds};
   const auto summary = summarize(f.samples);
   f.metrics = {{"latency", "s", seconds, summary}};

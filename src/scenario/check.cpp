@@ -83,7 +83,7 @@ Expected<void> check_shared_memory(const FileFlow& flow) {
   return {};
 }
 
-/// Both sides prepare what stands in the memory, so it must be the same.
+/// The owner fills the memory, and what it wrote must suit both: nobody else may write there.
 Expected<void> check_same_content(const FileFlow& flow, const FileFlow& owner) {
   const bool answer = is_answer(flow.kernel) && flow.kernel == owner.kernel + " answer";
   const bool reads = flow.kernel == "read" && owner.kernel == "read";
@@ -92,12 +92,13 @@ Expected<void> check_same_content(const FileFlow& flow, const FileFlow& owner) {
     return wrong_key(
         flow, "shares",
         fmt::format("the kernel '{}' cannot share the memory of '{}'", flow.kernel, owner.kernel),
-        "these can: read and read, chase and chase, cas and \"cas answer\", store and "
-        "\"store answer\"");
+        "leave out shares and give it memory of its own (size, memory); these can share: read and "
+        "read, chase and chase, cas and \"cas answer\", store and \"store answer\"");
   }
-  if (chases && (flow.order || flow.stride || flow.window || flow.seed || flow.size)) {
+  if (chases &&
+      (flow.order || flow.stride || flow.window || flow.seed || flow.verify_full || flow.size)) {
     return wrong_key(flow, "shares", "a chase that shares memory walks the other's chain",
-                     "leave out size, order, stride, window and seed");
+                     "leave out size, order, stride, window, seed and verify");
   }
   if (flow.size && owner.size && *flow.size > *owner.size)
     return wrong_key(flow, "size", "is more than that of the flow whose memory it shares");

@@ -62,8 +62,8 @@ struct FileScenario {
   std::optional<Nanoseconds> time;
   std::optional<double> precision;
   std::optional<bool> to_the_end;
-  std::vector<FileFlow> flows;
-  std::string comment;  ///< a line before it, when written; not read
+  std::vector<FileFlow> flows;  ///< none: when written, its comment is all there is of it
+  std::string comment;          ///< a line before it, when written; not read
   Places places;
   friend bool operator==(const FileScenario&, const FileScenario&) = default;
 };

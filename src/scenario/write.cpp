@@ -165,6 +165,7 @@ std::string text_of(const ScenarioFile& file, const std::vector<std::string>& he
   for (const FileScenario& scenario : file.scenarios) {
     if (!text.empty()) text += '\n';
     if (!scenario.comment.empty()) text += comment(scenario.comment);
+    if (scenario.flows.empty()) continue;
     Lines lines;
     lines.add("name", in_quotes(scenario.name));
     lines.add_if("time", scenario.time, [](auto time) { return in_quotes(time_text(time)); });

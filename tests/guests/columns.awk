@@ -3,7 +3,7 @@
 # Not for reports with a comma within a value.
 BEGIN { FS = ","; count = split(names, wanted, " ") }
 NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
-$1 == "all" { next }
+$at["rank"] == "" { next }
 {
   line = ""
   for (i = 1; i <= count; ++i) {

@@ -117,7 +117,8 @@ std::string bandwidth_table(const RunReport& report, bool stats) {
         "Bandwidth in GB/s (pages: {}; kernels: {}; nodes: of the CPUs -> of the memory)\n"
         "sum: bytes as STREAM counts them, of all workers over their common time{}; moved: with "
         "the\n"
-        "line that an ordinary store fetches first (CPUs that spare this move less)\n",
+        "line that an ordinary store fetches first (CPUs that spare this move less)\n"
+        "+-: half the 95 % interval of the sum; what converged is each worker's own median\n",
         kind, report.isa, report.hosts.size() > 1 ? ", a time for each host" : "");
     text += aligned(rows, 2) + "\n";
   }

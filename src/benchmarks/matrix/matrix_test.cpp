@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "benchmarks/matrix/table.h"
+#include "benchmarks/metrics.h"
 #include "benchmarks/parse.h"
 #include "machine/source.h"
 
@@ -81,6 +82,8 @@ TEST(MatrixTable, HostsStandApart) {
     flow.stretch_bytes = {(worker + 1) * 1e9, (worker + 1) * 1e9};
     point.flows.push_back(flow);
   }
+  point.host_totals = host_sums_of(point, report);
+  ASSERT_EQ(point.host_totals.size(), 2U);
   report.scenarios = {point};
   const RunReport second = of_host(report, 1);
   ASSERT_EQ(second.scenarios[0].flows.size(), 1U);
@@ -88,6 +91,9 @@ TEST(MatrixTable, HostsStandApart) {
   const std::string text = matrix_table(report, false);
   EXPECT_THAT(text, HasSubstr("Host a"));
   EXPECT_THAT(text, HasSubstr("4.00"));
+  // What is in the files is what the table shows.
+  report.scenarios[0].host_totals[1].totals[0].value = 5e9;
+  EXPECT_THAT(matrix_table(report, false), HasSubstr("5.00"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "benchmarks/matrix/table.h"
 
-#include <set>
+#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -116,10 +116,11 @@ RunReport of_host(const RunReport& report, int host) {
   RunReport part = report;
   part.machines = {report.machines[static_cast<std::size_t>(host)]};
   for (ScenarioResult& point : part.scenarios) {
-    std::erase_if(point.flows, [&](const FlowResult& flow) {
-      return report.workers[static_cast<std::size_t>(flow.worker)].host != host;
-    });
-    point.totals = sums_of(point, part);
+    std::erase_if(point.flows,
+                  [&](const FlowResult& flow) { return host_of(report, flow) != host; });
+    const auto mine = std::find_if(point.host_totals.begin(), point.host_totals.end(),
+                                   [&](const HostTotals& totals) { return totals.host == host; });
+    point.totals = mine == point.host_totals.end() ? std::vector<Metric>{} : mine->totals;
   }
   return part;
 }

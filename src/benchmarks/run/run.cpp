@@ -161,8 +161,9 @@ ScenarioResult head_of(const Scenario& scenario, const StopRule& usual) {
   head.pages = name_of(measured->region.pages);
   std::vector<std::string> kernels;
   for (const Flow& flow : scenario.flows) {
-    if (std::find(kernels.begin(), kernels.end(), flow.kernel.name) == kernels.end())
-      kernels.push_back(flow.kernel.name);
+    const std::string kernel = full_name(flow.kernel);
+    if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end())
+      kernels.push_back(kernel);
   }
   head.kernel = fmt::format("{}", fmt::join(kernels, "+"));
   if (measured->kernel.name == "chase") {

@@ -40,7 +40,7 @@ Row flow_row(const RunReport& report, const ScenarioResult& point, const FlowRes
   return {point.name,
           cores_text(worker.cpus),
           worker.cpu_node.value < 0 ? "-" : std::to_string(worker.cpu_node.value),
-          flow.kernel,
+          full_name(flow),
           flow.load ? "load" : "measured",
           asked_text(flow),
           found_text(flow),
