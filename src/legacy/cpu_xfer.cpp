@@ -17,7 +17,7 @@
 #include "benchmarks/runner.h"
 #include "comm/launcher.h"
 #include "engine/agreement.h"
-#include "legacy/latency_run.h"
+#include "legacy/program.h"
 #include "report/file.h"
 #include "report/worker_table.h"
 
@@ -339,13 +339,7 @@ int cpu_xfer(const std::vector<std::string>& words) {
   CLI::App app("Bandwidth of the CPUs to each memory node, in the layout of Intel MLC.");
   XferOptions options;
   declare_options(app, options);
-  try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::Success& success) {
-    return app.exit(success);  // --help
-  } catch (const CLI::ParseError& error) {
-    return end_with_error({ErrorKind::usage, error.what(), "see `numa_cpu_xfer_bench --help`"});
-  }
+  if (const auto ended = parse_program(app, words)) return *ended;
   if (options.engine != "native" && options.engine != "mlc") {
     return end_with_error({ErrorKind::usage,
                            fmt::format("--engine: '{}' is not one of native, mlc", options.engine),
