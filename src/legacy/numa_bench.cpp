@@ -134,6 +134,7 @@ int numa_bench(const std::vector<std::string>& words) {
            core_lines(report, options.serial ? "alone" : "together");
   };
   return run_on_ranks(touch_wording, [&](Comm& comm) -> Expected<void> {
+    if (auto one = check_one_task(comm); !one) return one;
     if (!options.first && parsed->options.machine.empty()) {
       if (auto two = check_two_cpus(); !two) return two;
     }

@@ -133,6 +133,7 @@ int numa_xfer(const std::vector<std::string>& words) {
   RunHooks hooks;
   hooks.table = [&](const RunReport& report) { return numa_xfer_text(*asked, report); };
   return run_on_ranks(copy_wording, [&](Comm& comm) -> Expected<void> {
+    if (auto one = check_one_task(comm); !one) return one;
     return run_with_notes(*parsed, comm, hooks, copy_wording);
   });
 }

@@ -39,6 +39,10 @@ int run_on_ranks(const Wording& own, const std::function<Expected<void>(Comm&)>&
 Expected<void> run_with_notes(const ParsedRun& parsed, Comm& comm, RunHooks hooks,
                               const Wording& own);
 
+/// Error (usage) when there are several ranks, the same on each: for a program whose threads
+/// measure without ranks, and would do so beside each other.
+Expected<void> check_one_task(const Comm& comm);
+
 /// For tests: the placement of a recorded machine, as `numatlas exec` hands it on there
 /// (NUMATLAS_TEST_MACHINE, _CPUS, _MEMORY); empty unless the null engine is asked for.
 std::vector<std::string> test_words();
