@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # To be sourced: find_launcher MPI NUMATLAS sets the array `launcher`, or exits with 77 (skipped) when
-# this launcher or the program's plug-in for it is not here. A launcher around the tests themselves
-# must not show to the programs that are tested.
+# this launcher or the program's plug-in for it is not here.
+# shellcheck source=tests/outside.sh
+. "$(dirname "${BASH_SOURCE[0]}")/outside.sh"
 find_launcher() {
   case $1 in
     openmpi) launcher=(mpirun.openmpi --oversubscribe) ;;
@@ -16,11 +17,7 @@ find_launcher() {
     echo "skipped: this build has no plug-in for $1"
     exit 77
   fi
-  local name
-  for name in $(compgen -e |
-    grep -E '^(SLURM_|PMI_|PMIX_|OMPI_COMM|HYDI_|MPI_LOCAL|NUMATLAS_|OMP_)'); do
-    unset "$name"
-  done
+  hide_outside
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   # Leaks inside an MPI library are not ours, and a rank that leaves after a stop frees nothing.
   export ASAN_OPTIONS=detect_leaks=0

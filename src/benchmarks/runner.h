@@ -29,9 +29,10 @@ Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& 
                                   const RunHooks& hooks = {});
 
 /// Connects the ranks, calls `work` on each, prints its error once and ends all ranks together.
-/// Returns the process's exit code. `mpi`: as --mpi; `alone`: a recorded machine needs no ranks.
-int with_ranks(const std::string& mpi, bool alone,
-               const std::function<Expected<void>(Comm&)>& work);
+/// Returns the process's exit code. `mpi`: as --mpi; `alone`: a recorded machine needs no ranks;
+/// `in_words`: how the program says an error, when it has words of its own for it.
+int with_ranks(const std::string& mpi, bool alone, const std::function<Expected<void>(Comm&)>& work,
+               const std::function<Error(Error)>& in_words = {});
 
 /// run_benchmark within with_ranks.
 int run_and_exit_code(const Benchmark& benchmark, const RunOptions& options,

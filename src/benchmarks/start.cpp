@@ -40,17 +40,18 @@ int end_together(Comm& comm, const Error& error) {
 
 }  // namespace
 
-int with_ranks(const std::string& mpi, bool alone,
-               const std::function<Expected<void>(Comm&)>& work) {
+int with_ranks(const std::string& mpi, bool alone, const std::function<Expected<void>(Comm&)>& work,
+               const std::function<Error(Error)>& in_words) {
+  const auto said = [&](const Error& error) { return in_words ? in_words(error) : error; };
   install_signal_handlers();
   auto comm = alone ? Expected<std::unique_ptr<Comm>>(make_single_comm()) : connect_comm(mpi);
   if (!comm) {
-    if (should_report(detect_launcher())) print_error(comm.error());
+    if (should_report(detect_launcher())) print_error(said(comm.error()));
     return exit_code(comm.error().kind);
   }
   try {
     const auto worked = work(**comm);
-    return worked ? 0 : end_together(**comm, worked.error());
+    return worked ? 0 : end_together(**comm, said(worked.error()));
   } catch (const std::exception& error) {
     // Nothing here throws on purpose, but a library may, and the other ranks must not wait.
     print_error({ErrorKind::internal, error.what(), ""});

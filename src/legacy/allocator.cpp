@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "benchmarks/parse.h"
 #include "report/grouped_table.h"
 #include "report/process_memory.h"
 #include "report/worker_table.h"
@@ -35,12 +34,11 @@ Error leftover(const CLI::App& app) {
   const std::string& word = words.front();
   const bool negative = word.size() > 1 && word[0] == '-' && word[1] >= '0' && word[1] <= '9';
   if (negative) return checked_size(word).error();
-  Error error = leftover_error(app, words);
+  Error error = unknown_word(app, words);
   if (!word.starts_with('-')) {
     error.message =
         fmt::format("{}: only one size is taken, and '{}' follows it", allocator_name, word);
   }
-  if (!error.hint.starts_with("did you mean")) error.hint = "see `numa_allocator --help`";
   return error;
 }
 
@@ -144,18 +142,12 @@ int allocator(const std::vector<std::string>& argv) {
   app.add_flag("--serial", serial, "one rank at a time");
   app.footer("\n`numatlas latency` measures the same with more options. man numa_allocator");
   app.allow_extras();
-  try {
-    app.parse(std::vector<std::string>(argv.rbegin(), argv.rend() - 1));
-  } catch (const CLI::Success& success) {
-    return app.exit(success);  // --help
-  } catch (const CLI::ParseError& error) {
-    return end_with_error({ErrorKind::usage, error.what(), "see `numa_allocator --help`"});
-  }
+  if (const auto ended = parse_program(app, {argv.begin() + 1, argv.end()})) return *ended;
   if (!app.remaining().empty()) return end_with_error(leftover(app));
   const auto checked = checked_size(size);
   if (!checked) return end_with_error(checked.error());
   Command command;
-  command.size_option = "SIZE_MB";
+  command.wording = {{"--size", "SIZE_MB"}, measures_what_fits};
   command.words = {"--size=" + *checked};
   if (serial) command.words.push_back("--serial");
   command.table = [&argv](const RunReport& report) {

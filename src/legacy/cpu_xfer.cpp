@@ -5,19 +5,19 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <chrono>
 #include <cstdlib>
-#include <memory>
 #include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/say.h"
 #include "benchmarks/parse.h"
 #include "benchmarks/runner.h"
-#include "comm/launcher.h"
 #include "engine/agreement.h"
-#include "legacy/latency_run.h"
+#include "legacy/command_output.h"
+#include "legacy/program.h"
 #include "report/file.h"
 #include "report/worker_table.h"
 
@@ -34,6 +34,8 @@ constexpr std::array<Traffic, 5> traffics{{{"ALL Reads", "read"},
                                            {"2:1 Reads-Writes", "mix 2:1"},
                                            {"1:1 Reads-Writes", "mix 1:1"},
                                            {"Stream-triad like", "triad"}}};
+
+using Seconds = std::chrono::duration<double>;
 
 struct XferOptions {
   bool matrix = false, injection = false;
@@ -54,7 +56,8 @@ void declare_options(CLI::App& app, XferOptions& options) {
                  "native, or mlc: also run Intel MLC from the PATH and print both")
       ->type_name("NAME")
       ->capture_default_str();
-  app.add_option("--time", options.time, "measuring time in all, without MLC's own")
+  app.add_option("--time", options.time,
+                 "for the whole, preparing of memory included, MLC's own not")
       ->type_name("TIME")
       ->capture_default_str();
   app.footer(
@@ -69,23 +72,12 @@ std::optional<double> number_in(const std::string& word) {
   return value;
 }
 
-/// Output of a command; nothing when it cannot be run or fails.
-std::optional<std::string> output_of(const std::string& command) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(
-      popen(command.c_str(), "r"), [](FILE* file) { return file == nullptr ? 0 : pclose(file); });
-  if (pipe == nullptr) return std::nullopt;
-  std::string text;
-  std::array<char, 4096> part{};
-  while (const std::size_t count = std::fread(part.data(), 1, part.size(), pipe.get()))
-    text.append(part.data(), count);
-  return text;
-}
-
 bool on_the_path(const std::string& program) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    if (access((folder + "/" + program).c_str(), X_OK) == 0) return true;
+    folder += "/" + program;
+    if (access(folder.c_str(), X_OK) == 0) return true;
   }
   return false;
 }
@@ -98,32 +90,19 @@ std::string ratio(const std::optional<double>& ours, const std::optional<double>
   return ours && theirs && *theirs > 0 ? fmt::format("{:.2f}", *ours / *theirs) : "-";
 }
 
+/// Of a point that was measured to its end.
 std::optional<double> sum_of(const ScenarioResult& point) {
   const Metric* sum = find_total(point, "bandwidth_sum");
-  return sum != nullptr ? sum->value : std::nullopt;
+  return sum != nullptr && point.status == Status::ok ? sum->value : std::nullopt;
 }
 
-/// Runs words of numatlas without a report of their own; what there is to note goes to stderr.
-Expected<RunReport> run_words(const std::string& command, std::vector<std::string> words,
-                              Comm& comm) {
-  const std::vector<std::string> test = test_words();
-  words.insert(words.end(), test.begin(), test.end());
-  auto parsed = parse_run(command, words);
-  if (!parsed) return fail(parsed.error());
-  RunHooks hooks;
-  hooks.table = [](const RunReport& report) {
-    say(notes_text(report));
-    return std::string();
-  };
-  auto report = run_benchmark(*parsed->benchmark, parsed->options, comm, hooks);
-  if (report) return report;
-  // Errors name the option that this program has.
-  Error error = renamed(report.error(), "--memory", "--membind");
-  if (error.kind == ErrorKind::resource) {
-    error = renamed(std::move(error), "--size", "memory");
-    error.hint = "name nodes that have more of it with --membind, or fewer CPUs with taskset";
-  }
-  return fail(error);
+/// How it says what `numatlas bandwidth` and `matrix` say.
+Wording wording_of(const XferOptions& options) {
+  return {{"ask for less, or add --skip-too-large to measure the sizes that fit",
+           "name nodes that have more of it with --membind, or fewer CPUs with taskset"},
+          {", or for --serial", ""},
+          {"--size", "memory"},
+          {"--memory", options.nodes.empty() ? "memory" : "--membind"}};
 }
 
 NodeMatrix matrix_of(const RunReport& report) {
@@ -136,6 +115,8 @@ NodeMatrix matrix_of(const RunReport& report) {
     if (matrix.rows.empty() || matrix.rows.back().first != cpus) matrix.rows.push_back({cpus, {}});
     matrix.rows.back().second.push_back(sum_of(point));
   }
+  // After a stop the last row is not whole.
+  for (auto& [node, rates] : matrix.rows) rates.resize(matrix.columns.size());
   return matrix;
 }
 
@@ -155,7 +136,10 @@ PeakInjection injection_of(const RunReport& report, std::optional<int> node) {
 class Run {
  public:
   Run(XferOptions options, std::vector<std::optional<int>> nodes, double seconds)
-      : options_(std::move(options)), nodes_(std::move(nodes)), seconds_(seconds) {}
+      : options_(std::move(options)),
+        nodes_(std::move(nodes)),
+        seconds_left_(seconds),
+        parts_left_((options_.injection ? 1 : 0) + (options_.matrix ? 1 : 0)) {}
 
   Expected<void> operator()(Comm& comm) {
     std::optional<Error> problem;
@@ -174,60 +158,104 @@ class Run {
 
  private:
   Expected<void> injection(Comm& comm, std::optional<int> node) {
-    const double points = static_cast<double>(traffics.size() * nodes_.size());
-    std::vector<std::string> words{
-        "--kernels",   "read,triad", "--mix",
-        "3:1,2:1,1:1", "--time",     fmt::format("{:.3f}s", injection_seconds() / points)};
-    if (node) words.insert(words.end(), {"--memory", fmt::format("bind:{}", *node)});
-    const auto report = run_words("bandwidth", words, comm);
-    if (!report) return fail(report.error());
-    return agree(comm,
-                 error_of(comm.rank() == 0 ? show_injection(*report, node) : Expected<void>{}));
-  }
-
-  Expected<void> show_injection(const RunReport& report, std::optional<int> node) const {
-    const PeakInjection ours = injection_of(report, node);
-    if (options_.engine != "mlc") return write_stdout(peak_injection_text(ours, nullptr));
-    const std::string bind = node ? fmt::format("numactl --membind={} ", *node) : "";
-    const auto text = output_of(bind + "mlc --peak_injection_bandwidth 2>&1");
-    const PeakInjection theirs = parse_peak_injection(text.value_or(""));
-    if (theirs.rates.empty()) return no_mlc(text.value_or(""));
-    return write_stdout(peak_injection_text(ours, &theirs));
+    std::vector<std::string> words{"--kernels", "read,triad", "--mix", "3:1,2:1,1:1"};
+    std::vector<std::string> mlc{"mlc", "--peak_injection_bandwidth"};
+    if (node) {
+      words.insert(words.end(), {"--memory", fmt::format("bind:{}", *node)});
+      mlc.insert(mlc.begin(), {"numactl", fmt::format("--membind={}", *node)});
+    }
+    return part(comm, "bandwidth", words, 1.0 / static_cast<double>(nodes_.size()),
+                [&](const RunReport& report) {
+                  return show(report, injection_of(report, node), mlc, parse_peak_injection,
+                              peak_injection_text);
+                });
   }
 
   Expected<void> matrix(Comm& comm) {
-    const auto report =
-        run_words("matrix",
-                  {"--only", "bandwidth", "--kernels", "read", "--mix", "none", "--time",
-                   fmt::format("{:.3f}s", seconds_ - injection_seconds())},
-                  comm);
-    if (!report) return fail(report.error());
-    return agree(comm, error_of(comm.rank() == 0 ? show_matrix(*report) : Expected<void>{}));
+    return part(comm, "matrix", {"--only", "bandwidth", "--kernels", "read", "--mix", "none"}, 1,
+                [&](const RunReport& report) {
+                  return show(report, matrix_of(report), {"mlc", "--bandwidth_matrix"},
+                              parse_bandwidth_matrix, bandwidth_matrix_text);
+                });
   }
 
-  Expected<void> show_matrix(const RunReport& report) const {
-    const NodeMatrix ours = matrix_of(report);
-    if (options_.engine != "mlc") return write_stdout(bandwidth_matrix_text(ours, nullptr));
-    const auto text = output_of("mlc --bandwidth_matrix 2>&1");
-    const NodeMatrix theirs = parse_bandwidth_matrix(text.value_or(""));
-    if (theirs.rows.empty()) return no_mlc(text.value_or(""));
-    return write_stdout(bandwidth_matrix_text(ours, &theirs));
+  /// Runs words of numatlas in `parts` of the parts that are left to do, and has rank 0 show what
+  /// there is; after a stop too.
+  Expected<void> part(Comm& comm, const std::string& command, std::vector<std::string> words,
+                      double parts,
+                      const std::function<Expected<void>(const RunReport&)>& show_report) {
+    const std::vector<std::string> test = test_words();
+    words.insert(words.end(), test.begin(), test.end());
+    auto parsed = parse_run(command, words);
+    if (!parsed) return fail(parsed.error());
+    // What the parts before took too long goes off the rest; the runner's own least time is left.
+    constexpr double shortest = 0.02;
+    const auto share = comm.broadcast(
+        std::to_string(std::max(shortest, seconds_left_ * std::min(1.0, parts / parts_left_))));
+    if (!share) return fail(share.error());
+    const Seconds time{std::stod(*share)};
+    parsed->options.stop.time = std::chrono::duration_cast<Nanoseconds>(time);
+    parsed->options.time_of_all = true;
+    std::optional<RunReport> seen;
+    RunHooks hooks;
+    hooks.table = [&](const RunReport& report) {
+      seen = report;
+      return std::string();
+    };
+    const auto start = std::chrono::steady_clock::now();
+    const auto ran = run_benchmark(*parsed->benchmark, parsed->options, comm, hooks);
+    // The scripted clock of the null engine is not this one.
+    const Seconds spent =
+        parsed->options.null_engine ? time : std::chrono::steady_clock::now() - start;
+    seconds_left_ -= spent.count();
+    parts_left_ -= parts;
+    Expected<void> shown;
+    if (seen) {
+      say(in_its_words(notes_text(*seen), wording_of(options_)));
+      seen->complete = ran.has_value();
+      shown = show_report(*seen);
+    }
+    if (!ran) return fail(ran.error());
+    // A stop reaches each rank by itself.
+    if (!shown && shown.error().kind == ErrorKind::interrupted) return shown;
+    return agree(comm, error_of(shown));
   }
 
-  double injection_seconds() const {
-    return !options_.injection ? 0 : options_.matrix ? seconds_ / 2 : seconds_;
+  /// Prints our figures, and MLC's beside them when it is asked for and ours are whole.
+  template <class Figures>
+  Expected<void> show(const RunReport& report, const Figures& ours,
+                      const std::vector<std::string>& mlc, Figures (*parse)(const std::string&),
+                      std::string (*text_of)(const Figures&, const Figures*)) const {
+    const auto finished = [](const ScenarioResult& point) { return point.status == Status::ok; };
+    if (!report.complete &&
+        std::none_of(report.scenarios.begin(), report.scenarios.end(), finished)) {
+      return {};
+    }
+    if (options_.engine != "mlc" || !report.complete) return write_stdout(text_of(ours, nullptr));
+    const auto output = output_of(mlc);
+    const Figures theirs = parse(output ? output->text : "");
+    auto written = write_stdout(text_of(ours, theirs.empty() ? nullptr : &theirs));
+    if (!written) return written;
+    if (output) return judge(mlc, *output, !theirs.empty());
+    const bool stopped = output.error().kind == ErrorKind::interrupted;
+    return fail(output.error().kind, (stopped ? "" : "--engine mlc: ") + output.error().message);
   }
 
-  Expected<void> no_mlc(const std::string& said) const {
+  static Expected<void> judge(const std::vector<std::string>& mlc, const CommandOutput& output,
+                              bool has_figures) {
+    if (has_figures && output.ending.empty()) return {};
+    const std::string said = output.text.substr(0, output.text.find('\n'));
     return fail(ErrorKind::unavailable,
-                "--engine mlc: mlc printed no bandwidths" +
-                    (said.empty() ? "" : ": " + said.substr(0, said.find('\n'))),
+                fmt::format("--engine mlc: `{}` {}{}", fmt::join(mlc, " "),
+                            output.ending.empty() ? "printed no bandwidths" : output.ending,
+                            said.empty() ? "" : ": " + said),
                 "see what mlc itself says");
   }
 
   XferOptions options_;
   std::vector<std::optional<int>> nodes_;
-  double seconds_;
+  double seconds_left_;  ///< of --time
+  double parts_left_;    ///< one for the injection, one for the matrix
 };
 
 }  // namespace
@@ -339,13 +367,7 @@ int cpu_xfer(const std::vector<std::string>& words) {
   CLI::App app("Bandwidth of the CPUs to each memory node, in the layout of Intel MLC.");
   XferOptions options;
   declare_options(app, options);
-  try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::Success& success) {
-    return app.exit(success);  // --help
-  } catch (const CLI::ParseError& error) {
-    return end_with_error({ErrorKind::usage, error.what(), "see `numa_cpu_xfer_bench --help`"});
-  }
+  if (const auto ended = parse_program(app, words)) return *ended;
   if (options.engine != "native" && options.engine != "mlc") {
     return end_with_error({ErrorKind::usage,
                            fmt::format("--engine: '{}' is not one of native, mlc", options.engine),
@@ -369,9 +391,8 @@ int cpu_xfer(const std::vector<std::string>& words) {
     error.message = "--time: " + error.message;
     return end_with_error(error);
   }
-  const double seconds = std::chrono::duration<double>(*time).count();
-  Run run(options, nodes, seconds);
-  return with_ranks("auto", false, run);
+  Run run(options, nodes, Seconds(*time).count());
+  return run_on_ranks(wording_of(options), run);
 }
 
 }  // namespace numatlas::legacy

@@ -12,12 +12,16 @@ namespace numatlas::legacy {
 struct PeakInjection {
   std::optional<int> memory_node;  ///< all memory was there; absent: each CPU's own node
   std::vector<std::pair<std::string, std::optional<double>>> rates;
+
+  bool empty() const { return rates.empty(); }
 };
 
 /// Bandwidth of reads in B/s: a row a node with CPUs, a column a node with memory.
 struct NodeMatrix {
   std::vector<int> columns;
   std::vector<std::pair<int, std::vector<std::optional<double>>>> rows;
+
+  bool empty() const { return rows.empty(); }
 };
 
 /// What MLC printed, as far as it has these lines; empty where it has none. Pure.

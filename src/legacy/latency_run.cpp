@@ -1,14 +1,10 @@
 #include "legacy/latency_run.h"
 
-#include <cstdlib>
-
 #include <fmt/format.h>
 
 #include "base/say.h"
-#include "benchmarks/parse.h"
 #include "comm/launcher.h"
 #include "placement/policy.h"
-#include "report/worker_table.h"
 
 namespace numatlas::legacy {
 namespace {
@@ -29,10 +25,8 @@ Expected<void> run_on(Comm& comm, const Command& command, const ParsedRun& parse
   auto masks = gather_masks(comm);
   if (!masks) return fail(masks.error());
   if (!parsed.options.machine.empty()) masks->clear();  // of this machine, not of the recorded one
-  std::string notes;
   RunHooks hooks;
   hooks.table = [&](const RunReport& report) {
-    notes = notes_text(report);
     RunReport shown = report;
     show_given_cpus(shown, *masks);
     return command.table(shown);
@@ -46,14 +40,7 @@ Expected<void> run_on(Comm& comm, const Command& command, const ParsedRun& parse
   hooks.process_memory = [&](const ProcessMemory& memory, int rank) {
     return command.process_memory({memory, rank});
   };
-  const auto report = run_benchmark(*parsed.benchmark, parsed.options, comm, hooks);
-  say(notes);
-  if (report) return {};
-  Error error = renamed(report.error(), "--size", command.size_option);
-  if (error.kind == ErrorKind::resource) {
-    error.hint = "ask for less; `numatlas latency` has --skip-too-large";
-  }
-  return fail(error);
+  return run_with_notes(parsed, comm, std::move(hooks), command.wording);
 }
 
 }  // namespace
@@ -65,10 +52,9 @@ int run(const Command& command) {
   const std::vector<std::string> test = test_words();
   words.insert(words.end(), test.begin(), test.end());
   auto parsed = parse_run("latency", words);
-  if (!parsed) return end_with_error(parsed.error());
+  if (!parsed) return end_with_error(in_its_words(parsed.error(), command.wording));
   parsed->options.process_memory = "";  // the last rank's
-  return with_ranks(parsed->options.mpi, false,
-                    [&](Comm& comm) { return run_on(comm, command, *parsed); });
+  return run_on_ranks(command.wording, [&](Comm& comm) { return run_on(comm, command, *parsed); });
 }
 
 void show_given_cpus(RunReport& report, const std::vector<CpuSet>& masks) {
@@ -85,18 +71,6 @@ void show_given_cpus(RunReport& report, const std::vector<CpuSet>& masks) {
 
 void warn(const std::string& name, const std::string& text) {
   if (should_report(detect_launcher())) say(fmt::format("{}: warning: {}\n", name, text));
-}
-
-std::vector<std::string> test_words() {
-  std::vector<std::string> words;
-  const char* engine = std::getenv("NUMATLAS_ENGINE");
-  if (engine == nullptr || std::string(engine) != "null") return words;
-  for (const auto& [option, variable] :
-       {std::pair("--machine", "NUMATLAS_TEST_MACHINE"), std::pair("--cpus", "NUMATLAS_TEST_CPUS"),
-        std::pair("--memory", "NUMATLAS_TEST_MEMORY")}) {
-    if (const char* value = std::getenv(variable)) words.insert(words.end(), {option, value});
-  }
-  return words;
 }
 
 }  // namespace numatlas::legacy

@@ -1,12 +1,12 @@
-// What the source systems' commands share: each is a translation into words of `numatlas latency`,
-// with a report of its own.
+// What numa_mem_bench and numa_allocator share: each is a translation into words of `numatlas
+// latency`, with a report of its own.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "benchmarks/runner.h"
+#include "legacy/program.h"
 #include "report/result.h"
 
 namespace numatlas::legacy {
@@ -17,10 +17,15 @@ struct LastRank {
   int rank = 0;
 };
 
+/// These programs have no --skip-too-large.
+inline constexpr Wording::value_type measures_what_fits{
+    "or add --skip-too-large to measure the sizes that fit",
+    "or use `numatlas latency`, which has --skip-too-large"};
+
 /// A command, translated.
 struct Command {
-  std::vector<std::string> words;      ///< of `numatlas latency`
-  std::string size_option = "--size";  ///< what errors about the size name
+  std::vector<std::string> words;  ///< of `numatlas latency`
+  Wording wording = {};            ///< of its errors and notes
   std::function<std::string(const RunReport&)> table;
   std::function<void(const RunReport&)> save;  ///< after each point; may be empty
   std::function<std::string(const LastRank&)> process_memory;
@@ -36,9 +41,5 @@ void show_given_cpus(RunReport& report, const std::vector<CpuSet>& masks);
 
 /// Prints "NAME: warning: TEXT" on standard error, from one rank only.
 void warn(const std::string& name, const std::string& text);
-
-/// For tests: the placement of a recorded machine, as `numatlas exec` hands it on there
-/// (NUMATLAS_TEST_MACHINE, _CPUS, _MEMORY); empty unless the null engine is asked for.
-std::vector<std::string> test_words();
 
 }  // namespace numatlas::legacy

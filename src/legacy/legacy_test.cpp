@@ -230,6 +230,38 @@ TEST(NumaBench, CoreLinesAreTheOriginalsWorkAtTheMeasuredRate) {
   EXPECT_EQ(core_lines(report, "alone"), "");
 }
 
+TEST(NumaBench, RefusesOneCpuTwice) {
+  const auto [code, text] = refused(numa_bench, {"--core0", "3", "--core1", "3"});
+  EXPECT_EQ(code, 2);
+  EXPECT_THAT(text, HasSubstr("--core0 and --core1 are the same CPU 3"));
+}
+
+TEST(Wording, ReplacesWholeWordsEverywhere) {
+  const Wording own{{"--size", "SIZE_MB"}};
+  EXPECT_EQ(in_its_words("rank 1 on a: --size: 5 asked; --sizes, --size-2, --size", own),
+            "rank 1 on a: SIZE_MB: 5 asked; --sizes, --size-2, SIZE_MB");
+  const Error error = in_its_words({ErrorKind::usage, "--size: 5", "less --size"}, own);
+  EXPECT_EQ(error.message, "SIZE_MB: 5");
+  EXPECT_EQ(error.hint, "less SIZE_MB");
+}
+
+TEST(Wording, NamesNoOptionThatTheProgramsDoNotHave) {
+  EXPECT_EQ(in_its_words("--memory local: node 1 has no memory", {}),
+            "memory local: node 1 has no memory");
+  EXPECT_EQ(in_its_words("it allows this, or use --memory inherit", {}), "it allows this");
+  EXPECT_EQ(in_its_words("ask for fewer, for more --cpus, or for --serial", {}),
+            "ask for fewer, for more CPUs, or for --serial");
+  EXPECT_EQ(in_its_words(" (--mpi NAME chooses); --mpi none runs each task alone", {}),
+            " (NUMATLAS_MPI=NAME chooses); NUMATLAS_MPI=none runs each task alone");
+  EXPECT_EQ(in_its_words("use srun --mpi=pmix or mpirun --bind-to none", {}),
+            "use srun --mpi=pmix or mpirun --bind-to none");
+  EXPECT_EQ(in_its_words("ask for less, or add --skip-too-large to measure the sizes that fit", {}),
+            "ask for less");
+  EXPECT_EQ(in_its_words("ask for less, or add --skip-too-large to measure the sizes that fit",
+                         {measures_what_fits}),
+            "ask for less, or use `numatlas latency`, which has --skip-too-large");
+}
+
 const NumaXfer asked_for{"0,1", "2-3", 4294967296, 10, 16};
 
 TEST(NumaXfer, IsACopyOfAPartByEachThread) {

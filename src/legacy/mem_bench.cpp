@@ -109,18 +109,13 @@ int mem_bench(const std::vector<std::string>& words) {
   CLI::App app("Memory latency of each MPI rank over sizes, by a pointer chase.");
   Options options;
   declare(app, options);
-  try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::Success& success) {
-    return app.exit(success);  // --help
-  } catch (const CLI::ParseError& error) {
-    return end_with_error({ErrorKind::usage, error.what(), "see `numa_mem_bench --help`"});
-  }
+  if (const auto ended = parse_program(app, words)) return *ended;
   const auto sizes = parse_sizes(options.sizes);
   if (!sizes) return end_with_error(sizes.error());
   warn_of_unknown(app);
   bool warned = false;
   Command command;
+  command.wording = {measures_what_fits};
   command.words = {"--size=" + options.sizes};
   if (options.serial) command.words.push_back("--serial");
   if (app.count("--csv") > 0) command.words.push_back("--csv=" + options.csv);

@@ -5,10 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "base/say.h"
-#include "benchmarks/parse.h"
-#include "benchmarks/runner.h"
-#include "legacy/latency_run.h"
+#include "legacy/program.h"
+#include "placement/policy.h"
 #include "report/worker_table.h"
 
 namespace numatlas::legacy {
@@ -18,6 +16,12 @@ constexpr const char* numa_bench_name = "numa_bench";
 
 // What each core of the original does: one update for each byte of its 256 MiB.
 constexpr double updates = 1 << 28;
+
+/// How it says what `numatlas touch` says.
+const Wording touch_wording{{"ask for less, or add --skip-too-large to measure the sizes that fit",
+                             "each core takes 256 MiB; `numatlas touch` has --size"},
+                            {"--cpus", "--core0, --core1"},
+                            {"--size", "memory"}};
 
 struct TwoCores {
   std::optional<int> first, second;
@@ -42,7 +46,6 @@ void declare(CLI::App& app, TwoCores& options) {
       "\nThe seconds are those of 2^28 scattered updates at the rate measured, which is less than\n"
       "is really run. Both cores run at the same time unless --serial. `numatlas touch` measures\n"
       "the same with more options. man numa_bench");
-  app.allow_extras();
 }
 
 /// As words of `numatlas touch`.
@@ -61,6 +64,11 @@ Expected<std::vector<std::string>> translated(const TwoCores& options) {
   for (const std::optional<int>& core : {options.first, options.second}) {
     if (core && *core < 0) return fail(ErrorKind::usage, "--core0, --core1: CPUs count from 0");
   }
+  if (options.first && *options.first == *options.second) {
+    return fail(ErrorKind::usage,
+                fmt::format("--core0 and --core1 are the same CPU {}", *options.first),
+                "name two different ones");
+  }
   if (options.first) {
     words.insert(words.end(), {"--cpus", fmt::format("{},{}", *options.first, *options.second)});
   }
@@ -68,6 +76,16 @@ Expected<std::vector<std::string>> translated(const TwoCores& options) {
   const std::vector<std::string> test = test_words();
   words.insert(words.end(), test.begin(), test.end());
   return words;
+}
+
+/// Without cores named, two of those that this process may use are taken.
+Expected<void> check_two_cpus() {
+  const CpuSet cpus = thread_affinity();
+  if (cpus.size() > 1) return {};
+  return fail(
+      ErrorKind::unavailable,
+      fmt::format("two cores are needed, and this process may use CPU {} only", to_list(cpus)),
+      "start it with a wider mask (taskset, mpirun --bind-to none, srun --cpu-bind=none)");
 }
 
 }  // namespace
@@ -105,32 +123,23 @@ int numa_bench(const std::vector<std::string>& words) {
   CLI::App app("Two CPUs on their own, or on each other's, first-touched memory.");
   TwoCores options;
   declare(app, options);
-  try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::Success& success) {
-    return app.exit(success);  // --help
-  } catch (const CLI::ParseError& error) {
-    return end_with_error({ErrorKind::usage, error.what(), "see `numa_bench --help`"});
-  }
-  if (!app.remaining().empty()) {
-    Error error = leftover_error(app, app.remaining());
-    if (!error.hint.starts_with("did you mean")) error.hint = "see `numa_bench --help`";
-    return end_with_error(error);
-  }
+  if (const auto ended = parse_program(app, words)) return *ended;
   const auto touch_words = translated(options);
   if (!touch_words) return end_with_error(touch_words.error());
   const auto parsed = parse_run("touch", *touch_words);
-  if (!parsed) return end_with_error(parsed.error());
-  std::string notes;
+  if (!parsed) return end_with_error(in_its_words(parsed.error(), touch_wording));
   RunHooks hooks;
   hooks.table = [&](const RunReport& report) {
-    notes = notes_text(report);
     return node_lines(report.machines.front()) +
            core_lines(report, options.serial ? "alone" : "together");
   };
-  const int code = run_and_exit_code(*parsed->benchmark, parsed->options, hooks);
-  say(notes);
-  return code;
+  return run_on_ranks(touch_wording, [&](Comm& comm) -> Expected<void> {
+    if (auto one = check_one_task(comm); !one) return one;
+    if (!options.first && parsed->options.machine.empty()) {
+      if (auto two = check_two_cpus(); !two) return two;
+    }
+    return run_with_notes(*parsed, comm, hooks, touch_wording);
+  });
 }
 
 }  // namespace numatlas::legacy

@@ -6,15 +6,16 @@
 
 #include <fmt/format.h>
 
-#include "base/say.h"
-#include "benchmarks/parse.h"
-#include "legacy/latency_run.h"
+#include "legacy/program.h"
 #include "report/worker_table.h"
 
 namespace numatlas::legacy {
 namespace {
 
-constexpr const char* help_hint = "see `numa_numa_xfer_bench --help`";
+/// How it says what `numatlas copy` says.
+const Wording copy_wording{{"--from", "--src_nodes"},       {"--to", "--dst_nodes"},
+                           {"--size", "--benchmark_bytes"}, {"--threads", "--num_threads"},
+                           {" (--side any takes all)", ""}, {", or for --serial", ""}};
 
 struct Words {
   std::string source_nodes, target_nodes, bytes, iterations, threads = "1";
@@ -78,17 +79,6 @@ Expected<NumaXfer> read(const Words& words) {
   return asked;
 }
 
-/// Our errors name our options.
-Error in_its_words(Error error) {
-  for (const auto& [ours, theirs] :
-       {std::pair{"--from", "--src_nodes"}, std::pair{"--to", "--dst_nodes"},
-        std::pair{"--size", "--benchmark_bytes"}, std::pair{"--threads", "--num_threads"}}) {
-    error = renamed(std::move(error), ours, theirs);
-  }
-  if (error.kind == ErrorKind::resource) error.hint = "ask for less";
-  return error;
-}
-
 }  // namespace
 
 std::vector<std::string> copy_words(const NumaXfer& asked) {
@@ -133,30 +123,18 @@ int numa_xfer(const std::vector<std::string>& words) {
   CLI::App app("Bandwidth of copies between the memory of NUMA nodes.");
   Words given;
   declare(app, given);
-  try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::Success& success) {
-    return app.exit(success);  // --help
-  } catch (const CLI::ParseError& error) {
-    return end_with_error({ErrorKind::usage, error.what(), help_hint});
-  }
+  if (const auto ended = parse_program(app, words)) return *ended;
   const auto asked = read(given);
   if (!asked) return end_with_error(asked.error());
   std::vector<std::string> ours = copy_words(*asked);
   for (const std::string& word : test_words()) ours.push_back(word);
   auto parsed = parse_run("copy", ours);
-  if (!parsed) return end_with_error(in_its_words(parsed.error()));
-  std::string notes;
+  if (!parsed) return end_with_error(in_its_words(parsed.error(), copy_wording));
   RunHooks hooks;
-  hooks.table = [&](const RunReport& report) {
-    notes = notes_text(report);
-    return numa_xfer_text(*asked, report);
-  };
-  return with_ranks("none", true, [&](Comm& comm) -> Expected<void> {
-    const auto report = run_benchmark(*parsed->benchmark, parsed->options, comm, hooks);
-    say(notes);
-    if (report) return {};
-    return fail(in_its_words(report.error()));
+  hooks.table = [&](const RunReport& report) { return numa_xfer_text(*asked, report); };
+  return run_on_ranks(copy_wording, [&](Comm& comm) -> Expected<void> {
+    if (auto one = check_one_task(comm); !one) return one;
+    return run_with_notes(*parsed, comm, hooks, copy_wording);
   });
 }
 

@@ -18,27 +18,16 @@ says_not() { ! grep -qE -- "$1" <<<"$output" || fail "says: $1"; }
 ends_with() { [ "$status" -eq "$1" ] || fail "exit code is not $1"; }
 ends_badly() { [ "$status" -ne 0 ] || fail "exit code is 0"; }
 
-plugin_of() { printf '%s' "$(dirname "$probe")/../../lib/numatlas/mpi/numatlas_mpi_$1.so"; }
+programs=$(dirname "$probe")/../../bin
 
+# shellcheck source=tests/mpi_launcher.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../mpi_launcher.sh"
 case $mpi in
-  openmpi) launcher=(mpirun.openmpi --oversubscribe) library='Open MPI' other=mpich ;;
-  mpich) launcher=(mpirun.mpich) library='MPICH' other=openmpi ;;
-  slurm) launcher=() library= ;;
+  openmpi) library='Open MPI' other=mpich ;;
+  mpich) library='MPICH' other=openmpi ;;
 esac
-if [ "$mpi" != slurm ]; then
-  if ! command -v "${launcher[0]}" >/dev/null; then
-    echo "skipped: ${launcher[0]} is not installed"
-    exit 77
-  fi
-  if [ ! -e "$(plugin_of "$mpi")" ]; then
-    echo "skipped: this build has no plug-in $mpi"
-    exit 77
-  fi
-fi
-# A launcher around the tests themselves must not show.
-for name in $(compgen -e | grep -E '^(SLURM_|PMI_|PMIX_|OMPI_COMM|HYDI_|MPI_LOCAL|NUMATLAS_)'); do
-  unset "$name"
-done
+if [ "$mpi" = slurm ]; then hide_outside
+else find_launcher "$mpi" "$programs/numatlas"; fi
 
 launch() { # MODE [CHOICE]; the limit is far above what any case takes
   output=$(timeout -k 5 60 "${launcher[@]}" -n "$ranks" "$probe" "$@" 2>&1 </dev/null)
@@ -97,7 +86,7 @@ case $case in
   other-mpi) # the plug-in of the other MPI sees itself alone, or says that it is not there
     launch hello "$other"
     ends_with 3
-    if [ -e "$(plugin_of "$other")" ]; then
+    if [ -e "$programs/../lib/numatlas/mpi/numatlas_mpi_$other.so" ]; then
       says_times 1 "^probe: 4 tasks were launched by $library, but each MPI sees itself alone"
     else
       says_times 1 "^probe: --mpi $other: this build has no such plug-in"

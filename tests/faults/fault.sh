@@ -6,11 +6,9 @@ case=$1 numatlas=$2 refuse=$3
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=$(mktemp -d) || exit 1
 trap 'chmod -R u+w "$folder"; rm -rf "$folder"' EXIT
-# A launcher around the tests themselves must not show.
-for name in $(compgen -e |
-  grep -E '^(SLURM_|PMI_|PMIX_|OMPI_COMM|HYDI_|MPI_LOCAL|NUMATLAS_|OMP_)'); do
-  unset "$name"
-done
+# shellcheck source=tests/outside.sh
+. "$here/../outside.sh"
+hide_outside
 status=- ; : >"$folder/out"; : >"$folder/err"
 
 fail() {

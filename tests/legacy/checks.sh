@@ -2,11 +2,9 @@
 # What the scripts here share: `run COMMAND...` keeps output and exit code, the others judge them.
 # A check that fails says what there was and ends the script.
 
-# A launcher around the tests themselves must not show.
-outside='^(SLURM_|PMI_|PMIX_|OMPI_COMM|HYDI_|MPI_LOCAL|NUMATLAS|OMP_)'
-for name in $(compgen -e | grep -E "$outside"); do
-  unset "$name"
-done
+# shellcheck source=tests/outside.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../outside.sh"
+hide_outside
 export ASAN_OPTIONS=detect_leaks=0
 
 run() {

@@ -65,10 +65,32 @@ case $case in
     else
       launch "$bin/numa_bench"
       [ "$status" -ne 0 ] || fail 'exit code is 0'
-      warns_once '^numa_bench: error: touch: its workers share memory'
+      warns_once "^numa_bench: error: $ranks tasks were started, and each would disturb"
     fi ;;
-  numa-xfer) # no ranks in the original either
+  one-cpu)
+    cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+    other=$(taskset -cp $$ | grep -oE '[0-9]+$')
+    run taskset -c "$cpu" "$bin/numa_bench"
+    ends_with 3
+    warns_once "^numa_bench: error: two cores are needed, and this process may use CPU $cpu only$"
+    run "$bin/numa_bench" --core0 "$cpu" --core1 "$cpu"
+    ends_with 2
+    warns_once "^numa_bench: error: --core0 and --core1 are the same CPU $cpu$"
+    [ "$cpu" -ne "$other" ] || { echo 'one CPU'; exit 77; }
+    run taskset -c "$cpu" "$bin/numa_bench" --core0 "$cpu" --core1 "$other"
+    ends_with 4
+    warns_once "^numa_bench: error: --core0, --core1: CPU $other is outside the affinity"
+    warns 'or leave --core0, --core1 out$' ;;
+  numa-xfer) # one process, as the original
     node=$(cut -d- -f1 /sys/devices/system/node/has_memory | cut -d, -f1)
+    if [ "$mpi" != none ]; then
+      launch "$bin/numa_numa_xfer_bench" --src_nodes "$node" --dst_nodes "$node" \
+        --benchmark_bytes 4194304 --iterations_per_bench 3
+      [ "$status" -ne 0 ] || fail 'exit code is 0'
+      warns_once "^numa_numa_xfer_bench: error: $ranks tasks were started, and each would disturb"
+      [ -z "$out" ] || fail 'something was measured'
+      exit 0
+    fi
     run timeout -k 5 120 "$bin/numa_numa_xfer_bench" --src_nodes "$node" --dst_nodes "$node" \
       --benchmark_bytes 4194304 --iterations_per_bench 3 --num_threads 2
     ends_with 0
@@ -82,7 +104,12 @@ case $case in
     run "$bin/numa_numa_xfer_bench" --src_nodes 1021 --dst_nodes "$node" --benchmark_bytes 4096 \
       --iterations_per_bench 1
     ends_with 3
-    warns_once '^numa_numa_xfer_bench: error: --src_nodes: this machine has no NUMA node 1021' ;;
+    warns_once '^numa_numa_xfer_bench: error: --src_nodes: this machine has no NUMA node 1021'
+    run "$bin/numa_numa_xfer_bench" --src_nodes "$node" --dst_nodes "$node" \
+      --benchmark_bytes 1152921504606846976 --iterations_per_bench 1
+    ends_with 5
+    warns_once '^numa_numa_xfer_bench: error: --benchmark_bytes: [0-9.]+ [A-Z]iB asked by 1 worker'
+    warns_once '^numa_numa_xfer_bench: hint: ask for less$' ;;
   no-mapping) # the kernel's own folder takes no files, not even root's
     cd /proc || exit 1
     launch "$bin/numa_mem_bench" --size=1
@@ -98,6 +125,7 @@ case $case in
     launch "$bin/numa_allocator" 16777216
     [ "$status" -ne 0 ] || fail 'exit code is 0'
     warns_once '^numa_allocator: error: SIZE_MB: [0-9]+ TiB asked'
+    warns_once '^numa_allocator: hint: ask for less, or use .numatlas latency., which has --skip-too-large$'
     launch "$bin/numa_bench" --pattern mine
     [ "$status" -ne 0 ] || fail 'exit code is 0'
     warns_once "^numa_bench: error: --pattern: 'mine' is not one of own, first, crossed$"

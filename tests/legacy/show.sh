@@ -66,5 +66,8 @@ case $case in
     map_cpu 1,2,3,4,17,33,49
     membind 3
     launch 7 ./numa_allocator --serial 512 ;;
+  cpu-xfer) # the ranks are the workers of one measurement
+    map_cpu 1,17,33,49
+    launch 4 "$bin/numa_cpu_xfer_bench" ;;
   *) echo "unknown case $case"; exit 1 ;;
 esac

@@ -1,0 +1,89 @@
+#include "legacy/command_output.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include <fmt/format.h>
+
+#include "base/signals.h"
+
+namespace numatlas::legacy {
+namespace {
+
+/// Starts it with both its outputs going to `out`; an errno value where it cannot be.
+int start_child(const std::vector<std::string>& words, int out, pid_t& child) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, out, STDERR_FILENO);
+  // What we ignore would stay ignored there.
+  sigset_t ignored;
+  sigemptyset(&ignored);
+  sigaddset(&ignored, SIGPIPE);
+  sigaddset(&ignored, SIGXFSZ);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigdefault(&attributes, &ignored);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  const int error =
+      posix_spawnp(&child, arguments[0], &files, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  return error;
+}
+
+std::string read_until_end_or_stop(int in) {
+  // How long a stop may wait to be seen, should its signal come just before the waiting.
+  constexpr int look_again_ms = 100;
+  std::string text;
+  std::array<char, 4096> part{};
+  pollfd waiting{in, POLLIN, 0};
+  while (!stop_requested()) {
+    if (poll(&waiting, 1, look_again_ms) <= 0) continue;
+    const ssize_t count = ::read(in, part.data(), part.size());
+    if (count > 0) text.append(part.data(), static_cast<std::size_t>(count));
+    if (count == 0 || (count < 0 && errno != EINTR)) break;
+  }
+  return text;
+}
+
+std::string ending_of(int status) {
+  if (WIFSIGNALED(status)) return fmt::format("was ended by signal {}", WTERMSIG(status));
+  const int code = WEXITSTATUS(status);
+  return code == 0 ? "" : fmt::format("ended with exit code {}", code);
+}
+
+}  // namespace
+
+Expected<CommandOutput> output_of(const std::vector<std::string>& words) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0)
+    return fail(ErrorKind::resource, "pipe2: " + errno_text(errno));
+  pid_t child = 0;
+  const int error = start_child(words, ends[1], child);
+  close(ends[1]);
+  CommandOutput output;
+  if (error == 0) output.text = read_until_end_or_stop(ends[0]);
+  close(ends[0]);
+  if (error != 0) return fail(ErrorKind::unavailable, words[0] + ": " + errno_text(error));
+  int status = 0;
+  do {
+    // Not killed: MLC has settings of the CPU to put back.
+    if (stop_requested()) kill(child, SIGTERM);
+  } while (waitpid(child, &status, 0) == -1 && errno == EINTR);
+  if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
+  output.ending = ending_of(status);
+  return output;
+}
+
+}  // namespace numatlas::legacy

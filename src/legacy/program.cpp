@@ -1,0 +1,125 @@
+#include "legacy/program.h"
+
+#include <cctype>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "base/say.h"
+#include "report/worker_table.h"
+
+namespace numatlas::legacy {
+namespace {
+
+/// Whole phrases first, where words alone would leave advice that nobody can follow.
+const Wording& common_wording() {
+  static const Wording wording{
+      {"name the CPUs with --cpus, and leave", "leave"},
+      {"; --cpus cores takes one a core", ""},
+      {" (--stats)", ""},
+      {", or use --memory inherit", ""},
+      {"use --memory inherit", ""},
+      {"; --memory each:... and --cpus LIST/LIST differ by rank in the same words", ""},
+      {", or add --skip-too-large to measure the sizes that fit", ""},
+      {"--mpi ", "NUMATLAS_MPI="},
+      {"--memory", "memory"},
+      {"--cpus", "CPUs"},
+      {"--threads", "threads"},
+      {"--pages", "pages"},
+  };
+  return wording;
+}
+
+bool goes_on(char letter) {
+  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '-' || letter == '_';
+}
+
+/// Replaces an option where it stands alone: --size, but not --sizes.
+void replace_word(std::string& text, std::string_view ours, std::string_view theirs) {
+  for (std::size_t at = 0; (at = text.find(ours, at)) != std::string::npos;) {
+    const std::size_t end = at + ours.size();
+    if (end < text.size() && goes_on(ours.back()) && goes_on(text[end])) {
+      at = end;
+      continue;
+    }
+    text.replace(at, ours.size(), theirs);
+    at += theirs.size();
+  }
+}
+
+std::string see_help(const CLI::App& app) { return fmt::format("see `{} --help`", app.get_name()); }
+
+}  // namespace
+
+std::optional<int> parse_program(CLI::App& app, const std::vector<std::string>& words) {
+  try {
+    // CLI11 takes the words from the back.
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    return std::nullopt;
+  } catch (const CLI::Success& success) {
+    return app.exit(success);  // --help
+  } catch (const CLI::ExtrasError&) {
+    return end_with_error(unknown_word(app, app.remaining()));
+  } catch (const CLI::ParseError& error) {
+    return end_with_error({ErrorKind::usage, error.what(), see_help(app)});
+  }
+}
+
+Error unknown_word(const CLI::App& app, const std::vector<std::string>& leftover) {
+  Error error = leftover_error(app, leftover);
+  if (!error.hint.starts_with("did you mean")) error.hint = see_help(app);
+  return error;
+}
+
+std::string in_its_words(std::string text, const Wording& own) {
+  for (const Wording* wording : {&own, &common_wording()}) {
+    for (const auto& [ours, theirs] : *wording) replace_word(text, ours, theirs);
+  }
+  return text;
+}
+
+Error in_its_words(Error error, const Wording& own) {
+  error.message = in_its_words(std::move(error.message), own);
+  error.hint = in_its_words(std::move(error.hint), own);
+  return error;
+}
+
+int run_on_ranks(const Wording& own, const std::function<Expected<void>(Comm&)>& work) {
+  return with_ranks("auto", false, work,
+                    [&](Error error) { return in_its_words(std::move(error), own); });
+}
+
+Expected<void> run_with_notes(const ParsedRun& parsed, Comm& comm, RunHooks hooks,
+                              const Wording& own) {
+  std::string notes;
+  hooks.table = [&notes, table = std::move(hooks.table)](const RunReport& report) {
+    notes = notes_text(report);
+    return table(report);
+  };
+  const auto report = run_benchmark(*parsed.benchmark, parsed.options, comm, hooks);
+  say(in_its_words(std::move(notes), own));
+  if (report) return {};
+  return fail(report.error());
+}
+
+Expected<void> check_one_task(const Comm& comm) {
+  if (comm.size() == 1) return {};
+  return fail(ErrorKind::usage,
+              fmt::format("{} tasks were started, and each would disturb what the others measure",
+                          comm.size()),
+              "start one, without mpirun or with srun -n 1 -c CPUS");
+}
+
+std::vector<std::string> test_words() {
+  std::vector<std::string> words;
+  const char* engine = std::getenv("NUMATLAS_ENGINE");
+  if (engine == nullptr || std::string(engine) != "null") return words;
+  for (const auto& [option, variable] :
+       {std::pair("--machine", "NUMATLAS_TEST_MACHINE"), std::pair("--cpus", "NUMATLAS_TEST_CPUS"),
+        std::pair("--memory", "NUMATLAS_TEST_MEMORY")}) {
+    if (const char* value = std::getenv(variable)) words.insert(words.end(), {option, value});
+  }
+  return words;
+}
+
+}  // namespace numatlas::legacy

@@ -1,0 +1,50 @@
+// What all of the source systems' programs do around their work.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/parse.h"
+#include "benchmarks/runner.h"
+
+namespace numatlas::legacy {
+
+/// Parses the words after the program's name. The exit code where the program ends with that: help
+/// was asked for, or a word is wrong, which is said.
+std::optional<int> parse_program(CLI::App& app, const std::vector<std::string>& words);
+
+/// The error (usage) about words that the parser left over.
+Error unknown_word(const CLI::App& app, const std::vector<std::string>& leftover);
+
+/// What numatlas says, and what a program says in its place: {"--size", "SIZE_MB"}. The first ones
+/// go first.
+using Wording = std::vector<std::pair<std::string_view, std::string_view>>;
+
+/// Text of the shared code as a program says it: with `own`, then with what no program here has an
+/// option for said without one (--memory, --cpus, --threads, --mpi).
+std::string in_its_words(std::string text, const Wording& own);
+Error in_its_words(Error error, const Wording& own);
+
+/// Connects the ranks and calls `work` on each; errors are said in the program's words. Returns the
+/// process's exit code.
+int run_on_ranks(const Wording& own, const std::function<Expected<void>(Comm&)>& work);
+
+/// Runs a benchmark with a table of the program's own; the notes of the run go to standard error,
+/// after it.
+Expected<void> run_with_notes(const ParsedRun& parsed, Comm& comm, RunHooks hooks,
+                              const Wording& own);
+
+/// Error (usage) when there are several ranks, the same on each: for a program whose threads
+/// measure without ranks, and would do so beside each other.
+Expected<void> check_one_task(const Comm& comm);
+
+/// For tests: the placement of a recorded machine, as `numatlas exec` hands it on there
+/// (NUMATLAS_TEST_MACHINE, _CPUS, _MEMORY); empty unless the null engine is asked for.
+std::vector<std::string> test_words();
+
+}  // namespace numatlas::legacy
