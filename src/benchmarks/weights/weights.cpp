@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <tuple>
 
 #include <fmt/format.h>
 
-#include "base/size_list.h"
 #include "benchmarks/benchmark.h"
 #include "benchmarks/choices.h"
 #include "benchmarks/levels.h"
+#include "benchmarks/room.h"
 #include "benchmarks/weights/search.h"
 #include "benchmarks/weights/table.h"
 #include "placement/system_weights.h"
@@ -64,14 +65,15 @@ class WeightsBenchmark final : public Benchmark {
  private:
   Expected<void> check(const PlanInput& input) const;
   Expected<NodeSet> nodes_of(const PlanInput& input) const;
+  Bytes size_of(const PlanInput& input, const NodeSet& nodes) const;
   /// A point by its labels; `weights` empty: each worker's nearest node of `nodes` alone.
   PlannedScenario point(const PlanInput& input, const NodeSet& nodes, const Weights& weights,
                         const std::string& round) const;
 
-  std::string nodes_text_, size_text_ = "256", kernel_text_, mix_text_ = "2:1", isa_;
+  std::string nodes_text_, size_text_, kernel_text_, mix_text_ = "2:1", isa_;
   bool apply_ = false, keep_ = false;
   std::optional<NodeSet> nodes_;
-  Bytes size_;
+  std::optional<Bytes> size_;  ///< absent: the usual one, or what has room
   KernelSpec kernel_;
   std::string kernel_name_;  ///< in the report: "mix 2:1"
 };
@@ -88,9 +90,10 @@ void WeightsBenchmark::add_options(CLI::App& app) {
       ->type_name("R:W")
       ->capture_default_str()
       ->excludes(kernel);
-  app.add_option("--size", size_text_, "memory a worker: MiB (512) or with a unit (2GiB)")
-      ->type_name("SIZE")
-      ->capture_default_str();
+  refuse_empty(app.add_option("--size", size_text_,
+                              "memory a worker: MiB (512) or with a unit (2GiB) (default: 256, "
+                              "less where a node is small)"))
+      ->type_name("SIZE");
   auto* apply = app.add_flag("--apply", apply_,
                              "set the best weights system-wide, measure under them, and put the "
                              "old ones back, however the program ends (root)");
@@ -100,10 +103,11 @@ void WeightsBenchmark::add_options(CLI::App& app) {
 }
 
 Expected<void> WeightsBenchmark::parse_options() {
-  const auto sizes = parse_sizes(size_text_);
-  if (!sizes) return fail(sizes.error());
-  if (sizes->size() > 1) return fail(ErrorKind::usage, "--size: weights takes one size");
-  size_ = sizes->front();
+  if (!size_text_.empty()) {
+    const auto size = parse_one_size(size_text_, name());
+    if (!size) return fail(size.error());
+    size_ = *size;
+  }
   if (auto used = use_instruction_set(isa_); !used) return used;
   if (kernel_text_.empty()) {
     const auto mix = parse_mix(mix_text_);
@@ -117,7 +121,9 @@ Expected<void> WeightsBenchmark::parse_options() {
     if (kernel->size() > 1) return fail(ErrorKind::usage, "--kernel: only one at a time");
     kernel_.name = kernel_name_ = kernel->front();
   }
-  if (auto fits = (*make_kernel(kernel_))->check_size(size_); !fits) return fits;
+  if (size_) {
+    if (auto fits = (*make_kernel(kernel_))->check_size(*size_); !fits) return fits;
+  }
   if (!nodes_text_.empty()) {
     auto nodes = parse_list<NodeId>(nodes_text_);
     if (!nodes) return fail(ErrorKind::usage, "--nodes: " + nodes.error().message, "such as 0,2");
@@ -179,12 +185,23 @@ Expected<NodeSet> WeightsBenchmark::nodes_of(const PlanInput& input) const {
   return nodes;
 }
 
+/// The same for all points: on any of the nodes there may come to lie nearly all memory.
+Bytes WeightsBenchmark::size_of(const PlanInput& input, const NodeSet& nodes) const {
+  if (size_) return *size_;
+  std::vector<int> workers(input.layout.workers.size());
+  std::iota(workers.begin(), workers.end(), 0);
+  Bytes size = usual_size;
+  for (NodeId node : nodes) size = size_with_room(input, size, flows_on_node(workers, node));
+  return size;
+}
+
 PlannedScenario WeightsBenchmark::point(const PlanInput& input, const NodeSet& nodes,
                                         const Weights& weights, const std::string& round) const {
   const std::string label = weights.empty() ? nearest_alone : text_of(weights);
   PlannedScenario planned;
   planned.head.name = round == confirm_round ? label + " set system-wide" : label;
-  planned.head.size = size_;
+  const Bytes size = size_of(input, nodes);
+  planned.head.size = size;
   planned.head.pages = name_of(input.options.pages.front());
   planned.head.kernel = kernel_name_;
   planned.head.stores = kernel_.name == "read" ? "" : name_of(kernel_.stores);
@@ -198,7 +215,7 @@ PlannedScenario WeightsBenchmark::point(const PlanInput& input, const NodeSet& n
     flow.worker = static_cast<int>(i);
     flow.kernel = kernel_;
     flow.kernel.chain.seed = input.options.seed;
-    flow.region.bytes = size_;
+    flow.region.bytes = size;
     flow.region.pages = input.options.pages.front();
     flow.region.placement = {MemoryMode::weighted, weights};
     if (weights.empty()) {
