@@ -87,6 +87,11 @@ class Benchmark {
     (void)report;
     return {};
   }
+  /// What the whole report has to be read with, beside what the flows say. Pure.
+  virtual std::vector<std::string> warnings(const RunReport& report) const {
+    (void)report;
+    return {};
+  }
   /// What is still to be measured, now that the plan, and what this gave before, is done; nothing
   /// ends the run. Pure. For runs of one process; `point` of what it gives counts from 0.
   virtual Expected<std::vector<PlannedScenario>> refine(const PlanInput& input,

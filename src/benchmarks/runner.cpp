@@ -418,6 +418,7 @@ Expected<RunReport> Run::go() {
   report_ = new_report(setup_, options_, comm_, **engine);
   auto ran = run_all(**engine);
   if (ran && comm_.size() == 1) ran = refine(**engine);
+  for (auto& text : benchmark_.warnings(report_)) report_.warnings.push_back(std::move(text));
   report_.complete = ran.has_value();
   report_.incomplete_reason = ran ? "" : ran.error().message;
   // Files and table also after a stop: what was measured is not lost. The first error counts.

@@ -60,6 +60,9 @@ class Loaded final : public Benchmark {
   std::vector<std::string> survey_words(const Machine&) const override {
     return {"--pairs", "local", "--skip-too-large"};
   }
+  std::vector<std::string> warnings(const RunReport& report) const override {
+    return loaded_warnings(report);
+  }
   std::string table(const RunReport& report, const RunOptions& options) const override {
     return loaded_table(report, options.stats);
   }

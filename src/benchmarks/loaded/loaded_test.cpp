@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "benchmarks/loaded/table.h"
 #include "benchmarks/test_plan.h"
 
@@ -9,6 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 LoadPoint at(const std::string& load, double bandwidth, double latency) {
   LoadPoint point;
@@ -117,6 +120,62 @@ TEST(Loaded, ThreadsAreTheFirstCpus) {
   const auto alone = loaded_plan("numa:1 core:4 pu:1", {"--threads", "1"});
   ASSERT_EQ(alone.size(), 1U);
   EXPECT_THAT(alone[0].skip, HasSubstr("no other core to load from"));
+}
+
+/// A measured point of the curve of one loader on node 0.
+ScenarioResult measured(const std::string& load, double asked, double achieved, double percent) {
+  ScenarioResult point;
+  point.name = "read " + load + " node 0 to 0 base";
+  point.kernel = "read";
+  point.labels = {{"cell_cpu_node", "0"}, {"cell_memory_node", "0"}, {"load", load}};
+  Summary summary;
+  summary.n = 20;
+  // Inverse of the half width of a sum (Student's t for 20 stretches).
+  summary.stddev = percent / 100 * achieved * std::sqrt(20.0) / 2.093;
+  point.totals = {{"bandwidth_sum", "B/s", achieved, summary}};
+  FlowResult chase, loader;
+  chase.metrics = {{"latency", "s", 100e-9, std::nullopt}};
+  chase.stop = "converged";
+  loader.load = true;
+  if (asked > 0) loader.rate = asked;
+  point.flows = {chase, loader};
+  return point;
+}
+
+RunReport curve(double reached, double peak_percent) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  report.workers.resize(2);
+  report.complete = true;
+  report.precision = 0.01;
+  report.scenarios = {measured("peak", 0, 10e9, peak_percent),
+                      measured("40%", 4e9, reached * 4e9, 0.1)};
+  return report;
+}
+
+TEST(LoadedWarnings, ARateThatIsNotReachedIsMarked) {
+  EXPECT_THAT(loaded_warnings(curve(0.95, 1)), ElementsAre());
+  EXPECT_THAT(loaded_table(curve(0.95, 1), false), Not(HasSubstr("note")));
+  const RunReport report = curve(0.5, 1);
+  EXPECT_THAT(
+      loaded_warnings(report),
+      ElementsAre(HasSubstr("read peak node 0 to 0 base: the rate asked for was not reached "
+                            "at 40% (least: 50 % of it)")));
+  EXPECT_THAT(loaded_table(report, false), HasSubstr("rate not reached\n"));
+}
+
+TEST(LoadedWarnings, APeakThatIsHardlyKnownIsMarked) {
+  RunReport report = curve(1, 8);
+  EXPECT_THAT(loaded_warnings(report),
+              ElementsAre(HasSubstr("the peak did not converge (+-8.0 %), and parts of it are no "
+                                    "better known")));
+  EXPECT_THAT(loaded_table(report, false), HasSubstr("wide\n"));
+  report = curve(1, 3);
+  EXPECT_THAT(loaded_warnings(report), ElementsAre()) << "less than half a step of the parts";
+  report.scenarios[0].flows[0].stop = "time_cap";
+  EXPECT_THAT(loaded_warnings(report), ElementsAre(HasSubstr("did not converge (+-3.0 %)")));
+  report.scenarios[0].totals[0].summary = std::nullopt;
+  EXPECT_THAT(loaded_warnings(report), ElementsAre(HasSubstr("too few samples for an interval")));
 }
 
 TEST(Loaded, BadWordsAreNamed) {
