@@ -73,6 +73,25 @@ TEST(CoresPlan, AsManyAsTheTimeHasRoomFor) {
       << "named ones are all measured";
 }
 
+TEST(CoresPlan, ThreadsAreTheFirstCpus) {
+  const auto names = [](const testing::Words& words) {
+    const auto plan = cores_plan(words);
+    std::vector<std::string> found;
+    for (const PlannedScenario& point : *plan) found.push_back(point.head.name);
+    return found;
+  };
+  EXPECT_THAT(names({"--method", "cas", "--threads", "3"}),
+              ElementsAre("cas CPUs 0,2", "cas CPUs 0,4", "cas CPUs 2,4"));
+  EXPECT_THAT(names({"--method", "cas", "--threads", "2", "--cpus", "9,8,4"}),
+              ElementsAre("cas CPUs 9,8"));
+  EXPECT_EQ(names({"--method", "cas", "--threads", "9"}).size(), 36u)
+      << "after the cores their other hardware threads";
+  const auto one = cores_plan({"--threads", "1"});
+  ASSERT_FALSE(one);
+  EXPECT_EQ(one.error().kind, ErrorKind::usage);
+  EXPECT_THAT(one.error().message, HasSubstr("--threads: 1 CPU is no pair"));
+}
+
 TEST(CoresPlan, RefusesWhatIsNoPair) {
   const auto alone = cores_plan({}, "numa:1 core:1 pu:1");
   ASSERT_FALSE(alone);
