@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/say.h"
 #include "benchmarks/benchmark.h"
 #include "benchmarks/choices.h"
 #include "benchmarks/levels.h"
@@ -33,6 +34,11 @@ NodeId nearest_of(const NodeSet& nodes, const Machine& machine, const Worker& wo
   };
   return *std::min_element(nodes.begin(), nodes.end(),
                            [&](NodeId a, NodeId b) { return distance(a) < distance(b); });
+}
+
+/// Without measuring the system's weights are left alone, but for tests.
+bool nothing_is_set(const RunOptions& options) {
+  return options.null_engine && std::getenv("NUMATLAS_TEST_WEIGHTS") == nullptr;
 }
 
 class WeightsBenchmark final : public Benchmark {
@@ -134,6 +140,20 @@ Expected<void> WeightsBenchmark::parse_options() {
   return apply_ ? check_system_weights() : Expected<void>{};
 }
 
+/// What a run left that was killed together with its guard.
+Expected<void> repair_what_was_left(const RunOptions& options) {
+  if (options.only_plans() || nothing_is_set(options)) return {};
+  const auto repaired = repair_system_weights();
+  if (!repaired) return fail(repaired.error());
+  if (!repaired->empty()) {
+    say(
+        fmt::format("numatlas: weights: a killed run had left its weights set system-wide; they "
+                    "were put back: {}\n",
+                    *repaired));
+  }
+  return {};
+}
+
 Expected<void> WeightsBenchmark::check(const PlanInput& input) const {
   const RunOptions& options = input.options;
   const auto refuse = [](const char* what, const char* hint) {
@@ -150,7 +170,7 @@ Expected<void> WeightsBenchmark::check(const PlanInput& input) const {
   if (!options.csv_file.empty())
     return refuse("--csv: its format has no place for weights", "use --format csv or --json FILE");
   if (!apply_) return {};
-  if (options.null_engine && std::getenv("NUMATLAS_TEST_WEIGHTS") == nullptr)
+  if (nothing_is_set(options))
     return refuse("--apply: nothing is measured, so nothing is set", "leave it out");
   if (auto one = check_one_process(input, name()); !one) {
     return refuse("--apply: weights are confirmed by the threads of one process",
@@ -228,6 +248,7 @@ PlannedScenario WeightsBenchmark::point(const PlanInput& input, const NodeSet& n
 
 Expected<std::vector<PlannedScenario>> WeightsBenchmark::plan(const PlanInput& input) const {
   if (auto good = check(input); !good) return fail(good.error());
+  if (auto good = repair_what_was_left(input.options); !good) return fail(good.error());
   const auto nodes = nodes_of(input);
   if (!nodes) return fail(nodes.error());
   std::vector<Weights> all = coarse_grid(*nodes);
