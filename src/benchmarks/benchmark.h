@@ -28,7 +28,8 @@ struct PlannedScenario {
   int point = 0;
   /// What keeps it from being measured is a skip with its reason, and not the end of the run.
   bool optional = false;
-  std::string skip;  ///< why it cannot be measured on this machine; "" when it can be tried
+  std::string skip;        ///< why it cannot be measured on this machine; "" when it can be tried
+  bool reference = false;  ///< others are compared with it; alone it says nothing
   /// System-wide interleave weights while it runs; the old ones are put back after it, unless
   /// `keep_weights` and it was measured. Empty: they are left alone.
   std::vector<std::pair<NodeId, int>> system_weights = {};
@@ -83,6 +84,11 @@ class Benchmark {
   /// Metrics over all flows of a point, from their results, beside those of metrics.h. Pure.
   virtual std::vector<Metric> totals(const ScenarioResult& point, const RunReport& report) const {
     (void)point;
+    (void)report;
+    return {};
+  }
+  /// What the whole report has to be read with, beside what the flows say. Pure.
+  virtual std::vector<std::string> warnings(const RunReport& report) const {
     (void)report;
     return {};
   }

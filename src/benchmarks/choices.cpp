@@ -18,16 +18,18 @@ constexpr const char* no_mix = "none";
 const std::vector<std::string> stream_kernels{"read", "write", "copy",  "scale",
                                               "add",  "triad", "update"};
 
-void add_stores_option(CLI::App& app, std::string& stores) {
-  app.add_option("--stores", stores,
-                 "ordinary (fetch the line before they write), non-temporal (past the caches); "
-                 "several: ordinary,non-temporal")
+CLI::Option* add_stores_option(CLI::App& app, std::string& stores) {
+  return app
+      .add_option("--stores", stores,
+                  "ordinary (fetch the line before they write), non-temporal (past the caches); "
+                  "several: ordinary,non-temporal")
       ->type_name("KINDS")
       ->capture_default_str();
 }
 
-void add_isa_option(CLI::App& app, std::string& isa) {
-  app.add_option("--isa", isa, "instruction set of the kernels (default: the widest there is)")
+CLI::Option* add_isa_option(CLI::App& app, std::string& isa) {
+  return app
+      .add_option("--isa", isa, "instruction set of the kernels (default: the widest there is)")
       ->type_name("NAME")
       ->group("Measurement");
 }
@@ -54,17 +56,24 @@ std::string Choice::short_name() const {
 }
 
 void KernelOptions::add_to(CLI::App& app) {
-  app.add_option("--kernels", kernels_text_,
-                 "read, write, copy, scale, add, triad, update; several: read,copy")
-      ->type_name("NAMES")
-      ->capture_default_str();
+  auto* const kernels =
+      app.add_option("--kernels", kernels_text_,
+                     "read, write, copy, scale, add, triad, update; several: read,copy")
+          ->type_name("NAMES")
+          ->capture_default_str();
   auto* const mix =
       refuse_empty(app.add_option("--mix", mix_text_,
                                   "also lines read to lines written: 2:1; several: 2:1,1:1; none"))
           ->type_name("R:W");
   if (!mix_text_.empty()) mix->capture_default_str();
-  add_stores_option(app, stores_text_);
-  add_isa_option(app, isa_);
+  options_ = {kernels, mix, add_stores_option(app, stores_text_), add_isa_option(app, isa_)};
+}
+
+std::string KernelOptions::given() const {
+  for (const CLI::Option* option : options_) {
+    if (option->count() > 0) return option->get_name();
+  }
+  return "";
 }
 
 Expected<std::vector<Choice>> KernelOptions::parse() const {

@@ -16,8 +16,8 @@ Expected<std::vector<Stores>> parse_stores(const std::string& text);
 extern const std::vector<std::string> stream_kernels;
 
 /// Declares --stores and --isa, as every benchmark that moves memory has them.
-void add_stores_option(CLI::App& app, std::string& stores);
-void add_isa_option(CLI::App& app, std::string& isa);
+CLI::Option* add_stores_option(CLI::App& app, std::string& stores);
+CLI::Option* add_isa_option(CLI::App& app, std::string& isa);
 
 /// One kernel to measure.
 struct Choice {
@@ -36,12 +36,15 @@ class KernelOptions {
   KernelOptions(std::string kernels, std::string mixes)
       : kernels_text_(std::move(kernels)), mix_text_(std::move(mixes)) {}
   void add_to(CLI::App& app);
+  /// The first of them on the command line, by name; "" when there is none. While the app lives.
+  std::string given() const;
   /// A choice a kernel and kind of stores, in the order given, mixes last. Also sets the
   /// instruction set. Errors name the option.
   Expected<std::vector<Choice>> parse() const;
 
  private:
   std::string kernels_text_, mix_text_, stores_text_ = "ordinary", isa_;
+  std::vector<const CLI::Option*> options_;  ///< the app's
 };
 
 }  // namespace numatlas

@@ -1,12 +1,12 @@
 #include "benchmarks/flows.h"
 
 #include <algorithm>
-#include <bit>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "benchmarks/levels.h"
+#include "benchmarks/room.h"
 
 namespace numatlas {
 namespace {
@@ -61,8 +61,6 @@ Flow stream_flow(const PlanInput& input, const Choice& choice, int worker, Bytes
 Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers, NodeId memory,
                          Bytes least) {
   std::uint64_t size = least.value;
-  // Powers of two, so that a little more or less of free memory makes no other plan.
-  std::uint64_t most = std::bit_floor(~std::uint64_t{0});
   for (std::size_t host = 0; host < input.machines.size(); ++host) {
     const Machine& machine = input.machines[host];
     std::set<const Cache*> seen;
@@ -76,14 +74,9 @@ Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers
       if (seen.insert(machine.last_level_cache_of(who.placement.cpus.front())).second)
         caches += last_level_cache_bytes(machine, who.placement.cpus).value;
     }
-    if (here == 0) continue;
-    size = std::max(size, (4 * caches / here + mib - 1) / mib * mib);
-    const NumaNode* node = machine.find_node(memory);
-    if (node == nullptr || !node->has_memory()) continue;
-    const Bytes room = node->memory_free.value_or(*node->memory_total);
-    most = std::min(most, std::bit_floor(std::max(mib, room.value / 2 / here)));
+    if (here > 0) size = std::max(size, (4 * caches / here + mib - 1) / mib * mib);
   }
-  return Bytes{std::min(size, most)};
+  return size_with_room(input, Bytes{size}, flows_on_node(workers, memory));
 }
 
 Bytes chase_size_beyond_caches(const PlanInput& input, int worker, NodeId memory) {
@@ -108,10 +101,11 @@ NodeSet memory_nodes(const PlanInput& input) {
   return nodes;
 }
 
-std::vector<int> workers_on(const PlanInput& input, NodeId node) {
+std::vector<int> workers_on(const Layout& layout, const NodeSet& nodes) {
   std::vector<int> workers;
-  for (std::size_t i = 0; i < input.layout.workers.size(); ++i) {
-    if (input.layout.workers[i].placement.cpu_node == node) workers.push_back(static_cast<int>(i));
+  for (std::size_t i = 0; i < layout.workers.size(); ++i) {
+    if (nodes.contains(layout.workers[i].placement.cpu_node))
+      workers.push_back(static_cast<int>(i));
   }
   return workers;
 }

@@ -32,7 +32,7 @@ const Machine& machine_of(const PlanInput& input, int worker);
 /// Memory a worker on node `memory` that no cache holds when all of them use as much: four times
 /// the last-level caches of their host, as STREAM's rules ask for, shared among the workers, and at
 /// least `least`; whole MiB. The same for all of them: the most that any host needs. Where the node
-/// has little memory: what leaves most of it free.
+/// has little memory: what has room there (benchmarks/room.h).
 Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers, NodeId memory,
                          Bytes least = Bytes{16 * mib});
 /// The same for one chase, which has 256 MiB at least, so that it misses the TLB as well.
@@ -41,8 +41,8 @@ Bytes chase_size_beyond_caches(const PlanInput& input, int worker, NodeId memory
 /// Nodes with CPUs where workers run, and nodes with memory, on any host; ascending.
 NodeSet worker_nodes(const PlanInput& input);
 NodeSet memory_nodes(const PlanInput& input);
-/// Workers on CPUs of this node.
-std::vector<int> workers_on(const PlanInput& input, NodeId node);
+/// Workers on CPUs of these nodes.
+std::vector<int> workers_on(const Layout& layout, const NodeSet& nodes);
 /// Why memory of this node cannot be had on the worker's host; "" when it can be tried.
 std::string memory_node_problem(const Machine& machine, NodeId node);
 

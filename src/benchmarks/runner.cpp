@@ -106,6 +106,7 @@ class Run {
   std::chrono::steady_clock::time_point start_;
   RunReport report_;
   std::optional<Error> first_problem_;  ///< why scenarios were skipped while running
+  bool all_optional_ = true;            ///< these scenarios
   std::optional<Error> wrong_;          ///< a kernel's output was not what it should be
   int last_point_ = -1;
   bool refining_ = false;
@@ -216,7 +217,8 @@ Expected<void> Run::run_one(Engine& engine, std::size_t index) {
       add(planned, cut ? Status::incomplete : Status::failed, error.message, {});
       return fail(error);
     }
-    if (!first_problem_ && !planned.optional) first_problem_ = error;
+    if (!first_problem_) first_problem_ = error;
+    all_optional_ = all_optional_ && planned.optional;
     add(planned, Status::skipped, error.message, {});
     progress_.end(planned.scenario, "skipped: " + error.message);
     return {};
@@ -373,6 +375,7 @@ Expected<RunReport> Run::go() {
   report_ = new_report(setup_, options_, comm_, **engine);
   auto ran = run_all(**engine);
   if (ran && comm_.size() == 1) ran = refine(**engine);
+  for (auto& text : benchmark_.warnings(report_)) report_.warnings.push_back(std::move(text));
   report_.complete = ran.has_value();
   report_.incomplete_reason = ran ? "" : ran.error().message;
   // Files and table also after a stop: what was measured is not lost. The first error counts.
@@ -396,7 +399,7 @@ Expected<RunReport> Run::go() {
   if (problem) return fail(*problem);
   const bool nothing = std::none_of(report_.scenarios.begin(), report_.scenarios.end(),
                                     [](const auto& s) { return s.status == Status::ok; });
-  const bool may_skip = options_.skip_too_large || options_.pages.size() > 1;
+  const bool may_skip = all_optional_ || options_.skip_too_large || options_.pages.size() > 1;
   if (first_problem_ && (nothing || !may_skip)) return fail(*first_problem_);
   return std::move(report_);
 }

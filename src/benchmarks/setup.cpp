@@ -54,17 +54,27 @@ std::optional<Error> host_problem(const Setup& setup, const Scenario& scenario, 
   return error_of(check_fits(regions, setup.machine, workers));
 }
 
-/// A run that could only say what it leaves out is an error, unless leaving out was asked for.
-Expected<void> check_something_is_left(const Setup& setup, const RunOptions& options,
-                                       const std::optional<Error>& first) {
-  const auto skipped = [](const std::string& reason) { return !reason.empty(); };
-  const bool asked_for = options.skip_too_large || options.pages.size() > 1;
-  if (asked_for || setup.plan.empty() ||
-      !std::all_of(setup.skip_reasons.begin(), setup.skip_reasons.end(), skipped)) {
-    return {};
+bool is_of_pages(const std::string& message) {
+  return message.find("--pages") != std::string::npos;
+}
+
+/// Less memory would do.
+bool is_of_size(const Error& error) {
+  return error.kind == ErrorKind::resource && !is_of_pages(error.message);
+}
+
+/// A run that could only say what it leaves out is an error, also where leaving out was asked for.
+Expected<void> check_something_is_left(const Setup& setup, const std::optional<Error>& first) {
+  std::string reason;
+  for (std::size_t i = 0; i < setup.plan.size(); ++i) {
+    if (setup.skip_reasons[i].empty() && !setup.plan[i].reference) return {};
+    if (reason.empty()) reason = setup.skip_reasons[i];
   }
-  if (first) return fail(*first);
-  return fail(ErrorKind::unavailable, setup.skip_reasons.front());
+  if (reason.empty()) return {};
+  Error error = first.value_or(Error{ErrorKind::unavailable, reason, ""});
+  if (is_of_size(error)) error.hint = "ask for less with --size, or for fewer workers with --cpus";
+  error.message += "; nothing is left to measure";
+  return fail(error);
 }
 
 /// Every host looks at its own part of every scenario; all hosts hear of all problems.
@@ -94,14 +104,14 @@ Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm) {
       const auto kind = static_cast<ErrorKind>(problem["kind"].get<int>());
       std::string message = problem["message"];
       if (setup.layout.hosts.size() > 1) message = fmt::format("{}: {}", host, message);
-      const bool of_pages = message.find("--pages") != std::string::npos;
+      const bool of_pages = is_of_pages(message);
       const bool skip = setup.plan[std::stoul(index)].optional || (of_pages && several_kinds) ||
                         (kind == ErrorKind::resource && options.skip_too_large);
       const std::string hint = problem["hint"];
       if (!first) first = Error{kind, message, hint};
       if (!skip) {
         return fail(kind, message,
-                    kind == ErrorKind::resource && !of_pages
+                    is_of_size({kind, message, ""})
                         ? "ask for less, or add --skip-too-large to measure the sizes that fit"
                         : hint);
       }
@@ -109,7 +119,7 @@ Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm) {
           of_pages && !hint.empty() ? message + "; " + hint : message;
     }
   }
-  return check_something_is_left(setup, options, first);
+  return check_something_is_left(setup, first);
 }
 
 /// Nodes whose workers ask for local memory that can't be there, and why.

@@ -110,8 +110,10 @@ Expected<void> survey(const SurveyOptions& options, Comm& comm) {
     const auto done = survey_benchmark(*benchmark, options, *machine, comm);
     if (done) continue;
     const Error& error = done.error();
-    // Not for this machine, or (usage: the words are our own) not for so many ranks.
-    if (error.kind != ErrorKind::unavailable && error.kind != ErrorKind::usage) return done;
+    // Not for this machine or its memory, or (usage: the words are our own) not for so many ranks.
+    const bool not_here = error.kind == ErrorKind::unavailable ||
+                          error.kind == ErrorKind::resource || error.kind == ErrorKind::usage;
+    if (!not_here) return done;
     const auto said =
         comm.rank() == 0 ? write_stdout("skipped: " + error.message + "\n\n") : Expected<void>{};
     if (auto agreed = agree(comm, error_of(said)); !agreed) return agreed;

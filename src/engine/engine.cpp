@@ -318,7 +318,8 @@ Expected<void> RealEngine::make_ready(const Scenario& scenario, const Flow& flow
     if (auto done = (*kernel)->prepare(memory); !done) return done;
     job.kernel = *std::move(kernel);
   }
-  job.sampler = std::make_unique<Sampler>(clock_, scenario.stop, paced(flow, *job.kernel, clock_));
+  job.sampler = std::make_unique<Sampler>(clock_, scenario.stop, paced(flow, *job.kernel, clock_),
+                                          job.kernel->steps_a_pass());
   job.trace.address = reinterpret_cast<std::uintptr_t>(memory.data);
   if (owner == &job) return observe(flow, job);
   job.trace.residency = owner->trace.residency;

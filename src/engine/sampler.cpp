@@ -15,18 +15,23 @@ constexpr std::int64_t shortest_sample_ns = 20'000;
 // Stretches whose medians are compared: enough for an interval, and at the least recorded time of
 // 100 ms each still spans a timer tick or more.
 constexpr std::size_t blocks = 20;
+// Of the first run: next to nothing for loads. A pass may be less: a hand-over of a line takes
+// milliseconds where CPUs are emulated by turns.
+constexpr std::uint64_t most_first_steps = 64;
 // Loads are unrolled by 16.
 constexpr std::uint64_t step_unit = 16;
 
 }  // namespace
 
-Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uint64_t)> run)
+Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uint64_t)> run,
+                 std::uint64_t steps_a_pass)
     : clock_(clock),
       rule_(rule),
       run_(std::move(run)),
       overhead_ns_(timer_overhead_ns(clock)),
       target_ns_(
           std::max({shortest_sample_ns, 110 * overhead_ns_, rule.time.count() / most_samples})),
+      steps_(std::clamp<std::uint64_t>(steps_a_pass, 1, most_first_steps)),
       next_check_(rule.least_samples) {
   // Touched now, so that recording takes no page fault. Some room beyond the cap, since samples
   // may come out shorter than calibrated.
@@ -35,6 +40,7 @@ Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uin
 }
 
 void Sampler::calibrate() {
+  const std::int64_t begin = clock_.now_ns();
   while (true) {
     std::int64_t best = 0;
     for (int attempt = 0; attempt < 3; ++attempt) {
@@ -42,6 +48,8 @@ void Sampler::calibrate() {
       run_(steps_);
       const std::int64_t time = clock_.now_ns() - start;
       best = attempt == 0 ? time : std::min(best, time);
+      // The rest of the time is for recording.
+      if (start + time - begin >= rule_.time.count() / 2) return;
     }
     if (best >= target_ns_ || stop_requested()) return;
     // Aim at the target, at most 10 times more at once (short runs mislead), at least doubling

@@ -11,10 +11,13 @@ namespace numatlas {
 
 class Sampler {
  public:
-  /// `run` performs steps of the kernel; all references must outlive the sampler.
-  Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uint64_t)> run);
+  /// `run` performs steps of the kernel; all references must outlive the sampler. `steps_a_pass`:
+  /// the first run, which shows how long a step takes, is no longer than that.
+  Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uint64_t)> run,
+          std::uint64_t steps_a_pass = ~std::uint64_t{0});
 
-  /// Finds the steps of a sample: long against the timer (overhead under 1 %).
+  /// Finds the steps of a sample: long against the timer (overhead under 1 %). Takes half of the
+  /// rule's time at most, and a run of the kernel.
   void calibrate();
   /// Takes one sample and, now and then, looks whether it is enough.
   void record();
@@ -38,7 +41,7 @@ class Sampler {
   std::int64_t overhead_ns_;
   std::int64_t target_ns_;  ///< least duration of a sample
   int recalibrations_ = 0;
-  std::uint64_t steps_ = 64;
+  std::uint64_t steps_;
   std::vector<Sample> samples_;
   std::size_t next_check_;
   bool done_ = false;

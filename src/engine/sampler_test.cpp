@@ -171,6 +171,37 @@ TEST(Sampler, EndedFromOutsideIsInterrupted) {
   EXPECT_EQ(trace.samples.size(), 10U);
 }
 
+TEST(Sampler, SlowStepsKeepToTheTime) {
+  ScriptedClock clock(25);
+  // A hand-over where two CPUs are emulated by turns; a pair's share of --time.
+  const double step_ns = 4e6;
+  const StopRule rule = rule_of(0.01, milliseconds(40));
+  Sampler sampler(
+      clock, rule,
+      [&](std::uint64_t steps) { clock.advance(step_ns * static_cast<double>(steps)); }, 1);
+  const std::int64_t begin = clock.now_ns();
+  sampler.calibrate();
+  EXPECT_LE(clock.now_ns() - begin, 20'000'000 + 4'000'000) << "half of it, and a step";
+  while (!sampler.done()) sampler.record();
+  EXPECT_LE(clock.now_ns() - begin, 64'000'000 + 4'000'000);
+  Trace trace;
+  std::move(sampler).finish(trace);
+  EXPECT_EQ(trace.steps_a_sample, 1U);
+}
+
+TEST(Sampler, CalibratingEndsWhereStepsAreLongToo) {
+  ScriptedClock clock(25);
+  int runs = 0;
+  Sampler sampler(
+      clock, rule_of(0.01, milliseconds(20)),
+      [&](std::uint64_t) {
+        clock.advance(++runs % 2 == 0 ? 1e3 : 12e6);  // quick ones lead on to more steps
+      },
+      1);
+  sampler.calibrate();
+  EXPECT_EQ(runs, 1);
+}
+
 TEST(Sampler, NothingRecordedIsNothing) {
   ScriptedClock clock(25);
   Sampler sampler(clock, StopRule{}, [&](std::uint64_t) { clock.advance(1); });

@@ -1,7 +1,9 @@
 #include "placement/system_weights.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -66,7 +69,92 @@ std::optional<char> hear(int channel) {
   return byte;
 }
 
+bool write_back(const std::vector<SavedWeight>& saved) {
+  bool all = true;
+  for (const SavedWeight& file : saved) {
+    all = write_value(file.path.c_str(), file.value.data(), file.value.size()) == 0 && all;
+  }
+  return all;
+}
+
+/// What does by hand what write_back could not.
+std::string by_hand(const std::vector<SavedWeight>& saved) {
+  std::string lines;
+  for (const SavedWeight& file : saved)
+    lines += fmt::format("{}echo {} > {}", lines.empty() ? "" : "; ", file.value, file.path);
+  return lines;
+}
+
+/// Gone after a reboot, as the weights are.
+constexpr const char* state_folder = "/run/numatlas";
+
+std::string state_file() {
+  const char* other = std::getenv("NUMATLAS_TEST_WEIGHTS");
+  return other != nullptr ? std::string(other) + "/state" : std::string(state_folder) + "/weights";
+}
+
+/// The file, locked for this process and what it forks; -1 where there can be none. It is emptied
+/// and never removed: another run may have it open.
+Expected<int> lock_state() {
+  if (std::getenv("NUMATLAS_TEST_WEIGHTS") == nullptr) (void)mkdir(state_folder, 0755);
+  const int file = open(state_file().c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0 || flock(file, LOCK_EX | LOCK_NB) == 0) return file;
+  close(file);
+  return fail(ErrorKind::unavailable, "--apply: another run has set the system's weights",
+              "wait for its end");
+}
+
+/// "node0 5" a line.
+std::vector<SavedWeight> read_state(int state) {
+  std::string text;
+  char part[256];
+  for (ssize_t got = 0;
+       (got = pread(state, part, sizeof part, static_cast<off_t>(text.size()))) > 0;)
+    text.append(part, static_cast<std::size_t>(got));
+  std::vector<SavedWeight> saved;
+  std::istringstream words(text);
+  for (std::string name, value; words >> name >> value;) {
+    // Files of that folder only.
+    if (name.find('/') == std::string::npos)
+      saved.push_back({system_weights_folder() + name, value});
+  }
+  return saved;
+}
+
+/// Whether it is there whole.
+bool write_state(int state, const std::vector<SavedWeight>& saved) {
+  std::string text;
+  for (const SavedWeight& file : saved) {
+    text +=
+        fmt::format("{} {}\n", std::filesystem::path(file.path).filename().string(), file.value);
+  }
+  return pwrite(state, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+}
+
+/// What a killed run has left there, put back.
+Expected<std::string> repair(int state) {
+  const std::vector<SavedWeight> saved = read_state(state);
+  if (saved.empty()) return "";
+  if (!write_back(saved)) {
+    return fail(ErrorKind::io,
+                "the system's weights that a killed run has set stay: the old ones "
+                "cannot be put back",
+                by_hand(saved));
+  }
+  (void)!ftruncate(state, 0);
+  return by_hand(saved);
+}
+
 }  // namespace
+
+Expected<std::string> repair_system_weights() {
+  if (access(state_file().c_str(), R_OK | W_OK) != 0) return "";
+  const auto state = lock_state();
+  if (!state || *state < 0) return "";
+  auto repaired = repair(*state);
+  close(*state);
+  return repaired;
+}
 
 std::string system_weights_folder() {
   const char* other = std::getenv("NUMATLAS_TEST_WEIGHTS");
@@ -99,6 +187,12 @@ Expected<void> check_system_weights() {
 
 Expected<SystemWeights> SystemWeights::set(const WeightedNodes& nodes) {
   SystemWeights held;
+  const auto state = lock_state();
+  if (!state) return fail(state.error());
+  held.state_ = *state;
+  if (held.state_ >= 0) {
+    if (auto repaired = repair(held.state_); !repaired) return fail(repaired.error());
+  }
   for (const auto& [node, weight] : nodes) {
     const auto old = first_line(node_file(node));
     if (!old) {
@@ -114,6 +208,7 @@ Expected<SystemWeights> SystemWeights::set(const WeightedNodes& nodes) {
     if (const auto old = first_line(path)) held.saved_.push_back({path, *old});
   }
   if (auto started = held.start_guard(); !started) return fail(started.error());
+  if (held.state_ >= 0 && !write_state(held.state_, held.saved_)) held.close_state();
   for (const auto& [node, weight] : nodes) {
     const std::string value = std::to_string(weight);
     const int error = write_value(node_file(node).c_str(), value.data(), value.size());
@@ -123,11 +218,17 @@ Expected<SystemWeights> SystemWeights::set(const WeightedNodes& nodes) {
 }
 
 SystemWeights::SystemWeights(SystemWeights&& other) noexcept
-    : saved_(std::move(other.saved_)), channel_(other.channel_), guard_(other.guard_) {
-  other.channel_ = other.guard_ = -1;
+    : saved_(std::move(other.saved_)),
+      state_(other.state_),
+      channel_(other.channel_),
+      guard_(other.guard_) {
+  other.state_ = other.channel_ = other.guard_ = -1;
 }
 
-SystemWeights::~SystemWeights() { (void)restore(); }
+SystemWeights::~SystemWeights() {
+  (void)restore();
+  close_state();
+}
 
 /// The guard is there, out of reach of the job's signals, before anything is changed.
 Expected<void> SystemWeights::start_guard() {
@@ -138,7 +239,7 @@ Expected<void> SystemWeights::start_guard() {
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    guard(ends[1], saved_);
+    guard(ends[1]);
   }
   const int error = errno;
   close(ends[1]);
@@ -152,7 +253,7 @@ Expected<void> SystemWeights::start_guard() {
 }
 
 /// Other threads may have held locks at the fork: only what is safe in a signal handler.
-void SystemWeights::guard(int channel, const std::vector<Saved>& saved) {
+void SystemWeights::guard(int channel) const {
   setsid();
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGTSTP, SIGPIPE})
     std::signal(signal, SIG_IGN);
@@ -160,17 +261,15 @@ void SystemWeights::guard(int channel, const std::vector<Saved>& saved) {
   for (int standard : {0, 1, 2}) close(standard);
   if (write(channel, &ready, 1) != 1) _exit(1);
   if (hear(channel) == keep_them) _exit(0);
-  const char result = write_back(saved) ? done : failed;
+  const char result = write_back(saved_) ? done : failed;
+  if (result == done && state_ >= 0) (void)!ftruncate(state_, 0);
   // The other side may be gone.
   _exit(write(channel, &result, 1) == 1 && result == done ? 0 : 1);
 }
 
-bool SystemWeights::write_back(const std::vector<Saved>& saved) {
-  bool all = true;
-  for (const Saved& file : saved) {
-    all = write_value(file.path.c_str(), file.value.data(), file.value.size()) == 0 && all;
-  }
-  return all;
+void SystemWeights::close_state() {
+  if (state_ >= 0) close(state_);
+  state_ = -1;
 }
 
 void SystemWeights::end_guard() {
@@ -189,18 +288,19 @@ Expected<void> SystemWeights::restore() {
   // Somebody may have killed the guard.
   const bool all = hear(channel_) == done || write_back(saved_);
   end_guard();
-  if (all) return {};
-  std::string values;
-  for (const Saved& file : saved_) {
-    values += fmt::format("{}echo {} > {}", values.empty() ? "" : "; ", file.value, file.path);
-  }
-  return fail(ErrorKind::io, "--apply: the old weights could not be put back", values);
+  if (!all)
+    return fail(ErrorKind::io, "--apply: the old weights could not be put back", by_hand(saved_));
+  if (state_ >= 0) (void)!ftruncate(state_, 0);
+  close_state();
+  return {};
 }
 
 void SystemWeights::keep() {
   if (channel_ < 0) return;
+  if (state_ >= 0) (void)!ftruncate(state_, 0);
   (void)send(channel_, &keep_them, 1, MSG_NOSIGNAL);
   end_guard();
+  close_state();
 }
 
 }  // namespace numatlas

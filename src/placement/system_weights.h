@@ -19,10 +19,22 @@ std::vector<std::string> system_weight_lines(const WeightedNodes& nodes);
 /// (permission). Changes nothing. Errors name --apply.
 Expected<void> check_system_weights();
 
+/// A file of the kernel's and what it held, both ready to be written between fork and exit, where
+/// nothing may be allocated.
+struct SavedWeight {
+  std::string path, value;
+};
+
+/// Puts back what a run set that was killed together with its guard, and says what it wrote; ""
+/// when there was nothing to do, another run is at work, or this user may not. Errors (io) have in
+/// the hint what to write by hand.
+Expected<std::string> repair_system_weights();
+
 /// The weights as they are, and back again. A second process waits for the end of this one, in a
 /// session of its own so that what a terminal or a batch system sends to the job does not reach it,
-/// and writes the old weights when this one ends in any way, SIGKILL included. Only a kill of both
-/// at once leaves the new ones.
+/// and writes the old weights when this one ends in any way, SIGKILL included. After a kill of both
+/// at once they stand in a file (/run/numatlas/weights) until repair_system_weights, where there
+/// can be such a file. Only one run at a time.
 class SystemWeights {
  public:
   /// Remembers what is set now for these nodes, starts the guard, then writes these weights. After
@@ -40,18 +52,14 @@ class SystemWeights {
   void keep();
 
  private:
-  /// A file and what it held, both ready to be written between fork and exit, where nothing may be
-  /// allocated.
-  struct Saved {
-    std::string path, value;
-  };
   SystemWeights() = default;
   Expected<void> start_guard();
-  static bool write_back(const std::vector<Saved>& saved);
-  [[noreturn]] static void guard(int channel, const std::vector<Saved>& saved);
+  [[noreturn]] void guard(int channel) const;
   void end_guard();
+  void close_state();
 
-  std::vector<Saved> saved_;
+  std::vector<SavedWeight> saved_;
+  int state_ = -1;    ///< the file, locked as long as this process or the guard lives; -1: none
   int channel_ = -1;  ///< to the guard; -1 when nothing is held any more
   int guard_ = -1;    ///< its process
 };

@@ -178,6 +178,79 @@ TEST_F(SystemWeightsTest, PutBackWithoutTheGuardAsWell) {
   EXPECT_EQ(both(), "5,7");
 }
 
+/// Kills the guard, which is its only child, and itself. Exit code 77 where children have no names.
+[[noreturn]] void kill_both(SystemWeights&) {
+  std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
+  pid_t guard = 0;
+  if (!(children >> guard)) _exit(77);
+  kill(guard, SIGKILL);
+  waitpid(guard, nullptr, 0);
+  raise(SIGKILL);
+  _exit(1);
+}
+
+TEST_F(SystemWeightsTest, RepairedAfterAKillOfBoth) {
+  write("auto", "true");
+  const int status = end_of(start(kill_both));
+  if (WIFEXITED(status)) GTEST_SKIP() << "this kernel does not name a process's children";
+  ASSERT_EQ(both(), "3,1") << "nobody was left to put them back";
+  write("auto", "false");
+  const auto repaired = repair_system_weights();
+  ASSERT_TRUE(repaired) << repaired.error().message;
+  EXPECT_EQ(*repaired, "echo 5 > " + folder_ + "/node0; echo 7 > " + folder_ +
+                           "/node2; echo true > " + folder_ + "/auto");
+  EXPECT_EQ(both(), "5,7");
+  EXPECT_EQ(read("auto"), "true");
+  write("node0", "9");
+  EXPECT_EQ(*repair_system_weights(), "") << "once";
+  EXPECT_EQ(both(), "9,7");
+}
+
+TEST_F(SystemWeightsTest, SettingAfterAKillOfBothRemembersWhatWasBefore) {
+  const int status = end_of(start(kill_both));
+  if (WIFEXITED(status)) GTEST_SKIP() << "this kernel does not name a process's children";
+  {
+    const auto held = SystemWeights::set({{NodeId{0}, 8}, {NodeId{2}, 9}});
+    ASSERT_TRUE(held);
+    EXPECT_EQ(both(), "8,9");
+  }
+  EXPECT_EQ(both(), "5,7");
+}
+
+TEST_F(SystemWeightsTest, NothingIsRepairedWhileARunOrItsGuardLives) {
+  EXPECT_EQ(*repair_system_weights(), "");
+  const pid_t child = start(wait_for_a_signal);
+  EXPECT_EQ(*repair_system_weights(), "");
+  EXPECT_EQ(both(), "3,1");
+  const auto second = SystemWeights::set(wanted);
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().message, HasSubstr("another run has set the system's weights"));
+  EXPECT_EQ(both(), "3,1");
+  kill(child, SIGKILL);
+  end_of(child);
+  EXPECT_TRUE(comes_back()) << both();
+}
+
+TEST_F(SystemWeightsTest, NothingIsLeftToRepairAfterTheEnd) {
+  ASSERT_TRUE(SystemWeights::set(wanted)->restore());
+  write("node0", "9");
+  EXPECT_EQ(*repair_system_weights(), "");
+  SystemWeights::set(wanted)->keep();
+  EXPECT_EQ(*repair_system_weights(), "");
+  EXPECT_EQ(both(), "3,1");
+}
+
+TEST_F(SystemWeightsTest, WhatCannotBePutBackIsSaid) {
+  const int status = end_of(start(kill_both));
+  if (WIFEXITED(status)) GTEST_SKIP() << "this kernel does not name a process's children";
+  std::filesystem::remove(folder_ + "/node2");
+  std::filesystem::create_directory(folder_ + "/node2");
+  const auto repaired = repair_system_weights();
+  ASSERT_FALSE(repaired);
+  EXPECT_EQ(repaired.error().kind, ErrorKind::io);
+  EXPECT_THAT(repaired.error().hint, HasSubstr("echo 7 > " + folder_ + "/node2"));
+}
+
 TEST_F(SystemWeightsTest, NothingIsSetWhenOneFileIsMissing) {
   const auto held = SystemWeights::set({{NodeId{0}, 3}, {NodeId{4}, 1}});
   ASSERT_FALSE(held);

@@ -21,6 +21,9 @@ weights() { # WORDS...
 }
 weights --apply
 weights --apply --keep
+# As a run leaves it that was killed together with its guard.
+printf 'node0 6\nnode2 8\nauto true\n' >"$folder/state"
+weights
 # A value that cannot be written: root may write to any file, but not to a folder.
 rm "$folder/node2"
 mkdir "$folder/node2"

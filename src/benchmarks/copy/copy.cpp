@@ -12,6 +12,7 @@
 #include "benchmarks/copy/table.h"
 #include "benchmarks/copy/team.h"
 #include "benchmarks/levels.h"
+#include "benchmarks/room.h"
 
 namespace numatlas {
 namespace {
@@ -75,16 +76,18 @@ class Copy final : public Benchmark {
   };
 
   Expected<std::vector<Pair>> pairs_of(const PlanInput& input) const;
+  std::vector<PlannedScenario> plan_of(const PlanInput& input, const std::vector<Pair>& pairs,
+                                       const std::vector<Bytes>& sizes) const;
   PlannedScenario point(const PlanInput& input, const Pair& pair, const Case& now,
                         std::vector<Flow>& flows) const;
   Flow flow_of(const PlanInput& input, const Pair& pair, const Case& now, int worker) const;
 
-  std::string from_text_, to_text_, side_text_ = "from", size_text_ = "256";
+  std::string from_text_, to_text_, side_text_ = "from", size_text_;
   std::string stores_text_ = "ordinary", isa_;
   bool matrix_ = false;
   std::optional<MemorySpec> from_, to_;
   Side side_ = Side::from;
-  std::vector<Bytes> sizes_;
+  std::vector<Bytes> sizes_;  ///< empty: the usual one, or what has room
   std::vector<Stores> stores_;
 };
 
@@ -103,19 +106,27 @@ void Copy::add_options(CLI::App& app) {
                  "the other side's, else the nearest")
       ->type_name("SIDE")
       ->capture_default_str();
-  app.add_option("--size", size_text_,
-                 "memory a worker copies from, and as much to copy to: MiB (512), with a unit "
-                 "(48KiB), powers of two in a range (1-2048, 32KiB-2GiB), a list (64,128,300)")
-      ->type_name("SIZES")
-      ->capture_default_str();
+  refuse_empty(
+      app.add_option("--size", size_text_,
+                     "memory a worker copies from, and as much to copy to: MiB (512), with a unit "
+                     "(48KiB), powers of two in a range (1-2048, 32KiB-2GiB), a list (64,128,300) "
+                     "(default: 256, less where a node is small)"))
+      ->type_name("SIZES");
   add_stores_option(app, stores_text_);
   add_isa_option(app, isa_);
 }
 
 Expected<void> Copy::parse_options() {
-  auto sizes = parse_sizes(size_text_);
-  if (!sizes) return fail(sizes.error());
-  sizes_ = *std::move(sizes);
+  if (!size_text_.empty()) {
+    auto sizes = parse_sizes(size_text_);
+    if (!sizes) return fail(sizes.error());
+    sizes_ = *std::move(sizes);
+  }
+  KernelSpec copy;
+  copy.name = "copy";
+  for (Bytes size : sizes_) {
+    if (auto fits = (*make_kernel(copy))->check_size(size); !fits) return fits;
+  }
   if (auto used = use_instruction_set(isa_); !used) return used;
   auto stores = parse_stores(stores_text_);
   if (!stores) return fail(stores.error());
@@ -222,27 +233,17 @@ PlannedScenario Copy::point(const PlanInput& input, const Pair& pair, const Case
   return planned;
 }
 
-Expected<std::vector<PlannedScenario>> Copy::plan(const PlanInput& input) const {
-  if (input.options.placement.memory)
-    return fail(ErrorKind::usage, "--memory: a copy has two places", "name --from and --to");
-  if (!input.options.csv_file.empty()) {
-    return fail(ErrorKind::usage, "--csv: its format has no place for where a copy comes from",
-                "use --format csv or --json FILE");
-  }
-  const auto pairs = pairs_of(input);
-  if (!pairs) return fail(pairs.error());
+std::vector<PlannedScenario> Copy::plan_of(const PlanInput& input, const std::vector<Pair>& pairs,
+                                           const std::vector<Bytes>& sizes) const {
   std::vector<int> counts = input.options.thread_counts;
   if (counts.empty())
     counts = {input.options.placement.threads.value_or(std::numeric_limits<int>::max())};
   std::vector<PlannedScenario> plan;
   for (PageKind pages : input.options.pages) {
-    for (Bytes size : sizes_) {
-      KernelSpec spec;
-      spec.name = "copy";
-      if (auto fits = (*make_kernel(spec))->check_size(size); !fits) return fail(fits.error());
+    for (Bytes size : sizes) {
       for (Stores stores : stores_) {
         for (int threads : counts) {
-          for (const Pair& pair : *pairs) {
+          for (const Pair& pair : pairs) {
             std::vector<Flow> flows;
             auto planned = point(input, pair, {pages, size, stores, threads}, flows);
             add_point(plan, std::move(planned), std::move(flows), input.options.serial);
@@ -252,6 +253,21 @@ Expected<std::vector<PlannedScenario>> Copy::plan(const PlanInput& input) const 
     }
   }
   return plan;
+}
+
+Expected<std::vector<PlannedScenario>> Copy::plan(const PlanInput& input) const {
+  if (input.options.placement.memory)
+    return fail(ErrorKind::usage, "--memory: a copy has two places", "name --from and --to");
+  if (!input.options.csv_file.empty()) {
+    return fail(ErrorKind::usage, "--csv: its format has no place for where a copy comes from",
+                "use --format csv or --json FILE");
+  }
+  const auto pairs = pairs_of(input);
+  if (!pairs) return fail(pairs.error());
+  if (!sizes_.empty()) return plan_of(input, *pairs, sizes_);
+  // One for all pairs, so that they can be compared.
+  return plan_of(input, *pairs,
+                 {size_with_room(input, usual_size, plan_of(input, *pairs, {usual_size}))});
 }
 
 /// Every pair, by all CPUs of the node copied from.

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
+
+#include "benchmarks/flows.h"
 
 namespace numatlas {
 namespace {
@@ -17,19 +20,13 @@ const Worker& worker_at(const Layout& layout, int index) {
   return layout.workers[static_cast<std::size_t>(index)];
 }
 
-/// Workers on CPUs of these nodes; none unless every host has some.
-std::vector<int> workers_on(const Layout& layout, const NodeSet& nodes) {
+/// Workers on CPUs of these nodes, all without nodes; none unless every host has some.
+std::vector<int> workers_near(const Layout& layout, const NodeSet& nodes) {
   if (nodes.empty()) return all_workers(layout);
-  std::vector<int> workers;
-  std::vector<bool> has(layout.hosts.size(), false);
-  for (int index : all_workers(layout)) {
-    const Worker& worker = worker_at(layout, index);
-    if (!nodes.contains(worker.placement.cpu_node)) continue;
-    workers.push_back(index);
-    has[static_cast<std::size_t>(worker.host)] = true;
-  }
-  if (std::find(has.begin(), has.end(), false) != has.end()) workers.clear();
-  return workers;
+  const std::vector<int> workers = workers_on(layout, nodes);
+  std::set<int> hosts;
+  for (int index : workers) hosts.insert(worker_at(layout, index).host);
+  return hosts.size() == layout.hosts.size() ? workers : std::vector<int>{};
 }
 
 /// From the node of a worker's CPU to all of these together; the greatest number where some
@@ -79,8 +76,9 @@ Team team_for(const Layout& layout, const std::vector<Machine>& machines,
   } else {
     const NodeSet& other = side == Side::from ? target : source;
     const char* const names[] = {"from", "to"};
-    team = {workers_on(layout, asked()), names[side == Side::from ? 0 : 1]};
-    if (team.workers.empty()) team = {workers_on(layout, other), names[side == Side::from ? 1 : 0]};
+    team = {workers_near(layout, asked()), names[side == Side::from ? 0 : 1]};
+    if (team.workers.empty())
+      team = {workers_near(layout, other), names[side == Side::from ? 1 : 0]};
     if (team.workers.empty()) team = {nearest_workers(layout, machines, asked()), "nearest"};
   }
   std::map<int, int> taken;  // by rank

@@ -93,18 +93,17 @@ std::size_t Cores::most_cpus(const RunOptions& options) const {
 
 PlacementSpec Cores::placement(const RunOptions& options, const Machine& machine) const {
   PlacementSpec spec = options.placement;
-  if (spec.cpus.is_default) {
+  if (spec.cpus.is_default && !spec.threads) {
     spec.cpus.form = CpuSpec::Form::cores;
     auto all = resolve_cpus(spec.cpus, machine, TaskContext{});
     // A single core: its hardware threads are the pair.
     if (all && all->size() == 1) all = resolve_cpus(CpuSpec{}, machine, TaskContext{});
     if (!all) return options.placement;
-    const std::size_t most =
-        spec.threads ? static_cast<std::size_t>(*spec.threads) : most_cpus(options);
     std::vector<int> list;
-    for (CpuId id : spread_cores(machine, *all, most)) list.push_back(id.value);
+    for (CpuId id : spread_cores(machine, *all, most_cpus(options))) list.push_back(id.value);
     spec.cpus = {CpuSpec::Form::list, {list}, false};
   }
+  spec.cpus.is_default = false;  // pinned one by one, whatever OpenMP was told
   // A pair has to know its CPUs: one thread each, whatever a launcher or OMP_NUM_THREADS says.
   const auto cpus = resolve_cpus(spec.cpus, machine, TaskContext{});
   if (cpus && !spec.threads) spec.threads = static_cast<int>(cpus->size());
@@ -116,6 +115,10 @@ Expected<void> Cores::check(const PlanInput& input) const {
   const RunOptions& options = input.options;
   if (!options.thread_counts.empty())
     return fail(ErrorKind::usage, "--threads: cores takes one number", "name --cpus instead");
+  if (options.placement.threads == 1) {
+    return fail(ErrorKind::usage, "--threads: 1 CPU is no pair to hand a line over",
+                "ask for 2 at least; without it all chosen CPUs are measured");
+  }
   if (!options.csv_file.empty()) {
     return fail(ErrorKind::usage, "--csv: its format has no place for pairs of CPUs",
                 "use --format csv or --json FILE");

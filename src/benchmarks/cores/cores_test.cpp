@@ -3,8 +3,7 @@
 
 #include "benchmarks/cores/pairs.h"
 #include "benchmarks/cores/table.h"
-#include "benchmarks/parse.h"
-#include "machine/source.h"
+#include "benchmarks/test_plan.h"
 
 namespace numatlas {
 namespace {
@@ -16,21 +15,9 @@ using ::testing::Not;
 // Two nodes, each with two L3 of two cores with two threads: CPUs 0,1 are a core, 0-3 an L3.
 constexpr const char* two_by_two = "numa:2(memory=34359738368) l3:2(size=16777216) core:2 pu:2";
 
-Expected<std::vector<PlannedScenario>> cores_plan(const std::vector<std::string>& words,
-                                                  const std::string& description = two_by_two) {
-  const auto machine = read_recorded_machine(description);
-  EXPECT_TRUE(machine);
-  std::vector<std::string> all = words;
-  all.push_back("--dry-run");
-  const auto run = parse_run("cores", all);
-  if (!run) return fail(run.error());
-  const auto placed = run->benchmark->workers(run->options, *machine, TaskContext{});
-  if (!placed) return fail(placed.error());
-  Layout layout;
-  layout.hosts = {"alpha"};
-  for (const WorkerPlacement& place : *placed) layout.workers.push_back({0, 0, place});
-  const std::vector<Machine> machines{*machine};
-  return run->benchmark->plan({run->options, layout, machines});
+Expected<testing::Plan> cores_plan(const testing::Words& words,
+                                   const std::string& machine = two_by_two) {
+  return testing::plan_on("cores", words, machine);
 }
 
 TEST(CoresPlan, EachPairOnceAndTheAnswerSharesTheLine) {
@@ -84,6 +71,25 @@ TEST(CoresPlan, AsManyAsTheTimeHasRoomFor) {
   EXPECT_EQ(plan->size(), 6u) << "4 CPUs";
   EXPECT_EQ(cores_plan({"--method", "cas", "--time", "300ms", "--cpus", "cores"})->size(), 28u)
       << "named ones are all measured";
+}
+
+TEST(CoresPlan, ThreadsAreTheFirstCpus) {
+  const auto names = [](const testing::Words& words) {
+    const auto plan = cores_plan(words);
+    std::vector<std::string> found;
+    for (const PlannedScenario& point : *plan) found.push_back(point.head.name);
+    return found;
+  };
+  EXPECT_THAT(names({"--method", "cas", "--threads", "3"}),
+              ElementsAre("cas CPUs 0,2", "cas CPUs 0,4", "cas CPUs 2,4"));
+  EXPECT_THAT(names({"--method", "cas", "--threads", "2", "--cpus", "9,8,4"}),
+              ElementsAre("cas CPUs 9,8"));
+  EXPECT_EQ(names({"--method", "cas", "--threads", "9"}).size(), 36u)
+      << "after the cores their other hardware threads";
+  const auto one = cores_plan({"--threads", "1"});
+  ASSERT_FALSE(one);
+  EXPECT_EQ(one.error().kind, ErrorKind::usage);
+  EXPECT_THAT(one.error().message, HasSubstr("--threads: 1 CPU is no pair"));
 }
 
 TEST(CoresPlan, RefusesWhatIsNoPair) {

@@ -6,10 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "base/size_list.h"
 #include "base/text.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/loaded/table.h"
+#include "benchmarks/node_pairs.h"
+#include "benchmarks/room.h"
 
 namespace numatlas {
 namespace {
@@ -46,7 +47,7 @@ class Loaded final : public Benchmark {
   int default_threads(const RunOptions&) const override { return 0; }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override {
-    return worker_on_every_cpu(options, machine, task);
+    return worker_on_first_cpus(options, machine, task);
   }
   TimeOption time_option() const override { return {"30s", true, "10s"}; }
   /// Two of eleven points a curve.
@@ -59,6 +60,9 @@ class Loaded final : public Benchmark {
   std::vector<std::string> survey_words(const Machine&) const override {
     return {"--pairs", "local", "--skip-too-large"};
   }
+  std::vector<std::string> warnings(const RunReport& report) const override {
+    return loaded_warnings(report);
+  }
   std::string table(const RunReport& report, const RunOptions& options) const override {
     return loaded_table(report, options.stats);
   }
@@ -68,14 +72,10 @@ class Loaded final : public Benchmark {
   /// `choice` absent: the chase alone. `rate`: of all loaders together; absent: all they can.
   PlannedScenario point(const PlanInput& input, const Setting& setting, const Choice* choice,
                         const std::string& load, std::optional<double> rate, PageKind pages) const;
-  Expected<void> check_options(const PlanInput& input) const;
 
-  std::string size_text_, order_text_ = "random", pairs_text_ = "all", rates_text_;
-  std::optional<Bytes> size_;  ///< a loader; absent: beyond the caches
-  ChainOrder order_ = ChainOrder::random;
+  NodePairOptions common_{{"read", "2:1"}};  ///< its size is a loader's
+  std::string pairs_text_ = "all", rates_text_;
   std::vector<double> rates_;  ///< B/s; empty: parts of the peak
-  KernelOptions kernels_{"read", "2:1"};
-  std::vector<Choice> choices_;
 };
 
 void Loaded::add_options(CLI::App& app) {
@@ -87,15 +87,7 @@ void Loaded::add_options(CLI::App& app) {
   refuse_empty(app.add_option("--rates", rates_text_,
                               "GB/s of all loaders together: 1,2,5 (default: parts of the peak)"))
       ->type_name("RATES");
-  refuse_empty(
-      app.add_option("--size", size_text_,
-                     "memory of each loader: MiB, or with a unit (default: what no cache holds)"))
-      ->type_name("SIZE");
-  app.add_option("--order", order_text_,
-                 "of the chase: random, page-local (TLB-friendly), sequential")
-      ->type_name("ORDER")
-      ->capture_default_str();
-  kernels_.add_to(app);
+  common_.add_to(app, "memory of each loader: MiB, or with a unit (default: what no cache holds)");
 }
 
 Expected<std::vector<double>> parse_rates(const std::string& text) {
@@ -119,34 +111,19 @@ Expected<std::vector<double>> parse_rates(const std::string& text) {
 }
 
 Expected<void> Loaded::parse_options() {
-  if (!size_text_.empty()) {
-    const auto size = parse_one_size(size_text_, name());
-    if (!size) return fail(size.error());
-    size_ = *size;
-  }
-  const auto order = parse_chain_order(order_text_);
-  if (!order) return fail(order.error());
-  order_ = *order;
   if (!rates_text_.empty()) {
     auto rates = parse_rates(rates_text_);
     if (!rates) return fail(rates.error());
     rates_ = *std::move(rates);
   }
-  auto choices = kernels_.parse();
-  if (!choices) return fail(choices.error());
-  choices_ = *std::move(choices);
-  for (const Choice& choice : choices_) {
-    if (!size_) break;
-    if (auto fits = (*make_kernel(choice.spec))->check_size(*size_); !fits) return fits;
-  }
-  return {};
+  return common_.parse(name());
 }
 
 /// The first worker of the node chases. Hardware threads of its core would take its core from it,
 /// not the memory, so they do not load.
 Setting setting_of(const PlanInput& input, NodeId cpus, NodeId memory) {
   Setting setting{cpus, memory, 0, {}, ""};
-  const std::vector<int> workers = workers_on(input, cpus);
+  const std::vector<int> workers = workers_on(input.layout, {cpus});
   if (workers.empty()) {
     setting.problem = fmt::format("no worker runs on node {}", cpus.value);
     return setting;
@@ -215,11 +192,18 @@ Expected<std::vector<Setting>> Loaded::settings(const PlanInput& input) const {
 PlannedScenario Loaded::point(const PlanInput& input, const Setting& setting, const Choice* choice,
                               const std::string& load, std::optional<double> rate,
                               PageKind pages) const {
-  const Bytes chase_size = chase_size_beyond_caches(input, setting.chaser, setting.memory);
+  // On a small node half of the room is the chase's, and half the loaders'.
+  constexpr double half_room = default_room / 2;
+  const Bytes chase_size =
+      size_with_room(input, chase_size_beyond_caches(input, setting.chaser, setting.memory),
+                     flows_on_node({setting.chaser}, setting.memory), half_room);
   std::vector<int> together = setting.loaders;
   together.push_back(setting.chaser);
-  const Bytes load_size = size_.value_or(size_beyond_caches(input, together, setting.memory));
-  std::vector<Flow> flows{chase_flow(input, setting.chaser, chase_size, pages, {order_, {}})};
+  const Bytes load_size = common_.size.value_or(
+      size_with_room(input, size_beyond_caches(input, together, setting.memory),
+                     flows_on_node(setting.loaders, setting.memory), half_room));
+  std::vector<Flow> flows{
+      chase_flow(input, setting.chaser, chase_size, pages, {common_.order, {}})};
   if (choice != nullptr) {
     for (int worker : setting.loaders) {
       Flow flow = stream_flow(input, *choice, worker, load_size, pages);
@@ -236,7 +220,7 @@ PlannedScenario Loaded::point(const PlanInput& input, const Setting& setting, co
                   load, setting.cpus.value, setting.memory.value, name_of(pages));
   head.size = choice != nullptr ? load_size : chase_size;
   head.pages = name_of(pages);
-  head.order = name_of(order_);
+  head.order = name_of(common_.order);
   head.stride = flows.front().kernel.chain.stride;
   head.labels = {{"cell_cpu_node", std::to_string(setting.cpus.value)},
                  {"cell_memory_node", std::to_string(setting.memory.value)},
@@ -249,34 +233,19 @@ PlannedScenario Loaded::point(const PlanInput& input, const Setting& setting, co
   planned.scenario = {head.name, std::move(flows), input.options.stop};
   planned.optional = true;
   planned.skip = setting.problem;
+  planned.reference = choice == nullptr;
   if (!setting.problem.empty()) planned.scenario.flows.clear();
   return planned;
 }
 
-Expected<void> Loaded::check_options(const PlanInput& input) const {
-  if (!input.options.thread_counts.empty() || input.options.serial) {
-    return fail(ErrorKind::usage,
-                fmt::format("{}: loaded measures all workers of a node together",
-                            input.options.serial ? "--serial" : "--threads"),
-                "name fewer CPUs with --cpus");
-  }
-  if (input.options.placement.memory) {
-    return fail(ErrorKind::usage, "--memory: loaded places the memory itself",
-                "--pairs names the nodes");
-  }
-  if (!input.options.csv_file.empty()) {
-    return fail(ErrorKind::usage, "--csv: its format is a row a size", "use --format csv");
-  }
-  if (worker_nodes(input).empty()) {
-    return fail(ErrorKind::unavailable, "loaded: the nodes of the workers' CPUs are not known",
-                "name the CPUs with --cpus, and leave OMP_PLACES and OMP_PROC_BIND unset");
-  }
-  // Parts of a peak are known on one rank only, when it has been measured.
-  return rates_.empty() ? check_one_process(input, "loaded without --rates") : Expected<void>{};
-}
-
 Expected<std::vector<PlannedScenario>> Loaded::plan(const PlanInput& input) const {
-  if (auto checked = check_options(input); !checked) return fail(checked.error());
+  if (auto checked = check_node_pairs(input, name(), "--pairs names the nodes"); !checked)
+    return fail(checked.error());
+  // Parts of a peak are known on one rank only, when it has been measured.
+  if (rates_.empty()) {
+    if (auto one = check_one_process(input, "loaded without --rates"); !one)
+      return fail(one.error());
+  }
   const auto curves = settings(input);
   if (!curves) return fail(curves.error());
   std::vector<PlannedScenario> plan;
@@ -288,7 +257,7 @@ Expected<std::vector<PlannedScenario>> Loaded::plan(const PlanInput& input) cons
     for (const Setting& setting : *curves) {
       add(point(input, setting, nullptr, idle_load, {}, pages));
       if (!setting.problem.empty()) continue;
-      for (const Choice& choice : choices_) {
+      for (const Choice& choice : common_.choices) {
         for (double rate : rates_)
           add(point(input, setting, &choice, fmt::format("{:g} GB/s", rate * 1e-9), rate, pages));
         add(point(input, setting, &choice, peak_load, {}, pages));
@@ -312,7 +281,7 @@ Expected<std::vector<PlannedScenario>> Loaded::refine(const PlanInput& input,
   if (refined) return more;
   for (PageKind pages : input.options.pages) {
     for (const Setting& setting : *curves) {
-      for (const Choice& choice : choices_) {
+      for (const Choice& choice : common_.choices) {
         const std::string name = point(input, setting, &choice, peak_load, {}, pages).head.name;
         const auto peak =
             std::find_if(report.scenarios.begin(), report.scenarios.end(),

@@ -1,15 +1,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "benchmarks/loaded/table.h"
-#include "benchmarks/parse.h"
-#include "machine/source.h"
+#include "benchmarks/test_plan.h"
 
 namespace numatlas {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 LoadPoint at(const std::string& load, double bandwidth, double latency) {
   LoadPoint point;
@@ -43,25 +45,16 @@ TEST(Knee, NothingIsMadeUp) {
   EXPECT_FALSE(idle.at_peak);
 }
 
-/// The plan of `loaded` on a machine with a worker on each CPU.
-std::vector<PlannedScenario> plan_on(const std::string& spec, const std::vector<std::string>& words,
-                                     RunReport* seen = nullptr) {
-  const auto machine = read_recorded_machine(spec);
-  const auto run = parse_run("loaded", words);
-  EXPECT_TRUE(run) << run.error().message;
-  Layout layout;
-  layout.hosts = {"host"};
-  for (const Cpu& cpu : machine->cpus) {
-    Worker worker;
-    worker.placement.thread = static_cast<int>(layout.workers.size());
-    worker.placement.cpus = {cpu.id};
-    worker.placement.cpu = cpu.id;
-    worker.placement.cpu_node = cpu.node;
-    layout.workers.push_back(worker);
-  }
-  const PlanInput input{run->options, layout, {*machine}};
-  const auto plan =
-      seen != nullptr ? run->benchmark->refine(input, *seen) : run->benchmark->plan(input);
+testing::Plan loaded_plan(const std::string& machine, const testing::Words& words) {
+  return testing::sure_plan("loaded", words, machine);
+}
+
+/// What follows from what was seen.
+testing::Plan refined_plan(const std::string& machine, const testing::Words& words,
+                           const RunReport& seen) {
+  const auto prepared = testing::prepare("loaded", words, machine);
+  EXPECT_TRUE(prepared) << prepared.error().message;
+  const auto plan = prepared->run.benchmark->refine(prepared->input(), seen);
   EXPECT_TRUE(plan) << plan.error().message;
   return *plan;
 }
@@ -73,7 +66,7 @@ std::vector<std::string> names_of(const std::vector<PlannedScenario>& plan) {
 }
 
 TEST(Loaded, IdleAndPeakComeFirst) {
-  const auto plan = plan_on("numa:2 core:3 pu:1", {"--pairs", "1:0", "--mix", "none"});
+  const auto plan = loaded_plan("numa:2 core:3 pu:1", {"--pairs", "1:0", "--mix", "none"});
   EXPECT_THAT(names_of(plan), ElementsAre("idle node 1 to 0 base", "read peak node 1 to 0 base"));
   const std::vector<Flow>& flows = plan[1].scenario.flows;
   ASSERT_EQ(flows.size(), 3U);
@@ -95,7 +88,7 @@ TEST(Loaded, ThePartsOfThePeakFollowFromIt) {
   peak.totals = {{"bandwidth_sum", "B/s", 20e9, std::nullopt}};
   report.scenarios = {peak};
   const std::vector<std::string> words{"--pairs", "local", "--mix", "none"};
-  auto more = plan_on("numa:1 core:3 pu:1", words, &report);
+  auto more = refined_plan("numa:1 core:3 pu:1", words, report);
   ASSERT_EQ(more.size(), 9U);
   EXPECT_EQ(more[3].head.name, "read 40% node 0 to 0 base");
   // Both loaders together make 8 GB/s.
@@ -103,11 +96,11 @@ TEST(Loaded, ThePartsOfThePeakFollowFromIt) {
   EXPECT_FALSE(more[3].scenario.flows[0].rate);
   // And that is all.
   report.scenarios.push_back(more[3].head);
-  EXPECT_TRUE(plan_on("numa:1 core:3 pu:1", words, &report).empty());
+  EXPECT_TRUE(refined_plan("numa:1 core:3 pu:1", words, report).empty());
 }
 
 TEST(Loaded, RatesAskedForNeedNoPeak) {
-  const auto plan = plan_on("numa:1 core:3 pu:1", {"--rates", "4,1.5", "--mix", "none"});
+  const auto plan = loaded_plan("numa:1 core:3 pu:1", {"--rates", "4,1.5", "--mix", "none"});
   EXPECT_THAT(names_of(plan),
               ElementsAre("idle node 0 to 0 base", "read 1.5 GB/s node 0 to 0 base",
                           "read 4 GB/s node 0 to 0 base", "read peak node 0 to 0 base"));
@@ -115,10 +108,74 @@ TEST(Loaded, RatesAskedForNeedNoPeak) {
 }
 
 TEST(Loaded, AHardwareThreadOfTheSameCoreDoesNotLoad) {
-  EXPECT_EQ(plan_on("numa:1 core:2 pu:2", {"--mix", "none"})[1].scenario.flows.size(), 3U);
-  const auto alone = plan_on("numa:1 core:1 pu:2", {"--mix", "none"});
+  EXPECT_EQ(loaded_plan("numa:1 core:2 pu:2", {"--mix", "none"})[1].scenario.flows.size(), 3U);
+  const auto alone = loaded_plan("numa:1 core:1 pu:2", {"--mix", "none"});
   ASSERT_EQ(alone.size(), 1U);
   EXPECT_THAT(alone[0].skip, HasSubstr("no other core to load from"));
+}
+
+TEST(Loaded, ThreadsAreTheFirstCpus) {
+  const auto plan = loaded_plan("numa:1 core:4 pu:1", {"--threads", "3", "--mix", "none"});
+  EXPECT_EQ(plan[1].scenario.flows.size(), 3U);
+  const auto alone = loaded_plan("numa:1 core:4 pu:1", {"--threads", "1"});
+  ASSERT_EQ(alone.size(), 1U);
+  EXPECT_THAT(alone[0].skip, HasSubstr("no other core to load from"));
+}
+
+/// A measured point of the curve of one loader on node 0.
+ScenarioResult measured(const std::string& load, double asked, double achieved, double percent) {
+  ScenarioResult point;
+  point.name = "read " + load + " node 0 to 0 base";
+  point.kernel = "read";
+  point.labels = {{"cell_cpu_node", "0"}, {"cell_memory_node", "0"}, {"load", load}};
+  Summary summary;
+  summary.n = 20;
+  // Inverse of the half width of a sum (Student's t for 20 stretches).
+  summary.stddev = percent / 100 * achieved * std::sqrt(20.0) / 2.093;
+  point.totals = {{"bandwidth_sum", "B/s", achieved, summary}};
+  FlowResult chase, loader;
+  chase.metrics = {{"latency", "s", 100e-9, std::nullopt}};
+  chase.stop = "converged";
+  loader.load = true;
+  if (asked > 0) loader.rate = asked;
+  point.flows = {chase, loader};
+  return point;
+}
+
+RunReport curve(double reached, double peak_percent) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  report.workers.resize(2);
+  report.complete = true;
+  report.precision = 0.01;
+  report.scenarios = {measured("peak", 0, 10e9, peak_percent),
+                      measured("40%", 4e9, reached * 4e9, 0.1)};
+  return report;
+}
+
+TEST(LoadedWarnings, ARateThatIsNotReachedIsMarked) {
+  EXPECT_THAT(loaded_warnings(curve(0.95, 1)), ElementsAre());
+  EXPECT_THAT(loaded_table(curve(0.95, 1), false), Not(HasSubstr("note")));
+  const RunReport report = curve(0.5, 1);
+  EXPECT_THAT(
+      loaded_warnings(report),
+      ElementsAre(HasSubstr("read peak node 0 to 0 base: the rate asked for was not reached "
+                            "at 40% (least: 50 % of it)")));
+  EXPECT_THAT(loaded_table(report, false), HasSubstr("rate not reached\n"));
+}
+
+TEST(LoadedWarnings, APeakThatIsHardlyKnownIsMarked) {
+  RunReport report = curve(1, 8);
+  EXPECT_THAT(loaded_warnings(report),
+              ElementsAre(HasSubstr("the peak did not converge (+-8.0 %), and parts of it are no "
+                                    "better known")));
+  EXPECT_THAT(loaded_table(report, false), HasSubstr("wide\n"));
+  report = curve(1, 3);
+  EXPECT_THAT(loaded_warnings(report), ElementsAre()) << "less than half a step of the parts";
+  report.scenarios[0].flows[0].stop = "time_cap";
+  EXPECT_THAT(loaded_warnings(report), ElementsAre(HasSubstr("did not converge (+-3.0 %)")));
+  report.scenarios[0].totals[0].summary = std::nullopt;
+  EXPECT_THAT(loaded_warnings(report), ElementsAre(HasSubstr("too few samples for an interval")));
 }
 
 TEST(Loaded, BadWordsAreNamed) {

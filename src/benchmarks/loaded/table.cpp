@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/size_list.h"
 #include "benchmarks/metrics.h"
@@ -10,6 +11,12 @@
 
 namespace numatlas {
 namespace {
+
+// Of the rate asked for. Halfway from 50 to 40 % of the peak is 90 % of it: with less a point is
+// nearer to another one.
+constexpr double least_reached = 0.9;
+// Half a step between the parts of the peak: wider, and two of them cannot be told apart.
+constexpr double widest_peak = 0.05;
 
 std::string percent(const std::optional<double>& part) {
   return part ? fmt::format("{:.1f}%", *part * 100) : "-";
@@ -25,6 +32,7 @@ std::optional<LoadPoint> load_point(const ScenarioResult& result) {
     if (latency == nullptr || !latency->value) return std::nullopt;
     point.latency = *latency->value;
     point.latency_half_width = flow.half_width;
+    point.converged = flow.stop == "converged";
   }
   const Metric* sum = find_total(result, "bandwidth_sum");
   if (sum != nullptr && sum->value) {
@@ -72,10 +80,25 @@ std::string knee_text(const Knee& knee) {
                      knee.peak * 1e-9, ns(knee.at_peak));
 }
 
+bool is_peak(const ScenarioResult& point) {
+  return label_of(point, "load") == "peak" && !point.flows.empty();
+}
+
+/// What a row has to be read with; explained by the warnings.
+std::string mark_of(const LoadPoint& point, double precision) {
+  if (point.short_of_rate()) return "rate not reached";
+  if (point.load == "peak" && point.loosely_known(precision)) return "wide";
+  return "";
+}
+
 std::string curve_text(const RunReport& report, const ScenarioResult& peak) {
   const std::vector<LoadPoint> curve = curve_of(report, peak);
   std::vector<std::vector<std::string>> rows{
       {"load", "asked", "achieved", "+-", "latency", "+-", "over idle"}};
+  const bool marked = std::any_of(curve.begin(), curve.end(), [&](const LoadPoint& point) {
+    return !mark_of(point, report.precision).empty();
+  });
+  if (marked) rows.front().push_back("note");
   const Knee knee = knee_of(curve);
   for (const LoadPoint& point : curve) {
     rows.push_back({point.load, point.asked ? fmt::format("{:.2f}", *point.asked * 1e-9) : "-",
@@ -83,6 +106,7 @@ std::string curve_text(const RunReport& report, const ScenarioResult& peak) {
                     percent(point.bandwidth_half_width), fmt::format("{:.1f}", point.latency * 1e9),
                     percent(point.latency_half_width),
                     knee.unloaded ? fmt::format("{:.2f}x", point.latency / *knee.unloaded) : "-"});
+    if (marked) rows.back().push_back(mark_of(point, report.precision));
   }
   const std::size_t loaders = peak.flows.empty() ? 0 : peak.flows.size() - 1;
   const std::string stores = peak.stores.empty() ? "" : ", " + peak.stores + " stores";
@@ -93,7 +117,51 @@ std::string curve_text(const RunReport& report, const ScenarioResult& peak) {
          aligned(rows, 1) + knee_text(knee) + "\n";
 }
 
+std::string rates_warning(const std::vector<LoadPoint>& curve) {
+  std::vector<std::string> loads;
+  double least = 1;
+  for (const LoadPoint& point : curve) {
+    if (!point.short_of_rate()) continue;
+    loads.push_back(point.load);
+    least = std::min(least, point.bandwidth / *point.asked);
+  }
+  if (loads.empty()) return "";
+  return fmt::format(
+      "the rate asked for was not reached at {} (least: {:.0f} % of it); these latencies are those "
+      "of what was achieved",
+      fmt::join(loads, ", "), least * 100);
+}
+
+std::string peak_warning(const std::vector<LoadPoint>& curve, double precision) {
+  const auto peak = std::find_if(curve.begin(), curve.end(),
+                                 [](const LoadPoint& point) { return point.load == "peak"; });
+  if (peak == curve.end() || !peak->loosely_known(precision)) return "";
+  const auto& width = peak->bandwidth_half_width;
+  return fmt::format(
+      "the peak did not converge ({}), and parts of it are no better known; more --time helps",
+      width ? fmt::format("+-{:.1f} %", *width * 100) : "too few samples for an interval");
+}
+
 }  // namespace
+
+bool LoadPoint::short_of_rate() const { return asked && bandwidth < least_reached * *asked; }
+
+bool LoadPoint::loosely_known(double precision) const {
+  if (!bandwidth_half_width) return true;
+  return *bandwidth_half_width > widest_peak || (!converged && *bandwidth_half_width > precision);
+}
+
+std::vector<std::string> loaded_warnings(const RunReport& report) {
+  std::vector<std::string> warnings;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (!is_peak(point)) continue;
+    const std::vector<LoadPoint> curve = curve_of(report, point);
+    for (const std::string& text : {peak_warning(curve, report.precision), rates_warning(curve)}) {
+      if (!text.empty()) warnings.push_back(point.name + ": " + text);
+    }
+  }
+  return warnings;
+}
 
 Knee knee_of(std::vector<LoadPoint> curve) {
   Knee knee;
@@ -124,8 +192,7 @@ std::string loaded_table(const RunReport& report, bool stats) {
       "Latency in ns of one chase while others load the memory; bandwidth in GB/s as STREAM counts "
       "it,\nachieved by the loaders in the time in which the latency was measured\n\n";
   for (const ScenarioResult& point : report.scenarios) {
-    if (label_of(point, "load") == "peak" && !point.flows.empty())
-      text += curve_text(report, point);
+    if (is_peak(point)) text += curve_text(report, point);
   }
   if (stats) text += stats_text(report);
   return text + notes_text(report);

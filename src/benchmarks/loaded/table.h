@@ -16,6 +16,12 @@ struct LoadPoint {
   std::optional<double> bandwidth_half_width, asked;
   double latency = 0;  ///< s
   std::optional<double> latency_half_width;
+  bool converged = true;  ///< the chase
+
+  /// A rate was asked for, and what was achieved is far less.
+  bool short_of_rate() const;
+  /// The bandwidth is not known well enough to take parts of it.
+  bool loosely_known(double precision) const;
 };
 
 /// What is worth knowing of a curve; seconds and B/s.
@@ -27,6 +33,10 @@ struct Knee {
 /// Pure. The latency at 80 % of the largest bandwidth is interpolated between its neighbours;
 /// absent where there is none below or above.
 Knee knee_of(std::vector<LoadPoint> curve);
+
+/// Rates that were not reached, and peaks whose parts are no better known than they are: in words,
+/// a line a curve at most of each kind.
+std::vector<std::string> loaded_warnings(const RunReport& report);
 
 /// A curve for each pair of nodes and kernel, and its knee in words.
 std::string loaded_table(const RunReport& report, bool stats);

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "base/size_list.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/matrix/table.h"
+#include "benchmarks/node_pairs.h"
 
 namespace numatlas {
 namespace {
@@ -29,7 +29,7 @@ class Matrix final : public Benchmark {
   int default_threads(const RunOptions&) const override { return 0; }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override {
-    return worker_on_every_cpu(options, machine, task);
+    return worker_on_first_cpus(options, machine, task);
   }
   TimeOption time_option() const override { return {"30s", true, "15s"}; }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
@@ -49,47 +49,34 @@ class Matrix final : public Benchmark {
   void add_bandwidth(const PlanInput& input, const Choice& choice, PageKind pages,
                      std::vector<PlannedScenario>& plan) const;
 
-  std::string size_text_, order_text_ = "random", only_;
-  std::optional<Bytes> size_;  ///< absent: beyond the caches
-  ChainOrder order_ = ChainOrder::random;
-  KernelOptions kernels_{"read,write,copy", "2:1"};
-  std::vector<Choice> choices_;
+  NodePairOptions pairs_{{"read,write,copy", "2:1"}};
+  std::string only_;
+  const CLI::Option* order_option_ = nullptr;  ///< the app's
 };
 
 void Matrix::add_options(CLI::App& app) {
-  refuse_empty(
-      app.add_option(
-          "--size", size_text_,
-          "memory a worker: MiB, or with a unit (default: what no cache holds; of the chase "
-          "at least 256 MiB)"))
-      ->type_name("SIZE");
   app.add_option("--only", only_, "latency, or bandwidth: one of the two")->type_name("WHAT");
-  app.add_option("--order", order_text_,
-                 "of the chase: random, page-local (TLB-friendly), sequential")
-      ->type_name("ORDER")
-      ->capture_default_str();
-  kernels_.add_to(app);
+  pairs_.add_to(app,
+                "memory a worker: MiB, or with a unit (default: what no cache holds; of the chase "
+                "at least 256 MiB)");
+  order_option_ = app.get_option("--order");
 }
 
 Expected<void> Matrix::parse_options() {
-  if (!size_text_.empty()) {
-    const auto size = parse_one_size(size_text_, name());
-    if (!size) return fail(size.error());
-    size_ = *size;
-  }
+  if (auto parsed = pairs_.parse(name()); !parsed) return parsed;
   if (!only_.empty() && only_ != "latency" && only_ != "bandwidth") {
     return fail(ErrorKind::usage,
                 fmt::format("--only: '{}' is not one of latency, bandwidth", only_));
   }
-  const auto order = parse_chain_order(order_text_);
-  if (!order) return fail(order.error());
-  order_ = *order;
-  auto choices = kernels_.parse();
-  if (!choices) return fail(choices.error());
-  choices_ = *std::move(choices);
-  for (const Choice& choice : choices_) {
-    if (!size_) break;
-    if (auto fits = (*make_kernel(choice.spec))->check_size(*size_); !fits) return fits;
+  const std::string of_bandwidth = pairs_.kernels.given();
+  if (only_ == "latency" && !of_bandwidth.empty()) {
+    return fail(ErrorKind::usage,
+                fmt::format("{}: --only latency measures no bandwidth", of_bandwidth),
+                "leave one of them out");
+  }
+  if (only_ == "bandwidth" && order_option_->count() > 0) {
+    return fail(ErrorKind::usage, "--order: --only bandwidth measures no chase",
+                "leave one of them out");
   }
   return {};
 }
@@ -128,7 +115,7 @@ void Matrix::add_latency(const PlanInput& input, PageKind pages,
                          std::vector<PlannedScenario>& plan) const {
   for (NodeId cpus : worker_nodes(input)) {
     for (NodeId memory : memory_nodes(input)) {
-      const std::vector<int> workers = workers_on(input, cpus);
+      const std::vector<int> workers = workers_on(input.layout, {cpus});
       std::vector<Flow> flows;
       Bytes size;
       // One of each host.
@@ -138,11 +125,11 @@ void Matrix::add_latency(const PlanInput& input, PageKind pages,
           return input.layout.workers[static_cast<std::size_t>(flow.worker)].host == host;
         });
         if (!first) continue;
-        size = size_.value_or(chase_size_beyond_caches(input, worker, memory));
-        flows.push_back(chase_flow(input, worker, size, pages, {order_, {}}));
+        size = pairs_.size.value_or(chase_size_beyond_caches(input, worker, memory));
+        flows.push_back(chase_flow(input, worker, size, pages, {pairs_.order, {}}));
       }
       PlannedScenario planned = point(input, "latency", size, pages, cpus, memory);
-      planned.head.order = name_of(order_);
+      planned.head.order = name_of(pairs_.order);
       planned.head.stride = flows.front().kernel.chain.stride;
       keep_possible(input, memory, flows, planned);
       add_point(plan, std::move(planned), std::move(flows), false);
@@ -154,8 +141,8 @@ void Matrix::add_bandwidth(const PlanInput& input, const Choice& choice, PageKin
                            std::vector<PlannedScenario>& plan) const {
   for (NodeId cpus : worker_nodes(input)) {
     for (NodeId memory : memory_nodes(input)) {
-      const std::vector<int> workers = workers_on(input, cpus);
-      const Bytes size = size_.value_or(size_beyond_caches(input, workers, memory));
+      const std::vector<int> workers = workers_on(input.layout, {cpus});
+      const Bytes size = pairs_.size.value_or(size_beyond_caches(input, workers, memory));
       std::vector<Flow> flows;
       for (int worker : workers) flows.push_back(stream_flow(input, choice, worker, size, pages));
       PlannedScenario planned = point(input, choice.short_name(), size, pages, cpus, memory);
@@ -169,29 +156,15 @@ void Matrix::add_bandwidth(const PlanInput& input, const Choice& choice, PageKin
 }
 
 Expected<std::vector<PlannedScenario>> Matrix::plan(const PlanInput& input) const {
-  if (!input.options.thread_counts.empty() || input.options.serial) {
-    return fail(ErrorKind::usage,
-                fmt::format("{}: matrix measures all workers of a node together",
-                            input.options.serial ? "--serial" : "--threads"),
-                "numatlas bandwidth compares numbers of threads");
-  }
-  if (input.options.placement.memory) {
-    return fail(ErrorKind::usage, "--memory: matrix places the memory itself, on every node",
-                "numatlas latency and bandwidth measure one placement");
-  }
-  if (!input.options.csv_file.empty()) {
-    return fail(ErrorKind::usage, "--csv: its format is for one kernel, a row a size",
-                "use --format csv");
-  }
-  if (worker_nodes(input).empty()) {
-    return fail(ErrorKind::unavailable, "matrix: the nodes of the workers' CPUs are not known",
-                "name the CPUs with --cpus, and leave OMP_PLACES and OMP_PROC_BIND unset");
-  }
+  if (auto checked =
+          check_node_pairs(input, name(), "numatlas latency and bandwidth measure one placement");
+      !checked)
+    return fail(checked.error());
   std::vector<PlannedScenario> plan;
   for (PageKind pages : input.options.pages) {
     if (only_ != "bandwidth") add_latency(input, pages, plan);
     if (only_ == "latency") continue;
-    for (const Choice& choice : choices_) add_bandwidth(input, choice, pages, plan);
+    for (const Choice& choice : pairs_.choices) add_bandwidth(input, choice, pages, plan);
   }
   return plan;
 }

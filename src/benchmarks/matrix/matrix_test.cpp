@@ -3,38 +3,20 @@
 
 #include "benchmarks/matrix/table.h"
 #include "benchmarks/metrics.h"
-#include "benchmarks/parse.h"
-#include "machine/source.h"
+#include "benchmarks/test_plan.h"
 
 namespace numatlas {
 namespace {
 
 using ::testing::HasSubstr;
 
-/// The plan of `matrix` on a machine with a worker on each CPU; `hide`: a node that may not be
-/// used.
-std::vector<PlannedScenario> plan_on(const std::string& spec, const std::vector<std::string>& words,
-                                     int only_node = -1) {
-  auto machine = read_recorded_machine(spec);
-  if (only_node >= 0) machine->allowance.memory_nodes = {NodeId{only_node}};
-  const auto run = parse_run("matrix", words);
-  EXPECT_TRUE(run) << run.error().message;
-  Layout layout;
-  layout.hosts = {"host"};
-  for (const Cpu& cpu : machine->cpus) {
-    Worker worker;
-    worker.placement.thread = static_cast<int>(layout.workers.size());
-    worker.placement.cpus = {cpu.id};
-    worker.placement.cpu_node = cpu.node;
-    layout.workers.push_back(worker);
-  }
-  const auto plan = run->benchmark->plan({run->options, layout, {*machine}});
-  EXPECT_TRUE(plan) << plan.error().message;
-  return *plan;
+testing::Plan matrix_plan(const testing::Words& words,
+                          const std::string& machine = "numa:2 core:1 pu:1") {
+  return testing::sure_plan("matrix", words, machine);
 }
 
 TEST(Matrix, ACellForEveryPairAndQuantity) {
-  const auto plan = plan_on("numa:2 core:3 pu:1", {"--kernels", "read", "--mix", "2:1"});
+  const auto plan = matrix_plan({"--kernels", "read", "--mix", "2:1"}, "numa:2 core:3 pu:1");
   ASSERT_EQ(plan.size(), 3U * 4U);
   const PlannedScenario& latency = plan[1];
   EXPECT_EQ(latency.head.name, "latency node 0 to 1 base");
@@ -51,13 +33,35 @@ TEST(Matrix, ACellForEveryPairAndQuantity) {
 }
 
 TEST(Matrix, OnlyOneOfTheTwo) {
-  EXPECT_EQ(plan_on("numa:2 core:1 pu:1", {"--only", "latency"}).size(), 4U);
-  EXPECT_EQ(plan_on("numa:2 core:1 pu:1", {"--only", "bandwidth", "--kernels", "read"}).size(), 8U);
+  EXPECT_EQ(matrix_plan({"--only", "latency"}).size(), 4U);
+  EXPECT_EQ(matrix_plan({"--only", "bandwidth", "--kernels", "read"}).size(), 8U);
   EXPECT_FALSE(parse_run("matrix", {"--only", "both"}));
 }
 
+TEST(Matrix, WhatTheOtherOfTheTwoWouldNeedIsRefused) {
+  for (const testing::Words& words : {testing::Words{"--only", "latency", "--kernels", "read"},
+                                      {"--only", "latency", "--mix", "none"},
+                                      {"--stores", "ordinary", "--only", "latency"},
+                                      {"--only", "bandwidth", "--order", "sequential"}}) {
+    const auto run = parse_run("matrix", words);
+    ASSERT_FALSE(run) << words[1] << " " << words[2];
+    EXPECT_EQ(run.error().kind, ErrorKind::usage);
+    EXPECT_THAT(run.error().message, HasSubstr(": --only "));
+  }
+}
+
+TEST(Matrix, ThreadsAreTheFirstCpus) {
+  const auto plan =
+      matrix_plan({"--only", "bandwidth", "--kernels", "read", "--mix", "none", "--threads", "2"},
+                  "numa:2 core:3 pu:1");
+  ASSERT_EQ(plan.size(), 2U) << "no worker on node 1";
+  EXPECT_EQ(plan[0].scenario.flows.size(), 2U);
+}
+
 TEST(Matrix, ACellThatCannotBeSaysWhy) {
-  const auto plan = plan_on("numa:2 core:1 pu:1", {"--only", "latency"}, 0);
+  auto machine = *read_recorded_machine("numa:2 core:1 pu:1");
+  machine.allowance.memory_nodes = {NodeId{0}};
+  const auto plan = testing::sure_plan("matrix", {"--only", "latency"}, machine);
   ASSERT_EQ(plan.size(), 4U);
   EXPECT_EQ(plan[0].skip, "");
   EXPECT_THAT(plan[1].skip, HasSubstr("node 1 is not among the memory nodes"));

@@ -8,6 +8,7 @@
 #include "base/size_list.h"
 #include "benchmarks/benchmark.h"
 #include "benchmarks/flows.h"
+#include "benchmarks/room.h"
 #include "benchmarks/touch/patterns.h"
 
 namespace numatlas {
@@ -50,9 +51,11 @@ class Touch final : public Benchmark {
                PageKind pages) const;
   void add_pattern(std::vector<PlannedScenario>& plan, const PlanInput& input,
                    const ScenarioResult& head, PageKind pages) const;
+  std::vector<PlannedScenario> plan_of(const PlanInput& input,
+                                       const std::vector<Bytes>& sizes) const;
 
-  std::string size_text_ = "256", pattern_text_ = "own,other,crossed", kernel_text_ = "scatter";
-  std::vector<Bytes> sizes_;
+  std::string size_text_, pattern_text_ = "own,other,crossed", kernel_text_ = "scatter";
+  std::vector<Bytes> sizes_;  ///< empty: the usual one, or what has room
   std::vector<std::string> patterns_, kernels_;
 };
 
@@ -67,17 +70,20 @@ void Touch::add_options(CLI::App& app) {
                  "line), chase, read, write, copy, triad; several: scatter,read")
       ->type_name("NAMES")
       ->capture_default_str();
-  app.add_option("--size", size_text_,
-                 "memory a worker: MiB (512), with a unit (48KiB), powers of two in a range "
-                 "(1-2048, 32KiB-2GiB), a list (64,128,300)")
-      ->type_name("SIZES")
-      ->capture_default_str();
+  refuse_empty(
+      app.add_option("--size", size_text_,
+                     "memory a worker: MiB (512), with a unit (48KiB), powers of two in a range "
+                     "(1-2048, 32KiB-2GiB), a list (64,128,300) (default: 256, less where a node "
+                     "is small)"))
+      ->type_name("SIZES");
 }
 
 Expected<void> Touch::parse_options() {
-  auto sizes = parse_sizes(size_text_);
-  if (!sizes) return fail(sizes.error());
-  sizes_ = *std::move(sizes);
+  if (!size_text_.empty()) {
+    auto sizes = parse_sizes(size_text_);
+    if (!sizes) return fail(sizes.error());
+    sizes_ = *std::move(sizes);
+  }
   auto patterns = parse_words(pattern_text_, "--pattern", {"own", "other", "crossed"});
   if (!patterns) return fail(patterns.error());
   patterns_ = *std::move(patterns);
@@ -178,9 +184,15 @@ void Touch::add_pattern(std::vector<PlannedScenario>& plan, const PlanInput& inp
 
 Expected<std::vector<PlannedScenario>> Touch::plan(const PlanInput& input) const {
   if (auto checked = check(input); !checked) return fail(checked.error());
+  if (!sizes_.empty()) return plan_of(input, sizes_);
+  return plan_of(input, {size_with_room(input, usual_size, plan_of(input, {usual_size}))});
+}
+
+std::vector<PlannedScenario> Touch::plan_of(const PlanInput& input,
+                                            const std::vector<Bytes>& sizes) const {
   std::vector<PlannedScenario> plan;
   for (PageKind pages : input.options.pages) {
-    for (Bytes size : sizes_) {
+    for (Bytes size : sizes) {
       for (const std::string& kernel : kernels_) {
         for (const std::string& pattern : patterns_) {
           ScenarioResult head;

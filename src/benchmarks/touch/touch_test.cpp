@@ -1,9 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "benchmarks/parse.h"
+#include "benchmarks/test_plan.h"
 #include "benchmarks/touch/patterns.h"
-#include "machine/source.h"
 
 namespace numatlas {
 namespace {
@@ -11,21 +10,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Expected<std::vector<PlannedScenario>> touch_plan(const std::vector<std::string>& words,
-                                                  const std::string& description) {
-  const auto machine = read_recorded_machine(description);
-  EXPECT_TRUE(machine);
-  std::vector<std::string> all = words;
-  all.push_back("--dry-run");
-  const auto run = parse_run("touch", all);
-  if (!run) return fail(run.error());
-  const auto placed = run->benchmark->workers(run->options, *machine, TaskContext{});
-  if (!placed) return fail(placed.error());
-  Layout layout;
-  layout.hosts = {"alpha"};
-  for (const WorkerPlacement& place : *placed) layout.workers.push_back({0, 0, place});
-  const std::vector<Machine> machines{*machine};
-  return run->benchmark->plan({run->options, layout, machines});
+Expected<testing::Plan> touch_plan(const testing::Words& words, const std::string& machine) {
+  return testing::plan_on("touch", words, machine);
 }
 
 constexpr const char* three_nodes = "numa:3(memory=34359738368) core:2 pu:1";

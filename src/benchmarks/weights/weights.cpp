@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <tuple>
 
 #include <fmt/format.h>
 
-#include "base/size_list.h"
+#include "base/say.h"
 #include "benchmarks/benchmark.h"
 #include "benchmarks/choices.h"
 #include "benchmarks/levels.h"
+#include "benchmarks/room.h"
 #include "benchmarks/weights/search.h"
 #include "benchmarks/weights/table.h"
 #include "placement/system_weights.h"
@@ -32,6 +34,11 @@ NodeId nearest_of(const NodeSet& nodes, const Machine& machine, const Worker& wo
   };
   return *std::min_element(nodes.begin(), nodes.end(),
                            [&](NodeId a, NodeId b) { return distance(a) < distance(b); });
+}
+
+/// Without measuring the system's weights are left alone, but for tests.
+bool nothing_is_set(const RunOptions& options) {
+  return options.null_engine && std::getenv("NUMATLAS_TEST_WEIGHTS") == nullptr;
 }
 
 class WeightsBenchmark final : public Benchmark {
@@ -64,14 +71,15 @@ class WeightsBenchmark final : public Benchmark {
  private:
   Expected<void> check(const PlanInput& input) const;
   Expected<NodeSet> nodes_of(const PlanInput& input) const;
+  Bytes size_of(const PlanInput& input, const NodeSet& nodes) const;
   /// A point by its labels; `weights` empty: each worker's nearest node of `nodes` alone.
   PlannedScenario point(const PlanInput& input, const NodeSet& nodes, const Weights& weights,
                         const std::string& round) const;
 
-  std::string nodes_text_, size_text_ = "256", kernel_text_, mix_text_ = "2:1", isa_;
+  std::string nodes_text_, size_text_, kernel_text_, mix_text_ = "2:1", isa_;
   bool apply_ = false, keep_ = false;
   std::optional<NodeSet> nodes_;
-  Bytes size_;
+  std::optional<Bytes> size_;  ///< absent: the usual one, or what has room
   KernelSpec kernel_;
   std::string kernel_name_;  ///< in the report: "mix 2:1"
 };
@@ -88,9 +96,10 @@ void WeightsBenchmark::add_options(CLI::App& app) {
       ->type_name("R:W")
       ->capture_default_str()
       ->excludes(kernel);
-  app.add_option("--size", size_text_, "memory a worker: MiB (512) or with a unit (2GiB)")
-      ->type_name("SIZE")
-      ->capture_default_str();
+  refuse_empty(app.add_option("--size", size_text_,
+                              "memory a worker: MiB (512) or with a unit (2GiB) (default: 256, "
+                              "less where a node is small)"))
+      ->type_name("SIZE");
   auto* apply = app.add_flag("--apply", apply_,
                              "set the best weights system-wide, measure under them, and put the "
                              "old ones back, however the program ends (root)");
@@ -100,10 +109,11 @@ void WeightsBenchmark::add_options(CLI::App& app) {
 }
 
 Expected<void> WeightsBenchmark::parse_options() {
-  const auto sizes = parse_sizes(size_text_);
-  if (!sizes) return fail(sizes.error());
-  if (sizes->size() > 1) return fail(ErrorKind::usage, "--size: weights takes one size");
-  size_ = sizes->front();
+  if (!size_text_.empty()) {
+    const auto size = parse_one_size(size_text_, name());
+    if (!size) return fail(size.error());
+    size_ = *size;
+  }
   if (auto used = use_instruction_set(isa_); !used) return used;
   if (kernel_text_.empty()) {
     const auto mix = parse_mix(mix_text_);
@@ -117,7 +127,9 @@ Expected<void> WeightsBenchmark::parse_options() {
     if (kernel->size() > 1) return fail(ErrorKind::usage, "--kernel: only one at a time");
     kernel_.name = kernel_name_ = kernel->front();
   }
-  if (auto fits = (*make_kernel(kernel_))->check_size(size_); !fits) return fits;
+  if (size_) {
+    if (auto fits = (*make_kernel(kernel_))->check_size(*size_); !fits) return fits;
+  }
   if (!nodes_text_.empty()) {
     auto nodes = parse_list<NodeId>(nodes_text_);
     if (!nodes) return fail(ErrorKind::usage, "--nodes: " + nodes.error().message, "such as 0,2");
@@ -126,6 +138,20 @@ Expected<void> WeightsBenchmark::parse_options() {
     nodes_ = *std::move(nodes);
   }
   return apply_ ? check_system_weights() : Expected<void>{};
+}
+
+/// What a run left that was killed together with its guard.
+Expected<void> repair_what_was_left(const RunOptions& options) {
+  if (options.only_plans() || nothing_is_set(options)) return {};
+  const auto repaired = repair_system_weights();
+  if (!repaired) return fail(repaired.error());
+  if (!repaired->empty()) {
+    say(
+        fmt::format("numatlas: weights: a killed run had left its weights set system-wide; they "
+                    "were put back: {}\n",
+                    *repaired));
+  }
+  return {};
 }
 
 Expected<void> WeightsBenchmark::check(const PlanInput& input) const {
@@ -144,7 +170,7 @@ Expected<void> WeightsBenchmark::check(const PlanInput& input) const {
   if (!options.csv_file.empty())
     return refuse("--csv: its format has no place for weights", "use --format csv or --json FILE");
   if (!apply_) return {};
-  if (options.null_engine && std::getenv("NUMATLAS_TEST_WEIGHTS") == nullptr)
+  if (nothing_is_set(options))
     return refuse("--apply: nothing is measured, so nothing is set", "leave it out");
   if (auto one = check_one_process(input, name()); !one) {
     return refuse("--apply: weights are confirmed by the threads of one process",
@@ -179,12 +205,23 @@ Expected<NodeSet> WeightsBenchmark::nodes_of(const PlanInput& input) const {
   return nodes;
 }
 
+/// The same for all points: on any of the nodes there may come to lie nearly all memory.
+Bytes WeightsBenchmark::size_of(const PlanInput& input, const NodeSet& nodes) const {
+  if (size_) return *size_;
+  std::vector<int> workers(input.layout.workers.size());
+  std::iota(workers.begin(), workers.end(), 0);
+  Bytes size = usual_size;
+  for (NodeId node : nodes) size = size_with_room(input, size, flows_on_node(workers, node));
+  return size;
+}
+
 PlannedScenario WeightsBenchmark::point(const PlanInput& input, const NodeSet& nodes,
                                         const Weights& weights, const std::string& round) const {
   const std::string label = weights.empty() ? nearest_alone : text_of(weights);
   PlannedScenario planned;
   planned.head.name = round == confirm_round ? label + " set system-wide" : label;
-  planned.head.size = size_;
+  const Bytes size = size_of(input, nodes);
+  planned.head.size = size;
   planned.head.pages = name_of(input.options.pages.front());
   planned.head.kernel = kernel_name_;
   planned.head.stores = kernel_.name == "read" ? "" : name_of(kernel_.stores);
@@ -198,7 +235,7 @@ PlannedScenario WeightsBenchmark::point(const PlanInput& input, const NodeSet& n
     flow.worker = static_cast<int>(i);
     flow.kernel = kernel_;
     flow.kernel.chain.seed = input.options.seed;
-    flow.region.bytes = size_;
+    flow.region.bytes = size;
     flow.region.pages = input.options.pages.front();
     flow.region.placement = {MemoryMode::weighted, weights};
     if (weights.empty()) {
@@ -211,6 +248,7 @@ PlannedScenario WeightsBenchmark::point(const PlanInput& input, const NodeSet& n
 
 Expected<std::vector<PlannedScenario>> WeightsBenchmark::plan(const PlanInput& input) const {
   if (auto good = check(input); !good) return fail(good.error());
+  if (auto good = repair_what_was_left(input.options); !good) return fail(good.error());
   const auto nodes = nodes_of(input);
   if (!nodes) return fail(nodes.error());
   std::vector<Weights> all = coarse_grid(*nodes);

@@ -7,10 +7,9 @@
 #include <filesystem>
 #include <set>
 
-#include "benchmarks/parse.h"
+#include "benchmarks/test_plan.h"
 #include "benchmarks/weights/search.h"
 #include "benchmarks/weights/table.h"
-#include "machine/source.h"
 
 namespace numatlas {
 namespace {
@@ -18,7 +17,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using Words = std::vector<std::string>;
 
 std::vector<std::string> texts(const std::vector<Weights>& all) {
   std::vector<std::string> found;
@@ -112,29 +110,16 @@ TEST(WeightsSearch, IntervalsDecide) {
   EXPECT_NEAR(difference(b, a).high, 102.5 / 99 - 1, 1e-9);
 }
 
-struct Planned {
-  Expected<ParsedRun> run;
-  Layout layout;
-  std::vector<Machine> machines;
-  PlanInput input() const { return {run->options, layout, machines}; }
-};
-
-Planned prepare(Words words) {
-  words.push_back("--dry-run");
-  Planned planned{parse_run("weights", words), {}, {}};
-  EXPECT_TRUE(planned.run) << planned.run.error().message;
-  const auto machine =
-      read_recorded_machine("numa:2(memory=34359738368) l3:1(size=16777216) core:1 pu:1");
-  const auto placed = resolve_placement(planned.run->options.placement, *machine, TaskContext{}, 2);
-  planned.layout.hosts = {"alpha"};
-  for (const WorkerPlacement& place : *placed) planned.layout.workers.push_back({0, 0, place});
-  planned.machines = {*machine};
-  return planned;
+testing::Prepared prepare(const testing::Words& words) {
+  auto prepared = testing::prepare("weights", words,
+                                   "numa:2(memory=34359738368) l3:1(size=16777216) core:1 pu:1");
+  EXPECT_TRUE(prepared) << prepared.error().message;
+  return *std::move(prepared);
 }
 
 TEST(WeightsPlan, TheNearestAloneAndTheGridByAllWorkers) {
-  const Planned planned = prepare({"--size", "8"});
-  const auto plan = planned.run->benchmark->plan(planned.input());
+  const testing::Prepared planned = prepare({"--size", "8"});
+  const auto plan = planned.run.benchmark->plan(planned.input());
   ASSERT_TRUE(plan) << plan.error().message;
   ASSERT_EQ(plan->size(), 6U);
   const auto& nearest = plan->at(0).scenario.flows;
@@ -151,22 +136,22 @@ TEST(WeightsPlan, TheNearestAloneAndTheGridByAllWorkers) {
 }
 
 TEST(WeightsPlan, OneNodeIsOnePoint) {
-  const Planned planned = prepare({"--nodes", "1", "--kernel", "read"});
-  const auto plan = planned.run->benchmark->plan(planned.input());
+  const testing::Prepared planned = prepare({"--nodes", "1", "--kernel", "read"});
+  const auto plan = planned.run.benchmark->plan(planned.input());
   ASSERT_TRUE(plan);
   ASSERT_EQ(plan->size(), 1U);
   EXPECT_EQ(plan->at(0).head.name, "1=1");
   EXPECT_EQ(plan->at(0).head.stores, "");
   const auto more =
-      planned.run->benchmark->refine(planned.input(), report_of({measured("1=1", "0", 5)}));
+      planned.run.benchmark->refine(planned.input(), report_of({measured("1=1", "0", 5)}));
   ASSERT_TRUE(more);
   EXPECT_TRUE(more->empty());
 }
 
 TEST(WeightsRefine, NeighboursOfTheBest) {
-  const Planned planned = prepare({});
+  const testing::Prepared planned = prepare({});
   const RunReport report = report_of({measured("nearest", "0", 50), measured("0=2,1=1", "0", 60)});
-  const auto more = planned.run->benchmark->refine(planned.input(), report);
+  const auto more = planned.run.benchmark->refine(planned.input(), report);
   ASSERT_TRUE(more);
   ASSERT_EQ(more->size(), 2U);
   EXPECT_EQ(more->at(1).head.name, "0=3,1=1");
@@ -179,22 +164,22 @@ TEST(WeightsRefine, NeighboursOfTheBest) {
 TEST(WeightsRefine, ConfirmsOnlyWhenToldTo) {
   RunReport report = report_of(
       {measured("0=2,1=1", "0", 60), measured("0=7,1=5", "1", 50), measured("0=3,1=1", "1", 50)});
-  const Planned silent = prepare({});
-  EXPECT_TRUE(silent.run->benchmark->refine(silent.input(), report)->empty());
+  const testing::Prepared silent = prepare({});
+  EXPECT_TRUE(silent.run.benchmark->refine(silent.input(), report)->empty());
   std::string pattern = ::testing::TempDir() + "/weights-XXXXXX";
   const std::string folder = mkdtemp(pattern.data());
   setenv("NUMATLAS_TEST_WEIGHTS", folder.c_str(), 1);
   EXPECT_FALSE(parse_run("weights", {"--apply"})) << "an empty folder has no weights to set";
   fclose(fopen((folder + "/node0").c_str(), "w"));
-  const Planned told = prepare({"--apply", "--keep"});
-  const auto more = told.run->benchmark->refine(told.input(), report);
+  const testing::Prepared told = prepare({"--apply", "--keep"});
+  const auto more = told.run.benchmark->refine(told.input(), report);
   ASSERT_TRUE(more);
   ASSERT_EQ(more->size(), 1U);
   EXPECT_EQ(more->at(0).system_weights, (Weights{{NodeId{0}, 2}, {NodeId{1}, 1}}));
   EXPECT_TRUE(more->at(0).keep_weights);
   EXPECT_EQ(more->at(0).scenario.flows.at(0).region.placement.text(), "weighted:0=2,1=1");
   report.scenarios.push_back(measured("0=2,1=1", "confirm", 59));
-  EXPECT_TRUE(told.run->benchmark->refine(told.input(), report)->empty());
+  EXPECT_TRUE(told.run.benchmark->refine(told.input(), report)->empty());
   unsetenv("NUMATLAS_TEST_WEIGHTS");
   std::filesystem::remove_all(folder);
 }

@@ -1,0 +1,71 @@
+#include "benchmarks/node_pairs.h"
+
+#include <fmt/format.h>
+
+#include "benchmarks/flows.h"
+
+namespace numatlas {
+
+void NodePairOptions::add_to(CLI::App& app, const char* size_help) {
+  refuse_empty(app.add_option("--size", size_text, size_help))->type_name("SIZE");
+  app.add_option("--order", order_text,
+                 "of the chase: random, page-local (TLB-friendly), sequential")
+      ->type_name("ORDER")
+      ->capture_default_str();
+  kernels.add_to(app);
+}
+
+Expected<void> NodePairOptions::parse(const std::string& command) {
+  if (!size_text.empty()) {
+    const auto one = parse_one_size(size_text, command);
+    if (!one) return fail(one.error());
+    size = *one;
+  }
+  const auto known = parse_chain_order(order_text);
+  if (!known) return fail(known.error());
+  order = *known;
+  auto chosen = kernels.parse();
+  if (!chosen) return fail(chosen.error());
+  choices = *std::move(chosen);
+  for (const Choice& choice : choices) {
+    if (!size) break;
+    if (auto fits = (*make_kernel(choice.spec))->check_size(*size); !fits) return fits;
+  }
+  return {};
+}
+
+Expected<std::vector<WorkerPlacement>> worker_on_first_cpus(const RunOptions& options,
+                                                            const Machine& machine,
+                                                            const TaskContext& task) {
+  if (task.launched || !options.placement.threads)
+    return worker_on_every_cpu(options, machine, task);
+  PlacementSpec spec = options.placement;
+  spec.cpus.is_default = false;  // pinned one by one, whatever OpenMP was told
+  return resolve_placement(spec, machine, task, 0);
+}
+
+Expected<void> check_node_pairs(const PlanInput& input, const std::string& command,
+                                const char* instead_of_memory) {
+  const RunOptions& options = input.options;
+  if (!options.thread_counts.empty() || options.serial) {
+    return fail(ErrorKind::usage,
+                fmt::format("{}: {} measures all workers of a node together",
+                            options.serial ? "--serial" : "--threads", command),
+                "one number is the first so many CPUs; numatlas bandwidth compares several");
+  }
+  if (options.placement.memory) {
+    return fail(ErrorKind::usage,
+                fmt::format("--memory: {} places the memory itself, node by node", command),
+                instead_of_memory);
+  }
+  if (!options.csv_file.empty())
+    return fail(ErrorKind::usage, "--csv: its format is a row a size", "use --format csv");
+  if (worker_nodes(input).empty()) {
+    return fail(ErrorKind::unavailable,
+                fmt::format("{}: the nodes of the workers' CPUs are not known", command),
+                "name the CPUs with --cpus, and leave OMP_PLACES and OMP_PROC_BIND unset");
+  }
+  return {};
+}
+
+}  // namespace numatlas

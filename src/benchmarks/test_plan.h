@@ -1,0 +1,60 @@
+// Test helper: what a benchmark would do on a recorded machine.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "benchmarks/parse.h"
+#include "machine/source.h"
+
+namespace numatlas::testing {
+
+using Words = std::vector<std::string>;
+using Plan = std::vector<PlannedScenario>;
+
+/// All that a plan depends on. Lives as long as what `input` gives.
+struct Prepared {
+  ParsedRun run;
+  Layout layout;
+  std::vector<Machine> machines;
+  PlanInput input() const { return {run.options, layout, machines}; }
+};
+
+inline Expected<Prepared> prepare(const std::string& command, Words words, const Machine& machine) {
+  words.push_back("--dry-run");
+  auto run = parse_run(command, words);
+  if (!run) return fail(run.error());
+  const auto placed = run->benchmark->workers(run->options, machine, TaskContext{});
+  if (!placed) return fail(placed.error());
+  Prepared prepared{*std::move(run), {}, {machine}};
+  prepared.layout.hosts = {"alpha"};
+  for (const WorkerPlacement& place : *placed) prepared.layout.workers.push_back({0, 0, place});
+  return prepared;
+}
+
+/// `machine`: a file or a synthetic description, as --machine takes it.
+inline Expected<Prepared> prepare(const std::string& command, const Words& words,
+                                  const std::string& machine) {
+  const auto read = read_recorded_machine(machine);
+  EXPECT_TRUE(read) << read.error().message;
+  return prepare(command, words, *read);
+}
+
+template <class AnyMachine>
+Expected<Plan> plan_on(const std::string& command, const Words& words, const AnyMachine& machine) {
+  const auto prepared = prepare(command, words, machine);
+  if (!prepared) return fail(prepared.error());
+  return prepared->run.benchmark->plan(prepared->input());
+}
+
+/// Fails the test where there is no plan.
+template <class AnyMachine>
+Plan sure_plan(const std::string& command, const Words& words, const AnyMachine& machine) {
+  auto plan = plan_on(command, words, machine);
+  EXPECT_TRUE(plan) << plan.error().message;
+  return plan ? *std::move(plan) : Plan{};
+}
+
+}  // namespace numatlas::testing
