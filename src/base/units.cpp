@@ -120,8 +120,10 @@ Expected<double> parse_part(std::string_view text) {
   const std::string_view number = text.substr(0, text.size() - (percent ? 1 : 0));
   double value = 0;
   const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), value);
+  const bool unclear = !percent && value >= 1;  // 1: all, or 1 %?
   if (percent) value /= 100;
-  if (code != std::errc{} || end != number.data() + number.size() || !(value > 0) || value > 1) {
+  if (unclear || code != std::errc{} || end != number.data() + number.size() || !(value > 0) ||
+      value > 1) {
     return fail(ErrorKind::usage, fmt::format("'{}' is not a part between 0 and 1", text),
                 "write 1% or 0.01");
   }

@@ -70,7 +70,18 @@ class Benchmark {
                                                          const TaskContext& task) const {
     return resolve_placement(options.placement, machine, task, default_threads(options));
   }
+  /// What has to be in order on a host before anything is planned and measured there. By one rank
+  /// of each host; not where only plans are made.
+  virtual Expected<void> before_plan(const RunOptions& options) const {
+    (void)options;
+    return {};
+  }
+  /// Pure.
   virtual Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const = 0;
+  /// What somebody does whose memory does not fit.
+  virtual std::string less_memory_hint() const {
+    return "ask for less with --size, or for fewer workers with --cpus";
+  }
   /// The metric that --csv holds: a row a size, a column a worker.
   virtual std::string main_metric() const = 0;
   /// Metrics of a flow beside those of metrics.h; `report` has the points before. Pure.

@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace numatlas {
 namespace {
 
@@ -117,6 +120,33 @@ std::optional<double> half_width_of_sum(const Metric& sum) {
     return std::nullopt;
   }
   return t_19 * *sum.summary->stddev / std::sqrt(20.0) / *sum.value;
+}
+
+std::string waiting_warning(const RunReport& report) {
+  // Below this something other than the spread of the samples is at work.
+  constexpr double least_share = 0.8;
+  std::vector<std::string> names;
+  for (const ScenarioResult& point : report.scenarios) {
+    const Metric* sum = find_total(point, "bandwidth_sum");
+    double medians = 0;
+    bool paced = false;  // waits between its samples
+    for (const FlowResult& flow : point.flows) {
+      const Metric* metric = find_metric(flow, "bandwidth");
+      if (metric != nullptr && metric->value) medians += *metric->value;
+      paced = paced || flow.rate;
+    }
+    if (!paced && sum != nullptr && sum->value && *sum->value < least_share * medians)
+      names.push_back(point.name);
+  }
+  if (names.empty()) return "";
+  constexpr std::size_t most_named = 4;
+  const std::size_t more = names.size() > most_named ? names.size() - most_named : 0;
+  names.resize(names.size() - more);
+  return fmt::format(
+      "the sum is less than {:.0f} % of what the workers' medians add up to: workers waited, for a "
+      "CPU or for each other: {}{}",
+      least_share * 100, fmt::join(names, ", "),
+      more > 0 ? fmt::format(" and {} more points", more) : "");
 }
 
 }  // namespace numatlas

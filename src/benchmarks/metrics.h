@@ -1,6 +1,7 @@
 // From a trace to figures, by what its kernel does: the same for every benchmark.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "engine/scenario.h"
@@ -24,6 +25,10 @@ std::vector<Metric> sums_of(const ScenarioResult& point, const RunReport& report
 
 /// The same of each host that has such flows, where there are several hosts.
 std::vector<HostTotals> host_sums_of(const ScenarioResult& point, const RunReport& report);
+
+/// A warning where the workers of points moved far less than their medians say, as they were not
+/// running all the time; "" where there is none. Pure.
+std::string waiting_warning(const RunReport& report);
 
 /// Half width of the 95 % interval of a sum, relative to it; absent where it has too few stretches.
 std::optional<double> half_width_of_sum(const Metric& sum);

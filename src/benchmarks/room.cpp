@@ -5,6 +5,7 @@
 #include <map>
 
 #include "benchmarks/flows.h"
+#include "engine/sharing.h"
 
 namespace numatlas {
 namespace {
@@ -23,7 +24,19 @@ void add_region(RegionsByNode& regions, const Region& region, NodeId toucher) {
   for (const auto& [node, weight] : placement.nodes) regions[node] += weight / sum;
 }
 
-Bytes room_on(const NumaNode& node) { return node.memory_free.value_or(*node.memory_total); }
+/// File cache is dropped when its place is asked for.
+Bytes room_on(const NumaNode& node) {
+  if (!node.memory_free) return *node.memory_total;
+  return Bytes{node.memory_free->value + node.memory_cache.value_or(Bytes{}).value};
+}
+
+/// Under the control group's limit; nothing where there is none.
+std::optional<Bytes> room_of(const Allowance& allowance) {
+  if (!allowance.memory_limit) return std::nullopt;
+  const std::uint64_t used = allowance.memory_used.value_or(Bytes{}).value;
+  const std::uint64_t held = used - std::min(used, allowance.memory_cache.value_or(Bytes{}).value);
+  return Bytes{allowance.memory_limit->value - std::min(held, allowance.memory_limit->value)};
+}
 
 }  // namespace
 
@@ -40,7 +53,7 @@ Bytes size_with_room(const PlanInput& input, Bytes size, const std::vector<Flow>
     RegionsByNode regions;
     double all = 0;
     for (const Flow& flow : flows) {
-      const Worker& toucher = worker_of(input, flow.first_touch.value_or(flow.worker));
+      const Worker& toucher = worker_of(input, toucher_of(flow));
       if (toucher.host != static_cast<int>(host)) continue;
       add_region(regions, flow.region, toucher.placement.cpu_node);
       if (flow.source) add_region(regions, *flow.source, toucher.placement.cpu_node);
@@ -55,6 +68,7 @@ Bytes size_with_room(const PlanInput& input, Bytes size, const std::vector<Flow>
       if (regions.contains(node.id)) limit(here, regions[node.id]);
     }
     if (room > 0) limit(room, all);
+    if (const auto left = room_of(machine.allowance)) limit(static_cast<double>(left->value), all);
   }
   return Bytes{most};
 }

@@ -15,8 +15,9 @@ constexpr double default_room = 0.5;
 constexpr Bytes usual_size{256 * mib};
 
 /// `size`; or, where regions of it at the places that these flows have would take more than `part`
-/// of what is free on a node, or on all nodes of a host together, the largest power of two that
-/// does not. At least 1 MiB. The bytes of the flows themselves do not count.
+/// of what is free (or file cache) on a node, on all nodes of a host together, or under the limit
+/// of its control group, the largest power of two that does not. At least 1 MiB. The bytes of the
+/// flows themselves do not count.
 Bytes size_with_room(const PlanInput& input, Bytes size, const std::vector<Flow>& flows,
                      double part = default_room);
 

@@ -47,6 +47,31 @@ TEST(Room, PartsSourcesAndTheFirstToucherCount) {
   EXPECT_EQ(size_with_room(small.input(), Bytes{gib}, {other, other}), Bytes{256 * mib});
 }
 
+TEST(Room, FileCacheCountsAsFree) {
+  testing::Prepared full = small_machine();
+  full.machines[0].nodes[1].memory_free = Bytes{100 * mib};
+  const auto size = [&] {
+    return size_with_room(full.input(), Bytes{gib}, flows_on_node({0}, NodeId{1}));
+  };
+  EXPECT_EQ(size(), Bytes{32 * mib});
+  full.machines[0].nodes[1].memory_cache = Bytes{900 * mib};
+  EXPECT_EQ(size(), Bytes{256 * mib});
+}
+
+TEST(Room, UnderTheLimitOfTheControlGroup) {
+  testing::Prepared limited = small_machine();
+  Allowance& allowance = limited.machines[0].allowance;
+  allowance.memory_limit = Bytes{300 * mib};
+  const auto size = [&] {
+    return size_with_room(limited.input(), Bytes{gib}, flows_on_node({0}, NodeId{1}));
+  };
+  EXPECT_EQ(size(), Bytes{128 * mib});
+  allowance.memory_used = Bytes{250 * mib};
+  EXPECT_EQ(size(), Bytes{16 * mib});
+  allowance.memory_cache = Bytes{250 * mib};
+  EXPECT_EQ(size(), Bytes{128 * mib});
+}
+
 TEST(Room, OfAllHostsTheOneWithLeast) {
   testing::Prepared two = small_machine();
   two.machines.push_back(two.machines.front());

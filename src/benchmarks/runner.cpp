@@ -260,12 +260,13 @@ Expected<void> Run::share_time(StopRule& rule, std::size_t index) {
   if (!options_.time_of_all) return {};
   // Shorter than this even a point of a thousand points has no interval worth the name.
   constexpr Seconds shortest{0.02};
-  const auto points = static_cast<double>(setup_.plan.size() - index);
+  const auto first = setup_.skip_reasons.begin(), here = first + static_cast<std::ptrdiff_t>(index);
+  const auto points = static_cast<double>(std::count(here, setup_.skip_reasons.end(), ""));
+  const auto done = static_cast<double>(std::count(first, here, ""));
   const Seconds spent =
       options_.null_engine ? Seconds{0} : std::chrono::steady_clock::now() - start_;
   const Seconds preparing =
-      index == 0 ? Seconds{0}
-                 : std::max(Seconds{0}, (spent - recorded_) / static_cast<double>(index));
+      done == 0 ? Seconds{0} : std::max(Seconds{0}, (spent - recorded_) / done);
   const double part = refining_ ? 1 : benchmark_.time_of_plan();
   const Seconds left =
       part * Seconds(options_.stop.time) - (options_.null_engine ? recorded_ : spent);
@@ -377,6 +378,8 @@ Expected<RunReport> Run::go() {
   report_ = new_report(setup_, options_, comm_, **engine);
   auto ran = run_all(**engine);
   if (ran && comm_.size() == 1) ran = refine(**engine);
+  if (std::string text = waiting_warning(report_); !text.empty())
+    report_.warnings.push_back(std::move(text));
   for (auto& text : benchmark_.warnings(report_)) report_.warnings.push_back(std::move(text));
   report_.complete = ran.has_value();
   report_.incomplete_reason = ran ? "" : ran.error().message;

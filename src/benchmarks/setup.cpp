@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "benchmarks/file_flows.h"
 #include "engine/agreement.h"
+#include "kernels/stream_loops.h"
 #include "machine/source.h"
 
 namespace numatlas {
@@ -64,7 +65,8 @@ bool is_of_size(const Error& error) {
 }
 
 /// A run that could only say what it leaves out is an error, also where leaving out was asked for.
-Expected<void> check_something_is_left(const Setup& setup, const std::optional<Error>& first) {
+Expected<void> check_something_is_left(const Setup& setup, const std::optional<Error>& first,
+                                       const std::string& hint_of_size) {
   std::string reason;
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
     if (setup.skip_reasons[i].empty() && !setup.plan[i].reference) return {};
@@ -72,13 +74,14 @@ Expected<void> check_something_is_left(const Setup& setup, const std::optional<E
   }
   if (reason.empty()) return {};
   Error error = first.value_or(Error{ErrorKind::unavailable, reason, ""});
-  if (is_of_size(error)) error.hint = "ask for less with --size, or for fewer workers with --cpus";
+  if (is_of_size(error)) error.hint = hint_of_size;
   error.message += "; nothing is left to measure";
   return fail(error);
 }
 
 /// Every host looks at its own part of every scenario; all hosts hear of all problems.
-Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm) {
+Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm,
+                          const std::string& hint_of_size) {
   json mine = json::object();
   if (comm.local_rank() == 0) {
     const int host = comm.layout().host_of[static_cast<std::size_t>(comm.rank())];
@@ -119,7 +122,7 @@ Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm) {
           of_pages && !hint.empty() ? message + "; " + hint : message;
     }
   }
-  return check_something_is_left(setup, first);
+  return check_something_is_left(setup, first, hint_of_size);
 }
 
 /// Nodes whose workers ask for local memory that can't be there, and why.
@@ -326,12 +329,16 @@ Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Co
   auto machines = gather_machines(comm, setup.machine);
   if (!machines) return fail(machines.error());
   setup.machines = *std::move(machines);
+  const bool mine = comm.local_rank() == 0 && !options.only_plans();
+  const auto ready = mine ? benchmark.before_plan(options) : Expected<void>{};
+  if (auto agreed = agree(comm, error_of(ready)); !agreed) return fail(agreed.error());
   auto plan = benchmark.plan({options, setup.layout, setup.machines});
   if (!plan) return fail(plan.error());
   setup.plan = *std::move(plan);
   for (const PlannedScenario& planned : setup.plan) setup.skip_reasons.push_back(planned.skip);
   if (auto same = check_same_plan(setup, options, comm); !same) return fail(same.error());
-  if (auto checked = check_plan(setup, options, comm); !checked) return fail(checked.error());
+  if (auto checked = check_plan(setup, options, comm, benchmark.less_memory_hint()); !checked)
+    return fail(checked.error());
   add_warnings(setup);
   return setup;
 }
@@ -379,7 +386,10 @@ Expected<std::string> scenario_text(const Setup& setup, const RunOptions& option
   }
   std::string command = "numatlas";
   for (const std::string& word : options.arguments) command += " " + shell_word(word);
-  return text_of(*file, {command, "For `numatlas run`; docs/scenarios.md explains the keys."});
+  // The file says nothing of it; by default all run the widest.
+  const bool widest = instruction_set() == instruction_sets().front();
+  const std::string run = "numatlas run" + (widest ? "" : " --isa " + instruction_set());
+  return text_of(*file, {command, "For `" + run + "`; docs/scenarios.md explains the keys."});
 }
 
 }  // namespace numatlas

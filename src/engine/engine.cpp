@@ -72,11 +72,13 @@ using PrepareStep = std::function<Expected<void>(const Flow&, Job&)>;
 /// than need be.
 void touch_pages(const Buffer& buffer) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  for (std::size_t at = 0; at < buffer.bytes(); at += page)
+  for (std::size_t at = 0; at < buffer.bytes() && !stop_requested(); at += page)
     reinterpret_cast<volatile char*>(buffer.data())[at] = 0;
 }
 
+/// What is cut short by a stop is not looked at: that takes as long as a pass.
 void note_wrong(Job& job) {
+  if (stop_requested()) return;
   if (auto right = job.kernel->verify(); !right) job.trace.wrong = right.error().message;
 }
 

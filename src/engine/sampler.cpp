@@ -40,18 +40,19 @@ Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uin
 }
 
 void Sampler::calibrate() {
-  const std::int64_t begin = clock_.now_ns();
   while (true) {
     std::int64_t best = 0;
+    const std::int64_t begin = clock_.now_ns();
     for (int attempt = 0; attempt < 3; ++attempt) {
       const std::int64_t start = clock_.now_ns();
       run_(steps_);
       const std::int64_t time = clock_.now_ns() - start;
       best = attempt == 0 ? time : std::min(best, time);
-      // The rest of the time is for recording.
-      if (start + time - begin >= rule_.time.count() / 2) return;
     }
-    if (best >= target_ns_ || stop_requested()) return;
+    calibrating_ns_ += clock_.now_ns() - begin;
+    // One disturbance must not end it, many must.
+    const bool slow = 3 * best >= rule_.time.count() / 2;
+    if (best >= target_ns_ || slow || calibrated_long() || stop_requested()) return;
     // Aim at the target, at most 10 times more at once (short runs mislead), at least doubling
     // when far from it.
     const double factor = std::clamp(1.05 * static_cast<double>(target_ns_) /
@@ -95,7 +96,7 @@ void Sampler::record_more() {
 void Sampler::recalibrate_if_short() {
   // A disturbance while calibrating leaves too few steps; more than this many are no accident.
   constexpr int most_recalibrations = 3;
-  if (recalibrations_ == most_recalibrations) return;
+  if (recalibrations_ == most_recalibrations || calibrated_long()) return;
   std::vector<std::int64_t> times;
   for (const Sample& sample : samples_) times.push_back(sample.duration_ns);
   std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),

@@ -16,8 +16,8 @@ class Sampler {
   Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uint64_t)> run,
           std::uint64_t steps_a_pass = ~std::uint64_t{0});
 
-  /// Finds the steps of a sample: long against the timer (overhead under 1 %). Takes half of the
-  /// rule's time at most, and a run of the kernel.
+  /// Finds the steps of a sample: long against the timer (overhead under 1 %). Ends early
+  /// where three runs take half of the rule's time, or all of them the whole.
   void calibrate();
   /// Takes one sample and, now and then, looks whether it is enough.
   void record();
@@ -34,6 +34,8 @@ class Sampler {
   void check();
   /// Starts over with longer samples when they come out far shorter than calibrated.
   void recalibrate_if_short();
+  /// The rest of the time is for recording.
+  bool calibrated_long() const { return calibrating_ns_ >= rule_.time.count(); }
 
   Clock& clock_;
   StopRule rule_;
@@ -41,6 +43,7 @@ class Sampler {
   std::int64_t overhead_ns_;
   std::int64_t target_ns_;  ///< least duration of a sample
   int recalibrations_ = 0;
+  std::int64_t calibrating_ns_ = 0;
   std::uint64_t steps_;
   std::vector<Sample> samples_;
   std::size_t next_check_;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/filling.h"
 #include "kernels/kernel.h"
 
 namespace numatlas {
@@ -32,8 +33,9 @@ class ScatterKernel final : public Kernel {
     stride_ = least_stride;
     while (std::gcd(stride_, lines_) != 1) ++stride_;
     stride_ %= lines_;
-    std::memset(memory.data, 0, memory.bytes);
-    return {};
+    return fill_in_pieces(memory.bytes, [&](std::size_t first, std::size_t end) {
+      std::memset(memory.data + first, 0, end - first);
+    });
   }
 
   void run(std::uint64_t steps) override {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/filling.h"
 #include "kernels/kernel.h"
 
 namespace numatlas {
@@ -139,12 +140,13 @@ class StreamKernel final : public Kernel {
     if (!lines) return fail(lines.error());
     cursor_ = Cursor(*lines);
     if (memory.filled) return {};
-    for (std::size_t word = 0; word < *lines * line_words; ++word) {
-      arrays_[0][word] = kind_.allocates ? untouched : source_word(word);
-      if (kind_.arrays > 1) arrays_[1][word] = source_word(word);
-      if (kind_.arrays > 2) arrays_[2][word] = other_word(word);
-    }
-    return {};
+    return fill_in_pieces(*lines * line_words, [&](std::size_t word, std::size_t end) {
+      for (; word < end; ++word) {
+        arrays_[0][word] = kind_.allocates ? untouched : source_word(word);
+        if (kind_.arrays > 1) arrays_[1][word] = source_word(word);
+        if (kind_.arrays > 2) arrays_[2][word] = other_word(word);
+      }
+    });
   }
 
   void run(std::uint64_t steps) override {
@@ -232,9 +234,13 @@ class MixKernel final : public Kernel {
     cursor_ = Cursor(memory.bytes / line_bytes / (reads_ + writes_));
     from_ = reinterpret_cast<double*>(memory.data);
     to_ = from_ + read_words();
-    for (std::size_t word = 0; word < read_words(); ++word) from_[word] = source_word(word);
-    std::fill(to_, to_ + written_words(), untouched);
-    return {};
+    const auto sources = [&](std::size_t word, std::size_t end) {
+      for (; word < end; ++word) from_[word] = source_word(word);
+    };
+    if (auto filled = fill_in_pieces(read_words(), sources); !filled) return filled;
+    return fill_in_pieces(written_words(), [&](std::size_t first, std::size_t end) {
+      std::fill(to_ + first, to_ + end, untouched);
+    });
   }
 
   void run(std::uint64_t steps) override {

@@ -17,6 +17,9 @@
 namespace numatlas::legacy {
 namespace {
 
+// Between two looks at whether a stop was asked for, or the command has ended.
+constexpr int look_again_ms = 50;
+
 /// Starts it with both its outputs going to `out`; an errno value where it cannot be.
 int start_child(const std::vector<std::string>& words, int out, pid_t& child) {
   std::vector<char*> arguments;
@@ -43,8 +46,6 @@ int start_child(const std::vector<std::string>& words, int out, pid_t& child) {
 }
 
 std::string read_until_end_or_stop(int in) {
-  // How long a stop may wait to be seen, should its signal come just before the waiting.
-  constexpr int look_again_ms = 100;
   std::string text;
   std::array<char, 4096> part{};
   pollfd waiting{in, POLLIN, 0};
@@ -77,11 +78,17 @@ Expected<CommandOutput> output_of(const std::vector<std::string>& words) {
   close(ends[0]);
   if (error != 0) return fail(ErrorKind::unavailable, words[0] + ": " + errno_text(error));
   int status = 0;
-  do {
+  pid_t ended = 0;
+  bool told = false;
+  // Looked for, not waited for: a signal may have reached another thread.
+  while ((ended = waitpid(child, &status, WNOHANG)) == 0 || (ended == -1 && errno == EINTR)) {
     // Not killed: MLC has settings of the CPU to put back.
-    if (stop_requested()) kill(child, SIGTERM);
-  } while (waitpid(child, &status, 0) == -1 && errno == EINTR);
+    if (stop_requested() && !told) told = kill(child, SIGTERM) == 0;
+    (void)poll(nullptr, 0, look_again_ms);
+  }
   if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
+  if (ended == -1)
+    return fail(ErrorKind::internal, words[0] + ": its end was not told: " + errno_text(errno));
   output.ending = ending_of(status);
   return output;
 }

@@ -48,9 +48,10 @@ void declare_options(CLI::App& app, XferOptions& options) {
                "reads of every node's CPUs from every node's memory");
   app.add_flag("--peak_injection_bandwidth", options.injection,
                "all CPUs together, in MLC's mixes of reads and writes");
-  app.add_option("--membind", options.nodes,
-                 "memory nodes of the peak injection, one after the other: 0,1 (default: each "
-                 "CPU's own)")
+  refuse_empty(
+      app.add_option("--membind", options.nodes,
+                     "memory nodes of the peak injection, one after the other: 0,1 (default: each "
+                     "CPU's own)"))
       ->type_name("NODES");
   app.add_option("--engine", options.engine,
                  "native, or mlc: also run Intel MLC from the PATH and print both")
@@ -98,8 +99,10 @@ std::optional<double> sum_of(const ScenarioResult& point) {
 
 /// How it says what `numatlas bandwidth` and `matrix` say.
 Wording wording_of(const XferOptions& options) {
-  return {{"ask for less, or add --skip-too-large to measure the sizes that fit",
-           "name nodes that have more of it with --membind, or fewer CPUs with taskset"},
+  constexpr const char* less_memory =
+      "name nodes that have more of it with --membind, or fewer CPUs with taskset";
+  return {{"ask for less, or add --skip-too-large to measure the sizes that fit", less_memory},
+          {"ask for less with --size, or for fewer workers with --cpus", less_memory},
           {", or for --serial", ""},
           {"--size", "memory"},
           {"--memory", options.nodes.empty() ? "memory" : "--membind"}};

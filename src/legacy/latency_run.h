@@ -19,8 +19,8 @@ struct LastRank {
 
 /// These programs have no --skip-too-large.
 inline constexpr Wording::value_type measures_what_fits{
-    "or add --skip-too-large to measure the sizes that fit",
-    "or use `numatlas latency`, which has --skip-too-large"};
+    ", or add --skip-too-large to measure the sizes that fit",
+    ", or use `numatlas latency`, which has --skip-too-large"};
 
 /// A command, translated.
 struct Command {

@@ -245,6 +245,14 @@ TEST(Wording, ReplacesWholeWordsEverywhere) {
   EXPECT_EQ(error.hint, "less SIZE_MB");
 }
 
+TEST(Wording, LeavesWhatWasPutIn) {
+  const Wording own{{"ask for less with --size", "`numatlas touch` has --size"},
+                    {"--size", "memory"}};
+  EXPECT_EQ(
+      in_its_words("--size: 5; ask for less with --size, or for fewer workers with --cpus", own),
+      "memory: 5; `numatlas touch` has --size");
+}
+
 TEST(Wording, NamesNoOptionThatTheProgramsDoNotHave) {
   EXPECT_EQ(in_its_words("--memory local: node 1 has no memory", {}),
             "memory local: node 1 has no memory");

@@ -18,10 +18,12 @@ constexpr const char* numa_bench_name = "numa_bench";
 constexpr double updates = 1 << 28;
 
 /// How it says what `numatlas touch` says.
-const Wording touch_wording{{"ask for less, or add --skip-too-large to measure the sizes that fit",
-                             "each core takes 256 MiB; `numatlas touch` has --size"},
-                            {"--cpus", "--core0, --core1"},
-                            {"--size", "memory"}};
+constexpr const char* each_core_takes = "each core takes 256 MiB; `numatlas touch` has --size";
+const Wording touch_wording{
+    {"ask for less, or add --skip-too-large to measure the sizes that fit", each_core_takes},
+    {"ask for less with --size, or for fewer workers with --cpus", each_core_takes},
+    {"--cpus", "--core0, --core1"},
+    {"--size", "memory"}};
 
 struct TwoCores {
   std::optional<int> first, second;
@@ -60,7 +62,8 @@ Expected<std::vector<std::string>> translated(const TwoCores& options) {
   }
   if (options.first.has_value() != options.second.has_value())
     return fail(ErrorKind::usage, "--core0 and --core1 go together", "give both, or neither");
-  std::vector<std::string> words{"--threads", "2", "--pattern", pattern, "--kernel", "scatter"};
+  std::vector<std::string> words{"--threads", "2",       "--pattern", pattern,
+                                 "--kernel",  "scatter", "--size",    "256"};
   for (const std::optional<int>& core : {options.first, options.second}) {
     if (core && *core < 0) return fail(ErrorKind::usage, "--core0, --core1: CPUs count from 0");
   }

@@ -21,6 +21,7 @@ const Wording& common_wording() {
       {"use --memory inherit", ""},
       {"; --memory each:... and --cpus LIST/LIST differ by rank in the same words", ""},
       {", or add --skip-too-large to measure the sizes that fit", ""},
+      {", or for fewer workers with --cpus", ""},
       {"--mpi ", "NUMATLAS_MPI="},
       {"--memory", "memory"},
       {"--cpus", "CPUs"},
@@ -34,17 +35,20 @@ bool goes_on(char letter) {
   return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '-' || letter == '_';
 }
 
-/// Replaces an option where it stands alone: --size, but not --sizes.
-void replace_word(std::string& text, std::string_view ours, std::string_view theirs) {
-  for (std::size_t at = 0; (at = text.find(ours, at)) != std::string::npos;) {
-    const std::size_t end = at + ours.size();
-    if (end < text.size() && goes_on(ours.back()) && goes_on(text[end])) {
-      at = end;
-      continue;
+/// Of the wordings in turn, the first pair whose text stands at this place, an option alone:
+/// --size, but not --sizes.
+const std::pair<std::string_view, std::string_view>* pair_at(const Wording& own,
+                                                             std::string_view text) {
+  for (const Wording* wording : {&own, &common_wording()}) {
+    for (const auto& pair : *wording) {
+      const std::string_view ours = pair.first;
+      if (!text.starts_with(ours)) continue;
+      const bool longer =
+          goes_on(ours.back()) && text.size() > ours.size() && goes_on(text[ours.size()]);
+      if (!longer) return &pair;
     }
-    text.replace(at, ours.size(), theirs);
-    at += theirs.size();
   }
+  return nullptr;
 }
 
 std::string see_help(const CLI::App& app) { return fmt::format("see `{} --help`", app.get_name()); }
@@ -71,16 +75,19 @@ Error unknown_word(const CLI::App& app, const std::vector<std::string>& leftover
   return error;
 }
 
-std::string in_its_words(std::string text, const Wording& own) {
-  for (const Wording* wording : {&own, &common_wording()}) {
-    for (const auto& [ours, theirs] : *wording) replace_word(text, ours, theirs);
+std::string in_its_words(const std::string& text, const Wording& own) {
+  std::string said;
+  for (std::string_view rest = text; !rest.empty();) {
+    const auto* pair = pair_at(own, rest);
+    said += pair != nullptr ? pair->second : rest.substr(0, 1);
+    rest.remove_prefix(pair != nullptr ? pair->first.size() : 1);
   }
-  return text;
+  return said;
 }
 
 Error in_its_words(Error error, const Wording& own) {
-  error.message = in_its_words(std::move(error.message), own);
-  error.hint = in_its_words(std::move(error.hint), own);
+  error.message = in_its_words(error.message, own);
+  error.hint = in_its_words(error.hint, own);
   return error;
 }
 
@@ -97,7 +104,7 @@ Expected<void> run_with_notes(const ParsedRun& parsed, Comm& comm, RunHooks hook
     return table(report);
   };
   const auto report = run_benchmark(*parsed.benchmark, parsed.options, comm, hooks);
-  say(in_its_words(std::move(notes), own));
+  say(in_its_words(notes, own));
   if (report) return {};
   return fail(report.error());
 }

@@ -21,13 +21,13 @@ std::optional<int> parse_program(CLI::App& app, const std::vector<std::string>& 
 /// The error (usage) about words that the parser left over.
 Error unknown_word(const CLI::App& app, const std::vector<std::string>& leftover);
 
-/// What numatlas says, and what a program says in its place: {"--size", "SIZE_MB"}. The first ones
-/// go first.
+/// What numatlas says, and what a program says in its place: {"--size", "SIZE_MB"}. Of two that fit
+/// at one place the first; what was put in stays.
 using Wording = std::vector<std::pair<std::string_view, std::string_view>>;
 
 /// Text of the shared code as a program says it: with `own`, then with what no program here has an
 /// option for said without one (--memory, --cpus, --threads, --mpi).
-std::string in_its_words(std::string text, const Wording& own);
+std::string in_its_words(const std::string& text, const Wording& own);
 Error in_its_words(Error error, const Wording& own);
 
 /// Connects the ranks and calls `work` on each; errors are said in the program's words. Returns the

@@ -37,9 +37,10 @@ struct NumaNode {
   CpuSet cpus;
   std::optional<Bytes> memory_total;
   std::optional<Bytes> memory_free;
-  std::map<int, int> distance;      ///< OS node number -> SLIT distance (10 = itself)
-  std::optional<HmatFigures> hmat;  ///< for CPUs as initiators (access1)
-  std::optional<int> memory_tier;   ///< N of memory_tierN
+  std::optional<Bytes> memory_cache;  ///< of what is not free, file cache that can be dropped
+  std::map<int, int> distance;        ///< OS node number -> SLIT distance (10 = itself)
+  std::optional<HmatFigures> hmat;    ///< for CPUs as initiators (access1)
+  std::optional<int> memory_tier;     ///< N of memory_tierN
   std::vector<HugePagePool> huge_pages;
   std::string kind;  ///< "dram", "cxl", "pmem", "gpu", "hbm" where known, else ""
 
@@ -91,6 +92,7 @@ struct Allowance {
   NodeSet memory_nodes;               ///< Mems_allowed
   std::optional<Bytes> memory_limit;  ///< limit of the cgroup, or one above it, with least left
   std::optional<Bytes> memory_used;   ///< charged to the cgroup that has that limit
+  std::optional<Bytes> memory_cache;  ///< of that, file cache that can be dropped
   std::string memory_limit_source;    ///< the file the limit was read from
   friend bool operator==(const Allowance&, const Allowance&) = default;
 };

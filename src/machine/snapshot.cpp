@@ -46,6 +46,7 @@ json node_json(const NumaNode& node) {
           {"cpus", to_list(node.cpus)},
           {"memory_total", number(node.memory_total)},
           {"memory_free", number(node.memory_free)},
+          {"memory_cache", number(node.memory_cache)},
           {"distance", distance},
           {"hmat", hmat_json(node.hmat)},
           {"memory_tier", number(node.memory_tier)},
@@ -98,6 +99,7 @@ json allowance_json(const Allowance& allowance) {
           {"memory_nodes", to_list(allowance.memory_nodes)},
           {"memory_limit", number(allowance.memory_limit)},
           {"memory_used", number(allowance.memory_used)},
+          {"memory_cache", number(allowance.memory_cache)},
           {"memory_limit_source", text(allowance.memory_limit_source)}};
 }
 

@@ -56,6 +56,7 @@ NumaNode read_node(const json& value, const std::string& path, Failure& failure)
   fields.list("cpus", node.cpus);
   fields.bytes("memory_total", node.memory_total);
   fields.bytes("memory_free", node.memory_free);
+  fields.bytes("memory_cache", node.memory_cache);
   read_distance(fields, node);
   if (const json* hmat = fields.field("hmat", true)) {
     node.hmat = read_hmat(*hmat, fields.path_of("hmat"), failure);
@@ -139,6 +140,7 @@ Allowance read_allowance(const json& value, const std::string& path, Failure& fa
   fields.list("memory_nodes", allowance.memory_nodes);
   fields.bytes("memory_limit", allowance.memory_limit);
   fields.bytes("memory_used", allowance.memory_used);
+  fields.bytes("memory_cache", allowance.memory_cache);
   fields.text("memory_limit_source", allowance.memory_limit_source);
   return allowance;
 }

@@ -29,12 +29,20 @@ NumaNode& node_with(Machine& machine, NodeId id) {
   return *machine.nodes.insert(at, std::move(node));
 }
 
+std::optional<Bytes> file_cache(const std::string& meminfo, const std::string& prefix) {
+  const auto active = bytes_of_kb(value_of(meminfo, prefix + "Active(file)"));
+  const auto inactive = bytes_of_kb(value_of(meminfo, prefix + "Inactive(file)"));
+  if (!active || !inactive) return std::nullopt;
+  return Bytes{active->value + inactive->value};
+}
+
 void read_memory(const Tree& tree, const std::string& folder, NumaNode& node) {
   const auto meminfo = tree.text(folder + "/meminfo");
   if (!meminfo) return;
   const std::string prefix = fmt::format("Node {} ", node.id.value);
   node.memory_total = bytes_of_kb(value_of(*meminfo, prefix + "MemTotal"));
   node.memory_free = bytes_of_kb(value_of(*meminfo, prefix + "MemFree"));
+  node.memory_cache = file_cache(*meminfo, prefix);
 }
 
 /// The distance file has a column a node that is online, in ascending order.
@@ -127,6 +135,7 @@ void read_without_numa(const Tree& tree, Machine& machine) {
   const std::string meminfo = tree.text("/proc/meminfo").value_or("");
   if (const auto total = bytes_of_kb(value_of(meminfo, "MemTotal"))) node.memory_total = total;
   node.memory_free = bytes_of_kb(value_of(meminfo, "MemFree"));
+  node.memory_cache = file_cache(meminfo, "");
 }
 
 /// A CPU belongs to the node whose cpulist has it.

@@ -74,7 +74,8 @@ Supplies supplies_of(const Machine& machine) {
     const NumaNode* node = machine.find_node(id);
     if (node == nullptr) continue;
     if (node->memory_free) {
-      supplies[id.value] = Supply{node->memory_free->value, 0};
+      const uint64_t cache = node->memory_cache.value_or(Bytes{}).value;
+      supplies[id.value] = Supply{node->memory_free->value + cache, cache};
     } else if (node->memory_total) {
       // A recorded machine may not say what was free; more than there is never fits.
       supplies[id.value] = Supply{node->memory_total->value, 0, true};

@@ -99,42 +99,76 @@ Expected<int> lock_state() {
   if (std::getenv("NUMATLAS_TEST_WEIGHTS") == nullptr) (void)mkdir(state_folder, 0755);
   const int file = open(state_file().c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0 || flock(file, LOCK_EX | LOCK_NB) == 0) return file;
+  const bool taken = errno == EWOULDBLOCK;
   close(file);
+  if (!taken) return -1;
   return fail(ErrorKind::unavailable, "--apply: another run has set the system's weights",
               "wait for its end");
 }
 
-/// "node0 5" a line.
-std::vector<SavedWeight> read_state(int state) {
+// The last line: what was cut short is not believed.
+constexpr const char* state_end = "end";
+
+/// A file of the kernel's as a run found it and as it set it; "" where that follows from the
+/// others.
+struct ChangedWeight {
+  SavedWeight old;
+  std::string set;
+};
+
+/// "node0 5 3" a line: 5 stood there, 3 was set. "auto on" follows from the nodes.
+std::vector<ChangedWeight> read_state(int state) {
   std::string text;
   char part[256];
   for (ssize_t got = 0;
        (got = pread(state, part, sizeof part, static_cast<off_t>(text.size()))) > 0;)
     text.append(part, static_cast<std::size_t>(got));
-  std::vector<SavedWeight> saved;
-  std::istringstream words(text);
-  for (std::string name, value; words >> name >> value;) {
+  std::vector<ChangedWeight> changed;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line) && !lines.eof();) {
+    if (line == state_end) return changed;
+    std::istringstream words(line);
+    std::string name, value, set;
+    words >> name >> value >> set;
     // Files of that folder only.
-    if (name.find('/') == std::string::npos)
-      saved.push_back({system_weights_folder() + name, value});
+    if (value.empty() || name.find('/') != std::string::npos) break;
+    changed.push_back({{system_weights_folder() + name, value}, set});
   }
-  return saved;
+  return {};
 }
 
-/// Whether it is there whole.
-bool write_state(int state, const std::vector<SavedWeight>& saved) {
+/// Whether it is there whole; nothing is there otherwise.
+bool write_state(int state, const std::vector<SavedWeight>& saved, const WeightedNodes& nodes) {
   std::string text;
-  for (const SavedWeight& file : saved) {
-    text +=
-        fmt::format("{} {}\n", std::filesystem::path(file.path).filename().string(), file.value);
+  for (std::size_t i = 0; i < saved.size(); ++i) {
+    const std::string name = std::filesystem::path(saved[i].path).filename().string();
+    // Those of the nodes come first, in their order.
+    text += fmt::format("{} {}{}\n", name, saved[i].value,
+                        i < nodes.size() ? fmt::format(" {}", nodes[i].second) : "");
   }
-  return pwrite(state, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+  text += fmt::format("{}\n", state_end);
+  if (pwrite(state, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size())) return true;
+  (void)!ftruncate(state, 0);
+  return false;
+}
+
+/// Those that still stand as the run set them: somebody may have set others since.
+std::vector<SavedWeight> to_put_back(const std::vector<ChangedWeight>& changed) {
+  std::vector<SavedWeight> back;
+  bool nobody_else = true;
+  for (const auto& [old, set] : changed) {
+    const auto now = first_line(old.path);
+    if (set.empty() ? nobody_else : now.value_or(set) == set)
+      back.push_back(old);
+    else
+      nobody_else = nobody_else && now == old.value;
+  }
+  return back;
 }
 
 /// What a killed run has left there, put back.
 Expected<std::string> repair(int state) {
-  const std::vector<SavedWeight> saved = read_state(state);
-  if (saved.empty()) return "";
+  const std::vector<SavedWeight> saved = to_put_back(read_state(state));
   if (!write_back(saved)) {
     return fail(ErrorKind::io,
                 "the system's weights that a killed run has set stay: the old ones "
@@ -179,7 +213,12 @@ Expected<void> check_system_weights() {
     if (access(entry.path().c_str(), W_OK) != 0)
       return fail(cannot_write(entry.path().string(), errno));
   }
-  if (any) return {};
+  if (any) {
+    const auto state = lock_state();
+    if (!state) return fail(state.error());
+    if (*state >= 0) close(*state);
+    return {};
+  }
   return fail(ErrorKind::unavailable,
               fmt::format("--apply: this kernel has no weights to set ({} is not there)", folder),
               "Linux 6.9 and later have them; without --apply the search works here as well");
@@ -208,7 +247,7 @@ Expected<SystemWeights> SystemWeights::set(const WeightedNodes& nodes) {
     if (const auto old = first_line(path)) held.saved_.push_back({path, *old});
   }
   if (auto started = held.start_guard(); !started) return fail(started.error());
-  if (held.state_ >= 0 && !write_state(held.state_, held.saved_)) held.close_state();
+  if (held.state_ >= 0 && !write_state(held.state_, held.saved_, nodes)) held.close_state();
   for (const auto& [node, weight] : nodes) {
     const std::string value = std::to_string(weight);
     const int error = write_value(node_file(node).c_str(), value.data(), value.size());

@@ -206,6 +206,29 @@ TEST_F(SystemWeightsTest, RepairedAfterAKillOfBoth) {
   EXPECT_EQ(both(), "9,7");
 }
 
+TEST_F(SystemWeightsTest, WhatSomebodySetSinceStays) {
+  write("auto", "true");
+  const int status = end_of(start(kill_both));
+  if (WIFEXITED(status)) GTEST_SKIP() << "this kernel does not name a process's children";
+  ASSERT_EQ(both(), "3,1");
+  write("auto", "false");
+  write("node0", "40");
+  EXPECT_EQ(*repair_system_weights(), "echo 7 > " + folder_ + "/node2");
+  EXPECT_EQ(both(), "40,7");
+  EXPECT_EQ(read("auto"), "false") << "a weight was set by hand";
+}
+
+TEST_F(SystemWeightsTest, AStateThatWasCutShortIsNotBelieved) {
+  write("state", "node0 12 5\nnode2 1");
+  EXPECT_EQ(*repair_system_weights(), "");
+  write("state", "node0 12 5\nnode2 1 7\nen");
+  EXPECT_EQ(*repair_system_weights(), "") << "without its last letter";
+  EXPECT_EQ(both(), "5,7");
+  write("state", "node0 12 5\nnode2 1 7\nend");
+  EXPECT_NE(*repair_system_weights(), "");
+  EXPECT_EQ(both(), "12,1");
+}
+
 TEST_F(SystemWeightsTest, SettingAfterAKillOfBothRemembersWhatWasBefore) {
   const int status = end_of(start(kill_both));
   if (WIFEXITED(status)) GTEST_SKIP() << "this kernel does not name a process's children";

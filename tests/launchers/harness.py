@@ -220,7 +220,7 @@ class Trial:
     def run(self, *words: str | Path, env: dict[str, str] | None = None) -> Run:
         for _ in range(2):
             run = self.finish(self.start(*words, env=env))
-            if self.launcher is not SLURM_PMIX or not CRASH_IN_MPI_INIT.search(run.err):
+            if self.launcher is not SLURM_PMIX or run.out or not CRASH_IN_MPI_INIT.search(run.err):
                 break
             print("Open MPI crashed in MPI_Init; started once more", flush=True)
         return run

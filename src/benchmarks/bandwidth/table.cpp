@@ -75,29 +75,6 @@ std::vector<std::string> row_of(const RunReport& report, const ScenarioResult& p
   return row;
 }
 
-/// Points whose workers moved far less than their medians say: they were not running all the time.
-std::string waiting_text(const RunReport& report) {
-  // Below this something other than the spread of the samples is at work.
-  constexpr double least_share = 0.8;
-  std::vector<std::string> names;
-  for (const ScenarioResult& point : report.scenarios) {
-    const Metric* sum = find_total(point, "bandwidth_sum");
-    double medians = 0;
-    for (double rate : worker_rates(point)) medians += rate;
-    if (sum != nullptr && sum->value && *sum->value < least_share * medians)
-      names.push_back(point.name);
-  }
-  if (names.empty()) return "";
-  constexpr std::size_t most_named = 4;
-  const std::size_t more = names.size() > most_named ? names.size() - most_named : 0;
-  names.resize(names.size() - more);
-  return fmt::format(
-      "warning: the sum is less than {:.0f} % of what the workers' medians add up to: workers "
-      "waited, for a CPU or for each other: {}{}\n",
-      least_share * 100, fmt::join(names, ", "),
-      more > 0 ? fmt::format(" and {} more points", more) : "");
-}
-
 }  // namespace
 
 std::string bandwidth_table(const RunReport& report, bool stats) {
@@ -123,7 +100,7 @@ std::string bandwidth_table(const RunReport& report, bool stats) {
     text += aligned(rows, 2) + "\n";
   }
   if (stats) text += "All cells (GB/s)\n" + stats_table(report, "bandwidth") + "\n";
-  return text + notes_text(report) + waiting_text(report);
+  return text + notes_text(report);
 }
 
 }  // namespace numatlas

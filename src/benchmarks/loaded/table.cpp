@@ -32,7 +32,6 @@ std::optional<LoadPoint> load_point(const ScenarioResult& result) {
     if (latency == nullptr || !latency->value) return std::nullopt;
     point.latency = *latency->value;
     point.latency_half_width = flow.half_width;
-    point.converged = flow.stop == "converged";
   }
   const Metric* sum = find_total(result, "bandwidth_sum");
   if (sum != nullptr && sum->value) {
@@ -75,9 +74,11 @@ std::string knee_text(const Knee& knee) {
     return fmt::format("unloaded {}; the peak was not measured, so there are no parts of it\n",
                        ns(knee.unloaded));
   }
-  return fmt::format("unloaded {}; at 80 % of the peak ({:.2f} GB/s) {}; peak {:.2f} GB/s at {}\n",
-                     ns(knee.unloaded), 0.8 * knee.peak * 1e-9, ns(knee.at_80_percent),
-                     knee.peak * 1e-9, ns(knee.at_peak));
+  return fmt::format(
+      "unloaded {}; at 80 % of the peak ({:.2f} GB/s) {}; peak {:.2f} GB/s at {}{}\n",
+      ns(knee.unloaded), 0.8 * knee.peak * 1e-9, ns(knee.at_80_percent), knee.peak * 1e-9,
+      ns(knee.at_peak),
+      knee.peak_load == "peak" ? "" : fmt::format(" (of all points: at {})", knee.peak_load));
 }
 
 bool is_peak(const ScenarioResult& point) {
@@ -136,10 +137,13 @@ std::string peak_warning(const std::vector<LoadPoint>& curve, double precision) 
   const auto peak = std::find_if(curve.begin(), curve.end(),
                                  [](const LoadPoint& point) { return point.load == "peak"; });
   if (peak == curve.end() || !peak->loosely_known(precision)) return "";
+  const bool has_parts = std::any_of(
+      curve.begin(), curve.end(), [](const LoadPoint& point) { return point.load.ends_with("%"); });
   const auto& width = peak->bandwidth_half_width;
-  return fmt::format(
-      "the peak did not converge ({}), and parts of it are no better known; more --time helps",
-      width ? fmt::format("+-{:.1f} %", *width * 100) : "too few samples for an interval");
+  return fmt::format("the peak is {}{}; more --time helps",
+                     width ? fmt::format("known to +-{:.1f} % only", *width * 100)
+                           : "known from too few samples for an interval",
+                     has_parts ? ", and parts of it no better" : "");
 }
 
 }  // namespace
@@ -147,8 +151,7 @@ std::string peak_warning(const std::vector<LoadPoint>& curve, double precision) 
 bool LoadPoint::short_of_rate() const { return asked && bandwidth < least_reached * *asked; }
 
 bool LoadPoint::loosely_known(double precision) const {
-  if (!bandwidth_half_width) return true;
-  return *bandwidth_half_width > widest_peak || (!converged && *bandwidth_half_width > precision);
+  return !bandwidth_half_width || *bandwidth_half_width > std::max(widest_peak, precision);
 }
 
 std::vector<std::string> loaded_warnings(const RunReport& report) {
@@ -173,6 +176,7 @@ Knee knee_of(std::vector<LoadPoint> curve) {
     if (point.load == "idle") knee.unloaded = point.latency;
   }
   knee.peak = curve.back().bandwidth;
+  knee.peak_load = curve.back().load;
   if (knee.peak > 0) knee.at_peak = curve.back().latency;
   const double wanted = 0.8 * knee.peak;
   for (std::size_t i = 1; i < curve.size(); ++i) {

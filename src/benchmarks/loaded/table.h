@@ -16,7 +16,6 @@ struct LoadPoint {
   std::optional<double> bandwidth_half_width, asked;
   double latency = 0;  ///< s
   std::optional<double> latency_half_width;
-  bool converged = true;  ///< the chase
 
   /// A rate was asked for, and what was achieved is far less.
   bool short_of_rate() const;
@@ -28,6 +27,7 @@ struct LoadPoint {
 struct Knee {
   std::optional<double> unloaded, at_80_percent, at_peak;
   double peak = 0;
+  std::string peak_load;  ///< the point with the largest bandwidth of all
 };
 
 /// Pure. The latency at 80 % of the largest bandwidth is interpolated between its neighbours;

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "benchmarks/choices.h"
 #include "benchmarks/file_flows.h"
 #include "benchmarks/run/table.h"
+#include "kernels/stream_loops.h"
 
 namespace numatlas {
 namespace {
@@ -14,6 +16,7 @@ namespace {
 class RunFile final : public Benchmark {
  public:
   std::string name() const override { return "run"; }
+  std::string less_memory_hint() const override { return "name smaller sizes in FILE"; }
   std::string summary() const override {
     return "the flows that a file names, together: any kernels, CPUs and memory";
   }
@@ -44,7 +47,7 @@ class RunFile final : public Benchmark {
                                           const Machine& machine) const;
   Expected<void> check_cpu(CpuId cpu, const Machine& machine, const TaskContext& task) const;
 
-  std::string path_;
+  std::string path_, isa_;
   ScenarioFile file_;
 };
 
@@ -52,9 +55,11 @@ void RunFile::add_options(CLI::App& app) {
   refuse_empty(app.add_option("FILE", path_, "file of scenarios, or - for standard input"))
       ->type_name("")
       ->required();
+  add_isa_option(app, isa_);
 }
 
 Expected<void> RunFile::parse_options() {
+  if (auto used = use_instruction_set(isa_); !used) return used;
   auto file = read_scenarios(path_);
   if (!file) return fail(file.error());
   file_ = *std::move(file);

@@ -41,6 +41,19 @@ bool nothing_is_set(const RunOptions& options) {
   return options.null_engine && std::getenv("NUMATLAS_TEST_WEIGHTS") == nullptr;
 }
 
+/// What a run left that was killed together with its guard.
+Expected<void> repair_what_was_left() {
+  const auto repaired = repair_system_weights();
+  if (!repaired) return fail(repaired.error());
+  if (!repaired->empty()) {
+    say(
+        fmt::format("numatlas: weights: a killed run had left its weights set system-wide; they "
+                    "were put back: {}\n",
+                    *repaired));
+  }
+  return {};
+}
+
 class WeightsBenchmark final : public Benchmark {
  public:
   std::string name() const override { return "weights"; }
@@ -57,6 +70,11 @@ class WeightsBenchmark final : public Benchmark {
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   int default_threads(const RunOptions&) const override { return 0; }
+  Expected<void> before_plan(const RunOptions& options) const override {
+    if (nothing_is_set(options)) return {};
+    if (auto repaired = repair_what_was_left(); !repaired) return repaired;
+    return apply_ ? check_system_weights() : Expected<void>{};
+  }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   Expected<std::vector<PlannedScenario>> refine(const PlanInput& input,
                                                 const RunReport& report) const override;
@@ -120,7 +138,7 @@ Expected<void> WeightsBenchmark::parse_options() {
     if (!mix) return fail(mix.error());
     kernel_.name = "mix";
     std::tie(kernel_.mix_reads, kernel_.mix_writes) = *mix;
-    kernel_name_ = fmt::format("mix {}:{}", mix->first, mix->second);
+    kernel_name_ = full_name(kernel_);
   } else {
     const auto kernel = parse_words(kernel_text_, "--kernel", stream_kernels);
     if (!kernel) return fail(kernel.error());
@@ -136,20 +154,6 @@ Expected<void> WeightsBenchmark::parse_options() {
     if (nodes->empty() || nodes->size() > most_nodes)
       return fail(ErrorKind::usage, fmt::format("--nodes: name 1 to {} nodes", most_nodes));
     nodes_ = *std::move(nodes);
-  }
-  return apply_ ? check_system_weights() : Expected<void>{};
-}
-
-/// What a run left that was killed together with its guard.
-Expected<void> repair_what_was_left(const RunOptions& options) {
-  if (options.only_plans() || nothing_is_set(options)) return {};
-  const auto repaired = repair_system_weights();
-  if (!repaired) return fail(repaired.error());
-  if (!repaired->empty()) {
-    say(
-        fmt::format("numatlas: weights: a killed run had left its weights set system-wide; they "
-                    "were put back: {}\n",
-                    *repaired));
   }
   return {};
 }
@@ -248,7 +252,6 @@ PlannedScenario WeightsBenchmark::point(const PlanInput& input, const NodeSet& n
 
 Expected<std::vector<PlannedScenario>> WeightsBenchmark::plan(const PlanInput& input) const {
   if (auto good = check(input); !good) return fail(good.error());
-  if (auto good = repair_what_was_left(input.options); !good) return fail(good.error());
   const auto nodes = nodes_of(input);
   if (!nodes) return fail(nodes.error());
   std::vector<Weights> all = coarse_grid(*nodes);

@@ -169,7 +169,9 @@ TEST(WeightsRefine, ConfirmsOnlyWhenToldTo) {
   std::string pattern = ::testing::TempDir() + "/weights-XXXXXX";
   const std::string folder = mkdtemp(pattern.data());
   setenv("NUMATLAS_TEST_WEIGHTS", folder.c_str(), 1);
-  EXPECT_FALSE(parse_run("weights", {"--apply"})) << "an empty folder has no weights to set";
+  const auto parsed = parse_run("weights", {"--apply"});
+  ASSERT_TRUE(parsed);
+  EXPECT_FALSE(parsed->benchmark->before_plan(parsed->options)) << "a folder without weights";
   fclose(fopen((folder + "/node0").c_str(), "w"));
   const testing::Prepared told = prepare({"--apply", "--keep"});
   const auto more = told.run.benchmark->refine(told.input(), report);

@@ -56,7 +56,7 @@ class Step:
     prints: list[str] = field(default_factory=list)  # regular expressions: each is found in the output
     lacks: list[str] = field(default_factory=list)  # none of these is
     equals: str | None = None  # standard output, exactly
-    json: dict[str, Any] = field(default_factory=dict)  # path in standard output's JSON -> value; `a[*].b` is each, "@null" is null
+    json: dict[str, Any] = field(default_factory=dict)  # path in standard output's JSON -> value; `a[*].b` is each, "@null" is null, "@keys 0,1" an object with these
     kernels: list[str] | None = None  # on these only
     save: str | None = None  # file of the repository that gets standard output, with NUMATLAS_UPDATE_GOLDEN=1
     timeout: int = 60
@@ -129,6 +129,8 @@ def problems(step: Step, status: int, output: str, errors: str) -> list[str]:
         for path, value in step.json.items():
             value = None if value == "@null" else value  # TOML has no null
             values = look_up(document, path)
+            if isinstance(value, str) and value.startswith("@keys "):
+                values = [f"@keys {','.join(each)}" if isinstance(each, dict) else each for each in values]
             if any(each != value or isinstance(each, bool) != isinstance(value, bool) for each in values):
                 shown = ", ".join(json.dumps(each) for each in values)
                 found.append(f"JSON {path} is {shown}, expected {json.dumps(value)}")
