@@ -22,7 +22,7 @@ weights() { # WORDS...
 weights --apply
 weights --apply --keep
 # As a run leaves it that was killed together with its guard.
-printf 'node0 6 47\nnode2 8 1\nauto true\nend\n' >"$folder/state"
+printf 'node0 6 5\nnode2 8 7\nauto true\nend\n' >"$folder/state"
 weights
 # A value that cannot be written: root may write to any file, but not to a folder.
 rm "$folder/node2"
