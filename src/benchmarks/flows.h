@@ -46,4 +46,8 @@ std::vector<int> workers_on(const Layout& layout, const NodeSet& nodes);
 /// Why memory of this node cannot be had on the worker's host; "" when it can be tried.
 std::string memory_node_problem(const Machine& machine, NodeId node);
 
+/// The CPUs of the workers; an error (usage) where two are on one. `message` says why that will not
+/// do; its {} is the CPU.
+Expected<CpuSet> distinct_cpus(const PlanInput& input, const char* message);
+
 }  // namespace numatlas

@@ -8,6 +8,7 @@
 #include "benchmarks/benchmark.h"
 #include "benchmarks/cores/pairs.h"
 #include "benchmarks/cores/table.h"
+#include "benchmarks/flows.h"
 
 namespace numatlas {
 namespace {
@@ -129,21 +130,13 @@ Expected<void> Cores::check(const PlanInput& input) const {
     return fail(ErrorKind::usage, "--home and --memory both say where the line is",
                 "leave one of them out");
   }
-  CpuSet seen;
-  for (const Worker& worker : input.layout.workers) {
-    const CpuId cpu = worker.placement.cpu.value_or(CpuId{});
-    if (seen.contains(cpu)) {
-      return fail(
-          ErrorKind::usage,
-          fmt::format("cores: CPU {} is there twice, and cannot hand a line to itself", cpu.value),
-          "name each CPU once (--cpus), and no more --threads than CPUs");
-    }
-    seen.insert(cpu);
-  }
-  if (seen.size() > 1) return {};
+  const auto cpus =
+      distinct_cpus(input, "cores: CPU {} is there twice, and cannot hand a line to itself");
+  if (!cpus) return fail(cpus.error());
+  if (cpus->size() > 1) return {};
   return fail(
       ErrorKind::unavailable,
-      fmt::format("cores: there is no pair: only CPU {} is here to be measured", to_list(seen)),
+      fmt::format("cores: there is no pair: only CPU {} is here to be measured", to_list(*cpus)),
       "it takes two CPUs that this process may use; a launcher may have bound it to one "
       "(mpirun --bind-to none)");
 }

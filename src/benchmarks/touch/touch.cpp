@@ -126,17 +126,10 @@ Expected<void> Touch::check(const PlanInput& input) const {
     return fail(ErrorKind::usage, "--csv: its format has no place for patterns",
                 "use --format csv or --json FILE");
   }
-  CpuSet seen;
-  for (const Worker& worker : input.layout.workers) {
-    const CpuId cpu = worker.placement.cpu.value_or(CpuId{});
-    if (seen.contains(cpu)) {
-      return fail(
-          ErrorKind::usage,
-          fmt::format("touch: two workers are on CPU {}, and would only run by turns", cpu.value),
-          "name each CPU once (--cpus), and no more --threads than CPUs");
-    }
-    seen.insert(cpu);
-  }
+  if (auto cpus =
+          distinct_cpus(input, "touch: two workers are on CPU {}, and would only run by turns");
+      !cpus)
+    return fail(cpus.error());
   for (const std::string& kernel : kernels_) {
     KernelSpec spec;
     spec.name = kernel;
