@@ -110,20 +110,6 @@ std::optional<CpuSet> cpuset_of_cgroup(const Tree& tree) {
   return std::nullopt;
 }
 
-/// File cache charged to a group: "active_file" in version 2; version 1 counts the groups below
-/// under "total_active_file".
-std::optional<Bytes> group_cache(const Tree& tree, const std::string& folder, bool unified) {
-  const auto text = tree.text(folder + "/memory.stat");
-  if (!text) return std::nullopt;
-  const std::string prefix = unified ? "" : "total_";
-  std::istringstream words(*text);
-  std::uint64_t sum = 0, value = 0;
-  for (std::string key; words >> key >> value;) {
-    if (key == prefix + "active_file" || key == prefix + "inactive_file") sum += value;
-  }
-  return Bytes{sum};
-}
-
 void read_memory_limit(const Tree& tree, Allowance& allowance) {
   const CgroupPlace place = place_of(tree, "memory");
   if (!place.found) return;
@@ -174,6 +160,18 @@ std::optional<CpuSet> scheduler_affinity() {
 }
 
 }  // namespace
+
+std::optional<Bytes> group_cache(const Tree& tree, const std::string& folder, bool unified) {
+  const auto text = tree.text(folder + "/memory.stat");
+  if (!text) return std::nullopt;
+  const std::string prefix = unified ? "" : "total_";
+  std::istringstream words(*text);
+  std::uint64_t sum = 0, value = 0;
+  for (std::string key; words >> key >> value;) {
+    if (key == prefix + "active_file" || key == prefix + "inactive_file") sum += value;
+  }
+  return Bytes{sum};
+}
 
 Allowance read_allowance(const Tree& tree, const Machine& machine) {
   Allowance allowance;

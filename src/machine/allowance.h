@@ -11,4 +11,8 @@ namespace numatlas {
 /// been read.
 Allowance read_allowance(const Tree& tree, const Machine& machine);
 
+/// File cache charged to the cgroup of a folder, which can be dropped: "active_file" and
+/// "inactive_file" in version 2 (`unified`); version 1 counts the groups below under "total_...".
+std::optional<Bytes> group_cache(const Tree& tree, const std::string& folder, bool unified);
+
 }  // namespace numatlas

@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "machine/allowance.h"
 #include "memory/pools.h"
 #include "placement/kernel_calls.h"
 #include "placement/weighted.h"
@@ -158,18 +159,6 @@ struct GroupLimit {
   uint64_t left() const { return limit > used ? limit - used : 0; }
 };
 
-/// File cache charged to a group: memory.stat of cgroup v2 ("active_file"), or of v1, which counts
-/// the groups below under "total_active_file".
-uint64_t group_cache(const std::string& folder, bool v1) {
-  std::ifstream file(kernel::calls().root + folder + "memory.stat");
-  const std::string prefix = v1 ? "total_" : "";
-  uint64_t sum = 0, value = 0;
-  for (std::string key; file >> key >> value;) {
-    if (key == prefix + "active_file" || key == prefix + "inactive_file") sum += value;
-  }
-  return sum;
-}
-
 std::optional<GroupLimit> group_limit(const Machine& machine) {
   const Allowance& allowance = machine.allowance;
   if (!allowance.memory_limit) return std::nullopt;
@@ -183,7 +172,9 @@ std::optional<GroupLimit> group_limit(const Machine& machine) {
   const auto usage = kernel::read_number(folder + "memory.usage_in_bytes");
   if (!current && !usage) return group;
   const auto used = static_cast<uint64_t>(current ? *current : *usage);
-  const uint64_t cache = group_cache(folder, !current);
+  const Tree tree(kernel::calls().root);
+  const uint64_t cache =
+      group_cache(tree, group.source.substr(0, slash), current.has_value()).value_or(Bytes{}).value;
   group.used = used > cache ? used - cache : 0;
   return group;
 }
