@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,18 +23,12 @@
 
 namespace numatlas {
 
-class Comm {
+/// Ranks that talk to each other; all of them call the same functions in the same order.
+class Group {
  public:
-  virtual ~Comm() = default;
+  virtual ~Group() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  virtual int local_rank() const = 0;  ///< among the ranks that share memory (one host)
-  virtual int local_size() const = 0;
-  virtual const HostLayout& layout() const = 0;  ///< where all ranks stand
-  /// Process numbers of the ranks of this host, by local rank.
-  virtual const std::vector<int>& local_pids() const = 0;
-  /// "none", "Open MPI 4.1.4 (plug-in openmpi)".
-  virtual std::string description() const = 0;
 
   /// Everyone waits for everyone.
   virtual Expected<void> barrier() = 0;
@@ -43,6 +38,25 @@ class Comm {
   virtual Expected<std::vector<std::string>> gather(const std::string& mine) = 0;
   /// Rank 0's text on every rank.
   virtual Expected<std::string> broadcast(const std::string& from_root) = 0;
+  /// The largest of all ranks' numbers, on every rank; no rank holds more than one of them.
+  virtual Expected<std::uint64_t> largest(std::uint64_t mine) = 0;
+};
+
+/// All ranks.
+class Comm : public Group {
+ public:
+  virtual int local_rank() const = 0;  ///< among the ranks that share memory (one host)
+  virtual int local_size() const = 0;
+  virtual const HostLayout& layout() const = 0;  ///< where all ranks stand
+  /// Process numbers of the ranks of this host, by local rank.
+  virtual const std::vector<int>& local_pids() const = 0;
+  /// "none", "Open MPI 4.1.4 (plug-in openmpi)".
+  virtual std::string description() const = 0;
+
+  /// The ranks of this host alone, by local rank.
+  virtual Group& host() = 0;
+  /// The first rank of each host, by host; nullptr on the other ranks.
+  virtual Group* leaders() = 0;
   /// A message of known length to or from one rank, for clock offsets (comm/clock_offset.h). These
   /// two look without sleeping for the first 0.2 ms, since a sleep would be longer than the trip.
   virtual Expected<void> send(int to, const void* data, std::size_t bytes) = 0;
@@ -68,6 +82,10 @@ class Comm {
 
 /// One process alone.
 std::unique_ptr<Comm> make_single_comm();
+
+/// The ranks of this host of `world`, as if there were no others. `world` must outlive it and end
+/// after it; whoever waits here waits for this host only.
+std::unique_ptr<Comm> make_host_comm(Comm& world);
 
 /// The ranks this process was launched with. `choice`: "auto" (by the launcher's variables),
 /// "none", or the name of a plug-in ("openmpi", "mpich", ...); NUMATLAS_MPI in the environment

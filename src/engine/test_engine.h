@@ -44,6 +44,9 @@ class ToldComm final : public Comm {
     return all_gather(mine);
   }
   Expected<std::string> broadcast(const std::string& from_root) override { return from_root; }
+  Expected<std::uint64_t> largest(std::uint64_t mine) override { return mine; }
+  Group& host() override { return *this; }
+  Group* leaders() override { return this; }
   Expected<void> send(int, const void*, std::size_t) override { return {}; }
   Expected<void> receive(int, void*, std::size_t) override { return {}; }
   Expected<void*> shared_block(std::size_t) override { return nullptr; }

@@ -56,10 +56,9 @@ class Backoff {
 
 MpiComm::MpiComm(const numatlas_mpi_table* mpi, const std::string& plugin)
     : mpi_(mpi),
-      rank_(mpi->rank(NUMATLAS_MPI_WORLD)),
-      size_(mpi->size(NUMATLAS_MPI_WORLD)),
-      local_rank_(mpi->rank(NUMATLAS_MPI_HOST)),
-      local_size_(mpi->size(NUMATLAS_MPI_HOST)) {
+      world_(*this, NUMATLAS_MPI_WORLD),
+      host_(*this, NUMATLAS_MPI_HOST),
+      leaders_(*this, NUMATLAS_MPI_LEADERS) {
   char version[1024] = "";  // room for the line that matters; the text may go on for pages
   mpi->library_version(version, sizeof version);
   description_ = short_library_name(version) + " (plug-in " + plugin + ")";
@@ -79,10 +78,10 @@ Expected<std::unique_ptr<MpiComm>> MpiComm::start(const numatlas_mpi_table* mpi,
 
 /// The shared block that tells the ranks of this host of each other's life.
 Expected<void> MpiComm::watch_host() {
-  auto block = shared_block(HostWatch::bytes_for(local_size_));
+  auto block = shared_block(HostWatch::bytes_for(local_size()));
   if (!block) return fail(block.error());
-  auto watch = std::make_unique<HostWatch>(*block, local_rank_, local_size_, rank_, host_name());
-  if (auto all_in = host_barrier(); !all_in) return all_in;
+  auto watch = std::make_unique<HostWatch>(*block, local_rank(), local_size(), rank(), host_name());
+  if (auto all_in = host_.barrier(); !all_in) return all_in;
   watch->start();
   watch_ = std::move(watch);
   local_pids_ = watch_->pids();
@@ -93,7 +92,7 @@ Expected<void> MpiComm::watch_host() {
 Expected<void> MpiComm::meet(int pretend_hosts) {
   std::string name = host_name();
   if (pretend_hosts > 1) {
-    name += "-" + std::to_string(static_cast<long long>(rank_) * pretend_hosts / size_);
+    name += "-" + std::to_string(static_cast<long long>(rank()) * pretend_hosts / size());
   }
   auto texts = all_gather(std::to_string(watch_->leader()) + " " + name);
   if (!texts) return fail(texts.error());
@@ -148,99 +147,6 @@ Expected<MpiComm::OperationPtr> MpiComm::wait(OperationPtr operation, int start_
   }
 }
 
-Expected<void> MpiComm::barrier() {
-  if (broken_) return fail(*broken_);
-  auto operation = std::make_unique<Operation>();
-  const int code = mpi_->barrier(NUMATLAS_MPI_WORLD, &operation->request);
-  auto done = wait(std::move(operation), code, "MPI_Ibarrier");
-  if (!done) return fail(done.error());
-  return {};
-}
-
-Expected<void> MpiComm::host_barrier() {
-  auto operation = std::make_unique<Operation>();
-  const int code = mpi_->barrier(NUMATLAS_MPI_HOST, &operation->request);
-  auto done = wait(std::move(operation), code, "MPI_Ibarrier");
-  if (!done) return fail(done.error());
-  return {};
-}
-
-Expected<std::vector<std::uint64_t>> MpiComm::all_lengths(std::size_t mine) {
-  auto operation = std::make_unique<Operation>();
-  const std::uint64_t length = mine;
-  operation->out.resize(sizeof length);
-  std::memcpy(operation->out.data(), &length, sizeof length);
-  operation->in.resize(sizeof length * static_cast<std::size_t>(size_));
-  const int code = mpi_->all_gather(NUMATLAS_MPI_WORLD, operation->out.data(), sizeof length,
-                                    operation->in.data(), &operation->request);
-  auto done = wait(std::move(operation), code, "MPI_Iallgather");
-  if (!done) return fail(done.error());
-  std::vector<std::uint64_t> lengths(static_cast<std::size_t>(size_));
-  std::memcpy(lengths.data(), (*done)->in.data(), (*done)->in.size());
-  return lengths;
-}
-
-Expected<std::vector<std::string>> MpiComm::collect(const std::string& mine, bool on_all) {
-  if (broken_) return fail(*broken_);
-  auto lengths = all_lengths(mine.size());
-  if (!lengths) return fail(lengths.error());
-  std::uint64_t total = 0;
-  auto operation = std::make_unique<Operation>();
-  for (const std::uint64_t length : *lengths) {
-    operation->counts.push_back(static_cast<int>(length));
-    operation->offsets.push_back(static_cast<int>(total));
-    total += length;
-    // Every rank sees the same lengths, so all refuse together and stay in step.
-    if (total > INT_MAX) {
-      return fail(ErrorKind::resource, "the ranks' texts together exceed MPI's limit of 2 GiB",
-                  "use fewer ranks, or keep fewer samples");
-    }
-  }
-  const bool receives = on_all || rank_ == 0;
-  operation->out.assign(mine.begin(), mine.end());
-  if (receives) operation->in.resize(total);
-  Operation& op = *operation;
-  const auto start = on_all ? mpi_->all_gather_v : mpi_->gather_v;
-  const int code = start(op.out.data(), static_cast<int>(op.out.size()), op.in.data(),
-                         op.counts.data(), op.offsets.data(), &op.request);
-  auto done = wait(std::move(operation), code, on_all ? "MPI_Iallgatherv" : "MPI_Igatherv");
-  if (!done) return fail(done.error());
-  std::vector<std::string> texts;
-  if (!receives) return texts;
-  const char* next = (*done)->in.data();
-  for (const std::uint64_t length : *lengths) {
-    texts.emplace_back(next, length);
-    next += length;
-  }
-  return texts;
-}
-
-Expected<std::vector<std::string>> MpiComm::all_gather(const std::string& mine) {
-  return collect(mine, true);
-}
-
-Expected<std::vector<std::string>> MpiComm::gather(const std::string& mine) {
-  return collect(mine, false);
-}
-
-Expected<std::string> MpiComm::broadcast(const std::string& from_root) {
-  if (broken_) return fail(*broken_);
-  auto lengths = all_lengths(rank_ == 0 ? from_root.size() : 0);
-  if (!lengths) return fail(lengths.error());
-  const std::uint64_t length = lengths->front();
-  if (length > INT_MAX) {
-    return fail(ErrorKind::resource, "rank 0's text exceeds MPI's limit of 2 GiB");
-  }
-  auto operation = std::make_unique<Operation>();
-  operation->in.resize(length);
-  if (rank_ == 0) std::copy(from_root.begin(), from_root.end(), operation->in.begin());
-  const int code = mpi_->broadcast(NUMATLAS_MPI_WORLD, operation->in.data(),
-                                   static_cast<int>(length), &operation->request);
-  auto done = wait(std::move(operation), code, "MPI_Ibcast");
-  if (!done) return fail(done.error());
-  return std::string((*done)->in.begin(), (*done)->in.end());
-}
-
 Expected<void> MpiComm::send(int to, const void* data, std::size_t bytes) {
   if (broken_) return fail(*broken_);
   auto operation = std::make_unique<Operation>();
@@ -268,26 +174,19 @@ Expected<void> MpiComm::receive(int from, void* data, std::size_t bytes) {
 Expected<void*> MpiComm::shared_block(std::size_t bytes) {
   if (broken_) return fail(*broken_);
   // MPI_Win_allocate_shared blocks; after this barrier everyone is on the way to it.
-  if (auto together = host_barrier(); !together) return fail(together.error());
+  if (auto together = host_.barrier(); !together) return fail(together.error());
   void* base = nullptr;
   if (const int code = mpi_->share(bytes + cache_line, &base); code != 0) {
     return fail(ErrorKind::resource, "MPI_Win_allocate_shared of " + std::to_string(bytes) +
                                          " bytes: " + error_text(mpi_, code));
   }
   // The first rank aligns for all: the block starts at one offset in its pages everywhere.
-  auto operation = std::make_unique<Operation>();
   std::uint64_t skip = 0;
-  if (local_rank_ == 0) {
+  if (local_rank() == 0) {
     skip = (cache_line - reinterpret_cast<std::uintptr_t>(base) % cache_line) % cache_line;
     std::memset(base, 0, bytes + cache_line);
   }
-  operation->in.resize(sizeof skip);
-  std::memcpy(operation->in.data(), &skip, sizeof skip);
-  const int code =
-      mpi_->broadcast(NUMATLAS_MPI_HOST, operation->in.data(), sizeof skip, &operation->request);
-  auto done = wait(std::move(operation), code, "MPI_Ibcast");
-  if (!done) return fail(done.error());
-  std::memcpy(&skip, (*done)->in.data(), sizeof skip);
+  if (auto said = host_.broadcast_bytes(&skip, sizeof skip); !said) return fail(said.error());
   return static_cast<void*>(static_cast<char*>(base) + skip);
 }
 
@@ -308,7 +207,7 @@ void MpiComm::abort(int exit_code) {
     _exit(exit_code);
   }
   watch_->declare_failure(
-      exit_code, "rank " + std::to_string(rank_) + " on " + host_name() + " stopped the run");
+      exit_code, "rank " + std::to_string(rank()) + " on " + host_name() + " stopped the run");
   watch_->claim_report();  // this rank has said why; the others need not
   watch_->leave();
   Backoff backoff;
@@ -330,7 +229,7 @@ bool MpiComm::say_farewell() {
   const std::uint64_t under_way = abandoned_.size();
   operation->out.resize(sizeof under_way);
   std::memcpy(operation->out.data(), &under_way, sizeof under_way);
-  operation->in.resize(sizeof under_way * static_cast<std::size_t>(size_));
+  operation->in.resize(sizeof under_way * static_cast<std::size_t>(size()));
   if (mpi_->all_gather(NUMATLAS_MPI_FAREWELL, operation->out.data(), sizeof under_way,
                        operation->in.data(), &operation->request) != 0) {
     return false;

@@ -14,6 +14,35 @@
 
 namespace numatlas {
 
+class MpiComm;
+
+/// The ranks of one of MPI's groups. Waits as its MpiComm does, which must outlive it.
+class MpiGroup final : public Group {
+ public:
+  MpiGroup(MpiComm& comm, int scope);
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  Expected<void> barrier() override;
+  Expected<std::vector<std::string>> all_gather(const std::string& mine) override {
+    return collect(mine, true);
+  }
+  Expected<std::vector<std::string>> gather(const std::string& mine) override {
+    return collect(mine, false);
+  }
+  Expected<std::string> broadcast(const std::string& from_root) override;
+  Expected<std::uint64_t> largest(std::uint64_t mine) override;
+  /// From rank 0, of known length.
+  Expected<void> broadcast_bytes(void* data, std::size_t bytes);
+
+ private:
+  /// Every rank's text, on all ranks or on rank 0.
+  Expected<std::vector<std::string>> collect(const std::string& mine, bool on_all);
+  Expected<std::vector<std::uint64_t>> all_lengths(std::size_t mine);
+
+  MpiComm& comm_;
+  int scope_, rank_, size_;
+};
+
 class MpiComm final : public Comm {
  public:
   /// Starts MPI and gets to know the others; collective over all ranks. `pretend_hosts` as in
@@ -24,18 +53,27 @@ class MpiComm final : public Comm {
   MpiComm(const MpiComm&) = delete;
   MpiComm& operator=(const MpiComm&) = delete;
 
-  int rank() const override { return rank_; }
-  int size() const override { return size_; }
-  int local_rank() const override { return local_rank_; }
-  int local_size() const override { return local_size_; }
+  int rank() const override { return world_.rank(); }
+  int size() const override { return world_.size(); }
+  int local_rank() const override { return host_.rank(); }
+  int local_size() const override { return host_.size(); }
   const HostLayout& layout() const override { return layout_; }
   const std::vector<int>& local_pids() const override { return local_pids_; }
   std::string description() const override { return description_; }
 
-  Expected<void> barrier() override;
-  Expected<std::vector<std::string>> all_gather(const std::string& mine) override;
-  Expected<std::vector<std::string>> gather(const std::string& mine) override;
-  Expected<std::string> broadcast(const std::string& from_root) override;
+  Expected<void> barrier() override { return world_.barrier(); }
+  Expected<std::vector<std::string>> all_gather(const std::string& mine) override {
+    return world_.all_gather(mine);
+  }
+  Expected<std::vector<std::string>> gather(const std::string& mine) override {
+    return world_.gather(mine);
+  }
+  Expected<std::string> broadcast(const std::string& from_root) override {
+    return world_.broadcast(from_root);
+  }
+  Expected<std::uint64_t> largest(std::uint64_t mine) override { return world_.largest(mine); }
+  Group& host() override { return host_; }
+  Group* leaders() override { return leaders_.size() > 0 ? &leaders_ : nullptr; }
   Expected<void> send(int to, const void* data, std::size_t bytes) override;
   Expected<void> receive(int from, void* data, std::size_t bytes) override;
   Expected<void*> shared_block(std::size_t bytes) override;
@@ -44,6 +82,7 @@ class MpiComm final : public Comm {
   [[noreturn]] void abort(int exit_code) override;
 
  private:
+  friend class MpiGroup;
   /// One operation under way, with the memory that MPI may touch until it is done.
   struct Operation {
     std::vector<char> out, in;
@@ -62,16 +101,12 @@ class MpiComm final : public Comm {
   Expected<OperationPtr> wait(OperationPtr operation, int start_code, const char* what,
                               Patience patience = Patience::sleep_at_once);
   std::optional<Error> reason_to_stop();
-  Expected<void> host_barrier();
-  /// Every rank's text, on all ranks or on rank 0.
-  Expected<std::vector<std::string>> collect(const std::string& mine, bool on_all);
-  Expected<std::vector<std::uint64_t>> all_lengths(std::size_t mine);
   /// Waits for the end of all; true if MPI can be finalized.
   bool say_farewell();
 
   const numatlas_mpi_table* mpi_;
   std::string description_;
-  int rank_, size_, local_rank_, local_size_;
+  MpiGroup world_, host_, leaders_;
   HostLayout layout_;
   std::vector<int> local_pids_;
   std::unique_ptr<HostWatch> watch_;

@@ -7,7 +7,8 @@
 
 enum { message_tag = 1 }; /* one tag will do: send and receive are always matched in order */
 
-static MPI_Comm scopes[NUMATLAS_MPI_SCOPES] = {MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL};
+static MPI_Comm scopes[NUMATLAS_MPI_SCOPES] = {MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL,
+                                               MPI_COMM_NULL};
 
 /* Shared memory given out; freed in `finish`, because MPI_Finalize wants no window left. */
 static MPI_Win* windows = NULL;
@@ -51,6 +52,15 @@ static int make_host_scope(int pretend_hosts) {
   return code;
 }
 
+/* Ordered by rank in the world, so by host as the program numbers them. */
+static int make_leader_scope(void) {
+  int world_rank, host_rank;
+  MPI_Comm_rank(scopes[NUMATLAS_MPI_WORLD], &world_rank);
+  MPI_Comm_rank(scopes[NUMATLAS_MPI_HOST], &host_rank);
+  return MPI_Comm_split(scopes[NUMATLAS_MPI_WORLD], host_rank == 0 ? 0 : MPI_UNDEFINED, world_rank,
+                        &scopes[NUMATLAS_MPI_LEADERS]);
+}
+
 static int start(int pretend_hosts) {
   int provided, code, scope;
   code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
@@ -59,7 +69,9 @@ static int start(int pretend_hosts) {
   code = MPI_Comm_dup(MPI_COMM_WORLD, &scopes[NUMATLAS_MPI_WORLD]);
   if (code == MPI_SUCCESS) code = MPI_Comm_dup(MPI_COMM_WORLD, &scopes[NUMATLAS_MPI_FAREWELL]);
   if (code == MPI_SUCCESS) code = make_host_scope(pretend_hosts);
+  if (code == MPI_SUCCESS) code = make_leader_scope();
   for (scope = 0; code == MPI_SUCCESS && scope < NUMATLAS_MPI_SCOPES; ++scope) {
+    if (scopes[scope] == MPI_COMM_NULL) continue;
     MPI_Comm_set_errhandler(scopes[scope], MPI_ERRORS_RETURN);
   }
   return code;
@@ -80,14 +92,14 @@ static int finish(void) {
 static void abort_all(int exit_code) { MPI_Abort(MPI_COMM_WORLD, exit_code); }
 
 static int rank(int scope) {
-  int value = 0;
-  MPI_Comm_rank(scopes[scope], &value);
+  int value = -1;
+  if (scopes[scope] != MPI_COMM_NULL) MPI_Comm_rank(scopes[scope], &value);
   return value;
 }
 
 static int size(int scope) {
-  int value = 1;
-  MPI_Comm_size(scopes[scope], &value);
+  int value = 0;
+  if (scopes[scope] != MPI_COMM_NULL) MPI_Comm_size(scopes[scope], &value);
   return value;
 }
 
@@ -110,16 +122,21 @@ static int all_gather(int scope, const void* mine, int bytes, void* all, void** 
   START(MPI_Iallgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, scopes[scope], handle));
 }
 
-static int all_gather_v(const void* mine, int bytes, void* all, const int* bytes_of,
+static int all_gather_v(int scope, const void* mine, int bytes, void* all, const int* bytes_of,
                         const int* offset_of, void** request) {
-  START(MPI_Iallgatherv(mine, bytes, MPI_BYTE, all, bytes_of, offset_of, MPI_BYTE,
-                        scopes[NUMATLAS_MPI_WORLD], handle));
+  START(MPI_Iallgatherv(mine, bytes, MPI_BYTE, all, bytes_of, offset_of, MPI_BYTE, scopes[scope],
+                        handle));
 }
 
-static int gather_v(const void* mine, int bytes, void* all, const int* bytes_of,
+static int gather_v(int scope, const void* mine, int bytes, void* all, const int* bytes_of,
                     const int* offset_of, void** request) {
-  START(MPI_Igatherv(mine, bytes, MPI_BYTE, all, bytes_of, offset_of, MPI_BYTE, 0,
-                     scopes[NUMATLAS_MPI_WORLD], handle));
+  START(MPI_Igatherv(mine, bytes, MPI_BYTE, all, bytes_of, offset_of, MPI_BYTE, 0, scopes[scope],
+                     handle));
+}
+
+static int largest(int scope, const unsigned long long* mine, unsigned long long* of_all,
+                   void** request) {
+  START(MPI_Iallreduce(mine, of_all, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, scopes[scope], handle));
 }
 
 static int broadcast(int scope, void* data, int bytes, void** request) {
@@ -178,6 +195,7 @@ const struct numatlas_mpi_table* numatlas_mpi_plugin(void) {
       .all_gather = all_gather,
       .all_gather_v = all_gather_v,
       .gather_v = gather_v,
+      .largest = largest,
       .broadcast = broadcast,
       .send = send,
       .receive = receive,

@@ -15,14 +15,16 @@ extern "C" {
 #endif
 
 /* Raised with every change of the table. */
-#define NUMATLAS_MPI_ABI 1
+#define NUMATLAS_MPI_ABI 2
 #define NUMATLAS_MPI_ENTRY "numatlas_mpi_plugin"
 
-/* Groups of ranks. FAREWELL has the members of WORLD; it carries only the last exchange, so that
- * it matches even where ranks stopped in the middle of different operations. */
+/* Groups of ranks. LEADERS are the first ranks of the hosts, by host; the other ranks have no such
+ * group, and size 0 in it. FAREWELL has the members of WORLD; it carries only the last exchange, so
+ * that it matches even where ranks stopped in the middle of different operations. */
 enum numatlas_mpi_scope {
   NUMATLAS_MPI_WORLD,
   NUMATLAS_MPI_HOST,
+  NUMATLAS_MPI_LEADERS,
   NUMATLAS_MPI_FAREWELL,
   NUMATLAS_MPI_SCOPES
 };
@@ -41,10 +43,12 @@ struct numatlas_mpi_table {
 
   int (*barrier)(int scope, void** request);
   int (*all_gather)(int scope, const void* mine, int bytes, void* all, void** request);
-  int (*all_gather_v)(const void* mine, int bytes, void* all, const int* bytes_of,
+  int (*all_gather_v)(int scope, const void* mine, int bytes, void* all, const int* bytes_of,
                       const int* offset_of, void** request);
-  int (*gather_v)(const void* mine, int bytes, void* all, const int* bytes_of, const int* offset_of,
-                  void** request);                                    /* to rank 0 */
+  int (*gather_v)(int scope, const void* mine, int bytes, void* all, const int* bytes_of,
+                  const int* offset_of, void** request); /* to rank 0 */
+  int (*largest)(int scope, const unsigned long long* mine, unsigned long long* of_all,
+                 void** request);
   int (*broadcast)(int scope, void* data, int bytes, void** request); /* from rank 0 */
   int (*send)(int to, const void* data, int bytes, void** request);
   int (*receive)(int from, void* data, int bytes, void** request);

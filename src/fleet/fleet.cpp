@@ -1,0 +1,42 @@
+#include "fleet/fleet.h"
+
+#include <fmt/format.h>
+
+namespace numatlas {
+
+HostKind kind_of(const Machine& machine, int processes, int workers) {
+  HostKind kind;
+  kind.cpu_model = machine.cpu_model;
+  kind.os = machine.os;
+  kind.cpus = static_cast<int>(machine.cpus.size());
+  kind.processes = processes;
+  kind.workers = workers;
+  std::uint64_t memory = 0;
+  for (const NumaNode& node : machine.nodes) {
+    if (!node.has_memory()) continue;
+    ++kind.nodes;
+    memory += node.memory_total->value;
+  }
+  kind.memory = Bytes{(memory + gib / 2) / gib * gib};
+  return kind;
+}
+
+std::string to_text(const HostKind& kind) {
+  const auto counted = [](int count, const char* one, const char* many) {
+    return fmt::format("{} {}", count, count == 1 ? one : many);
+  };
+  std::string text =
+      fmt::format("{}, {}, {}, {}, {}, {}", kind.cpu_model.empty() ? "unknown CPU" : kind.cpu_model,
+                  counted(kind.cpus, "CPU", "CPUs"), counted(kind.nodes, "node", "nodes"),
+                  to_text(kind.memory), kind.os, counted(kind.processes, "process", "processes"));
+  if (kind.processes > 0 && kind.workers % kind.processes == 0)
+    return text + fmt::format(" x {}", counted(kind.workers / kind.processes, "thread", "threads"));
+  return text + fmt::format(", {}", counted(kind.workers, "thread", "threads"));
+}
+
+std::string full_name(const FleetKernel& kernel) {
+  return kernel.mode == "memory" ? kernel.name
+                                 : fmt::format("{} (persist {})", kernel.name, kernel.mode);
+}
+
+}  // namespace numatlas

@@ -1,0 +1,155 @@
+#include "fleet/gathering.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "fleet/fleet_json.h"
+#include "machine/source.h"
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+
+/// When a process began and ended.
+struct Span {
+  int rank;
+  std::int64_t start_ns, end_ns;
+  double seconds() const { return static_cast<double>(end_ns - start_ns) * 1e-9; }
+};
+
+std::vector<Span> processes_of(std::span<const Sample> workers, std::span<const int> rank_of) {
+  std::vector<Span> spans;
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    const std::int64_t start = workers[i].start_ns, end = start + workers[i].duration_ns;
+    if (spans.empty() || spans.back().rank != rank_of[i]) {
+      spans.push_back({rank_of[i], start, end});
+      continue;
+    }
+    spans.back().start_ns = std::min(spans.back().start_ns, start);
+    spans.back().end_ns = std::max(spans.back().end_ns, end);
+  }
+  return spans;
+}
+
+/// The bytes of plain numbers: ranks of one run are one program.
+template <class T>
+std::string packed(std::span<const T> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+template <class T>
+std::vector<T> unpacked(const std::string& bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  return values;
+}
+static_assert(std::is_trivially_copyable_v<PassTimes>);
+
+}  // namespace
+
+PassTimes reduce_pass(std::span<const Sample> workers, std::span<const int> rank_of) {
+  PassTimes times;
+  const std::vector<Span> spans = processes_of(workers, rank_of);
+  if (spans.empty()) return times;
+  times.fastest = spans.front().seconds();
+  std::int64_t last_start = spans.front().start_ns, first_end = spans.front().end_ns;
+  for (const Span& span : spans) {
+    const double seconds = span.seconds();
+    times.sum += seconds;
+    times.fastest = std::min(times.fastest, seconds);
+    last_start = std::max(last_start, span.start_ns);
+    first_end = std::min(first_end, span.end_ns);
+    if (times.slowest_rank >= 0 && seconds <= times.slowest) continue;
+    times.slowest = seconds;
+    times.slowest_rank = span.rank;
+  }
+  const auto together = static_cast<double>(std::max<std::int64_t>(0, first_end - last_start));
+  times.overlap = times.slowest > 0 ? together * 1e-9 / times.slowest : 1;
+  return times;
+}
+
+std::vector<double> process_seconds(std::span<const Sample> workers, std::span<const int> rank_of) {
+  std::vector<double> seconds;
+  for (const Span& span : processes_of(workers, rank_of)) seconds.push_back(span.seconds());
+  return seconds;
+}
+
+Expected<void> FleetGathering::meet(const FleetHost& host, const HostKind& kind,
+                                    const Machine& machine) {
+  const auto all = leaders_.gather(json{
+      {"name", host.name},
+      {"kind", to_json(kind)},
+      {"first_rank", host.first_rank},
+      {"placement", host.placement},
+      {"warnings", host.warnings}}.dump());
+  if (!all) return fail(all.error());
+  std::string firsts;  // a letter a host: whether it is the first of its kind
+  for (const std::string& text : *all) {
+    const json value = json::parse(text);
+    const HostKind its = host_kind_from_json(value["kind"]);
+    const auto found = std::find(fleet_.kinds.begin(), fleet_.kinds.end(), its);
+    FleetHost entry;
+    entry.name = value["name"];
+    entry.kind = static_cast<std::size_t>(found - fleet_.kinds.begin());
+    entry.first_rank = value["first_rank"];
+    entry.placement = value["placement"];
+    entry.warnings = value["warnings"].get<std::vector<std::string>>();
+    entry.rounds.resize(fleet_.kernels.size());
+    firsts += found == fleet_.kinds.end() ? 'y' : 'n';
+    if (found == fleet_.kinds.end()) fleet_.kinds.push_back(its);
+    fleet_.hosts.push_back(std::move(entry));
+  }
+  const auto wanted = leaders_.broadcast(firsts);
+  if (!wanted) return fail(wanted.error());
+  const bool mine = (*wanted)[static_cast<std::size_t>(leaders_.rank())] == 'y';
+  const auto machines = leaders_.gather(mine ? to_json(machine).dump() : "");
+  if (!machines) return fail(machines.error());
+  for (const std::string& text : *machines) {
+    if (text.empty()) continue;
+    auto its = machine_from_json(json::parse(text));
+    if (!its) return fail(its.error());
+    fleet_.machines.push_back(*std::move(its));
+  }
+  return {};
+}
+
+Expected<void> FleetGathering::add_round(std::size_t first, std::span<const PassTimes> passes) {
+  const auto all = leaders_.gather(packed(passes));
+  if (!all) return fail(all.error());
+  for (std::size_t host = 0; host < all->size(); ++host) {
+    const auto its = unpacked<PassTimes>((*all)[host]);
+    for (std::size_t i = 0; i < its.size(); ++i)
+      fleet_.hosts[host].rounds[first + i].push_back(its[i]);
+  }
+  return {};
+}
+
+Expected<void> FleetGathering::add_processes(const std::vector<ProcessRounds>& mine) {
+  json text = json::array();
+  for (const ProcessRounds& process : mine)
+    text.push_back({{"rank", process.rank}, {"seconds", process.seconds}});
+  const auto all = leaders_.gather(text.dump());
+  if (!all) return fail(all.error());
+  for (std::size_t host = 0; host < all->size(); ++host) {
+    for (const json& value : json::parse((*all)[host])) {
+      fleet_.hosts[host].processes.push_back(
+          {value["rank"], value["seconds"].get<std::vector<std::vector<double>>>()});
+    }
+  }
+  return {};
+}
+
+Expected<void> FleetGathering::add_warnings(const std::vector<std::string>& mine) {
+  const auto all = leaders_.gather(json(mine).dump());
+  if (!all) return fail(all.error());
+  for (std::size_t host = 0; host < all->size(); ++host) {
+    for (const json& text : json::parse((*all)[host]))
+      fleet_.hosts[host].warnings.push_back(text.get<std::string>());
+  }
+  return {};
+}
+
+}  // namespace numatlas

@@ -1,0 +1,44 @@
+// The way of the rounds to rank 0: within each host from its workers' times to one PassTimes, then
+// from the first rank of each host to rank 0. So rank 0 receives O(hosts) a round, and a run that
+// breaks off has every round before.
+#pragma once
+
+#include <span>
+
+#include "comm/comm.h"
+#include "engine/scenario.h"
+#include "fleet/fleet.h"
+
+namespace numatlas {
+
+/// One pass on one host: a sample for each worker, and the global rank that each belongs to
+/// (workers of one rank stand together). Pure.
+PassTimes reduce_pass(std::span<const Sample> workers, std::span<const int> rank_of);
+
+/// Seconds of each process in that pass, by rank, as reduce_pass sees them. Pure.
+std::vector<double> process_seconds(std::span<const Sample> workers, std::span<const int> rank_of);
+
+/// Called by the first rank of each host, in step. `leaders`: those ranks, by host.
+class FleetGathering {
+ public:
+  /// `fleet` is filled on rank 0 of `leaders`; it must outlive this.
+  FleetGathering(Group& leaders, Fleet& fleet) : leaders_(leaders), fleet_(fleet) {}
+
+  /// Names this host to rank 0: its kind, place and warnings; of each kind the first host's machine
+  /// goes along.
+  Expected<void> meet(const FleetHost& host, const HostKind& kind, const Machine& machine);
+  /// One round of this host: a PassTimes for each kernel of fleet.kernels[first, first + count).
+  Expected<void> add_round(std::size_t first, std::span<const PassTimes> passes);
+  /// Rounds of each process of this host, at the end.
+  Expected<void> add_processes(const std::vector<ProcessRounds>& mine);
+  /// What is to be said of this host now, at the end.
+  Expected<void> add_warnings(const std::vector<std::string>& mine);
+
+ private:
+  bool root() const { return leaders_.rank() == 0; }
+
+  Group& leaders_;
+  Fleet& fleet_;
+};
+
+}  // namespace numatlas

@@ -1,0 +1,43 @@
+// Figures of a fleet, from its rounds: pure functions. Without round 0, which warms up, unless it
+// is the only one.
+#pragma once
+
+#include "base/statistics.h"
+#include "fleet/fleet.h"
+
+namespace numatlas {
+
+/// Times of one kernel over processes or over hosts, and the rates that belong to them.
+struct TimeRow {
+  double average = 0, minimum = 0, maximum = 0;  ///< seconds
+  /// Bytes a second of the same times. `average_rate` of a host is all bytes over the average of
+  /// its own times.
+  double average_rate = 0, maximum_rate = 0, minimum_rate = 0;
+  std::size_t slowest_host = 0;  ///< index: where `maximum` was seen
+  int slowest_rank = -1;         ///< and of which process
+  std::optional<Summary> rates;  ///< over hosts and rounds: median, interval, percentiles; bytes/s
+};
+
+struct KernelRows {
+  TimeRow process;  ///< each process of each round
+  TimeRow host;     ///< each host of each round: its slowest process
+  /// The host row's average as system E counts it: the sum over a host's processes of all their
+  /// bytes over the average time of a process (may lie over the maximum).
+  double summed_rate = 0;
+};
+
+/// One for each kernel of the fleet; hosts without a finished round do not count. nullopt for a
+/// kernel that no host finished.
+std::vector<std::optional<KernelRows>> rows_of(const Fleet& fleet);
+
+/// One kernel on one host, without the first round.
+struct HostTimes {
+  double average = 0, minimum = 0, maximum = 0;  ///< seconds, of the host's own time
+  std::optional<Summary> rates;                  ///< bytes/s of the host, over rounds
+};
+std::optional<HostTimes> times_of(const Fleet& fleet, const FleetHost& host, std::size_t kernel);
+
+/// Bytes that all processes of a host move in one pass, as counted.
+double bytes_of_host(const Fleet& fleet, const FleetHost& host, std::size_t kernel);
+
+}  // namespace numatlas
