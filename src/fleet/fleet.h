@@ -61,6 +61,13 @@ struct ProcessRounds {
   friend bool operator==(const ProcessRounds&, const ProcessRounds&) = default;
 };
 
+/// What some files hold of a kernel on a host instead of its rounds (those of system E): seconds.
+struct HostSummary {
+  double average = 0;               ///< of its processes, over all rounds
+  double minimum = 0, maximum = 0;  ///< of the host's own time, over the rounds
+  friend bool operator==(const HostSummary&, const HostSummary&) = default;
+};
+
 struct FleetHost {
   std::string name;
   std::size_t kind = 0;                        ///< index into Fleet::kinds
@@ -69,6 +76,8 @@ struct FleetHost {
   std::string placement;  ///< observed, in words: "node 0: 1536 pages, node 1: 1536 pages of 4 KiB"
   std::vector<std::string> warnings;
   std::vector<ProcessRounds> processes;  ///< empty unless samples are asked for
+  /// By kernel, where a file told only these; then there are no rounds. Else empty.
+  std::vector<std::optional<HostSummary>> summaries;
   friend bool operator==(const FleetHost&, const FleetHost&) = default;
 };
 

@@ -1,8 +1,18 @@
 // Which hosts are slow. A robust test: a host is slow where the median of its rounds lies more than
 // `mads` scaled median absolute deviations below the median of the hosts of its kind, AND more than
 // `drop` below it, AND its interval excludes that median (Hampel identifier; Hoefler & Belli SC'15
-// for the interval). Pure.
+// for the interval). Hosts that are unusually fast are nobody's trouble. Pure.
+//
+// The interval is that of the host's rounds, each over the median of its kind in the same round: so
+// what moves the whole fleet (heat, a shared power limit) does not widen it. Below 6 rounds the
+// interval does not exist; the range of the rounds stands for it (all of them below: 94 % sure of 5
+// rounds, 50 % of 2), and the words say so. One round, or a file without rounds, has no interval:
+// the other two conditions decide alone, and the words say that too.
 #pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "fleet/fleet.h"
 
@@ -16,8 +26,23 @@ struct SlowRule {
   double least_spread = 0.005;
   std::size_t least_hosts = 3;  ///< of a kind: below it nobody can say who is slow
 };
+/// "over 5 % and 6 MAD below the median of its kind".
+std::string to_text(const SlowRule& rule);
+
+/// What peers have in common: their median, and how far apart they are.
+struct Peers {
+  double median = 0;
+  double spread = 0;  ///< scaled MAD, not below the rule's least
+  std::size_t count = 0;
+};
+Peers peers_of(std::vector<double> values, const SlowRule& rule);
 
 enum class Verdict { suspected, confirmed, not_confirmed };
+const char* name_of(Verdict verdict);
+
+/// What says that a host is below the median in more than a moment.
+enum class Evidence { interval, range, none };
+const char* name_of(Evidence evidence);
 
 /// One kernel in which a host is slow.
 struct SlowKernel {
@@ -27,6 +52,7 @@ struct SlowKernel {
   double drop = 0;    ///< relative, > 0
   double mads = 0;
   std::size_t rounds = 0, slow_rounds = 0;  ///< rounds in which it was more than `drop` below
+  Evidence evidence = Evidence::interval;
 };
 
 struct SlowHost {
@@ -38,15 +64,31 @@ struct SlowHost {
 
 struct SlowReport {
   std::vector<SlowHost> hosts;          ///< the largest drop first
-  std::vector<std::string> not_judged;  ///< why kinds of hosts could not be judged, in words
+  std::vector<std::string> not_judged;  ///< why hosts could not be judged, in words
+  std::size_t judged = 0;               ///< hosts that were compared with others
+
+  /// Without those that a retest did not confirm.
+  std::size_t slow() const;
 };
 
 SlowReport find_slow(const Fleet& fleet, const SlowRule& rule = {});
 
+/// Compares a figure with its peers: nullopt unless it is slow by drop and deviations. `relative`:
+/// its rounds over the peers' median, each; may be empty (then there is no third condition).
+std::optional<SlowKernel> compare(double rate, const Peers& peers, std::vector<double> relative,
+                                  const SlowRule& rule);
+
 /// "cn17: triad 12 % below the median of 46 nodes, 9.3 MAD, every round; also add 11 %".
 std::string to_text(const Fleet& fleet, const SlowHost& slow);
+/// "12 % below MEDIAN, 9.3 MAD, every round".
+std::string to_text(const SlowKernel& slow, const std::string& median);
+/// "12 %", "5.3 %".
+std::string percent_text(double part);
 
 /// For a retest: the slow hosts, and as many of their kinds that are nearest to the median.
 std::vector<std::size_t> hosts_to_retest(const Fleet& fleet, const SlowReport& slow);
+
+/// "cn01, cn02, cn03 and 43 more".
+std::string names_text(const std::vector<std::string>& names);
 
 }  // namespace numatlas

@@ -2,6 +2,10 @@
 // is the only one.
 #pragma once
 
+#include <optional>
+#include <span>
+#include <vector>
+
 #include "base/statistics.h"
 #include "fleet/fleet.h"
 
@@ -15,14 +19,16 @@ struct TimeRow {
   double average_rate = 0, maximum_rate = 0, minimum_rate = 0;
   std::size_t slowest_host = 0;  ///< index: where `maximum` was seen
   int slowest_rank = -1;         ///< and of which process
-  std::optional<Summary> rates;  ///< over hosts and rounds: median, interval, percentiles; bytes/s
+  /// Bytes/s over hosts and rounds: median, interval, percentiles. Of processes: each host's mean
+  /// of its processes in that round. Of hosts without rounds: their averages.
+  std::optional<Summary> rates;
 };
 
 struct KernelRows {
   TimeRow process;  ///< each process of each round
   TimeRow host;     ///< each host of each round: its slowest process
-  /// The host row's average as system E counts it: the sum over a host's processes of all their
-  /// bytes over the average time of a process (may lie over the maximum).
+  /// The host row's average as system E counts it: all bytes of a host over the average time of a
+  /// process (may lie over the maximum).
   double summed_rate = 0;
 };
 
@@ -33,9 +39,17 @@ std::vector<std::optional<KernelRows>> rows_of(const Fleet& fleet);
 /// One kernel on one host, without the first round.
 struct HostTimes {
   double average = 0, minimum = 0, maximum = 0;  ///< seconds, of the host's own time
-  std::optional<Summary> rates;                  ///< bytes/s of the host, over rounds
+  double process_average = 0;                    ///< seconds, of its processes
+  double rate = 0;  ///< bytes/s: the median of its rounds; by `average` where there are none
+  std::optional<Summary> rates;  ///< bytes/s, over rounds; absent where a file told no rounds
 };
 std::optional<HostTimes> times_of(const Fleet& fleet, const FleetHost& host, std::size_t kernel);
+
+/// The rounds that count: all but the first, or the first where there is no other.
+std::span<const PassTimes> counted_rounds(const FleetHost& host, std::size_t kernel);
+
+/// Rounds that every host has finished of every kernel, the first one included.
+std::size_t finished_rounds(const Fleet& fleet);
 
 /// Bytes that all processes of a host move in one pass, as counted.
 double bytes_of_host(const Fleet& fleet, const FleetHost& host, std::size_t kernel);

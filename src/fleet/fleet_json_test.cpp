@@ -1,0 +1,113 @@
+#include "fleet/fleet_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "fleet/slow_nodes.h"
+#include "fleet/test_fleet.h"
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+using testing::even_fleet;
+using ::testing::HasSubstr;
+
+/// With something in every field.
+Fleet full_fleet() {
+  Fleet fleet = even_fleet(5);
+  testing::add_noise(fleet, 0.03, 3);
+  testing::slow_down(fleet.hosts[2], 1.5);
+  fleet.kernels[0].mode = "individual";
+  fleet.kernels[1].stores = "";
+  fleet.complete = false;
+  fleet.incomplete_reason = "interrupted";
+  fleet.warnings = {"one", "two, \"quoted\""};
+  fleet.hosts[1].warnings = {"of cn01"};
+  fleet.hosts[1].processes = {{4, {{0.25, 0.5}, {1, 2}}}, {5, {{0.125}, {}}}};
+  fleet.retest = Retest{{fleet.hosts[2], fleet.hosts[0]}};
+  fleet.hosts[4].rounds.clear();
+  fleet.hosts[4].summaries = {HostSummary{0.1, 0.2, 0.3}, std::nullopt};
+  return fleet;
+}
+
+std::string message_of(const std::string& text) {
+  const auto fleet = fleet_from_json_text(text);
+  EXPECT_FALSE(fleet);
+  return fleet ? "" : fleet.error().message;
+}
+
+TEST(FleetJson, BackAsItWas) {
+  const Fleet fleet = full_fleet();
+  const SlowReport slow = find_slow(fleet);
+  ASSERT_FALSE(slow.hosts.empty());
+  for (const SlowReport* beside : {static_cast<const SlowReport*>(nullptr), &slow}) {
+    const auto read = fleet_from_json_text(json_text(fleet, beside));
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(*read, fleet);
+  }
+  const auto empty = fleet_from_json_text(json_text(even_fleet(0)));
+  ASSERT_TRUE(empty) << empty.error().message;
+  EXPECT_EQ(*empty, even_fleet(0));
+}
+
+TEST(FleetJson, WhatReadersFind) {
+  const Fleet fleet = full_fleet();
+  const SlowReport slow = find_slow(fleet);
+  const json value = json::parse(json_text(fleet, &slow));
+  EXPECT_EQ(value["command"], "stream");
+  EXPECT_EQ(value["schema_version"], 1);
+  EXPECT_EQ(value["kernels"][1]["stores"], nullptr);
+  EXPECT_EQ(value["hosts"][3]["rounds"][1]["node"].size(), 10u);
+  EXPECT_EQ(value["hosts"][3]["rounds"][1]["slowest_rank"][0], 15);
+  EXPECT_EQ(value["slow"][0]["host"], "cn02");
+  EXPECT_EQ(value["slow"][0]["verdict"], "confirmed");
+}
+
+TEST(FleetJson, EveryTruncationIsAnError) {
+  const std::string text = json_text(full_fleet());
+  for (std::size_t length = 0; length + 2 < text.size(); length += 97)
+    EXPECT_FALSE(fleet_from_json_text(text.substr(0, length))) << length;
+  EXPECT_EQ(message_of(text.substr(0, text.size() / 2)), "not complete JSON");
+}
+
+TEST(FleetJson, ForeignFilesAreNamed) {
+  json value = json::parse(json_text(full_fleet()));
+  value["command"] = "latency";
+  EXPECT_EQ(message_of(value.dump()), "results of 'numatlas latency', not of 'numatlas stream'");
+  value["command"] = "stream";
+  value["schema_version"] = 7;
+  EXPECT_EQ(message_of(value.dump()), "schema_version is 7; this program reads 1");
+  EXPECT_EQ(message_of("{}"), "no results of numatlas");
+  EXPECT_EQ(message_of("[1]"), "no results of numatlas");
+  EXPECT_EQ(message_of("{\"command\": \"stream\"}"), "no results of numatlas");
+}
+
+TEST(FleetJson, WrongFieldsAreNamed) {
+  const json good = json::parse(json_text(full_fleet()));
+  const auto with = [&](const char* pointer, const json& value) {
+    json changed = good;
+    changed[json::json_pointer(pointer)] = value;
+    return message_of(changed.dump());
+  };
+  EXPECT_THAT(with("/hosts/1/kind", 1), HasSubstr("hosts[1].kind"));
+  EXPECT_THAT(with("/hosts/1/rounds/0/node/3", "x"), HasSubstr("hosts[1].rounds[0].node"));
+  EXPECT_THAT(with("/hosts/1/rounds/0/node/3", -1), HasSubstr("hosts[1].rounds[0].node"));
+  EXPECT_THAT(with("/hosts/1/rounds/0/node", json::array()), HasSubstr("another length"));
+  EXPECT_THAT(with("/hosts/1/rounds", json::array()), HasSubstr("each of 2 kernels"));
+  EXPECT_THAT(with("/kinds/0/processes", 0), HasSubstr("kinds[0].processes"));
+  EXPECT_THAT(with("/kernels/0", 5), HasSubstr("kernels[0]"));
+  EXPECT_THAT(with("/complete", "yes"), HasSubstr("complete"));
+  EXPECT_THAT(with("/machines", json::array({1})), HasSubstr("machines[0]"));
+  // Each field missing in turn is an error, and no crash.
+  for (const auto& [name, field] : good.items()) {
+    json without = good;
+    without.erase(name);
+    EXPECT_FALSE(fleet_from_json(without)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,330 @@
+#include "fleet/slow_nodes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/statistics.h"
+#include "fleet/summary.h"
+
+namespace numatlas {
+namespace {
+
+// Makes the MAD of normally distributed values their standard deviation.
+constexpr double mad_to_deviation = 1.4826;
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+/// One kernel on the hosts of one kind.
+class KindTimes {
+ public:
+  KindTimes(const Fleet& fleet, const std::vector<std::size_t>& hosts, std::size_t kernel)
+      : fleet_(fleet), kernel_(kernel) {
+    for (std::size_t host : hosts) {
+      const auto times = times_of(fleet, fleet.hosts[host], kernel);
+      if (!times || times->rate <= 0) continue;
+      hosts_.push_back(host);
+      rates_.push_back(times->rate);
+    }
+  }
+  const std::vector<std::size_t>& hosts() const { return hosts_; }
+  const std::vector<double>& rates() const { return rates_; }
+
+  /// Each round of a host over the median of all hosts in that round.
+  std::vector<double> relative_rounds(std::size_t host) {
+    const auto rounds = counted_rounds(fleet_.hosts[host], kernel_);
+    std::vector<double> relative;
+    for (std::size_t round = 0; round < rounds.size(); ++round) {
+      const double median = round_median(round);
+      if (rounds[round].slowest > 0 && median > 0)
+        relative.push_back(rate(host, rounds[round]) / median);
+    }
+    return relative;
+  }
+
+ private:
+  double rate(std::size_t host, const PassTimes& pass) const {
+    return bytes_of_host(fleet_, fleet_.hosts[host], kernel_) / pass.slowest;
+  }
+  double round_median(std::size_t round) {
+    while (round_medians_.size() <= round) {
+      std::vector<double> values;
+      for (std::size_t host : hosts_) {
+        const auto rounds = counted_rounds(fleet_.hosts[host], kernel_);
+        const std::size_t at = round_medians_.size();
+        if (at < rounds.size() && rounds[at].slowest > 0) values.push_back(rate(host, rounds[at]));
+      }
+      round_medians_.push_back(values.empty() ? 0 : median_of(std::move(values)));
+    }
+    return round_medians_[round];
+  }
+
+  const Fleet& fleet_;
+  std::size_t kernel_;
+  std::vector<std::size_t> hosts_;
+  std::vector<double> rates_;
+  std::vector<double> round_medians_;  ///< made when they are asked for
+};
+
+std::vector<std::vector<std::size_t>> hosts_by_kind(const Fleet& fleet) {
+  std::vector<std::vector<std::size_t>> kinds(fleet.kinds.size());
+  for (std::size_t host = 0; host < fleet.hosts.size(); ++host)
+    kinds[fleet.hosts[host].kind].push_back(host);
+  return kinds;
+}
+
+std::vector<std::string> names_of(const Fleet& fleet, const std::vector<std::size_t>& hosts) {
+  std::vector<std::string> names;
+  for (std::size_t host : hosts) names.push_back(fleet.hosts[host].name);
+  return names;
+}
+
+bool has_times(const Fleet& fleet, const FleetHost& host) {
+  for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel)
+    if (times_of(fleet, host, kernel)) return true;
+  return false;
+}
+
+/// Takes away the hosts that have nothing to compare, and says so.
+void drop_unfinished(const Fleet& fleet, std::vector<std::size_t>& hosts, SlowReport& report) {
+  std::vector<std::size_t> without;
+  for (std::size_t host : hosts)
+    if (!has_times(fleet, fleet.hosts[host])) without.push_back(host);
+  if (without.empty()) return;
+  std::erase_if(hosts, [&](std::size_t host) { return !has_times(fleet, fleet.hosts[host]); });
+  report.not_judged.push_back(names_text(names_of(fleet, without)) + ": no finished round");
+}
+
+void judge_kernel(const Fleet& fleet, const std::vector<std::size_t>& hosts, std::size_t kernel,
+                  const SlowRule& rule, std::map<std::size_t, SlowHost>& found) {
+  KindTimes times(fleet, hosts, kernel);
+  if (times.hosts().size() < rule.least_hosts) return;
+  const Peers peers = peers_of(times.rates(), rule);
+  for (std::size_t i = 0; i < times.hosts().size(); ++i) {
+    const std::size_t host = times.hosts()[i];
+    // The rounds are looked at for those only that the first two conditions leave.
+    if (!compare(times.rates()[i], peers, {}, rule)) continue;
+    auto slow = compare(times.rates()[i], peers, times.relative_rounds(host), rule);
+    if (!slow) continue;
+    slow->kernel = kernel;
+    SlowHost& entry = found[host];
+    entry.host = host;
+    entry.peers = std::max(entry.peers, peers.count);
+    entry.kernels.push_back(*slow);
+  }
+}
+
+/// The same host in the retest; nullptr where it is not.
+const FleetHost* again(const Retest& retest, const FleetHost& host) {
+  for (const FleetHost& other : retest.hosts)
+    if (other.name == host.name && other.kind == host.kind) return &other;
+  return nullptr;
+}
+
+Verdict verdict_of(const Fleet& fleet, const SlowHost& slow, const SlowReport& report,
+                   const SlowRule& rule) {
+  if (!fleet.retest) return Verdict::suspected;
+  const FleetHost& host = fleet.hosts[slow.host];
+  const FleetHost* const mine = again(*fleet.retest, host);
+  if (mine == nullptr) return Verdict::suspected;
+  bool compared = false;
+  for (const SlowKernel& kernel : slow.kernels) {
+    const auto times = times_of(fleet, *mine, kernel.kernel);
+    std::vector<double> partners;
+    for (const FleetHost& other : fleet.retest->hosts) {
+      const bool suspect = std::any_of(
+          report.hosts.begin(), report.hosts.end(),
+          [&](const SlowHost& one) { return fleet.hosts[one.host].name == other.name; });
+      const auto its = times_of(fleet, other, kernel.kernel);
+      if (!suspect && other.kind == host.kind && its) partners.push_back(its->rate);
+    }
+    if (!times || partners.empty()) continue;
+    compared = true;
+    if (times->rate < (1 - rule.drop) * median_of(partners)) return Verdict::confirmed;
+  }
+  return compared ? Verdict::not_confirmed : Verdict::suspected;
+}
+
+std::string rounds_text(const SlowKernel& slow) {
+  switch (slow.evidence) {
+    case Evidence::none:
+      return slow.rounds == 0 ? "by averages, without rounds" : "in the only round";
+    case Evidence::range:
+      return fmt::format("in each of {} rounds, too few to be sure", slow.rounds);
+    case Evidence::interval: break;
+  }
+  if (slow.slow_rounds == slow.rounds) return "every round";
+  return fmt::format("{} of {} rounds", slow.slow_rounds, slow.rounds);
+}
+
+}  // namespace
+
+std::string percent_text(double part) {
+  return part >= 0.0995 ? fmt::format("{:.0f} %", part * 100) : fmt::format("{:.1f} %", part * 100);
+}
+
+std::string names_text(const std::vector<std::string>& names) {
+  // A list of all would bury what is said of them.
+  constexpr std::size_t most_named = 3;
+  const std::size_t named =
+      names.size() == most_named + 1 ? names.size() : std::min(names.size(), most_named);
+  std::string text = fmt::format(
+      "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+  if (named < names.size()) text += fmt::format(" and {} more", names.size() - named);
+  return text;
+}
+
+const char* name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::suspected: return "suspected";
+    case Verdict::confirmed: return "confirmed";
+    case Verdict::not_confirmed: return "not_confirmed";
+  }
+  return "suspected";
+}
+
+const char* name_of(Evidence evidence) {
+  switch (evidence) {
+    case Evidence::interval: return "interval";
+    case Evidence::range: return "range";
+    case Evidence::none: return "none";
+  }
+  return "none";
+}
+
+std::string to_text(const SlowRule& rule) {
+  return fmt::format("over {:g} % and {:g} MAD below the median of its kind", rule.drop * 100,
+                     rule.mads);
+}
+
+Peers peers_of(std::vector<double> values, const SlowRule& rule) {
+  Peers peers;
+  peers.count = values.size();
+  if (values.empty()) return peers;
+  peers.median = median_of(values);
+  for (double& value : values) value = std::abs(value - peers.median);
+  peers.spread =
+      std::max(mad_to_deviation * median_of(std::move(values)), rule.least_spread * peers.median);
+  return peers;
+}
+
+std::optional<SlowKernel> compare(double rate, const Peers& peers, std::vector<double> relative,
+                                  const SlowRule& rule) {
+  if (!(peers.median > 0)) return std::nullopt;
+  SlowKernel slow;
+  slow.rate = rate;
+  slow.median = peers.median;
+  slow.drop = (peers.median - rate) / peers.median;
+  // At 0 the floor is off: then any distance is infinitely many deviations.
+  slow.mads = (peers.median - rate) / peers.spread;
+  if (!(slow.drop > rule.drop) || !(slow.mads > rule.mads)) return std::nullopt;
+  slow.rounds = relative.size();
+  for (double one : relative) slow.slow_rounds += one < 1 - rule.drop ? 1 : 0;
+  slow.evidence = Evidence::none;
+  if (relative.size() < 2) return slow;
+  const auto summary = summarize(relative);
+  slow.evidence = summary->ci_high ? Evidence::interval : Evidence::range;
+  if (summary->ci_high.value_or(summary->max) >= 1) return std::nullopt;
+  return slow;
+}
+
+std::size_t SlowReport::slow() const {
+  return static_cast<std::size_t>(
+      std::count_if(hosts.begin(), hosts.end(),
+                    [](const SlowHost& host) { return host.verdict != Verdict::not_confirmed; }));
+}
+
+SlowReport find_slow(const Fleet& fleet, const SlowRule& rule) {
+  SlowReport report;
+  std::map<std::size_t, SlowHost> found;
+  auto kinds = hosts_by_kind(fleet);
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    std::vector<std::size_t>& hosts = kinds[kind];
+    drop_unfinished(fleet, hosts, report);
+    if (hosts.empty()) continue;
+    if (hosts.size() < rule.least_hosts) {
+      report.not_judged.push_back(
+          fmt::format("{}: only {} of this kind ({}), and {} are needed to tell",
+                      names_text(names_of(fleet, hosts)), hosts.size(), to_text(fleet.kinds[kind]),
+                      rule.least_hosts));
+      continue;
+    }
+    report.judged += hosts.size();
+    for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel)
+      judge_kernel(fleet, hosts, kernel, rule, found);
+  }
+  for (auto& [index, host] : found) {
+    std::stable_sort(host.kernels.begin(), host.kernels.end(),
+                     [](const SlowKernel& a, const SlowKernel& b) { return a.drop > b.drop; });
+    report.hosts.push_back(std::move(host));
+  }
+  std::stable_sort(report.hosts.begin(), report.hosts.end(),
+                   [](const SlowHost& a, const SlowHost& b) {
+                     return a.kernels.front().drop > b.kernels.front().drop;
+                   });
+  for (SlowHost& host : report.hosts) host.verdict = verdict_of(fleet, host, report, rule);
+  return report;
+}
+
+std::string to_text(const SlowKernel& slow, const std::string& median) {
+  return fmt::format("{} below {}, {:.1f} MAD, {}", percent_text(slow.drop), median, slow.mads,
+                     rounds_text(slow));
+}
+
+std::string to_text(const Fleet& fleet, const SlowHost& slow) {
+  const SlowKernel& worst = slow.kernels.front();
+  std::string text =
+      fmt::format("{}: {} {}", fleet.hosts[slow.host].name, full_name(fleet.kernels[worst.kernel]),
+                  to_text(worst, fmt::format("the median of {} nodes", slow.peers)));
+  for (std::size_t i = 1; i < slow.kernels.size(); ++i) {
+    text += fmt::format("{} {} {}", i == 1 ? "; also" : ",",
+                        full_name(fleet.kernels[slow.kernels[i].kernel]),
+                        percent_text(slow.kernels[i].drop));
+  }
+  if (slow.verdict == Verdict::confirmed) text += "; confirmed by a second run";
+  if (slow.verdict == Verdict::not_confirmed) text += "; not confirmed by a second run";
+  return text;
+}
+
+std::vector<std::size_t> hosts_to_retest(const Fleet& fleet, const SlowReport& slow) {
+  std::vector<std::size_t> chosen;
+  const auto kinds = hosts_by_kind(fleet);
+  for (const auto& hosts : kinds) {
+    std::vector<std::size_t> suspects;
+    for (const SlowHost& one : slow.hosts)
+      if (std::find(hosts.begin(), hosts.end(), one.host) != hosts.end())
+        suspects.push_back(one.host);
+    if (suspects.empty()) continue;
+    // The farthest that a host is from the median in any kernel.
+    std::map<std::size_t, double> distance;
+    for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel) {
+      const KindTimes times(fleet, hosts, kernel);
+      if (times.hosts().empty()) continue;
+      const double median = median_of(times.rates());
+      for (std::size_t i = 0; i < times.hosts().size(); ++i) {
+        double& its = distance[times.hosts()[i]];
+        its = std::max(its, std::abs(times.rates()[i] / median - 1));
+      }
+    }
+    std::vector<std::pair<double, std::size_t>> healthy;
+    for (const auto& [host, far] : distance)
+      if (std::find(suspects.begin(), suspects.end(), host) == suspects.end())
+        healthy.emplace_back(far, host);
+    std::sort(healthy.begin(), healthy.end());
+    healthy.resize(std::min(healthy.size(), suspects.size()));
+    chosen.insert(chosen.end(), suspects.begin(), suspects.end());
+    for (const auto& [far, host] : healthy) chosen.push_back(host);
+  }
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,147 @@
+#include "fleet/summary.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace numatlas {
+namespace {
+
+/// Collects one row; times and rates are told apart because hosts may run unlike numbers of
+/// processes.
+struct RowMaker {
+  TimeRow row;
+  double seconds = 0, bytes = 0, count = 0;
+  std::vector<double> rates;
+
+  RowMaker() {
+    row.minimum = std::numeric_limits<double>::infinity();
+    row.minimum_rate = std::numeric_limits<double>::infinity();
+  }
+  /// Moved `moved` bytes, in `fastest` seconds at best and in `slowest` at worst.
+  void add(std::size_t host, double moved, double fastest, double slowest, int rank) {
+    row.minimum = std::min(row.minimum, fastest);
+    if (fastest > 0) row.maximum_rate = std::max(row.maximum_rate, moved / fastest);
+    if (slowest > 0) row.minimum_rate = std::min(row.minimum_rate, moved / slowest);
+    if (slowest <= row.maximum) return;
+    row.maximum = slowest;
+    row.slowest_host = host;
+    row.slowest_rank = rank;
+  }
+  /// `weight` times of `total` seconds together, each of which moved `moved` bytes.
+  void add_average(double moved, double total, double weight) {
+    seconds += total;
+    bytes += moved * weight;
+    count += weight;
+    if (total > 0) rates.push_back(moved * weight / total);
+  }
+  TimeRow finish() {
+    row.average = seconds / count;
+    row.average_rate = seconds > 0 ? bytes / seconds : 0;
+    if (row.maximum <= 0) row.minimum_rate = 0;
+    row.rates = summarize(rates);
+    return row;
+  }
+};
+
+struct KernelMaker {
+  RowMaker process, host;
+  double host_bytes = 0, hosts = 0;
+
+  std::optional<KernelRows> finish() {
+    if (host.count == 0) return std::nullopt;
+    KernelRows rows{process.finish(), host.finish(), 0};
+    if (rows.process.average > 0) rows.summed_rate = host_bytes / hosts / rows.process.average;
+    return rows;
+  }
+};
+
+double processes_of(const Fleet& fleet, const FleetHost& host) {
+  return fleet.kinds[host.kind].processes;
+}
+
+void add_host(KernelMaker& maker, const Fleet& fleet, std::size_t index, std::size_t kernel) {
+  const FleetHost& host = fleet.hosts[index];
+  const auto bytes = static_cast<double>(fleet.kernels[kernel].bytes);
+  const double processes = processes_of(fleet, host), all = bytes * processes;
+  const auto rounds = counted_rounds(host, kernel);
+  for (const PassTimes& pass : rounds) {
+    maker.process.add(index, bytes, pass.fastest, pass.slowest, pass.slowest_rank);
+    maker.process.add_average(bytes, pass.sum, processes);
+    maker.host.add(index, all, pass.slowest, pass.slowest, pass.slowest_rank);
+    maker.host.add_average(all, pass.slowest, 1);
+  }
+  const bool summed = kernel < host.summaries.size() && host.summaries[kernel].has_value();
+  if (summed) {
+    const HostSummary& times = *host.summaries[kernel];
+    maker.process.add(index, bytes, times.minimum, times.maximum, -1);
+    maker.process.add_average(bytes, times.average * processes, processes);
+    maker.host.add(index, all, times.minimum, times.maximum, -1);
+    maker.host.add_average(all, times.average, 1);
+  }
+  if (rounds.empty() && !summed) return;
+  maker.host_bytes += all;
+  maker.hosts += 1;
+}
+
+}  // namespace
+
+std::span<const PassTimes> counted_rounds(const FleetHost& host, std::size_t kernel) {
+  if (kernel >= host.rounds.size()) return {};
+  const std::span<const PassTimes> all = host.rounds[kernel];
+  return all.size() > 1 ? all.subspan(1) : all;
+}
+
+std::size_t finished_rounds(const Fleet& fleet) {
+  std::optional<std::size_t> least;
+  for (const FleetHost& host : fleet.hosts) {
+    if (host.rounds.size() < fleet.kernels.size()) return 0;
+    for (const auto& rounds : host.rounds)
+      least = std::min(least.value_or(rounds.size()), rounds.size());
+  }
+  return least.value_or(0);
+}
+
+double bytes_of_host(const Fleet& fleet, const FleetHost& host, std::size_t kernel) {
+  return static_cast<double>(fleet.kernels[kernel].bytes) * processes_of(fleet, host);
+}
+
+std::optional<HostTimes> times_of(const Fleet& fleet, const FleetHost& host, std::size_t kernel) {
+  const double bytes = bytes_of_host(fleet, host, kernel);
+  HostTimes times;
+  if (kernel < host.summaries.size() && host.summaries[kernel]) {
+    const HostSummary& told = *host.summaries[kernel];
+    times.average = times.process_average = told.average;
+    times.minimum = told.minimum;
+    times.maximum = told.maximum;
+    if (told.average > 0) times.rate = bytes / told.average;
+    return times;
+  }
+  const auto rounds = counted_rounds(host, kernel);
+  if (rounds.empty()) return std::nullopt;
+  std::vector<double> rates;
+  times.minimum = std::numeric_limits<double>::infinity();
+  const auto count = static_cast<double>(rounds.size());
+  for (const PassTimes& pass : rounds) {
+    times.average += pass.slowest / count;
+    times.process_average += pass.sum / processes_of(fleet, host) / count;
+    times.minimum = std::min(times.minimum, pass.slowest);
+    times.maximum = std::max(times.maximum, pass.slowest);
+    if (pass.slowest > 0) rates.push_back(bytes / pass.slowest);
+  }
+  times.rates = summarize(rates);
+  if (times.rates) times.rate = times.rates->median;
+  return times;
+}
+
+std::vector<std::optional<KernelRows>> rows_of(const Fleet& fleet) {
+  std::vector<std::optional<KernelRows>> rows;
+  for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel) {
+    KernelMaker maker;
+    for (std::size_t host = 0; host < fleet.hosts.size(); ++host)
+      add_host(maker, fleet, host, kernel);
+    rows.push_back(maker.finish());
+  }
+  return rows;
+}
+
+}  // namespace numatlas

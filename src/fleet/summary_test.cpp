@@ -1,0 +1,103 @@
+#include "fleet/summary.h"
+
+#include <gtest/gtest.h>
+
+#include "fleet/test_fleet.h"
+
+namespace numatlas {
+namespace {
+
+using testing::even_fleet;
+using testing::pass;
+
+TEST(FleetSummary, RowsOfEvenHosts) {
+  const auto rows = rows_of(even_fleet(3));
+  ASSERT_EQ(rows.size(), 2u);
+  const KernelRows& triad = *rows[1];
+  EXPECT_DOUBLE_EQ(triad.process.average, 0.4375);
+  EXPECT_DOUBLE_EQ(triad.process.minimum, 0.375);
+  EXPECT_DOUBLE_EQ(triad.process.maximum, 0.5);
+  EXPECT_DOUBLE_EQ(triad.process.average_rate, 1.5e9 / 0.4375);
+  EXPECT_DOUBLE_EQ(triad.process.maximum_rate, 1.5e9 / 0.375);
+  EXPECT_DOUBLE_EQ(triad.process.minimum_rate, 3e9);
+  EXPECT_EQ(triad.process.slowest_rank, 3);
+  EXPECT_DOUBLE_EQ(triad.host.average, 0.5);
+  EXPECT_DOUBLE_EQ(triad.host.average_rate, 12e9);
+  EXPECT_DOUBLE_EQ(triad.host.minimum_rate, 12e9);
+  EXPECT_EQ(triad.host.rates->n, 27u);
+  EXPECT_DOUBLE_EQ(triad.summed_rate, 6e9 / 0.4375);
+}
+
+TEST(FleetSummary, TheFirstRoundIsLeftOut) {
+  Fleet fleet = even_fleet(2, 3);
+  fleet.hosts[1].rounds[0][0].slowest = 99;
+  EXPECT_DOUBLE_EQ(rows_of(fleet)[0]->host.maximum, 0.25);
+  // Unless there is no other.
+  for (FleetHost& host : fleet.hosts) host.rounds[0].resize(1);
+  EXPECT_DOUBLE_EQ(rows_of(fleet)[0]->host.maximum, 99);
+}
+
+TEST(FleetSummary, TheSlowestIsNamed) {
+  Fleet fleet = even_fleet(5);
+  fleet.hosts[3].rounds[0][4] = pass(0.5, 4, 14);
+  const KernelRows copy = *rows_of(fleet)[0];
+  EXPECT_EQ(copy.process.slowest_host, 3u);
+  EXPECT_EQ(copy.process.slowest_rank, 14);
+  EXPECT_EQ(copy.host.slowest_host, 3u);
+  EXPECT_DOUBLE_EQ(copy.host.minimum_rate, 8e9);
+}
+
+TEST(FleetSummary, HostsWithUnlikeNumbersOfProcesses) {
+  Fleet fleet = even_fleet(2);
+  HostKind small = fleet.kinds[0];
+  small.processes = 1;
+  fleet.kinds.push_back(small);
+  fleet.hosts[1].kind = 1;
+  for (auto& rounds : fleet.hosts[1].rounds)
+    for (PassTimes& one : rounds) one = pass(0.25, 1, 4);
+  const KernelRows copy = *rows_of(fleet)[0];
+  EXPECT_DOUBLE_EQ(copy.host.maximum_rate, 16e9);
+  EXPECT_DOUBLE_EQ(copy.host.minimum_rate, 4e9);
+  EXPECT_DOUBLE_EQ(copy.process.average, 0.21875);  // of five processes
+  EXPECT_DOUBLE_EQ(copy.host.average_rate, 10e9);
+}
+
+TEST(FleetSummary, KernelsThatNobodyFinished) {
+  Fleet fleet = even_fleet(2);
+  for (FleetHost& host : fleet.hosts) host.rounds[1].clear();
+  const auto rows = rows_of(fleet);
+  EXPECT_TRUE(rows[0].has_value());
+  EXPECT_FALSE(rows[1].has_value());
+  EXPECT_FALSE(times_of(fleet, fleet.hosts[0], 1).has_value());
+  EXPECT_EQ(finished_rounds(fleet), 0u);
+  EXPECT_EQ(finished_rounds(even_fleet(2, 7)), 7u);
+  EXPECT_EQ(finished_rounds(Fleet{}), 0u);
+}
+
+TEST(FleetSummary, AHostByItsAveragesAlone) {
+  Fleet fleet = even_fleet(1);
+  fleet.hosts[0].rounds.clear();
+  fleet.hosts[0].summaries = {HostSummary{0.2, 0.25, 0.5}, std::nullopt};
+  const auto times = times_of(fleet, fleet.hosts[0], 0);
+  ASSERT_TRUE(times);
+  EXPECT_DOUBLE_EQ(times->rate, 20e9);
+  EXPECT_FALSE(times->rates);
+  EXPECT_FALSE(times_of(fleet, fleet.hosts[0], 1));
+  const KernelRows copy = *rows_of(fleet)[0];
+  EXPECT_DOUBLE_EQ(copy.host.minimum_rate, 8e9);
+  EXPECT_DOUBLE_EQ(copy.host.maximum_rate, 16e9);
+  EXPECT_DOUBLE_EQ(copy.summed_rate, 20e9);  // over the maximum, as E's
+}
+
+TEST(FleetSummary, AHostsTimes) {
+  Fleet fleet = even_fleet(1, 4);
+  fleet.hosts[0].rounds[0][2].slowest = 0.5;
+  const auto times = times_of(fleet, fleet.hosts[0], 0);
+  EXPECT_DOUBLE_EQ(times->average, 1.0 / 3);
+  EXPECT_DOUBLE_EQ(times->rate, 16e9);
+  EXPECT_DOUBLE_EQ(times->rates->min, 8e9);
+  EXPECT_DOUBLE_EQ(times->process_average, 0.25 * 0.875);
+}
+
+}  // namespace
+}  // namespace numatlas
