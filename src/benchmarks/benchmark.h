@@ -119,6 +119,9 @@ class Benchmark {
   virtual bool in_survey() const { return true; }
   /// Words for `numatlas survey` on this machine.
   virtual std::vector<std::string> survey_words(const Machine& machine) const = 0;
+  /// Runs it over all ranks and reports on rank 0; the exit code where all is well, the same on
+  /// every rank. As run_benchmark does, unless it has a way of its own.
+  virtual Expected<int> run(const RunOptions& options, Comm& comm) const;
   /// The report for people.
   virtual std::string table(const RunReport& report, const RunOptions& options) const = 0;
 };

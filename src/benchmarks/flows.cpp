@@ -58,22 +58,29 @@ Flow stream_flow(const PlanInput& input, const Choice& choice, int worker, Bytes
   return flow;
 }
 
+Bytes last_level_caches(const PlanInput& input, const std::vector<int>& workers,
+                        std::size_t host) {
+  const Machine& machine = input.machines[host];
+  std::set<const Cache*> seen;
+  Bytes caches;
+  for (int worker : workers) {
+    const Worker& who = worker_of(input, worker);
+    if (who.host != static_cast<int>(host) || who.placement.cpus.empty()) continue;
+    if (seen.insert(machine.last_level_cache_of(who.placement.cpus.front())).second)
+      caches.value += last_level_cache_bytes(machine, who.placement.cpus).value;
+  }
+  return caches;
+}
+
 Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers, NodeId memory,
                          Bytes least) {
   std::uint64_t size = least.value;
   for (std::size_t host = 0; host < input.machines.size(); ++host) {
-    const Machine& machine = input.machines[host];
-    std::set<const Cache*> seen;
-    std::uint64_t caches = 0;
-    std::uint64_t here = 0;
-    for (int worker : workers) {
-      const Worker& who = worker_of(input, worker);
-      if (who.host != static_cast<int>(host) || who.placement.cpus.empty()) continue;
-      ++here;
-      // Unknown caches count as one.
-      if (seen.insert(machine.last_level_cache_of(who.placement.cpus.front())).second)
-        caches += last_level_cache_bytes(machine, who.placement.cpus).value;
-    }
+    const auto here = static_cast<std::uint64_t>(
+        std::count_if(workers.begin(), workers.end(), [&](int worker) {
+          return worker_of(input, worker).host == static_cast<int>(host);
+        }));
+    const std::uint64_t caches = last_level_caches(input, workers, host).value;
     if (here > 0) size = std::max(size, (4 * caches / here + mib - 1) / mib * mib);
   }
   return size_with_room(input, Bytes{size}, flows_on_node(workers, memory));

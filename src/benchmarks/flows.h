@@ -29,6 +29,9 @@ const Worker& worker_of(const PlanInput& input, int worker);
 /// The machine of a worker's host.
 const Machine& machine_of(const PlanInput& input, int worker);
 
+/// The last-level caches that these workers use on a host, together; unknown ones count as one.
+Bytes last_level_caches(const PlanInput& input, const std::vector<int>& workers, std::size_t host);
+
 /// Memory a worker on node `memory` that no cache holds when all of them use as much: four times
 /// the last-level caches of their host, as STREAM's rules ask for, shared among the workers, and at
 /// least `least`; whole MiB. The same for all of them: the most that any host needs. Where the node

@@ -369,7 +369,10 @@ Expected<std::string> Run::process_memory_text() {
 }
 
 Expected<RunReport> Run::go() {
-  EngineOptions engine_options{options_.strict, &progress_, [this] { capture_process_memory(); }};
+  EngineOptions engine_options;
+  engine_options.strict = options_.strict;
+  engine_options.progress = &progress_;
+  engine_options.when_prepared = [this](const auto&) { capture_process_memory(); };
   auto engine = options_.null_engine
                     ? Expected<std::unique_ptr<Engine>>(
                           make_null_engine(comm_, setup_.layout, setup_.machine, engine_options))
@@ -440,6 +443,12 @@ Expected<void> check_options(const RunOptions& options, Comm& comm) {
 }
 
 }  // namespace
+
+Expected<int> Benchmark::run(const RunOptions& options, Comm& comm) const {
+  const auto report = run_benchmark(*this, options, comm);
+  if (!report) return fail(report.error());
+  return 0;
+}
 
 Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
                                   const RunHooks& hooks) {

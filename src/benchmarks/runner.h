@@ -34,9 +34,8 @@ Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& 
 int with_ranks(const std::string& mpi, bool alone, const std::function<Expected<void>(Comm&)>& work,
                const std::function<Error(Error)>& in_words = {});
 
-/// run_benchmark within with_ranks.
-int run_and_exit_code(const Benchmark& benchmark, const RunOptions& options,
-                      const RunHooks& hooks = {});
+/// A benchmark within with_ranks.
+int run_and_exit_code(const Benchmark& benchmark, const RunOptions& options);
 
 /// Ends a rank whose command line is wrong, before any work: under a launcher the ranks connect,
 /// so that the error is said once, and ranks whose words are right do not wait for this one.

@@ -74,15 +74,17 @@ int end_with_error(const Error& error) {
   return exit_code(error.kind);
 }
 
-int run_and_exit_code(const Benchmark& benchmark, const RunOptions& options,
-                      const RunHooks& hooks) {
+int run_and_exit_code(const Benchmark& benchmark, const RunOptions& options) {
   // A recorded machine is planned by one process.
   const bool alone = !options.machine.empty() && !options.null_engine;
-  return with_ranks(options.mpi, alone, [&](Comm& comm) -> Expected<void> {
-    const auto report = run_benchmark(benchmark, options, comm, hooks);
-    if (!report) return fail(report.error());
+  int code = 0;
+  const int failed = with_ranks(options.mpi, alone, [&](Comm& comm) -> Expected<void> {
+    const auto ran = benchmark.run(options, comm);
+    if (!ran) return fail(ran.error());
+    code = *ran;
     return {};
   });
+  return failed != 0 ? failed : code;
 }
 
 }  // namespace numatlas

@@ -48,6 +48,8 @@ class Comm : public Group {
   virtual int local_rank() const = 0;  ///< among the ranks that share memory (one host)
   virtual int local_size() const = 0;
   virtual const HostLayout& layout() const = 0;  ///< where all ranks stand
+  /// Number of one of these ranks among all of the run.
+  virtual int world_rank(int rank) const { return rank; }
   /// Process numbers of the ranks of this host, by local rank.
   virtual const std::vector<int>& local_pids() const = 0;
   /// "none", "Open MPI 4.1.4 (plug-in openmpi)".

@@ -9,9 +9,11 @@ class HostComm final : public Comm {
     const auto rank = static_cast<std::size_t>(world.rank());
     const int host = world.layout().host_of[rank];
     layout_.hosts = {world.layout().hosts[static_cast<std::size_t>(host)]};
-    for (int local = 0; local < host_.size(); ++local) {
+    for (int other = 0; other < world.size(); ++other) {
+      if (world.layout().host_of[static_cast<std::size_t>(other)] != host) continue;
       layout_.host_of.push_back(0);
-      layout_.local_rank_of.push_back(local);
+      layout_.local_rank_of.push_back(static_cast<int>(world_ranks_.size()));
+      world_ranks_.push_back(other);
     }
   }
 
@@ -20,6 +22,9 @@ class HostComm final : public Comm {
   int local_rank() const override { return host_.rank(); }
   int local_size() const override { return host_.size(); }
   const HostLayout& layout() const override { return layout_; }
+  int world_rank(int rank) const override {
+    return world_ranks_[static_cast<std::size_t>(rank)];
+  }
   const std::vector<int>& local_pids() const override { return world_.local_pids(); }
   std::string description() const override { return world_.description(); }
 
@@ -56,6 +61,7 @@ class HostComm final : public Comm {
   Comm& world_;
   Group& host_;
   HostLayout layout_;
+  std::vector<int> world_ranks_;
   std::unique_ptr<Comm> alone_ = make_single_comm();
 };
 

@@ -8,6 +8,10 @@
 namespace numatlas {
 
 Expected<void> agree(Comm& comm, const std::optional<Error>& mine) {
+  // Nearly always there is none, and then no rank holds anything of the others.
+  const auto any = comm.largest(mine ? 1 : 0);
+  if (!any) return fail(any.error());
+  if (*any == 0) return {};
   std::string text;
   if (mine) {
     text = nlohmann::json{{"kind", static_cast<int>(mine->kind)},
@@ -26,10 +30,12 @@ Expected<void> agree(Comm& comm, const std::optional<Error>& mine) {
   // An error of all ranks is the command line's, not a rank's.
   const bool everyone =
       std::all_of(all->begin(), all->end(), [&](const std::string& t) { return t == *first; });
-  if (!everyone) {
+  // What the ranks of a host agreed on names its rank already.
+  const bool named = message.starts_with("rank ");
+  if (!everyone && !named) {
     const auto rank = static_cast<std::size_t>(first - all->begin());
     const auto host = static_cast<std::size_t>(comm.layout().host_of[rank]);
-    message = fmt::format("rank {} on {}: {}", rank, comm.layout().hosts[host], message);
+    message = fmt::format("rank {} on {}: {}", comm.world_rank(static_cast<int>(rank)), comm.layout().hosts[host], message);
   }
   return fail(static_cast<ErrorKind>(error["kind"].get<int>()), message, error["hint"]);
 }

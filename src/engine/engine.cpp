@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
+#include <bit>
 #include <charconv>
 #include <new>
 #include <optional>
@@ -10,63 +10,21 @@
 
 #include <fmt/format.h>
 
-#include "base/signals.h"
-#include "comm/clock_offset.h"
 #include "engine/agreement.h"
-#include "engine/engine.h"
 #include "engine/pace.h"
-#include "engine/sampler.h"
+#include "engine/real_engine.h"
 #include "engine/sharing.h"
-#include "engine/team.h"
 
 namespace numatlas {
-namespace {
-
-/// A flow's window as its host sees it: when every flow was running, and when it had enough.
-struct Window {
-  std::int64_t start_ns, end_ns;
-};
-
-/// What the flows of one host share while they run. The counters only ever grow: each scenario
-/// waits for a higher value, so nothing has to be reset between scenarios.
-struct HostBlock {
-  alignas(64) std::atomic<std::uint64_t> running;   ///< flows past their warm-up
-  alignas(64) std::atomic<std::uint64_t> finished;  ///< measured flows that have enough
-  alignas(64) std::atomic<std::uint32_t> stop;      ///< some rank was interrupted
-};
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free,
-              "processes share these counters, so they must not hide a lock");
 
 std::uint64_t involuntary_switches() {
   rusage usage{};
   return getrusage(RUSAGE_THREAD, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_nivcsw) : 0;
 }
 
+namespace {
+
 double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
-
-/// One flow of this rank while its scenario runs.
-struct Job {
-  int flow = 0;            ///< index into the scenario
-  std::size_t window = 0;  ///< slot in the host's windows
-  std::unique_ptr<Kernel> kernel;
-  std::unique_ptr<Buffer> buffer, source;
-  std::unique_ptr<Sampler> sampler;  ///< made early: it takes memory of its own
-  bool reused = false;               ///< the memory stood ready from the scenario before
-  /// Set when its thread has run its last step: until then who works on the same memory answers.
-  std::shared_ptr<std::atomic<bool>> left = std::make_shared<std::atomic<bool>>(false);
-  std::shared_ptr<std::atomic<bool>> owner_left;  ///< of the flow whose memory this one shares
-  Trace trace;
-  std::optional<Error> error;
-};
-
-/// Memory that stands ready after a scenario, with its kernel. The next one may want just that.
-struct Kept {
-  Flow flow;
-  std::unique_ptr<Kernel> kernel;
-  std::unique_ptr<Buffer> buffer, source;
-};
-
-using PrepareStep = std::function<Expected<void>(const Flow&, Job&)>;
 
 /// Writes a word of every page, so that it is there. Pages that are larger are touched more often
 /// than need be.
@@ -82,69 +40,18 @@ void note_wrong(Job& job) {
   if (auto right = job.kernel->verify(); !right) job.trace.wrong = right.error().message;
 }
 
-class RealEngine final : public Engine {
- public:
-  RealEngine(Comm& comm, const Layout& layout, const Machine& machine, const EngineOptions& options,
-             HostBlock* block, std::vector<ClockOffset> offsets)
-      : comm_(comm),
-        layout_(layout),
-        machine_(machine),
-        options_(options),
-        block_(block),
-        windows_(reinterpret_cast<Window*>(block + 1)),
-        offsets_(std::move(offsets)),
-        threads_(static_cast<int>(layout.workers_of(comm.rank()).size())),
-        kept_(static_cast<std::size_t>(threads_)) {}
+}  // namespace
 
-  Expected<std::vector<Trace>> run(const Scenario& scenario) override;
-  std::string description() const override {
-    std::string text = fmt::format("{}, {} worker{} a rank", team_description(), threads_,
-                                   threads_ == 1 ? "" : "s");
-    Nanoseconds precision{0};
-    for (const ClockOffset& offset : offsets_) precision = std::max(precision, offset.precision);
-    if (offsets_.size() > 1) {
-      text += fmt::format(", clocks of {} hosts known to {}", offsets_.size(), to_text(precision));
-    }
-    return text;
+std::string RealEngine::description() const {
+  std::string text =
+      fmt::format("{}, {} worker{} a rank", team_description(), threads_, threads_ == 1 ? "" : "s");
+  Nanoseconds precision{0};
+  for (const ClockOffset& offset : offsets_) precision = std::max(precision, offset.precision);
+  if (offsets_.size() > 1) {
+    text += fmt::format(", clocks of {} hosts known to {}", offsets_.size(), to_text(precision));
   }
-
- private:
-  int host() const { return comm_.layout().host_of[static_cast<std::size_t>(comm_.rank())]; }
-  std::vector<Job> jobs_of(const Scenario& scenario);
-  Expected<void> run_jobs(const Scenario& scenario, std::vector<Job>& jobs);
-  const WorkerPlacement& place_of(int worker) const {
-    return layout_.workers[static_cast<std::size_t>(worker)].placement;
-  }
-  /// Calls `step(scenario, flow, job)` and keeps its error and the time it took with the job.
-  void prepare(const Scenario& scenario, Job& job, const PrepareStep& step);
-  Expected<void> allocate_memory(const Flow& flow, Job& job);
-  Expected<void> make_ready(const Scenario& scenario, const Flow& flow, Job& job,
-                            const std::vector<Job>& jobs);
-  Expected<void> observe(const Flow& flow, Job& job);
-  Expected<std::int64_t> agree_on_start(const std::vector<Job>& jobs);
-  void sample(const Scenario& scenario, Job& job, std::int64_t start_ns);
-  /// True until `counter` reaches `target`, or the run is stopped.
-  bool waiting(const std::atomic<std::uint64_t>& counter, std::uint64_t target);
-  void note_overlap(const Scenario& scenario, Job& job);
-  void phase(const Scenario& scenario, const std::string& name) {
-    if (options_.progress != nullptr) options_.progress->phase(scenario, name);
-  }
-
-  Comm& comm_;
-  const Layout& layout_;
-  const Machine& machine_;
-  EngineOptions options_;
-  HostBlock* block_;
-  Window* windows_;
-  std::vector<ClockOffset> offsets_;
-  int threads_;
-  MonotonicClock clock_;
-  std::vector<std::optional<Kept>> kept_;  ///< by thread; a thread has one flow at a time
-  std::uint64_t flows_here_ = 0;           ///< of the scenario at hand, on this host
-  std::uint64_t measured_here_ = 0;
-  std::uint64_t running_target_ = 0;  ///< HostBlock::running when all of them run
-  std::uint64_t finished_target_ = 0;
-};
+  return text;
+}
 
 std::vector<Job> RealEngine::jobs_of(const Scenario& scenario) {
   std::vector<Job> jobs;
@@ -152,8 +59,8 @@ std::vector<Job> RealEngine::jobs_of(const Scenario& scenario) {
   for (std::size_t i = 0; i < scenario.flows.size(); ++i) {
     const Flow& flow = scenario.flows[i];
     const Worker& worker = layout_.workers[static_cast<std::size_t>(flow.worker)];
-    if (worker.host != host()) continue;
-    if (worker.rank == comm_.rank()) {
+    if (worker.host != layout_.own_host(comm_)) continue;
+    if (worker.rank == layout_.own_rank(comm_)) {
       Job job;
       job.flow = static_cast<int>(i);
       job.window = flows_here_;
@@ -223,13 +130,19 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
       barrier.wait();
     }
     if (thread == 0) {
-      if (options_.when_prepared && !jobs.empty()) options_.when_prepared();
+      std::vector<const Trace*> traces;
+      for (const Job& job : jobs) traces.push_back(&job.trace);
+      if (options_.when_prepared && !jobs.empty()) options_.when_prepared(traces);
       phase(scenario, "measuring");
       start = agree_on_start(jobs);
     }
     barrier.wait();
-    for (Job& job : jobs) {
-      if (start && mine(job)) sample(scenario, job, *start);
+    if (start && scenario.stop.passes) {
+      take_passes(scenario, jobs, thread, *start, barrier);
+    } else {
+      for (Job& job : jobs) {
+        if (start && mine(job)) sample(scenario, job, *start);
+      }
     }
     barrier.wait();
     for (Job& job : jobs) {
@@ -255,7 +168,9 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
   (void)bind_thread(callers_cpus);
   if (!ran) return ran;
   if (!start) return fail(start.error());
-  for (Job& job : jobs) note_overlap(scenario, job);
+  for (Job& job : jobs) {
+    if (!scenario.stop.passes) note_overlap(scenario, job);
+  }
   return {};
 }
 
@@ -320,8 +235,10 @@ Expected<void> RealEngine::make_ready(const Scenario& scenario, const Flow& flow
     if (auto done = (*kernel)->prepare(memory); !done) return done;
     job.kernel = *std::move(kernel);
   }
-  job.sampler = std::make_unique<Sampler>(clock_, scenario.stop, paced(flow, *job.kernel, clock_),
-                                          job.kernel->steps_a_pass());
+  if (!scenario.stop.passes) {
+    job.sampler = std::make_unique<Sampler>(clock_, scenario.stop, paced(flow, *job.kernel, clock_),
+                                            job.kernel->steps_a_pass());
+  }
   job.trace.address = reinterpret_cast<std::uintptr_t>(memory.data);
   if (owner == &job) return observe(flow, job);
   job.trace.residency = owner->trace.residency;
@@ -360,16 +277,24 @@ Expected<std::int64_t> RealEngine::agree_on_start(const std::vector<Job>& jobs) 
     if (job.error && !mine) mine = job.error;
   }
   if (auto agreed = agree(comm_, mine); !agreed) return fail(agreed.error());
-  // Time for the word to reach everyone and for each to wake: waiting ranks look every millisecond,
-  // and oversubscribed ones queue for their CPU.
-  const std::int64_t lead_ns = 5'000'000 + 200'000 * comm_.local_size();
-  const auto said = comm_.broadcast(std::to_string(clock_.now_ns() + lead_ns));
-  if (!said) return fail(said.error());
   running_target_ += flows_here_;
   finished_target_ += measured_here_;
+  return name_start();
+}
+
+/// Rank 0 names a time.
+Expected<std::int64_t> RealEngine::name_start() {
+  // Time for the word to reach everyone, from one to two to four, and for each to wake: waiting
+  // ranks look every millisecond, and oversubscribed ones queue for their CPU.
+  const auto hops = static_cast<std::int64_t>(std::bit_width(static_cast<unsigned>(comm_.size())));
+  const std::int64_t lead_ns = 4'000'000 + 1'000'000 * hops + 200'000 * comm_.local_size();
+  const auto said = comm_.broadcast(std::to_string(clock_.now_ns() + lead_ns));
+  if (!said) return fail(said.error());
   std::int64_t start_ns = 0;
   std::from_chars(said->data(), said->data() + said->size(), start_ns);
-  return start_ns + offsets_[static_cast<std::size_t>(host())].offset.count();
+  const auto here =
+      static_cast<std::size_t>(comm_.layout().host_of[static_cast<std::size_t>(comm_.rank())]);
+  return start_ns + offsets_[here].offset.count();
 }
 
 bool RealEngine::waiting(const std::atomic<std::uint64_t>& counter, std::uint64_t target) {
@@ -468,8 +393,6 @@ void RealEngine::note_overlap(const Scenario& scenario, Job& job) {
   job.trace.overlap = length > 0 ? static_cast<double>(common) / static_cast<double>(length) : 1.0;
 }
 
-}  // namespace
-
 Expected<std::unique_ptr<Engine>> make_engine(Comm& comm, const Layout& layout,
                                               const Machine& machine,
                                               const EngineOptions& options) {
@@ -477,13 +400,13 @@ Expected<std::unique_ptr<Engine>> make_engine(Comm& comm, const Layout& layout,
   if (!offsets) return fail(offsets.error());
   std::size_t windows = 0;
   for (const Worker& worker : layout.workers) {
-    windows += worker.host == comm.layout().host_of[static_cast<std::size_t>(comm.rank())] ? 1 : 0;
+    windows += worker.host == layout.own_host(comm) ? 1 : 0;
   }
   // Whether the team can be had is found out before it matters that all ranks are in step.
-  const auto mine = static_cast<int>(layout.workers_of(comm.rank()).size());
+  const auto mine = static_cast<int>(layout.workers_of(layout.own_rank(comm)).size());
   const auto team = run_team(mine, [](int) {});
   if (auto agreed = agree(comm, error_of(team)); !agreed) return fail(agreed.error());
-  const auto block = comm.shared_block(sizeof(HostBlock) + windows * sizeof(Window));
+  const auto block = comm.shared_block(sizeof(HostBlock) + 2 * windows * sizeof(Window));
   if (!block) return fail(block.error());
   // Zeroed shared memory is a valid HostBlock: all counters at 0.
   return std::make_unique<RealEngine>(comm, layout, machine, options,

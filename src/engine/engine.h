@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,15 @@ class ProgressListener {
 struct EngineOptions {
   bool strict = false;                   ///< unmet placement is an error instead of a warning
   ProgressListener* progress = nullptr;  ///< not owned; may be null
-  /// Called on a rank that has flows, when their memory stands and before it is measured.
-  std::function<void()> when_prepared;
+  /// Called on a rank that has flows, when their memory stands and before it is measured, with
+  /// what is known of them: where it lies, and what is to be said of it.
+  std::function<void(const std::vector<const Trace*>&)> when_prepared;
+  /// Called after each pass of a StopRule with `passes`, on the first rank of each host, with the
+  /// times of the host's flows in their order. May talk to the first ranks of the other hosts; its
+  /// errors are those of that talk, which end the passes on all ranks.
+  std::function<Expected<void>(int pass, std::span<const Sample> of_host)> after_pass;
+  /// For tests: each pass takes so many times as long as it would.
+  double slow_down = 1;
 };
 
 class Engine {

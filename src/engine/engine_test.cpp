@@ -332,7 +332,7 @@ TEST_F(RealEngine, TellsItsPhasesAndWhenMemoryStands) {
   Phases phases;
   EngineOptions options;
   options.progress = &phases;
-  options.when_prepared = [&] { phases.text += "prepared; "; };
+  options.when_prepared = [&](const auto&) { phases.text += "prepared; "; };
   make(options);
   ASSERT_TRUE(engine_->run(scenario_of({flow_of(0)}, milliseconds(10))));
   EXPECT_EQ(phases.text, "test preparing; prepared; test measuring; ");

@@ -19,9 +19,16 @@ struct Worker {
 };
 
 struct Layout {
+  /// Only the workers of this host are here, and their ranks are local ranks.
+  bool of_this_host = false;
   std::vector<std::string> hosts;
   std::vector<Worker> workers;  ///< by rank, then thread
 
+  /// This process and its host, as the workers name them.
+  int own_rank(const Comm& comm) const { return of_this_host ? comm.local_rank() : comm.rank(); }
+  int own_host(const Comm& comm) const {
+    return of_this_host ? 0 : comm.layout().host_of[static_cast<std::size_t>(comm.rank())];
+  }
   /// Workers of a rank, as indices.
   std::vector<int> workers_of(int rank) const;
   /// Workers for each distinct CPU, on the host where they are most: over 1 they share CPUs.

@@ -40,7 +40,7 @@ class NullEngine final : public Engine {
     for (std::size_t i = 0; i < scenario.flows.size(); ++i) {
       const Flow& flow = scenario.flows[i];
       const Worker& worker = layout_.workers[static_cast<std::size_t>(flow.worker)];
-      if (worker.rank != comm_.rank()) continue;
+      if (worker.rank != layout_.own_rank(comm_)) continue;
       auto trace = simulate(scenario, flow, worker);
       if (!trace) {
         mine = trace.error();
@@ -50,12 +50,21 @@ class NullEngine final : public Engine {
       traces.push_back(*std::move(trace));
     }
     if (auto agreed = agree(comm_, mine); !agreed) return fail(agreed.error());
+    if (scenario.stop.passes) {
+      std::vector<const Trace*> prepared;
+      for (const Trace& trace : traces) prepared.push_back(&trace);
+      if (options_.when_prepared && !traces.empty()) options_.when_prepared(prepared);
+      if (auto shown = show_passes(scenario); !shown) return fail(shown.error());
+    }
     return traces;
   }
   std::string description() const override { return "null (scripted clock, no memory touched)"; }
 
  private:
   Expected<Trace> simulate(const Scenario& scenario, const Flow& flow, const Worker& worker) const;
+  std::vector<Sample> passes_of(const Scenario& scenario, const Flow& flow, const Worker& worker,
+                                const Residency& residency) const;
+  Expected<void> show_passes(const Scenario& scenario) const;
   NodeId nearest_memory(NodeId node) const;
   double step_ns(const Flow& flow, const Worker& worker, const Residency& residency) const;
   double queueing(const Scenario& scenario, const Flow& flow) const;
@@ -173,6 +182,13 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
     mean_ns = std::max(mean_ns, step_ns(flow, worker, *trace.source_residency));
   mean_ns *= queueing(scenario, flow);
   if (flow.rate && bytes > 0) mean_ns = std::max(mean_ns, bytes / *flow.rate * 1e9);
+  if (scenario.stop.passes) {
+    trace.samples = passes_of(scenario, flow, worker, trace.residency);
+    trace.stop = StopReason::passes;
+    trace.address = 0x7f0000000000 + (static_cast<std::uint64_t>(flow.worker) << 32);
+    trace.cpu_before = trace.cpu_after = worker.placement.cpu;
+    return trace;
+  }
   ScriptedClock clock(clock_cost_ns);
   // Noise of a few per cent, skewed upwards as real latencies are; a function of seed, worker,
   // size.
@@ -197,6 +213,46 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
   if (!problem.empty() && options_.strict) return fail(ErrorKind::placement, problem);
   if (!problem.empty()) trace.warnings.push_back(problem);
   return trace;
+}
+
+/// All begin at the same time, and each takes its own.
+std::vector<Sample> NullEngine::passes_of(const Scenario& scenario, const Flow& flow,
+                                          const Worker& worker, const Residency& residency) const {
+  const std::vector<Operation>& operations = flow.kernel.passes;
+  const auto here =
+      static_cast<std::uint64_t>(comm_.layout().host_of[static_cast<std::size_t>(comm_.rank())]);
+  std::uint64_t state = 7919 * (static_cast<std::uint64_t>(flow.worker) + 1) + 104729 * here;
+  std::vector<Sample> samples;
+  std::int64_t start = 0;
+  for (int pass = 0; pass < *scenario.stop.passes; ++pass) {
+    Flow one = flow;
+    one.kernel.name = name_of(operations[static_cast<std::size_t>(pass) % operations.size()]);
+    const double unit = static_cast<double>(split_mix(state) >> 11) * 0x1p-53;
+    const double ns = static_cast<double>(flow.kernel.array_lines) *
+                      step_ns(one, worker, residency) * (1 + 0.01 * unit) * options_.slow_down;
+    samples.push_back({start, static_cast<std::int64_t>(ns)});
+    start += 1'000'000'000;
+  }
+  return samples;
+}
+
+/// To the first rank of the host, as the real engine does.
+Expected<void> NullEngine::show_passes(const Scenario& scenario) const {
+  if (comm_.local_rank() != 0 || !options_.after_pass) return {};
+  std::vector<std::vector<Sample>> of_flows;
+  for (const Flow& flow : scenario.flows) {
+    const Worker& worker = layout_.workers[static_cast<std::size_t>(flow.worker)];
+    if (worker.host != layout_.own_host(comm_)) continue;
+    const auto buffer = place(flow.region, flow);
+    if (!buffer) return fail(buffer.error());
+    of_flows.push_back(passes_of(scenario, flow, worker, (*buffer)->residency()));
+  }
+  for (int pass = 0; pass < *scenario.stop.passes; ++pass) {
+    std::vector<Sample> samples;
+    for (const auto& its : of_flows) samples.push_back(its[static_cast<std::size_t>(pass)]);
+    if (auto taken = options_.after_pass(pass, samples); !taken) return taken;
+  }
+  return {};
 }
 
 }  // namespace

@@ -46,6 +46,9 @@ struct StopRule {
   /// A flow that has enough goes on recording until all have: for sums over the flows, which are
   /// taken over the time in which all of them recorded.
   bool to_the_end = false;
+  /// Instead of all this: exactly so many samples, each a whole pass of the kernel, and each begun
+  /// together by all flows of all ranks. There is no warm-up.
+  std::optional<int> passes;
   friend bool operator==(const StopRule&, const StopRule&) = default;
 };
 
@@ -63,7 +66,7 @@ struct Sample {
   std::int64_t duration_ns = 0;  ///< timer overhead included (held under 1 %)
 };
 
-enum class StopReason { converged, time_cap, interrupted };
+enum class StopReason { converged, time_cap, interrupted, passes };
 const char* name_of(StopReason reason);
 
 /// What the engine brings back for one flow.

@@ -12,6 +12,7 @@ const char* name_of(StopReason reason) {
     case StopReason::converged: return "converged";
     case StopReason::time_cap: return "time_cap";
     case StopReason::interrupted: return "interrupted";
+    case StopReason::passes: return "passes";
   }
   return "interrupted";
 }

@@ -13,7 +13,7 @@ struct Entry {
   const char* name;
   std::unique_ptr<Kernel> (*make)(const KernelSpec&);
 };
-constexpr std::array<Entry, 14> kernels{{{"chase", make_chase_kernel},
+constexpr std::array<Entry, 15> kernels{{{"chase", make_chase_kernel},
                                          {"read", make_stream_kernel},
                                          {"write", make_stream_kernel},
                                          {"copy", make_stream_kernel},
@@ -22,6 +22,7 @@ constexpr std::array<Entry, 14> kernels{{{"chase", make_chase_kernel},
                                          {"triad", make_stream_kernel},
                                          {"update", make_stream_kernel},
                                          {"mix", make_mix_kernel},
+                                         {"stream", make_passes_kernel},
                                          {"scatter", make_scatter_kernel},
                                          {"cas", make_hand_over_kernel},
                                          {"cas answer", make_hand_over_kernel},
@@ -29,6 +30,16 @@ constexpr std::array<Entry, 14> kernels{{{"chase", make_chase_kernel},
                                          {"store answer", make_hand_over_kernel}}};
 
 }  // namespace
+
+const char* name_of(Persist persist) {
+  switch (persist) {
+    case Persist::none: return "none";
+    case Persist::individual: return "individual";
+    case Persist::collective: return "collective";
+    case Persist::per_block: return "per-block";
+  }
+  return "none";
+}
 
 Expected<std::unique_ptr<Kernel>> make_kernel(const KernelSpec& spec) {
   for (const Entry& entry : kernels) {

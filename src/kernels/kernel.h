@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,6 +15,11 @@
 
 namespace numatlas {
 
+/// When what was written to persistent memory is made to last: never, by each worker when it has
+/// done its part of a pass, by one worker of the rank for all when all have, or block by block.
+enum class Persist { none, individual, collective, per_block };
+const char* name_of(Persist persist);  ///< "none", "individual", "collective", "per-block"
+
 /// A kernel as data: enough to make the same one on every rank.
 struct KernelSpec {
   std::string name = "chase";
@@ -21,6 +27,9 @@ struct KernelSpec {
   bool verify_full = false;                ///< walk the whole chain before use, besides the proof
   Stores stores = Stores::ordinary;        ///< of the kernels that write
   unsigned mix_reads = 2, mix_writes = 1;  ///< lines a step of the mix
+  std::vector<Operation> passes;           ///< of "stream": one a pass, in turn
+  std::uint64_t array_lines = 0;           ///< of "stream": of each array; 0: as many as fit
+  Persist persist = Persist::none;         ///< of "stream"
   friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
 };
 
@@ -38,6 +47,8 @@ struct KernelMemory {
   std::size_t bytes = 0;
   std::byte* source = nullptr;  ///< where it reads from, when that is apart from where it writes
   std::size_t source_bytes = 0;
+  /// Makes what lies in this range last; empty where the memory does not.
+  std::function<void(const void*, std::size_t)> persist = {};
   bool filled = false;  ///< a kernel alike has prepared it: it is read as it stands
 };
 
@@ -53,6 +64,10 @@ class Kernel {
   virtual Expected<void> prepare(const KernelMemory& memory) = 0;
   /// Goes on for `steps` steps from where the last call stopped.
   virtual void run(std::uint64_t steps) = 0;
+  /// Whether somebody must call `persist` when all workers of the rank have done a pass.
+  virtual bool persists_together() const { return false; }
+  /// Makes what the last pass has written last. By any thread, while `run` is not under way.
+  virtual void persist() {}
   /// Steps that touch each line of the memory once.
   virtual std::uint64_t steps_a_pass() const = 0;
   virtual Traffic traffic_a_step() const = 0;
@@ -78,6 +93,15 @@ std::unique_ptr<Kernel> make_chase_kernel(const KernelSpec& spec);
 /// takes lie in it one after the other. With a source apart, the array that it writes fills the
 /// region and those that it reads lie in the source. A step is a line of each array.
 std::unique_ptr<Kernel> make_stream_kernel(const KernelSpec& spec);
+/// Lines of 64 bytes a worker's region must hold for `lines` lines of each of STREAM's arrays.
+Bytes stream_region_bytes(std::uint64_t lines);
+/// What an operation moves a line of its arrays.
+Traffic traffic_of_line(Operation operation, Stores stores);
+const char* name_of(Operation operation);  ///< "copy"
+/// STREAM itself: arrays a, b and c; each pass does one of `passes` to all of them, in turn:
+/// c = a, b = s c, c = a + b, a = b + s c; a = value (write), sum of a (read: alone only). A step
+/// is a line of each array; traffic_a_step is that of the first of `passes`.
+std::unique_ptr<Kernel> make_passes_kernel(const KernelSpec& spec);
 /// Reads and writes in a given proportion, in arrays of that proportion.
 std::unique_ptr<Kernel> make_mix_kernel(const KernelSpec& spec);
 /// Updates of a word in each line, in strides that prefetchers do not follow, none waiting for

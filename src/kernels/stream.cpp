@@ -165,10 +165,7 @@ class StreamKernel final : public Kernel {
   }
 
   std::uint64_t steps_a_pass() const override { return cursor_.lines(); }
-  Traffic traffic_a_step() const override {
-    const bool fetches = kind_.allocates && stores_ == Stores::ordinary;
-    return {kind_.reads * line_bytes, kind_.writes ? line_bytes : 0, fetches ? line_bytes : 0};
-  }
+  Traffic traffic_a_step() const override { return traffic_of_line(kind_.operation, stores_); }
 
   Expected<void> verify() const override {
     std::uint64_t sum = 0;
@@ -289,6 +286,19 @@ class MixKernel final : public Kernel {
 };
 
 }  // namespace
+
+const char* name_of(Operation operation) {
+  for (const Kind& kind : kinds) {
+    if (kind.operation == operation) return kind.name;
+  }
+  return "mix";
+}
+
+Traffic traffic_of_line(Operation operation, Stores stores) {
+  const Kind& kind = kind_of(name_of(operation));
+  const bool fetches = kind.allocates && stores == Stores::ordinary;
+  return {kind.reads * line_bytes, kind.writes ? line_bytes : 0, fetches ? line_bytes : 0};
+}
 
 std::unique_ptr<Kernel> make_stream_kernel(const KernelSpec& spec) {
   return std::make_unique<StreamKernel>(spec);

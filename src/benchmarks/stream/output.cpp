@@ -1,0 +1,91 @@
+#include "benchmarks/stream/output.h"
+
+#include <ctime>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/version.h"
+#include "fleet/fleet_json.h"
+#include "fleet/summary.h"
+#include "kernels/stream_loops.h"
+#include "report/file.h"
+
+namespace numatlas {
+
+Expected<void> check_files(const StreamFiles& files) {
+  for (const auto& [file, option] : {std::pair{files.json, "--json"}, std::pair{files.csv, "--csv"},
+                                     std::pair{files.openmetrics, "--openmetrics"}}) {
+    if (file == "-") {
+      return fail(ErrorKind::usage, fmt::format("{} takes a file, not standard output", option),
+                  "use --format csv or --format json");
+    }
+    if (file.empty()) continue;
+    if (auto writable = check_writable(file, option); !writable) return writable;
+  }
+  if (files.dat_folder.empty()) return {};
+  return check_writable((std::filesystem::path(files.dat_folder) / "memory_results").string(),
+                        "--dat");
+}
+
+Expected<void> save(const Fleet& fleet, const StreamFiles& files, const SlowRule& rule) {
+  if (!files.json.empty()) {
+    const SlowReport slow = find_slow(fleet, rule);
+    if (auto wrote = write_whole(files.json, json_text(fleet, &slow), "--json"); !wrote)
+      return wrote;
+  }
+  return {};
+}
+
+Expected<void> show(const Fleet& fleet, const SlowRule& rule, Format format, bool lines,
+                    const std::function<std::string(const Fleet&)>& table) {
+  if (table) return write_stdout(table(fleet));
+  if (format == Format::json) {
+    const SlowReport slow = find_slow(fleet, rule);
+    return write_stdout(json_text(fleet, &slow));
+  }
+  std::string text;
+  const auto rows = rows_of(fleet);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i]) continue;
+    text += fmt::format("{} {:.3f} {:.3f} GB/s\n", full_name(fleet.kernels[i]),
+                        rows[i]->process.average_rate * 1e-9, rows[i]->host.rates->median * 1e-9);
+  }
+  for (const SlowHost& slow : find_slow(fleet, rule).hosts) text += to_text(fleet, slow) + "\n";
+  (void)lines;
+  return write_stdout(text);
+}
+
+void fill_head(Fleet& fleet, const RunOptions& options, const Comm& comm, const Engine& engine) {
+  fleet.command = options.command;
+  fleet.version = version;
+  fleet.arguments = options.arguments;
+  const std::time_t now = options.null_engine ? 0 : std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  fleet.started = text;
+  fleet.comm = comm.description();
+  fleet.engine = engine.description();
+  fleet.isa = options.null_engine ? "null" : instruction_set();
+  fleet.ranks = comm.size();
+  fleet.incomplete_reason = "not ended";
+}
+
+void note_time(Fleet& fleet, const RunOptions& options,
+               std::chrono::steady_clock::time_point start) {
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  fleet.seconds = options.null_engine ? 0 : spent.count();
+}
+
+bool has_rounds(const Fleet& fleet) {
+  for (const FleetHost& host : fleet.hosts) {
+    for (const auto& rounds : host.rounds) {
+      if (!rounds.empty()) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,38 @@
+// What a run of STREAM writes and prints.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "benchmarks/options.h"
+#include "comm/comm.h"
+#include "engine/engine.h"
+#include "fleet/fleet.h"
+#include "fleet/slow_nodes.h"
+
+namespace numatlas {
+
+/// Of --check and of `numatlas check`.
+constexpr int exit_code_of_slow_nodes = 1;
+
+/// Files asked for; "" for none.
+struct StreamFiles {
+  std::string json, csv, openmetrics, dat_folder;
+};
+
+/// Whether all of them can be written; errors name the option.
+Expected<void> check_files(const StreamFiles& files);
+Expected<void> save(const Fleet& fleet, const StreamFiles& files, const SlowRule& rule);
+/// On standard output. `table` replaces ours.
+Expected<void> show(const Fleet& fleet, const SlowRule& rule, Format format, bool lines,
+                    const std::function<std::string(const Fleet&)>& table);
+
+/// The facts of a run that do not come from hosts.
+void fill_head(Fleet& fleet, const RunOptions& options, const Comm& comm, const Engine& engine);
+void note_time(Fleet& fleet, const RunOptions& options,
+               std::chrono::steady_clock::time_point start);
+/// Whether any host has finished a round.
+bool has_rounds(const Fleet& fleet);
+
+}  // namespace numatlas

@@ -1,0 +1,421 @@
+// How STREAM runs: each host sets up by itself, all hosts take the passes together, and rank 0
+// keeps what FleetGathering brings.
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/signals.h"
+#include "benchmarks/progress.h"
+#include "benchmarks/runner.h"
+#include "benchmarks/setup.h"
+#include "benchmarks/stream/output.h"
+#include "benchmarks/stream/stream.h"
+#include "engine/agreement.h"
+#include "fleet/gathering.h"
+#include "kernels/stream_loops.h"
+#include "report/file.h"
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+using Steady = std::chrono::steady_clock;
+
+/// NUMATLAS_TEST_SLOW_HOST=NAME:FACTOR (for tests): passes on that host take so many times as long.
+double slow_down_of(const std::string& host) {
+  const char* text = std::getenv("NUMATLAS_TEST_SLOW_HOST");
+  const std::string said = text == nullptr ? "" : text;
+  const std::size_t colon = said.rfind(':');
+  if (colon == std::string::npos || said.substr(0, colon) != host) return 1;
+  return std::max(1.0, std::atof(said.c_str() + colon + 1));
+}
+
+FleetKernel fleet_kernel(Operation operation, const KernelSpec& spec, std::uint64_t lines,
+                         const std::string& mode) {
+  const Traffic traffic = traffic_of_line(operation, spec.stores);
+  FleetKernel kernel;
+  kernel.name = name_of(operation);
+  kernel.mode = mode;
+  kernel.stores = traffic.written > 0 ? name_of(spec.stores) : "";
+  kernel.bytes = traffic.counted() * lines;
+  kernel.moved = traffic.with_allocate() * lines;
+  return kernel;
+}
+
+/// What the flows of one rank say of where they lie, for the first rank of its host.
+json placement_of(const std::vector<const Trace*>& traces) {
+  json nodes = json::object();
+  std::set<std::string> pages, warnings;
+  for (const Trace* trace : traces) {
+    for (const auto& [node, count] : trace->residency.pages_by_node) {
+      json& sum = nodes[std::to_string(node)];
+      sum = (sum.is_null() ? std::uint64_t{0} : sum.get<std::uint64_t>()) + count;
+    }
+    pages.insert(trace->residency.page_text());
+    warnings.insert(trace->warnings.begin(), trace->warnings.end());
+    if (!trace->policy.note.empty()) warnings.insert(trace->policy.note);
+  }
+  return {{"nodes", nodes}, {"pages", pages}, {"warnings", warnings}};
+}
+
+/// The same over the ranks of a host: "node 0: 1536 pages, node 1: 1536 pages (4 KiB)".
+struct HostPlacement {
+  std::string text;
+  std::vector<std::string> warnings;
+};
+HostPlacement placement_of_host(const std::vector<std::string>& ranks) {
+  std::map<int, std::uint64_t> nodes;
+  std::set<std::string> pages, warnings;
+  for (const std::string& rank : ranks) {
+    const json value = json::parse(rank);
+    for (const auto& [node, count] : value["nodes"].items())
+      nodes[std::stoi(node)] += count.get<std::uint64_t>();
+    for (const json& text : value["pages"]) pages.insert(text.get<std::string>());
+    for (const json& text : value["warnings"]) warnings.insert(text.get<std::string>());
+  }
+  HostPlacement placement;
+  for (const auto& [node, count] : nodes) {
+    placement.text +=
+        fmt::format("{}node {}: {} pages", placement.text.empty() ? "" : ", ", node, count);
+  }
+  if (placement.text.empty()) placement.text = "not observed";
+  for (const std::string& text : pages) placement.text += fmt::format(" ({})", text);
+  placement.warnings.assign(warnings.begin(), warnings.end());
+  return placement;
+}
+
+}  // namespace
+
+/// One run on one rank.
+class StreamRun {
+ public:
+  StreamRun(const Stream& stream, const RunOptions& options, Comm& comm, const StreamHooks& hooks)
+      : stream_(stream),
+        options_(options),
+        comm_(comm),
+        hooks_(hooks),
+        host_(make_host_comm(comm)),
+        progress_(comm.rank() == 0 && !options.quiet, {1}) {}
+
+  Expected<int> go();
+
+ private:
+  Expected<void> set_up_host();
+  Expected<void> agree_on_elements();
+  Expected<void> check_same_words();
+  Expected<void> make_engine_and_fleet();
+  std::vector<FleetKernel> kernels_of(const Scenario& scenario) const;
+  void meet(const std::vector<const Trace*>& traces);
+  Expected<void> take_pass(int pass, std::span<const Sample> of_host);
+  Expected<void> run_scenario(const Scenario& scenario);
+  Expected<void> run_all();
+  Expected<void> gather_samples();
+  Expected<void> retest();
+  Expected<void> show_plan() const;
+  StreamFiles files() const {
+    return {options_.json_file, options_.csv_file, stream_.openmetrics_file_, stream_.dat_folder_};
+  }
+  Expected<int> end(Expected<void> ran);
+  bool root() const { return comm_.rank() == 0; }
+  bool leads() const { return comm_.local_rank() == 0; }
+
+  Stream stream_;  ///< with the number of elements that all agreed on
+  const RunOptions& options_;
+  Comm& comm_;
+  const StreamHooks& hooks_;
+  std::unique_ptr<Comm> host_;
+  Progress progress_;
+  Setup setup_;  ///< of this host
+  std::unique_ptr<Engine> engine_;
+  Steady::time_point start_ = Steady::now();
+  Fleet fleet_;
+  std::unique_ptr<FleetGathering> gathering_;  ///< on the first ranks of hosts
+  std::vector<int> rank_of_;                   ///< by flow of this host
+  std::size_t first_kernel_ = 0;               ///< of the scenario at hand
+  std::vector<PassTimes> round_;               ///< passes of the round at hand
+  std::vector<ProcessRounds> processes_;
+  std::vector<std::string> later_warnings_;
+  std::string elements_source_;
+  bool met_ = false, retesting_ = false;
+  Steady::duration last_save_{0};
+  Steady::time_point saved_ = start_;
+};
+
+/// By itself: a host knows nothing of the others' CPUs and needs nothing of them.
+Expected<void> StreamRun::set_up_host() {
+  auto setup = numatlas::set_up(stream_, options_, *host_);
+  if (auto agreed = agree(comm_, error_of(setup)); !agreed) return agreed;
+  setup_ = *std::move(setup);
+  setup_.layout.of_this_host = true;
+  return {};
+}
+
+Expected<void> StreamRun::agree_on_elements() {
+  const PlanInput input{options_, setup_.layout, setup_.machines};
+  const bool given = stream_.elements_.has_value();
+  const std::uint64_t mine = stream_.elements_for(input);
+  const auto most = comm_.largest(mine);
+  if (!most) return fail(most.error());
+  const auto least = comm_.largest(~mine);
+  if (!least) return fail(least.error());
+  elements_source_ = given ? "as asked for" : stream_.source_of_elements(input, mine);
+  if (given && *most != ~*least) {
+    return fail(ErrorKind::usage, "--elements: the hosts were told different numbers",
+                "give all ranks the same options");
+  }
+  stream_.elements_ = *most;
+  if (*most == ~*least) return {};
+  elements_source_ += "; the most that any host needs";
+  return set_up_host();
+}
+
+/// Every host computed its plan from its own words; ranks of one host compared theirs in set_up.
+Expected<void> StreamRun::check_same_words() {
+  json words = {{"repeats", stream_.repeats_}, {"elements", *stream_.elements_}};
+  for (const PlannedScenario& planned : setup_.plan)
+    words.push_back({planned.scenario.name, planned.scenario.name});
+  words["stores"] = name_of(stream_.stores_);
+  const std::uint64_t mine = std::hash<std::string>{}(words.dump());
+  const auto most = comm_.largest(mine);
+  if (!most) return fail(most.error());
+  const auto least = comm_.largest(~mine);
+  if (!least) return fail(least.error());
+  if (*most == ~*least) return {};
+  return fail(ErrorKind::usage, "the hosts were told to measure different things",
+              "give all ranks the same options");
+}
+
+std::vector<FleetKernel> StreamRun::kernels_of(const Scenario& scenario) const {
+  const KernelSpec& spec = scenario.flows.front().kernel;
+  const bool lasting = lasts(scenario.flows.front().region.placement);
+  const std::uint64_t lines = (*stream_.elements_ + 7) / 8;
+  std::vector<FleetKernel> kernels;
+  for (const Operation operation : spec.passes)
+    kernels.push_back(
+        fleet_kernel(operation, spec, lines, lasting ? name_of(spec.persist) : "memory"));
+  return kernels;
+}
+
+Expected<void> StreamRun::make_engine_and_fleet() {
+  EngineOptions engine;
+  engine.strict = options_.strict;
+  engine.progress = &progress_;
+  engine.when_prepared = [this](const auto& traces) { meet(traces); };
+  engine.after_pass = [this](int pass, auto of_host) { return take_pass(pass, of_host); };
+  const auto here =
+      static_cast<std::size_t>(comm_.layout().host_of[static_cast<std::size_t>(comm_.rank())]);
+  engine.slow_down = slow_down_of(comm_.layout().hosts[here]);
+  auto made = options_.null_engine ? Expected<std::unique_ptr<Engine>>(make_null_engine(
+                                         comm_, setup_.layout, setup_.machine, engine))
+                                   : make_engine(comm_, setup_.layout, setup_.machine, engine);
+  if (auto agreed = agree(comm_, error_of(made)); !agreed) return agreed;
+  engine_ = *std::move(made);
+  for (const Flow& flow : setup_.plan.front().scenario.flows) {
+    const int local = setup_.layout.workers[static_cast<std::size_t>(flow.worker)].rank;
+    rank_of_.push_back(host_->world_rank(local));
+  }
+  for (const PlannedScenario& planned : setup_.plan) {
+    for (FleetKernel& kernel : kernels_of(planned.scenario))
+      fleet_.kernels.push_back(std::move(kernel));
+  }
+  fill_head(fleet_, options_, comm_, *engine_);
+  fleet_.elements = (*stream_.elements_ + 7) / 8 * 8;
+  fleet_.elements_source = elements_source_;
+  fleet_.repeats = stream_.repeats_;
+  fleet_.memory = setup_.layout.workers.front().placement.memory.text();
+  if (leads()) gathering_ = std::make_unique<FleetGathering>(*comm_.leaders(), fleet_);
+  return {};
+}
+
+/// Before the first pass: an error here is one of the ranks' talk, which the engine meets next.
+void StreamRun::meet(const std::vector<const Trace*>& traces) {
+  if (retesting_) return;
+  const auto all = host_->gather(placement_of(traces).dump());
+  if (!all || !leads()) return;
+  const HostPlacement placement = placement_of_host(*all);
+  if (met_) {
+    later_warnings_.insert(later_warnings_.end(), placement.warnings.begin(),
+                           placement.warnings.end());
+    return;
+  }
+  met_ = true;
+  FleetHost host;
+  host.name = setup_.layout.hosts.front();
+  host.first_rank = host_->world_rank(0);
+  host.placement = placement.text;
+  host.warnings = setup_.warnings;
+  host.warnings.insert(host.warnings.end(), placement.warnings.begin(), placement.warnings.end());
+  const int workers = static_cast<int>(setup_.layout.workers.size());
+  (void)gathering_->meet(host, kind_of(setup_.machine, host_->size(), workers), setup_.machine);
+}
+
+Expected<void> StreamRun::take_pass(int pass, std::span<const Sample> of_host) {
+  const std::size_t kernels = round_.size();
+  const std::size_t kernel = static_cast<std::size_t>(pass) % kernels;
+  const std::span<const int> ranks(rank_of_.data(), of_host.size());
+  round_[kernel] = reduce_pass(of_host, ranks);
+  if (stream_.samples_ && !retesting_) {
+    const std::vector<double> seconds = process_seconds(of_host, ranks);
+    for (std::size_t i = 0; i < seconds.size(); ++i)
+      processes_[i].seconds[first_kernel_ + kernel].push_back(seconds[i]);
+  }
+  if (kernel + 1 < kernels) return {};
+  if (auto added = gathering_->add_round(first_kernel_, round_); !added) return added;
+  if (!root() || retesting_) return {};
+  const int round = pass / static_cast<int>(kernels) + 1;
+  progress_.phase(setup_.plan.front().scenario,
+                  fmt::format("round {} of {}", round, stream_.repeats_));
+  // So that next to nothing is lost, and next to no time: at most a tenth of it goes to writing.
+  const auto now = Steady::now();
+  if (now - saved_ < 10 * last_save_) return {};
+  note_time(fleet_, options_, start_);
+  (void)save(fleet_, files(), stream_.rule_);  // said at the end, if it still fails then
+  saved_ = Steady::now();
+  last_save_ = saved_ - now;
+  return {};
+}
+
+Expected<void> StreamRun::run_scenario(const Scenario& scenario) {
+  const auto traces = engine_->run(scenario);
+  if (!traces) return fail(traces.error());
+  std::optional<Error> wrong;
+  for (const Trace& trace : *traces) {
+    if (trace.stop == StopReason::interrupted) {
+      // Nobody was told to stop: a rank died, and the next wait tells which.
+      if (stop_signal() == 0) {
+        if (auto lost = comm_.barrier(); !lost) return lost;
+      }
+      return fail(ErrorKind::interrupted, "interrupted");
+    }
+    if (!trace.wrong.empty() && !wrong) {
+      wrong = Error{ErrorKind::internal, trace.wrong,
+                    "a defect of numatlas, or of this machine's memory or CPU"};
+    }
+  }
+  return agree(comm_, wrong);
+}
+
+Expected<void> StreamRun::run_all() {
+  if (leads() && stream_.samples_) {
+    for (int rank = 0; rank < host_->size(); ++rank) {
+      processes_.push_back({host_->world_rank(rank), {}});
+      processes_.back().seconds.resize(fleet_.kernels.size());
+    }
+  }
+  for (const PlannedScenario& planned : setup_.plan) {
+    const std::size_t kernels = planned.scenario.flows.front().kernel.passes.size();
+    round_.assign(kernels, {});
+    if (auto ran = run_scenario(planned.scenario); !ran) return ran;
+    first_kernel_ += kernels;
+  }
+  return gather_samples();
+}
+
+Expected<void> StreamRun::gather_samples() {
+  std::optional<Error> problem;
+  if (leads()) {
+    problem = error_of(gathering_->add_warnings(later_warnings_));
+    if (!problem && stream_.samples_) problem = error_of(gathering_->add_processes(processes_));
+  }
+  return agree(comm_, problem);
+}
+
+/// The first scenario again, on slow hosts and as many healthy ones; the others wait.
+Expected<void> StreamRun::retest() {
+  std::string chosen(comm_.layout().hosts.size(), 'n');
+  if (root()) {
+    for (const std::size_t host : hosts_to_retest(fleet_, find_slow(fleet_, stream_.rule_)))
+      chosen[host] = 'y';
+  }
+  const auto said = comm_.broadcast(chosen);
+  if (!said) return fail(said.error());
+  if (said->find('y') == std::string::npos) return {};
+  const auto here =
+      static_cast<std::size_t>(comm_.layout().host_of[static_cast<std::size_t>(comm_.rank())]);
+  retesting_ = true;
+  Scenario scenario = setup_.plan.front().scenario;
+  scenario.name = "retest";
+  round_.assign(scenario.flows.front().kernel.passes.size(), {});
+  first_kernel_ = 0;
+  if ((*said)[here] == 'n') scenario.flows.clear();
+  Fleet again;
+  again.kernels = fleet_.kernels;
+  for (const FleetHost& host : fleet_.hosts) {
+    again.hosts.push_back({});
+    again.hosts.back().name = host.name;
+    again.hosts.back().kind = host.kind;
+    again.hosts.back().first_rank = host.first_rank;
+    again.hosts.back().rounds.resize(fleet_.kernels.size());
+  }
+  if (leads()) gathering_ = std::make_unique<FleetGathering>(*comm_.leaders(), again);
+  auto ran = run_scenario(scenario);
+  if (root()) {
+    Retest retest;
+    for (std::size_t host = 0; host < again.hosts.size(); ++host) {
+      if ((*said)[host] == 'y') retest.hosts.push_back(std::move(again.hosts[host]));
+    }
+    if (ran) fleet_.retest = std::move(retest);
+  }
+  return ran;
+}
+
+Expected<void> StreamRun::show_plan() const {
+  if (!root()) return {};
+  std::string text = plan_text(setup_, options_);
+  const std::size_t hosts = comm_.layout().hosts.size();
+  if (hosts > 1 && options_.format != Format::json)
+    text += fmt::format("and as much on {} more host{}\n", hosts - 1, hosts == 2 ? "" : "s");
+  return write_stdout(text);
+}
+
+/// Whatever happened, what was measured is written and shown.
+Expected<int> StreamRun::end(Expected<void> ran) {
+  progress_.clear();
+  std::optional<Error> problem = error_of(ran);
+  bool slow = false;
+  if (root()) {
+    fleet_.complete = ran.has_value();
+    fleet_.incomplete_reason = ran ? "" : ran.error().message;
+    note_time(fleet_, options_, start_);
+    const bool anything = has_rounds(fleet_);
+    if (anything) {
+      const auto saved = save(fleet_, files(), stream_.rule_);
+      const auto shown = show(fleet_, stream_.rule_, options_.format, stream_.lines_, hooks_.table);
+      if (!problem) problem = error_of(saved);
+      if (!problem) problem = error_of(shown);
+      slow = find_slow(fleet_, stream_.rule_).slow() > 0;
+    }
+  }
+  if (!ran) return fail(*problem);
+  if (auto agreed = agree(comm_, problem); !agreed) return fail(agreed.error());
+  const auto any = comm_.largest(slow && stream_.check_ ? 1 : 0);
+  if (!any) return fail(any.error());
+  return *any > 0 ? exit_code_of_slow_nodes : 0;
+}
+
+Expected<int> StreamRun::go() {
+  const auto writable = root() && !options_.only_plans() ? check_files(files()) : Expected<void>{};
+  if (auto agreed = agree(comm_, error_of(writable)); !agreed) return fail(agreed.error());
+  if (auto done = set_up_host(); !done) return fail(done.error());
+  if (auto done = agree_on_elements(); !done) return fail(done.error());
+  if (auto done = check_same_words(); !done) return fail(done.error());
+  if (options_.only_plans()) {
+    const auto shown = show_plan();
+    if (auto agreed = agree(comm_, error_of(shown)); !agreed) return fail(agreed.error());
+    return 0;
+  }
+  if (auto done = make_engine_and_fleet(); !done) return fail(done.error());
+  auto ran = run_all();
+  if (ran && stream_.retest_) ran = retest();
+  return end(std::move(ran));
+}
+
+Expected<int> Stream::run(const RunOptions& options, Comm& comm, const StreamHooks& hooks) const {
+  return StreamRun(*this, options, comm, hooks).go();
+}
+
+}  // namespace numatlas

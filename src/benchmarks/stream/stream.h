@@ -1,0 +1,83 @@
+// STREAM over all ranks of all hosts: rounds of Copy, Scale, Add and Triad that everybody begins
+// together.
+#pragma once
+
+#include <functional>
+
+#include "benchmarks/benchmark.h"
+#include "comm/comm.h"
+#include "fleet/fleet.h"
+#include "fleet/slow_nodes.h"
+
+namespace numatlas {
+
+/// What is done in the passes of one scenario of the plan.
+struct StreamPoint {
+  std::string name;                   ///< "stream", "read (persist none)"
+  std::vector<Operation> operations;  ///< in turn
+  Persist persist = Persist::none;
+};
+
+/// Whether what is stored there can be made to last.
+bool lasts(const MemoryPlacement& placement);
+
+/// How the source system's command (src/legacy/) reports, in place of ours.
+struct StreamHooks {
+  std::function<std::string(const Fleet&)> table;
+};
+
+class Stream final : public Benchmark {
+ public:
+  std::string name() const override { return "stream"; }
+  std::string summary() const override {
+    return "STREAM over all ranks and hosts in rounds begun together, and which hosts are slow";
+  }
+  std::string description() const override;
+  void add_options(CLI::App& app) override;
+  Expected<void> parse_options() override;
+  int default_threads(const RunOptions&) const override { return 0; }
+  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
+  std::string less_memory_hint() const override {
+    return "ask for less with --elements or --size, or for fewer ranks or --threads";
+  }
+  std::string main_metric() const override { return "bandwidth"; }
+  bool in_survey() const override { return false; }  // bandwidth has its kernels
+  std::vector<std::string> survey_words(const Machine&) const override { return {}; }
+  std::string table(const RunReport&, const RunOptions&) const override { return ""; }
+
+  Expected<int> run(const RunOptions& options, Comm& comm) const override {
+    return run(options, comm, {});
+  }
+  Expected<int> run(const RunOptions& options, Comm& comm, const StreamHooks& hooks) const;
+
+ private:
+  friend class StreamRun;
+
+  Expected<void> parse_arrays();
+  Expected<void> parse_kernels();
+  /// Elements of each array of a process that all hosts can do with; and why so many.
+  std::uint64_t elements_for(const PlanInput& input) const;
+  Expected<std::vector<Flow>> flows_of(const PlanInput& input, const StreamPoint& point,
+                                       std::uint64_t elements) const;
+  /// The points for memory that lasts, or not.
+  std::vector<StreamPoint> points(bool lasting) const;
+
+  const CLI::App* app_ = nullptr;  ///< while it parses
+  std::string elements_text_, size_text_, kernels_text_ = "copy,scale,add,triad";
+  std::string stores_text_ = "ordinary", isa_, persist_text_, repeats_text_ = "10";
+  std::string slow_text_, mads_text_;
+  std::string openmetrics_file_, dat_folder_;
+  bool samples_ = false, check_ = false, retest_ = false, lines_ = false;
+
+  /// "4 x the last-level caches (32 MiB)", or what there is room for.
+  std::string source_of_elements(const PlanInput& input, std::uint64_t elements) const;
+
+  SlowRule rule_;
+  std::optional<std::uint64_t> elements_;
+  int repeats_ = 10;
+  Stores stores_ = Stores::ordinary;
+  std::vector<Operation> operations_;
+  std::vector<Persist> persists_;
+};
+
+}  // namespace numatlas

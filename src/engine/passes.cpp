@@ -1,0 +1,99 @@
+// Passes that all flows of all ranks begin together (StopRule::passes).
+#include <algorithm>
+
+#include "engine/real_engine.h"
+
+namespace numatlas {
+namespace {
+
+/// Longer than that it takes a thread to wake up: the rest is waited for awake.
+constexpr std::int64_t wake_up_ns = 200'000;
+
+}  // namespace
+
+/// All ranks meet, and hear whether one of them wants to stop.
+Expected<void> RealEngine::end_pass(int pass) {
+  const auto any = comm_.largest(stop_requested() ? 1 : 0);
+  if (!any) return fail(any.error());
+  if (*any > 0) return fail(ErrorKind::interrupted, "interrupted");
+  if (comm_.local_rank() != 0 || !options_.after_pass) return {};
+  std::vector<Sample> of_host;
+  for (std::size_t slot = 0; slot < flows_here_; ++slot) {
+    const Window& window = window_of_pass(slot, pass);
+    of_host.push_back({window.start_ns, window.end_ns - window.start_ns});
+  }
+  return options_.after_pass(pass, of_host);
+}
+
+/// What the first thread of a rank does between two passes.
+void RealEngine::between_passes(const Scenario& scenario, std::vector<Job>& jobs, int pass) {
+  const int passes = *scenario.stop.passes;
+  // Every flow of a rank has the same kernel.
+  if (!jobs.empty() && jobs.front().kernel->persists_together()) {
+    for (Job& job : jobs) job.kernel->persist();
+    for (Job& job : jobs) window_of_pass(job.window, pass).end_ns = clock_.now_ns();
+  }
+  if (auto ended = end_pass(pass); !ended) {
+    pass_start_ = fail(ended.error());
+    return;
+  }
+  for (Job& job : jobs) {
+    const Window& window = window_of_pass(job.window, pass);
+    job.trace.samples.push_back({window.start_ns, window.end_ns - window.start_ns});
+    if (pass + 1 == passes) job.trace.stop = StopReason::passes;
+  }
+  if (pass + 1 < passes) pass_start_ = name_start();
+}
+
+void RealEngine::take_pass(Job& job, std::int64_t start_ns, int pass) {
+  Kernel& kernel = *job.kernel;
+  Trace& trace = job.trace;
+  if (start_ns - clock_.now_ns() > wake_up_ns) clock_.sleep_until(start_ns - wake_up_ns);
+  while (clock_.now_ns() < start_ns && !stop_requested()) {
+  }
+  const std::int64_t start = clock_.now_ns();
+  trace.start_lateness_ns = std::max(trace.start_lateness_ns, start - start_ns);
+  kernel.run(kernel.steps_a_pass());
+  std::int64_t end = clock_.now_ns();
+  if (options_.slow_down > 1) {
+    const auto longer = static_cast<double>(end - start) * (options_.slow_down - 1);
+    clock_.sleep_until(end + static_cast<std::int64_t>(longer));
+    end = clock_.now_ns();
+  }
+  window_of_pass(job.window, pass) = {start, end};
+}
+
+void RealEngine::take_passes(const Scenario& scenario, std::vector<Job>& jobs, int thread,
+                             std::int64_t start_ns, SleepingBarrier& barrier) {
+  const auto mine = [&](const Job& job) {
+    return place_of(scenario.flows[static_cast<std::size_t>(job.flow)].worker).thread == thread;
+  };
+  if (thread == 0) pass_start_ = start_ns;
+  const std::uint64_t switches = involuntary_switches();
+  for (Job& job : jobs) {
+    if (!mine(job)) continue;
+    job.trace.cpu_before = current_cpu();
+    job.trace.stop = StopReason::interrupted;
+    job.trace.steps_a_sample = job.kernel->steps_a_pass();
+    job.trace.timer_overhead_ns = timer_overhead_ns(clock_);
+  }
+  for (int pass = 0; pass < *scenario.stop.passes; ++pass) {
+    barrier.wait();
+    if (!pass_start_) break;
+    for (Job& job : jobs) {
+      if (mine(job)) take_pass(job, *pass_start_, pass);
+    }
+    barrier.wait();
+    if (thread == 0) between_passes(scenario, jobs, pass);
+  }
+  for (Job& job : jobs) {
+    if (!mine(job)) continue;
+    job.trace.involuntary_switches = involuntary_switches() - switches;
+    job.trace.cpu_after = current_cpu();
+  }
+  // Waiting for the other threads: pass_start_ is the first one's.
+  barrier.wait();
+  if (thread == 0 && !pass_start_) block_->stop.store(1, std::memory_order_release);
+}
+
+}  // namespace numatlas

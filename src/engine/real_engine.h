@@ -1,0 +1,126 @@
+// Internal: the real engine's parts. engine.cpp prepares and samples, passes.cpp takes passes.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/signals.h"
+#include "comm/clock_offset.h"
+#include "engine/clock.h"
+#include "engine/engine.h"
+#include "engine/sampler.h"
+#include "engine/team.h"
+
+namespace numatlas {
+
+/// A flow's window as its host sees it: when every flow was running, and when it had enough.
+struct Window {
+  std::int64_t start_ns, end_ns;
+};
+
+/// What the flows of one host share while they run. The counters only ever grow: each scenario
+/// waits for a higher value, so nothing has to be reset between scenarios.
+struct HostBlock {
+  alignas(64) std::atomic<std::uint64_t> running;   ///< flows past their warm-up
+  alignas(64) std::atomic<std::uint64_t> finished;  ///< measured flows that have enough
+  alignas(64) std::atomic<std::uint32_t> stop;      ///< some rank was interrupted
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free,
+              "processes share these counters, so they must not hide a lock");
+
+/// Times that this thread lost its CPU so far.
+std::uint64_t involuntary_switches();
+
+/// One flow of this rank while its scenario runs.
+struct Job {
+  int flow = 0;            ///< index into the scenario
+  std::size_t window = 0;  ///< slot in the host's windows
+  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<Buffer> buffer, source;
+  std::unique_ptr<Sampler> sampler;  ///< made early: it takes memory of its own
+  bool reused = false;               ///< the memory stood ready from the scenario before
+  /// Set when its thread has run its last step: until then who works on the same memory answers.
+  std::shared_ptr<std::atomic<bool>> left = std::make_shared<std::atomic<bool>>(false);
+  std::shared_ptr<std::atomic<bool>> owner_left;  ///< of the flow whose memory this one shares
+  Trace trace;
+  std::optional<Error> error;
+};
+
+/// Memory that stands ready after a scenario, with its kernel. The next one may want just that.
+struct Kept {
+  Flow flow;
+  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<Buffer> buffer, source;
+};
+
+using PrepareStep = std::function<Expected<void>(const Flow&, Job&)>;
+
+class RealEngine final : public Engine {
+ public:
+  RealEngine(Comm& comm, const Layout& layout, const Machine& machine, const EngineOptions& options,
+             HostBlock* block, std::vector<ClockOffset> offsets)
+      : comm_(comm),
+        layout_(layout),
+        machine_(machine),
+        options_(options),
+        block_(block),
+        windows_(reinterpret_cast<Window*>(block + 1)),
+        offsets_(std::move(offsets)),
+        threads_(static_cast<int>(layout.workers_of(layout.own_rank(comm)).size())),
+        kept_(static_cast<std::size_t>(threads_)) {}
+
+  Expected<std::vector<Trace>> run(const Scenario& scenario) override;
+  std::string description() const override;
+
+ private:
+  std::vector<Job> jobs_of(const Scenario& scenario);
+  Expected<void> run_jobs(const Scenario& scenario, std::vector<Job>& jobs);
+  const WorkerPlacement& place_of(int worker) const {
+    return layout_.workers[static_cast<std::size_t>(worker)].placement;
+  }
+  /// Calls `step(scenario, flow, job)` and keeps its error and the time it took with the job.
+  void prepare(const Scenario& scenario, Job& job, const PrepareStep& step);
+  Expected<void> allocate_memory(const Flow& flow, Job& job);
+  Expected<void> make_ready(const Scenario& scenario, const Flow& flow, Job& job,
+                            const std::vector<Job>& jobs);
+  Expected<void> observe(const Flow& flow, Job& job);
+  Expected<std::int64_t> agree_on_start(const std::vector<Job>& jobs);
+  Expected<std::int64_t> name_start();
+  void sample(const Scenario& scenario, Job& job, std::int64_t start_ns);
+  /// By every thread of the team.
+  void take_passes(const Scenario& scenario, std::vector<Job>& jobs, int thread,
+                   std::int64_t start_ns, SleepingBarrier& barrier);
+  void take_pass(Job& job, std::int64_t start_ns, int pass);
+  Expected<void> end_pass(int pass);
+  void between_passes(const Scenario& scenario, std::vector<Job>& jobs, int pass);
+  Window& window_of_pass(std::size_t slot, int pass) {
+    return windows_[slot + static_cast<std::size_t>(pass % 2) * flows_here_];
+  }
+  /// True until `counter` reaches `target`, or the run is stopped.
+  bool waiting(const std::atomic<std::uint64_t>& counter, std::uint64_t target);
+  void note_overlap(const Scenario& scenario, Job& job);
+  void phase(const Scenario& scenario, const std::string& name) {
+    if (options_.progress != nullptr) options_.progress->phase(scenario, name);
+  }
+
+  Comm& comm_;
+  const Layout& layout_;
+  const Machine& machine_;
+  EngineOptions options_;
+  HostBlock* block_;
+  Window* windows_;
+  std::vector<ClockOffset> offsets_;
+  int threads_;
+  MonotonicClock clock_;
+  std::vector<std::optional<Kept>> kept_;  ///< by thread; a thread has one flow at a time
+  std::uint64_t flows_here_ = 0;           ///< of the scenario at hand, on this host
+  std::uint64_t measured_here_ = 0;
+  std::uint64_t running_target_ = 0;  ///< HostBlock::running when all of them run
+  std::uint64_t finished_target_ = 0;
+  Expected<std::int64_t> pass_start_ = 0;  ///< of the pass at hand, between the team's barriers
+};
+
+}  // namespace numatlas

@@ -1,0 +1,211 @@
+// STREAM as McCalpin wrote it: whole passes over three arrays, one operation after the other
+// (https://www.cs.virginia.edu/stream/). The scalar is sqrt(2) - 1, for which triad gives back the
+// array that copy started from, so that any number of rounds stays within a double's range;
+// STREAM's own 3 overflows after 260 rounds.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include "kernels/filling.h"
+#include "kernels/kernel.h"
+
+namespace numatlas {
+namespace {
+
+constexpr std::size_t stream_line = 64;
+constexpr std::size_t words_a_line = stream_line / sizeof(double);
+// As in kernels/stream.cpp: arrays do not start at the same offset of their pages.
+constexpr std::size_t page_lines = 4096 / stream_line;
+constexpr std::size_t shift_lines = 8;
+// Persisted while it still lies in the second-level cache.
+constexpr std::size_t block_lines = 64 * kib / stream_line;
+constexpr double scalar = std::numbers::sqrt2 - 1;
+constexpr double written_value = 3;
+// STREAM's own bound of the relative error, and a rounding a pass on top.
+constexpr double least_tolerance = 1e-13;
+
+/// Lines from the start of one array to the start of the next.
+std::uint64_t stride_of(std::uint64_t lines) {
+  return (lines + page_lines - 1) / page_lines * page_lines + shift_lines;
+}
+
+/// Different in every word of 512 KiB, so that what went to a wrong place shows; below 2, and
+/// exact.
+double first_value(std::size_t word) {
+  constexpr std::size_t prime = 65'521;
+  return 1 + static_cast<double>(word % prime) * 0x1p-16;
+}
+
+/// Every array is a multiple of the first values: the multiple that each operation makes of it.
+struct Multiples {
+  double a = 1, b = 2, c = 0;
+  bool a_is_written = false;  ///< a is the written value in every word
+
+  void apply(Operation operation) {
+    switch (operation) {
+      case Operation::copy: c = a; break;
+      case Operation::scale: b = scalar * c; break;
+      case Operation::add: c = a + b; break;
+      case Operation::triad: a = b + scalar * c; break;
+      case Operation::write: a_is_written = true; break;
+      case Operation::read:
+      case Operation::update:
+      case Operation::mix: break;
+    }
+  }
+};
+
+class PassesKernel final : public Kernel {
+ public:
+  explicit PassesKernel(const KernelSpec& spec)
+      : passes_(spec.passes),
+        stores_(spec.stores),
+        persist_(spec.persist),
+        lines_(spec.array_lines) {
+    if (passes_.empty())
+      passes_ = {Operation::copy, Operation::scale, Operation::add, Operation::triad};
+  }
+
+  Expected<void> check_size(Bytes size) const override {
+    if (lines_ > 0 ? stream_region_bytes(lines_) <= size : lines_in(size.value) > 0) return {};
+    return fail(ErrorKind::usage, fmt::format("--size: {} do not hold a line of each of the 3 "
+                                              "arrays of STREAM",
+                                              to_text(size)));
+  }
+
+  Expected<void> prepare(const KernelMemory& memory) override {
+    if (auto fits = check_size(Bytes{memory.bytes}); !fits) return fits;
+    if (stores_ == Stores::non_temporal && !has_non_temporal_stores()) {
+      return fail(ErrorKind::unavailable,
+                  fmt::format("kernel stream: {} has no non-temporal stores", instruction_set()),
+                  "measure ordinary stores");
+    }
+    make_last_ = memory.persist;
+    if (lines_ == 0) lines_ = lines_in(memory.bytes);
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+      arrays_[i] = reinterpret_cast<double*>(memory.data) + i * stride_of(lines_) * words_a_line;
+    }
+    return fill_in_pieces(words(), [&](std::size_t word, std::size_t end) {
+      for (; word < end; ++word) {
+        arrays_[0][word] = first_value(word);
+        arrays_[1][word] = 2 * first_value(word);
+        arrays_[2][word] = 0;
+      }
+    });
+  }
+
+  void run(std::uint64_t steps) override {
+    while (steps > 0) {
+      const Operation operation = passes_[done_ % passes_.size()];
+      const bool by_block = persist_ == Persist::per_block && make_last_;
+      std::uint64_t lines = std::min(steps, lines_ - position_);
+      if (by_block) lines = std::min<std::uint64_t>(lines, block_lines);
+      sum_ += run_loop(call_of(operation, position_ * words_a_line, lines));
+      if (by_block) last(operation, position_, lines);
+      steps -= lines;
+      position_ += lines;
+      if (position_ < lines_) continue;
+      if (persist_ == Persist::individual) last(operation, 0, lines_);
+      position_ = 0;
+      ++done_;
+      multiples_.apply(operation);
+    }
+  }
+
+  bool persists_together() const override {
+    return persist_ == Persist::collective && static_cast<bool>(make_last_);
+  }
+  void persist() override {
+    if (done_ > 0) last(passes_[(done_ - 1) % passes_.size()], 0, lines_);
+  }
+
+  std::uint64_t steps_a_pass() const override { return lines_; }
+  Traffic traffic_a_step() const override { return traffic_of_line(passes_.front(), stores_); }
+
+  Expected<void> verify() const override {
+    const double tolerance = least_tolerance + static_cast<double>(done_) * 0x1p-52;
+    const std::array<double, 3> multiples{multiples_.a, multiples_.b, multiples_.c};
+    for (std::size_t i = 0; i < arrays_.size() && position_ == 0; ++i) {
+      for (std::size_t word = 0; word < words(); ++word) {
+        const bool constant = i == 0 && multiples_.a_is_written;
+        const double expected = constant ? written_value : multiples[i] * first_value(word);
+        const double found = arrays_[i][word];
+        if (std::abs(found - expected) <= tolerance * std::abs(expected)) continue;
+        return fail(ErrorKind::internal,
+                    fmt::format("kernel stream: {}[{}] is {} where {} was to be", "abc"[i], word,
+                                found, expected));
+      }
+    }
+    return verify_sum();
+  }
+
+ private:
+  std::size_t words() const { return lines_ * words_a_line; }
+  static std::uint64_t lines_in(std::uint64_t bytes) {
+    const std::uint64_t a_array = bytes / stream_line / 3;
+    return a_array < page_lines + shift_lines ? 0
+                                              : (a_array - shift_lines) / page_lines * page_lines;
+  }
+
+  LoopCall call_of(Operation operation, std::size_t word, std::uint64_t lines) const {
+    double* const a = arrays_[0] + word;
+    double* const b = arrays_[1] + word;
+    double* const c = arrays_[2] + word;
+    LoopCall call;
+    call.operation = operation;
+    call.stores = stores_;
+    call.lines = lines;
+    call.value = operation == Operation::write ? written_value : scalar;
+    switch (operation) {
+      case Operation::copy: call.first = c, call.second = a; break;
+      case Operation::scale: call.first = b, call.second = c; break;
+      case Operation::add: call.first = c, call.second = a, call.third = b; break;
+      case Operation::triad: call.first = a, call.second = b, call.third = c; break;
+      default: call.first = a; break;
+    }
+    return call;
+  }
+
+  /// Makes lines that the operation has written last.
+  void last(Operation operation, std::uint64_t line, std::uint64_t lines) const {
+    if (!make_last_ || operation == Operation::read) return;
+    make_last_(call_of(operation, line * words_a_line, lines).first, lines * stream_line);
+  }
+
+  /// Of reads alone: the array never changes, so each pass has the same sum.
+  Expected<void> verify_sum() const {
+    const bool reads = std::all_of(passes_.begin(), passes_.end(),
+                                   [](Operation o) { return o == Operation::read; });
+    if (!reads || position_ != 0) return {};
+    std::uint64_t a_pass = 0;
+    for (std::size_t word = 0; word < words(); ++word)
+      a_pass += std::bit_cast<std::uint64_t>(arrays_[0][word]);
+    if (a_pass * done_ == sum_) return {};
+    return fail(ErrorKind::internal,
+                "kernel stream: the sum of what was read is not that of the memory");
+  }
+
+  std::vector<Operation> passes_;
+  Stores stores_;
+  Persist persist_;
+  std::function<void(const void*, std::size_t)> make_last_;
+  std::uint64_t lines_;
+  std::array<double*, 3> arrays_{};
+  std::uint64_t position_ = 0, done_ = 0;  ///< line within the pass; whole passes
+  Multiples multiples_;
+  std::uint64_t sum_ = 0;
+};
+
+}  // namespace
+
+Bytes stream_region_bytes(std::uint64_t lines) { return Bytes{3 * stride_of(lines) * stream_line}; }
+
+std::unique_ptr<Kernel> make_passes_kernel(const KernelSpec& spec) {
+  return std::make_unique<PassesKernel>(spec);
+}
+
+}  // namespace numatlas
