@@ -338,5 +338,89 @@ TEST_F(RealEngine, TellsItsPhasesAndWhenMemoryStands) {
   EXPECT_EQ(phases.text, "test preparing; prepared; test measuring; ");
 }
 
+/// Two passes of triad by each worker, on little memory.
+Scenario passes_of(int passes) {
+  Scenario scenario;
+  scenario.name = "passes";
+  for (int worker : {0, 1}) {
+    Flow flow;
+    flow.worker = worker;
+    flow.kernel.name = "stream";
+    flow.kernel.passes = {Operation::copy, Operation::triad};
+    flow.kernel.array_lines = 500;
+    flow.region.bytes = stream_region_bytes(500);
+    scenario.flows.push_back(flow);
+  }
+  scenario.stop.passes = passes;
+  return scenario;
+}
+
+TEST_F(RealEngine, TakesSoManyPassesAndTellsOfEach) {
+  EngineOptions options;
+  std::vector<int> told;
+  std::vector<std::vector<Sample>> times;
+  std::size_t prepared = 0;
+  options.when_prepared = [&](const std::vector<const Trace*>& traces) {
+    prepared += traces.size();
+    for (const Trace* trace : traces) EXPECT_GT(trace->residency.pages_total, 0u);
+  };
+  options.after_pass = [&](int pass, std::span<const Sample> of_host) -> Expected<void> {
+    told.push_back(pass);
+    times.emplace_back(of_host.begin(), of_host.end());
+    return {};
+  };
+  make(options);
+  const auto traces = engine_->run(passes_of(4));
+  ASSERT_TRUE(traces) << traces.error().message;
+  EXPECT_EQ(prepared, 2u);
+  EXPECT_EQ(told, (std::vector<int>{0, 1, 2, 3}));
+  ASSERT_EQ(traces->size(), 2u);
+  for (std::size_t worker = 0; worker < 2; ++worker) {
+    const Trace& trace = (*traces)[worker];
+    EXPECT_EQ(trace.stop, StopReason::passes);
+    EXPECT_EQ(trace.wrong, "");
+    EXPECT_EQ(trace.steps_a_sample, 500u);
+    ASSERT_EQ(trace.samples.size(), 4u);
+    for (std::size_t pass = 0; pass < 4; ++pass) {
+      EXPECT_GT(trace.samples[pass].duration_ns, 0);
+      EXPECT_EQ(trace.samples[pass].start_ns, times[pass][worker].start_ns);
+      EXPECT_EQ(trace.samples[pass].duration_ns, times[pass][worker].duration_ns);
+      // A pass begins when all have ended the one before.
+      if (pass == 0) continue;
+      for (const Sample& other : times[pass - 1])
+        EXPECT_GE(trace.samples[pass].start_ns, other.start_ns + other.duration_ns);
+    }
+  }
+}
+
+TEST_F(RealEngine, AStopBetweenPassesKeepsThoseBefore) {
+  EngineOptions options;
+  options.after_pass = [&](int pass, auto) -> Expected<void> {
+    if (pass == 2) request_stop(0);
+    return {};
+  };
+  make(options);
+  const auto traces = engine_->run(passes_of(1000));
+  ASSERT_TRUE(traces) << traces.error().message;
+  for (const Trace& trace : *traces) {
+    EXPECT_EQ(trace.stop, StopReason::interrupted);
+    EXPECT_EQ(trace.samples.size(), 3u);
+  }
+}
+
+TEST_F(RealEngine, AnErrorOfWhoIsToldEndsThePasses) {
+  EngineOptions options;
+  int told = 0;
+  options.after_pass = [&](int, auto) -> Expected<void> {
+    ++told;
+    return fail(ErrorKind::peer, "gone");
+  };
+  make(options);
+  const auto traces = engine_->run(passes_of(1000));
+  ASSERT_TRUE(traces);
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(traces->front().stop, StopReason::interrupted);
+}
+
 }  // namespace
 }  // namespace numatlas

@@ -104,6 +104,7 @@ class StreamRun {
   Expected<int> go();
 
  private:
+  Error in_own_words(Error error) const;
   Expected<void> set_up_host();
   Expected<void> agree_on_elements();
   Expected<void> check_same_words();
@@ -145,9 +146,20 @@ class StreamRun {
   Steady::time_point saved_ = start_;
 };
 
+/// What is said of --size is said of the options that stream has.
+Error StreamRun::in_own_words(Error error) const {
+  if (error.kind != ErrorKind::resource) return error;
+  const std::size_t option = error.message.find("--size");
+  if (option == std::string::npos) return error;
+  if (stream_.size_text_.empty()) error.message.replace(option, 6, "--elements");
+  error.hint = stream_.less_memory_hint();
+  return error;
+}
+
 /// By itself: a host knows nothing of the others' CPUs and needs nothing of them.
 Expected<void> StreamRun::set_up_host() {
   auto setup = numatlas::set_up(stream_, options_, *host_);
+  if (!setup) setup = fail(in_own_words(setup.error()));
   if (auto agreed = agree(comm_, error_of(setup)); !agreed) return agreed;
   setup_ = *std::move(setup);
   setup_.layout.of_this_host = true;

@@ -1,0 +1,70 @@
+#include "fleet/gathering.h"
+
+#include <gtest/gtest.h>
+
+#include "comm/comm.h"
+#include "machine/source.h"
+
+namespace numatlas {
+namespace {
+
+Sample sample(std::int64_t start, std::int64_t end) { return {start, end - start}; }
+
+TEST(ReducePass, AProcessIsItsThreadsTogether) {
+  // Rank 4: two threads, 1.0 to 3.5 s in all; rank 7: one, 1.5 to 3.0 s.
+  const Sample workers[] = {sample(1'000'000'000, 3'000'000'000),
+                            sample(1'200'000'000, 3'500'000'000),
+                            sample(1'500'000'000, 3'000'000'000)};
+  const int ranks[] = {4, 4, 7};
+  const PassTimes times = reduce_pass(workers, ranks);
+  EXPECT_DOUBLE_EQ(times.slowest, 2.5);
+  EXPECT_EQ(times.slowest_rank, 4);
+  EXPECT_DOUBLE_EQ(times.fastest, 1.5);
+  EXPECT_DOUBLE_EQ(times.sum, 4.0);
+  // Both ran from 1.5 to 3.0 s, of the 2.5 s.
+  EXPECT_DOUBLE_EQ(times.overlap, 0.6);
+  EXPECT_EQ(process_seconds(workers, ranks), (std::vector<double>{2.5, 1.5}));
+}
+
+TEST(ReducePass, OnesThatRanInTurnDoNotOverlap) {
+  const Sample workers[] = {sample(0, 100), sample(200, 300)};
+  const int ranks[] = {0, 1};
+  EXPECT_EQ(reduce_pass(workers, ranks).overlap, 0);
+  EXPECT_EQ(reduce_pass({}, {}), PassTimes{});
+}
+
+TEST(FleetGathering, KeepsRoundsByKernel) {
+  Fleet fleet;
+  fleet.kernels = {{"copy", "memory", "ordinary", 10, 20}, {"triad", "memory", "ordinary", 30, 40}};
+  const auto comm = make_single_comm();
+  FleetGathering gathering(*comm, fleet);
+  FleetHost host;
+  host.name = "cn1";
+  host.first_rank = 3;
+  host.placement = "node 0: 8 pages";
+  host.warnings = {"odd"};
+  const Machine machine = *read_recorded_machine("numa:1 core:2 pu:1");
+  HostKind kind;
+  kind.cpu_model = "A";
+  ASSERT_TRUE(gathering.meet(host, kind, machine));
+  ASSERT_EQ(fleet.hosts.size(), 1u);
+  EXPECT_EQ(fleet.hosts[0].name, "cn1");
+  EXPECT_EQ(fleet.hosts[0].first_rank, 3);
+  EXPECT_EQ(fleet.kinds, std::vector<HostKind>{kind});
+  ASSERT_EQ(fleet.machines.size(), 1u);
+  const PassTimes first[] = {{.slowest = 2, .fastest = 1, .sum = 3, .slowest_rank = 3},
+                             {.slowest = 4, .fastest = 4, .sum = 8, .slowest_rank = 4}};
+  ASSERT_TRUE(gathering.add_round(0, first));
+  const PassTimes only_triad[] = {{.slowest = 5, .fastest = 5, .sum = 5, .slowest_rank = 3}};
+  ASSERT_TRUE(gathering.add_round(1, only_triad));
+  ASSERT_EQ(fleet.hosts[0].rounds.size(), 2u);
+  EXPECT_EQ(fleet.hosts[0].rounds[0], std::vector<PassTimes>{first[0]});
+  EXPECT_EQ(fleet.hosts[0].rounds[1], (std::vector<PassTimes>{first[1], only_triad[0]}));
+  ASSERT_TRUE(gathering.add_warnings({"later"}));
+  EXPECT_EQ(fleet.hosts[0].warnings, (std::vector<std::string>{"odd", "later"}));
+  ASSERT_TRUE(gathering.add_processes({{3, {{1, 2}, {3, 4}}}}));
+  EXPECT_EQ(fleet.hosts[0].processes, (std::vector<ProcessRounds>{{3, {{1, 2}, {3, 4}}}}));
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,169 @@
+// STREAM's passes over three arrays.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <numbers>
+
+#include "kernels/kernel.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t lines = 3000;  // more than a block that is made to last
+constexpr std::size_t line_words = 8;
+
+/// Memory for three arrays, and where they begin.
+class Arrays {
+ public:
+  Arrays()
+      : bytes_(stream_region_bytes(lines).value),
+        memory_(static_cast<std::byte*>(::operator new (bytes_, std::align_val_t{64}))) {}
+  ~Arrays() { ::operator delete (memory_, std::align_val_t{64}); }
+  KernelMemory memory() const { return {memory_, bytes_}; }
+  double* array(std::size_t index) const {
+    return reinterpret_cast<double*>(memory_ + index * bytes_ / 3);
+  }
+
+ private:
+  std::size_t bytes_;
+  std::byte* memory_;
+};
+
+KernelSpec passes_spec(std::vector<Operation> passes) {
+  KernelSpec spec;
+  spec.name = "stream";
+  spec.passes = std::move(passes);
+  spec.array_lines = lines;
+  return spec;
+}
+
+TEST(Passes, DoWhatStreamSaysInTurn) {
+  const Arrays arrays;
+  const auto kernel = *make_kernel(
+      passes_spec({Operation::copy, Operation::scale, Operation::add, Operation::triad}));
+  ASSERT_TRUE(kernel->prepare(arrays.memory()));
+  EXPECT_EQ(kernel->steps_a_pass(), lines);
+  const std::vector<double> first(arrays.array(0), arrays.array(0) + lines * line_words);
+  constexpr double s = std::numbers::sqrt2 - 1;
+  const auto expect = [&](double a, double b, double c) {
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      ASSERT_NEAR(arrays.array(0)[i], a * first[i], 1e-12) << i;
+      ASSERT_NEAR(arrays.array(1)[i], b * first[i], 1e-12) << i;
+      ASSERT_NEAR(arrays.array(2)[i], c * first[i], 1e-12) << i;
+    }
+  };
+  expect(1, 2, 0);
+  kernel->run(lines);
+  expect(1, 2, 1);
+  // In two parts, as any kernel may be run.
+  kernel->run(lines / 3);
+  kernel->run(lines - lines / 3);
+  expect(1, s, 1);
+  kernel->run(lines);
+  expect(1, s, 1 + s);
+  kernel->run(lines);
+  expect(s + s * (1 + s), s, 1 + s);
+  EXPECT_TRUE(kernel->verify());
+}
+
+TEST(Passes, ManyRoundsStayWithinBoundsAndVerify) {
+  const Arrays arrays;
+  const auto kernel = *make_kernel(
+      passes_spec({Operation::copy, Operation::scale, Operation::add, Operation::triad}));
+  ASSERT_TRUE(kernel->prepare(arrays.memory()));
+  kernel->run(4 * lines * 2000);
+  const auto right = kernel->verify();
+  EXPECT_TRUE(right) << right.error().message;
+  EXPECT_NEAR(arrays.array(0)[0], 1, 1e-9);
+}
+
+TEST(Passes, AWrongWordOfAnyArrayIsFound) {
+  for (std::size_t array = 0; array < 3; ++array) {
+    const Arrays arrays;
+    const auto kernel = *make_kernel(
+        passes_spec({Operation::copy, Operation::scale, Operation::add, Operation::triad}));
+    ASSERT_TRUE(kernel->prepare(arrays.memory()));
+    kernel->run(4 * lines);
+    ASSERT_TRUE(kernel->verify());
+    arrays.array(array)[lines * line_words - 1] *= 1 + 1e-9;
+    const auto wrong = kernel->verify();
+    ASSERT_FALSE(wrong) << array;
+    EXPECT_THAT(wrong.error().message,
+                HasSubstr(std::string("stream: ") + "abc"[array] + "[23999]"));
+  }
+}
+
+TEST(Passes, WordsOfTwoPlacesAreNotTakenForEachOther) {
+  const Arrays arrays;
+  const auto kernel = *make_kernel(passes_spec({Operation::copy}));
+  ASSERT_TRUE(kernel->prepare(arrays.memory()));
+  kernel->run(lines);
+  std::swap(arrays.array(2)[3], arrays.array(2)[64]);
+  EXPECT_FALSE(kernel->verify());
+}
+
+TEST(Passes, ReadsAndWritesAloneAreChecked) {
+  const Arrays arrays;
+  for (const Operation operation : {Operation::read, Operation::write}) {
+    const auto kernel = *make_kernel(passes_spec({operation}));
+    ASSERT_TRUE(kernel->prepare(arrays.memory()));
+    kernel->run(3 * lines);
+    EXPECT_TRUE(kernel->verify()) << name_of(operation);
+    arrays.array(0)[17] += 1;
+    EXPECT_FALSE(kernel->verify()) << name_of(operation);
+  }
+}
+
+/// Ranges that were made to last, in the order of the calls.
+struct Lasting {
+  std::vector<std::pair<const void*, std::size_t>> ranges;
+  std::size_t bytes() const {
+    std::size_t sum = 0;
+    for (const auto& range : ranges) sum += range.second;
+    return sum;
+  }
+};
+
+TEST(Passes, PersistWhatWasWrittenWhenTheModeSays) {
+  const Arrays arrays;
+  const std::size_t array_bytes = lines * 64;
+  for (const Persist persist :
+       {Persist::none, Persist::individual, Persist::collective, Persist::per_block}) {
+    Lasting lasting;
+    KernelSpec spec = passes_spec({Operation::triad});
+    spec.persist = persist;
+    const auto kernel = *make_kernel(spec);
+    KernelMemory memory = arrays.memory();
+    memory.persist = [&](const void* start, std::size_t bytes) {
+      lasting.ranges.emplace_back(start, bytes);
+    };
+    ASSERT_TRUE(kernel->prepare(memory));
+    EXPECT_EQ(kernel->persists_together(), persist == Persist::collective);
+    EXPECT_TRUE(lasting.ranges.empty());
+    kernel->run(lines);
+    const bool by_itself = persist == Persist::individual || persist == Persist::per_block;
+    EXPECT_EQ(lasting.bytes(), by_itself ? array_bytes : 0) << name_of(persist);
+    if (persist == Persist::per_block) {
+      EXPECT_GT(lasting.ranges.size(), 1u);
+    }
+    if (persist == Persist::collective) {
+      kernel->persist();
+      EXPECT_EQ(lasting.bytes(), array_bytes);
+    }
+    if (!lasting.ranges.empty()) {
+      EXPECT_EQ(lasting.ranges.front().first, arrays.array(0));
+    }
+  }
+}
+
+TEST(Passes, TooLittleMemoryIsRefused) {
+  const auto kernel = *make_kernel(passes_spec({Operation::copy}));
+  EXPECT_FALSE(kernel->check_size(Bytes{stream_region_bytes(lines).value - 1}));
+  EXPECT_TRUE(kernel->check_size(stream_region_bytes(lines)));
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,229 @@
+#include "legacy/streams.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/say.h"
+#include "benchmarks/stream/stream.h"
+#include "engine/agreement.h"
+#include "fleet/summary.h"
+#include "legacy/program.h"
+
+namespace numatlas::legacy {
+namespace {
+
+const char* name_of(StreamVariant variant) {
+  switch (variant) {
+    case StreamVariant::memory: return "distributed_streams";
+    case StreamVariant::pmem: return "distributed_streams_pmem";
+    case StreamVariant::memkind: return "distributed_streams_memkind";
+  }
+  return "distributed_streams";
+}
+
+const Wording stream_wording{
+    {"ask for less with --elements or --size, or for fewer ranks or --threads",
+     "give fewer CACHE_ELEMENTS, or start fewer processes or threads"},
+    {"ask for 2 or more; an interval takes 7", "give 2 or more"},
+    {"--elements", "CACHE_ELEMENTS"},
+    {"--repeats", "REPEATS"},
+    {"--dat", "memory_results"}};
+
+struct Arguments {
+  std::string cache_elements, repeats, path;
+};
+
+void declare(CLI::App& app, StreamVariant variant, Arguments& arguments) {
+  app.name(name_of(variant));
+  app.add_option("CACHE_ELEMENTS", arguments.cache_elements,
+                 "elements of 8 bytes that the last-level cache holds; the arrays are 4 times as "
+                 "large, among the processes of a node")
+      ->required();
+  app.add_option("REPEATS", arguments.repeats,
+                 "how often each kernel runs; the first does not count")
+      ->required();
+  if (variant == StreamVariant::memory) {
+    // The original takes it from every program's users, and this one has no use for it.
+    app.add_option("PMEM_PATH", arguments.path, "ignored");
+  } else {
+    app.add_option("PMEM_PATH", arguments.path,
+                   variant == StreamVariant::pmem
+                       ? "folder on persistent memory; PMEM_PATH0, PMEM_PATH1, ... where these "
+                         "exist: one for each socket"
+                       : "folder on persistent memory")
+        ->required();
+  }
+  app.footer(
+      "\nThreads of a process: OMP_NUM_THREADS. `numatlas stream` measures the same with more "
+      "options.\nman distributed_streams");
+}
+
+/// Of a run that numatlas made: the mode's kernels and their rows.
+struct Line {
+  std::string name;
+  TimeRow row;
+};
+
+constexpr std::size_t name_width = 12;
+
+std::string capitalized(std::string word) {
+  word.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(word.front())));
+  return word;
+}
+
+std::string line_of(const Line& line, const std::string& place) {
+  const auto mb = [](double rate) { return rate * 1e-6; };
+  return fmt::format("{:<{}}{:>17.1f}: {:>10.6f}: {:>13.1f}: {:>10.6f}: {:>13.1f}: {:>10.6f}{}{}\n",
+                     line.name + ":", name_width, mb(line.row.average_rate), line.row.average,
+                     mb(line.row.maximum_rate), line.row.minimum, mb(line.row.minimum_rate),
+                     line.row.maximum, place.empty() ? "" : "  ", place);
+}
+
+/// Where both a folder and numbered ones are, the numbered ones are meant.
+bool has_folder_for_each_socket(const std::string& path) {
+  std::error_code none;
+  return std::filesystem::is_directory(path + "0", none);
+}
+
+/// One of the programs' runs of `numatlas stream`, on all ranks.
+Expected<void> run_task(Comm& comm, const std::vector<std::string>& words,
+                        const std::function<std::string(const Fleet&)>& table) {
+  auto parsed = parse_run("stream", words);
+  if (!parsed) return fail(parsed.error());
+  StreamHooks hooks;
+  hooks.table = table;
+  const auto& stream = dynamic_cast<const Stream&>(*parsed->benchmark);
+  const auto ran = stream.run(parsed->options, comm, hooks);
+  if (!ran) return fail(ran.error());
+  return {};
+}
+
+Expected<std::uint64_t> read_count(const std::string& text, const char* name) {
+  std::uint64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code == std::errc{} && end == text.data() + text.size() && value > 0) return value;
+  return fail(ErrorKind::usage, fmt::format("{}: '{}' is not a whole number from 1", name, text),
+              "see --help");
+}
+
+int fewest_processes(const Comm& comm) {
+  int fewest = comm.size();
+  for (std::size_t host = 0; host < comm.layout().hosts.size(); ++host)
+    fewest = std::min(fewest, comm.layout().ranks_on(static_cast<int>(host)));
+  return fewest;
+}
+
+std::string persistent_tables(const Fleet& fleet) {
+  std::string text;
+  std::set<std::string> done;
+  for (const FleetKernel& kernel : fleet.kernels) {
+    if (!done.insert(kernel.mode).second) continue;
+    text += streams_banner(fleet,
+                           fmt::format("Stream Persistent Memory Task ({} persist)", kernel.mode)) +
+            streams_table(fleet, kernel.mode) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::uint64_t elements_a_process(std::uint64_t cache_elements, int fewest_processes) {
+  return std::max<std::uint64_t>(
+      1, 4 * cache_elements / static_cast<std::uint64_t>(std::max(1, fewest_processes)));
+}
+
+std::string streams_banner(const Fleet& fleet, const std::string& task) {
+  const auto mib_of = [](double bytes) { return bytes / static_cast<double>(mib); };
+  const auto gib_of = [](double bytes) { return bytes / static_cast<double>(gib); };
+  const double array = static_cast<double>(fleet.elements) * 8;
+  int most = 0, least = fleet.ranks, threads = 0;
+  for (const HostKind& kind : fleet.kinds) {
+    most = std::max(most, kind.processes);
+    least = std::min(least, kind.processes);
+    if (kind.processes > 0) threads = std::max(threads, kind.workers / kind.processes);
+  }
+  const double node = 3 * array * most;
+  const std::string a_node =
+      least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most);
+  return fmt::format(
+      "{}\n"
+      "This system uses 8 bytes per array element.\n"
+      "Array size = {} (elements), Offset = 0 (elements)\n"
+      "Memory per array = {:.1f} MiB (= {:.1f} GiB).\n"
+      "Total memory required per process = {:.1f} MiB (= {:.1f} GiB).\n"
+      "Total memory required per node = {:.1f} MiB (= {:.1f} GiB).\n"
+      "Each kernel will be executed {} times.\n"
+      "The *best* time for each kernel (excluding the first iteration)\n"
+      "will be used to compute the reported bandwidth.\n"
+      "Running with {} MPI processes, each with {} OpenMP threads. {} processes per node\n",
+      task, fleet.elements, mib_of(array), gib_of(array), mib_of(3 * array), gib_of(3 * array),
+      mib_of(node), gib_of(node), fleet.repeats, fleet.ranks, threads, a_node);
+}
+
+std::string streams_table(const Fleet& fleet, const std::string& mode) {
+  std::string text = fmt::format(
+      "{:<{}}{:>17}  {:>10}  {:>13}  {:>10}  {:>13}  {:>10}  {}\n"
+      "{:<{}}{:>17}  {:>10}  {:>13}  {:>10}  {:>13}  {:>10}  {}\n{}\n",
+      "Benchmark", name_width, "Average Bandwidth", "Avg Time", "Max Bandwidth", "Min Time",
+      "Min Bandwidth", "Max Time", "Max Time Location", "", name_width, "(MB/s)", "(seconds)",
+      "(MB/s)", "(seconds)", "(MB/s)", "(seconds)", "(proc name)", std::string(118, '-'));
+  const auto rows = rows_of(fleet);
+  std::string nodes;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i] || fleet.kernels[i].mode != mode) continue;
+    const std::string name = capitalized(fleet.kernels[i].name);
+    const KernelRows& both = *rows[i];
+    text += line_of({name, both.process}, fleet.hosts[both.process.slowest_host].name);
+    // The original's average: that of the processes, whose rates it adds up.
+    TimeRow node = both.slowest;
+    node.average = both.process.average;
+    node.average_rate = both.summed_rate;
+    nodes += line_of({"Node " + name, node}, "");
+  }
+  return text + nodes;
+}
+
+int distributed_streams(StreamVariant variant, const std::vector<std::string>& words) {
+  CLI::App app("STREAM over MPI ranks and OpenMP threads, by process and by node.");
+  Arguments arguments;
+  declare(app, variant, arguments);
+  if (const auto ended = parse_program(app, words)) return *ended;
+  const auto cache = read_count(arguments.cache_elements, "CACHE_ELEMENTS");
+  if (!cache) return end_with_error(cache.error());
+  return run_on_ranks(stream_wording, [&](Comm& comm) -> Expected<void> {
+    if (variant == StreamVariant::memory && !arguments.path.empty() && comm.rank() == 0) {
+      say(fmt::format("{}: warning: PMEM_PATH is ignored: {}_pmem measures it\n", name_of(variant),
+                      name_of(variant)));
+    }
+    std::vector<std::string> common{
+        "-q", "--repeats", arguments.repeats, "--elements",
+        std::to_string(elements_a_process(*cache, fewest_processes(comm)))};
+    const std::vector<std::string> test = test_words();
+    common.insert(common.end(), test.begin(), test.end());
+    std::vector<std::string> memory = common;
+    memory.insert(memory.end(), {"--dat", "."});
+    auto ran = run_task(comm, memory, [&](const Fleet& fleet) {
+      return streams_banner(fleet, "Stream Memory Task") + streams_table(fleet, "memory") +
+             (variant == StreamVariant::memory ? "" : "\n");
+    });
+    if (!ran || variant == StreamVariant::memory) return ran;
+    std::string place = (variant == StreamVariant::pmem ? "pmem:" : "memkind:") + arguments.path;
+    if (variant == StreamVariant::pmem && has_folder_for_each_socket(arguments.path))
+      place += "{socket}";
+    std::vector<std::string> persistent = common;
+    persistent.insert(persistent.end(), {"--memory", place});
+    if (variant == StreamVariant::pmem) {
+      persistent.insert(persistent.end(), {"--persist", "none,individual,collective", "--kernels",
+                                           "copy,scale,add,triad,read,write"});
+    }
+    return run_task(comm, persistent, persistent_tables);
+  });
+}
+
+}  // namespace numatlas::legacy
