@@ -1,4 +1,5 @@
-# What the build uses. Required: fmt, nlohmann-json, CLI11, tl-expected, hwloc, Highway, toml++.
+# What the build uses. Required: fmt, nlohmann-json, CLI11, tl-expected, hwloc, Highway, toml++,
+# pugixml.
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
@@ -16,6 +17,11 @@ if(NOT TARGET hwy::hwy)
 endif()
 # Header only; what its packages' own CMake files say would link a library.
 find_path(tomlplusplus_include toml++/toml.h REQUIRED)
+find_package(pugixml CONFIG QUIET)
+if(NOT TARGET pugixml::pugixml)
+  pkg_check_modules(pugixml REQUIRED IMPORTED_TARGET pugixml)
+  add_library(pugixml::pugixml ALIAS PkgConfig::pugixml)
+endif()
 if(NUMATLAS_OPENMP)
   find_package(OpenMP COMPONENTS CXX)
 endif()

@@ -27,6 +27,9 @@ struct TimeRow {
 struct KernelRows {
   TimeRow process;  ///< each process of each round
   TimeRow host;     ///< each host of each round: its slowest process
+  /// False where a file tells nothing of single processes: then the shortest time of `process` and
+  /// its rate are not known (and 0); its average and longest are.
+  bool fastest_process_known = true;
   /// The host row's average as system E counts it: all bytes of a host over the average time of a
   /// process (may lie over the maximum).
   double summed_rate = 0;

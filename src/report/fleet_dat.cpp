@@ -1,0 +1,275 @@
+#include "report/fleet_dat.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <pugixml.hpp>
+
+#include "base/text.h"
+#include "fleet/summary.h"
+
+namespace numatlas {
+namespace {
+
+/// Processes of a host, threads of each.
+struct HostShape {
+  int processes = 1, threads = 1;
+  friend auto operator<=>(const HostShape&, const HostShape&) = default;
+};
+
+HostShape shape_of(const HostKind& kind) {
+  const int processes = std::max(1, kind.processes);
+  return {processes, std::max(1, (kind.workers + processes - 1) / processes)};
+}
+
+/// That of most hosts; of two as frequent the larger.
+HostShape common_shape(const Fleet& fleet) {
+  std::map<HostShape, std::size_t> counts;
+  for (const FleetHost& host : fleet.hosts) ++counts[shape_of(fleet.kinds[host.kind])];
+  HostShape common;
+  std::size_t most = 0;
+  for (const auto& [shape, count] : counts) {
+    if (count < most) continue;
+    most = count;
+    common = shape;
+  }
+  return common;
+}
+
+/// "copy", "copy_individual".
+std::string dat_kernel(const Fleet& fleet, std::size_t index) {
+  const FleetKernel& kernel = fleet.kernels[index];
+  std::string name = kernel.name;
+  if (kernel.mode != "memory") name += "_" + kernel.mode;
+  // The same kernel again, with other stores.
+  for (std::size_t i = 0; i < index; ++i) {
+    const FleetKernel& other = fleet.kernels[i];
+    if (other.name == kernel.name && other.mode == kernel.mode) return name + "_" + kernel.stores;
+  }
+  return name;
+}
+
+std::string capitalised(std::string name) {
+  if (!name.empty()) name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+  return name;
+}
+
+void add_text(pugi::xml_node parent, const std::string& name, const std::string& text) {
+  parent.append_child(name.c_str()).text().set(text.c_str());
+}
+
+/// The shortest text that reads back as the same number.
+std::string exact(double value) { return fmt::format("{}", value); }
+
+struct TextWriter final : pugi::xml_writer {
+  std::string text;
+  void write(const void* data, std::size_t size) override {
+    text.append(static_cast<const char*>(data), size);
+  }
+};
+
+/// Reads elements; the first problem is kept.
+class DatReader {
+ public:
+  std::string problem;
+
+  std::string text(const pugi::xml_node& parent, const char* name) {
+    const pugi::xml_node child = parent.child(name);
+    if (!child) return reject(fmt::format("<{}> has no <{}>", parent.name(), name)), "";
+    return std::string(trim(child.child_value()));
+  }
+  double real(const pugi::xml_node& parent, const char* name) {
+    const std::string value = text(parent, name);
+    double number = 0;
+    const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), number);
+    const bool whole = code == std::errc{} && end == value.data() + value.size();
+    // The largest that can still be a count, a size or a time.
+    if (!whole || !std::isfinite(number) || !(number > 0) || number > 1e18)
+      reject(fmt::format("<{}> of <{}> is '{}', not a number above 0", name, parent.name(), value));
+    return number;
+  }
+  int count(const pugi::xml_node& parent, const char* name) {
+    constexpr double most = 1 << 30;
+    const double value = real(parent, name);
+    if (!problem.empty()) return 1;
+    if (value > most || value != std::floor(value))
+      reject(fmt::format("<{}> is {}, not a whole number", name, value));
+    return problem.empty() ? static_cast<int>(value) : 1;
+  }
+  void reject(const std::string& what) {
+    if (problem.empty()) problem = what;
+  }
+};
+
+/// "copy_individual" -> copy, individual.
+FleetKernel kernel_named(const std::string& name, double bytes) {
+  FleetKernel kernel;
+  const std::size_t mode = name.find('_');
+  kernel.name = name.substr(0, mode);
+  kernel.mode = mode == std::string::npos ? "memory" : name.substr(mode + 1);
+  kernel.bytes = static_cast<std::uint64_t>(bytes);
+  return kernel;
+}
+
+constexpr std::string_view size_suffix = "_size";
+
+void read_kernels(DatReader& reader, const pugi::xml_node& configuration, Fleet& fleet,
+                  std::vector<std::string>& names) {
+  for (const pugi::xml_node& child : configuration.children()) {
+    const std::string_view name = child.name();
+    if (!name.ends_with(size_suffix) || name.size() == size_suffix.size()) continue;
+    names.emplace_back(name.substr(0, name.size() - size_suffix.size()));
+    const double bytes = reader.real(configuration, child.name());
+    fleet.kernels.push_back(kernel_named(names.back(), bytes));
+    // An array is a half of copy's and scale's bytes, a third of add's and triad's.
+    if (names.back() == "copy") fleet.elements = fleet.kernels.back().bytes / 2 / 8;
+  }
+  if (names.empty()) reader.reject("<configuration> has no size of a kernel (<copy_size> ...)");
+}
+
+std::size_t kind_index(Fleet& fleet, const HostShape& shape) {
+  HostKind kind;
+  kind.processes = shape.processes;
+  kind.workers = shape.processes * shape.threads;
+  const auto found = std::find(fleet.kinds.begin(), fleet.kinds.end(), kind);
+  const auto index = static_cast<std::size_t>(found - fleet.kinds.begin());
+  if (found == fleet.kinds.end()) fleet.kinds.push_back(kind);
+  return index;
+}
+
+void read_node(DatReader& reader, const pugi::xml_node& node, const HostShape& common,
+               const std::vector<std::string>& kernels, Fleet& fleet) {
+  FleetHost host;
+  host.name = reader.text(node, "name");
+  if (host.name.empty()) reader.reject("a <node> has no name");
+  HostShape shape = common;
+  if (node.child("processes")) shape.processes = reader.count(node, "processes");
+  if (node.child("threads")) shape.threads = reader.count(node, "threads");
+  host.kind = kind_index(fleet, shape);
+  host.first_rank = fleet.ranks;
+  fleet.ranks += shape.processes;
+  for (const std::string& kernel : kernels) {
+    auto& summary = host.summaries.emplace_back();
+    const pugi::xml_node times = node.child(capitalised(kernel).c_str());
+    if (!times) continue;
+    summary = HostSummary{reader.real(times, "Average"), reader.real(times, "Minimum"),
+                          reader.real(times, "Maximum")};
+    if (reader.problem.empty() && summary->minimum > summary->maximum)
+      reader.reject(
+          fmt::format("of {}, <{}>: the minimum is above the maximum", host.name, times.name()));
+  }
+  fleet.hosts.push_back(std::move(host));
+}
+
+/// The start of a run from its file's name: "..-hhmmddMMyyyy.dat".
+std::string started_from(const std::string& name) {
+  constexpr std::size_t digits = 12;
+  const std::size_t dash = name.rfind('-');
+  if (dash == std::string::npos || name.size() < dash + 1 + digits) return "";
+  const std::string stamp = name.substr(dash + 1, digits);
+  const std::string rest = name.substr(dash + 1 + digits);
+  if (stamp.find_first_not_of("0123456789") != std::string::npos) return "";
+  if (!rest.empty() && rest[0] >= '0' && rest[0] <= '9') return "";
+  const auto part = [&](std::size_t at, std::size_t length) { return stamp.substr(at, length); };
+  if (part(0, 2) > "23" || part(2, 2) > "59" || part(4, 2) > "31" || part(6, 2) > "12") return "";
+  return fmt::format("{}-{}-{}T{}:{}:00Z", part(8, 4), part(6, 2), part(4, 2), part(0, 2),
+                     part(2, 2));
+}
+
+}  // namespace
+
+std::string dat_name(const Fleet& fleet) {
+  const HostShape shape = common_shape(fleet);
+  const std::string& iso = fleet.started;  // 2021-04-01T10:01:00Z
+  std::string stamp;
+  if (iso.size() >= 16) {
+    stamp = iso.substr(11, 2) + iso.substr(14, 2) + iso.substr(8, 2) + iso.substr(5, 2) +
+            iso.substr(0, 4);
+  }
+  return fmt::format("memory_results-{}x{}-{}.dat", shape.processes, shape.threads, stamp);
+}
+
+std::string dat_text(const Fleet& fleet) {
+  pugi::xml_document document;
+  pugi::xml_node declaration = document.append_child(pugi::node_declaration);
+  declaration.append_attribute("version") = "1.0";
+  declaration.append_attribute("encoding") = "utf-8";
+  pugi::xml_node run = document.append_child("stream_run");
+  add_text(run, "experiment", dat_name(fleet));
+  pugi::xml_node configuration = run.append_child("configuration");
+  const HostShape common = common_shape(fleet);
+  add_text(configuration, "processes_per_node", std::to_string(common.processes));
+  add_text(configuration, "threads_per_process", std::to_string(common.threads));
+  add_text(configuration, "number_of_nodes", std::to_string(fleet.hosts.size()));
+  for (std::size_t i = 0; i < fleet.kernels.size(); ++i)
+    add_text(configuration, dat_kernel(fleet, i) + std::string(size_suffix),
+             std::to_string(fleet.kernels[i].bytes));
+  pugi::xml_node results = run.append_child("results");
+  for (const FleetHost& host : fleet.hosts) {
+    pugi::xml_node node = results.append_child("node");
+    add_text(node, "name", host.name);
+    const HostShape shape = shape_of(fleet.kinds[host.kind]);
+    if (shape != common) {
+      add_text(node, "processes", std::to_string(shape.processes));
+      add_text(node, "threads", std::to_string(shape.threads));
+    }
+    for (std::size_t i = 0; i < fleet.kernels.size(); ++i) {
+      const auto times = times_of(fleet, host, i);
+      if (!times) continue;
+      pugi::xml_node kernel = node.append_child(capitalised(dat_kernel(fleet, i)).c_str());
+      add_text(kernel, "Average", exact(times->process_average));
+      add_text(kernel, "Minimum", exact(times->minimum));
+      add_text(kernel, "Maximum", exact(times->maximum));
+    }
+  }
+  TextWriter writer;
+  document.save(writer, " ", pugi::format_indent, pugi::encoding_utf8);
+  return writer.text;
+}
+
+Expected<Fleet> fleet_from_dat(const std::string& text, const std::string& name) {
+  pugi::xml_document document;
+  const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size());
+  const char* hint = "was it cut off while it was copied?";
+  if (!parsed)
+    return fail(ErrorKind::usage,
+                fmt::format("not complete XML: {} at byte {}", parsed.description(), parsed.offset),
+                hint);
+  const pugi::xml_node run = document.child("stream_run");
+  if (!run)
+    return fail(ErrorKind::usage, "no results of STREAM: it has no <stream_run>",
+                "name a memory_results-PxT-TIMESTAMP.dat or a JSON file of 'numatlas stream'");
+  DatReader reader;
+  Fleet fleet;
+  fleet.command = "stream";
+  fleet.complete = true;
+  fleet.ranks = 0;
+  fleet.started = started_from(name);
+  if (fleet.started.empty())
+    fleet.started = started_from(std::string(trim(run.child_value("experiment"))));
+  const pugi::xml_node configuration = run.child("configuration");
+  if (!configuration) reader.reject("<stream_run> has no <configuration>");
+  HostShape common;
+  std::vector<std::string> kernels;
+  if (reader.problem.empty()) {
+    common = {reader.count(configuration, "processes_per_node"),
+              reader.count(configuration, "threads_per_process")};
+    read_kernels(reader, configuration, fleet, kernels);
+  }
+  for (const pugi::xml_node& node : run.child("results").children("node"))
+    if (reader.problem.empty()) read_node(reader, node, common, kernels, fleet);
+  if (reader.problem.empty()) {
+    const int nodes = reader.count(configuration, "number_of_nodes");
+    if (reader.problem.empty() && static_cast<std::size_t>(nodes) != fleet.hosts.size())
+      reader.reject(
+          fmt::format("<number_of_nodes> is {}, but <results> has {}", nodes, fleet.hosts.size()));
+  }
+  if (!reader.problem.empty()) return fail(ErrorKind::usage, reader.problem, hint);
+  return fleet;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,15 @@
+// Stored results of STREAM over hosts.
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "fleet/fleet.h"
+
+namespace numatlas {
+
+/// JSON of `numatlas stream`, or a .dat of it or of distributed_streams: told apart by content.
+/// Errors name the file.
+Expected<Fleet> read_fleet(const std::string& path);
+
+}  // namespace numatlas

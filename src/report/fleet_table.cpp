@@ -1,0 +1,183 @@
+#include "report/fleet_table.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fleet/summary.h"
+#include "report/worker_table.h"
+
+namespace numatlas {
+namespace {
+
+constexpr double giga = 1e9;
+
+std::string counted(std::size_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+/// Texts that hosts have, each once, with who has it; in the order of their first host.
+struct SharedText {
+  std::string text;
+  std::vector<std::string> hosts;
+};
+template <class TextsOf>
+std::vector<SharedText> shared_texts(const Fleet& fleet, TextsOf texts_of) {
+  std::vector<SharedText> shared;
+  std::map<std::string, std::size_t> places;
+  for (const FleetHost& host : fleet.hosts) {
+    for (const std::string& text : texts_of(host)) {
+      const auto [place, fresh] = places.try_emplace(text, shared.size());
+      if (fresh) shared.push_back({text, {}});
+      std::vector<std::string>& hosts = shared[place->second].hosts;
+      if (hosts.empty() || hosts.back() != host.name) hosts.push_back(host.name);
+    }
+  }
+  return shared;
+}
+
+std::string said_by(const SharedText& shared, std::size_t all) {
+  if (shared.hosts.size() == all) return shared.text;
+  return fmt::format("{}: {}", names_text(shared.hosts), shared.text);
+}
+
+std::vector<std::string> row_cells(const char* what, const FleetKernel& kernel, const TimeRow& row,
+                                   const std::string& where) {
+  // A time that is not known is 0, which no pass takes.
+  const auto rate = [](double value) {
+    return value > 0 ? fmt::format("{:.2f}", value / giga) : "-";
+  };
+  const auto time = [](double value) { return value > 0 ? fmt::format("{:.6f}", value) : "-"; };
+  std::vector<std::string> cells{fmt::format("{} {}", what, full_name(kernel)),
+                                 rate(row.average_rate),
+                                 time(row.average),
+                                 rate(row.maximum_rate),
+                                 time(row.minimum),
+                                 rate(row.minimum_rate),
+                                 time(row.maximum)};
+  cells.push_back(row.rates ? rate(row.rates->median) : "-");
+  cells.push_back(row.rates && row.rates->ci_low
+                      ? rate(*row.rates->ci_low) + "-" + rate(*row.rates->ci_high)
+                      : "-");
+  cells.push_back(where);
+  return cells;
+}
+
+std::string rows_text(const Fleet& fleet) {
+  std::vector<std::vector<std::string>> cells{
+      {"", "average", "time", "best", "time", "worst", "time", "median", "95 % interval",
+       "worst at"},
+      {"", "GB/s", "s", "GB/s", "s", "GB/s", "s", "GB/s", "GB/s", ""}};
+  const auto rows = rows_of(fleet);
+  for (const bool of_hosts : {false, true}) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!rows[i]) continue;
+      const TimeRow& row = of_hosts ? rows[i]->host : rows[i]->process;
+      const std::string& host = fleet.hosts[row.slowest_host].name;
+      const bool known = !of_hosts && row.slowest_rank >= 0;
+      cells.push_back(
+          row_cells(of_hosts ? "Node" : "Process", fleet.kernels[i], row,
+                    known ? fmt::format("rank {} on {}", row.slowest_rank, host) : host));
+    }
+  }
+  if (cells.size() == 2) return "no host has finished a round\n";
+  return aligned(cells, 1);
+}
+
+std::string stores_text(const Fleet& fleet) {
+  std::vector<std::string> stores;
+  for (const FleetKernel& kernel : fleet.kernels) {
+    const bool known = std::find(stores.begin(), stores.end(), kernel.stores) != stores.end();
+    if (!kernel.stores.empty() && !known) stores.push_back(kernel.stores);
+  }
+  return fmt::format("{}", fmt::join(stores, ", "));
+}
+
+std::string head_text(const Fleet& fleet) {
+  int processes = 0;
+  for (const FleetHost& host : fleet.hosts) processes += fleet.kinds[host.kind].processes;
+  std::string text =
+      fmt::format("STREAM on {}, {}", counted(fleet.hosts.size(), "node", "nodes"),
+                  counted(static_cast<std::size_t>(processes), "process", "processes"));
+  if (fleet.elements > 0) {
+    text += fmt::format(", 3 arrays of {} elements ({}) each", fleet.elements,
+                        to_rounded_text(Bytes{fleet.elements * 8}));
+  }
+  text += '\n';
+  std::vector<std::string> how;
+  const std::size_t rounds = finished_rounds(fleet);
+  if (rounds > 1) how.push_back(fmt::format("{} rounds, the first left out", rounds));
+  if (rounds == 1) how.emplace_back("one round, which also warmed up");
+  if (!fleet.memory.empty()) how.push_back("memory: " + fleet.memory);
+  if (const std::string stores = stores_text(fleet); !stores.empty())
+    how.push_back("stores: " + stores);
+  if (!fleet.isa.empty()) how.push_back("kernels: " + fleet.isa);
+  if (!how.empty()) text += fmt::format("{}\n", fmt::join(how, "; "));
+  return text;
+}
+
+std::string kinds_text(const Fleet& fleet) {
+  std::vector<std::vector<std::string>> names(fleet.kinds.size());
+  for (const FleetHost& host : fleet.hosts) names[host.kind].push_back(host.name);
+  std::string text;
+  for (std::size_t kind = 0; kind < names.size(); ++kind) {
+    if (names[kind].empty()) continue;
+    text += fmt::format("{} ({}): {}\n", counted(names[kind].size(), "node", "nodes"),
+                        names_text(names[kind]), to_text(fleet.kinds[kind]));
+  }
+  return text;
+}
+
+std::string placement_text(const Fleet& fleet) {
+  // Where hosts differ the first few show how; --json has all.
+  constexpr std::size_t most_shown = 3;
+  const auto shared = shared_texts(fleet, [](const FleetHost& host) {
+    return host.placement.empty() ? std::vector<std::string>{}
+                                  : std::vector<std::string>{host.placement};
+  });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(shared.size(), most_shown); ++i)
+    text += fmt::format("placement: {}\n", said_by(shared[i], fleet.hosts.size()));
+  if (shared.size() > most_shown)
+    text += fmt::format("placement: {} more\n", shared.size() - most_shown);
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> host_warnings(const Fleet& fleet) {
+  std::vector<std::string> warnings;
+  for (const SharedText& shared :
+       shared_texts(fleet, [](const FleetHost& host) { return host.warnings; }))
+    warnings.push_back(said_by(shared, fleet.hosts.size()));
+  return warnings;
+}
+
+std::string slow_text(const Fleet& fleet, const SlowReport& slow, const SlowRule& rule) {
+  std::string text;
+  if (!slow.hosts.empty()) {
+    text +=
+        fmt::format("Slow nodes, {} of {} ({}):\n", slow.hosts.size(), slow.judged, to_text(rule));
+    for (const SlowHost& host : slow.hosts) text += "  " + to_text(fleet, host) + "\n";
+  } else if (slow.judged > 0) {
+    text += fmt::format("no slow nodes among {} (slow: {})\n", slow.judged, to_text(rule));
+  }
+  for (const std::string& why : slow.not_judged) text += "not judged: " + why + "\n";
+  return text;
+}
+
+std::string fleet_table(const Fleet& fleet, const SlowReport& slow, const SlowRule& rule) {
+  std::string text = head_text(fleet) + "\n" + rows_text(fleet) + "\n" + kinds_text(fleet) +
+                     placement_text(fleet) + slow_text(fleet, slow, rule);
+  if (!fleet.complete) {
+    text += fmt::format("incomplete: {} of {} rounds{}\n", finished_rounds(fleet), fleet.repeats,
+                        fleet.incomplete_reason.empty() ? "" : ": " + fleet.incomplete_reason);
+  }
+  for (const std::string& warning : fleet.warnings) text += "warning: " + warning + "\n";
+  for (const std::string& warning : host_warnings(fleet)) text += "warning: " + warning + "\n";
+  return text;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,28 @@
+// A fleet for other programs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "fleet/fleet.h"
+#include "fleet/slow_nodes.h"
+
+namespace numatlas {
+
+/// Stable `key=value` lines, for ReFrame and the like: a line `numatlas_stream` for each kernel, a
+/// line `numatlas_stream_slow` for each slow host and kernel, and `numatlas_stream_summary` last.
+/// Rates are whole bytes a second. Keys may be added, not taken away (docs/results.md).
+std::string fleet_lines(const Fleet& fleet, const SlowReport& slow);
+
+/// Gauges for the textfile collector of Prometheus' node exporter (valid OpenMetrics as well):
+/// bandwidth of each host and kernel, who is slow, counts, when it ran. No timestamps.
+std::string fleet_openmetrics(const Fleet& fleet, const SlowReport& slow);
+
+/// A row a host, kernel and round; empty where a value could not be had.
+std::string fleet_csv(const Fleet& fleet);
+
+/// Seconds since 1970 of an ISO 8601 time in UTC ("2026-11-21T10:01:05Z"); nullopt for others.
+std::optional<std::int64_t> unix_seconds(const std::string& iso);
+
+}  // namespace numatlas
