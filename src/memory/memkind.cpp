@@ -10,7 +10,6 @@
 
 #include "base/text.h"
 #include "memory/library.h"
-#include "memory/memkind.h"
 #include "memory/sources.h"
 #include "placement/kernel_calls.h"
 

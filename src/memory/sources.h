@@ -30,6 +30,8 @@ std::uint64_t memkind_bytes(std::uint64_t bytes);
 /// Whether a source can be had: its library, the kind.
 Expected<void> check_pmem();
 Expected<void> check_memkind(const MemoryPlacement& placement);
+/// Kinds that memkind says are available here, without MEMKIND_. Error: the library is not there.
+Expected<std::vector<std::string>> available_kinds();
 
 /// Whether a folder can hold files: there, a folder, may be written to.
 Expected<void> check_folder(const MemoryPlacement& placement);
