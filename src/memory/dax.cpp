@@ -65,21 +65,27 @@ std::string link_name(const std::string& path) {
   return error ? "" : target.filename().string();
 }
 
+/// `folder` is the device's in sysfs.
+tl::unexpected<Error> in_use(const MemoryPlacement& placement, const std::string& folder,
+                             const std::string& name) {
+  const auto node = node_in(folder + "/target_node");
+  return fail(
+      ErrorKind::unavailable,
+      fmt::format("{}: this memory is in use as system memory (system-ram){}",
+                  option_text(placement), node ? fmt::format(", as node {}", node->value) : ""),
+      fmt::format("{}make it a device with daxctl reconfigure-device --mode=devdax {}",
+                  node ? fmt::format("use --memory bind:{}, or ", node->value) : "", name));
+}
+
+bool is_system_memory(const std::string& folder) { return link_name(folder + "/driver") == "kmem"; }
+
 /// There is no device file; it may be memory of the system instead.
 tl::unexpected<Error> no_device(const MemoryPlacement& placement, const std::string& path,
                                 int error) {
   const std::string option = option_text(placement);
   const std::string name = std::filesystem::path(path).filename().string();
   const std::string folder = "/sys/bus/dax/devices/" + name;
-  if (error == ENOENT && link_name(folder + "/driver") == "kmem") {
-    const auto node = node_in(folder + "/target_node");
-    return fail(
-        ErrorKind::unavailable,
-        fmt::format("{}: this memory is in use as system memory (system-ram){}", option,
-                    node ? fmt::format(", as node {}", node->value) : ""),
-        fmt::format("{}make it a device with daxctl reconfigure-device --mode=devdax {}",
-                    node ? fmt::format("use --memory bind:{}, or ", node->value) : "", name));
-  }
+  if (error == ENOENT && is_system_memory(folder)) return in_use(placement, folder, name);
   const std::string text = fmt::format("{}: {}", option, errno_text(error));
   if (error == ENAMETOOLONG) return fail(ErrorKind::usage, text);
   if (error == EACCES) return fail(ErrorKind::permission, text);
@@ -106,6 +112,7 @@ Expected<DaxDevice> find_dax(const MemoryPlacement& placement) {
   if (!folder) return fail(folder.error());
   DaxDevice device;
   device.name = link_name(*folder);
+  if (is_system_memory(*folder)) return in_use(placement, *folder, device.name);
   const auto size = kernel::read_number(*folder + "/size");
   if (!device.name.starts_with("dax") || !size || *size <= 0) {
     return fail(ErrorKind::unavailable,

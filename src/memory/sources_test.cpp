@@ -4,6 +4,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -229,9 +230,22 @@ TEST(Pmem, FoldersThatWillNotDo) {
   EXPECT_EQ(name.kind, ErrorKind::usage);
   EXPECT_THAT(name.message, HasSubstr("File name too long"));
   EXPECT_EQ(fit_error(mib, memory + std::string(5000, '/')).kind, ErrorKind::usage);
-  // Also for root, who may write everywhere else.
-  const Error unwritable = fit_error(mib, "pmem:/proc/self/task");
-  EXPECT_EQ(unwritable.kind, ErrorKind::permission) << unwritable.message;
+}
+
+TEST(Pmem, AFolderThatMayNotBeWrittenTo) {
+  NEEDS_LIBPMEM();
+  const SourceFolder folder;
+  // Root may write everywhere, but where nobody may.
+  const bool mounted = mount("tmpfs", folder.text().c_str(), "tmpfs", MS_RDONLY, "size=4m") == 0;
+  if (!mounted && geteuid() == 0) {
+    GTEST_SKIP() << "root, and nothing can be mounted here: " << errno_text(errno);
+  }
+  if (!mounted) fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
+  const Error unwritable = fit_error(mib, "pmem:" + folder.text());
+  if (mounted) umount2(folder.text().c_str(), MNT_DETACH);
+  if (!mounted) fs::permissions(folder.path(), fs::perms::owner_all);
+  EXPECT_EQ(unwritable.kind, ErrorKind::permission);
+  EXPECT_THAT(unwritable.message, HasSubstr("no file can be made there: "));
 }
 
 TEST(Sources, PagesAreTheSourcesOwn) {
@@ -295,6 +309,9 @@ class DaxRoot {
   void write(const char* file, const std::string& text) const {
     std::ofstream(device_ / file) << text << '\n';
   }
+  void in_use() const {
+    fs::create_directory_symlink("../../bus/dax/drivers/kmem", device_ / "driver");
+  }
   const SourceFolder& folder() const { return folder_; }
 
  private:
@@ -350,6 +367,11 @@ TEST(Dax, WhatIsNoDevice) {
   fs::create_directories(kmem);
   fs::create_directory_symlink("../../drivers/kmem", kmem / "driver");
   std::ofstream(kmem / "target_node") << "3\n";
+  // Some kernels keep the file of a device that is in use so, others do not.
+  root.in_use();
+  const Error kept = fit_error(mib, "dax:/dev/null");
+  EXPECT_EQ(kept.kind, ErrorKind::unavailable);
+  EXPECT_THAT(kept.message, HasSubstr("in use as system memory (system-ram), as node 2"));
   const Error used = fit_error(mib, "dax:/dev/dax1.0");
   EXPECT_EQ(used.kind, ErrorKind::unavailable);
   EXPECT_THAT(used.message, HasSubstr("in use as system memory (system-ram), as node 3"));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "placement/residency.h"
 #include "placement/test_machines.h"
 #ifdef NUMATLAS_HAVE_RAPIDCHECK
 #include <rapidcheck.h>
