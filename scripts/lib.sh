@@ -13,10 +13,10 @@ packages_test=(libgtest-dev libgmock-dev librapidcheck-dev numactl python3
 # The same for the two other package managers that are common on clusters, as a hint only.
 packages_hint_dnf='gcc-c++ cmake ninja-build make pkgconf-pkg-config fmt-devel json-devel
   cli11-devel expected-devel hwloc-devel google-highway-devel tomlplusplus-devel; MPI: openmpi-devel
-  mpich-devel; tests: gtest-devel gmock-devel numactl python3'
+  mpich-devel; tests: gtest-devel gmock-devel numactl python3 libpmem memkind'
 packages_hint_zypper='gcc-c++ cmake ninja make pkgconf-pkg-config fmt-devel nlohmann_json-devel
   cli11-devel tl-expected-devel hwloc-devel libhwy-devel tomlplusplus-devel; MPI: openmpi4-devel
-  mpich-devel; tests: gtest gmock numactl python3'
+  mpich-devel; tests: gtest gmock numactl python3 libpmem1 libmemkind0'
 
 say() { printf '%s\n' "$*" >&2; }
 have() { command -v "$1" >/dev/null 2>&1; }

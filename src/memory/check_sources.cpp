@@ -18,7 +18,7 @@ struct Demand {
   MemoryPlacement first;  ///< of the first of them
 };
 
-void add(Demand& demand, const Region& region, std::uint64_t bytes) {
+void add_demand(Demand& demand, const Region& region, std::uint64_t bytes) {
   const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   if (demand.regions++ == 0) demand.first = region.placement;
   demand.bytes = bytes > most - demand.bytes ? most : demand.bytes + bytes;
@@ -42,8 +42,8 @@ Expected<void> check_file_systems(const std::vector<Region>& regions) {
     if (source.kind != SourceKind::pmem && !by_memkind) continue;
     struct stat status {};
     if (stat(source.name.c_str(), &status) != 0) continue;  // check_folder has looked
-    add(demands[status.st_dev], region,
-        by_memkind ? memkind_bytes(region.bytes.value) : region.bytes.value);
+    add_demand(demands[status.st_dev], region,
+               by_memkind ? memkind_bytes(region.bytes.value) : region.bytes.value);
   }
   for (const auto& [device, demand] : demands) {
     const std::string folder = source_of(demand.first).name;
@@ -62,7 +62,7 @@ Expected<void> check_devices(const std::vector<Region>& regions) {
     if (source_of(region.placement).kind != SourceKind::dax) continue;
     const auto device = find_dax(region.placement);
     if (!device) return fail(device.error());
-    add(demands[device->name], region, rounded_up(region.bytes.value, device->alignment));
+    add_demand(demands[device->name], region, rounded_up(region.bytes.value, device->alignment));
     sizes[device->name] = device->size;
   }
   for (const auto& [name, demand] : demands) {
@@ -107,7 +107,7 @@ Expected<void> check_room(const Region& region, std::uint64_t bytes) {
   const auto left = free_in(folder);
   if (!left || bytes <= *left) return {};
   Demand demand;
-  add(demand, region, bytes);
+  add_demand(demand, region, bytes);
   return too_little(demand, *left, "free on", file_system_of(folder));
 }
 

@@ -105,7 +105,10 @@ std::string note_of(const std::string& folder, bool is_pmem, bool direct) {
   const bool forced = pmem_is_forced();
   if (is_pmem && (direct || !forced)) return {};
   const std::string where = fmt::format("{} is not real persistent memory: ", folder);
-  if (direct) return where + "DAX on " + file_system_of(folder) + ", but without MAP_SYNC";
+  if (direct) {
+    return where + "DAX on " + file_system_of(folder) +
+           ", but libpmem does not take it for that (no MAP_SYNC, or PMEM_IS_PMEM_FORCE=0)";
+  }
   return where + "a file on " + file_system_of(folder) + " in the page cache" +
          (is_pmem && forced ? ", which PMEM_IS_PMEM_FORCE=1 makes libpmem take for it" : "");
 }
