@@ -43,16 +43,18 @@ void fill_in(const FileFlow& file, std::size_t index, const PlanInput& input, Fl
   flow.warm_up = file.warm_up.value_or(warm_up_bytes(machine, cpus, flow));
 }
 
-Expected<Region> source_of(const FileFlow& file, std::size_t index, const Flow& flow,
-                           const Machine& machine) {
+Expected<Region> source_region(const FileFlow& file, std::size_t index, const Flow& flow,
+                               const PlanInput& input) {
   Region source;
   source.bytes = file.source->size;
   source.pages = file.source->pages.value_or(flow.region.pages);
   source.placement = flow.region.placement;
   if (!file.source->memory) return source;
   const auto spec = parse_memory_spec(*file.source->memory);
-  auto memory = spec ? resolve_memory(*spec, machine, static_cast<int>(index))
-                     : Expected<MemoryPlacement>(fail(spec.error()));
+  auto memory = spec
+                    ? resolve_memory(*spec, machine_of(input, flow.worker), static_cast<int>(index),
+                                     worker_of(input, flow.worker).placement.cpus)
+                    : Expected<MemoryPlacement>(fail(spec.error()));
   if (!memory) return fail(error_at(file.source->places, "memory", memory.error()));
   source.placement = *std::move(memory);
   return source;
@@ -61,7 +63,7 @@ Expected<Region> source_of(const FileFlow& file, std::size_t index, const Flow& 
 /// A flow with memory of its own.
 Expected<Flow> own_flow(const FileFlow& file, std::size_t index, int worker,
                         const WorkerOfCpu& workers, const PlanInput& input) {
-  const Machine& machine = machine_of(input, worker);
+  const WorkerPlacement& place = worker_of(input, worker).placement;
   Flow flow;
   flow.worker = worker;
   flow.kernel.name = file.kernel;
@@ -69,13 +71,13 @@ Expected<Flow> own_flow(const FileFlow& file, std::size_t index, int worker,
   if (file.mix) std::tie(flow.kernel.mix_reads, flow.kernel.mix_writes) = *file.mix;
   flow.role = file.role.value_or(default_role(file.kernel));
   flow.rate = file.rate;
-  auto memory = memory_of(file, index, worker_of(input, worker).placement.memory, machine);
+  auto memory = memory_of(file, index, place.memory, machine_of(input, worker), place.cpus);
   if (!memory) return fail(memory.error());
   flow.region.placement = *std::move(memory);
   flow.region.bytes = file.size.value_or(Bytes{});
   flow.region.pages = file.pages.value_or(input.options.pages.front());
   if (file.source) {
-    auto source = source_of(file, index, flow, machine);
+    auto source = source_region(file, index, flow, input);
     if (!source) return fail(source.error());
     flow.source = *std::move(source);
   }
@@ -260,10 +262,11 @@ Expected<void> check_layout(const Layout& layout) {
 }  // namespace
 
 Expected<MemoryPlacement> memory_of(const FileFlow& flow, std::size_t index,
-                                    const MemoryPlacement& otherwise, const Machine& machine) {
+                                    const MemoryPlacement& otherwise, const Machine& machine,
+                                    const CpuSet& cpus) {
   if (!flow.memory) return otherwise;
   const auto spec = parse_memory_spec(*flow.memory);
-  auto memory = spec ? resolve_memory(*spec, machine, static_cast<int>(index))
+  auto memory = spec ? resolve_memory(*spec, machine, static_cast<int>(index), cpus)
                      : Expected<MemoryPlacement>(fail(spec.error()));
   if (!memory) return fail(error_at(flow.places, "memory", memory.error()));
   return memory;

@@ -11,7 +11,8 @@ namespace numatlas {
 
 /// Placement of a flow on the `index`-th of its CPUs; errors tell the place in the file.
 Expected<MemoryPlacement> memory_of(const FileFlow& flow, std::size_t index,
-                                    const MemoryPlacement& otherwise, const Machine& machine);
+                                    const MemoryPlacement& otherwise, const Machine& machine,
+                                    const CpuSet& cpus);
 
 /// Flows and stop rule of a scenario. Its CPUs are workers of the layout. Pure.
 Expected<Scenario> scenario_of(const FileScenario& file, const PlanInput& input);

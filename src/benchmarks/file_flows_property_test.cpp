@@ -45,7 +45,8 @@ Layout some_layout() {
 MemoryPlacement some_placement() {
   const auto spec = parse_memory_spec(
       *rc::gen::element<std::string>("local", "inherit", "bind:0", "bind:1", "bind:2,3", "prefer:3",
-                                     "interleave:0-3", "weighted:0=3,2=1"));
+                                     "interleave:0-3", "weighted:0=3,2=1", "pmem:/mnt/a b, c",
+                                     "dax:/dev/dax0.0", "memkind:DEFAULT", "memkind:/mnt/x"));
   return spec->single;
 }
 

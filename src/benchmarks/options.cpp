@@ -130,7 +130,8 @@ void CommonOptions::add_placement(CLI::App& app) {
             ->type_name("N"));
   place(app.add_option("--memory", memory_,
                        "local, bind:0, prefer:0, interleave:0,1, weighted:0=3,2=1, each:0,0,1,1, "
-                       "auto, inherit (default: inherit when a policy is set, else local)")
+                       "auto, pmem:DIR, dax:/dev/dax0.0, memkind:KIND, memkind:DIR, inherit "
+                       "(default: inherit when a policy is set, else local)")
             ->type_name("PLACEMENT"));
   place(app.add_option("--pages", pages_, "base, thp, 2M, 1G; several in one run: base,2M")
             ->type_name("KINDS")

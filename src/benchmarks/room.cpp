@@ -14,6 +14,7 @@ namespace {
 using RegionsByNode = std::map<NodeId, double>;
 
 void add_region(RegionsByNode& regions, const Region& region, NodeId toucher) {
+  if (on_device(region.placement)) return;
   const MemoryPlacement placement = region.placement.in_force();
   if (placement.nodes.empty()) {
     regions[toucher] += 1;
@@ -57,7 +58,8 @@ Bytes size_with_room(const PlanInput& input, Bytes size, const std::vector<Flow>
       if (toucher.host != static_cast<int>(host)) continue;
       add_region(regions, flow.region, toucher.placement.cpu_node);
       if (flow.source) add_region(regions, *flow.source, toucher.placement.cpu_node);
-      all += flow.source ? 2 : 1;
+      if (!on_device(flow.region.placement)) all += 1;
+      if (flow.source && !on_device(flow.source->placement)) all += 1;
     }
     if (all == 0) continue;
     double room = 0;

@@ -35,6 +35,31 @@ Expected<std::vector<Machine>> gather_machines(Comm& comm, const Machine& mine) 
   return machines;
 }
 
+/// Regions on the same device lie side by side. Each rank asks its own host's devices, and no other
+/// host's offsets matter to it.
+void place_on_devices(Setup& setup, int own_host) {
+  const auto of_own = [&](const std::string& path) {
+    return setup.machine.is_live() ? device_facts(path) : DeviceFacts{path, Bytes{2 * mib}};
+  };
+  const auto of_others = [](const std::string& path) { return DeviceFacts{path, Bytes{2 * mib}}; };
+  for (PlannedScenario& planned : setup.plan) {
+    std::map<int, std::vector<Region*>> by_host;
+    for (Flow& flow : planned.scenario.flows) {
+      if (flow.shares) continue;
+      const Worker& worker = setup.layout.workers[static_cast<std::size_t>(flow.worker)];
+      by_host[worker.host].push_back(&flow.region);
+      if (flow.source) by_host[worker.host].push_back(&*flow.source);
+    }
+    for (auto& [host, regions] : by_host) {
+      if (host == own_host) {
+        place_on_devices(regions, of_own);
+      } else {
+        place_on_devices(regions, of_others);
+      }
+    }
+  }
+}
+
 /// Why the flows of one host cannot run together there; nullopt when they can.
 std::optional<Error> host_problem(const Setup& setup, const Scenario& scenario, int host) {
   std::vector<Region> regions;
@@ -335,6 +360,7 @@ Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Co
   auto plan = benchmark.plan({options, setup.layout, setup.machines});
   if (!plan) return fail(plan.error());
   setup.plan = *std::move(plan);
+  place_on_devices(setup, comm.layout().host_of[static_cast<std::size_t>(comm.rank())]);
   for (const PlannedScenario& planned : setup.plan) setup.skip_reasons.push_back(planned.skip);
   if (auto same = check_same_plan(setup, options, comm); !same) return fail(same.error());
   if (auto checked = check_plan(setup, options, comm, benchmark.less_memory_hint()); !checked)

@@ -132,6 +132,12 @@ Expected<Resolved> resolve(const ExecOptions& options) {
   if (!options.memory.empty()) {
     const auto spec = parse_memory_spec(options.memory);
     if (!spec) return fail(spec.error());
+    if (!spec->single.source.empty()) {
+      return fail(ErrorKind::usage,
+                  fmt::format("--memory {}: a program's own memory cannot be put there",
+                              spec->single.text()),
+                  "name nodes: bind:0, interleave:0,1; memory of a kmem or CXL device is a node");
+    }
     const bool by_rank = spec->form != MemorySpec::Form::single;
     const auto index = by_rank ? index_in(*spec, launcher, options.exact) : Expected<int>(0);
     if (!index) return fail(index.error());

@@ -12,6 +12,7 @@
 #include "engine/team.h"
 #include "machine/source.h"
 #include "memory/buffer.h"
+#include "memory/source_states.h"
 #include "placement/policy.h"
 #include "report/file.h"
 #include "report/worker_table.h"
@@ -103,6 +104,9 @@ void add_memory(std::vector<Feature>& features, const Machine& machine) {
     const auto reason = problem.find(": ");
     features.push_back({"memory", fmt::format("--pages {}", name_of(kind)), problem.empty(),
                         problem.empty() ? "can be had" : problem.substr(reason + 2)});
+  }
+  for (SourceState& state : source_states(machine)) {
+    features.push_back({"memory", std::move(state.name), state.available, std::move(state.detail)});
   }
   const auto memory = read_process_memory(0, usable);
   features.push_back({"memory", "--process-memory (numa_maps)", memory.has_value(),

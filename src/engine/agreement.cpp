@@ -35,7 +35,8 @@ Expected<void> agree(Comm& comm, const std::optional<Error>& mine) {
   if (!everyone && !named) {
     const auto rank = static_cast<std::size_t>(first - all->begin());
     const auto host = static_cast<std::size_t>(comm.layout().host_of[rank]);
-    message = fmt::format("rank {} on {}: {}", comm.world_rank(static_cast<int>(rank)), comm.layout().hosts[host], message);
+    message = fmt::format("rank {} on {}: {}", comm.world_rank(static_cast<int>(rank)),
+                          comm.layout().hosts[host], message);
   }
   return fail(static_cast<ErrorKind>(error["kind"].get<int>()), message, error["hint"]);
 }

@@ -225,6 +225,11 @@ Expected<void> RealEngine::make_ready(const Scenario& scenario, const Flow& flow
   }
   KernelMemory memory{owner->buffer->data(), flow.region.bytes.value};
   memory.filled = owner != &job;
+  if (owner->buffer->persistent()) {
+    memory.persist = [buffer = owner->buffer.get()](const void* start, std::size_t bytes) {
+      buffer->persist(start, bytes);
+    };
+  }
   if (owner->source) {
     memory.source = owner->source->data();
     memory.source_bytes = flow.source->bytes.value;

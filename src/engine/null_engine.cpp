@@ -155,7 +155,8 @@ double NullEngine::round_trip_ns(const Scenario& scenario, const Flow& flow) con
 }
 
 Expected<std::unique_ptr<Buffer>> NullEngine::place(Region region, const Flow& flow) const {
-  region.source = "null";
+  region.placement = region.placement.in_force();
+  region.placement.source = "null";
   region.local_node = nearest_memory(
       layout_.workers[static_cast<std::size_t>(toucher_of(flow))].placement.cpu_node);
   return allocate(region);

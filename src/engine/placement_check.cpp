@@ -75,6 +75,8 @@ std::string placement_problem(const Region& region, const Residency& residency, 
     return fmt::format("placement could not be observed: {}", residency.problem);
   }
   const MemoryPlacement& placement = region.placement;
+  // The device or the library decides, and what came of it was observed: nothing to judge.
+  if (!placement.source.empty()) return {};
   if (placement.mode == MemoryMode::inherit && placement.inherited != MemoryMode::inherit) {
     Region as_inherited = region;
     as_inherited.placement = placement.in_force();

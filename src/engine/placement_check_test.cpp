@@ -122,6 +122,18 @@ TEST(PlacementProblem, PageSizes) {
   EXPECT_EQ(of(PageKind::huge_1g, 0, 2 * mib), "--pages 1G: the kernel gave 2 MiB");
 }
 
+TEST(PlacementProblem, OfASourceNothingIsJudgedButThatItWasSeen) {
+  for (const char* memory : {"pmem:/mnt/x", "dax:/dev/dax0.0", "memkind:HBW", "memkind:/mnt/x"}) {
+    EXPECT_THAT(problem(memory, {{7, 100}}), IsEmpty()) << memory;
+    Residency huge = seen({{0, 100}});
+    huge.thp_fraction = 1;
+    EXPECT_THAT(placement_problem(region_of(memory), huge, NodeId{0}, testing::odd()), IsEmpty());
+    huge.problem = "nobody tells";
+    EXPECT_EQ(placement_problem(region_of(memory), huge, NodeId{0}, testing::odd()),
+              "placement could not be observed: nobody tells");
+  }
+}
+
 TEST(PlacementProblem, BothProblemsAreSaid) {
   Residency residency = seen({{7, 100}});
   const std::string text =

@@ -46,10 +46,14 @@ std::string full_name(const FleetKernel& kernel);
 /// One pass on one host, from the times of its processes: each from when its first thread began to
 /// when its last one ended.
 struct PassTimes {
-  double slowest = 0;  ///< of the processes: the host's own time (E's "node" time)
+  /// The host's own time: from when its first process began to when its last one ended. As long as
+  /// `slowest` where they began together; system E takes that one, which says too little where they
+  /// did not.
+  double node = 0;
+  double slowest = 0;  ///< of the processes
   double fastest = 0;
   double sum = 0;         ///< of all processes
-  double overlap = 0;     ///< part of `slowest` in which all processes ran, 0..1
+  double overlap = 0;     ///< part of `node` in which all processes ran, 0..1
   int slowest_rank = -1;  ///< global
   friend bool operator==(const PassTimes&, const PassTimes&) = default;
 };
@@ -57,6 +61,7 @@ struct PassTimes {
 /// Rounds of one process, where samples are asked for.
 struct ProcessRounds {
   int rank = 0;
+  std::vector<std::vector<double>> starts;   ///< by kernel, then round: after the host's first
   std::vector<std::vector<double>> seconds;  ///< by kernel, then round
   friend bool operator==(const ProcessRounds&, const ProcessRounds&) = default;
 };

@@ -23,27 +23,26 @@ json kernel_json(const FleetKernel& kernel) {
 
 /// By quantity, then round: short to write, and what plots want.
 json rounds_json(const std::vector<PassTimes>& rounds) {
-  json node = json::array(), fastest = json::array(), sum = json::array(), overlap = json::array(),
-       rank = json::array();
+  json node = json::array(), slowest = json::array(), fastest = json::array(), sum = json::array(),
+       overlap = json::array(), rank = json::array();
   for (const PassTimes& pass : rounds) {
-    node.push_back(pass.slowest);
+    node.push_back(pass.node);
+    slowest.push_back(pass.slowest);
     fastest.push_back(pass.fastest);
     sum.push_back(pass.sum);
     overlap.push_back(pass.overlap);
     rank.push_back(pass.slowest_rank);
   }
-  return {{"node", node},
-          {"fastest", fastest},
-          {"process_sum", sum},
-          {"overlap", overlap},
-          {"slowest_rank", rank}};
+  return {{"node", node},       {"slowest", slowest}, {"fastest", fastest},
+          {"process_sum", sum}, {"overlap", overlap}, {"slowest_rank", rank}};
 }
 
 json host_json(const FleetHost& host) {
   json rounds = json::array(), processes = json::array();
   for (const auto& its : host.rounds) rounds.push_back(rounds_json(its));
   for (const ProcessRounds& process : host.processes)
-    processes.push_back({{"rank", process.rank}, {"seconds", process.seconds}});
+    processes.push_back(
+        {{"rank", process.rank}, {"starts", process.starts}, {"seconds", process.seconds}});
   json value = {
       {"name", host.name},           {"kind", host.kind},           {"first_rank", host.first_rank},
       {"rounds", std::move(rounds)}, {"placement", host.placement}, {"warnings", host.warnings}};

@@ -92,16 +92,18 @@ HostKind read_kind(const json& value, const std::string& path, Problem& problem)
 
 std::vector<PassTimes> read_rounds(const json& value, const std::string& path, Problem& problem) {
   FieldReader fields(value, path, problem);
-  const auto node = read_numbers(fields, "node"), fastest = read_numbers(fields, "fastest"),
-             sum = read_numbers(fields, "process_sum"), overlap = read_numbers(fields, "overlap");
+  const auto node = read_numbers(fields, "node"), slowest = read_numbers(fields, "slowest"),
+             fastest = read_numbers(fields, "fastest"), sum = read_numbers(fields, "process_sum"),
+             overlap = read_numbers(fields, "overlap");
   const auto rank = read_ranks(fields, "slowest_rank");
   std::vector<PassTimes> rounds;
-  for (const std::size_t size : {fastest.size(), sum.size(), overlap.size(), rank.size()}) {
+  for (const std::size_t size :
+       {slowest.size(), fastest.size(), sum.size(), overlap.size(), rank.size()}) {
     if (size != node.size()) fields.reject("node", "has another length than what stands beside it");
   }
   if (fields.failed()) return rounds;
   for (std::size_t i = 0; i < node.size(); ++i)
-    rounds.push_back({node[i], fastest[i], sum[i], overlap[i], rank[i]});
+    rounds.push_back({node[i], slowest[i], fastest[i], sum[i], overlap[i], rank[i]});
   return rounds;
 }
 
@@ -122,11 +124,14 @@ void read_processes(FieldReader& fields, FleetHost& host, Problem& problem) {
     FieldReader its(item, path, problem);
     ProcessRounds process;
     its.whole("rank", process.rank, 0, most_count);
-    its.array("seconds", [&](const json& seconds, const std::string& where) {
-      const json wrapped = {{"seconds", seconds}};
-      FieldReader list(wrapped, where, problem);
-      process.seconds.push_back(read_numbers(list, "seconds"));
-    });
+    for (const auto& [name, rounds] :
+         {std::pair("starts", &process.starts), std::pair("seconds", &process.seconds)}) {
+      its.array(name, [&, n = name, r = rounds](const json& numbers, const std::string& where) {
+        const json wrapped = {{n, numbers}};
+        FieldReader list(wrapped, where, problem);
+        r->push_back(read_numbers(list, n));
+      });
+    }
     host.processes.push_back(std::move(process));
   });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -55,26 +56,35 @@ PassTimes reduce_pass(std::span<const Sample> workers, std::span<const int> rank
   const std::vector<Span> spans = processes_of(workers, rank_of);
   if (spans.empty()) return times;
   times.fastest = spans.front().seconds();
-  std::int64_t last_start = spans.front().start_ns, first_end = spans.front().end_ns;
+  std::int64_t first_start = spans.front().start_ns, last_start = first_start;
+  std::int64_t first_end = spans.front().end_ns, last_end = first_end;
   for (const Span& span : spans) {
     const double seconds = span.seconds();
     times.sum += seconds;
     times.fastest = std::min(times.fastest, seconds);
+    first_start = std::min(first_start, span.start_ns);
     last_start = std::max(last_start, span.start_ns);
+    last_end = std::max(last_end, span.end_ns);
     first_end = std::min(first_end, span.end_ns);
     if (times.slowest_rank >= 0 && seconds <= times.slowest) continue;
     times.slowest = seconds;
     times.slowest_rank = span.rank;
   }
   const auto together = static_cast<double>(std::max<std::int64_t>(0, first_end - last_start));
-  times.overlap = times.slowest > 0 ? together * 1e-9 / times.slowest : 1;
+  times.node = static_cast<double>(last_end - first_start) * 1e-9;
+  times.overlap = times.node > 0 ? together * 1e-9 / times.node : 1;
   return times;
 }
 
-std::vector<double> process_seconds(std::span<const Sample> workers, std::span<const int> rank_of) {
-  std::vector<double> seconds;
-  for (const Span& span : processes_of(workers, rank_of)) seconds.push_back(span.seconds());
-  return seconds;
+std::vector<ProcessPass> process_passes(std::span<const Sample> workers,
+                                        std::span<const int> rank_of) {
+  const std::vector<Span> spans = processes_of(workers, rank_of);
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  for (const Span& span : spans) first = std::min(first, span.start_ns);
+  std::vector<ProcessPass> passes;
+  for (const Span& span : spans)
+    passes.push_back({static_cast<double>(span.start_ns - first) * 1e-9, span.seconds()});
+  return passes;
 }
 
 Expected<void> FleetGathering::meet(const FleetHost& host, const HostKind& kind,
@@ -130,13 +140,15 @@ Expected<void> FleetGathering::add_round(std::size_t first, std::span<const Pass
 Expected<void> FleetGathering::add_processes(const std::vector<ProcessRounds>& mine) {
   json text = json::array();
   for (const ProcessRounds& process : mine)
-    text.push_back({{"rank", process.rank}, {"seconds", process.seconds}});
+    text.push_back(
+        {{"rank", process.rank}, {"starts", process.starts}, {"seconds", process.seconds}});
   const auto all = leaders_.gather(text.dump());
   if (!all) return fail(all.error());
   for (std::size_t host = 0; host < all->size(); ++host) {
     for (const json& value : json::parse((*all)[host])) {
       fleet_.hosts[host].processes.push_back(
-          {value["rank"], value["seconds"].get<std::vector<std::vector<double>>>()});
+          {value["rank"], value["starts"].get<std::vector<std::vector<double>>>(),
+           value["seconds"].get<std::vector<std::vector<double>>>()});
     }
   }
   return {};

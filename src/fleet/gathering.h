@@ -15,8 +15,14 @@ namespace numatlas {
 /// (workers of one rank stand together). Pure.
 PassTimes reduce_pass(std::span<const Sample> workers, std::span<const int> rank_of);
 
-/// Seconds of each process in that pass, by rank, as reduce_pass sees them. Pure.
-std::vector<double> process_seconds(std::span<const Sample> workers, std::span<const int> rank_of);
+/// When each process began in that pass, after the first of them, and how long it took: seconds, by
+/// rank, as reduce_pass sees them. Pure.
+struct ProcessPass {
+  double start = 0, seconds = 0;
+  friend bool operator==(const ProcessPass&, const ProcessPass&) = default;
+};
+std::vector<ProcessPass> process_passes(std::span<const Sample> workers,
+                                        std::span<const int> rank_of);
 
 /// Called by the first rank of each host, in step. `leaders`: those ranks, by host.
 class FleetGathering {

@@ -18,18 +18,23 @@ TEST(ReducePass, AProcessIsItsThreadsTogether) {
   const int ranks[] = {4, 4, 7};
   const PassTimes times = reduce_pass(workers, ranks);
   EXPECT_DOUBLE_EQ(times.slowest, 2.5);
+  EXPECT_DOUBLE_EQ(times.node, 2.5);
   EXPECT_EQ(times.slowest_rank, 4);
   EXPECT_DOUBLE_EQ(times.fastest, 1.5);
   EXPECT_DOUBLE_EQ(times.sum, 4.0);
   // Both ran from 1.5 to 3.0 s, of the 2.5 s.
   EXPECT_DOUBLE_EQ(times.overlap, 0.6);
-  EXPECT_EQ(process_seconds(workers, ranks), (std::vector<double>{2.5, 1.5}));
+  EXPECT_EQ(process_passes(workers, ranks), (std::vector<ProcessPass>{{0, 2.5}, {0.5, 1.5}}));
 }
 
 TEST(ReducePass, OnesThatRanInTurnDoNotOverlap) {
   const Sample workers[] = {sample(0, 100), sample(200, 300)};
   const int ranks[] = {0, 1};
-  EXPECT_EQ(reduce_pass(workers, ranks).overlap, 0);
+  const PassTimes times = reduce_pass(workers, ranks);
+  EXPECT_EQ(times.overlap, 0);
+  // Not the longest of them: the host was at work from the first to the last.
+  EXPECT_DOUBLE_EQ(times.node, 300e-9);
+  EXPECT_DOUBLE_EQ(times.slowest, 100e-9);
   EXPECT_EQ(reduce_pass({}, {}), PassTimes{});
 }
 
@@ -62,8 +67,9 @@ TEST(FleetGathering, KeepsRoundsByKernel) {
   EXPECT_EQ(fleet.hosts[0].rounds[1], (std::vector<PassTimes>{first[1], only_triad[0]}));
   ASSERT_TRUE(gathering.add_warnings({"later"}));
   EXPECT_EQ(fleet.hosts[0].warnings, (std::vector<std::string>{"odd", "later"}));
-  ASSERT_TRUE(gathering.add_processes({{3, {{1, 2}, {3, 4}}}}));
-  EXPECT_EQ(fleet.hosts[0].processes, (std::vector<ProcessRounds>{{3, {{1, 2}, {3, 4}}}}));
+  ASSERT_TRUE(gathering.add_processes({{3, {{0, 0}, {1, 0}}, {{1, 2}, {3, 4}}}}));
+  EXPECT_EQ(fleet.hosts[0].processes,
+            (std::vector<ProcessRounds>{{3, {{0, 0}, {1, 0}}, {{1, 2}, {3, 4}}}}));
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ class KindTimes {
     std::vector<double> relative;
     for (std::size_t round = 0; round < rounds.size(); ++round) {
       const double median = round_median(round);
-      if (rounds[round].slowest > 0 && median > 0)
+      if (rounds[round].node > 0 && median > 0)
         relative.push_back(rate(host, rounds[round]) / median);
     }
     return relative;
@@ -52,7 +52,7 @@ class KindTimes {
 
  private:
   double rate(std::size_t host, const PassTimes& pass) const {
-    return bytes_of_host(fleet_, fleet_.hosts[host], kernel_) / pass.slowest;
+    return bytes_of_host(fleet_, fleet_.hosts[host], kernel_) / pass.node;
   }
   double round_median(std::size_t round) {
     while (round_medians_.size() <= round) {
@@ -60,7 +60,7 @@ class KindTimes {
       for (std::size_t host : hosts_) {
         const auto rounds = counted_rounds(fleet_.hosts[host], kernel_);
         const std::size_t at = round_medians_.size();
-        if (at < rounds.size() && rounds[at].slowest > 0) values.push_back(rate(host, rounds[at]));
+        if (at < rounds.size() && rounds[at].node > 0) values.push_back(rate(host, rounds[at]));
       }
       round_medians_.push_back(values.empty() ? 0 : median_of(std::move(values)));
     }

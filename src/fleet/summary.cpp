@@ -69,8 +69,8 @@ void add_host(KernelMaker& maker, const Fleet& fleet, std::size_t index, std::si
   for (const PassTimes& pass : rounds) {
     maker.process.add(index, bytes, pass.fastest, pass.slowest, pass.slowest_rank);
     maker.process.add_average(bytes, pass.sum, processes);
-    maker.host.add(index, all, pass.slowest, pass.slowest, pass.slowest_rank);
-    maker.host.add_average(all, pass.slowest, 1);
+    maker.host.add(index, all, pass.node, pass.node, pass.slowest_rank);
+    maker.host.add_average(all, pass.node, 1);
   }
   const bool summed = kernel < host.summaries.size() && host.summaries[kernel].has_value();
   if (summed) {
@@ -125,11 +125,11 @@ std::optional<HostTimes> times_of(const Fleet& fleet, const FleetHost& host, std
   times.minimum = std::numeric_limits<double>::infinity();
   const auto count = static_cast<double>(rounds.size());
   for (const PassTimes& pass : rounds) {
-    times.average += pass.slowest / count;
+    times.average += pass.node / count;
     times.process_average += pass.sum / processes_of(fleet, host) / count;
-    times.minimum = std::min(times.minimum, pass.slowest);
-    times.maximum = std::max(times.maximum, pass.slowest);
-    if (pass.slowest > 0) rates.push_back(bytes / pass.slowest);
+    times.minimum = std::min(times.minimum, pass.node);
+    times.maximum = std::max(times.maximum, pass.node);
+    if (pass.node > 0) rates.push_back(bytes / pass.node);
   }
   times.rates = summarize(rates);
   if (times.rates) times.rate = times.rates->median;

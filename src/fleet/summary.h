@@ -26,7 +26,7 @@ struct TimeRow {
 
 struct KernelRows {
   TimeRow process;  ///< each process of each round
-  TimeRow host;     ///< each host of each round: its slowest process
+  TimeRow host;     ///< each host of each round, from its first process to its last
   /// False where a file tells nothing of single processes: then the shortest time of `process` and
   /// its rate are not known (and 0); its average and longest are.
   bool fastest_process_known = true;

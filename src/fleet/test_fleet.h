@@ -10,7 +10,7 @@
 namespace numatlas::testing {
 
 inline PassTimes pass(double slowest, int processes, int rank) {
-  return {slowest, slowest * 0.75, slowest * 0.875 * processes, 0.9375, rank};
+  return {slowest, slowest, slowest * 0.75, slowest * 0.875 * processes, 0.9375, rank};
 }
 
 /// Equal hosts cn00, cn01, .. of one kind: 4 processes of 2 threads each, copy and triad, each
@@ -48,6 +48,7 @@ inline Fleet even_fleet(std::size_t hosts, std::size_t rounds = 10) {
 
 inline void scale(std::vector<PassTimes>& rounds, double factor) {
   for (PassTimes& pass : rounds) {
+    pass.node *= factor;
     pass.slowest *= factor;
     pass.fastest *= factor;
     pass.sum *= factor;
@@ -66,8 +67,8 @@ inline void add_noise(Fleet& fleet, double deviation, unsigned seed) {
     for (auto& rounds : host.rounds) {
       for (PassTimes& pass : rounds) {
         const double factor = std::max(0.1, part(random));
-        pass = {pass.slowest * factor, pass.fastest * factor, pass.sum * factor, pass.overlap,
-                pass.slowest_rank};
+        pass = {pass.node * factor, pass.slowest * factor, pass.fastest * factor,
+                pass.sum * factor,  pass.overlap,          pass.slowest_rank};
       }
     }
   }

@@ -181,7 +181,7 @@ std::string streams_table(const Fleet& fleet, const std::string& mode) {
     const KernelRows& both = *rows[i];
     text += line_of({name, both.process}, fleet.hosts[both.process.slowest_host].name);
     // The original's average: that of the processes, whose rates it adds up.
-    TimeRow node = both.slowest;
+    TimeRow node = both.host;
     node.average = both.process.average;
     node.average_rate = both.summed_rate;
     nodes += line_of({"Node " + name, node}, "");

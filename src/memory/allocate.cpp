@@ -9,11 +9,15 @@ Expected<std::unique_ptr<Buffer>> allocate(const Region& region) {
   if (region.bytes.value == 0) {
     return fail(ErrorKind::usage, "--size: a region of 0 bytes cannot be measured");
   }
-  if (region.source == "anonymous") return allocate_anonymous(region);
-  if (region.source == "null") return allocate_null(region);
-  return fail(ErrorKind::unavailable,
-              fmt::format("no memory source '{}' in this build; there are: anonymous, null",
-                          region.source));
+  switch (source_of(region.placement).kind) {
+    case SourceKind::anonymous: break;
+    case SourceKind::null: return allocate_null(region);
+    case SourceKind::pmem: return allocate_pmem(region);
+    case SourceKind::dax: return allocate_dax(region);
+    case SourceKind::memkind:
+    case SourceKind::memkind_directory: return allocate_memkind(region);
+  }
+  return allocate_anonymous(region);
 }
 
 }  // namespace numatlas

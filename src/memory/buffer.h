@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,8 +19,8 @@ struct Region {
   Bytes bytes;
   MemoryPlacement placement;
   PageKind pages = PageKind::base;
-  std::string source =
-      "anonymous";  ///< "anonymous", or "null" (the null engine's: no memory at all)
+  /// Where it starts on a device (dax:), in bytes; see place_on_devices.
+  std::uint64_t offset = 0;
   /// The node that `local` and `inherit` mean here. Only the null source needs it, to say where its
   /// pages would lie; -1: its residency then says that it does not know.
   NodeId local_node = {};
@@ -28,8 +30,9 @@ struct Region {
 /// Realised region (RAII). The memory is mapped, the policy is in force, nothing is touched yet:
 /// the pages appear where the policy and the first touch put them. One exception: a weighted
 /// placement that the kernel's own weights cannot give comes back touched and zero-filled, page by
-/// page in the asked pattern (policy().mechanism is "first touch"). `thp` buffers start on a huge
-/// page and are rounded up to whole ones; data() of the null source is nullptr.
+/// page in the asked pattern (policy().mechanism is "first touch"). Memory of a source (pmem:,
+/// dax:, memkind:) is where that puts it; a file has its blocks already. `thp` buffers start on a
+/// huge page and are rounded up to whole ones; data() of the null source is nullptr.
 class Buffer {
  public:
   virtual ~Buffer() = default;
@@ -39,14 +42,20 @@ class Buffer {
   virtual Residency residency() const = 0;
   /// How the placement and page size were put in force.
   virtual const PolicyOutcome& policy() const = 0;
+  /// Makes stores to a part of it last, as far as its source can; nothing where it cannot.
+  virtual void persist(const void* start, std::size_t bytes) const {
+    (void)start;
+    (void)bytes;
+  }
+  /// Whether persist() does something: pmem and dax, whatever lies behind them.
+  virtual bool persistent() const { return false; }
 };
 
 /// Errors: resource (address space, huge page pool: names --pages), permission (mbind refused:
-/// names
-/// --memory), unavailable (page size or THP not offered by this kernel). Huge pages of a bound
-/// region are checked against the free pages of its nodes as they are at this moment; pages that
-/// another buffer was promised but has not touched yet count as free there, so regions that live at
-/// the same time are checked together with check_fits first.
+/// names --memory), unavailable (page size or THP not offered by this kernel, no such source). Huge
+/// pages of a bound region are checked against the free pages of its nodes as they are at this
+/// moment; pages that another buffer was promised but has not touched yet count as free there, so
+/// regions that live at the same time are checked together with check_fits first.
 Expected<std::unique_ptr<Buffer>> allocate(const Region& region);
 
 /// Why a page kind cannot be had on these nodes now ("" when it can): pool sizes, THP switched off,
@@ -60,9 +69,24 @@ std::string page_kind_problem(PageKind kind, const Machine& machine, const NodeS
 /// space, before anything is touched. A margin is kept. Free memory counts file cache that the
 /// kernel can drop, where the machine is live (figures are then read anew). bind must fit on its
 /// nodes together, interleave and weighted share by share, the others anywhere. Facts that are
-/// absent are not checked. Error kind resource, with all the figures; names --size (--pages for the
+/// absent are not checked. Sources other than anonymous memory are looked at on the live machine:
+/// library, folder or device, free space of the file system and size of the device, each for all
+/// regions on it together. Error kind resource, with all the figures; names --size (--pages for the
 /// pools) and `workers`, those that the regions are of (default: one each).
 Expected<void> check_fits(const std::vector<Region>& regions, const Machine& machine,
                           std::optional<std::size_t> workers = std::nullopt);
+
+/// A device of the source dax: as the regions on it see it.
+struct DeviceFacts {
+  std::string name;  ///< the same for every path to it
+  Bytes alignment;   ///< regions start at multiples of it and end there
+};
+/// What sysfs says of the device behind a path; the path itself and 2 MiB where it says nothing.
+DeviceFacts device_facts(const std::string& path);
+
+/// Gives the regions of a scenario on one host that lie on the same device (dax:) their offsets,
+/// one after the other; the others keep theirs. Pure but for `facts_of`.
+void place_on_devices(const std::vector<Region*>& regions,
+                      const std::function<DeviceFacts(const std::string& path)>& facts_of);
 
 }  // namespace numatlas

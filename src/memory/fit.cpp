@@ -12,6 +12,7 @@
 
 #include "machine/allowance.h"
 #include "memory/pools.h"
+#include "memory/sources.h"
 #include "placement/kernel_calls.h"
 #include "placement/weighted.h"
 
@@ -87,6 +88,14 @@ Supplies supplies_of(const Machine& machine) {
 
 bool uses_pool(const Region& region) {
   return region.pages == PageKind::huge_2m || region.pages == PageKind::huge_1g;
+}
+
+/// Files and devices are not the nodes' memory; but the files of tmpfs are.
+bool uses_nodes(const Region& region, const Machine& machine) {
+  if (!on_device(region.placement)) return true;
+  const MemorySource source = source_of(region.placement);
+  return source.kind != SourceKind::dax && machine.is_live() &&
+         file_system_of(source.name) == "tmpfs";
 }
 
 /// Pages of a region that must lie on the nodes of a set.
@@ -285,12 +294,14 @@ Expected<void> check_address_space(const std::vector<Region>& regions) {
 
 Expected<void> check_fits(const std::vector<Region>& regions, const Machine& machine,
                           std::optional<std::size_t> workers) {
+  if (auto good = check_sources(regions, machine); !good) return good;
   Figures figures;
   std::vector<Region> of_nodes, of_pools, real;
   for (Region region : regions) {
-    if (region.source == "null") continue;  // takes nothing
+    if (source_of(region.placement).kind == SourceKind::null) continue;  // takes nothing
     region.placement = region.placement.in_force();
     real.push_back(region);
+    if (!uses_nodes(region, machine)) continue;
     (uses_pool(region) ? of_pools : of_nodes).push_back(region);
     if (!uses_pool(region)) figures.total = add(figures.total, region.bytes.value);
   }

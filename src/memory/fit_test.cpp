@@ -155,7 +155,7 @@ TEST(CheckFits, NothingKnownNothingRefusedButTheAddressSpace) {
 
 TEST(CheckFits, NullRegionsTakeNothing) {
   Region null = region(std::uint64_t{1} << 50, "bind:2");
-  null.source = "null";
+  null.placement.source = "null";
   EXPECT_EQ(problem({null}, three_nodes()), "");
 }
 

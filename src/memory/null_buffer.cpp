@@ -26,7 +26,7 @@ class NullBuffer final : public Buffer {
     seen.thp_fraction = region_.pages == PageKind::thp ? 1.0 : 0.0;
     seen.pages_total = pages_for(region_.bytes.value, page);
     seen.pages_asked = seen.pages_total;
-    const MemoryPlacement placement = region_.placement.in_force();
+    const MemoryPlacement& placement = region_.placement;
     const auto& nodes = placement.nodes;
     switch (placement.mode) {
       case MemoryMode::inherit:

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "placement/memory_source.h"
 #include "placement/placement.h"
 
 namespace numatlas {
@@ -15,7 +16,7 @@ namespace {
 
 constexpr const char* memory_forms =
     "valid forms: inherit, local, bind:0 (or bind:0,1), prefer:0, interleave:0,1, "
-    "weighted:0=3,2=1, each:0,0,1,1, auto";
+    "weighted:0=3,2=1, each:0,0,1,1, auto, pmem:DIR, dax:/dev/dax0.0, memkind:KIND, memkind:DIR";
 constexpr const char* cpu_forms =
     "valid forms: allowed, cores, 1-7,17, node:0,1, and a list a local rank: 0-3/4-7 or "
     "node:0/node:1";
@@ -131,11 +132,16 @@ Expected<MemoryPlacement> weighted(std::string_view list, std::string_view whole
 
 Expected<MemorySpec> unknown_memory_form(std::string_view word, std::string_view list,
                                          std::string_view whole) {
-  constexpr std::array<std::string_view, 8> words = {"inherit",    "local",    "bind", "prefer",
-                                                     "interleave", "weighted", "each", "auto"};
+  constexpr std::array<std::string_view, 11> words = {"inherit",    "local",    "bind",   "prefer",
+                                                      "interleave", "weighted", "each",   "auto",
+                                                      "pmem",       "dax",      "memkind"};
   const std::string what = fmt::format("{} is not a placement", quoted(whole));
   if (const auto ids = parse_ordered_list(whole); ids && !ids->empty()) {
     return memory_error(what, fmt::format("bind:{}", whole));
+  }
+  if (whole.starts_with('/')) {
+    const bool device = whole.starts_with("/dev/dax");
+    return memory_error(what, fmt::format("{}:{}", device ? "dax" : "pmem", whole));
   }
   const std::string word_meant = nearest(word, words);
   if (word_meant.empty()) return memory_error(what);
@@ -214,10 +220,12 @@ NodeSet MemoryPlacement::node_set() const {
 }
 
 MemoryPlacement MemoryPlacement::in_force() const {
-  return mode == MemoryMode::inherit ? MemoryPlacement{inherited, nodes} : *this;
+  const bool inherits = mode == MemoryMode::inherit && source.empty();
+  return inherits ? MemoryPlacement{inherited, nodes} : *this;
 }
 
 std::string MemoryPlacement::text() const {
+  if (!source.empty()) return source;
   std::string text = name_of(mode);
   if (mode == MemoryMode::inherit) return text;
   char separator = ':';
@@ -252,7 +260,10 @@ Expected<MemorySpec> parse_memory_spec(std::string_view text) {
     return spec;
   }
   Expected<MemoryPlacement> placement;
-  if (word == "weighted") {
+  if (word == "pmem" || word == "dax" || word == "memkind") {
+    // Blanks at the end belong to a path as all its letters do.
+    placement = parse_source(word, has_list ? text.substr(text.find(':') + 1) : "");
+  } else if (word == "weighted") {
     placement = weighted(list, whole);
   } else if (word == "bind") {
     placement = with_nodes(MemoryMode::bind, list, whole);

@@ -4,6 +4,7 @@
 //   --threads N
 //   --memory  inherit | local | bind:N[,M] | prefer:N[,M] | interleave:LIST
 //             | weighted:N=W,M=W | each:N,M,... (a worker in turn) | auto (nodes round robin)
+//             | pmem:DIR | dax:/dev/daxX.Y | memkind:KIND | memkind:DIR
 //   --pages   base | thp | 2M | 1G
 #pragma once
 
@@ -32,13 +33,20 @@ struct MemoryPlacement {
   /// Of `inherit`: the policy in force when the program started, over `nodes`. `inherit` itself
   /// when that was the default, or is not known (a recorded machine).
   MemoryMode inherited = MemoryMode::inherit;
+  /// Where the memory comes from, as the grammar writes it: "pmem:/mnt/pmem0", "dax:/dev/dax0.0",
+  /// "memkind:HBW"; "" for anonymous memory, which alone is asked for by mode and nodes. With a
+  /// source the mode is `inherit`: nothing is asked of the kernel. "null" is the null engine's.
+  std::string source = {};
   /// What the pages have to show: this placement, or the inherited one.
   MemoryPlacement in_force() const;
   NodeSet node_set() const;
-  /// The grammar's text: "bind:0", "weighted:0=3,2=1".
+  /// The grammar's text: "bind:0", "weighted:0=3,2=1", "pmem:/mnt/pmem0".
   std::string text() const;
   friend bool operator==(const MemoryPlacement&, const MemoryPlacement&) = default;
 };
+
+/// Whether the memory is a file's or a device's, not the nodes' (pmem:, dax:, memkind:DIR).
+bool on_device(const MemoryPlacement& placement);
 
 /// Parsed --memory: one placement, or one a worker in turn.
 struct MemorySpec {
@@ -103,8 +111,10 @@ Expected<std::vector<WorkerPlacement>> resolve_placement(const PlacementSpec& sp
 /// `cores`, local_rank x threads for one explicit list, the head for a list a local rank.
 Expected<std::vector<CpuId>> resolve_cpus(const CpuSpec& spec, const Machine& machine,
                                           const TaskContext& task);
-/// Placement of one worker by its local number (local rank x threads + thread).
+/// Placement of one worker by its local number (local rank x threads + thread). `cpus` are those
+/// that the worker runs on: they decide {node} and {socket} of a source, which stay as they are
+/// without (see at_place). Whether there is such a source is not looked at.
 Expected<MemoryPlacement> resolve_memory(const MemorySpec& spec, const Machine& machine,
-                                         int local_worker);
+                                         int local_worker, const CpuSet& cpus = {});
 
 }  // namespace numatlas

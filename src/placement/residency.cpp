@@ -117,6 +117,11 @@ bool ask_numa_maps(std::uintptr_t start, std::uintptr_t end, Residency& seen) {
 }  // namespace
 
 std::string Residency::page_text() const {
+  if (!told_by.empty()) {
+    Residency pages = *this;
+    pages.told_by.clear();
+    return fmt::format("{} (node by the {})", pages.page_text(), told_by);
+  }
   if (!page_size) return "unknown";
   const std::string size = to_text(*page_size);
   const double huge = thp_fraction.value_or(0);
@@ -143,6 +148,25 @@ std::optional<double> Residency::fraction_on(const NodeSet& nodes) const {
   }
   if (all == 0) return std::nullopt;
   return static_cast<double>(there) / static_cast<double>(all);
+}
+
+void tell_by_devices(Residency& seen, const std::vector<NodeId>& nodes) {
+  seen.pages_by_node.clear();
+  seen.untouched = seen.errors = 0;
+  seen.pages_asked = 0;
+  if (nodes.empty()) {
+    if (!seen.problem.empty()) seen.problem += "; ";
+    seen.problem +=
+        "the kernel does not tell the nodes of DAX pages, and the device does not say "
+        "its own (target_node, numa_node)";
+    return;
+  }
+  seen.told_by = nodes.size() == 1 ? "device" : "devices";
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const std::size_t share = seen.pages_total / nodes.size();
+    const std::size_t pages = share + (i < seen.pages_total % nodes.size() ? 1 : 0);
+    if (pages > 0) seen.pages_by_node[nodes[i].value] += pages;
+  }
 }
 
 Residency observe(const void* address, std::size_t bytes) {

@@ -22,14 +22,22 @@ struct Residency {
   std::optional<Bytes> page_size;      ///< kernel's page size of the mapping (hugetlb: 2M, 1G)
   std::optional<double> thp_fraction;  ///< part of the range in transparent huge pages
   std::string problem;                 ///< why it could not be observed; "" when it was
+  /// Who said so: "" for the kernel, page by page; "device" where the pages' nodes are those that
+  /// the device they are on gives as its own, "devices" where they are several, with equal shares.
+  std::string told_by;
 
-  /// "4 KiB", "2 MiB", "2 MiB THP", "4 KiB + 37 % THP", "unknown".
+  /// "4 KiB", "2 MiB", "2 MiB THP", "4 KiB + 37 % THP", "unknown"; " (node by the device)" behind
+  /// it where that tells the node.
   std::string page_text() const;
   /// The node that holds most pages; nullopt when nothing was observed.
   std::optional<NodeId> main_node() const;
   /// Part of the observed pages on a set of nodes, 0..1; nullopt when nothing was observed.
   std::optional<double> fraction_on(const NodeSet& nodes) const;
 };
+
+/// Lays the range on the nodes of the devices behind it (one entry each, in equal shares): for
+/// memory whose pages the kernel does not tell (DAX). No nodes: a problem in words.
+void tell_by_devices(Residency& seen, const std::vector<NodeId>& nodes);
 
 /// move_pages over every page up to 2^20 pages, beyond that over an evenly spread sample of 2^16
 /// (stated in pages_asked); page size from /proc/self/smaps. Uses less than 1 MiB of scratch.

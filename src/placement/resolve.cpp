@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "placement/memory_source.h"
 #include "placement/placement.h"
 
 namespace numatlas {
@@ -213,7 +214,7 @@ Expected<std::vector<CpuId>> resolve_cpus(const CpuSpec& spec, const Machine& ma
 }
 
 Expected<MemoryPlacement> resolve_memory(const MemorySpec& spec, const Machine& machine,
-                                         int local_worker) {
+                                         int local_worker, const CpuSet& cpus) {
   const auto worker = static_cast<std::size_t>(std::max(local_worker, 0));
   if (spec.form == MemorySpec::Form::round_robin) {
     const NodeSet nodes = machine.usable_memory_nodes();
@@ -234,6 +235,7 @@ Expected<MemoryPlacement> resolve_memory(const MemorySpec& spec, const Machine& 
     }
     return MemoryPlacement{MemoryMode::bind, {{spec.each[worker % spec.each.size()], 1}}};
   }
+  if (!spec.single.source.empty()) return at_place(spec.single, cpus, machine);
   for (const auto& [node, weight] : spec.single.nodes) {
     if (auto good = check_memory_node(node, machine); !good) return fail(good.error());
   }
@@ -270,10 +272,12 @@ Expected<std::vector<WorkerPlacement>> resolve_placement(const PlacementSpec& sp
       worker.cpus = CpuSet{*worker.cpu};
     }
     worker.cpu_node = node_of(worker.cpus, machine);
-    auto memory = resolve_memory(memory_spec, machine, static_cast<int>(first_local + k));
+    auto memory =
+        resolve_memory(memory_spec, machine, static_cast<int>(first_local + k), worker.cpus);
     if (!memory) return fail(memory.error());
     worker.memory = std::move(*memory);
-    if (worker.memory.mode == MemoryMode::inherit && task.inherited && machine.is_live()) {
+    const bool inherits = worker.memory.mode == MemoryMode::inherit && worker.memory.source.empty();
+    if (inherits && task.inherited && machine.is_live()) {
       worker.memory.inherited = task.inherited->mode;
       worker.memory.nodes = task.inherited->nodes;
     }

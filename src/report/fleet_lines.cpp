@@ -73,7 +73,8 @@ std::string fleet_lines(const Fleet& fleet, const SlowReport& slow) {
 std::string fleet_csv(const Fleet& fleet) {
   std::string text =
       "host,cpu_model,kernel,mode,stores,round,counted,processes,bytes,node_seconds,"
-      "fastest_seconds,process_average_seconds,overlap,slowest_rank,node_bytes_per_second\n";
+      "slowest_seconds,fastest_seconds,process_average_seconds,overlap,slowest_rank,node_bytes_per_"
+      "second\n";
   for (const FleetHost& host : fleet.hosts) {
     const HostKind& kind = fleet.kinds[host.kind];
     for (std::size_t i = 0; i < host.rounds.size(); ++i) {
@@ -85,11 +86,12 @@ std::string fleet_csv(const Fleet& fleet) {
       for (std::size_t round = 0; round < rounds; ++round) {
         const PassTimes& pass = host.rounds[i][round];
         const double bytes = bytes_of_host(fleet, host, i);
-        text += fmt::format("{},{},{},{},{:.0f},{},{},{},{},{},{}\n", what, round,
-                            round > 0 || rounds == 1 ? "yes" : "no", kind.processes, bytes,
-                            pass.slowest, pass.fastest, pass.sum / kind.processes, pass.overlap,
-                            pass.slowest_rank < 0 ? "" : std::to_string(pass.slowest_rank),
-                            pass.slowest > 0 ? fmt::format("{}", bytes / pass.slowest) : "");
+        text +=
+            fmt::format("{},{},{},{},{:.0f},{},{},{},{},{},{},{}\n", what, round,
+                        round > 0 || rounds == 1 ? "yes" : "no", kind.processes, bytes, pass.node,
+                        pass.slowest, pass.fastest, pass.sum / kind.processes, pass.overlap,
+                        pass.slowest_rank < 0 ? "" : std::to_string(pass.slowest_rank),
+                        pass.node > 0 ? fmt::format("{}", bytes / pass.node) : "");
       }
     }
   }

@@ -88,6 +88,7 @@ json to_json(const Residency& r) {
           {"page_size", r.page_size ? json(r.page_size->value) : json(nullptr)},
           {"thp_fraction", optional_json(r.thp_fraction)},
           {"page_text", r.page_text()},
+          {"told_by", optional_json(r.told_by)},
           {"problem", optional_json(r.problem)}};
 }
 
@@ -102,6 +103,7 @@ Residency residency_from_json(const json& v) {
   r.pages_asked = v["pages_asked"];
   if (v["page_size"].is_number()) r.page_size = Bytes{v["page_size"]};
   r.thp_fraction = number(v["thp_fraction"]);
+  r.told_by = v.contains("told_by") ? text_from(v["told_by"]) : "";
   r.problem = text_from(v["problem"]);
   return r;
 }

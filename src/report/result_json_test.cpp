@@ -43,6 +43,7 @@ void expect_same(const FlowResult& a, const FlowResult& b) {
   EXPECT_EQ(a.residency.page_size, b.residency.page_size);
   EXPECT_EQ(a.residency.thp_fraction, b.residency.thp_fraction);
   EXPECT_EQ(a.residency.problem, b.residency.problem);
+  EXPECT_EQ(a.residency.told_by, b.residency.told_by);
   EXPECT_EQ(a.policy.mechanism, b.policy.mechanism);
   EXPECT_EQ(a.policy.note, b.policy.note);
   EXPECT_EQ(a.steps_a_sample, b.steps_a_sample);

@@ -60,6 +60,7 @@ FlowResult some_flow() {
   f.residency.page_size = maybe<Bytes>([] { return Bytes{some_count()}; });
   f.residency.thp_fraction = maybe<double>(some_number);
   f.residency.problem = some_text();
+  f.residency.told_by = *rc::gen::element<std::string>("", "device", "devices");
   f.policy = {some_text(), some_text()};
   f.steps_a_sample = some_count();
   f.timer_overhead = some_number();

@@ -20,7 +20,8 @@ Bytes some_bytes() { return Bytes{*rc::gen::inRange<std::uint64_t>(1, 1ULL << 53
 std::string some_memory() {
   return *rc::gen::element<std::string>("local", "inherit", "auto", "bind:0", "bind:3,1",
                                         "prefer:2", "interleave:0,1,2", "weighted:0=3,7=255",
-                                        "each:0,0,1");
+                                        "each:0,0,1", "pmem:/mnt/\"a b\", c:d{node} ",
+                                        "dax:/dev/dax{socket}.0", "memkind:HBW", "memkind:./\\");
 }
 PageKind some_pages() {
   return *rc::gen::element(PageKind::base, PageKind::thp, PageKind::huge_2m, PageKind::huge_1g);

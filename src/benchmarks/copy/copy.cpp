@@ -33,7 +33,8 @@ Expected<MemorySpec> parse_end(const std::string& text, const char* option) {
   if (spec->form == MemorySpec::Form::single) return spec;
   return fail(ErrorKind::usage,
               fmt::format("{}: '{}' is another place for each worker", option, text),
-              "name one for all: bind:0, interleave:0,1, weighted:0=3,2=1, prefer:0, local");
+              "name one for all: bind:0, interleave:0,1, weighted:0=3,2=1, prefer:0, local, "
+              "pmem:DIR");
 }
 
 class Copy final : public Benchmark {
@@ -147,6 +148,23 @@ Expected<void> Copy::parse_options() {
   return {};
 }
 
+/// Where one end of a pair is for a worker; pairs_of has looked whether there is such a place.
+MemoryPlacement placed(const MemorySpec& end, const PlanInput& input, const Worker& worker) {
+  const Machine& machine = input.machines[static_cast<std::size_t>(worker.host)];
+  return resolve_memory(end, machine, 0, worker.placement.cpus).value_or(end.single);
+}
+
+/// Whether every worker has its own of the places asked for ({node}, {socket}).
+Expected<void> check_places(const MemorySpec& end, const PlanInput& input, const char* option) {
+  if (end.single.source.empty()) return {};
+  for (const Worker& worker : input.layout.workers) {
+    const Machine& machine = input.machines[static_cast<std::size_t>(worker.host)];
+    const auto there = resolve_memory(end, machine, 0, worker.placement.cpus);
+    if (!there) return fail(renamed(there.error(), "--memory", option));
+  }
+  return {};
+}
+
 /// The pair asked for, which must be there on every host; or all pairs of the nodes of all hosts.
 Expected<std::vector<Pair>> Copy::pairs_of(const PlanInput& input) const {
   NodeSet nodes;
@@ -158,7 +176,11 @@ Expected<std::vector<Pair>> Copy::pairs_of(const PlanInput& input) const {
     if (auto there = resolve_memory(*to_, machine, 0); !there)
       return fail(renamed(there.error(), "--memory", "--to"));
   }
-  if (from_) return std::vector<Pair>{{*from_, *to_}};
+  if (from_) {
+    if (auto good = check_places(*from_, input, "--from"); !good) return fail(good.error());
+    if (auto good = check_places(*to_, input, "--to"); !good) return fail(good.error());
+    return std::vector<Pair>{{*from_, *to_}};
+  }
   std::vector<Pair> pairs;
   for (NodeId from : nodes) {
     for (NodeId to : nodes) pairs.push_back({bound_to(from), bound_to(to)});
@@ -176,10 +198,10 @@ Flow Copy::flow_of(const PlanInput& input, const Pair& pair, const Case& now, in
   flow.kernel.stores = now.stores;
   flow.kernel.chain.seed = input.options.seed;
   flow.region.bytes = now.size;
-  flow.region.placement = pair.to.single;
+  flow.region.placement = placed(pair.to, input, who);
   flow.region.pages = now.pages;
   flow.source = flow.region;
-  flow.source->placement = pair.from.single;
+  flow.source->placement = placed(pair.from, input, who);
   flow.warm_up =
       warm_up_bytes(input.machines[static_cast<std::size_t>(who.host)], who.placement.cpus, flow);
   return flow;

@@ -102,7 +102,7 @@ Expected<MemoryPlacement> RunFile::worker_memory(CpuId cpu, const MemoryPlacemen
       index = static_cast<std::size_t>(found - flow.cpus.begin());
     }
   }
-  return first == nullptr ? otherwise : memory_of(*first, index, otherwise, machine);
+  return first == nullptr ? otherwise : memory_of(*first, index, otherwise, machine, {cpu});
 }
 
 /// A CPU that this process may not use, told with the first place that names it.

@@ -7,9 +7,11 @@
 
 #include "base/version.h"
 #include "fleet/fleet_json.h"
-#include "fleet/summary.h"
 #include "kernels/stream_loops.h"
 #include "report/file.h"
+#include "report/fleet_dat.h"
+#include "report/fleet_table.h"
+#include "report/fleet_writers.h"
 
 namespace numatlas {
 
@@ -29,31 +31,33 @@ Expected<void> check_files(const StreamFiles& files) {
 }
 
 Expected<void> save(const Fleet& fleet, const StreamFiles& files, const SlowRule& rule) {
-  if (!files.json.empty()) {
-    const SlowReport slow = find_slow(fleet, rule);
-    if (auto wrote = write_whole(files.json, json_text(fleet, &slow), "--json"); !wrote)
-      return wrote;
-  }
-  return {};
+  const SlowReport slow = find_slow(fleet, rule);
+  std::string dat;
+  if (!files.dat_folder.empty())
+    dat = (std::filesystem::path(files.dat_folder) / dat_name(fleet)).string();
+  const auto write = [](const std::string& file, const char* option, const auto& text) {
+    return file.empty() ? Expected<void>{} : write_whole(file, text(), option);
+  };
+  auto wrote = write(files.json, "--json", [&] { return json_text(fleet, &slow); });
+  if (wrote) wrote = write(files.csv, "--csv", [&] { return fleet_csv(fleet); });
+  if (wrote) wrote = write(dat, "--dat", [&] { return dat_text(fleet); });
+  if (wrote)
+    wrote =
+        write(files.openmetrics, "--openmetrics", [&] { return fleet_openmetrics(fleet, slow); });
+  return wrote;
 }
 
 Expected<void> show(const Fleet& fleet, const SlowRule& rule, Format format, bool lines,
                     const std::function<std::string(const Fleet&)>& table) {
   if (table) return write_stdout(table(fleet));
-  if (format == Format::json) {
-    const SlowReport slow = find_slow(fleet, rule);
-    return write_stdout(json_text(fleet, &slow));
+  const SlowReport slow = find_slow(fleet, rule);
+  switch (format) {
+    case Format::json: return write_stdout(json_text(fleet, &slow));
+    case Format::csv: return write_stdout(fleet_csv(fleet));
+    case Format::table: break;
   }
-  std::string text;
-  const auto rows = rows_of(fleet);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!rows[i]) continue;
-    text += fmt::format("{} {:.3f} {:.3f} GB/s\n", full_name(fleet.kernels[i]),
-                        rows[i]->process.average_rate * 1e-9, rows[i]->host.rates->median * 1e-9);
-  }
-  for (const SlowHost& slow : find_slow(fleet, rule).hosts) text += to_text(fleet, slow) + "\n";
-  (void)lines;
-  return write_stdout(text);
+  return write_stdout(fleet_table(fleet, slow, rule) +
+                      (lines ? "\n" + fleet_lines(fleet, slow) : ""));
 }
 
 void fill_head(Fleet& fleet, const RunOptions& options, const Comm& comm, const Engine& engine) {

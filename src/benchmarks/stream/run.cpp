@@ -271,9 +271,11 @@ Expected<void> StreamRun::take_pass(int pass, std::span<const Sample> of_host) {
   const std::span<const int> ranks(rank_of_.data(), of_host.size());
   round_[kernel] = reduce_pass(of_host, ranks);
   if (stream_.samples_ && !retesting_) {
-    const std::vector<double> seconds = process_seconds(of_host, ranks);
-    for (std::size_t i = 0; i < seconds.size(); ++i)
-      processes_[i].seconds[first_kernel_ + kernel].push_back(seconds[i]);
+    const std::vector<ProcessPass> passes = process_passes(of_host, ranks);
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+      processes_[i].starts[first_kernel_ + kernel].push_back(passes[i].start);
+      processes_[i].seconds[first_kernel_ + kernel].push_back(passes[i].seconds);
+    }
   }
   if (kernel + 1 < kernels) return {};
   if (auto added = gathering_->add_round(first_kernel_, round_); !added) return added;
@@ -314,7 +316,8 @@ Expected<void> StreamRun::run_scenario(const Scenario& scenario) {
 Expected<void> StreamRun::run_all() {
   if (leads() && stream_.samples_) {
     for (int rank = 0; rank < host_->size(); ++rank) {
-      processes_.push_back({host_->world_rank(rank), {}});
+      processes_.push_back({host_->world_rank(rank), {}, {}});
+      processes_.back().starts.resize(fleet_.kernels.size());
       processes_.back().seconds.resize(fleet_.kernels.size());
     }
   }

@@ -230,7 +230,7 @@ std::string Touch::table(const RunReport& report, const RunOptions& options) con
   const auto& asked = options.placement.memory;
   const bool by_option =
       asked &&
-      (asked->form != MemorySpec::Form::single ||
+      (asked->form != MemorySpec::Form::single || !asked->single.source.empty() ||
        (asked->single.mode != MemoryMode::local && asked->single.mode != MemoryMode::inherit));
   // Unasked, it is inherited only where there is a policy.
   const bool by_policy = !asked && report.workers.front().memory.starts_with("inherit");

@@ -1,0 +1,197 @@
+// A device-DAX character device, mapped: dax:/dev/daxX.Y.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <limits>
+#include <map>
+
+#include "memory/libpmem.h"
+#include "memory/sources.h"
+#include "placement/kernel_calls.h"
+
+namespace numatlas {
+namespace {
+
+/// Of nearly all devices: that of a huge page of x86-64 and arm64 with base pages of 4 KiB.
+constexpr std::uint64_t usual_alignment = 2 * mib;
+
+class DaxBuffer final : public Buffer {
+ public:
+  DaxBuffer(void* start, std::size_t mapped, std::size_t bytes, std::optional<NodeId> node)
+      : start_(static_cast<std::byte*>(start)), mapped_(mapped), bytes_(bytes), node_(node) {
+    policy_.mechanism = "mmap of the device";
+  }
+  ~DaxBuffer() override { munmap(start_, mapped_); }
+  DaxBuffer(const DaxBuffer&) = delete;
+  DaxBuffer& operator=(const DaxBuffer&) = delete;
+
+  std::byte* data() const override { return start_; }
+  std::size_t bytes() const override { return bytes_; }
+  Residency residency() const override {
+    Residency seen = observe(start_, bytes_);
+    std::vector<NodeId> nodes;
+    if (node_) nodes.push_back(*node_);
+    if (seen.pages_by_node.empty()) tell_by_devices(seen, nodes);
+    return seen;
+  }
+  const PolicyOutcome& policy() const override { return policy_; }
+  void persist(const void* start, std::size_t bytes) const override {
+    libpmem().persist(start, bytes);
+  }
+  bool persistent() const override { return true; }
+
+ private:
+  std::byte* start_;
+  std::size_t mapped_, bytes_;
+  std::optional<NodeId> node_;
+  PolicyOutcome policy_;
+};
+
+std::optional<NodeId> node_in(const std::string& file) {
+  const auto value = kernel::read_number(file);
+  if (!value || *value < 0) return std::nullopt;
+  return NodeId{static_cast<int>(*value)};
+}
+
+std::string link_name(const std::string& path) {
+  std::error_code error;
+  const auto target = std::filesystem::read_symlink(kernel::calls().root + path, error);
+  return error ? "" : target.filename().string();
+}
+
+/// `folder` is the device's in sysfs.
+tl::unexpected<Error> in_use(const MemoryPlacement& placement, const std::string& folder,
+                             const std::string& name) {
+  const auto node = node_in(folder + "/target_node");
+  return fail(
+      ErrorKind::unavailable,
+      fmt::format("{}: this memory is in use as system memory (system-ram){}",
+                  option_text(placement), node ? fmt::format(", as node {}", node->value) : ""),
+      fmt::format("{}make it a device with daxctl reconfigure-device --mode=devdax {}",
+                  node ? fmt::format("use --memory bind:{}, or ", node->value) : "", name));
+}
+
+bool is_system_memory(const std::string& folder) { return link_name(folder + "/driver") == "kmem"; }
+
+/// There is no device file; it may be memory of the system instead.
+tl::unexpected<Error> no_device(const MemoryPlacement& placement, const std::string& path,
+                                int error) {
+  const std::string option = option_text(placement);
+  const std::string name = std::filesystem::path(path).filename().string();
+  const std::string folder = "/sys/bus/dax/devices/" + name;
+  if (error == ENOENT && is_system_memory(folder)) return in_use(placement, folder, name);
+  const std::string text = fmt::format("{}: {}", option, errno_text(error));
+  if (error == ENAMETOOLONG) return fail(ErrorKind::usage, text);
+  if (error == EACCES) return fail(ErrorKind::permission, text);
+  return fail(ErrorKind::unavailable, text, "numatlas topology shows the devices of this machine");
+}
+
+/// /sys/dev/char/M:m of a path; an error where it is no device.
+Expected<std::string> sysfs_folder(const MemoryPlacement& placement, const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return no_device(placement, path, errno);
+  if (!S_ISCHR(status.st_mode)) {
+    return fail(ErrorKind::usage, option_text(placement) + ": this is not a character device",
+                S_ISDIR(status.st_mode) ? "a folder on a DAX file system is used with pmem:"
+                                        : "name a device such as /dev/dax0.0");
+  }
+  return fmt::format("/sys/dev/char/{}:{}", major(status.st_rdev), minor(status.st_rdev));
+}
+
+}  // namespace
+
+Expected<DaxDevice> find_dax(const MemoryPlacement& placement) {
+  const std::string path = source_of(placement).name;
+  const auto folder = sysfs_folder(placement, path);
+  if (!folder) return fail(folder.error());
+  DaxDevice device;
+  device.name = link_name(*folder);
+  if (is_system_memory(*folder)) return in_use(placement, *folder, device.name);
+  const auto size = kernel::read_number(*folder + "/size");
+  if (!device.name.starts_with("dax") || !size || *size <= 0) {
+    return fail(ErrorKind::unavailable,
+                fmt::format("{}: this is not a DAX device ({} does not show one)",
+                            option_text(placement), *folder),
+                "numatlas topology shows the devices of this machine");
+  }
+  device.size = static_cast<std::uint64_t>(*size);
+  const auto alignment = kernel::read_number(*folder + "/align");
+  device.alignment =
+      alignment && *alignment > 0 ? static_cast<std::uint64_t>(*alignment) : usual_alignment;
+  device.node = node_in(*folder + "/target_node");
+  if (!device.node) device.node = node_in(*folder + "/numa_node");
+  if (access(path.c_str(), R_OK | W_OK) != 0) {
+    return fail(ErrorKind::permission,
+                fmt::format("{}: {}", option_text(placement), errno_text(errno)),
+                "ask for read and write permission on the device, or run as root");
+  }
+  return device;
+}
+
+std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t alignment) {
+  const std::uint64_t rest = bytes % alignment;
+  if (rest == 0) return bytes;
+  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  return bytes > most - alignment ? most : bytes - rest + alignment;
+}
+
+DeviceFacts device_facts(const std::string& path) {
+  MemoryPlacement placement;
+  placement.source = "dax:" + path;
+  const auto device = find_dax(placement);
+  if (!device) return {path, Bytes{usual_alignment}};
+  return {device->name, Bytes{device->alignment}};
+}
+
+void place_on_devices(const std::vector<Region*>& regions,
+                      const std::function<DeviceFacts(const std::string& path)>& facts_of) {
+  std::map<std::string, DeviceFacts> facts;   // by path
+  std::map<std::string, std::uint64_t> next;  // by device
+  for (Region* region : regions) {
+    const MemorySource source = source_of(region->placement);
+    if (source.kind != SourceKind::dax) continue;
+    auto found = facts.find(source.name);
+    if (found == facts.end()) found = facts.emplace(source.name, facts_of(source.name)).first;
+    std::uint64_t& end = next[found->second.name];
+    region->offset = end;
+    const std::uint64_t bytes = rounded_up(region->bytes.value, found->second.alignment.value);
+    const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    end = bytes > most - end ? most : end + bytes;
+  }
+}
+
+Expected<std::unique_ptr<Buffer>> allocate_dax(const Region& region) {
+  const std::string option = option_text(region.placement);
+  const auto device = find_dax(region.placement);
+  if (!device) return fail(device.error());
+  if (!libpmem().problem.empty()) {
+    return fail(
+        ErrorKind::unavailable,
+        fmt::format("{}: libpmem is needed, to make stores last: {}", option, libpmem().problem),
+        libpmem().hint);
+  }
+  const std::uint64_t bytes = rounded_up(region.bytes.value, device->alignment);
+  if (region.offset > device->size || bytes > device->size - region.offset) {
+    return fail(ErrorKind::resource,
+                fmt::format("{}: {} from {} on are needed, the device has {}", option,
+                            to_rounded_text(Bytes{bytes}), to_rounded_text(Bytes{region.offset}),
+                            to_rounded_text(Bytes{device->size})),
+                "ask for less with --size or fewer workers");
+  }
+  const int file = open(source_of(region.placement).name.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) return file_error(region, "open", errno);
+  void* const start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED_VALIDATE | MAP_SYNC,
+                           file, static_cast<off_t>(region.offset));
+  const int error = errno;
+  close(file);
+  if (start == MAP_FAILED) return file_error(region, "mmap", error);
+  return std::make_unique<DaxBuffer>(start, bytes, region.bytes.value, device->node);
+}
+
+}  // namespace numatlas

@@ -1,0 +1,250 @@
+// Memory of the library memkind: memkind:KIND, and memkind:DIR for its kind of a file.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <mutex>
+
+#include "base/text.h"
+#include "memory/library.h"
+#include "memory/sources.h"
+#include "placement/kernel_calls.h"
+
+namespace numatlas {
+namespace {
+
+/// A kind, which is opaque (memkind_t).
+using Kind = struct memkind*;
+
+/// MEMKIND_ERROR_MESSAGE_SIZE.
+constexpr std::size_t message_size = 128;
+
+/// The few functions that are used, declared here so that no headers are needed to build.
+struct LibMemkind {
+  int (*check_available)(Kind kind) = nullptr;
+  int (*posix_memalign)(Kind kind, void** start, std::size_t alignment,
+                        std::size_t bytes) = nullptr;
+  void (*free)(Kind kind, void* start) = nullptr;
+  int (*create_pmem)(const char* folder, std::size_t most, Kind* kind) = nullptr;
+  int (*destroy_kind)(Kind kind) = nullptr;
+  void (*error_message)(int error, char* message, std::size_t bytes) = nullptr;
+  Library library{"libmemkind.so.0", "libmemkind0"};
+
+  LibMemkind() {
+    library.get(check_available, "memkind_check_available");
+    library.get(posix_memalign, "memkind_posix_memalign");
+    library.get(free, "memkind_free");
+    library.get(create_pmem, "memkind_create_pmem");
+    library.get(destroy_kind, "memkind_destroy_kind");
+    library.get(error_message, "memkind_error_message");
+  }
+  /// The variable of a kind; nullptr where this library has none of that name.
+  Kind find_kind(const std::string& name) const {
+    const auto* const variable = static_cast<Kind*>(library.find("MEMKIND_" + name));
+    return variable == nullptr ? nullptr : *variable;
+  }
+};
+
+const LibMemkind& libmemkind() {
+  static const LibMemkind table;
+  return table;
+}
+
+/// A name is only tried where it is one of these: other symbols begin with MEMKIND_ as well
+/// (MEMKIND_HBW_OPS).
+const std::vector<std::string>& kind_names() {
+  static const std::vector<std::string> names = {
+      "DEFAULT",
+      "REGULAR",
+      "INTERLEAVE",
+      "HUGETLB",
+      "GBTLB",
+      "HBW",
+      "HBW_ALL",
+      "HBW_HUGETLB",
+      "HBW_ALL_HUGETLB",
+      "HBW_PREFERRED",
+      "HBW_PREFERRED_HUGETLB",
+      "HBW_INTERLEAVE",
+      "HBW_GBTLB",
+      "HBW_PREFERRED_GBTLB",
+      "DAX_KMEM",
+      "DAX_KMEM_ALL",
+      "DAX_KMEM_PREFERRED",
+      "DAX_KMEM_INTERLEAVE",
+      "HIGHEST_CAPACITY",
+      "HIGHEST_CAPACITY_PREFERRED",
+      "HIGHEST_CAPACITY_LOCAL",
+      "HIGHEST_CAPACITY_LOCAL_PREFERRED",
+      "LOWEST_LATENCY_LOCAL",
+      "LOWEST_LATENCY_LOCAL_PREFERRED",
+      "HIGHEST_BANDWIDTH_LOCAL",
+      "HIGHEST_BANDWIDTH_LOCAL_PREFERRED",
+  };
+  return names;
+}
+
+/// The library's own numbers are negative.
+std::string error_text(int error) {
+  if (error > 0) return errno_text(error);
+  char text[message_size] = "";
+  libmemkind().error_message(error, text, sizeof text);
+  constexpr std::string_view head = "<memkind> ";
+  const std::string_view message = text;
+  return std::string(message.starts_with(head) ? message.substr(head.size()) : message);
+}
+
+Expected<void> check_library() {
+  const Library& library = libmemkind().library;
+  if (library.problem().empty()) return {};
+  return fail(ErrorKind::unavailable, "--memory memkind: needs libmemkind: " + library.problem(),
+              library.hint());
+}
+
+/// A kind of a file in a folder, for as long as a buffer has memory of it. The file has no name
+/// from the start.
+class FolderKind {
+ public:
+  explicit FolderKind(Kind kind) : kind_(kind) {}
+  ~FolderKind() { libmemkind().destroy_kind(kind_); }
+  FolderKind(const FolderKind&) = delete;
+  FolderKind& operator=(const FolderKind&) = delete;
+  Kind kind() const { return kind_; }
+
+ private:
+  Kind kind_;
+};
+
+/// One a folder for all threads: each kind has four arenas a CPU, and the library has some
+/// thousands in all.
+Expected<std::shared_ptr<FolderKind>> folder_kind(const Region& region) {
+  static std::mutex mutex;
+  static std::map<std::string, std::weak_ptr<FolderKind>> kinds;
+  const std::lock_guard lock(mutex);
+  const std::string folder = source_of(region.placement).name;
+  std::weak_ptr<FolderKind>& known = kinds[folder];
+  if (auto kind = known.lock()) return kind;
+  Kind kind = nullptr;
+  if (const int error = libmemkind().create_pmem(folder.c_str(), 0, &kind); error != 0) {
+    return fail(ErrorKind::io, fmt::format("{}: memkind_create_pmem: {}",
+                                           option_text(region.placement), error_text(error)));
+  }
+  auto made = std::make_shared<FolderKind>(kind);
+  known = made;
+  return made;
+}
+
+class MemkindBuffer final : public Buffer {
+ public:
+  MemkindBuffer(Kind kind, std::shared_ptr<FolderKind> owner, void* start, const Region& region,
+                std::optional<bool> direct)
+      : kind_(kind),
+        owner_(std::move(owner)),
+        start_(static_cast<std::byte*>(start)),
+        bytes_(region.bytes.value),
+        folder_(source_of(region.placement).name),
+        direct_(direct) {
+    policy_.mechanism = "memkind_posix_memalign";
+  }
+  ~MemkindBuffer() override { libmemkind().free(kind_, start_); }
+  MemkindBuffer(const MemkindBuffer&) = delete;
+  MemkindBuffer& operator=(const MemkindBuffer&) = delete;
+
+  std::byte* data() const override { return start_; }
+  std::size_t bytes() const override { return bytes_; }
+  Residency residency() const override {
+    return owner_ ? file_residency(start_, bytes_, folder_, direct_.value_or(false))
+                  : observe(start_, bytes_);
+  }
+  const PolicyOutcome& policy() const override { return policy_; }
+
+ private:
+  Kind kind_;
+  std::shared_ptr<FolderKind> owner_;  ///< of a kind of a folder
+  std::byte* start_;
+  std::size_t bytes_;
+  std::string folder_;
+  std::optional<bool> direct_;
+  PolicyOutcome policy_;
+};
+
+bool has_huge_pages(const std::string& kind) { return kind.find("TLB") != std::string::npos; }
+
+/// What the library gives again may have been another thread's: its pages go back, so that they are
+/// where their next first touch puts them. Not those of a pool, which may not come again.
+void forget_pages(void* start, std::size_t bytes) {
+  const std::size_t page = kernel::page_size();
+  const std::size_t whole = bytes / page * page;
+  if (whole > 0) (void)madvise(start, whole, MADV_DONTNEED);
+}
+
+}  // namespace
+
+Expected<void> check_memkind(const MemoryPlacement& placement) {
+  if (auto there = check_library(); !there) return there;
+  const MemorySource source = source_of(placement);
+  if (source.kind == SourceKind::memkind_directory) return {};
+  const std::vector<std::string>& names = kind_names();
+  const bool named = std::find(names.begin(), names.end(), source.name) != names.end();
+  const Kind kind = named ? libmemkind().find_kind(source.name) : nullptr;
+  const std::string option = option_text(placement);
+  if (kind == nullptr) {
+    const std::string close = named ? "" : nearest_name(source.name, names);
+    return fail(named ? ErrorKind::unavailable : ErrorKind::usage,
+                fmt::format("{}: libmemkind has no such kind", option),
+                close.empty() ? fmt::format("its kinds are {}; a folder has a slash in it: ./{}",
+                                            fmt::join(names, ", "), source.name)
+                              : fmt::format("did you mean memkind:{}?", close));
+  }
+  if (const int error = libmemkind().check_available(kind); error != 0) {
+    return fail(ErrorKind::unavailable, fmt::format("{}: {}", option, error_text(error)),
+                "numatlas features lists the kinds that are available here");
+  }
+  return {};
+}
+
+Expected<std::vector<std::string>> available_kinds() {
+  if (auto there = check_library(); !there) return fail(there.error());
+  std::vector<std::string> available;
+  for (const std::string& name : kind_names()) {
+    const Kind kind = libmemkind().find_kind(name);
+    if (kind != nullptr && libmemkind().check_available(kind) == 0) available.push_back(name);
+  }
+  return available;
+}
+
+Expected<std::unique_ptr<Buffer>> allocate_memkind(const Region& region) {
+  if (auto there = check_memkind(region.placement); !there) return fail(there.error());
+  const MemorySource source = source_of(region.placement);
+  const bool in_folder = source.kind == SourceKind::memkind_directory;
+  std::shared_ptr<FolderKind> owner;
+  if (in_folder) {
+    if (auto room = check_room(region, memkind_bytes(region.bytes.value)); !room)
+      return fail(room.error());
+    auto made = folder_kind(region);
+    if (!made) return fail(made.error());
+    owner = *std::move(made);
+  }
+  const Kind kind = in_folder ? owner->kind() : libmemkind().find_kind(source.name);
+  const bool huge = !in_folder && has_huge_pages(source.name);
+  const std::size_t alignment =
+      huge ? huge_page_size(PageKind::huge_2m).value : kernel::page_size();
+  void* start = nullptr;
+  const int error = libmemkind().posix_memalign(kind, &start, alignment, region.bytes.value);
+  if (error != 0 || start == nullptr) {
+    return fail(
+        ErrorKind::resource,
+        fmt::format("{}: memkind_posix_memalign of {} failed: {}", option_text(region.placement),
+                    to_rounded_text(region.bytes), error_text(error)),
+        "ask for less with --size or fewer workers");
+  }
+  if (!in_folder && !huge) forget_pages(start, region.bytes.value);
+  return std::make_unique<MemkindBuffer>(
+      kind, std::move(owner), start, region,
+      in_folder ? maps_directly(source.name) : std::optional<bool>());
+}
+
+}  // namespace numatlas
