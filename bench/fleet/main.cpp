@@ -18,6 +18,7 @@
 #include "fleet/fleet_json.h"
 #include "fleet/gathering.h"
 #include "fleet/slow_nodes.h"
+#include "machine/source.h"
 #include "report/file.h"
 #include "report/fleet_dat.h"
 #include "report/fleet_file.h"
@@ -124,9 +125,15 @@ int run_scale(const Options& options) {
   };
   timed(hosts_work, [&] { root.ready = greetings(fleet, options); });
   fmt::print("before the first result: peak {:.1f} MiB\n", peak_mib());
+  // The first of its kind sends its whole machine along.
+  const auto machine =
+      read_recorded_machine("package:2 numa:4(memory=68719476736) l3:4(size=16777216) core:4 pu:2");
+  if (!machine) {
+    fmt::print(stderr, "{}\n", machine.error().message);
+    return 1;
+  }
   stage("rank 0: meet", [&] {
-    const auto met =
-        gathering.meet(host_named(0, options), kind_of_hosts(options.ranks), Machine{});
+    const auto met = gathering.meet(host_named(0, options), kind_of_hosts(options.ranks), *machine);
     return met ? fmt::format("{} kinds", fleet.kinds.size()) : met.error().message;
   });
   for (std::size_t round = 0; round < options.rounds; ++round) {
