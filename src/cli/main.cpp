@@ -77,6 +77,8 @@ Entries declare(CLI::App& app, const CommandLine& line,
   entries[features] = {add_features_command(*features)};
   CLI::App* survey = command("survey", "topology and every benchmark, into a report folder");
   entries[survey] = {add_survey_command(*survey), true};
+  CLI::App* check = command("check", "stored results of STREAM over hosts: which nodes are slow");
+  entries[check] = {add_check_command(*check)};
   CLI::App* exec = command("exec", "run any program with a placement by rank");
   entries[exec] = {add_exec_command(*exec, line.program), false, true};
   for (auto& benchmark : all_benchmarks()) {

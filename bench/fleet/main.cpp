@@ -1,0 +1,242 @@
+// What results of many hosts cost the rank that collects them, and how well slow hosts are found.
+//   bench_fleet scale [--hosts 10000] [--ranks 128] [--rounds 10]
+//   bench_fleet quality [--hosts 10000] [--rounds 10]
+// Times of `scale` are made by reduce_pass over each host's processes, go the way of a run to rank
+// 0 (FleetGathering, over a communicator that is only played), and through the judgement and all
+// writers. `quality` plants slow hosts, 1 % of all, and counts which are found.
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "fleet/fleet_json.h"
+#include "fleet/gathering.h"
+#include "fleet/slow_nodes.h"
+#include "machine/source.h"
+#include "report/file.h"
+#include "report/fleet_dat.h"
+#include "report/fleet_file.h"
+#include "report/fleet_table.h"
+#include "report/fleet_writers.h"
+#include "simulation.h"
+
+namespace numatlas::simulation {
+namespace {
+
+struct Options {
+  int hosts = 10000, ranks = 128;
+  std::size_t rounds = 10;
+};
+
+double peak_mib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+/// Runs a stage and prints its seconds and the memory's peak so far.
+void stage(const char* name, const std::function<std::string()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string more = work();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  fmt::print("{:<34} {:>8.3f} s  peak {:>7.1f} MiB  {}\n", name, seconds.count(), peak_mib(), more);
+}
+
+/// One host's passes of a round, from the times of its processes.
+std::vector<PassTimes> passes_of(const Fleet& fleet, int host, const Options& options,
+                                 std::mt19937_64& random) {
+  std::vector<PassTimes> passes;
+  std::vector<Sample> samples(static_cast<std::size_t>(options.ranks));
+  std::vector<int> ranks(samples.size());
+  for (const FleetKernel& kernel : fleet.kernels) {
+    const auto nanoseconds = static_cast<std::int64_t>(kernel.bytes / 3);  // 3 GB/s a process
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      ranks[i] = host * options.ranks + static_cast<int>(i);
+      samples[i].start_ns = static_cast<std::int64_t>(random() % 20'000);
+      samples[i].duration_ns =
+          nanoseconds +
+          static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(nanoseconds / 50));
+      if (host == 17) samples[i].duration_ns += nanoseconds / 8;
+    }
+    passes.push_back(reduce_pass(samples, ranks));
+  }
+  return passes;
+}
+
+FleetHost host_named(int host, const Options& options) {
+  FleetHost entry;
+  entry.name = fmt::format("cn{:05}", host);
+  entry.first_rank = host * options.ranks;
+  entry.placement = "node 0: 1536 pages of 4 KiB";
+  return entry;
+}
+
+/// What every host says when it is met, its second text (its machine) left out.
+std::vector<std::string> greetings(const Fleet& fleet, const Options& options) {
+  std::vector<std::string> texts;
+  for (int host = 0; host < options.hosts; ++host) {
+    RecordingGroup group(host, options.hosts);
+    Fleet unused = fleet;
+    FleetGathering gathering(group, unused);
+    (void)gathering.meet(host_named(host, options), kind_of_hosts(options.ranks), Machine{});
+    texts.push_back(group.said.front());
+  }
+  return texts;
+}
+
+std::vector<std::string> round_texts(const Fleet& fleet, const Options& options,
+                                     std::mt19937_64& random) {
+  std::vector<std::string> texts;
+  for (int host = 0; host < options.hosts; ++host) {
+    RecordingGroup group(host, options.hosts);
+    Fleet unused;
+    FleetGathering gathering(group, unused);
+    const auto passes = passes_of(fleet, host, options, random);
+    (void)gathering.add_round(0, passes);
+    texts.push_back(std::move(group.said.front()));
+  }
+  return texts;
+}
+
+std::string size_text(const std::string& text) {
+  return fmt::format("{:.1f} MiB", static_cast<double>(text.size()) / mib);
+}
+
+int run_scale(const Options& options) {
+  fmt::print("{} hosts x {} ranks, {} rounds of 4 kernels\n", options.hosts, options.ranks,
+             options.rounds);
+  Fleet fleet = empty_fleet();
+  fleet.repeats = static_cast<int>(options.rounds);
+  fleet.ranks = options.hosts * options.ranks;
+  RootGroup root(options.hosts);
+  FleetGathering gathering(root, fleet);
+  std::mt19937_64 random(1);
+  double hosts_work = 0, roots_work = 0;
+  const auto timed = [](double& sum, const auto& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  timed(hosts_work, [&] { root.ready = greetings(fleet, options); });
+  fmt::print("before the first result: peak {:.1f} MiB\n", peak_mib());
+  // The first of its kind sends its whole machine along.
+  const auto machine =
+      read_recorded_machine("package:2 numa:4(memory=68719476736) l3:4(size=16777216) core:4 pu:2");
+  if (!machine) {
+    fmt::print(stderr, "{}\n", machine.error().message);
+    return 1;
+  }
+  stage("rank 0: meet", [&] {
+    const auto met = gathering.meet(host_named(0, options), kind_of_hosts(options.ranks), *machine);
+    return met ? fmt::format("{} kinds", fleet.kinds.size()) : met.error().message;
+  });
+  for (std::size_t round = 0; round < options.rounds; ++round) {
+    timed(hosts_work, [&] { root.ready = round_texts(fleet, options, random); });
+    const auto mine = passes_of(fleet, 0, options, random);
+    timed(roots_work, [&] { (void)gathering.add_round(0, mine); });
+  }
+  fmt::print("{:<34} {:>8.3f} s  ({:.1f} us a host and round)\n", "all hosts: reduce_pass, send",
+             hosts_work, hosts_work * 1e6 / options.hosts / static_cast<double>(options.rounds));
+  fmt::print("{:<34} {:>8.3f} s  peak {:>7.1f} MiB\n", "rank 0: all rounds", roots_work,
+             peak_mib());
+  SlowReport slow;
+  stage("find_slow", [&] {
+    slow = find_slow(fleet);
+    return fmt::format("{} slow: {}", slow.hosts.size(),
+                       slow.hosts.empty() ? "" : to_text(fleet, slow.hosts.front()));
+  });
+  stage("table", [&] { return size_text(fleet_table(fleet, slow, {})); });
+  stage("key=value lines", [&] { return size_text(fleet_lines(fleet, slow)); });
+  stage("OpenMetrics", [&] { return size_text(fleet_openmetrics(fleet, slow)); });
+  const std::string folder = std::filesystem::temp_directory_path().string();
+  const std::string dat = folder + "/bench_fleet.dat", path = folder + "/bench_fleet.json";
+  stage(".dat", [&] {
+    const std::string text = dat_text(fleet);
+    return write_whole(dat, text, "bench") ? size_text(text) : "not written";
+  });
+  stage("CSV", [&] { return size_text(fleet_csv(fleet)); });
+  stage("JSON", [&] {
+    const std::string text = json_text(fleet, &slow);
+    return write_whole(path, text, "bench") ? size_text(text) : "not written";
+  });
+  int code = 0;
+  stage("check: read .dat", [&] {
+    const auto read = read_fleet(dat);
+    if (!read) code = 1;
+    return read ? fmt::format("{} hosts", read->hosts.size()) : read.error().message;
+  });
+  stage("check: read JSON", [&] {
+    const auto read = read_fleet(path);
+    if (!read || read->hosts != fleet.hosts) code = 1;
+    return code == 0 ? "as it was" : "NOT as it was";
+  });
+  std::filesystem::remove(dat);
+  std::filesystem::remove(path);
+  return code;
+}
+
+void quality_rows(const char* name, const std::vector<Model>& models, const Options& options) {
+  constexpr double severities[] = {0.03, 0.05, 0.08, 0.12, 0.20};
+  const auto hosts = static_cast<std::size_t>(options.hosts);
+  const std::size_t planted = std::max<std::size_t>(1, hosts / 100);
+  for (const Model& model : models) {
+    fmt::print("| {} | {:g} % |", name, model.noise * 100);
+    std::size_t alarms = 0;
+    for (double severity : severities) {
+      const Fleet fleet =
+          make_fleet(hosts, options.rounds, model, planted, severity,
+                     static_cast<std::uint64_t>(severity * 1e6 + model.noise * 1e3));
+      std::size_t found = 0;
+      for (const SlowHost& slow : find_slow(fleet).hosts)
+        (slow.host < planted ? found : alarms) += 1;
+      fmt::print(" {} / {} |", found, planted);
+    }
+    fmt::print(" {} / {} |\n", alarms, (hosts - planted) * std::size(severities));
+    std::fflush(stdout);
+  }
+}
+
+int run_quality(const Options& options) {
+  fmt::print("{} hosts, 4 kernels, {} rounds, 1 % of the hosts slow; rule: {}\n\n", options.hosts,
+             options.rounds, to_text(SlowRule{}));
+  fmt::print("| fleet | noise of a pass | 3 % slow | 5 % | 8 % | 12 % | 20 % | false alarms |\n");
+  fmt::print("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+  std::vector<Model> normal, tails, drift, uneven;
+  for (double noise : {0.005, 0.01, 0.02, 0.05}) {
+    normal.push_back({noise, 0.005, 0, 0});
+    tails.push_back({noise, 0.005, 0.1, 0});
+    drift.push_back({noise, 0.005, 0, 0.15});
+    uneven.push_back({noise, 0.02, 0, 0});
+  }
+  quality_rows("normal noise", normal, options);
+  quality_rows("one pass in ten disturbed", tails, options);
+  quality_rows("all 15 % slower at the end", drift, options);
+  quality_rows("hosts 2 % apart", uneven, options);
+  return 0;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Results of many hosts: what they cost rank 0, and which slow ones are found.");
+  Options options;
+  app.require_subcommand(1);
+  CLI::App* scale = app.add_subcommand("scale", "seconds and memory by stage");
+  CLI::App* quality = app.add_subcommand("quality", "found slow hosts and false alarms");
+  for (CLI::App* sub : {scale, quality}) {
+    sub->add_option("--hosts", options.hosts)->check(CLI::Range(1, 1'000'000));
+    sub->add_option("--rounds", options.rounds)->check(CLI::Range(1, 100'000));
+  }
+  scale->add_option("--ranks", options.ranks, "of each host")->check(CLI::Range(1, 100'000));
+  CLI11_PARSE(app, argc, argv);
+  return scale->parsed() ? run_scale(options) : run_quality(options);
+}
+
+}  // namespace
+}  // namespace numatlas::simulation
+
+int main(int argc, char** argv) { return numatlas::simulation::run(argc, argv); }

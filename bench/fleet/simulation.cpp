@@ -1,0 +1,69 @@
+#include "simulation.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace numatlas::simulation {
+namespace {
+
+constexpr double rate_of_process = 3e9;  // bytes/s: what a core of a busy node gets
+
+}  // namespace
+
+HostKind kind_of_hosts(int processes) {
+  return {"AMD EPYC 7742", "Linux 5.14.0", 256, 8, Bytes{503 * gib}, processes, processes};
+}
+
+Fleet empty_fleet() {
+  Fleet fleet;
+  fleet.command = "stream";
+  fleet.version = "simulated";
+  fleet.started = "2026-01-01T00:00:00Z";
+  fleet.complete = true;
+  fleet.comm = "simulated";
+  fleet.engine = "simulated";
+  fleet.elements = 16'000'000;
+  fleet.elements_source = "simulated";
+  fleet.memory = "local";
+  for (const auto& [name, arrays] :
+       {std::pair("copy", 2), {"scale", 2}, {"add", 3}, {"triad", 3}}) {
+    const std::uint64_t bytes = static_cast<std::uint64_t>(arrays) * 8 * fleet.elements;
+    fleet.kernels.push_back({name, "memory", "ordinary", bytes, bytes});
+  }
+  return fleet;
+}
+
+Fleet make_fleet(std::size_t hosts, std::size_t rounds, const Model& model, std::size_t planted,
+                 double severity, std::uint64_t seed) {
+  constexpr int processes = 128;
+  Fleet fleet = empty_fleet();
+  fleet.repeats = static_cast<int>(rounds);
+  fleet.kinds = {kind_of_hosts(processes)};
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  for (std::size_t i = 0; i < hosts; ++i) {
+    FleetHost host;
+    host.name = fmt::format("cn{:05}", i);
+    host.first_rank = static_cast<int>(i) * processes;
+    // Slower by a part of the bandwidth.
+    const double own = (1 + model.host_spread * normal(random)) / (i < planted ? 1 - severity : 1);
+    for (const FleetKernel& kernel : fleet.kernels) {
+      const double base = static_cast<double>(kernel.bytes) / rate_of_process;
+      auto& passes = host.rounds.emplace_back();
+      for (std::size_t round = 0; round < rounds; ++round) {
+        double factor = own * (1 + model.noise * normal(random));
+        if (uniform(random) < model.tails) factor *= 1.1 + 0.5 * uniform(random);
+        factor *= 1 + model.drift * static_cast<double>(round) / static_cast<double>(rounds);
+        const double seconds = base * std::max(0.1, factor);
+        passes.push_back(
+            {seconds, seconds * 0.97, seconds * 0.985 * processes, 0.97, host.first_rank});
+      }
+    }
+    fleet.hosts.push_back(std::move(host));
+  }
+  return fleet;
+}
+
+}  // namespace numatlas::simulation

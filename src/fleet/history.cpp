@@ -1,0 +1,151 @@
+#include "fleet/history.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "fleet/summary.h"
+
+namespace numatlas {
+namespace {
+
+/// One host in one run.
+struct PastHost {
+  const PastRun* run;
+  const PastRun::Host* host;
+};
+
+bool same_load(const HostKind& a, const HostKind& b) {
+  return a.processes == b.processes && a.workers == b.workers;
+}
+
+/// Its figure of a kernel, where that run did the same there.
+std::optional<double> figure_of(const PastHost& past, const FleetKernel& kernel,
+                                const HostKind& kind, bool by_rounds) {
+  if (past.run->by_rounds != by_rounds) return std::nullopt;
+  if (!same_load(past.run->kinds[past.host->kind], kind)) return std::nullopt;
+  const auto& kernels = past.run->kernels;
+  const auto same = std::find(kernels.begin(), kernels.end(), kernel);
+  if (same == kernels.end()) return std::nullopt;
+  return past.host->rates[static_cast<std::size_t>(same - kernels.begin())];
+}
+
+std::string change_text(const HostKind& before, const HostKind& now) {
+  if (before == now) return "";
+  return fmt::format("since the run before it changed from {}", to_text(before));
+}
+
+/// The host's rounds over its own earlier median.
+std::vector<double> own_rounds(const Fleet& fleet, const FleetHost& host, std::size_t kernel,
+                               double median) {
+  std::vector<double> relative;
+  for (const PassTimes& pass : counted_rounds(host, kernel))
+    if (pass.slowest > 0)
+      relative.push_back(bytes_of_host(fleet, host, kernel) / pass.slowest / median);
+  return relative;
+}
+
+/// Compares one host with its past; `enough`: whether there was enough of it.
+Fall fall_of(const std::vector<PastHost>& past, const Fleet& newest, std::size_t index,
+             const SlowRule& rule, bool& enough) {
+  Fall fall;
+  fall.host = index;
+  const FleetHost& host = newest.hosts[index];
+  const HostKind& kind = newest.kinds[host.kind];
+  for (std::size_t kernel = 0; kernel < newest.kernels.size(); ++kernel) {
+    const auto times = times_of(newest, host, kernel);
+    if (!times) continue;
+    std::vector<double> figures;
+    for (const PastHost& one : past) {
+      const auto figure = figure_of(one, newest.kernels[kernel], kind, host.summaries.empty());
+      if (figure) figures.push_back(*figure);
+    }
+    if (figures.size() < rule.least_hosts) continue;
+    enough = true;
+    const Peers own = peers_of(figures, rule);
+    auto slow = compare(times->rate, own, own_rounds(newest, host, kernel, own.median), rule);
+    if (!slow) continue;
+    slow->kernel = kernel;
+    fall.runs = std::max(fall.runs, own.count);
+    fall.kernels.push_back(*slow);
+  }
+  std::stable_sort(fall.kernels.begin(), fall.kernels.end(),
+                   [](const SlowKernel& a, const SlowKernel& b) { return a.drop > b.drop; });
+  if (!past.empty())
+    fall.changed = change_text(past.back().run->kinds[past.back().host->kind], kind);
+  return fall;
+}
+
+void count_run(History& history, const PastRun& run) {
+  std::set<std::string> counted;
+  for (const PastRun::Host& host : run.hosts) {
+    History::Count& count = history.hosts[host.name];
+    if (counted.insert(host.name).second) ++count.runs;
+    if (!host.slow) continue;
+    ++count.slow;
+    count.last_slow = run.started;
+  }
+}
+
+}  // namespace
+
+PastRun past_run(const Fleet& fleet, const SlowReport& slow) {
+  PastRun run;
+  run.started = fleet.started;
+  run.kernels = fleet.kernels;
+  run.kinds = fleet.kinds;
+  for (const FleetHost& host : fleet.hosts) {
+    PastRun::Host entry{host.name, host.kind, {}, false};
+    for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel) {
+      const auto times = times_of(fleet, host, kernel);
+      entry.rates.push_back(times ? std::optional<double>(times->rate) : std::nullopt);
+    }
+    if (!host.summaries.empty()) run.by_rounds = false;
+    run.hosts.push_back(std::move(entry));
+  }
+  for (const SlowHost& one : slow.hosts)
+    run.hosts[one.host].slow = one.verdict != Verdict::not_confirmed;
+  return run;
+}
+
+bool same_run(const PastRun& a, const PastRun& b) {
+  constexpr std::size_t to_the_minute = 16;  // what the name of a .dat tells: 2026-11-21T10:01
+  return a.by_rounds != b.by_rounds && a.hosts.size() == b.hosts.size() &&
+         a.started.substr(0, to_the_minute) == b.started.substr(0, to_the_minute);
+}
+
+History history_of(const std::vector<PastRun>& earlier, const Fleet& newest, const SlowReport& slow,
+                   const SlowRule& rule) {
+  History history;
+  std::map<std::string, std::vector<PastHost>> past;
+  for (const PastRun& run : earlier) {
+    count_run(history, run);
+    for (const PastRun::Host& host : run.hosts) past[host.name].push_back({&run, &host});
+  }
+  count_run(history, past_run(newest, slow));
+  for (std::size_t host = 0; host < newest.hosts.size(); ++host) {
+    bool enough = false;
+    Fall fall = fall_of(past[newest.hosts[host].name], newest, host, rule, enough);
+    (enough ? history.judged : history.not_judged) += 1;
+    if (!fall.kernels.empty()) history.falls.push_back(std::move(fall));
+  }
+  std::stable_sort(history.falls.begin(), history.falls.end(), [](const Fall& a, const Fall& b) {
+    return a.kernels.front().drop > b.kernels.front().drop;
+  });
+  return history;
+}
+
+std::string to_text(const Fleet& newest, const Fall& fall) {
+  const SlowKernel& worst = fall.kernels.front();
+  std::string text = fmt::format(
+      "{}: {} {}", newest.hosts[fall.host].name, full_name(newest.kernels[worst.kernel]),
+      to_text(worst, fmt::format("the median of its own {} earlier runs", fall.runs)));
+  for (std::size_t i = 1; i < fall.kernels.size(); ++i)
+    text += fmt::format("{} {} {}", i == 1 ? "; also" : ",",
+                        full_name(newest.kernels[fall.kernels[i].kernel]),
+                        percent_text(fall.kernels[i].drop));
+  return fall.changed.empty() ? text : text + "; " + fall.changed;
+}
+
+}  // namespace numatlas
