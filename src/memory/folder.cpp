@@ -159,6 +159,10 @@ tl::unexpected<Error> file_error(const Region& region, const std::string& call, 
     }
     case ENOMEM: return fail(ErrorKind::resource, what);
     case ENAMETOOLONG: return fail(ErrorKind::usage, what);
+    case EINVAL:
+    case ENODEV:
+    case ENOTSUP:
+      return fail(ErrorKind::io, what, "this file system may be one that does not map files");
     default: return fail(ErrorKind::io, what);
   }
 }

@@ -137,8 +137,10 @@ Expected<std::unique_ptr<Buffer>> allocate_pmem(const Region& region) {
   if (auto room = check_room(region, region.bytes.value); !room) return fail(room.error());
   const std::string folder = source_of(region.placement).name;
   MappedFile file = map_file(folder, region.bytes.value, pmem_file_create | pmem_file_tmpfile);
-  // EISDIR is what a file system or kernel says that does not know O_TMPFILE.
-  const bool no_unnamed = errno == ENOTSUP || errno == EISDIR || errno == EINVAL;
+  // Without O_TMPFILE libpmem takes the name off a new file before it gives it its size, which some
+  // file systems refuse (9p: ENOENT); others refuse at once.
+  const bool no_unnamed =
+      errno == ENOTSUP || errno == EISDIR || errno == EINVAL || errno == ENOENT || errno == EIO;
   if (file.start == nullptr && no_unnamed) file = map_named_file(folder, region.bytes.value);
   if (file.start == nullptr) return file_error(region, "pmem_map_file", errno);
   const bool direct = maps_directly(folder).value_or(file.is_pmem != 0 && !pmem_is_forced());

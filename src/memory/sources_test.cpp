@@ -175,7 +175,7 @@ TEST(Pmem, AFileSystemThatRunsFullOnTheWay) {
   const PmemGuard guard;
   libpmem().map_file = [](const char* path, std::size_t, int flags, mode_t, std::size_t*,
                           int*) -> void* {
-    errno = ENOTSUP;
+    errno = ENOENT;
     if ((flags & pmem_file_tmpfile) != 0) return nullptr;
     std::ofstream(path) << "a part of it";
     errno = ENOSPC;
