@@ -94,12 +94,21 @@ TEST(FleetSummary, AHostByItsAveragesAlone) {
 
 TEST(FleetSummary, AHostsTimes) {
   Fleet fleet = even_fleet(1, 4);
-  fleet.hosts[0].rounds[0][2].slowest = 0.5;
+  fleet.hosts[0].rounds[0][2].node = 0.5;
   const auto times = times_of(fleet, fleet.hosts[0], 0);
   EXPECT_DOUBLE_EQ(times->average, 1.0 / 3);
   EXPECT_DOUBLE_EQ(times->rate, 16e9);
   EXPECT_DOUBLE_EQ(times->rates->min, 8e9);
   EXPECT_DOUBLE_EQ(times->process_average, 0.25 * 0.875);
+}
+
+TEST(FleetSummary, NamesHostsWhoseWorkersDidNotRunTogether) {
+  Fleet fleet = even_fleet(3);
+  EXPECT_EQ(overlap_warning(fleet), "");
+  for (auto& rounds : fleet.hosts[1].rounds) {
+    for (PassTimes& pass : rounds) pass.overlap = 0.5;
+  }
+  EXPECT_TRUE(overlap_warning(fleet).ends_with(": cn01 50 %")) << overlap_warning(fleet);
 }
 
 }  // namespace

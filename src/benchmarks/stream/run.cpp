@@ -16,6 +16,7 @@
 #include "benchmarks/stream/stream.h"
 #include "engine/agreement.h"
 #include "fleet/gathering.h"
+#include "fleet/summary.h"
 #include "kernels/stream_loops.h"
 #include "report/file.h"
 
@@ -396,6 +397,8 @@ Expected<int> StreamRun::end(Expected<void> ran) {
     fleet_.complete = ran.has_value();
     fleet_.incomplete_reason = ran ? "" : ran.error().message;
     note_time(fleet_, options_, start_);
+    if (std::string text = overlap_warning(fleet_); !text.empty())
+      fleet_.warnings.push_back(std::move(text));
     const bool anything = has_rounds(fleet_);
     if (anything) {
       const auto saved = save(fleet_, files(), stream_.rule_);
