@@ -108,7 +108,9 @@ class StreamRun {
   Error in_own_words(Error error) const;
   Expected<void> set_up_host();
   Expected<void> agree_on_elements();
-  Expected<void> check_same_words();
+  Expected<void> check_all_say(const std::string& mine);
+  Expected<void> check_same_options();
+  Expected<void> check_same_plan();
   Expected<void> make_engine_and_fleet();
   std::vector<FleetKernel> kernels_of(const Scenario& scenario) const;
   void meet(const std::vector<const Trace*>& traces);
@@ -140,6 +142,7 @@ class StreamRun {
   std::size_t first_kernel_ = 0;               ///< of the scenario at hand
   std::vector<PassTimes> round_;               ///< passes of the round at hand
   std::vector<ProcessRounds> processes_;
+  std::set<std::string> said_warnings_;  ///< of this host
   std::vector<std::string> later_warnings_;
   std::string elements_source_;
   bool met_ = false, retesting_ = false;
@@ -169,37 +172,48 @@ Expected<void> StreamRun::set_up_host() {
 
 Expected<void> StreamRun::agree_on_elements() {
   const PlanInput input{options_, setup_.layout, setup_.machines};
-  const bool given = stream_.elements_.has_value();
   const std::uint64_t mine = stream_.elements_for(input);
   const auto most = comm_.largest(mine);
   if (!most) return fail(most.error());
   const auto least = comm_.largest(~mine);
   if (!least) return fail(least.error());
-  elements_source_ = given ? "as asked for" : stream_.source_of_elements(input, mine);
-  if (given && *most != ~*least) {
-    return fail(ErrorKind::usage, "--elements: the hosts were told different numbers",
-                "give all ranks the same options");
-  }
+  elements_source_ = stream_.elements_ ? "as asked for" : stream_.source_of_elements(input, mine);
   stream_.elements_ = *most;
   if (*most == ~*least) return {};
   elements_source_ += "; the most that any host needs";
   return set_up_host();
 }
 
-/// Every host computed its plan from its own words; ranks of one host compared theirs in set_up.
-Expected<void> StreamRun::check_same_words() {
-  json words = {{"repeats", stream_.repeats_}, {"elements", *stream_.elements_}};
-  for (const PlannedScenario& planned : setup_.plan)
-    words.push_back({planned.scenario.name, planned.scenario.name});
-  words["stores"] = name_of(stream_.stores_);
-  const std::uint64_t mine = std::hash<std::string>{}(words.dump());
-  const auto most = comm_.largest(mine);
-  if (!most) return fail(most.error());
-  const auto least = comm_.largest(~mine);
-  if (!least) return fail(least.error());
-  if (*most == ~*least) return {};
-  return fail(ErrorKind::usage, "the hosts were told to measure different things",
+/// Ranks with unlike words would wait for each other for ever: the first that differs is named.
+Expected<void> StreamRun::check_all_say(const std::string& mine) {
+  const auto first = comm_.broadcast(mine);
+  if (!first) return fail(first.error());
+  const int size = comm_.size();
+  const bool differs = *first != mine;
+  const auto found = comm_.largest(static_cast<std::uint64_t>(differs ? size - comm_.rank() : 0));
+  if (!found) return fail(found.error());
+  if (*found == 0) return {};
+  return fail(ErrorKind::usage,
+              fmt::format("rank {} was told to measure something else than rank 0",
+                          size - static_cast<int>(*found)),
               "give all ranks the same options");
+}
+
+Expected<void> StreamRun::check_same_options() {
+  json words = {stream_.repeats_, stream_.samples_,        stream_.retest_,     stream_.check_,
+                options_.dry_run, options_.print_scenario, options_.null_engine};
+  words.push_back(stream_.elements_ ? json(*stream_.elements_) : json(nullptr));
+  words.push_back(name_of(stream_.stores_));
+  for (const Operation operation : stream_.operations_) words.push_back(name_of(operation));
+  for (const Persist persist : stream_.persists_) words.push_back(name_of(persist));
+  return check_all_say(words.dump());
+}
+
+/// Every host computed its plan from its own words; ranks of one host compared theirs in set_up.
+Expected<void> StreamRun::check_same_plan() {
+  json words = json::array();
+  for (const PlannedScenario& planned : setup_.plan) words.push_back(planned.scenario.name);
+  return check_all_say(words.dump());
 }
 
 std::vector<FleetKernel> StreamRun::kernels_of(const Scenario& scenario) const {
@@ -251,8 +265,10 @@ void StreamRun::meet(const std::vector<const Trace*>& traces) {
   if (!all || !leads()) return;
   const HostPlacement placement = placement_of_host(*all);
   if (met_) {
-    later_warnings_.insert(later_warnings_.end(), placement.warnings.begin(),
-                           placement.warnings.end());
+    for (const std::string& warning : placement.warnings) {
+      // Said once, and not again by each scenario.
+      if (said_warnings_.insert(warning).second) later_warnings_.push_back(warning);
+    }
     return;
   }
   met_ = true;
@@ -262,6 +278,7 @@ void StreamRun::meet(const std::vector<const Trace*>& traces) {
   host.placement = placement.text;
   host.warnings = setup_.warnings;
   host.warnings.insert(host.warnings.end(), placement.warnings.begin(), placement.warnings.end());
+  said_warnings_.insert(host.warnings.begin(), host.warnings.end());
   const int workers = static_cast<int>(setup_.layout.workers.size());
   (void)gathering_->meet(host, kind_of(setup_.machine, host_->size(), workers), setup_.machine);
 }
@@ -418,9 +435,10 @@ Expected<int> StreamRun::end(Expected<void> ran) {
 Expected<int> StreamRun::go() {
   const auto writable = root() && !options_.only_plans() ? check_files(files()) : Expected<void>{};
   if (auto agreed = agree(comm_, error_of(writable)); !agreed) return fail(agreed.error());
+  if (auto done = check_same_options(); !done) return fail(done.error());
   if (auto done = set_up_host(); !done) return fail(done.error());
   if (auto done = agree_on_elements(); !done) return fail(done.error());
-  if (auto done = check_same_words(); !done) return fail(done.error());
+  if (auto done = check_same_plan(); !done) return fail(done.error());
   if (options_.only_plans()) {
     const auto shown = show_plan();
     if (auto agreed = agree(comm_, error_of(shown)); !agreed) return fail(agreed.error());

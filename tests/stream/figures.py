@@ -1,0 +1,158 @@
+"""What the table, the lines and the files say is what the processes took."""
+
+from __future__ import annotations
+
+import csv
+import re
+import xml.etree.ElementTree as xml
+from statistics import mean, median
+
+from harness import Trial, equal, near, true
+from openmetrics import families
+from rows import Row, check_rounds, rows_of
+
+EVERYTHING = ("--samples", "--json", "report.json", "--csv", "report.csv", "--dat", ".", "--openmetrics", "report.prom", "--lines")
+#: Of the table's columns, as it writes them.
+COLUMNS = (("average_bytes_per_second", "average_seconds"), ("maximum_bytes_per_second", "minimum_seconds"),
+           ("minimum_bytes_per_second", "maximum_seconds"))
+
+
+def check_table(out: str, report: dict, rows: list[dict[str, Row]]) -> None:
+    lines = {}
+    for line in out.splitlines():
+        if match := re.match(r"(Process|Node) (\w+(?: \(persist [\w-]+\))?) +(.*)", line):
+            lines[match[1].lower(), match[2]] = match[3].split(None, 8)
+    equal(len(lines), 2 * len(rows), "rows of the table")
+    for kernel, both in zip(report["kernels"], rows):
+        name = kernel["name"] + ("" if kernel["mode"] == "memory" else f" (persist {kernel['mode']})")
+        for what, row in both.items():
+            words, figures = lines[what, name], row.figures()
+            for column, (rate, time) in enumerate(COLUMNS):
+                near(float(words[2 * column]), figures[rate] / 1e9, f"{what} {name} {rate}", 0, 0.0050001)
+                near(float(words[2 * column + 1]), figures[time], f"{what} {name} {time}", 0, 0.00000050001)
+            near(float(words[6]), figures["median_bytes_per_second"] / 1e9, f"{what} {name} median", 0, 0.0050001)
+            places = {place if rank < 0 else f"rank {rank} on {place}" for place, rank in row.slowest()}
+            true(words[8] in places, f"{what} {name} worst at {words[8]}, not {places}")
+
+
+def check_lines(out: str, report: dict, rows: list[dict[str, Row]]) -> None:
+    lines = [dict(word.split("=", 1) for word in line.split()[1:])
+             for line in out.splitlines() if line.startswith("numatlas_stream ")]
+    equal([(line["kernel"], line["mode"]) for line in lines], [(one["name"], one["mode"]) for one in report["kernels"]],
+          "kernels of the lines")
+    for line, both in zip(lines, rows):
+        equal((line["hosts"], line["rounds"]), (str(len(report["hosts"])), str(report["repeats"])), "hosts and rounds")
+        for what, row in both.items():
+            for name, value in row.figures().items():
+                near(float(line[f"{what}_{name}"]), value, f"{what}_{name} of {line['kernel']}", 1e-8, 1)
+            low, high = (float(line[f"{what}_median_{end}_bytes_per_second"]) for end in ("low", "high"))
+            for end in (low, high):  # order statistics: rates that were seen
+                true(any(abs(rate - end) <= 1 for rate in row.rates), f"the interval's end {end} was not measured")
+            true(low <= median(row.rates) + 1 and median(row.rates) <= high + 1, "the interval leaves out the median")
+
+
+def check_csv(text: str, report: dict) -> None:
+    seen = []
+    for line in csv.DictReader(text.splitlines()):
+        seen.append((line["host"], line["kernel"], line["mode"], int(line["round"]), line["counted"],
+                     int(line["processes"]), int(line["bytes"]), float(line["node_seconds"]), float(line["slowest_seconds"]),
+                     float(line["fastest_seconds"]), float(line["overlap"]), int(line["slowest_rank"])))
+        near(float(line["node_bytes_per_second"]), int(line["bytes"]) / float(line["node_seconds"]), "rate of the CSV")
+    wanted = []
+    for host in report["hosts"]:
+        processes = report["kinds"][host["kind"]]["processes"]
+        for kernel, rounds in zip(report["kernels"], host["rounds"]):
+            for i in range(len(rounds["node"])):
+                wanted.append((host["name"], kernel["name"], kernel["mode"], i, "yes" if i else "no", processes,
+                               processes * kernel["bytes"], rounds["node"][i], rounds["slowest"][i], rounds["fastest"][i],
+                               rounds["overlap"][i], rounds["slowest_rank"][i]))
+    equal(sorted(seen), sorted(wanted), "rows of the CSV")
+
+
+def check_dat(text: str, report: dict) -> None:
+    run = xml.fromstring(text)
+    equal(int(run.findtext("configuration/number_of_nodes")), len(report["hosts"]), "nodes of the .dat")
+    nodes = {node.findtext("name"): node for node in run.findall("results/node")}
+    equal(list(nodes), [host["name"] for host in report["hosts"]], "names of the .dat")
+    for kernel, what in enumerate(report["kernels"]):
+        name = what["name"] + ("" if what["mode"] == "memory" else f"_{what['mode']}")
+        equal(float(run.findtext(f"configuration/{name}_size")), what["bytes"], f"{name}_size")
+        for host in report["hosts"]:
+            times = nodes[host["name"]].find(name.capitalize())
+            node = host["rounds"][kernel]["node"][1:]
+            seconds = [time for one in host["processes"] for time in one["seconds"][kernel][1:]]
+            for figure, wanted in (("Average", mean(seconds)), ("Minimum", min(node)), ("Maximum", max(node))):
+                near(float(times.findtext(figure)), wanted, f".dat: {name} {figure} of {host['name']}")
+
+
+def check_openmetrics(text: str, report: dict) -> None:
+    rates = {}
+    for labels, value in families(text)["numatlas_stream_host_bandwidth_bytes_per_second"]:
+        rates[labels["host"], labels["kernel"], labels["mode"]] = value
+    equal(len(rates), len(report["hosts"]) * len(report["kernels"]), "host bandwidths in the metrics")
+    for host in report["hosts"]:
+        for kernel, rounds in zip(report["kernels"], host["rounds"]):
+            bytes_ = kernel["bytes"] * len(host["processes"])
+            near(rates[host["name"], kernel["name"], kernel["mode"]], median(bytes_ / time for time in rounds["node"][1:]),
+                 f"metric of {host['name']}", 1e-8)
+
+
+def check_all(t: Trial, out: str, threads: int = 1) -> dict:
+    report = t.report()
+    equal((report["complete"], report["incomplete_reason"]), (True, None), "complete and why not")
+    check_rounds(report, threads)
+    rows = rows_of(report)
+    check_table(out, report, rows)
+    check_lines(out, report, rows)
+    check_csv((t.folder / "report.csv").read_text(), report)
+    files = list(t.folder.glob("memory_results-*.dat"))
+    equal(len(files), 1, "number of .dat files")
+    check_dat(files[0].read_text(), report)
+    check_openmetrics((t.folder / "report.prom").read_text(), report)
+    equal([file.name for file in t.folder.iterdir() if not file.name.startswith(("memory_results", "report."))
+           and file.name not in ("out", "err")], [], "files left over")
+    return report
+
+
+def case_hosts(t: Trial) -> None:
+    """48 processes as 6 hosts, on however few CPUs."""
+    run = t.stream(48, "--elements", 20000, "--repeats", 4, *EVERYTHING, NUMATLAS_TEST_HOSTS=6).ends_with(0)
+    run.out_says(r"^STREAM on 6 nodes, 48 processes, 3 arrays of 20000 elements ").out_says("8 processes x 1 thread")
+    report = check_all(t, run.out)
+    equal((report["ranks"], len(report["hosts"]), len(report["kinds"])), (48, 6, 1), "ranks, hosts, kinds")
+    equal([kernel["name"] for kernel in report["kernels"]], ["copy", "scale", "add", "triad"], "kernels")
+    equal([kernel["bytes"] for kernel in report["kernels"]], [320000, 320000, 480000, 480000], "bytes")
+
+
+def case_uneven(t: Trial) -> None:
+    """7 processes of two threads as 3 hosts: one kind for 3 processes, another for 2."""
+    run = t.stream(7, "--elements", 20001, "--repeats", 4, "--threads", 2, "--kernels", "triad,read,write,copy", *EVERYTHING,
+                   NUMATLAS_TEST_HOSTS=3).ends_with(0)
+    report = check_all(t, run.out, threads=2)
+    equal(sorted(len(host["processes"]) for host in report["hosts"]), [2, 2, 3], "processes of the hosts")
+    equal(sorted((kind["processes"], kind["workers"]) for kind in report["kinds"]), [(2, 4), (3, 6)], "kinds")
+    equal([kernel["name"] for kernel in report["kernels"]], ["triad", "copy", "write", "read"], "kernels")
+    # Whole cache lines.
+    equal([kernel["bytes"] for kernel in report["kernels"]], [24 * 20008, 16 * 20008, 8 * 20008, 8 * 20008], "bytes")
+    run.out_says("^not judged: .*only 1 of this kind").out_says("^not judged: .*only 2 of this kind")
+
+
+def case_legacy(t: Trial) -> None:
+    """distributed_streams: its table is what its .dat says; CACHE_ELEMENTS is divided among a host's processes."""
+    run = t.run(6, t.bin / "distributed_streams", 10000, 4, NUMATLAS_TEST_HOSTS=3).ends_with(0)
+    run.out_says(r"^Array size = 20000 \(elements\), Offset = 0 \(elements\)$")
+    run.out_says(r"^Running with 6 MPI processes, each with 1 OpenMP threads\. 2 processes per node$")
+    file, = t.folder.glob("memory_results-2x1-*.dat")
+    nodes = xml.fromstring(file.read_text()).findall("results/node")
+    equal(len(nodes), 3, "nodes of the .dat")
+    for name, bytes_ in (("Copy", 320000), ("Scale", 320000), ("Add", 480000), ("Triad", 480000)):
+        average, least, most = (mean(float(node.findtext(f"{name}/Average")) for node in nodes),
+                                min(float(node.findtext(f"{name}/Minimum")) for node in nodes),
+                                max(float(node.findtext(f"{name}/Maximum")) for node in nodes))
+        line, = re.findall(rf"^Node {name}: +(.*)$", run.out, re.MULTILINE)
+        seen = [float(word) for word in line.split(":")]
+        for value, wanted, digits in zip(seen, (2 * bytes_ / average / 1e6, average, 2 * bytes_ / least / 1e6, least,
+                                                2 * bytes_ / most / 1e6, most), (1, 6, 1, 6, 1, 6), strict=True):
+            near(value, wanted, f"Node {name}", 0, 0.50001 * 10 ** -digits)
+        line, = re.findall(rf"^{name}: +(.*?)  \S+$", run.out, re.MULTILINE)
+        near(float(line.split(":")[1]), average, name, 0, 0.50001e-6)

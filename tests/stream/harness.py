@@ -1,0 +1,184 @@
+"""What the cases share: runs of the real program, alone or under a launcher, in a folder of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+class Failed(Exception):
+    """What is not as it has to be."""
+
+
+class Skipped(Exception):
+    """What is not here."""
+
+
+def equal(seen: object, wanted: object, what: str) -> None:
+    if seen != wanted:
+        raise Failed(f"{what}: {seen!r}, not {wanted!r}")
+
+
+def near(seen: float, wanted: float, what: str, part: float = 1e-9, least: float = 1e-12) -> None:
+    """`part`: how far, relative; `least`: below that no difference counts."""
+    if abs(seen - wanted) > max(part * abs(wanted), least):
+        raise Failed(f"{what}: {seen!r}, not {wanted!r}")
+
+
+def true(condition: object, what: str) -> None:
+    if not condition:
+        raise Failed(what)
+
+
+@dataclass
+class Run:
+    words: list[str]
+    code: int
+    out: str
+    err: str
+
+    def _fail(self, what: str) -> Failed:
+        return Failed(f"{what}\n$ {' '.join(self.words)}\n--- exit code {self.code}, standard output ---\n{self.out}"
+                      f"--- standard error ---\n{self.err}")
+
+    def ends_with(self, *codes: int) -> Run:
+        if self.code not in codes:
+            raise self._fail(f"the exit code is none of {codes}")
+        return self
+
+    def fails(self) -> Run:
+        if self.code == 0:
+            raise self._fail("the exit code is 0")
+        return self
+
+    def out_says(self, pattern: str) -> Run:
+        if not re.search(pattern, self.out, re.MULTILINE):
+            raise self._fail(f"standard output does not say {pattern!r}")
+        return self
+
+    def out_lacks(self, pattern: str) -> Run:
+        if re.search(pattern, self.out, re.MULTILINE):
+            raise self._fail(f"standard output says {pattern!r}")
+        return self
+
+    def out_is_empty(self) -> Run:
+        if self.out:
+            raise self._fail("something on standard output")
+        return self
+
+    def says_once(self, pattern: str) -> Run:
+        """On either output: launchers differ in what they pass on where."""
+        found = len(re.findall(pattern, self.out + self.err, re.MULTILINE))
+        if found != 1:
+            raise self._fail(f"says {found} times, not once: {pattern!r}")
+        return self
+
+
+@dataclass
+class Started:
+    trial: Trial
+    words: list[str]
+    process: subprocess.Popen[bytes]
+
+    def until(self, what: str, happened: Callable[[], object]) -> None:
+        for _ in range(600):
+            if happened():
+                return
+            if self.process.poll() is not None:
+                raise self.end()._fail(f"ended before {what}")
+            time.sleep(0.05)
+        raise Failed(f"not within 30 seconds: {what}")
+
+    def ranks(self) -> dict[int, int]:
+        """Processes of this very run by rank, told by the mark in their environment."""
+        mark = f"NUMATLAS_FAULT_MARK={self.trial.folder}".encode()
+        found = {}
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if (process / "comm").read_text() != "numatlas\n":
+                    continue
+                environment = (process / "environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if mark not in environment:
+                continue
+            rank = 0
+            for word in environment:
+                if match := re.fullmatch(rb"(?:OMPI_COMM_WORLD_RANK|PMI_RANK)=(\d+)", word):
+                    rank = int(match[1])
+            found[rank] = int(process.name)
+        return found
+
+    def end(self, seconds: float = 20) -> Run:
+        """What it said, when it has ended; it has to end by itself within that time."""
+        try:
+            code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise Failed(f"no end within {seconds} seconds: {' '.join(self.words)}") from None
+        # As a shell says it.
+        code = 128 - code if code < 0 else code
+        return Run(self.words, code, (self.trial.folder / "out").read_text(), (self.trial.folder / "err").read_text())
+
+    def none_left(self) -> None:
+        for _ in range(50):
+            if not self.ranks():
+                return
+            time.sleep(0.1)
+        raise Failed(f"still running: {self.ranks()}")
+
+
+@dataclass
+class Trial:
+    numatlas: str
+    launcher: list[str]
+    folder: Path
+    started: list[Started] = field(default_factory=list)
+
+    @property
+    def bin(self) -> Path:
+        return Path(self.numatlas).parent
+
+    def words(self, ranks: int, *words: object) -> list[str]:
+        if not self.launcher and ranks != 1:
+            raise Failed("several ranks take a launcher")
+        return [*self.launcher, *(["-n", str(ranks)] if self.launcher else []), *map(str, words)]
+
+    def start(self, ranks: int, *words: object, **environment: object) -> Started:
+        command = self.words(ranks, *words)
+        env = os.environ | {name: str(value) for name, value in environment.items()}
+        env["NUMATLAS_FAULT_MARK"] = str(self.folder)
+        with open(self.folder / "out", "wb") as out, open(self.folder / "err", "wb") as err:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=self.folder, env=env)
+        self.started.append(Started(self, command, process))
+        return self.started[-1]
+
+    def run(self, ranks: int, *words: object, limit: float = 90, **environment: object) -> Run:
+        return self.start(ranks, *words, **environment).end(limit)
+
+    def stream(self, ranks: int, *words: object, **environment: object) -> Run:
+        return self.run(ranks, self.numatlas, "stream", "-q", *words, **environment)
+
+    def report(self, name: str = "report.json") -> dict:
+        def refuse(word: str) -> None:
+            raise Failed(f"{name}: {word} is not JSON")
+        try:
+            return json.loads((self.folder / name).read_text(), parse_constant=refuse)
+        except ValueError as error:
+            raise Failed(f"{name}: {error}") from error
+
+    def clean_up(self) -> None:
+        for one in self.started:
+            for process in one.ranks().values():
+                os.kill(process, signal.SIGKILL)
+            if one.process.poll() is None:
+                one.process.kill()
+                one.process.wait()
