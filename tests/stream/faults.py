@@ -1,0 +1,131 @@
+"""Something goes wrong midway: it is told, nobody hangs, and the rounds before are kept."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+
+from harness import Failed, Started, Trial, equal, true
+from openmetrics import families
+from options import SMALL
+
+
+def long_run(t: Trial, *words: object, **environment: object) -> Started:
+    """One that nobody waits for, with its first rounds on disk."""
+    run = t.start(3 if t.launcher else 1, t.numatlas, "stream", "--elements", 8000, "--repeats", 1000000, "--json",
+                  "report.json", *words, **environment)
+    run.until("the first round is on disk", (t.folder / "report.json").exists)
+    return run
+
+
+def kept(t: Trial, hosts: int = 1) -> dict:
+    report = t.report()
+    equal(report["complete"], False, "complete")
+    true(report["incomplete_reason"], "no reason for being incomplete")
+    equal(len(report["hosts"]), hosts, "hosts")
+    for host in report["hosts"]:
+        for kernel, rounds in zip(report["kernels"], host["rounds"]):
+            true(rounds["node"] and min(rounds["node"]) > 0, f"{host['name']} has no round of {kernel['name']}")
+    equal([file.name for file in t.folder.iterdir() if file.name not in ("report.json", "out", "err")], [], "files left")
+    return report
+
+
+def killed(rank: int) -> Callable[[Trial], None]:
+    """kill -9 of that rank of three, on three hosts."""
+    def case(t: Trial) -> None:
+        run = long_run(t, NUMATLAS_TEST_HOSTS=3)
+        os.kill(run.ranks()[rank], signal.SIGKILL)
+        said = run.end().fails()
+        true(said.out or said.err, "not a word")
+        run.none_left()
+        kept(t, hosts=3)
+    return case
+
+
+case_killed_0, case_killed_1, case_killed_2 = killed(0), killed(1), killed(2)
+
+
+def case_sigint(t: Trial) -> None:
+    """To the program, or to the launcher, which passes it on."""
+    run = long_run(t)
+    run.process.send_signal(signal.SIGINT)
+    said = run.end()
+    run.none_left()
+    kept(t)
+    if t.launcher:
+        # Hydra that is told to stop ends its ranks and, now and then, with 0 whatever they say.
+        true(said.code != 0 or t.launcher[0] == "mpirun.mpich", "the exit code is 0")
+        return
+    said.ends_with(130).says_once("^numatlas: interrupted by signal 2: what was finished before is kept")
+    said.out_says("^Node triad ").out_says(r"^incomplete: \d+ of 1000000 rounds: interrupted")
+    equal(t.report()["incomplete_reason"], "interrupted", "reason")
+
+
+def case_one_told(t: Trial) -> None:
+    """A signal to one rank stops all of them."""
+    run = long_run(t)
+    os.kill(run.ranks()[1], signal.SIGTERM)
+    said = run.end().fails().says_once("^numatlas: interrupted").out_says(r"^incomplete: \d+ of 1000000 rounds")
+    said.out_says("^Node triad ")
+    run.none_left()
+    kept(t)
+
+
+def case_files_lost(t: Trial) -> None:
+    """The folder of the results goes away while measuring: told at the end, after the table."""
+    for option, name in (("--json", "r.json"), ("--dat", "")):
+        folder = t.folder / "gone"
+        folder.mkdir()
+        run = t.start(2 if t.launcher else 1, t.numatlas, "stream", "-q", "--elements", 8000, "--repeats", 300, option,
+                      folder / name)
+        run.until("a round is on disk", lambda: os.listdir(folder))
+        while run.process.poll() is None:
+            try:
+                folder.rename(t.folder / f"away{option}")
+                break
+            except OSError:  # a file comes or goes in it
+                pass
+        run.end(90).ends_with(6).says_once(f"^numatlas: error: (rank 0 on [^:]*: )?{option}: ").out_says("^Node triad ")
+
+
+def case_metrics_whole(t: Trial) -> None:
+    """Whoever reads the metrics while they are written anew sees a whole file, old or new."""
+    path = t.folder / "report.prom"
+    run = t.start(1, t.numatlas, "stream", "-q", "--elements", 8000, "--repeats", 1000000, "--openmetrics", path)
+    run.until("the metrics are there", path.exists)
+    seen: set[str] = set()
+    problems: list[str] = []
+    stop = threading.Event()
+
+    def read() -> None:
+        while not stop.is_set() and not problems:
+            try:
+                text = path.read_text()
+                if text not in seen:
+                    equal(len(families(text)["numatlas_stream_host_bandwidth_bytes_per_second"]), 4, "kernels")
+                seen.add(text)
+            except (OSError, Failed, KeyError) as problem:
+                problems.append(f"{problem!r}")
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        run.until("five files were read", lambda: len(seen) >= 5 or problems)
+    finally:
+        stop.set()
+        reader.join()
+    run.process.send_signal(signal.SIGINT)
+    run.end().ends_with(130)
+    equal(problems, [], "what readers met")
+    families(path.read_text())
+
+
+def case_disk_limit(t: Trial) -> None:
+    """The file does not fit: the old one stays, whole."""
+    (t.folder / "report.json").write_text("old")
+    run = t.run(1, "bash", "-c", 'ulimit -f 2; exec "$@"', "-", t.numatlas, "stream", "-q", *SMALL, "--json", "report.json")
+    run.ends_with(6).says_once("^numatlas: error: --json: .*report.json: write: File too large").out_says("^Node triad ")
+    equal((t.folder / "report.json").read_text(), "old", "the old file")
+    equal(sorted(os.listdir(t.folder)), ["err", "out", "report.json"], "files")

@@ -1,0 +1,43 @@
+"""A planted slow host: NUMATLAS_TEST_SLOW_HOST sleeps within its passes."""
+
+from __future__ import annotations
+
+import platform
+
+from harness import Failed, Trial, equal, true
+
+HOSTS = 6
+PLANTED = f"{platform.node()}-3"
+#: One process a host, so that no host's time has waiting for its own others in it; passes far shorter than
+#: the kernel's time slice, so that few of them wait for other hosts' processes on the same CPU; and so
+#: many rounds that those few do not move a median.
+WORDS = ("--threads", 1, "--elements", 300000, "--repeats", 40)
+FACTOR = 5
+
+
+def run_once(t: Trial, factor: float = FACTOR, words: tuple[object, ...] = WORDS, ranks: int = HOSTS, *more: str):
+    """The run and its report."""
+    environment = {"NUMATLAS_TEST_HOSTS": HOSTS}
+    if factor > 1:
+        environment["NUMATLAS_TEST_SLOW_HOST"] = f"{PLANTED}:{factor}"
+    run = t.stream(ranks, *words, "--check", "--json", "report.json", "--openmetrics", "report.prom", *more, **environment)
+    run.ends_with(0, 1)
+    return run, t.report()
+
+
+def case_planted(t: Trial) -> None:
+    """Found, named first, confirmed by the second run; `numatlas check` says the same of the file."""
+    for _ in range(2):
+        run, report = run_once(t, FACTOR, WORDS, HOSTS, "--retest", "--lines")
+        if not report["slow"]:
+            raise Failed(f"not found:\n{run.out}")
+        equal([(one["host"], one["verdict"]) for one in report["slow"]][:1], [(PLANTED, "confirmed")], "the first slow host")
+        equal(run.code, 1, "exit code with --check")
+        run.out_says(rf"^  {PLANTED}: \w+ \d+ % below the median of {HOSTS} nodes, .*; confirmed by a second run$")
+        run.out_says(f"^numatlas_stream_slow .*host={PLANTED} ")
+        names = [host["name"] for host in report["retest"]["hosts"]]
+        true(PLANTED in names and len(names) == 2 * len(report["slow"]), f"hosts of the second run: {names}")
+        from_file = t.run(1, t.numatlas, "check", "--format", "json", "report.json").ends_with(1)
+        true(f'"host": "{PLANTED}"' in from_file.out, f"not in what check says:\n{from_file.out}")
+        t.run(1, t.numatlas, "check", "report.json").ends_with(1).out_says(f"^  {PLANTED}: ")
+        true(f'numatlas_stream_host_slow{{host="{PLANTED}"}} 1' in (t.folder / "report.prom").read_text(), "not in the metrics")
