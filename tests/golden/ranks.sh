@@ -3,6 +3,9 @@
 #   ranks  all that they say
 #   hosts  the ranks of this host taken for two hosts: the table's first two columns (the name of
 #          the host, which sets the width of all, reads HOST)
+#   stream  `numatlas stream` of seven ranks on three hosts, and all of its files but the metrics
+#   stream-slow  one of four hosts takes half as long again
+#   streams  distributed_streams of six ranks on three hosts
 #   host-sums  the same ranks: the sums of each host in the table of `matrix` and in its CSV
 set -u
 mpi=$1 case=$2 numatlas=$3
@@ -12,8 +15,17 @@ find_launcher "$mpi" "$numatlas"
 
 show() { # COMMAND OPTION...
   "$(dirname "${BASH_SOURCE[0]}")/show.sh" "${launcher[@]}" -n 3 "$numatlas" "$@" \
-    --engine null --machine "numa:2(memory=34359738368) l3:1(size=16777216) core:4 pu:1"
+    --engine null --machine "$four"
 }
+# Every host is called `recorded`, as the machine is.
+stream() { # RANKS HOSTS OPTION...
+  local ranks=$1
+  export NUMATLAS_TEST_HOSTS=$2
+  shift 2
+  "$(dirname "${BASH_SOURCE[0]}")/show.sh" "${launcher[@]}" -n "$ranks" "$numatlas" stream \
+    --engine null --machine "$four" -q --elements 100000 "$@"
+}
+four="numa:2(memory=34359738368) l3:1(size=16777216) core:4 pu:1"
 run() { show latency --size 512KiB,64 --memory each:0,1 --stats; }
 matrix() { show matrix --only bandwidth --kernels read --mix none --size 64 -q "$@"; }
 if [ "$case" = host-sums ]; then
@@ -24,6 +36,24 @@ if [ "$case" = host-sums ]; then
     $2 == "" && $at["metric"] == "bandwidth_sum" {
       print $1, $at["workers"], $at["value"], $at["cell_cpu_node"], $at["cell_memory_node"]
     }'
+elif [ "$case" = stream ]; then
+  folder=$(mktemp -d) || exit 1
+  trap 'rm -rf "$folder"' EXIT
+  # One host without another of its kind, and two that are too few to be compared.
+  stream 7 3 --repeats 3 --csv "$folder/csv" --dat "$folder" --lines
+  for file in "$folder"/*; do
+    printf '\n%s:\n' "$(basename "$file")"
+    cat "$file"
+  done
+elif [ "$case" = stream-slow ]; then
+  export NUMATLAS_TEST_SLOW_HOST=$(uname -n)-2:1.5
+  # What launchers say of an exit code is theirs.
+  stream 8 4 --repeats 8 --kernels copy,triad --check --lines |
+    sed '/^--- standard error/,/^--- exit/{/^--- exit/!d}'
+elif [ "$case" = streams ]; then
+  export NUMATLAS_TEST_HOSTS=3 NUMATLAS_ENGINE=null NUMATLAS_TEST_MACHINE=$four
+  kept=NUMATLAS_ "$(dirname "${BASH_SOURCE[0]}")/in_folder.sh" "${launcher[@]}" -n 6 \
+    "$(dirname "$numatlas")/distributed_streams" 1048576 4
 elif [ "$case" = ranks ]; then
   run
 else

@@ -47,6 +47,17 @@ FleetKernel fleet_kernel(Operation operation, const KernelSpec& spec, std::uint6
   return kernel;
 }
 
+/// "local"; where workers were given unlike ones, as by each:, all of them.
+std::string asked_memory(const Layout& layout) {
+  std::vector<std::string> texts;
+  for (const Worker& worker : layout.workers) {
+    std::string text = worker.placement.memory.text();
+    if (std::find(texts.begin(), texts.end(), text) == texts.end())
+      texts.push_back(std::move(text));
+  }
+  return names_text(texts);
+}
+
 /// What the flows of one rank say of where they lie, for the first rank of its host.
 json placement_of(const std::vector<const Trace*>& traces) {
   json nodes = json::object();
@@ -253,7 +264,7 @@ Expected<void> StreamRun::make_engine_and_fleet() {
   fleet_.elements = (*stream_.elements_ + 7) / 8 * 8;
   fleet_.elements_source = elements_source_;
   fleet_.repeats = stream_.repeats_;
-  fleet_.memory = setup_.layout.workers.front().placement.memory.text();
+  fleet_.memory = asked_memory(setup_.layout);
   if (leads()) gathering_ = std::make_unique<FleetGathering>(*comm_.leaders(), fleet_);
   return {};
 }

@@ -1,0 +1,48 @@
+"""STREAM over Slurm's nodes: hosts, ranks, rows, and the exit code of a slow one."""
+
+from __future__ import annotations
+
+import re
+
+from harness import SLURM_PMI2, SLURM_PMIX, Failed, Trial, case
+
+
+def stream(t: Trial, *more: object) -> list[str]:
+    return [t.numatlas, "stream", "-q", "--threads", "1", "--elements", "20000", "--json", "report.json",
+            *map(str, more)]
+
+
+@case(SLURM_PMIX, SLURM_PMI2)
+def stream_hosts(t: Trial) -> None:
+    """Two tasks on each of four nodes: a row of figures for each node, and every rank on its own."""
+    nodes = t.needs_own_host_names()
+    run = t.launch("-N4", "--ntasks-per-node=2", "--cpu-bind=none",
+                   *stream(t, "--repeats", 4, "--samples", "--csv", "report.csv", "--lines")).ends_with(0)
+    report = t.report()
+    run.equal((report["complete"], report["ranks"], [host["name"] for host in report["hosts"]]), (True, 8, nodes),
+              "complete, ranks, hosts")
+    run.equal([[one["rank"] for one in host["processes"]] for host in report["hosts"]],
+              [[0, 1], [2, 3], [4, 5], [6, 7]], "ranks of the hosts")
+    run.equal([(kind["processes"], kind["workers"]) for kind in report["kinds"]], [(2, 2)], "kinds")
+    run.equal({len(rounds["node"]) for host in report["hosts"] for rounds in host["rounds"]}, {4}, "rounds")
+    rows = [line.split(",")[:3:2] for line in (t.folder / "report.csv").read_text().splitlines()[1:]]
+    kernels = ["copy", "scale", "add", "triad"]
+    run.equal(sorted(map(tuple, rows)), sorted((node, kernel) for node in nodes for kernel in kernels for _ in range(4)),
+              "rows of the CSV")
+    run.out_says("^STREAM on 4 nodes, 8 processes, ").out_says(r"^Node triad +.* n\d$")
+    run.out_says(r"^Process copy +.* rank [0-7] on n\d$").out_says("^numatlas_stream_summary hosts=4 judged=4 ")
+
+
+@case(SLURM_PMIX, SLURM_PMI2)
+def stream_slow_host(t: Trial) -> None:
+    """One node takes twice as long, by the scripted clock: named, with the exit code through srun."""
+    t.needs_own_host_names()
+    run = t.launch("-N4", "--ntasks-per-node=2", "--cpu-bind=none", *stream(t, "--engine", "null", "--check"),
+                   env={"NUMATLAS_TEST_SLOW_HOST": "n2:2"}).ends_with(1)
+    run.out_says("^Slow nodes, 1 of 4 ").out_says("^  n2: .* 50 % below the median of 4 nodes")
+    report = t.report()
+    run.equal([(one["host"], one["verdict"]) for one in report["slow"]], [("n2", "suspected")], "slow hosts")
+    run = t.launch("-N4", "--ntasks-per-node=1", "--cpu-bind=none", *stream(t, "--engine", "null", "--check"))
+    run.ends_with(0).out_says("^no slow nodes among 4 ")
+    if not re.search("4 nodes, 4 processes", run.out):
+        raise Failed(f"not four processes:\n{run.out}")
