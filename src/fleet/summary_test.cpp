@@ -30,7 +30,7 @@ TEST(FleetSummary, RowsOfEvenHosts) {
 
 TEST(FleetSummary, TheFirstRoundIsLeftOut) {
   Fleet fleet = even_fleet(2, 3);
-  fleet.hosts[1].rounds[0][0].slowest = 99;
+  fleet.hosts[1].rounds[0][0].node = 99;
   EXPECT_DOUBLE_EQ(rows_of(fleet)[0]->host.maximum, 0.25);
   // Unless there is no other.
   for (FleetHost& host : fleet.hosts) host.rounds[0].resize(1);
@@ -94,7 +94,7 @@ TEST(FleetSummary, AHostByItsAveragesAlone) {
 
 TEST(FleetSummary, AHostsTimes) {
   Fleet fleet = even_fleet(1, 4);
-  fleet.hosts[0].rounds[0][2].slowest = 0.5;
+  fleet.hosts[0].rounds[0][2].node = 0.5;
   const auto times = times_of(fleet, fleet.hosts[0], 0);
   EXPECT_DOUBLE_EQ(times->average, 1.0 / 3);
   EXPECT_DOUBLE_EQ(times->rate, 16e9);
