@@ -60,6 +60,8 @@ class Benchmark {
   virtual std::string description() const = 0;  ///< for its page of help
   /// Options of its own, beside the common ones.
   virtual void add_options(CLI::App& app) = 0;
+  /// Common options that mean nothing to it, and that it does not have.
+  virtual std::vector<std::string> without_options() const { return {}; }
   /// Reads the texts of its options; errors name them.
   virtual Expected<void> parse_options() = 0;
   /// Workers without a launcher, --threads and OMP_NUM_THREADS; 0 = one a chosen CPU.

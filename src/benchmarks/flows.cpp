@@ -58,8 +58,7 @@ Flow stream_flow(const PlanInput& input, const Choice& choice, int worker, Bytes
   return flow;
 }
 
-Bytes last_level_caches(const PlanInput& input, const std::vector<int>& workers,
-                        std::size_t host) {
+Bytes last_level_caches(const PlanInput& input, const std::vector<int>& workers, std::size_t host) {
   const Machine& machine = input.machines[host];
   std::set<const Cache*> seen;
   Bytes caches;
@@ -76,8 +75,8 @@ Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers
                          Bytes least) {
   std::uint64_t size = least.value;
   for (std::size_t host = 0; host < input.machines.size(); ++host) {
-    const auto here = static_cast<std::uint64_t>(
-        std::count_if(workers.begin(), workers.end(), [&](int worker) {
+    const auto here =
+        static_cast<std::uint64_t>(std::count_if(workers.begin(), workers.end(), [&](int worker) {
           return worker_of(input, worker).host == static_cast<int>(host);
         }));
     const std::uint64_t caches = last_level_caches(input, workers, host).value;

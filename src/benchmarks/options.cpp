@@ -102,7 +102,8 @@ void add_machine_option(CLI::App& app, std::string& machine) {
       ->type_name("FILE|SPEC");
 }
 
-void CommonOptions::add_to(CLI::App& app, const TimeOption& time) {
+void CommonOptions::add_to(CLI::App& app, const TimeOption& time,
+                           const std::vector<std::string>& without) {
   time_ = time.text;
   time_of_all_ = time.of_all;
   add_placement(app);
@@ -115,6 +116,11 @@ void CommonOptions::add_to(CLI::App& app, const TimeOption& time) {
       ->capture_default_str();
   // For tests: "null" touches no memory and has a scripted clock.
   app.add_option("--engine", engine_)->envname("NUMATLAS_ENGINE")->group("");
+  for (const std::string& name : without) {
+    CLI::Option* const option = app.get_option(name);
+    if (option == process_memory_option_) process_memory_option_ = nullptr;
+    app.remove_option(option);
+  }
 }
 
 void CommonOptions::add_placement(CLI::App& app) {
@@ -238,7 +244,8 @@ Expected<RunOptions> CommonOptions::parse() const {
       parse_choice<bool>(engine_, "--engine", {{"real", false}, {"null", true}});
   if (!null_engine) return fail(null_engine.error());
   options.null_engine = *null_engine;
-  if (process_memory_option_->count() > 0) options.process_memory = process_memory_;
+  if (process_memory_option_ != nullptr && process_memory_option_->count() > 0)
+    options.process_memory = process_memory_;
   if (options.process_memory && !options.process_memory->empty() &&
       *options.process_memory != "all") {
     const auto rank = parse_whole<int>(*options.process_memory, 0, 1 << 30, "--process-memory");

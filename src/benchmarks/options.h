@@ -57,7 +57,8 @@ struct RunOptions {
 /// As typed; strings until all of them are checked, so that every error names its option.
 class CommonOptions {
  public:
-  void add_to(CLI::App& app, const TimeOption& time);
+  /// All but those that `without` names.
+  void add_to(CLI::App& app, const TimeOption& time, const std::vector<std::string>& without);
   /// Errors name the option. After the app has parsed, while it lives.
   Expected<RunOptions> parse() const;
 

@@ -38,7 +38,7 @@ Error leftover_error(const CLI::App& app, const std::vector<std::string>& leftov
 
 void RunParser::add_to(CLI::App& app) {
   benchmark_->add_options(app);
-  common_.add_to(app, benchmark_->time_option());
+  common_.add_to(app, benchmark_->time_option(), benchmark_->without_options());
   app.allow_extras();
 }
 

@@ -42,7 +42,7 @@ for f in flows:
         assert eval(words), (words, f["memory"], f["residency"], f["policy"], f["warnings"])
 END
 }
-bandwidth=("$numatlas" bandwidth --threads 2 --kernels read,triad --time 20ms --no-samples -q
+bandwidth=("$numatlas" bandwidth --threads 2 --kernels 'read,triad' --time 20ms --no-samples -q
   --format json)
 pmem="pmem:$folder/mnt"
 

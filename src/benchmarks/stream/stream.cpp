@@ -54,8 +54,7 @@ std::vector<int> all_workers(const PlanInput& input) {
 }  // namespace
 
 bool lasts(const MemoryPlacement& placement) {
-  const std::string text = placement.text();
-  return text.starts_with("pmem:") || text.starts_with("dax:");
+  return placement.source.starts_with("pmem:") || placement.source.starts_with("dax:");
 }
 
 std::string Stream::description() const {
@@ -68,7 +67,6 @@ std::string Stream::description() const {
 }
 
 void Stream::add_options(CLI::App& app) {
-  app_ = &app;
   app.add_option("--elements", elements_text_,
                  "elements (8 bytes) of each of the three arrays of a process (default: four times "
                  "the last-level caches of the host, among its processes)")
@@ -95,6 +93,7 @@ void Stream::add_options(CLI::App& app) {
                               "collective (one thread for all of a process), per-block; several: "
                               "none,individual"))
       ->type_name("MODES");
+  slow_options_.add_to(app);
   app.add_flag("--check", check_, "exit with 1 where a slow host is found");
   app.add_flag("--retest", retest_, "run slow hosts again, with healthy ones beside them");
   refuse_empty(app.add_option("--openmetrics", openmetrics_file_,
@@ -111,13 +110,6 @@ void Stream::add_options(CLI::App& app) {
 }
 
 Expected<void> Stream::parse_options() {
-  for (const char* option : {"--serial", "--precision", "--time", "--seed", "--verify", "--stats",
-                             "--no-samples", "--process-memory", "--skip-too-large"}) {
-    if (app_->count(option) > 0) {
-      return fail(ErrorKind::usage, fmt::format("{}: stream has no use for it", option),
-                  "--repeats says how many rounds there are; see `numatlas stream --help`");
-    }
-  }
   const auto repeats = whole_number<int>(repeats_text_, 0, 1'000'000, "--repeats", "");
   if (!repeats) return fail(repeats.error());
   if (*repeats < 2) {
@@ -128,6 +120,9 @@ Expected<void> Stream::parse_options() {
                 "ask for 2 or more; an interval takes 7");
   }
   repeats_ = *repeats;
+  const auto rule = slow_options_.parse();
+  if (!rule) return fail(rule.error());
+  rule_ = *rule;
   if (auto parsed = parse_arrays(); !parsed) return parsed;
   return parse_kernels();
 }
@@ -288,10 +283,6 @@ Expected<std::vector<PlannedScenario>> Stream::plan(const PlanInput& input) cons
     return fail(ErrorKind::usage, "--threads: stream takes one number in a run");
   if (options.pages.size() > 1)
     return fail(ErrorKind::usage, "--pages: stream takes one kind in a run");
-  if (options.print_scenario) {
-    return fail(ErrorKind::usage, "--print-scenario: a file has no words for passes begun together",
-                "--dry-run prints the plan");
-  }
   const bool lasting =
       std::any_of(input.layout.workers.begin(), input.layout.workers.end(),
                   [](const Worker& worker) { return lasts(worker.placement.memory); });

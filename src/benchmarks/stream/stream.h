@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "benchmarks/benchmark.h"
+#include "benchmarks/slow_options.h"
 #include "comm/comm.h"
 #include "fleet/fleet.h"
 #include "fleet/slow_nodes.h"
@@ -34,6 +35,10 @@ class Stream final : public Benchmark {
   }
   std::string description() const override;
   void add_options(CLI::App& app) override;
+  std::vector<std::string> without_options() const override {
+    return {"--serial", "--precision",  "--time",           "--seed",           "--verify",
+            "--stats",  "--no-samples", "--process-memory", "--skip-too-large", "--print-scenario"};
+  }
   Expected<void> parse_options() override;
   int default_threads(const RunOptions&) const override { return 0; }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
@@ -62,16 +67,15 @@ class Stream final : public Benchmark {
   /// The points for memory that lasts, or not.
   std::vector<StreamPoint> points(bool lasting) const;
 
-  const CLI::App* app_ = nullptr;  ///< while it parses
   std::string elements_text_, size_text_, kernels_text_ = "copy,scale,add,triad";
   std::string stores_text_ = "ordinary", isa_, persist_text_, repeats_text_ = "10";
-  std::string slow_text_, mads_text_;
   std::string openmetrics_file_, dat_folder_;
   bool samples_ = false, check_ = false, retest_ = false, lines_ = false;
 
   /// "4 x the last-level caches (32 MiB)", or what there is room for.
   std::string source_of_elements(const PlanInput& input, std::uint64_t elements) const;
 
+  SlowOptions slow_options_;
   SlowRule rule_;
   std::optional<std::uint64_t> elements_;
   int repeats_ = 10;
