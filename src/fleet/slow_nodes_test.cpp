@@ -82,7 +82,7 @@ TEST(SlowNodes, AFleetThatDriftsTogetherHidesNobody) {
   for (FleetHost& host : fleet.hosts)
     for (auto& rounds : host.rounds)
       for (std::size_t round = 0; round < rounds.size(); ++round)
-        rounds[round].slowest *= 1 + 0.05 * static_cast<double>(round);
+        rounds[round].node *= 1 + 0.05 * static_cast<double>(round);
   EXPECT_THAT(find_slow(fleet).hosts, IsEmpty());
   slow_down(fleet.hosts[9], 1.1);
   const SlowReport report = find_slow(fleet);

@@ -182,6 +182,10 @@ TEST(FleetOpenMetrics, ValidAndComplete) {
   // 2026-11-21T10:01:05Z and 12.5 s.
   EXPECT_THAT(text, HasSubstr("numatlas_stream_last_run_seconds 1795255277.5\n"));
   check_metrics(fleet_openmetrics(even_fleet(1, 1), find_slow(even_fleet(1, 1))));
+  fleet.hosts[6].name = fleet.hosts[7].name;
+  const std::string twins = fleet_openmetrics(fleet, find_slow(fleet));
+  check_metrics(twins);
+  EXPECT_THAT(twins, HasSubstr("numatlas_stream_host_slow{host=\"cn07\",first_rank=\"24\"} 0\n"));
 }
 
 TEST(FleetOpenMetrics, WhoWasNotConfirmedIsNotSlow) {
