@@ -6,6 +6,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/signals.h"
@@ -87,6 +88,16 @@ HostPlacement placement_of_host(const std::vector<std::string>& ranks) {
   for (const std::string& text : pages) placement.text += fmt::format(" ({})", text);
   placement.warnings.assign(warnings.begin(), warnings.end());
   return placement;
+}
+
+/// "local"; "bind:0, bind:1" where workers have different ones.
+std::string memory_text(const Layout& layout) {
+  std::vector<std::string> texts;
+  for (const Worker& worker : layout.workers) {
+    const std::string text = worker.placement.memory.text();
+    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 }  // namespace
@@ -239,7 +250,7 @@ Expected<void> StreamRun::make_engine_and_fleet() {
   fleet_.elements = (*stream_.elements_ + 7) / 8 * 8;
   fleet_.elements_source = elements_source_;
   fleet_.repeats = stream_.repeats_;
-  fleet_.memory = setup_.layout.workers.front().placement.memory.text();
+  fleet_.memory = memory_text(setup_.layout);
   if (leads()) gathering_ = std::make_unique<FleetGathering>(*comm_.leaders(), fleet_);
   return {};
 }
@@ -301,7 +312,7 @@ Expected<void> StreamRun::run_scenario(const Scenario& scenario) {
   for (const Trace& trace : *traces) {
     if (trace.stop == StopReason::interrupted) {
       // Nobody was told to stop: a rank died, and the next wait tells which.
-      if (stop_signal() == 0) {
+      if (stop_signal() == 0 && comm_.peer_failed()) {
         if (auto lost = comm_.barrier(); !lost) return lost;
       }
       return fail(ErrorKind::interrupted, "interrupted");
