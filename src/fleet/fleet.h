@@ -53,7 +53,7 @@ struct PassTimes {
   double slowest = 0;  ///< of the processes
   double fastest = 0;
   double sum = 0;         ///< of all processes
-  double overlap = 0;     ///< part of `node` in which all processes ran, 0..1
+  double overlap = 0;     ///< part of `node` in which all workers ran, 0..1
   int slowest_rank = -1;  ///< global
   friend bool operator==(const PassTimes&, const PassTimes&) = default;
 };

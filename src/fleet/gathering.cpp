@@ -56,19 +56,21 @@ PassTimes reduce_pass(std::span<const Sample> workers, std::span<const int> rank
   const std::vector<Span> spans = processes_of(workers, rank_of);
   if (spans.empty()) return times;
   times.fastest = spans.front().seconds();
-  std::int64_t first_start = spans.front().start_ns, last_start = first_start;
-  std::int64_t first_end = spans.front().end_ns, last_end = first_end;
+  std::int64_t first_start = spans.front().start_ns, last_end = spans.front().end_ns;
   for (const Span& span : spans) {
     const double seconds = span.seconds();
     times.sum += seconds;
     times.fastest = std::min(times.fastest, seconds);
     first_start = std::min(first_start, span.start_ns);
-    last_start = std::max(last_start, span.start_ns);
     last_end = std::max(last_end, span.end_ns);
-    first_end = std::min(first_end, span.end_ns);
     if (times.slowest_rank >= 0 && seconds <= times.slowest) continue;
     times.slowest = seconds;
     times.slowest_rank = span.rank;
+  }
+  std::int64_t last_start = first_start, first_end = last_end;
+  for (const Sample& worker : workers) {
+    last_start = std::max(last_start, worker.start_ns);
+    first_end = std::min(first_end, worker.start_ns + worker.duration_ns);
   }
   const auto together = static_cast<double>(std::max<std::int64_t>(0, first_end - last_start));
   times.node = static_cast<double>(last_end - first_start) * 1e-9;

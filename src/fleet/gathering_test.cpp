@@ -22,7 +22,7 @@ TEST(ReducePass, AProcessIsItsThreadsTogether) {
   EXPECT_EQ(times.slowest_rank, 4);
   EXPECT_DOUBLE_EQ(times.fastest, 1.5);
   EXPECT_DOUBLE_EQ(times.sum, 4.0);
-  // Both ran from 1.5 to 3.0 s, of the 2.5 s.
+  // All three ran from 1.5 to 3.0 s, of the 2.5 s.
   EXPECT_DOUBLE_EQ(times.overlap, 0.6);
   EXPECT_EQ(process_passes(workers, ranks), (std::vector<ProcessPass>{{0, 2.5}, {0.5, 1.5}}));
 }

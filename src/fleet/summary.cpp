@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <fmt/format.h>
+
 namespace numatlas {
 namespace {
 
@@ -92,6 +94,31 @@ std::span<const PassTimes> counted_rounds(const FleetHost& host, std::size_t ker
   if (kernel >= host.rounds.size()) return {};
   const std::span<const PassTimes> all = host.rounds[kernel];
   return all.size() > 1 ? all.subspan(1) : all;
+}
+
+std::string overlap_warning(const Fleet& fleet) {
+  // Below this a host's figure says more of who waited than of its memory.
+  constexpr double least_overlap = 0.9;
+  constexpr std::size_t most_named = 3;
+  std::string names;
+  std::size_t count = 0;
+  for (const FleetHost& host : fleet.hosts) {
+    std::vector<double> overlaps;
+    for (std::size_t kernel = 0; kernel < host.rounds.size(); ++kernel) {
+      for (const PassTimes& pass : counted_rounds(host, kernel)) overlaps.push_back(pass.overlap);
+    }
+    const auto summary = summarize(overlaps);
+    if (!summary || summary->median >= least_overlap) continue;
+    if (++count <= most_named) {
+      names +=
+          fmt::format("{}{} {:.0f} %", count == 1 ? "" : ", ", host.name, summary->median * 100);
+    }
+  }
+  if (count == 0) return "";
+  if (count > most_named) names += fmt::format(" and {} more hosts", count - most_named);
+  return "workers did not run together all the time of a pass, so that a node's figure is not what "
+         "its memory can do (median of the common part): " +
+         names;
 }
 
 std::size_t finished_rounds(const Fleet& fleet) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/statistics.h"
@@ -47,6 +48,10 @@ struct HostTimes {
   std::optional<Summary> rates;  ///< bytes/s, over rounds; absent where a file told no rounds
 };
 std::optional<HostTimes> times_of(const Fleet& fleet, const FleetHost& host, std::size_t kernel);
+
+/// Hosts whose workers ran together for less than nine tenths of a pass (median over kernels and
+/// rounds): "did not run together all the time: cn1 63 %, cn2 70 % and 4 more hosts"; "" for none.
+std::string overlap_warning(const Fleet& fleet);
 
 /// The rounds that count: all but the first, or the first where there is no other.
 std::span<const PassTimes> counted_rounds(const FleetHost& host, std::size_t kernel);

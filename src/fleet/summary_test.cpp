@@ -102,5 +102,14 @@ TEST(FleetSummary, AHostsTimes) {
   EXPECT_DOUBLE_EQ(times->process_average, 0.25 * 0.875);
 }
 
+TEST(FleetSummary, NamesHostsWhoseWorkersDidNotRunTogether) {
+  Fleet fleet = even_fleet(3);
+  EXPECT_EQ(overlap_warning(fleet), "");
+  for (auto& rounds : fleet.hosts[1].rounds) {
+    for (PassTimes& pass : rounds) pass.overlap = 0.5;
+  }
+  EXPECT_TRUE(overlap_warning(fleet).ends_with(": cn01 50 %")) << overlap_warning(fleet);
+}
+
 }  // namespace
 }  // namespace numatlas

@@ -6,6 +6,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/signals.h"
@@ -16,6 +17,7 @@
 #include "benchmarks/stream/stream.h"
 #include "engine/agreement.h"
 #include "fleet/gathering.h"
+#include "fleet/summary.h"
 #include "kernels/stream_loops.h"
 #include "report/file.h"
 
@@ -86,6 +88,16 @@ HostPlacement placement_of_host(const std::vector<std::string>& ranks) {
   for (const std::string& text : pages) placement.text += fmt::format(" ({})", text);
   placement.warnings.assign(warnings.begin(), warnings.end());
   return placement;
+}
+
+/// "local"; "bind:0, bind:1" where workers have different ones.
+std::string memory_text(const Layout& layout) {
+  std::vector<std::string> texts;
+  for (const Worker& worker : layout.workers) {
+    const std::string text = worker.placement.memory.text();
+    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 }  // namespace
@@ -238,7 +250,7 @@ Expected<void> StreamRun::make_engine_and_fleet() {
   fleet_.elements = (*stream_.elements_ + 7) / 8 * 8;
   fleet_.elements_source = elements_source_;
   fleet_.repeats = stream_.repeats_;
-  fleet_.memory = setup_.layout.workers.front().placement.memory.text();
+  fleet_.memory = memory_text(setup_.layout);
   if (leads()) gathering_ = std::make_unique<FleetGathering>(*comm_.leaders(), fleet_);
   return {};
 }
@@ -300,7 +312,7 @@ Expected<void> StreamRun::run_scenario(const Scenario& scenario) {
   for (const Trace& trace : *traces) {
     if (trace.stop == StopReason::interrupted) {
       // Nobody was told to stop: a rank died, and the next wait tells which.
-      if (stop_signal() == 0) {
+      if (stop_signal() == 0 && comm_.peer_failed()) {
         if (auto lost = comm_.barrier(); !lost) return lost;
       }
       return fail(ErrorKind::interrupted, "interrupted");
@@ -396,6 +408,8 @@ Expected<int> StreamRun::end(Expected<void> ran) {
     fleet_.complete = ran.has_value();
     fleet_.incomplete_reason = ran ? "" : ran.error().message;
     note_time(fleet_, options_, start_);
+    if (std::string text = overlap_warning(fleet_); !text.empty())
+      fleet_.warnings.push_back(std::move(text));
     const bool anything = has_rounds(fleet_);
     if (anything) {
       const auto saved = save(fleet_, files(), stream_.rule_);
