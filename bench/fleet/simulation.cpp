@@ -57,8 +57,8 @@ Fleet make_fleet(std::size_t hosts, std::size_t rounds, const Model& model, std:
         if (uniform(random) < model.tails) factor *= 1.1 + 0.5 * uniform(random);
         factor *= 1 + model.drift * static_cast<double>(round) / static_cast<double>(rounds);
         const double seconds = base * std::max(0.1, factor);
-        passes.push_back(
-            {seconds, seconds * 0.97, seconds * 0.985 * processes, 0.97, host.first_rank});
+        passes.push_back({seconds, seconds * 0.99, seconds * 0.96, seconds * 0.975 * processes,
+                          0.95, host.first_rank});
       }
     }
     fleet.hosts.push_back(std::move(host));

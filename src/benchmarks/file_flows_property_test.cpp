@@ -30,7 +30,8 @@ Layout some_layout() {
     order.push_back(CpuId{cpus[at]});
     cpus.erase(cpus.begin() + static_cast<std::ptrdiff_t>(at));
   }
-  Layout layout{{"host"}, {}};
+  Layout layout;
+  layout.hosts = {"host"};
   for (CpuId cpu : order) {
     WorkerPlacement place;
     place.thread = static_cast<int>(layout.workers.size());

@@ -26,8 +26,8 @@ Fleet full_fleet() {
   fleet.incomplete_reason = "interrupted";
   fleet.warnings = {"one", "two, \"quoted\""};
   fleet.hosts[1].warnings = {"of cn01"};
-  fleet.hosts[1].processes = {{4, {{0, 0.5}, {0, 0.25}}, {{0.25, 0.5}, {1, 2}}},
-                              {5, {{0.125}, {}}, {{0.125}, {}}}};
+  fleet.hosts[1].processes = {{4, {{0, 0.5}, {0, 0}}, {{0.25, 0.5}, {1, 2}}},
+                              {5, {{0.25}, {}}, {{0.125}, {}}}};
   fleet.retest = Retest{{fleet.hosts[2], fleet.hosts[0]}};
   fleet.hosts[4].rounds.clear();
   fleet.hosts[4].summaries = {HostSummary{0.1, 0.2, 0.3}, std::nullopt};

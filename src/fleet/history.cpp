@@ -41,8 +41,7 @@ std::vector<double> own_rounds(const Fleet& fleet, const FleetHost& host, std::s
                                double median) {
   std::vector<double> relative;
   for (const PassTimes& pass : counted_rounds(host, kernel))
-    if (pass.slowest > 0)
-      relative.push_back(bytes_of_host(fleet, host, kernel) / pass.slowest / median);
+    if (pass.node > 0) relative.push_back(bytes_of_host(fleet, host, kernel) / pass.node / median);
   return relative;
 }
 

@@ -319,7 +319,9 @@ std::vector<std::size_t> hosts_to_retest(const Fleet& fleet, const SlowReport& s
       if (std::find(suspects.begin(), suspects.end(), host) == suspects.end())
         healthy.emplace_back(far, host);
     std::sort(healthy.begin(), healthy.end());
-    healthy.resize(std::min(healthy.size(), suspects.size()));
+    // One or two could themselves have a bad moment.
+    constexpr std::size_t least_partners = 3;
+    healthy.resize(std::min(healthy.size(), std::max(suspects.size(), least_partners)));
     chosen.insert(chosen.end(), suspects.begin(), suspects.end());
     for (const auto& [far, host] : healthy) chosen.push_back(host);
   }

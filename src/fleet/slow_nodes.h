@@ -85,7 +85,8 @@ std::string to_text(const SlowKernel& slow, const std::string& median);
 /// "12 %", "5.3 %".
 std::string percent_text(double part);
 
-/// For a retest: the slow hosts, and as many of their kinds that are nearest to the median.
+/// For a retest: the slow hosts, and as many of their kinds, at least three, that are nearest
+/// to the median.
 std::vector<std::size_t> hosts_to_retest(const Fleet& fleet, const SlowReport& slow);
 
 /// "cn01, cn02, cn03 and 43 more".

@@ -55,7 +55,7 @@ RC_GTEST_PROP(SlowNodesProperty, EqualHostsAreNeverSlow, ()) {
   for (std::size_t round = 0; round < fleet.hosts[0].rounds[0].size(); ++round) {
     const double factor = *rc::gen::inRange(1, 1000) / 100.0;
     for (FleetHost& host : fleet.hosts)
-      for (auto& rounds : host.rounds) rounds[round].slowest *= factor;
+      for (auto& rounds : host.rounds) rounds[round].node *= factor;
   }
   RC_ASSERT(find_slow(fleet).hosts.empty());
 }

@@ -30,7 +30,7 @@ TEST(FleetSummary, RowsOfEvenHosts) {
 
 TEST(FleetSummary, TheFirstRoundIsLeftOut) {
   Fleet fleet = even_fleet(2, 3);
-  fleet.hosts[1].rounds[0][0].slowest = 99;
+  fleet.hosts[1].rounds[0][0].node = 99;
   EXPECT_DOUBLE_EQ(rows_of(fleet)[0]->host.maximum, 0.25);
   // Unless there is no other.
   for (FleetHost& host : fleet.hosts) host.rounds[0].resize(1);

@@ -14,6 +14,7 @@
 #include "engine/agreement.h"
 #include "fleet/summary.h"
 #include "legacy/program.h"
+#include "report/fleet_table.h"
 
 namespace numatlas::legacy {
 namespace {
@@ -91,13 +92,33 @@ bool has_folder_for_each_socket(const std::string& path) {
   return std::filesystem::is_directory(path + "0", none);
 }
 
+/// Found before main memory is measured for minutes.
+Expected<void> check_folder(const std::string& path) {
+  std::error_code code;
+  if (std::filesystem::is_directory(path, code)) return {};
+  return fail(ErrorKind::usage,
+              fmt::format("PMEM_PATH: {}: {}", path, code ? code.message() : "it is not a folder"),
+              "name a folder that is there, on persistent memory");
+}
+
+/// What a table of this program has no place for.
+void say_warnings(const Fleet& fleet) {
+  std::string text;
+  for (const std::string& warning : host_warnings(fleet)) text += "warning: " + warning + "\n";
+  for (const std::string& warning : fleet.warnings) text += "warning: " + warning + "\n";
+  say(in_its_words(text, stream_wording));
+}
+
 /// One of the programs' runs of `numatlas stream`, on all ranks.
 Expected<void> run_task(Comm& comm, const std::vector<std::string>& words,
                         const std::function<std::string(const Fleet&)>& table) {
   auto parsed = parse_run("stream", words);
   if (!parsed) return fail(parsed.error());
   StreamHooks hooks;
-  hooks.table = table;
+  hooks.table = [&](const Fleet& fleet) {
+    say_warnings(fleet);
+    return table(fleet);
+  };
   const auto& stream = dynamic_cast<const Stream&>(*parsed->benchmark);
   const auto ran = stream.run(parsed->options, comm, hooks);
   if (!ran) return fail(ran.error());
@@ -201,6 +222,12 @@ int distributed_streams(StreamVariant variant, const std::vector<std::string>& w
       say(fmt::format("{}: warning: PMEM_PATH is ignored: {}_pmem measures it\n", name_of(variant),
                       name_of(variant)));
     }
+    const bool numbered =
+        variant == StreamVariant::pmem && has_folder_for_each_socket(arguments.path);
+    if (variant != StreamVariant::memory) {
+      const auto there = check_folder(arguments.path + (numbered ? "0" : ""));
+      if (auto agreed = agree(comm, error_of(there)); !agreed) return agreed;
+    }
     std::vector<std::string> common{
         "-q", "--repeats", arguments.repeats, "--elements",
         std::to_string(elements_a_process(*cache, fewest_processes(comm)))};
@@ -213,9 +240,11 @@ int distributed_streams(StreamVariant variant, const std::vector<std::string>& w
              (variant == StreamVariant::memory ? "" : "\n");
     });
     if (!ran || variant == StreamVariant::memory) return ran;
-    std::string place = (variant == StreamVariant::pmem ? "pmem:" : "memkind:") + arguments.path;
-    if (variant == StreamVariant::pmem && has_folder_for_each_socket(arguments.path))
-      place += "{socket}";
+    // A word without a slash would be one of memkind's kinds.
+    const bool plain = arguments.path.find('/') == std::string::npos;
+    const std::string place = (variant == StreamVariant::pmem ? "pmem:" : "memkind:") +
+                              std::string(plain ? "./" : "") + arguments.path +
+                              (numbered ? "{socket}" : "");
     std::vector<std::string> persistent = common;
     persistent.insert(persistent.end(), {"--memory", place});
     if (variant == StreamVariant::pmem) {

@@ -3,7 +3,8 @@
 // has processes_per_node, threads_per_process, number_of_nodes and KERNEL_size (bytes of a process
 // in one pass); results has a node for each host, with name and, for each kernel, Average, Minimum
 // and Maximum in seconds. Average is that of the node's processes over all rounds; Minimum and
-// Maximum are of the node's own time, that of its slowest process. The first round is left out.
+// Maximum are of the node's own time (PassTimes::node; that program takes its slowest process). The
+// first round is left out.
 //
 // Ours has the times in full (that program writes 6 decimals) and, where hosts run unlike numbers
 // of processes, `processes` and `threads` in each node; processes_per_node is then that of most

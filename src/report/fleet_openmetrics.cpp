@@ -1,6 +1,8 @@
 #include <charconv>
 #include <ctime>
+#include <map>
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -48,6 +50,19 @@ std::string kernel_labels(const FleetKernel& kernel) {
                      label_text(kernel.mode), label_text(kernel.stores));
 }
 
+/// A label for each host; of hosts with the same name (a container's) the first rank tells them
+/// apart, since a series that stands twice makes Prometheus refuse the file.
+std::vector<std::string> host_labels(const Fleet& fleet) {
+  std::map<std::string, int> counts;
+  for (const FleetHost& host : fleet.hosts) ++counts[host.name];
+  std::vector<std::string> labels;
+  for (const FleetHost& host : fleet.hosts) {
+    labels.push_back(fmt::format("host=\"{}\"", label_text(host.name)));
+    if (counts[host.name] > 1) labels.back() += fmt::format(",first_rank=\"{}\"", host.first_rank);
+  }
+  return labels;
+}
+
 std::string host_gauges(const Fleet& fleet, const SlowReport& slow) {
   Gauge bandwidth("numatlas_stream_host_bandwidth_bytes_per_second", "bytes_per_second",
                   "Median bandwidth of a host over the rounds of the last run, bytes as STREAM "
@@ -56,22 +71,20 @@ std::string host_gauges(const Fleet& fleet, const SlowReport& slow) {
                 "1 where the host was found slow among hosts of its kind.");
   Gauge drop("numatlas_stream_host_slow_drop_ratio", "ratio",
              "Of a slow host: part by which it lies below the median of its kind.");
+  const std::vector<std::string> labels = host_labels(fleet);
   std::set<std::size_t> flagged;
   for (const SlowHost& host : slow.hosts) {
     if (host.verdict == Verdict::not_confirmed) continue;
     flagged.insert(host.host);
     for (const SlowKernel& kernel : host.kernels)
-      drop.add(fmt::format("host=\"{}\",{}", label_text(fleet.hosts[host.host].name),
-                           kernel_labels(fleet.kernels[kernel.kernel])),
-               kernel.drop);
+      drop.add(labels[host.host] + "," + kernel_labels(fleet.kernels[kernel.kernel]), kernel.drop);
   }
   for (std::size_t i = 0; i < fleet.hosts.size(); ++i) {
-    const std::string name = fmt::format("host=\"{}\"", label_text(fleet.hosts[i].name));
     for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel) {
       if (const auto times = times_of(fleet, fleet.hosts[i], kernel))
-        bandwidth.add(name + "," + kernel_labels(fleet.kernels[kernel]), times->rate);
+        bandwidth.add(labels[i] + "," + kernel_labels(fleet.kernels[kernel]), times->rate);
     }
-    is_slow.add(name, flagged.count(i) > 0 ? 1 : 0);
+    is_slow.add(labels[i], flagged.count(i) > 0 ? 1 : 0);
   }
   return bandwidth.text() + is_slow.text() + drop.text();
 }

@@ -121,8 +121,8 @@ TEST(FleetCsv, ARowAHostKernelAndRound) {
   ASSERT_EQ(lines.size(), 1u + 2 * 2 * 3);
   EXPECT_EQ(lines[0].substr(0, 39), "host,cpu_model,kernel,mode,stores,round");
   EXPECT_EQ(lines[1],
-            "cn00,AMD EPYC 7742,copy,memory,ordinary,0,no,4,4000000000,0.25,0.1875,0.21875,0.9375,"
-            "0,16000000000");
+            "cn00,AMD EPYC 7742,copy,memory,ordinary,0,no,4,4000000000,0.25,0.25,0.1875,0.21875,0."
+            "9375,0,16000000000");
   EXPECT_EQ(lines[12].substr(0, 48), "\"a,b\",AMD EPYC 7742,triad,memory,ordinary,2,yes,");
 }
 
@@ -182,6 +182,10 @@ TEST(FleetOpenMetrics, ValidAndComplete) {
   // 2026-11-21T10:01:05Z and 12.5 s.
   EXPECT_THAT(text, HasSubstr("numatlas_stream_last_run_seconds 1795255277.5\n"));
   check_metrics(fleet_openmetrics(even_fleet(1, 1), find_slow(even_fleet(1, 1))));
+  fleet.hosts[6].name = fleet.hosts[7].name;
+  const std::string twins = fleet_openmetrics(fleet, find_slow(fleet));
+  check_metrics(twins);
+  EXPECT_THAT(twins, HasSubstr("numatlas_stream_host_slow{host=\"cn07\",first_rank=\"24\"} 0\n"));
 }
 
 TEST(FleetOpenMetrics, WhoWasNotConfirmedIsNotSlow) {

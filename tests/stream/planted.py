@@ -36,7 +36,7 @@ def case_planted(t: Trial) -> None:
         run.out_says(rf"^  {PLANTED}: \w+ \d+ % below the median of {HOSTS} nodes, .*; confirmed by a second run$")
         run.out_says(f"^numatlas_stream_slow .*host={PLANTED} ")
         names = [host["name"] for host in report["retest"]["hosts"]]
-        true(PLANTED in names and len(names) == 2 * len(report["slow"]), f"hosts of the second run: {names}")
+        true(PLANTED in names and len(names) > len(report["slow"]), f"hosts of the second run: {names}")
         from_file = t.run(1, t.numatlas, "check", "--format", "json", "report.json").ends_with(1)
         true(f'"host": "{PLANTED}"' in from_file.out, f"not in what check says:\n{from_file.out}")
         t.run(1, t.numatlas, "check", "report.json").ends_with(1).out_says(f"^  {PLANTED}: ")

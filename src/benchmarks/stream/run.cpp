@@ -6,6 +6,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/signals.h"
@@ -45,17 +46,6 @@ FleetKernel fleet_kernel(Operation operation, const KernelSpec& spec, std::uint6
   kernel.bytes = traffic.counted() * lines;
   kernel.moved = traffic.with_allocate() * lines;
   return kernel;
-}
-
-/// "local"; where workers were given unlike ones, as by each:, all of them.
-std::string asked_memory(const Layout& layout) {
-  std::vector<std::string> texts;
-  for (const Worker& worker : layout.workers) {
-    std::string text = worker.placement.memory.text();
-    if (std::find(texts.begin(), texts.end(), text) == texts.end())
-      texts.push_back(std::move(text));
-  }
-  return names_text(texts);
 }
 
 /// What the flows of one rank say of where they lie, for the first rank of its host.
@@ -98,6 +88,16 @@ HostPlacement placement_of_host(const std::vector<std::string>& ranks) {
   for (const std::string& text : pages) placement.text += fmt::format(" ({})", text);
   placement.warnings.assign(warnings.begin(), warnings.end());
   return placement;
+}
+
+/// "local"; "bind:0, bind:1" where workers have different ones.
+std::string memory_text(const Layout& layout) {
+  std::vector<std::string> texts;
+  for (const Worker& worker : layout.workers) {
+    const std::string text = worker.placement.memory.text();
+    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 }  // namespace
@@ -211,8 +211,8 @@ Expected<void> StreamRun::check_all_say(const std::string& mine) {
 }
 
 Expected<void> StreamRun::check_same_options() {
-  json words = {stream_.repeats_, stream_.samples_,        stream_.retest_,     stream_.check_,
-                options_.dry_run, options_.print_scenario, options_.null_engine};
+  json words = {stream_.repeats_, stream_.samples_, stream_.retest_,
+                stream_.check_,   options_.dry_run, options_.null_engine};
   words.push_back(stream_.elements_ ? json(*stream_.elements_) : json(nullptr));
   words.push_back(name_of(stream_.stores_));
   for (const Operation operation : stream_.operations_) words.push_back(name_of(operation));
@@ -264,7 +264,7 @@ Expected<void> StreamRun::make_engine_and_fleet() {
   fleet_.elements = (*stream_.elements_ + 7) / 8 * 8;
   fleet_.elements_source = elements_source_;
   fleet_.repeats = stream_.repeats_;
-  fleet_.memory = asked_memory(setup_.layout);
+  fleet_.memory = memory_text(setup_.layout);
   if (leads()) gathering_ = std::make_unique<FleetGathering>(*comm_.leaders(), fleet_);
   return {};
 }
@@ -329,7 +329,7 @@ Expected<void> StreamRun::run_scenario(const Scenario& scenario) {
   for (const Trace& trace : *traces) {
     if (trace.stop == StopReason::interrupted) {
       // Nobody was told to stop: a rank died, and the next wait tells which.
-      if (stop_signal() == 0) {
+      if (stop_signal() == 0 && comm_.peer_failed()) {
         if (auto lost = comm_.barrier(); !lost) return lost;
       }
       return fail(ErrorKind::interrupted, "interrupted");
