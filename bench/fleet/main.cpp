@@ -154,7 +154,8 @@ int run_scale(const Options& options) {
   stage("table", [&] { return size_text(fleet_table(fleet, slow, {})); });
   stage("key=value lines", [&] { return size_text(fleet_lines(fleet, slow)); });
   stage("OpenMetrics", [&] { return size_text(fleet_openmetrics(fleet, slow)); });
-  const std::string folder = std::filesystem::temp_directory_path().string();
+  std::string folder = (std::filesystem::temp_directory_path() / "bench_fleet.XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) return 1;
   const std::string dat = folder + "/bench_fleet.dat", path = folder + "/bench_fleet.json";
   stage(".dat", [&] {
     const std::string text = dat_text(fleet);
@@ -176,8 +177,7 @@ int run_scale(const Options& options) {
     if (!read || read->hosts != fleet.hosts) code = 1;
     return code == 0 ? "as it was" : "NOT as it was";
   });
-  std::filesystem::remove(dat);
-  std::filesystem::remove(path);
+  std::filesystem::remove_all(folder);
   return code;
 }
 

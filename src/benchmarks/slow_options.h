@@ -9,6 +9,9 @@
 
 namespace numatlas {
 
+/// Exit code where slow nodes are found and the command says so by it (docs/exit-codes.md).
+constexpr int exit_code_of_slow_nodes = 1;
+
 class SlowOptions {
  public:
   void add_to(CLI::App& app);

@@ -21,8 +21,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int found_slow = 1;  // the exit code (docs/exit-codes.md)
-
 struct CheckOptions {
   std::vector<std::string> files;
   std::string format = "table", openmetrics;
@@ -54,19 +52,23 @@ json run_json(const std::string& file, const Fleet& fleet, const SlowReport& slo
           {"not_judged", slow.not_judged}};
 }
 
-/// A .dat beside the JSON of the same run tells nothing new.
+/// A .dat beside the JSON of the same run tells nothing new, and a copy of a file neither.
 void leave_out_doubles(Checked& checked) {
   std::vector<CheckedRun> kept;
-  for (const CheckedRun& run : checked.runs) {
-    const auto same =
-        std::find_if(checked.runs.begin(), checked.runs.end(),
-                     [&](const CheckedRun& other) { return same_run(run.past, other.past); });
-    if (run.past.by_rounds || same == checked.runs.end()) {
+  for (std::size_t i = 0; i < checked.runs.size(); ++i) {
+    const CheckedRun& run = checked.runs[i];
+    const auto tells_more = [&](const CheckedRun& other) {
+      const bool before = &other < &run;
+      return &other != &run && same_run(run.past, other.past) &&
+             (run.past.by_rounds == other.past.by_rounds ? before : other.past.by_rounds);
+    };
+    const auto same = std::find_if(checked.runs.begin(), checked.runs.end(), tells_more);
+    if (same == checked.runs.end()) {
       kept.push_back(run);
       continue;
     }
-    checked.notes.push_back(
-        fmt::format("{} is the same run as {}, without rounds: left out", run.file, same->file));
+    checked.notes.push_back(fmt::format("{} is the same run as {}{}: left out", run.file,
+                                        same->file, run.past.by_rounds ? "" : ", without rounds"));
   }
   checked.runs = std::move(kept);
 }
@@ -207,7 +209,7 @@ Expected<int> run_check(const CheckOptions& options) {
     if (!wrote) return fail(wrote.error());
   }
   const bool fell = history && !history->falls.empty();
-  return checked->slow.slow() > 0 || fell ? found_slow : 0;
+  return checked->slow.slow() > 0 || fell ? exit_code_of_slow_nodes : 0;
 }
 
 }  // namespace

@@ -168,9 +168,11 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
   (void)bind_thread(callers_cpus);
   if (!ran) return ran;
   if (!start) return fail(start.error());
-  for (Job& job : jobs) {
-    if (!scenario.stop.passes) note_overlap(scenario, job);
+  if (scenario.stop.passes) {
+    if (!pass_start_) return fail(pass_start_.error());
+    return {};
   }
+  for (Job& job : jobs) note_overlap(scenario, job);
   return {};
 }
 
@@ -227,7 +229,7 @@ Expected<void> RealEngine::make_ready(const Scenario& scenario, const Flow& flow
   memory.filled = owner != &job;
   if (owner->buffer->persistent()) {
     memory.persist = [buffer = owner->buffer.get()](const void* start, std::size_t bytes) {
-      buffer->persist(start, bytes);
+      return buffer->persist(start, bytes);
     };
   }
   if (owner->source) {

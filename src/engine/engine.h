@@ -27,8 +27,9 @@ struct EngineOptions {
   /// what is known of them: where it lies, and what is to be said of it.
   std::function<void(const std::vector<const Trace*>&)> when_prepared;
   /// Called after each pass of a StopRule with `passes`, on the first rank of each host, with the
-  /// times of the host's flows in their order. May talk to the first ranks of the other hosts; its
-  /// errors are those of that talk, which end the passes on all ranks.
+  /// times of the host's flows in their order; they start from the time agreed on. May talk to the
+  /// first ranks of the other hosts; its errors are those of that talk, which end the passes on all
+  /// ranks.
   std::function<Expected<void>(int pass, std::span<const Sample> of_host)> after_pass;
   /// For tests: each pass takes so many times as long as it would.
   double slow_down = 1;
@@ -41,7 +42,8 @@ class Engine {
   /// order of the flows. An error (the lowest failing rank's, named) is the same on every rank, and
   /// leaves the engine ready for the next scenario unless its kind is `peer` or `interrupted`.
   /// After a stop in the middle of the sampling the traces hold what was recorded (StopReason
-  /// interrupted).
+  /// interrupted); between passes (StopRule::passes) it is an error on every rank, and what was
+  /// recorded is what `after_pass` was told.
   virtual Expected<std::vector<Trace>> run(const Scenario& scenario) = 0;
   /// "OpenMP 201511, 2 threads a rank", "null (scripted clock)".
   virtual std::string description() const = 0;

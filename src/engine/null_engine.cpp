@@ -250,7 +250,8 @@ Expected<void> NullEngine::show_passes(const Scenario& scenario) const {
   }
   for (int pass = 0; pass < *scenario.stop.passes; ++pass) {
     std::vector<Sample> samples;
-    for (const auto& its : of_flows) samples.push_back(its[static_cast<std::size_t>(pass)]);
+    for (const auto& its : of_flows)
+      samples.push_back({0, its[static_cast<std::size_t>(pass)].duration_ns});
     if (auto taken = options_.after_pass(pass, samples); !taken) return taken;
   }
   return {};

@@ -20,7 +20,7 @@ Expected<void> RealEngine::end_pass(int pass) {
   std::vector<Sample> of_host;
   for (std::size_t slot = 0; slot < flows_here_; ++slot) {
     const Window& window = window_of_pass(slot, pass);
-    of_host.push_back({window.start_ns, window.end_ns - window.start_ns});
+    of_host.push_back({window.start_ns - *pass_start_, window.end_ns - window.start_ns});
   }
   return options_.after_pass(pass, of_host);
 }
@@ -73,7 +73,6 @@ void RealEngine::take_passes(const Scenario& scenario, std::vector<Job>& jobs, i
   for (Job& job : jobs) {
     if (!mine(job)) continue;
     job.trace.cpu_before = current_cpu();
-    job.trace.stop = StopReason::interrupted;
     job.trace.steps_a_sample = job.kernel->steps_a_pass();
     job.trace.timer_overhead_ns = timer_overhead_ns(clock_);
   }

@@ -1,5 +1,7 @@
 #include "fleet/fleet.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace numatlas {
@@ -19,6 +21,14 @@ HostKind kind_of(const Machine& machine, int processes, int workers) {
   }
   kind.memory = Bytes{(memory + gib / 2) / gib * gib};
   return kind;
+}
+
+bool alike(const HostKind& a, const HostKind& b) {
+  const auto more = static_cast<double>(std::max(a.memory, b.memory).value);
+  const auto less = static_cast<double>(std::min(a.memory, b.memory).value);
+  HostKind other = b;
+  other.memory = a.memory;
+  return a == other && more - less <= 0.02 * more;
 }
 
 std::string to_text(const HostKind& kind) {

@@ -16,7 +16,7 @@
 
 namespace numatlas {
 
-/// What hosts must have in common to be compared with each other.
+/// What hosts must have in common to be compared with each other (alike).
 struct HostKind {
   std::string cpu_model;
   std::string os;  ///< "Linux 6.1.0-18-amd64"
@@ -26,6 +26,8 @@ struct HostKind {
   int processes = 0, workers = 0;  ///< of the run on this host; workers: threads of all processes
   friend bool operator==(const HostKind&, const HostKind&) = default;
 };
+/// The same but for 2 % of the memory, of which firmware keeps more here and less there.
+bool alike(const HostKind& a, const HostKind& b);
 /// The kind of a host that runs so many processes and workers.
 HostKind kind_of(const Machine& machine, int processes, int workers);
 /// "AMD EPYC 7742, 256 CPUs, 8 nodes, 503 GiB, Linux 5.14.0, 8 processes x 16 threads".
@@ -50,6 +52,7 @@ struct PassTimes {
   /// `slowest` where they began together; system E takes that one, which says too little where they
   /// did not.
   double node = 0;
+  double start = 0;    ///< its first worker's, after the time that all hosts agreed on
   double slowest = 0;  ///< of the processes
   double fastest = 0;
   double sum = 0;         ///< of all processes

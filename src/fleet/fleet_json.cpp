@@ -23,17 +23,18 @@ json kernel_json(const FleetKernel& kernel) {
 
 /// By quantity, then round: short to write, and what plots want.
 json rounds_json(const std::vector<PassTimes>& rounds) {
-  json node = json::array(), slowest = json::array(), fastest = json::array(), sum = json::array(),
-       overlap = json::array(), rank = json::array();
+  json node = json::array(), slowest = json::array(), start = json::array(),
+       fastest = json::array(), sum = json::array(), overlap = json::array(), rank = json::array();
   for (const PassTimes& pass : rounds) {
     node.push_back(pass.node);
     slowest.push_back(pass.slowest);
+    start.push_back(pass.start);
     fastest.push_back(pass.fastest);
     sum.push_back(pass.sum);
     overlap.push_back(pass.overlap);
     rank.push_back(pass.slowest_rank);
   }
-  return {{"node", node},       {"slowest", slowest}, {"fastest", fastest},
+  return {{"node", node},       {"slowest", slowest}, {"start", start},      {"fastest", fastest},
           {"process_sum", sum}, {"overlap", overlap}, {"slowest_rank", rank}};
 }
 

@@ -93,17 +93,17 @@ HostKind read_kind(const json& value, const std::string& path, Problem& problem)
 std::vector<PassTimes> read_rounds(const json& value, const std::string& path, Problem& problem) {
   FieldReader fields(value, path, problem);
   const auto node = read_numbers(fields, "node"), slowest = read_numbers(fields, "slowest"),
-             fastest = read_numbers(fields, "fastest"), sum = read_numbers(fields, "process_sum"),
-             overlap = read_numbers(fields, "overlap");
+             start = read_numbers(fields, "start"), fastest = read_numbers(fields, "fastest"),
+             sum = read_numbers(fields, "process_sum"), overlap = read_numbers(fields, "overlap");
   const auto rank = read_ranks(fields, "slowest_rank");
   std::vector<PassTimes> rounds;
   for (const std::size_t size :
-       {slowest.size(), fastest.size(), sum.size(), overlap.size(), rank.size()}) {
+       {slowest.size(), start.size(), fastest.size(), sum.size(), overlap.size(), rank.size()}) {
     if (size != node.size()) fields.reject("node", "has another length than what stands beside it");
   }
   if (fields.failed()) return rounds;
   for (std::size_t i = 0; i < node.size(); ++i)
-    rounds.push_back({node[i], slowest[i], fastest[i], sum[i], overlap[i], rank[i]});
+    rounds.push_back({node[i], start[i], slowest[i], fastest[i], sum[i], overlap[i], rank[i]});
   return rounds;
 }
 

@@ -73,6 +73,7 @@ PassTimes reduce_pass(std::span<const Sample> workers, std::span<const int> rank
     first_end = std::min(first_end, worker.start_ns + worker.duration_ns);
   }
   const auto together = static_cast<double>(std::max<std::int64_t>(0, first_end - last_start));
+  times.start = static_cast<double>(first_start) * 1e-9;
   times.node = static_cast<double>(last_end - first_start) * 1e-9;
   times.overlap = times.node > 0 ? together * 1e-9 / times.node : 1;
   return times;
@@ -102,7 +103,8 @@ Expected<void> FleetGathering::meet(const FleetHost& host, const HostKind& kind,
   for (const std::string& text : *all) {
     const json value = json::parse(text);
     const HostKind its = host_kind_from_json(value["kind"]);
-    const auto found = std::find(fleet_.kinds.begin(), fleet_.kinds.end(), its);
+    const auto found = std::find_if(fleet_.kinds.begin(), fleet_.kinds.end(),
+                                    [&](const HostKind& known) { return alike(known, its); });
     FleetHost entry;
     entry.name = value["name"];
     entry.kind = static_cast<std::size_t>(found - fleet_.kinds.begin());

@@ -12,7 +12,8 @@
 namespace numatlas {
 
 /// One pass on one host: a sample for each worker, and the global rank that each belongs to
-/// (workers of one rank stand together). Pure.
+/// (workers of one rank stand together); samples start from the time that all hosts agreed on.
+/// Pure.
 PassTimes reduce_pass(std::span<const Sample> workers, std::span<const int> rank_of);
 
 /// When each process began in that pass, after the first of them, and how long it took: seconds, by

@@ -19,6 +19,7 @@ TEST(ReducePass, AProcessIsItsThreadsTogether) {
   const PassTimes times = reduce_pass(workers, ranks);
   EXPECT_DOUBLE_EQ(times.slowest, 2.5);
   EXPECT_DOUBLE_EQ(times.node, 2.5);
+  EXPECT_DOUBLE_EQ(times.start, 1.0);
   EXPECT_EQ(times.slowest_rank, 4);
   EXPECT_DOUBLE_EQ(times.fastest, 1.5);
   EXPECT_DOUBLE_EQ(times.sum, 4.0);
@@ -36,6 +37,19 @@ TEST(ReducePass, OnesThatRanInTurnDoNotOverlap) {
   EXPECT_DOUBLE_EQ(times.node, 300e-9);
   EXPECT_DOUBLE_EQ(times.slowest, 100e-9);
   EXPECT_EQ(reduce_pass({}, {}), PassTimes{});
+}
+
+TEST(HostKind, SomeMemoryMoreOrLessIsAlike) {
+  HostKind a;
+  a.memory = Bytes{503 * gib};
+  HostKind b = a;
+  b.memory = Bytes{504 * gib};
+  EXPECT_TRUE(alike(a, b));
+  b.memory = Bytes{472 * gib};  // a DIMM is missing
+  EXPECT_FALSE(alike(a, b));
+  b = a;
+  b.os = "another";
+  EXPECT_FALSE(alike(a, b));
 }
 
 TEST(FleetGathering, KeepsRoundsByKernel) {
@@ -65,6 +79,7 @@ TEST(FleetGathering, KeepsRoundsByKernel) {
   ASSERT_EQ(fleet.hosts[0].rounds.size(), 2u);
   EXPECT_EQ(fleet.hosts[0].rounds[0], std::vector<PassTimes>{first[0]});
   EXPECT_EQ(fleet.hosts[0].rounds[1], (std::vector<PassTimes>{first[1], only_triad[0]}));
+  EXPECT_TRUE(fleet.hosts[0].processes.empty());
   ASSERT_TRUE(gathering.add_warnings({"later"}));
   EXPECT_EQ(fleet.hosts[0].warnings, (std::vector<std::string>{"odd", "later"}));
   ASSERT_TRUE(gathering.add_processes({{3, {{0, 0}, {1, 0}}, {{1, 2}, {3, 4}}}}));

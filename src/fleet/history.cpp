@@ -21,9 +21,10 @@ bool same_load(const HostKind& a, const HostKind& b) {
 }
 
 /// Its figure of a kernel, where that run did the same there.
-std::optional<double> figure_of(const PastHost& past, const FleetKernel& kernel,
-                                const HostKind& kind, bool by_rounds) {
+std::optional<double> figure_of(const PastHost& past, const Fleet& newest,
+                                const FleetKernel& kernel, const HostKind& kind, bool by_rounds) {
   if (past.run->by_rounds != by_rounds) return std::nullopt;
+  if (past.run->memory != newest.memory || past.run->isa != newest.isa) return std::nullopt;
   if (!same_load(past.run->kinds[past.host->kind], kind)) return std::nullopt;
   const auto& kernels = past.run->kernels;
   const auto same = std::find(kernels.begin(), kernels.end(), kernel);
@@ -57,7 +58,8 @@ Fall fall_of(const std::vector<PastHost>& past, const Fleet& newest, std::size_t
     if (!times) continue;
     std::vector<double> figures;
     for (const PastHost& one : past) {
-      const auto figure = figure_of(one, newest.kernels[kernel], kind, host.summaries.empty());
+      const auto figure =
+          figure_of(one, newest, newest.kernels[kernel], kind, host.summaries.empty());
       if (figure) figures.push_back(*figure);
     }
     if (figures.size() < rule.least_hosts) continue;
@@ -92,6 +94,8 @@ void count_run(History& history, const PastRun& run) {
 PastRun past_run(const Fleet& fleet, const SlowReport& slow) {
   PastRun run;
   run.started = fleet.started;
+  run.memory = fleet.memory;
+  run.isa = fleet.isa;
   run.kernels = fleet.kernels;
   run.kinds = fleet.kinds;
   for (const FleetHost& host : fleet.hosts) {
@@ -110,7 +114,9 @@ PastRun past_run(const Fleet& fleet, const SlowReport& slow) {
 
 bool same_run(const PastRun& a, const PastRun& b) {
   constexpr std::size_t to_the_minute = 16;  // what the name of a .dat tells: 2026-11-21T10:01
-  return a.by_rounds != b.by_rounds && a.hosts.size() == b.hosts.size() &&
+  if (a.by_rounds == b.by_rounds)
+    return a.started == b.started && a.kernels == b.kernels && a.hosts == b.hosts;
+  return a.hosts.size() == b.hosts.size() &&
          a.started.substr(0, to_the_minute) == b.started.substr(0, to_the_minute);
 }
 

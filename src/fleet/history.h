@@ -19,16 +19,18 @@ struct PastRun {
     std::size_t kind = 0;
     std::vector<std::optional<double>> rates;  ///< by kernel, bytes/s
     bool slow = false;
+    friend bool operator==(const Host&, const Host&) = default;
   };
   std::string started;
-  bool by_rounds = true;  ///< false: of averages only, which are not compared with medians
+  std::string memory, isa;  ///< asked for, and of the kernels: with others a run is another one
+  bool by_rounds = true;    ///< false: of averages only, which are not compared with medians
   std::vector<FleetKernel> kernels;
   std::vector<HostKind> kinds;
   std::vector<Host> hosts;
 };
 PastRun past_run(const Fleet& fleet, const SlowReport& slow);
 
-/// The same run, told by a file with rounds and one without.
+/// The same run, told by two files: copies, or one with rounds and one without.
 bool same_run(const PastRun& a, const PastRun& b);
 
 /// A host whose newest median lies below those of its own earlier runs, by the rule for slow nodes.
@@ -51,7 +53,8 @@ struct History {
 };
 
 /// `earlier`: in the order of their starts, the newest run not included. Runs with other kernels,
-/// array sizes, processes or threads on a host say nothing of it and are left out for it.
+/// array sizes, memory, instruction set, processes or threads on a host say nothing of it and are
+/// left out for it.
 History history_of(const std::vector<PastRun>& earlier, const Fleet& newest, const SlowReport& slow,
                    const SlowRule& rule);
 

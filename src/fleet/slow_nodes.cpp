@@ -156,7 +156,7 @@ Verdict verdict_of(const Fleet& fleet, const SlowHost& slow, const SlowReport& r
 std::string rounds_text(const SlowKernel& slow) {
   switch (slow.evidence) {
     case Evidence::none:
-      return slow.rounds == 0 ? "by averages, without rounds" : "in the only round";
+      return slow.rounds == 0 ? "by averages, where one bad round is enough" : "in the only round";
     case Evidence::range:
       return fmt::format("in each of {} rounds, too few to be sure", slow.rounds);
     case Evidence::interval: break;

@@ -1,5 +1,7 @@
 #include "fleet/summary.h"
 
+#include "fleet/slow_nodes.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -99,26 +101,41 @@ std::span<const PassTimes> counted_rounds(const FleetHost& host, std::size_t ker
 std::string overlap_warning(const Fleet& fleet) {
   // Below this a host's figure says more of who waited than of its memory.
   constexpr double least_overlap = 0.9;
-  constexpr std::size_t most_named = 3;
-  std::string names;
-  std::size_t count = 0;
+  std::vector<std::string> names;
   for (const FleetHost& host : fleet.hosts) {
     std::vector<double> overlaps;
     for (std::size_t kernel = 0; kernel < host.rounds.size(); ++kernel) {
       for (const PassTimes& pass : counted_rounds(host, kernel)) overlaps.push_back(pass.overlap);
     }
     const auto summary = summarize(overlaps);
-    if (!summary || summary->median >= least_overlap) continue;
-    if (++count <= most_named) {
-      names +=
-          fmt::format("{}{} {:.0f} %", count == 1 ? "" : ", ", host.name, summary->median * 100);
-    }
+    if (summary && summary->median < least_overlap)
+      names.push_back(fmt::format("{} {:.0f} %", host.name, summary->median * 100));
   }
-  if (count == 0) return "";
-  if (count > most_named) names += fmt::format(" and {} more hosts", count - most_named);
+  if (names.empty()) return "";
   return "workers did not run together all the time of a pass, so that a node's figure is not what "
          "its memory can do (median of the common part): " +
-         names;
+         names_text(names);
+}
+
+std::optional<StartSpread> start_spread(const Fleet& fleet) {
+  const std::size_t rounds = finished_rounds(fleet);
+  std::vector<double> spreads, parts;
+  for (std::size_t kernel = 0; kernel < fleet.kernels.size() && fleet.hosts.size() > 1; ++kernel) {
+    for (std::size_t round = rounds > 1 ? 1 : 0; round < rounds; ++round) {
+      double first = std::numeric_limits<double>::infinity(), last = 0, shortest = first;
+      for (const FleetHost& host : fleet.hosts) {
+        const PassTimes& pass = host.rounds[kernel][round];
+        first = std::min(first, pass.start);
+        last = std::max(last, pass.start);
+        shortest = std::min(shortest, pass.node);
+      }
+      spreads.push_back(last - first);
+      if (shortest > 0) parts.push_back((last - first) / shortest);
+    }
+  }
+  const auto seconds = summarize(spreads), part = summarize(parts);
+  if (!seconds || !part) return std::nullopt;
+  return StartSpread{seconds->median, part->median};
 }
 
 std::size_t finished_rounds(const Fleet& fleet) {

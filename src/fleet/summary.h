@@ -50,8 +50,18 @@ struct HostTimes {
 std::optional<HostTimes> times_of(const Fleet& fleet, const FleetHost& host, std::size_t kernel);
 
 /// Hosts whose workers ran together for less than nine tenths of a pass (median over kernels and
-/// rounds): "did not run together all the time: cn1 63 %, cn2 70 % and 4 more hosts"; "" for none.
+/// rounds): "did not run together all the time: cn1 63 %, cn2 70 %, cn4 71 % and 4 more"; "" for
+/// none.
 std::string overlap_warning(const Fleet& fleet);
+
+/// How far apart hosts began a pass, from the first to the last: median over kernels and rounds, by
+/// clocks that are known to the precision that Fleet::engine states.
+struct StartSpread {
+  double seconds = 0;
+  double part = 0;  ///< of the shortest host's time of that pass
+};
+/// Absent for one host, and where hosts finished no round.
+std::optional<StartSpread> start_spread(const Fleet& fleet);
 
 /// The rounds that count: all but the first, or the first where there is no other.
 std::span<const PassTimes> counted_rounds(const FleetHost& host, std::size_t kernel);

@@ -111,5 +111,19 @@ TEST(FleetSummary, NamesHostsWhoseWorkersDidNotRunTogether) {
   EXPECT_TRUE(overlap_warning(fleet).ends_with(": cn01 50 %")) << overlap_warning(fleet);
 }
 
+TEST(FleetSummary, HowFarApartHostsBegan) {
+  Fleet fleet = even_fleet(3);
+  EXPECT_DOUBLE_EQ(start_spread(fleet)->seconds, 0);
+  for (auto& rounds : fleet.hosts[1].rounds) {
+    for (PassTimes& pass : rounds) pass.start = 0.026;
+  }
+  EXPECT_DOUBLE_EQ(start_spread(fleet)->seconds, 0.025);
+  // Of copy 10 %, of triad 5 %: as many rounds of each.
+  EXPECT_DOUBLE_EQ(start_spread(fleet)->part, 0.075);
+  EXPECT_FALSE(start_spread(even_fleet(1)));
+  fleet.hosts[2].rounds.clear();
+  EXPECT_FALSE(start_spread(fleet));
+}
+
 }  // namespace
 }  // namespace numatlas

@@ -48,7 +48,7 @@ struct KernelMemory {
   std::byte* source = nullptr;  ///< where it reads from, when that is apart from where it writes
   std::size_t source_bytes = 0;
   /// Makes what lies in this range last; empty where the memory does not.
-  std::function<void(const void*, std::size_t)> persist = {};
+  std::function<Expected<void>(const void*, std::size_t)> persist = {};
   bool filled = false;  ///< a kernel alike has prepared it: it is read as it stands
 };
 

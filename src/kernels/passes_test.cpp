@@ -137,8 +137,9 @@ TEST(Passes, PersistWhatWasWrittenWhenTheModeSays) {
     spec.persist = persist;
     const auto kernel = *make_kernel(spec);
     KernelMemory memory = arrays.memory();
-    memory.persist = [&](const void* start, std::size_t bytes) {
+    memory.persist = [&](const void* start, std::size_t bytes) -> Expected<void> {
       lasting.ranges.emplace_back(start, bytes);
+      return {};
     };
     ASSERT_TRUE(kernel->prepare(memory));
     EXPECT_EQ(kernel->persists_together(), persist == Persist::collective);
@@ -157,6 +158,37 @@ TEST(Passes, PersistWhatWasWrittenWhenTheModeSays) {
       EXPECT_EQ(lasting.ranges.front().first, arrays.array(0));
     }
   }
+}
+
+TEST(Passes, AnySelectionStaysWithinBounds) {
+  using enum Operation;
+  for (const auto& passes : {std::vector{scale, add, triad}, std::vector{copy, scale, triad},
+                             std::vector{copy, add, triad}, std::vector{add, triad},
+                             std::vector{scale, add}, std::vector{triad}}) {
+    const Arrays arrays;
+    const auto kernel = *make_kernel(passes_spec(passes));
+    ASSERT_TRUE(kernel->prepare(arrays.memory()));
+    kernel->run(passes.size() * lines * 5000);
+    const auto right = kernel->verify();
+    EXPECT_TRUE(right) << right.error().message;
+    EXPECT_LT(arrays.array(0)[0], 100);
+    EXPECT_GT(arrays.array(0)[0], 0.01);
+  }
+}
+
+TEST(Passes, MemoryThatCannotBeMadeToLastIsFoundWrong) {
+  const Arrays arrays;
+  KernelSpec spec = passes_spec({Operation::triad});
+  spec.persist = Persist::individual;
+  const auto kernel = *make_kernel(spec);
+  KernelMemory memory = arrays.memory();
+  memory.persist = [](const void*, std::size_t) -> Expected<void> {
+    return fail(ErrorKind::io, "no");
+  };
+  ASSERT_TRUE(kernel->prepare(memory));
+  kernel->run(lines);
+  ASSERT_FALSE(kernel->verify());
+  EXPECT_EQ(kernel->verify().error().message, "no");
 }
 
 TEST(Passes, TooLittleMemoryIsRefused) {

@@ -1,7 +1,10 @@
 #include "legacy/streams.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <map>
@@ -92,10 +95,14 @@ bool has_folder_for_each_socket(const std::string& path) {
   return std::filesystem::is_directory(path + "0", none);
 }
 
-/// Found before main memory is measured for minutes.
+/// Of several the first: most mistakes are found before main memory is measured for minutes.
 Expected<void> check_folder(const std::string& path) {
   std::error_code code;
-  if (std::filesystem::is_directory(path, code)) return {};
+  if (std::filesystem::is_directory(path, code)) {
+    if (access(path.c_str(), W_OK | X_OK) == 0) return {};
+    return fail(ErrorKind::permission, fmt::format("PMEM_PATH: {}: {}", path, errno_text(errno)),
+                "name a folder that this user may write to");
+  }
   return fail(ErrorKind::usage,
               fmt::format("PMEM_PATH: {}: {}", path, code ? code.message() : "it is not a folder"),
               "name a folder that is there, on persistent memory");
@@ -128,8 +135,12 @@ Expected<void> run_task(Comm& comm, const std::vector<std::string>& words,
 Expected<std::uint64_t> read_count(const std::string& text, const char* name) {
   std::uint64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code == std::errc{} && end == text.data() + text.size() && value > 0) return value;
-  return fail(ErrorKind::usage, fmt::format("{}: '{}' is not a whole number from 1", name, text),
+  // Four times as many bytes are still an address.
+  constexpr std::uint64_t most = std::uint64_t{1} << 53;
+  const bool whole = code == std::errc{} && end == text.data() + text.size();
+  if (whole && value > 0 && value <= most) return value;
+  return fail(ErrorKind::usage,
+              fmt::format("{}: '{}' is not a whole number from 1 to {}", name, text, most),
               "see --help");
 }
 
@@ -207,7 +218,12 @@ std::string streams_table(const Fleet& fleet, const std::string& mode) {
     node.average_rate = both.summed_rate;
     nodes += line_of({"Node " + name, node}, "");
   }
-  return text + nodes;
+  text += nodes;
+  if (!fleet.complete) {
+    text += fmt::format("Incomplete: {} of {} repeats: {}\n", finished_rounds(fleet), fleet.repeats,
+                        fleet.incomplete_reason);
+  }
+  return text;
 }
 
 int distributed_streams(StreamVariant variant, const std::vector<std::string>& words) {

@@ -43,9 +43,11 @@ class Buffer {
   /// How the placement and page size were put in force.
   virtual const PolicyOutcome& policy() const = 0;
   /// Makes stores to a part of it last, as far as its source can; nothing where it cannot.
-  virtual void persist(const void* start, std::size_t bytes) const {
+  /// Error kind io where it could not.
+  virtual Expected<void> persist(const void* start, std::size_t bytes) const {
     (void)start;
     (void)bytes;
+    return {};
   }
   /// Whether persist() does something: pmem and dax, whatever lies behind them.
   virtual bool persistent() const { return false; }

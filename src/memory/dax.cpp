@@ -41,8 +41,9 @@ class DaxBuffer final : public Buffer {
     return seen;
   }
   const PolicyOutcome& policy() const override { return policy_; }
-  void persist(const void* start, std::size_t bytes) const override {
+  Expected<void> persist(const void* start, std::size_t bytes) const override {
     libpmem().persist(start, bytes);
+    return {};
   }
   bool persistent() const override { return true; }
 

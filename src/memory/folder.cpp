@@ -32,7 +32,8 @@ std::optional<NodeId> number_as_node(const std::string& file) {
 
 /// Nodes of the devices that a block device is made of, one entry a device; `folder` is its own
 /// below /sys, without the root. Stripes (dm, md) name their parts in slaves/, and parts of those.
-void add_block_nodes(const std::string& folder, std::vector<NodeId>& nodes, int depth = 0) {
+void add_block_nodes(const std::string& folder, std::vector<std::optional<NodeId>>& nodes,
+                     int depth = 0) {
   // Device mapper allows no loops; a broken sysfs of a test might have one.
   constexpr int deepest = 8;
   const std::string& root = kernel::calls().root;
@@ -55,15 +56,20 @@ void add_block_nodes(const std::string& folder, std::vector<NodeId>& nodes, int 
   if (!parts.empty()) return;
   auto node = number_as_node(own + "/device/target_node");
   if (!node) node = number_as_node(own + "/device/numa_node");
-  if (node) nodes.push_back(*node);
+  nodes.push_back(node);
 }
 
 std::vector<NodeId> nodes_below(const std::string& folder) {
   struct stat status {};
-  std::vector<NodeId> nodes;
-  if (stat(folder.c_str(), &status) != 0) return nodes;
+  std::vector<std::optional<NodeId>> parts;
+  if (stat(folder.c_str(), &status) != 0) return {};
   add_block_nodes(fmt::format("/sys/dev/block/{}:{}", major(status.st_dev), minor(status.st_dev)),
-                  nodes);
+                  parts);
+  std::vector<NodeId> nodes;
+  for (const auto& part : parts) {
+    if (!part) return {};  // where one part lies is not known, the whole is not either
+    nodes.push_back(*part);
+  }
   return nodes;
 }
 

@@ -48,12 +48,13 @@ class PmemBuffer final : public Buffer {
   std::size_t bytes() const override { return bytes_; }
   Residency residency() const override { return file_residency(start_, bytes_, folder_, direct_); }
   const PolicyOutcome& policy() const override { return policy_; }
-  void persist(const void* start, std::size_t bytes) const override {
+  Expected<void> persist(const void* start, std::size_t bytes) const override {
     if (is_pmem_) {
       libpmem().persist(start, bytes);
-    } else {
-      libpmem().msync(start, bytes);
+      return {};
     }
+    if (libpmem().msync(start, bytes) == 0) return {};
+    return fail(ErrorKind::io, fmt::format("{}: pmem_msync: {}", folder_, errno_text(errno)));
   }
   bool persistent() const override { return true; }
   void note(std::string text) { policy_.note = std::move(text); }
@@ -73,12 +74,20 @@ struct MappedFile {
 };
 
 /// pmem_map_file; a file system may break off the search for blocks at any signal.
+MappedFile map_once(const std::string& path, std::size_t bytes, int flags) {
+  MappedFile file;
+  errno = 0;
+  file.start = libpmem().map_file(path.c_str(), bytes, flags, 0600, &file.bytes, &file.is_pmem);
+  return file;
+}
+bool again(const MappedFile& file) {
+  return file.start == nullptr && errno == EINTR && !stop_requested();
+}
+
 MappedFile map_file(const std::string& path, std::size_t bytes, int flags) {
   MappedFile file;
-  do {
-    errno = 0;
-    file.start = libpmem().map_file(path.c_str(), bytes, flags, 0600, &file.bytes, &file.is_pmem);
-  } while (file.start == nullptr && errno == EINTR && !stop_requested());
+  do file = map_once(path, bytes, flags);
+  while (again(file));
   return file;
 }
 
@@ -92,12 +101,15 @@ std::string own_name(const std::string& folder) {
 
 /// For file systems without unnamed files.
 MappedFile map_named_file(const std::string& folder, std::size_t bytes) {
-  const std::string path = own_name(folder);
-  const MappedFile file = map_file(path, bytes, pmem_file_create | pmem_file_excl);
-  const int error = errno;
-  // libpmem takes away what it made and could not map; not in all versions when space ran out.
-  if (file.start != nullptr || error != EEXIST) (void)unlink(path.c_str());
-  errno = error;
+  MappedFile file;
+  do {
+    const std::string path = own_name(folder);  // a new one each time: the old one may stand yet
+    file = map_once(path, bytes, pmem_file_create | pmem_file_excl);
+    const int error = errno;
+    // libpmem takes away what it made and could not map; not in all versions when space ran out.
+    if (file.start != nullptr || error != EEXIST) (void)unlink(path.c_str());
+    errno = error;
+  } while (again(file));
   return file;
 }
 

@@ -104,7 +104,7 @@ TEST(Pmem, AFileInThePageCacheIsNamedAsSuchAndLeavesNothing) {
                       HasSubstr(" in the page cache")));
   }
   fill_and_check(**buffer);
-  (*buffer)->persist((*buffer)->data(), 100);
+  EXPECT_TRUE((*buffer)->persist((*buffer)->data(), 100));
   EXPECT_TRUE(folder.empty());
 }
 
@@ -131,7 +131,7 @@ TEST(Pmem, PersistAsTheMappingNeedsIt) {
     EXPECT_THAT((*forced)->policy().note, HasSubstr("PMEM_IS_PMEM_FORCE=1 makes libpmem"));
   }
   unsetenv("PMEM_IS_PMEM_FORCE");
-  (*forced)->persist((*forced)->data(), 64);
+  EXPECT_TRUE((*forced)->persist((*forced)->data(), 64));
   EXPECT_EQ(persisted, 1);
   libpmem().map_file = [](const char* path, std::size_t bytes, int flags, mode_t mode,
                           std::size_t* mapped, int* is_pmem) {
@@ -140,7 +140,7 @@ TEST(Pmem, PersistAsTheMappingNeedsIt) {
     return start;
   };
   const auto plain = allocate(source_region(mib, "pmem:" + folder.text()));
-  (*plain)->persist((*plain)->data(), 64);
+  EXPECT_TRUE((*plain)->persist((*plain)->data(), 64));
   EXPECT_EQ(persisted, 1);
   EXPECT_EQ(synced, 1);
 }

@@ -18,6 +18,10 @@ Expected<std::string> content_of(const std::string& path) {
   if (std::filesystem::is_directory(path, error))
     return fail(ErrorKind::io, fmt::format("{}: is a folder, not a file", path),
                 "name the files in it");
+  if (std::filesystem::is_character_file(path, error) ||
+      std::filesystem::is_block_file(path, error))
+    return fail(ErrorKind::usage, fmt::format("{}: is a device, not a file", path),
+                "name files of 'numatlas stream'");
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream content;

@@ -72,7 +72,7 @@ std::string fleet_lines(const Fleet& fleet, const SlowReport& slow) {
 
 std::string fleet_csv(const Fleet& fleet) {
   std::string text =
-      "host,cpu_model,kernel,mode,stores,round,counted,processes,bytes,node_seconds,"
+      "host,cpu_model,kernel,mode,stores,round,counted,processes,bytes,start_seconds,node_seconds,"
       "slowest_seconds,fastest_seconds,process_average_seconds,overlap,slowest_rank,node_bytes_per_"
       "second\n";
   for (const FleetHost& host : fleet.hosts) {
@@ -87,7 +87,7 @@ std::string fleet_csv(const Fleet& fleet) {
         const PassTimes& pass = host.rounds[i][round];
         const double bytes = bytes_of_host(fleet, host, i);
         text +=
-            fmt::format("{},{},{},{},{:.0f},{},{},{},{},{},{},{}\n", what, round,
+            fmt::format("{},{},{},{},{:.0f},{},{},{},{},{},{},{},{}\n", what, round,
                         round > 0 || rounds == 1 ? "yes" : "no", kind.processes, bytes, pass.node,
                         pass.slowest, pass.fastest, pass.sum / kind.processes, pass.overlap,
                         pass.slowest_rank < 0 ? "" : std::to_string(pass.slowest_rank),

@@ -158,6 +158,15 @@ std::string kinds_text(const Fleet& fleet) {
   return text;
 }
 
+std::string together_text(const Fleet& fleet) {
+  const auto spread = start_spread(fleet);
+  if (!spread) return "";
+  return fmt::format(
+      "hosts began a pass within {:.3f} ms of each other, {:.2g} % of its time "
+      "(median)\n",
+      spread->seconds * 1e3, spread->part * 100);
+}
+
 std::string placement_text(const Fleet& fleet) {
   // Where hosts differ the first few show how; --json has all.
   constexpr std::size_t most_shown = 3;
@@ -198,7 +207,7 @@ std::string slow_text(const Fleet& fleet, const SlowReport& slow, const SlowRule
 
 std::string fleet_table(const Fleet& fleet, const SlowReport& slow, const SlowRule& rule) {
   std::string text = head_text(fleet) + "\n" + rows_text(fleet) + "\n" + kinds_text(fleet) +
-                     placement_text(fleet) + slow_text(fleet, slow, rule);
+                     together_text(fleet) + placement_text(fleet) + slow_text(fleet, slow, rule);
   if (!fleet.complete) {
     text += fmt::format("incomplete: {} of {} rounds{}\n", finished_rounds(fleet), fleet.repeats,
                         fleet.incomplete_reason.empty() ? "" : ": " + fleet.incomplete_reason);

@@ -120,9 +120,10 @@ TEST(FleetCsv, ARowAHostKernelAndRound) {
   const auto lines = lines_of(fleet_csv(fleet));
   ASSERT_EQ(lines.size(), 1u + 2 * 2 * 3);
   EXPECT_EQ(lines[0].substr(0, 39), "host,cpu_model,kernel,mode,stores,round");
-  EXPECT_EQ(lines[1],
-            "cn00,AMD EPYC 7742,copy,memory,ordinary,0,no,4,4000000000,0.25,0.25,0.1875,0.21875,0."
-            "9375,0,16000000000");
+  EXPECT_EQ(
+      lines[1],
+      "cn00,AMD EPYC 7742,copy,memory,ordinary,0,no,4,4000000000,0.001,0.25,0.25,0.1875,0.21875,0."
+      "9375,0,16000000000");
   EXPECT_EQ(lines[12].substr(0, 48), "\"a,b\",AMD EPYC 7742,triad,memory,ordinary,2,yes,");
 }
 

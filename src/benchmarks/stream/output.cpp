@@ -2,6 +2,7 @@
 
 #include <ctime>
 #include <filesystem>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -16,13 +17,19 @@
 namespace numatlas {
 
 Expected<void> check_files(const StreamFiles& files) {
+  std::map<std::string, const char*> known;
   for (const auto& [file, option] : {std::pair{files.json, "--json"}, std::pair{files.csv, "--csv"},
                                      std::pair{files.openmetrics, "--openmetrics"}}) {
+    if (file.empty()) continue;
     if (file == "-") {
       return fail(ErrorKind::usage, fmt::format("{} takes a file, not standard output", option),
                   "use --format csv or --format json");
     }
-    if (file.empty()) continue;
+    const auto [other, is_new] = known.try_emplace(file, option);
+    if (!is_new) {
+      return fail(ErrorKind::usage,
+                  fmt::format("{} and {} name the same file", other->second, option));
+    }
     if (auto writable = check_writable(file, option); !writable) return writable;
   }
   if (files.dat_folder.empty()) return {};
@@ -30,11 +37,20 @@ Expected<void> check_files(const StreamFiles& files) {
                         "--dat");
 }
 
+std::string unused_dat_name(const Fleet& fleet, const std::string& folder) {
+  const std::filesystem::path name = dat_name(fleet);
+  std::filesystem::path unused = name;
+  std::error_code none;
+  for (int i = 2; std::filesystem::exists(folder / unused, none); ++i)
+    unused = fmt::format("{}-{}{}", name.stem().string(), i, name.extension().string());
+  return unused.string();
+}
+
 Expected<void> save(const Fleet& fleet, const StreamFiles& files, const SlowRule& rule) {
   const SlowReport slow = find_slow(fleet, rule);
   std::string dat;
   if (!files.dat_folder.empty())
-    dat = (std::filesystem::path(files.dat_folder) / dat_name(fleet)).string();
+    dat = (std::filesystem::path(files.dat_folder) / files.dat_name).string();
   const auto write = [](const std::string& file, const char* option, const auto& text) {
     return file.empty() ? Expected<void>{} : write_whole(file, text(), option);
   };

@@ -13,14 +13,15 @@
 
 namespace numatlas {
 
-/// Of --check and of `numatlas check`.
-constexpr int exit_code_of_slow_nodes = 1;
-
 /// Files asked for; "" for none.
 struct StreamFiles {
   std::string json, csv, openmetrics, dat_folder;
+  std::string dat_name;  ///< in that folder; "" until it is known
 };
 
+/// The name that says when a run started says only the minute: a number is added where there is
+/// such a file.
+std::string unused_dat_name(const Fleet& fleet, const std::string& folder);
 /// Whether all of them can be written; errors name the option.
 Expected<void> check_files(const StreamFiles& files);
 Expected<void> save(const Fleet& fleet, const StreamFiles& files, const SlowRule& rule);

@@ -48,20 +48,35 @@ FleetKernel fleet_kernel(Operation operation, const KernelSpec& spec, std::uint6
   return kernel;
 }
 
-/// What the flows of one rank say of where they lie, for the first rank of its host.
+/// What the flows of one rank say of where they lie, for the first rank of its host. Of large
+/// regions the kernel was asked for a sample of the pages: their numbers are scaled to all of them.
 json placement_of(const std::vector<const Trace*>& traces) {
-  json nodes = json::object();
+  std::map<int, double> nodes;
+  double unknown = 0;
+  bool sampled = false;
   std::set<std::string> pages, warnings;
   for (const Trace* trace : traces) {
-    for (const auto& [node, count] : trace->residency.pages_by_node) {
-      json& sum = nodes[std::to_string(node)];
-      sum = (sum.is_null() ? std::uint64_t{0} : sum.get<std::uint64_t>()) + count;
+    const Residency& seen = trace->residency;
+    const auto all = static_cast<double>(seen.pages_total);
+    const double scale = seen.pages_asked > 0 ? all / static_cast<double>(seen.pages_asked) : 0;
+    double known = 0;
+    for (const auto& [node, count] : seen.pages_by_node) {
+      nodes[node] += static_cast<double>(count) * scale;
+      known += static_cast<double>(count) * scale;
     }
-    pages.insert(trace->residency.page_text());
+    unknown += std::max(0.0, all - known);
+    sampled = sampled || seen.pages_asked < seen.pages_total;
+    pages.insert(seen.page_text());
     warnings.insert(trace->warnings.begin(), trace->warnings.end());
     if (!trace->policy.note.empty()) warnings.insert(trace->policy.note);
   }
-  return {{"nodes", nodes}, {"pages", pages}, {"warnings", warnings}};
+  json by_node = json::array();
+  for (const auto& [node, count] : nodes) by_node.push_back({node, count});
+  return {{"nodes", by_node},
+          {"unknown", unknown},
+          {"sampled", sampled},
+          {"pages", pages},
+          {"warnings", warnings}};
 }
 
 /// The same over the ranks of a host: "node 0: 1536 pages, node 1: 1536 pages (4 KiB)".
@@ -70,21 +85,25 @@ struct HostPlacement {
   std::vector<std::string> warnings;
 };
 HostPlacement placement_of_host(const std::vector<std::string>& ranks) {
-  std::map<int, std::uint64_t> nodes;
+  std::map<int, double> nodes;
+  double unknown = 0;
+  bool sampled = false;
   std::set<std::string> pages, warnings;
   for (const std::string& rank : ranks) {
     const json value = json::parse(rank);
-    for (const auto& [node, count] : value["nodes"].items())
-      nodes[std::stoi(node)] += count.get<std::uint64_t>();
+    for (const json& node : value["nodes"]) nodes[node[0]] += node[1].get<double>();
+    unknown += value["unknown"].get<double>();
+    sampled = sampled || value["sampled"].get<bool>();
     for (const json& text : value["pages"]) pages.insert(text.get<std::string>());
     for (const json& text : value["warnings"]) warnings.insert(text.get<std::string>());
   }
+  std::vector<std::string> parts;
+  for (const auto& [node, count] : nodes)
+    parts.push_back(fmt::format("node {}: {:.0f} pages", node, count));
+  if (unknown >= 0.5) parts.push_back(fmt::format("not observed: {:.0f} pages", unknown));
   HostPlacement placement;
-  for (const auto& [node, count] : nodes) {
-    placement.text +=
-        fmt::format("{}node {}: {} pages", placement.text.empty() ? "" : ", ", node, count);
-  }
-  if (placement.text.empty()) placement.text = "not observed";
+  placement.text = parts.empty() ? "not observed" : fmt::format("{}", fmt::join(parts, ", "));
+  if (sampled) placement.text += ", by a sample";
   for (const std::string& text : pages) placement.text += fmt::format(" ({})", text);
   placement.warnings.assign(warnings.begin(), warnings.end());
   return placement;
@@ -128,11 +147,13 @@ class StreamRun {
   Expected<void> take_pass(int pass, std::span<const Sample> of_host);
   Expected<void> run_scenario(const Scenario& scenario);
   Expected<void> run_all();
+  Expected<void> run_plan(bool takes_part);
   Expected<void> gather_samples();
   Expected<void> retest();
   Expected<void> show_plan() const;
   StreamFiles files() const {
-    return {options_.json_file, options_.csv_file, stream_.openmetrics_file_, stream_.dat_folder_};
+    return {options_.json_file, options_.csv_file, stream_.openmetrics_file_, stream_.dat_folder_,
+            dat_name_};
   }
   Expected<int> end(Expected<void> ran);
   bool root() const { return comm_.rank() == 0; }
@@ -148,6 +169,7 @@ class StreamRun {
   std::unique_ptr<Engine> engine_;
   Steady::time_point start_ = Steady::now();
   Fleet fleet_;
+  std::string dat_name_;                       ///< on rank 0, once hosts have met
   std::unique_ptr<FleetGathering> gathering_;  ///< on the first ranks of hosts
   std::vector<int> rank_of_;                   ///< by flow of this host
   std::size_t first_kernel_ = 0;               ///< of the scenario at hand
@@ -155,6 +177,7 @@ class StreamRun {
   std::vector<ProcessRounds> processes_;
   std::set<std::string> said_warnings_;  ///< of this host
   std::vector<std::string> later_warnings_;
+  std::string placement_;  ///< of this host, in the first scenario
   std::string elements_source_;
   bool met_ = false, retesting_ = false;
   Steady::duration last_save_{0};
@@ -165,8 +188,8 @@ class StreamRun {
 Error StreamRun::in_own_words(Error error) const {
   if (error.kind != ErrorKind::resource) return error;
   const std::size_t option = error.message.find("--size");
-  if (option == std::string::npos) return error;
-  if (stream_.size_text_.empty()) error.message.replace(option, 6, "--elements");
+  if (option != std::string::npos && stream_.size_text_.empty())
+    error.message.replace(option, 6, "--elements");
   error.hint = stream_.less_memory_hint();
   return error;
 }
@@ -183,16 +206,21 @@ Expected<void> StreamRun::set_up_host() {
 
 Expected<void> StreamRun::agree_on_elements() {
   const PlanInput input{options_, setup_.layout, setup_.machines};
-  const std::uint64_t mine = stream_.elements_for(input);
-  const auto most = comm_.largest(mine);
-  if (!most) return fail(most.error());
-  const auto least = comm_.largest(~mine);
-  if (!least) return fail(least.error());
-  elements_source_ = stream_.elements_ ? "as asked for" : stream_.source_of_elements(input, mine);
-  stream_.elements_ = *most;
-  if (*most == ~*least) return {};
-  elements_source_ += "; the most that any host needs";
-  return set_up_host();
+  if (stream_.elements_) {
+    elements_source_ = "as asked for";
+    return {};
+  }
+  const Stream::Elements mine = stream_.elements_for(input);
+  const auto wanted = comm_.largest(mine.wanted);
+  if (!wanted) return fail(wanted.error());
+  const auto room = comm_.largest(~mine.room);
+  if (!room) return fail(room.error());
+  const std::uint64_t elements = std::min(*wanted, ~*room);
+  elements_source_ = stream_.source_of_elements(input, *wanted, elements);
+  const auto unlike = comm_.largest(elements != std::min(mine.wanted, mine.room) ? 1 : 0);
+  if (!unlike) return fail(unlike.error());
+  stream_.elements_ = elements;
+  return *unlike > 0 ? set_up_host() : Expected<void>{};
 }
 
 /// Ranks with unlike words would wait for each other for ever: the first that differs is named.
@@ -215,6 +243,8 @@ Expected<void> StreamRun::check_same_options() {
                 stream_.check_,   options_.dry_run, options_.null_engine};
   words.push_back(stream_.elements_ ? json(*stream_.elements_) : json(nullptr));
   words.push_back(name_of(stream_.stores_));
+  words.push_back(instruction_set());
+  for (const PageKind pages : options_.pages) words.push_back(name_of(pages));
   for (const Operation operation : stream_.operations_) words.push_back(name_of(operation));
   for (const Persist persist : stream_.persists_) words.push_back(name_of(persist));
   return check_all_say(words.dump());
@@ -276,6 +306,8 @@ void StreamRun::meet(const std::vector<const Trace*>& traces) {
   if (!all || !leads()) return;
   const HostPlacement placement = placement_of_host(*all);
   if (met_) {
+    if (placement.text != placement_)
+      later_warnings_.push_back("a later scenario's memory lay elsewhere: " + placement.text);
     for (const std::string& warning : placement.warnings) {
       // Said once, and not again by each scenario.
       if (said_warnings_.insert(warning).second) later_warnings_.push_back(warning);
@@ -286,7 +318,7 @@ void StreamRun::meet(const std::vector<const Trace*>& traces) {
   FleetHost host;
   host.name = setup_.layout.hosts.front();
   host.first_rank = host_->world_rank(0);
-  host.placement = placement.text;
+  host.placement = placement_ = placement.text;
   host.warnings = setup_.warnings;
   host.warnings.insert(host.warnings.end(), placement.warnings.begin(), placement.warnings.end());
   said_warnings_.insert(host.warnings.begin(), host.warnings.end());
@@ -316,6 +348,7 @@ Expected<void> StreamRun::take_pass(int pass, std::span<const Sample> of_host) {
   const auto now = Steady::now();
   if (now - saved_ < 10 * last_save_) return {};
   note_time(fleet_, options_, start_);
+  if (dat_name_.empty()) dat_name_ = unused_dat_name(fleet_, stream_.dat_folder_);
   (void)save(fleet_, files(), stream_.rule_);  // said at the end, if it still fails then
   saved_ = Steady::now();
   last_save_ = saved_ - now;
@@ -324,16 +357,16 @@ Expected<void> StreamRun::take_pass(int pass, std::span<const Sample> of_host) {
 
 Expected<void> StreamRun::run_scenario(const Scenario& scenario) {
   const auto traces = engine_->run(scenario);
-  if (!traces) return fail(traces.error());
+  if (!traces) {
+    // Nobody was told to stop: a rank died, and the next wait tells which.
+    const bool interrupted = traces.error().kind == ErrorKind::interrupted;
+    if (interrupted && stop_signal() == 0 && comm_.peer_failed()) {
+      if (auto lost = comm_.barrier(); !lost) return lost;
+    }
+    return fail(traces.error());
+  }
   std::optional<Error> wrong;
   for (const Trace& trace : *traces) {
-    if (trace.stop == StopReason::interrupted) {
-      // Nobody was told to stop: a rank died, and the next wait tells which.
-      if (stop_signal() == 0 && comm_.peer_failed()) {
-        if (auto lost = comm_.barrier(); !lost) return lost;
-      }
-      return fail(ErrorKind::interrupted, "interrupted");
-    }
     if (!trace.wrong.empty() && !wrong) {
       wrong = Error{ErrorKind::internal, trace.wrong,
                     "a defect of numatlas, or of this machine's memory or CPU"};
@@ -350,13 +383,22 @@ Expected<void> StreamRun::run_all() {
       processes_.back().seconds.resize(fleet_.kernels.size());
     }
   }
+  if (auto ran = run_plan(true); !ran) return ran;
+  return gather_samples();
+}
+
+/// Where this host does not take part, it waits for those that do.
+Expected<void> StreamRun::run_plan(bool takes_part) {
+  first_kernel_ = 0;
   for (const PlannedScenario& planned : setup_.plan) {
-    const std::size_t kernels = planned.scenario.flows.front().kernel.passes.size();
+    Scenario scenario = planned.scenario;
+    const std::size_t kernels = scenario.flows.front().kernel.passes.size();
+    if (!takes_part) scenario.flows.clear();
     round_.assign(kernels, {});
-    if (auto ran = run_scenario(planned.scenario); !ran) return ran;
+    if (auto ran = run_scenario(scenario); !ran) return ran;
     first_kernel_ += kernels;
   }
-  return gather_samples();
+  return {};
 }
 
 Expected<void> StreamRun::gather_samples() {
@@ -368,7 +410,7 @@ Expected<void> StreamRun::gather_samples() {
   return agree(comm_, problem);
 }
 
-/// The first scenario again, on slow hosts and as many healthy ones; the others wait.
+/// All scenarios again, on slow hosts and some healthy ones; the others wait.
 Expected<void> StreamRun::retest() {
   std::string chosen(comm_.layout().hosts.size(), 'n');
   if (root()) {
@@ -381,11 +423,6 @@ Expected<void> StreamRun::retest() {
   const auto here =
       static_cast<std::size_t>(comm_.layout().host_of[static_cast<std::size_t>(comm_.rank())]);
   retesting_ = true;
-  Scenario scenario = setup_.plan.front().scenario;
-  scenario.name = "retest";
-  round_.assign(scenario.flows.front().kernel.passes.size(), {});
-  first_kernel_ = 0;
-  if ((*said)[here] == 'n') scenario.flows.clear();
   Fleet again;
   again.kernels = fleet_.kernels;
   for (const FleetHost& host : fleet_.hosts) {
@@ -396,7 +433,7 @@ Expected<void> StreamRun::retest() {
     again.hosts.back().rounds.resize(fleet_.kernels.size());
   }
   if (leads()) gathering_ = std::make_unique<FleetGathering>(*comm_.leaders(), again);
-  auto ran = run_scenario(scenario);
+  auto ran = run_plan((*said)[here] == 'y');
   if (root()) {
     Retest retest;
     for (std::size_t host = 0; host < again.hosts.size(); ++host) {
@@ -427,8 +464,17 @@ Expected<int> StreamRun::end(Expected<void> ran) {
     note_time(fleet_, options_, start_);
     if (std::string text = overlap_warning(fleet_); !text.empty())
       fleet_.warnings.push_back(std::move(text));
+    // More than that, and hosts that share a network or a power supply did not load it together.
+    constexpr double most_apart = 0.1;
+    if (const auto spread = start_spread(fleet_); spread && spread->part > most_apart) {
+      fleet_.warnings.push_back(
+          fmt::format("hosts began a pass {:.0f} % of its time apart (median): larger arrays make "
+                      "that less",
+                      spread->part * 100));
+    }
     const bool anything = has_rounds(fleet_);
     if (anything) {
+      if (dat_name_.empty()) dat_name_ = unused_dat_name(fleet_, stream_.dat_folder_);
       const auto saved = save(fleet_, files(), stream_.rule_);
       const auto shown = show(fleet_, stream_.rule_, options_.format, stream_.lines_, hooks_.table);
       if (!problem) problem = error_of(saved);

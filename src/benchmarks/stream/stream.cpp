@@ -67,9 +67,11 @@ std::string Stream::description() const {
 }
 
 void Stream::add_options(CLI::App& app) {
-  app.add_option("--elements", elements_text_,
-                 "elements (8 bytes) of each of the three arrays of a process (default: four times "
-                 "the last-level caches of the host, among its processes)")
+  refuse_empty(
+      app.add_option(
+          "--elements", elements_text_,
+          "elements (8 bytes) of each of the three arrays of a process (default: four times "
+          "the last-level caches of the host, among its processes)"))
       ->type_name("N");
   refuse_empty(app.add_option("--size", size_text_,
                               "memory of a process, its three arrays together: MiB (512) or with a "
@@ -164,6 +166,8 @@ Expected<void> Stream::parse_kernels() {
       return fail(ErrorKind::usage, fmt::format("--kernels: '{}' is named twice", word));
     operations_.push_back(*operation);
   }
+  // In STREAM's order, whatever theirs: what one writes the next one reads.
+  std::sort(operations_.begin(), operations_.end());
   if (persist_text_.empty()) return {};
   const auto modes =
       parse_words(persist_text_, "--persist", {"none", "individual", "collective", "per-block"});
@@ -193,16 +197,17 @@ std::vector<StreamPoint> Stream::points(bool lasting) const {
     for (const Persist persist : modes) {
       points.push_back(*point);
       points.back().persist = persist;
-      if (lasting && point != &reads)
-        points.back().name += fmt::format(" (persist {})", name_of(persist));
-      if (point == &reads) break;  // leaves nothing to make last
+      if (point == &reads) {  // leave nothing to make last
+        points.back().persist = Persist::none;
+        break;
+      }
+      if (lasting) points.back().name += fmt::format(" (persist {})", name_of(persist));
     }
   }
   return points;
 }
 
-std::uint64_t Stream::elements_for(const PlanInput& input) const {
-  if (elements_) return *elements_;
+Stream::Elements Stream::elements_for(const PlanInput& input) const {
   const std::vector<int> workers = all_workers(input);
   std::uint64_t elements = 0;
   for (std::size_t host = 0; host < input.machines.size(); ++host) {
@@ -231,20 +236,20 @@ std::uint64_t Stream::elements_for(const PlanInput& input) const {
                                            static_cast<std::uint64_t>(worker.placement.thread) + 1);
   const Bytes wanted{elements * sizeof(double) * arrays / most_workers};
   const Bytes fitting = size_with_room(input, wanted, flows);
-  return fitting < wanted ? fitting.value * most_workers / arrays / sizeof(double) : elements;
+  Elements found{elements};
+  if (fitting < wanted) found.room = fitting.value * most_workers / arrays / sizeof(double);
+  return found;
 }
 
-std::string Stream::source_of_elements(const PlanInput& input, std::uint64_t elements) const {
-  const Bytes caches = last_level_caches(input, all_workers(input), 0);
-  std::set<int> processes;
-  for (const Worker& worker : input.layout.workers) processes.insert(worker.rank);
-  const std::uint64_t bytes = elements * sizeof(double) * processes.size();
-  if (bytes + sizeof(double) * processes.size() < times_caches * caches.value) {
-    return fmt::format("what there is room for: {:.1f} x the last-level caches ({}) instead of {}",
-                       static_cast<double>(bytes) / static_cast<double>(caches.value),
-                       to_text(caches), times_caches);
+std::string Stream::source_of_elements(const PlanInput& input, std::uint64_t wanted,
+                                       std::uint64_t elements) const {
+  const std::string caches = to_text(last_level_caches(input, all_workers(input), 0));
+  const std::string rule = fmt::format("{} x the last-level caches", times_caches);
+  if (elements < wanted) {
+    return fmt::format("what every host has room for: {:.0f} % of {}",
+                       100 * static_cast<double>(elements) / static_cast<double>(wanted), rule);
   }
-  return fmt::format("{} x the last-level caches ({})", times_caches, to_text(caches));
+  return input.machines.empty() ? rule : fmt::format("{} ({} on the first host)", rule, caches);
 }
 
 Expected<std::vector<Flow>> Stream::flows_of(const PlanInput& input, const StreamPoint& point,
@@ -264,9 +269,9 @@ Expected<std::vector<Flow>> Stream::flows_of(const PlanInput& input, const Strea
     flow.kernel.array_lines = lines / threads + (thread < lines % threads ? 1 : 0);
     if (flow.kernel.array_lines == 0) {
       return fail(ErrorKind::usage,
-                  fmt::format("--elements: {} leave some of the {} threads of a process without a "
+                  fmt::format("{}: {} elements leave some of the {} threads of a process without a "
                               "cache line",
-                              elements, threads),
+                              size_text_.empty() ? "--elements" : "--size", elements, threads),
                   "ask for more elements, or for fewer --threads");
     }
     flow.region.bytes = stream_region_bytes(flow.kernel.array_lines);
@@ -290,7 +295,11 @@ Expected<std::vector<PlannedScenario>> Stream::plan(const PlanInput& input) cons
     return fail(ErrorKind::usage, "--persist: this memory does not last",
                 "name persistent memory, as in --memory pmem:/mnt/pmem0");
   }
-  const std::uint64_t elements = elements_for(input);
+  std::uint64_t elements = elements_.value_or(0);
+  if (!elements_) {
+    const Elements its = elements_for(input);
+    elements = std::min(its.wanted, its.room);
+  }
   std::vector<PlannedScenario> plan;
   for (const StreamPoint& point : points(lasting)) {
     auto flows = flows_of(input, point, elements);

@@ -60,8 +60,12 @@ class Stream final : public Benchmark {
 
   Expected<void> parse_arrays();
   Expected<void> parse_kernels();
-  /// Elements of each array of a process that all hosts can do with; and why so many.
-  std::uint64_t elements_for(const PlanInput& input) const;
+  /// Elements of each array of a process: what the caches of a host ask for, and what it has room
+  /// for beside others.
+  struct Elements {
+    std::uint64_t wanted = 0, room = ~std::uint64_t{0};
+  };
+  Elements elements_for(const PlanInput& input) const;
   Expected<std::vector<Flow>> flows_of(const PlanInput& input, const StreamPoint& point,
                                        std::uint64_t elements) const;
   /// The points for memory that lasts, or not.
@@ -72,8 +76,9 @@ class Stream final : public Benchmark {
   std::string openmetrics_file_, dat_folder_;
   bool samples_ = false, check_ = false, retest_ = false, lines_ = false;
 
-  /// "4 x the last-level caches (32 MiB)", or what there is room for.
-  std::string source_of_elements(const PlanInput& input, std::uint64_t elements) const;
+  /// Why so many: "4 x the last-level caches (32 MiB)", or what there is room for.
+  std::string source_of_elements(const PlanInput& input, std::uint64_t wanted,
+                                 std::uint64_t elements) const;
 
   SlowOptions slow_options_;
   SlowRule rule_;
