@@ -57,7 +57,7 @@ Fleet make_fleet(std::size_t hosts, std::size_t rounds, const Model& model, std:
         if (uniform(random) < model.tails) factor *= 1.1 + 0.5 * uniform(random);
         factor *= 1 + model.drift * static_cast<double>(round) / static_cast<double>(rounds);
         const double seconds = base * std::max(0.1, factor);
-        passes.push_back({seconds, seconds * 0.99, seconds * 0.96, seconds * 0.975 * processes,
+        passes.push_back({seconds, 0, seconds * 0.99, seconds * 0.96, seconds * 0.975 * processes,
                           0.95, host.first_rank});
       }
     }

@@ -52,7 +52,7 @@ struct PassTimes {
   /// `slowest` where they began together; system E takes that one, which says too little where they
   /// did not.
   double node = 0;
-  double start = 0;    ///< its first worker's, after the time that all hosts agreed on
+  double start = 0;    ///< its first worker's, after the time that all hosts agreed on; -1 unknown
   double slowest = 0;  ///< of the processes
   double fastest = 0;
   double sum = 0;         ///< of all processes

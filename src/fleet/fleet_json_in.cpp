@@ -93,9 +93,12 @@ HostKind read_kind(const json& value, const std::string& path, Problem& problem)
 std::vector<PassTimes> read_rounds(const json& value, const std::string& path, Problem& problem) {
   FieldReader fields(value, path, problem);
   const auto node = read_numbers(fields, "node"), slowest = read_numbers(fields, "slowest"),
-             start = read_numbers(fields, "start"), fastest = read_numbers(fields, "fastest"),
-             sum = read_numbers(fields, "process_sum"), overlap = read_numbers(fields, "overlap");
+             fastest = read_numbers(fields, "fastest"), sum = read_numbers(fields, "process_sum"),
+             overlap = read_numbers(fields, "overlap");
   const auto rank = read_ranks(fields, "slowest_rank");
+  // Absent from the first files of this schema.
+  const auto start = value.contains("start") ? read_numbers(fields, "start")
+                                             : std::vector<double>(node.size(), -1);
   std::vector<PassTimes> rounds;
   for (const std::size_t size :
        {slowest.size(), start.size(), fastest.size(), sum.size(), overlap.size(), rank.size()}) {

@@ -104,13 +104,23 @@ TEST(FleetHistory, WhatElseChangedIsSaid) {
               HasSubstr("; since the run before it changed from AMD EPYC 7742, 8 CPUs"));
 }
 
+TEST(FleetHistory, RunsOfOtherMemorySayNothing) {
+  Fleet newest = even_fleet(5);
+  newest.memory = "bind:1";
+  slow_down(newest.hosts[1], 1.25);
+  EXPECT_TRUE(history_of(even_runs(4), newest, find_slow(newest), {}).falls.empty());
+}
+
 TEST(FleetHistory, OneRunInTwoFiles) {
   const PastRun rounds = run_on(even_fleet(5), "2026-11-21T10:01:05Z");
   PastRun averages = rounds;
   averages.by_rounds = false;
   averages.started = "2026-11-21T10:01:00Z";
   EXPECT_TRUE(same_run(rounds, averages));
-  EXPECT_FALSE(same_run(rounds, rounds));
+  EXPECT_TRUE(same_run(rounds, rounds));  // a copy of the file
+  PastRun other = rounds;
+  other.hosts[2].rates[0] = 1;
+  EXPECT_FALSE(same_run(rounds, other));
   averages.started = "2026-11-21T10:02:00Z";
   EXPECT_FALSE(same_run(rounds, averages));
 }

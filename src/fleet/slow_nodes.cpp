@@ -16,6 +16,14 @@ namespace {
 // Makes the MAD of normally distributed values their standard deviation.
 constexpr double mad_to_deviation = 1.4826;
 
+/// Of few values the MAD is too small on average: Croux & Rousseeuw, "Time-efficient algorithms for
+/// two highly robust estimators of scale", COMPSTAT 1992.
+double small_sample_factor(std::size_t n) {
+  constexpr double factors[] = {1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107};
+  if (n < std::size(factors)) return factors[n];
+  return static_cast<double>(n) / (static_cast<double>(n) - 0.8);
+}
+
 double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -212,7 +220,8 @@ Peers peers_of(std::vector<double> values, const SlowRule& rule) {
   peers.median = median_of(values);
   for (double& value : values) value = std::abs(value - peers.median);
   peers.spread =
-      std::max(mad_to_deviation * median_of(std::move(values)), rule.least_spread * peers.median);
+      std::max(mad_to_deviation * small_sample_factor(peers.count) * median_of(std::move(values)),
+               rule.least_spread * peers.median);
   return peers;
 }
 

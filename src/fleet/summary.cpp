@@ -125,6 +125,7 @@ std::optional<StartSpread> start_spread(const Fleet& fleet) {
       double first = std::numeric_limits<double>::infinity(), last = 0, shortest = first;
       for (const FleetHost& host : fleet.hosts) {
         const PassTimes& pass = host.rounds[kernel][round];
+        if (pass.start < 0) return std::nullopt;
         first = std::min(first, pass.start);
         last = std::max(last, pass.start);
         shortest = std::min(shortest, pass.node);

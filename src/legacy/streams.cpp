@@ -156,8 +156,9 @@ std::string persistent_tables(const Fleet& fleet) {
   std::set<std::string> done;
   for (const FleetKernel& kernel : fleet.kernels) {
     if (!done.insert(kernel.mode).second) continue;
-    text += streams_banner(fleet,
-                           fmt::format("Stream Persistent Memory Task ({} persist)", kernel.mode)) +
+    // Of memkind nothing is made to last.
+    const std::string how = kernel.mode == "memory" ? "memkind" : kernel.mode + " persist";
+    text += streams_banner(fleet, fmt::format("Stream Persistent Memory Task ({})", how)) +
             streams_table(fleet, kernel.mode) + "\n";
   }
   return text;

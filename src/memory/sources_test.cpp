@@ -115,7 +115,10 @@ TEST(Pmem, PersistAsTheMappingNeedsIt) {
   static int persisted, synced;
   persisted = synced = 0;
   libpmem().persist = [](const void*, std::size_t) { ++persisted; };
-  libpmem().msync = [](const void*, std::size_t) { return ++synced; };
+  libpmem().msync = [](const void*, std::size_t) {
+    ++synced;
+    return synced > 1 ? -1 : 0;
+  };
   static decltype(LibPmem::map_file) real;
   real = libpmem().map_file;
   libpmem().map_file = [](const char* path, std::size_t bytes, int flags, mode_t mode,
@@ -143,6 +146,9 @@ TEST(Pmem, PersistAsTheMappingNeedsIt) {
   EXPECT_TRUE((*plain)->persist((*plain)->data(), 64));
   EXPECT_EQ(persisted, 1);
   EXPECT_EQ(synced, 1);
+  const auto failed = (*plain)->persist((*plain)->data(), 64);
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().message, HasSubstr("pmem_msync"));
 }
 
 TEST(Pmem, WithoutUnnamedFilesTheNameGoesAtOnce) {

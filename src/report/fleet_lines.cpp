@@ -47,12 +47,14 @@ std::string fleet_lines(const Fleet& fleet, const SlowReport& slow) {
   const std::size_t rounds = finished_rounds(fleet);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!rows[i]) continue;
-    text += fmt::format("numatlas_stream hosts={} {} rounds={}{}{} slowest_host={}",
+    text += fmt::format("numatlas_stream hosts={} {} rounds={}{}{} node_slowest_host={}",
                         fleet.hosts.size(), kernel_words(fleet.kernels[i]), rounds,
                         row_words("process", rows[i]->process), row_words("node", rows[i]->host),
                         line_word(fleet.hosts[rows[i]->host.slowest_host].name));
     if (rows[i]->process.slowest_rank >= 0)
-      text += fmt::format(" slowest_rank={}", rows[i]->process.slowest_rank);
+      text += fmt::format(" process_slowest_rank={} process_slowest_host={}",
+                          rows[i]->process.slowest_rank,
+                          line_word(fleet.hosts[rows[i]->process.slowest_host].name));
     text += '\n';
   }
   for (const SlowHost& host : slow.hosts) {
@@ -86,12 +88,12 @@ std::string fleet_csv(const Fleet& fleet) {
       for (std::size_t round = 0; round < rounds; ++round) {
         const PassTimes& pass = host.rounds[i][round];
         const double bytes = bytes_of_host(fleet, host, i);
-        text +=
-            fmt::format("{},{},{},{},{:.0f},{},{},{},{},{},{},{},{}\n", what, round,
-                        round > 0 || rounds == 1 ? "yes" : "no", kind.processes, bytes, pass.node,
-                        pass.slowest, pass.fastest, pass.sum / kind.processes, pass.overlap,
-                        pass.slowest_rank < 0 ? "" : std::to_string(pass.slowest_rank),
-                        pass.node > 0 ? fmt::format("{}", bytes / pass.node) : "");
+        text += fmt::format("{},{},{},{},{:.0f},{},{},{},{},{},{},{},{}\n", what, round,
+                            round > 0 || rounds == 1 ? "yes" : "no", kind.processes, bytes,
+                            pass.start, pass.node, pass.slowest, pass.fastest,
+                            pass.sum / kind.processes, pass.overlap,
+                            pass.slowest_rank < 0 ? "" : std::to_string(pass.slowest_rank),
+                            pass.node > 0 ? fmt::format("{}", bytes / pass.node) : "");
       }
     }
   }
