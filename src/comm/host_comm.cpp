@@ -22,9 +22,7 @@ class HostComm final : public Comm {
   int local_rank() const override { return host_.rank(); }
   int local_size() const override { return host_.size(); }
   const HostLayout& layout() const override { return layout_; }
-  int world_rank(int rank) const override {
-    return world_ranks_[static_cast<std::size_t>(rank)];
-  }
+  int world_rank(int rank) const override { return world_ranks_[static_cast<std::size_t>(rank)]; }
   const std::vector<int>& local_pids() const override { return world_.local_pids(); }
   std::string description() const override { return world_.description(); }
 

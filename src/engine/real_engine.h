@@ -70,6 +70,7 @@ class RealEngine final : public Engine {
         windows_(reinterpret_cast<Window*>(block + 1)),
         offsets_(std::move(offsets)),
         threads_(static_cast<int>(layout.workers_of(layout.own_rank(comm)).size())),
+        crowded_(layout.workers_a_cpu() > 1),
         kept_(static_cast<std::size_t>(threads_)) {}
 
   Expected<std::vector<Trace>> run(const Scenario& scenario) override;
@@ -114,6 +115,7 @@ class RealEngine final : public Engine {
   Window* windows_;
   std::vector<ClockOffset> offsets_;
   int threads_;
+  bool crowded_;  ///< workers of this host share CPUs
   MonotonicClock clock_;
   std::vector<std::optional<Kept>> kept_;  ///< by thread; a thread has one flow at a time
   std::uint64_t flows_here_ = 0;           ///< of the scenario at hand, on this host

@@ -154,7 +154,8 @@ TEST(SlowNodes, ByAveragesWhereThereAreNoRounds) {
   const SlowReport report = find_slow(fleet);
   ASSERT_EQ(report.hosts.size(), 1u);
   EXPECT_EQ(to_text(fleet, report.hosts[0]),
-            "cn07: triad 20 % below the median of 10 nodes, 40.0 MAD, by averages, where one bad round is enough");
+            "cn07: triad 20 % below the median of 10 nodes, 40.0 MAD, by averages, where one bad "
+            "round is enough");
 }
 
 TEST(SlowNodes, TheWorstStandsFirst) {

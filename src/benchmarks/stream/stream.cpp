@@ -249,7 +249,7 @@ std::string Stream::source_of_elements(const PlanInput& input, std::uint64_t wan
     return fmt::format("what every host has room for: {:.0f} % of {}",
                        100 * static_cast<double>(elements) / static_cast<double>(wanted), rule);
   }
-  return input.machines.empty() ? rule : fmt::format("{} ({} on the first host)", rule, caches);
+  return fmt::format("{} ({})", rule, caches);
 }
 
 Expected<std::vector<Flow>> Stream::flows_of(const PlanInput& input, const StreamPoint& point,
@@ -268,11 +268,12 @@ Expected<std::vector<Flow>> Stream::flows_of(const PlanInput& input, const Strea
     flow.kernel.persist = point.persist;
     flow.kernel.array_lines = lines / threads + (thread < lines % threads ? 1 : 0);
     if (flow.kernel.array_lines == 0) {
-      return fail(ErrorKind::usage,
-                  fmt::format("{}: {} elements leave some of the {} threads of a process without a "
-                              "cache line",
-                              size_text_.empty() ? "--elements" : "--size", elements, threads),
-                  "ask for more elements, or for fewer --threads");
+      return fail(
+          ErrorKind::usage,
+          fmt::format("{}: arrays of {} leave some of the {} threads of a process without a "
+                      "cache line",
+                      size_text_.empty() ? "--elements" : "--size", elements, threads),
+          "ask for more elements, or for fewer --threads");
     }
     flow.region.bytes = stream_region_bytes(flow.kernel.array_lines);
     flow.region.placement = worker.placement.memory;
