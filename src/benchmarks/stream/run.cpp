@@ -13,6 +13,7 @@
 #include "benchmarks/progress.h"
 #include "benchmarks/runner.h"
 #include "benchmarks/setup.h"
+#include "benchmarks/stream/host_placement.h"
 #include "benchmarks/stream/output.h"
 #include "benchmarks/stream/stream.h"
 #include "engine/agreement.h"
@@ -46,67 +47,6 @@ FleetKernel fleet_kernel(Operation operation, const KernelSpec& spec, std::uint6
   kernel.bytes = traffic.counted() * lines;
   kernel.moved = traffic.with_allocate() * lines;
   return kernel;
-}
-
-/// What the flows of one rank say of where they lie, for the first rank of its host. Of large
-/// regions the kernel was asked for a sample of the pages: their numbers are scaled to all of them.
-json placement_of(const std::vector<const Trace*>& traces) {
-  std::map<int, double> nodes;
-  double unknown = 0;
-  bool sampled = false;
-  std::set<std::string> pages, warnings;
-  for (const Trace* trace : traces) {
-    const Residency& seen = trace->residency;
-    const auto all = static_cast<double>(seen.pages_total);
-    const double scale = seen.pages_asked > 0 ? all / static_cast<double>(seen.pages_asked) : 0;
-    double known = 0;
-    for (const auto& [node, count] : seen.pages_by_node) {
-      nodes[node] += static_cast<double>(count) * scale;
-      known += static_cast<double>(count) * scale;
-    }
-    unknown += std::max(0.0, all - known);
-    sampled = sampled || seen.pages_asked < seen.pages_total;
-    pages.insert(seen.page_text());
-    warnings.insert(trace->warnings.begin(), trace->warnings.end());
-    if (!trace->policy.note.empty()) warnings.insert(trace->policy.note);
-  }
-  json by_node = json::array();
-  for (const auto& [node, count] : nodes) by_node.push_back({node, count});
-  return {{"nodes", by_node},
-          {"unknown", unknown},
-          {"sampled", sampled},
-          {"pages", pages},
-          {"warnings", warnings}};
-}
-
-/// The same over the ranks of a host: "node 0: 1536 pages, node 1: 1536 pages (4 KiB)".
-struct HostPlacement {
-  std::string text;
-  std::vector<std::string> warnings;
-};
-HostPlacement placement_of_host(const std::vector<std::string>& ranks) {
-  std::map<int, double> nodes;
-  double unknown = 0;
-  bool sampled = false;
-  std::set<std::string> pages, warnings;
-  for (const std::string& rank : ranks) {
-    const json value = json::parse(rank);
-    for (const json& node : value["nodes"]) nodes[node[0]] += node[1].get<double>();
-    unknown += value["unknown"].get<double>();
-    sampled = sampled || value["sampled"].get<bool>();
-    for (const json& text : value["pages"]) pages.insert(text.get<std::string>());
-    for (const json& text : value["warnings"]) warnings.insert(text.get<std::string>());
-  }
-  std::vector<std::string> parts;
-  for (const auto& [node, count] : nodes)
-    parts.push_back(fmt::format("node {}: {:.0f} pages", node, count));
-  if (unknown >= 0.5) parts.push_back(fmt::format("not observed: {:.0f} pages", unknown));
-  HostPlacement placement;
-  placement.text = parts.empty() ? "not observed" : fmt::format("{}", fmt::join(parts, ", "));
-  if (sampled) placement.text += ", by a sample";
-  for (const std::string& text : pages) placement.text += fmt::format(" ({})", text);
-  placement.warnings.assign(warnings.begin(), warnings.end());
-  return placement;
 }
 
 /// "local"; "bind:0, bind:1" where workers have different ones.
@@ -302,7 +242,7 @@ Expected<void> StreamRun::make_engine_and_fleet() {
 /// Before the first pass: an error here is one of the ranks' talk, which the engine meets next.
 void StreamRun::meet(const std::vector<const Trace*>& traces) {
   if (retesting_) return;
-  const auto all = host_->gather(placement_of(traces).dump());
+  const auto all = host_->gather(placement_of_rank(traces));
   if (!all || !leads()) return;
   const HostPlacement placement = placement_of_host(*all);
   if (met_) {

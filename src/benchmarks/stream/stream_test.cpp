@@ -1,0 +1,92 @@
+// The plan of STREAM, and where its memory lies.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "benchmarks/stream/host_placement.h"
+#include "benchmarks/test_plan.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::plan_on;
+using testing::sure_plan;
+
+constexpr const char* one_node = "numa:1(memory=34359738368) l3:1(size=16777216) core:4 pu:1";
+
+Trace trace_on(int node, std::uint64_t pages, std::uint64_t asked) {
+  Trace trace;
+  trace.residency.pages_by_node[node] = asked;
+  trace.residency.pages_total = pages;
+  trace.residency.pages_asked = asked;
+  trace.residency.page_size = Bytes{4096};
+  return trace;
+}
+
+TEST(HostPlacement, AddsRanksAndScalesSamples) {
+  const Trace first = trace_on(0, 100, 100), second = trace_on(1, 1000, 10);
+  const HostPlacement placement =
+      placement_of_host({placement_of_rank({&first}), placement_of_rank({&first, &second})});
+  EXPECT_THAT(placement.text, HasSubstr("node 0: 200 pages, node 1: 1000 pages, by a sample"));
+}
+
+TEST(HostPlacement, SaysWhatIsNotKnownAndEachWarningOnce) {
+  Trace trace = trace_on(0, 100, 100);
+  trace.residency.pages_by_node[0] = 60;
+  trace.warnings = {"odd"};
+  const HostPlacement placement =
+      placement_of_host({placement_of_rank({&trace}), placement_of_rank({&trace})});
+  EXPECT_THAT(placement.text, HasSubstr("node 0: 120 pages, not observed: 80 pages"));
+  EXPECT_THAT(placement.warnings, ElementsAre("odd"));
+  EXPECT_EQ(placement_of_host({}).text, "not observed");
+}
+
+TEST(StreamPlan, ArraysAreDividedAmongThreadsInWholeLines) {
+  const auto plan =
+      sure_plan("stream", {"--elements", "1001", "--threads", "3", "--repeats", "5"}, one_node);
+  ASSERT_EQ(plan.size(), 1u);
+  const Scenario& scenario = plan[0].scenario;
+  EXPECT_EQ(scenario.stop.passes, 5 * 4);
+  std::vector<std::uint64_t> lines;
+  for (const Flow& flow : scenario.flows) lines.push_back(flow.kernel.array_lines);
+  EXPECT_THAT(lines, ElementsAre(42, 42, 42));  // 1001 elements are 126 lines
+}
+
+TEST(StreamPlan, ArraysAreFourTimesTheCachesByDefault) {
+  const auto plan = sure_plan("stream", {"--threads", "2"}, one_node);
+  std::uint64_t lines = 0;
+  for (const Flow& flow : plan[0].scenario.flows) lines += flow.kernel.array_lines;
+  EXPECT_EQ(lines * 64, 4u * 16 * mib);
+}
+
+TEST(StreamPlan, ReadsAndWritesRunInRoundsOfTheirOwn) {
+  const auto plan =
+      sure_plan("stream", {"--elements", "10000", "--kernels", "read,triad,write,copy"}, one_node);
+  std::vector<std::string> names;
+  for (const PlannedScenario& planned : plan) names.push_back(planned.scenario.name);
+  EXPECT_THAT(names, ElementsAre("stream", "write", "read"));
+  EXPECT_THAT(plan[0].scenario.flows[0].kernel.passes,
+              ElementsAre(Operation::copy, Operation::triad));
+}
+
+TEST(StreamPlan, WhatDoesNotLastIsNotPersisted) {
+  const auto plan = plan_on("stream", {"--elements", "10000", "--persist", "none"}, one_node);
+  ASSERT_FALSE(plan);
+  EXPECT_THAT(plan.error().message, HasSubstr("--persist: this memory does not last"));
+}
+
+TEST(StreamPlan, EveryModeOfWritesAndOneOfReads) {
+  const auto plan = sure_plan("stream",
+                              {"--elements", "10000", "--memory", "pmem:/mnt/p", "--persist",
+                               "individual,collective", "--kernels", "triad,read"},
+                              one_node);
+  std::vector<std::string> names;
+  for (const PlannedScenario& planned : plan) names.push_back(planned.scenario.name);
+  EXPECT_THAT(names,
+              ElementsAre("stream (persist individual)", "stream (persist collective)", "read"));
+  EXPECT_EQ(plan[2].scenario.flows[0].kernel.persist, Persist::none);
+}
+
+}  // namespace
+}  // namespace numatlas
