@@ -20,14 +20,16 @@ std::string placement_of_rank(const std::vector<const Trace*>& traces) {
   for (const Trace* trace : traces) {
     const Residency& seen = trace->residency;
     const auto all = static_cast<double>(seen.pages_total);
-    const double scale = seen.pages_asked > 0 ? all / static_cast<double>(seen.pages_asked) : 0;
+    // A device tells of all pages without being asked for any.
+    const bool sample = seen.pages_asked > 0 && seen.pages_asked < seen.pages_total;
+    const double scale = sample ? all / static_cast<double>(seen.pages_asked) : 1;
     double known = 0;
     for (const auto& [node, count] : seen.pages_by_node) {
       nodes[node] += static_cast<double>(count) * scale;
       known += static_cast<double>(count) * scale;
     }
     unknown += std::max(0.0, all - known);
-    sampled = sampled || seen.pages_asked < seen.pages_total;
+    sampled = sampled || sample;
     pages.insert(seen.page_text());
     warnings.insert(trace->warnings.begin(), trace->warnings.end());
     if (!trace->policy.note.empty()) warnings.insert(trace->policy.note);

@@ -31,6 +31,14 @@ TEST(HostPlacement, AddsRanksAndScalesSamples) {
   EXPECT_THAT(placement.text, HasSubstr("node 0: 200 pages, node 1: 1000 pages, by a sample"));
 }
 
+TEST(HostPlacement, ADeviceTellsOfAllPages) {
+  Trace trace = trace_on(2, 100, 0);
+  trace.residency.pages_by_node[2] = 100;
+  trace.residency.told_by = "device";
+  EXPECT_THAT(placement_of_host({placement_of_rank({&trace})}).text,
+              HasSubstr("node 2: 100 pages (4 KiB (node by the device))"));
+}
+
 TEST(HostPlacement, SaysWhatIsNotKnownAndEachWarningOnce) {
   Trace trace = trace_on(0, 100, 100);
   trace.residency.pages_by_node[0] = 60;
