@@ -23,7 +23,8 @@ std::string placement_of_rank(const std::vector<const Trace*>& traces) {
     // A device tells of all pages without being asked for any.
     const bool sample = seen.pages_asked > 0 && seen.pages_asked < seen.pages_total;
     const double scale = sample ? all / static_cast<double>(seen.pages_asked) : 1;
-    double known = 0;
+    // Between and behind arrays some page may be nobody's.
+    double known = static_cast<double>(seen.untouched) * scale;
     for (const auto& [node, count] : seen.pages_by_node) {
       nodes[node] += static_cast<double>(count) * scale;
       known += static_cast<double>(count) * scale;

@@ -41,11 +41,12 @@ TEST(HostPlacement, ADeviceTellsOfAllPages) {
 
 TEST(HostPlacement, SaysWhatIsNotKnownAndEachWarningOnce) {
   Trace trace = trace_on(0, 100, 100);
-  trace.residency.pages_by_node[0] = 60;
+  trace.residency.pages_by_node[0] = 50;
+  trace.residency.untouched = 10;
   trace.warnings = {"odd"};
   const HostPlacement placement =
       placement_of_host({placement_of_rank({&trace}), placement_of_rank({&trace})});
-  EXPECT_THAT(placement.text, HasSubstr("node 0: 120 pages, not observed: 80 pages"));
+  EXPECT_THAT(placement.text, HasSubstr("node 0: 100 pages, not observed: 80 pages"));
   EXPECT_THAT(placement.warnings, ElementsAre("odd"));
   EXPECT_EQ(placement_of_host({}).text, "not observed");
 }
