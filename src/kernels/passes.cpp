@@ -99,6 +99,9 @@ class PassesKernel final : public Kernel {
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
       arrays_[i] = reinterpret_cast<double*>(memory.data) + i * stride_of(lines_) * words_a_line;
     }
+    // What lies between arrays too, so that no page is left that is nowhere.
+    const std::uint64_t stride = stride_of(lines_) * words_a_line;
+    for (double* const array : arrays_) std::fill(array + words(), array + stride, 0.0);
     return fill_in_pieces(words(), [&](std::size_t word, std::size_t end) {
       for (; word < end; ++word) {
         arrays_[0][word] = first_value(word);
