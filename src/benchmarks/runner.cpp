@@ -27,22 +27,13 @@ namespace {
 using nlohmann::json;
 using Seconds = std::chrono::duration<double>;
 
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1,
-                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
-}
-
 RunReport new_report(const Setup& setup, const RunOptions& options, const Comm& comm,
                      const Engine& engine) {
   RunReport report;
   report.command = options.command;
   report.version = version;
   report.arguments = options.arguments;
-  // Golden outputs must not change from day to day.
-  report.started = options.null_engine ? "1970-01-01T00:00:00Z" : utc_now();
+  report.started = start_time(options);
   // What a file of a run says that is going on, or that was killed before it could say more.
   report.incomplete_reason = "not ended";
   report.comm = comm.description();
@@ -443,6 +434,15 @@ Expected<void> check_options(const RunOptions& options, Comm& comm) {
 }
 
 }  // namespace
+
+std::string start_time(const RunOptions& options) {
+  // Golden outputs must not change from day to day.
+  const std::time_t now = options.null_engine ? 0 : std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
 
 Expected<int> Benchmark::run(const RunOptions& options, Comm& comm) const {
   const auto report = run_benchmark(*this, options, comm);

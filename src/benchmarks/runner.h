@@ -42,6 +42,9 @@ int run_and_exit_code(const Benchmark& benchmark, const RunOptions& options);
 /// Returns the process's exit code.
 int end_with_error(const Error& error);
 
+/// Now, in UTC and ISO 8601; of the null engine always the same, as its outputs must be.
+std::string start_time(const RunOptions& options);
+
 /// "error: message" and "hint: ..." on standard error.
 void print_error(const Error& error);
 

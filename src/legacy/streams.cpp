@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
@@ -17,6 +16,7 @@
 #include "engine/agreement.h"
 #include "fleet/summary.h"
 #include "legacy/program.h"
+#include "report/fleet_dat.h"
 #include "report/fleet_table.h"
 
 namespace numatlas::legacy {
@@ -75,11 +75,6 @@ struct Line {
 };
 
 constexpr std::size_t name_width = 12;
-
-std::string capitalized(std::string word) {
-  word.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(word.front())));
-  return word;
-}
 
 std::string line_of(const Line& line, const std::string& place) {
   const auto mb = [](double rate) { return rate * 1e-6; };
@@ -210,7 +205,7 @@ std::string streams_table(const Fleet& fleet, const std::string& mode) {
   std::string nodes;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!rows[i] || fleet.kernels[i].mode != mode) continue;
-    const std::string name = capitalized(fleet.kernels[i].name);
+    const std::string name = capitalised(fleet.kernels[i].name);
     const KernelRows& both = *rows[i];
     text += line_of({name, both.process}, fleet.hosts[both.process.slowest_host].name);
     // The original's average: that of the processes, whose rates it adds up.

@@ -54,12 +54,6 @@ class DaxBuffer final : public Buffer {
   PolicyOutcome policy_;
 };
 
-std::optional<NodeId> node_in(const std::string& file) {
-  const auto value = kernel::read_number(file);
-  if (!value || *value < 0) return std::nullopt;
-  return NodeId{static_cast<int>(*value)};
-}
-
 std::string link_name(const std::string& path) {
   std::error_code error;
   const auto target = std::filesystem::read_symlink(kernel::calls().root + path, error);
@@ -125,8 +119,7 @@ Expected<DaxDevice> find_dax(const MemoryPlacement& placement) {
   const auto alignment = kernel::read_number(*folder + "/align");
   device.alignment =
       alignment && *alignment > 0 ? static_cast<std::uint64_t>(*alignment) : usual_alignment;
-  device.node = node_in(*folder + "/target_node");
-  if (!device.node) device.node = node_in(*folder + "/numa_node");
+  device.node = node_of_device(*folder);
   if (access(path.c_str(), R_OK | W_OK) != 0) {
     return fail(ErrorKind::permission,
                 fmt::format("{}: {}", option_text(placement), errno_text(errno)),

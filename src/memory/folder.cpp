@@ -24,12 +24,6 @@ namespace fs = std::filesystem;
 /// STATX_ATTR_DAX of Linux 5.8; installed headers may be older.
 constexpr std::uint64_t statx_attribute_dax = 0x00200000;
 
-std::optional<NodeId> number_as_node(const std::string& file) {
-  const auto value = kernel::read_number(file);
-  if (!value || *value < 0) return std::nullopt;  // -1: the firmware does not say
-  return NodeId{static_cast<int>(*value)};
-}
-
 /// Nodes of the devices that a block device is made of, one entry a device; `folder` is its own
 /// below /sys, without the root. Stripes (dm, md) name their parts in slaves/, and parts of those.
 void add_block_nodes(const std::string& folder, std::vector<std::optional<NodeId>>& nodes,
@@ -54,9 +48,7 @@ void add_block_nodes(const std::string& folder, std::vector<std::optional<NodeId
   std::sort(parts.begin(), parts.end());
   for (const std::string& part : parts) add_block_nodes(part, nodes, depth + 1);
   if (!parts.empty()) return;
-  auto node = number_as_node(own + "/device/target_node");
-  if (!node) node = number_as_node(own + "/device/numa_node");
-  nodes.push_back(node);
+  nodes.push_back(node_of_device(own + "/device"));
 }
 
 std::vector<NodeId> nodes_below(const std::string& folder) {
@@ -74,6 +66,17 @@ std::vector<NodeId> nodes_below(const std::string& folder) {
 }
 
 }  // namespace
+
+std::optional<NodeId> node_in(const std::string& file) {
+  const auto value = kernel::read_number(file);
+  if (!value || *value < 0) return std::nullopt;  // -1: the firmware does not say
+  return NodeId{static_cast<int>(*value)};
+}
+
+std::optional<NodeId> node_of_device(const std::string& folder) {
+  const auto node = node_in(folder + "/target_node");
+  return node ? node : node_in(folder + "/numa_node");
+}
 
 Expected<void> check_folder(const MemoryPlacement& placement) {
   const std::string folder = source_of(placement).name, option = option_text(placement);

@@ -47,6 +47,11 @@ Residency file_residency(const void* start, std::size_t bytes, const std::string
 /// The error of a call on a file: permission, resource for a full disk with figures, else io.
 tl::unexpected<Error> file_error(const Region& region, const std::string& call, int error);
 
+/// Node that a file of sysfs names; nullopt where it is absent or -1 (the firmware does not say).
+std::optional<NodeId> node_in(const std::string& file);
+/// Node of a device's memory by its folder of sysfs: target_node, else the nearest (numa_node).
+std::optional<NodeId> node_of_device(const std::string& folder);
+
 /// A device-DAX character device.
 struct DaxDevice {
   std::string name;  ///< "dax0.0"

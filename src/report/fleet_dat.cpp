@@ -53,11 +53,6 @@ std::string dat_kernel(const Fleet& fleet, std::size_t index) {
   return name;
 }
 
-std::string capitalised(std::string name) {
-  if (!name.empty()) name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-  return name;
-}
-
 void add_text(pugi::xml_node parent, const std::string& name, const std::string& text) {
   parent.append_child(name.c_str()).text().set(text.c_str());
 }
@@ -181,6 +176,11 @@ std::string started_from(const std::string& name) {
 }
 
 }  // namespace
+
+std::string capitalised(std::string name) {
+  if (!name.empty()) name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+  return name;
+}
 
 std::string dat_name(const Fleet& fleet) {
   const HostShape shape = common_shape(fleet);

@@ -23,6 +23,9 @@ namespace numatlas {
 /// hours, minutes, day, month and year (10:01 on 1 April 2021; UTC).
 std::string dat_name(const Fleet& fleet);
 
+/// A kernel's name as system E writes it: "Triad".
+std::string capitalised(std::string name);
+
 std::string dat_text(const Fleet& fleet);
 
 /// A fleet of hosts with summaries and without rounds. `name`: the file's; the start of the run is

@@ -1,12 +1,12 @@
 #include "benchmarks/stream/output.h"
 
-#include <ctime>
 #include <filesystem>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "base/version.h"
+#include "benchmarks/runner.h"
 #include "fleet/fleet_json.h"
 #include "kernels/stream_loops.h"
 #include "report/file.h"
@@ -80,12 +80,7 @@ void fill_head(Fleet& fleet, const RunOptions& options, const Comm& comm, const 
   fleet.command = options.command;
   fleet.version = version;
   fleet.arguments = options.arguments;
-  const std::time_t now = options.null_engine ? 0 : std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  fleet.started = text;
+  fleet.started = start_time(options);
   fleet.comm = comm.description();
   fleet.engine = engine.description();
   fleet.isa = options.null_engine ? "null" : instruction_set();

@@ -200,7 +200,7 @@ Expected<void> StreamRun::check_same_plan() {
 std::vector<FleetKernel> StreamRun::kernels_of(const Scenario& scenario) const {
   const KernelSpec& spec = scenario.flows.front().kernel;
   const bool lasting = lasts(scenario.flows.front().region.placement);
-  const std::uint64_t lines = (*stream_.elements_ + 7) / 8;
+  const std::uint64_t lines = lines_of(*stream_.elements_);
   std::vector<FleetKernel> kernels;
   for (const Operation operation : spec.passes)
     kernels.push_back(
@@ -231,7 +231,7 @@ Expected<void> StreamRun::make_engine_and_fleet() {
       fleet_.kernels.push_back(std::move(kernel));
   }
   fill_head(fleet_, options_, comm_, *engine_);
-  fleet_.elements = (*stream_.elements_ + 7) / 8 * 8;
+  fleet_.elements = lines_of(*stream_.elements_) * elements_a_line;
   fleet_.elements_source = elements_source_;
   fleet_.repeats = stream_.repeats_;
   fleet_.memory = memory_text(setup_.layout);

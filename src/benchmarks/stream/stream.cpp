@@ -16,7 +16,6 @@
 namespace numatlas {
 namespace {
 
-constexpr std::uint64_t words_a_line = 8;
 constexpr std::uint64_t arrays = 3;
 // STREAM's own rule: each array four times all last-level caches.
 constexpr std::uint64_t times_caches = 4;
@@ -39,10 +38,6 @@ Expected<Operation> parse_operation(const std::string& word) {
     if (word == name_of(operation)) return operation;
   }
   return fail(ErrorKind::internal, word);
-}
-
-std::uint64_t lines_of(std::uint64_t elements) {
-  return (elements + words_a_line - 1) / words_a_line;
 }
 
 std::vector<int> all_workers(const PlanInput& input) {

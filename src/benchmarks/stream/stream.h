@@ -19,6 +19,12 @@ struct StreamPoint {
   Persist persist = Persist::none;
 };
 
+/// Cache lines that so many elements take: arrays are whole lines.
+constexpr std::uint64_t elements_a_line = 8;
+constexpr std::uint64_t lines_of(std::uint64_t elements) {
+  return (elements + elements_a_line - 1) / elements_a_line;
+}
+
 /// Whether what is stored there can be made to last.
 bool lasts(const MemoryPlacement& placement);
 
