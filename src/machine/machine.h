@@ -66,12 +66,35 @@ struct Cpu {
   friend bool operator==(const Cpu&, const Cpu&) = default;
 };
 
+/// A PCIe link: what it runs at now (links that idle step down) and the most that both ends can do.
+/// Speeds in transfers a second and lane (16e9), widths in lanes.
+struct PciLink {
+  std::optional<double> speed, max_speed;
+  std::optional<int> width, max_width;
+  friend bool operator==(const PciLink&, const PciLink&) = default;
+};
+
+/// One device on the way from a GPU to the CPU, with the link above it.
+struct PciStep {
+  std::string pci_address;
+  PciLink link;
+  friend bool operator==(const PciStep&, const PciStep&) = default;
+};
+
 struct Gpu {
   std::string pci_address;     ///< "0000:41:00.0"
   std::string vendor;          ///< "NVIDIA", "AMD" or "Intel"
   std::string device_id;       ///< hexadecimal PCI device id
   std::optional<NodeId> node;  ///< nearest NUMA node
   std::string driver;          ///< "" for none
+  /// From the GPU itself to the root port; empty where sysfs says nothing of links.
+  std::vector<PciStep> path{};
+  std::optional<NodeId> memory_node{};  ///< the node that its memory is, where it is one (Grace)
+  // What the driver's library says (src/gpu), where it was asked:
+  std::string runtime{};           ///< "cuda", "hip"; "" not asked, or it does not know this one
+  std::optional<int> index{};      ///< as `gpu:N` and --gpus name it
+  std::string name{};              ///< "NVIDIA H200"
+  std::optional<Bytes> memory{};   ///< of its own
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 

@@ -1,0 +1,75 @@
+#include "gpu/runtime.h"
+
+#include <sched.h>
+
+#include <fmt/format.h>
+
+namespace numatlas {
+namespace {
+
+/// The calling thread's CPUs, put back at the end: drivers bind who asks them to a GPU's node.
+class KeptCpus {
+ public:
+  KeptCpus() : known_(sched_getaffinity(0, sizeof mask_, &mask_) == 0) {}
+  KeptCpus(const KeptCpus&) = delete;
+  KeptCpus& operator=(const KeptCpus&) = delete;
+  ~KeptCpus() {
+    if (known_) (void)sched_setaffinity(0, sizeof mask_, &mask_);
+  }
+
+ private:
+  cpu_set_t mask_;  // beyond 1024 CPUs the first call fails, and nothing is put back
+  bool known_;
+};
+
+std::vector<RuntimeState> probe_all() {
+  const KeptCpus kept;
+  std::vector<RuntimeState> states;
+  states.push_back(probe_cuda());
+  states.push_back(probe_hip());
+  return states;
+}
+
+}  // namespace
+
+const std::vector<RuntimeState>& device_runtimes() {
+  // Never destroyed: drivers have exit handlers of their own, which may run before ours.
+  static const auto& states = *new std::vector<RuntimeState>(probe_all());
+  return states;
+}
+
+int device_count() {
+  int count = 0;
+  for (const RuntimeState& state : device_runtimes()) {
+    if (state.runtime) count += static_cast<int>(state.runtime->devices().size());
+  }
+  return count;
+}
+
+Expected<DeviceRef> find_device(int index) {
+  int left = index;
+  for (const RuntimeState& state : device_runtimes()) {
+    if (!state.runtime || left < 0) continue;
+    const int here = static_cast<int>(state.runtime->devices().size());
+    if (left < here) return DeviceRef{state.runtime.get(), left};
+    left -= here;
+  }
+  const int count = device_count();
+  if (count > 0) {
+    return fail(
+        ErrorKind::unavailable,
+        fmt::format("--gpus: there is no GPU {}, only {}", index,
+                    count == 1 ? std::string("0") : fmt::format("0 to {}", count - 1)),
+        "CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES and the like hide GPUs");
+  }
+  // The first driver's reason, unless only its library is missing and another one is there.
+  const Error* why = nullptr;
+  for (const RuntimeState& state : device_runtimes()) {
+    if (state.problem && why == nullptr) why = &*state.problem;
+  }
+  return fail(ErrorKind::unavailable,
+              "no GPU can be used: " + (why != nullptr ? why->message : std::string("none found")),
+              why != nullptr ? why->hint : "");
+}
+
+}  // namespace numatlas

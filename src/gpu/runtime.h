@@ -1,0 +1,124 @@
+// What the program wants of GPUs: one implementation a vendor's driver, loaded at run time (cuda/,
+// hip/). No toolkit is needed to build or to run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/units.h"
+
+namespace numatlas {
+
+/// An address as a GPU sees it: in its own memory, or mapped from the host's.
+using DeviceAddress = std::uint64_t;
+/// The driver's own handles; nullptr is none. Whoever made one destroys it.
+using StreamHandle = void*;
+using EventHandle = void*;
+using FunctionHandle = void*;
+
+/// A GPU as its driver tells of it.
+struct DeviceInfo {
+  std::string name;         ///< "NVIDIA H200"
+  std::string pci_address;  ///< "0000:41:00.0" in lower case, as sysfs has it; "" unknown
+  Bytes memory;
+  std::optional<int> copy_engines;  ///< copies that it can do at the same time
+  bool maps_host_memory = false;    ///< pinned memory of the host can be read by its kernels
+  bool managed_memory = false;      ///< memory that moves between host and GPU
+};
+
+enum class CopyWay { host_to_device, device_to_host, within_device };
+
+/// One driver. Devices are numbered as the driver does (CUDA_VISIBLE_DEVICES and its like are the
+/// driver's to heed). Calls may come from any thread; each sets the device it needs. Errors name
+/// the call and the driver's own name of the error: kind resource for memory that is not there,
+/// unavailable for what this driver or device does not have, io for a device that fails or is lost.
+class DeviceRuntime {
+ public:
+  virtual ~DeviceRuntime() = default;
+  virtual std::string name() const = 0;         ///< "cuda"
+  virtual std::string description() const = 0;  ///< "CUDA driver 12.4"
+  virtual const std::vector<DeviceInfo>& devices() const = 0;
+
+  virtual Expected<DeviceAddress> allocate(int device, Bytes bytes) = 0;
+  virtual Expected<void> free(int device, DeviceAddress address) = 0;
+  /// Pins memory of the host; `mapped`: kernels of the GPU may read it as well.
+  virtual Expected<void> pin(int device, void* start, std::size_t bytes, bool mapped) = 0;
+  virtual Expected<void> unpin(int device, void* start) = 0;
+  /// Pinned (and mapped) memory of the driver's own, untouched by us.
+  virtual Expected<void*> allocate_pinned(int device, Bytes bytes) = 0;
+  virtual Expected<void> free_pinned(int device, void* start) = 0;
+  virtual Expected<void*> allocate_managed(int device, Bytes bytes) = 0;
+  virtual Expected<void> free_managed(int device, void* start) = 0;
+  /// Where a kernel of the device finds pinned, mapped memory of the host.
+  virtual Expected<DeviceAddress> mapped_address(int device, void* start) = 0;
+
+  /// A stream that does not wait for the default one.
+  virtual Expected<StreamHandle> create_stream(int device) = 0;
+  virtual Expected<void> destroy_stream(int device, StreamHandle stream) = 0;
+  virtual Expected<void> wait_for_stream(int device, StreamHandle stream) = 0;
+  /// Queued; `host` is the host's side, `address` the device's. Memory that is not pinned is copied
+  /// as the driver does it, which may be before this returns.
+  virtual Expected<void> copy(int device, StreamHandle stream, CopyWay way, DeviceAddress address,
+                              void* host, std::size_t bytes) = 0;
+  /// From memory of `from` to memory of `to`; the stream is that of `stream_device`.
+  virtual Expected<void> copy_between(int stream_device, StreamHandle stream, int to,
+                                      DeviceAddress to_address, int from,
+                                      DeviceAddress from_address, std::size_t bytes) = 0;
+  virtual Expected<void> fill(int device, StreamHandle stream, DeviceAddress address,
+                              std::uint8_t byte, std::size_t bytes) = 0;
+
+  /// `sleeps`: who waits for it sleeps instead of spinning.
+  virtual Expected<EventHandle> create_event(int device, bool sleeps) = 0;
+  virtual Expected<void> destroy_event(int device, EventHandle event) = 0;
+  virtual Expected<void> record(int device, EventHandle event, StreamHandle stream) = 0;
+  virtual Expected<void> wait_for_event(int device, EventHandle event) = 0;
+  /// What is queued in the stream from here on waits for the event.
+  virtual Expected<void> stream_waits(int device, StreamHandle stream, EventHandle event) = 0;
+  /// Seconds between two events that have come, of one device.
+  virtual Expected<double> elapsed(int device, EventHandle start, EventHandle end) = 0;
+
+  virtual Expected<bool> can_reach_peer(int device, int peer) = 0;
+  /// Copies from the device to the peer go directly; being so already is no error.
+  virtual Expected<void> reach_peer(int device, int peer) = 0;
+
+  /// A function of a PTX text, which the driver compiles once a device; unavailable for drivers
+  /// that take no PTX.
+  virtual Expected<FunctionHandle> function(int device, const std::string& ptx,
+                                            const std::string& name) = 0;
+  /// One launch; `arguments` are pointers to the values, as the drivers want them.
+  virtual Expected<void> launch(int device, StreamHandle stream, FunctionHandle function,
+                                unsigned blocks, unsigned threads, void** arguments) = 0;
+};
+
+/// A driver that was looked for.
+struct RuntimeState {
+  std::string name;                        ///< "cuda", "hip"
+  std::unique_ptr<DeviceRuntime> runtime;  ///< nullptr where it has no device or is not there
+  /// Why not: no library; a toolkit's stub; no device; driver and kernel module do not match.
+  std::optional<Error> problem;
+};
+
+/// The drivers of this machine, looked for once; never unloaded. The calling thread's CPUs are the
+/// same afterwards. Libraries: libcuda.so.1; libamdhip64.so.7, .6, .5.
+const std::vector<RuntimeState>& device_runtimes();
+
+// Internal: one a driver.
+RuntimeState probe_cuda();
+RuntimeState probe_hip();
+
+/// A device of any driver: `gpu:N` is number N of all devices of all drivers, CUDA's first.
+struct DeviceRef {
+  DeviceRuntime* runtime = nullptr;
+  int device = 0;  ///< the driver's own number
+  const DeviceInfo& info() const { return runtime->devices()[static_cast<std::size_t>(device)]; }
+};
+int device_count();
+/// Error (unavailable): there is no such GPU; says which there are, or why there is none.
+Expected<DeviceRef> find_device(int index);
+
+}  // namespace numatlas
