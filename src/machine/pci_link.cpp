@@ -82,7 +82,9 @@ std::optional<double> link_rate(double speed, int width) {
   return speed * width * generation->coding / bits_a_byte;
 }
 
-std::optional<double> path_limit(const Gpu& gpu) { return limit_from(gpu.path, 0); }
+std::optional<double> path_limit(const Gpu& gpu) {
+  return gpu.memory_node ? std::nullopt : limit_from(gpu.path, 0);
+}
 
 std::string link_text(const PciLink& link) {
   const std::string now = speed_and_width(link.speed, link.width);
@@ -95,6 +97,7 @@ std::vector<SharedPort> shared_ports(const Machine& machine) {
   std::map<std::string, std::vector<std::size_t>> below;  // bridge -> GPUs
   for (std::size_t i = 0; i < machine.gpus.size(); ++i) {
     const auto& path = machine.gpus[i].path;
+    if (machine.gpus[i].memory_node) continue;
     for (std::size_t step = 1; step < path.size(); ++step) {
       below[path[step].pci_address].push_back(i);
     }

@@ -17,7 +17,8 @@ std::optional<double> link_rate(double speed, int width);
 
 /// The narrowest link on the way from a GPU to the CPU, by the most that both ends of each can do;
 /// bytes a second and direction. Links that nothing is known of are passed over; nullopt where
-/// nothing is known of any.
+/// nothing is known of any, and for a GPU whose memory is a node: its data goes another way
+/// (NVLink-C2C), whatever link it has besides.
 std::optional<double> path_limit(const Gpu& gpu);
 
 /// "Gen5 x16"; "Gen4 x8 of Gen5 x16" where it runs below what its end can do (idle links step
@@ -34,7 +35,8 @@ struct SharedPort {
 };
 
 /// All such groups of two GPUs or more, by their first GPU, the smaller one first: with a switch
-/// behind a switch a GPU is in several. Two GPUs on root ports of their own share none.
+/// behind a switch a GPU is in several. Two GPUs on root ports of their own share none,
+/// and GPUs whose memory is a node none either (see path_limit).
 std::vector<SharedPort> shared_ports(const Machine& machine);
 
 /// The link of a device on this host as it is now; to be asked while copies run. nullopt where
