@@ -88,7 +88,8 @@ class Run {
   void capture_process_memory();
   bool root() const { return comm_.rank() == 0; }
   bool with_samples() const {
-    return options_.json_samples && (!options_.json_file.empty() || options_.format == Format::json);
+    return options_.json_samples &&
+           (!options_.json_file.empty() || options_.format == Format::json);
   }
 
   const Benchmark& benchmark_;

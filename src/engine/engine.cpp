@@ -301,7 +301,8 @@ void RealEngine::finish_device(const Flow& flow, Job& job) {
   const std::int64_t first = job.trace.samples.front().start_ns;
   const Sample& last = job.trace.samples.back();
   std::erase_if(job.trace.device->steps, [&](const DeviceStep& step) {
-    return step.start_ns < first || step.start_ns + step.duration_ns > last.start_ns + last.duration_ns;
+    return step.start_ns < first ||
+           step.start_ns + step.duration_ns > last.start_ns + last.duration_ns;
   });
 }
 

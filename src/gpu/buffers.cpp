@@ -86,15 +86,14 @@ Expected<std::unique_ptr<Buffer>> allocate_on_gpu(const Region& region, int gpu)
   if (address) return std::make_unique<GpuBuffer>(*device, *address, region.bytes);
   Error error = address.error();
   if (error.kind == ErrorKind::resource) {
-    error.message = fmt::format("--size: {} on GPU {}: {}", to_rounded_text(region.bytes), gpu,
-                                error.message);
+    error.message =
+        fmt::format("--size: {} on GPU {}: {}", to_rounded_text(region.bytes), gpu, error.message);
     error.hint = "ask for less; somebody else may use its memory";
   }
   return fail(std::move(error));
 }
 
-Expected<std::unique_ptr<Buffer>> allocate_by_driver(const Region& region,
-                                                     const DeviceWork& work) {
+Expected<std::unique_ptr<Buffer>> allocate_by_driver(const Region& region, const DeviceWork& work) {
   if (!region.placement.source.empty() || region.pages != PageKind::base) {
     return fail(ErrorKind::unavailable,
                 fmt::format("--pin {}: its driver allocates, and {} cannot be had from it",

@@ -110,8 +110,8 @@ void DeviceChase::run(std::uint64_t steps) {
 void DeviceChase::finish() {
   queue_.finish();
   if (queue_.problem() || position_ == host_) return;
-  const auto asked = device_.runtime->copy(device_.device, queue_.stream(),
-                                           CopyWay::device_to_host, result_, &ended_, sizeof ended_);
+  const auto asked = device_.runtime->copy(device_.device, queue_.stream(), CopyWay::device_to_host,
+                                           result_, &ended_, sizeof ended_);
   if (asked) queue_.finish();
 }
 

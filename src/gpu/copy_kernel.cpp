@@ -109,8 +109,8 @@ Expected<void> DeviceCopy::prepare(const KernelMemory& memory) {
   // In its own stream and waited for: what stands there at the end came over the link.
   auto stream = target.runtime->create_stream(target.device);
   if (!stream) return fail(stream.error());
-  auto done = target.runtime->fill(target.device, *stream, destination_, 0,
-                                   spec_.device.bytes.value);
+  auto done =
+      target.runtime->fill(target.device, *stream, destination_, 0, spec_.device.bytes.value);
   if (done) done = target.runtime->wait_for_stream(target.device, *stream);
   (void)target.runtime->destroy_stream(target.device, *stream);
   return done;
@@ -168,9 +168,9 @@ Expected<void> DeviceCopy::copy_once(StreamHandle stream) {
     return gpu.launch(device_.device, stream, function_, launch_blocks, launch_threads,
                       arguments.data());
   }
-  return to_gpu ? gpu.copy(device_.device, stream, CopyWay::host_to_device, destination_, host_,
-                           bytes)
-                : gpu.copy(device_.device, stream, CopyWay::device_to_host, source_, host_, bytes);
+  return to_gpu
+             ? gpu.copy(device_.device, stream, CopyWay::host_to_device, destination_, host_, bytes)
+             : gpu.copy(device_.device, stream, CopyWay::device_to_host, source_, host_, bytes);
 }
 
 Expected<void> DeviceCopy::step(StreamHandle stream) {

@@ -24,11 +24,11 @@ struct DeviceReport {
   /// By the GPU's own events, around each step in its stream; or by the CPU, from the call to the
   /// end, where each step was waited for.
   bool by_events = true;
-  std::vector<DeviceStep> steps;     ///< in order; the last ones may be missing in very long runs
-  std::int64_t clock_error_ns = 0;   ///< of the steps' starts on the host's clock, at most
+  std::vector<DeviceStep> steps;    ///< in order; the last ones may be missing in very long runs
+  std::int64_t clock_error_ns = 0;  ///< of the steps' starts on the host's clock, at most
   std::optional<double> pin_seconds, unpin_seconds;
-  std::optional<PciLink> link;       ///< of the GPU, at its fastest while steps were under way
-  std::string route;                 ///< between GPUs: "direct", "through the host"; else ""
+  std::optional<PciLink> link;  ///< of the GPU, at its fastest while steps were under way
+  std::string route;            ///< between GPUs: "direct", "through the host"; else ""
 };
 
 class DeviceKernel : public Kernel {

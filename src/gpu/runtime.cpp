@@ -56,11 +56,10 @@ Expected<DeviceRef> find_device(int index) {
   }
   const int count = device_count();
   if (count > 0) {
-    return fail(
-        ErrorKind::unavailable,
-        fmt::format("--gpus: there is no GPU {}, only {}", index,
-                    count == 1 ? std::string("0") : fmt::format("0 to {}", count - 1)),
-        "CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES and the like hide GPUs");
+    return fail(ErrorKind::unavailable,
+                fmt::format("--gpus: there is no GPU {}, only {}", index,
+                            count == 1 ? std::string("0") : fmt::format("0 to {}", count - 1)),
+                "CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES and the like hide GPUs");
   }
   // The first driver's reason, unless only its library is missing and another one is there.
   const Error* why = nullptr;

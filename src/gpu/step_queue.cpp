@@ -16,8 +16,8 @@ constexpr std::size_t most_steps = 1 << 20;
 // Tries to record an event between two looks at the clock, and how near is near enough.
 constexpr int clock_tries = 16;
 constexpr std::int64_t near_enough_ns = 10'000;
-// Looks at the link while it is busy: links that slept take some milliseconds to come up, and a look
-// reads the device's registers, so there are few.
+// Looks at the link while it is busy: links that slept take some milliseconds to come up, and a
+// look reads the device's registers, so there are few.
 constexpr int most_looks = 5;
 constexpr std::int64_t between_looks_ns = 30'000'000;
 // What a failed device is left alone for, so that who waits for it does not spin.

@@ -155,6 +155,8 @@ std::string json_text(const RunReport& report);
 
 /// Index of the host that a flow ran on.
 int host_of(const RunReport& report, const FlowResult& flow);
+/// A report that holds only the flows of one host, with the sums over those.
+RunReport of_host(const RunReport& report, int host);
 /// What a flow did: "read", "mix 2:1".
 std::string full_name(const FlowResult& flow);
 /// Observed node of a flow's memory: "0", "0,2" for several, "-" for unknown.

@@ -210,25 +210,7 @@ json to_json(const ScenarioResult& scenario) {
           {"flows", array_of(scenario.flows)}};
 }
 
-std::string nodes_text(const Residency& residency) {
-  NodeSet nodes;
-  for (const auto& [node, pages] : residency.pages_by_node) {
-    if (pages > 0) nodes.insert(NodeId{node});
-  }
-  return nodes.empty() ? "-" : to_list(nodes);
-}
-
 }  // namespace
-
-const char* name_of(Status status) {
-  switch (status) {
-    case Status::ok: return "ok";
-    case Status::skipped: return "skipped";
-    case Status::failed: return "failed";
-    case Status::incomplete: return "incomplete";
-  }
-  return "failed";
-}
 
 json to_json(const FlowResult& flow) {
   json value = {
@@ -309,8 +291,8 @@ FlowResult flow_from_json(const json& v) {
   flow.together = v["together"];
   flow.stretch_bytes = v["stretch_bytes"].get<std::vector<double>>();
   if (v["wrong"].is_string()) {
-    flow.wrong = Error{static_cast<ErrorKind>(v["wrong_kind"].get<int>()), v["wrong"],
-                       v["wrong_hint"]};
+    flow.wrong =
+        Error{static_cast<ErrorKind>(v["wrong_kind"].get<int>()), v["wrong"], v["wrong_hint"]};
   }
   if (v.contains("gpu")) flow.gpu = gpu_from_json(v["gpu"]);
   flow.steps_a_sample = v["steps_a_sample"];
@@ -352,41 +334,6 @@ json to_json(const RunReport& report) {
 
 std::string json_text(const RunReport& report) {
   return to_json(report).dump(1, ' ', false, json::error_handler_t::replace) + "\n";
-}
-
-int host_of(const RunReport& report, const FlowResult& flow) {
-  return report.workers[static_cast<std::size_t>(flow.worker)].host;
-}
-
-std::string full_name(const FlowResult& flow) {
-  return flow.mix.empty() ? flow.kernel : flow.kernel + " " + flow.mix;
-}
-
-std::string memory_node_text(const FlowResult& flow) { return nodes_text(flow.residency); }
-
-std::string source_node_text(const FlowResult& flow) {
-  return nodes_text(flow.source_residency.value_or(flow.residency));
-}
-
-const Metric* find_total(const ScenarioResult& point, const std::string& name) {
-  for (const Metric& metric : point.totals) {
-    if (metric.name == name) return &metric;
-  }
-  return nullptr;
-}
-
-std::string label_of(const ScenarioResult& point, const std::string& name) {
-  for (const auto& [label, text] : point.labels) {
-    if (label == name) return text;
-  }
-  return "";
-}
-
-const Metric* find_metric(const FlowResult& flow, const std::string& name) {
-  for (const Metric& metric : flow.metrics) {
-    if (metric.name == name) return &metric;
-  }
-  return nullptr;
 }
 
 }  // namespace numatlas

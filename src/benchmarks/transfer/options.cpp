@@ -49,9 +49,10 @@ void TransferWords::add_to(CLI::App& app) {
       ->capture_default_str();
   text_option(app, "--chase-size", chase_size_, "SIZES", "memory that a GPU chases through")
       ->capture_default_str();
-  text_option(app, "--caches", caches_, "LIST",
-              "what the CPUs' caches have of a line when the chase loads it: cold (it was flushed), "
-              "warm (a CPU has just read it)")
+  text_option(
+      app, "--caches", caches_, "LIST",
+      "what the CPUs' caches have of a line when the chase loads it: cold (it was flushed), "
+      "warm (a CPU has just read it)")
       ->capture_default_str();
   text_option(app, "--caller", caller_, "PLACE",
               "CPU that queues the work: near the GPU, far from it, or near the memory")

@@ -17,12 +17,12 @@ enum class Caller { near, far, memory };
 
 struct TransferOptions {
   bool copies = false, latency = false, chase = false, peer = false;
-  bool all = false;                ///< of these, what the machine has: nobody named them
-  std::vector<int> gpus;           ///< empty: all
-  bool together = false;           ///< the copies of all GPUs at the same time
+  bool all = false;                     ///< of these, what the machine has: nobody named them
+  std::vector<int> gpus;                ///< empty: all
+  bool together = false;                ///< the copies of all GPUs at the same time
   std::vector<std::string> directions;  ///< "h2d", "d2h", "both"
   std::vector<Pinning> pinnings;
-  std::vector<Bytes> sizes;        ///< of a copy; empty: the usual one, or what has room
+  std::vector<Bytes> sizes;  ///< of a copy; empty: the usual one, or what has room
   std::vector<Bytes> latency_sizes, chase_sizes;
   std::vector<HostCaches> caches;
   Caller caller = Caller::near;

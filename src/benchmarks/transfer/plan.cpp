@@ -25,7 +25,9 @@ constexpr std::uint64_t most_loads = 4096;
 
 MemoryPlacement bound_to_node(NodeId node) { return {MemoryMode::bind, {{node, 1}}}; }
 
-std::string list_of(const std::vector<int>& gpus) { return fmt::format("{}", fmt::join(gpus, ",")); }
+std::string list_of(const std::vector<int>& gpus) {
+  return fmt::format("{}", fmt::join(gpus, ","));
+}
 
 }  // namespace
 
@@ -96,8 +98,9 @@ PlannedScenario TransferPlan::head(const std::string& measure, const Case& now,
     head.name = fmt::format("chase {} from gpu {} {} {} {}", memory, list_of(gpus),
                             name_of(now.caches), size, pages);
   } else {
-    head.name = fmt::format("{}{} {} gpu {} {} {} {}", measure == "latency" ? "latency " : "",
-                            now.direction, memory, list_of(gpus), name_of(now.pinning), size, pages);
+    head.name =
+        fmt::format("{}{} {} gpu {} {} {} {}", measure == "latency" ? "latency " : "",
+                    now.direction, memory, list_of(gpus), name_of(now.pinning), size, pages);
   }
   head.size = now.size;
   head.pages = pages;
@@ -149,8 +152,8 @@ Flow TransferPlan::copy_flow(int worker, int from, int to, const Case& now,
 std::optional<Flow> TransferPlan::flow_at(int host, int gpu, const Case& now, std::set<int>& taken,
                                           std::string& skip) const {
   const Machine& machine = input_.machines[static_cast<std::size_t>(host)];
-  const auto worker = caller_for(input_, host, *find_gpu(machine, gpu), now.memory,
-                                 options_.caller, taken);
+  const auto worker =
+      caller_for(input_, host, *find_gpu(machine, gpu), now.memory, options_.caller, taken);
   if (!worker) {
     skip = "too few workers to queue all these copies: ask for more with --threads";
     return std::nullopt;
@@ -260,7 +263,8 @@ void TransferPlan::add_chases() {
 }
 
 void TransferPlan::add_peers() {
-  const std::vector<Bytes> sizes = options_.sizes.empty() ? std::vector{usual_copy} : options_.sizes;
+  const std::vector<Bytes> sizes =
+      options_.sizes.empty() ? std::vector{usual_copy} : options_.sizes;
   for (Bytes size : sizes) {
     for (int from : gpus_) {
       for (int to : gpus_) {
@@ -272,8 +276,8 @@ void TransferPlan::add_peers() {
         for (std::size_t host = 0; host < input_.machines.size(); ++host) {
           const Gpu* gpu = find_gpu(input_.machines[host], from);
           if (gpu == nullptr || find_gpu(input_.machines[host], to) == nullptr) continue;
-          const auto worker = caller_for(input_, static_cast<int>(host), *gpu, now.memory,
-                                         options_.caller, {});
+          const auto worker =
+              caller_for(input_, static_cast<int>(host), *gpu, now.memory, options_.caller, {});
           if (worker) flows.push_back(copy_flow(*worker, from, to, now, now.memory));
         }
         add_point(plan_, std::move(planned), std::move(flows), false);

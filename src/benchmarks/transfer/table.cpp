@@ -123,15 +123,15 @@ std::string best_text(const Points& points) {
     const auto half = [&](const ScenarioResult* point) {
       return rate(point) * half_width_of_sum(*rate_of(*point)).value_or(0);
     };
-    const bool apart =
-        rate(ranked[0]) - half(ranked[0]) > rate(ranked[1]) + half(ranked[1]);
+    const bool apart = rate(ranked[0]) - half(ranked[0]) > rate(ranked[1]) + half(ranked[1]);
     const auto name = [](const ScenarioResult* point) {
       return short_memory(label_of(*point, "memory"));
     };
-    text += apart ? fmt::format("  best for GPU {}: {}, {:.1f} % over {}\n", gpu, name(ranked[0]),
-                                (rate(ranked[0]) / rate(ranked[1]) - 1) * 100, name(ranked[1]))
-                  : fmt::format("  best for GPU {}: {} and {} are the same within their intervals\n",
-                                gpu, name(ranked[0]), name(ranked[1]));
+    text += apart
+                ? fmt::format("  best for GPU {}: {}, {:.1f} % over {}\n", gpu, name(ranked[0]),
+                              (rate(ranked[0]) / rate(ranked[1]) - 1) * 100, name(ranked[1]))
+                : fmt::format("  best for GPU {}: {} and {} are the same within their intervals\n",
+                              gpu, name(ranked[0]), name(ranked[1]));
   }
   return text;
 }
@@ -181,10 +181,11 @@ std::string latency_text(const RunReport& report) {
   for (const auto& [key, points] :
        tables_of(points_of(report, "latency"), {"direction", "pinning"})) {
     const ScenarioResult& any = *points.front();
-    text += fmt::format("Small copies in us, {} ({}, {}; from the call to the end: median, p95, "
-                        "p99)\n",
-                        direction_text(label_of(any, "direction")), compact_text(any.size),
-                        label_of(any, "pinning"));
+    text += fmt::format(
+        "Small copies in us, {} ({}, {}; from the call to the end: median, p95, "
+        "p99)\n",
+        direction_text(label_of(any, "direction")), compact_text(any.size),
+        label_of(any, "pinning"));
     text += by_memory_and_gpu(points, [](const ScenarioResult& point) {
       const FlowResult* flow = only_flow(point);
       const Metric* time = flow != nullptr ? find_metric(*flow, "copy_time") : nullptr;
@@ -201,11 +202,12 @@ std::string chase_text(const RunReport& report) {
   std::string text;
   for (const auto& [key, points] : tables_of(points_of(report, "chase"), {"caches"})) {
     const ScenarioResult& any = *points.front();
-    text += fmt::format("Latency of a GPU's loads from memory of the host in ns (chase over {}, {} "
-                        "pages, {})\n",
-                        compact_text(any.size), any.pages,
-                        label_of(any, "caches") == "warm" ? "lines just read by a CPU"
-                                                          : "lines flushed from the CPUs' caches");
+    text += fmt::format(
+        "Latency of a GPU's loads from memory of the host in ns (chase over {}, {} "
+        "pages, {})\n",
+        compact_text(any.size), any.pages,
+        label_of(any, "caches") == "warm" ? "lines just read by a CPU"
+                                          : "lines flushed from the CPUs' caches");
     text += by_memory_and_gpu(points, [](const ScenarioResult& point) {
       const FlowResult* flow = only_flow(point);
       const Metric* latency = flow != nullptr ? find_metric(*flow, "latency") : nullptr;
@@ -244,8 +246,7 @@ std::string peer_text(const RunReport& report) {
 
 /// What pinning takes, of the largest copies.
 std::string pinning_text(const RunReport& report) {
-  std::vector<std::vector<std::string>> rows{
-      {"pinning", "size", "pages", "pin", "GB/s", "unpin"}};
+  std::vector<std::vector<std::string>> rows{{"pinning", "size", "pages", "pin", "GB/s", "unpin"}};
   std::set<std::string> seen;
   const auto ms = [](const Metric* time) {
     return time != nullptr && time->value ? fmt::format("{:.2f} ms", *time->value * 1e3) : "-";
@@ -255,8 +256,7 @@ std::string pinning_text(const RunReport& report) {
     const Metric* pin = flow != nullptr ? find_metric(*flow, "pin_time") : nullptr;
     if (pin == nullptr || !pin->value || !(*pin->value > 0)) continue;
     const std::string memory = label_of(*point, "memory");
-    const std::string key =
-        fmt::format("{} {} {}", memory, point->size.value, point->pages);
+    const std::string key = fmt::format("{} {} {}", memory, point->size.value, point->pages);
     if (!seen.insert(key).second) continue;
     rows.push_back({short_memory(memory), compact_text(point->size), point->pages, ms(pin),
                     gb(static_cast<double>(point->size.value) / *pin->value),
