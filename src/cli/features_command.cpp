@@ -5,11 +5,14 @@
 #include <hwy/targets.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "base/version.h"
 #include "benchmarks/options.h"
 #include "cli/commands.h"
 #include "comm/comm.h"
 #include "engine/team.h"
+#include "gpu/runtime.h"
 #include "machine/source.h"
 #include "memory/buffer.h"
 #include "memory/source_states.h"
@@ -118,6 +121,39 @@ void add_memory(std::vector<Feature>& features, const Machine& machine) {
                             : "none set"});
 }
 
+/// Equal GPUs once, with their number: "2 x NVIDIA H200 (140 GiB)".
+std::string device_list(const std::vector<DeviceInfo>& devices) {
+  std::vector<std::pair<std::string, int>> kinds;
+  for (const DeviceInfo& device : devices) {
+    const std::string kind =
+        fmt::format("{} ({})", device.name,
+                    device.memory.value > 0 ? to_rounded_text(device.memory) : "memory unknown");
+    const auto known = std::find_if(kinds.begin(), kinds.end(),
+                                    [&](const auto& each) { return each.first == kind; });
+    if (known == kinds.end()) {
+      kinds.emplace_back(kind, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  std::vector<std::string> texts;
+  for (const auto& [kind, count] : kinds) texts.push_back(fmt::format("{} x {}", count, kind));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+void add_gpu_drivers(std::vector<Feature>& features) {
+  for (const RuntimeState& state : device_runtimes()) {
+    std::string detail;
+    if (state.runtime) {
+      detail = state.runtime->description() + ": " + device_list(state.runtime->devices());
+    } else if (state.problem) {
+      detail = state.problem->message;
+      if (!state.problem->hint.empty()) detail += "; " + state.problem->hint;
+    }
+    features.push_back({"gpu", state.name, state.runtime != nullptr, std::move(detail)});
+  }
+}
+
 void add_launcher(std::vector<Feature>& features) {
   const LauncherTask task = detect_launcher();
   features.push_back(
@@ -153,6 +189,7 @@ Expected<int> run(const Options& options) {
   // What the kernel allows can only be asked where one is.
   if (live) {
     add_memory(features, *machine);
+    add_gpu_drivers(features);
     add_launcher(features);
   }
   std::string text = table(features);

@@ -1,26 +1,11 @@
 #include "gpu/runtime.h"
 
-#include <sched.h>
-
 #include <fmt/format.h>
+
+#include "gpu/kept_cpus.h"
 
 namespace numatlas {
 namespace {
-
-/// The calling thread's CPUs, put back at the end: drivers bind who asks them to a GPU's node.
-class KeptCpus {
- public:
-  KeptCpus() : known_(sched_getaffinity(0, sizeof mask_, &mask_) == 0) {}
-  KeptCpus(const KeptCpus&) = delete;
-  KeptCpus& operator=(const KeptCpus&) = delete;
-  ~KeptCpus() {
-    if (known_) (void)sched_setaffinity(0, sizeof mask_, &mask_);
-  }
-
- private:
-  cpu_set_t mask_;  // beyond 1024 CPUs the first call fails, and nothing is put back
-  bool known_;
-};
 
 std::vector<RuntimeState> probe_all() {
   const KeptCpus kept;

@@ -1,0 +1,417 @@
+// The drivers behind gpu/runtime.h, by the fake library: each test wants its own environment and
+// has a process of its own (CMakeLists.txt).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "gpu/runtime.h"
+#include "placement/policy.h"
+
+namespace numatlas {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// CUDA's state: the problem, or the runtime.
+const RuntimeState& cuda() { return device_runtimes().front(); }
+DeviceRuntime& gpu() { return *cuda().runtime; }
+
+template <class T>
+T must(Expected<T> got) {
+  EXPECT_TRUE(got.has_value()) << (got ? "" : got.error().message);
+  return got ? *got : T{};
+}
+void must(const Expected<void>& done) {
+  EXPECT_TRUE(done.has_value()) << (done ? "" : done.error().message);
+}
+template <class T>
+Error refused(const Expected<T>& got) {
+  EXPECT_FALSE(got.has_value());
+  return got ? Error{} : got.error();
+}
+
+std::vector<unsigned char> pattern(std::size_t bytes, int seed = 7) {
+  std::vector<unsigned char> data(bytes);
+  for (std::size_t at = 0; at < bytes; ++at) {
+    data[at] = static_cast<unsigned char>(at * 31 + at / 251 + static_cast<std::size_t>(seed));
+  }
+  return data;
+}
+
+void expect_problem(const char* message, const char* hint) {
+  ASSERT_EQ(cuda().runtime, nullptr);
+  ASSERT_TRUE(cuda().problem);
+  EXPECT_EQ(cuda().problem->kind, ErrorKind::unavailable);
+  EXPECT_THAT(cuda().problem->message, HasSubstr(message));
+  EXPECT_THAT(cuda().problem->hint, HasSubstr(hint));
+  const Error none = refused(find_device(0));
+  EXPECT_EQ(none.kind, ErrorKind::unavailable);
+  EXPECT_THAT(none.message, AllOf(StartsWith("no GPU can be used: "), HasSubstr(message)));
+}
+
+TEST(Probe, NoLibrary) {
+  if (!cuda().problem || cuda().problem->message != "libcuda.so.1 is not there") {
+    GTEST_SKIP() << "an NVIDIA driver is installed here";
+  }
+  expect_problem("libcuda.so.1 is not there", "--gpus all");
+}
+
+TEST(Probe, Stub) {
+  expect_problem("cuInit: CUDA_ERROR_STUB_LIBRARY (34): the toolkit's", "stubs");
+}
+TEST(Probe, NoDevice) { expect_problem("cuInit: CUDA_ERROR_NO_DEVICE (100): ", "nvidia-smi"); }
+TEST(Probe, NoDeviceCounted) { expect_problem("CUDA_ERROR_NO_DEVICE (100): ", "CUDA_VISIBLE"); }
+TEST(Probe, Mismatch) { expect_problem("SYSTEM_DRIVER_MISMATCH (803): ", "reboot"); }
+TEST(Probe, Unnamed) { expect_problem("cuInit: error 12345: the driver does not start", "dmesg"); }
+TEST(Probe, CountFails) { expect_problem("cuDeviceGetCount: CUDA_ERROR_UNKNOWN (999)", "dmesg"); }
+
+TEST(Probe, NotALibrary) { expect_problem("libcuda.so.1: ", "not installed as a whole"); }
+
+TEST(Probe, Hip) {
+  const RuntimeState& hip = device_runtimes().back();
+  ASSERT_EQ(hip.name, "hip");
+  if (hip.runtime) GTEST_SKIP() << "there is an AMD GPU: " << hip.runtime->description();
+  ASSERT_TRUE(hip.problem);
+  EXPECT_EQ(hip.problem->kind, ErrorKind::unavailable);
+  EXPECT_FALSE(hip.problem->hint.empty());
+  if (hip.problem->message == "libamdhip64.so.7, .6 or .5 is not there") {
+    GTEST_SKIP() << "no libamdhip64 (Debian: libamdhip64-5)";
+  }
+  EXPECT_THAT(hip.problem->message, StartsWith("hip"));
+  EXPECT_THAT(hip.problem->hint, HasSubstr("rocminfo"));
+}
+
+TEST(Devices, TheirFacts) {
+  ASSERT_NE(cuda().runtime, nullptr) << cuda().problem->message;
+  EXPECT_FALSE(cuda().problem);
+  EXPECT_EQ(gpu().name(), "cuda");
+  EXPECT_EQ(gpu().description(), "CUDA driver 12.4");
+  ASSERT_EQ(gpu().devices().size(), 12U);
+  const DeviceInfo& last = gpu().devices().back();
+  EXPECT_EQ(last.name, "numatlas fake GPU 11 (test only)");
+  EXPECT_EQ(last.pci_address, "0000:0c:00.0");
+  EXPECT_EQ(last.memory, Bytes{std::uint64_t{1} << 30});
+  EXPECT_EQ(last.copy_engines, 2);
+  EXPECT_TRUE(last.maps_host_memory);
+  EXPECT_TRUE(last.managed_memory);
+}
+
+TEST(Devices, Found) {
+  EXPECT_GE(device_count(), 2);
+  const DeviceRef second = must(find_device(1));
+  EXPECT_EQ(second.runtime, &gpu());
+  EXPECT_EQ(second.device, 1);
+  EXPECT_EQ(second.info().pci_address, "0000:02:00.0");
+  for (int index : {-1, 500}) {
+    const Error none = refused(find_device(index));
+    EXPECT_EQ(none.kind, ErrorKind::unavailable);
+    EXPECT_THAT(none.message,
+                HasSubstr("there is no GPU " + std::to_string(index) + ", only 0 to "));
+    EXPECT_THAT(none.hint, HasSubstr("CUDA_VISIBLE_DEVICES"));
+  }
+  EXPECT_EQ(refused(gpu().allocate(2, Bytes{1})).message, "CUDA driver: it has no device 2");
+}
+
+TEST(Devices, OneSaysNothing) {
+  // The second call of cuDeviceGet is for GPU 1, and so is that of its name.
+  ASSERT_EQ(gpu().devices().size(), 3U);
+  EXPECT_THAT(gpu().devices()[0].name, StartsWith("numatlas fake GPU 0"));
+  EXPECT_THAT(gpu().devices()[1].name, HasSubstr("does not tell"));
+  EXPECT_EQ(gpu().devices()[1].pci_address, "");
+  EXPECT_THAT(gpu().devices()[2].name, StartsWith("numatlas fake GPU 2"));
+  must(gpu().free(1, must(gpu().allocate(1, Bytes{64}))));  // asked again when it is used
+}
+
+TEST(Devices, ThreadsCpusStay) {
+  const CpuSet before = thread_affinity();
+  must(gpu().create_stream(0));
+  EXPECT_EQ(thread_affinity(), before);
+}
+
+/// To the GPU and back, over memory that is pinned and memory that is not.
+void round_trip(int device, bool pinned, int seed) {
+  constexpr std::size_t bytes = 1 << 20;
+  auto source = pattern(bytes, seed);
+  std::vector<unsigned char> target(bytes);
+  if (pinned) {
+    must(gpu().pin(device, source.data(), bytes, false));
+    must(gpu().pin(device, target.data(), bytes, true));
+  }
+  const StreamHandle stream = must(gpu().create_stream(device));
+  const DeviceAddress memory = must(gpu().allocate(device, Bytes{bytes}));
+  must(gpu().copy(device, stream, CopyWay::host_to_device, memory, source.data(), bytes));
+  must(gpu().copy(device, stream, CopyWay::device_to_host, memory, target.data(), bytes));
+  must(gpu().wait_for_stream(device, stream));
+  EXPECT_EQ(source, target);
+  must(gpu().fill(device, stream, memory, 0x5a, bytes / 2));
+  must(gpu().copy(device, stream, CopyWay::device_to_host, memory, target.data(), bytes));
+  must(gpu().wait_for_stream(device, stream));
+  EXPECT_EQ(target[bytes / 2 - 1], 0x5a);
+  EXPECT_EQ(target[bytes / 2], source[bytes / 2]);
+  must(gpu().destroy_stream(device, stream));
+  if (pinned) {
+    must(gpu().unpin(device, source.data()));
+    must(gpu().unpin(device, target.data()));
+  }
+  must(gpu().free(device, memory));
+}
+
+TEST(Copy, BothWays) {
+  for (int device : {0, 1}) {
+    round_trip(device, true, device);
+    round_trip(device, false, device);
+  }
+}
+
+TEST(Copy, ThreadsAtOnce) {
+  std::vector<std::thread> threads;
+  for (int index = 0; index < 8; ++index) {
+    threads.emplace_back([index] {
+      for (int round = 0; round < 4; ++round)
+        round_trip((index + round) % 2, round % 2 == 0, index);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Copy, WithinAndBetween) {
+  constexpr std::size_t bytes = 4096;
+  auto source = pattern(bytes);
+  std::vector<unsigned char> target(bytes);
+  EXPECT_TRUE(must(gpu().can_reach_peer(0, 1)));
+  EXPECT_FALSE(must(gpu().can_reach_peer(1, 1)));
+  must(gpu().reach_peer(0, 1));
+  must(gpu().reach_peer(0, 1));  // being so already is no error
+  const StreamHandle stream = must(gpu().create_stream(0));
+  const DeviceAddress first = must(gpu().allocate(0, Bytes{bytes}));
+  const DeviceAddress second = must(gpu().allocate(0, Bytes{bytes}));
+  const DeviceAddress other = must(gpu().allocate(1, Bytes{bytes}));
+  must(gpu().copy(0, stream, CopyWay::host_to_device, first, source.data(), bytes));
+  must(gpu().copy_between(0, stream, 0, second, 0, first, bytes));
+  must(gpu().copy_between(0, stream, 1, other, 0, second, bytes));
+  must(gpu().wait_for_stream(0, stream));
+  const StreamHandle there = must(gpu().create_stream(1));
+  must(gpu().copy(1, there, CopyWay::device_to_host, other, target.data(), bytes));
+  must(gpu().wait_for_stream(1, there));
+  EXPECT_EQ(source, target);
+  must(gpu().copy(1, there, CopyWay::within_device, other + bytes / 2,
+                  reinterpret_cast<void*>(other), bytes / 2));
+  must(gpu().copy(1, there, CopyWay::device_to_host, other, target.data(), bytes));
+  must(gpu().wait_for_stream(1, there));
+  EXPECT_EQ(target[bytes / 2 + 5], source[5]);
+}
+
+TEST(Copy, Corrupted) {
+  constexpr std::size_t bytes = 4096;
+  auto source = pattern(bytes);
+  std::vector<unsigned char> target(bytes);
+  const StreamHandle stream = must(gpu().create_stream(0));
+  const DeviceAddress memory = must(gpu().allocate(0, Bytes{bytes}));
+  must(gpu().copy(0, stream, CopyWay::host_to_device, memory, source.data(), bytes));
+  must(gpu().copy(0, stream, CopyWay::device_to_host, memory, target.data(), bytes));
+  must(gpu().wait_for_stream(0, stream));
+  EXPECT_NE(source, target);
+}
+
+TEST(Memory, PinAndUnpin) {
+  std::vector<unsigned char> memory(1 << 16);
+  unsigned char* const start = memory.data();
+  must(gpu().pin(0, start, memory.size(), true));
+  EXPECT_EQ(must(gpu().mapped_address(0, start)), reinterpret_cast<std::uintptr_t>(start));
+  const Error twice = refused(gpu().pin(1, start, memory.size(), true));
+  EXPECT_EQ(twice.message, "cuMemHostRegister: CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED (712)");
+  EXPECT_THAT(twice.hint, HasSubstr("pinned already"));
+  must(gpu().unpin(0, start));
+  const Error gone = refused(gpu().unpin(0, start));
+  EXPECT_EQ(gone.message, "cuMemHostUnregister: CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED (713)");
+  const Error not_memory = refused(gpu().pin(0, nullptr, 4096, false));
+  EXPECT_EQ(not_memory.kind, ErrorKind::unavailable);
+  EXPECT_THAT(not_memory.hint, HasSubstr("does not pin this memory"));
+}
+
+TEST(Memory, OfTheDriver) {
+  constexpr Bytes bytes{8192};
+  void* const pinned = must(gpu().allocate_pinned(0, bytes));
+  std::memset(pinned, 1, bytes.value);
+  must(gpu().free_pinned(0, pinned));
+  void* const managed = must(gpu().allocate_managed(1, bytes));
+  std::memset(managed, 1, bytes.value);
+  must(gpu().free_managed(1, managed));
+}
+
+TEST(Memory, UsedUp) {
+  const DeviceAddress most = must(gpu().allocate(0, Bytes{60000}));
+  const Error none = refused(gpu().allocate(0, Bytes{60000}));
+  EXPECT_EQ(none.kind, ErrorKind::resource);
+  EXPECT_EQ(none.message, "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2)");
+  EXPECT_THAT(none.hint, HasSubstr("nvidia-smi"));
+  must(gpu().free(0, most));
+  must(gpu().allocate(0, Bytes{60000}));
+}
+
+/// Start event, a copy, end event on a stream of a device.
+struct Timed {
+  int device;
+  StreamHandle stream = must(gpu().create_stream(device));
+  EventHandle start = must(gpu().create_event(device, false));
+  EventHandle end = must(gpu().create_event(device, true));
+  DeviceAddress memory = must(gpu().allocate(device, Bytes{1 << 20}));
+  void* host = must(gpu().allocate_pinned(device, Bytes{1 << 20}));
+
+  void submit(std::size_t bytes) {
+    must(gpu().record(device, start, stream));
+    must(gpu().copy(device, stream, CopyWay::host_to_device, memory, host, bytes));
+    must(gpu().record(device, end, stream));
+  }
+  double seconds(const Timed& from) { return must(gpu().elapsed(device, from.start, end)); }
+};
+
+TEST(Events, OrderAndTimes) {
+  // 4 MiB a second: 64 KiB take 1/64 s, as the fake promises.
+  Timed copy{0};
+  std::memset(copy.host, 3, 1 << 20);
+  copy.submit(1 << 16);
+  must(gpu().wait_for_event(0, copy.end));
+  EXPECT_GE(copy.seconds(copy), 0.99 / 64);
+  EXPECT_LE(must(gpu().elapsed(0, copy.end, copy.start)), 0.0);
+
+  // What waits for an event starts after it.
+  Timed other{0};
+  std::memset(other.host, 3, 1 << 20);
+  copy.submit(1 << 16);
+  must(gpu().stream_waits(0, other.stream, copy.end));
+  other.submit(1 << 10);
+  must(gpu().wait_for_stream(0, other.stream));
+  EXPECT_GE(must(gpu().elapsed(0, copy.end, other.start)), 0.0);
+  must(gpu().destroy_event(0, copy.end));
+  must(gpu().destroy_event(0, other.start));
+}
+
+TEST(Events, NotYet) {
+  Timed copy{0};
+  const Error never = refused(gpu().elapsed(0, copy.start, copy.end));
+  EXPECT_EQ(never.message, "cuEventElapsedTime: CUDA_ERROR_INVALID_HANDLE (400)");
+  must(gpu().wait_for_event(0, copy.end));  // nobody waits for what was never recorded
+}
+
+TEST(Events, SerialNeverOverlaps) {
+  // Queued crosswise by two threads; of two copies one begins when the other has ended.
+  Timed first{0}, second{0};
+  std::memset(first.host, 3, 1 << 20);
+  std::memset(second.host, 3, 1 << 20);
+  for (int round = 0; round < 5; ++round) {
+    std::thread beside([&] { second.submit(1 << 14); });
+    first.submit(1 << 14);
+    beside.join();
+    must(gpu().wait_for_stream(0, first.stream));
+    must(gpu().wait_for_stream(0, second.stream));
+    const double second_after_first = must(gpu().elapsed(0, first.end, second.start));
+    const double first_after_second = must(gpu().elapsed(0, second.end, first.start));
+    EXPECT_TRUE(second_after_first >= 0 || first_after_second >= 0)
+        << second_after_first << " " << first_after_second;
+  }
+}
+
+TEST(Failure, OnceOnly) {
+  // A code that says nothing of the device: the next call is served.
+  std::vector<unsigned char> memory(4096);
+  const Error planted = refused(gpu().pin(0, memory.data(), memory.size(), false));
+  EXPECT_EQ(planted.kind, ErrorKind::permission);
+  EXPECT_EQ(planted.message, "cuMemHostRegister: CUDA_ERROR_NOT_PERMITTED (800)");
+  must(gpu().pin(0, memory.data(), memory.size(), false));
+}
+
+TEST(Failure, LostDevice) {
+  const auto source = pattern(4096);
+  const StreamHandle stream = must(gpu().create_stream(0));
+  const DeviceAddress memory = must(gpu().allocate(0, Bytes{4096}));
+  const auto copy = [&] {
+    return gpu().copy(0, stream, CopyWay::host_to_device, memory,
+                      const_cast<unsigned char*>(source.data()), source.size());
+  };
+  must(copy());
+  const Error lost = refused(copy());
+  EXPECT_EQ(lost.kind, ErrorKind::io);
+  EXPECT_EQ(lost.message, "cuMemcpyHtoDAsync: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  EXPECT_THAT(lost.hint, AllOf(HasSubstr("xid"), HasSubstr("nvidia-smi")));
+  const Error still = refused(gpu().allocate(0, Bytes{64}));
+  EXPECT_EQ(still.kind, ErrorKind::io);
+  EXPECT_EQ(still.message, "cuMemAlloc: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  EXPECT_EQ(refused(gpu().wait_for_stream(0, stream)).kind, ErrorKind::io);
+  round_trip(1, true, 1);  // the other one goes on
+}
+
+TEST(Failure, OfTheContext) {
+  EXPECT_EQ(refused(gpu().allocate(0, Bytes{64})).message,
+            "cuDevicePrimaryCtxRetain: CUDA_ERROR_DEVICE_UNAVAILABLE (46)");
+  must(gpu().allocate(0, Bytes{64}));  // it is asked for again
+}
+
+TEST(Kernels, ByName) {
+  const std::string ptx = ".version 7.0\n";
+  const FunctionHandle chase = must(gpu().function(0, ptx, "numatlas_chase"));
+  const FunctionHandle copy = must(gpu().function(0, ptx, "numatlas_copy"));
+  EXPECT_EQ(must(gpu().function(0, ptx, "numatlas_chase")), chase);
+  const StreamHandle stream = must(gpu().create_stream(0));
+  std::uint64_t chain[] = {16, 0, 24, 8};  // 0 -> 16 -> 24 -> 8 -> 0
+  std::uint64_t base = reinterpret_cast<std::uintptr_t>(chain), start = 0, loads = 6, end = 99;
+  std::uint64_t out = reinterpret_cast<std::uintptr_t>(&end);
+  void* arguments[] = {&base, &start, &loads, &out};
+  must(gpu().launch(0, stream, chase, 1, 1, arguments));
+  loads = 0;  // taken at the call
+  must(gpu().wait_for_stream(0, stream));
+  EXPECT_EQ(end, 24U);
+  std::uint64_t target[4] = {};
+  std::uint64_t to = reinterpret_cast<std::uintptr_t>(target), words = 2;
+  void* of_copy[] = {&to, &base, &words};
+  must(gpu().launch(0, stream, copy, 2, 32, of_copy));
+  must(gpu().wait_for_stream(0, stream));
+  EXPECT_EQ(std::memcmp(target, chain, sizeof chain), 0);
+
+  const Error unknown = refused(gpu().function(0, ptx, "numatlas_nothing"));
+  EXPECT_EQ(unknown.message, "cuModuleGetFunction: CUDA_ERROR_NOT_FOUND (500): numatlas_nothing");
+  const Error no_ptx = refused(gpu().function(0, "not PTX", "numatlas_chase"));
+  EXPECT_THAT(no_ptx.message, StartsWith("cuModuleLoadData: "));
+}
+
+TEST(Kernels, CompiledOnce) {
+  const std::string ptx = ".version 7.0\n";
+  must(gpu().function(0, ptx, "numatlas_chase"));
+  must(gpu().function(0, ptx, "numatlas_copy"));
+  must(gpu().function(1, ptx, "numatlas_copy"));
+  const char* const name = std::getenv("NUMATLAS_FAKE_CUDA_LOG");
+  ASSERT_NE(name, nullptr);
+  std::ifstream log(name);
+  int loads = 0, contexts = 0;
+  for (std::string line; std::getline(log, line);) {
+    loads += line == "cuModuleLoadData" ? 1 : 0;
+    contexts += line.starts_with("cuDevicePrimaryCtxRetain ") ? 1 : 0;
+  }
+  EXPECT_EQ(loads, 2);
+  EXPECT_EQ(contexts, 2);
+}
+
+TEST(Features, OldDriver) {
+  round_trip(0, true, 1);
+  std::vector<unsigned char> memory(64);
+  for (const Error& error :
+       {refused(gpu().allocate_managed(0, Bytes{64})), refused(gpu().can_reach_peer(0, 1)),
+        refused(gpu().reach_peer(0, 1)), refused(gpu().function(0, ".version 7.0", "f")),
+        refused(gpu().launch(0, nullptr, nullptr, 1, 1, nullptr)),
+        refused(gpu().copy_between(0, nullptr, 1, 0, 0, 0, 1)),
+        refused(gpu().mapped_address(0, memory.data()))}) {
+    EXPECT_EQ(error.kind, ErrorKind::unavailable) << error.message;
+    EXPECT_THAT(error.message, StartsWith("the CUDA driver has no cu"));
+  }
+}
+
+}  // namespace
+}  // namespace numatlas

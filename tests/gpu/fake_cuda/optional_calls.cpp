@@ -1,0 +1,131 @@
+// What old drivers do not have: a second library is built without this file.
+#include <cstring>
+
+#include "fake.h"
+#include "queue.h"
+
+using fake::Address;
+using fake::Device;
+using fake::Function;
+using fake::Operation;
+using fake::Stream;
+
+extern "C" __attribute__((visibility("default"))) int cuMemAlloc_v2(Address*, std::size_t);
+
+FAKE_CUDA cuMemHostGetDevicePointer_v2(Address* address, void* start, unsigned) {
+  if (const int code = fake::begin("cuMemHostGetDevicePointer", "", true)) return code;
+  if (!fake::pinned().holds(start, 1)) return fake::invalid_value;
+  *address = reinterpret_cast<std::uintptr_t>(start);
+  return 0;
+}
+
+FAKE_CUDA cuMemAllocManaged(Address* address, std::size_t bytes, unsigned) {
+  if (const int code = fake::begin("cuMemAllocManaged", "bytes=" + std::to_string(bytes), true)) {
+    return code;
+  }
+  return cuMemAlloc_v2(address, bytes);
+}
+
+FAKE_CUDA cuMemcpyPeerAsync(Address to, void* to_context, Address from, void* from_context,
+                            std::size_t bytes, void* stream) {
+  if (to_context == nullptr || from_context == nullptr) return fake::invalid_context;
+  return fake::copy_to_peer(*static_cast<Device*>(to_context), to,
+                            *static_cast<Device*>(from_context), from, bytes, stream);
+}
+
+FAKE_CUDA cuDeviceCanAccessPeer(int* can, int device, int peer) {
+  const std::string text = "device=" + std::to_string(device) + " peer=" + std::to_string(peer);
+  *can = device != peer ? 1 : 0;
+  return fake::begin("cuDeviceCanAccessPeer", text, false);
+}
+
+FAKE_CUDA cuCtxEnablePeerAccess(void* context, unsigned) {
+  auto* const peer = static_cast<Device*>(context);
+  if (peer == nullptr) return fake::invalid_context;
+  const std::string text = "peer=" + std::to_string(peer->index);
+  if (const int code = fake::begin("cuCtxEnablePeerAccess", text, true)) return code;
+  Device& device = *fake::current();
+  if (&device == peer) return fake::invalid_device;
+  const std::lock_guard lock(device.mutex);
+  return device.peers.insert({peer->index, true}).second ? 0 : fake::peer_already;
+}
+
+FAKE_CUDA cuModuleLoadData(void** module, const void* image) {
+  if (const int code = fake::begin("cuModuleLoadData", "", true)) return code;
+  if (std::strncmp(static_cast<const char*>(image), ".version", 8) != 0) return fake::invalid_image;
+  static int any;
+  *module = &any;
+  return 0;
+}
+
+FAKE_CUDA cuModuleUnload(void*) { return fake::begin("cuModuleUnload", "", true); }
+
+FAKE_CUDA cuModuleGetFunction(void** function, void*, const char* name) {
+  static Function chase{Function::Kind::chase}, copy{Function::Kind::copy};
+  const std::string text = std::string("name=") + name;
+  if (const int code = fake::begin("cuModuleGetFunction", text, true)) return code;
+  const std::string wanted = name;
+  if (wanted != "numatlas_chase" && wanted != "numatlas_copy") return fake::not_found;
+  *function = wanted == "numatlas_chase" ? &chase : &copy;
+  return 0;
+}
+
+namespace {
+
+constexpr Address corrupted = 64;  // how far off a chase ends that is to be wrong
+
+std::uint64_t argument(void** arguments, int index) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, arguments[index], sizeof value);
+  return value;
+}
+
+std::uint64_t load(Address address) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
+  return value;
+}
+
+/// numatlas_chase(base, start_offset, loads, out_address)
+std::function<void()> chase_of(void** arguments) {
+  const Address base = argument(arguments, 0), start = argument(arguments, 1);
+  const std::uint64_t loads = argument(arguments, 2);
+  const Address out = argument(arguments, 3);
+  return [=] {
+    std::uint64_t offset = start;
+    for (std::uint64_t each = 0; each < loads; ++each) offset = load(base + offset);
+    if (fake::settings().corrupt) offset ^= corrupted;
+    std::memcpy(reinterpret_cast<void*>(out), &offset, sizeof offset);
+  };
+}
+
+/// numatlas_copy(destination, source, words_of_16_bytes)
+std::function<void()> copy_of(void** arguments) {
+  constexpr std::size_t word = 16;
+  constexpr unsigned char flip = 16;
+  const Address to = argument(arguments, 0), from = argument(arguments, 1);
+  const std::size_t bytes = argument(arguments, 2) * word;
+  return [=] {
+    std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+    if (fake::settings().corrupt && bytes > 0) {
+      reinterpret_cast<unsigned char*>(to)[bytes / 2] ^= flip;
+    }
+  };
+}
+
+}  // namespace
+
+FAKE_CUDA cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, unsigned threads,
+                         unsigned, unsigned, unsigned, void* handle, void** arguments, void**) {
+  Stream* stream = nullptr;
+  if (const int code = fake::stream_of(handle, stream)) return code;
+  const bool chases = static_cast<Function*>(function)->kind == Function::Kind::chase;
+  const std::string text = "device=" + std::to_string(stream->device.index) +
+                           " stream=" + std::to_string(stream->number) +
+                           " name=" + (chases ? "numatlas_chase" : "numatlas_copy") +
+                           " blocks=" + std::to_string(blocks) +
+                           " threads=" + std::to_string(threads);
+  if (const int code = fake::begin("cuLaunchKernel", text, true)) return code;
+  stream->push({Operation::Kind::copy, chases ? chase_of(arguments) : copy_of(arguments), nullptr});
+  return 0;
+}

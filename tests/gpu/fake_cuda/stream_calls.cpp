@@ -1,0 +1,231 @@
+// Copies, streams and events.
+#include <atomic>
+#include <cstring>
+
+#include "fake.h"
+#include "queue.h"
+
+using fake::Address;
+using fake::Device;
+using fake::Event;
+using fake::Mark;
+using fake::Operation;
+using fake::Stream;
+
+namespace {
+
+/// The bits that each way of copying flips when it is to corrupt: no two undo each other.
+constexpr unsigned char flip_in = 1, flip_out = 2, flip_within = 4, flip_peer = 8;
+
+std::string text_of(const Stream& stream, std::size_t bytes) {
+  return "device=" + std::to_string(stream.device.index) +
+         " stream=" + std::to_string(stream.number) + " bytes=" + std::to_string(bytes);
+}
+
+void copy_bytes(void* to, const void* from, std::size_t bytes, unsigned char flip) {
+  std::memcpy(to, from, bytes);
+  if (fake::settings().corrupt && bytes > 0) static_cast<unsigned char*>(to)[bytes / 2] ^= flip;
+}
+
+void* pointer(Address address) { return reinterpret_cast<void*>(address); }
+
+}  // namespace
+
+namespace fake {
+
+int stream_of(void* handle, Stream*& stream) {
+  Device* const device = current();
+  if (device == nullptr) return invalid_context;
+  stream = static_cast<Stream*>(handle);
+  if (stream == nullptr) {
+    const std::lock_guard lock(device->mutex);
+    if (!device->default_stream) device->default_stream = std::make_unique<Stream>(*device, 0);
+    stream = device->default_stream.get();
+  }
+  return &stream->device == device ? 0 : invalid_handle;
+}
+
+}  // namespace fake
+
+FAKE_CUDA cuMemcpyHtoDAsync_v2(Address to, const void* from, std::size_t bytes, void* handle) {
+  Stream* stream = nullptr;
+  if (const int code = fake::stream_of(handle, stream)) return code;
+  if (const int code = fake::begin("cuMemcpyHtoDAsync", text_of(*stream, bytes), true)) return code;
+  if (!stream->device.holds(to, bytes)) return fake::invalid_value;
+  std::shared_ptr<std::vector<unsigned char>> staged;
+  if (!fake::pinned().holds(from, bytes)) {
+    const auto* const start = static_cast<const unsigned char*>(from);
+    staged = std::make_shared<std::vector<unsigned char>>(start, start + bytes);
+  }
+  stream->push({Operation::Kind::copy,
+                [=] {
+                  copy_bytes(pointer(to), staged ? staged->data() : from, bytes, flip_in);
+                  stream->device.in.pass(bytes);
+                },
+                nullptr});
+  return 0;
+}
+
+FAKE_CUDA cuMemcpyDtoHAsync_v2(void* to, Address from, std::size_t bytes, void* handle) {
+  Stream* stream = nullptr;
+  if (const int code = fake::stream_of(handle, stream)) return code;
+  if (const int code = fake::begin("cuMemcpyDtoHAsync", text_of(*stream, bytes), true)) return code;
+  if (!stream->device.holds(from, bytes)) return fake::invalid_value;
+  stream->push({Operation::Kind::copy,
+                [=] {
+                  copy_bytes(to, pointer(from), bytes, flip_out);
+                  stream->device.out.pass(bytes);
+                },
+                nullptr});
+  if (!fake::pinned().holds(to, bytes)) stream->drain();
+  return 0;
+}
+
+FAKE_CUDA cuMemcpyDtoDAsync_v2(Address to, Address from, std::size_t bytes, void* handle) {
+  Stream* stream = nullptr;
+  if (const int code = fake::stream_of(handle, stream)) return code;
+  if (const int code = fake::begin("cuMemcpyDtoDAsync", text_of(*stream, bytes), true)) return code;
+  if (!stream->device.holds(to, bytes) || !stream->device.holds(from, bytes)) {
+    return fake::invalid_value;
+  }
+  stream->push({Operation::Kind::copy,
+                [=] { copy_bytes(pointer(to), pointer(from), bytes, flip_within); }, nullptr});
+  return 0;
+}
+
+FAKE_CUDA cuMemsetD8Async(Address to, unsigned char byte, std::size_t bytes, void* handle) {
+  Stream* stream = nullptr;
+  if (const int code = fake::stream_of(handle, stream)) return code;
+  if (const int code = fake::begin("cuMemsetD8Async", text_of(*stream, bytes), true)) return code;
+  if (!stream->device.holds(to, bytes)) return fake::invalid_value;
+  stream->push({Operation::Kind::copy, [=] { std::memset(pointer(to), byte, bytes); }, nullptr});
+  return 0;
+}
+
+namespace fake {
+
+int copy_to_peer(Device& to, Address to_address, Device& from, Address from_address,
+                 std::size_t bytes, void* handle) {
+  Stream* stream = nullptr;
+  if (const int code = stream_of(handle, stream)) return code;
+  const std::string text = text_of(*stream, bytes) + " to=" + std::to_string(to.index) +
+                           " from=" + std::to_string(from.index);
+  if (const int code = begin("cuMemcpyPeerAsync", text, true)) return code;
+  if (!to.holds(to_address, bytes) || !from.holds(from_address, bytes)) return invalid_value;
+  stream->push({Operation::Kind::copy,
+                [=, &to, &from] {
+                  copy_bytes(pointer(to_address), pointer(from_address), bytes, flip_peer);
+                  from.out.pass(bytes);
+                  to.in.pass(bytes);
+                },
+                nullptr});
+  return 0;
+}
+
+}  // namespace fake
+
+FAKE_CUDA cuStreamCreate(void** handle, unsigned flags) {
+  static std::atomic<int> made{0};
+  const std::string text = "flags=" + std::to_string(flags);
+  if (const int code = fake::begin("cuStreamCreate", text, true)) return code;
+  Device& device = *fake::current();
+  auto* const stream = new Stream(device, ++made);
+  const std::lock_guard lock(device.mutex);
+  device.streams.push_back(stream);
+  *handle = stream;
+  return 0;
+}
+
+FAKE_CUDA cuStreamDestroy_v2(void* handle) {
+  Stream* stream = nullptr;
+  if (const int code = fake::stream_of(handle, stream)) return code;
+  // Of a lost device as well: nothing leaks.
+  const int code = fake::begin("cuStreamDestroy", text_of(*stream, 0), true);
+  if (handle == nullptr) return fake::invalid_handle;
+  {
+    const std::lock_guard lock(stream->device.mutex);
+    std::erase(stream->device.streams, stream);
+  }
+  delete stream;
+  return code;
+}
+
+FAKE_CUDA cuStreamSynchronize(void* handle) {
+  Stream* stream = nullptr;
+  if (const int code = fake::stream_of(handle, stream)) return code;
+  if (const int code = fake::begin("cuStreamSynchronize", text_of(*stream, 0), true)) return code;
+  stream->drain();
+  return stream->device.lost;
+}
+
+FAKE_CUDA cuStreamWaitEvent(void* handle, void* event_handle, unsigned) {
+  Stream* stream = nullptr;
+  if (const int code = fake::stream_of(handle, stream)) return code;
+  auto& event = *static_cast<Event*>(event_handle);
+  const std::string text = text_of(*stream, 0) + " event=" + std::to_string(event.number);
+  if (const int code = fake::begin("cuStreamWaitEvent", text, true)) return code;
+  const std::lock_guard lock(event.mutex);
+  // An event that was never recorded is waited for by nobody.
+  if (event.last) stream->push({Operation::Kind::wait, nullptr, event.last});
+  return 0;
+}
+
+FAKE_CUDA cuEventCreate(void** handle, unsigned flags) {
+  static std::atomic<int> made{0};
+  const std::string text = "flags=" + std::to_string(flags);
+  if (const int code = fake::begin("cuEventCreate", text, true)) return code;
+  auto* const event = new Event;
+  event->number = ++made;
+  *handle = event;
+  return 0;
+}
+
+FAKE_CUDA cuEventDestroy_v2(void* handle) {
+  auto* const event = static_cast<Event*>(handle);
+  const int code = fake::begin("cuEventDestroy", "event=" + std::to_string(event->number), true);
+  delete event;
+  return code;
+}
+
+FAKE_CUDA cuEventRecord(void* handle, void* stream_handle) {
+  Stream* stream = nullptr;
+  if (const int code = fake::stream_of(stream_handle, stream)) return code;
+  auto& event = *static_cast<Event*>(handle);
+  const std::string text = text_of(*stream, 0) + " event=" + std::to_string(event.number);
+  if (const int code = fake::begin("cuEventRecord", text, true)) return code;
+  const auto mark = std::make_shared<Mark>();
+  {
+    const std::lock_guard lock(event.mutex);
+    event.last = mark;
+  }
+  stream->push({Operation::Kind::mark, [mark] { mark->set(fake::now()); }, nullptr});
+  return 0;
+}
+
+FAKE_CUDA cuEventSynchronize(void* handle) {
+  auto& event = *static_cast<Event*>(handle);
+  const std::string text = "event=" + std::to_string(event.number);
+  if (const int code = fake::begin("cuEventSynchronize", text, true)) return code;
+  std::shared_ptr<Mark> last;
+  {
+    const std::lock_guard lock(event.mutex);
+    last = event.last;
+  }
+  if (last) last->wait();
+  return 0;
+}
+
+FAKE_CUDA cuEventElapsedTime(float* milliseconds, void* start_handle, void* end_handle) {
+  if (const int code = fake::begin("cuEventElapsedTime", "", true)) return code;
+  std::int64_t times[2] = {};
+  int at = 0;
+  for (void* handle : {start_handle, end_handle}) {
+    auto& event = *static_cast<Event*>(handle);
+    const std::lock_guard lock(event.mutex);
+    if (!event.last) return fake::invalid_handle;
+    if (!event.last->is_set()) return fake::not_ready;
+    times[at++] = event.last->time();
+  }
+  *milliseconds = static_cast<float>(static_cast<double>(times[1] - times[0]) * 1e-6);
+  return 0;
+}
