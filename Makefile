@@ -25,6 +25,7 @@ install: all
 
 clean:
 	rm -rf build/release
+	rm -f build/benchmark
 	find . -maxdepth 1 -type l -name 'numa_*' -delete
 
 .PHONY: all run test install clean

@@ -10,8 +10,18 @@ foreach(program numatlas ${legacy})
   endif()
 endforeach()
 
-install(PROGRAMS scripts/orchestrator/wrapper_numa.sh
+install(PROGRAMS scripts/orchestrator/wrapper_numa.sh scripts/interleave_scripts.sh
+                 scripts/weighted_interleave_scripts.sh
         DESTINATION ${CMAKE_INSTALL_DATADIR}/numatlas OPTIONAL)
+# numa-gpu-xfer-bench's `benchmark`: too common a name for the folder of all programs.
+if(TARGET numa_gpu_xfer_bench)
+  file(RELATIVE_PATH to_programs ${CMAKE_INSTALL_FULL_DATADIR}/numatlas ${CMAKE_INSTALL_FULL_BINDIR})
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/installed)
+  file(CREATE_LINK ${to_programs}/numa_gpu_xfer_bench ${PROJECT_BINARY_DIR}/installed/benchmark
+       SYMBOLIC)
+  install(FILES ${PROJECT_BINARY_DIR}/installed/benchmark
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/numatlas)
+endif()
 
 # Manual pages carry the version of VERSION.
 file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.1.in)

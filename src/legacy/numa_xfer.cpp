@@ -1,7 +1,6 @@
 #include "legacy/numa_xfer.h"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <limits>
 
 #include <fmt/format.h>
@@ -41,16 +40,6 @@ void declare(CLI::App& app, Words& words) {
       ->required();
   option("--num_threads", words.threads, "threads")->type_name("N")->capture_default_str();
   app.footer("\n`numatlas copy` measures the same with more options. man numa_numa_xfer_bench");
-}
-
-template <class T>
-Expected<T> whole(const std::string& text, const char* option, T most) {
-  T value{};
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code == std::errc{} && end == text.data() + text.size() && value > 0 && value <= most)
-    return value;
-  return fail(ErrorKind::usage,
-              fmt::format("{}: '{}' is not a whole number from 1 to {}", option, text, most));
 }
 
 Expected<std::string> nodes(const std::string& text, const char* option) {

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "benchmarks/parse.h"
 #include "benchmarks/runner.h"
@@ -42,6 +45,17 @@ Expected<void> run_with_notes(const ParsedRun& parsed, Comm& comm, RunHooks hook
 /// Error (usage) when there are several ranks, the same on each: for a program whose threads
 /// measure without ranks, and would do so beside each other.
 Expected<void> check_one_task(const Comm& comm);
+
+/// A whole number from 1 to `most`; the error (usage) names the option.
+template <class T>
+Expected<T> whole(const std::string& text, const char* option, T most) {
+  T value{};
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code == std::errc{} && end == text.data() + text.size() && value > 0 && value <= most)
+    return value;
+  return fail(ErrorKind::usage,
+              fmt::format("{}: '{}' is not a whole number from 1 to {}", option, text, most));
+}
 
 /// For tests: the placement of a recorded machine, as `numatlas exec` hands it on there
 /// (NUMATLAS_TEST_MACHINE, _CPUS, _MEMORY); empty unless the null engine is asked for.

@@ -31,6 +31,10 @@ std::string list_of(const std::vector<int>& gpus) {
 
 }  // namespace
 
+std::uint64_t copies_a_step(Bytes size) {
+  return std::max<std::uint64_t>(1, timed_bytes / std::max<std::uint64_t>(1, size.value));
+}
+
 const Gpu* find_gpu(const Machine& machine, int index) {
   for (const Gpu& gpu : machine.gpus) {
     if (gpu.index == index) return &gpu;
@@ -132,7 +136,7 @@ Flow TransferPlan::copy_flow(int worker, int from, int to, const Case& now,
   work.pinning = now.pinning;
   work.depth = now.depth;
   work.bytes = now.size;
-  if (now.depth != 1) work.copies = std::max<std::uint64_t>(1, timed_bytes / now.size.value);
+  if (now.depth != 1) work.copies = copies_a_step(now.size);
   const auto region = [&](int gpu) {
     Region side;
     side.bytes = now.size;

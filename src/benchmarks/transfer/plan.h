@@ -52,6 +52,9 @@ class TransferPlan {
   std::vector<PlannedScenario> plan_;
 };
 
+/// Copies of that size that are timed as one.
+std::uint64_t copies_a_step(Bytes size);
+
 /// GPU number `index` of a machine; nullptr where it has none.
 const Gpu* find_gpu(const Machine& machine, int index);
 

@@ -1,0 +1,416 @@
+#include "legacy/gpu_sweep.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "base/say.h"
+#include "base/signals.h"
+#include "base/size_list.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "engine/agreement.h"
+#include "gpu/runtime.h"
+#include "placement/system_weights.h"
+#include "report/csv.h"
+#include "report/file.h"
+
+namespace numatlas::legacy {
+namespace {
+
+constexpr const char* sweep_name = "numa_gpu_xfer_sweep";
+
+// What the scripts of the original sweep; node 3 is the CXL memory of their machine.
+constexpr const char* usual_nodes = "0;0,1;3;0,3";
+constexpr const char* usual_sizes = "1KiB-2GiB";
+constexpr const char* usual_weighted_nodes = "0,3";
+constexpr const char* usual_weighted_sizes = "4KiB-2GiB";
+constexpr const char* usual_weights = "1,1;1,2;1,3;1,4";
+
+/// How it says what `numatlas transfer` and `weights` say.
+const Wording sweep_wording{
+    {"ask for less, or add --skip-too-large to measure the sizes that fit", "ask for less"},
+    {"ask for less with --size, or for fewer workers with --cpus", "ask for less"},
+    {": ask for more with --threads", ""},
+    {"--apply", "--kernel-weights"},
+    {"--gpus", "--ngpus"},
+    {"--size", "--sizes"},
+    {"--memory", "--nodes"}};
+
+struct SweepOptions {
+  SweepLists lists{"1,2", "", "", ""};
+  std::string iterations = "100", pin = "1", time, json;
+  bool weighted = false, kernel_weights = false, strict = false, quiet = false;
+};
+
+void declare_gpu_sweep(CLI::App& app, SweepOptions& options) {
+  app.name(sweep_name);
+  const auto text = [&](const char* name, std::string& value, const char* type, const char* what) {
+    return refuse_empty(app.add_option(name, value, what))->type_name(type);
+  };
+  text("--ngpus", options.lists.gpus, "LIST", "numbers of GPUs, all of each at the same time")
+      ->capture_default_str();
+  text("--nodes", options.lists.nodes, "LISTS",
+       "nodes to interleave the memory over, lists apart by ; (default: 0;0,1;3;0,3, with weights "
+       "0,3)");
+  text("--sizes", options.lists.sizes, "SIZES",
+       "of a copy: powers of two in a range, or a list; bare numbers are MiB (default: 1KiB-2GiB, "
+       "with weights 4KiB-2GiB)");
+  app.add_flag("--weighted", options.weighted, "interleave with weights");
+  text("--weights", options.lists.weights, "LISTS",
+       "a weight a node, lists apart by ; implies --weighted (its default: 1,1;1,2;1,3;1,4)");
+  app.add_flag("--kernel-weights", options.kernel_weights,
+               "with weights: also set them system-wide for their rows, and put the old ones back, "
+               "however the program ends (root)");
+  text("--iterations", options.iterations, "N", "copies of each GPU and direction at least")
+      ->capture_default_str();
+  text("--pin_memory", options.pin, "0|1", "whether the host's memory is pinned")
+      ->capture_default_str();
+  text("--time", options.time, "TIME",
+       "cap on measuring each direction of a row (default: what its copies would take at 1 GB/s, "
+       "at least 2 s)");
+  text("--json", options.json, "FILE", "also write the whole report of each row, without samples");
+  app.add_flag("--strict", options.strict,
+               "memory that is not where it was asked for is a failure, not a warning");
+  app.add_flag("-q,--quiet", options.quiet, "no progress on standard error");
+  app.footer(
+      "\nCSV on standard output, a row as soon as it is measured. A row that this machine does not "
+      "have\nsays why; the exit code is then that of the first such row. man numa_gpu_xfer_sweep");
+}
+
+/// Texts apart by semicolons, trimmed.
+std::vector<std::string> lists_in(const std::string& text) {
+  std::vector<std::string> lists;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(';', at), text.size());
+    lists.emplace_back(trim(std::string_view(text).substr(at, end - at)));
+    at = end + 1;
+  }
+  return lists;
+}
+
+Expected<std::vector<int>> numbers_in(const std::string& text, const char* option) {
+  const auto numbers = parse_ordered_list(text);
+  if (numbers && !numbers->empty()) return *numbers;
+  return fail(ErrorKind::usage,
+              fmt::format("{}: '{}' is no list of numbers such as 0,1", option, text));
+}
+
+Expected<void> check_nodes_and_weights(const std::string& nodes, const std::string& weights) {
+  const auto all = numbers_in(nodes, "--nodes");
+  if (!all) return fail(all.error());
+  if (std::set<int>(all->begin(), all->end()).size() != all->size()) {
+    return fail(ErrorKind::usage, fmt::format("--nodes: '{}' names a node twice", nodes));
+  }
+  if (weights.empty()) return {};
+  const auto each = numbers_in(weights, "--weights");
+  if (!each) return fail(each.error());
+  if (each->size() != all->size()) {
+    return fail(ErrorKind::usage,
+                fmt::format("--weights: '{}' are {} weights, and the nodes '{}' are {}", weights,
+                            each->size(), nodes, all->size()),
+                "name a weight a node, in their order");
+  }
+  for (int weight : *each) {
+    // As the kernel's.
+    if (weight >= 1 && weight <= 255) continue;
+    return fail(ErrorKind::usage,
+                fmt::format("--weights: {} is not a weight from 1 to 255", weight));
+  }
+  return {};
+}
+
+/// The --sizes, of any number of bytes.
+Expected<std::vector<Bytes>> sizes_in(const std::string& text) {
+  auto sizes = parse_sizes(text);
+  if (!sizes) return fail(renamed(sizes.error(), "--size", "--sizes"));
+  return sizes;
+}
+
+Expected<SweepOptions> completed(SweepOptions options) {
+  options.weighted = options.weighted || !options.lists.weights.empty();
+  SweepLists& lists = options.lists;
+  if (options.weighted && lists.weights.empty()) lists.weights = usual_weights;
+  if (lists.nodes.empty()) lists.nodes = options.weighted ? usual_weighted_nodes : usual_nodes;
+  if (lists.sizes.empty()) lists.sizes = options.weighted ? usual_weighted_sizes : usual_sizes;
+  if (options.kernel_weights && !options.weighted)
+    return fail(ErrorKind::usage, "--kernel-weights: there are no weights to set", "add --weights");
+  return options;
+}
+
+/// Scripted runs leave the system's weights alone, but for tests.
+bool sets_nothing() {
+  const char* engine = std::getenv("NUMATLAS_ENGINE");
+  return engine != nullptr && std::string(engine) == "null" &&
+         std::getenv("NUMATLAS_TEST_WEIGHTS") == nullptr;
+}
+
+class Sweep {
+ public:
+  Sweep(const SweepOptions& options, std::vector<SweepRow> rows, GpuXfer common)
+      : options_(options), rows_(std::move(rows)), common_(std::move(common)) {}
+
+  Expected<void> operator()(Comm& comm);
+
+ private:
+  Expected<void> get_ready(Comm& comm) const;
+  Expected<void> set_weights(const SweepRow& row);
+  Expected<void> put_weights_back();
+  Expected<void> measure(const SweepRow& row, Comm& comm);
+  Expected<void> print(const SweepRow& row, const GpuXfer& asked, const RunReport& report,
+                       const std::optional<Error>& problem);
+  void say_notes(const RunReport& report, const GpuXfer& asked);
+  Expected<void> save() const;
+
+  const SweepOptions& options_;
+  std::vector<SweepRow> rows_;
+  GpuXfer common_;  ///< what is alike in all rows
+  std::optional<SystemWeights> weights_;
+  std::optional<Error> weights_problem_;  ///< why they are not set for these rows
+  std::string weights_of_;                ///< nodes and weights that weights_ is for
+  std::set<std::string> said_;
+  nlohmann::json reports_ = nlohmann::json::array();
+  std::optional<Error> first_failure_;
+  std::size_t failures_ = 0;
+};
+
+/// What would be the same for every row.
+Expected<void> Sweep::get_ready(Comm& comm) const {
+  if (auto one = check_one_task(comm); !one) return one;
+  if (!options_.json.empty()) {
+    if (auto can = check_writable(options_.json, "--json"); !can) return can;
+  }
+  const char* engine = std::getenv("NUMATLAS_ENGINE");
+  const bool scripted = engine != nullptr && std::string(engine) == "null";
+  if (!scripted) {
+    if (auto gpu = find_device(0); !gpu) return fail(gpu.error());
+  }
+  if (!options_.kernel_weights) return {};
+  if (sets_nothing()) {
+    return fail(ErrorKind::usage, "--kernel-weights: nothing is measured, so nothing is set",
+                "leave it out");
+  }
+  const auto repaired = repair_system_weights();
+  if (!repaired) return fail(repaired.error());
+  if (!repaired->empty()) {
+    say(
+        fmt::format("{}: a killed run had left its weights set system-wide; they were put back: "
+                    "{}\n",
+                    sweep_name, *repaired));
+  }
+  return check_system_weights();
+}
+
+/// Rows of the same nodes and weights share them.
+Expected<void> Sweep::set_weights(const SweepRow& row) {
+  const std::string wanted = memory_of_row(row);
+  if (!options_.kernel_weights || wanted == weights_of_) return {};
+  if (auto back = put_weights_back(); !back) return back;
+  weights_of_ = wanted;
+  auto set = SystemWeights::set(weights_of_row(row));
+  weights_problem_ = set ? std::nullopt : std::optional(set.error());
+  if (set) weights_.emplace(*std::move(set));
+  return {};
+}
+
+Expected<void> Sweep::put_weights_back() {
+  if (!weights_) return {};
+  auto restored = weights_->restore();
+  weights_.reset();
+  return restored;
+}
+
+Expected<void> Sweep::operator()(Comm& comm) {
+  if (auto ready = get_ready(comm); !ready) return ready;
+  if (auto head = write_stdout(sweep_head(options_.weighted)); !head) return head;
+  Expected<void> done;
+  for (const SweepRow& row : rows_) {
+    done = stop_requested() ? fail(ErrorKind::interrupted, "interrupted") : set_weights(row);
+    if (done) done = measure(row, comm);
+    if (!done) break;
+  }
+  const auto back = put_weights_back();
+  const auto saved = save();
+  if (!done) return done;
+  if (!back) return back;
+  if (!saved || !first_failure_) return saved;
+  return fail(first_failure_->kind,
+              fmt::format("{} of {} rows failed; the first: {}", failures_, rows_.size(),
+                          first_failure_->message),
+              first_failure_->hint);
+}
+
+/// Prints the row, whatever became of it. Errors end the sweep: a stop, or nowhere to write.
+Expected<void> Sweep::measure(const SweepRow& row, Comm& comm) {
+  GpuXfer asked = common_;
+  asked.gpus = row.gpus;
+  asked.bytes = row.size;
+  asked.memory = memory_of_row(row);
+  RunReport report;
+  if (weights_problem_) return print(row, asked, report, weights_problem_);
+  const auto parsed = transfer_run(asked);
+  if (!parsed) return print(row, asked, report, parsed.error());
+  RunHooks hooks;
+  hooks.table = [](const RunReport&) { return std::string(); };
+  hooks.save = [&](const RunReport& now) -> Expected<void> {
+    report = now;
+    return {};
+  };
+  const auto ran = run_benchmark(*parsed->benchmark, parsed->options, comm, hooks);
+  if (!ran && ran.error().kind == ErrorKind::interrupted) return fail(ran.error());
+  return print(row, asked, report, error_of(ran));
+}
+
+Expected<void> Sweep::print(const SweepRow& row, const GpuXfer& asked, const RunReport& report,
+                            const std::optional<Error>& problem) {
+  say_notes(report, asked);
+  const auto figures = [&](const char* direction) {
+    GpuXferFigures now = figures_of(report, asked, direction);
+    const bool known = std::any_of(
+        report.scenarios.begin(), report.scenarios.end(),
+        [&](const ScenarioResult& point) { return label_of(point, "direction") == direction; });
+    if (!known && problem) now.problem = problem->message;
+    now.problem = in_its_words(now.problem, sweep_wording);
+    return now;
+  };
+  const GpuXferFigures read = figures("h2d"), write = figures("d2h");
+  const std::string& reason = read.problem.empty() ? write.problem : read.problem;
+  if (!reason.empty()) {
+    ++failures_;
+    if (!first_failure_)
+      first_failure_ = problem.value_or(Error{ErrorKind::unavailable, reason, ""});
+  }
+  if (!options_.json.empty()) {
+    nlohmann::json value{{"ngpus", row.gpus},      {"numa_nodes", row.nodes},
+                         {"numa_weight", nullptr}, {"access_size_bytes", row.size.value},
+                         {"error", nullptr},       {"report", nullptr}};
+    if (!row.weights.empty()) value["numa_weight"] = row.weights;
+    if (!reason.empty()) value["error"] = reason;
+    if (!report.scenarios.empty()) value["report"] = to_json(report);
+    reports_.push_back(std::move(value));
+  }
+  return write_stdout(sweep_line(row, read, write));
+}
+
+/// What rows before have said is not said again.
+void Sweep::say_notes(const RunReport& report, const GpuXfer& asked) {
+  std::string text;
+  for (const std::string& note : gpu_xfer_notes(report, asked)) {
+    if (said_.insert(note).second) text += note + "\n";
+  }
+  if (!text.empty()) say(in_its_words(text, sweep_wording));
+}
+
+Expected<void> Sweep::save() const {
+  if (options_.json.empty()) return {};
+  const nlohmann::json all{{"program", sweep_name}, {"version", version}, {"rows", reports_}};
+  // As reports are written: what is no UTF-8 in a file's name is replaced.
+  return write_whole(options_.json,
+                     all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
+                     "--json");
+}
+
+Expected<GpuXfer> common_of(const SweepOptions& options) {
+  GpuXfer common;
+  const auto iterations =
+      whole<int>(options.iterations, "--iterations", std::numeric_limits<int>::max());
+  if (!iterations) return fail(iterations.error());
+  const auto pinned = read_pin_memory(options.pin);
+  if (!pinned) return fail(pinned.error());
+  common.iterations = *iterations;
+  common.pinned = *pinned;
+  common.directions = {"h2d", "d2h"};
+  common.words = {"--no-samples"};
+  if (options.strict) common.words.emplace_back("--strict");
+  // On a terminal the rows are the progress, and a bar would stand among them.
+  if (options.quiet || isatty(STDOUT_FILENO) == 1) common.words.emplace_back("--quiet");
+  if (!options.time.empty()) {
+    const auto time = parse_duration(options.time);
+    if (!time) return fail(time.error().kind, "--time: " + time.error().message, time.error().hint);
+    common.time = *time;
+  }
+  return common;
+}
+
+std::string cells_text(const GpuXferFigures& figures) {
+  if (figures.problem.empty()) return ms_text(figures.copy_ms) + "," + gib_text(figures.gib_second);
+  return csv_field("failed: " + figures.problem) + ",failed";
+}
+
+}  // namespace
+
+Expected<std::vector<SweepRow>> sweep_rows(const SweepLists& lists) {
+  const auto gpus = numbers_in(lists.gpus, "--ngpus");
+  if (!gpus) return fail(gpus.error());
+  for (int number : *gpus) {
+    if (number < 1) return fail(ErrorKind::usage, "--ngpus: 0 GPUs copy nothing");
+  }
+  const auto sizes = sizes_in(lists.sizes);
+  if (!sizes) return fail(sizes.error());
+  std::vector<SweepRow> rows;
+  for (int number : *gpus) {
+    for (const std::string& nodes : lists_in(lists.nodes)) {
+      for (const std::string& weights : lists_in(lists.weights)) {
+        if (auto fits = check_nodes_and_weights(nodes, weights); !fits) return fail(fits.error());
+        for (Bytes size : *sizes) rows.push_back({number, nodes, weights, size});
+      }
+    }
+  }
+  return rows;
+}
+
+WeightedNodes weights_of_row(const SweepRow& row) {
+  const std::vector<int> nodes = *parse_ordered_list(row.nodes);
+  const std::vector<int> weights = *parse_ordered_list(row.weights);
+  WeightedNodes both;
+  for (std::size_t i = 0; i < nodes.size(); ++i) both.emplace_back(NodeId{nodes[i]}, weights[i]);
+  return both;
+}
+
+std::string memory_of_row(const SweepRow& row) {
+  if (row.weights.empty()) return "interleave:" + row.nodes;
+  std::string text;
+  for (const auto& [node, weight] : weights_of_row(row))
+    text += fmt::format("{}{}={}", text.empty() ? "weighted:" : ",", node.value, weight);
+  return text;
+}
+
+std::string sweep_head(bool weighted) {
+  return fmt::format(
+      "ngpus,numa_nodes,{}access_size(bytes),read_latency(ms),read_bw(gib/s),write_latency(ms),"
+      "write_bw(gib/s)\n",
+      weighted ? "numa_weight," : "");
+}
+
+std::string sweep_line(const SweepRow& row, const GpuXferFigures& read,
+                       const GpuXferFigures& write) {
+  // The original's scripts quote them always.
+  const std::string weights = row.weights.empty() ? "" : fmt::format("\"{}\",", row.weights);
+  return fmt::format("{},\"{}\",{}{},{},{}\n", row.gpus, row.nodes, weights, row.size.value,
+                     cells_text(read), cells_text(write));
+}
+
+int gpu_sweep(const std::vector<std::string>& words) {
+  CLI::App app("Copies between GPUs and interleaved memory: a table over GPUs, nodes and sizes.");
+  SweepOptions given;
+  declare_gpu_sweep(app, given);
+  if (const auto ended = parse_program(app, words)) return *ended;
+  const auto options = completed(given);
+  if (!options) return end_with_error(options.error());
+  auto rows = sweep_rows(options->lists);
+  if (!rows) return end_with_error(rows.error());
+  auto common = common_of(*options);
+  if (!common) return end_with_error(common.error());
+  Sweep sweep(*options, *std::move(rows), *std::move(common));
+  return run_on_ranks(sweep_wording, [&](Comm& comm) { return sweep(comm); });
+}
+
+}  // namespace numatlas::legacy

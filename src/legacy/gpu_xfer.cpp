@@ -1,0 +1,265 @@
+#include "legacy/gpu_xfer.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/say.h"
+#include "benchmarks/transfer/plan.h"
+
+namespace numatlas::legacy {
+namespace {
+
+/// How it says what `numatlas transfer` says.
+const Wording gpu_wording{
+    {"ask for less, or add --skip-too-large to measure the sizes that fit", "ask for less"},
+    {"ask for less with --size, or for fewer workers with --cpus", "ask for less"},
+    {": ask for more with --threads", ""},
+    {"--gpus", "--ngpus"},
+    {"--size", "--benchmark_bytes"}};
+
+// What the original rounds up to.
+constexpr std::uint64_t page = 4096;
+// More than any machine has, and little enough that sums over GPUs are right.
+constexpr std::uint64_t most_gpu_bytes = std::uint64_t{1} << 50;
+// Stretches of the common time whose rates are compared: each has a sample.
+constexpr std::uint64_t fewest_samples = 20;
+// Enough runs for figures: how far apart they may be is not what ends them.
+constexpr double any_precision = 1000;
+
+struct GpuWords {
+  std::string gpus, bytes, iterations, operations, pin, time, json;
+  bool strict = false, quiet = false;
+};
+
+void declare_gpu_xfer(CLI::App& app, GpuWords& words) {
+  app.name("numa_gpu_xfer_bench");
+  const auto needed = [&](const char* name, std::string& value, const char* type,
+                          const char* what) {
+    app.add_option(name, value, what)->type_name(type)->required();
+  };
+  needed("--ngpus", words.gpus, "N", "GPUs: so many of the first, all at the same time");
+  needed("--benchmark_bytes", words.bytes, "BYTES",
+         "bytes of a copy, rounded up to whole pages of 4096");
+  needed("--iterations_per_bench", words.iterations, "N",
+         "copies of each GPU and direction at least");
+  needed("--operation_type", words.operations, "R|W|R,W",
+         "R: host to device, W: device to host, R,W: one, then the other");
+  needed("--pin_memory", words.pin, "0|1", "whether the host's memory is pinned");
+  refuse_empty(app.add_option("--time", words.time,
+                              "cap on measuring each direction (default: what the copies would "
+                              "take at 1 GB/s, at least 2 s)"))
+      ->type_name("TIME");
+  refuse_empty(app.add_option("--json", words.json, "also write everything, samples included"))
+      ->type_name("FILE");
+  app.add_flag("--strict", words.strict, "memory that is not where numactl asked is an error");
+  app.add_flag("-q,--quiet", words.quiet, "no progress on standard error");
+  app.footer(
+      "\nThe host's memory lies where numactl says. `numatlas transfer` measures the same with "
+      "more "
+      "options,\n`numa_gpu_xfer_sweep` whole tables. man numa_gpu_xfer_bench");
+}
+
+Expected<std::vector<std::string>> read_operations(const std::string& text) {
+  const auto operations = parse_words(text, "--operation_type", {"R", "W"});
+  if (!operations) return fail(operations.error().kind, operations.error().message, "R, W or R,W");
+  std::vector<std::string> directions;
+  for (const char* operation : {"R", "W"}) {
+    if (std::find(operations->begin(), operations->end(), operation) != operations->end())
+      directions.emplace_back(*operation == 'R' ? "h2d" : "d2h");
+  }
+  return directions;
+}
+
+Expected<GpuXfer> read_gpu_xfer(const GpuWords& words) {
+  GpuXfer asked;
+  constexpr int most = std::numeric_limits<int>::max();
+  const auto gpus = whole<int>(words.gpus, "--ngpus", most);
+  if (!gpus) return fail(gpus.error());
+  const auto bytes = whole<std::uint64_t>(words.bytes, "--benchmark_bytes", most_gpu_bytes);
+  if (!bytes) return fail(bytes.error());
+  const auto iterations = whole<int>(words.iterations, "--iterations_per_bench", most);
+  if (!iterations) return fail(iterations.error());
+  auto directions = read_operations(words.operations);
+  if (!directions) return fail(directions.error());
+  const auto pinned = read_pin_memory(words.pin);
+  if (!pinned) return fail(pinned.error());
+  asked.gpus = *gpus;
+  asked.bytes = Bytes{*bytes};
+  asked.iterations = *iterations;
+  asked.directions = *std::move(directions);
+  asked.pinned = *pinned;
+  if (!words.time.empty()) {
+    const auto time = parse_duration(words.time);
+    if (!time) return fail(time.error().kind, "--time: " + time.error().message, time.error().hint);
+    asked.time = *time;
+  }
+  if (words.strict) asked.words.emplace_back("--strict");
+  if (words.quiet) asked.words.emplace_back("--quiet");
+  if (!words.json.empty()) asked.words.insert(asked.words.end(), {"--json", words.json});
+  return asked;
+}
+
+Bytes copied_bytes(const GpuXfer& asked) {
+  return Bytes{(asked.bytes.value + page - 1) / page * page};
+}
+
+const ScenarioResult* point_of(const RunReport& report, const std::string& direction) {
+  for (const ScenarioResult& point : report.scenarios) {
+    if (label_of(point, "direction") == direction) return &point;
+  }
+  return nullptr;
+}
+
+/// With `least` decimals, or more where that makes four figures.
+std::string figures_text(const std::optional<double>& value, int least) {
+  if (!value || !(*value > 0)) return "-";
+  constexpr int figures = 4, most = 9;
+  const int before = static_cast<int>(std::floor(std::log10(*value))) + 1;
+  return fmt::format("{:.{}f}", *value, std::clamp(figures - before, least, most));
+}
+
+const char* operation_text(const std::string& direction) {
+  return direction == "h2d" ? "host-to-device" : "device-to-host";
+}
+
+/// Where --time ended a direction: the copies of the GPU that has fewest.
+std::string cut_off_note(const ScenarioResult& point, const GpuXfer& asked) {
+  std::optional<double> fewest;
+  for (const FlowResult& flow : point.flows) {
+    double bytes = 0;
+    for (double part : flow.stretch_bytes) bytes += part;
+    const double copies = bytes / static_cast<double>(copied_bytes(asked).value);
+    if (flow.stop == "time_cap") fewest = std::min(fewest.value_or(copies), copies);
+  }
+  if (!fewest || *fewest >= asked.iterations) return "";
+  return fmt::format("warning: {}: the time ended it after about {:.0f} of {} copies a GPU",
+                     point.name, *fewest, asked.iterations);
+}
+
+}  // namespace
+
+Expected<bool> read_pin_memory(const std::string& text) {
+  if (text == "0" || text == "1") return text == "1";
+  return fail(ErrorKind::usage, fmt::format("--pin_memory: '{}' is neither 0 nor 1", text));
+}
+
+Nanoseconds longest_time(const GpuXfer& asked) {
+  if (asked.time) return *asked.time;
+  // Below any link, and for a copy that is waited for; GPUs that take turns take as many times
+  // that.
+  constexpr double slowest = 1e9, once = 100e-6;
+  constexpr double shortest = 2, longest = 24 * 3600;
+  const double copies = static_cast<double>(asked.iterations) * asked.gpus;
+  const double seconds = copies * (static_cast<double>(copied_bytes(asked).value) / slowest + once);
+  return std::chrono::duration_cast<Nanoseconds>(
+      std::chrono::duration<double>(std::clamp(seconds, shortest, longest)));
+}
+
+Expected<ParsedRun> transfer_run(const GpuXfer& asked) {
+  std::vector<std::string> words{"--measure",
+                                 "copies",
+                                 "--together",
+                                 "--gpus",
+                                 asked.gpus == 1 ? "0" : fmt::format("0-{}", asked.gpus - 1),
+                                 "--direction",
+                                 fmt::format("{}", fmt::join(asked.directions, ",")),
+                                 "--pin",
+                                 asked.pinned ? "pinned" : "pageable",
+                                 "--size",
+                                 fmt::format("{}B", copied_bytes(asked).value),
+                                 "--mpi",
+                                 "none"};
+  const std::vector<std::string> test = test_words();
+  // A recorded machine has no numactl around it.
+  if (asked.memory != "inherit" || std::find(test.begin(), test.end(), "--memory") == test.end())
+    words.insert(words.end(), {"--memory", asked.memory});
+  for (std::size_t i = 0; i + 1 < test.size(); i += 2) {
+    if (test[i] == "--memory" && asked.memory != "inherit") continue;
+    words.insert(words.end(), {test[i], test[i + 1]});
+  }
+  words.insert(words.end(), asked.words.begin(), asked.words.end());
+  auto parsed = parse_run("transfer", words);
+  if (!parsed) return parsed;
+  StopRule& stop = parsed->options.stop;
+  const std::uint64_t together = copies_a_step(copied_bytes(asked));
+  const auto iterations = static_cast<std::uint64_t>(asked.iterations);
+  stop.least_samples = std::max(fewest_samples, (iterations + together - 1) / together);
+  stop.precision = any_precision;
+  stop.time = longest_time(asked);
+  stop.least_time = std::min(stop.least_time, stop.time);
+  return parsed;
+}
+
+GpuXferFigures figures_of(const RunReport& report, const GpuXfer& asked,
+                          const std::string& direction) {
+  const ScenarioResult* point = point_of(report, direction);
+  if (point == nullptr) return {{}, {}, "not measured"};
+  const Metric* sum = find_total(*point, "bandwidth_sum");
+  if (point->status != Status::ok) return {{}, {}, point->reason};
+  if (sum == nullptr || !sum->value || !(*sum->value > 0))
+    return {{}, {}, "the copies had no time in common"};
+  const double rate = *sum->value / asked.gpus;
+  return {static_cast<double>(point->size.value) / rate * 1e3, rate / gib, ""};
+}
+
+std::string ms_text(const std::optional<double>& copy_ms) { return figures_text(copy_ms, 3); }
+std::string gib_text(const std::optional<double>& gib_second) {
+  return figures_text(gib_second, 2);
+}
+
+std::string gpu_xfer_text(const GpuXfer& asked, const RunReport& report) {
+  std::string text;
+  for (const std::string& direction : asked.directions) {
+    const GpuXferFigures figures = figures_of(report, asked, direction);
+    text += fmt::format("Average {} latency: {} ms\nAverage {} bandwidth: {} GiB/s\n",
+                        operation_text(direction), ms_text(figures.copy_ms),
+                        operation_text(direction), gib_text(figures.gib_second));
+  }
+  return text;
+}
+
+std::vector<std::string> gpu_xfer_notes(const RunReport& report, const GpuXfer& asked) {
+  std::vector<std::string> notes;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (point.status != Status::ok)
+      notes.push_back(fmt::format("{}: {}: {}", point.name, name_of(point.status), point.reason));
+    if (auto note = cut_off_note(point, asked); !note.empty()) notes.push_back(std::move(note));
+  }
+  std::set<std::string> said;
+  for (const std::string& warning : report.warnings) {
+    if (said.insert(warning).second) notes.push_back("warning: " + warning);
+  }
+  return notes;
+}
+
+int gpu_xfer(const std::vector<std::string>& words) {
+  CLI::App app("Copies between memory of the host and GPUs, under numactl's policy.");
+  GpuWords given;
+  declare_gpu_xfer(app, given);
+  if (const auto ended = parse_program(app, words)) return *ended;
+  const auto asked = read_gpu_xfer(given);
+  if (!asked) return end_with_error(asked.error());
+  const auto parsed = transfer_run(*asked);
+  if (!parsed) return end_with_error(in_its_words(parsed.error(), gpu_wording));
+  std::string notes;
+  RunHooks hooks;
+  hooks.table = [&](const RunReport& report) {
+    for (const std::string& note : gpu_xfer_notes(report, *asked)) notes += note + "\n";
+    return gpu_xfer_text(*asked, report);
+  };
+  return run_on_ranks(gpu_wording, [&](Comm& comm) -> Expected<void> {
+    if (auto one = check_one_task(comm); !one) return one;
+    const auto report = run_benchmark(*parsed->benchmark, parsed->options, comm, hooks);
+    say(in_its_words(notes, gpu_wording));
+    if (!report) return fail(report.error());
+    return {};
+  });
+}
+
+}  // namespace numatlas::legacy

@@ -1,0 +1,102 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "legacy/gpu_sweep.h"
+
+namespace numatlas::legacy {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(GpuXfer, FourFiguresAtLeast) {
+  EXPECT_EQ(ms_text(0.03812), "0.03812");
+  EXPECT_EQ(ms_text(0.0015), "0.001500");
+  EXPECT_EQ(ms_text(38.5), "38.500");
+  EXPECT_EQ(ms_text(12345.678), "12345.678");
+  EXPECT_EQ(gib_text(55.578), "55.58");
+  EXPECT_EQ(gib_text(155.578), "155.58");
+  EXPECT_EQ(gib_text(0.4567), "0.4567");
+  EXPECT_EQ(gib_text(std::nullopt), "-");
+}
+
+TEST(GpuXfer, EnoughTimeForSlowCopies) {
+  GpuXfer asked;
+  asked.gpus = 2;
+  asked.bytes = Bytes{2 * gib};
+  asked.iterations = 100;
+  // 430 GB at 1 GB/s.
+  EXPECT_GT(longest_time(asked), std::chrono::seconds(420));
+  EXPECT_LT(longest_time(asked), std::chrono::seconds(440));
+  asked.bytes = Bytes{4096};
+  EXPECT_EQ(longest_time(asked), std::chrono::seconds(2));
+  asked.time = std::chrono::seconds(1);
+  EXPECT_EQ(longest_time(asked), std::chrono::seconds(1));
+}
+
+RunReport report_of(double sum) {
+  RunReport report;
+  ScenarioResult point;
+  point.size = Bytes{1 * mib};
+  point.labels = {{"direction", "h2d"}};
+  point.totals = {{"bandwidth_sum", "B/s", sum, std::nullopt}};
+  report.scenarios.push_back(point);
+  return report;
+}
+
+// Of two GPUs that take turns at 10 GiB/s each has 5.
+TEST(GpuXfer, TheSumIsSharedAmongTheGpus) {
+  GpuXfer asked;
+  asked.gpus = 2;
+  const auto figures = figures_of(report_of(10.0 * gib), asked, "h2d");
+  EXPECT_DOUBLE_EQ(*figures.gib_second, 5);
+  EXPECT_DOUBLE_EQ(*figures.copy_ms, 1e3 / 1024 / 5);
+  EXPECT_EQ(figures.problem, "");
+  EXPECT_EQ(figures_of(report_of(1), asked, "d2h").problem, "not measured");
+  RunReport failed = report_of(1);
+  failed.scenarios.front().status = Status::failed;
+  failed.scenarios.front().reason = "lost";
+  EXPECT_EQ(figures_of(failed, asked, "h2d").problem, "lost");
+}
+
+TEST(GpuXfer, LinesOfTheOperationsAsked) {
+  GpuXfer asked;
+  asked.gpus = 1;
+  asked.directions = {"h2d"};
+  EXPECT_EQ(gpu_xfer_text(asked, report_of(50.0 * gib)),
+            "Average host-to-device latency: 0.01953 ms\n"
+            "Average host-to-device bandwidth: 50.00 GiB/s\n");
+}
+
+TEST(GpuSweep, RowsInTheOrderOfTheOriginal) {
+  const auto rows = sweep_rows({"1,2", "0;0,3", "4KiB,8KiB", ""});
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 8u);
+  EXPECT_EQ((*rows)[1].size.value, 8192u);
+  EXPECT_EQ((*rows)[2].nodes, "0,3");
+  EXPECT_EQ((*rows)[4].gpus, 2);
+  EXPECT_EQ(memory_of_row((*rows)[2]), "interleave:0,3");
+}
+
+TEST(GpuSweep, WeightsGoWithTheNodesAsWritten) {
+  const auto rows = sweep_rows({"1", "3,0", "4KiB", "1,1;1,2"});
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 2u);
+  EXPECT_EQ(memory_of_row((*rows)[1]), "weighted:3=1,0=2");
+  const auto wrong = sweep_rows({"1", "3", "4KiB", "1,1"});
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().message, HasSubstr("--weights: '1,1' are 2 weights"));
+}
+
+TEST(GpuSweep, LinesAndFailedCells) {
+  const GpuXferFigures good{0.5, 2.0, ""}, bad{{}, {}, "no node 3, only 0, 1"};
+  EXPECT_EQ(sweep_head(false),
+            "ngpus,numa_nodes,access_size(bytes),read_latency(ms),read_bw(gib/s),"
+            "write_latency(ms),write_bw(gib/s)\n");
+  EXPECT_EQ(sweep_line({2, "0,3", "", Bytes{4096}}, good, good),
+            "2,\"0,3\",4096,0.5000,2.000,0.5000,2.000\n");
+  EXPECT_EQ(sweep_line({2, "0,3", "1,2", Bytes{4096}}, bad, good),
+            "2,\"0,3\",\"1,2\",4096,\"failed: no node 3, only 0, 1\",failed,0.5000,2.000\n");
+}
+
+}  // namespace
+}  // namespace numatlas::legacy

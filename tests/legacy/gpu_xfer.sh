@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# gpu_xfer.sh CASE BIN_FOLDER SOURCE_FOLDER FAKE_FOLDER: numa_gpu_xfer_bench and its sweep with the
+# libcuda.so.1 of FAKE_FOLDER (tests/gpu). No figure of these runs is a measurement.
+set -u
+case=$1 bin=$2 source=$3 fake=$4
+# shellcheck source=tests/legacy/checks.sh
+. "$source/tests/legacy/checks.sh"
+export LD_LIBRARY_PATH=$fake
+cd "$folder" || exit 1
+
+# The fake's settings come first: DEVICES=1.
+set_fake() {
+  while [[ ${1:-} == *=* ]]; do
+    export "NUMATLAS_FAKE_CUDA_$1"
+    shift
+  done
+}
+bench() { # GPUS BYTES ITERATIONS OPERATIONS PINNED [WORDS...]
+  run timeout -k 5 60 "$bin/benchmark" --ngpus "$1" --benchmark_bytes "$2" \
+    --iterations_per_bench "$3" --operation_type "$4" --pin_memory "$5" -q "${@:6}"
+}
+sweep() { run timeout -k 5 60 "$bin/numa_gpu_xfer_sweep" -q "$@"; }
+lines() { [ "$(wc -l <<<"$out")" -eq "$1" ] || fail "there are not $1 lines"; }
+figure='[0-9]+\.[0-9]{2,9}'
+node=$(cut -d- -f1 /sys/devices/system/node/has_memory | cut -d, -f1)
+row_end="$figure,$figure,$figure,$figure\$"
+head='ngpus,numa_nodes,access_size(bytes),read_latency(ms),read_bw(gib/s),write_latency(ms),write_bw(gib/s)'
+
+json() { # FILE EXPRESSION over j: must be true
+  python3 -c "import json, sys; j = json.load(open(sys.argv[1])); sys.exit(not ($2))" "$1" ||
+    fail "$1: not so: $2"
+}
+
+case $case in
+  lines)
+    bench 1 1048576 5 R,W 1
+    ends_with 0
+    silent
+    lines 4
+    says "^Average host-to-device latency: $figure ms\$"
+    says "^Average host-to-device bandwidth: $figure GiB/s\$"
+    says "^Average device-to-host latency: $figure ms\$"
+    says "^Average device-to-host bandwidth: $figure GiB/s\$"
+    bench 1 5000 5 W 0 --json out.json
+    ends_with 0
+    lines 2
+    says '^Average device-to-host latency: '
+    # Rounded up, pageable, and as many copies as were asked for.
+    json out.json 'len(j["scenarios"]) == 1 and j["scenarios"][0]["size"] == 8192'
+    json out.json 'j["scenarios"][0]["labels"]["pinning"] == "pageable"' ;;
+  together)
+    set_fake RATE=1073741824
+    bench 2 4194304 25 R 1 --json out.json
+    ends_with 0
+    silent
+    json out.json 'len(j["scenarios"][0]["flows"]) == 2'
+    json out.json 'all(len(f["samples"]) >= 25 for f in j["scenarios"][0]["flows"])' ;;
+  serialised)
+    set_fake SERIAL=1 RATE=1073741824
+    bench 2 4194304 5 R 1
+    ends_with 0
+    lines 2
+    warns_once '^warning: h2d .* gpu 0,1 .*: the copies took turns' ;;
+  cut-off) # 1,000 copies would take 4 s
+    set_fake RATE=1073741824
+    bench 1 4194304 1000 R 1 --time 300ms
+    ends_with 0
+    lines 2
+    warns_once '^warning: .*: the time ended it after about [0-9]+ of 1000 copies a GPU$' ;;
+  no-gpu)
+    set_fake INIT=100
+    bench 1 4096 1 R 1
+    ends_with 3
+    prints ''
+    warns_once '^(benchmark|numa_gpu_xfer_bench): error: .*no .*device'
+    sweep
+    ends_with 3
+    prints ''
+    warns_once '^numa_gpu_xfer_sweep: error: .*no .*device' ;;
+  fails) # the third registration is that of the second row
+    bench 3 4096 1 R 1
+    ends_with 3
+    warns_once 'error: --ngpus: there is no GPU 2, only 0, 1$'
+    set_fake FAIL=cuMemHostRegister:3:800
+    sweep --ngpus 1 --nodes "$node" --sizes 4KiB,8KiB,16KiB --iterations 3
+    [ "$status" -ne 0 ] || fail 'exit code is 0'
+    lines 4
+    says "^1,\"$node\",4096,$row_end"
+    says "^1,\"$node\",8192,\"?failed: .*,failed,\"?failed: .*,failed\$"
+    says "^1,\"$node\",16384,$row_end"
+    warns_once '^numa_gpu_xfer_sweep: error: 1 of 3 rows failed; the first: ' ;;
+  wrong-data)
+    set_fake CORRUPT=1
+    bench 1 65536 3 R,W 1
+    ends_with 70
+    says '^Average host-to-device latency: - ms$'
+    warns 'the copy is wrong from byte ' ;;
+  missing) # as on most machines: no node 3, no second GPU
+    set_fake DEVICES=1
+    sweep --ngpus 1,2 --nodes "$node;1021" --sizes 1KiB,1 --iterations 3 --json out.json
+    ends_with 3
+    lines 9
+    [ "$(head -n 1 <<<"$out")" = "$head" ] || fail 'the first line is another'
+    says "^1,\"$node\",1024,$row_end"
+    says "^1,\"$node\",1048576,$row_end"
+    says '^1,"1021",1024,"?failed: .*no NUMA node 1021.*,failed,"?failed: .*,failed$'
+    says "^2,\"$node\",1024,\"?failed: --ngpus: there is no GPU 1, only 0"
+    warns_once '^numa_gpu_xfer_sweep: error: 6 of 8 rows failed; the first: '
+    json out.json 'len(j["rows"]) == 8 and [r["error"] is None for r in j["rows"]].count(True) == 2'
+    json out.json 'j["rows"][0]["report"]["command"] == "transfer"' ;;
+  weighted)
+    sweep --ngpus 2 --nodes "$node" --weights 3 --sizes 8KiB --iterations 3
+    ends_with 0
+    [ "$(head -n 1 <<<"$out")" = "${head/nodes,/nodes,numa_weight,}" ] || fail 'another first line'
+    says "^2,\"$node\",\"3\",8192,$row_end" ;;
+  scripts) # thin callers: what they are given goes on
+    cat >sweep <<'END'
+#!/bin/sh
+printf '<%s>' "$@"
+exit 7
+END
+    chmod +x sweep
+    export NUMA_GPU_XFER_SWEEP=$folder/sweep
+    run "$source/scripts/interleave_scripts.sh" --nodes '0;0,1' -q
+    ends_with 7
+    prints '<--nodes><0;0,1><-q>'
+    run "$source/scripts/weighted_interleave_scripts.sh" --sizes '4KiB 8KiB'
+    ends_with 7
+    prints '<--weighted><--sizes><4KiB 8KiB>'
+    ln -s "$source/scripts/interleave_scripts.sh" linked
+    NUMA_GPU_XFER_SWEEP=$bin/numa_gpu_xfer_sweep run ./linked --ngpus 1 --nodes "$node" \
+      --sizes 4KiB --iterations 1 -q
+    ends_with 0
+    says "^1,\"$node\",4096,$row_end" ;;
+  killed) # SIGTERM, SIGINT and SIGKILL in the middle: what was printed stays, weights are put back
+    set_fake RATE=268435456
+    mkdir weights
+    export NUMATLAS_TEST_WEIGHTS=$folder/weights
+    for signal in 15 2 9; do
+      echo 5 >"weights/node$node"
+      rm -f weights/state
+      "$bin/numa_gpu_xfer_sweep" --ngpus 1 --nodes "$node" --weights 3 --sizes 4KiB,8KiB,64 \
+        --iterations 1000 --kernel-weights -q >rows 2>err </dev/null &
+      pid=$!
+      until [ "$(wc -l <rows)" -ge 3 ] || ! kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
+      [ "$(<"weights/node$node")" = 3 ] || fail 'the weight is not set'
+      kill -"$signal" "$pid"
+      wait "$pid" 2>/dev/null
+      status=$? out=$(<rows) err=$(<err)
+      ends_with $((128 + signal))
+      lines 3
+      says "^1,\"$node\",\"3\",8192,$row_end"
+      # Of a killed one its guard does it, which is not waited for.
+      for _ in $(seq 500); do
+        [ "$(<"weights/node$node")" = 5 ] && break
+        sleep 0.02
+      done
+      [ "$(<"weights/node$node")" = 5 ] || fail "the weight is not put back after signal $signal"
+    done ;;
+  *) echo "unknown case $case"; exit 1 ;;
+esac
