@@ -40,6 +40,7 @@ const Wording sweep_wording{
     {"ask for less, or add --skip-too-large to measure the sizes that fit", "ask for less"},
     {"ask for less with --size, or for fewer workers with --cpus", "ask for less"},
     {": ask for more with --threads", ""},
+    {"; nothing is left to measure", ""},
     {"--apply", "--kernel-weights"},
     {"--gpus", "--ngpus"},
     {"--size", "--sizes"},
