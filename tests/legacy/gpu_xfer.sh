@@ -35,7 +35,6 @@ case $case in
   lines)
     bench 1 1048576 5 R,W 1
     ends_with 0
-    silent
     lines 4
     says "^Average host-to-device latency: $figure ms\$"
     says "^Average host-to-device bandwidth: $figure GiB/s\$"
@@ -52,7 +51,7 @@ case $case in
     set_fake RATE=1073741824
     bench 2 4194304 25 R 1 --json out.json
     ends_with 0
-    silent
+    grep -q 'took turns' <<<"$err" && fail 'they did not take turns'
     json out.json 'len(j["scenarios"][0]["flows"]) == 2'
     json out.json 'all(len(f["samples"]) >= 25 for f in j["scenarios"][0]["flows"])' ;;
   serialised)
@@ -72,11 +71,12 @@ case $case in
     bench 1 4096 1 R 1
     ends_with 3
     prints ''
-    warns_once '^(benchmark|numa_gpu_xfer_bench): error: .*no .*device'
+    warns_once '^(benchmark|numa_gpu_xfer_bench): error: no GPU can be used: cuInit: .*there is no GPU'
+    warns 'a container needs --gpus all'
     sweep
     ends_with 3
     prints ''
-    warns_once '^numa_gpu_xfer_sweep: error: .*no .*device' ;;
+    warns_once '^numa_gpu_xfer_sweep: error: no GPU can be used: cuInit: .*there is no GPU' ;;
   fails) # the third registration is that of the second row
     bench 3 4096 1 R 1
     ends_with 3
@@ -133,7 +133,7 @@ END
     ends_with 0
     says "^1,\"$node\",4096,$row_end" ;;
   killed) # SIGTERM, SIGINT and SIGKILL in the middle: what was printed stays, weights are put back
-    set_fake RATE=268435456
+    set_fake RATE=1073741824
     mkdir weights
     export NUMATLAS_TEST_WEIGHTS=$folder/weights
     for signal in 15 2 9; do
