@@ -310,7 +310,9 @@ void RealEngine::finish_device(const Flow& flow, Job& job) {
 Expected<void> RealEngine::observe(const Flow& flow, Job& job) {
   const NodeId local = place_of(toucher_of(flow)).cpu_node;
   job.trace.residency = job.buffer->residency();
-  job.trace.policy = job.buffer->policy();
+  // Of what a GPU works on the host's side is what a policy is for.
+  const Buffer* const host = on_gpu(flow.kernel) ? host_side(flow, job) : nullptr;
+  job.trace.policy = (host != nullptr ? host : job.buffer.get())->policy();
   std::vector<std::string> problems = {
       placement_problem(flow.region, job.trace.residency, local, machine_)};
   if (job.source) {

@@ -302,11 +302,17 @@ Expected<void> Sweep::print(const SweepRow& row, const GpuXfer& asked, const Run
   return write_stdout(sweep_line(row, read, write));
 }
 
-/// What rows before have said is not said again.
+/// A warning without the point and the worker that it is of.
+std::string without_place(const std::string& note) {
+  const std::size_t worker = note.find(", worker ");
+  return worker == std::string::npos ? note : note.substr(note.find(": ", worker) + 2);
+}
+
+/// What is alike in many rows is said once, of the first.
 void Sweep::say_notes(const RunReport& report, const GpuXfer& asked) {
   std::string text;
   for (const std::string& note : gpu_xfer_notes(report, asked)) {
-    if (said_.insert(note).second) text += note + "\n";
+    if (said_.insert(without_place(note)).second) text += note + "\n";
   }
   if (!text.empty()) say(in_its_words(text, sweep_wording));
 }
