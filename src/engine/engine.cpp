@@ -42,6 +42,11 @@ void note_wrong(Job& job) {
     job.trace.wrong = right.error();
     if (job.trace.wrong->hint.empty())
       job.trace.wrong->hint = "a defect of numatlas, or of this machine's memory or CPU";
+    // A device that is lost does nothing in no time.
+    if (job.device != nullptr) {
+      job.trace.samples.clear();
+      job.trace.device->steps.clear();
+    }
   }
 }
 
