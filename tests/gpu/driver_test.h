@@ -85,6 +85,13 @@ struct Timed {
   DeviceAddress memory = must(gpu().allocate(device, Bytes{1 << 20}));
   void* host = must(gpu().allocate_pinned(device, Bytes{1 << 20}));
 
+  ~Timed() {
+    must(gpu().destroy_stream(device, stream));
+    must(gpu().destroy_event(device, start));
+    must(gpu().destroy_event(device, end));
+    must(gpu().free(device, memory));
+    must(gpu().free_pinned(device, host));
+  }
   void submit(std::size_t bytes) {
     must(gpu().record(device, start, stream));
     must(gpu().copy(device, stream, CopyWay::host_to_device, memory, host, bytes));
