@@ -66,6 +66,13 @@ class Benchmark {
   virtual Expected<void> parse_options() = 0;
   /// Workers without a launcher, --threads and OMP_NUM_THREADS; 0 = one a chosen CPU.
   virtual int default_threads(const RunOptions& options) const = 0;
+  /// Adds to the machine what it needs to know beside what every machine says of itself; an error
+  /// is the end of the run.
+  virtual Expected<void> complete(const RunOptions& options, Machine& machine) const {
+    (void)options;
+    (void)machine;
+    return {};
+  }
   /// The workers of this rank. Pure, but for what the options name.
   virtual Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options,
                                                          const Machine& machine,

@@ -1,6 +1,8 @@
 #include "benchmarks/flow_result.h"
 
 #include "benchmarks/levels.h"
+#include "gpu/buffers.h"
+#include "machine/pci_link.h"
 
 namespace numatlas {
 namespace {
@@ -16,6 +18,42 @@ void set_kernel(const KernelSpec& kernel, FlowResult& result) {
   if (kernel.name != "chase") return;
   result.order = name_of(kernel.chain.order);
   result.stride = kernel.chain.stride;
+}
+
+/// Which way a copy of a GPU goes.
+std::string direction_of(const Flow& flow) {
+  if (flow.kernel.name != device_copy || !flow.source) return "";
+  const bool from_gpu = gpu_of(flow.source->placement) >= 0;
+  const bool to_gpu = gpu_of(flow.region.placement) >= 0;
+  return from_gpu && to_gpu ? "p2p" : to_gpu ? "h2d" : "d2h";
+}
+
+GpuResult gpu_result(const Machine& machine, const Flow& flow, Trace& trace) {
+  const DeviceWork& work = flow.kernel.device;
+  GpuResult result;
+  result.gpu = work.gpu;
+  result.direction = direction_of(flow);
+  for (const Gpu& gpu : machine.gpus) {
+    if (gpu.index != work.gpu) continue;
+    result.name = gpu.name;
+    result.pci_address = gpu.pci_address;
+    // Between GPUs the way is not known: a switch, the root, or a link of their own.
+    if (result.direction != "p2p") result.link_limit = path_limit(gpu);
+  }
+  result.pinning = name_of(work.pinning);
+  if (flow.kernel.name == device_chase) result.caches = name_of(work.caches);
+  result.copies_a_step = work.copies;
+  result.loads_a_step = work.loads;
+  result.before_pinning = std::move(trace.before_pinning);
+  result.after = std::move(trace.after);
+  const DeviceReport& report = *trace.device;
+  result.by_events = report.by_events;
+  for (const DeviceStep& step : report.steps)
+    result.steps.emplace_back(step.start_ns, step.duration_ns);
+  result.clock_error = static_cast<double>(report.clock_error_ns) * 1e-9;
+  result.link = report.link;
+  result.route = report.route;
+  return result;
 }
 
 }  // namespace
@@ -40,8 +78,9 @@ FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& f
   result.cpu_before = trace.cpu_before;
   result.cpu_after = trace.cpu_after;
   const Worker& worker = setup.layout.workers[static_cast<std::size_t>(flow.worker)];
-  result.level = level_of_flow(setup.machines[static_cast<std::size_t>(worker.host)], setup.layout,
-                               scenario, flow);
+  const Machine& machine = setup.machines[static_cast<std::size_t>(worker.host)];
+  result.level = on_gpu(flow.kernel) ? "-" : level_of_flow(machine, setup.layout, scenario, flow);
+  if (trace.device) result.gpu = gpu_result(machine, flow, trace);
   result.residency = std::move(trace.residency);
   result.source_residency = std::move(trace.source_residency);
   result.policy = std::move(trace.policy);

@@ -10,7 +10,9 @@ namespace {
 
 bool is_chase(const Flow& flow) { return flow.kernel.name == "chase"; }
 /// A chase loads words one after the other; its bytes are no bandwidth.
-bool moves_memory(const FlowResult& flow) { return flow.kernel != "chase"; }
+bool moves_memory(const FlowResult& flow) {
+  return flow.kernel != "chase" && flow.kernel != device_chase;
+}
 
 double bytes_a_step(const Flow& flow) {
   return static_cast<double>(traffic_a_step(flow.kernel).counted());
@@ -27,6 +29,32 @@ double traffic_ratio(const FlowResult& flow) {
 
 Metric median_of(const char* name, const char* unit, const std::optional<Summary>& summary) {
   return {name, unit, summary ? std::optional<double>(summary->median) : std::nullopt, summary};
+}
+
+/// Of a flow of a GPU: seconds of each step, over what was done in it.
+std::vector<double> step_times(const Trace& trace, std::uint64_t parts) {
+  std::vector<double> times;
+  if (!trace.device) return times;
+  for (const DeviceStep& step : trace.device->steps)
+    times.push_back(static_cast<double>(step.duration_ns) * 1e-9 / static_cast<double>(parts));
+  return times;
+}
+
+/// Of a GPU's copies: the time of one, the rate that it stands for, and what pinning took.
+std::vector<Metric> copy_metrics(const Flow& flow, const Trace& trace) {
+  const DeviceWork& work = flow.kernel.device;
+  const auto times = summarize(step_times(trace, work.copies));
+  std::vector<Metric> metrics{median_of("copy_time", "s", times)};
+  if (times && times->median > 0 && trace.device->by_events) {
+    const double rate = static_cast<double>(work.bytes.value) / times->median;
+    metrics.push_back({"event_bandwidth", "B/s", rate, std::nullopt});
+  }
+  if (!trace.device) return metrics;
+  if (trace.device->pin_seconds)
+    metrics.push_back({"pin_time", "s", trace.device->pin_seconds, std::nullopt});
+  if (trace.device->unpin_seconds)
+    metrics.push_back({"unpin_time", "s", trace.device->unpin_seconds, std::nullopt});
+  return metrics;
 }
 
 /// Sums over the flows that `counts` names.
@@ -59,6 +87,7 @@ bool has_sums(const RunReport& report) { return !report.serial || report.workers
 }  // namespace
 
 std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
+  if (flow.kernel.name == device_chase) return step_times(trace, flow.kernel.device.loads);
   std::vector<double> values = nanoseconds_a_step(trace);
   const double bytes = bytes_a_step(flow);
   for (double& value : values) {
@@ -75,6 +104,8 @@ std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
 
 std::vector<Metric> metrics_of(const Flow& flow, const Trace& trace) {
   const Traffic traffic = traffic_a_step(flow.kernel);
+  if (flow.kernel.name == device_chase)
+    return {median_of("latency", "s", summarize(samples_of(flow, trace)))};
   const bool hands_over = traffic.counted() == 0;
   if (hands_over && flow.role == Role::load) return {};
   auto summary = summarize(samples_of(flow, trace));
@@ -88,6 +119,11 @@ std::vector<Metric> metrics_of(const Flow& flow, const Trace& trace) {
     summary->mean = steps * static_cast<double>(traffic.counted()) / (time * 1e-9);
   }
   const auto median = summary ? std::optional<double>(summary->median) : std::nullopt;
+  if (flow.kernel.name == device_copy) {
+    std::vector<Metric> metrics{{"bandwidth", "B/s", median, summary}};
+    for (Metric& metric : copy_metrics(flow, trace)) metrics.push_back(std::move(metric));
+    return metrics;
+  }
   const double ratio =
       static_cast<double>(traffic.with_allocate()) / static_cast<double>(traffic.counted());
   return {{"bandwidth", "B/s", median, summary},

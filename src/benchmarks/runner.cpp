@@ -87,6 +87,10 @@ class Run {
   Expected<std::string> process_memory_text();
   void capture_process_memory();
   bool root() const { return comm_.rank() == 0; }
+  bool with_samples() const {
+    return options_.json_samples &&
+           (!options_.json_file.empty() || options_.format == Format::json);
+  }
 
   const Benchmark& benchmark_;
   const RunOptions& options_;
@@ -149,12 +153,11 @@ void Run::add(const PlannedScenario& planned, Status status, const std::string& 
     judge(planned, flow);
     for (Metric& metric : benchmark_.flow_metrics(flow, result, report_))
       flow.metrics.push_back(std::move(metric));
-    if (!flow.wrong.empty() && result.status == Status::ok) {
+    if (flow.wrong && result.status == Status::ok) {
       result.status = Status::failed;
-      result.reason = fmt::format("worker {}: {}", flow.worker, flow.wrong);
+      result.reason = fmt::format("worker {}: {}", flow.worker, flow.wrong->message);
       if (!wrong_)
-        wrong_ = Error{ErrorKind::internal, result.name + ", " + result.reason,
-                       "a defect of numatlas, or of this machine's memory or CPU"};
+        wrong_ = Error{flow.wrong->kind, result.name + ", " + result.reason, flow.wrong->hint};
     }
     result.flows.push_back(std::move(flow));
   }
@@ -164,6 +167,11 @@ void Run::add(const PlannedScenario& planned, Status status, const std::string& 
   result.host_totals = host_sums_of(result, report_);
   for (Metric& metric : benchmark_.totals(result, report_))
     result.totals.push_back(std::move(metric));
+  // They were wanted for the totals, of a serial point's parts too.
+  if (with_samples()) return;
+  for (FlowResult& flow : result.flows) {
+    if (flow.gpu) flow.gpu->steps.clear();
+  }
 }
 
 /// Words for what makes a flow's figure less than it seems.
@@ -218,13 +226,11 @@ Expected<void> Run::run_one(Engine& engine, std::size_t index) {
   if (options_.time_of_all)
     recorded_ += options_.null_engine ? scenario.stop.time : time_used(*traces, scenario.stop);
   std::vector<FlowResult> mine;
-  const bool with_samples =
-      options_.json_samples && (!options_.json_file.empty() || options_.format == Format::json);
   bool stopped = stop_requested();
   for (Trace& trace : *traces) {
     stopped = stopped || trace.stop == StopReason::interrupted;
     const Flow& flow = planned.scenario.flows[static_cast<std::size_t>(trace.flow)];
-    mine.push_back(result_of(setup_, planned.scenario, flow, std::move(trace), with_samples));
+    mine.push_back(result_of(setup_, planned.scenario, flow, std::move(trace), with_samples()));
   }
   if (stopped && stop_signal() == 0 && comm_.peer_failed()) {
     // Nobody was told to stop: a rank died, and the next wait tells which.

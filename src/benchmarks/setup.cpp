@@ -331,6 +331,10 @@ Expected<void> check_same_plan(const Setup& setup, const RunOptions& options, Co
 Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm) {
   Setup setup;
   auto machine = read_machine(options);
+  if (machine) {
+    if (auto complete = benchmark.complete(options, *machine); !complete)
+      machine = fail(complete.error());
+  }
   if (auto agreed = agree(comm, error_of(machine)); !agreed) return fail(agreed.error());
   setup.machine = *std::move(machine);
   const auto task = gather_task_context(comm, setup.machine);

@@ -14,6 +14,7 @@
 #include "engine/pace.h"
 #include "engine/real_engine.h"
 #include "engine/sharing.h"
+#include "gpu/buffers.h"
 
 namespace numatlas {
 
@@ -37,7 +38,18 @@ void touch_pages(const Buffer& buffer) {
 /// What is cut short by a stop is not looked at: that takes as long as a pass.
 void note_wrong(Job& job) {
   if (stop_requested()) return;
-  if (auto right = job.kernel->verify(); !right) job.trace.wrong = right.error().message;
+  if (auto right = job.kernel->verify(); !right) {
+    job.trace.wrong = right.error();
+    if (job.trace.wrong->hint.empty())
+      job.trace.wrong->hint = "a defect of numatlas, or of this machine's memory or CPU";
+  }
+}
+
+/// The host's side of what a GPU works on; nullptr between GPUs.
+Buffer* host_side(const Flow& flow, Job& job) {
+  if (gpu_of(flow.region.placement) < 0) return job.buffer.get();
+  const bool other = flow.source && gpu_of(flow.source->placement) < 0;
+  return other ? job.source.get() : nullptr;
 }
 
 }  // namespace
@@ -147,6 +159,9 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
     barrier.wait();
     for (Job& job : jobs) {
       if (!mine(job)) continue;
+      if (start && job.device != nullptr) {
+        finish_device(scenario.flows[static_cast<std::size_t>(job.flow)], job);
+      }
       // After a stop nobody waits for the end of a long check.
       if (start && block_->stop.load(std::memory_order_acquire) == 0) note_wrong(job);
     }
@@ -155,7 +170,7 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
       if (!mine(job)) continue;
       const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
       // Other ranks of the host could not count on the memory that this one keeps.
-      if (start && comm_.size() == 1 && job.trace.wrong.empty() &&
+      if (start && comm_.size() == 1 && !job.trace.wrong && job.device == nullptr &&
           stands_alone(scenario, job.flow)) {
         kept = Kept{flow, std::move(job.kernel), std::move(job.buffer), std::move(job.source)};
       }
@@ -195,11 +210,14 @@ Expected<void> RealEngine::allocate_memory(const Flow& flow, Job& job) {
   if (place.cpu) {
     if (auto bound = bind_thread({*place.cpu}); !bound) return bound;
   }
-  auto buffer = allocate(flow.region);
+  const auto memory_for = [&](const Region& region) {
+    return on_gpu(flow.kernel) ? allocate_for_gpu(region, flow.kernel.device) : allocate(region);
+  };
+  auto buffer = memory_for(flow.region);
   if (!buffer) return fail(buffer.error());
   job.buffer = *std::move(buffer);
   if (flow.source) {
-    auto source = allocate(*flow.source);
+    auto source = memory_for(*flow.source);
     if (!source) return fail(source.error());
     job.source = *std::move(source);
   }
@@ -237,9 +255,8 @@ Expected<void> RealEngine::make_ready(const Scenario& scenario, const Flow& flow
     memory.source_bytes = flow.source->bytes.value;
   }
   if (!job.kernel) {
-    auto kernel = make_kernel(flow.kernel);
+    auto kernel = kernel_of(flow, job, memory);
     if (!kernel) return fail(kernel.error());
-    if (auto done = (*kernel)->prepare(memory); !done) return done;
     job.kernel = *std::move(kernel);
   }
   if (!scenario.stop.passes) {
@@ -252,6 +269,41 @@ Expected<void> RealEngine::make_ready(const Scenario& scenario, const Flow& flow
   // What is to be said of it is said once, of the owner.
   job.trace.policy.mechanism = owner->trace.policy.mechanism;
   return {};
+}
+
+/// The flow's kernel, with its memory written, and pinned where a GPU works on it.
+Expected<std::unique_ptr<Kernel>> RealEngine::kernel_of(const Flow& flow, Job& job,
+                                                        const KernelMemory& memory) {
+  if (!on_gpu(flow.kernel)) {
+    auto kernel = make_kernel(flow.kernel);
+    if (!kernel) return fail(kernel.error());
+    if (auto done = (*kernel)->prepare(memory); !done) return fail(done.error());
+    return kernel;
+  }
+  auto kernel = make_device_kernel(flow.kernel, flow.source ? gpu_of(flow.source->placement) : -1,
+                                   gpu_of(flow.region.placement));
+  if (!kernel) return fail(kernel.error());
+  if (auto done = (*kernel)->prepare(memory); !done) return fail(done.error());
+  if (const Buffer* host = host_side(flow, job)) job.trace.before_pinning = host->residency();
+  if (auto done = (*kernel)->attach(); !done) return fail(done.error());
+  job.device = kernel->get();
+  return std::unique_ptr<Kernel>(*std::move(kernel));
+}
+
+/// By the flow's own thread, when it has run its last step.
+void RealEngine::finish_device(const Flow& flow, Job& job) {
+  job.device->finish();
+  if (const Buffer* host = host_side(flow, job)) job.trace.after = host->residency();
+  job.device->detach();
+  job.trace.device = job.device->take_report();
+  if (job.trace.samples.empty()) return;
+  // Steps of the warm-up, and of the time in which others were not there yet, are no samples.
+  const std::int64_t first = job.trace.samples.front().start_ns;
+  const Sample& last = job.trace.samples.back();
+  std::erase_if(job.trace.device->steps, [&](const DeviceStep& step) {
+    return step.start_ns < first ||
+           step.start_ns + step.duration_ns > last.start_ns + last.duration_ns;
+  });
 }
 
 /// Where the memory lies, now that it was written.

@@ -88,7 +88,7 @@ TEST_F(RealEngine, KernelsAreCheckedAndRecordToTheEnd) {
   const auto traces = engine_->run(scenario);
   ASSERT_TRUE(traces) << traces.error().message;
   for (const Trace& trace : *traces) {
-    EXPECT_EQ(trace.wrong, "");
+    EXPECT_FALSE(trace.wrong);
     ASSERT_LT(trace.together_start_ns, trace.together_end_ns);
     const Sample& last = trace.samples.back();
     EXPECT_GE(trace.together_end_ns - last.start_ns - last.duration_ns, 0);
@@ -211,7 +211,7 @@ TEST_F(RealEngine, TwoFlowsHandALineToEachOther) {
       const auto traces = engine_->run(scenario_of({asks, answers}, milliseconds(20)));
       ASSERT_TRUE(traces) << traces.error().message;
       EXPECT_FALSE((*traces)[0].samples.empty());
-      EXPECT_EQ((*traces)[0].wrong, "");
+      EXPECT_FALSE((*traces)[0].wrong);
       EXPECT_EQ((*traces)[0].address, (*traces)[1].address);
     }
   }
@@ -230,7 +230,7 @@ TEST_F(RealEngine, WhoSharesMemoryFindsItFilledAndKnowsWhereItLies) {
     ASSERT_TRUE(traces) << traces.error().message;
     const Trace& mine = (*traces)[0];
     const Trace& owners = (*traces)[1];
-    EXPECT_EQ(mine.wrong + owners.wrong, "");
+    EXPECT_FALSE(mine.wrong || owners.wrong);
     EXPECT_EQ(mine.address, owners.address);
     EXPECT_EQ(mine.residency.pages_total, owners.residency.pages_total);
     EXPECT_EQ(mine.residency.pages_by_node, owners.residency.pages_by_node);
@@ -260,7 +260,7 @@ TEST_F(RealEngine, AnotherTouchesFirstAndAnotherRegionIsRead) {
   const auto traces = engine_->run(scenario_of({copy}));
   ASSERT_TRUE(traces) << traces.error().message;
   const Trace& trace = traces->front();
-  EXPECT_EQ(trace.wrong, "");
+  EXPECT_FALSE(trace.wrong);
   ASSERT_TRUE(trace.source_residency);
   EXPECT_EQ(trace.source_residency->pages_asked, trace.residency.pages_asked);
   EXPECT_EQ(trace.residency.untouched, 0U);
@@ -378,7 +378,7 @@ TEST_F(RealEngine, TakesSoManyPassesAndTellsOfEach) {
   for (std::size_t worker = 0; worker < 2; ++worker) {
     const Trace& trace = (*traces)[worker];
     EXPECT_EQ(trace.stop, StopReason::passes);
-    EXPECT_EQ(trace.wrong, "");
+    EXPECT_FALSE(trace.wrong);
     EXPECT_EQ(trace.steps_a_sample, 500u);
     ASSERT_EQ(trace.samples.size(), 4u);
     for (std::size_t pass = 0; pass < 4; ++pass) {

@@ -4,8 +4,10 @@
 
 #include "engine/agreement.h"
 #include "engine/engine.h"
+#include "engine/null_gpu.h"
 #include "engine/sampler.h"
 #include "engine/sharing.h"
+#include "gpu/buffers.h"
 #include "kernels/permutation.h"
 
 namespace numatlas {
@@ -168,12 +170,14 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
   const Flow& owner = memory_owner(scenario, flow);
   const auto buffer = place(owner.region, owner);
   if (!buffer) return fail(buffer.error());
-  trace.residency = (*buffer)->residency();
+  // Where memory of a GPU lies is known.
+  if (gpu_of(owner.region.placement) < 0) trace.residency = (*buffer)->residency();
   trace.policy = (*buffer)->policy();
   if (flow.source) {
     const auto source = place(*flow.source, flow);
     if (!source) return fail(source.error());
-    trace.source_residency = (*source)->residency();
+    trace.source_residency =
+        gpu_of(flow.source->placement) < 0 ? (*source)->residency() : Residency{};
   }
   const auto bytes = static_cast<double>(traffic_a_step(flow.kernel).counted());
   double mean_ns =
@@ -181,6 +185,9 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
   // A copy from farther away than to waits for what it reads.
   if (trace.source_residency)
     mean_ns = std::max(mean_ns, step_ns(flow, worker, *trace.source_residency));
+  const bool from_host = flow.source && gpu_of(flow.source->placement) < 0;
+  const Residency& host = from_host ? *trace.source_residency : trace.residency;
+  if (on_gpu(flow.kernel)) mean_ns = null_gpu_step_ns(machine_, scenario, flow, host);
   mean_ns *= queueing(scenario, flow);
   if (flow.rate && bytes > 0) mean_ns = std::max(mean_ns, bytes / *flow.rate * 1e9);
   if (scenario.stop.passes) {
@@ -207,6 +214,10 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
   trace.together_start_ns = trace.samples.front().start_ns;
   trace.together_end_ns = trace.samples.back().start_ns + trace.samples.back().duration_ns;
   trace.cpu_before = trace.cpu_after = worker.placement.cpu;
+  if (on_gpu(flow.kernel)) {
+    trace.device = null_gpu_report(machine_, flow, trace);
+    if (trace.device->route.empty()) trace.before_pinning = trace.after = host;
+  }
   if (flow.shares) return trace;  // of its memory the owner tells
   const NodeId local =
       layout_.workers[static_cast<std::size_t>(toucher_of(flow))].placement.cpu_node;

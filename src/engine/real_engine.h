@@ -38,8 +38,10 @@ std::uint64_t involuntary_switches();
 struct Job {
   int flow = 0;            ///< index into the scenario
   std::size_t window = 0;  ///< slot in the host's windows
-  std::unique_ptr<Kernel> kernel;
+  // The kernel goes first: it may have pinned the memory.
   std::unique_ptr<Buffer> buffer, source;
+  std::unique_ptr<Kernel> kernel;
+  DeviceKernel* device = nullptr;    ///< the same kernel, where a GPU runs it
   std::unique_ptr<Sampler> sampler;  ///< made early: it takes memory of its own
   bool reused = false;               ///< the memory stood ready from the scenario before
   /// Set when its thread has run its last step: until then who works on the same memory answers.
@@ -87,7 +89,10 @@ class RealEngine final : public Engine {
   Expected<void> allocate_memory(const Flow& flow, Job& job);
   Expected<void> make_ready(const Scenario& scenario, const Flow& flow, Job& job,
                             const std::vector<Job>& jobs);
+  Expected<std::unique_ptr<Kernel>> kernel_of(const Flow& flow, Job& job,
+                                              const KernelMemory& memory);
   Expected<void> observe(const Flow& flow, Job& job);
+  void finish_device(const Flow& flow, Job& job);
   Expected<std::int64_t> agree_on_start(const std::vector<Job>& jobs);
   Expected<std::int64_t> name_start();
   void sample(const Scenario& scenario, Job& job, std::int64_t start_ns);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/device_kernel.h"
 #include "kernels/kernel.h"
 #include "memory/buffer.h"
 
@@ -84,11 +85,15 @@ struct Trace {
   std::optional<double> overlap;       ///< part of its window in which all flows of its host ran
   /// From when every flow of the host was running to this one's end; on this host's clock.
   std::int64_t together_start_ns = 0, together_end_ns = 0;
-  std::string wrong;  ///< what the kernel found when it checked its output; "" when that is right
+  std::optional<Error> wrong;  ///< what the kernel found when it checked its output
   std::uint64_t involuntary_switches = 0;  ///< times it lost its CPU while recording
   std::optional<CpuId> cpu_before, cpu_after;
   Residency residency;
   std::optional<Residency> source_residency;  ///< where it reads from, when that is apart
+  /// Of a flow of a GPU: what its side tells, and where the host's memory lay before it was pinned
+  /// and after the last step. `residency` (`source_residency`) is that once it was pinned.
+  std::optional<DeviceReport> device;
+  std::optional<Residency> before_pinning, after;
   PolicyOutcome policy;
   double prepare_seconds = 0;  ///< allocation, first touch, build and proof
   std::vector<std::string> warnings;

@@ -41,6 +41,19 @@ const char* name_of(Persist persist) {
   return "none";
 }
 
+const char* name_of(Pinning pinning) {
+  switch (pinning) {
+    case Pinning::pinned: return "pinned";
+    case Pinning::driver: return "driver";
+    case Pinning::pageable: return "pageable";
+    case Pinning::zero_copy: return "zero-copy";
+    case Pinning::managed: return "managed";
+  }
+  return "pinned";
+}
+
+const char* name_of(HostCaches caches) { return caches == HostCaches::warm ? "warm" : "cold"; }
+
 Expected<std::unique_ptr<Kernel>> make_kernel(const KernelSpec& spec) {
   for (const Entry& entry : kernels) {
     if (spec.name == entry.name) return entry.make(spec);
@@ -81,6 +94,8 @@ std::vector<std::string> kernel_names() {
 }
 
 Traffic traffic_a_step(const KernelSpec& spec) {
+  // A copy's bytes count once, as they cross the link; those of a chase are no bandwidth.
+  if (spec.name == device_copy) return {spec.device.bytes.value * spec.device.copies, 0, 0};
   const auto kernel = make_kernel(spec);
   return kernel ? (*kernel)->traffic_a_step() : Traffic{};
 }

@@ -20,6 +20,28 @@ namespace numatlas {
 enum class Persist { none, individual, collective, per_block };
 const char* name_of(Persist persist);  ///< "none", "individual", "collective", "per-block"
 
+/// How a GPU gets at memory of the host: copies of memory that was pinned for them, of memory that
+/// its driver allocated pinned, of memory as it is (which the driver copies by way of its own), reads
+/// and writes of its kernels over the link, copies of memory that the driver may move.
+enum class Pinning { pinned, driver, pageable, zero_copy, managed };
+const char* name_of(Pinning pinning);  ///< "pinned", "driver", "pageable", "zero-copy", "managed"
+
+/// What CPUs have of a line when a GPU loads it: fetched a moment ago, or flushed from all caches.
+enum class HostCaches { warm, cold };
+const char* name_of(HostCaches caches);  ///< "warm", "cold"
+
+/// What a GPU does, for the kernels "device copy" and "device chase" (src/gpu).
+struct DeviceWork {
+  int gpu = -1;  ///< whose work it is, as `gpu:N` names it; -1: a CPU's
+  Pinning pinning = Pinning::pinned;
+  int depth = 0;             ///< steps queued at a time; 1: each is waited for and timed by itself
+  std::uint64_t copies = 1;  ///< of all the bytes in a step of a copy
+  Bytes bytes;               ///< of one copy
+  std::uint64_t loads = 0;   ///< a step of the chase: one launch
+  HostCaches caches = HostCaches::cold;  ///< of the chase
+  friend bool operator==(const DeviceWork&, const DeviceWork&) = default;
+};
+
 /// A kernel as data: enough to make the same one on every rank.
 struct KernelSpec {
   std::string name = "chase";
@@ -30,6 +52,7 @@ struct KernelSpec {
   std::vector<Operation> passes;           ///< of "stream": one a pass, in turn
   std::uint64_t array_lines = 0;           ///< of "stream": of each array; 0: as many as fit
   Persist persist = Persist::none;         ///< of "stream"
+  DeviceWork device;                       ///< of what a GPU does
   friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
 };
 
@@ -80,6 +103,10 @@ class Kernel {
 Expected<std::unique_ptr<Kernel>> make_kernel(const KernelSpec& spec);
 /// All that make_kernel knows.
 std::vector<std::string> kernel_names();
+/// The two that a GPU runs, which only src/gpu makes.
+inline constexpr const char* device_copy = "device copy";
+inline constexpr const char* device_chase = "device chase";
+inline bool on_gpu(const KernelSpec& spec) { return spec.device.gpu >= 0; }
 /// "2:1": lines read and written a step of the mix, each from 1 to 64. Errors name --mix.
 Expected<std::pair<unsigned, unsigned>> parse_mix(std::string_view text);
 /// "2:1" of a mix, "" of any other kernel; and the whole name, "mix 2:1".

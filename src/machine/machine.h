@@ -74,7 +74,8 @@ struct PciLink {
   friend bool operator==(const PciLink&, const PciLink&) = default;
 };
 
-/// One device on the way from a GPU to the CPU, with the link above it.
+/// One device on the way from a GPU to the CPU, with the link that it is an end of: of the GPU and
+/// of upstream ports the one above, of downstream and root ports the one below.
 struct PciStep {
   std::string pci_address;
   PciLink link;
@@ -91,10 +92,10 @@ struct Gpu {
   std::vector<PciStep> path{};
   std::optional<NodeId> memory_node{};  ///< the node that its memory is, where it is one (Grace)
   // What the driver's library says (src/gpu), where it was asked:
-  std::string runtime{};           ///< "cuda", "hip"; "" not asked, or it does not know this one
-  std::optional<int> index{};      ///< as `gpu:N` and --gpus name it
-  std::string name{};              ///< "NVIDIA H200"
-  std::optional<Bytes> memory{};   ///< of its own
+  std::string runtime{};          ///< "cuda", "hip"; "" not asked, or it does not know this one
+  std::optional<int> index{};     ///< as `gpu:N` and --gpus name it
+  std::string name{};             ///< "NVIDIA H200"
+  std::optional<Bytes> memory{};  ///< of its own
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 

@@ -172,7 +172,8 @@ TEST(Files, TruncatedSnapshotIsAnError) {
 
 TEST(Snapshot, IsTheInverseAlsoThroughText) {
   for (const char* name :
-       {"epyc-7a53.xml", "knl-flat.xml", "cxl-two-sockets.xml", "eight-sockets-1024-cpus.xml"}) {
+       {"epyc-7a53.xml", "knl-flat.xml", "cxl-two-sockets.xml", "eight-sockets-1024-cpus.xml",
+        "two-sockets-four-gpus.json", "grace-gpu-memory.json"}) {
     const Machine machine = recorded(data + name);
     const auto back = machine_from_json(json::parse(to_json(machine).dump()));
     ASSERT_TRUE(back) << back.error().message;
@@ -201,6 +202,37 @@ TEST(Snapshot, AbsentIsNull) {
   EXPECT_TRUE(snapshot["hypervisor"].is_null());
   EXPECT_TRUE(snapshot["nodes"][0]["memory_free"].is_null());
   EXPECT_TRUE(snapshot["allowance"]["memory_limit"].is_null());
+}
+
+TEST(Snapshot, AbsentFactsOfGpusAreNullAndComeBackAbsent) {
+  Machine machine = recorded("pu:1");
+  Gpu gpu{"0000:41:00.0", "AMD", "0x740c", std::nullopt, ""};
+  gpu.path = {{"0000:41:00.0", {std::nullopt, 32e9, 8, std::nullopt}}, {"0000:40:01.0", {}}};
+  machine.gpus = {gpu};
+  const json written = to_json(machine)["gpus"][0];
+  for (const char* name : {"node", "memory_node", "index", "memory"}) {
+    EXPECT_TRUE(written.at(name).is_null()) << name;
+  }
+  EXPECT_TRUE(written["path"][0].at("speed").is_null());
+  EXPECT_EQ(written["path"][0].at("max_speed"), 32e9);
+  EXPECT_EQ(written["path"][0].at("width"), 8);
+  EXPECT_TRUE(written["path"][1].at("max_width").is_null());
+  const auto back = machine_from_json(to_json(machine));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->gpus, machine.gpus);
+}
+
+TEST(Snapshot, GpusOfBeforeTheyHadAPathAreRead) {
+  json snapshot = to_json(recorded(data + "two-sockets-four-gpus.json"));
+  for (json& gpu : snapshot["gpus"]) {
+    for (const char* name : {"path", "memory_node", "runtime", "index", "name", "memory"}) {
+      ASSERT_EQ(gpu.erase(name), 1U) << name;
+    }
+  }
+  const auto machine = machine_from_json(snapshot);
+  ASSERT_TRUE(machine) << machine.error().message;
+  ASSERT_EQ(machine->gpus.size(), 4U);
+  EXPECT_EQ(machine->gpus[3], (Gpu{"0000:b8:00.0", "NVIDIA", "0x2330", NodeId{1}, "nvidia"}));
 }
 
 TEST(Snapshot, BytesThatAreNotUtf8DoNotBreakIt) {
@@ -246,9 +278,30 @@ TEST(Snapshot, ErrorsNameTheField) {
   EXPECT_FALSE(machine_from_json(json::array()));
 }
 
+TEST(Snapshot, ErrorsNameTheFieldOfAGpu) {
+  const json good = to_json(recorded(data + "two-sockets-four-gpus.json"));
+  const std::vector<BadField> cases{
+      {"/gpus/1/path/2/speed", -1, "'gpus[1].path[2].speed'"},
+      {"/gpus/1/path/2/max_speed", "fast", "'gpus[1].path[2].max_speed'"},
+      {"/gpus/0/path/0/width", 0, "'gpus[0].path[0].width'"},
+      {"/gpus/0/path/0/max_width", 16.5, "'gpus[0].path[0].max_width'"},
+      {"/gpus/2/path/1", 3, "'gpus[2].path[1]' must be an object"},
+      {"/gpus/2/path", nullptr, "'gpus[2].path' must not be null"},
+      {"/gpus/2/memory_node", -1, "'gpus[2].memory_node'"},
+      {"/gpus/2/index", "one", "'gpus[2].index'"},
+      {"/gpus/2/memory", -5, "'gpus[2].memory'"},
+      {"/gpus/2", json::array(), "'gpus[2]' must be an object"}};
+  for (const BadField& bad : cases) {
+    json snapshot = good;
+    snapshot[json::json_pointer(bad.pointer)] = bad.value;
+    const auto machine = machine_from_json(snapshot);
+    ASSERT_FALSE(machine) << bad.pointer;
+    EXPECT_THAT(machine.error().message, HasSubstr(bad.message));
+  }
+}
+
 /// Any field that is taken away is an error with its name, at every depth.
-TEST(Snapshot, EveryFieldIsNeeded) {
-  const json good = to_json(recorded(data + "cxl-two-sockets.xml"));
+void every_field_is_needed(const json& good) {
   const json flat = good.flatten();
   for (const auto& [path, value] : flat.items()) {
     const json::json_pointer pointer(path);
@@ -261,6 +314,11 @@ TEST(Snapshot, EveryFieldIsNeeded) {
     ASSERT_FALSE(machine) << path;
     EXPECT_THAT(machine.error().message, HasSubstr(pointer.back() + "'")) << path;
   }
+}
+
+TEST(Snapshot, EveryFieldIsNeeded) {
+  every_field_is_needed(to_json(recorded(data + "cxl-two-sockets.xml")));
+  every_field_is_needed(to_json(recorded(data + "two-sockets-four-gpus.json")));
 }
 
 }  // namespace

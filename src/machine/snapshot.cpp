@@ -70,12 +70,28 @@ json cache_json(const Cache& cache) {
           {"cpus", to_list(cache.cpus)}};
 }
 
+json step_json(const PciStep& step) {
+  return {{"pci_address", text(step.pci_address)},
+          {"speed", number(step.link.speed)},
+          {"width", number(step.link.width)},
+          {"max_speed", number(step.link.max_speed)},
+          {"max_width", number(step.link.max_width)}};
+}
+
 json gpu_json(const Gpu& gpu) {
+  json path = json::array();
+  for (const PciStep& step : gpu.path) path.push_back(step_json(step));
   return {{"pci_address", text(gpu.pci_address)},
           {"vendor", text(gpu.vendor)},
           {"device_id", text(gpu.device_id)},
           {"node", number(gpu.node)},
-          {"driver", text(gpu.driver)}};
+          {"driver", text(gpu.driver)},
+          {"path", path},
+          {"memory_node", number(gpu.memory_node)},
+          {"runtime", text(gpu.runtime)},
+          {"index", number(gpu.index)},
+          {"name", text(gpu.name)},
+          {"memory", number(gpu.memory)}};
 }
 
 json persistent_json(const PersistentMemory& memory) {

@@ -15,6 +15,7 @@ using nlohmann::json;
 
 constexpr int most_id = 1 << 20;     // as base/ids reads lists
 constexpr int most_level = 16;       // caches have up to 5 today
+constexpr int most_lanes = 1024;     // a PCIe link has up to 32 today
 constexpr int most_distance = 4096;  // the firmware's table has one byte a pair; room for others
 
 using Failure = std::optional<Error>;
@@ -100,6 +101,17 @@ Cache read_cache(const json& value, const std::string& path, Failure& failure) {
   return cache;
 }
 
+PciStep read_step(const json& value, const std::string& path, Failure& failure) {
+  PciStep step;
+  FieldReader fields(value, path, failure);
+  fields.text("pci_address", step.pci_address);
+  fields.real("speed", step.link.speed);
+  fields.whole("width", step.link.width, 1, most_lanes);
+  fields.real("max_speed", step.link.max_speed);
+  fields.whole("max_width", step.link.max_width, 1, most_lanes);
+  return step;
+}
+
 Gpu read_gpu(const json& value, const std::string& path, Failure& failure) {
   Gpu gpu;
   FieldReader fields(value, path, failure);
@@ -108,6 +120,16 @@ Gpu read_gpu(const json& value, const std::string& path, Failure& failure) {
   fields.text("device_id", gpu.device_id);
   fields.node("node", gpu.node);
   fields.text("driver", gpu.driver);
+  // Snapshots of before there was a path know nothing of all that follows.
+  if (fields.failed() || !value.contains("path")) return gpu;
+  fields.array("path", [&](const json& item, const std::string& where) {
+    gpu.path.push_back(read_step(item, where, failure));
+  });
+  fields.node("memory_node", gpu.memory_node);
+  fields.text("runtime", gpu.runtime);
+  fields.whole("index", gpu.index, 0, most_id);
+  fields.text("name", gpu.name);
+  fields.bytes("memory", gpu.memory);
   return gpu;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "machine/pci.h"
 #include "machine/sysfs_nodes.h"
 
 namespace numatlas {
@@ -41,6 +42,7 @@ void read_gpus(const Tree& tree, Machine& machine) {
     gpu.device_id = fmt::format("0x{:04x}", tree.number(folder + "/device").value_or(0));
     gpu.node = node_from(tree, folder + "/numa_node");
     gpu.driver = tree.link_name(folder + "/driver").value_or("");
+    gpu.path = read_path(tree, address);
     machine.gpus.push_back(std::move(gpu));
   }
 }
@@ -128,13 +130,15 @@ std::string dax_kind(const Tree& tree, const std::string& name) {
 
 /// NVIDIA's driver says which node a GPU's memory is (Grace Hopper and its like).
 void mark_gpu_memory(const Tree& tree, Machine& machine) {
-  for (const Gpu& gpu : machine.gpus) {
+  for (Gpu& gpu : machine.gpus) {
     const auto status =
         tree.text(fmt::format("/proc/driver/nvidia/gpus/{}/numa_status", gpu.pci_address));
     const auto line = status ? value_of(*status, "Node") : std::nullopt;
     const auto id = line ? number_after(*line, "") : std::nullopt;
     NumaNode* node = id ? find_node(machine, NodeId{*id}) : nullptr;
-    if (node != nullptr && node->cpus.empty()) node->kind = "gpu";
+    if (node == nullptr || !node->cpus.empty()) continue;
+    node->kind = "gpu";
+    gpu.memory_node = node->id;
   }
 }
 

@@ -16,6 +16,11 @@ Expected<std::unique_ptr<Buffer>> allocate(const Region& region) {
     case SourceKind::dax: return allocate_dax(region);
     case SourceKind::memkind:
     case SourceKind::memkind_directory: return allocate_memkind(region);
+    case SourceKind::gpu:
+      return fail(ErrorKind::usage,
+                  fmt::format("--memory {}: only copies of a GPU reach its memory",
+                              region.placement.text()),
+                  "numatlas transfer copies to and from GPUs");
   }
   return allocate_anonymous(region);
 }

@@ -74,7 +74,8 @@ Expected<void> check_devices(const std::vector<Region>& regions) {
 Expected<void> check_source(const MemoryPlacement& placement) {
   switch (source_of(placement).kind) {
     case SourceKind::anonymous:
-    case SourceKind::null: return {};
+    case SourceKind::null:
+    case SourceKind::gpu: return {};  // its driver says what it has when it is asked for some
     case SourceKind::memkind: return check_memkind(placement);
     case SourceKind::memkind_directory: {
       if (auto there = check_memkind(placement); !there) return there;
@@ -115,7 +116,8 @@ Expected<void> check_sources(const std::vector<Region>& regions, const Machine& 
   std::set<std::string> seen;
   for (const Region& region : regions) {
     const SourceKind kind = source_of(region.placement).kind;
-    if (kind == SourceKind::anonymous || kind == SourceKind::null) continue;
+    if (kind == SourceKind::anonymous || kind == SourceKind::null || kind == SourceKind::gpu)
+      continue;
     if (region.pages != PageKind::base) {
       return fail(ErrorKind::usage,
                   fmt::format("--pages {}: memory of {} has the pages that its source gives",

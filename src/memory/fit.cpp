@@ -298,7 +298,9 @@ Expected<void> check_fits(const std::vector<Region>& regions, const Machine& mac
   Figures figures;
   std::vector<Region> of_nodes, of_pools, real;
   for (Region region : regions) {
-    if (source_of(region.placement).kind == SourceKind::null) continue;  // takes nothing
+    // Takes nothing of the host's.
+    const SourceKind kind = source_of(region.placement).kind;
+    if (kind == SourceKind::null || kind == SourceKind::gpu) continue;
     region.placement = region.placement.in_force();
     real.push_back(region);
     if (!uses_nodes(region, machine)) continue;

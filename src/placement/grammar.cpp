@@ -224,6 +224,13 @@ MemoryPlacement MemoryPlacement::in_force() const {
   return inherits ? MemoryPlacement{inherited, nodes} : *this;
 }
 
+MemoryPlacement gpu_memory(int gpu) {
+  MemoryPlacement placement;
+  placement.mode = MemoryMode::inherit;
+  placement.source = fmt::format("gpu:{}", gpu);
+  return placement;
+}
+
 std::string MemoryPlacement::text() const {
   if (!source.empty()) return source;
   std::string text = name_of(mode);
@@ -260,7 +267,13 @@ Expected<MemorySpec> parse_memory_spec(std::string_view text) {
     return spec;
   }
   Expected<MemoryPlacement> placement;
-  if (word == "pmem" || word == "dax" || word == "memkind") {
+  if (word == "gpu") {
+    const auto number = parse_ordered_list(list);
+    if (!number || number->size() != 1) {
+      return memory_error(fmt::format("{} does not name one GPU (write gpu:0)", quoted(whole)));
+    }
+    placement = gpu_memory(number->front());
+  } else if (word == "pmem" || word == "dax" || word == "memkind") {
     // Blanks at the end belong to a path as all its letters do.
     placement = parse_source(word, has_list ? text.substr(text.find(':') + 1) : "");
   } else if (word == "weighted") {

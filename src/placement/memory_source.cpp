@@ -81,6 +81,7 @@ MemorySource source_of(const MemoryPlacement& placement) {
   const std::string form = text.substr(0, colon), name = text.substr(colon + 1);
   if (form == "pmem") return {SourceKind::pmem, name};
   if (form == "dax") return {SourceKind::dax, name};
+  if (form == "gpu") return {SourceKind::gpu, name};
   const bool folder = name.find('/') != std::string::npos;
   return {folder ? SourceKind::memkind_directory : SourceKind::memkind, name};
 }
@@ -89,7 +90,8 @@ bool on_device(const MemoryPlacement& placement) {
   switch (source_of(placement).kind) {
     case SourceKind::pmem:
     case SourceKind::dax:
-    case SourceKind::memkind_directory: return true;
+    case SourceKind::memkind_directory:
+    case SourceKind::gpu: return true;
     case SourceKind::anonymous:
     case SourceKind::null:
     case SourceKind::memkind: break;

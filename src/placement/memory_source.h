@@ -16,6 +16,7 @@ enum class SourceKind {
   dax,                ///< the character device `name`
   memkind,            ///< memkind's kind `name`, in capitals, without MEMKIND_
   memkind_directory,  ///< memkind's kind of a file in the folder `name`
+  gpu,                ///< memory of GPU number `name`, which only GPUs reach
 };
 
 struct MemorySource {

@@ -5,6 +5,7 @@
 //   --memory  inherit | local | bind:N[,M] | prefer:N[,M] | interleave:LIST
 //             | weighted:N=W,M=W | each:N,M,... (a worker in turn) | auto (nodes round robin)
 //             | pmem:DIR | dax:/dev/daxX.Y | memkind:KIND | memkind:DIR
+//             | gpu:N (copies of GPUs only)
 //   --pages   base | thp | 2M | 1G
 #pragma once
 
@@ -45,7 +46,10 @@ struct MemoryPlacement {
   friend bool operator==(const MemoryPlacement&, const MemoryPlacement&) = default;
 };
 
-/// Whether the memory is a file's or a device's, not the nodes' (pmem:, dax:, memkind:DIR).
+/// Memory of a GPU itself.
+MemoryPlacement gpu_memory(int gpu);
+
+/// Whether the memory is a file's or a device's, not the nodes' (pmem:, dax:, memkind:DIR, gpu:).
 bool on_device(const MemoryPlacement& placement);
 
 /// Parsed --memory: one placement, or one a worker in turn.

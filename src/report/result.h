@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/statistics.h"
 #include "machine/machine.h"
 #include "placement/policy.h"
@@ -31,6 +32,26 @@ struct WorkerRow {
   CpuSet cpus;  ///< it may run on
   NodeId cpu_node;
   std::string memory;  ///< the placement asked for, in the grammar's words
+};
+
+/// What a flow of a GPU gave beside what every flow gives.
+struct GpuResult {
+  int gpu = 0;            ///< as `gpu:N`
+  std::string direction;  ///< "h2d", "d2h", "p2p"; "" of the chase
+  std::string name, pci_address;
+  std::string pinning;              ///< "pinned", "driver", "pageable", "zero-copy", "managed"
+  std::string caches;               ///< of the chase: what the CPUs had of a line, "warm", "cold"
+  std::uint64_t copies_a_step = 1;  ///< timed together
+  std::uint64_t loads_a_step = 0;   ///< of the chase
+  bool by_events = true;            ///< timed by the GPU; else by the CPU, call to end
+  /// Start and duration of each step in ns, on its host's CLOCK_MONOTONIC.
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;
+  double clock_error = 0;  ///< seconds that their starts may be off
+  /// Where the host's memory lay before it was pinned, and after the last step.
+  std::optional<Residency> before_pinning, after;
+  std::optional<PciLink> link;       ///< at its fastest while steps were under way
+  std::optional<double> link_limit;  ///< bytes a second of the narrowest link on the way
+  std::string route;                 ///< between GPUs: "direct", "through the host"
 };
 
 /// What one flow gave.
@@ -60,7 +81,8 @@ struct FlowResult {
   std::optional<int> first_touch;  ///< worker that touched its memory first, when that was another
   double together = 0;             ///< seconds in which all flows of its host were recording
   std::vector<double> stretch_bytes;  ///< moved in each of equal parts of that time
-  std::string wrong;                  ///< what the check of the kernel's output found
+  std::optional<Error> wrong;         ///< what the check of the kernel's output found
+  std::optional<GpuResult> gpu;       ///< of a flow of a GPU
   std::uint64_t steps_a_sample = 0;
   std::uint64_t warm_up_steps = 0;
   std::uint64_t involuntary_switches = 0;
@@ -133,6 +155,8 @@ std::string json_text(const RunReport& report);
 
 /// Index of the host that a flow ran on.
 int host_of(const RunReport& report, const FlowResult& flow);
+/// A report that holds only the flows of one host, with the sums over those.
+RunReport of_host(const RunReport& report, int host);
 /// What a flow did: "read", "mix 2:1".
 std::string full_name(const FlowResult& flow);
 /// Observed node of a flow's memory: "0", "0,2" for several, "-" for unknown.

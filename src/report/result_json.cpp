@@ -108,6 +108,65 @@ Residency residency_from_json(const json& v) {
   return r;
 }
 
+json to_json(const GpuResult& gpu) {
+  json link = nullptr;
+  if (gpu.link) {
+    link = {{"speed", optional_json(gpu.link->speed)},
+            {"max_speed", optional_json(gpu.link->max_speed)},
+            {"width", optional_json(gpu.link->width)},
+            {"max_width", optional_json(gpu.link->max_width)}};
+  }
+  const auto residency = [](const std::optional<Residency>& seen) {
+    return seen ? to_json(*seen) : json(nullptr);
+  };
+  return {{"gpu", gpu.gpu},
+          {"direction", optional_json(gpu.direction)},
+          {"name", gpu.name},
+          {"pci_address", optional_json(gpu.pci_address)},
+          {"pinning", gpu.pinning},
+          {"caches", optional_json(gpu.caches)},
+          {"copies_a_step", gpu.copies_a_step},
+          {"loads_a_step", gpu.loads_a_step},
+          {"timed_by", gpu.by_events ? "events" : "clock"},
+          {"steps", gpu.steps},
+          {"clock_error", gpu.clock_error},
+          {"residency_before_pinning", residency(gpu.before_pinning)},
+          {"residency_after", residency(gpu.after)},
+          {"link", std::move(link)},
+          {"link_limit", optional_json(gpu.link_limit)},
+          {"route", optional_json(gpu.route)}};
+}
+
+GpuResult gpu_from_json(const json& v) {
+  GpuResult gpu;
+  gpu.gpu = v["gpu"];
+  gpu.direction = text_from(v["direction"]);
+  gpu.name = v["name"];
+  gpu.pci_address = text_from(v["pci_address"]);
+  gpu.pinning = v["pinning"];
+  gpu.caches = text_from(v["caches"]);
+  gpu.copies_a_step = v["copies_a_step"];
+  gpu.loads_a_step = v["loads_a_step"];
+  gpu.by_events = v["timed_by"] == "events";
+  gpu.steps = v["steps"].get<std::vector<std::pair<std::int64_t, std::int64_t>>>();
+  gpu.clock_error = v["clock_error"];
+  const auto residency = [](const json& seen) {
+    return seen.is_object() ? std::optional(residency_from_json(seen)) : std::nullopt;
+  };
+  gpu.before_pinning = residency(v["residency_before_pinning"]);
+  gpu.after = residency(v["residency_after"]);
+  if (const json& link = v["link"]; link.is_object()) {
+    const auto lanes = [&](const char* key) {
+      return link[key].is_number() ? std::optional(link[key].get<int>()) : std::nullopt;
+    };
+    gpu.link = PciLink{number(link["speed"]), number(link["max_speed"]), lanes("width"),
+                       lanes("max_width")};
+  }
+  gpu.link_limit = number(v["link_limit"]);
+  gpu.route = text_from(v["route"]);
+  return gpu;
+}
+
 json to_json(const WorkerRow& worker) {
   return {{"rank", worker.rank},
           {"thread", worker.thread},
@@ -151,28 +210,10 @@ json to_json(const ScenarioResult& scenario) {
           {"flows", array_of(scenario.flows)}};
 }
 
-std::string nodes_text(const Residency& residency) {
-  NodeSet nodes;
-  for (const auto& [node, pages] : residency.pages_by_node) {
-    if (pages > 0) nodes.insert(NodeId{node});
-  }
-  return nodes.empty() ? "-" : to_list(nodes);
-}
-
 }  // namespace
 
-const char* name_of(Status status) {
-  switch (status) {
-    case Status::ok: return "ok";
-    case Status::skipped: return "skipped";
-    case Status::failed: return "failed";
-    case Status::incomplete: return "incomplete";
-  }
-  return "failed";
-}
-
 json to_json(const FlowResult& flow) {
-  return {
+  json value = {
       {"worker", flow.worker},
       {"kernel", flow.kernel},
       {"mix", optional_json(flow.mix)},
@@ -199,7 +240,7 @@ json to_json(const FlowResult& flow) {
       {"policy", {{"mechanism", flow.policy.mechanism}, {"note", flow.policy.note}}},
       {"together", flow.together},
       {"stretch_bytes", flow.stretch_bytes},
-      {"wrong", optional_json(flow.wrong)},
+      {"wrong", flow.wrong ? json(flow.wrong->message) : json(nullptr)},
       {"steps_a_sample", flow.steps_a_sample},
       {"warm_up_steps", flow.warm_up_steps},
       {"involuntary_switches", flow.involuntary_switches},
@@ -207,6 +248,13 @@ json to_json(const FlowResult& flow) {
       {"start_lateness", flow.start_lateness},
       {"prepare_time", flow.prepare_time},
       {"warnings", flow.warnings}};
+  // Most flows have neither.
+  if (flow.gpu) value["gpu"] = to_json(*flow.gpu);
+  if (flow.wrong) {
+    value["wrong_kind"] = static_cast<int>(flow.wrong->kind);
+    value["wrong_hint"] = flow.wrong->hint;
+  }
+  return value;
 }
 
 FlowResult flow_from_json(const json& v) {
@@ -242,7 +290,11 @@ FlowResult flow_from_json(const json& v) {
   flow.policy = {v["policy"]["mechanism"], v["policy"]["note"]};
   flow.together = v["together"];
   flow.stretch_bytes = v["stretch_bytes"].get<std::vector<double>>();
-  flow.wrong = text_from(v["wrong"]);
+  if (v["wrong"].is_string()) {
+    flow.wrong =
+        Error{static_cast<ErrorKind>(v["wrong_kind"].get<int>()), v["wrong"], v["wrong_hint"]};
+  }
+  if (v.contains("gpu")) flow.gpu = gpu_from_json(v["gpu"]);
   flow.steps_a_sample = v["steps_a_sample"];
   flow.warm_up_steps = v["warm_up_steps"];
   flow.involuntary_switches = v["involuntary_switches"];
@@ -282,41 +334,6 @@ json to_json(const RunReport& report) {
 
 std::string json_text(const RunReport& report) {
   return to_json(report).dump(1, ' ', false, json::error_handler_t::replace) + "\n";
-}
-
-int host_of(const RunReport& report, const FlowResult& flow) {
-  return report.workers[static_cast<std::size_t>(flow.worker)].host;
-}
-
-std::string full_name(const FlowResult& flow) {
-  return flow.mix.empty() ? flow.kernel : flow.kernel + " " + flow.mix;
-}
-
-std::string memory_node_text(const FlowResult& flow) { return nodes_text(flow.residency); }
-
-std::string source_node_text(const FlowResult& flow) {
-  return nodes_text(flow.source_residency.value_or(flow.residency));
-}
-
-const Metric* find_total(const ScenarioResult& point, const std::string& name) {
-  for (const Metric& metric : point.totals) {
-    if (metric.name == name) return &metric;
-  }
-  return nullptr;
-}
-
-std::string label_of(const ScenarioResult& point, const std::string& name) {
-  for (const auto& [label, text] : point.labels) {
-    if (label == name) return text;
-  }
-  return "";
-}
-
-const Metric* find_metric(const FlowResult& flow, const std::string& name) {
-  for (const Metric& metric : flow.metrics) {
-    if (metric.name == name) return &metric;
-  }
-  return nullptr;
 }
 
 }  // namespace numatlas

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "machine/pci_link.h"
+
 namespace numatlas {
 namespace {
 
@@ -247,14 +249,64 @@ std::string allowance_text(const Machine& machine) {
   return text;
 }
 
+/// A column of the table of GPUs; one that has nothing for any GPU is left out.
+struct GpuColumn {
+  const char* heading;
+  bool left;  ///< words to the left, numbers to the right
+  std::string (*cell)(const Gpu&);
+};
+
+constexpr GpuColumn gpu_columns[] = {
+    {"GPU", false, [](const Gpu& gpu) { return gpu.index ? fmt::format("{}", *gpu.index) : ""; }},
+    {"PCI address", true, [](const Gpu& gpu) { return gpu.pci_address; }},
+    {"vendor", true, [](const Gpu& gpu) { return gpu.vendor; }},
+    {"device", true, [](const Gpu& gpu) { return gpu.device_id; }},
+    {"node", false, [](const Gpu& gpu) { return node_or_dash(gpu.node); }},
+    {"driver", true,
+     [](const Gpu& gpu) { return gpu.driver.empty() ? std::string("none") : gpu.driver; }},
+    {"link", true,
+     [](const Gpu& gpu) { return gpu.path.empty() ? "" : link_text(gpu.path.front().link); }},
+    {"path GB/s", false,
+     [](const Gpu& gpu) {
+       const auto limit = path_limit(gpu);
+       return limit ? fmt::format("{:.1f}", *limit * 1e-9) : "";
+     }},
+    {"memory node", false,
+     [](const Gpu& gpu) { return gpu.memory_node ? node_or_dash(gpu.memory_node) : ""; }},
+    {"memory", false, [](const Gpu& gpu) { return gpu.memory ? size_or_dash(gpu.memory) : ""; }},
+    {"name", true, [](const Gpu& gpu) { return gpu.name; }},
+};
+
+/// "GPUs 0,1 share the link at 0000:16:00.0 (63.0 GB/s)", by address where they have no numbers.
+std::string shared_line(const Machine& machine, const SharedPort& port) {
+  const auto numbered = [&](std::size_t i) { return machine.gpus[i].index.has_value(); };
+  const bool numbers = std::all_of(port.gpus.begin(), port.gpus.end(), numbered);
+  std::string names;
+  for (const std::size_t i : port.gpus) {
+    const Gpu& gpu = machine.gpus[i];
+    names += names.empty() ? "" : numbers ? "," : ", ";
+    names += numbers ? fmt::format("{}", *gpu.index) : gpu.pci_address;
+  }
+  return fmt::format("  GPUs {} share the link at {}{}\n", names, port.pci_address,
+                     port.limit ? fmt::format(" ({:.1f} GB/s)", *port.limit * 1e-9) : "");
+}
+
 std::string gpus_table(const Machine& machine) {
   if (machine.gpus.empty()) return "\nGPUs: none found\n";
-  std::vector<Row> rows{{"PCI address", "vendor", "device", "node", "driver"}};
-  for (const Gpu& gpu : machine.gpus) {
-    rows.push_back({gpu.pci_address, gpu.vendor, gpu.device_id, node_or_dash(gpu.node),
-                    gpu.driver.empty() ? "none" : gpu.driver});
+  std::vector<Row> rows(machine.gpus.size() + 1);
+  std::set<std::size_t> left;
+  for (const GpuColumn& column : gpu_columns) {
+    const auto known = [&](const Gpu& gpu) { return !column.cell(gpu).empty(); };
+    if (std::none_of(machine.gpus.begin(), machine.gpus.end(), known)) continue;
+    if (column.left) left.insert(rows.front().size());
+    rows.front().push_back(column.heading);
+    for (std::size_t i = 0; i < machine.gpus.size(); ++i) {
+      rows[i + 1].push_back(word_or_dash(column.cell(machine.gpus[i])));
+    }
   }
-  return "\nGPUs\n" + aligned(rows, {0, 1, 2, 4});
+  std::string text = "\nGPUs\n" + aligned(rows, left);
+  for (const SharedPort& port : shared_ports(machine)) text += shared_line(machine, port);
+  return text;
 }
 
 std::string persistent_table(const Machine& machine) {

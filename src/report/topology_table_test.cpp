@@ -64,6 +64,34 @@ TEST(TopologyTable, NodesWithoutCpusAndFirmwareFigures) {
   EXPECT_THAT(text, HasSubstr("CPUs          0-2,4-5 (5)\n"));
 }
 
+/// What is known of no GPU has no column.
+TEST(TopologyTable, GpusLinksAndWhoSharesOne) {
+  Machine machine = recorded(data + "two-sockets-four-gpus.json");
+  std::string text = topology_table(machine);
+  EXPECT_THAT(text, HasSubstr("driver link     path GB/s memory name\n"));
+  EXPECT_THAT(text, HasSubstr(" 2 0000:98:00.0 NVIDIA 0x2330    1 nvidia Gen5 x16      63.0 80 GiB "
+                              "NVIDIA H100 80GB HBM3\n"));
+  EXPECT_THAT(text, HasSubstr("  GPUs 0,1 share the link at 0000:16:00.0 (63.0 GB/s)\n"));
+  for (Gpu& gpu : machine.gpus) {
+    gpu.index.reset();
+    gpu.memory.reset();
+    gpu.name.clear();
+  }
+  machine.gpus[0].path[0].link.speed = 2.5e9;
+  machine.gpus[1].path[2].link = {16e9, 16e9, 8, 8};
+  machine.gpus[2].path.clear();
+  machine.gpus[3].memory_node = NodeId{2};
+  text = topology_table(machine);
+  EXPECT_THAT(text, Not(HasSubstr("name\n")));
+  EXPECT_THAT(text, HasSubstr("  PCI address  vendor device node driver link                 path "
+                              "GB/s memory node\n"));
+  EXPECT_THAT(text, HasSubstr("    0 nvidia Gen1 x16 of Gen5 x16      63.0           -\n"));
+  EXPECT_THAT(text, HasSubstr("    0 nvidia Gen5 x16                  15.8           -\n"));
+  EXPECT_THAT(text, HasSubstr("    1 nvidia -                            -           -\n"));
+  EXPECT_THAT(text, HasSubstr("    1 nvidia Gen5 x16                     -           2\n"));
+  EXPECT_THAT(text, HasSubstr("  GPUs 0000:18:00.0, 0000:19:00.0 share the link at 0000:16:00.0"));
+}
+
 TEST(TopologyTable, WarningsLimitsDevicesAndNotes) {
   Machine machine = recorded("core:2 pu:1");
   machine.hypervisor = "";

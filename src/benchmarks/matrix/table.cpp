@@ -112,19 +112,6 @@ bool has_node_without_cpus(const RunReport& report) {
 
 }  // namespace
 
-RunReport of_host(const RunReport& report, int host) {
-  RunReport part = report;
-  part.machines = {report.machines[static_cast<std::size_t>(host)]};
-  for (ScenarioResult& point : part.scenarios) {
-    std::erase_if(point.flows,
-                  [&](const FlowResult& flow) { return host_of(report, flow) != host; });
-    const auto mine = std::find_if(point.host_totals.begin(), point.host_totals.end(),
-                                   [&](const HostTotals& totals) { return totals.host == host; });
-    point.totals = mine == point.host_totals.end() ? std::vector<Metric>{} : mine->totals;
-  }
-  return part;
-}
-
 std::string matrix_table(const RunReport& report, bool stats) {
   std::string text;
   for (const std::string& pages : page_kinds_of(report)) {

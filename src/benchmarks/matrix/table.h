@@ -7,9 +7,6 @@
 
 namespace numatlas {
 
-/// A report that holds only the flows of one host, with the sums over those.
-RunReport of_host(const RunReport& report, int host);
-
 /// For every page kind and host a matrix of the latency and one of each kernel's bandwidth: a row a
 /// node with CPUs, a column a node with memory; below the reasons of the cells that are missing.
 std::string matrix_table(const RunReport& report, bool stats);

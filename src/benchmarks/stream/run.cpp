@@ -307,10 +307,7 @@ Expected<void> StreamRun::run_scenario(const Scenario& scenario) {
   }
   std::optional<Error> wrong;
   for (const Trace& trace : *traces) {
-    if (!trace.wrong.empty() && !wrong) {
-      wrong = Error{ErrorKind::internal, trace.wrong,
-                    "a defect of numatlas, or of this machine's memory or CPU"};
-    }
+    if (!wrong) wrong = trace.wrong;
   }
   return agree(comm_, wrong);
 }

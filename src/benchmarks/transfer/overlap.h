@@ -1,0 +1,28 @@
+// Whether copies that were started together ran together, by the times of their steps. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "report/result.h"
+
+namespace numatlas {
+
+/// Start and duration of each step of a flow, in ns.
+using Steps = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+/// Of the time in which any of the flows had a step under way, the part in which all had; between
+/// the last first start and the first last end. nullopt for fewer than two flows, or without such a
+/// time.
+std::optional<double> overlap_of(const std::vector<const Steps*>& flows);
+
+/// "event_bandwidth_sum" in B/s: what the GPUs' own clocks add up to; "copies_overlap": the least
+/// of any host, 0 to 1. Of points with several flows of GPUs.
+std::vector<Metric> together_totals(const ScenarioResult& point, const RunReport& report);
+
+/// Points whose copies took turns, in words.
+std::vector<std::string> serialised_warnings(const RunReport& report);
+
+}  // namespace numatlas

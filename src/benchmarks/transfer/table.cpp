@@ -1,0 +1,333 @@
+#include "benchmarks/transfer/table.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/size_list.h"
+#include "base/text.h"
+#include "benchmarks/metrics.h"
+#include "benchmarks/transfer/plan.h"
+#include "machine/pci_link.h"
+#include "report/worker_table.h"
+
+namespace numatlas {
+namespace {
+
+using Points = std::vector<const ScenarioResult*>;
+
+std::string gb(const std::optional<double>& rate) {
+  return rate ? fmt::format("{:.2f}", *rate * 1e-9) : "-";
+}
+
+/// "bind:2" is node 2 in these tables.
+std::string short_memory(const std::string& memory) {
+  return memory.starts_with("bind:") ? "node " + memory.substr(5) : memory;
+}
+
+Points points_of(const RunReport& report, const std::string& measure) {
+  Points points;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (label_of(point, "measure") == measure) points.push_back(&point);
+  }
+  return points;
+}
+
+/// What is alike in the points of one table; consecutive points are of the same one.
+std::vector<std::pair<std::string, Points>> tables_of(const Points& points,
+                                                      const std::vector<std::string>& labels) {
+  std::vector<std::pair<std::string, Points>> tables;
+  for (const ScenarioResult* point : points) {
+    std::string key = fmt::format("{} {}", point->size.value, point->pages);
+    for (const std::string& label : labels) key += " " + label_of(*point, label);
+    auto found = std::find_if(tables.begin(), tables.end(),
+                              [&](const auto& table) { return table.first == key; });
+    if (found == tables.end()) found = tables.insert(tables.end(), {key, {}});
+    found->second.push_back(point);
+  }
+  return tables;
+}
+
+std::vector<std::string> values_of(const Points& points, const char* label) {
+  std::vector<std::string> values;
+  for (const ScenarioResult* point : points) {
+    const std::string value = label_of(*point, label);
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+  }
+  return values;
+}
+
+/// All bytes over the common time.
+const Metric* rate_of(const ScenarioResult& point) {
+  const Metric* sum = find_total(point, "bandwidth_sum");
+  return sum != nullptr && sum->value ? sum : nullptr;
+}
+
+/// Of the links of all its GPUs, in each direction that it copies in.
+std::optional<double> limit_of(const ScenarioResult& point) {
+  double limit = 0;
+  for (const FlowResult& flow : point.flows) {
+    if (!flow.gpu || !flow.gpu->link_limit) return std::nullopt;
+    limit += *flow.gpu->link_limit;
+  }
+  return limit > 0 ? std::optional(limit) : std::nullopt;
+}
+
+std::string copy_cell(const ScenarioResult& point) {
+  const Metric* rate = rate_of(point);
+  if (rate == nullptr) return "-";
+  const auto width = half_width_of_sum(*rate);
+  const auto limit = limit_of(point);
+  return gb(rate->value) + (width ? fmt::format(" +-{:.1f}%", *width * 100) : "") +
+         (limit ? fmt::format(" {:3.0f}%", *rate->value / *limit * 100) : "");
+}
+
+const FlowResult* only_flow(const ScenarioResult& point) {
+  return point.flows.empty() ? nullptr : &point.flows.front();
+}
+
+template <class Cell>
+std::string by_memory_and_gpu(const Points& points, const Cell& cell) {
+  std::vector<std::vector<std::string>> rows{{"memory"}};
+  const auto gpus = values_of(points, "gpus");
+  for (const std::string& gpu : gpus)
+    rows[0].push_back(gpu.find(',') == std::string::npos ? "GPU " + gpu : "GPUs " + gpu);
+  for (const std::string& memory : values_of(points, "memory")) {
+    rows.push_back({short_memory(memory)});
+    for (const std::string& gpu : gpus) {
+      std::string text = "-";
+      for (const ScenarioResult* point : points) {
+        if (label_of(*point, "memory") == memory && label_of(*point, "gpus") == gpu)
+          text = cell(*point);
+      }
+      rows.back().push_back(text);
+    }
+  }
+  return aligned(rows, 1);
+}
+
+/// Where each GPU copies fastest, unless the intervals of the two best meet.
+std::string best_text(const Points& points) {
+  std::string text;
+  for (const std::string& gpu : values_of(points, "gpus")) {
+    std::vector<const ScenarioResult*> ranked;
+    for (const ScenarioResult* point : points) {
+      if (label_of(*point, "gpus") == gpu && rate_of(*point) != nullptr) ranked.push_back(point);
+    }
+    if (ranked.size() < 2) continue;
+    const auto rate = [](const ScenarioResult* point) { return *rate_of(*point)->value; };
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [&](const auto* a, const auto* b) { return rate(a) > rate(b); });
+    const auto half = [&](const ScenarioResult* point) {
+      return rate(point) * half_width_of_sum(*rate_of(*point)).value_or(0);
+    };
+    const bool apart = rate(ranked[0]) - half(ranked[0]) > rate(ranked[1]) + half(ranked[1]);
+    const auto name = [](const ScenarioResult* point) {
+      return short_memory(label_of(*point, "memory"));
+    };
+    text += apart
+                ? fmt::format("  best for GPU {}: {}, {:.1f} % over {}\n", gpu, name(ranked[0]),
+                              (rate(ranked[0]) / rate(ranked[1]) - 1) * 100, name(ranked[1]))
+                : fmt::format("  best for GPU {}: {} and {} are the same within their intervals\n",
+                              gpu, name(ranked[0]), name(ranked[1]));
+  }
+  return text;
+}
+
+std::string direction_text(const std::string& direction) {
+  if (direction == "h2d") return "host to device";
+  if (direction == "d2h") return "device to host";
+  return "both directions at the same time, summed";
+}
+
+std::string copies_text(const RunReport& report) {
+  std::string text;
+  for (const auto& [key, points] :
+       tables_of(points_of(report, "copies"), {"direction", "pinning"})) {
+    const ScenarioResult& any = *points.front();
+    text += fmt::format("Copies in GB/s, {} ({} each, {}, {} pages)\n",
+                        direction_text(label_of(any, "direction")), compact_text(any.size),
+                        label_of(any, "pinning"), any.pages) +
+            by_memory_and_gpu(points, copy_cell) + best_text(points) + "\n";
+  }
+  return text.empty() ? text
+                      : text +
+                            "+-: half the 95 % interval of the sum; then its part of the link's "
+                            "limit, where that is known\n\n";
+}
+
+/// Where the copies of several flows were asked to run together: what the clocks say of it.
+std::string together_text(const RunReport& report) {
+  std::vector<std::vector<std::string>> rows{
+      {"together", "memory", "GPUs", "aggregate", "by the GPUs' clocks", "overlap"}};
+  for (const ScenarioResult* point : points_of(report, "copies")) {
+    const Metric* overlap = find_total(*point, "copies_overlap");
+    const Metric* events = find_total(*point, "event_bandwidth_sum");
+    if (overlap == nullptr || events == nullptr || rate_of(*point) == nullptr) continue;
+    rows.push_back({label_of(*point, "direction"), short_memory(label_of(*point, "memory")),
+                    label_of(*point, "gpus"), gb(rate_of(*point)->value), gb(events->value),
+                    fmt::format("{:.0f}%", *overlap->value * 100)});
+  }
+  if (rows.size() == 1) return {};
+  return "Copies at the same time in GB/s (aggregate: all bytes over the common time; overlap: of "
+         "the time with a\ncopy under way, the part in which all flows had one)\n" +
+         aligned(rows, 2) + "\n";
+}
+
+std::string latency_text(const RunReport& report) {
+  std::string text;
+  for (const auto& [key, points] :
+       tables_of(points_of(report, "latency"), {"direction", "pinning"})) {
+    const ScenarioResult& any = *points.front();
+    text += fmt::format(
+        "Small copies in us, {} ({}, {}; from the call to the end: median, p95, "
+        "p99)\n",
+        direction_text(label_of(any, "direction")), compact_text(any.size),
+        label_of(any, "pinning"));
+    text += by_memory_and_gpu(points, [](const ScenarioResult& point) {
+      const FlowResult* flow = only_flow(point);
+      const Metric* time = flow != nullptr ? find_metric(*flow, "copy_time") : nullptr;
+      if (time == nullptr || !time->summary) return std::string("-");
+      return fmt::format("{:.2f} {:.2f} {:.2f}", time->summary->median * 1e6,
+                         time->summary->p95 * 1e6, time->summary->p99 * 1e6);
+    });
+    text += "\n";
+  }
+  return text;
+}
+
+std::string chase_text(const RunReport& report) {
+  std::string text;
+  for (const auto& [key, points] : tables_of(points_of(report, "chase"), {"caches"})) {
+    const ScenarioResult& any = *points.front();
+    text += fmt::format(
+        "Latency of a GPU's loads from memory of the host in ns (chase over {}, {} "
+        "pages, {})\n",
+        compact_text(any.size), any.pages,
+        label_of(any, "caches") == "warm" ? "lines just read by a CPU"
+                                          : "lines flushed from the CPUs' caches");
+    text += by_memory_and_gpu(points, [](const ScenarioResult& point) {
+      const FlowResult* flow = only_flow(point);
+      const Metric* latency = flow != nullptr ? find_metric(*flow, "latency") : nullptr;
+      if (latency == nullptr || !latency->value) return std::string("-");
+      const auto& s = latency->summary;
+      const double high = s && s->ci_high ? *s->ci_high - s->median : 0;
+      const double low = s && s->ci_low ? s->median - *s->ci_low : 0;
+      return fmt::format("{:.1f} +-{:.1f}%", *latency->value * 1e9,
+                         std::max(high, low) / *latency->value * 100);
+    });
+    text += "\n";
+  }
+  return text;
+}
+
+std::string peer_text(const RunReport& report) {
+  std::string text;
+  for (const auto& [key, points] : tables_of(points_of(report, "peer"), {})) {
+    std::vector<std::vector<std::string>> rows{{"from GPU", "to GPU", "GB/s", "+-", "route"}};
+    for (const ScenarioResult* point : points) {
+      const FlowResult* flow = only_flow(*point);
+      const Metric* rate = rate_of(*point);
+      const auto width = rate != nullptr ? half_width_of_sum(*rate) : std::nullopt;
+      const std::string gpus = label_of(*point, "gpus");
+      const auto comma = gpus.find(',');
+      rows.push_back({gpus.substr(0, comma), gpus.substr(comma + 1),
+                      gb(rate != nullptr ? rate->value : std::nullopt),
+                      width ? fmt::format("{:.1f}%", *width * 100) : "-",
+                      flow != nullptr && flow->gpu ? flow->gpu->route : "-"});
+    }
+    text += fmt::format("Copies between GPUs ({} each)\n", compact_text(points.front()->size)) +
+            aligned(rows, 0) + "\n";
+  }
+  return text;
+}
+
+/// What pinning takes, of the largest copies.
+std::string pinning_text(const RunReport& report) {
+  std::vector<std::vector<std::string>> rows{{"pinning", "size", "pages", "pin", "GB/s", "unpin"}};
+  std::set<std::string> seen;
+  const auto ms = [](const Metric* time) {
+    return time != nullptr && time->value ? fmt::format("{:.2f} ms", *time->value * 1e3) : "-";
+  };
+  for (const ScenarioResult* point : points_of(report, "copies")) {
+    const FlowResult* flow = only_flow(*point);
+    const Metric* pin = flow != nullptr ? find_metric(*flow, "pin_time") : nullptr;
+    if (pin == nullptr || !pin->value || !(*pin->value > 0)) continue;
+    const std::string memory = label_of(*point, "memory");
+    const std::string key = fmt::format("{} {} {}", memory, point->size.value, point->pages);
+    if (!seen.insert(key).second) continue;
+    rows.push_back({short_memory(memory), compact_text(point->size), point->pages, ms(pin),
+                    gb(static_cast<double>(point->size.value) / *pin->value),
+                    ms(find_metric(*flow, "unpin_time"))});
+  }
+  return rows.size() == 1 ? "" : "Cost of pinning (once each)\n" + aligned(rows, 1) + "\n";
+}
+
+/// The link in use, as it was during the copies.
+std::string link_during(const RunReport& report, int host, int gpu) {
+  std::optional<PciLink> fastest;
+  for (const ScenarioResult& point : report.scenarios) {
+    for (const FlowResult& flow : point.flows) {
+      if (!flow.gpu || !flow.gpu->link || flow.gpu->gpu != gpu || host_of(report, flow) != host)
+        continue;
+      const bool faster =
+          !fastest || flow.gpu->link->speed.value_or(0) > fastest->speed.value_or(0);
+      if (faster) fastest = flow.gpu->link;
+    }
+  }
+  return fastest ? link_text(*fastest) : "-";
+}
+
+std::string gpus_text(const RunReport& report) {
+  std::vector<std::vector<std::string>> rows{
+      {"GPU", "name", "address", "node", "link during copies", "limit GB/s"}};
+  for (std::size_t host = 0; host < report.machines.size(); ++host) {
+    for (int index : usable_gpus({report.machines[host]})) {
+      const Gpu& gpu = *find_gpu(report.machines[host], index);
+      rows.push_back({std::to_string(index), gpu.name.empty() ? "-" : gpu.name,
+                      gpu.pci_address.empty() ? "-" : gpu.pci_address,
+                      gpu.node ? std::to_string(gpu.node->value) : "-",
+                      link_during(report, static_cast<int>(host), index), gb(path_limit(gpu))});
+    }
+  }
+  return aligned(rows, 5) + "\n";
+}
+
+/// Memory that left its place while it was pinned, or meanwhile.
+std::string moved_text(const RunReport& report) {
+  std::string text;
+  for (const ScenarioResult& point : report.scenarios) {
+    for (const FlowResult& flow : point.flows) {
+      if (!flow.gpu || !flow.gpu->before_pinning || !flow.gpu->after) continue;
+      if (flow.gpu->before_pinning->pages_by_node == flow.gpu->after->pages_by_node) continue;
+      text += fmt::format("{}: its memory moved between the pinning and the end\n", point.name);
+    }
+  }
+  return text;
+}
+
+std::string host_text(const RunReport& report) {
+  return gpus_text(report) + copies_text(report) + together_text(report) + latency_text(report) +
+         chase_text(report) + peer_text(report) + pinning_text(report);
+}
+
+}  // namespace
+
+std::string transfer_table(const RunReport& report, bool stats) {
+  std::string text;
+  if (report.hosts.size() == 1) {
+    text = host_text(report);
+  } else {
+    for (std::size_t host = 0; host < report.hosts.size(); ++host) {
+      text += fmt::format("Host {}\n\n", report.hosts[host]) +
+              host_text(of_host(report, static_cast<int>(host)));
+    }
+  }
+  text += moved_text(report);
+  if (stats) text += stats_text(report);
+  return text + notes_text(report);
+}
+
+}  // namespace numatlas

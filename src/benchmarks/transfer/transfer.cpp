@@ -1,0 +1,84 @@
+// Transfers between memory of the host and GPUs: every node with memory and every GPU, both ways.
+#include <fmt/format.h>
+
+#include "benchmarks/benchmark.h"
+#include "benchmarks/transfer/options.h"
+#include "benchmarks/transfer/overlap.h"
+#include "benchmarks/transfer/plan.h"
+#include "benchmarks/transfer/table.h"
+#include "gpu/machine_gpus.h"
+
+namespace numatlas {
+namespace {
+
+class Transfer final : public Benchmark {
+ public:
+  std::string name() const override { return "transfer"; }
+  std::string summary() const override {
+    return "copies between memory of the host and GPUs, all nodes and all GPUs";
+  }
+  std::string description() const override {
+    return "Copies from memory of each node to each GPU, back, and both at once; the latency of "
+           "small copies; a pointer chase of\n"
+           "each GPU through memory of each node; copies between GPUs.\n"
+           "Nothing of a vendor's is needed to build this: the driver's library is loaded where it "
+           "is (numatlas features).";
+  }
+  void add_options(CLI::App& app) override { words_.add_to(app); }
+  std::vector<std::string> without_options() const override { return {"--serial", "--csv"}; }
+  Expected<void> parse_options() override {
+    auto options = words_.parse();
+    if (!options) return fail(options.error());
+    options_ = *std::move(options);
+    return {};
+  }
+  int default_threads(const RunOptions&) const override { return 0; }
+  Expected<void> complete(const RunOptions& options, Machine& machine) const override {
+    return add_devices(machine, machine.is_live() && !options.null_engine);
+  }
+  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
+                                                 const TaskContext& task) const override;
+  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override {
+    return TransferPlan(input, options_).make();
+  }
+  std::string main_metric() const override { return "bandwidth"; }
+  std::vector<Metric> totals(const ScenarioResult& point, const RunReport& report) const override {
+    return together_totals(point, report);
+  }
+  std::vector<std::string> warnings(const RunReport& report) const override {
+    return serialised_warnings(report);
+  }
+  std::vector<std::string> survey_words(const Machine&) const override {
+    return {"--skip-too-large"};
+  }
+  std::string table(const RunReport& report, const RunOptions& options) const override {
+    return transfer_table(report, options.stats);
+  }
+
+ private:
+  TransferWords words_;
+  TransferOptions options_;
+};
+
+/// A worker on every CPU, and as many more as there are copies to queue at the same time.
+Expected<std::vector<WorkerPlacement>> Transfer::workers(const RunOptions& options,
+                                                         const Machine& machine,
+                                                         const TaskContext& task) const {
+  RunOptions more = options;
+  // Where memory is, is the plan's to say; only of what is inherited the workers know more.
+  const auto& memory = options.placement.memory;
+  if (memory && memory->single.mode != MemoryMode::inherit) more.placement.memory.reset();
+  if (!options.placement.threads) {
+    const std::size_t gpus =
+        options_.gpus.empty() ? usable_gpus({machine}).size() : options_.gpus.size();
+    constexpr std::size_t directions = 2;
+    more.placement.threads = static_cast<int>(directions * (options_.together ? gpus : 1));
+  }
+  return worker_on_every_cpu(more, machine, task);
+}
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_transfer_benchmark() { return std::make_unique<Transfer>(); }
+
+}  // namespace numatlas

@@ -1,0 +1,93 @@
+#include "engine/null_gpu.h"
+
+#include <algorithm>
+
+#include "gpu/buffers.h"
+#include "machine/pci_link.h"
+
+namespace numatlas {
+namespace {
+
+// What packets leave of a link's rate, and the rate of a GPU whose link is not known.
+constexpr double link_part = 0.9;
+constexpr double usual_link = 25.0;  // bytes a nanosecond
+// Of each way to the host's memory, against copies of pinned memory.
+constexpr double pageable_part = 0.25, zero_copy_part = 0.8, managed_part = 0.2;
+// Of memory beside another socket's CPUs; with the other direction under way on the same GPU.
+constexpr double remote_part = 0.75, both_part = 0.85;
+constexpr double queued_ns = 1'500, waited_ns = 8'000;
+constexpr double load_ns = 800, remote_load_ns = 250, warm_gain_ns = 60;
+constexpr double pin_rate = 8.0, unpin_rate = 40.0;  // bytes a nanosecond
+
+const Gpu* gpu_of_flow(const Machine& machine, const Flow& flow) {
+  for (const Gpu& gpu : machine.gpus) {
+    if (gpu.index == flow.kernel.device.gpu) return &gpu;
+  }
+  return nullptr;
+}
+
+double part_of(Pinning pinning) {
+  switch (pinning) {
+    case Pinning::pinned:
+    case Pinning::driver: return 1;
+    case Pinning::pageable: return pageable_part;
+    case Pinning::zero_copy: return zero_copy_part;
+    case Pinning::managed: return managed_part;
+  }
+  return 1;
+}
+
+/// Part of the pages that are beside another node than the GPU.
+double remote_pages(const Gpu* gpu, const Residency& host) {
+  if (gpu == nullptr || !gpu->node) return 0;
+  return 1 - host.fraction_on({*gpu->node}).value_or(1);
+}
+
+}  // namespace
+
+double null_gpu_step_ns(const Machine& machine, const Scenario& scenario, const Flow& flow,
+                        const Residency& host) {
+  const DeviceWork& work = flow.kernel.device;
+  const Gpu* gpu = gpu_of_flow(machine, flow);
+  const double remote = remote_pages(gpu, host);
+  if (flow.kernel.name == device_chase) {
+    const double gain = work.caches == HostCaches::warm ? warm_gain_ns : 0;
+    return static_cast<double>(work.loads) * (load_ns - gain + remote * remote_load_ns);
+  }
+  const auto limit = gpu != nullptr ? path_limit(*gpu) : std::nullopt;
+  double rate = limit ? *limit * 1e-9 * link_part : usual_link;
+  rate *= part_of(work.pinning) * (1 - remote * (1 - remote_part));
+  const auto same_gpu =
+      std::count_if(scenario.flows.begin(), scenario.flows.end(),
+                    [&](const Flow& other) { return other.kernel.device.gpu == work.gpu; });
+  if (same_gpu > 1) rate *= both_part;
+  const double copy_ns =
+      static_cast<double>(work.bytes.value) / rate + (work.depth == 1 ? waited_ns : queued_ns);
+  return copy_ns * static_cast<double>(work.copies);
+}
+
+DeviceReport null_gpu_report(const Machine& machine, const Flow& flow, const Trace& trace) {
+  const DeviceWork& work = flow.kernel.device;
+  DeviceReport report;
+  report.by_events = work.depth != 1 || flow.kernel.name == device_chase;
+  for (const Sample& sample : trace.samples) {
+    const auto steps = static_cast<std::int64_t>(trace.steps_a_sample);
+    report.steps.push_back({sample.start_ns, sample.duration_ns / steps});
+  }
+  const auto bytes = static_cast<double>(flow.region.bytes.value);
+  if (gpu_of(flow.region.placement) >= 0 && flow.source && gpu_of(flow.source->placement) >= 0) {
+    report.route = "direct";
+  } else if (work.pinning == Pinning::pinned || work.pinning == Pinning::zero_copy) {
+    report.pin_seconds = bytes / pin_rate * 1e-9;
+    report.unpin_seconds = bytes / unpin_rate * 1e-9;
+  }
+  const Gpu* gpu = gpu_of_flow(machine, flow);
+  if (gpu != nullptr && !gpu->path.empty()) {
+    report.link = gpu->path.front().link;
+    report.link->speed = report.link->max_speed;
+    report.link->width = report.link->max_width;
+  }
+  return report;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,136 @@
+#include "gpu/buffers.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "placement/kernel_calls.h"
+#include "placement/memory_source.h"
+
+namespace numatlas {
+namespace {
+
+class GpuBuffer final : public Buffer {
+ public:
+  GpuBuffer(DeviceRef device, DeviceAddress address, Bytes bytes)
+      : device_(device), address_(address), bytes_(bytes) {}
+  GpuBuffer(const GpuBuffer&) = delete;
+  GpuBuffer& operator=(const GpuBuffer&) = delete;
+  // A lost device has nothing to give back.
+  ~GpuBuffer() override { (void)device_.runtime->free(device_.device, address_); }
+
+  std::byte* data() const override { return reinterpret_cast<std::byte*>(address_); }
+  std::size_t bytes() const override { return bytes_.value; }
+  Residency residency() const override { return {}; }
+  const PolicyOutcome& policy() const override { return policy_; }
+
+ private:
+  DeviceRef device_;
+  DeviceAddress address_;
+  Bytes bytes_;
+  PolicyOutcome policy_{"GPU memory", ""};
+};
+
+class DriverBuffer final : public Buffer {
+ public:
+  DriverBuffer(DeviceRef device, void* start, Bytes bytes, bool managed, PolicyOutcome policy)
+      : device_(device),
+        start_(start),
+        bytes_(bytes),
+        managed_(managed),
+        policy_(std::move(policy)) {}
+  DriverBuffer(const DriverBuffer&) = delete;
+  DriverBuffer& operator=(const DriverBuffer&) = delete;
+  ~DriverBuffer() override {
+    if (managed_) {
+      (void)device_.runtime->free_managed(device_.device, start_);
+    } else {
+      (void)device_.runtime->free_pinned(device_.device, start_);
+    }
+  }
+
+  std::byte* data() const override { return static_cast<std::byte*>(start_); }
+  std::size_t bytes() const override { return bytes_.value; }
+  Residency residency() const override { return observe(start_, bytes_.value); }
+  const PolicyOutcome& policy() const override { return policy_; }
+
+ private:
+  DeviceRef device_;
+  void* start_;
+  Bytes bytes_;
+  bool managed_;
+  PolicyOutcome policy_;
+};
+
+/// A policy of the calling thread, for as long as it lives.
+class ThreadPolicy {
+ public:
+  explicit ThreadPolicy(const MemoryPlacement& placement)
+      : before_(kernel::task_policy()), outcome_(apply_to_process(placement)) {}
+  ThreadPolicy(const ThreadPolicy&) = delete;
+  ThreadPolicy& operator=(const ThreadPolicy&) = delete;
+  ~ThreadPolicy() {
+    if (before_) (void)kernel::set_task_policy(before_->mode, before_->mask);
+  }
+  const Expected<PolicyOutcome>& outcome() const { return outcome_; }
+
+ private:
+  std::optional<kernel::TaskPolicy> before_;
+  Expected<PolicyOutcome> outcome_;
+};
+
+Expected<std::unique_ptr<Buffer>> allocate_on_gpu(const Region& region, int gpu) {
+  const auto device = find_device(gpu);
+  if (!device) return fail(device.error());
+  const auto address = device->runtime->allocate(device->device, region.bytes);
+  if (address) return std::make_unique<GpuBuffer>(*device, *address, region.bytes);
+  Error error = address.error();
+  if (error.kind == ErrorKind::resource) {
+    error.message =
+        fmt::format("--size: {} on GPU {}: {}", to_rounded_text(region.bytes), gpu, error.message);
+    error.hint = "ask for less; somebody else may use its memory";
+  }
+  return fail(std::move(error));
+}
+
+Expected<std::unique_ptr<Buffer>> allocate_by_driver(const Region& region, const DeviceWork& work) {
+  if (!region.placement.source.empty() || region.pages != PageKind::base) {
+    return fail(ErrorKind::unavailable,
+                fmt::format("--pin {}: its driver allocates, and {} cannot be had from it",
+                            name_of(work.pinning),
+                            region.pages != PageKind::base
+                                ? fmt::format("--pages {}", name_of(region.pages))
+                                : region.placement.text()),
+                "use --pin pinned");
+  }
+  const auto device = find_device(work.gpu);
+  if (!device) return fail(device.error());
+  const bool managed = work.pinning == Pinning::managed;
+  if (managed && !device->info().managed_memory)
+    return fail(ErrorKind::unavailable, fmt::format("--pin managed: GPU {} has none", work.gpu));
+  const ThreadPolicy policy(region.placement);
+  if (!policy.outcome()) return fail(policy.outcome().error());
+  const auto start = managed ? device->runtime->allocate_managed(device->device, region.bytes)
+                             : device->runtime->allocate_pinned(device->device, region.bytes);
+  if (!start) return fail(start.error());
+  return std::make_unique<DriverBuffer>(*device, *start, region.bytes, managed, *policy.outcome());
+}
+
+}  // namespace
+
+int gpu_of(const MemoryPlacement& placement) {
+  const MemorySource source = source_of(placement);
+  int gpu = -1;
+  if (source.kind != SourceKind::gpu) return gpu;
+  std::from_chars(source.name.data(), source.name.data() + source.name.size(), gpu);
+  return gpu;
+}
+
+Expected<std::unique_ptr<Buffer>> allocate_for_gpu(const Region& region, const DeviceWork& work) {
+  const int gpu = gpu_of(region.placement);
+  if (gpu >= 0) return allocate_on_gpu(region, gpu);
+  const bool by_driver = work.pinning == Pinning::driver || work.pinning == Pinning::managed;
+  return by_driver ? allocate_by_driver(region, work) : allocate(region);
+}
+
+}  // namespace numatlas

@@ -1,0 +1,140 @@
+// Latency from a GPU to memory of the host: one thread of it follows a chain there.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "gpu/device_functions.h"
+#include "gpu/device_kernels.h"
+#include "gpu/flush.h"
+#include "gpu/step_queue.h"
+#include "kernels/chain.h"
+
+namespace numatlas {
+namespace {
+
+class DeviceChase final : public DeviceKernel {
+ public:
+  DeviceChase(const KernelSpec& spec, const DeviceRef& device)
+      : spec_(spec), device_(device), queue_(device, 1, true, false) {}
+  ~DeviceChase() override { detach(); }
+
+  Expected<void> check_size(Bytes size) const override {
+    const auto layout = ChainLayout::make(size, spec_.chain);
+    if (!layout) return fail(layout.error());
+    return {};
+  }
+  Expected<void> prepare(const KernelMemory& memory) override;
+  Expected<void> attach() override;
+  void run(std::uint64_t steps) override;
+  void finish() override;
+  void detach() override;
+  DeviceReport take_report() override { return std::move(queue_.report()); }
+  std::uint64_t steps_a_pass() const override { return 1; }
+  Traffic traffic_a_step() const override { return {}; }
+  Expected<void> verify() const override;
+
+ private:
+  const void* next_lines() const;
+
+  KernelSpec spec_;
+  DeviceRef device_;
+  StepQueue queue_;
+  std::byte* host_ = nullptr;
+  std::size_t bytes_ = 0;
+  const void* position_ = nullptr;  ///< the host's address of the line that comes next
+  std::uint64_t delta_ = 0;         ///< from the host's addresses to the GPU's
+  FunctionHandle function_ = nullptr;
+  DeviceAddress result_ = 0;
+  bool pinned_ = false;
+  std::uint64_t ended_ = 0;  ///< where the GPU's last step ended, as it says
+};
+
+Expected<void> DeviceChase::prepare(const KernelMemory& memory) {
+  const auto layout = ChainLayout::make(Bytes{memory.bytes}, spec_.chain);
+  if (!layout) return fail(layout.error());
+  host_ = memory.data;
+  bytes_ = memory.bytes;
+  position_ = host_;
+  build_chain(host_, *layout);
+  return prove_chain(host_, *layout);
+}
+
+Expected<void> DeviceChase::attach() {
+  DeviceRuntime& gpu = *device_.runtime;
+  if (auto opened = queue_.open(); !opened) return opened;
+  const auto function = gpu.function(device_.device, device_functions, chase_function);
+  if (!function) return fail(function.error());
+  function_ = *function;
+  if (spec_.device.pinning == Pinning::pinned) {
+    const std::int64_t start = monotonic_ns();
+    if (auto done = gpu.pin(device_.device, host_, bytes_, true); !done) return done;
+    pinned_ = true;
+    queue_.report().pin_seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
+  }
+  const auto mapped = gpu.mapped_address(device_.device, host_);
+  if (!mapped) return fail(mapped.error());
+  delta_ = *mapped - reinterpret_cast<DeviceAddress>(host_);
+  const auto result = gpu.allocate(device_.device, Bytes{sizeof(std::uint64_t)});
+  if (!result) return fail(result.error());
+  result_ = *result;
+  return {};
+}
+
+/// Brings the lines of the next step into the CPU's caches, or out of all of them; where they end.
+const void* DeviceChase::next_lines() const {
+  if (spec_.device.caches == HostCaches::warm) return chase(position_, spec_.device.loads);
+  const void* line = position_;
+  for (std::uint64_t i = 0; i < spec_.device.loads; ++i) {
+    const void* const next = *static_cast<const void* const*>(line);
+    flush_line(line);
+    line = next;
+  }
+  flush_is_done();
+  return line;
+}
+
+void DeviceChase::run(std::uint64_t steps) {
+  for (std::uint64_t i = 0; i < steps; ++i) {
+    const void* const end = next_lines();
+    queue_.run(1, [&](StreamHandle stream) {
+      auto address = reinterpret_cast<std::uint64_t>(position_);
+      std::uint64_t loads = spec_.device.loads;
+      std::array<void*, 4> arguments{&delta_, &address, &loads, &result_};
+      return device_.runtime->launch(device_.device, stream, function_, 1, 1, arguments.data());
+    });
+    if (queue_.problem()) return;
+    position_ = end;
+  }
+}
+
+void DeviceChase::finish() {
+  queue_.finish();
+  if (queue_.problem() || position_ == host_) return;
+  const auto asked = device_.runtime->copy(device_.device, queue_.stream(), CopyWay::device_to_host,
+                                           result_, &ended_, sizeof ended_);
+  if (asked) queue_.finish();
+}
+
+Expected<void> DeviceChase::verify() const {
+  if (queue_.problem()) return fail(*queue_.problem());
+  if (ended_ == 0 || ended_ == reinterpret_cast<std::uint64_t>(position_)) return {};
+  return fail(ErrorKind::internal,
+              fmt::format("the chase of the GPU ended at {:#x} instead of {:#x}", ended_,
+                          reinterpret_cast<std::uint64_t>(position_)),
+              "a defect of this machine's memory, link, GPU or driver, or of numatlas");
+}
+
+void DeviceChase::detach() {
+  if (result_ != 0) (void)device_.runtime->free(device_.device, result_);
+  result_ = 0;
+  if (pinned_) (void)device_.runtime->unpin(device_.device, host_);
+  pinned_ = false;
+}
+
+}  // namespace
+
+std::unique_ptr<DeviceKernel> make_device_chase(const KernelSpec& spec, const DeviceRef& device) {
+  return std::make_unique<DeviceChase>(spec, device);
+}
+
+}  // namespace numatlas

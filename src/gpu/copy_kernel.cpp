@@ -1,0 +1,246 @@
+// Copies between the host's memory and a GPU's, or between two GPUs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "gpu/device_functions.h"
+#include "gpu/device_kernels.h"
+#include "gpu/step_queue.h"
+#include "kernels/filling.h"
+
+namespace numatlas {
+namespace {
+
+// Copies are queued ahead so that the GPU never waits for the CPU; large ones need fewer, and each
+// is one more to wait for when the run is stopped.
+constexpr std::uint64_t bytes_ahead = 256 * mib;
+constexpr std::uint64_t fewest_ahead = 2, most_ahead = 16;
+// Below this a wait that sleeps takes longer than what it waits for.
+constexpr std::uint64_t sleeps_from = 1 * mib;
+// Memory of a GPU is filled and read by way of this much of the host's.
+constexpr std::size_t chunk_words = 512 * 1024;
+// Threads of a zero-copy launch: enough loads under way for any link on any GPU so far.
+constexpr unsigned launch_blocks = 1024, launch_threads = 256;
+
+int depth_of(const DeviceWork& work) {
+  if (work.depth > 0) return work.depth;
+  const std::uint64_t step = std::max<std::uint64_t>(1, work.bytes.value * work.copies);
+  return static_cast<int>(std::clamp(bytes_ahead / step, fewest_ahead, most_ahead));
+}
+
+/// What stands in word `i` of what is copied: no two alike (odd factor), and no zeros in a row.
+std::uint64_t word_at(std::uint64_t i, std::uint64_t seed) {
+  return (i + 1) * 0x9E3779B97F4A7C15 ^ seed;
+}
+
+class DeviceCopy final : public DeviceKernel {
+ public:
+  DeviceCopy(const KernelSpec& spec, const DeviceRef& device, const DeviceRef& other, int from,
+             int to)
+      : spec_(spec),
+        device_(device),
+        other_(other),
+        from_(from),
+        to_(to),
+        queue_(device, depth_of(spec.device), spec.device.depth != 1,
+               spec.device.bytes.value * spec.device.copies >= sleeps_from) {}
+  ~DeviceCopy() override { detach(); }
+
+  Expected<void> check_size(Bytes size) const override {
+    if (size.value > 0 && size.value % 16 == 0) return {};
+    return fail(ErrorKind::usage,
+                fmt::format("--size: a GPU copies whole words of 16 bytes, not {}", to_text(size)));
+  }
+  Expected<void> prepare(const KernelMemory& memory) override;
+  Expected<void> attach() override;
+  void run(std::uint64_t steps) override {
+    queue_.run(steps, [this](StreamHandle stream) { return step(stream); });
+  }
+  void finish() override { queue_.finish(); }
+  void detach() override;
+  DeviceReport take_report() override { return std::move(queue_.report()); }
+  std::uint64_t steps_a_pass() const override { return 1; }
+  Traffic traffic_a_step() const override { return numatlas::traffic_a_step(spec_); }
+  Expected<void> verify() const override;
+
+ private:
+  bool zero_copy() const { return spec_.device.pinning == Pinning::zero_copy; }
+  std::uint64_t words() const { return spec_.device.bytes.value / sizeof(std::uint64_t); }
+  Expected<void> step(StreamHandle stream);
+  Expected<void> copy_once(StreamHandle stream);
+  Expected<void> through(const DeviceRef& device, CopyWay way, DeviceAddress address,
+                         std::vector<std::uint64_t>& chunk, std::size_t count) const;
+  Expected<void> fill_gpu(const DeviceRef& device, DeviceAddress address);
+  Expected<void> check(const std::uint64_t* words, std::uint64_t first, std::size_t count) const;
+  Expected<void> check_gpu(const DeviceRef& device, DeviceAddress address) const;
+
+  KernelSpec spec_;
+  DeviceRef device_;  ///< whose stream it is
+  DeviceRef other_;   ///< of a copy between two GPUs: the one copied to
+  int from_, to_;
+  StepQueue queue_;
+  std::uint64_t* host_ = nullptr;  ///< the host's side; nullptr between GPUs
+  DeviceAddress source_ = 0, destination_ = 0;
+  DeviceAddress mapped_ = 0;  ///< the host's side as the GPU sees it
+  FunctionHandle function_ = nullptr;
+  bool pinned_ = false;
+};
+
+Expected<void> DeviceCopy::prepare(const KernelMemory& memory) {
+  if (auto opened = queue_.open(); !opened) return opened;
+  std::byte* const host = from_ < 0 ? memory.source : to_ < 0 ? memory.data : nullptr;
+  host_ = reinterpret_cast<std::uint64_t*>(host);
+  source_ = reinterpret_cast<DeviceAddress>(memory.source);
+  destination_ = reinterpret_cast<DeviceAddress>(memory.data);
+  if (from_ >= 0) {
+    if (auto filled = fill_gpu(device_, source_); !filled) return filled;
+  }
+  if (host_ != nullptr) {
+    const bool is_source = from_ < 0;
+    auto filled = fill_in_pieces(words(), [&](std::size_t first, std::size_t end) {
+      for (std::size_t i = first; i < end; ++i)
+        host_[i] = is_source ? word_at(i, spec_.chain.seed) : 0;
+    });
+    if (!filled) return filled;
+  }
+  if (to_ < 0) return {};
+  const DeviceRef& target = from_ < 0 ? device_ : other_;
+  // In its own stream and waited for: what stands there at the end came over the link.
+  auto stream = target.runtime->create_stream(target.device);
+  if (!stream) return fail(stream.error());
+  auto done =
+      target.runtime->fill(target.device, *stream, destination_, 0, spec_.device.bytes.value);
+  if (done) done = target.runtime->wait_for_stream(target.device, *stream);
+  (void)target.runtime->destroy_stream(target.device, *stream);
+  return done;
+}
+
+Expected<void> DeviceCopy::attach() {
+  DeviceRuntime& gpu = *device_.runtime;
+  DeviceReport& report = queue_.report();
+  if (host_ == nullptr) {
+    const auto direct = gpu.can_reach_peer(device_.device, other_.device);
+    if (!direct) return fail(direct.error());
+    report.route = *direct ? "direct" : "through the host";
+    return *direct ? gpu.reach_peer(device_.device, other_.device) : Expected<void>{};
+  }
+  if (spec_.device.pinning == Pinning::pinned || zero_copy()) {
+    const std::int64_t start = monotonic_ns();
+    auto done = gpu.pin(device_.device, host_, spec_.device.bytes.value, zero_copy());
+    if (!done) return done;
+    pinned_ = true;
+    report.pin_seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
+  }
+  if (!zero_copy()) return {};
+  const auto mapped = gpu.mapped_address(device_.device, host_);
+  if (!mapped) return fail(mapped.error());
+  mapped_ = *mapped;
+  const auto function = gpu.function(device_.device, device_functions, copy_function);
+  if (!function) return fail(function.error());
+  function_ = *function;
+  return {};
+}
+
+void DeviceCopy::detach() {
+  if (!pinned_) return;
+  pinned_ = false;
+  const std::int64_t start = monotonic_ns();
+  const auto done = device_.runtime->unpin(device_.device, host_);
+  if (done) {
+    queue_.report().unpin_seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
+  }
+}
+
+Expected<void> DeviceCopy::copy_once(StreamHandle stream) {
+  DeviceRuntime& gpu = *device_.runtime;
+  const std::size_t bytes = spec_.device.bytes.value;
+  if (host_ == nullptr) {
+    return gpu.copy_between(device_.device, stream, other_.device, destination_, device_.device,
+                            source_, bytes);
+  }
+  const bool to_gpu = from_ < 0;
+  if (zero_copy()) {
+    DeviceAddress to = to_gpu ? destination_ : mapped_;
+    DeviceAddress from = to_gpu ? mapped_ : source_;
+    std::uint64_t count = bytes / 16;
+    std::array<void*, 3> arguments{&to, &from, &count};
+    return gpu.launch(device_.device, stream, function_, launch_blocks, launch_threads,
+                      arguments.data());
+  }
+  return to_gpu
+             ? gpu.copy(device_.device, stream, CopyWay::host_to_device, destination_, host_, bytes)
+             : gpu.copy(device_.device, stream, CopyWay::device_to_host, source_, host_, bytes);
+}
+
+Expected<void> DeviceCopy::step(StreamHandle stream) {
+  for (std::uint64_t i = 0; i < spec_.device.copies; ++i) {
+    if (auto done = copy_once(stream); !done) return done;
+  }
+  return {};
+}
+
+/// Copies words of a chunk to or from a GPU, and waits.
+Expected<void> DeviceCopy::through(const DeviceRef& device, CopyWay way, DeviceAddress address,
+                                   std::vector<std::uint64_t>& chunk, std::size_t count) const {
+  auto stream = device.runtime->create_stream(device.device);
+  if (!stream) return fail(stream.error());
+  auto done = device.runtime->copy(device.device, *stream, way, address, chunk.data(),
+                                   count * sizeof(std::uint64_t));
+  if (done) done = device.runtime->wait_for_stream(device.device, *stream);
+  (void)device.runtime->destroy_stream(device.device, *stream);
+  return done;
+}
+
+Expected<void> DeviceCopy::fill_gpu(const DeviceRef& device, DeviceAddress address) {
+  std::vector<std::uint64_t> chunk(std::min<std::uint64_t>(words(), chunk_words));
+  for (std::uint64_t first = 0; first < words(); first += chunk.size()) {
+    if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
+    const std::size_t count = std::min<std::uint64_t>(chunk.size(), words() - first);
+    for (std::size_t i = 0; i < count; ++i) chunk[i] = word_at(first + i, spec_.chain.seed);
+    auto done = through(device, CopyWay::host_to_device, address + first * sizeof(std::uint64_t),
+                        chunk, count);
+    if (!done) return done;
+  }
+  return {};
+}
+
+Expected<void> DeviceCopy::check(const std::uint64_t* words, std::uint64_t first,
+                                 std::size_t count) const {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t wanted = word_at(first + i, spec_.chain.seed);
+    if (words[i] == wanted) continue;
+    return fail(ErrorKind::internal,
+                fmt::format("the copy is wrong from byte {} on: {:#018x} instead of {:#018x}",
+                            (first + i) * sizeof(std::uint64_t), words[i], wanted),
+                "a defect of this machine's memory, link, GPU or driver, or of numatlas");
+  }
+  return {};
+}
+
+Expected<void> DeviceCopy::check_gpu(const DeviceRef& device, DeviceAddress address) const {
+  std::vector<std::uint64_t> chunk(std::min<std::uint64_t>(words(), chunk_words));
+  for (std::uint64_t first = 0; first < words() && !stop_requested(); first += chunk.size()) {
+    const std::size_t count = std::min<std::uint64_t>(chunk.size(), words() - first);
+    auto done = through(device, CopyWay::device_to_host, address + first * sizeof(std::uint64_t),
+                        chunk, count);
+    if (!done) return done;
+    if (auto right = check(chunk.data(), first, count); !right) return right;
+  }
+  return {};
+}
+
+Expected<void> DeviceCopy::verify() const {
+  if (queue_.problem()) return fail(*queue_.problem());
+  if (to_ >= 0) return check_gpu(from_ < 0 ? device_ : other_, destination_);
+  return check(host_, 0, words());
+}
+
+}  // namespace
+
+std::unique_ptr<DeviceKernel> make_device_copy(const KernelSpec& spec, const DeviceRef& device,
+                                               const DeviceRef& other, int from, int to) {
+  return std::make_unique<DeviceCopy>(spec, device, other, from, to);
+}
+
+}  // namespace numatlas

@@ -1,0 +1,51 @@
+// Kernels that a GPU runs, or its copy engines. A step is a copy (or several small ones, or a
+// launch of the chase); the thread that calls queues them, and is never far ahead.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpu/runtime.h"
+#include "kernels/kernel.h"
+#include "machine/machine.h"
+
+namespace numatlas {
+
+/// How long a step took, on this host's CLOCK_MONOTONIC.
+struct DeviceStep {
+  std::int64_t start_ns = 0, duration_ns = 0;
+};
+
+/// What the GPU's side tells of a flow, beside the samples that the CPU takes.
+struct DeviceReport {
+  /// By the GPU's own events, around each step in its stream; or by the CPU, from the call to the
+  /// end, where each step was waited for.
+  bool by_events = true;
+  std::vector<DeviceStep> steps;    ///< in order; the last ones may be missing in very long runs
+  std::int64_t clock_error_ns = 0;  ///< of the steps' starts on the host's clock, at most
+  std::optional<double> pin_seconds, unpin_seconds;
+  std::optional<PciLink> link;  ///< of the GPU, at its fastest while steps were under way
+  std::string route;            ///< between GPUs: "direct", "through the host"; else ""
+};
+
+class DeviceKernel : public Kernel {
+ public:
+  /// What has to be done when the memory stands and its place was looked at: pinning it, streams,
+  /// a first step. By the thread that will run it.
+  virtual Expected<void> attach() = 0;
+  /// Waits for all that is under way.
+  virtual void finish() = 0;
+  /// Undoes attach().
+  virtual void detach() = 0;
+  virtual DeviceReport take_report() = 0;
+};
+
+/// "device copy" or "device chase". `from`, `to`: the GPUs whose memory is copied from and to, -1
+/// for the host's. Errors: unavailable (no such GPU; what its driver lacks).
+Expected<std::unique_ptr<DeviceKernel>> make_device_kernel(const KernelSpec& spec, int from,
+                                                           int to);
+
+}  // namespace numatlas

@@ -1,0 +1,55 @@
+#include "gpu/machine_gpus.h"
+
+#include <algorithm>
+
+#include "gpu/runtime.h"
+
+namespace numatlas {
+namespace {
+
+Gpu& gpu_at(Machine& machine, const std::string& address) {
+  for (Gpu& gpu : machine.gpus) {
+    if (!address.empty() && gpu.pci_address == address) return gpu;
+  }
+  Gpu& gpu = machine.gpus.emplace_back();
+  gpu.pci_address = address;
+  return gpu;
+}
+
+void number_recorded(Machine& machine) {
+  const bool numbered = std::any_of(machine.gpus.begin(), machine.gpus.end(),
+                                    [](const Gpu& gpu) { return gpu.index.has_value(); });
+  if (numbered) return;
+  int next = 0;
+  for (Gpu& gpu : machine.gpus) {
+    gpu.index = next++;
+    if (gpu.name.empty()) gpu.name = gpu.vendor + " " + gpu.device_id;
+  }
+}
+
+}  // namespace
+
+Expected<void> add_devices(Machine& machine, bool live) {
+  if (!live) {
+    number_recorded(machine);
+    if (machine.gpus.empty())
+      return fail(ErrorKind::unavailable, "no GPU can be used: this machine has none");
+    return {};
+  }
+  int index = 0;
+  for (const RuntimeState& state : device_runtimes()) {
+    if (!state.runtime) continue;
+    for (const DeviceInfo& device : state.runtime->devices()) {
+      Gpu& gpu = gpu_at(machine, device.pci_address);
+      if (gpu.vendor.empty()) gpu.vendor = state.name == "cuda" ? "NVIDIA" : "AMD";
+      gpu.runtime = state.name;
+      gpu.index = index++;
+      gpu.name = device.name;
+      gpu.memory = device.memory;
+    }
+  }
+  if (index > 0) return {};
+  return fail(find_device(0).error());
+}
+
+}  // namespace numatlas

@@ -1,0 +1,175 @@
+#include "gpu/step_queue.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/signals.h"
+#include "machine/pci_link.h"
+
+namespace numatlas {
+namespace {
+
+// Steps kept: 16 MiB of them. At the 20 us that a short step takes, that is some 20 s.
+constexpr std::size_t most_steps = 1 << 20;
+// Tries to record an event between two looks at the clock, and how near is near enough.
+constexpr int clock_tries = 16;
+constexpr std::int64_t near_enough_ns = 10'000;
+// Looks at the link while it is busy: links that slept take some milliseconds to come up, and a
+// look reads the device's registers, so there are few.
+constexpr int most_looks = 5;
+constexpr std::int64_t between_looks_ns = 30'000'000;
+// What a failed device is left alone for, so that who waits for it does not spin.
+constexpr timespec pause{0, 1'000'000};
+
+std::int64_t whole_ns(double seconds) { return std::llround(seconds * 1e9); }
+
+}  // namespace
+
+std::int64_t monotonic_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+Expected<void> StepQueue::open() {
+  DeviceRuntime& gpu = *device_.runtime;
+  auto stream = gpu.create_stream(device_.device);
+  if (!stream) return fail(stream.error());
+  stream_ = *stream;
+  report_.steps.reserve(1 << 12);
+  if (!report_.by_events) return {};
+  slots_.resize(static_cast<std::size_t>(depth_));
+  for (Slot& slot : slots_) {
+    for (EventHandle* event : {&slot.start, &slot.end}) {
+      auto made = gpu.create_event(device_.device, sleeps_);
+      if (!made) return fail(made.error());
+      *event = *made;
+    }
+  }
+  return synchronise_clocks();
+}
+
+/// An event of an idle stream comes between the call that records it and the end of the wait for
+/// it.
+Expected<void> StepQueue::synchronise_clocks() {
+  DeviceRuntime& gpu = *device_.runtime;
+  std::int64_t best = -1;
+  for (int i = 0; i < clock_tries && (best < 0 || best > near_enough_ns); ++i) {
+    auto event = gpu.create_event(device_.device, false);
+    if (!event) return fail(event.error());
+    const std::int64_t before = monotonic_ns();
+    auto done = gpu.record(device_.device, *event, stream_);
+    if (done) done = gpu.wait_for_event(device_.device, *event);
+    const std::int64_t after = monotonic_ns();
+    const bool nearer = done && (best < 0 || after - before < best);
+    if (nearer) {
+      best = after - before;
+      base_ns_ = before + best / 2;
+      std::swap(base_, *event);
+    }
+    if (*event != nullptr) (void)gpu.destroy_event(device_.device, *event);
+    if (!done) return done;
+  }
+  report_.clock_error_ns = best / 2;
+  return {};
+}
+
+void StepQueue::keep(std::int64_t start_ns, std::int64_t duration_ns) {
+  if (report_.steps.size() < most_steps) report_.steps.push_back({start_ns, duration_ns});
+}
+
+Expected<void> StepQueue::collect(Slot& slot) {
+  DeviceRuntime& gpu = *device_.runtime;
+  slot.under_way = false;
+  if (auto done = gpu.wait_for_event(device_.device, slot.end); !done) return done;
+  const auto start = gpu.elapsed(device_.device, base_, slot.start);
+  if (!start) return fail(start.error());
+  const auto length = gpu.elapsed(device_.device, slot.start, slot.end);
+  if (!length) return fail(length.error());
+  keep(base_ns_ + whole_ns(*start), whole_ns(*length));
+  return {};
+}
+
+Expected<void> StepQueue::queue(Slot& slot, const Work& work) {
+  DeviceRuntime& gpu = *device_.runtime;
+  if (auto done = gpu.record(device_.device, slot.start, stream_); !done) return done;
+  if (auto done = work(stream_); !done) return done;
+  if (auto done = gpu.record(device_.device, slot.end, stream_); !done) return done;
+  slot.under_way = true;
+  return {};
+}
+
+Expected<void> StepQueue::timed_by_clock(const Work& work) {
+  const std::int64_t start = monotonic_ns();
+  if (auto done = work(stream_); !done) return done;
+  if (auto done = device_.runtime->wait_for_stream(device_.device, stream_); !done) return done;
+  keep(start, monotonic_ns() - start);
+  return {};
+}
+
+void StepQueue::look_at_link(std::int64_t now_ns) {
+  if (looks_ == most_looks || now_ns < next_look_ns_) return;
+  const bool first = next_look_ns_ == 0;
+  next_look_ns_ = now_ns + between_looks_ns;
+  if (first) return;  // nothing has been under way for long
+  ++looks_;
+  const auto link = read_link(device_.info().pci_address);
+  if (!link) {
+    looks_ = most_looks;
+    return;
+  }
+  const bool faster = !report_.link || report_.link->speed.value_or(0) < link->speed.value_or(0);
+  if (faster) report_.link = link;
+}
+
+Expected<void> StepQueue::run_one(const Work& work) {
+  if (!report_.by_events) return timed_by_clock(work);
+  Slot& slot = slots_[next_];
+  next_ = (next_ + 1) % slots_.size();
+  if (slot.under_way) {
+    if (auto done = collect(slot); !done) return done;
+  }
+  if (auto queued = queue(slot, work); !queued) return queued;
+  // One at a time: it is over when the call is.
+  return slots_.size() == 1 ? collect(slot) : Expected<void>{};
+}
+
+void StepQueue::run(std::uint64_t steps, const Work& work) {
+  if (!filled_ && slots_.size() > 1) steps += slots_.size();
+  filled_ = true;
+  for (std::uint64_t i = 0; i < steps && !problem_ && !stop_requested(); ++i) {
+    if (auto done = run_one(work); !done) problem_ = done.error();
+  }
+  if (problem_) {
+    nanosleep(&pause, nullptr);
+  } else {
+    look_at_link(monotonic_ns());
+  }
+}
+
+void StepQueue::finish() {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[(next_ + i) % slots_.size()];
+    if (!slot.under_way || problem_) continue;
+    if (auto done = collect(slot); !done) problem_ = done.error();
+  }
+  if (stream_ == nullptr) return;
+  const auto done = device_.runtime->wait_for_stream(device_.device, stream_);
+  if (!done && !problem_) problem_ = done.error();
+}
+
+void StepQueue::close() {
+  DeviceRuntime& gpu = *device_.runtime;
+  for (const Slot& slot : slots_) {
+    for (EventHandle event : {slot.start, slot.end})
+      if (event != nullptr) (void)gpu.destroy_event(device_.device, event);
+  }
+  slots_.clear();
+  if (base_ != nullptr) (void)gpu.destroy_event(device_.device, base_);
+  if (stream_ != nullptr) (void)gpu.destroy_stream(device_.device, stream_);
+  base_ = stream_ = nullptr;
+}
+
+}  // namespace numatlas

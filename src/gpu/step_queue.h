@@ -1,0 +1,68 @@
+// Internal: steps in a stream of one GPU, a few at a time, each timed.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "gpu/device_kernel.h"
+
+namespace numatlas {
+
+class StepQueue {
+ public:
+  using Work = std::function<Expected<void>(StreamHandle)>;
+
+  /// `depth` steps are under way at a time. `by_events`: timed by the GPU's events; else by the
+  /// CPU's clock, which asks for a depth of 1. `sleeps`: waiting threads sleep.
+  StepQueue(const DeviceRef& device, int depth, bool by_events, bool sleeps)
+      : device_(device), depth_(depth), sleeps_(sleeps) {
+    report_.by_events = by_events;
+  }
+  StepQueue(const StepQueue&) = delete;
+  StepQueue& operator=(const StepQueue&) = delete;
+  ~StepQueue() { close(); }
+
+  Expected<void> open();
+  /// Queues steps, so that as many as before are under way when it returns (`depth` from the first
+  /// call on). What fails is kept as problem(), and nothing is queued any more.
+  void run(std::uint64_t steps, const Work& work);
+  void finish();
+  void close();
+  const std::optional<Error>& problem() const { return problem_; }
+  StreamHandle stream() const { return stream_; }
+  DeviceReport& report() { return report_; }
+
+ private:
+  struct Slot {
+    EventHandle start = nullptr, end = nullptr;
+    bool under_way = false;
+  };
+
+  Expected<void> synchronise_clocks();
+  Expected<void> run_one(const Work& work);
+  Expected<void> queue(Slot& slot, const Work& work);
+  Expected<void> collect(Slot& slot);
+  Expected<void> timed_by_clock(const Work& work);
+  void look_at_link(std::int64_t now_ns);
+  void keep(std::int64_t start_ns, std::int64_t duration_ns);
+
+  DeviceRef device_;
+  int depth_;
+  bool sleeps_;
+  StreamHandle stream_ = nullptr;
+  EventHandle base_ = nullptr;  ///< at base_ns_ of the host's clock
+  std::int64_t base_ns_ = 0;
+  std::vector<Slot> slots_;
+  std::size_t next_ = 0;
+  bool filled_ = false;
+  std::int64_t next_look_ns_ = 0;
+  int looks_ = 0;
+  std::optional<Error> problem_;
+  DeviceReport report_;
+};
+
+/// CLOCK_MONOTONIC, in nanoseconds.
+std::int64_t monotonic_ns();
+
+}  // namespace numatlas

@@ -1,0 +1,18 @@
+// PCI devices in sysfs: their links, and the bridges above them.
+#pragma once
+
+#include "machine/machine.h"
+#include "machine/tree.h"
+
+namespace numatlas {
+
+/// The way from a GPU to its root port, for Gpu::path; empty where sysfs tells of no link on it.
+/// Some cards (AMD's, Intel's) are a switch with the GPU behind it; the link inside such a card is
+/// no link of the machine and says anything (Intel Arc's: 2.5 GT/s x1). There the GPU's own step
+/// has the link of the card, and the switch's ports are left out.
+std::vector<PciStep> read_path(const Tree& tree, const std::string& pci_address);
+
+/// read_link of machine/pci_link.h on a tree: a card's link for a GPU, as above.
+std::optional<PciLink> read_link(const Tree& tree, const std::string& pci_address);
+
+}  // namespace numatlas
