@@ -3,9 +3,9 @@
 
 #include "benchmarks/test_plan.h"
 #include "benchmarks/transfer/callers.h"
-#include "benchmarks/transfer/overlap.h"
 #include "benchmarks/transfer/plan.h"
 #include "benchmarks/transfer/table.h"
+#include "benchmarks/transfer/totals.h"
 
 namespace numatlas::testing {
 namespace {
@@ -134,7 +134,7 @@ TEST(TransferPlan, DefaultSizeFitsSmallNodes) {
     node.memory_cache.reset();
   }
   const Plan plan = sure_plan("transfer", {"--measure", "copies"}, *machine);
-  EXPECT_EQ(plan[0].head.size, Bytes{128 * mib});
+  EXPECT_EQ(plan[0].head.size, Bytes{64 * mib}) << "both directions have a region each";
   EXPECT_THAT(
       sure_plan("transfer", {"--measure", "copies", "--size", "512"}, *machine)[0].head.size,
       Bytes{512 * mib});
@@ -214,18 +214,59 @@ RunReport report_of(const Steps& a, const Steps& b, double aggregate) {
     point.flows.push_back(flow);
   }
   point.totals = {{"bandwidth_sum", "B/s", aggregate, {}}};
-  for (const Metric& metric : together_totals(point, report)) point.totals.push_back(metric);
+  for (const Metric& metric : transfer_totals(point, report)) point.totals.push_back(metric);
   report.scenarios = {point};
   return report;
 }
 
 TEST(TransferOverlap, WarnsOfCopiesThatTookTurns) {
   const RunReport turns = report_of({{0, 10}, {20, 10}}, {{10, 10}, {30, 10}}, 1e9);
-  EXPECT_THAT(serialised_warnings(turns),
+  EXPECT_THAT(transfer_warnings(turns),
               ElementsAre(AllOf(HasSubstr("p: the copies took turns"), HasSubstr("2.00 GB/s"),
                                 HasSubstr("1.00 GB/s"), HasSubstr("0 %"))));
   const RunReport together = report_of({{0, 10}, {10, 10}}, {{0, 10}, {10, 10}}, 1.95e9);
-  EXPECT_THAT(serialised_warnings(together), ElementsAre());
+  EXPECT_THAT(transfer_warnings(together), ElementsAre());
+}
+
+TEST(TransferWarnings, MemoryThatMoved) {
+  RunReport report = report_of({{0, 10}}, {{0, 10}}, 2e9);
+  FlowResult& flow = report.scenarios[0].flows[1];
+  flow.source_residency = Residency{};
+  flow.source_residency->pages_by_node = {{0, 4}};
+  flow.gpu->before_pinning = flow.gpu->after = *flow.source_residency;
+  EXPECT_THAT(transfer_warnings(report), ElementsAre());
+  flow.gpu->after->pages_by_node = {{0, 3}, {1, 1}};
+  EXPECT_THAT(transfer_warnings(report),
+              ElementsAre(AllOf(HasSubstr("p, worker 1: its memory moved"),
+                                HasSubstr("at the end 3 on node 0, 1 on node 1"))));
+}
+
+/// A copy of these GPUs of the recorded machine, each with its link's limit.
+std::optional<double> limit_of(const std::vector<std::pair<std::size_t, std::string>>& copies) {
+  RunReport report = report_of({{0, 10}}, {{0, 10}}, 1);
+  report.workers.resize(copies.size());
+  const auto machine = read_recorded_machine(four_gpus);
+  EXPECT_TRUE(machine);
+  report.machines = {*machine};
+  ScenarioResult& point = report.scenarios[0];
+  const FlowResult any = point.flows[0];
+  point.flows.clear();
+  for (const auto& [gpu, direction] : copies) {
+    FlowResult flow = any;
+    flow.worker = static_cast<int>(point.flows.size());
+    flow.gpu->pci_address = machine->gpus[gpu].pci_address;
+    flow.gpu->direction = direction;
+    flow.gpu->link_limit = 63e9;
+    point.flows.push_back(flow);
+  }
+  return link_limit(point, report);
+}
+
+TEST(TransferLinks, GpusBehindOneSwitchShareItsLink) {
+  EXPECT_DOUBLE_EQ(*limit_of({{2, "h2d"}}), 63e9);
+  EXPECT_DOUBLE_EQ(*limit_of({{2, "h2d"}, {2, "d2h"}}), 126e9) << "each direction by itself";
+  EXPECT_DOUBLE_EQ(*limit_of({{2, "h2d"}, {3, "h2d"}}), 126e9);
+  EXPECT_NEAR(*limit_of({{0, "h2d"}, {1, "h2d"}}), 63e9, 0.1e9);
 }
 
 }  // namespace
