@@ -24,5 +24,8 @@ done
 
 code=0
 NUMATLAS_FAKE_CUDA_CORRUPT=1 "$here/on_device" "$work/bad" --build "$1" --quick >"$work/out" || code=$?
-[[ $code -eq 1 ]] && grep -q '^FAILED (70).* chase$' "$work/out" ||
-  { echo "FAILED: wrong copies: exit status $code"; cat "$work/out"; exit 1; }
+if ((code != 1)) || ! grep -q '^FAILED (70).* chase$' "$work/out"; then
+  echo "FAILED: wrong copies: exit status $code"
+  cat "$work/out"
+  exit 1
+fi
