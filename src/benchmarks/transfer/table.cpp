@@ -1,6 +1,7 @@
 #include "benchmarks/transfer/table.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -65,21 +66,38 @@ const Metric* rate_of(const ScenarioResult& point) {
   return sum != nullptr && sum->value ? sum : nullptr;
 }
 
-/// Of the links of all its GPUs, in each direction that it copies in.
-std::optional<double> limit_of(const ScenarioResult& point) {
+/// What the links of its GPUs carry at most, in each direction that it copies in; GPUs behind one
+/// switch share its link. The reports of one host have one machine.
+std::optional<double> limit_of(const RunReport& report, const ScenarioResult& point) {
   double limit = 0;
-  for (const FlowResult& flow : point.flows) {
-    if (!flow.gpu || !flow.gpu->link_limit) return std::nullopt;
-    limit += *flow.gpu->link_limit;
+  for (const char* direction : {"h2d", "d2h"}) {
+    std::map<std::string, double> by_address;
+    for (const FlowResult& flow : point.flows) {
+      if (!flow.gpu || !flow.gpu->link_limit) return std::nullopt;
+      if (flow.gpu->direction == direction)
+        by_address[flow.gpu->pci_address] = *flow.gpu->link_limit;
+    }
+    double all = 0;
+    for (const auto& [address, its] : by_address) all += its;
+    for (const SharedPort& port : shared_ports(report.machines.front())) {
+      double behind = 0;
+      for (std::size_t gpu : port.gpus) {
+        const auto found = by_address.find(report.machines.front().gpus[gpu].pci_address);
+        if (found != by_address.end()) behind += found->second;
+      }
+      if (port.limit && behind > *port.limit) all -= behind - *port.limit;
+    }
+    limit += all;
   }
   return limit > 0 ? std::optional(limit) : std::nullopt;
 }
 
-std::string copy_cell(const ScenarioResult& point) {
+std::string copy_cell(const RunReport& report, const ScenarioResult& point) {
+  if (point.status == Status::failed) return "failed";
   const Metric* rate = rate_of(point);
   if (rate == nullptr) return "-";
   const auto width = half_width_of_sum(*rate);
-  const auto limit = limit_of(point);
+  const auto limit = limit_of(report, point);
   return gb(rate->value) + (width ? fmt::format(" +-{:.1f}%", *width * 100) : "") +
          (limit ? fmt::format(" {:3.0f}%", *rate->value / *limit * 100) : "");
 }
@@ -143,6 +161,7 @@ std::string direction_text(const std::string& direction) {
 }
 
 std::string copies_text(const RunReport& report) {
+  const auto cell = [&](const ScenarioResult& point) { return copy_cell(report, point); };
   std::string text;
   for (const auto& [key, points] :
        tables_of(points_of(report, "copies"), {"direction", "pinning"})) {
@@ -150,7 +169,7 @@ std::string copies_text(const RunReport& report) {
     text += fmt::format("Copies in GB/s, {} ({} each, {}, {} pages)\n",
                         direction_text(label_of(any, "direction")), compact_text(any.size),
                         label_of(any, "pinning"), any.pages) +
-            by_memory_and_gpu(points, copy_cell) + best_text(points) + "\n";
+            by_memory_and_gpu(points, cell) + best_text(points) + "\n";
   }
   return text.empty() ? text
                       : text +
