@@ -2,6 +2,9 @@
 # on_device_test.sh BUILD FAKES: on_device with the fake driver: all its steps, and without a GPU none.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/outside.sh
+. "$here/../outside.sh"
+hide_outside
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 export LD_LIBRARY_PATH=$2/fake NUMATLAS_FAKE_CUDA_DEVICES=1
