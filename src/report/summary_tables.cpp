@@ -25,7 +25,7 @@ using Pair = std::pair<int, std::vector<int>>;
 
 Pair pair_of(const RunReport& report, const FlowResult& flow) {
   Pair pair{report.workers[static_cast<std::size_t>(flow.worker)].cpu_node.value, {}};
-  for (const auto& [node, pages] : flow.residency.pages_by_node) {
+  for (const auto& [node, pages] : observed_memory(flow).pages_by_node) {
     if (pages > 0) pair.second.push_back(node);
   }
   return pair;
@@ -176,9 +176,9 @@ std::string stats_table(const RunReport& report, const std::string& metric) {
       };
       const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
       rows.push_back({report.command == "latency" ? compact_text(scenario.size) : scenario.name,
-                      scenario.pages, flow.residency.page_text(), fmt::format("{:03}", worker.rank),
-                      std::to_string(worker.thread), std::to_string(s.n), number(s.median),
-                      number(s.ci_low), number(s.ci_high),
+                      scenario.pages, observed_memory(flow).page_text(),
+                      fmt::format("{:03}", worker.rank), std::to_string(worker.thread),
+                      std::to_string(s.n), number(s.median), number(s.ci_low), number(s.ci_high),
                       flow.half_width ? fmt::format("{:.1f}%", *flow.half_width * 100) : "-",
                       number(s.p5), number(s.p25), number(s.p75), number(s.p95), number(s.p99),
                       number(s.min), number(s.max),
@@ -252,7 +252,8 @@ std::string notes_text(const RunReport& report) {
     for (const FlowResult& flow : scenario.flows) {
       // A load has no figure, and perhaps no memory of its own.
       if (flow.load) continue;
-      observed[scenario.pages].insert(flow.residency.page_text());
+      const bool between_gpus = flow.gpu && flow.gpu->direction == "p2p";
+      if (!between_gpus) observed[scenario.pages].insert(observed_memory(flow).page_text());
       ++measured;
       if (flow.stop == "converged") continue;
       ++open;
