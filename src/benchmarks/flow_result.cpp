@@ -40,7 +40,7 @@ GpuResult gpu_result(const Machine& machine, const Flow& flow, Trace& trace) {
     // Between GPUs the way is not known: a switch, the root, or a link of their own.
     if (result.direction != "p2p") result.link_limit = path_limit(gpu);
   }
-  result.pinning = name_of(work.pinning);
+  if (result.direction != "p2p") result.pinning = name_of(work.pinning);
   if (flow.kernel.name == device_chase) result.caches = name_of(work.caches);
   result.copies_a_step = work.copies;
   result.loads_a_step = work.loads;
