@@ -4,6 +4,7 @@
 
 #include "base/size_list.h"
 #include "benchmarks/metrics.h"
+#include "benchmarks/overlap.h"
 #include "report/worker_table.h"
 
 namespace numatlas {
@@ -29,9 +30,14 @@ std::string asked_text(const FlowResult& flow) {
   if (flow.source_memory.empty()) return flow.memory;
   return fmt::format("{} from {}", flow.memory, flow.source_memory);
 }
+/// Pages of a GPU's memory are on no node.
 std::string found_text(const FlowResult& flow) {
-  if (!flow.source_residency) return memory_node_text(flow);
-  return fmt::format("{} from {}", memory_node_text(flow), source_node_text(flow));
+  const auto side = [](const std::string& asked, const std::string& found) {
+    return asked.starts_with("gpu:") ? asked : found;
+  };
+  if (!flow.source_residency) return side(flow.memory, memory_node_text(flow));
+  return fmt::format("{} from {}", side(flow.memory, memory_node_text(flow)),
+                     side(flow.source_memory, source_node_text(flow)));
 }
 
 Row flow_row(const RunReport& report, const ScenarioResult& point, const FlowResult& flow) {
@@ -66,6 +72,41 @@ Row sum_row(const ScenarioResult& point, const Metric& sum) {
           ""};
 }
 
+std::string how_text(const GpuResult& gpu) {
+  if (!gpu.caches.empty()) return gpu.caches;
+  return gpu.direction == "p2p" ? gpu.route : gpu.pinning;
+}
+
+/// Of flows of GPUs what the others have not: a row each; "" without any.
+std::string gpu_table(const RunReport& report) {
+  std::vector<Row> rows{{"scenario", "CPU", "GPU", "way", "how", "copy us", "p95 us",
+                         "by its clock GB/s", "link GB/s", "pin ms"}};
+  const auto scaled = [](const std::optional<double>& value, double unit) {
+    return value ? fmt::format("{:.2f}", *value * unit) : "-";
+  };
+  const auto of = [&](const FlowResult& flow, const char* name, double unit) {
+    const Metric* const metric = find_metric(flow, name);
+    return scaled(metric != nullptr ? metric->value : std::nullopt, unit);
+  };
+  for (const ScenarioResult& point : report.scenarios) {
+    for (const FlowResult& flow : point.flows) {
+      if (!flow.gpu) continue;
+      const GpuResult& gpu = *flow.gpu;
+      const Metric* const time = find_metric(flow, "copy_time");
+      const bool spread = time != nullptr && time->summary;
+      rows.push_back({point.name,
+                      cores_text(report.workers[static_cast<std::size_t>(flow.worker)].cpus),
+                      std::to_string(gpu.gpu), gpu.direction.empty() ? "chase" : gpu.direction,
+                      how_text(gpu), of(flow, "copy_time", 1e6),
+                      scaled(spread ? std::optional(time->summary->p95) : std::nullopt, 1e6),
+                      of(flow, "event_bandwidth", 1e-9), scaled(gpu.link_limit, 1e-9),
+                      of(flow, "pin_time", 1e3)});
+    }
+  }
+  constexpr std::size_t left = 5;  // columns of words
+  return rows.size() == 1 ? "" : "Flows of GPUs (link: its limit)\n" + aligned(rows, left) + "\n";
+}
+
 }  // namespace
 
 std::string run_table(const RunReport& report, bool stats) {
@@ -81,15 +122,15 @@ std::string run_table(const RunReport& report, bool stats) {
       "CPU all: what its flows moved in their common time, as STREAM counts bytes\n",
       report.isa);
   constexpr std::size_t left = 7;  // columns of words
-  text += aligned(rows, left) + "\n";
+  text += aligned(rows, left) + "\n" + gpu_table(report);
   if (stats) {
-    for (const char* metric : {"latency", "hand_over", "bandwidth"}) {
+    for (const char* metric : {"latency", "hand_over", "bandwidth", "copy_time"}) {
       const std::string table = stats_table(report, metric);
       if (table.find('\n') + 1 < table.size())  // more than its head
         text += fmt::format("All cells: {}\n{}\n", metric, table);
     }
   }
-  return text + notes_text(report);
+  return text + moved_text(report) + notes_text(report);
 }
 
 }  // namespace numatlas

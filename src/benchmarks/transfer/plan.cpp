@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/size_list.h"
+#include "benchmarks/device_flows.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/room.h"
 #include "benchmarks/transfer/callers.h"
@@ -15,13 +16,6 @@ namespace {
 
 // As nvbandwidth has it: long against whatever happens once a copy.
 constexpr Bytes usual_copy{512 * mib};
-// Smaller copies are timed several at a time, so that timing them is not what takes the time.
-constexpr std::uint64_t timed_bytes = 1 * mib;
-// Before the first sample at least: links come up, and pages are mapped.
-constexpr std::uint64_t warm_up_least = 64 * mib;
-constexpr std::uint64_t warm_up_steps = 2;
-// Loads of a launch: it takes milliseconds, of which the launch itself is a thousandth.
-constexpr std::uint64_t most_loads = 4096;
 
 MemoryPlacement bound_to_node(NodeId node) { return {MemoryMode::bind, {{node, 1}}}; }
 
@@ -31,31 +25,14 @@ std::string list_of(const std::vector<int>& gpus) {
 
 }  // namespace
 
-const Gpu* find_gpu(const Machine& machine, int index) {
-  for (const Gpu& gpu : machine.gpus) {
-    if (gpu.index == index) return &gpu;
-  }
-  return nullptr;
-}
-
-std::set<int> usable_gpus(const std::vector<Machine>& machines) {
-  std::set<int> found;
-  for (const Machine& machine : machines) {
-    for (const Gpu& gpu : machine.gpus) {
-      if (gpu.index) found.insert(*gpu.index);
-    }
-  }
-  return found;
-}
-
 Expected<void> TransferPlan::find_gpus() {
   const std::set<int> there = usable_gpus(input_.machines);
   if (options_.gpus.empty()) gpus_.assign(there.begin(), there.end());
   for (int gpu : options_.gpus) {
     if (!there.contains(gpu)) {
-      return fail(ErrorKind::unavailable,
-                  fmt::format("--gpus: there is no GPU {}, only {}", gpu, fmt::join(there, ", ")),
-                  "CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES and the like hide GPUs");
+      Error error = no_such_gpu(gpu, there);
+      error.message = "--gpus: " + error.message;
+      return fail(std::move(error));
     }
     if (std::find(gpus_.begin(), gpus_.end(), gpu) == gpus_.end()) gpus_.push_back(gpu);
   }
@@ -132,7 +109,7 @@ Flow TransferPlan::copy_flow(int worker, int from, int to, const Case& now,
   work.pinning = now.pinning;
   work.depth = now.depth;
   work.bytes = now.size;
-  if (now.depth != 1) work.copies = std::max<std::uint64_t>(1, timed_bytes / now.size.value);
+  work.copies = usual_copies(now.size, now.depth);
   const auto region = [&](int gpu) {
     Region side;
     side.bytes = now.size;
@@ -142,9 +119,7 @@ Flow TransferPlan::copy_flow(int worker, int from, int to, const Case& now,
   };
   flow.region = region(to);
   flow.source = region(from);
-  // As the engine counts: so many times the region is so many steps.
-  const std::uint64_t step = now.size.value * work.copies;
-  flow.warm_up = Bytes{now.size.value * std::max(warm_up_steps, warm_up_least / step)};
+  flow.warm_up = device_warm_up(flow);
   return flow;
 }
 
@@ -250,8 +225,8 @@ void TransferPlan::add_chases() {
               flow.source.reset();
               flow.kernel.device.copies = 1;
               flow.kernel.device.caches = caches;
-              flow.kernel.device.loads = std::min(most_loads, size.value / usual_line.value);
-              flow.warm_up = size;
+              flow.kernel.device.loads = usual_loads(size);
+              flow.warm_up = device_warm_up(flow);
             }
             if (!planned.skip.empty()) flows.clear();
             add_point(plan_, std::move(planned), std::move(flows), false);

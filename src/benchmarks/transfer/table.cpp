@@ -8,8 +8,9 @@
 
 #include "base/size_list.h"
 #include "base/text.h"
+#include "benchmarks/device_flows.h"
 #include "benchmarks/metrics.h"
-#include "benchmarks/transfer/plan.h"
+#include "benchmarks/overlap.h"
 #include "machine/pci_link.h"
 #include "report/worker_table.h"
 
@@ -293,19 +294,6 @@ std::string gpus_text(const RunReport& report) {
     }
   }
   return aligned(rows, 5) + "\n";
-}
-
-/// Memory that left its place while it was pinned, or meanwhile.
-std::string moved_text(const RunReport& report) {
-  std::string text;
-  for (const ScenarioResult& point : report.scenarios) {
-    for (const FlowResult& flow : point.flows) {
-      if (!flow.gpu || !flow.gpu->before_pinning || !flow.gpu->after) continue;
-      if (flow.gpu->before_pinning->pages_by_node == flow.gpu->after->pages_by_node) continue;
-      text += fmt::format("{}: its memory moved between the pinning and the end\n", point.name);
-    }
-  }
-  return text;
 }
 
 std::string host_text(const RunReport& report) {

@@ -2,8 +2,9 @@
 #include <fmt/format.h>
 
 #include "benchmarks/benchmark.h"
+#include "benchmarks/device_flows.h"
+#include "benchmarks/overlap.h"
 #include "benchmarks/transfer/options.h"
-#include "benchmarks/transfer/overlap.h"
 #include "benchmarks/transfer/plan.h"
 #include "benchmarks/transfer/table.h"
 #include "gpu/machine_gpus.h"

@@ -1,4 +1,4 @@
-#include "benchmarks/transfer/overlap.h"
+#include "benchmarks/overlap.h"
 
 #include <algorithm>
 #include <limits>
@@ -46,6 +46,7 @@ std::vector<Metric> together_totals(const ScenarioResult& point, const RunReport
   std::map<int, std::vector<const Steps*>> hosts;
   for (const FlowResult& flow : point.flows) {
     if (!flow.gpu || flow.gpu->direction.empty()) continue;
+    if (flow.rate) return {};  // waits between its copies by itself
     const Metric* rate = find_metric(flow, "event_bandwidth");
     if (rate == nullptr || !rate->value) return {};
     sum += *rate->value;
@@ -68,6 +69,10 @@ std::vector<std::string> serialised_warnings(const RunReport& report) {
   constexpr double most_more = 1.25;
   std::vector<std::string> warnings;
   for (const ScenarioResult& point : report.scenarios) {
+    // Among a CPU's bytes the copies' are not to be told.
+    const bool only_gpus = std::all_of(point.flows.begin(), point.flows.end(),
+                                       [](const FlowResult& flow) { return flow.gpu.has_value(); });
+    if (!only_gpus) continue;
     const Metric* overlap = find_total(point, "copies_overlap");
     const Metric* events = find_total(point, "event_bandwidth_sum");
     const Metric* sum = find_total(point, "bandwidth_sum");
@@ -80,6 +85,18 @@ std::vector<std::string> serialised_warnings(const RunReport& report) {
         point.name, *overlap->value * 100, *events->value * 1e-9, *sum->value * 1e-9));
   }
   return warnings;
+}
+
+std::string moved_text(const RunReport& report) {
+  std::string text;
+  for (const ScenarioResult& point : report.scenarios) {
+    for (const FlowResult& flow : point.flows) {
+      if (!flow.gpu || !flow.gpu->before_pinning || !flow.gpu->after) continue;
+      if (flow.gpu->before_pinning->pages_by_node == flow.gpu->after->pages_by_node) continue;
+      text += fmt::format("{}: its memory moved between the pinning and the end\n", point.name);
+    }
+  }
+  return text;
 }
 
 }  // namespace numatlas

@@ -19,10 +19,13 @@ using Steps = std::vector<std::pair<std::int64_t, std::int64_t>>;
 std::optional<double> overlap_of(const std::vector<const Steps*>& flows);
 
 /// "event_bandwidth_sum" in B/s: what the GPUs' own clocks add up to; "copies_overlap": the least
-/// of any host, 0 to 1. Of points with several flows of GPUs.
+/// of any host, 0 to 1. Of points with several copies of GPUs, none of which is held to a rate.
 std::vector<Metric> together_totals(const ScenarioResult& point, const RunReport& report);
 
-/// Points whose copies took turns, in words.
+/// Points of nothing but copies of GPUs that took turns, in words.
 std::vector<std::string> serialised_warnings(const RunReport& report);
+
+/// Points whose memory of the host left its place while it was pinned, or meanwhile: a line each.
+std::string moved_text(const RunReport& report);
 
 }  // namespace numatlas
