@@ -118,6 +118,14 @@ std::string missing_sum_text(const ScenarioResult& point) {
                  : "";
 }
 
+/// Where the host's memory of a flow lies; nullptr where all of it is a GPU's.
+const Residency* host_residency(const FlowResult& flow) {
+  const auto is_gpu = [](const std::string& memory) { return memory.starts_with("gpu:"); };
+  if (!is_gpu(flow.memory)) return &flow.residency;
+  const bool from_host = flow.source_residency && !is_gpu(flow.source_memory);
+  return from_host ? &*flow.source_residency : nullptr;
+}
+
 }  // namespace
 
 std::string pair_table(const RunReport& report, const std::string& metric,
@@ -252,7 +260,8 @@ std::string notes_text(const RunReport& report) {
     for (const FlowResult& flow : scenario.flows) {
       // A load has no figure, and perhaps no memory of its own.
       if (flow.load) continue;
-      observed[scenario.pages].insert(flow.residency.page_text());
+      const Residency* const host = host_residency(flow);
+      if (host != nullptr) observed[scenario.pages].insert(host->page_text());
       ++measured;
       if (flow.stop == "converged") continue;
       ++open;

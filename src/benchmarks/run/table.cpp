@@ -5,6 +5,7 @@
 #include "base/size_list.h"
 #include "benchmarks/metrics.h"
 #include "benchmarks/overlap.h"
+#include "kernels/kernel.h"
 #include "report/worker_table.h"
 
 namespace numatlas {
@@ -40,9 +41,26 @@ std::string found_text(const FlowResult& flow) {
                      side(flow.source_memory, source_node_text(flow)));
 }
 
+/// The figure of a flow. Samples of a GPU's copies are of a queue that the CPU keeps filled: only
+/// over many of them they say how fast it is emptied.
+std::optional<Metric> figure_of(const FlowResult& flow) {
+  if (flow.kernel == device_copy && flow.together > 0 && !flow.stretch_bytes.empty()) {
+    const double stretch = flow.together / static_cast<double>(flow.stretch_bytes.size());
+    std::vector<double> rates = flow.stretch_bytes;
+    for (double& rate : rates) rate /= stretch;
+    const auto summary = summarize(rates);
+    if (summary && summary->mean > 0) return Metric{"bandwidth", "B/s", summary->mean, summary};
+  }
+  return flow.metrics.empty() ? std::nullopt : std::optional(flow.metrics.front());
+}
+
 Row flow_row(const RunReport& report, const ScenarioResult& point, const FlowResult& flow) {
   const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
-  const Metric* const metric = flow.metrics.empty() ? nullptr : &flow.metrics.front();
+  const std::optional<Metric> figure = figure_of(flow);
+  const Metric* const metric = figure ? &*figure : nullptr;
+  const auto half_width = flow.gpu && metric != nullptr && metric->unit == "B/s"
+                              ? half_width_of_sum(*metric)
+                              : flow.half_width;
   return {point.name,
           cores_text(worker.cpus),
           worker.cpu_node.value < 0 ? "-" : std::to_string(worker.cpu_node.value),
@@ -52,7 +70,7 @@ Row flow_row(const RunReport& report, const ScenarioResult& point, const FlowRes
           found_text(flow),
           compact_text(flow.size),
           value_text(metric),
-          metric == nullptr ? "-" : part_text(flow.half_width),
+          metric == nullptr ? "-" : part_text(half_width),
           unit_text(metric),
           flow.rate ? fmt::format("{:.2f}", *flow.rate * 1e-9) : "-"};
 }
@@ -121,8 +139,10 @@ std::string run_table(const RunReport& report, bool stats) {
       "Flows of each scenario, which ran together (kernels: {})\n"
       "CPU all: what its flows moved in their common time, as STREAM counts bytes\n",
       report.isa);
+  const std::string gpus = gpu_table(report);
+  if (!gpus.empty()) text += "device copy: no median, but what it moved in that time\n";
   constexpr std::size_t left = 7;  // columns of words
-  text += aligned(rows, left) + "\n" + gpu_table(report);
+  text += aligned(rows, left) + "\n" + gpus;
   if (stats) {
     for (const char* metric : {"latency", "hand_over", "bandwidth", "copy_time"}) {
       const std::string table = stats_table(report, metric);
