@@ -281,7 +281,7 @@ INSTANTIATE_TEST_SUITE_P(
             "stand in source"},
         Bad{"cpu = 0\nkernel = \"device copy\"\nsize = \"1MiB\"\nsource = { memory = "
             "\"gpu:0\", pages = \"2M\" }",
-            "7:31: pages: memory of a GPU has no choice of pages", "beside memory"},
+            "7:30: pages: memory of a GPU has no choice of pages", "beside memory"},
         Bad{"cpu = 0\nkernel = \"device copy\"\nsize = \"24B\"\nmemory = \"gpu:0\"",
             "6:1: size: a GPU copies whole words of 16 bytes, not 24 B", ""},
         Bad{TO_GPU "depth = 0", "8:1: depth: 0 is not from 1 to 4096", ""},
@@ -301,7 +301,7 @@ INSTANTIATE_TEST_SUITE_P(
             "device copy"},
         Bad{"cpu = 0\nkernel = \"copy\"\nsize = \"1MiB\"\nsource = { size = \"1MiB\", "
             "memory = \"gpu:0\" }",
-            "7:28: memory: only GPUs reach memory of a GPU", "device copy"},
+            "7:27: memory: only GPUs reach memory of a GPU", "device copy"},
         Bad{"cpu = 0\nkernel = \"copy\"\nsize = \"1MiB\"\nsource = { memory = \"bind:0\" }",
             "7:10: source: key 'size' is missing", ""},
         Bad{READ "pin = \"pinned\"", "7:1: pin: means nothing to the kernel 'read'", ""},
@@ -318,7 +318,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{GPU_CHASE "gpu = 0\nloads = 0", "8:1: loads: 0 is not from 1 to 1048576", ""},
         Bad{GPU_CHASE "gpu = 0\ncaches = \"hot\"", "8:1: caches: 'hot' is not one of cold, warm",
             ""},
-        Bad{"cpu = 0\nkernel = \"device chase\"\nsize = \"64B\"\ngpu = 0", "6:1: size: ", ""},
+        Bad{"cpu = 0\nkernel = \"device chase\"\nsize = \"64B\"\ngpu = 0",
+            "6:1: size: 64 B holds fewer than two nodes at a stride of 64 B", ""},
         Bad{"cpu = 0\nkernel = \"device cope\"\nsize = \"64B\"",
             "5:1: kernel: there is no kernel 'device cope'", "did you mean device copy?"}));
 
