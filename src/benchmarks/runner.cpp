@@ -385,6 +385,8 @@ Expected<RunReport> Run::go() {
   report_.incomplete_reason = ran ? "" : ran.error().message;
   // Files and table also after a stop: what was measured is not lost. The first error counts.
   std::optional<Error> problem = error_of(ran);
+  // A device that failed fails again at the next point: the first time says more.
+  if (problem && wrong_ && problem->kind == wrong_->kind) problem = wrong_;
   if (root() && !report_.scenarios.empty()) {
     const auto saved = save(true);
     if (!problem) problem = error_of(saved);

@@ -42,6 +42,11 @@ void note_wrong(Job& job) {
     job.trace.wrong = right.error();
     if (job.trace.wrong->hint.empty())
       job.trace.wrong->hint = "a defect of numatlas, or of this machine's memory or CPU";
+    // A device that is lost does nothing in no time.
+    if (job.device != nullptr) {
+      job.trace.samples.clear();
+      job.trace.device->steps.clear();
+    }
   }
 }
 
@@ -297,12 +302,13 @@ void RealEngine::finish_device(const Flow& flow, Job& job) {
   job.device->detach();
   job.trace.device = job.device->take_report();
   if (job.trace.samples.empty()) return;
-  // Steps of the warm-up, and of the time in which others were not there yet, are no samples.
+  // Steps of the warm-up, and of the time in which others were not there yet, are no samples. By
+  // their middle: the two clocks are a little apart.
   const std::int64_t first = job.trace.samples.front().start_ns;
   const Sample& last = job.trace.samples.back();
   std::erase_if(job.trace.device->steps, [&](const DeviceStep& step) {
-    return step.start_ns < first ||
-           step.start_ns + step.duration_ns > last.start_ns + last.duration_ns;
+    const std::int64_t middle = step.start_ns + step.duration_ns / 2;
+    return middle < first || middle > last.start_ns + last.duration_ns;
   });
 }
 

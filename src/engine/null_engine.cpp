@@ -202,10 +202,13 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
   // size.
   std::uint64_t state = flow.kernel.chain.seed * 1000003 +
                         static_cast<std::uint64_t>(flow.worker) * 7919 + flow.region.bytes.value;
-  Sampler sampler(clock, scenario.stop, [&](std::uint64_t steps) {
-    const double unit = static_cast<double>(split_mix(state) >> 11) * 0x1p-53;
-    clock.advance(static_cast<double>(steps) * mean_ns * (1 + 0.05 * unit * unit));
-  });
+  Sampler sampler(
+      clock, scenario.stop,
+      [&](std::uint64_t steps) {
+        const double unit = static_cast<double>(split_mix(state) >> 11) * 0x1p-53;
+        clock.advance(static_cast<double>(steps) * mean_ns * (1 + 0.05 * unit * unit));
+      },
+      on_gpu(flow.kernel) ? 1 : ~std::uint64_t{0});
   sampler.calibrate();
   while (!sampler.done()) sampler.record();
   std::move(sampler).finish(trace);

@@ -72,7 +72,11 @@ DeviceReport null_gpu_report(const Machine& machine, const Flow& flow, const Tra
   report.by_events = work.depth != 1 || flow.kernel.name == device_chase;
   for (const Sample& sample : trace.samples) {
     const auto steps = static_cast<std::int64_t>(trace.steps_a_sample);
-    report.steps.push_back({sample.start_ns, sample.duration_ns / steps});
+    for (std::int64_t i = 0; i < steps; ++i) {
+      const std::int64_t start = sample.start_ns + sample.duration_ns * i / steps;
+      const std::int64_t end = sample.start_ns + sample.duration_ns * (i + 1) / steps;
+      report.steps.push_back({start, end - start});
+    }
   }
   const auto bytes = static_cast<double>(flow.region.bytes.value);
   if (gpu_of(flow.region.placement) >= 0 && flow.source && gpu_of(flow.source->placement) >= 0) {

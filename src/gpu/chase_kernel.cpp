@@ -46,6 +46,7 @@ class DeviceChase final : public DeviceKernel {
   FunctionHandle function_ = nullptr;
   DeviceAddress result_ = 0;
   bool pinned_ = false;
+  bool ran_ = false;
   std::uint64_t ended_ = 0;  ///< where the GPU's last step ended, as it says
 };
 
@@ -104,12 +105,13 @@ void DeviceChase::run(std::uint64_t steps) {
     });
     if (queue_.problem()) return;
     position_ = end;
+    ran_ = true;
   }
 }
 
 void DeviceChase::finish() {
   queue_.finish();
-  if (queue_.problem() || position_ == host_) return;
+  if (queue_.problem() || !ran_) return;
   const auto asked = device_.runtime->copy(device_.device, queue_.stream(), CopyWay::device_to_host,
                                            result_, &ended_, sizeof ended_);
   if (asked) queue_.finish();
@@ -117,7 +119,7 @@ void DeviceChase::finish() {
 
 Expected<void> DeviceChase::verify() const {
   if (queue_.problem()) return fail(*queue_.problem());
-  if (ended_ == 0 || ended_ == reinterpret_cast<std::uint64_t>(position_)) return {};
+  if (!ran_ || ended_ == reinterpret_cast<std::uint64_t>(position_)) return {};
   return fail(ErrorKind::internal,
               fmt::format("the chase of the GPU ended at {:#x} instead of {:#x}", ended_,
                           reinterpret_cast<std::uint64_t>(position_)),

@@ -115,7 +115,7 @@ std::string tidy_csv(const RunReport& report) {
             csv_field(report.hosts[static_cast<std::size_t>(worker.host)]), worker.rank,
             worker.thread, cpu, worker.cpu_node.value < 0 ? "" : to_list(NodeSet{worker.cpu_node}),
             csv_field(memory_node_text(flow)), csv_field(flow.memory), flow.size.value,
-            scenario.pages, csv_field(flow.residency.page_text()), flow_fields(flow),
+            scenario.pages, csv_field(observed_memory(flow).page_text()), flow_fields(flow),
             scenario.flows.size(), name_of(scenario.status), flow.stop, number(flow.half_width),
             number(flow.overlap), metric.name, metric.unit, number(metric.value),
             summary_fields(metric.summary), labels_text(scenario));

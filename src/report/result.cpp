@@ -33,7 +33,12 @@ std::string full_name(const FlowResult& flow) {
   return flow.mix.empty() ? flow.kernel : flow.kernel + " " + flow.mix;
 }
 
-std::string memory_node_text(const FlowResult& flow) { return nodes_text(flow.residency); }
+const Residency& observed_memory(const FlowResult& flow) {
+  return flow.gpu && flow.gpu->direction == "h2d" && flow.source_residency ? *flow.source_residency
+                                                                           : flow.residency;
+}
+
+std::string memory_node_text(const FlowResult& flow) { return nodes_text(observed_memory(flow)); }
 
 std::string source_node_text(const FlowResult& flow) {
   return nodes_text(flow.source_residency.value_or(flow.residency));

@@ -159,6 +159,8 @@ int host_of(const RunReport& report, const FlowResult& flow);
 RunReport of_host(const RunReport& report, int host);
 /// What a flow did: "read", "mix 2:1".
 std::string full_name(const FlowResult& flow);
+/// Where the memory lies that a flow works on; of a GPU's copies the host's side.
+const Residency& observed_memory(const FlowResult& flow);
 /// Observed node of a flow's memory: "0", "0,2" for several, "-" for unknown.
 std::string memory_node_text(const FlowResult& flow);
 /// The same for where it reads from, which is the same memory unless that is apart.

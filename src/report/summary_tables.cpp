@@ -25,7 +25,7 @@ using Pair = std::pair<int, std::vector<int>>;
 
 Pair pair_of(const RunReport& report, const FlowResult& flow) {
   Pair pair{report.workers[static_cast<std::size_t>(flow.worker)].cpu_node.value, {}};
-  for (const auto& [node, pages] : flow.residency.pages_by_node) {
+  for (const auto& [node, pages] : observed_memory(flow).pages_by_node) {
     if (pages > 0) pair.second.push_back(node);
   }
   return pair;
@@ -118,14 +118,6 @@ std::string missing_sum_text(const ScenarioResult& point) {
                  : "";
 }
 
-/// Where the host's memory of a flow lies; nullptr where all of it is a GPU's.
-const Residency* host_residency(const FlowResult& flow) {
-  const auto is_gpu = [](const std::string& memory) { return memory.starts_with("gpu:"); };
-  if (!is_gpu(flow.memory)) return &flow.residency;
-  const bool from_host = flow.source_residency && !is_gpu(flow.source_memory);
-  return from_host ? &*flow.source_residency : nullptr;
-}
-
 }  // namespace
 
 std::string pair_table(const RunReport& report, const std::string& metric,
@@ -184,9 +176,9 @@ std::string stats_table(const RunReport& report, const std::string& metric) {
       };
       const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
       rows.push_back({report.command == "latency" ? compact_text(scenario.size) : scenario.name,
-                      scenario.pages, flow.residency.page_text(), fmt::format("{:03}", worker.rank),
-                      std::to_string(worker.thread), std::to_string(s.n), number(s.median),
-                      number(s.ci_low), number(s.ci_high),
+                      scenario.pages, observed_memory(flow).page_text(),
+                      fmt::format("{:03}", worker.rank), std::to_string(worker.thread),
+                      std::to_string(s.n), number(s.median), number(s.ci_low), number(s.ci_high),
                       flow.half_width ? fmt::format("{:.1f}%", *flow.half_width * 100) : "-",
                       number(s.p5), number(s.p25), number(s.p75), number(s.p95), number(s.p99),
                       number(s.min), number(s.max),
@@ -260,8 +252,8 @@ std::string notes_text(const RunReport& report) {
     for (const FlowResult& flow : scenario.flows) {
       // A load has no figure, and perhaps no memory of its own.
       if (flow.load) continue;
-      const Residency* const host = host_residency(flow);
-      if (host != nullptr) observed[scenario.pages].insert(host->page_text());
+      const bool between_gpus = flow.gpu && flow.gpu->direction == "p2p";
+      if (!between_gpus) observed[scenario.pages].insert(observed_memory(flow).page_text());
       ++measured;
       if (flow.stop == "converged") continue;
       ++open;

@@ -20,4 +20,5 @@ for feature in features:
     assert isinstance(feature["available"], bool), feature
     assert feature["name"] and feature["group"], feature
     assert feature["available"] or feature["detail"], feature
+assert {"cuda", "hip"} == {feature["name"] for feature in features if feature["group"] == "gpu"}, features
 ' "$lines"

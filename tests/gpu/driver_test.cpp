@@ -1,50 +1,15 @@
-// The drivers behind gpu/runtime.h, by the fake library: each test wants its own environment and
+// CUDA's driver behind gpu/runtime.h, by the fake library: each test wants its own environment and
 // has a process of its own (CMakeLists.txt).
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <numeric>
 #include <thread>
 #include <vector>
 
-#include "gpu/runtime.h"
-#include "placement/policy.h"
+#include "driver_test.h"
 
 namespace numatlas {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::StartsWith;
-
-/// CUDA's state: the problem, or the runtime.
-const RuntimeState& cuda() { return device_runtimes().front(); }
-DeviceRuntime& gpu() { return *cuda().runtime; }
-
-template <class T>
-T must(Expected<T> got) {
-  EXPECT_TRUE(got.has_value()) << (got ? "" : got.error().message);
-  return got ? *got : T{};
-}
-void must(const Expected<void>& done) {
-  EXPECT_TRUE(done.has_value()) << (done ? "" : done.error().message);
-}
-template <class T>
-Error refused(const Expected<T>& got) {
-  EXPECT_FALSE(got.has_value());
-  return got ? Error{} : got.error();
-}
-
-std::vector<unsigned char> pattern(std::size_t bytes, int seed = 7) {
-  std::vector<unsigned char> data(bytes);
-  for (std::size_t at = 0; at < bytes; ++at) {
-    data[at] = static_cast<unsigned char>(at * 31 + at / 251 + static_cast<std::size_t>(seed));
-  }
-  return data;
-}
 
 void expect_problem(const char* message, const char* hint) {
   ASSERT_EQ(cuda().runtime, nullptr);
@@ -74,20 +39,6 @@ TEST(Probe, Unnamed) { expect_problem("cuInit: error 12345: the driver does not 
 TEST(Probe, CountFails) { expect_problem("cuDeviceGetCount: CUDA_ERROR_UNKNOWN (999)", "dmesg"); }
 
 TEST(Probe, NotALibrary) { expect_problem("libcuda.so.1: ", "not installed as a whole"); }
-
-TEST(Probe, Hip) {
-  const RuntimeState& hip = device_runtimes().back();
-  ASSERT_EQ(hip.name, "hip");
-  if (hip.runtime) GTEST_SKIP() << "there is an AMD GPU: " << hip.runtime->description();
-  ASSERT_TRUE(hip.problem);
-  EXPECT_EQ(hip.problem->kind, ErrorKind::unavailable);
-  EXPECT_FALSE(hip.problem->hint.empty());
-  if (hip.problem->message == "libamdhip64.so.7, .6 or .5 is not there") {
-    GTEST_SKIP() << "no libamdhip64 (Debian: libamdhip64-5)";
-  }
-  EXPECT_THAT(hip.problem->message, StartsWith("hip"));
-  EXPECT_THAT(hip.problem->hint, HasSubstr("rocminfo"));
-}
 
 TEST(Devices, TheirFacts) {
   ASSERT_NE(cuda().runtime, nullptr) << cuda().problem->message;
@@ -134,34 +85,6 @@ TEST(Devices, ThreadsCpusStay) {
   const CpuSet before = thread_affinity();
   must(gpu().create_stream(0));
   EXPECT_EQ(thread_affinity(), before);
-}
-
-/// To the GPU and back, over memory that is pinned and memory that is not.
-void round_trip(int device, bool pinned, int seed) {
-  constexpr std::size_t bytes = 1 << 20;
-  auto source = pattern(bytes, seed);
-  std::vector<unsigned char> target(bytes);
-  if (pinned) {
-    must(gpu().pin(device, source.data(), bytes, false));
-    must(gpu().pin(device, target.data(), bytes, true));
-  }
-  const StreamHandle stream = must(gpu().create_stream(device));
-  const DeviceAddress memory = must(gpu().allocate(device, Bytes{bytes}));
-  must(gpu().copy(device, stream, CopyWay::host_to_device, memory, source.data(), bytes));
-  must(gpu().copy(device, stream, CopyWay::device_to_host, memory, target.data(), bytes));
-  must(gpu().wait_for_stream(device, stream));
-  EXPECT_EQ(source, target);
-  must(gpu().fill(device, stream, memory, 0x5a, bytes / 2));
-  must(gpu().copy(device, stream, CopyWay::device_to_host, memory, target.data(), bytes));
-  must(gpu().wait_for_stream(device, stream));
-  EXPECT_EQ(target[bytes / 2 - 1], 0x5a);
-  EXPECT_EQ(target[bytes / 2], source[bytes / 2]);
-  must(gpu().destroy_stream(device, stream));
-  if (pinned) {
-    must(gpu().unpin(device, source.data()));
-    must(gpu().unpin(device, target.data()));
-  }
-  must(gpu().free(device, memory));
 }
 
 TEST(Copy, BothWays) {
@@ -257,23 +180,6 @@ TEST(Memory, UsedUp) {
   must(gpu().allocate(0, Bytes{60000}));
 }
 
-/// Start event, a copy, end event on a stream of a device.
-struct Timed {
-  int device;
-  StreamHandle stream = must(gpu().create_stream(device));
-  EventHandle start = must(gpu().create_event(device, false));
-  EventHandle end = must(gpu().create_event(device, true));
-  DeviceAddress memory = must(gpu().allocate(device, Bytes{1 << 20}));
-  void* host = must(gpu().allocate_pinned(device, Bytes{1 << 20}));
-
-  void submit(std::size_t bytes) {
-    must(gpu().record(device, start, stream));
-    must(gpu().copy(device, stream, CopyWay::host_to_device, memory, host, bytes));
-    must(gpu().record(device, end, stream));
-  }
-  double seconds(const Timed& from) { return must(gpu().elapsed(device, from.start, end)); }
-};
-
 TEST(Events, OrderAndTimes) {
   // 4 MiB a second: 64 KiB take 1/64 s, as the fake promises.
   Timed copy{0};
@@ -291,8 +197,6 @@ TEST(Events, OrderAndTimes) {
   other.submit(1 << 10);
   must(gpu().wait_for_stream(0, other.stream));
   EXPECT_GE(must(gpu().elapsed(0, copy.end, other.start)), 0.0);
-  must(gpu().destroy_event(0, copy.end));
-  must(gpu().destroy_event(0, other.start));
 }
 
 TEST(Events, NotYet) {

@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "benchmarks/choices.h"
+#include "benchmarks/device_totals.h"
 #include "benchmarks/file_flows.h"
-#include "benchmarks/overlap.h"
 #include "benchmarks/run/table.h"
 #include "gpu/buffers.h"
 #include "gpu/machine_gpus.h"
@@ -38,10 +38,10 @@ class RunFile final : public Benchmark {
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "latency"; }
   std::vector<Metric> totals(const ScenarioResult& point, const RunReport& report) const override {
-    return together_totals(point, report);
+    return transfer_totals(point, report);
   }
   std::vector<std::string> warnings(const RunReport& report) const override {
-    return serialised_warnings(report);
+    return transfer_warnings(report);
   }
   bool in_survey() const override { return false; }  // it has no file of its own
   std::vector<std::string> survey_words(const Machine&) const override { return {}; }

@@ -4,7 +4,6 @@
 
 #include "base/size_list.h"
 #include "benchmarks/metrics.h"
-#include "benchmarks/overlap.h"
 #include "kernels/kernel.h"
 #include "report/worker_table.h"
 
@@ -150,7 +149,7 @@ std::string run_table(const RunReport& report, bool stats) {
         text += fmt::format("All cells: {}\n{}\n", metric, table);
     }
   }
-  return text + moved_text(report) + notes_text(report);
+  return text + notes_text(report);
 }
 
 }  // namespace numatlas

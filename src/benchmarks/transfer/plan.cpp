@@ -10,6 +10,7 @@
 #include "benchmarks/flows.h"
 #include "benchmarks/room.h"
 #include "benchmarks/transfer/callers.h"
+#include "gpu/buffers.h"
 
 namespace numatlas {
 namespace {
@@ -50,6 +51,13 @@ Expected<void> TransferPlan::find_memories() {
   if (asked->form != MemorySpec::Form::single) {
     return fail(ErrorKind::usage, "--memory: copies of a GPU have one place in the host's memory",
                 "name one: bind:0, interleave:0,1, weighted:0=3,2=1, local");
+  }
+  if (gpu_of(asked->single) >= 0) {
+    return fail(ErrorKind::usage, "--memory: this is the host's side, and gpu:N is no part of it",
+                "name GPUs with --gpus");
+  }
+  for (const Machine& machine : input_.machines) {
+    if (auto there = resolve_memory(*asked, machine, 0); !there) return fail(there.error());
   }
   memories_ = {asked->single};
   return {};

@@ -9,8 +9,8 @@
 #include "base/size_list.h"
 #include "base/text.h"
 #include "benchmarks/device_flows.h"
+#include "benchmarks/device_totals.h"
 #include "benchmarks/metrics.h"
-#include "benchmarks/overlap.h"
 #include "machine/pci_link.h"
 #include "report/worker_table.h"
 
@@ -36,18 +36,23 @@ Points points_of(const RunReport& report, const std::string& measure) {
   return points;
 }
 
-/// What is alike in the points of one table; consecutive points are of the same one.
+/// What is alike in the points of one table. Tables of points that were all left out are left out:
+/// the notes below say why.
 std::vector<std::pair<std::string, Points>> tables_of(const Points& points,
                                                       const std::vector<std::string>& labels) {
   std::vector<std::pair<std::string, Points>> tables;
   for (const ScenarioResult* point : points) {
-    std::string key = fmt::format("{} {}", point->size.value, point->pages);
+    std::string key = point->pages;
     for (const std::string& label : labels) key += " " + label_of(*point, label);
     auto found = std::find_if(tables.begin(), tables.end(),
                               [&](const auto& table) { return table.first == key; });
     if (found == tables.end()) found = tables.insert(tables.end(), {key, {}});
     found->second.push_back(point);
   }
+  std::erase_if(tables, [](const auto& table) {
+    return std::all_of(table.second.begin(), table.second.end(),
+                       [](const auto* point) { return point->status == Status::skipped; });
+  });
   return tables;
 }
 
@@ -66,21 +71,12 @@ const Metric* rate_of(const ScenarioResult& point) {
   return sum != nullptr && sum->value ? sum : nullptr;
 }
 
-/// Of the links of all its GPUs, in each direction that it copies in.
-std::optional<double> limit_of(const ScenarioResult& point) {
-  double limit = 0;
-  for (const FlowResult& flow : point.flows) {
-    if (!flow.gpu || !flow.gpu->link_limit) return std::nullopt;
-    limit += *flow.gpu->link_limit;
-  }
-  return limit > 0 ? std::optional(limit) : std::nullopt;
-}
-
-std::string copy_cell(const ScenarioResult& point) {
+std::string copy_cell(const RunReport& report, const ScenarioResult& point) {
+  if (point.status == Status::failed) return "failed";
   const Metric* rate = rate_of(point);
   if (rate == nullptr) return "-";
   const auto width = half_width_of_sum(*rate);
-  const auto limit = limit_of(point);
+  const auto limit = link_limit(point, report);
   return gb(rate->value) + (width ? fmt::format(" +-{:.1f}%", *width * 100) : "") +
          (limit ? fmt::format(" {:3.0f}%", *rate->value / *limit * 100) : "");
 }
@@ -89,33 +85,50 @@ const FlowResult* only_flow(const ScenarioResult& point) {
   return point.flows.empty() ? nullptr : &point.flows.front();
 }
 
+std::vector<Bytes> sizes_of(const Points& points) {
+  std::vector<Bytes> sizes;
+  for (const ScenarioResult* point : points) {
+    if (std::find(sizes.begin(), sizes.end(), point->size) == sizes.end())
+      sizes.push_back(point->size);
+  }
+  return sizes;
+}
+
+/// A row a place and size, a column a GPU.
 template <class Cell>
 std::string by_memory_and_gpu(const Points& points, const Cell& cell) {
-  std::vector<std::vector<std::string>> rows{{"memory"}};
+  std::vector<std::vector<std::string>> rows{{"memory", "size"}};
   const auto gpus = values_of(points, "gpus");
   for (const std::string& gpu : gpus)
     rows[0].push_back(gpu.find(',') == std::string::npos ? "GPU " + gpu : "GPUs " + gpu);
   for (const std::string& memory : values_of(points, "memory")) {
-    rows.push_back({short_memory(memory)});
-    for (const std::string& gpu : gpus) {
-      std::string text = "-";
-      for (const ScenarioResult* point : points) {
-        if (label_of(*point, "memory") == memory && label_of(*point, "gpus") == gpu)
-          text = cell(*point);
+    for (Bytes size : sizes_of(points)) {
+      rows.push_back({short_memory(memory), compact_text(size)});
+      for (const std::string& gpu : gpus) {
+        std::string text = "-";
+        for (const ScenarioResult* point : points) {
+          if (label_of(*point, "memory") == memory && label_of(*point, "gpus") == gpu &&
+              point->size == size)
+            text = cell(*point);
+        }
+        rows.back().push_back(text);
       }
-      rows.back().push_back(text);
     }
   }
   return aligned(rows, 1);
 }
 
-/// Where each GPU copies fastest, unless the intervals of the two best meet.
+/// Where each GPU copies fastest at the largest size, unless the intervals of the two best meet.
 std::string best_text(const Points& points) {
+  const std::vector<Bytes> sizes = sizes_of(points);
+  const Bytes largest = *std::max_element(sizes.begin(), sizes.end());
+  const std::string of_size = sizes.size() > 1 ? " at " + compact_text(largest) : "";
   std::string text;
   for (const std::string& gpu : values_of(points, "gpus")) {
     std::vector<const ScenarioResult*> ranked;
     for (const ScenarioResult* point : points) {
-      if (label_of(*point, "gpus") == gpu && rate_of(*point) != nullptr) ranked.push_back(point);
+      if (label_of(*point, "gpus") == gpu && point->size == largest && rate_of(*point) != nullptr)
+        ranked.push_back(point);
     }
     if (ranked.size() < 2) continue;
     const auto rate = [](const ScenarioResult* point) { return *rate_of(*point)->value; };
@@ -128,11 +141,12 @@ std::string best_text(const Points& points) {
     const auto name = [](const ScenarioResult* point) {
       return short_memory(label_of(*point, "memory"));
     };
-    text += apart
-                ? fmt::format("  best for GPU {}: {}, {:.1f} % over {}\n", gpu, name(ranked[0]),
-                              (rate(ranked[0]) / rate(ranked[1]) - 1) * 100, name(ranked[1]))
-                : fmt::format("  best for GPU {}: {} and {} are the same within their intervals\n",
-                              gpu, name(ranked[0]), name(ranked[1]));
+    text +=
+        apart ? fmt::format("  best for GPU {}{}: {}, {:.1f} % over {}\n", gpu, of_size,
+                            name(ranked[0]), (rate(ranked[0]) / rate(ranked[1]) - 1) * 100,
+                            name(ranked[1]))
+              : fmt::format("  best for GPU {}{}: {} and {} are the same within their intervals\n",
+                            gpu, of_size, name(ranked[0]), name(ranked[1]));
   }
   return text;
 }
@@ -144,14 +158,15 @@ std::string direction_text(const std::string& direction) {
 }
 
 std::string copies_text(const RunReport& report) {
+  const auto cell = [&](const ScenarioResult& point) { return copy_cell(report, point); };
   std::string text;
   for (const auto& [key, points] :
        tables_of(points_of(report, "copies"), {"direction", "pinning"})) {
     const ScenarioResult& any = *points.front();
-    text += fmt::format("Copies in GB/s, {} ({} each, {}, {} pages)\n",
-                        direction_text(label_of(any, "direction")), compact_text(any.size),
-                        label_of(any, "pinning"), any.pages) +
-            by_memory_and_gpu(points, copy_cell) + best_text(points) + "\n";
+    text += fmt::format("Copies in GB/s, {} ({}, {} pages)\n",
+                        direction_text(label_of(any, "direction")), label_of(any, "pinning"),
+                        any.pages) +
+            by_memory_and_gpu(points, cell) + best_text(points) + "\n";
   }
   return text.empty() ? text
                       : text +
@@ -161,20 +176,21 @@ std::string copies_text(const RunReport& report) {
 
 /// Where the copies of several flows were asked to run together: what the clocks say of it.
 std::string together_text(const RunReport& report) {
-  std::vector<std::vector<std::string>> rows{
-      {"together", "memory", "GPUs", "aggregate", "by the GPUs' clocks", "overlap"}};
+  std::vector<std::vector<std::string>> rows{{"together", "memory", "GPUs", "pinning", "size",
+                                              "aggregate", "by the GPUs' clocks", "overlap"}};
   for (const ScenarioResult* point : points_of(report, "copies")) {
     const Metric* overlap = find_total(*point, "copies_overlap");
     const Metric* events = find_total(*point, "event_bandwidth_sum");
     if (overlap == nullptr || events == nullptr || rate_of(*point) == nullptr) continue;
     rows.push_back({label_of(*point, "direction"), short_memory(label_of(*point, "memory")),
-                    label_of(*point, "gpus"), gb(rate_of(*point)->value), gb(events->value),
+                    label_of(*point, "gpus"), label_of(*point, "pinning"),
+                    compact_text(point->size), gb(rate_of(*point)->value), gb(events->value),
                     fmt::format("{:.0f}%", *overlap->value * 100)});
   }
   if (rows.size() == 1) return {};
   return "Copies at the same time in GB/s (aggregate: all bytes over the common time; overlap: of "
          "the time with a\ncopy under way, the part in which all flows had one)\n" +
-         aligned(rows, 2) + "\n";
+         aligned(rows, 4) + "\n";
 }
 
 std::string latency_text(const RunReport& report) {
@@ -183,10 +199,8 @@ std::string latency_text(const RunReport& report) {
        tables_of(points_of(report, "latency"), {"direction", "pinning"})) {
     const ScenarioResult& any = *points.front();
     text += fmt::format(
-        "Small copies in us, {} ({}, {}; from the call to the end: median, p95, "
-        "p99)\n",
-        direction_text(label_of(any, "direction")), compact_text(any.size),
-        label_of(any, "pinning"));
+        "Small copies in us, {} ({}, {} pages; from the call to the end: median, p95, p99)\n",
+        direction_text(label_of(any, "direction")), label_of(any, "pinning"), any.pages);
     text += by_memory_and_gpu(points, [](const ScenarioResult& point) {
       const FlowResult* flow = only_flow(point);
       const Metric* time = flow != nullptr ? find_metric(*flow, "copy_time") : nullptr;
@@ -203,12 +217,10 @@ std::string chase_text(const RunReport& report) {
   std::string text;
   for (const auto& [key, points] : tables_of(points_of(report, "chase"), {"caches"})) {
     const ScenarioResult& any = *points.front();
-    text += fmt::format(
-        "Latency of a GPU's loads from memory of the host in ns (chase over {}, {} "
-        "pages, {})\n",
-        compact_text(any.size), any.pages,
-        label_of(any, "caches") == "warm" ? "lines just read by a CPU"
-                                          : "lines flushed from the CPUs' caches");
+    text += fmt::format("Latency of a GPU's loads from memory of the host in ns ({} pages, {})\n",
+                        any.pages,
+                        label_of(any, "caches") == "warm" ? "lines just read by a CPU"
+                                                          : "lines flushed from the CPUs' caches");
     text += by_memory_and_gpu(points, [](const ScenarioResult& point) {
       const FlowResult* flow = only_flow(point);
       const Metric* latency = flow != nullptr ? find_metric(*flow, "latency") : nullptr;
@@ -313,8 +325,11 @@ std::string transfer_table(const RunReport& report, bool stats) {
               host_text(of_host(report, static_cast<int>(host)));
     }
   }
-  text += moved_text(report);
-  if (stats) text += stats_text(report);
+  if (stats) {
+    text += stats_text(report);
+    if (!points_of(report, "copies").empty() || !points_of(report, "latency").empty())
+      text += "Time of a copy (ns)\n" + stats_table(report, "copy_time") + "\n";
+  }
   return text + notes_text(report);
 }
 

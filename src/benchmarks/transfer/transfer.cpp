@@ -3,7 +3,7 @@
 
 #include "benchmarks/benchmark.h"
 #include "benchmarks/device_flows.h"
-#include "benchmarks/overlap.h"
+#include "benchmarks/device_totals.h"
 #include "benchmarks/transfer/options.h"
 #include "benchmarks/transfer/plan.h"
 #include "benchmarks/transfer/table.h"
@@ -44,10 +44,10 @@ class Transfer final : public Benchmark {
   }
   std::string main_metric() const override { return "bandwidth"; }
   std::vector<Metric> totals(const ScenarioResult& point, const RunReport& report) const override {
-    return together_totals(point, report);
+    return transfer_totals(point, report);
   }
   std::vector<std::string> warnings(const RunReport& report) const override {
-    return serialised_warnings(report);
+    return transfer_warnings(report);
   }
   std::vector<std::string> survey_words(const Machine&) const override {
     return {"--skip-too-large"};

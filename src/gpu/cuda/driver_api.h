@@ -1,5 +1,5 @@
 // Internal: the CUDA driver's interface as far as it is used here, in declarations of our own. Its
-// functions are exported by libcuda.so.1 under these names since CUDA 4.0 (a few since 6.0).
+// functions are exported by libcuda.so.1 under these names since CUDA 6.0 at the latest.
 #pragma once
 
 #include <cstddef>

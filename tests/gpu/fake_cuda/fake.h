@@ -22,6 +22,7 @@
 //   NUMATLAS_FAKE_CUDA_LOG=FILE       a line a call: name and main arguments; streams and events
 //   are
 //                                     numbered in the order of their making, from 1
+// An event that nobody destroys is a leak that the address sanitizer tells of.
 // Copies of memory that is not pinned: to the device it is taken at once, to the host the call
 // waits.
 #pragma once
@@ -138,8 +139,8 @@ struct Device {
   std::mutex mutex;
   std::map<Address, std::size_t> memory;
   std::uint64_t used = 0;
-  std::vector<Stream*> streams;
-  std::unique_ptr<Stream> default_stream;
+  std::vector<std::shared_ptr<Stream>> streams;  // shared with who waits for them all
+  std::shared_ptr<Stream> default_stream;
   std::map<int, bool> peers;
   Link in, out;
 

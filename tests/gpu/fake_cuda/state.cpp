@@ -110,13 +110,13 @@ bool Device::holds(Address address, std::size_t bytes) {
 }
 
 void Device::drain() {
-  std::vector<Stream*> all;
+  std::vector<std::shared_ptr<Stream>> all;
   {
     const std::lock_guard lock(mutex);
     all = streams;
-    if (default_stream) all.push_back(default_stream.get());
+    if (default_stream) all.push_back(default_stream);
   }
-  for (Stream* stream : all) stream->drain();
+  for (const auto& stream : all) stream->drain();
 }
 
 Pinned& pinned() {

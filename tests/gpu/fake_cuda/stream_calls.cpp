@@ -1,4 +1,5 @@
 // Copies, streams and events.
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -39,7 +40,7 @@ int stream_of(void* handle, Stream*& stream) {
   stream = static_cast<Stream*>(handle);
   if (stream == nullptr) {
     const std::lock_guard lock(device->mutex);
-    if (!device->default_stream) device->default_stream = std::make_unique<Stream>(*device, 0);
+    if (!device->default_stream) device->default_stream = std::make_shared<Stream>(*device, 0);
     stream = device->default_stream.get();
   }
   return &stream->device == device ? 0 : invalid_handle;
@@ -129,10 +130,10 @@ FAKE_CUDA cuStreamCreate(void** handle, unsigned flags) {
   const std::string text = "flags=" + std::to_string(flags);
   if (const int code = fake::begin("cuStreamCreate", text, true)) return code;
   Device& device = *fake::current();
-  auto* const stream = new Stream(device, ++made);
+  const auto stream = std::make_shared<Stream>(device, ++made);
   const std::lock_guard lock(device.mutex);
   device.streams.push_back(stream);
-  *handle = stream;
+  *handle = stream.get();
   return 0;
 }
 
@@ -142,11 +143,15 @@ FAKE_CUDA cuStreamDestroy_v2(void* handle) {
   // Of a lost device as well: nothing leaks.
   const int code = fake::begin("cuStreamDestroy", text_of(*stream, 0), true);
   if (handle == nullptr) return fake::invalid_handle;
-  {
-    const std::lock_guard lock(stream->device.mutex);
-    std::erase(stream->device.streams, stream);
-  }
-  delete stream;
+  stream->drain();
+  std::shared_ptr<Stream> kept;  // ended outside of the lock
+  const std::lock_guard lock(stream->device.mutex);
+  auto& all = stream->device.streams;
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.get() == stream; });
+  if (found == all.end()) return fake::invalid_handle;
+  kept = std::move(*found);
+  all.erase(found);
   return code;
 }
 

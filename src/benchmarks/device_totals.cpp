@@ -1,0 +1,157 @@
+#include "benchmarks/device_totals.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "machine/pci_link.h"
+
+namespace numatlas {
+
+std::optional<double> overlap_of(const std::vector<const Steps*>& flows) {
+  if (flows.size() < 2) return std::nullopt;
+  std::int64_t from = std::numeric_limits<std::int64_t>::min();
+  std::int64_t to = std::numeric_limits<std::int64_t>::max();
+  // +1 where a step begins, -1 where it ends.
+  std::vector<std::pair<std::int64_t, int>> changes;
+  for (const Steps* steps : flows) {
+    if (steps->empty()) return std::nullopt;
+    from = std::max(from, steps->front().first);
+    to = std::min(to, steps->back().first + steps->back().second);
+    std::int64_t last_end = std::numeric_limits<std::int64_t>::min();
+    for (const auto& [start, duration] : *steps) {
+      // Clocks are a little off: one stream's steps do not overlap each other.
+      const std::int64_t begin = std::max(start, last_end), end = std::max(begin, start + duration);
+      changes.emplace_back(begin, 1);
+      changes.emplace_back(end, -1);
+      last_end = end;
+    }
+  }
+  std::sort(changes.begin(), changes.end());
+  std::int64_t any = 0, all = 0, before = from;
+  int busy = 0;
+  for (const auto& [time, change] : changes) {
+    const std::int64_t now = std::clamp(time, from, std::max(from, to));
+    if (busy > 0) any += now - before;
+    if (busy == static_cast<int>(flows.size())) all += now - before;
+    before = now;
+    busy += change;
+  }
+  if (any <= 0) return std::nullopt;
+  return static_cast<double>(all) / static_cast<double>(any);
+}
+
+std::optional<double> link_limit(const ScenarioResult& point, const RunReport& report) {
+  // By host and direction, then by GPU: a GPU with several flows has one link.
+  std::map<std::pair<int, std::string>, std::map<std::string, double>> links;
+  for (const FlowResult& flow : point.flows) {
+    if (!flow.gpu || !flow.gpu->link_limit) return std::nullopt;
+    links[{host_of(report, flow), flow.gpu->direction}][flow.gpu->pci_address] =
+        *flow.gpu->link_limit;
+  }
+  double limit = 0;
+  for (const auto& [place, by_address] : links) {
+    // A report of one host has one machine.
+    const std::size_t host =
+        report.machines.size() == 1 ? 0 : static_cast<std::size_t>(place.first);
+    const Machine& machine = report.machines[host];
+    double all = 0;
+    for (const auto& [address, its] : by_address) all += its;
+    double shared = 0;
+    for (const SharedPort& port : shared_ports(machine)) {
+      double behind = 0;
+      for (std::size_t gpu : port.gpus) {
+        const auto found = by_address.find(machine.gpus[gpu].pci_address);
+        if (found != by_address.end()) behind += found->second;
+      }
+      // Of switches behind switches the worst one counts.
+      if (port.limit && behind > *port.limit) shared = std::max(shared, behind - *port.limit);
+    }
+    limit += all - shared;
+  }
+  return limit > 0 ? std::optional(limit) : std::nullopt;
+}
+
+std::vector<Metric> transfer_totals(const ScenarioResult& point, const RunReport& report) {
+  std::vector<Metric> totals;
+  double events = 0;
+  std::map<int, std::vector<const Steps*>> hosts;
+  for (const FlowResult& flow : point.flows) {
+    // A copy that is held to a rate waits by itself.
+    if (!flow.gpu || flow.gpu->direction.empty() || flow.rate) return {};
+    const Metric* rate = find_metric(flow, "event_bandwidth");
+    if (rate != nullptr) events += rate->value.value_or(0);
+    if (rate != nullptr) hosts[host_of(report, flow)].push_back(&flow.gpu->steps);
+  }
+  std::optional<double> least;
+  for (const auto& [host, flows] : hosts) {
+    const auto overlap = overlap_of(flows);
+    if (overlap) least = std::min(least.value_or(1), *overlap);
+  }
+  if (least) {
+    totals = {{"event_bandwidth_sum", "B/s", events, std::nullopt},
+              {"copies_overlap", "1", least, std::nullopt}};
+  }
+  const Metric* sum = find_total(point, "bandwidth_sum");
+  const auto limit = link_limit(point, report);
+  if (sum != nullptr && sum->value && limit)
+    totals.push_back({"link_part", "1", *sum->value / *limit, std::nullopt});
+  return totals;
+}
+
+namespace {
+
+void warn_of_turns(const ScenarioResult& point, std::vector<std::string>& warnings) {
+  // Streams that run together are busy all the time; what is in between is neither.
+  constexpr double least_overlap = 0.5;
+  // What the GPUs' clocks may add up to more than the wall clock before somebody waited.
+  constexpr double most_more = 1.25;
+  const Metric* overlap = find_total(point, "copies_overlap");
+  const Metric* events = find_total(point, "event_bandwidth_sum");
+  const Metric* sum = find_total(point, "bandwidth_sum");
+  if (overlap == nullptr || events == nullptr || sum == nullptr || !sum->value) return;
+  if (*overlap->value >= least_overlap && *events->value <= most_more * *sum->value) return;
+  warnings.push_back(fmt::format(
+      "{}: the copies took turns (all were under way in {:.0f} % of the time in which any was): "
+      "by the GPUs' clocks they add up to {:.2f} GB/s, but all bytes over the common time are "
+      "{:.2f} GB/s",
+      point.name, *overlap->value * 100, *events->value * 1e-9, *sum->value * 1e-9));
+}
+
+std::string pages_text(const Residency& seen) {
+  std::string text;
+  for (const auto& [node, pages] : seen.pages_by_node)
+    text += fmt::format("{}{} on node {}", text.empty() ? "" : ", ", pages, node);
+  return text.empty() ? "no page known" : text;
+}
+
+void warn_of_moves(const ScenarioResult& point, std::vector<std::string>& warnings) {
+  for (const FlowResult& flow : point.flows) {
+    if (!flow.gpu || !flow.gpu->before_pinning || !flow.gpu->after) continue;
+    const Residency& before = *flow.gpu->before_pinning;
+    const Residency& pinned = observed_memory(flow);
+    const Residency& after = *flow.gpu->after;
+    const bool stayed =
+        before.pages_by_node == pinned.pages_by_node && pinned.pages_by_node == after.pages_by_node;
+    if (stayed) continue;
+    warnings.push_back(fmt::format(
+        "{}, worker {}: its memory moved: before it was pinned {}, then {}, at the end "
+        "{}",
+        point.name, flow.worker, pages_text(before), pages_text(pinned), pages_text(after)));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> transfer_warnings(const RunReport& report) {
+  std::vector<std::string> warnings;
+  for (const ScenarioResult& point : report.scenarios) {
+    warn_of_turns(point, warnings);
+    warn_of_moves(point, warnings);
+  }
+  return warnings;
+}
+
+}  // namespace numatlas

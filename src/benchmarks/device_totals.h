@@ -1,0 +1,34 @@
+// What a point's copies are together: whether they ran together, by the times of their steps, and
+// what their links carry at most. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "report/result.h"
+
+namespace numatlas {
+
+/// Start and duration of each step of a flow, in ns.
+using Steps = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+/// Of the time in which any of the flows had a step under way, the part in which all had; between
+/// the last first start and the first last end. nullopt for fewer than two flows, or without such a
+/// time.
+std::optional<double> overlap_of(const std::vector<const Steps*>& flows);
+
+/// What the links of a point's GPUs carry at most, in B/s, over the directions that it copies in;
+/// GPUs behind one switch share its link. nullopt where some link is not known, and between GPUs.
+std::optional<double> link_limit(const ScenarioResult& point, const RunReport& report);
+
+/// "event_bandwidth_sum" in B/s: what the GPUs' own clocks add up to, and "copies_overlap", the
+/// least of any host, 0 to 1, of points with several flows of GPUs; "link_part": the aggregate over
+/// the links' limit. None of points with other flows beside copies, or with copies held to a rate.
+std::vector<Metric> transfer_totals(const ScenarioResult& point, const RunReport& report);
+
+/// Copies that took turns, and memory that left its place between its pinning and the end.
+std::vector<std::string> transfer_warnings(const RunReport& report);
+
+}  // namespace numatlas

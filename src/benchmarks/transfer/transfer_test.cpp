@@ -1,0 +1,274 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "benchmarks/device_flows.h"
+#include "benchmarks/device_totals.h"
+#include "benchmarks/test_plan.h"
+#include "benchmarks/transfer/callers.h"
+#include "benchmarks/transfer/plan.h"
+#include "benchmarks/transfer/table.h"
+
+namespace numatlas::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// Nodes 0 and 1 with 8 CPUs and two GPUs each, node 2 without CPUs.
+const std::string four_gpus = NUMATLAS_TEST_DATA "/topologies/two-sockets-four-gpus.json";
+
+std::vector<std::string> names_of(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const PlannedScenario& planned : plan) names.push_back(planned.head.name);
+  return names;
+}
+
+Error plan_error(const Words& words) {
+  const auto plan = plan_on("transfer", words, four_gpus);
+  return plan ? Error{} : plan.error();
+}
+
+TEST(TransferPlan, EveryNodeWithMemoryAndEveryGpu) {
+  const Plan plan = sure_plan("transfer", {"--measure", "copies", "--direction", "h2d"}, four_gpus);
+  ASSERT_EQ(plan.size(), 3U * 4U);
+  EXPECT_EQ(plan[0].head.name, "h2d bind:0 gpu 0 pinned 512MiB base");
+  EXPECT_EQ(plan[11].head.name, "h2d bind:2 gpu 3 pinned 512MiB base");
+  const Flow& flow = plan[11].scenario.flows.at(0);
+  EXPECT_EQ(flow.kernel.name, device_copy);
+  EXPECT_EQ(flow.kernel.device.gpu, 3);
+  EXPECT_EQ(flow.region.placement.text(), "gpu:3");
+  EXPECT_EQ(flow.source->placement.text(), "bind:2");
+  EXPECT_EQ(flow.region.bytes, Bytes{512 * mib});
+  EXPECT_TRUE(plan[11].scenario.stop.to_the_end);
+}
+
+TEST(TransferPlan, BothDirectionsAreTwoFlowsOfTwoWorkers) {
+  const Plan plan = sure_plan("transfer",
+                              {"--measure", "copies", "--direction", "both", "--gpus", "2",
+                               "--memory", "interleave:0,1", "--size", "4"},
+                              four_gpus);
+  ASSERT_EQ(plan.size(), 1U);
+  const auto& flows = plan[0].scenario.flows;
+  ASSERT_EQ(flows.size(), 2U);
+  EXPECT_NE(flows[0].worker, flows[1].worker);
+  EXPECT_EQ(flows[0].region.placement.text(), "gpu:2");
+  EXPECT_EQ(flows[1].source->placement.text(), "gpu:2");
+  EXPECT_EQ(flows[1].region.placement.text(), "interleave:0,1");
+}
+
+TEST(TransferPlan, TogetherIsOneScenarioOfAllGpus) {
+  const Plan plan = sure_plan("transfer",
+                              {"--measure", "copies", "--together", "--gpus", "3,0", "--direction",
+                               "d2h", "--memory", "bind:0"},
+                              four_gpus);
+  EXPECT_THAT(names_of(plan), ElementsAre("d2h bind:0 gpu 3,0 pinned 512MiB base"));
+  EXPECT_EQ(plan[0].scenario.flows.size(), 2U);
+  EXPECT_FALSE(plan[0].optional) << "it was asked for";
+}
+
+TEST(TransferPlan, SmallCopiesAreTimedTogetherOnlyWhereTheyAreQueued) {
+  const Words common{"--gpus", "0", "--direction", "h2d", "--memory", "bind:0"};
+  Words words = common;
+  words.insert(words.end(), {"--measure", "copies", "--size", "4KiB"});
+  const auto queued = sure_plan("transfer", words, four_gpus);
+  EXPECT_EQ(queued.at(0).scenario.flows.at(0).kernel.device.copies, 256U);
+  words = common;
+  words.insert(words.end(), {"--measure", "latency", "--latency-size", "4KiB"});
+  const auto alone = sure_plan("transfer", words, four_gpus);
+  EXPECT_EQ(alone.at(0).scenario.flows.at(0).kernel.device.copies, 1U);
+  EXPECT_EQ(alone.at(0).scenario.flows.at(0).kernel.device.depth, 1);
+}
+
+TEST(TransferPlan, ChaseIsInTheHostsMemory) {
+  const Plan plan = sure_plan(
+      "transfer",
+      {"--measure", "chase", "--gpus", "1", "--chase-size", "1MiB", "--caches", "warm,cold"},
+      four_gpus);
+  ASSERT_EQ(plan.size(), 2U * 3U);
+  const Flow& flow = plan[0].scenario.flows.at(0);
+  EXPECT_EQ(flow.kernel.name, device_chase);
+  EXPECT_EQ(flow.region.placement.text(), "bind:0");
+  EXPECT_FALSE(flow.source);
+  EXPECT_EQ(flow.kernel.device.loads, 4096U);
+  EXPECT_EQ(flow.kernel.device.caches, HostCaches::warm);
+}
+
+TEST(TransferPlan, PeersAreAllOrderedPairs) {
+  const Plan plan =
+      sure_plan("transfer", {"--measure", "peer", "--gpus", "0,1,3", "--size", "64"}, four_gpus);
+  EXPECT_THAT(names_of(plan),
+              ElementsAre("gpu 0 -> gpu 1 64MiB", "gpu 0 -> gpu 3 64MiB", "gpu 1 -> gpu 0 64MiB",
+                          "gpu 1 -> gpu 3 64MiB", "gpu 3 -> gpu 0 64MiB", "gpu 3 -> gpu 1 64MiB"));
+  EXPECT_EQ(plan[1].scenario.flows.at(0).region.placement.text(), "gpu:3");
+}
+
+TEST(TransferPlan, NothingIsNamedTwice) {
+  std::vector<std::string> names = names_of(
+      sure_plan("transfer", {"--pin", "pinned,pageable", "--pages", "base,2M"}, four_gpus));
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+}
+
+TEST(TransferPlan, RefusesWhatIsNotThere) {
+  EXPECT_EQ(plan_error({"--gpus", "4"}).kind, ErrorKind::unavailable);
+  EXPECT_THAT(plan_error({"--gpus", "4"}).message, HasSubstr("--gpus: there is no GPU 4, only 0"));
+  EXPECT_THAT(plan_error({"--gpus", "x"}).message, HasSubstr("--gpus: 'x'"));
+  EXPECT_THAT(plan_error({"--measure", "peer", "--gpus", "1"}).message,
+              HasSubstr("--measure peer: copies between GPUs take two"));
+  EXPECT_THAT(plan_error({"--memory", "each:0,1"}).message, HasSubstr("--memory"));
+  EXPECT_THAT(plan_error({"--pin", "glued"}).message, HasSubstr("--pin"));
+  EXPECT_THAT(plan_error({"--size", "24"}).message, "");
+  EXPECT_THAT(plan_error({"--size", "100B"}).message, HasSubstr("--size: 100 B is no multiple"));
+  EXPECT_THAT(plan_error({"--direction", "up"}).message, HasSubstr("--direction"));
+  EXPECT_THAT(plan_error({"--caller", "near,far"}).message, HasSubstr("--caller: only one"));
+}
+
+TEST(TransferPlan, DefaultSizeFitsSmallNodes) {
+  auto machine = read_recorded_machine(four_gpus);
+  ASSERT_TRUE(machine);
+  for (NumaNode& node : machine->nodes) {
+    node.memory_free = Bytes{300 * mib};
+    node.memory_cache.reset();
+  }
+  const Plan plan = sure_plan("transfer", {"--measure", "copies"}, *machine);
+  EXPECT_EQ(plan[0].head.size, Bytes{64 * mib}) << "both directions have a region each";
+  EXPECT_THAT(
+      sure_plan("transfer", {"--measure", "copies", "--size", "512"}, *machine)[0].head.size,
+      Bytes{512 * mib});
+}
+
+NodeId caller_node(const Words& words, int gpu, const std::string& memory, Caller where) {
+  const auto prepared = prepare("transfer", words, four_gpus);
+  EXPECT_TRUE(prepared);
+  const PlanInput input = prepared->input();
+  const auto worker = caller_for(input, 0, *find_gpu(input.machines[0], gpu),
+                                 parse_memory_spec(memory)->single, where, {});
+  EXPECT_TRUE(worker);
+  return input.layout.workers[static_cast<std::size_t>(*worker)].placement.cpu_node;
+}
+
+TEST(TransferCallers, NearFarAndBesideTheMemory) {
+  EXPECT_EQ(caller_node({}, 0, "bind:1", Caller::near), NodeId{0});
+  EXPECT_EQ(caller_node({}, 3, "bind:0", Caller::near), NodeId{1});
+  EXPECT_EQ(caller_node({}, 3, "bind:1", Caller::far), NodeId{0});
+  EXPECT_EQ(caller_node({}, 0, "bind:1", Caller::memory), NodeId{1});
+}
+
+TEST(TransferCallers, AnyCpuWhereTheNodeHasNoneOfThese) {
+  EXPECT_EQ(caller_node({"--cpus", "node:0"}, 3, "bind:1", Caller::near), NodeId{0});
+}
+
+TEST(TransferCallers, EveryFlowHasAWorkerOfItsOwn) {
+  const auto prepared = prepare("transfer", {"--cpus", "0,1", "--together"}, four_gpus);
+  ASSERT_TRUE(prepared);
+  EXPECT_EQ(prepared->layout.workers.size(), 8U) << "two a GPU";
+  const auto few =
+      plan_on("transfer", {"--cpus", "0,1", "--threads", "2", "--together", "--measure", "copies"},
+              four_gpus);
+  ASSERT_TRUE(few);
+  EXPECT_THAT(few->front().skip, HasSubstr("--threads"));
+  EXPECT_TRUE(few->front().scenario.flows.empty());
+}
+
+TEST(TransferOverlap, OfStreamsThatRunTogether) {
+  const Steps a{{0, 10}, {10, 10}, {20, 10}}, b{{5, 10}, {15, 10}, {25, 10}};
+  EXPECT_DOUBLE_EQ(*overlap_of({&a, &b}), 1.0);
+}
+
+TEST(TransferOverlap, OfStreamsThatTakeTurns) {
+  const Steps a{{0, 10}, {20, 10}, {40, 10}}, b{{10, 10}, {30, 10}, {50, 10}};
+  EXPECT_DOUBLE_EQ(*overlap_of({&a, &b}), 0.0);
+}
+
+TEST(TransferOverlap, IsAPartOfTheTimeWithAnythingUnderWay) {
+  // Both from 10 to 15 and from 20 to 30, one from 15 to 20.
+  const Steps a{{0, 30}}, b{{10, 5}, {20, 10}};
+  EXPECT_DOUBLE_EQ(*overlap_of({&a, &b}), 0.75);
+}
+
+TEST(TransferOverlap, NeedsTwoAndATimeInCommon) {
+  const Steps a{{0, 10}}, late{{100, 10}}, none;
+  EXPECT_FALSE(overlap_of({&a}));
+  EXPECT_FALSE(overlap_of({&a, &late}));
+  EXPECT_FALSE(overlap_of({&a, &none}));
+}
+
+/// A point of two copies, 1 GB/s each by the GPUs' clocks, with these steps.
+RunReport report_of(const Steps& a, const Steps& b, double aggregate) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  report.workers.resize(2);
+  ScenarioResult point;
+  point.name = "p";
+  for (const Steps* steps : {&a, &b}) {
+    FlowResult flow;
+    flow.worker = static_cast<int>(point.flows.size());
+    flow.kernel = device_copy;
+    flow.metrics = {{"event_bandwidth", "B/s", 1e9, {}}};
+    flow.gpu = GpuResult{};
+    flow.gpu->direction = "h2d";
+    flow.gpu->steps = *steps;
+    point.flows.push_back(flow);
+  }
+  point.totals = {{"bandwidth_sum", "B/s", aggregate, {}}};
+  for (const Metric& metric : transfer_totals(point, report)) point.totals.push_back(metric);
+  report.scenarios = {point};
+  return report;
+}
+
+TEST(TransferOverlap, WarnsOfCopiesThatTookTurns) {
+  const RunReport turns = report_of({{0, 10}, {20, 10}}, {{10, 10}, {30, 10}}, 1e9);
+  EXPECT_THAT(transfer_warnings(turns),
+              ElementsAre(AllOf(HasSubstr("p: the copies took turns"), HasSubstr("2.00 GB/s"),
+                                HasSubstr("1.00 GB/s"), HasSubstr("0 %"))));
+  const RunReport together = report_of({{0, 10}, {10, 10}}, {{0, 10}, {10, 10}}, 1.95e9);
+  EXPECT_THAT(transfer_warnings(together), ElementsAre());
+}
+
+TEST(TransferWarnings, MemoryThatMoved) {
+  RunReport report = report_of({{0, 10}}, {{0, 10}}, 2e9);
+  FlowResult& flow = report.scenarios[0].flows[1];
+  flow.source_residency = Residency{};
+  flow.source_residency->pages_by_node = {{0, 4}};
+  flow.gpu->before_pinning = flow.gpu->after = *flow.source_residency;
+  EXPECT_THAT(transfer_warnings(report), ElementsAre());
+  flow.gpu->after->pages_by_node = {{0, 3}, {1, 1}};
+  EXPECT_THAT(transfer_warnings(report),
+              ElementsAre(AllOf(HasSubstr("p, worker 1: its memory moved"),
+                                HasSubstr("at the end 3 on node 0, 1 on node 1"))));
+}
+
+/// A copy of these GPUs of the recorded machine, each with its link's limit.
+std::optional<double> limit_of(const std::vector<std::pair<std::size_t, std::string>>& copies) {
+  RunReport report = report_of({{0, 10}}, {{0, 10}}, 1);
+  report.workers.resize(copies.size());
+  const auto machine = read_recorded_machine(four_gpus);
+  EXPECT_TRUE(machine);
+  report.machines = {*machine};
+  ScenarioResult& point = report.scenarios[0];
+  const FlowResult any = point.flows[0];
+  point.flows.clear();
+  for (const auto& [gpu, direction] : copies) {
+    FlowResult flow = any;
+    flow.worker = static_cast<int>(point.flows.size());
+    flow.gpu->pci_address = machine->gpus[gpu].pci_address;
+    flow.gpu->direction = direction;
+    flow.gpu->link_limit = 63e9;
+    point.flows.push_back(flow);
+  }
+  return link_limit(point, report);
+}
+
+TEST(TransferLinks, GpusBehindOneSwitchShareItsLink) {
+  EXPECT_DOUBLE_EQ(*limit_of({{2, "h2d"}}), 63e9);
+  EXPECT_DOUBLE_EQ(*limit_of({{2, "h2d"}, {2, "d2h"}}), 126e9) << "each direction by itself";
+  EXPECT_DOUBLE_EQ(*limit_of({{2, "h2d"}, {3, "h2d"}}), 126e9);
+  EXPECT_NEAR(*limit_of({{0, "h2d"}, {1, "h2d"}}), 63e9, 0.1e9);
+}
+
+}  // namespace
+}  // namespace numatlas::testing

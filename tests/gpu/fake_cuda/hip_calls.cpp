@@ -1,0 +1,165 @@
+// The same devices behind AMD's names: with the other files here a libamdhip64.so.7. Settings and
+// the log are those of fake.h, calls in them go by CUDA's names. As the real one may, hipSetDevice
+// leaves the calling thread on one CPU.
+#include <sched.h>
+
+#include "fake.h"
+#include "queue.h"
+
+using fake::Address;
+
+extern "C" {
+int cuInit(unsigned);
+int cuDeviceGetCount(int*);
+int cuDeviceGetName(char*, int, int);
+int cuDeviceTotalMem_v2(std::size_t*, int);
+int cuDeviceGetAttribute(int*, int, int);
+int cuDeviceGetPCIBusId(char*, int, int);
+int cuDevicePrimaryCtxRetain(void**, int);
+int cuCtxSetCurrent(void*);
+int cuMemHostRegister_v2(void*, std::size_t, unsigned);
+int cuMemHostUnregister(void*);
+int cuMemHostAlloc(void**, std::size_t, unsigned);
+int cuMemFreeHost(void*);
+int cuMemHostGetDevicePointer_v2(Address*, void*, unsigned);
+int cuMemAllocManaged(Address*, std::size_t, unsigned);
+int cuMemAlloc_v2(Address*, std::size_t);
+int cuMemFree_v2(Address);
+int cuMemcpyHtoDAsync_v2(Address, const void*, std::size_t, void*);
+int cuMemcpyDtoHAsync_v2(void*, Address, std::size_t, void*);
+int cuMemcpyDtoDAsync_v2(Address, Address, std::size_t, void*);
+int cuMemsetD8Async(Address, unsigned char, std::size_t, void*);
+int cuStreamCreate(void**, unsigned);
+int cuStreamDestroy_v2(void*);
+int cuStreamSynchronize(void*);
+int cuStreamWaitEvent(void*, void*, unsigned);
+int cuEventCreate(void**, unsigned);
+int cuEventRecord(void*, void*);
+int cuEventSynchronize(void*);
+int cuEventElapsedTime(float*, void*, void*);
+int cuEventDestroy_v2(void*);
+int cuDeviceCanAccessPeer(int*, int, int);
+int cuCtxEnablePeerAccess(void*, unsigned);
+}
+
+namespace {
+
+Address address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+fake::Device* owner_of(const void* pointer, std::size_t bytes) {
+  for (auto& device : fake::devices()) {
+    if (device->holds(address_of(pointer), bytes)) return device.get();
+  }
+  return nullptr;
+}
+
+int copy_within_or_between(void* to, const void* from, std::size_t bytes, void* stream) {
+  fake::Device* const target = owner_of(to, bytes);
+  fake::Device* const source = owner_of(from, bytes);
+  if (target == nullptr || source == nullptr) return fake::invalid_value;
+  if (target == source) {
+    return cuMemcpyDtoDAsync_v2(address_of(to), address_of(from), bytes, stream);
+  }
+  return fake::copy_to_peer(*target, address_of(to), *source, address_of(from), bytes, stream);
+}
+
+}  // namespace
+
+FAKE_CUDA hipInit(unsigned flags) { return cuInit(flags); }
+FAKE_CUDA hipRuntimeGetVersion(int* version) {
+  *version = 60'342'133;  // 6.3.42133
+  return 0;
+}
+extern "C" __attribute__((visibility("default"))) const char* hipGetErrorName(int code) {
+  switch (code) {
+    case fake::out_of_memory: return "hipErrorOutOfMemory";
+    case 100: return "hipErrorNoDevice";
+    case 700: return "hipErrorIllegalAddress";
+    case fake::registered_already: return "hipErrorHostMemoryAlreadyRegistered";
+    default: return "hipErrorUnknown";
+  }
+}
+FAKE_CUDA hipGetDeviceCount(int* count) { return cuDeviceGetCount(count); }
+FAKE_CUDA hipDeviceGetName(char* name, int room, int device) {
+  return cuDeviceGetName(name, room, device);
+}
+FAKE_CUDA hipDeviceTotalMem(std::size_t* bytes, int device) {
+  return cuDeviceTotalMem_v2(bytes, device);
+}
+FAKE_CUDA hipDeviceGetAttribute(int* value, int attribute, int device) {
+  constexpr int async_engines = 2, can_map = 3, managed = 24;
+  switch (attribute) {
+    case async_engines: return cuDeviceGetAttribute(value, 40, device);
+    case can_map: return cuDeviceGetAttribute(value, 19, device);
+    case managed: return cuDeviceGetAttribute(value, 83, device);
+    default: return fake::invalid_value;
+  }
+}
+FAKE_CUDA hipDeviceGetPCIBusId(char* text, int room, int device) {
+  return cuDeviceGetPCIBusId(text, room, device);
+}
+FAKE_CUDA hipSetDevice(int device) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
+  (void)sched_setaffinity(0, sizeof one, &one);
+  void* context = nullptr;
+  const int code = cuDevicePrimaryCtxRetain(&context, device);
+  return code == 0 ? cuCtxSetCurrent(context) : code;
+}
+FAKE_CUDA hipHostRegister(void* start, std::size_t bytes, unsigned flags) {
+  return cuMemHostRegister_v2(start, bytes, flags);
+}
+FAKE_CUDA hipHostUnregister(void* start) { return cuMemHostUnregister(start); }
+FAKE_CUDA hipHostMalloc(void** start, std::size_t bytes, unsigned flags) {
+  return cuMemHostAlloc(start, bytes, flags);
+}
+FAKE_CUDA hipHostFree(void* start) { return cuMemFreeHost(start); }
+FAKE_CUDA hipHostGetDevicePointer(void** there, void* start, unsigned flags) {
+  return cuMemHostGetDevicePointer_v2(reinterpret_cast<Address*>(there), start, flags);
+}
+FAKE_CUDA hipMallocManaged(void** start, std::size_t bytes, unsigned flags) {
+  return cuMemAllocManaged(reinterpret_cast<Address*>(start), bytes, flags);
+}
+FAKE_CUDA hipMalloc(void** start, std::size_t bytes) {
+  return cuMemAlloc_v2(reinterpret_cast<Address*>(start), bytes);
+}
+FAKE_CUDA hipFree(void* start) { return cuMemFree_v2(address_of(start)); }
+
+FAKE_CUDA hipMemcpyAsync(void* to, const void* from, std::size_t bytes, int kind, void* stream) {
+  constexpr int to_device = 1, to_host = 2, within = 3, any = 4;
+  switch (kind) {
+    case to_device: return cuMemcpyHtoDAsync_v2(address_of(to), from, bytes, stream);
+    case to_host: return cuMemcpyDtoHAsync_v2(to, address_of(from), bytes, stream);
+    case within:
+    case any: return copy_within_or_between(to, from, bytes, stream);
+    default: return fake::invalid_value;
+  }
+}
+FAKE_CUDA hipMemsetAsync(void* to, int byte, std::size_t bytes, void* stream) {
+  return cuMemsetD8Async(address_of(to), static_cast<unsigned char>(byte), bytes, stream);
+}
+FAKE_CUDA hipStreamCreateWithFlags(void** stream, unsigned flags) {
+  return cuStreamCreate(stream, flags);
+}
+FAKE_CUDA hipStreamDestroy(void* stream) { return cuStreamDestroy_v2(stream); }
+FAKE_CUDA hipStreamSynchronize(void* stream) { return cuStreamSynchronize(stream); }
+FAKE_CUDA hipStreamWaitEvent(void* stream, void* event, unsigned flags) {
+  return cuStreamWaitEvent(stream, event, flags);
+}
+FAKE_CUDA hipEventCreateWithFlags(void** event, unsigned flags) {
+  return cuEventCreate(event, flags);
+}
+FAKE_CUDA hipEventRecord(void* event, void* stream) { return cuEventRecord(event, stream); }
+FAKE_CUDA hipEventSynchronize(void* event) { return cuEventSynchronize(event); }
+FAKE_CUDA hipEventElapsedTime(float* milliseconds, void* start, void* end) {
+  return cuEventElapsedTime(milliseconds, start, end);
+}
+FAKE_CUDA hipEventDestroy(void* event) { return cuEventDestroy_v2(event); }
+FAKE_CUDA hipDeviceCanAccessPeer(int* can, int device, int peer) {
+  return cuDeviceCanAccessPeer(can, device, peer);
+}
+FAKE_CUDA hipDeviceEnablePeerAccess(int peer, unsigned flags) {
+  if (peer < 0 || peer >= fake::settings().devices) return fake::invalid_device;
+  return cuCtxEnablePeerAccess(fake::devices()[static_cast<std::size_t>(peer)].get(), flags);
+}

@@ -1,0 +1,124 @@
+// AMD's runtime behind gpu/runtime.h, by the fake library and by the real one without a GPU.
+#include <cstring>
+#include <vector>
+
+#include "driver_test.h"
+
+namespace numatlas {
+namespace {
+
+TEST(Probe, Hip) {
+  ASSERT_EQ(hip().name, "hip");
+  if (hip().runtime) GTEST_SKIP() << "there is an AMD GPU: " << hip().runtime->description();
+  ASSERT_TRUE(hip().problem);
+  EXPECT_EQ(hip().problem->kind, ErrorKind::unavailable);
+  EXPECT_FALSE(hip().problem->hint.empty());
+  if (hip().problem->message == "libamdhip64.so.7, .6 or .5 is not there") {
+    GTEST_SKIP() << "no libamdhip64 (Debian: libamdhip64-5)";
+  }
+  EXPECT_THAT(hip().problem->message, StartsWith("hip"));
+  EXPECT_THAT(hip().problem->hint, HasSubstr("rocminfo"));
+}
+
+TEST(Hip, NoDevice) {
+  ASSERT_TRUE(hip().problem);
+  EXPECT_EQ(hip().problem->message,
+            "hipInit: hipErrorNoDevice (100): there is no GPU that this process may use");
+  EXPECT_THAT(hip().problem->hint, HasSubstr("/dev/kfd"));
+}
+
+TEST(Hip, TheirFacts) {
+  ASSERT_NE(hip().runtime, nullptr) << hip().problem->message;
+  EXPECT_EQ(gpu().name(), "hip");
+  EXPECT_EQ(gpu().description(), "HIP runtime 6.3");
+  ASSERT_EQ(gpu().devices().size(), 2U);
+  const DeviceInfo& second = gpu().devices()[1];
+  EXPECT_EQ(second.name, "numatlas fake GPU 1 (test only)");
+  EXPECT_EQ(second.pci_address, "0000:02:00.0");
+  EXPECT_EQ(second.memory, Bytes{std::uint64_t{1} << 30});
+  EXPECT_EQ(second.copy_engines, 2);
+  EXPECT_TRUE(second.maps_host_memory);
+  EXPECT_TRUE(second.managed_memory);
+  const int others = device_count() - 2;  // those of a CUDA driver come first
+  const DeviceRef found = must(find_device(others + 1));
+  EXPECT_EQ(found.runtime, &gpu());
+  EXPECT_EQ(found.device, 1);
+}
+
+TEST(Hip, Copies) {
+  const CpuSet before = thread_affinity();
+  for (int device : {0, 1, 0}) {
+    round_trip(device, true, device);
+    round_trip(device, false, device);
+  }
+  EXPECT_EQ(thread_affinity(), before);  // hipSetDevice of the fake takes all but one
+  Timed first{0}, second{0};
+  std::memset(first.host, 3, 1 << 20);
+  first.submit(1 << 20);
+  must(gpu().stream_waits(0, second.stream, first.end));
+  must(gpu().record(0, second.start, second.stream));
+  must(gpu().wait_for_event(0, first.end));
+  must(gpu().wait_for_stream(0, second.stream));
+  EXPECT_GE(first.seconds(first), 0.0);
+  EXPECT_GE(must(gpu().elapsed(0, first.end, second.start)), 0.0);
+}
+
+TEST(Hip, BetweenThem) {
+  constexpr std::size_t bytes = 4096;
+  auto source = pattern(bytes);
+  std::vector<unsigned char> target(bytes);
+  EXPECT_TRUE(must(gpu().can_reach_peer(0, 1)));
+  must(gpu().reach_peer(0, 1));
+  must(gpu().reach_peer(0, 1));
+  const StreamHandle stream = must(gpu().create_stream(0));
+  const DeviceAddress first = must(gpu().allocate(0, Bytes{bytes}));
+  const DeviceAddress second = must(gpu().allocate(0, Bytes{bytes}));
+  const DeviceAddress other = must(gpu().allocate(1, Bytes{bytes}));
+  must(gpu().copy(0, stream, CopyWay::host_to_device, first, source.data(), bytes));
+  must(gpu().copy_between(0, stream, 0, second, 0, first, bytes));
+  must(gpu().copy_between(0, stream, 1, other, 0, second, bytes));
+  must(gpu().wait_for_stream(0, stream));
+  const StreamHandle there = must(gpu().create_stream(1));
+  must(gpu().copy(1, there, CopyWay::device_to_host, other, target.data(), bytes));
+  must(gpu().wait_for_stream(1, there));
+  EXPECT_EQ(source, target);
+}
+
+TEST(Hip, Memory) {
+  std::vector<unsigned char> memory(4096);
+  must(gpu().pin(0, memory.data(), memory.size(), true));
+  EXPECT_EQ(must(gpu().mapped_address(0, memory.data())),
+            reinterpret_cast<std::uintptr_t>(memory.data()));
+  EXPECT_EQ(refused(gpu().pin(0, memory.data(), memory.size(), true)).message,
+            "hipHostRegister: hipErrorHostMemoryAlreadyRegistered (712)");
+  must(gpu().unpin(0, memory.data()));
+  must(gpu().free_pinned(0, must(gpu().allocate_pinned(0, Bytes{4096}))));
+  must(gpu().free_managed(1, must(gpu().allocate_managed(1, Bytes{4096}))));
+}
+
+TEST(Hip, UsedUp) {
+  const Error none = refused(gpu().allocate(0, Bytes{200000}));
+  EXPECT_EQ(none.kind, ErrorKind::resource);
+  EXPECT_EQ(none.message, "hipMalloc: hipErrorOutOfMemory (2)");
+  EXPECT_THAT(none.hint, HasSubstr("rocm-smi"));
+}
+
+TEST(Hip, LostDevice) {
+  std::vector<unsigned char> memory(4096);
+  const StreamHandle stream = must(gpu().create_stream(0));
+  const DeviceAddress there = must(gpu().allocate(0, Bytes{4096}));
+  const Error lost =
+      refused(gpu().copy(0, stream, CopyWay::device_to_host, there, memory.data(), memory.size()));
+  EXPECT_EQ(lost.kind, ErrorKind::io);
+  EXPECT_EQ(lost.message, "hipMemcpyAsync: hipErrorIllegalAddress (700)");
+  EXPECT_THAT(lost.hint, HasSubstr("amdgpu"));
+}
+
+TEST(Hip, NoKernels) {
+  EXPECT_EQ(refused(gpu().function(0, ".version 7.0", "numatlas_chase")).kind,
+            ErrorKind::unavailable);
+  EXPECT_EQ(refused(gpu().launch(0, nullptr, nullptr, 1, 1, nullptr)).kind, ErrorKind::unavailable);
+}
+
+}  // namespace
+}  // namespace numatlas

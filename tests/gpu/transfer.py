@@ -1,0 +1,303 @@
+"""transfer.py CASE NUMATLAS FAKES [LAUNCHER...]: the real program on libraries of drivers of our own. FAKES is
+the folder with fake/, fake_minimal/ and fake_text/. What the fakes take is no measurement, and no case looks at it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import statistics
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "stream"))
+from harness import Failed, Run, Skipped, Trial, equal, near, true  # noqa: E402
+
+FAKES = Path(sys.argv[3])
+# Far below what any machine copies, so that copies of this kind really are under way for a while.
+SLOW = "200000000"
+
+
+class Gpus:
+    """`numatlas transfer` with a fake driver in a folder of the trial."""
+
+    def __init__(self, trial: Trial) -> None:
+        self.trial = trial
+        self.log = trial.folder / "calls.log"
+
+    def environment(self, driver: str, settings: dict[str, object]) -> dict[str, object]:
+        names = {f"NUMATLAS_FAKE_CUDA_{name}": value for name, value in settings.items()}
+        return {"LD_LIBRARY_PATH": FAKES / driver, "NUMATLAS_FAKE_CUDA_LOG": self.log} | names
+
+    def run(self, *words: object, driver: str = "fake", **settings: object) -> Run:
+        self.log.unlink(missing_ok=True)
+        return self.trial.run(1, self.trial.numatlas, "transfer", "-q", "--time", "40ms", "--json", "report.json",
+                              *words, **self.environment(driver, settings))
+
+    def start(self, *words: object, **settings: object):
+        return self.trial.start(1, self.trial.numatlas, "transfer", "-q", "--json", "report.json", *words,
+                                **self.environment("fake", settings))
+
+    def points(self) -> list[dict]:
+        return self.trial.report()["scenarios"]
+
+    def calls(self) -> list[str]:
+        return [line.split()[0].split("(")[0] for line in self.log.read_text().splitlines() if line.strip()]
+
+
+def metric(flow: dict, name: str) -> dict:
+    found = [m for m in flow["metrics"] if m["name"] == name]
+    if len(found) != 1:
+        raise Failed(f"{len(found)} metrics {name}")
+    return found[0]
+
+
+def total(point: dict, name: str) -> float:
+    found = [m["value"] for m in point["totals"] if m["name"] == name]
+    if len(found) != 1:
+        raise Failed(f"{point['name']}: {len(found)} totals {name}")
+    return found[0]
+
+
+def flows(points: list[dict]) -> Iterator[tuple[dict, dict]]:
+    for point in points:
+        for flow in point["flows"]:
+            yield point, flow
+
+
+def plain_overlap(all_steps: list[list[list[int]]]) -> float:
+    """By asking at the middle of every stretch between two changes."""
+    start = max(steps[0][0] for steps in all_steps)
+    end = min(steps[-1][0] + steps[-1][1] for steps in all_steps)
+    times = sorted({t for steps in all_steps for s, d in steps for t in (s, s + d) if start < t < end} | {start, end})
+    any_busy = all_busy = 0
+    for low, high in zip(times, times[1:]):
+        middle = (low + high) / 2
+        busy = [any(s <= middle < s + d for s, d in steps) for steps in all_steps]
+        any_busy += (high - low) * any(busy)
+        all_busy += (high - low) * all(busy)
+    return all_busy / any_busy
+
+
+def case_everything(trial: Trial) -> None:
+    gpus = Gpus(trial)
+    run = gpus.run("--size", "1", "--chase-size", "64KiB", "--memory", "bind:0", "--strict")
+    run.ends_with(0).out_says(r"^0 +numatlas fake GPU 0 \(test only\) +0000:01:00\.0")
+    points = gpus.points()
+    measures = Counter(point["labels"]["measure"] for point in points)
+    # Three directions, two sizes each way of latency, two GPUs; a chase a GPU; both ways between them.
+    equal(measures, Counter(copies=6, latency=8, chase=2, peer=2), "points")
+    for point, flow in flows(points):
+        equal(point["status"], "ok", point["name"])
+        gpu = flow["gpu"]
+        true(gpu["steps"], f"{point['name']}: steps")
+        first, last = flow["gpu"]["steps"][0][0], sum(flow["gpu"]["steps"][-1])
+        true(last > first, "steps go forward")
+        if point["labels"]["measure"] == "peer":
+            equal((gpu["direction"], gpu["route"]), ("p2p", "direct"), "between GPUs")
+            continue
+        host = flow["source_residency"] if gpu["direction"] == "h2d" else flow["residency"]
+        pages = {"0": host["pages_total"]}
+        for when in (host, gpu["residency_before_pinning"], gpu["residency_after"]):
+            equal(when["pages_by_node"], pages, f"{point['name']}: pages")
+        equal(host["pages_total"], -(-flow["size"] // os.sysconf("SC_PAGESIZE")), "pages of the size")
+
+
+def case_figures(trial: Trial) -> None:
+    gpus = Gpus(trial)
+    gpus.run("--measure", "copies", "--together", "--size", "1", RATE=SLOW).ends_with(0)
+    for point in gpus.points():
+        both = point["labels"]["direction"] == "both"
+        equal(len(point["flows"]), 4 if both else 2, "flows")
+        events = 0
+        for flow in point["flows"]:
+            steps = [duration * 1e-9 / flow["gpu"]["copies_a_step"] for _, duration in flow["gpu"]["steps"]]
+            near(metric(flow, "copy_time")["value"], statistics.median(steps), "median copy")
+            events += flow["size"] / statistics.median(steps)
+            near(metric(flow, "bandwidth")["value"], statistics.median(flow["samples"]), "median of the samples")
+        near(total(point, "event_bandwidth_sum"), events, "by the GPUs' clocks")
+        moved = sum(sum(flow["stretch_bytes"]) / flow["together"] for flow in point["flows"])
+        near(total(point, "bandwidth_sum"), moved, "aggregate", part=1e-6)
+        near(total(point, "copies_overlap"), plain_overlap([flow["gpu"]["steps"] for flow in point["flows"]]),
+             "overlap", part=1e-6)
+
+
+def case_order(trial: Trial) -> None:
+    gpus = Gpus(trial)
+    gpus.run("--measure", "copies", "--gpus", "0", "--size", "1", "--memory", "bind:0").ends_with(0)
+    calls = gpus.calls()
+    seen = Counter(calls)
+    for made, undone in (("cuMemHostRegister", "cuMemHostUnregister"), ("cuMemAlloc", "cuMemFree"),
+                         ("cuStreamCreate", "cuStreamDestroy"), ("cuEventCreate", "cuEventDestroy")):
+        equal(seen[made], seen[undone], f"{made} and {undone}")
+        true(seen[made] > 0, made)
+    pinned = False
+    queued = most = 0
+    for call in calls:
+        if call in ("cuMemHostRegister", "cuMemHostUnregister"):
+            pinned = call == "cuMemHostRegister"
+            queued = 0
+        elif pinned and call in ("cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync"):
+            queued += 1
+            most = max(most, queued)
+        elif call == "cuEventSynchronize":
+            queued = max(0, queued - 1)
+    # Two directions at once, 16 copies ahead in each, and one just queued.
+    true(2 < most <= 2 * 17, f"{most} copies under way")
+
+
+def case_pinnings(trial: Trial) -> None:
+    gpus = Gpus(trial)
+    wanted = {"pinned": "cuMemHostRegister", "driver": "cuMemHostAlloc", "managed": "cuMemAllocManaged",
+              "zero-copy": "cuLaunchKernel", "pageable": ""}
+    for pinning, call in wanted.items():
+        gpus.run("--measure", "copies", "--gpus", "0", "--size", "1", "--pin", pinning, "--memory", "bind:0").ends_with(0)
+        seen = set(gpus.calls())
+        for other in ("cuMemHostRegister", "cuMemHostAlloc", "cuMemAllocManaged", "cuLaunchKernel"):
+            needed = other == call or (pinning == "zero-copy" and other == "cuMemHostRegister")
+            equal(other in seen, needed, f"--pin {pinning}: {other}")
+        for point, flow in flows(gpus.points()):
+            equal((point["status"], flow["gpu"]["pinning"]), ("ok", pinning), point["name"])
+            timed = [m["name"] for m in flow["metrics"] if m["name"].endswith("pin_time")]
+            equal(timed, ["pin_time", "unpin_time"] if pinning in ("pinned", "zero-copy") else [], "cost of pinning")
+
+
+def case_serialised(trial: Trial) -> None:
+    gpus = Gpus(trial)
+    run = gpus.run("--measure", "copies", "--together", "--size", "1", "--direction", "h2d", SERIAL=1, RATE=SLOW)
+    run.ends_with(0).out_says("^warning: h2d .*: the copies took turns")
+    for point in gpus.points():
+        true(total(point, "copies_overlap") < 0.5, "overlap")
+        true(total(point, "event_bandwidth_sum") > 1.25 * total(point, "bandwidth_sum"), "two clocks")
+
+
+def case_wrong_data(trial: Trial) -> None:
+    gpus = Gpus(trial)
+    for words in (["--measure", "copies", "--direction", "h2d"], ["--measure", "copies", "--direction", "d2h"],
+                  ["--measure", "chase"], ["--measure", "peer"]):
+        run = gpus.run(*words, "--size", "1", "--chase-size", "64KiB", CORRUPT=1)
+        run.ends_with(70).says_once("^numatlas: error: .*(the copy is wrong from byte|the chase of the GPU ended)")
+        for point, flow in flows(gpus.points()):
+            equal((point["status"], flow["samples"]), ("failed", []), point["name"])
+            true(flow["wrong"], "what is wrong")
+
+
+def case_lost(trial: Trial) -> None:
+    """Midway: what was measured before is kept, and what fails has no figure."""
+    gpus = Gpus(trial)
+    gpus.run("--measure", "copies", "--gpus", "0", "--size", "1", "--direction", "h2d,d2h", "--memory", "bind:0").ends_with(0)
+    calls = Counter(gpus.calls())["cuMemcpyDtoHAsync"]
+    run = gpus.run("--measure", "copies", "--gpus", "0", "--size", "1", "--direction", "h2d,d2h", "--memory", "bind:0",
+                   FAIL="cuMemcpyDtoHAsync:30:719")
+    run.ends_with(6).says_once("^numatlas: error: d2h .*cuMemcpyDtoHAsync").says_once("hint: .*nvidia-smi")
+    true(calls > 30, "it fails while it copies")
+    first, second = gpus.points()
+    equal((first["status"], second["status"]), ("ok", "failed"), "points")
+    true(first["flows"][0]["samples"] and not second["flows"][0]["samples"], "samples")
+
+
+def case_pin_refused(trial: Trial) -> None:
+    """A point that cannot be measured is left out with its reason; the others are not."""
+    gpus = Gpus(trial)
+    run = gpus.run("--measure", "copies", "--gpus", "0", "--size", "1", "--direction", "h2d,d2h", FAIL="cuMemHostRegister:1:2")
+    run.ends_with(0).out_says("^h2d .*: skipped: .*cuMemHostRegister: CUDA_ERROR_OUT_OF_MEMORY")
+    equal([point["status"] for point in gpus.points()], ["skipped", "ok"], "points")
+
+
+def case_no_room(trial: Trial) -> None:
+    gpus = Gpus(trial)
+    run = gpus.run("--measure", "copies", "--gpus", "0", "--size", "4", "--memory", "bind:0", MEMORY=1 << 20)
+    run.ends_with(5).says_once("^numatlas: error: --size: 4 MiB on GPU 0: cuMemAlloc")
+
+
+def case_drivers(trial: Trial) -> None:
+    """What is there, and is no driver."""
+    gpus = Gpus(trial)
+    for settings, words in (({"INIT": 34}, "stub"), ({"INIT": 100}, "no GPU|no device"), ({"INIT": 803}, "803|match")):
+        run = gpus.run(**settings).ends_with(3).out_is_empty()
+        run.says_once("^numatlas: error: no GPU can be used: ").says_once("^numatlas: hint: ")
+        true(re.search(words, run.err), f"{settings}: {run.err}")
+    gpus.run(driver="fake_text").ends_with(3).out_is_empty().says_once("^numatlas: error: no GPU can be used: ")
+    gpus.run(driver="nothing_there").ends_with(3).says_once("libcuda.so.1")
+
+
+def case_old_driver(trial: Trial) -> None:
+    """Without the optional calls: each thing that needs one is left out with its reason."""
+    gpus = Gpus(trial)
+    run = gpus.run("--size", "1", "--chase-size", "64KiB", "--gpus", "0,1", "--pin", "pinned,managed,zero-copy", driver="fake_minimal")
+    run.ends_with(0)
+    by_status: dict[str, set[str]] = {}
+    for point in gpus.points():
+        kind = f"{point['labels']['measure']} {point['labels'].get('pinning', '')}".strip()
+        by_status.setdefault(kind, set()).add(point["status"])
+        if point["status"] == "skipped":
+            true(point["reason"], "the reason")
+    equal(by_status["copies pinned"], {"ok"}, "copies")
+    for kind in ("copies managed", "copies zero-copy", "chase", "peer"):
+        equal(by_status[kind], {"skipped"}, kind)
+
+
+def case_refused(trial: Trial) -> None:
+    gpus = Gpus(trial)
+    for words, code, message in (
+        (["--gpus", "2"], 3, "--gpus: there is no GPU 2, only 0, 1"),
+        (["--gpus", "-1"], 2, "--gpus"),
+        (["--memory", "bind:77"], 3, "--memory"),
+        (["--memory", "gpu:0"], 2, "--memory"),
+        (["--size", "900TiB", "--measure", "copies"], 5, "--size"),
+        (["--size", "0"], 2, "--size"),
+        (["--measure", "everything"], 2, "--measure"),
+        (["--pin", ""], 2, "--pin"),
+    ):
+        gpus.run(*words).ends_with(code).says_once(f"^numatlas: error: .*{re.escape(message)}")
+    lost = trial.run(1, trial.numatlas, "transfer", "-q", "--json", "/proc/none/x", **gpus.environment("fake", {}))
+    lost.ends_with(6).says_once("^numatlas: error: --json")
+    trial.run(1, trial.numatlas, "bandwidth", "-q", "--memory", "gpu:0", "--size", "1").ends_with(2).says_once("gpu:0")
+
+
+def case_stopped(trial: Trial) -> None:
+    gpus = Gpus(trial)
+    going = gpus.start("--measure", "copies", "--size", "1", "--time", "60s", "--precision", "0.0001%", "--gpus", "0",
+                       "--direction", "h2d,d2h", RATE=SLOW)
+    going.until("copies are under way", lambda: gpus.log.exists() and gpus.calls().count("cuMemcpyHtoDAsync") > 150)
+    going.process.send_signal(signal.SIGINT)
+    going.end(30).ends_with(130)
+    report = trial.report()
+    equal((report["complete"], report["scenarios"][0]["status"]), (False, "incomplete"), "the report")
+    true(report["scenarios"][0]["flows"][0]["samples"], "what was measured before is kept")
+
+
+def case_ranks(trial: Trial) -> None:
+    """Each rank its own worker; both ways at once are flows of two processes."""
+    gpus = Gpus(trial)
+    run = trial.run(2, trial.numatlas, "transfer", "-q", "--time", "40ms", "--size", "1", "--gpus", "0", "--measure", "copies",
+                    "--memory", "bind:0", "--json", "report.json", **gpus.environment("fake", {}))
+    run.ends_with(0)
+    workers = trial.report()["workers"]
+    for point in gpus.points():
+        equal(point["status"], "ok", point["name"])
+        if point["labels"]["direction"] == "both":
+            equal(len(point["flows"]), 2, "flows")
+    true(len({worker["rank"] for worker in workers}) == 2, "two ranks")
+
+
+def main() -> None:
+    name, numatlas, _, *launcher = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        trial = Trial(numatlas, launcher, Path(folder))
+        try:
+            globals()[f"case_{name}"](trial)
+        except Failed as failed:
+            sys.exit(f"FAILED: {failed}")
+        except Skipped as skipped:
+            print(f"skipped: {skipped}")
+            sys.exit(77)
+        finally:
+            trial.clean_up()
+
+
+if __name__ == "__main__":
+    main()
