@@ -9,5 +9,5 @@ for program in "${NUMA_GPU_XFER_SWEEP:-}" "$here/../build/release/bin/numa_gpu_x
   "$here/../../bin/numa_gpu_xfer_sweep" "$(command -v numa_gpu_xfer_sweep)"; do
   if [ -x "$program" ]; then exec "$program" --weighted "$@"; fi
 done
-echo "${0##*/}: error: numa_gpu_xfer_sweep is not built; make, or NUMA_GPU_XFER_SWEEP=PATH" >&2
+echo "${0##*/}: error: numa_gpu_xfer_sweep is not built: scripts/run builds it, or name it: NUMA_GPU_XFER_SWEEP=PATH" >&2
 exit 3

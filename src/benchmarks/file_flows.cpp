@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "benchmarks/file_device_flows.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/levels.h"
 
@@ -25,6 +26,7 @@ WorkerOfCpu workers_by_cpu(const Layout& layout) {
 
 /// What depends on the rest of the flow: its defaults, as the other benchmarks have them.
 void fill_in(const FileFlow& file, std::size_t index, const PlanInput& input, Flow& flow) {
+  if (is_device_kernel(flow.kernel.name)) return fill_in_device(file, index, input, flow);
   const Machine& machine = machine_of(input, flow.worker);
   const CpuSet& cpus = worker_of(input, flow.worker).placement.cpus;
   ChainSpec& chain = flow.kernel.chain;
@@ -43,20 +45,30 @@ void fill_in(const FileFlow& file, std::size_t index, const PlanInput& input, Fl
   flow.warm_up = file.warm_up.value_or(warm_up_bytes(machine, cpus, flow));
 }
 
+Expected<MemoryPlacement> source_memory(const FileFlow& file, std::size_t index, const Flow& flow,
+                                        const PlanInput& input) {
+  const WorkerPlacement& place = worker_of(input, flow.worker).placement;
+  if (!file.source || !file.source->memory)
+    return is_device_kernel(file.kernel) ? place.memory : flow.region.placement;
+  const auto spec = parse_memory_spec(*file.source->memory);
+  auto memory = spec ? resolve_memory(*spec, machine_of(input, flow.worker),
+                                      static_cast<int>(index), place.cpus)
+                     : Expected<MemoryPlacement>(fail(spec.error()));
+  if (!memory) return fail(error_at(file.source->places, "memory", memory.error()));
+  return memory;
+}
+
 Expected<Region> source_region(const FileFlow& file, std::size_t index, const Flow& flow,
                                const PlanInput& input) {
+  auto memory = source_memory(file, index, flow, input);
+  if (!memory) return fail(memory.error());
+  const auto asked = file.source ? file.source->pages : std::nullopt;
+  const bool of_device = is_device_kernel(file.kernel);
   Region source;
-  source.bytes = file.source->size;
-  source.pages = file.source->pages.value_or(flow.region.pages);
-  source.placement = flow.region.placement;
-  if (!file.source->memory) return source;
-  const auto spec = parse_memory_spec(*file.source->memory);
-  auto memory = spec
-                    ? resolve_memory(*spec, machine_of(input, flow.worker), static_cast<int>(index),
-                                     worker_of(input, flow.worker).placement.cpus)
-                    : Expected<MemoryPlacement>(fail(spec.error()));
-  if (!memory) return fail(error_at(file.source->places, "memory", memory.error()));
   source.placement = *std::move(memory);
+  source.bytes = file.source && file.source->size ? *file.source->size : flow.region.bytes;
+  source.pages = pages_of_side(source.placement, asked,
+                               of_device ? input.options.pages.front() : flow.region.pages);
   return source;
 }
 
@@ -71,12 +83,13 @@ Expected<Flow> own_flow(const FileFlow& file, std::size_t index, int worker,
   if (file.mix) std::tie(flow.kernel.mix_reads, flow.kernel.mix_writes) = *file.mix;
   flow.role = file.role.value_or(default_role(file.kernel));
   flow.rate = file.rate;
+  if (auto there = check_gpus(file, machine_of(input, worker)); !there) return fail(there.error());
   auto memory = memory_of(file, index, place.memory, machine_of(input, worker), place.cpus);
   if (!memory) return fail(memory.error());
   flow.region.placement = *std::move(memory);
   flow.region.bytes = file.size.value_or(Bytes{});
-  flow.region.pages = file.pages.value_or(input.options.pages.front());
-  if (file.source) {
+  flow.region.pages = pages_of_side(flow.region.placement, file.pages, input.options.pages.front());
+  if (file.source || file.kernel == device_copy) {
     auto source = source_region(file, index, flow, input);
     if (!source) return fail(source.error());
     flow.source = *std::move(source);
@@ -122,8 +135,10 @@ FileFlow whole_file_flow(const Scenario& scenario, const Flow& flow, const PlanI
   if (flow.region.pages != PageKind::base) file.pages = flow.region.pages;
   if (flow.source) {
     file.source = FileSource{flow.source->bytes, flow.source->placement.text(), {}, {}};
-    if (flow.source->pages != flow.region.pages) file.source->pages = flow.source->pages;
+    const PageKind usual = on_gpu(flow.kernel) ? PageKind::base : flow.region.pages;
+    if (flow.source->pages != usual) file.source->pages = flow.source->pages;
   }
+  if (on_gpu(flow.kernel)) write_device_keys(flow, file);
   if (flow.first_touch) file.first_touch = cpu_of_worker(input, *flow.first_touch);
   if (flow.kernel.name == "chase") {
     const ChainSpec& chain = flow.kernel.chain;
@@ -161,6 +176,11 @@ FileFlow file_flow(const Scenario& scenario, const Flow& flow, const PlanInput& 
   leave_out(
       file, &FileFlow::verify_full, [](const Flow& f) { return f.kernel.verify_full; }, input,
       scratch);
+  leave_out(
+      file, &FileFlow::copies, [](const Flow& f) { return f.kernel.device.copies; }, input,
+      scratch);
+  leave_out(
+      file, &FileFlow::loads, [](const Flow& f) { return f.kernel.device.loads; }, input, scratch);
   leave_out(
       file, &FileFlow::warm_up, [](const Flow& f) { return f.warm_up; }, input, scratch);
   return file;

@@ -7,15 +7,22 @@
 
 #include <algorithm>
 
+#include "benchmarks/device_flows.h"
 #include "benchmarks/levels.h"
+#include "gpu/buffers.h"
 #include "machine/source.h"
 
 namespace numatlas {
 namespace {
 
+/// And three GPUs.
 const Machine& four_nodes() {
-  static const Machine machine = *read_recorded_machine(
-      "numa:4(memory=34359738368) l3:1(size=16777216) l2:2(size=1048576) core:1 pu:2");
+  static const Machine machine = [] {
+    Machine made = *read_recorded_machine(
+        "numa:4(memory=34359738368) l3:1(size=16777216) l2:2(size=1048576) core:1 pu:2");
+    for (int gpu = 0; gpu < 3; ++gpu) made.gpus.emplace_back().index = gpu;
+    return made;
+  }();
   return machine;
 }
 
@@ -94,6 +101,47 @@ Flow some_flow_of(int worker, int workers) {
   return flow;
 }
 
+Region gpu_side(Bytes bytes, int gpu) {
+  Region region;
+  region.bytes = bytes;
+  region.placement = gpu_memory(gpu);
+  return region;
+}
+
+Flow some_device_flow(int worker) {
+  Flow flow;
+  flow.worker = worker;
+  flow.region = some_region();
+  const Bytes size = flow.region.bytes;
+  DeviceWork& work = flow.kernel.device;
+  work.gpu = *rc::gen::inRange(0, 3);
+  work.bytes = size;
+  flow.kernel.chain.seed =
+      by_chance() ? 1 + static_cast<std::uint64_t>(worker) : *rc::gen::arbitrary<std::uint64_t>();
+  if (by_chance()) {
+    flow.kernel.name = device_chase;
+    work.loads = by_chance() ? usual_loads(size) : *rc::gen::inRange<std::uint64_t>(1, 9000);
+    work.caches = *rc::gen::element(HostCaches::cold, HostCaches::warm);
+  } else {
+    flow.kernel.name = device_copy;
+    work.depth = *rc::gen::inRange(0, 3);
+    work.copies =
+        by_chance() ? usual_copies(size, work.depth) : *rc::gen::inRange<std::uint64_t>(1, 1 << 10);
+    flow.source = gpu_side(size, work.gpu);
+    const int way = *rc::gen::inRange(0, 3);
+    if (way == 0) flow.region = gpu_side(size, (work.gpu + 1) % 3);
+    if (way == 1) std::swap(flow.region, *flow.source);
+    if (way > 0) {
+      work.pinning =
+          *rc::gen::elementOf(std::vector<Pinning>(all_pinnings.begin(), all_pinnings.end()));
+    }
+    if (by_chance()) flow.rate = 1e6 * *rc::gen::inRange(7, 100'000) / 7;
+  }
+  flow.warm_up =
+      by_chance() ? device_warm_up(flow) : Bytes{*rc::gen::inRange<std::uint64_t>(0, gib)};
+  return flow;
+}
+
 /// The other side of a hand-over, or one more that reads the same.
 Flow sharing(const Scenario& scenario, int owner, int worker) {
   Flow flow;
@@ -121,14 +169,16 @@ PlannedScenario some_point(const Layout& layout) {
   const auto workers = static_cast<int>(layout.workers.size());
   for (int worker = 0; worker < workers; ++worker) {
     if (!scenario.flows.empty() && *rc::gen::inRange(0, 4) == 0) continue;
-    Flow flow = some_flow_of(worker, workers);
+    Flow flow =
+        *rc::gen::inRange(0, 3) == 0 ? some_device_flow(worker) : some_flow_of(worker, workers);
     // Workers one after the other with the same to do, as benchmarks have them.
     if (!scenario.flows.empty() && by_chance()) {
       flow = scenario.flows.back();
       flow.worker = worker;
       if (by_chance()) ++flow.kernel.chain.seed;
-      if (by_chance()) flow.region.placement = some_placement();
-      if (flow.kernel.name != "chase") flow.kernel.chain.seed = 1;
+      const bool of_gpu = gpu_of(flow.region.placement) >= 0;
+      if (by_chance() && !of_gpu) flow.region.placement = some_placement();
+      if (flow.kernel.name != "chase" && !on_gpu(flow.kernel)) flow.kernel.chain.seed = 1;
     }
     flow.shares.reset();
     if (!scenario.flows.empty()) flow.role = by_chance() ? Role::load : Role::measured;

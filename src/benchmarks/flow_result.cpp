@@ -1,7 +1,7 @@
 #include "benchmarks/flow_result.h"
 
+#include "benchmarks/device_flows.h"
 #include "benchmarks/levels.h"
-#include "gpu/buffers.h"
 #include "machine/pci_link.h"
 
 namespace numatlas {
@@ -14,18 +14,10 @@ constexpr std::size_t stretches = 20;
 void set_kernel(const KernelSpec& kernel, FlowResult& result) {
   result.kernel = kernel.name;
   result.mix = mix_text(kernel);
-  if (traffic_a_step(kernel).written > 0) result.stores = name_of(kernel.stores);
+  if (!on_gpu(kernel) && traffic_a_step(kernel).written > 0) result.stores = name_of(kernel.stores);
   if (kernel.name != "chase") return;
   result.order = name_of(kernel.chain.order);
   result.stride = kernel.chain.stride;
-}
-
-/// Which way a copy of a GPU goes.
-std::string direction_of(const Flow& flow) {
-  if (flow.kernel.name != device_copy || !flow.source) return "";
-  const bool from_gpu = gpu_of(flow.source->placement) >= 0;
-  const bool to_gpu = gpu_of(flow.region.placement) >= 0;
-  return from_gpu && to_gpu ? "p2p" : to_gpu ? "h2d" : "d2h";
 }
 
 GpuResult gpu_result(const Machine& machine, const Flow& flow, Trace& trace) {
@@ -33,14 +25,13 @@ GpuResult gpu_result(const Machine& machine, const Flow& flow, Trace& trace) {
   GpuResult result;
   result.gpu = work.gpu;
   result.direction = direction_of(flow);
-  for (const Gpu& gpu : machine.gpus) {
-    if (gpu.index != work.gpu) continue;
-    result.name = gpu.name;
-    result.pci_address = gpu.pci_address;
+  if (const Gpu* const gpu = find_gpu(machine, work.gpu); gpu != nullptr) {
+    result.name = gpu->name;
+    result.pci_address = gpu->pci_address;
     // Between GPUs the way is not known: a switch, the root, or a link of their own.
-    if (result.direction != "p2p") result.link_limit = path_limit(gpu);
+    if (result.direction != "p2p") result.link_limit = path_limit(*gpu);
   }
-  result.pinning = name_of(work.pinning);
+  if (result.direction != "p2p") result.pinning = name_of(work.pinning);
   if (flow.kernel.name == device_chase) result.caches = name_of(work.caches);
   result.copies_a_step = work.copies;
   result.loads_a_step = work.loads;

@@ -50,10 +50,10 @@ std::vector<Metric> copy_metrics(const Flow& flow, const Trace& trace) {
     metrics.push_back({"event_bandwidth", "B/s", rate, std::nullopt});
   }
   if (!trace.device) return metrics;
-  if (trace.device->pin_seconds)
-    metrics.push_back({"pin_time", "s", trace.device->pin_seconds, std::nullopt});
-  if (trace.device->unpin_seconds)
-    metrics.push_back({"unpin_time", "s", trace.device->unpin_seconds, std::nullopt});
+  if (!trace.device->pin_seconds.empty())
+    metrics.push_back(median_of("pin_time", "s", summarize(trace.device->pin_seconds)));
+  if (!trace.device->unpin_seconds.empty())
+    metrics.push_back(median_of("unpin_time", "s", summarize(trace.device->unpin_seconds)));
   return metrics;
 }
 

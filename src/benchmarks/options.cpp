@@ -8,6 +8,7 @@
 
 #include "base/size_list.h"
 #include "base/text.h"
+#include "gpu/buffers.h"
 
 namespace numatlas {
 namespace {
@@ -212,6 +213,12 @@ Expected<RunOptions> CommonOptions::parse() const {
   if (!memory_.empty()) {
     auto memory = parse_memory_spec(memory_);
     if (!memory) return fail(memory.error());
+    // It is that of workers, which are CPUs.
+    if (gpu_of(memory->single) >= 0) {
+      return fail(
+          ErrorKind::usage, fmt::format("--memory: {} is memory that only GPUs reach", memory_),
+          "numatlas transfer copies to GPUs and from them; a file of scenarios may say more");
+    }
     options.placement.memory = *std::move(memory);
   }
   auto pages = parse_page_kinds(pages_);

@@ -167,6 +167,14 @@ void Run::add(const PlannedScenario& planned, Status status, const std::string& 
   result.host_totals = host_sums_of(result, report_);
   for (Metric& metric : benchmark_.totals(result, report_))
     result.totals.push_back(std::move(metric));
+  for (HostTotals& totals : result.host_totals) {
+    ScenarioResult part = result;
+    std::erase_if(part.flows,
+                  [&](const FlowResult& flow) { return host_of(report_, flow) != totals.host; });
+    part.totals = totals.totals;
+    for (Metric& metric : benchmark_.totals(part, report_))
+      totals.totals.push_back(std::move(metric));
+  }
   // They were wanted for the totals, of a serial point's parts too.
   if (with_samples()) return;
   for (FlowResult& flow : result.flows) {

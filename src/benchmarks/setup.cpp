@@ -250,6 +250,20 @@ void name_recorded_hosts(Layout& layout, const Machine& machine) {
   }
 }
 
+json device_json(const KernelSpec& kernel) {
+  const DeviceWork& work = kernel.device;
+  json value = {{"kernel", kernel.name}, {"gpu", work.gpu}, {"seed", kernel.chain.seed}};
+  if (kernel.name == device_chase) {
+    value["loads"] = work.loads;
+    value["caches"] = name_of(work.caches);
+    return value;
+  }
+  value["pinning"] = name_of(work.pinning);
+  value["depth"] = work.depth > 0 ? json(work.depth) : json(nullptr);  // as the copies need
+  value["copies"] = work.copies;
+  return value;
+}
+
 /// What a kernel is told, as far as it heeds it.
 json kernel_json(const KernelSpec& kernel) {
   if (kernel.name == "chase") {
@@ -258,6 +272,7 @@ json kernel_json(const KernelSpec& kernel) {
             {"stride", kernel.chain.stride.value},
             {"seed", kernel.chain.seed}};
   }
+  if (on_gpu(kernel)) return device_json(kernel);
   json value = {{"kernel", kernel.name}};
   if (kernel.name != "read") {
     value["stores"] = name_of(kernel.stores);
@@ -291,6 +306,8 @@ json plan_json(const Setup& setup) {
       if (flow.source) {
         value["source_bytes"] = flow.source->bytes.value;
         value["source_memory"] = flow.source->placement.text();
+        if (flow.source->pages != flow.region.pages)
+          value["source_pages"] = name_of(flow.source->pages);
       }
       if (flow.first_touch) value["first_touch"] = *flow.first_touch;
       if (flow.shares) value["shares"] = *flow.shares;

@@ -167,6 +167,11 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
       if (start && job.device != nullptr) {
         finish_device(scenario.flows[static_cast<std::size_t>(job.flow)], job);
       }
+    }
+    // Nobody looks at memory while a GPU still works on some.
+    barrier.wait();
+    for (Job& job : jobs) {
+      if (!mine(job)) continue;
       // After a stop nobody waits for the end of a long check.
       if (start && block_->stop.load(std::memory_order_acquire) == 0) note_wrong(job);
     }

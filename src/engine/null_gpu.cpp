@@ -82,8 +82,8 @@ DeviceReport null_gpu_report(const Machine& machine, const Flow& flow, const Tra
   if (gpu_of(flow.region.placement) >= 0 && flow.source && gpu_of(flow.source->placement) >= 0) {
     report.route = "direct";
   } else if (work.pinning == Pinning::pinned || work.pinning == Pinning::zero_copy) {
-    report.pin_seconds = bytes / pin_rate * 1e-9;
-    report.unpin_seconds = bytes / unpin_rate * 1e-9;
+    report.pin_seconds = {bytes / pin_rate * 1e-9};
+    report.unpin_seconds = {bytes / unpin_rate * 1e-9};
   }
   const Gpu* gpu = gpu_of_flow(machine, flow);
   if (gpu != nullptr && !gpu->path.empty()) {

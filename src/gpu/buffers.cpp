@@ -1,9 +1,12 @@
 #include "gpu/buffers.h"
 
+#include <unistd.h>
+
 #include <charconv>
 
 #include <fmt/format.h>
 
+#include "base/signals.h"
 #include "placement/kernel_calls.h"
 #include "placement/memory_source.h"
 
@@ -113,6 +116,10 @@ Expected<std::unique_ptr<Buffer>> allocate_by_driver(const Region& region, const
   const auto start = managed ? device->runtime->allocate_managed(device->device, region.bytes)
                              : device->runtime->allocate_pinned(device->device, region.bytes);
   if (!start) return fail(start.error());
+  // Managed memory gets its pages when it is touched: while the policy holds.
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  for (std::size_t at = 0; managed && at < region.bytes.value && !stop_requested(); at += page)
+    static_cast<volatile char*>(*start)[at] = 0;
   return std::make_unique<DriverBuffer>(*device, *start, region.bytes, managed, *policy.outcome());
 }
 

@@ -9,8 +9,8 @@ namespace numatlas {
 
 /// The memory of a flow that a GPU works on: `region` as allocate() gives it, unless it is the
 /// GPU's own (gpu:N; data() is then an address of the GPU's, not to be touched) or the driver's
-/// (Pinning::driver, ::managed), which it puts where the calling thread's policy says while it
-/// allocates.
+/// (Pinning::driver, ::managed): a policy of the calling thread holds while it allocates pinned
+/// memory, and while we touch managed memory, which is when it gets its pages.
 Expected<std::unique_ptr<Buffer>> allocate_for_gpu(const Region& region, const DeviceWork& work);
 
 /// N of gpu:N; -1 for memory of the host.

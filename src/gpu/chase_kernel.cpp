@@ -34,13 +34,14 @@ class DeviceChase final : public DeviceKernel {
   Expected<void> verify() const override;
 
  private:
-  const void* next_lines() const;
+  const void* next_lines();
 
   KernelSpec spec_;
   DeviceRef device_;
   StepQueue queue_;
   std::byte* host_ = nullptr;
   std::size_t bytes_ = 0;
+  std::vector<const void*> lines_;  ///< of the next step
   const void* position_ = nullptr;  ///< the host's address of the line that comes next
   std::uint64_t delta_ = 0;         ///< from the host's addresses to the GPU's
   FunctionHandle function_ = nullptr;
@@ -56,6 +57,7 @@ Expected<void> DeviceChase::prepare(const KernelMemory& memory) {
   host_ = memory.data;
   bytes_ = memory.bytes;
   position_ = host_;
+  lines_.resize(spec_.device.loads);
   build_chain(host_, *layout);
   return prove_chain(host_, *layout);
 }
@@ -66,12 +68,8 @@ Expected<void> DeviceChase::attach() {
   const auto function = gpu.function(device_.device, device_functions, chase_function);
   if (!function) return fail(function.error());
   function_ = *function;
-  if (spec_.device.pinning == Pinning::pinned) {
-    const std::int64_t start = monotonic_ns();
-    if (auto done = gpu.pin(device_.device, host_, bytes_, true); !done) return done;
-    pinned_ = true;
-    queue_.report().pin_seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
-  }
+  if (auto done = gpu.pin(device_.device, host_, bytes_, true); !done) return done;
+  pinned_ = true;
   const auto mapped = gpu.mapped_address(device_.device, host_);
   if (!mapped) return fail(mapped.error());
   delta_ = *mapped - reinterpret_cast<DeviceAddress>(host_);
@@ -82,14 +80,15 @@ Expected<void> DeviceChase::attach() {
 }
 
 /// Brings the lines of the next step into the CPU's caches, or out of all of them; where they end.
-const void* DeviceChase::next_lines() const {
+const void* DeviceChase::next_lines() {
   if (spec_.device.caches == HostCaches::warm) return chase(position_, spec_.device.loads);
   const void* line = position_;
-  for (std::uint64_t i = 0; i < spec_.device.loads; ++i) {
-    const void* const next = *static_cast<const void* const*>(line);
-    flush_line(line);
-    line = next;
+  // No load between two flushes: it would bring back the line beside its own.
+  for (const void*& one : lines_) {
+    one = line;
+    line = *static_cast<const void* const*>(line);
   }
+  for (const void* one : lines_) flush_line(one);
   flush_is_done();
   return line;
 }
@@ -114,7 +113,9 @@ void DeviceChase::finish() {
   if (queue_.problem() || !ran_) return;
   const auto asked = device_.runtime->copy(device_.device, queue_.stream(), CopyWay::device_to_host,
                                            result_, &ended_, sizeof ended_);
-  if (asked) queue_.finish();
+  const auto read =
+      asked ? device_.runtime->wait_for_stream(device_.device, queue_.stream()) : asked;
+  if (!read) queue_.set_problem(read.error());
 }
 
 Expected<void> DeviceChase::verify() const {

@@ -24,17 +24,17 @@ struct DeviceReport {
   /// By the GPU's own events, around each step in its stream; or by the CPU, from the call to the
   /// end, where each step was waited for.
   bool by_events = true;
-  std::vector<DeviceStep> steps;    ///< in order; the last ones may be missing in very long runs
+  std::vector<DeviceStep> steps;    ///< in order; the first ones may be missing in very long runs
   std::int64_t clock_error_ns = 0;  ///< of the steps' starts on the host's clock, at most
-  std::optional<double> pin_seconds, unpin_seconds;
+  std::vector<double> pin_seconds, unpin_seconds;  ///< each time
   std::optional<PciLink> link;  ///< of the GPU, at its fastest while steps were under way
   std::string route;            ///< between GPUs: "direct", "through the host"; else ""
 };
 
 class DeviceKernel : public Kernel {
  public:
-  /// What has to be done when the memory stands and its place was looked at: pinning it, streams,
-  /// a first step. By the thread that will run it.
+  /// What has to be done when the memory stands and its place was looked at: pinning it. By the
+  /// thread that will run it.
   virtual Expected<void> attach() = 0;
   /// Waits for all that is under way.
   virtual void finish() = 0;

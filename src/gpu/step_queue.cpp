@@ -11,7 +11,7 @@
 namespace numatlas {
 namespace {
 
-// Steps kept: 16 MiB of them. At the 20 us that a short step takes, that is some 20 s.
+// Steps kept, of 16 bytes each: the last ones of very long runs, half of these at least.
 constexpr std::size_t most_steps = 1 << 20;
 // Tries to record an event between two looks at the clock, and how near is near enough.
 constexpr int clock_tries = 16;
@@ -43,52 +43,79 @@ Expected<void> StepQueue::open() {
   slots_.resize(static_cast<std::size_t>(depth_));
   for (Slot& slot : slots_) {
     for (EventHandle* event : {&slot.start, &slot.end}) {
-      auto made = gpu.create_event(device_.device, sleeps_);
+      // Nobody waits for a start.
+      auto made = gpu.create_event(device_.device, sleeps_ && event == &slot.end);
       if (!made) return fail(made.error());
       *event = *made;
     }
   }
-  return synchronise_clocks();
+  auto moment = moment_now();
+  if (!moment) return fail(moment.error());
+  base_ = *moment;
+  report_.clock_error_ns = base_.error_ns;
+  return {};
 }
 
 /// An event of an idle stream comes between the call that records it and the end of the wait for
 /// it.
-Expected<void> StepQueue::synchronise_clocks() {
+Expected<StepQueue::Moment> StepQueue::moment_now() {
   DeviceRuntime& gpu = *device_.runtime;
-  std::int64_t best = -1;
-  for (int i = 0; i < clock_tries && (best < 0 || best > near_enough_ns); ++i) {
+  Moment best;
+  for (int i = 0; i < clock_tries && (i == 0 || best.error_ns > near_enough_ns / 2); ++i) {
     auto event = gpu.create_event(device_.device, false);
     if (!event) return fail(event.error());
     const std::int64_t before = monotonic_ns();
     auto done = gpu.record(device_.device, *event, stream_);
     if (done) done = gpu.wait_for_event(device_.device, *event);
-    const std::int64_t after = monotonic_ns();
-    const bool nearer = done && (best < 0 || after - before < best);
-    if (nearer) {
-      best = after - before;
-      base_ns_ = before + best / 2;
-      std::swap(base_, *event);
+    const std::int64_t half = (monotonic_ns() - before) / 2;
+    if (done && (i == 0 || half < best.error_ns)) {
+      best.time_ns = before + half;
+      best.error_ns = half;
+      std::swap(best.event, *event);
     }
     if (*event != nullptr) (void)gpu.destroy_event(device_.device, *event);
-    if (!done) return done;
+    if (done) continue;
+    if (best.event != nullptr) (void)gpu.destroy_event(device_.device, best.event);
+    return fail(done.error());
   }
-  report_.clock_error_ns = best / 2;
+  return best;
+}
+
+/// The two clocks do not run at quite the same pace: what they are apart at the end is shared out
+/// over the steps.
+Expected<void> StepQueue::correct_for_drift() {
+  DeviceRuntime& gpu = *device_.runtime;
+  const auto end = moment_now();
+  if (!end) return fail(end.error());
+  const auto by_gpu = gpu.elapsed(device_.device, base_.event, end->event);
+  (void)gpu.destroy_event(device_.device, end->event);
+  if (!by_gpu) return fail(by_gpu.error());
+  const std::int64_t length = end->time_ns - base_.time_ns;
+  const auto drift = static_cast<double>(length - whole_ns(*by_gpu));
+  for (DeviceStep& step : report_.steps) {
+    const double part =
+        static_cast<double>(step.start_ns - base_.time_ns) / static_cast<double>(length);
+    step.start_ns += std::llround(drift * part);
+  }
+  report_.clock_error_ns = std::max(base_.error_ns, end->error_ns);
   return {};
 }
 
 void StepQueue::keep(std::int64_t start_ns, std::int64_t duration_ns) {
-  if (report_.steps.size() < most_steps) report_.steps.push_back({start_ns, duration_ns});
+  std::vector<DeviceStep>& steps = report_.steps;
+  if (steps.size() == most_steps) steps.erase(steps.begin(), steps.begin() + most_steps / 2);
+  steps.push_back({start_ns, duration_ns});
 }
 
 Expected<void> StepQueue::collect(Slot& slot) {
   DeviceRuntime& gpu = *device_.runtime;
   slot.under_way = false;
   if (auto done = gpu.wait_for_event(device_.device, slot.end); !done) return done;
-  const auto start = gpu.elapsed(device_.device, base_, slot.start);
+  const auto start = gpu.elapsed(device_.device, base_.event, slot.start);
   if (!start) return fail(start.error());
   const auto length = gpu.elapsed(device_.device, slot.start, slot.end);
   if (!length) return fail(length.error());
-  keep(base_ns_ + whole_ns(*start), whole_ns(*length));
+  keep(base_.time_ns + whole_ns(*start), whole_ns(*length));
   return {};
 }
 
@@ -156,7 +183,8 @@ void StepQueue::finish() {
     if (auto done = collect(slot); !done) problem_ = done.error();
   }
   if (stream_ == nullptr) return;
-  const auto done = device_.runtime->wait_for_stream(device_.device, stream_);
+  auto done = device_.runtime->wait_for_stream(device_.device, stream_);
+  if (done && report_.by_events && !problem_) done = correct_for_drift();
   if (!done && !problem_) problem_ = done.error();
 }
 
@@ -167,9 +195,9 @@ void StepQueue::close() {
       if (event != nullptr) (void)gpu.destroy_event(device_.device, event);
   }
   slots_.clear();
-  if (base_ != nullptr) (void)gpu.destroy_event(device_.device, base_);
+  if (base_.event != nullptr) (void)gpu.destroy_event(device_.device, base_.event);
   if (stream_ != nullptr) (void)gpu.destroy_stream(device_.device, stream_);
-  base_ = stream_ = nullptr;
+  base_.event = stream_ = nullptr;
 }
 
 }  // namespace numatlas

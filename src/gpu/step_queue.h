@@ -27,9 +27,11 @@ class StepQueue {
   /// Queues steps, so that as many as before are under way when it returns (`depth` from the first
   /// call on). What fails is kept as problem(), and nothing is queued any more.
   void run(std::uint64_t steps, const Work& work);
+  /// Once, when all steps were asked for.
   void finish();
   void close();
   const std::optional<Error>& problem() const { return problem_; }
+  void set_problem(const Error& error) { problem_ = error; }
   StreamHandle stream() const { return stream_; }
   DeviceReport& report() { return report_; }
 
@@ -39,7 +41,14 @@ class StepQueue {
     bool under_way = false;
   };
 
-  Expected<void> synchronise_clocks();
+  /// An event, and when it came by the host's clock.
+  struct Moment {
+    EventHandle event = nullptr;
+    std::int64_t time_ns = 0, error_ns = 0;
+  };
+
+  Expected<Moment> moment_now();
+  Expected<void> correct_for_drift();
   Expected<void> run_one(const Work& work);
   Expected<void> queue(Slot& slot, const Work& work);
   Expected<void> collect(Slot& slot);
@@ -51,8 +60,7 @@ class StepQueue {
   int depth_;
   bool sleeps_;
   StreamHandle stream_ = nullptr;
-  EventHandle base_ = nullptr;  ///< at base_ns_ of the host's clock
-  std::int64_t base_ns_ = 0;
+  Moment base_;
   std::vector<Slot> slots_;
   std::size_t next_ = 0;
   bool filled_ = false;

@@ -1,6 +1,7 @@
 // What is done to memory. One file an operation; the engine knows only this interface.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -21,9 +22,11 @@ enum class Persist { none, individual, collective, per_block };
 const char* name_of(Persist persist);  ///< "none", "individual", "collective", "per-block"
 
 /// How a GPU gets at memory of the host: copies of memory that was pinned for them, of memory that
-/// its driver allocated pinned, of memory as it is (which the driver copies by way of its own), reads
-/// and writes of its kernels over the link, copies of memory that the driver may move.
+/// its driver allocated pinned, of memory as it is (which the driver copies by way of its own),
+/// reads and writes of its kernels over the link, copies of memory that the driver may move.
 enum class Pinning { pinned, driver, pageable, zero_copy, managed };
+inline constexpr std::array all_pinnings{Pinning::pinned, Pinning::driver, Pinning::pageable,
+                                         Pinning::zero_copy, Pinning::managed};
 const char* name_of(Pinning pinning);  ///< "pinned", "driver", "pageable", "zero-copy", "managed"
 
 /// What CPUs have of a line when a GPU loads it: fetched a moment ago, or flushed from all caches.

@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "base/say.h"
-#include "benchmarks/transfer/plan.h"
+#include "benchmarks/device_flows.h"
 
 namespace numatlas::legacy {
 namespace {
@@ -188,7 +188,7 @@ Expected<ParsedRun> transfer_run(const GpuXfer& asked) {
   auto parsed = parse_run("transfer", words);
   if (!parsed) return parsed;
   StopRule& stop = parsed->options.stop;
-  const std::uint64_t together = copies_a_step(copied_bytes(asked));
+  const std::uint64_t together = usual_copies(copied_bytes(asked), 0);
   const auto iterations = static_cast<std::uint64_t>(asked.iterations);
   stop.least_samples = std::max(fewest_samples, (iterations + together - 1) / together);
   stop.precision = any_precision;

@@ -39,7 +39,8 @@ struct GpuResult {
   int gpu = 0;            ///< as `gpu:N`
   std::string direction;  ///< "h2d", "d2h", "p2p"; "" of the chase
   std::string name, pci_address;
-  std::string pinning;              ///< "pinned", "driver", "pageable", "zero-copy", "managed"
+  /// "pinned", "driver", "pageable", "zero-copy", "managed"; "" between GPUs.
+  std::string pinning;
   std::string caches;               ///< of the chase: what the CPUs had of a line, "warm", "cold"
   std::uint64_t copies_a_step = 1;  ///< timed together
   std::uint64_t loads_a_step = 0;   ///< of the chase

@@ -123,7 +123,7 @@ json to_json(const GpuResult& gpu) {
           {"direction", optional_json(gpu.direction)},
           {"name", gpu.name},
           {"pci_address", optional_json(gpu.pci_address)},
-          {"pinning", gpu.pinning},
+          {"pinning", optional_json(gpu.pinning)},
           {"caches", optional_json(gpu.caches)},
           {"copies_a_step", gpu.copies_a_step},
           {"loads_a_step", gpu.loads_a_step},
@@ -143,7 +143,7 @@ GpuResult gpu_from_json(const json& v) {
   gpu.direction = text_from(v["direction"]);
   gpu.name = v["name"];
   gpu.pci_address = text_from(v["pci_address"]);
-  gpu.pinning = v["pinning"];
+  gpu.pinning = text_from(v["pinning"]);
   gpu.caches = text_from(v["caches"]);
   gpu.copies_a_step = v["copies_a_step"];
   gpu.loads_a_step = v["loads_a_step"];

@@ -17,7 +17,8 @@ tl::unexpected<Error> wrong_key(const FileFlow& flow, const std::string& key,
 
 bool writes(const std::string& kernel) { return kernel != "chase" && kernel != "read"; }
 bool takes_source(const std::string& kernel) {
-  return kernel == "copy" || kernel == "scale" || kernel == "add" || kernel == "triad";
+  return kernel == "copy" || kernel == "scale" || kernel == "add" || kernel == "triad" ||
+         kernel == device_copy;
 }
 
 /// The kernel as far as the file tells.
@@ -33,17 +34,26 @@ KernelSpec spec_of(const FileFlow& flow) {
 Expected<void> check_keys_of_kernel(const FileFlow& flow) {
   const std::string& kernel = flow.kernel;
   const bool chases = kernel == "chase";
-  const bool streams = !chases && !hands_over(kernel);
+  const bool on_gpu = is_device_kernel(kernel), copies_on_gpu = kernel == device_copy;
+  const bool streams = !chases && !hands_over(kernel) && !on_gpu;
   const std::pair<const char*, bool> misplaced[] = {
       {"order", flow.order && !chases},
       {"stride", flow.stride && !chases},
       {"window", flow.window && !chases},
-      {"seed", flow.seed && !chases},
+      {"seed", flow.seed && !chases && !on_gpu},
       {"verify", flow.verify_full && !chases},
       {"stores", flow.stores && !(streams && writes(kernel))},
       {"mix", flow.mix && kernel != "mix"},
       {"source", flow.source && !takes_source(kernel)},
-      {"rate", flow.rate && hands_over(kernel)},
+      {"gpu", flow.gpu && !on_gpu},
+      {"pin", flow.pin && !copies_on_gpu},
+      {"depth", flow.depth && !copies_on_gpu},
+      {"copies", flow.copies && !copies_on_gpu},
+      {"loads", flow.loads && kernel != device_chase},
+      {"caches", flow.caches && kernel != device_chase},
+      {"shares", flow.shares && on_gpu},
+      {"first_touch", flow.first_touch && on_gpu},
+      {"rate", flow.rate && (hands_over(kernel) || kernel == device_chase)},
   };
   for (const auto& [key, is] : misplaced) {
     if (is) return wrong_key(flow, key, fmt::format("means nothing to the kernel '{}'", kernel));
@@ -54,7 +64,8 @@ Expected<void> check_keys_of_kernel(const FileFlow& flow) {
 Expected<void> check_flow(const FileFlow& flow) {
   if (auto fits = check_keys_of_kernel(flow); !fits) return fits;
   if (!flow.shares && !flow.size) return wrong_key(flow, "", "key 'size' is missing");
-  if (flow.size && !flow.source) {
+  if (auto good = check_device_flow(flow); !good) return good;
+  if (flow.size && !flow.source && !is_device_kernel(flow.kernel)) {
     const auto held = (*make_kernel(spec_of(flow)))->check_size(*flow.size);
     if (!held) {
       const bool of_stride = held.error().message.starts_with("--stride");
@@ -158,7 +169,7 @@ Role default_role(const std::string& kernel) {
 
 bool default_to_the_end(const std::vector<FileFlow>& flows) {
   return std::any_of(flows.begin(), flows.end(), [](const FileFlow& flow) {
-    return flow.kernel != "chase" && !hands_over(flow.kernel);
+    return flow.kernel != "chase" && flow.kernel != device_chase && !hands_over(flow.kernel);
   });
 }
 

@@ -39,6 +39,7 @@ Expected<T> one_of(const std::string& word, const std::vector<T>& values) {
 Expected<std::string> parse_kernel_name(const std::string& word) {
   std::vector<std::string> names = kernel_names();
   std::erase(names, "stream");  // its passes are begun together, which no file asks for
+  names.insert(names.end(), {device_copy, device_chase});
   if (std::find(names.begin(), names.end(), word) != names.end()) return word;
   const std::string close = nearest_name(word, names);
   return fail(ErrorKind::usage, fmt::format("there is no kernel '{}'", word),
@@ -166,20 +167,47 @@ void read_source(TableReader& flow_reader, const std::string& file, FileFlow& fl
   if (table == nullptr) return;
   FileSource source;
   TableReader reader(*table, file, "source", {"size", "memory", "pages"}, source.places);
-  reader.need("size");
-  source.size = reader.read("size", parse_size).value_or(Bytes{});
+  if (flow.kernel != device_copy) reader.need("size");
+  source.size = reader.read("size", parse_size);
   source.memory = reader.read("memory", parse_memory);
   source.pages = reader.read("pages", parse_pages);
   error = reader.error();
   flow.source = std::move(source);
 }
 
+std::optional<std::uint64_t> read_count(TableReader& reader, const std::string& key) {
+  // More than any queue or launch has room for.
+  constexpr std::int64_t most = 1 << 20;
+  const auto count = reader.whole(key, 1, most);
+  return count ? std::optional(static_cast<std::uint64_t>(*count)) : std::nullopt;
+}
+
+/// What a GPU's kernels heed.
+void read_device(TableReader& reader, FileFlow& flow) {
+  constexpr int most_gpu = 1 << 16, most_depth = 4096;
+  const auto number = [&](const char* key, int least, int most) {
+    const auto value = reader.whole(key, least, most);
+    return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
+  };
+  flow.gpu = number("gpu", 0, most_gpu);
+  flow.depth = number("depth", 1, most_depth);
+  flow.copies = read_count(reader, "copies");
+  flow.loads = read_count(reader, "loads");
+  flow.pin = reader.read("pin", [](const std::string& word) {
+    return one_of<Pinning>(word, {all_pinnings.begin(), all_pinnings.end()});
+  });
+  flow.caches = reader.read("caches", [](const std::string& word) {
+    return one_of<HostCaches>(word, {HostCaches::cold, HostCaches::warm});
+  });
+}
+
 Expected<FileFlow> read_flow(const toml::table& table, const std::string& file) {
   FileFlow flow;
   TableReader reader(
       table, file, "a flow",
-      {"cpu", "cpus", "kernel", "size", "memory", "pages", "source", "order", "stride", "window",
-       "seed", "verify", "stores", "mix", "first_touch", "shares", "role", "rate", "warm_up"},
+      {"cpu",    "cpus",   "kernel",      "size",   "memory", "pages", "source", "order", "stride",
+       "window", "seed",   "verify",      "stores", "mix",    "gpu",   "pin",    "depth", "copies",
+       "loads",  "caches", "first_touch", "shares", "role",   "rate",  "warm_up"},
       flow.places);
   if (reader.has("cpu") && reader.has("cpus")) reader.wrong("cpus", "there is 'cpu' as well");
   if (!reader.has("cpus")) reader.need("cpu");
@@ -205,6 +233,7 @@ Expected<FileFlow> read_flow(const toml::table& table, const std::string& file) 
     return one_of<Stores>(word, {Stores::ordinary, Stores::non_temporal});
   });
   flow.mix = reader.read("mix", [](const auto& text) { return parse_mix(text); });
+  read_device(reader, flow);
   flow.first_touch = read_cpu(reader, "first_touch");
   flow.shares = read_cpu(reader, "shares");
   flow.role = reader.read("role", [](const std::string& word) {

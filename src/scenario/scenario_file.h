@@ -27,7 +27,7 @@ Error error_at(const Places& places, const std::string& key, const Error& error)
 
 /// Memory that a flow only reads.
 struct FileSource {
-  Bytes size;
+  std::optional<Bytes> size;  ///< absent only of a GPU's copy, whose sides are alike
   std::optional<std::string> memory;
   std::optional<PageKind> pages;
   Places places;
@@ -48,6 +48,11 @@ struct FileFlow {
   std::optional<bool> verify_full;
   std::optional<Stores> stores;
   std::optional<std::pair<unsigned, unsigned>> mix;
+  std::optional<int> gpu;  ///< whose work it is; of a copy it may be left out
+  std::optional<Pinning> pin;
+  std::optional<int> depth;
+  std::optional<std::uint64_t> copies, loads;
+  std::optional<HostCaches> caches;
   std::optional<CpuId> first_touch;  ///< CPU whose thread touches the memory first
   std::optional<CpuId> shares;       ///< CPU of the flow whose memory it works on
   std::optional<Role> role;
@@ -88,10 +93,27 @@ Expected<void> check_scenario(const FileScenario& scenario);
 /// Inverse of parse_scenarios. `head`: lines of a comment before all.
 std::string text_of(const ScenarioFile& file, const std::vector<std::string>& head);
 
+/// What a flow of a GPU demands; that others leave GPUs' memory alone. Part of check_scenario.
+Expected<void> check_device_flow(const FileFlow& flow);
+
 /// Roles, and what a hand-over's two sides are called.
 const char* name_of(Role role);
 bool is_answer(const std::string& kernel);
-bool hands_over(const std::string& kernel);  ///< either side
+bool hands_over(const std::string& kernel);        ///< either side
+bool is_device_kernel(const std::string& kernel);  ///< run by a GPU
+/// N of "gpu:N"; -1 for any other placement or none.
+int gpu_in(const std::optional<std::string>& memory);
+/// The GPUs that a "device copy" is from and to; -1: memory of the host.
+struct GpusOfCopy {
+  int from = -1, to = -1;
+  /// Whose work it is, as src/gpu has it: that of the GPU copied from, else to.
+  int worker() const { return from >= 0 ? from : to; }
+};
+GpusOfCopy gpus_of_copy(const FileFlow& flow);
+/// The GPU whose work the flow is; -1: a CPU's.
+int gpu_of_flow(const FileFlow& flow);
+/// An error at the first key that names this GPU.
+Error error_at_gpu(const FileFlow& flow, int gpu, const Error& error);
 /// The role of a flow that names none.
 Role default_role(const std::string& kernel);
 /// Where StopRule::to_the_end is not said: a scenario whose flows have a bandwidth to be summed.

@@ -31,6 +31,36 @@ std::string some_name() {
                    rc::gen::element('a', ' ', '"', '\\', '#', '[', ']', '\'', '='));
 }
 
+std::optional<std::string> some_gpu(int number) { return "gpu:" + std::to_string(number); }
+
+/// Copies to a GPU, from one and between two, and chases.
+void add_device_keys(FileFlow& flow) {
+  flow.seed = perhaps(*rc::gen::arbitrary<std::uint64_t>());
+  if (flow.kernel == "device chase") {
+    flow.memory = perhaps(some_memory());
+    flow.pages = perhaps(some_pages());
+    flow.gpu = *rc::gen::inRange(0, 100);
+    flow.loads = perhaps(*rc::gen::inRange<std::uint64_t>(1, 1 << 20));
+    flow.caches = perhaps(*rc::gen::element(HostCaches::cold, HostCaches::warm));
+    return;
+  }
+  const bool to_gpu = yes(), from_gpu = !to_gpu || yes();
+  flow.memory = to_gpu ? some_gpu(1) : perhaps(some_memory());
+  if (!to_gpu) flow.pages = perhaps(some_pages());
+  if (from_gpu || yes()) {
+    flow.source = FileSource{perhaps(*flow.size), from_gpu ? some_gpu(0) : perhaps(some_memory()),
+                             from_gpu ? std::nullopt : perhaps(some_pages()), Places{}};
+  }
+  flow.gpu = perhaps(from_gpu ? 0 : 1);
+  if (!(to_gpu && from_gpu)) {
+    flow.pin = perhaps(
+        *rc::gen::elementOf(std::vector<Pinning>(all_pinnings.begin(), all_pinnings.end())));
+  }
+  flow.depth = perhaps(*rc::gen::inRange(1, 4097));
+  flow.copies = perhaps(*rc::gen::inRange<std::uint64_t>(1, 1 << 15));
+  flow.rate = perhaps(std::ldexp(*rc::gen::inRange(1 << 20, 1 << 30), *rc::gen::inRange(0, 12)));
+}
+
 FileFlow some_flow(int& next_cpu) {
   FileFlow flow;
   for (int i = *rc::gen::inRange(1, 4); i > 0; --i) {
@@ -38,11 +68,18 @@ FileFlow some_flow(int& next_cpu) {
     next_cpu += *rc::gen::inRange(1, 3);
   }
   if (yes()) std::reverse(flow.cpus.begin(), flow.cpus.end());
-  flow.kernel = *rc::gen::element<std::string>("chase", "read", "write", "copy", "scale", "add",
-                                               "triad", "update", "mix");
+  flow.kernel =
+      *rc::gen::element<std::string>("chase", "read", "write", "copy", "scale", "add", "triad",
+                                     "update", "mix", "device copy", "device chase");
   const bool chases = flow.kernel == "chase";
   const bool reads_apart = flow.kernel == "copy" || flow.kernel == "triad";
   flow.size = some_size();
+  flow.role = perhaps(Role::measured);
+  flow.warm_up = perhaps(yes() ? Bytes{0} : some_bytes());
+  if (is_device_kernel(flow.kernel)) {
+    add_device_keys(flow);
+    return flow;
+  }
   flow.memory = perhaps(some_memory());
   flow.pages = perhaps(some_pages());
   if (reads_apart && yes()) {
@@ -63,9 +100,7 @@ FileFlow some_flow(int& next_cpu) {
         perhaps(std::pair{*rc::gen::inRange<unsigned>(1, 65), *rc::gen::inRange<unsigned>(1, 65)});
   }
   if (flow.kernel == "read" && flow.cpus.size() > 1 && yes()) flow.first_touch = CpuId{next_cpu++};
-  flow.role = perhaps(Role::measured);
   flow.rate = perhaps(std::ldexp(*rc::gen::inRange(1 << 20, 1 << 30), *rc::gen::inRange(0, 12)));
-  flow.warm_up = perhaps(yes() ? Bytes{0} : some_bytes());
   return flow;
 }
 

@@ -86,6 +86,67 @@ rate = "2GB/s"
   EXPECT_EQ(scenario.flows[1], triad);
 }
 
+TEST(ScenarioFile, EveryKeyOfAGpusFlowIsRead) {
+  const auto file = parse_scenarios(with_flow(R"(cpus = "1-2"
+kernel = "device copy"
+size = "1MiB"
+memory = " gpu:2 "
+source = { memory = "each:0,1", pages = "thp" }
+gpu = 2
+pin = "zero-copy"
+depth = 1
+copies = 3
+seed = 7
+rate = "2GB/s"
+role = "load"
+[[scenario.flow]]
+cpu = 0
+kernel = "device chase"
+size = "64KiB"
+gpu = 1
+memory = "bind:0"
+loads = 12
+caches = "warm"
+)"),
+                                    "f.toml");
+  ASSERT_TRUE(file) << file.error().message;
+  FileFlow copy;
+  copy.cpus = {CpuId{1}, CpuId{2}};
+  copy.kernel = "device copy";
+  copy.size = Bytes{mib};
+  copy.memory = "gpu:2";
+  copy.source = FileSource{{}, "each:0,1", PageKind::thp, {}};
+  copy.gpu = 2;
+  copy.pin = Pinning::zero_copy;
+  copy.depth = 1;
+  copy.copies = 3;
+  copy.seed = 7;
+  copy.rate = 2e9;
+  copy.role = Role::load;
+  EXPECT_EQ(file->scenarios[0].flows[0], copy);
+  FileFlow chase;
+  chase.cpus = {CpuId{0}};
+  chase.kernel = "device chase";
+  chase.size = Bytes{64 * kib};
+  chase.gpu = 1;
+  chase.memory = "bind:0";
+  chase.loads = 12;
+  chase.caches = HostCaches::warm;
+  EXPECT_EQ(file->scenarios[0].flows[1], chase);
+  EXPECT_EQ(gpu_of_flow(copy), 2);
+  EXPECT_EQ(gpu_of_flow(chase), 1);
+  copy.source->memory = "gpu:5";
+  EXPECT_EQ(gpu_of_flow(copy), 5);
+}
+
+TEST(ScenarioFile, CopiesOfGpusHaveASumAndTheirChaseHasNone) {
+  FileFlow flow;
+  flow.kernel = "device copy";
+  EXPECT_TRUE(default_to_the_end({flow}));
+  flow.kernel = "device chase";
+  EXPECT_FALSE(default_to_the_end({flow}));
+}
+
 TEST(ScenarioFile, CpusComeInTheOrderOfTheFile) {
   const auto file = parse_scenarios(
       with_flow("cpu = 5\nkernel = \"read\"\nsize = \"1MiB\"\nfirst_touch = 9\n"
@@ -106,11 +167,14 @@ class BadFlow : public testing::TestWithParam<Bad> {};
 TEST_P(BadFlow, IsToldWithItsPlace) {
   const Error error = error_in(with_flow(GetParam().keys));
   EXPECT_EQ(error.kind, ErrorKind::usage);
-  EXPECT_EQ(error.message, std::string("f.toml:") + GetParam().message);
+  const std::string message = std::string("f.toml:") + GetParam().message;
+  EXPECT_EQ(error.message, message);
   EXPECT_THAT(error.hint, HasSubstr(GetParam().hint));
 }
 
 #define READ "cpu = 0\nkernel = \"read\"\nsize = \"1MiB\"\n"
+#define TO_GPU "cpu = 0\nkernel = \"device copy\"\nsize = \"1MiB\"\nmemory = \"gpu:0\"\n"
+#define GPU_CHASE "cpu = 0\nkernel = \"device chase\"\nsize = \"1MiB\"\n"
 #define CHASE "cpu = 0\nkernel = \"chase\"\nsize = \"1MiB\"\n"
 
 INSTANTIATE_TEST_SUITE_P(
@@ -188,6 +252,76 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"cpu = 0\nkernel = \"cas\"\nsize = \"64B\"\n[[scenario.flow]]\ncpu = 1\n"
             "kernel = \"cas answer\"\nshares = 0\nrole = \"measured\"",
             "11:1: role: the side that answers is not measured", ""}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Gpus, BadFlow,
+    testing::Values(
+        Bad{"cpu = 0\nkernel = \"device copy\"\nsize = \"1MiB\"\n",
+            "5:1: kernel: a device copy is from a GPU or to one, and this has none",
+            "memory = \"gpu:0\""},
+        Bad{"cpu = 0\nkernel = \"device copy\"\nsize = \"1MiB\"\nmemory = \"bind:0\"\n"
+            "source = { memory = \"bind:1\" }",
+            "7:1: memory: a device copy is from a GPU or to one, and this has none", "\"copy\""},
+        Bad{"cpu = 0\nkernel = \"device copy\"\nsize = \"1MiB\"\nsource = { memory = "
+            "\"bind:1\" }",
+            "7:1: source: a device copy is from a GPU or to one, and this has none", ""},
+        Bad{TO_GPU "source = { memory = \"gpu:0\" }",
+            "7:1: memory: a copy within a GPU crosses no link", "another GPU"},
+        Bad{TO_GPU "source = { size = \"2MiB\", memory = \"bind:1\" }",
+            "8:12: size: a copy has the same size on both sides, here 1 MiB", "leave it out"},
+        Bad{TO_GPU "gpu = 1", "8:1: gpu: the copy is the work of GPU 0, which it is to", ""},
+        Bad{TO_GPU "gpu = 0\nsource = { memory = \"gpu:1\" }",
+            "8:1: gpu: the copy is the work of GPU 1, which it is from", "leave it out"},
+        Bad{TO_GPU "pin = \"zero-copy\"\nsource = { memory = \"gpu:1\" }",
+            "8:1: pin: zero-copy is of memory of the host, and this copy is between GPUs", ""},
+        Bad{TO_GPU "pin = \"zerocopy\"",
+            "8:1: pin: 'zerocopy' is not one of pinned, driver, pageable, zero-copy, managed",
+            "did you mean zero-copy?"},
+        Bad{TO_GPU "pages = \"thp\"", "8:1: pages: memory of a GPU has no choice of pages",
+            "stand in source"},
+        Bad{"cpu = 0\nkernel = \"device copy\"\nsize = \"1MiB\"\nsource = { memory = "
+            "\"gpu:0\", pages = \"2M\" }",
+            "7:30: pages: memory of a GPU has no choice of pages", "beside memory"},
+        Bad{"cpu = 0\nkernel = \"device copy\"\nsize = \"24B\"\nmemory = \"gpu:0\"",
+            "6:1: size: a GPU copies whole words of 16 bytes, not 24 B", ""},
+        Bad{TO_GPU "depth = 0", "8:1: depth: 0 is not from 1 to 4096", ""},
+        Bad{"cpu = 0\nkernel = \"device copy\"\nsize = \"8TiB\"\nmemory = \"gpu:0\"\n"
+            "copies = 1048576",
+            "8:1: copies: so many copies of this size are too many bytes a step", ""},
+        Bad{TO_GPU "first_touch = 0", "8:1: first_touch: means nothing to the kernel 'device copy'",
+            ""},
+        Bad{TO_GPU "stores = \"ordinary\"",
+            "8:1: stores: means nothing to the kernel 'device copy'", ""},
+        Bad{TO_GPU "loads = 3", "8:1: loads: means nothing to the kernel 'device copy'", ""},
+        Bad{READ "[[scenario.flow]]\ncpu = 1\nkernel = \"device copy\"\nshares = 0\n",
+            "10:1: shares: means nothing to the kernel 'device copy'", ""},
+        Bad{TO_GPU "[[scenario.flow]]\ncpu = 1\nkernel = \"read\"\nshares = 0\n",
+            "11:1: shares: the kernel 'read' cannot share the memory of 'device copy'", ""},
+        Bad{READ "memory = \"gpu:0\"", "7:1: memory: only GPUs reach memory of a GPU",
+            "device copy"},
+        Bad{"cpu = 0\nkernel = \"copy\"\nsize = \"1MiB\"\nsource = { size = \"1MiB\", "
+            "memory = \"gpu:0\" }",
+            "7:27: memory: only GPUs reach memory of a GPU", "device copy"},
+        Bad{"cpu = 0\nkernel = \"copy\"\nsize = \"1MiB\"\nsource = { memory = \"bind:0\" }",
+            "7:10: source: key 'size' is missing", ""},
+        Bad{READ "pin = \"pinned\"", "7:1: pin: means nothing to the kernel 'read'", ""},
+        Bad{READ "gpu = 0", "7:1: gpu: means nothing to the kernel 'read'", ""},
+        Bad{GPU_CHASE, "3:1: key 'gpu' is missing", "gpu = 0"},
+        Bad{GPU_CHASE "gpu = 0\npin = \"driver\"",
+            "8:1: pin: means nothing to the kernel 'device chase'", ""},
+        Bad{GPU_CHASE "gpu = 0\nrate = \"1GB/s\"",
+            "8:1: rate: means nothing to the kernel 'device chase'", ""},
+        Bad{GPU_CHASE "gpu = 0\ncopies = 2",
+            "8:1: copies: means nothing to the kernel 'device chase'", ""},
+        Bad{GPU_CHASE "gpu = 0\nmemory = \"gpu:0\"",
+            "8:1: memory: a GPU's chase goes through memory of the host", "bind:0"},
+        Bad{GPU_CHASE "gpu = 0\nloads = 0", "8:1: loads: 0 is not from 1 to 1048576", ""},
+        Bad{GPU_CHASE "gpu = 0\ncaches = \"hot\"", "8:1: caches: 'hot' is not one of cold, warm",
+            ""},
+        Bad{"cpu = 0\nkernel = \"device chase\"\nsize = \"64B\"\ngpu = 0",
+            "6:1: size: 64 B holds fewer than two nodes at a stride of 64 B", ""},
+        Bad{"cpu = 0\nkernel = \"device cope\"\nsize = \"64B\"",
+            "5:1: kernel: there is no kernel 'device cope'", "did you mean device copy?"}));
 
 TEST(ScenarioFile, WhatIsWrongAroundTheFlows) {
   EXPECT_EQ(error_in("").message, "f.toml:1:1: the file: key 'scenario' is missing");

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/size_list.h"
 #include "scenario/scenario_file.h"
@@ -118,15 +119,17 @@ class Lines {
 };
 
 std::string source_text(const FileSource& source) {
-  std::string text = fmt::format("{{ size = {}", bytes_text(source.size));
-  if (source.memory) text += fmt::format(", memory = {}", in_quotes(*source.memory));
-  if (source.pages) text += fmt::format(", pages = {}", in_quotes(name_of(*source.pages)));
-  return text + " }";
+  std::vector<std::string> keys;
+  if (source.size) keys.push_back("size = " + bytes_text(*source.size));
+  if (source.memory) keys.push_back("memory = " + in_quotes(*source.memory));
+  if (source.pages) keys.push_back("pages = " + in_quotes(name_of(*source.pages)));
+  return fmt::format("{{ {} }}", fmt::join(keys, ", "));
 }
 
 std::string flow_text(const FileFlow& flow) {
   const auto named = [](auto value) { return in_quotes(name_of(value)); };
   const auto cpu = [](CpuId id) { return std::to_string(id.value); };
+  const auto number = [](auto value) { return std::to_string(value); };
   Lines lines;
   if (flow.cpus.size() == 1)
     lines.add("cpu", cpu(flow.cpus.front()));
@@ -139,6 +142,12 @@ std::string flow_text(const FileFlow& flow) {
   lines.add_if("memory", flow.memory, in_quotes);
   lines.add_if("pages", flow.pages, named);
   lines.add_if("source", flow.source, source_text);
+  lines.add_if("gpu", flow.gpu, number);
+  lines.add_if("pin", flow.pin, named);
+  lines.add_if("depth", flow.depth, number);
+  lines.add_if("copies", flow.copies, number);
+  lines.add_if("loads", flow.loads, number);
+  lines.add_if("caches", flow.caches, named);
   lines.add_if("shares", flow.shares, cpu);
   lines.add_if("first_touch", flow.first_touch, cpu);
   lines.add_if("stores", flow.stores, named);

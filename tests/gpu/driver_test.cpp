@@ -254,8 +254,9 @@ TEST(Failure, LostDevice) {
 }
 
 TEST(Failure, OfTheContext) {
-  EXPECT_EQ(refused(gpu().allocate(0, Bytes{64})).message,
-            "cuDevicePrimaryCtxRetain: CUDA_ERROR_DEVICE_UNAVAILABLE (46)");
+  const Error taken = refused(gpu().allocate(0, Bytes{64}));
+  EXPECT_EQ(taken.message, "cuDevicePrimaryCtxRetain: CUDA_ERROR_DEVICE_UNAVAILABLE (46)");
+  EXPECT_EQ(taken.kind, ErrorKind::unavailable) << "somebody has it for himself: nothing is lost";
   must(gpu().allocate(0, Bytes{64}));  // it is asked for again
 }
 

@@ -6,8 +6,11 @@
 #include <fmt/ranges.h>
 
 #include "benchmarks/choices.h"
+#include "benchmarks/device_totals.h"
 #include "benchmarks/file_flows.h"
 #include "benchmarks/run/table.h"
+#include "gpu/buffers.h"
+#include "gpu/machine_gpus.h"
 #include "kernels/stream_loops.h"
 
 namespace numatlas {
@@ -29,10 +32,17 @@ class RunFile final : public Benchmark {
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   int default_threads(const RunOptions&) const override { return 0; }
+  Expected<void> complete(const RunOptions& options, Machine& machine) const override;
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override;
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "latency"; }
+  std::vector<Metric> totals(const ScenarioResult& point, const RunReport& report) const override {
+    return device_totals(point, report);
+  }
+  std::vector<std::string> warnings(const RunReport& report) const override {
+    return device_warnings(report);
+  }
   bool in_survey() const override { return false; }  // it has no file of its own
   std::vector<std::string> survey_words(const Machine&) const override { return {}; }
   std::string table(const RunReport& report, const RunOptions& options) const override {
@@ -66,6 +76,12 @@ Expected<void> RunFile::parse_options() {
   return {};
 }
 
+/// Whether memory of the host is left to the options.
+bool leaves_memory(const FileFlow& flow) {
+  const bool says_source = flow.source && flow.source->memory;
+  return !flow.memory || (flow.kernel == device_copy && !says_source);
+}
+
 /// What the file says, or what has no meaning for flows that differ.
 Expected<void> check_options_of_run(const RunOptions& options, const std::string& path) {
   const auto refused = [&](const std::string& option, const std::string& why,
@@ -88,6 +104,19 @@ Expected<void> check_options_of_run(const RunOptions& options, const std::string
   return {};
 }
 
+/// Drivers are asked only where a flow of a GPU is.
+Expected<void> RunFile::complete(const RunOptions& options, Machine& machine) const {
+  for (const FileScenario& scenario : file_.scenarios) {
+    for (const FileFlow& flow : scenario.flows) {
+      if (!is_device_kernel(flow.kernel)) continue;
+      const auto added = add_devices(machine, machine.is_live() && !options.null_engine);
+      if (added) return {};
+      return fail(error_at_gpu(flow, gpu_of_flow(flow), added.error()));
+    }
+  }
+  return {};
+}
+
 Expected<MemoryPlacement> RunFile::worker_memory(CpuId cpu, const MemoryPlacement& otherwise,
                                                  const Machine& machine) const {
   const FileFlow* first = nullptr;
@@ -96,6 +125,11 @@ Expected<MemoryPlacement> RunFile::worker_memory(CpuId cpu, const MemoryPlacemen
     for (const FileFlow& flow : scenario.flows) {
       const auto found = std::find(flow.cpus.begin(), flow.cpus.end(), cpu);
       if (found == flow.cpus.end() || flow.shares) continue;
+      // A copy of a GPU has two sides, none of them the worker's; which it is is the flow's to say.
+      if (is_device_kernel(flow.kernel)) {
+        if (leaves_memory(flow)) return otherwise;
+        continue;
+      }
       if (!flow.memory) return otherwise;
       if (first != nullptr) continue;
       first = &flow;
@@ -163,7 +197,9 @@ ScenarioResult head_of(const Scenario& scenario, const StopRule& usual) {
   const auto measured = std::find_if(scenario.flows.begin(), scenario.flows.end(),
                                      [](const Flow& flow) { return flow.role == Role::measured; });
   head.size = measured->region.bytes;
-  head.pages = name_of(measured->region.pages);
+  // Pages are the host's.
+  const bool to_gpu = measured->source && gpu_of(measured->region.placement) >= 0;
+  head.pages = name_of((to_gpu ? *measured->source : measured->region).pages);
   std::vector<std::string> kernels;
   for (const Flow& flow : scenario.flows) {
     const std::string kernel = full_name(flow.kernel);
@@ -171,10 +207,10 @@ ScenarioResult head_of(const Scenario& scenario, const StopRule& usual) {
       kernels.push_back(kernel);
   }
   head.kernel = fmt::format("{}", fmt::join(kernels, "+"));
-  if (measured->kernel.name == "chase") {
+  if (measured->kernel.name == "chase" || measured->kernel.name == device_chase) {
     head.order = name_of(measured->kernel.chain.order);
     head.stride = measured->kernel.chain.stride;
-  } else if (traffic_a_step(measured->kernel).written > 0) {
+  } else if (!on_gpu(measured->kernel) && traffic_a_step(measured->kernel).written > 0) {
     head.stores = name_of(measured->kernel.stores);
   }
   if (scenario.stop.precision != usual.precision) head.precision = scenario.stop.precision;

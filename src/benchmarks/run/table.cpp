@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/size_list.h"
+#include "benchmarks/device_totals.h"
 #include "benchmarks/metrics.h"
+#include "kernels/kernel.h"
 #include "report/worker_table.h"
 
 namespace numatlas {
@@ -29,14 +31,36 @@ std::string asked_text(const FlowResult& flow) {
   if (flow.source_memory.empty()) return flow.memory;
   return fmt::format("{} from {}", flow.memory, flow.source_memory);
 }
+/// Pages of a GPU's memory are on no node.
 std::string found_text(const FlowResult& flow) {
-  if (!flow.source_residency) return memory_node_text(flow);
-  return fmt::format("{} from {}", memory_node_text(flow), source_node_text(flow));
+  const auto side = [](const std::string& asked, const std::string& found) {
+    return asked.starts_with("gpu:") ? asked : found;
+  };
+  if (!flow.source_residency) return side(flow.memory, memory_node_text(flow));
+  return fmt::format("{} from {}", side(flow.memory, memory_node_text(flow)),
+                     side(flow.source_memory, source_node_text(flow)));
+}
+
+/// The figure of a flow. Samples of a GPU's copies are of a queue that the CPU keeps filled: only
+/// over many of them they say how fast it is emptied.
+std::optional<Metric> figure_of(const FlowResult& flow) {
+  if (flow.kernel == device_copy && flow.together > 0 && !flow.stretch_bytes.empty()) {
+    const double stretch = flow.together / static_cast<double>(flow.stretch_bytes.size());
+    std::vector<double> rates = flow.stretch_bytes;
+    for (double& rate : rates) rate /= stretch;
+    const auto summary = summarize(rates);
+    if (summary && summary->mean > 0) return Metric{"bandwidth", "B/s", summary->mean, summary};
+  }
+  return flow.metrics.empty() ? std::nullopt : std::optional(flow.metrics.front());
 }
 
 Row flow_row(const RunReport& report, const ScenarioResult& point, const FlowResult& flow) {
   const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
-  const Metric* const metric = flow.metrics.empty() ? nullptr : &flow.metrics.front();
+  const std::optional<Metric> figure = figure_of(flow);
+  const Metric* const metric = figure ? &*figure : nullptr;
+  const auto half_width = flow.gpu && metric != nullptr && metric->unit == "B/s"
+                              ? half_width_of_sum(*metric)
+                              : flow.half_width;
   return {point.name,
           cores_text(worker.cpus),
           worker.cpu_node.value < 0 ? "-" : std::to_string(worker.cpu_node.value),
@@ -46,7 +70,7 @@ Row flow_row(const RunReport& report, const ScenarioResult& point, const FlowRes
           found_text(flow),
           compact_text(flow.size),
           value_text(metric),
-          metric == nullptr ? "-" : part_text(flow.half_width),
+          metric == nullptr ? "-" : part_text(half_width),
           unit_text(metric),
           flow.rate ? fmt::format("{:.2f}", *flow.rate * 1e-9) : "-"};
 }
@@ -66,6 +90,41 @@ Row sum_row(const ScenarioResult& point, const Metric& sum) {
           ""};
 }
 
+std::string how_text(const GpuResult& gpu) {
+  if (!gpu.caches.empty()) return gpu.caches;
+  return gpu.direction == "p2p" ? gpu.route : gpu.pinning;
+}
+
+/// Of flows of GPUs what the others have not: a row each; "" without any.
+std::string gpu_table(const RunReport& report) {
+  std::vector<Row> rows{{"scenario", "CPU", "GPU", "way", "how", "copy us", "p95 us",
+                         "by its clock GB/s", "link GB/s", "pin ms"}};
+  const auto scaled = [](const std::optional<double>& value, double unit) {
+    return value ? fmt::format("{:.2f}", *value * unit) : "-";
+  };
+  const auto of = [&](const FlowResult& flow, const char* name, double unit) {
+    const Metric* const metric = find_metric(flow, name);
+    return scaled(metric != nullptr ? metric->value : std::nullopt, unit);
+  };
+  for (const ScenarioResult& point : report.scenarios) {
+    for (const FlowResult& flow : point.flows) {
+      if (!flow.gpu) continue;
+      const GpuResult& gpu = *flow.gpu;
+      const Metric* const time = find_metric(flow, "copy_time");
+      const bool spread = time != nullptr && time->summary;
+      rows.push_back({point.name,
+                      cores_text(report.workers[static_cast<std::size_t>(flow.worker)].cpus),
+                      std::to_string(gpu.gpu), gpu.direction.empty() ? "chase" : gpu.direction,
+                      how_text(gpu), of(flow, "copy_time", 1e6),
+                      scaled(spread ? std::optional(time->summary->p95) : std::nullopt, 1e6),
+                      of(flow, "event_bandwidth", 1e-9), scaled(gpu.link_limit, 1e-9),
+                      of(flow, "pin_time", 1e3)});
+    }
+  }
+  constexpr std::size_t left = 5;  // columns of words
+  return rows.size() == 1 ? "" : "Flows of GPUs (link: its limit)\n" + aligned(rows, left) + "\n";
+}
+
 }  // namespace
 
 std::string run_table(const RunReport& report, bool stats) {
@@ -80,10 +139,12 @@ std::string run_table(const RunReport& report, bool stats) {
       "Flows of each scenario, which ran together (kernels: {})\n"
       "CPU all: what its flows moved in their common time, as STREAM counts bytes\n",
       report.isa);
+  const std::string gpus = gpu_table(report);
+  if (!gpus.empty()) text += "device copy: no median, but what it moved in that time\n";
   constexpr std::size_t left = 7;  // columns of words
-  text += aligned(rows, left) + "\n";
+  text += aligned(rows, left) + "\n" + gpus;
   if (stats) {
-    for (const char* metric : {"latency", "hand_over", "bandwidth"}) {
+    for (const char* metric : {"latency", "hand_over", "bandwidth", "copy_time"}) {
       const std::string table = stats_table(report, metric);
       if (table.find('\n') + 1 < table.size())  // more than its head
         text += fmt::format("All cells: {}\n{}\n", metric, table);

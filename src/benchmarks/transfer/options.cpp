@@ -83,14 +83,12 @@ Expected<TransferOptions> TransferWords::parse() const {
   auto directions = parse_words(direction_, "--direction", {"h2d", "d2h", "both"});
   if (!directions) return fail(directions.error());
   options.directions = *std::move(directions);
-  constexpr Pinning all[] = {Pinning::pinned, Pinning::driver, Pinning::pageable,
-                             Pinning::zero_copy, Pinning::managed};
   std::vector<std::string> names;
-  for (Pinning pinning : all) names.emplace_back(name_of(pinning));
+  for (Pinning pinning : all_pinnings) names.emplace_back(name_of(pinning));
   const auto pins = parse_words(pin_, "--pin", names);
   if (!pins) return fail(pins.error());
   for (const std::string& word : *pins) {
-    for (Pinning pinning : all) {
+    for (Pinning pinning : all_pinnings) {
       if (word == name_of(pinning)) options.pinnings.push_back(pinning);
     }
   }

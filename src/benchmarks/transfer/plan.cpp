@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/size_list.h"
+#include "benchmarks/device_flows.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/room.h"
 #include "benchmarks/transfer/callers.h"
@@ -16,13 +17,6 @@ namespace {
 
 // As nvbandwidth has it: long against whatever happens once a copy.
 constexpr Bytes usual_copy{512 * mib};
-// Smaller copies are timed several at a time, so that timing them is not what takes the time.
-constexpr std::uint64_t timed_bytes = 1 * mib;
-// Before the first sample at least: links come up, and pages are mapped.
-constexpr std::uint64_t warm_up_least = 64 * mib;
-constexpr std::uint64_t warm_up_steps = 2;
-// Loads of a launch: it takes milliseconds, of which the launch itself is a thousandth.
-constexpr std::uint64_t most_loads = 4096;
 
 MemoryPlacement bound_to_node(NodeId node) { return {MemoryMode::bind, {{node, 1}}}; }
 
@@ -32,35 +26,14 @@ std::string list_of(const std::vector<int>& gpus) {
 
 }  // namespace
 
-std::uint64_t copies_a_step(Bytes size) {
-  return std::max<std::uint64_t>(1, timed_bytes / std::max<std::uint64_t>(1, size.value));
-}
-
-const Gpu* find_gpu(const Machine& machine, int index) {
-  for (const Gpu& gpu : machine.gpus) {
-    if (gpu.index == index) return &gpu;
-  }
-  return nullptr;
-}
-
-std::set<int> usable_gpus(const std::vector<Machine>& machines) {
-  std::set<int> found;
-  for (const Machine& machine : machines) {
-    for (const Gpu& gpu : machine.gpus) {
-      if (gpu.index) found.insert(*gpu.index);
-    }
-  }
-  return found;
-}
-
 Expected<void> TransferPlan::find_gpus() {
   const std::set<int> there = usable_gpus(input_.machines);
   if (options_.gpus.empty()) gpus_.assign(there.begin(), there.end());
   for (int gpu : options_.gpus) {
     if (!there.contains(gpu)) {
-      return fail(ErrorKind::unavailable,
-                  fmt::format("--gpus: there is no GPU {}, only {}", gpu, fmt::join(there, ", ")),
-                  "CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES and the like hide GPUs");
+      Error error = no_such_gpu(gpu, there);
+      error.message = "--gpus: " + error.message;
+      return fail(std::move(error));
     }
     if (std::find(gpus_.begin(), gpus_.end(), gpu) == gpus_.end()) gpus_.push_back(gpu);
   }
@@ -71,7 +44,14 @@ Expected<void> TransferPlan::find_gpus() {
 Expected<void> TransferPlan::find_memories() {
   const auto& asked = input_.options.placement.memory;
   if (!asked) {
-    for (NodeId node : memory_nodes(input_)) memories_.push_back(bound_to_node(node));
+    // Memory of a GPU that is a node is the host's as well, but a copy there crosses no link.
+    NodeSet of_gpus;
+    for (const Machine& machine : input_.machines) {
+      for (const Gpu& gpu : machine.gpus) {
+        if (gpu.memory_node) of_gpus.insert(*gpu.memory_node);
+      }
+    }
+    for (NodeId node : memory_nodes(input_) - of_gpus) memories_.push_back(bound_to_node(node));
     if (!memories_.empty()) return {};
     return fail(ErrorKind::unavailable, "no node has memory that this process may use");
   }
@@ -144,7 +124,7 @@ Flow TransferPlan::copy_flow(int worker, int from, int to, const Case& now,
   work.pinning = now.pinning;
   work.depth = now.depth;
   work.bytes = now.size;
-  if (now.depth != 1) work.copies = copies_a_step(now.size);
+  work.copies = usual_copies(now.size, now.depth);
   const auto region = [&](int gpu) {
     Region side;
     side.bytes = now.size;
@@ -154,9 +134,7 @@ Flow TransferPlan::copy_flow(int worker, int from, int to, const Case& now,
   };
   flow.region = region(to);
   flow.source = region(from);
-  // As the engine counts: so many times the region is so many steps.
-  const std::uint64_t step = now.size.value * work.copies;
-  flow.warm_up = Bytes{now.size.value * std::max(warm_up_steps, warm_up_least / step)};
+  flow.warm_up = device_warm_up(flow);
   return flow;
 }
 
@@ -262,8 +240,8 @@ void TransferPlan::add_chases() {
               flow.source.reset();
               flow.kernel.device.copies = 1;
               flow.kernel.device.caches = caches;
-              flow.kernel.device.loads = std::min(most_loads, size.value / usual_line.value);
-              flow.warm_up = size;
+              flow.kernel.device.loads = usual_loads(size);
+              flow.warm_up = device_warm_up(flow);
             }
             if (!planned.skip.empty()) flows.clear();
             add_point(plan_, std::move(planned), std::move(flows), false);

@@ -52,13 +52,4 @@ class TransferPlan {
   std::vector<PlannedScenario> plan_;
 };
 
-/// Copies of that size that are timed as one.
-std::uint64_t copies_a_step(Bytes size);
-
-/// GPU number `index` of a machine; nullptr where it has none.
-const Gpu* find_gpu(const Machine& machine, int index);
-
-/// The GPUs that can be used on some of these machines, ascending.
-std::set<int> usable_gpus(const std::vector<Machine>& machines);
-
 }  // namespace numatlas

@@ -8,9 +8,9 @@
 
 #include "base/size_list.h"
 #include "base/text.h"
+#include "benchmarks/device_flows.h"
+#include "benchmarks/device_totals.h"
 #include "benchmarks/metrics.h"
-#include "benchmarks/transfer/plan.h"
-#include "benchmarks/transfer/totals.h"
 #include "machine/pci_link.h"
 #include "report/worker_table.h"
 
@@ -259,23 +259,28 @@ std::string peer_text(const RunReport& report) {
 
 /// What pinning takes, of the largest copies.
 std::string pinning_text(const RunReport& report) {
-  std::vector<std::vector<std::string>> rows{{"pinning", "size", "pages", "pin", "GB/s", "unpin"}};
+  std::vector<std::vector<std::string>> rows{
+      {"memory", "pinning", "size", "pages", "pin", "GB/s", "unpin"}};
   std::set<std::string> seen;
   const auto ms = [](const Metric* time) {
     return time != nullptr && time->value ? fmt::format("{:.2f} ms", *time->value * 1e3) : "-";
   };
   for (const ScenarioResult* point : points_of(report, "copies")) {
-    const FlowResult* flow = only_flow(*point);
+    // Of several at once each waits for the others.
+    const FlowResult* flow = point->flows.size() == 1 ? only_flow(*point) : nullptr;
     const Metric* pin = flow != nullptr ? find_metric(*flow, "pin_time") : nullptr;
     if (pin == nullptr || !pin->value || !(*pin->value > 0)) continue;
     const std::string memory = label_of(*point, "memory");
-    const std::string key = fmt::format("{} {} {}", memory, point->size.value, point->pages);
+    const std::string pinning = label_of(*point, "pinning");
+    const std::string key =
+        fmt::format("{} {} {} {}", memory, pinning, point->size.value, point->pages);
     if (!seen.insert(key).second) continue;
-    rows.push_back({short_memory(memory), compact_text(point->size), point->pages, ms(pin),
+    rows.push_back({short_memory(memory), pinning, compact_text(point->size), point->pages, ms(pin),
                     gb(static_cast<double>(point->size.value) / *pin->value),
                     ms(find_metric(*flow, "unpin_time"))});
   }
-  return rows.size() == 1 ? "" : "Cost of pinning (once each)\n" + aligned(rows, 1) + "\n";
+  return rows.size() == 1 ? ""
+                          : "Cost of pinning (median of three times)\n" + aligned(rows, 2) + "\n";
 }
 
 /// The link in use, as it was during the copies.

@@ -2,10 +2,11 @@
 #include <fmt/format.h>
 
 #include "benchmarks/benchmark.h"
+#include "benchmarks/device_flows.h"
+#include "benchmarks/device_totals.h"
 #include "benchmarks/transfer/options.h"
 #include "benchmarks/transfer/plan.h"
 #include "benchmarks/transfer/table.h"
-#include "benchmarks/transfer/totals.h"
 #include "gpu/machine_gpus.h"
 
 namespace numatlas {
@@ -43,10 +44,10 @@ class Transfer final : public Benchmark {
   }
   std::string main_metric() const override { return "bandwidth"; }
   std::vector<Metric> totals(const ScenarioResult& point, const RunReport& report) const override {
-    return transfer_totals(point, report);
+    return device_totals(point, report);
   }
   std::vector<std::string> warnings(const RunReport& report) const override {
-    return transfer_warnings(report);
+    return device_warnings(report);
   }
   std::vector<std::string> survey_words(const Machine&) const override {
     return {"--skip-too-large"};

@@ -1,11 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "benchmarks/device_totals.h"
 #include "benchmarks/test_plan.h"
 #include "benchmarks/transfer/callers.h"
 #include "benchmarks/transfer/plan.h"
 #include "benchmarks/transfer/table.h"
-#include "benchmarks/transfer/totals.h"
 
 namespace numatlas::testing {
 namespace {
@@ -74,7 +74,7 @@ TEST(TransferPlan, SmallCopiesAreTimedTogetherOnlyWhereTheyAreQueued) {
   Words words = common;
   words.insert(words.end(), {"--measure", "copies", "--size", "4KiB"});
   const auto queued = sure_plan("transfer", words, four_gpus);
-  EXPECT_EQ(queued.at(0).scenario.flows.at(0).kernel.device.copies, 256U);
+  EXPECT_EQ(queued.at(0).scenario.flows.at(0).kernel.device.copies, 1024U);
   words = common;
   words.insert(words.end(), {"--measure", "latency", "--latency-size", "4KiB"});
   const auto alone = sure_plan("transfer", words, four_gpus);
@@ -214,18 +214,18 @@ RunReport report_of(const Steps& a, const Steps& b, double aggregate) {
     point.flows.push_back(flow);
   }
   point.totals = {{"bandwidth_sum", "B/s", aggregate, {}}};
-  for (const Metric& metric : transfer_totals(point, report)) point.totals.push_back(metric);
+  for (const Metric& metric : device_totals(point, report)) point.totals.push_back(metric);
   report.scenarios = {point};
   return report;
 }
 
 TEST(TransferOverlap, WarnsOfCopiesThatTookTurns) {
   const RunReport turns = report_of({{0, 10}, {20, 10}}, {{10, 10}, {30, 10}}, 1e9);
-  EXPECT_THAT(transfer_warnings(turns),
+  EXPECT_THAT(device_warnings(turns),
               ElementsAre(AllOf(HasSubstr("p: the copies took turns"), HasSubstr("2.00 GB/s"),
                                 HasSubstr("1.00 GB/s"), HasSubstr("0 %"))));
   const RunReport together = report_of({{0, 10}, {10, 10}}, {{0, 10}, {10, 10}}, 1.95e9);
-  EXPECT_THAT(transfer_warnings(together), ElementsAre());
+  EXPECT_THAT(device_warnings(together), ElementsAre());
 }
 
 TEST(TransferWarnings, MemoryThatMoved) {
@@ -234,11 +234,40 @@ TEST(TransferWarnings, MemoryThatMoved) {
   flow.source_residency = Residency{};
   flow.source_residency->pages_by_node = {{0, 4}};
   flow.gpu->before_pinning = flow.gpu->after = *flow.source_residency;
-  EXPECT_THAT(transfer_warnings(report), ElementsAre());
+  EXPECT_THAT(device_warnings(report), ElementsAre());
   flow.gpu->after->pages_by_node = {{0, 3}, {1, 1}};
-  EXPECT_THAT(transfer_warnings(report),
+  EXPECT_THAT(device_warnings(report),
               ElementsAre(AllOf(HasSubstr("p, worker 1: its memory moved"),
                                 HasSubstr("at the end 3 on node 0, 1 on node 1"))));
+}
+
+TEST(TransferWarnings, BothDirectionsThatGainNothing) {
+  RunReport report = report_of({{0, 10}}, {{0, 10}}, 1.9e9);
+  ScenarioResult alone = report.scenarios[0];
+  report.scenarios[0].labels = {{"measure", "copies"}, {"direction", "both"}};
+  alone.labels = {{"measure", "copies"}, {"direction", "h2d"}};
+  alone.flows.pop_back();
+  alone.totals = {{"bandwidth_sum", "B/s", 1.0e9, {}}};
+  report.scenarios.push_back(alone);
+  EXPECT_THAT(device_warnings(report), ElementsAre());
+  report.scenarios[1].totals[0].value = 1.8e9;
+  EXPECT_THAT(device_warnings(report), ElementsAre(HasSubstr("hardly more than one alone (1.80")));
+}
+
+TEST(TransferPlan, MemoryOfAGpuIsNoHostsSide) {
+  const std::string grace = NUMATLAS_TEST_DATA "/topologies/grace-gpu-memory.json";
+  for (const std::string& name : names_of(sure_plan("transfer", {"--measure", "copies"}, grace)))
+    EXPECT_THAT(name, Not(HasSubstr("bind:1 "))) << "node 1 is GPU 0's";
+  EXPECT_FALSE(sure_plan("transfer", {"--measure", "copies", "--memory", "bind:1"}, grace).empty());
+}
+
+TEST(TransferPlan, TinyCopiesAreNotWarmedUpForEver) {
+  const Plan plan = sure_plan(
+      "transfer",
+      {"--measure", "latency", "--latency-size", "64B", "--gpus", "0", "--memory", "bind:0"},
+      four_gpus);
+  const Flow& flow = plan.at(0).scenario.flows.at(0);
+  EXPECT_EQ(flow.warm_up.value / flow.region.bytes.value, 1000U);
 }
 
 /// A copy of these GPUs of the recorded machine, each with its link's limit.

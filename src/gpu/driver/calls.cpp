@@ -15,7 +15,6 @@ struct Meaning {
 bool device_is_lost(int code) {
   using namespace driver_code;
   switch (code) {
-    case device_unavailable:
     case ecc:
     case nvlink:
     case illegal_address:
@@ -31,6 +30,12 @@ Meaning meaning_of(const DriverWords& words, int code) {
   if (device_is_lost(code)) return {ErrorKind::io, words.lost_hint};
   switch (code) {
     case out_of_memory: return {ErrorKind::resource, words.memory_hint};
+    case device_unavailable:
+      return {ErrorKind::unavailable,
+              "the GPU is in use by a process that has it for itself, or its compute mode forbids "
+              "it: nvidia-smi -q -d COMPUTE"};
+    case too_many_peers:
+      return {ErrorKind::unavailable, "this GPU has as many peers as it can have"};
     case no_device:
     case not_supported:
     case peer_unsupported: return {ErrorKind::unavailable, "this GPU or its driver cannot do that"};

@@ -61,13 +61,13 @@ namespace driver_code {
 inline constexpr int invalid_value = 1, out_of_memory = 2, stub_library = 34,
                      insufficient_driver = 35, device_unavailable = 46, no_device = 100,
                      invalid_device = 101, no_binary = 209, ecc = 214, peer_unsupported = 217,
-                     invalid_ptx = 218, nvlink = 220, no_jit = 221, ptx_version = 222,
-                     operating_system = 304, not_found = 500, illegal_address = 700,
-                     launch_timeout = 702, peer_already = 704, context_destroyed = 709,
-                     registered_already = 712, not_registered = 713, hardware_stack = 714,
-                     invalid_pc = 718, launch_failed = 719, not_permitted = 800,
-                     not_supported = 801, not_ready = 802, mismatch = 803, compat = 804,
-                     unknown = 999;
+                     too_many_peers = 711, invalid_ptx = 218, nvlink = 220, no_jit = 221,
+                     ptx_version = 222, operating_system = 304, not_found = 500,
+                     illegal_address = 700, launch_timeout = 702, peer_already = 704,
+                     context_destroyed = 709, registered_already = 712, not_registered = 713,
+                     hardware_stack = 714, invalid_pc = 718, launch_failed = 719,
+                     not_permitted = 800, not_supported = 801, not_ready = 802, mismatch = 803,
+                     compat = 804, unknown = 999;
 }  // namespace driver_code
 
 }  // namespace numatlas

@@ -16,6 +16,7 @@ inline constexpr int attribute_can_map_host_memory = 3;
 inline constexpr int attribute_managed_memory = 24;
 inline constexpr unsigned register_portable = 1, register_mapped = 2;
 inline constexpr unsigned malloc_portable = 1, malloc_mapped = 2;
+inline constexpr unsigned malloc_by_policy = 0x20000000;  ///< where the thread's memory policy says
 inline constexpr unsigned managed_attach_global = 1;
 inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned event_default = 0, event_blocking_sync = 1;

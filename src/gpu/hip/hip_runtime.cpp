@@ -82,7 +82,8 @@ Expected<void> HipRuntime::unpin(int device, void* start) {
 
 Expected<void*> HipRuntime::allocate_pinned(int device, Bytes bytes) {
   void* start = nullptr;
-  return call_on(device, api_->host_malloc, &start, bytes.value, malloc_portable | malloc_mapped)
+  return call_on(device, api_->host_malloc, &start, bytes.value,
+                 malloc_portable | malloc_mapped | malloc_by_policy)
       .map([&] { return start; });
 }
 

@@ -24,11 +24,11 @@ std::optional<double> overlap_of(const std::vector<const Steps*>& flows);
 std::optional<double> link_limit(const ScenarioResult& point, const RunReport& report);
 
 /// "event_bandwidth_sum" in B/s: what the GPUs' own clocks add up to, and "copies_overlap", the
-/// least of any host, 0 to 1, of points with several flows of GPUs; "link_part": the aggregate over
-/// the links' limit.
-std::vector<Metric> transfer_totals(const ScenarioResult& point, const RunReport& report);
+/// least of any host, 0 to 1, of points with several copies of GPUs (those that are held to a rate
+/// do not count); "link_part": the aggregate over the links' limit, of points of nothing else.
+std::vector<Metric> device_totals(const ScenarioResult& point, const RunReport& report);
 
 /// Copies that took turns, and memory that left its place between its pinning and the end.
-std::vector<std::string> transfer_warnings(const RunReport& report);
+std::vector<std::string> device_warnings(const RunReport& report);
 
 }  // namespace numatlas

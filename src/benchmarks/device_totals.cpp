@@ -1,4 +1,4 @@
-#include "benchmarks/transfer/totals.h"
+#include "benchmarks/device_totals.h"
 
 #include <algorithm>
 #include <limits>
@@ -74,15 +74,18 @@ std::optional<double> link_limit(const ScenarioResult& point, const RunReport& r
   return limit > 0 ? std::optional(limit) : std::nullopt;
 }
 
-std::vector<Metric> transfer_totals(const ScenarioResult& point, const RunReport& report) {
+std::vector<Metric> device_totals(const ScenarioResult& point, const RunReport& report) {
   std::vector<Metric> totals;
   double events = 0;
+  bool others = false;
   std::map<int, std::vector<const Steps*>> hosts;
   for (const FlowResult& flow : point.flows) {
-    if (!flow.gpu || flow.gpu->direction.empty()) return {};
     const Metric* rate = find_metric(flow, "event_bandwidth");
-    if (rate != nullptr) events += rate->value.value_or(0);
-    if (rate != nullptr) hosts[host_of(report, flow)].push_back(&flow.gpu->steps);
+    others = others || !flow.gpu || flow.rate;
+    // Who is held to a rate is not busy all the time, and has no share of the link to be told.
+    if (!flow.gpu || flow.rate || rate == nullptr || !rate->value) continue;
+    events += *rate->value;
+    hosts[host_of(report, flow)].push_back(&flow.gpu->steps);
   }
   std::optional<double> least;
   for (const auto& [host, flows] : hosts) {
@@ -94,7 +97,7 @@ std::vector<Metric> transfer_totals(const ScenarioResult& point, const RunReport
               {"copies_overlap", "1", least, std::nullopt}};
   }
   const Metric* sum = find_total(point, "bandwidth_sum");
-  const auto limit = link_limit(point, report);
+  const auto limit = others ? std::nullopt : link_limit(point, report);
   if (sum != nullptr && sum->value && limit)
     totals.push_back({"link_part", "1", *sum->value / *limit, std::nullopt});
   return totals;
@@ -107,16 +110,45 @@ void warn_of_turns(const ScenarioResult& point, std::vector<std::string>& warnin
   constexpr double least_overlap = 0.5;
   // What the GPUs' clocks may add up to more than the wall clock before somebody waited.
   constexpr double most_more = 1.25;
+  // Among a CPU's bytes the copies' are not to be told.
+  const bool only_gpus = std::all_of(point.flows.begin(), point.flows.end(),
+                                     [](const FlowResult& flow) { return flow.gpu.has_value(); });
   const Metric* overlap = find_total(point, "copies_overlap");
   const Metric* events = find_total(point, "event_bandwidth_sum");
   const Metric* sum = find_total(point, "bandwidth_sum");
-  if (overlap == nullptr || events == nullptr || sum == nullptr || !sum->value) return;
+  if (!only_gpus || overlap == nullptr || events == nullptr || sum == nullptr || !sum->value)
+    return;
   if (*overlap->value >= least_overlap && *events->value <= most_more * *sum->value) return;
   warnings.push_back(fmt::format(
       "{}: the copies took turns (all were under way in {:.0f} % of the time in which any was): "
       "by the GPUs' clocks they add up to {:.2f} GB/s, but all bytes over the common time are "
       "{:.2f} GB/s",
       point.name, *overlap->value * 100, *events->value * 1e-9, *sum->value * 1e-9));
+}
+
+/// Both directions against the faster one of them alone: a driver may count as under way what
+/// waits for a copy engine, and then the events show nothing.
+void warn_of_no_gain(const ScenarioResult& both, const RunReport& report,
+                     std::vector<std::string>& warnings) {
+  constexpr double least_gain = 1.15;
+  const Metric* sum = find_total(both, "bandwidth_sum");
+  if (label_of(both, "direction") != "both" || sum == nullptr || !sum->value) return;
+  const auto alike = [&](const ScenarioResult& point) {
+    for (const char* label : {"measure", "gpus", "memory", "pinning"}) {
+      if (label_of(point, label) != label_of(both, label)) return false;
+    }
+    return point.size == both.size && point.pages == both.pages && &point != &both;
+  };
+  double alone = 0;
+  for (const ScenarioResult& point : report.scenarios) {
+    const Metric* its = alike(point) ? find_total(point, "bandwidth_sum") : nullptr;
+    if (its != nullptr) alone = std::max(alone, its->value.value_or(0));
+  }
+  if (!(alone > 0) || *sum->value >= least_gain * alone) return;
+  warnings.push_back(fmt::format(
+      "{}: both directions together pass {:.2f} GB/s, hardly more than one alone ({:.2f} GB/s): "
+      "they took turns, or something on the way takes no more",
+      both.name, *sum->value * 1e-9, alone * 1e-9));
 }
 
 std::string pages_text(const Residency& seen) {
@@ -144,10 +176,11 @@ void warn_of_moves(const ScenarioResult& point, std::vector<std::string>& warnin
 
 }  // namespace
 
-std::vector<std::string> transfer_warnings(const RunReport& report) {
+std::vector<std::string> device_warnings(const RunReport& report) {
   std::vector<std::string> warnings;
   for (const ScenarioResult& point : report.scenarios) {
     warn_of_turns(point, warnings);
+    warn_of_no_gain(point, report, warnings);
     warn_of_moves(point, warnings);
   }
   return warnings;
