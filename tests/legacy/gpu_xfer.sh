@@ -143,6 +143,7 @@ END
     for signal in 15 2 9; do
       echo 5 >"weights/node$node"
       rm -f weights/state
+      : >rows # those of the signal before must not be seen here
       "$bin/numa_gpu_xfer_sweep" --ngpus 1 --nodes "$node" --weights 3 --sizes 1,2,64 \
         --iterations 100 --kernel-weights -q >rows 2>err </dev/null &
       pid=$!
