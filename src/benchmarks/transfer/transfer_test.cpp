@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "benchmarks/device_flows.h"
 #include "benchmarks/device_totals.h"
 #include "benchmarks/test_plan.h"
 #include "benchmarks/transfer/callers.h"
