@@ -77,18 +77,23 @@ case $case in
     ends_with 3
     prints ''
     warns_once '^numa_gpu_xfer_sweep: error: no GPU can be used: cuInit: .*there is no GPU' ;;
-  fails) # the third registration is that of the second row
+  fails) # one row, and the others go on
     bench 3 4096 1 R 1
     ends_with 3
     warns_once 'error: --ngpus: there is no GPU 2, only 0, 1$'
-    set_fake FAIL=cuMemHostRegister:3:800
-    sweep --ngpus 1 --nodes "$node" --sizes 4KiB,8KiB,16KiB --iterations 3
-    [ "$status" -ne 0 ] || fail 'exit code is 0'
+    set_fake MEMORY=4194304 # of the GPU
+    sweep --ngpus 1 --nodes "$node" --sizes 4KiB,64,16KiB --iterations 3
+    ends_with 5
     lines 4
     says "^1,\"$node\",4096,$row_end"
-    says "^1,\"$node\",8192,\"?failed: .*,failed,\"?failed: .*,failed\$"
+    says "^1,\"$node\",67108864,\"?failed: .*,failed,\"?failed: .*,failed\$"
     says "^1,\"$node\",16384,$row_end"
-    warns_once '^numa_gpu_xfer_sweep: error: 1 of 3 rows failed; the first: ' ;;
+    warns_once '^numa_gpu_xfer_sweep: error: 1 of 3 rows failed; the first: '
+    set_fake FAIL=cuMemHostRegister:1:800
+    sweep --ngpus 1 --nodes "$node" --sizes 4KiB,8KiB --iterations 3
+    ends_with 4
+    says "^1,\"$node\",4096,\"?failed: cuMemHostRegister: .*,failed\$"
+    says "^1,\"$node\",8192,$row_end" ;;
   wrong-data)
     set_fake CORRUPT=1
     bench 1 65536 3 R,W 1
