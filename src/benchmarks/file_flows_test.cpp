@@ -112,9 +112,9 @@ TEST_F(FileFlows, CopiesOfGpusAreFilledInAsTransferHasThem) {
   EXPECT_EQ(in.source->placement.text(), "bind:1");
   EXPECT_EQ(in.source->bytes, Bytes{64 * kib});
   EXPECT_EQ(in.source->pages, PageKind::thp);
-  EXPECT_EQ(in.kernel.device, (DeviceWork{3, Pinning::pinned, 0, 16, Bytes{64 * kib}}));
+  EXPECT_EQ(in.kernel.device, (DeviceWork{3, Pinning::pinned, 0, 64, Bytes{64 * kib}}));
   EXPECT_EQ(in.kernel.chain.seed, 2u);
-  EXPECT_EQ(in.warm_up, Bytes{4 * mib});
+  EXPECT_EQ(in.warm_up, Bytes{1 * mib});
   const Flow& out = made->flows[1];
   EXPECT_EQ(out.region.placement.text(), "bind:0");
   EXPECT_EQ(out.region.pages, PageKind::base);

@@ -26,9 +26,12 @@ inline Expected<Prepared> prepare(const std::string& command, Words words, const
   words.push_back("--dry-run");
   auto run = parse_run(command, words);
   if (!run) return fail(run.error());
-  const auto placed = run->benchmark->workers(run->options, machine, TaskContext{});
+  Machine complete = machine;
+  if (auto done = run->benchmark->complete(run->options, complete); !done)
+    return fail(done.error());
+  const auto placed = run->benchmark->workers(run->options, complete, TaskContext{});
   if (!placed) return fail(placed.error());
-  Prepared prepared{*std::move(run), {}, {machine}};
+  Prepared prepared{*std::move(run), {}, {complete}};
   prepared.layout.hosts = {"alpha"};
   for (const WorkerPlacement& place : *placed) prepared.layout.workers.push_back({0, 0, place});
   return prepared;

@@ -85,7 +85,7 @@ struct Trace {
   std::optional<double> overlap;       ///< part of its window in which all flows of its host ran
   /// From when every flow of the host was running to this one's end; on this host's clock.
   std::int64_t together_start_ns = 0, together_end_ns = 0;
-  std::optional<Error> wrong;  ///< what the kernel found when it checked its output
+  std::optional<Error> wrong;              ///< what the kernel found when it checked its output
   std::uint64_t involuntary_switches = 0;  ///< times it lost its CPU while recording
   std::optional<CpuId> cpu_before, cpu_after;
   Residency residency;

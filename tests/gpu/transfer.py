@@ -128,7 +128,8 @@ def case_figures(trial: Trial) -> None:
 
 def case_order(trial: Trial) -> None:
     gpus = Gpus(trial)
-    gpus.run("--measure", "copies", "--gpus", "0", "--size", "1", "--memory", "bind:0").ends_with(0)
+    # Of this size a step is one copy.
+    gpus.run("--measure", "copies", "--gpus", "0", "--size", "4", "--memory", "bind:0").ends_with(0)
     calls = gpus.calls()
     seen = Counter(calls)
     for made, undone in (("cuMemHostRegister", "cuMemHostUnregister"), ("cuMemAlloc", "cuMemFree"),
