@@ -1,4 +1,6 @@
 // Devices, contexts, memory of both sides.
+#include <sys/mman.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -56,6 +58,31 @@ std::string size_text(std::size_t bytes) {
 }
 
 constexpr std::size_t alignment = 512;  // as the real driver's allocations
+
+/// Sizes of what was mapped: memory of the host, whose pages have to be fresh ones, as a policy may
+/// be in force that says where.
+std::mutex mapped_mutex;
+std::map<void*, std::size_t>& mapped() {
+  static std::map<void*, std::size_t> sizes;
+  return sizes;
+}
+
+void* new_host_memory(std::size_t bytes, bool with_pages) {
+  void* const start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | (with_pages ? MAP_POPULATE : 0), -1, 0);
+  if (start == MAP_FAILED) return nullptr;
+  const std::lock_guard lock(mapped_mutex);
+  mapped()[start] = bytes;
+  return start;
+}
+
+void free_memory(void* start) {
+  const std::lock_guard lock(mapped_mutex);
+  const auto found = mapped().find(start);
+  if (found == mapped().end()) return std::free(start);
+  munmap(start, found->second);
+  mapped().erase(found);
+}
 
 void* new_memory(std::size_t bytes) {
   return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
@@ -136,29 +163,32 @@ FAKE_CUDA cuMemHostAlloc(void** start, std::size_t bytes, unsigned flags) {
   const std::string text = size_text(bytes) + " flags=" + std::to_string(flags);
   if (const int code = fake::begin("cuMemHostAlloc", text, true)) return code;
   if (bytes == 0) return fake::invalid_value;
-  *start = new_memory(bytes);
+  *start = new_host_memory(bytes, true);
   return *start == nullptr ? fake::out_of_memory : fake::pinned().add(*start, bytes);
 }
 FAKE_CUDA cuMemFreeHost(void* start) {
   if (const int code = fake::begin("cuMemFreeHost", "", true)) return code;
   for (auto& device : fake::devices()) device->drain();
   if (fake::pinned().remove(start) != 0) return fake::invalid_value;
-  std::free(start);
+  free_memory(start);
   return 0;
 }
 
-FAKE_CUDA cuMemAlloc_v2(Address* address, std::size_t bytes) {
-  if (const int code = fake::begin("cuMemAlloc", size_text(bytes), true)) return code;
+int fake::allocate(Address* address, std::size_t bytes, bool managed) {
   if (bytes == 0) return fake::invalid_value;
   Device& device = *fake::current();
   const std::lock_guard lock(device.mutex);
   if (bytes > fake::settings().memory - device.used) return fake::out_of_memory;
-  void* const memory = new_memory(bytes);
+  void* const memory = managed ? new_host_memory(bytes, false) : new_memory(bytes);
   if (memory == nullptr) return fake::out_of_memory;
   *address = reinterpret_cast<std::uintptr_t>(memory);
   device.memory[*address] = bytes;
   device.used += bytes;
   return 0;
+}
+FAKE_CUDA cuMemAlloc_v2(Address* address, std::size_t bytes) {
+  if (const int code = fake::begin("cuMemAlloc", size_text(bytes), true)) return code;
+  return fake::allocate(address, bytes, false);
 }
 FAKE_CUDA cuMemFree_v2(Address address) {
   if (const int code = fake::begin("cuMemFree", size_text(0), true)) return code;
@@ -169,6 +199,6 @@ FAKE_CUDA cuMemFree_v2(Address address) {
   if (found == device.memory.end()) return fake::invalid_value;
   device.used -= found->second;
   device.memory.erase(found);
-  std::free(reinterpret_cast<void*>(address));
+  free_memory(reinterpret_cast<void*>(address));
   return 0;
 }

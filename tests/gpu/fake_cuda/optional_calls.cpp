@@ -10,8 +10,6 @@ using fake::Function;
 using fake::Operation;
 using fake::Stream;
 
-extern "C" __attribute__((visibility("default"))) int cuMemAlloc_v2(Address*, std::size_t);
-
 FAKE_CUDA cuMemHostGetDevicePointer_v2(Address* address, void* start, unsigned) {
   if (const int code = fake::begin("cuMemHostGetDevicePointer", "", true)) return code;
   if (!fake::pinned().holds(start, 1)) return fake::invalid_value;
@@ -23,7 +21,7 @@ FAKE_CUDA cuMemAllocManaged(Address* address, std::size_t bytes, unsigned) {
   if (const int code = fake::begin("cuMemAllocManaged", "bytes=" + std::to_string(bytes), true)) {
     return code;
   }
-  return cuMemAlloc_v2(address, bytes);
+  return fake::allocate(address, bytes, true);
 }
 
 FAKE_CUDA cuMemcpyPeerAsync(Address to, void* to_context, Address from, void* from_context,
