@@ -40,6 +40,16 @@ std::vector<double> step_times(const Trace& trace, std::uint64_t parts) {
   return times;
 }
 
+/// Rates of equal parts of the time together: each has many samples, late ones with early ones.
+std::optional<Summary> stretch_rates(const Flow& flow, const Trace& trace) {
+  constexpr std::size_t parts = 20;
+  std::vector<double> rates = steps_by_stretch(trace, parts);
+  const double seconds =
+      static_cast<double>(trace.together_end_ns - trace.together_start_ns) * 1e-9 / parts;
+  for (double& rate : rates) rate *= bytes_a_step(flow) / seconds;
+  return summarize(rates);
+}
+
 /// Of a GPU's copies: the time of one, the rate that it stands for, and what pinning took.
 std::vector<Metric> copy_metrics(const Flow& flow, const Trace& trace) {
   const DeviceWork& work = flow.kernel.device;
@@ -122,6 +132,10 @@ std::vector<Metric> metrics_of(const Flow& flow, const Trace& trace) {
   if (flow.kernel.name == device_copy) {
     // Its thread hears of several steps at once now and then: the mean is what passed.
     const auto mean = summary ? std::optional<double>(summary->mean) : std::nullopt;
+    if (auto by_stretch = stretch_rates(flow, trace)) {
+      by_stretch->mean = *mean;
+      summary = std::move(by_stretch);
+    }
     std::vector<Metric> metrics{{"bandwidth", "B/s", mean, summary}};
     for (Metric& metric : copy_metrics(flow, trace)) metrics.push_back(std::move(metric));
     return metrics;

@@ -220,6 +220,10 @@ Expected<void> Run::run_one(Engine& engine, std::size_t index) {
     const bool cannot = error.kind == ErrorKind::resource || error.kind == ErrorKind::unavailable ||
                         (planned.optional && error.kind == ErrorKind::permission);
     if (!cannot) {
+      // Drivers of GPUs do not know what they were asked for.
+      if (error.kind == ErrorKind::io) {
+        traces = fail(error.kind, scenario.name + ": " + error.message, error.hint);
+      }
       const bool cut = error.kind == ErrorKind::interrupted || error.kind == ErrorKind::peer;
       add(planned, cut ? Status::incomplete : Status::failed, error.message, {});
       return fail(error);
@@ -256,6 +260,8 @@ Expected<void> Run::run_one(Engine& engine, std::size_t index) {
       *std::move(flows));
   progress_.end(planned.scenario, stopped ? "interrupted" : "done");
   if (stopped) return fail(ErrorKind::interrupted, "interrupted");
+  // A device that is lost does no more for this process, and may leave its memory pinned.
+  if (wrong_ && wrong_->kind == ErrorKind::io) return fail(*wrong_);
   return {};
 }
 

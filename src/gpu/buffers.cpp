@@ -90,7 +90,8 @@ Expected<std::unique_ptr<Buffer>> allocate_on_gpu(const Region& region, int gpu)
   Error error = address.error();
   if (error.kind == ErrorKind::resource) {
     error.message =
-        fmt::format("--size: {} on GPU {}: {}", to_rounded_text(region.bytes), gpu, error.message);
+        fmt::format("--size: {} on GPU {}, which has {}: {}", to_rounded_text(region.bytes), gpu,
+                    to_rounded_text(device->info().memory), error.message);
     error.hint = "ask for less; somebody else may use its memory";
   }
   return fail(std::move(error));

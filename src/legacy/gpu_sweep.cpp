@@ -170,7 +170,7 @@ class Sweep {
   Expected<void> print(const SweepRow& row, const GpuXfer& asked, const RunReport& report,
                        const std::optional<Error>& problem);
   void say_notes(const RunReport& report, const GpuXfer& asked);
-  Expected<void> save() const;
+  Expected<void> save(const std::string& incomplete) const;
 
   const SweepOptions& options_;
   std::vector<SweepRow> rows_;
@@ -240,7 +240,7 @@ Expected<void> Sweep::operator()(Comm& comm) {
     if (!done) break;
   }
   const auto back = put_weights_back();
-  const auto saved = save();
+  const auto saved = save(done ? "" : done.error().message);
   if (!done) return done;
   if (!back) return back;
   if (!saved || !first_failure_) return saved;
@@ -317,9 +317,14 @@ void Sweep::say_notes(const RunReport& report, const GpuXfer& asked) {
   if (!text.empty()) say(in_its_words(text, sweep_wording));
 }
 
-Expected<void> Sweep::save() const {
+Expected<void> Sweep::save(const std::string& incomplete) const {
   if (options_.json.empty()) return {};
-  const nlohmann::json all{{"program", sweep_name}, {"version", version}, {"rows", reports_}};
+  const nlohmann::json all{{"program", sweep_name},
+                           {"version", version},
+                           {"complete", incomplete.empty()},
+                           {"incomplete_reason", incomplete.empty() ? nlohmann::json(nullptr)
+                                                                    : nlohmann::json(incomplete)},
+                           {"rows", reports_}};
   // As reports are written: what is no UTF-8 in a file's name is replaced.
   return write_whole(options_.json,
                      all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",

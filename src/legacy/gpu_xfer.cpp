@@ -21,6 +21,7 @@ const Wording gpu_wording{
     {"ask for less with --size, or for fewer workers with --cpus", "ask for less"},
     {": ask for more with --threads", ""},
     {"needs --gpus all", "needs --gpus all"},  // a container's
+    {"(--gpus all)", "(--gpus all)"},
     {"--gpus", "--ngpus"},
     {"--size", "--benchmark_bytes"}};
 

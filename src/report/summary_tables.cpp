@@ -251,7 +251,7 @@ std::string notes_text(const RunReport& report) {
     std::optional<double> widest;
     for (const FlowResult& flow : scenario.flows) {
       // A load has no figure, and perhaps no memory of its own.
-      if (flow.load) continue;
+      if (flow.load || flow.wrong) continue;
       const bool between_gpus = flow.gpu && flow.gpu->direction == "p2p";
       if (!between_gpus) observed[scenario.pages].insert(observed_memory(flow).page_text());
       ++measured;

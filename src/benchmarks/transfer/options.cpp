@@ -16,7 +16,7 @@ CLI::Option* text_option(CLI::App& app, const char* name, std::string& value, co
 
 Expected<std::vector<Bytes>> sizes_of(const std::string& text, const char* option) {
   auto sizes = parse_sizes(text);
-  if (!sizes) return fail(renamed(sizes.error(), option, "--size"));
+  if (!sizes) return fail(renamed(sizes.error(), "--size", option));
   for (Bytes size : *sizes) {
     if (size.value % 16 == 0) continue;
     return fail(ErrorKind::usage,
@@ -112,6 +112,13 @@ Expected<TransferOptions> TransferWords::parse() const {
   options.latency_sizes = *std::move(small);
   auto chased = sizes_of(chase_size_, "--chase-size");
   if (!chased) return fail(chased.error());
+  for (Bytes size : *chased) {
+    constexpr std::uint64_t two_lines = 128;
+    if (size.value >= two_lines) continue;
+    return fail(ErrorKind::usage, fmt::format("--chase-size: {} has no two lines of 64 bytes to "
+                                              "go from one to the other",
+                                              to_text(size)));
+  }
   options.chase_sizes = *std::move(chased);
   return options;
 }

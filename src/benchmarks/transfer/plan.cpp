@@ -1,6 +1,7 @@
 #include "benchmarks/transfer/plan.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -43,6 +44,12 @@ Expected<void> TransferPlan::find_gpus() {
 /// The placement asked for; else each node with memory.
 Expected<void> TransferPlan::find_memories() {
   const auto& asked = input_.options.placement.memory;
+  // What numactl asked for, as every command takes it.
+  const MemoryPlacement& inherited = input_.layout.workers.front().placement.memory;
+  if (!asked && inherited.mode == MemoryMode::inherit) {
+    memories_ = {inherited};
+    return {};
+  }
   if (!asked) {
     // Memory of a GPU that is a node is the host's as well, but a copy there crosses no link.
     NodeSet of_gpus;
@@ -293,7 +300,19 @@ Expected<std::vector<PlannedScenario>> TransferPlan::make() {
                             gpus_.size() == 1 ? "is only GPU" : "are only GPUs", list_of(gpus_)));
   }
   add_all(usual_copy);
-  if (options_.sizes.empty()) add_all(size_with_room(input_, usual_copy, plan_));
+  if (options_.sizes.empty()) {
+    Bytes size = size_with_room(input_, usual_copy, plan_);
+    for (const Machine& machine : input_.machines) {
+      for (int index : gpus_) {
+        const Gpu* gpu = find_gpu(machine, index);
+        if (gpu == nullptr || !gpu->memory) continue;
+        // Both directions have memory there, and so may others.
+        const std::uint64_t part = std::bit_floor(std::max(mib, gpu->memory->value / 8));
+        size = std::min(size, Bytes{part});
+      }
+    }
+    add_all(size);
+  }
   return std::move(plan_);
 }
 

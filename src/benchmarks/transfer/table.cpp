@@ -125,6 +125,7 @@ std::string best_text(const Points& points) {
   const std::string of_size = sizes.size() > 1 ? " at " + compact_text(largest) : "";
   std::string text;
   for (const std::string& gpu : values_of(points, "gpus")) {
+    const char* const several = gpu.find(',') == std::string::npos ? "" : "s";
     std::vector<const ScenarioResult*> ranked;
     for (const ScenarioResult* point : points) {
       if (label_of(*point, "gpus") == gpu && point->size == largest && rate_of(*point) != nullptr)
@@ -141,12 +142,12 @@ std::string best_text(const Points& points) {
     const auto name = [](const ScenarioResult* point) {
       return short_memory(label_of(*point, "memory"));
     };
-    text +=
-        apart ? fmt::format("  best for GPU {}{}: {}, {:.1f} % over {}\n", gpu, of_size,
-                            name(ranked[0]), (rate(ranked[0]) / rate(ranked[1]) - 1) * 100,
-                            name(ranked[1]))
-              : fmt::format("  best for GPU {}{}: {} and {} are the same within their intervals\n",
-                            gpu, of_size, name(ranked[0]), name(ranked[1]));
+    text += apart ? fmt::format("  best for GPU{} {}{}: {}, {:.1f} % over {}\n", several, gpu,
+                                of_size, name(ranked[0]),
+                                (rate(ranked[0]) / rate(ranked[1]) - 1) * 100, name(ranked[1]))
+                  : fmt::format(
+                        "  best for GPU{} {}{}: {} and {} are the same within their intervals\n",
+                        several, gpu, of_size, name(ranked[0]), name(ranked[1]));
   }
   return text;
 }

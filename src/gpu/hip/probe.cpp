@@ -5,6 +5,13 @@
 
 #include "gpu/hip/hip_runtime.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+// AMD's library keeps some memory of each thread that ends. Only builds for the address sanitizer
+// have this, which it asks for by name.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() { return "leak:libamdhip64\n"; }
+#endif
+
 namespace numatlas {
 namespace {
 
