@@ -48,23 +48,6 @@ std::string direction_of(const Flow& flow) {
   return from_gpu && to_gpu ? "p2p" : to_gpu ? "h2d" : "d2h";
 }
 
-const Gpu* find_gpu(const Machine& machine, int index) {
-  for (const Gpu& gpu : machine.gpus) {
-    if (gpu.index == index) return &gpu;
-  }
-  return nullptr;
-}
-
-std::set<int> usable_gpus(const std::vector<Machine>& machines) {
-  std::set<int> found;
-  for (const Machine& machine : machines) {
-    for (const Gpu& gpu : machine.gpus) {
-      if (gpu.index) found.insert(*gpu.index);
-    }
-  }
-  return found;
-}
-
 Error no_such_gpu(int gpu, const std::set<int>& there) {
   return {ErrorKind::unavailable,
           fmt::format("there is no GPU {}, only {}", gpu, fmt::join(there, ", ")),

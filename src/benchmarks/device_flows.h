@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/scenario.h"
-#include "machine/machine.h"
+#include "gpu/machine_gpus.h"
 
 namespace numatlas {
 
@@ -21,10 +21,6 @@ Bytes device_warm_up(const Flow& flow);
 /// "h2d", "d2h", "p2p" of a GPU's copy; "" of any other flow.
 std::string direction_of(const Flow& flow);
 
-/// GPU number `index` of a machine; nullptr where it has none.
-const Gpu* find_gpu(const Machine& machine, int index);
-/// The GPUs that can be used on some of these machines, ascending.
-std::set<int> usable_gpus(const std::vector<Machine>& machines);
 /// Error (unavailable): there is no such GPU. Names no option.
 Error no_such_gpu(int gpu, const std::set<int>& there);
 

@@ -132,7 +132,8 @@ std::vector<Metric> metrics_of(const Flow& flow, const Trace& trace) {
   if (flow.kernel.name == device_copy) {
     // Its thread hears of several steps at once now and then: the mean is what passed.
     const auto mean = summary ? std::optional<double>(summary->mean) : std::nullopt;
-    if (auto by_stretch = stretch_rates(flow, trace)) {
+    // What failed has no samples, and its stretches say nothing.
+    if (auto by_stretch = stretch_rates(flow, trace); by_stretch && mean) {
       by_stretch->mean = *mean;
       summary = std::move(by_stretch);
     }

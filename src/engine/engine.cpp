@@ -1,5 +1,4 @@
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -15,6 +14,7 @@
 #include "engine/real_engine.h"
 #include "engine/sharing.h"
 #include "gpu/buffers.h"
+#include "memory/touch.h"
 
 namespace numatlas {
 
@@ -26,14 +26,6 @@ std::uint64_t involuntary_switches() {
 namespace {
 
 double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
-
-/// Writes a word of every page, so that it is there. Pages that are larger are touched more often
-/// than need be.
-void touch_pages(const Buffer& buffer) {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  for (std::size_t at = 0; at < buffer.bytes() && !stop_requested(); at += page)
-    reinterpret_cast<volatile char*>(buffer.data())[at] = 0;
-}
 
 /// What is cut short by a stop is not looked at: that takes as long as a pass.
 void note_wrong(Job& job) {
@@ -233,8 +225,8 @@ Expected<void> RealEngine::allocate_memory(const Flow& flow, Job& job) {
   }
   // Else the kernel touches it, as it writes what it needs.
   if (flow.first_touch) {
-    touch_pages(*job.buffer);
-    if (job.source) touch_pages(*job.source);
+    touch_pages(job.buffer->data(), job.buffer->bytes());
+    if (job.source) touch_pages(job.source->data(), job.source->bytes());
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gpu/buffers.h"
+#include "gpu/machine_gpus.h"
 #include "machine/pci_link.h"
 
 namespace numatlas {
@@ -18,13 +19,6 @@ constexpr double remote_part = 0.75, both_part = 0.85;
 constexpr double queued_ns = 1'500, waited_ns = 8'000;
 constexpr double load_ns = 800, remote_load_ns = 250, warm_gain_ns = 60;
 constexpr double pin_rate = 8.0, unpin_rate = 40.0;  // bytes a nanosecond
-
-const Gpu* gpu_of_flow(const Machine& machine, const Flow& flow) {
-  for (const Gpu& gpu : machine.gpus) {
-    if (gpu.index == flow.kernel.device.gpu) return &gpu;
-  }
-  return nullptr;
-}
 
 double part_of(Pinning pinning) {
   switch (pinning) {
@@ -48,7 +42,7 @@ double remote_pages(const Gpu* gpu, const Residency& host) {
 double null_gpu_step_ns(const Machine& machine, const Scenario& scenario, const Flow& flow,
                         const Residency& host) {
   const DeviceWork& work = flow.kernel.device;
-  const Gpu* gpu = gpu_of_flow(machine, flow);
+  const Gpu* gpu = find_gpu(machine, flow.kernel.device.gpu);
   const double remote = remote_pages(gpu, host);
   if (flow.kernel.name == device_chase) {
     const double gain = work.caches == HostCaches::warm ? warm_gain_ns : 0;
@@ -85,7 +79,7 @@ DeviceReport null_gpu_report(const Machine& machine, const Flow& flow, const Tra
     report.pin_seconds = {bytes / pin_rate * 1e-9};
     report.unpin_seconds = {bytes / unpin_rate * 1e-9};
   }
-  const Gpu* gpu = gpu_of_flow(machine, flow);
+  const Gpu* gpu = find_gpu(machine, flow.kernel.device.gpu);
   if (gpu != nullptr && !gpu->path.empty()) {
     report.link = gpu->path.front().link;
     report.link->speed = report.link->max_speed;

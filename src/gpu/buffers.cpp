@@ -1,12 +1,10 @@
 #include "gpu/buffers.h"
 
-#include <unistd.h>
-
 #include <charconv>
 
 #include <fmt/format.h>
 
-#include "base/signals.h"
+#include "memory/touch.h"
 #include "placement/kernel_calls.h"
 #include "placement/memory_source.h"
 
@@ -118,9 +116,7 @@ Expected<std::unique_ptr<Buffer>> allocate_by_driver(const Region& region, const
                              : device->runtime->allocate_pinned(device->device, region.bytes);
   if (!start) return fail(start.error());
   // Managed memory gets its pages when it is touched: while the policy holds.
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  for (std::size_t at = 0; managed && at < region.bytes.value && !stop_requested(); at += page)
-    static_cast<volatile char*>(*start)[at] = 0;
+  if (managed) touch_pages(static_cast<std::byte*>(*start), region.bytes.value);
   return std::make_unique<DriverBuffer>(*device, *start, region.bytes, managed, *policy.outcome());
 }
 

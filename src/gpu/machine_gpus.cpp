@@ -52,4 +52,21 @@ Expected<void> add_devices(Machine& machine, bool live) {
   return fail(find_device(0).error());
 }
 
+const Gpu* find_gpu(const Machine& machine, int index) {
+  for (const Gpu& gpu : machine.gpus) {
+    if (gpu.index == index) return &gpu;
+  }
+  return nullptr;
+}
+
+std::set<int> usable_gpus(const std::vector<Machine>& machines) {
+  std::set<int> found;
+  for (const Machine& machine : machines) {
+    for (const Gpu& gpu : machine.gpus) {
+      if (gpu.index) found.insert(*gpu.index);
+    }
+  }
+  return found;
+}
+
 }  // namespace numatlas

@@ -8,13 +8,12 @@ import re
 import signal
 import statistics
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "stream"))
-from harness import Failed, Run, Skipped, Trial, equal, near, true  # noqa: E402
+from harness import Failed, Run, Trial, carry_out, equal, near, true  # noqa: E402
 
 FAKES = Path(sys.argv[3])
 # Far below what any machine copies, so that copies of this kind really are under way for a while.
@@ -185,6 +184,9 @@ def case_wrong_data(trial: Trial) -> None:
         for point, flow in flows(gpus.points()):
             equal((point["status"], flow["samples"]), ("failed", []), point["name"])
             true(flow["wrong"], "what is wrong")
+            for m in flow["metrics"]:
+                if not m["name"].endswith("pin_time"):
+                    equal((m["value"], m["summary"]), (None, None), f"{point['name']}: {m['name']}")
 
 
 def case_lost(trial: Trial) -> None:
@@ -286,20 +288,6 @@ def case_ranks(trial: Trial) -> None:
     true(len({worker["rank"] for worker in workers}) == 2, "two ranks")
 
 
-def main() -> None:
-    name, numatlas, _, *launcher = sys.argv[1:]
-    with tempfile.TemporaryDirectory() as folder:
-        trial = Trial(numatlas, launcher, Path(folder))
-        try:
-            globals()[f"case_{name}"](trial)
-        except Failed as failed:
-            sys.exit(f"FAILED: {failed}")
-        except Skipped as skipped:
-            print(f"skipped: {skipped}")
-            sys.exit(77)
-        finally:
-            trial.clean_up()
-
-
 if __name__ == "__main__":
-    main()
+    name, numatlas, _, *launcher = sys.argv[1:]
+    carry_out(globals()[f"case_{name}"], numatlas, launcher)

@@ -7,6 +7,8 @@ import os
 import re
 import signal
 import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -182,3 +184,18 @@ class Trial:
             if one.process.poll() is None:
                 one.process.kill()
                 one.process.wait()
+
+
+def carry_out(case: Callable[[Trial], None], numatlas: str, launcher: list[str]) -> None:
+    """One case in a folder of its own. Ends the program: 1 with what failed, 77 where it was skipped."""
+    with tempfile.TemporaryDirectory() as folder:
+        trial = Trial(numatlas, launcher, Path(folder))
+        try:
+            case(trial)
+        except Failed as failed:
+            sys.exit(f"FAILED: {failed}")
+        except Skipped as skipped:
+            print(f"skipped: {skipped}")
+            sys.exit(77)
+        finally:
+            trial.clean_up()

@@ -71,14 +71,14 @@ const Metric* rate_of(const ScenarioResult& point) {
   return sum != nullptr && sum->value ? sum : nullptr;
 }
 
-std::string copy_cell(const RunReport& report, const ScenarioResult& point) {
+std::string copy_cell(const ScenarioResult& point) {
   if (point.status == Status::failed) return "failed";
   const Metric* rate = rate_of(point);
   if (rate == nullptr) return "-";
   const auto width = half_width_of_sum(*rate);
-  const auto limit = link_limit(point, report);
+  const Metric* part = find_total(point, "link_part");
   return gb(rate->value) + (width ? fmt::format(" +-{:.1f}%", *width * 100) : "") +
-         (limit ? fmt::format(" {:3.0f}%", *rate->value / *limit * 100) : "");
+         (part != nullptr ? fmt::format(" {:3.0f}%", *part->value * 100) : "");
 }
 
 const FlowResult* only_flow(const ScenarioResult& point) {
@@ -159,7 +159,6 @@ std::string direction_text(const std::string& direction) {
 }
 
 std::string copies_text(const RunReport& report) {
-  const auto cell = [&](const ScenarioResult& point) { return copy_cell(report, point); };
   std::string text;
   for (const auto& [key, points] :
        tables_of(points_of(report, "copies"), {"direction", "pinning"})) {
@@ -167,7 +166,7 @@ std::string copies_text(const RunReport& report) {
     text += fmt::format("Copies in GB/s, {} ({}, {} pages)\n",
                         direction_text(label_of(any, "direction")), label_of(any, "pinning"),
                         any.pages) +
-            by_memory_and_gpu(points, cell) + best_text(points) + "\n";
+            by_memory_and_gpu(points, copy_cell) + best_text(points) + "\n";
   }
   return text.empty() ? text
                       : text +
