@@ -1,6 +1,7 @@
 // Stored results against each other, without measuring.
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -21,25 +22,26 @@ constexpr int exit_code_of_slower = 1;
 
 struct CompareOptions {
   std::vector<std::string> files;
-  std::string format = "table", min_effect = "2%", metric, history;
-  std::vector<std::string> only;
+  std::string format = "table", min_effect = "2%", metric, history, only;
   bool all = false, no_fail = false;
 };
 
-Expected<std::set<CaseVerdict>> verdicts_of(const std::vector<std::string>& words) {
+Expected<std::set<CaseVerdict>> verdicts_of(const std::string& list) {
   const std::vector<std::pair<std::string, CaseVerdict>> names{
       {"faster", CaseVerdict::faster},
       {"slower", CaseVerdict::slower},
       {"same", CaseVerdict::same},
       {"not-comparable", CaseVerdict::not_comparable}};
   std::set<CaseVerdict> verdicts;
-  for (const std::string& word : words) {
+  std::istringstream words(list);
+  for (std::string word; std::getline(words, word, ',');) {
     const auto found = std::find_if(names.begin(), names.end(),
                                     [&](const auto& name) { return name.first == word; });
-    if (found == names.end())
-      return fail(ErrorKind::usage, fmt::format("--only: '{}' is not one of faster, slower, same, "
-                                                "not-comparable",
-                                                word));
+    if (found == names.end()) {
+      return fail(
+          ErrorKind::usage,
+          fmt::format("--only: '{}' is not one of faster, slower, same, not-comparable", word));
+    }
     verdicts.insert(found->second);
   }
   return verdicts;
@@ -189,13 +191,12 @@ Command add_compare_command(CLI::App& app) {
   refuse_empty(app.add_option("--metric", options->metric,
                               "only this one, such as latency, bandwidth_sum, traffic"))
       ->type_name("NAME");
-  app.add_option("--only", options->only,
-                 "show these verdicts only: faster, slower, same, not-comparable")
-      ->delimiter(',')
+  refuse_empty(app.add_option("--only", options->only,
+                              "show these verdicts only: faster, slower, same, not-comparable"))
       ->type_name("VERDICT,...");
   refuse_empty(app.add_option("--history", options->history,
-                              "all results below a folder: the newest run of each command and host "
-                              "against the earlier ones, and where each case stepped"))
+                              "all results below a folder: the newest runs against the earlier "
+                              "ones, and where each case stepped"))
       ->type_name("FOLDER");
   app.add_option("--format", options->format, "table, json or csv")
       ->type_name("FORMAT")

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -42,6 +43,16 @@ std::string cut(const std::string& text) {
   return text.size() <= widest_fact ? text : text.substr(0, widest_fact - 3) + "...";
 }
 
+/// Two long texts, as far as they differ.
+std::pair<std::string, std::string> cut_pair(const std::string& a, const std::string& b) {
+  if (a.size() <= widest_fact && b.size() <= widest_fact) return {a, b};
+  auto same = static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first -
+                                       a.begin());
+  while (same > 0 && a[same - 1] != ' ') --same;  // whole words
+  if (same == 0) return {cut(a), cut(b)};
+  return {cut("... " + a.substr(same)), cut("... " + b.substr(same))};
+}
+
 std::string case_name(const StoredCase& one, bool with_command) {
   return (with_command ? one.command + ": " : "") + one.point;
 }
@@ -51,13 +62,24 @@ std::string differences_text(const std::vector<Difference>& differences) {
   Rows rows{{"what differs", "BASE", "NEW"}};
   for (const Difference& one : differences) {
     const std::string hosts = one.hosts.empty() ? "" : cut(one.hosts) + ": ";
-    rows.push_back({hosts + one.what, one.base ? cut(*one.base) : "not told",
-                    one.now ? cut(*one.now) : "not told"});
+    const auto [base, now] = cut_pair(one.base.value_or("not told"), one.now.value_or("not told"));
+    rows.push_back({hosts + one.what, base, now});
   }
   std::string text = "\n" + aligned(rows, 3);
   for (const Difference& one : differences)
     if (!one.warning.empty()) text += fmt::format("warning: {}: {}\n", one.what, one.warning);
   return text;
+}
+
+/// What no interval of a single run knows.
+std::string guest_text(const StoredFile& base, const StoredFile& now) {
+  for (const StoredFile* file : {&base, &now})
+    for (const StoredRun& run : file->runs)
+      for (const Machine& machine : run.machines)
+        if (machine.hypervisor && !machine.hypervisor->empty())
+          return "warning: a virtual machine: other guests slow it down from run to run, which the "
+                 "intervals of two runs do not know; --history compares with many\n";
+  return "";
 }
 
 std::string head_line(const char* side, const StoredFile& file) {
@@ -102,13 +124,18 @@ std::string hidden_text(std::size_t hidden) {
 }
 
 std::string runs_counts(const std::vector<RunSeries>& groups) {
-  std::size_t counts[4] = {};
-  for (const RunSeries& group : groups)
-    for (const CaseSeries& one : group.cases) ++counts[static_cast<int>(one.change.verdict)];
-  return counts_text(counts[static_cast<int>(CaseVerdict::faster)],
-                     counts[static_cast<int>(CaseVerdict::slower)],
-                     counts[static_cast<int>(CaseVerdict::same)],
-                     counts[static_cast<int>(CaseVerdict::not_comparable)]);
+  std::map<CaseVerdict, std::size_t> counts;
+  std::size_t before = 0;  // steps that an earlier run made
+  for (const RunSeries& group : groups) {
+    for (const CaseSeries& one : group.cases) {
+      ++counts[one.change.verdict];
+      before += one.step && *one.step + 1 < one.points.size() ? 1 : 0;
+    }
+  }
+  const std::string text =
+      counts_text(counts[CaseVerdict::faster], counts[CaseVerdict::slower],
+                  counts[CaseVerdict::same], counts[CaseVerdict::not_comparable]);
+  return before == 0 ? text : text + fmt::format("; {} stepped before the newest run", before);
 }
 
 std::string step_text(const RunSeries& group, const CaseSeries& one) {
@@ -132,7 +159,8 @@ std::string group_table(const RunSeries& group, const CompareView& view) {
              "interval of it", "step"}};
   std::size_t hidden = 0;
   for (const CaseSeries& one : group.cases) {
-    if (!is_shown(view, one.change.verdict, same)) {
+    const bool stepped = view.only.empty() && one.step;
+    if (!stepped && !is_shown(view, one.change.verdict, same)) {
       hidden += one.change.verdict == CaseVerdict::same && view.only.empty() ? 1 : 0;
       continue;
     }
@@ -175,7 +203,7 @@ std::string compare_table(const ComparedFiles& files, const CompareView& view) {
   const bool with_command = files.base.runs.size() > 1 || files.now.runs.size() > 1;
   const std::size_t same = found.count(CaseVerdict::same);
   std::string text = head_line("BASE", files.base) + head_line("NEW", files.now);
-  text += differences_text(files.differences) + "\n";
+  text += differences_text(files.differences) + guest_text(files.base, files.now) + "\n";
   Rows rows{{"verdict", "case", "of", "metric", "BASE", "NEW", "change", "interval of it"}};
   bool any_reason = false;
   std::size_t hidden = 0;

@@ -27,12 +27,13 @@ bool differ(const std::map<std::string, Value>& a, const std::map<std::string, V
   return false;
 }
 
+/// "0 (75 %), 1 (25 %)"; "0" where that is all.
 std::string parts_text(const std::map<std::string, double>& parts) {
   std::string text;
   for (const auto& [name, part] : parts) {
     if (part <= 0) continue;
     text += text.empty() ? "" : ", ";
-    text += part > 1 - least_share / 2 ? name : fmt::format("{:.0f} % {}", part * 100, name);
+    text += part > 1 - least_share / 2 ? name : fmt::format("{} ({:.0f} %)", name, part * 100);
   }
   return text;
 }
@@ -59,11 +60,12 @@ std::string place_difference(const Observed& base, const Observed& now) {
   if (known(base.gpus, now.gpus) && base.gpus != now.gpus)
     return fmt::format("GPU {}, now {}", counts_text(base.gpus), counts_text(now.gpus));
   if (known(base.nodes, now.nodes) && differ(base.nodes, now.nodes, least_share))
-    return fmt::format("memory on node {}, now {}", parts_text(base.nodes), parts_text(now.nodes));
+    return fmt::format("memory on node {}, now on {}", parts_text(base.nodes),
+                       parts_text(now.nodes));
   if (known(base.pages, now.pages) && differ(base.pages, now.pages, least_share))
-    return fmt::format("pages of {}, now {}", parts_text(base.pages), parts_text(now.pages));
+    return fmt::format("pages of {}, now of {}", parts_text(base.pages), parts_text(now.pages));
   if (known(base.cpu_nodes, now.cpu_nodes) && differ(base.cpu_nodes, now.cpu_nodes, 0))
-    return fmt::format("CPUs of node {}, now {}", counts_text(base.cpu_nodes),
+    return fmt::format("CPUs of node {}, now of {}", counts_text(base.cpu_nodes),
                        counts_text(now.cpu_nodes));
   return "";
 }

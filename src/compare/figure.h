@@ -30,7 +30,7 @@ struct Observed {
   friend bool operator==(const Observed&, const Observed&) = default;
 };
 
-/// Why two figures were not measured at the same place: "memory on node 0, now on node 1"; "" where
+/// Why two figures were not measured at the same place: "memory on node 0, now on 1"; "" where
 /// nothing speaks against it.
 std::string place_difference(const Observed& base, const Observed& now);
 
