@@ -333,6 +333,15 @@ TEST(History, RunsThatScatterHaveNoStep) {
   EXPECT_EQ(first_point(groups).step, std::nullopt);
 }
 
+TEST(History, AStepIsOneOfAllRunsAfterIt) {
+  std::vector<std::string> notes;
+  // All lie above the first, but the last by less than the least effect: it came back.
+  CompareRule rule;
+  rule.min_effect = 0.05;
+  const auto groups = history({1, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.03}, rule, notes);
+  EXPECT_EQ(first_point(groups).step, std::nullopt);
+}
+
 TEST(History, ACopyOfAFileIsLeftOut) {
   std::vector<std::string> notes;
   std::vector<StoredRun> runs{stored().runs[0], stored().runs[0]};

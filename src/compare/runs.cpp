@@ -48,6 +48,18 @@ double median_between(const std::vector<SeriesPoint>& points, std::size_t first,
   return summarize(values)->median;
 }
 
+/// Whether all runs from `i` on lie apart from all before it by the least effect: also the nearest.
+bool lies_apart(const std::vector<SeriesPoint>& points, std::size_t i, double least) {
+  const auto value = [&](std::size_t at) { return *points[at].figure.value; };
+  for (std::size_t before = 0; before < i; ++before) {
+    for (std::size_t after = i; after < points.size(); ++after) {
+      if ((value(after) > value(before)) != (value(i) > value(0))) return false;
+      if (std::abs(value(after) / value(before) - 1) < least) return false;
+    }
+  }
+  return true;
+}
+
 void find_step(CaseSeries& series, const CompareRule& rule) {
   const std::vector<SeriesPoint>& points = series.points;
   double largest = 0;
@@ -61,6 +73,7 @@ void find_step(CaseSeries& series, const CompareRule& rule) {
     const bool counts =
         change.verdict == CaseVerdict::faster || change.verdict == CaseVerdict::slower;
     if (!counts || std::abs(*change.part) <= largest) continue;
+    if (!lies_apart(points, i, rule.min_effect)) continue;
     largest = std::abs(*change.part);
     series.step = i;
     series.step_change = std::move(change);
