@@ -84,7 +84,8 @@ const std::map<std::string, std::pair<std::string, bool>>& derived_metrics() {
   static const std::map<std::string, std::pair<std::string, bool>> derived{
       {"traffic", {"bandwidth", false}},       {"access_time", {"bandwidth", true}},
       {"pass_time", {"bandwidth", true}},      {"traffic_sum", {"bandwidth_sum", false}},
-      {"link_part", {"bandwidth_sum", false}}, {"copy_rate", {"bandwidth_sum", false}}};
+      {"link_part", {"bandwidth_sum", false}}, {"event_bandwidth", {"copy_time", true}},
+      {"copy_rate", {"bandwidth_sum", false}}};
   return derived;
 }
 
