@@ -80,6 +80,8 @@ Entries declare(CLI::App& app, const CommandLine& line,
   entries[survey] = {add_survey_command(*survey), true};
   CLI::App* check = command("check", "stored results of STREAM over hosts: which nodes are slow");
   entries[check] = {add_check_command(*check)};
+  CLI::App* compare = command("compare", "stored results: what became faster or slower");
+  entries[compare] = {add_compare_command(*compare)};
   CLI::App* exec = command("exec", "run any program with a placement by rank");
   entries[exec] = {add_exec_command(*exec, line.program), false, true};
   for (auto& benchmark : all_benchmarks()) {
