@@ -1,5 +1,9 @@
 """Figures made from formulas, for tests of what draws them: with absent values, wide spreads, many of all."""
 
+from pathlib import Path
+
+from matplotlib.text import Text
+
 from numatlas.figures.model import (
     Axis,
     Bars,
@@ -12,14 +16,17 @@ from numatlas.figures.model import (
     Suspect,
 )
 
+FLEET = Path(__file__).parents[2] / "tests" / "golden" / "fleet"
+
 PRINT = {
     "spread": "95 % interval of the median",
     "placement": "observed: all pages on the node asked for; pages of 4 KiB",
-    "notes": ["first note", "second note", "third note"],
+    "notes": ["first note", "second note", "third note", "fourth note"],
     "warnings": [
         "a warning of the machine",
         "no measurement: numbers of the null engine, which touches no memory",
         "another warning",
+        "one more warning",
     ],
 }
 
@@ -104,7 +111,7 @@ def bars(names=("own", "other", "crossed"), groups=("alone", "together"), less=T
 
 
 def fleet(hosts, kernels=("copy", "triad"), slow=2, rounds=True):
-    """200 GB/s +- 2 %; the first `slow` hosts are 10 % slower, the third last has no value of the first kernel."""
+    """200 GB/s +- 2 %; the first `slow` hosts are 10 % slower, the third last has no value of copy."""
     values = [
         [200 * (1 + 0.02 * wobble(kernel, host)) * (0.9 if host < slow else 1) for host in range(hosts)]
         for kernel in range(len(kernels))
@@ -206,3 +213,8 @@ def machine(packages=2, nodes=2, cores=4, threads=2, gpus=2):
         },
         facts=[("CPU", "of a test"), ("memory", "384GiB")],
     )
+
+
+def texts(picture, gid=None):
+    """Of a picture that is built; `gid`: "cell", "small", ..."""
+    return [text.get_text() for text in picture.findobj(Text) if gid is None or text.get_gid() == gid]

@@ -80,7 +80,9 @@ class Matrix(Figure):
         column 1)"; None where no cell has one."""
         parts = [
             ((high - low) / abs(value), low, high, row, column)
-            for row, cells in zip(self.rows, zip(self.values, self.low, self.high, strict=True), strict=False)
+            for row, cells in zip(
+                self.rows, zip(self.values, self.low, self.high, strict=False), strict=False
+            )
             for column, value, low, high in zip(self.columns, *cells, strict=True)
             if value and low is not None and high is not None
         ]

@@ -1,6 +1,9 @@
 """Figures as pictures for papers: png, svg, pdf. The same figure gives the same bytes."""
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 import matplotlib.figure
 import matplotlib.style
@@ -16,6 +19,9 @@ FORMATS = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 _DRAWERS = {
     Bars: bars.build,
     Curves: curves.build,
@@ -25,19 +31,29 @@ _DRAWERS = {
 }
 
 
+def styled(function: Callable[P, R]) -> Callable[P, R]:
+    """Draws in our style and not with the settings of whoever calls, as a matplotlibrc."""
+
+    @wraps(function)
+    def in_style(*args: P.args, **kwargs: P.kwargs) -> R:
+        with matplotlib.style.context(["default", STYLE]):
+            return function(*args, **kwargs)
+
+    return in_style
+
+
+@styled
 def build(figure: Figure) -> matplotlib.figure.Figure:
     """The picture, to be looked at or changed before it is saved."""
-    # Not with the settings of whoever calls: a picture does not depend on a matplotlibrc.
-    with matplotlib.style.context(["default", STYLE]):
-        return _DRAWERS[type(figure)](figure)
+    return _DRAWERS[type(figure)](figure)
 
 
+@styled
 def save(picture: matplotlib.figure.Figure, path: str | Path, dpi: int = DPI) -> None:
     """Writes a picture in the form that the file's name ends in, one of FORMATS. Raises OSError where the
     file cannot be written."""
     form = Path(path).suffix.lstrip(".").lower()
-    with matplotlib.style.context(["default", STYLE]):
-        picture.savefig(path, format=form, dpi=dpi, metadata=FORMATS[form])
+    picture.savefig(path, format=form, dpi=dpi, metadata=FORMATS[form])
 
 
 def draw(figure: Figure, path: str | Path, dpi: int = DPI) -> None:

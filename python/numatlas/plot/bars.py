@@ -22,6 +22,8 @@ from numatlas.units import number_text
 BODY = 3.0
 #: Inches of the axes when bars stand, and of one lying bar.
 AXES_WIDTH = 6.1
+#: Inches of the axes when bars lie, at least.
+LYING_WIDTH = 3.8
 BAR = 0.2
 #: Of the numbers beside the bars, in points.
 NUMBER = 6.0
@@ -46,7 +48,10 @@ def build(figure: Bars) -> Picture:
     _axes(axes, figure, lying)
     if several:
         legend(
-            made, [(handle, group.name) for handle, group in zip(handles, figure.groups, strict=True)], rows
+            made,
+            made.top,
+            [(handle, group.name) for handle, group in zip(handles, figure.groups, strict=True)],
+            rows,
         )
     fill(made, head)
     return made.picture
@@ -121,7 +126,8 @@ def _axes(axes: Axes, figure: Bars, lying: bool) -> None:
         if value is not None and value == value
     ]
     # Room for the numbers beyond the longest bar.
-    end = max(ends, default=0) * (1.14 if lying else 1.08) or 1
+    number = max((text_width(text, NUMBER) for group in figure.groups for text in _texts(group)), default=0)
+    end = max(ends, default=0) / (1 - (number + 0.1) / LYING_WIDTH if lying else 0.92) or 1
     if lying:
         axes.set_yticks(places, [shorten(name, LONGEST_NAME, 7) for name in figure.names])
         axes.set_ylim(len(figure.names) - 0.5, -0.5)

@@ -51,16 +51,24 @@ def build(figure: Curves) -> Picture:
     extra = [] if several or not figure.series else [figure.series[0].name]
     made = page(figure, BODY, head, extra)
     axes = made.picture.add_subplot()
-    lines = [_line(axes, series, index, len(figure.series)) for index, series in enumerate(figure.series)]
-    _x_axis(axes, figure)
-    _y_axis(axes, figure)
-    _marks(axes, figure.marks)
+    lines = panel(axes, figure)
     if named and several:
-        legend(made, [(line, series.name) for line, series in zip(lines, figure.series, strict=True)], rows)
+        legend(made, made.top, lines, rows)
     elif several:
         _order_bar(made.picture, axes, figure.series)
     fill(made, head)
     return made.picture
+
+
+def panel(axes: Axes, figure: Curves, ratios: bool = True) -> list[tuple[Line2D, str]]:
+    """The lines in axes of the caller's; returns what a legend needs. `ratios`: values of more than a decade
+    may have a logarithmic axis."""
+    count = len(figure.series)
+    lines = [(_line(axes, series, index, count), series.name) for index, series in enumerate(figure.series)]
+    _x_axis(axes, figure)
+    _y_axis(axes, figure, ratios)
+    _marks(axes, figure.marks)
+    return lines
 
 
 def _line(axes: Axes, series: Series, index: int, count: int) -> Line2D:
@@ -138,12 +146,12 @@ def _x_axis(axes: Axes, figure: Curves) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=whole, nbins=10))
 
 
-def _y_axis(axes: Axes, figure: Curves) -> None:
+def _y_axis(axes: Axes, figure: Curves, ratios: bool) -> None:
     """From 0. Over sizes, values of more than a decade are shown by ratio, and the axis says so."""
     every = [value for series in figure.series for value in series.y if value is not None and value == value]
     reach = every + [value for series in figure.series for value in series.high if value is not None]
     label = axis_label(figure.y.label, figure.y.unit)
-    if figure.x.log2 and every and min(every) > 0 and max(every) / min(every) > LOG_FROM:
+    if ratios and figure.x.log2 and every and min(every) > 0 and max(every) / min(every) > LOG_FROM:
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_minor_locator(NullLocator())

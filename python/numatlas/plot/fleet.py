@@ -20,8 +20,8 @@ from numatlas.plot.style import (
     legend_rows,
     numbers,
     page,
+    room,
     shorten,
-    text_width,
 )
 
 #: Up to so many hosts two panels stand beside each other; up to so many each has its name.
@@ -40,7 +40,7 @@ def build(figure: Fleet) -> Picture:
     count = len(figure.hosts)
     columns = 2 if count <= SIDE_BY_SIDE and len(figure.kernels) > 1 else 1
     rows = -(-len(figure.kernels) // columns)
-    longest = max((text_width(host, 6) for host in figure.hosts), default=0) if count <= NAMED else 0
+    longest = room(figure.hosts, 6) if count <= NAMED else 0
     panel = PANEL + min(longest, LONGEST_NAME)
     entries = _entries(figure)
     shape = legend_rows([name for _, name in entries])
@@ -53,7 +53,7 @@ def build(figure: Fleet) -> Picture:
         missing = sum(value is None for value in figure.values[index])
         words = f" ({missing} without a value)" if missing and count > NAMED else ""
         axes.set_title(kernel + words, loc="left", fontweight="bold")
-    legend(made, entries, shape)
+    legend(made, made.top, entries, shape)
     fill(made, head)
     return made.picture
 

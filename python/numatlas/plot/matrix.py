@@ -8,7 +8,7 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
 from numatlas.figures.model import Matrix
-from numatlas.plot.style import MARGIN, numbers, page, text_width
+from numatlas.plot.style import MARGIN, numbers, page, room, text_width
 from numatlas.units import number_text
 
 #: Even steps of lightness for all kinds of sight; its light end is the better one in all our pictures.
@@ -17,6 +17,8 @@ COLOURS = "cividis"
 WIDE, TALL, LARGEST, FLATTEST = 5.0, 5.6, 0.95, 0.42
 #: Points: smaller ones nobody reads.
 SMALLEST = 4.5
+#: Inches: in smaller cells white lines would be most of what is seen.
+LEAST_SEPARATE = 0.15
 #: The colours reach over at least this part of the largest value, so that noise is not made a pattern.
 LEAST_RANGE = 0.1
 MOST_TICKS = 24
@@ -34,18 +36,14 @@ def build(figure: Matrix) -> Picture:
     wide, tall = _cell(values.shape)
     cells = (wide * values.shape[1], tall * values.shape[0])
     turned = _turned(figure, wide)
-    below = LABEL + (max(text_width(str(name), 7) for name in figure.columns) if turned else 0.17)
+    below = LABEL + (room(map(str, figure.columns), 7) if turned else 0.17)
     body = max(cells[1], LEAST_BAR) + below + 0.08
     made = page(figure, body, extra=_extra(figure, values, wide, tall))
     lying = text_width(figure.row_label, 8) > cells[1]
-    left = (
-        MARGIN
-        + (text_width(figure.row_label, 8) + 0.1 if lying else LABEL)
-        + max((text_width(str(name), 7) for name in figure.rows), default=0)
-        + 0.08
-    )
+    left = MARGIN + (room([figure.row_label], 8) if lying else LABEL) + room(map(str, figure.rows), 7)
     axes = made.axes(left, made.top - 0.05 - cells[1], *cells)
-    image = axes.imshow(values, cmap=_colours(figure), norm=_norm(values), aspect="auto")
+    image = axes.imshow(values, cmap=_colours(figure), norm=colour_range(values), aspect="auto")
+    separate(axes, wide, *values.shape)
     _ticks(axes, figure, turned)
     if lying:
         axes.yaxis.label.set(rotation=0, ha="right", va="center")
@@ -56,21 +54,30 @@ def build(figure: Matrix) -> Picture:
     _cell_texts(axes, figure, values, image, wide, tall)
     high = max(cells[1], LEAST_BAR)
     bar_axes = made.axes(left + cells[0] + 0.15, made.top - 0.05 - high, 0.13, high)
-    _bar(made.picture, bar_axes, figure, image)
+    bar(made.picture, bar_axes, figure.unit, figure.less_is_better, image)
     return made.picture
 
 
-def _bar(picture: Picture, axes: Axes, figure: Matrix, image: AxesImage) -> None:
-    bar = picture.colorbar(image, cax=axes)
-    better = "less" if figure.less_is_better else "more"
+def separate(axes: Axes, wide: float, rows: int, columns: int) -> None:
+    """White lines between cells that are `wide` enough: neighbours of one colour stay two."""
+    if wide >= LEAST_SEPARATE:
+        for row in range(1, rows):
+            axes.axhline(row - 0.5, color="white", linewidth=0.8)
+        for column in range(1, columns):
+            axes.axvline(column - 0.5, color="white", linewidth=0.8)
+
+
+def bar(picture: Picture, axes: Axes, unit: str, less_is_better: bool, image: AxesImage) -> None:
+    """What the colours are; the better end is above."""
+    made = picture.colorbar(image, cax=axes)
     # Beside the numbers and lying: a short bar has no room for upright words.
-    words = f"{figure.unit}\n\nlight is\nbetter\n({better})"
+    words = f"{unit}\n\nlight is\nbetter\n({'less' if less_is_better else 'more'})"
     axes.annotate(
         words, (1, 1), (BAR_NUMBERS, 0), "axes fraction", "offset points", size=7, va="top", gid="sense"
     )
-    if figure.less_is_better:
-        bar.ax.invert_yaxis()  # the better end is above
-    bar.outline.set_visible(False)
+    if less_is_better:
+        axes.invert_yaxis()
+    made.outline.set_visible(False)
 
 
 def _turned(figure: Matrix, wide: float) -> bool:
@@ -98,7 +105,8 @@ def _colours(figure: Matrix) -> str:
     return f"{COLOURS}_r" if figure.less_is_better else COLOURS
 
 
-def _norm(values: np.ndarray) -> Normalize:
+def colour_range(values: np.ndarray) -> Normalize:
+    """From the least to the largest value, and never so narrow that noise becomes a pattern."""
     there = values[~np.isnan(values)]
     if not there.size:
         return Normalize(0, 1)

@@ -1,5 +1,7 @@
 """How all pictures look: colours, the page with its title and the small print, text that fits."""
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +53,7 @@ TITLE, SMALL = 9.5, 6.5
 #: Inches of a line of the title and of the small print.
 TITLE_LINE, SMALL_LINE = 0.19, 0.125
 MOST_NOTES = 2
+MOST_WARNINGS = 1
 MOST_LINES = 3
 
 
@@ -113,19 +116,29 @@ def small_print(figure: Figure, extra: list[str]) -> list[tuple[str, str, bool]]
         text for text in (figure.spread and f"spread: {figure.spread}", figure.placement) if text
     )
     lines += [(told, QUIET, False)] if told else []
-    lines += [(note, QUIET, False) for note in figure.notes[:MOST_NOTES]]
+    notes = _first(figure.notes, MOST_NOTES)
+    lines += [(note, QUIET, False) for note in notes]
     nothing = [text for text in figure.warnings if text.startswith("no measurement")]
     others = [text for text in figure.warnings if text not in nothing]
     lines += [(f"! {text}", ALARM, True) for text in nothing]
-    lines += [(f"! {text}", ALARM, False) for text in others[:1]]
+    warnings = _first(others, MOST_WARNINGS)
+    lines += [(f"! {text}", ALARM, False) for text in warnings]
     left = [
         f"{count} more {word if count > 1 else word[:-1]}"
-        for count, word in ((len(others) - 1, "warnings"), (len(figure.notes) - MOST_NOTES, "notes"))
+        for count, word in (
+            (len(others) - len(warnings), "warnings"),
+            (len(figure.notes) - len(notes), "notes"),
+        )
         if count > 0
     ]
     if left:
         lines.append((f"and {' and '.join(left)}: `numatlas report` has them all", QUIET, False))
     return lines
+
+
+def _first(texts: list[str], most: int) -> list[str]:
+    """The first ones; all of them where the line that counts the rest would take as much room."""
+    return texts if len(texts) <= most + 1 else texts[:most]
 
 
 def _few(lines: list[str]) -> list[str]:
@@ -137,8 +150,13 @@ _MEASURE = FigureCanvasAgg(Picture(figsize=(1, 1), dpi=72)).get_renderer()
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
     """Inches."""
-    font = FontProperties("DejaVu Sans", size=size, weight="bold" if bold else "normal")
+    font = FontProperties(family="DejaVu Sans", size=size, weight="bold" if bold else "normal")
     return _MEASURE.get_text_width_height_descent(text, font, False)[0] / 72
+
+
+def room(texts: Iterable[str], size: float) -> float:
+    """Inches for the widest of these; in tenths: another version of the font changes nothing."""
+    return math.ceil(10 * max((text_width(text, size) for text in texts), default=0) + 0.3) / 10
 
 
 def wrap(text: str, width: float, size: float, bold: bool = False) -> list[str]:
@@ -162,8 +180,9 @@ def shorten(text: str, width: float, size: float, bold: bool = False) -> str:
     return text + "..."
 
 
-def legend(made: Page, entries: list[tuple[Any, str]], rows_of: tuple[int, int]) -> None:
-    """Names of lines or bars below the title: it never covers data. `rows_of`: from legend_rows."""
+def legend(made: Page, top: float, entries: list[tuple[Any, str]], rows_of: tuple[int, int]) -> None:
+    """Names of lines or bars, from `top` (inches) down, where nothing else is: it never covers data.
+    `rows_of`: from legend_rows."""
     if not entries:
         return
     rows, columns = rows_of
@@ -173,7 +192,7 @@ def legend(made: Page, entries: list[tuple[Any, str]], rows_of: tuple[int, int])
         handles,
         [shorten(name, width, 7) for name in names],
         loc="upper left",
-        bbox_to_anchor=(0, made.top / made.height),
+        bbox_to_anchor=(0, top / made.height),
         ncols=columns,
         fontsize=7,
         frameon=False,
