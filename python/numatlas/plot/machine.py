@@ -73,12 +73,12 @@ class Box:
 def build(figure: MachinePicture) -> Picture:
     """Everything the snapshot has, to scale with nothing: sizes are in words."""
     machine = figure.machine
-    boxes = _boxes(machine)
+    whole = Box([], "none", parts=_boxes(machine))
     facts = wrap("; ".join(f"{name}: {value}" for name, value in figure.facts), ACROSS, SMALL)
     barred = _barred(machine)
-    whole = Box([], "none", parts=boxes, narrowest=ACROSS)
-    heights = [box.height(ACROSS) for box in boxes]
-    body = LINE * len(facts) + sum(heights) + PAD * len(boxes) + 0.08
+    # Its boxes reach to the edges: without the room that a box has around its parts.
+    height = whole.height(ACROSS + 2 * PAD)
+    body = LINE * len(facts) + height + 0.08
     extra = [f"grey: CPUs that this process may not use ({len(barred)})"] if barred else []
     if any(len(core) > 1 for core in _cores(machine["cpus"])):
         extra.append("a cell is a core, with its CPUs (hardware threads) below each other")
@@ -88,10 +88,7 @@ def build(figure: MachinePicture) -> Picture:
     axes.axis("off")
     for index, line in enumerate(facts):
         axes.text(0, LINE * index, line, size=SMALL, va="top", color=QUIET, gid="fact")
-    y = LINE * len(facts) + 0.06
-    for box, height in zip(whole.parts, heights, strict=True):
-        _draw(axes, box, 0, y, ACROSS, height, barred)
-        y += height + PAD
+    _parts(axes, whole, -PAD, LINE * len(facts) + 0.06, ACROSS + 2 * PAD, barred)
     return made.picture
 
 
@@ -115,6 +112,10 @@ def _draw(axes: Axes, box: Box, x: float, y: float, width: float, height: float,
         left, top = x + PAD + wide * (index % columns), y + tall * (index // columns)
         _core(axes, core, left, top, wide - 0.02, tall - 0.02, barred)
     y += rows * tall
+    _parts(axes, box, x, y, width, barred)
+
+
+def _parts(axes: Axes, box: Box, x: float, y: float, width: float, barred: set[int]) -> None:
     inner, beside = box.part_width(width), box.columns(width)
     for start in range(0, len(box.parts), beside):
         row = box.parts[start : start + beside]
@@ -157,17 +158,23 @@ def _boxes(machine: dict[str, Any]) -> list[Box]:
     boxes = []
     for key, members in sorted(packages.items()):
         name = ("package " if len(key) == 1 else "packages ") + ", ".join(map(str, key)) if key else "CPUs"
-        boxes.append(Box([name], PACKAGE, parts=[_node(machine, *member) for member in members]))
+        boxes.append(_package(name, [_node(machine, *member) for member in members]))
     lost = [cpu for cpu in machine["cpus"] if cpu.get("node") not in nodes]
     if lost:
-        boxes.append(Box(["CPUs of no node"], PACKAGE, parts=_caches(machine, lost)))
+        boxes.append(_package("CPUs of no node", _caches(machine, lost)))
     bare = [_node(machine, node, []) for node in nodes.values() if not node.get("cpus")]
     if bare:
-        boxes.append(Box(["nodes without CPUs"], PACKAGE, parts=bare))
+        boxes.append(_package("nodes without CPUs", bare))
     devices = _devices(machine, lambda number: number not in nodes)
     if devices:
-        boxes.append(Box(["at no node"], PACKAGE, parts=devices))
+        boxes.append(_package("at no node", devices))
     return boxes
+
+
+def _package(name: str, parts: list[Box]) -> Box:
+    """As wide as its nodes want to be beside each other."""
+    beside = min(len(parts), MOST_COLUMNS)
+    return Box([name], PACKAGE, parts=parts, narrowest=min(ACROSS, beside * (NARROWEST + PAD) + PAD))
 
 
 def _node(machine: dict[str, Any], node: dict[str, Any], cpus: list[dict[str, Any]]) -> Box:
