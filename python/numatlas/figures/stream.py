@@ -83,7 +83,8 @@ def _notes(result: Result) -> list[str]:
     meta = result.meta
     if "elements" in meta:
         return [
-            f"{meta['ranks']} processes, arrays of {meta['elements']:,} elements, {meta['repeats']} rounds, memory {meta['memory']}"
+            f"{meta['ranks']} processes, arrays of {meta['elements']:,} elements, "
+            f"{meta['repeats']} rounds, memory {meta['memory']}"
         ]
     if "processes_per_node" in meta:
         return [f"{meta['processes_per_node']} processes a node, {meta['threads_per_process']} threads each"]
