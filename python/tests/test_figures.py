@@ -89,7 +89,7 @@ def test_a_copy_counts_once(measure, plain):
 
 
 def test_load_stands_over_what_was_achieved(measure, plain):
-    path = measure("loaded", "guest-tiers.json")
+    path = measure("loaded", "guest-tiers.json", "--no-samples")
     result = numatlas.load(path)
     one = next(one for one in figures_of(result, "loaded") if one.key == "loaded-read")
     line = next(s for s in one.series if s.name == "CPUs of node 0 -> memory of node 2")
