@@ -1,0 +1,186 @@
+#include "survey/plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "benchmarks/foresee.h"
+#include "machine/source.h"
+#include "survey/share.h"
+
+namespace numatlas {
+namespace {
+
+struct Candidate {
+  SurveyItem item;
+  std::vector<SurveyWay> ways;
+};
+
+std::vector<std::string> names_of_survey(const Machine& machine) {
+  std::vector<std::string> names;
+  for (const auto& benchmark : all_benchmarks()) {
+    const SurveyPart part = benchmark->survey(machine);
+    if (part.worth > 0 || !part.reason.empty()) names.push_back(benchmark->name());
+  }
+  return names;
+}
+
+Expected<void> check_names(const SurveyOptions& options, const Machine& machine) {
+  const std::vector<std::string> known = names_of_survey(machine);
+  for (const auto& [option, names] :
+       {std::pair("--only", &options.only), std::pair("--without", &options.without)}) {
+    for (const std::string& name : *names) {
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      return fail(ErrorKind::usage,
+                  fmt::format("{}: '{}' is not one of {}", option, name, fmt::join(known, ", ")));
+    }
+  }
+  return {};
+}
+
+/// Those that were chosen, what is worth most first.
+std::vector<Candidate> candidates(const SurveyOptions& options, const Machine& machine) {
+  const auto named = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  std::vector<Candidate> all;
+  for (const auto& benchmark : all_benchmarks()) {
+    SurveyPart part = benchmark->survey(machine);
+    const std::string name = benchmark->name();
+    if (part.worth <= 0 && part.reason.empty()) continue;
+    if (!options.only.empty() && !named(options.only, name)) continue;
+    if (named(options.without, name)) continue;
+    Candidate candidate{{}, std::move(part.ways)};
+    candidate.item.benchmark = name;
+    candidate.item.worth = part.worth;
+    candidate.item.skip = part.reason;
+    all.push_back(std::move(candidate));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return a.item.worth > b.item.worth;
+  });
+  return all;
+}
+
+std::vector<double> worths_of(const std::vector<Candidate>& all) {
+  std::vector<double> worths;
+  for (const Candidate& one : all) worths.push_back(one.item.skip.empty() ? one.item.worth : 0);
+  return worths;
+}
+
+/// The item as it would run in this way. Error: it cannot.
+Expected<SurveyItem> tried(const Candidate& candidate, const SurveyWay& way,
+                           const SurveyOptions& options, const Machine& machine, Comm& comm) {
+  SurveyItem item = candidate.item;
+  item.words = way.words;
+  item.left_out = way.left_out;
+  const auto parsed = parse_item(item, options, item.share);
+  if (!parsed) return fail(parsed.error());
+  const auto setup = set_up(*parsed->benchmark, parsed->options, comm, &machine);
+  if (!setup) return fail(setup.error());
+  item.least_time = least_time_of(*parsed->benchmark, *setup);
+  item.points = setup->plan.size();
+  if (options.dry_run) item.plan = plan_text(*setup, parsed->options);
+  return item;
+}
+
+/// Takes the first way that fits into the share; where none can be carried out, the item is
+/// skipped.
+Expected<void> choose_way(Candidate& candidate, const SurveyOptions& options,
+                          const Machine& machine, Comm& comm) {
+  std::vector<SurveyItem> items;
+  std::vector<double> least;
+  for (const SurveyWay& way : candidate.ways) {
+    auto item = tried(candidate, way, options, machine, comm);
+    if (!item) {
+      if (!is_not_for_here(item.error())) return fail(item.error());
+      if (items.empty()) candidate.item.skip = item.error().message;
+      break;
+    }
+    least.push_back(item->least_time);
+    items.push_back(*std::move(item));
+    if (least.back() <= candidate.item.share) break;
+  }
+  if (!items.empty()) candidate.item = items[way_within(candidate.item.share, least)];
+  return {};
+}
+
+/// That of rank 0.
+Expected<Machine> machine_of_first(const Machine& mine, Comm& comm) {
+  if (comm.size() == 1) return mine;
+  const auto text = comm.broadcast(comm.rank() == 0 ? to_json(mine).dump() : "");
+  if (!text) return fail(text.error());
+  return machine_from_json(nlohmann::json::parse(*text));
+}
+
+void share_out(std::vector<Candidate>& all, double seconds) {
+  const std::vector<double> shares = shares_of(seconds, worths_of(all));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].item.share = shares[i];
+}
+
+}  // namespace
+
+bool is_not_for_here(const Error& error) {
+  return error.kind == ErrorKind::unavailable || error.kind == ErrorKind::resource ||
+         error.kind == ErrorKind::usage;
+}
+
+Expected<ParsedRun> parse_item(const SurveyItem& item, const SurveyOptions& options, double share) {
+  std::vector<std::string> words = item.words;
+  const auto add = [&](const std::string& option, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {option, value});
+  };
+  add("--machine", options.machine);
+  add("--engine", options.null_engine ? "null" : "");
+  if (options.dry_run) words.push_back("--dry-run");
+  auto parsed = parse_run(item.benchmark, words);
+  if (!parsed) return parsed;
+  parsed->options.arguments = item.words;
+  parsed->options.quiet = options.quiet;
+  const std::chrono::duration<double> seconds(share);
+  parsed->options.stop.time = std::chrono::duration_cast<Nanoseconds>(seconds);
+  parsed->options.time_of_all = true;
+  return parsed;
+}
+
+Expected<std::vector<SurveyItem>> plan_survey(const SurveyOptions& options, const Machine& machine,
+                                              Comm& comm) {
+  const auto first = machine_of_first(machine, comm);
+  if (!first) return fail(first.error());
+  if (auto checked = check_names(options, *first); !checked) return fail(checked.error());
+  std::vector<Candidate> all = candidates(options, *first);
+  const double seconds = std::chrono::duration<double>(options.time).count();
+  // What does not apply is known when its plan was tried: then the others have more.
+  share_out(all, seconds);
+  for (Candidate& candidate : all) {
+    if (!candidate.item.skip.empty()) continue;
+    const auto item = tried(candidate, candidate.ways.front(), options, machine, comm);
+    if (item) continue;
+    if (!is_not_for_here(item.error())) return fail(item.error());
+    candidate.item.skip = item.error().message;
+  }
+  const auto applying = static_cast<std::size_t>(
+      std::count_if(all.begin(), all.end(),
+                    [](const Candidate& candidate) { return candidate.item.skip.empty(); }));
+  const double least = least_survey_time(applying);
+  if (seconds < least) {
+    return fail(ErrorKind::usage,
+                fmt::format("--time: {:g} s is too little for {} benchmark{}: at least {:g} s",
+                            seconds, applying, applying == 1 ? "" : "s", least),
+                applying == 1 ? "give it more" : "give more, or choose fewer with --only");
+  }
+  share_out(all, seconds);
+  std::vector<SurveyItem> items;
+  for (Candidate& candidate : all) {
+    if (candidate.item.skip.empty()) {
+      if (auto chosen = choose_way(candidate, options, machine, comm); !chosen)
+        return fail(chosen.error());
+    }
+    items.push_back(std::move(candidate.item));
+  }
+  return items;
+}
+
+}  // namespace numatlas
