@@ -52,6 +52,7 @@ std::string document_text(const SurveyRecord& record, const SurveySummary& summa
                          {"results", std::move(results)},
                          {"skipped", std::move(skipped)},
                          {"summary", std::move(facts)},
+                         {"notes", record.notes},
                          {"warnings", summary.warnings}};
   return document.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }

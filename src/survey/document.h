@@ -21,6 +21,7 @@ struct SurveyRecord {
   std::vector<double> taken;       ///< seconds of each item; 0: not run
   std::vector<RunReport> reports;  ///< without samples, of the items that ran
   std::vector<SkippedBenchmark> skipped;
+  std::vector<std::string> notes;  ///< where the time was not kept, what it was too short for
 };
 
 /// The whole object, ending in a newline (docs/results.md describes it). Pure.

@@ -37,9 +37,9 @@ Expected<ParsedRun> parse_item(const SurveyItem& item, const SurveyOptions& opti
 /// many ranks.
 bool is_not_for_here(const Error& error);
 
-/// What is worth most first, as the machine of rank 0 has it: the same on every rank. `machine`: the
-/// own host's. Collective; an error is the same on every rank. Errors (usage): names
-/// that are no benchmarks, too little time.
+/// What is worth most first, as the machine of rank 0 has it: the same on every rank. `machine`:
+/// the own host's. Collective; an error is the same on every rank. Errors (usage): names that are
+/// no benchmarks, too little time.
 Expected<std::vector<SurveyItem>> plan_survey(const SurveyOptions& options, const Machine& machine,
                                               Comm& comm);
 

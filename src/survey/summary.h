@@ -38,10 +38,8 @@ struct SkippedBenchmark {
 
 /// What stands around the figures in the text.
 struct SurveyFrame {
-  double seconds = 0;                ///< taken; 0: not told
-  std::optional<double> time_asked;  ///< absent: not told
-  std::string stopped;               ///< why it is incomplete; "" when it is not
-  std::vector<std::string> notes;    ///< where the time was not kept, what was left out
+  std::string stopped;             ///< why it is incomplete; "" when it is not
+  std::vector<std::string> notes;  ///< where the time was not kept, what was left out
   std::vector<SkippedBenchmark> skipped;
   std::vector<std::string> files;  ///< where the results are, a line each
 };

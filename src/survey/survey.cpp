@@ -58,7 +58,7 @@ class Survey {
   Expected<void> write(const char* file, const std::string& text) const;
   Expected<void> save(bool complete, const std::string& reason);
   Expected<void> end(const std::optional<Error>& problem);
-  SurveyFrame frame(const std::string& stopped) const;
+  std::vector<std::string> notes() const;
   std::string path(const std::string& file) const {
     return (fs::path(record_.options.folder) / file).string();
   }
@@ -191,6 +191,7 @@ Expected<void> Survey::save(bool complete, const std::string& reason) {
   record_.seconds = seconds();
   record_.complete = complete;
   record_.incomplete_reason = reason;
+  record_.notes = notes();
   return write("survey.json", document_text(record_, summary_of(record_.reports)));
 }
 
@@ -204,32 +205,33 @@ Expected<void> Survey::run_all() {
   return {};
 }
 
-SurveyFrame Survey::frame(const std::string& stopped) const {
-  SurveyFrame frame;
-  frame.stopped = stopped;
-  frame.skipped = record_.skipped;
+/// What the time was too short for, and where it was not kept.
+std::vector<std::string> Survey::notes() const {
+  std::vector<std::string> notes;
   const double taken = record_.seconds;
+  const auto& items = record_.items;
+  const auto over = [&](std::size_t i) { return record_.taken[i] - items[i].share; };
   // Nobody misses a second or two, and the last point is never cut.
   constexpr double much_longer = 1.1;
-  if (taken > much_longer * seconds_asked_) {
+  if (taken > much_longer * seconds_asked_ && !items.empty()) {
     std::size_t worst = 0;
-    const auto over = [&](std::size_t i) { return record_.taken[i] - record_.items[i].share; };
-    for (std::size_t i = 1; i < record_.items.size(); ++i) {
+    for (std::size_t i = 1; i < items.size(); ++i) {
       if (over(i) > over(worst)) worst = i;
     }
-    frame.notes.push_back(fmt::format(
-        "took {:.0f} s instead of {:.0f} s: {} alone {:.0f} s instead of {:.0f} s, as memory took "
-        "longer to prepare than was foreseen",
-        taken, seconds_asked_, record_.items[worst].benchmark, record_.taken[worst],
-        record_.items[worst].share));
+    notes.push_back(fmt::format(
+        "took {:.0f} s instead of {:.0f} s: {} alone {:.0f} s instead of {:.0f} s, as {}", taken,
+        seconds_asked_, items[worst].benchmark, record_.taken[worst], items[worst].share,
+        items[worst].least_time > items[worst].share
+            ? "the least that it can do takes longer"
+            : "its memory took longer to get ready than was foreseen"));
   } else if (taken > 0) {
-    frame.notes.push_back(fmt::format("took {:.0f} s of {:.0f} s", taken, seconds_asked_));
+    notes.push_back(fmt::format("took {:.0f} s of {:g} s", taken, seconds_asked_));
   }
-  for (const SurveyItem& item : record_.items) {
+  for (const SurveyItem& item : items) {
     if (item.skip.empty() && !item.left_out.empty())
-      frame.notes.push_back(fmt::format("{}: no time for {}", item.benchmark, item.left_out));
+      notes.push_back(fmt::format("{}: no time for {}", item.benchmark, item.left_out));
   }
-  return frame;
+  return notes;
 }
 
 /// Files and summary, also after a stop. The first error counts.
@@ -238,7 +240,7 @@ Expected<void> Survey::end(const std::optional<Error>& error) {
   progress_.clear();
   const auto saved = save(!problem, problem ? problem->message : "");
   if (!problem) problem = error_of(saved);
-  SurveyFrame around = frame(problem ? problem->message : "");
+  SurveyFrame around{problem ? problem->message : "", record_.notes, record_.skipped, {}};
   if (saved) {
     const std::string folder = fs::weakly_canonical(record_.options.folder).string();
     around.files.push_back(
