@@ -1,0 +1,11 @@
+"""What numatlas measured, as data frames, pictures and pages.
+
+import numatlas
+result = numatlas.load("report")          # a survey, or any result file
+result.flows                              # a row a worker, point and metric
+"""
+
+from numatlas.files import FileError, load
+from numatlas.result import Result
+
+__all__ = ["FileError", "Result", "load"]

@@ -1,0 +1,135 @@
+"""`numatlas report` and `numatlas plot`: the program runs these as git runs its commands."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from numatlas.figures import KINDS, figures_of
+from numatlas.files import FileError, load
+from numatlas.result import Result
+
+#: As docs/exit-codes.md of the program.
+USAGE, UNAVAILABLE, IO = 2, 3, 6
+
+Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="results, or the folder of a survey")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="do not say what was written")]
+
+
+def _fail(code: int, message: str, hint: str = "") -> NoReturn:
+    print(f"numatlas: error: {message}", file=sys.stderr)
+    if hint:
+        print(f"numatlas: hint: {hint}", file=sys.stderr)
+    raise SystemExit(code)
+
+
+def _load(files: list[Path]) -> list[Result]:
+    try:
+        return [load(path) for path in files]
+    except FileError as error:
+        # As `numatlas check` does: one that cannot be read is of the system, one that cannot be used is not.
+        _fail(IO if error.unreadable else USAGE, str(error))
+
+
+def _write(path: Path, option: str, write: Callable[[Path], None]) -> None:
+    """Whole or not at all: beside it first, then renamed."""
+    part = path.with_name(f".{path.name}.{os.getpid()}{path.suffix}")
+    try:
+        write(part)
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        _fail(
+            IO,
+            f"{option}: {path}: {error.strerror or error}",
+            "name a file in a folder that can be written to",
+        )
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _report(
+    files: Files,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="the page")] = Path(
+        "report.html"
+    ),
+    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="of the page")] = "",
+    quiet: Quiet = False,
+) -> None:
+    """One page of all figures of results: opens without a network, to look at, print and pass on."""
+    from numatlas.report.page import page
+
+    text = page(_load(files), title)
+    _write(output, "--output", lambda path: _write_text(path, text))
+    if not quiet:
+        print(output)
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def _plot(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help=", ".join(KINDS))],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="a result, or the folder of a survey")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="png, svg or pdf by its end [default: KIND.png]"),
+    ] = None,
+    figure: Annotated[
+        str, typer.Option("--figure", metavar="KEY", help="one of the kind's figures; `list` names them")
+    ] = "",
+    quiet: Quiet = False,
+) -> None:
+    """Draws a figure, fit for print. Of several figures of a kind each goes to a file of its own."""
+    from numatlas.plot import FORMATS, draw
+
+    if kind not in KINDS:
+        _fail(USAGE, f"KIND: no such kind: {kind}", f"one of {', '.join(KINDS)}")
+    target = output or Path(f"{kind}.png")
+    if target.suffix.lstrip(".").lower() not in FORMATS:
+        _fail(USAGE, f"--output: {target}: ends in none of {', '.join(FORMATS)}", f"such as {kind}.png")
+    result = _load([file])[0]
+    found = figures_of(result, kind)
+    if figure == "list":
+        print("\n".join(f"{one.key}  {one.title}" for one in found))
+        return
+    if not found:
+        kinds = [name for name in KINDS if figures_of(result, name)]
+        _fail(UNAVAILABLE, f"{file}: has nothing of {kind}", f"it has {', '.join(kinds)}" if kinds else "")
+    chosen = [one for one in found if not figure or one.key == figure]
+    if not chosen:
+        _fail(USAGE, f"--figure: no such figure: {figure}", f"one of {', '.join(one.key for one in found)}")
+    for one in chosen:
+        path = target if len(chosen) == 1 else target.with_name(f"{target.stem}-{one.key}{target.suffix}")
+        _write(path, "--output", lambda part, one=one: draw(one, part))
+        if not quiet:
+            print(path)
+
+
+def _run(command: Callable[..., None], name: str) -> None:
+    """A program of one command; errors in the form of the program."""
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    app.command()(command)
+    usage_error = typer.BadParameter.__base__  # typer has no name for it
+    try:
+        code = app(prog_name=f"numatlas {name}", standalone_mode=False)
+    except usage_error as error:
+        _fail(USAGE, error.format_message(), f"see `numatlas {name} --help`")
+    except (KeyboardInterrupt, typer.Abort):
+        raise SystemExit(130) from None
+    raise SystemExit(code or 0)
+
+
+def report() -> None:
+    """The program numatlas-report."""
+    _run(_report, "report")
+
+
+def plot() -> None:
+    """The program numatlas-plot."""
+    _run(_plot, "plot")

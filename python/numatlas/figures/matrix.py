@@ -1,0 +1,91 @@
+"""Every node's CPUs to every node's memory: latency, and bandwidth of each kernel."""
+
+import pandas as pd
+
+from numatlas.figures.common import (
+    INTERVAL,
+    SUM_INTERVAL,
+    convergence_of,
+    grid,
+    in_shown_unit,
+    natural,
+    placement_of,
+    skips_of,
+    warnings_of,
+)
+from numatlas.figures.model import Figure, Matrix
+from numatlas.result import Result
+from numatlas.units import size_text
+
+
+def figures(result: Result) -> list[Figure]:
+    if result.kind != "matrix" or result.flows.empty:
+        return []
+    found: list[Figure] = []
+    latency = result.flows[result.flows["metric"] == "latency"]
+    found += _split(result, latency, latency, "latency", "Idle latency", True, INTERVAL)
+    sums = (
+        result.totals[result.totals["metric"] == "bandwidth_sum"]
+        if not result.totals.empty
+        else pd.DataFrame()
+    )
+    if not sums.empty:
+        for kernel, mine in sums.groupby("kernel", sort=False):
+            flows = result.flows[result.flows["point"].isin(mine["point"])]
+            key = "".join(letter if letter.isalnum() else "-" for letter in kernel)
+            found += _split(
+                result, mine, flows, f"bandwidth-{key}", f"Bandwidth of {kernel}", False, SUM_INTERVAL
+            )
+    return found
+
+
+def _split(
+    result: Result, frame: pd.DataFrame, flows: pd.DataFrame, key: str, title: str, less: bool, spread: str
+) -> list[Figure]:
+    """A figure for each size, page kind and kind of stores."""
+    found: list[Figure] = []
+    if frame.empty:
+        return found
+    hosts = frame["host"].dropna().unique() if "host" in frame else []
+    telling = ["size", "pages", "stores"] + (["host"] if len(hosts) > 1 else [])
+    for values, mine in frame.groupby(telling, sort=False, dropna=False):
+        size, pages, stores = values[:3]
+        words = [size_text(size) + ("" if less else " a worker"), f"{pages} pages"]
+        words += [f"{stores} stores"] if isinstance(stores, str) else []
+        words += [values[3]] if len(values) > 3 else []
+        scaled, unit = in_shown_unit(mine)
+        rows, columns = natural(mine["cell_cpu_node"]), natural(mine["cell_memory_node"])
+        shown = flows[flows["point"].isin(mine["point"])]
+        found.append(
+            Matrix(
+                "-".join(
+                    [
+                        "matrix",
+                        key,
+                        *[str(value) for value in values if isinstance(value, str) or value == value],
+                    ]
+                ),
+                f"{title} ({', '.join(words)})",
+                spread=spread,
+                placement=placement_of(shown),
+                notes=_how(less, mine) + convergence_of(shown) + skips_of(result),
+                warnings=warnings_of(result, shown),
+                data=scaled,
+                row_label="CPUs of node",
+                column_label="memory of node",
+                rows=rows,
+                columns=columns,
+                unit=unit,
+                less_is_better=less,
+                **grid(scaled, "cell_cpu_node", "cell_memory_node", rows, columns),
+            )
+        )
+    return found
+
+
+def _how(latency: bool, frame: pd.DataFrame) -> list[str]:
+    if latency:
+        return ["one CPU of the node, pointer chase in random order"]
+    workers = sorted({int(count) for count in frame["workers"]})
+    number = f"{workers[0]}" if len(workers) == 1 else f"{workers[0]} to {workers[-1]}"
+    return [f"{number} workers on the node's CPUs; bytes as STREAM counts them"]

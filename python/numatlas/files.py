@@ -1,0 +1,84 @@
+"""numatlas.load: which file is this, and who reads it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from numatlas.result import Result
+
+#: The newest schema that this package reads (docs/results.md of the program).
+SCHEMA_VERSION = 1
+
+
+class FileError(Exception):
+    """Why a file cannot be read, in one line that names it."""
+
+    def __init__(self, path: Path, why: str, unreadable: bool = False) -> None:
+        super().__init__(f"{path}: {why}")
+        self.unreadable = unreadable  #: the system does not let it be read
+
+
+def load(path: str | Path) -> Result:
+    """Reads a result of numatlas (JSON, or CSV of --format csv), the folder of a survey, or a file of
+    the earlier programs (CSV of numa_mem_bench and of the GPU sweeps, .dat of distributed_streams).
+
+    Raises FileError, with one line that names the file, for what is none of these.
+    """
+    from numatlas.readers import csv_files, dat_file, report_json, stream_json
+
+    path = Path(path)
+    if path.is_dir():
+        if not (path / "survey.json").exists():
+            raise FileError(path, "a folder without survey.json, which `numatlas survey` writes")
+        path = path / "survey.json"
+    text = _text(path)
+    start = text.lstrip()[:1]
+    if start == "<":
+        return dat_file.read(path, text)
+    if start != "{":
+        return csv_files.read(path, text)
+    data = _json(path, text)
+    try:
+        if data.get("command") == "stream":
+            return stream_json.read(path, data)
+        return report_json.read(path, data)
+    except KeyError as error:
+        raise FileError(path, f"damaged, or changed by hand: it has no {error}") from None
+    except (AttributeError, IndexError, TypeError, ValueError) as error:
+        raise FileError(path, f"damaged, or changed by hand: {error}".split("\n")[0]) from None
+
+
+def _text(path: Path) -> str:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise FileError(path, error.strerror or str(error), unreadable=True) from None
+    except UnicodeDecodeError:
+        raise FileError(path, "not text: no result of numatlas or of an earlier program") from None
+    if not text.strip():
+        raise FileError(path, "empty: a run that was ended at once, or a full disk")
+    return text
+
+
+def _json(path: Path, text: str) -> dict[str, Any]:
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        if not text.rstrip().endswith("}"):
+            raise FileError(
+                path, f"ends in the middle, in line {error.lineno}: a copy that was cut?"
+            ) from None
+        raise FileError(path, f"no JSON: line {error.lineno}, column {error.colno}: {error.msg}") from None
+    except RecursionError:
+        raise FileError(path, "no result of numatlas: nested too deeply") from None
+    version = data.get("schema_version")
+    known = "scenarios" in data or "nodes" in data or "rows" in data or data.get("program") == "numatlas"
+    if not known:
+        raise FileError(path, "JSON, but no result of numatlas")
+    if version is None and data.get("program") != "numa_gpu_xfer_sweep":
+        raise FileError(path, "has no schema_version: of a numatlas older than results can be read of")
+    if version is not None and (not isinstance(version, int) or version > SCHEMA_VERSION):
+        raise FileError(
+            path, f"schema_version {version}: of a newer numatlas; this reads up to {SCHEMA_VERSION}"
+        )
+    return data

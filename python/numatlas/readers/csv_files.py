@@ -1,0 +1,116 @@
+"""CSV files: of numa_mem_bench (`--csv`), its mapping, of `--format csv`, and of the GPU sweeps."""
+
+import csv
+import io
+from pathlib import Path
+
+import pandas as pd
+
+from numatlas.files import FileError
+from numatlas.result import Result
+
+MIB = 2**20
+
+SWEEP_COLUMNS = {
+    "access_size(bytes)": "access_size_bytes",
+    "read_latency(ms)": "read_latency",
+    "read_bw(gib/s)": "read_bw",
+    "write_latency(ms)": "write_latency",
+    "write_bw(gib/s)": "write_bw",
+}
+
+
+def read(path: Path, text: str) -> Result:
+    """Which one it is, its first line tells."""
+    head = next(csv.reader(io.StringIO(text.lstrip())), [])
+    readers = {"size (MB)": _ranks, "rank": _mapping, "ngpus": _sweep, "host": _tidy, "numa_nodes": _sweep}
+    reader = readers.get(head[0].strip()) if head else None
+    if reader is None:
+        raise FileError(
+            path, "neither a result of numatlas nor a CSV file that it or an earlier program writes"
+        )
+    try:
+        frame = pd.read_csv(io.StringIO(text.lstrip()), skipinitialspace=True)
+        if frame.empty:
+            raise FileError(path, "a header without rows: a run that was ended before its first result")
+        return reader(path, frame)
+    except (KeyError, TypeError, ValueError) as error:  # pandas' errors are ValueErrors
+        raise FileError(path, f"damaged: {str(error).splitlines()[0]}") from None
+
+
+def _ranks(path: Path, frame: pd.DataFrame) -> Result:
+    """`rows`: a row for each size and rank: size (bytes), rank, value (s)."""
+    long = frame.melt(id_vars="size (MB)", var_name="rank", value_name="value").dropna()
+    long["rank"] = long["rank"].astype(int)
+    long["value"] = long["value"].astype(float) * 1e-9
+    long["size"] = long["size (MB)"].astype(float) * MIB
+    rows = long[["size", "rank", "value"]].sort_values(["rank", "size"], ignore_index=True)
+    return Result(path, "numa_mem_bench", rows=rows)
+
+
+def _mapping(path: Path, frame: pd.DataFrame) -> Result:
+    """`rows`: rank, cpu_id, cpu_numa, memory_numa."""
+    rows = frame[["rank", "cpu_id", "cpu_numa", "memory_numa"]]
+    return Result(path, "mapping", rows=rows.astype({"rank": int, "cpu_numa": int, "memory_numa": int}))
+
+
+def _sweep(path: Path, frame: pd.DataFrame) -> Result:
+    """`rows`: as the file, with latencies in s, bandwidths in B/s and what is no number as `error`."""
+    rows = frame.rename(columns=SWEEP_COLUMNS)
+    measured = list(SWEEP_COLUMNS.values())[1:]
+    words = (
+        rows[measured]
+        .astype(str)
+        .apply(lambda row: next((w for w in row if not _is_number(w)), None), axis=1)
+    )
+    rows["error"] = words
+    for name in measured:
+        factor = 1e-3 if name.endswith("latency") else 2**30
+        rows[name] = pd.to_numeric(rows[name], errors="coerce") * factor
+    rows["numa_nodes"] = rows["numa_nodes"].astype(str)
+    return Result(path, "gpu sweep", rows=rows)
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return word != "nan"
+
+
+def _tidy(path: Path, frame: pd.DataFrame) -> Result:
+    """`--format csv`: `flows` (rows of a worker) and `totals` (rows of the host "all"), as of the JSON."""
+    if "node_bytes_per_second" in frame:
+        return _tidy_stream(path, frame)
+    frame = frame.rename(
+        columns={
+            "size_bytes": "size",
+            "pages_asked": "pages",
+            "pages_observed": "page_size",
+            "ci95_low": "low",
+            "ci95_high": "high",
+        }
+    )
+    half = frame["half_width"] * frame["value"].abs()
+    first = frame["half_width"].notna() & frame["n"].notna()
+    frame.loc[first, "low"] = pd.concat([frame["low"], frame["value"] - half], axis=1).min(axis=1)[first]
+    frame.loc[first, "high"] = pd.concat([frame["high"], frame["value"] + half], axis=1).max(axis=1)[first]
+    every = frame["host"] == "all"
+    flows = frame[~every & frame["rank"].notna()].reset_index(drop=True)
+    return Result(path, "csv", flows=flows, totals=frame[every].reset_index(drop=True))
+
+
+def _tidy_stream(path: Path, frame: pd.DataFrame) -> Result:
+    rounds = frame.rename(
+        columns={
+            "node_seconds": "seconds",
+            "slowest_seconds": "slowest",
+            "node_bytes_per_second": "bandwidth",
+        }
+    )
+    rounds["counted"] = rounds["counted"] == "yes"
+    counted = rounds[rounds["counted"]].groupby(["host", "kernel", "mode"], sort=False)["bandwidth"]
+    hosts = counted.agg(value="median", min="min", max="max", n="count").reset_index()
+    hosts = hosts.assign(low=None, high=None, unit="B/s", slow=False)
+    return Result(path, "stream csv", hosts=hosts, rounds=rounds)

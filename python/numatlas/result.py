@@ -1,0 +1,52 @@
+"""One result file (or a survey of several) in memory."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+
+@dataclass
+class Result:
+    """What one file holds, as tidy frames. Values are in SI base units (s, B/s), sizes in bytes.
+
+    `flows`: a row for each worker, point and metric. `totals`: a row for each point and metric over all
+    its workers. `samples`: the raw samples. `hosts` and `rounds`: of STREAM over hosts. `rows`: of the
+    earlier programs' own files. A frame that the file has nothing for is empty. Columns that name what
+    was asked come from the file (`size`, `pages`, `kernel`, ...); labels of a point (`cell_cpu_node`,
+    `direction`, ...) are columns too. `low` and `high` are the 95 % interval of the median: the wider
+    of that over all samples and of the stop rule's.
+    """
+
+    path: Path
+    kind: str  #: the command, such as "matrix"; or "survey", "topology", "numa_mem_bench", ...
+    meta: dict[str, Any] = field(default_factory=dict)  #: the file's fields but for the measured ones
+    flows: pd.DataFrame = field(default_factory=pd.DataFrame)
+    totals: pd.DataFrame = field(default_factory=pd.DataFrame)
+    samples: pd.DataFrame = field(default_factory=pd.DataFrame)
+    hosts: pd.DataFrame = field(default_factory=pd.DataFrame)
+    rounds: pd.DataFrame = field(default_factory=pd.DataFrame)
+    rows: pd.DataFrame = field(default_factory=pd.DataFrame)
+    skipped: pd.DataFrame = field(default_factory=pd.DataFrame)  #: what was not measured: name, reason
+    machines: list[dict[str, Any]] = field(default_factory=list)  #: snapshots, one a host
+    warnings: list[str] = field(default_factory=list)
+    parts: list["Result"] = field(default_factory=list)  #: a survey's benchmarks
+
+    @property
+    def name(self) -> str:
+        """Words for people: the host and when, or the file."""
+        host = self.machines[0].get("host") if self.machines else None
+        started = self.meta.get("started") or ""
+        if started.startswith("1970-01-01"):  # the null engine's clock
+            started = ""
+        return " ".join(word for word in (host, started) if word) or self.path.name
+
+    def all(self) -> list["Result"]:
+        """This result, or the benchmarks of a survey."""
+        return self.parts or [self]
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """The frames that hold something, by name."""
+        names = ("flows", "totals", "samples", "hosts", "rounds", "rows", "skipped")
+        return {name: frame for name in names if not (frame := getattr(self, name)).empty}
