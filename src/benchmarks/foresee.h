@@ -6,7 +6,8 @@
 
 namespace numatlas {
 
-/// Seconds to get a scenario ready: to touch its memory, and to build and prove its chains. Pure.
+/// Seconds to get a scenario ready: to touch its memory, to build and prove its chains, and to
+/// warm up. Pure.
 double preparation_of(const Scenario& scenario);
 
 /// Seconds that a plan takes at least, with little time to record each point, and what is refined

@@ -3,6 +3,7 @@
 #include "benchmarks/parse.h"
 #include "benchmarks/runner.h"
 #include "cli/commands.h"
+#include "cli/external.h"
 #include "survey/survey.h"
 
 namespace numatlas {
@@ -30,9 +31,12 @@ Expected<void> read_words(const SurveyWords& words, SurveyOptions& options) {
 
 /// Writes report.html, or says how it can be had.
 std::string make_html(const std::string& survey_file, const std::string& html_file) {
-  (void)survey_file;
-  (void)html_file;
-  return "no report.html: numatlas-report is not installed";
+  const auto program = find_external("report");
+  if (!program) return "no report.html: " + how_to_get("report");
+  const auto code = run_external(*program, {survey_file, "-o", html_file});
+  if (code && *code == 0) return html_file;
+  return fmt::format("no report.html: {}", code ? fmt::format("{} ended with {}", *program, *code)
+                                                : code.error().message);
 }
 
 void add_choices(CLI::App& app, SurveyWords& words) {

@@ -128,8 +128,8 @@ std::vector<SurveyFact> latency_facts(const RunReport& report) {
   for (const char* level : {"L1", "L2", "L3", "L4", "memory"}) {
     for (const std::string& pages : kinds) {
       const bool memory = std::string(level) == "memory";
-      // In the caches kinds of pages make no difference worth a line.
-      if (!memory && pages != kinds.front()) continue;
+      // Of a cache without the misses of the TLB, which those of the largest pages are nearest to.
+      if (!memory && pages != kinds.back()) continue;
       std::vector<const ScenarioResult*> points;
       for (const ScenarioResult& point : report.scenarios) {
         if (point.pages == pages && level_of(point) == level && median_over_flows(point, "latency"))
@@ -170,7 +170,10 @@ std::vector<SurveyFact> bandwidth_facts(const RunReport& report) {
                     workers == 1 ? "1 CPU alone" : fmt::format("{} CPUs together", workers)),
         "B/s", *sum_of(point, "bandwidth_sum")));
   };
-  if (peak != nullptr) add("peak_bandwidth", *peak);
+  // One CPU is no peak where there are more.
+  const bool together = peak != nullptr && (peak->flows.size() > 1 || report.workers.size() < 2);
+  if (together) add("peak_bandwidth", *peak);
+  if (!together) peak = nullptr;
   if (alone != nullptr && alone != peak) add("one_cpu_bandwidth", *alone);
   return facts;
 }

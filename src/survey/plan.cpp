@@ -13,11 +13,6 @@
 namespace numatlas {
 namespace {
 
-struct Candidate {
-  SurveyItem item;
-  std::vector<SurveyWay> ways;
-};
-
 std::vector<std::string> names_of_survey(const Machine& machine) {
   std::vector<std::string> names;
   for (const auto& benchmark : all_benchmarks()) {
@@ -41,39 +36,38 @@ Expected<void> check_names(const SurveyOptions& options, const Machine& machine)
 }
 
 /// Those that were chosen, what is worth most first.
-std::vector<Candidate> candidates(const SurveyOptions& options, const Machine& machine) {
+std::vector<SurveyItem> candidates(const SurveyOptions& options, const Machine& machine) {
   const auto named = [](const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
-  std::vector<Candidate> all;
+  std::vector<SurveyItem> all;
   for (const auto& benchmark : all_benchmarks()) {
     SurveyPart part = benchmark->survey(machine);
     const std::string name = benchmark->name();
     if (part.worth <= 0 && part.reason.empty()) continue;
     if (!options.only.empty() && !named(options.only, name)) continue;
     if (named(options.without, name)) continue;
-    Candidate candidate{{}, std::move(part.ways)};
-    candidate.item.benchmark = name;
-    candidate.item.worth = part.worth;
-    candidate.item.skip = part.reason;
-    all.push_back(std::move(candidate));
+    SurveyItem item;
+    item.benchmark = name;
+    item.worth = part.worth;
+    item.skip = part.reason;
+    item.ways = std::move(part.ways);
+    all.push_back(std::move(item));
   }
-  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-    return a.item.worth > b.item.worth;
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const SurveyItem& a, const SurveyItem& b) { return a.worth > b.worth; });
   return all;
 }
 
-std::vector<double> worths_of(const std::vector<Candidate>& all) {
+std::vector<double> worths_of(const std::vector<SurveyItem>& all) {
   std::vector<double> worths;
-  for (const Candidate& one : all) worths.push_back(one.item.skip.empty() ? one.item.worth : 0);
+  for (const SurveyItem& one : all) worths.push_back(one.skip.empty() ? one.worth : 0);
   return worths;
 }
 
 /// The item as it would run in this way. Error: it cannot.
-Expected<SurveyItem> tried(const Candidate& candidate, const SurveyWay& way,
-                           const SurveyOptions& options, const Machine& machine, Comm& comm) {
-  SurveyItem item = candidate.item;
+Expected<SurveyItem> tried(SurveyItem item, const SurveyWay& way, const SurveyOptions& options,
+                           const Machine& machine, Comm& comm) {
   item.words = way.words;
   item.left_out = way.left_out;
   const auto parsed = parse_item(item, options, item.share);
@@ -86,27 +80,6 @@ Expected<SurveyItem> tried(const Candidate& candidate, const SurveyWay& way,
   return item;
 }
 
-/// Takes the first way that fits into the share; where none can be carried out, the item is
-/// skipped.
-Expected<void> choose_way(Candidate& candidate, const SurveyOptions& options,
-                          const Machine& machine, Comm& comm) {
-  std::vector<SurveyItem> items;
-  std::vector<double> least;
-  for (const SurveyWay& way : candidate.ways) {
-    auto item = tried(candidate, way, options, machine, comm);
-    if (!item) {
-      if (!is_not_for_here(item.error())) return fail(item.error());
-      if (items.empty()) candidate.item.skip = item.error().message;
-      break;
-    }
-    least.push_back(item->least_time);
-    items.push_back(*std::move(item));
-    if (least.back() <= candidate.item.share) break;
-  }
-  if (!items.empty()) candidate.item = items[way_within(candidate.item.share, least)];
-  return {};
-}
-
 /// That of rank 0.
 Expected<Machine> machine_of_first(const Machine& mine, Comm& comm) {
   if (comm.size() == 1) return mine;
@@ -115,9 +88,9 @@ Expected<Machine> machine_of_first(const Machine& mine, Comm& comm) {
   return machine_from_json(nlohmann::json::parse(*text));
 }
 
-void share_out(std::vector<Candidate>& all, double seconds) {
+void share_out(std::vector<SurveyItem>& all, double seconds) {
   const std::vector<double> shares = shares_of(seconds, worths_of(all));
-  for (std::size_t i = 0; i < all.size(); ++i) all[i].item.share = shares[i];
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].share = all[i].planned_share = shares[i];
 }
 
 }  // namespace
@@ -150,20 +123,19 @@ Expected<std::vector<SurveyItem>> plan_survey(const SurveyOptions& options, cons
   const auto first = machine_of_first(machine, comm);
   if (!first) return fail(first.error());
   if (auto checked = check_names(options, *first); !checked) return fail(checked.error());
-  std::vector<Candidate> all = candidates(options, *first);
+  std::vector<SurveyItem> all = candidates(options, *first);
   const double seconds = std::chrono::duration<double>(options.time).count();
   // What does not apply is known when its plan was tried: then the others have more.
   share_out(all, seconds);
-  for (Candidate& candidate : all) {
-    if (!candidate.item.skip.empty()) continue;
-    const auto item = tried(candidate, candidate.ways.front(), options, machine, comm);
-    if (item) continue;
-    if (!is_not_for_here(item.error())) return fail(item.error());
-    candidate.item.skip = item.error().message;
+  for (SurveyItem& item : all) {
+    if (!item.skip.empty()) continue;
+    const auto first_way = tried(item, item.ways.front(), options, machine, comm);
+    if (first_way) continue;
+    if (!is_not_for_here(first_way.error())) return fail(first_way.error());
+    item.skip = first_way.error().message;
   }
-  const auto applying = static_cast<std::size_t>(
-      std::count_if(all.begin(), all.end(),
-                    [](const Candidate& candidate) { return candidate.item.skip.empty(); }));
+  const auto applying = static_cast<std::size_t>(std::count_if(
+      all.begin(), all.end(), [](const SurveyItem& item) { return item.skip.empty(); }));
   const double least = least_survey_time(applying);
   if (seconds < least) {
     return fail(ErrorKind::usage,
@@ -172,15 +144,31 @@ Expected<std::vector<SurveyItem>> plan_survey(const SurveyOptions& options, cons
                 applying == 1 ? "give it more" : "give more, or choose fewer with --only");
   }
   share_out(all, seconds);
-  std::vector<SurveyItem> items;
-  for (Candidate& candidate : all) {
-    if (candidate.item.skip.empty()) {
-      if (auto chosen = choose_way(candidate, options, machine, comm); !chosen)
-        return fail(chosen.error());
-    }
-    items.push_back(std::move(candidate.item));
+  for (SurveyItem& item : all) {
+    if (!item.skip.empty()) continue;
+    if (auto chosen = choose_way(item, options, machine, comm); !chosen)
+      return fail(chosen.error());
   }
-  return items;
+  return all;
+}
+
+Expected<void> choose_way(SurveyItem& item, const SurveyOptions& options, const Machine& machine,
+                          Comm& comm) {
+  std::vector<SurveyItem> tries;
+  std::vector<double> least;
+  for (const SurveyWay& way : item.ways) {
+    auto one = tried(item, way, options, machine, comm);
+    if (!one) {
+      if (!is_not_for_here(one.error())) return fail(one.error());
+      if (tries.empty()) item.skip = one.error().message;
+      break;
+    }
+    least.push_back(one->least_time);
+    tries.push_back(*std::move(one));
+    if (least.back() <= item.share) break;
+  }
+  if (!tries.empty()) item = SurveyItem(tries[way_within(item.share, least)]);
+  return {};
 }
 
 }  // namespace numatlas

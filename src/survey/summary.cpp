@@ -34,6 +34,30 @@ int rank_of(const std::string& warning) {
   return std::any_of(of_interference.begin(), of_interference.end(), has) ? 1 : 2;
 }
 
+/// The same matter of points of several benchmarks ("workers waited: NAMES") once, with the first
+/// names.
+std::vector<std::string> merged(const std::vector<std::string>& warnings) {
+  // Shorter ones are places, which are no matter.
+  constexpr std::size_t shortest_matter = 40;
+  std::vector<std::string> all;
+  std::map<std::string, std::size_t> seen;  // where in `all`
+  std::map<std::size_t, std::size_t> more;
+  for (const std::string& warning : warnings) {
+    const std::size_t end = warning.rfind(": ");
+    const bool long_enough = end != std::string::npos && end >= shortest_matter;
+    const std::string matter = long_enough ? warning.substr(0, end) : warning;
+    const auto [found, is_new] = seen.try_emplace(matter, all.size());
+    if (is_new) {
+      all.push_back(warning);
+    } else {
+      ++more[found->second];
+    }
+  }
+  for (const auto& [index, count] : more)
+    all[index] += fmt::format(" (and in {} more benchmark{})", count, count == 1 ? "" : "s");
+  return all;
+}
+
 std::vector<std::string> warnings_of(const std::vector<RunReport>& reports) {
   std::vector<std::string> all;
   for (const RunReport& report : reports) {
@@ -49,7 +73,7 @@ std::vector<std::string> warnings_of(const std::vector<RunReport>& reports) {
       if (!of_search && !known) all.push_back(warning);
     }
   }
-  std::vector<std::string> warnings = counted(all);
+  std::vector<std::string> warnings = merged(counted(all));
   std::stable_sort(
       warnings.begin(), warnings.end(),
       [](const std::string& a, const std::string& b) { return rank_of(a) < rank_of(b); });

@@ -270,7 +270,7 @@ std::string loaded_text(const SurveySummary& summary) {
       words += fmt::format(" ({} read by the others)", figure(*rate));
   }
   if (idle.size() > 1)
-    words += fmt::format("; {} more in loaded.txt", count_text(idle.size() - 1, "node"));
+    words += fmt::format("; {} in loaded.txt", count_text(idle.size() - 1, "more node"));
   return paragraph("Under load", words);
 }
 

@@ -32,6 +32,10 @@ Expected<void> make_folder(const std::string& folder) {
   return check_writable((fs::path(folder) / "survey.json").string(), "--output");
 }
 
+// What was foreseen is wrong by a factor now and then; with less than this part of it the time
+// would not be kept at all.
+constexpr double least_part = 0.25;
+
 /// One survey in progress on one rank.
 class Survey {
  public:
@@ -179,6 +183,17 @@ Expected<void> Survey::run_item(std::size_t index) {
   if (!share) return fail(share.error());
   item.share = *share;
   used_ += *share;
+  // Those before took more or less than was foreseen: less or more is to be had here.
+  if (auto chosen = choose_way(item, record_.options, record_.machine, comm_); !chosen)
+    return chosen;
+  if (item.skip.empty() && item.share < least_part * item.least_time) {
+    item.skip = fmt::format("no time is left: it takes about {:.1f} s at least", item.least_time);
+  }
+  if (!item.skip.empty()) {
+    progress_.end(item.benchmark, "skipped: " + item.skip);
+    record_.skipped.push_back({item.benchmark, item.skip});
+    return {};
+  }
   const auto done = measure(index);
   if (done) return {};
   if (!is_not_for_here(done.error())) return done;
@@ -210,7 +225,7 @@ std::vector<std::string> Survey::notes() const {
   std::vector<std::string> notes;
   const double taken = record_.seconds;
   const auto& items = record_.items;
-  const auto over = [&](std::size_t i) { return record_.taken[i] - items[i].share; };
+  const auto over = [&](std::size_t i) { return record_.taken[i] - items[i].planned_share; };
   // Nobody misses a second or two, and the last point is never cut.
   constexpr double much_longer = 1.1;
   if (taken > much_longer * seconds_asked_ && !items.empty()) {
@@ -220,8 +235,8 @@ std::vector<std::string> Survey::notes() const {
     }
     notes.push_back(fmt::format(
         "took {:.0f} s instead of {:.0f} s: {} alone {:.0f} s instead of {:.0f} s, as {}", taken,
-        seconds_asked_, items[worst].benchmark, record_.taken[worst], items[worst].share,
-        items[worst].least_time > items[worst].share
+        seconds_asked_, items[worst].benchmark, record_.taken[worst], items[worst].planned_share,
+        items[worst].least_time > items[worst].planned_share
             ? "the least that it can do takes longer"
             : "its memory took longer to get ready than was foreseen"));
   } else if (taken > 0) {

@@ -11,6 +11,7 @@
 #include "benchmarks/choices.h"
 #include "benchmarks/copy/table.h"
 #include "benchmarks/copy/team.h"
+#include "benchmarks/few_cpus.h"
 #include "benchmarks/levels.h"
 #include "benchmarks/room.h"
 
@@ -297,14 +298,7 @@ Expected<std::vector<PlannedScenario>> Copy::plan(const PlanInput& input) const 
 SurveyPart Copy::survey(const Machine& machine) const {
   SurveyPart part{2, {SurveyWay{{"--size", "64", "--skip-too-large"}, ""}}, ""};
   constexpr std::size_t few = 4;
-  CpuSet chosen;
-  for (NodeId node : machine.nodes_of(machine.usable_cpus())) {
-    const CpuSet usable = machine.find_node(node)->cpus & machine.usable_cpus();
-    std::size_t taken = 0;
-    for (CpuId cpu : usable) {
-      if (taken++ < few) chosen.insert(cpu);
-    }
-  }
+  const CpuSet chosen = few_cpus_a_node(machine, few);
   if (chosen.size() < machine.usable_cpus().size()) {
     part.ways.push_back(SurveyWay{{"--size", "64", "--skip-too-large", "--cpus", to_list(chosen)},
                                   fmt::format("all but {} CPUs of each node", few)});

@@ -12,6 +12,7 @@
 #include "base/say.h"
 #include "benchmarks/benchmark.h"
 #include "benchmarks/choices.h"
+#include "benchmarks/few_cpus.h"
 #include "benchmarks/levels.h"
 #include "benchmarks/room.h"
 #include "benchmarks/weights/search.h"
@@ -290,10 +291,15 @@ SurveyPart WeightsBenchmark::survey(const Machine& machine) const {
   const NodeSet nodes = machine.usable_memory_nodes();
   if (nodes.size() < 2) return {0, {}, "one node has memory: there is nothing to interleave"};
   SurveyPart part{1, {SurveyWay{{"--size", "64", "--skip-too-large"}, ""}}, ""};
-  if (nodes.size() == 2) return part;
   const std::string two = fmt::format("{},{}", nodes.front().value, nodes[nodes.size() - 1].value);
-  part.ways.push_back(SurveyWay{{"--size", "64", "--skip-too-large", "--nodes", two},
-                                "weights over nodes other than " + two});
+  const std::string others = "weights over nodes other than " + two;
+  part.ways.push_back(SurveyWay{{"--size", "64", "--skip-too-large", "--nodes", two}, others});
+  constexpr std::size_t few = 4;
+  const CpuSet chosen = few_cpus_a_node(machine, few);
+  if (chosen.size() == machine.usable_cpus().size()) return part;
+  part.ways.push_back(
+      SurveyWay{{"--size", "64", "--skip-too-large", "--nodes", two, "--cpus", to_list(chosen)},
+                fmt::format("{}; all but {} CPUs of each node", others, few)});
   return part;
 }
 
