@@ -65,10 +65,17 @@ std::vector<double> worths_of(const std::vector<SurveyItem>& all) {
   return worths;
 }
 
+/// Ranks have the CPUs that their launcher gave them.
+std::vector<std::string> without_cpus(std::vector<std::string> words) {
+  const auto option = std::find(words.begin(), words.end(), "--cpus");
+  if (option != words.end()) words.erase(option, option + 2);
+  return words;
+}
+
 /// The item as it would run in this way. Error: it cannot.
 Expected<SurveyItem> tried(SurveyItem item, const SurveyWay& way, const SurveyOptions& options,
                            const Machine& machine, Comm& comm) {
-  item.words = way.words;
+  item.words = comm.size() > 1 ? without_cpus(way.words) : way.words;
   item.left_out = way.left_out;
   const auto parsed = parse_item(item, options, item.share);
   if (!parsed) return fail(parsed.error());
@@ -97,7 +104,7 @@ void share_out(std::vector<SurveyItem>& all, double seconds) {
 
 bool is_not_for_here(const Error& error) {
   return error.kind == ErrorKind::unavailable || error.kind == ErrorKind::resource ||
-         error.kind == ErrorKind::usage;
+         error.kind == ErrorKind::usage || error.kind == ErrorKind::permission;
 }
 
 Expected<ParsedRun> parse_item(const SurveyItem& item, const SurveyOptions& options, double share) {

@@ -35,8 +35,8 @@ struct SurveyItem {
 /// The words with the survey's own options, read; --time is for all its points together.
 Expected<ParsedRun> parse_item(const SurveyItem& item, const SurveyOptions& options, double share);
 
-/// Whether an error of a benchmark says only that it is not for this machine, its memory, or so
-/// many ranks.
+/// Whether an error of a benchmark says only that it is not for this machine, its memory, what is
+/// allowed here, or so many ranks.
 bool is_not_for_here(const Error& error);
 
 /// Takes the first way whose least time is within the item's share, else the last; `skip` says why

@@ -247,7 +247,8 @@ std::string peak_text(const SurveySummary& summary) {
     for (const SurveyFact* fact : with_key(summary, key))
       parts.push_back(fmt::format("{} ({})", figure(*fact), fact->words));
   }
-  return parts.empty() ? "" : paragraph("Peak", fmt::format("{}", fmt::join(parts, "; ")));
+  const char* const label = with_key(summary, "peak_bandwidth").empty() ? "Bandwidth" : "Peak";
+  return parts.empty() ? "" : paragraph(label, fmt::format("{}", fmt::join(parts, "; ")));
 }
 
 std::string loaded_text(const SurveySummary& summary) {
@@ -331,6 +332,11 @@ std::string weights_text(const SurveySummary& summary) {
   const FactList times = with_key(summary, "weights_times");
   std::string words = fmt::format("weights {} give {} of {}", where_of(*best.front(), "weights"),
                                   figure(*best.front()), where_of(*best.front(), "kernel"));
+  if (!times.empty() && times[0]->high && *times[0]->high < 1)
+    return paragraph("Interleave",
+                     fmt::format("no weights are as fast as each CPU's nearest node alone: {}, {} "
+                                 "that",
+                                 words, times_text(*times[0])));
   if (!times.empty())
     words += fmt::format(", {} the bandwidth of the nearest node alone", times_text(*times[0]));
   return paragraph("Interleave", words);

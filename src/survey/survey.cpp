@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -63,6 +64,7 @@ class Survey {
   Expected<void> save(bool complete, const std::string& reason);
   Expected<void> end(const std::optional<Error>& problem);
   std::vector<std::string> notes() const;
+  std::string not_run() const;
   std::string path(const std::string& file) const {
     return (fs::path(record_.options.folder) / file).string();
   }
@@ -74,6 +76,7 @@ class Survey {
   double seconds_asked_;
   SurveyProgress progress_;
   SurveyRecord record_;
+  std::set<std::size_t> begun_;
   double used_ = 0;  ///< shares, where the null engine's clock is the plan's
 };
 
@@ -162,6 +165,7 @@ Expected<void> Survey::measure(std::size_t index) {
     record_.reports.back().with_samples = false;
     return std::string();
   };
+  begun_.insert(index);
   const double before = seconds();
   const auto ran = run_benchmark(*parsed->benchmark, parsed->options, comm_, hooks);
   record_.taken[index] = seconds() - before;
@@ -249,13 +253,25 @@ std::vector<std::string> Survey::notes() const {
   return notes;
 }
 
+/// "; not run: loaded, cores".
+std::string Survey::not_run() const {
+  std::string names;
+  for (std::size_t i = 0; i < record_.items.size(); ++i) {
+    const SurveyItem& item = record_.items[i];
+    if (item.skip.empty() && !begun_.contains(i))
+      names += (names.empty() ? "; not run: " : ", ") + item.benchmark;
+  }
+  return names;
+}
+
 /// Files and summary, also after a stop. The first error counts.
 Expected<void> Survey::end(const std::optional<Error>& error) {
   std::optional<Error> problem = error;
   progress_.clear();
   const auto saved = save(!problem, problem ? problem->message : "");
   if (!problem) problem = error_of(saved);
-  SurveyFrame around{problem ? problem->message : "", record_.notes, record_.skipped, {}};
+  SurveyFrame around{
+      problem ? problem->message + not_run() : "", record_.notes, record_.skipped, {}};
   if (saved) {
     const std::string folder = fs::weakly_canonical(record_.options.folder).string();
     around.files.push_back(

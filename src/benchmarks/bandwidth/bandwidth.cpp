@@ -125,11 +125,16 @@ SurveyPart Bandwidth::survey(const Machine& machine) const {
                                     "--threads",       cpus == "1" ? "1" : "1," + cpus,
                                     "--skip-too-large"};
   };
+  // Together they must be beyond the cache that they share; not more, where there are many.
+  std::string little = "64";
+  const CpuSet usable = machine.usable_cpus();
+  const Cache* const last = usable.empty() ? nullptr : machine.last_level_cache_of(usable.front());
+  if (last != nullptr && last->size.value * 2 / mib > 64 * last->cpus.size()) little = "256";
   return {2,
           {SurveyWay{words("read,copy,triad", "2:1", true, "256"), ""},
            SurveyWay{words("read,triad", "none", true, "256"), "copies and the mix"},
-           SurveyWay{words("read,triad", "none", false, "64"),
-                     "copies, the mix and non-temporal stores; more than 64 MiB a worker"}},
+           SurveyWay{words("read,triad", "none", false, little),
+                     "copies, the mix and non-temporal stores"}},
           ""};
 }
 

@@ -136,7 +136,7 @@ SurveyPart Latency::survey(const Machine& machine) const {
     part.ways.push_back(std::move(way));
   };
   add("16KiB-1GiB", "base,thp", cpus, "");
-  add("16KiB,64KiB,256KiB,1,4,16,64,256,1GiB", "base,thp", cpus, "every other size");
+  add("16KiB,64KiB,256KiB,1,4,16,64,256,1GiB", "base,thp", cpus, "half of the sizes");
   const std::string few = size_a_level(machine, first.value_or(CpuId{0}));
   add(few, "base,thp", cpus, "sizes but one a cache level and one of memory");
   add(few, "base", first ? std::to_string(first->value) : "",
