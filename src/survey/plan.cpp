@@ -102,6 +102,11 @@ void share_out(std::vector<SurveyItem>& all, double seconds) {
 
 }  // namespace
 
+std::string reason_of(const SurveyItem& item, const Error& error) {
+  const std::string name = item.benchmark + ": ";
+  return error.message.starts_with(name) ? error.message.substr(name.size()) : error.message;
+}
+
 bool is_not_for_here(const Error& error) {
   return error.kind == ErrorKind::unavailable || error.kind == ErrorKind::resource ||
          error.kind == ErrorKind::usage || error.kind == ErrorKind::permission;
@@ -139,7 +144,7 @@ Expected<std::vector<SurveyItem>> plan_survey(const SurveyOptions& options, cons
     const auto first_way = tried(item, item.ways.front(), options, machine, comm);
     if (first_way) continue;
     if (!is_not_for_here(first_way.error())) return fail(first_way.error());
-    item.skip = first_way.error().message;
+    item.skip = reason_of(item, first_way.error());
   }
   const auto applying = static_cast<std::size_t>(std::count_if(
       all.begin(), all.end(), [](const SurveyItem& item) { return item.skip.empty(); }));
@@ -167,7 +172,7 @@ Expected<void> choose_way(SurveyItem& item, const SurveyOptions& options, const 
     auto one = tried(item, way, options, machine, comm);
     if (!one) {
       if (!is_not_for_here(one.error())) return fail(one.error());
-      if (tries.empty()) item.skip = one.error().message;
+      if (tries.empty()) item.skip = reason_of(item, one.error());
       break;
     }
     least.push_back(one->least_time);

@@ -39,6 +39,9 @@ Expected<ParsedRun> parse_item(const SurveyItem& item, const SurveyOptions& opti
 /// allowed here, or so many ranks.
 bool is_not_for_here(const Error& error);
 
+/// Why a benchmark does not run, without its own name before it.
+std::string reason_of(const SurveyItem& item, const Error& error);
+
 /// Takes the first way whose least time is within the item's share, else the last; `skip` says why
 /// where none can be carried out here. Collective; an error is the same on every rank.
 Expected<void> choose_way(SurveyItem& item, const SurveyOptions& options, const Machine& machine,

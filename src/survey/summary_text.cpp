@@ -408,9 +408,7 @@ std::string summary_text(const Machine& machine, const SurveySummary& summary,
   text += "\n" + listed("Warnings", summary.warnings, most_warnings, "survey.json");
   std::vector<std::string> skipped;
   for (const SkippedBenchmark& one : frame.skipped)
-    skipped.push_back(one.reason.starts_with(one.benchmark + ": ")
-                          ? one.reason
-                          : one.benchmark + ": " + one.reason);
+    skipped.push_back(one.benchmark + ": " + one.reason);
   text += listed("Not measured", skipped, skipped.size(), "");
   text += listed("Notes", frame.notes, frame.notes.size(), "");
   if (!frame.stopped.empty()) text += paragraph("Incomplete", frame.stopped);

@@ -190,7 +190,7 @@ Expected<void> Survey::run_item(std::size_t index) {
   // Those before took more or less than was foreseen: less or more is to be had here.
   if (auto chosen = choose_way(item, record_.options, record_.machine, comm_); !chosen)
     return chosen;
-  if (item.skip.empty() && item.share < least_part * item.least_time) {
+  if (item.skip.empty() && !begun_.empty() && item.share < least_part * item.least_time) {
     item.skip = fmt::format("no time is left: it takes about {:.1f} s at least", item.least_time);
   }
   if (!item.skip.empty()) {
@@ -202,7 +202,7 @@ Expected<void> Survey::run_item(std::size_t index) {
   if (done) return {};
   if (!is_not_for_here(done.error())) return done;
   progress_.end(item.benchmark, "skipped: " + done.error().message);
-  record_.skipped.push_back({item.benchmark, done.error().message});
+  record_.skipped.push_back({item.benchmark, reason_of(item, done.error())});
   return {};
 }
 
