@@ -52,6 +52,20 @@ Expected<std::vector<WorkerPlacement>> worker_on_every_cpu(const RunOptions& opt
                                                            const Machine& machine,
                                                            const TaskContext& task);
 
+/// One way in which a survey can run a benchmark.
+struct SurveyWay {
+  std::vector<std::string> words;
+  std::string left_out = {};  ///< what the fullest way measures beside; "" of that itself
+};
+
+/// What a survey does with a benchmark.
+struct SurveyPart {
+  double worth = 0;  ///< its part of the survey's time, relative to others; 0: it does not apply
+  /// The fullest first: a survey takes the first for which its time is enough, else the last.
+  std::vector<SurveyWay> ways = {};
+  std::string reason = {};  ///< why it does not apply to this machine; "" where that says nothing
+};
+
 class Benchmark {
  public:
   virtual ~Benchmark() = default;
@@ -120,14 +134,19 @@ class Benchmark {
     (void)report;
     return std::vector<PlannedScenario>{};
   }
-  /// Part of a --time for all points that goes to the plan; the rest is for what `refine` adds.
-  virtual double time_of_plan() const { return 1; }
+  /// Part of a --time for all points that is spent when the plan (round 0), and what `refine` added
+  /// for the first, second, ... time, is done.
+  virtual double time_until(int round) const {
+    (void)round;
+    return 1;
+  }
   /// What --time is when it is not given, and whether it is that of each point or of all together.
   virtual TimeOption time_option() const { return {}; }
-  /// Whether `numatlas survey` runs it.
-  virtual bool in_survey() const { return true; }
-  /// Words for `numatlas survey` on this machine.
-  virtual std::vector<std::string> survey_words(const Machine& machine) const = 0;
+  /// How `numatlas survey` runs it on this machine; as it is, it does not. Pure.
+  virtual SurveyPart survey(const Machine& machine) const {
+    (void)machine;
+    return {};
+  }
   /// Runs it over all ranks and reports on rank 0; the exit code where all is well, the same on
   /// every rank. As run_benchmark does, unless it has a way of its own.
   virtual Expected<int> run(const RunOptions& options, Comm& comm) const;

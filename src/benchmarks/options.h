@@ -19,7 +19,6 @@ enum class Verify { proof, full };
 struct TimeOption {
   const char* text = "500ms";  ///< when it is not given
   bool of_all = false;         ///< for all points together, shared among them; else for each
-  const char* survey = "";     ///< what a survey gives it; "": the same as always
 };
 
 /// As read and checked.

@@ -10,8 +10,10 @@
 
 namespace numatlas {
 
-Progress::Progress(bool shown, std::vector<double> weights)
-    : shown_(shown),
+Progress::Progress(bool shown, std::vector<double> weights,
+                   std::function<void(std::size_t, std::size_t)> told)
+    : told_(std::move(told)),
+      shown_(shown && !told_),
       terminal_(isatty(STDERR_FILENO) == 1),
       weights_(std::move(weights)),
       total_weight_(std::accumulate(weights_.begin(), weights_.end(), 0.0)),
@@ -37,6 +39,7 @@ std::string Progress::time_left() const {
 }
 
 void Progress::phase(const Scenario& scenario, const std::string& phase) {
+  if (told_) told_(current_, weights_.size());
   if (!shown_ || !terminal_) return;
   constexpr int width = 24;
   const int filled = total_weight_ > 0 ? static_cast<int>(width * done_weight_ / total_weight_) : 0;

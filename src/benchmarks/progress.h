@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,10 @@ namespace numatlas {
 
 class Progress final : public ProgressListener {
  public:
-  /// `weights`: how long each scenario takes, relative to each other.
-  Progress(bool shown, std::vector<double> weights);
+  /// `weights`: how long each scenario takes, relative to each other. `told`: called with the
+  /// scenarios done and all of them, instead of anything being shown.
+  Progress(bool shown, std::vector<double> weights,
+           std::function<void(std::size_t, std::size_t)> told = {});
   ~Progress() override;
   /// More scenarios than were known at first: the weights of all.
   void expect(std::vector<double> weights);
@@ -27,6 +30,7 @@ class Progress final : public ProgressListener {
  private:
   std::string time_left() const;
 
+  std::function<void(std::size_t, std::size_t)> told_;
   bool shown_, terminal_;
   std::vector<double> weights_;
   double total_weight_ = 0, done_weight_ = 0;

@@ -13,6 +13,7 @@
 #include "base/signals.h"
 #include "base/version.h"
 #include "benchmarks/flow_result.h"
+#include "benchmarks/foresee.h"
 #include "benchmarks/progress.h"
 #include "benchmarks/setup.h"
 #include "benchmarks/weighted_run.h"
@@ -67,7 +68,8 @@ class Run {
         comm_(comm),
         hooks_(hooks),
         setup_(std::move(setup)),
-        progress_(comm.rank() == 0 && !options.quiet, weights()),
+        progress_(comm.rank() == 0 && !options.quiet, weights(),
+                  comm.rank() == 0 ? hooks.progress : nullptr),
         start_(std::chrono::steady_clock::now()) {}
 
   Expected<RunReport> go();
@@ -104,7 +106,7 @@ class Run {
   bool all_optional_ = true;            ///< these scenarios
   std::optional<Error> wrong_;          ///< a kernel's output was not what it should be
   int last_point_ = -1;
-  bool refining_ = false;
+  int round_ = 0;         ///< of `refine`; 0: the plan
   std::size_t next_ = 0;  ///< scenario of the plan to run next
   std::string my_process_memory_;
   Seconds recorded_{0};  ///< measuring time used so far, where it is shared
@@ -265,23 +267,28 @@ Expected<void> Run::run_one(Engine& engine, std::size_t index) {
   return {};
 }
 
-/// Where --time is for all points, each gets an equal part of what is left of it, less what its
-/// memory takes to prepare, which is taken to be what the others' took so far.
+/// Where --time is for all points, each gets an equal part of what is left of it, less what the
+/// memory of all that are left takes to prepare: as foreseen, times what that was wrong by so far.
 Expected<void> Run::share_time(StopRule& rule, std::size_t index) {
   if (!options_.time_of_all) return {};
   // Shorter than this even a point of a thousand points has no interval worth the name.
   constexpr Seconds shortest{0.02};
-  const auto first = setup_.skip_reasons.begin(), here = first + static_cast<std::ptrdiff_t>(index);
+  const auto here = setup_.skip_reasons.begin() + static_cast<std::ptrdiff_t>(index);
   const auto points = static_cast<double>(std::count(here, setup_.skip_reasons.end(), ""));
-  const auto done = static_cast<double>(std::count(first, here, ""));
+  double prepared = 0, to_prepare = 0;  // as foreseen
+  for (std::size_t i = 0; i < setup_.plan.size(); ++i) {
+    if (!setup_.skip_reasons[i].empty()) continue;
+    (i < index ? prepared : to_prepare) += preparation_of(setup_.plan[i].scenario);
+  }
   const Seconds spent =
       options_.null_engine ? Seconds{0} : std::chrono::steady_clock::now() - start_;
-  const Seconds preparing =
-      done == 0 ? Seconds{0} : std::max(Seconds{0}, (spent - recorded_) / done);
-  const double part = refining_ ? 1 : benchmark_.time_of_plan();
+  // What was foreseen is right on no machine, but wrong alike for what is to come.
+  Seconds preparing{options_.null_engine ? 0 : to_prepare};
+  if (prepared > 0) preparing *= std::max(0.0, (spent - recorded_).count()) / prepared;
+  const double part = benchmark_.time_until(round_);
   const Seconds left =
       part * Seconds(options_.stop.time) - (options_.null_engine ? recorded_ : spent);
-  Seconds share = std::max(shortest, left / points - preparing);
+  Seconds share = std::max(shortest, (left - preparing) / points);
   if (comm_.size() > 1) {
     const auto said = comm_.broadcast(std::to_string(share.count()));
     if (!said) return fail(said.error());
@@ -303,7 +310,7 @@ Expected<void> Run::refine(Engine& engine) {
       setup_.skip_reasons.push_back(planned.skip);
       setup_.plan.push_back(std::move(planned));
     }
-    refining_ = true;
+    ++round_;
     progress_.expect(weights());
     if (auto done = run_all(engine); !done) return done;
   }

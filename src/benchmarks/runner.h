@@ -17,6 +17,9 @@ struct RunHooks {
   /// Called on rank 0 after every finished point, with the report so far (files that must not be
   /// lost are written here), and once at the end.
   std::function<Expected<void>(const RunReport&)> save;
+  /// Told what goes on, on rank 0, instead of the lines and the bar on standard error: points done,
+  /// and all that are known.
+  std::function<void(std::size_t done, std::size_t all)> progress;
   /// The whole text that --process-memory prints of a rank, in place of our table with "[RANK] "
   /// before each line.
   std::function<std::string(const ProcessMemory&, int rank)> process_memory;

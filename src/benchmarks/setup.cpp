@@ -345,9 +345,10 @@ Expected<void> check_same_plan(const Setup& setup, const RunOptions& options, Co
 
 }  // namespace
 
-Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm) {
+Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
+                       const Machine* known) {
   Setup setup;
-  auto machine = read_machine(options);
+  auto machine = known != nullptr ? Expected<Machine>(*known) : read_machine(options);
   if (machine) {
     if (auto complete = benchmark.complete(options, *machine); !complete)
       machine = fail(complete.error());

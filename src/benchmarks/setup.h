@@ -22,8 +22,9 @@ struct Setup {
 /// Reads the machine, resolves the placement, plans, and checks memory and page kinds of every
 /// host. Collective; an error is the same on every rank. Scenarios that cannot be done are an
 /// error, or a skip with its reason where that was asked for (--skip-too-large) or where other page
-/// kinds of the same run can be had.
-Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm);
+/// kinds of the same run can be had. `known`: the machine, where it was read before.
+Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
+                       const Machine* known = nullptr);
 
 /// The plan for people, or as JSON.
 std::string plan_text(const Setup& setup, const RunOptions& options);

@@ -16,7 +16,8 @@ using Command = std::function<Expected<int>()>;
 
 Command add_topology_command(CLI::App& app);
 Command add_features_command(CLI::App& app);
-Command add_survey_command(CLI::App& app);
+/// `words`: the whole command line, as the results tell it.
+Command add_survey_command(CLI::App& app, const std::vector<std::string>& words);
 Command add_check_command(CLI::App& app);
 Command add_compare_command(CLI::App& app);
 /// `program`: the words after `--` (or after the first word that is no option).

@@ -76,8 +76,8 @@ Entries declare(CLI::App& app, const CommandLine& line,
   entries[topology] = {add_topology_command(*topology)};
   CLI::App* features = command("features", "what this build and this machine have, and why not");
   entries[features] = {add_features_command(*features)};
-  CLI::App* survey = command("survey", "topology and every benchmark, into a report folder");
-  entries[survey] = {add_survey_command(*survey), true};
+  CLI::App* survey = command("survey", "topology and every benchmark that applies, within a minute");
+  entries[survey] = {add_survey_command(*survey, line.words), true};
   CLI::App* check = command("check", "stored results of STREAM over hosts: which nodes are slow");
   entries[check] = {add_check_command(*check)};
   CLI::App* compare = command("compare", "stored results: what became faster or slower");

@@ -81,7 +81,19 @@ std::optional<KindCell> kind_cell(const RunReport& report, const std::string& me
   return KindCell{summary->median, margin};
 }
 
-/// "n identical": warnings of many workers and sizes, each text once with how often it came.
+/// Of a point that was cut off: why its workers have figures and all of them together have none.
+std::string missing_sum_text(const ScenarioResult& point) {
+  const bool rates =
+      std::any_of(point.flows.begin(), point.flows.end(),
+                  [](const FlowResult& flow) { return find_metric(flow, "bandwidth") != nullptr; });
+  const bool without = point.status == Status::incomplete && rates && point.totals.empty();
+  return without ? "; its workers have what they had recorded, their time together has no end and "
+                   "so no sum"
+                 : "";
+}
+
+}  // namespace
+
 std::vector<std::string> counted(const std::vector<std::string>& texts) {
   std::map<std::string, std::size_t> times;
   std::map<std::string, std::string> first;
@@ -106,19 +118,6 @@ std::vector<std::string> counted(const std::vector<std::string>& texts) {
   }
   return lines;
 }
-
-/// Of a point that was cut off: why its workers have figures and all of them together have none.
-std::string missing_sum_text(const ScenarioResult& point) {
-  const bool rates =
-      std::any_of(point.flows.begin(), point.flows.end(),
-                  [](const FlowResult& flow) { return find_metric(flow, "bandwidth") != nullptr; });
-  const bool without = point.status == Status::incomplete && rates && point.totals.empty();
-  return without ? "; its workers have what they had recorded, their time together has no end and "
-                   "so no sum"
-                 : "";
-}
-
-}  // namespace
 
 std::string pair_table(const RunReport& report, const std::string& metric,
                        const std::string& pages) {

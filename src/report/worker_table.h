@@ -36,6 +36,10 @@ std::string page_kind_table(const RunReport& report, const std::string& metric);
 /// obtained, stop reasons.
 std::string notes_text(const RunReport& report);
 
+/// Warnings, each matter once: those of many workers and points as the first of them, and how many
+/// more.
+std::vector<std::string> counted(const std::vector<std::string>& warnings);
+
 /// Aligns columns of cells: the first `left` columns to the left, the others to the right, two
 /// spaces between.
 std::string aligned(const std::vector<std::vector<std::string>>& rows, std::size_t left);

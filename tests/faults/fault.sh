@@ -171,7 +171,7 @@ case $case in
     needs_nobody
     mkdir "$folder/locked" && chmod 555 "$folder/locked"
     for output in "$folder/locked" "$folder/locked/below"; do
-      as_nobody "$numatlas" survey --output "$output" --time 50ms
+      as_nobody "$numatlas" survey --output "$output" --time 5s
       ends_with 6
       out_is_empty
       err_says "^numatlas: error: --output: $output.*Permission denied"
@@ -247,19 +247,56 @@ case $case in
     err_says '^numatlas: error: --threads: 2 worker threads asked for, 1 to be had' ;;
 
   survey)
-    run "$numatlas" survey --output "$folder/deep/report" --time 50ms -q
+    run "$numatlas" survey --output "$folder/deep/report" --time 4s --only latency -q
     ends_with 0
-    out_says '^NUMA nodes:'
-    out_says '^\$ numatlas latency --size '
-    out_says 'The report is in '
-    for file in topology.txt topology.json latency.txt latency.json; do
+    out_says '^Machine '
+    out_says '^Latency  *L1 [0-9.]* ns'
+    out_says "^Files  *$(realpath "$folder")/deep/report: survey.json"
+    for file in topology.txt topology.json latency.txt latency.json survey.json; do
       [ -s "$folder/deep/report/$file" ] || fail "no $file"
     done
-    cp "$folder/deep/report/latency.json" "$folder/report.json"
-    report_is complete 10
+    for cut in latency survey; do
+      cp "$folder/deep/report/$cut.json" "$folder/report.json"
+      [ "$cut" = survey ] || report_is complete 3
+      python3 -c 'import json, sys
+assert json.load(open(sys.argv[1]))["complete"]' "$folder/report.json" || fail "$cut.json"
+    done
     python3 -m json.tool "$folder/deep/report/topology.json" >/dev/null || fail 'topology.json'
     "$numatlas" topology --machine "$folder/deep/report/topology.json" >/dev/null ||
       fail 'topology.json is no machine' ;;
+  survey-stopped) # once the first benchmark is in survey.json
+    "$numatlas" survey --output "$folder" --time 60s --only cores,latency \
+      >"$folder/out" 2>"$folder/err" </dev/null &
+    pid=$!
+    for _ in $(seq 1200); do
+      [ -e "$folder/survey.json" ] && break
+      kill -0 "$pid" 2>/dev/null || { wait "$pid"; status=$?; fail 'ended before the stop'; }
+      sleep 0.05
+    done
+    kill -INT "$pid"
+    wait "$pid"
+    status=$?
+    # Of one benchmark alone there is nothing after it to stop.
+    [ "$(nproc)" -ge 2 ] || skip 'one CPU'
+    ends_with 130
+    out_says '^Incomplete  *interrupted'
+    err_says '^numatlas: interrupted by signal 2: what was finished before is kept'
+    python3 - "$folder/survey.json" <<'END' || fail 'survey.json'
+import json
+import sys
+
+survey = json.load(open(sys.argv[1]))
+assert not survey["complete"] and survey["incomplete_reason"] == "interrupted", survey["incomplete_reason"]
+assert survey["results"][0]["complete"] and survey["summary"]
+END
+    no_leftovers ;;
+  survey-disk-full) # the file that was there stays whole
+    echo old >"$folder/survey.json"
+    run bash -c 'ulimit -f 4; exec "$@"' - "$numatlas" survey --output "$folder" --time 2s \
+      --only latency
+    ends_with 6
+    err_says '^numatlas: error: --output: .*: write: File too large'
+    [ "$(cat "$folder/survey.json")" = old ] || fail 'the old file is not as it was' ;;
   *)
     echo "unknown case $case"
     exit 1 ;;

@@ -31,7 +31,7 @@ class Bandwidth final : public Benchmark {
   int default_threads(const RunOptions&) const override { return 0; }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "bandwidth"; }
-  std::vector<std::string> survey_words(const Machine& machine) const override;
+  SurveyPart survey(const Machine& machine) const override;
   std::string table(const RunReport& report, const RunOptions& options) const override {
     return bandwidth_table(report, options.stats);
   }
@@ -112,15 +112,30 @@ Expected<std::vector<PlannedScenario>> Bandwidth::plan(const PlanInput& input) c
   return plan;
 }
 
-/// All CPUs together and one alone, in memory and in the caches.
-std::vector<std::string> Bandwidth::survey_words(const Machine& machine) const {
+/// All CPUs together and one alone.
+SurveyPart Bandwidth::survey(const Machine& machine) const {
   const auto cpus = std::to_string(std::max<std::size_t>(1, machine.usable_cpus().size()));
-  return {"--kernels",       "read,copy,triad",
-          "--mix",           "2:1",
-          "--stores",        has_non_temporal_stores() ? "ordinary,non-temporal" : "ordinary",
-          "--size",          "256",
-          "--threads",       cpus == "1" ? "1" : "1," + cpus,
-          "--skip-too-large"};
+  const auto words = [&](const char* kernels, const char* mix, bool all_stores,
+                         const std::string& size) {
+    const bool both = all_stores && has_non_temporal_stores();
+    return std::vector<std::string>{"--kernels",       kernels,
+                                    "--mix",           mix,
+                                    "--stores",        both ? "ordinary,non-temporal" : "ordinary",
+                                    "--size",          size,
+                                    "--threads",       cpus == "1" ? "1" : "1," + cpus,
+                                    "--skip-too-large"};
+  };
+  // Together they must be beyond the cache that they share; not more, where there are many.
+  std::string little = "64";
+  const CpuSet usable = machine.usable_cpus();
+  const Cache* const last = usable.empty() ? nullptr : machine.last_level_cache_of(usable.front());
+  if (last != nullptr && last->size.value * 2 / mib > 64 * last->cpus.size()) little = "256";
+  return {2,
+          {SurveyWay{words("read,copy,triad", "2:1", true, "256"), ""},
+           SurveyWay{words("read,triad", "none", true, "256"), "copies and the mix"},
+           SurveyWay{words("read,triad", "none", false, little),
+                     "copies, the mix and non-temporal stores"}},
+          ""};
 }
 
 }  // namespace

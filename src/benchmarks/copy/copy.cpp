@@ -11,6 +11,7 @@
 #include "benchmarks/choices.h"
 #include "benchmarks/copy/table.h"
 #include "benchmarks/copy/team.h"
+#include "benchmarks/few_cpus.h"
 #include "benchmarks/levels.h"
 #include "benchmarks/room.h"
 
@@ -62,7 +63,7 @@ class Copy final : public Benchmark {
   std::vector<Metric> totals(const ScenarioResult& point, const RunReport&) const override {
     return copy_totals(point);
   }
-  std::vector<std::string> survey_words(const Machine& machine) const override;
+  SurveyPart survey(const Machine& machine) const override;
   std::string table(const RunReport& report, const RunOptions& options) const override {
     return copy_table(report, options.stats);
   }
@@ -292,9 +293,24 @@ Expected<std::vector<PlannedScenario>> Copy::plan(const PlanInput& input) const 
                  {size_with_room(input, usual_size, plan_of(input, *pairs, {usual_size}))});
 }
 
-/// Every pair, by all CPUs of the node copied from.
-std::vector<std::string> Copy::survey_words(const Machine&) const {
-  return {"--size", "64", "--skip-too-large"};
+/// Every pair, by all CPUs of the node copied from, or by a few of them; else the pair of the
+/// lowest and the highest number.
+SurveyPart Copy::survey(const Machine& machine) const {
+  SurveyPart part{2, {SurveyWay{{"--size", "64", "--skip-too-large"}, ""}}, ""};
+  constexpr std::size_t few = 4;
+  const CpuSet chosen = few_cpus_a_node(machine, few);
+  if (chosen.size() < machine.usable_cpus().size()) {
+    part.ways.push_back(SurveyWay{{"--size", "64", "--skip-too-large", "--cpus", to_list(chosen)},
+                                  fmt::format("all but {} CPUs of each node", few)});
+  }
+  const NodeSet memory = machine.usable_memory_nodes();
+  if (memory.size() < 2) return part;
+  const int from = memory.front().value, to = memory[memory.size() - 1].value;
+  part.ways.push_back(
+      SurveyWay{{"--size", "64", "--skip-too-large", "--from", fmt::format("bind:{}", from), "--to",
+                 fmt::format("bind:{}", to)},
+                fmt::format("all pairs but that from node {} to node {}", from, to)});
+  return part;
 }
 
 }  // namespace

@@ -39,8 +39,9 @@ class Cores final : public Benchmark {
   }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "hand_over"; }
-  std::vector<std::string> survey_words(const Machine&) const override {
-    return {"--method", "cas"};
+  /// As many pairs as there is time for.
+  SurveyPart survey(const Machine&) const override {
+    return {1, {SurveyWay{{"--method", "cas"}, ""}}, ""};
   }
   std::string table(const RunReport& report, const RunOptions& options) const override;
 

@@ -30,7 +30,7 @@ class Latency final : public Benchmark {
   }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "latency"; }
-  std::vector<std::string> survey_words(const Machine& machine) const override;
+  SurveyPart survey(const Machine& machine) const override;
   std::string table(const RunReport& report, const RunOptions& options) const override;
 
  private:
@@ -106,18 +106,42 @@ Expected<std::vector<PlannedScenario>> Latency::plan(const PlanInput& input) con
   return plan;
 }
 
+/// Half of each cache that a CPU sees, and what none holds.
+std::string size_a_level(const Machine& machine, CpuId cpu) {
+  std::string sizes;
+  for (int level = 1; level <= 4; ++level) {
+    const Cache* const cache = machine.cache_of(cpu, level);
+    if (cache != nullptr) sizes += compact_text(Bytes{cache->size.value / 2}) + ",";
+  }
+  return sizes + "512MiB";
+}
+
 /// One worker a node that has CPUs, one after the other: every level of the memory as one CPU of
 /// each node sees it when nothing else runs.
-std::vector<std::string> Latency::survey_words(const Machine& machine) const {
+SurveyPart Latency::survey(const Machine& machine) const {
   std::string cpus;
+  std::optional<CpuId> first;
   for (const NumaNode& node : machine.nodes) {
     const CpuSet usable = node.cpus & machine.usable_cpus();
-    if (!usable.empty()) cpus += fmt::format("{}{}", cpus.empty() ? "" : ",", usable.front().value);
+    if (usable.empty()) continue;
+    if (!first) first = usable.front();
+    cpus += fmt::format("{}{}", cpus.empty() ? "" : ",", usable.front().value);
   }
-  std::vector<std::string> words{"--size",   "16KiB-1GiB",       "--pages", "base,thp",
-                                 "--serial", "--skip-too-large", "--stats"};
-  if (!cpus.empty()) words.insert(words.end(), {"--cpus", cpus});
-  return words;
+  SurveyPart part{3, {}, ""};
+  const auto add = [&](const std::string& sizes, const char* pages, const std::string& where,
+                       const std::string& left_out) {
+    SurveyWay way{{"--size", sizes, "--pages", pages, "--serial", "--skip-too-large", "--stats"},
+                  left_out};
+    if (!where.empty()) way.words.insert(way.words.end(), {"--cpus", where});
+    part.ways.push_back(std::move(way));
+  };
+  add("16KiB-1GiB", "base,thp", cpus, "");
+  add("16KiB,64KiB,256KiB,1,4,16,64,256,1GiB", "base,thp", cpus, "half of the sizes");
+  const std::string few = size_a_level(machine, first.value_or(CpuId{0}));
+  add(few, "base,thp", cpus, "sizes but one a cache level and one of memory");
+  add(few, "base", first ? std::to_string(first->value) : "",
+      "sizes but one a cache level and one of memory; huge pages; nodes but the first");
+  return part;
 }
 
 std::string Latency::table(const RunReport& report, const RunOptions& options) const {

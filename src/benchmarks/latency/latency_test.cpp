@@ -118,7 +118,7 @@ TEST(Latency, MetricIsTheMedianInSeconds) {
 TEST(Latency, SurveyMeasuresFromOneCpuOfEachNode) {
   const auto machine = read_recorded_machine("numa:2 core:2 pu:1");
   const auto run = parse_run("latency", {});
-  Words words = run->benchmark->survey_words(*machine);
+  Words words = run->benchmark->survey(*machine).ways.at(0).words;
   EXPECT_THAT(words, ::testing::IsSupersetOf(
                          {std::string("--cpus"), std::string("0,2"), std::string("--serial")}));
   words.push_back("--dry-run");

@@ -49,17 +49,14 @@ class Loaded final : public Benchmark {
                                                  const TaskContext& task) const override {
     return worker_on_first_cpus(options, machine, task);
   }
-  TimeOption time_option() const override { return {"30s", true, "10s"}; }
+  TimeOption time_option() const override { return {"30s", true}; }
   /// Two of eleven points a curve.
-  double time_of_plan() const override { return rates_.empty() ? 0.2 : 1; }
+  double time_until(int round) const override { return rates_.empty() && round == 0 ? 0.2 : 1; }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   Expected<std::vector<PlannedScenario>> refine(const PlanInput& input,
                                                 const RunReport& report) const override;
   std::string main_metric() const override { return "latency"; }
-  /// A curve of each node's own memory.
-  std::vector<std::string> survey_words(const Machine&) const override {
-    return {"--pairs", "local", "--skip-too-large"};
-  }
+  SurveyPart survey(const Machine& machine) const override;
   std::vector<std::string> warnings(const RunReport& report) const override {
     return loaded_warnings(report);
   }
@@ -299,6 +296,22 @@ Expected<std::vector<PlannedScenario>> Loaded::refine(const PlanInput& input,
     }
   }
   return more;
+}
+
+/// A curve of each node's own memory.
+SurveyPart Loaded::survey(const Machine& machine) const {
+  SurveyPart part{3, {SurveyWay{{"--pairs", "local", "--skip-too-large"}, ""}}, ""};
+  const std::vector<std::string> reads{"--skip-too-large", "--kernels", "read", "--mix", "none"};
+  part.ways.push_back(SurveyWay{reads, "the load of the mix"});
+  part.ways.back().words.insert(part.ways.back().words.end(), {"--pairs", "local"});
+  const NodeSet both = machine.nodes_of(machine.usable_cpus()) & machine.usable_memory_nodes();
+  if (both.size() < 2) return part;
+  const int node = both.front().value;
+  SurveyWay way{reads, fmt::format("the load of the mix; curves of nodes other than {}", node)};
+  way.words.insert(way.words.end(), {"--pairs", fmt::format("{0}:{0}", node), "--cpus",
+                                     fmt::format("node:{}", node)});
+  part.ways.push_back(std::move(way));
+  return part;
 }
 
 }  // namespace

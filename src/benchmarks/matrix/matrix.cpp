@@ -31,12 +31,10 @@ class Matrix final : public Benchmark {
                                                  const TaskContext& task) const override {
     return worker_on_first_cpus(options, machine, task);
   }
-  TimeOption time_option() const override { return {"30s", true, "15s"}; }
+  TimeOption time_option() const override { return {"30s", true}; }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "bandwidth"; }
-  std::vector<std::string> survey_words(const Machine&) const override {
-    return {"--skip-too-large"};
-  }
+  SurveyPart survey(const Machine& machine) const override;
   std::string table(const RunReport& report, const RunOptions& options) const override {
     return matrix_table(report, options.stats);
   }
@@ -167,6 +165,23 @@ Expected<std::vector<PlannedScenario>> Matrix::plan(const PlanInput& input) cons
     for (const Choice& choice : pairs_.choices) add_bandwidth(input, choice, pages, plan);
   }
   return plan;
+}
+
+SurveyPart Matrix::survey(const Machine& machine) const {
+  const std::vector<std::string> reads{"--skip-too-large", "--kernels", "read", "--mix", "none"};
+  const std::string kernels = "the matrices of writes, copies and the mix";
+  SurveyPart part{4, {SurveyWay{{"--skip-too-large"}, ""}, SurveyWay{reads, kernels}}, ""};
+  const NodeSet nodes = machine.nodes_of(machine.usable_cpus());
+  for (const std::size_t rows : {std::size_t{2}, std::size_t{1}}) {
+    if (nodes.size() <= rows) continue;
+    NodeSet first;
+    for (std::size_t i = 0; i < rows; ++i) first.insert(nodes[i]);
+    SurveyWay way{reads,
+                  fmt::format("{}; the CPUs of nodes other than {}", kernels, to_list(first))};
+    way.words.insert(way.words.end(), {"--cpus", "node:" + to_list(first)});
+    part.ways.push_back(std::move(way));
+  }
+  return part;
 }
 
 }  // namespace

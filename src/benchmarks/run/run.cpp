@@ -43,8 +43,6 @@ class RunFile final : public Benchmark {
   std::vector<std::string> warnings(const RunReport& report) const override {
     return device_warnings(report);
   }
-  bool in_survey() const override { return false; }  // it has no file of its own
-  std::vector<std::string> survey_words(const Machine&) const override { return {}; }
   std::string table(const RunReport& report, const RunOptions& options) const override {
     return run_table(report, options.stats);
   }

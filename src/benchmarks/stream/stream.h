@@ -52,8 +52,6 @@ class Stream final : public Benchmark {
     return "ask for less with --elements or --size, or for fewer ranks or --threads";
   }
   std::string main_metric() const override { return "bandwidth"; }
-  bool in_survey() const override { return false; }  // bandwidth has its kernels
-  std::vector<std::string> survey_words(const Machine&) const override { return {}; }
   std::string table(const RunReport&, const RunOptions&) const override { return ""; }
 
   Expected<int> run(const RunOptions& options, Comm& comm) const override {

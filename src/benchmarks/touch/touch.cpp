@@ -39,9 +39,7 @@ class Touch final : public Benchmark {
   std::string main_metric() const override { return "bandwidth"; }
   std::vector<Metric> flow_metrics(const FlowResult& flow, const ScenarioResult& point,
                                    const RunReport& report) const override;
-  std::vector<std::string> survey_words(const Machine&) const override {
-    return {"--size", "64", "--skip-too-large"};
-  }
+  SurveyPart survey(const Machine& machine) const override;
   std::string table(const RunReport& report, const RunOptions& options) const override;
 
  private:
@@ -241,6 +239,24 @@ std::string Touch::table(const RunReport& report, const RunOptions& options) con
         by_option ? "--memory" : "the inherited memory policy (numactl or the launcher)");
   }
   return text;
+}
+
+SurveyPart Touch::survey(const Machine& machine) const {
+  const NodeSet nodes = machine.nodes_of(machine.usable_cpus());
+  if (nodes.size() < 2) {
+    return {0, {}, "all CPUs are on one node: its memory is as near whoever touches it first"};
+  }
+  SurveyPart part{1, {SurveyWay{{"--size", "64", "--skip-too-large"}, ""}}, ""};
+  if (nodes.size() == 2) return part;
+  const auto first_cpu = [&](NodeId node) {
+    return (machine.find_node(node)->cpus & machine.usable_cpus()).front().value;
+  };
+  part.ways.push_back(SurveyWay{
+      {"--size", "64", "--skip-too-large", "--cpus",
+       fmt::format("{},{}", first_cpu(nodes.front()), first_cpu(nodes[nodes.size() - 1]))},
+      fmt::format("CPUs of nodes other than {} and {}", nodes.front().value,
+                  nodes[nodes.size() - 1].value)});
+  return part;
 }
 
 }  // namespace

@@ -49,8 +49,15 @@ class Transfer final : public Benchmark {
   std::vector<std::string> warnings(const RunReport& report) const override {
     return device_warnings(report);
   }
-  std::vector<std::string> survey_words(const Machine&) const override {
-    return {"--skip-too-large"};
+  SurveyPart survey(const Machine&) const override {
+    return {3,
+            {SurveyWay{{"--skip-too-large"}, ""},
+             SurveyWay{{"--skip-too-large", "--size", "64"}, "copies of more than 64 MiB"},
+             SurveyWay{{"--skip-too-large", "--size", "64", "--measure", "copies"},
+                       "small copies, chases, and copies between GPUs"},
+             SurveyWay{{"--skip-too-large", "--size", "64", "--measure", "copies", "--gpus", "0"},
+                       "GPUs other than 0; small copies and chases"}},
+            ""};
   }
   std::string table(const RunReport& report, const RunOptions& options) const override {
     return transfer_table(report, options.stats);

@@ -12,6 +12,7 @@
 #include "base/say.h"
 #include "benchmarks/benchmark.h"
 #include "benchmarks/choices.h"
+#include "benchmarks/few_cpus.h"
 #include "benchmarks/levels.h"
 #include "benchmarks/room.h"
 #include "benchmarks/weights/search.h"
@@ -79,9 +80,9 @@ class WeightsBenchmark final : public Benchmark {
   Expected<std::vector<PlannedScenario>> refine(const PlanInput& input,
                                                 const RunReport& report) const override;
   std::string main_metric() const override { return "bandwidth"; }
-  std::vector<std::string> survey_words(const Machine&) const override {
-    return {"--size", "64", "--skip-too-large"};
-  }
+  /// The grid, and three rounds round its best.
+  double time_until(int round) const override { return std::min(1.0, 0.4 + 0.2 * round); }
+  SurveyPart survey(const Machine& machine) const override;
   std::string table(const RunReport& report, const RunOptions& options) const override {
     return weights_table(report, keep_, options.stats);
   }
@@ -284,6 +285,22 @@ Expected<std::vector<PlannedScenario>> WeightsBenchmark::refine(const PlanInput&
   more.back().system_weights = found;
   more.back().keep_weights = keep_;
   return more;
+}
+
+SurveyPart WeightsBenchmark::survey(const Machine& machine) const {
+  const NodeSet nodes = machine.usable_memory_nodes();
+  if (nodes.size() < 2) return {0, {}, "one node has memory: there is nothing to interleave"};
+  SurveyPart part{1, {SurveyWay{{"--size", "64", "--skip-too-large"}, ""}}, ""};
+  const std::string two = fmt::format("{},{}", nodes.front().value, nodes[nodes.size() - 1].value);
+  const std::string others = "weights over nodes other than " + two;
+  part.ways.push_back(SurveyWay{{"--size", "64", "--skip-too-large", "--nodes", two}, others});
+  constexpr std::size_t few = 4;
+  const CpuSet chosen = few_cpus_a_node(machine, few);
+  if (chosen.size() == machine.usable_cpus().size()) return part;
+  part.ways.push_back(
+      SurveyWay{{"--size", "64", "--skip-too-large", "--nodes", two, "--cpus", to_list(chosen)},
+                fmt::format("{}; all but {} CPUs of each node", others, few)});
+  return part;
 }
 
 }  // namespace

@@ -1,0 +1,60 @@
+#include "survey/document.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/version.h"
+#include "machine/source.h"
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+
+// Raised when a field changes its meaning or goes; new fields do not raise it.
+constexpr int survey_schema_version = 1;
+
+json optional_text(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+
+json plan_of(const SurveyRecord& record) {
+  json plan = json::array();
+  for (std::size_t i = 0; i < record.items.size(); ++i) {
+    const SurveyItem& item = record.items[i];
+    if (!item.skip.empty()) continue;
+    plan.push_back({{"benchmark", item.benchmark},
+                    {"arguments", item.words},
+                    {"share", item.share},
+                    {"seconds", record.taken[i]},
+                    {"left_out", optional_text(item.left_out)}});
+  }
+  return plan;
+}
+
+}  // namespace
+
+std::string document_text(const SurveyRecord& record, const SurveySummary& summary) {
+  json results = json::array(), skipped = json::array(), facts = json::array();
+  for (const RunReport& report : record.reports) results.push_back(to_json(report));
+  for (const SkippedBenchmark& one : record.skipped)
+    skipped.push_back({{"benchmark", one.benchmark}, {"reason", one.reason}});
+  for (const SurveyFact& fact : summary.facts) facts.push_back(to_json(fact));
+  const json document = {{"schema_version", survey_schema_version},
+                         {"program", "numatlas"},
+                         {"command", "survey"},
+                         {"version", version},
+                         {"arguments", record.options.arguments},
+                         {"started", record.started},
+                         {"seconds", record.seconds},
+                         {"time_asked", std::chrono::duration<double>(record.options.time).count()},
+                         {"complete", record.complete},
+                         {"incomplete_reason", optional_text(record.incomplete_reason)},
+                         {"machine", to_json(record.machine)},
+                         {"plan", plan_of(record)},
+                         {"results", std::move(results)},
+                         {"skipped", std::move(skipped)},
+                         {"summary", std::move(facts)},
+                         {"notes", record.notes},
+                         {"warnings", summary.warnings}};
+  return document.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace numatlas

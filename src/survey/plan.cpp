@@ -1,0 +1,186 @@
+#include "survey/plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "benchmarks/foresee.h"
+#include "machine/source.h"
+#include "survey/share.h"
+
+namespace numatlas {
+namespace {
+
+std::vector<std::string> names_of_survey(const Machine& machine) {
+  std::vector<std::string> names;
+  for (const auto& benchmark : all_benchmarks()) {
+    const SurveyPart part = benchmark->survey(machine);
+    if (part.worth > 0 || !part.reason.empty()) names.push_back(benchmark->name());
+  }
+  return names;
+}
+
+Expected<void> check_names(const SurveyOptions& options, const Machine& machine) {
+  const std::vector<std::string> known = names_of_survey(machine);
+  for (const auto& [option, names] :
+       {std::pair("--only", &options.only), std::pair("--without", &options.without)}) {
+    for (const std::string& name : *names) {
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      return fail(ErrorKind::usage,
+                  fmt::format("{}: '{}' is not one of {}", option, name, fmt::join(known, ", ")));
+    }
+  }
+  return {};
+}
+
+/// Those that were chosen, what is worth most first.
+std::vector<SurveyItem> candidates(const SurveyOptions& options, const Machine& machine) {
+  const auto named = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  std::vector<SurveyItem> all;
+  for (const auto& benchmark : all_benchmarks()) {
+    SurveyPart part = benchmark->survey(machine);
+    const std::string name = benchmark->name();
+    if (part.worth <= 0 && part.reason.empty()) continue;
+    if (!options.only.empty() && !named(options.only, name)) continue;
+    if (named(options.without, name)) continue;
+    SurveyItem item;
+    item.benchmark = name;
+    item.worth = part.worth;
+    item.skip = part.reason;
+    item.ways = std::move(part.ways);
+    all.push_back(std::move(item));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const SurveyItem& a, const SurveyItem& b) { return a.worth > b.worth; });
+  return all;
+}
+
+std::vector<double> worths_of(const std::vector<SurveyItem>& all) {
+  std::vector<double> worths;
+  for (const SurveyItem& one : all) worths.push_back(one.skip.empty() ? one.worth : 0);
+  return worths;
+}
+
+/// Ranks have the CPUs that their launcher gave them.
+std::vector<std::string> without_cpus(std::vector<std::string> words) {
+  const auto option = std::find(words.begin(), words.end(), "--cpus");
+  if (option != words.end()) words.erase(option, option + 2);
+  return words;
+}
+
+/// The item as it would run in this way. Error: it cannot.
+Expected<SurveyItem> tried(SurveyItem item, const SurveyWay& way, const SurveyOptions& options,
+                           const Machine& machine, Comm& comm) {
+  item.words = comm.size() > 1 ? without_cpus(way.words) : way.words;
+  item.left_out = way.left_out;
+  const auto parsed = parse_item(item, options, item.share);
+  if (!parsed) return fail(parsed.error());
+  const auto setup = set_up(*parsed->benchmark, parsed->options, comm, &machine);
+  if (!setup) return fail(setup.error());
+  item.least_time = least_time_of(*parsed->benchmark, *setup);
+  item.points = setup->plan.size();
+  if (options.dry_run) item.plan = plan_text(*setup, parsed->options);
+  return item;
+}
+
+/// That of rank 0.
+Expected<Machine> machine_of_first(const Machine& mine, Comm& comm) {
+  if (comm.size() == 1) return mine;
+  const auto text = comm.broadcast(comm.rank() == 0 ? to_json(mine).dump() : "");
+  if (!text) return fail(text.error());
+  return machine_from_json(nlohmann::json::parse(*text));
+}
+
+void share_out(std::vector<SurveyItem>& all, double seconds) {
+  const std::vector<double> shares = shares_of(seconds, worths_of(all));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].share = all[i].planned_share = shares[i];
+}
+
+}  // namespace
+
+std::string reason_of(const SurveyItem& item, const Error& error) {
+  const std::string name = item.benchmark + ": ";
+  return error.message.starts_with(name) ? error.message.substr(name.size()) : error.message;
+}
+
+bool is_not_for_here(const Error& error) {
+  return error.kind == ErrorKind::unavailable || error.kind == ErrorKind::resource ||
+         error.kind == ErrorKind::usage || error.kind == ErrorKind::permission;
+}
+
+Expected<ParsedRun> parse_item(const SurveyItem& item, const SurveyOptions& options, double share) {
+  std::vector<std::string> words = item.words;
+  const auto add = [&](const std::string& option, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {option, value});
+  };
+  add("--machine", options.machine);
+  add("--engine", options.null_engine ? "null" : "");
+  if (options.dry_run) words.push_back("--dry-run");
+  auto parsed = parse_run(item.benchmark, words);
+  if (!parsed) return parsed;
+  parsed->options.arguments = item.words;
+  parsed->options.quiet = options.quiet;
+  const std::chrono::duration<double> seconds(share);
+  parsed->options.stop.time = std::chrono::duration_cast<Nanoseconds>(seconds);
+  parsed->options.time_of_all = true;
+  return parsed;
+}
+
+Expected<std::vector<SurveyItem>> plan_survey(const SurveyOptions& options, const Machine& machine,
+                                              Comm& comm) {
+  const auto first = machine_of_first(machine, comm);
+  if (!first) return fail(first.error());
+  if (auto checked = check_names(options, *first); !checked) return fail(checked.error());
+  std::vector<SurveyItem> all = candidates(options, *first);
+  const double seconds = std::chrono::duration<double>(options.time).count();
+  // What does not apply is known when its plan was tried: then the others have more.
+  share_out(all, seconds);
+  for (SurveyItem& item : all) {
+    if (!item.skip.empty()) continue;
+    const auto first_way = tried(item, item.ways.front(), options, machine, comm);
+    if (first_way) continue;
+    if (!is_not_for_here(first_way.error())) return fail(first_way.error());
+    item.skip = reason_of(item, first_way.error());
+  }
+  const auto applying = static_cast<std::size_t>(std::count_if(
+      all.begin(), all.end(), [](const SurveyItem& item) { return item.skip.empty(); }));
+  const double least = least_survey_time(applying);
+  if (seconds < least) {
+    return fail(ErrorKind::usage,
+                fmt::format("--time: {:g} s is too little for {} benchmark{}: at least {:g} s",
+                            seconds, applying, applying == 1 ? "" : "s", least),
+                applying == 1 ? "give it more" : "give more, or choose fewer with --only");
+  }
+  share_out(all, seconds);
+  for (SurveyItem& item : all) {
+    if (!item.skip.empty()) continue;
+    if (auto chosen = choose_way(item, options, machine, comm); !chosen)
+      return fail(chosen.error());
+  }
+  return all;
+}
+
+Expected<void> choose_way(SurveyItem& item, const SurveyOptions& options, const Machine& machine,
+                          Comm& comm) {
+  std::vector<SurveyItem> tries;
+  std::vector<double> least;
+  for (const SurveyWay& way : item.ways) {
+    auto one = tried(item, way, options, machine, comm);
+    if (!one) {
+      if (!is_not_for_here(one.error())) return fail(one.error());
+      if (tries.empty()) item.skip = reason_of(item, one.error());
+      break;
+    }
+    least.push_back(one->least_time);
+    tries.push_back(*std::move(one));
+    if (least.back() <= item.share) break;
+  }
+  if (!tries.empty()) item = SurveyItem(tries[way_within(item.share, least)]);
+  return {};
+}
+
+}  // namespace numatlas

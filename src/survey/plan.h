@@ -1,0 +1,56 @@
+// Which benchmarks a survey runs, how, and for how long; before anything is measured.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "benchmarks/parse.h"
+#include "comm/comm.h"
+
+namespace numatlas {
+
+struct SurveyOptions {
+  std::string folder = "report";
+  Nanoseconds time{std::chrono::seconds(60)};  ///< of the whole survey
+  std::vector<std::string> only, without;      ///< benchmarks; `only` empty: all
+  std::string machine;                         ///< recorded machine; "" for the live one
+  bool null_engine = false, quiet = false, dry_run = false, html = true;
+  std::vector<std::string> arguments;
+};
+
+/// One benchmark of a survey.
+struct SurveyItem {
+  std::string benchmark;
+  std::vector<std::string> words;  ///< as `numatlas BENCHMARK WORDS...` takes them
+  double worth = 0;
+  double planned_share = 0, share = 0;  ///< seconds: before anything ran, and when it began
+  double least_time = 0;                ///< foreseen, with little time for each point
+  std::string left_out;                 ///< what there is no time for
+  std::string skip;                     ///< why it does not run; "" when it does
+  std::string plan;                     ///< for people
+  std::size_t points = 0;
+  std::vector<SurveyWay> ways;
+};
+
+/// The words with the survey's own options, read; --time is for all its points together.
+Expected<ParsedRun> parse_item(const SurveyItem& item, const SurveyOptions& options, double share);
+
+/// Whether an error of a benchmark says only that it is not for this machine, its memory, what is
+/// allowed here, or so many ranks.
+bool is_not_for_here(const Error& error);
+
+/// Why a benchmark does not run, without its own name before it.
+std::string reason_of(const SurveyItem& item, const Error& error);
+
+/// Takes the first way whose least time is within the item's share, else the last; `skip` says why
+/// where none can be carried out here. Collective; an error is the same on every rank.
+Expected<void> choose_way(SurveyItem& item, const SurveyOptions& options, const Machine& machine,
+                          Comm& comm);
+
+/// What is worth most first, as the machine of rank 0 has it: the same on every rank. `machine`:
+/// the own host's. Collective; an error is the same on every rank. Errors (usage): names that are
+/// no benchmarks, too little time.
+Expected<std::vector<SurveyItem>> plan_survey(const SurveyOptions& options, const Machine& machine,
+                                              Comm& comm);
+
+}  // namespace numatlas

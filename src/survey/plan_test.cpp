@@ -1,0 +1,115 @@
+#include "survey/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "benchmarks/setup.h"
+#include "comm/comm.h"
+#include "machine/source.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string recorded = NUMATLAS_TEST_DATA "/topologies/";
+
+Expected<std::vector<SurveyItem>> planned(SurveyOptions options, const std::string& machine) {
+  options.machine = machine;
+  options.dry_run = true;
+  const auto read = read_recorded_machine(machine);
+  EXPECT_TRUE(read) << machine;
+  const auto comm = make_single_comm();
+  return plan_survey(options, *read, *comm);
+}
+
+const SurveyItem* item_named(const std::vector<SurveyItem>& items, const std::string& name) {
+  const auto found = std::find_if(items.begin(), items.end(),
+                                  [&](const SurveyItem& item) { return item.benchmark == name; });
+  return found == items.end() ? nullptr : &*found;
+}
+
+TEST(SurveyPlan, SharesAddUpToTheTime) {
+  const auto items = planned({}, recorded + "guest-four-nodes.json");
+  ASSERT_TRUE(items) << items.error().message;
+  double seconds = 0;
+  for (const SurveyItem& item : *items) {
+    seconds += item.share;
+    EXPECT_EQ(item.share > 0, item.skip.empty()) << item.benchmark;
+  }
+  EXPECT_NEAR(seconds, 60, 1e-9);
+  EXPECT_EQ(items->front().benchmark, "matrix") << "what is worth most comes first";
+  EXPECT_THAT(item_named(*items, "transfer")->skip, HasSubstr("GPU"));
+  EXPECT_EQ(item_named(*items, "stream"), nullptr);
+}
+
+TEST(SurveyPlan, AThousandCpusArePlannedWithinTheTime) {
+  const auto items = planned({}, recorded + "eight-sockets-1024-cpus.xml");
+  ASSERT_TRUE(items) << items.error().message;
+  double least = 0;
+  for (const SurveyItem& item : *items) {
+    if (item.skip.empty()) least += item.least_time;
+  }
+  EXPECT_LE(least, 60);
+  EXPECT_NE(item_named(*items, "matrix")->left_out, "") << "8 x 8 x 5 cells have no room";
+}
+
+TEST(SurveyPlan, MoreTimeLeavesLessOut) {
+  SurveyOptions options;
+  options.only = {"matrix"};
+  options.time = std::chrono::seconds(1);
+  const auto little = planned(options, recorded + "nps4-two-sockets.xml");
+  options.time = std::chrono::hours(1);
+  const auto much = planned(options, recorded + "nps4-two-sockets.xml");
+  ASSERT_TRUE(little && much);
+  EXPECT_LT(little->front().points, much->front().points);
+  EXPECT_EQ(much->front().left_out, "");
+}
+
+TEST(SurveyPlan, EveryWayCanBePlanned) {
+  for (const char* file :
+       {"guest-four-nodes.json", "cxl-tiers.json", "knl-flat.xml", "cpus-without-memory.xml",
+        "two-sockets-four-gpus.json", "grace-gpu-memory.json", "cpuset-across-nodes.json"}) {
+    const auto machine = read_recorded_machine(recorded + file);
+    ASSERT_TRUE(machine) << file;
+    for (const auto& benchmark : all_benchmarks()) {
+      const SurveyPart part = benchmark->survey(*machine);
+      EXPECT_TRUE(part.worth == 0 || !part.ways.empty()) << benchmark->name();
+      for (const SurveyWay& way : part.ways) {
+        SurveyOptions options;
+        options.machine = recorded + file;
+        options.dry_run = true;
+        SurveyItem item;
+        item.benchmark = benchmark->name();
+        item.words = way.words;
+        const auto parsed = parse_item(item, options, 10);
+        ASSERT_TRUE(parsed) << file << ": " << parsed.error().message;
+        EXPECT_TRUE(parsed->options.time_of_all);
+        const auto comm = make_single_comm();
+        const auto setup = set_up(*parsed->benchmark, parsed->options, *comm, &*machine);
+        EXPECT_TRUE(setup || setup.error().kind != ErrorKind::usage)
+            << file << ": " << benchmark->name() << ": " << setup.error().message;
+      }
+    }
+  }
+}
+
+TEST(SurveyPlan, NamesAndTimesThatAreWrong) {
+  SurveyOptions options;
+  options.only = {"matrix", "latenzy"};
+  auto items = planned(options, "numa:1 core:2 pu:1");
+  ASSERT_FALSE(items);
+  EXPECT_EQ(items.error().kind, ErrorKind::usage);
+  EXPECT_THAT(items.error().message, HasSubstr("--only: 'latenzy'"));
+  options.only = {"matrix", "latency"};
+  options.time = std::chrono::milliseconds(900);
+  items = planned(options, "numa:1 core:2 pu:1");
+  ASSERT_FALSE(items);
+  EXPECT_THAT(items.error().message, HasSubstr("at least 1 s"));
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,38 @@
+#include "survey/share.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace numatlas {
+namespace {
+
+// Below this not even the shortest ways have a sample a point that says something.
+constexpr double least_a_benchmark = 0.5;
+constexpr double least_share = 0.1;
+
+}  // namespace
+
+std::vector<double> shares_of(double seconds, const std::vector<double>& worths) {
+  const double all = std::accumulate(worths.begin(), worths.end(), 0.0);
+  std::vector<double> shares;
+  for (double worth : worths) shares.push_back(all > 0 ? seconds * worth / all : 0);
+  return shares;
+}
+
+double next_share(double seconds_left, const std::vector<double>& worths_left) {
+  if (worths_left.empty()) return 0;
+  return std::max(least_share, shares_of(std::max(0.0, seconds_left), worths_left).front());
+}
+
+std::size_t way_within(double share, const std::vector<double>& least_times) {
+  for (std::size_t way = 0; way < least_times.size(); ++way) {
+    if (least_times[way] <= share) return way;
+  }
+  return least_times.size() - 1;
+}
+
+double least_survey_time(std::size_t benchmarks) {
+  return least_a_benchmark * static_cast<double>(benchmarks);
+}
+
+}  // namespace numatlas

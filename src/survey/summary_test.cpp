@@ -1,0 +1,159 @@
+#include "survey/summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "machine/source.h"
+#include "survey/facts.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+FlowResult measured(int worker, const char* metric, double value, std::optional<double> width) {
+  FlowResult flow;
+  flow.worker = worker;
+  flow.kernel = "chase";
+  flow.level = "memory";
+  flow.metrics = {{metric, "s", value, std::nullopt}};
+  flow.half_width = width;
+  return flow;
+}
+
+ScenarioResult latency_cell(const char* cpus, const char* memory, double seconds, double width) {
+  ScenarioResult point;
+  point.name = "latency";
+  point.labels = {{"cell_cpu_node", cpus}, {"cell_memory_node", memory}};
+  point.flows = {measured(0, "latency", seconds, width)};
+  return point;
+}
+
+RunReport matrix_of(std::vector<ScenarioResult> points) {
+  RunReport report;
+  report.command = "matrix";
+  report.scenarios = std::move(points);
+  return report;
+}
+
+const SurveyFact* fact_named(const SurveySummary& summary, const std::string& key) {
+  for (const SurveyFact& fact : summary.facts) {
+    if (fact.key == key) return &fact;
+  }
+  return nullptr;
+}
+
+TEST(SurveySummary, MedianOverWorkersWithTheWidestInterval) {
+  ScenarioResult point;
+  point.flows = {measured(0, "latency", 100e-9, 0.01), measured(1, "latency", 120e-9, 0.03),
+                 measured(2, "latency", 300e-9, 0.02)};
+  FlowResult load = measured(3, "latency", 1, 0.5);
+  load.load = true;
+  point.flows.push_back(load);
+  const auto estimate = median_over_flows(point, "latency");
+  ASSERT_TRUE(estimate);
+  EXPECT_DOUBLE_EQ(estimate->value, 120e-9);
+  EXPECT_DOUBLE_EQ(*estimate->width, 0.03);
+}
+
+TEST(SurveySummary, WithoutAllIntervalsThereIsNone) {
+  ScenarioResult point;
+  point.flows = {measured(0, "latency", 100e-9, 0.01), measured(1, "latency", 120e-9, {})};
+  EXPECT_FALSE(median_over_flows(point, "latency")->width);
+  point.status = Status::incomplete;
+  EXPECT_FALSE(median_over_flows(point, "latency")) << "a point that was cut off is no figure";
+}
+
+TEST(SurveySummary, WorstRemotePenaltyIsAgainstTheSameCpusOwnNode) {
+  const auto summary = summary_of(
+      {matrix_of({latency_cell("0", "0", 100e-9, 0.01), latency_cell("0", "1", 150e-9, 0.02),
+                  latency_cell("1", "0", 170e-9, 0.01), latency_cell("1", "1", 120e-9, 0.01)})});
+  const SurveyFact* worst = fact_named(summary, "remote_latency_times");
+  ASSERT_NE(worst, nullptr);
+  EXPECT_DOUBLE_EQ(worst->value, 1.5);
+  EXPECT_EQ(where_of(*worst, "cpu_node"), "0");
+  EXPECT_EQ(where_of(*worst, "memory_node"), "1");
+  EXPECT_LT(*worst->low, 1.5);
+  EXPECT_GE(*worst->high, 150 * 1.02 / (100 * 0.99) - 1e-9);
+}
+
+TEST(SurveySummary, CpusWithoutMemoryAreComparedWithTheirNearest) {
+  const auto summary = summary_of(
+      {matrix_of({latency_cell("1", "0", 100e-9, 0.01), latency_cell("1", "2", 130e-9, 0.01)})});
+  const SurveyFact* worst = fact_named(summary, "remote_latency_times");
+  ASSERT_NE(worst, nullptr);
+  EXPECT_EQ(where_of(*worst, "compared_with_node"), "0");
+}
+
+TEST(SurveySummary, OneNodeHasNoRemoteMemory) {
+  const auto summary = summary_of({matrix_of({latency_cell("0", "0", 100e-9, 0.01)})});
+  EXPECT_NE(fact_named(summary, "matrix_latency"), nullptr);
+  EXPECT_EQ(fact_named(summary, "remote_latency_times"), nullptr);
+}
+
+TEST(SurveySummary, WarningsOnceAndThoseOfPlacementFirst) {
+  RunReport one = matrix_of({}), other = matrix_of({});
+  one.warnings = {"governor = powersave: clocks change",
+                  "read node 0 to 1 base, worker 0: pages on "
+                  "node 0, where bind:1 was asked"};
+  other.warnings = {"governor = powersave: clocks change"};
+  EXPECT_THAT(summary_of({one, other}).warnings,
+              ElementsAre(HasSubstr("worker 0: pages on"), HasSubstr("governor")));
+}
+
+TEST(SurveySummary, TextFitsAScreen) {
+  const auto machine = read_recorded_machine("numa:8 core:4 pu:2");
+  std::vector<ScenarioResult> points;
+  for (int row = 0; row < 8; ++row) {
+    for (int column = 0; column < 8; ++column)
+      points.push_back(latency_cell(std::to_string(row).c_str(), std::to_string(column).c_str(),
+                                    (100 + row + column) * 1e-9, 0.01));
+  }
+  SurveyFrame frame;
+  frame.skipped = {{"transfer", "no GPU can be used: this machine has none"}};
+  frame.notes = {std::string(40, 'a') + " " + std::string(40, 'b') + " " + std::string(40, 'c')};
+  const std::string text = summary_text(*machine, summary_of({matrix_of(points)}), frame);
+  std::istringstream lines(text);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) EXPECT_LE(line.size(), 100U) << line;
+  EXPECT_LE(count, 40);
+  EXPECT_THAT(text, HasSubstr("CPUs of node 7"));
+}
+
+TEST(SurveySummary, LargerMatricesAreToldInWords) {
+  const auto machine = read_recorded_machine("numa:16 core:1 pu:1");
+  std::vector<ScenarioResult> points;
+  for (int column = 0; column < 16; ++column)
+    points.push_back(
+        latency_cell("0", std::to_string(column).c_str(), (100 + column) * 1e-9, 0.01));
+  const std::string text = summary_text(*machine, summary_of({matrix_of(points)}), {});
+  EXPECT_THAT(text, HasSubstr("lowest 100 ns +-1.0% (CPUs of node 0 to memory of node 0)"));
+  EXPECT_THAT(text, HasSubstr("memory of node 15"));
+  EXPECT_THAT(text, Not(HasSubstr("memory 7 ")));
+}
+
+TEST(SurveySummary, NothingMeasuredIsSaid) {
+  const auto machine = read_recorded_machine("numa:1 core:1 pu:1");
+  SurveyFrame frame;
+  frame.stopped = "interrupted";
+  const std::string text = summary_text(*machine, {}, frame);
+  EXPECT_THAT(text, HasSubstr("Nothing was measured."));
+  EXPECT_THAT(text, HasSubstr("interrupted"));
+}
+
+TEST(SurveySummary, FactsAsJsonHaveNullsForWhatIsNotKnown) {
+  const auto value =
+      to_json(fact_of("memory_latency", {{"pages", "base"}}, "words", "s", {1e-7, std::nullopt}));
+  EXPECT_EQ(value["where"]["pages"], "base");
+  EXPECT_TRUE(value["low"].is_null());
+  EXPECT_DOUBLE_EQ(value["value"].get<double>(), 1e-7);
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# survey.sh NUMATLAS ARGUMENT...: a survey by the null engine: its summary, the files that it left,
+# and of survey.json what it has and what the summary says there.
+set -u
+numatlas=$1
+shift
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+"$numatlas" survey --engine null -q --no-report --output "$folder/report" "$@" |
+  sed "s|$(realpath "$folder")|FOLDER|"
+status=${PIPESTATUS[0]}
+echo '--- files ---'
+(cd "$folder/report" 2>/dev/null && printf '%s\n' *)
+[ -e "$folder/report/survey.json" ] || exit "$status"
+echo '--- survey.json ---'
+python3 - "$folder/report/survey.json" <<'END'
+import json
+import sys
+
+survey = json.load(open(sys.argv[1]))
+print(" ".join(survey))
+for name in ("schema_version", "command", "started", "seconds", "time_asked", "complete", "incomplete_reason"):
+    print(f"{name}: {json.dumps(survey[name])}")
+print("results:", *(result["command"] for result in survey["results"]))
+print("samples:", sum(len(flow["samples"]) for result in survey["results"]
+                      for point in result["scenarios"] for flow in point["flows"]))
+for item in survey["plan"]:
+    print(f"plan: {item['benchmark']} {item['share']:.1f} s; left out: {item['left_out']}")
+for item in survey["skipped"]:
+    print(f"skipped: {item['benchmark']}: {item['reason']}")
+for key in dict.fromkeys(fact["key"] for fact in survey["summary"]):
+    facts = [fact for fact in survey["summary"] if fact["key"] == key]
+    print(f"{len(facts)} of {key}, such as {json.dumps(facts[0])}")
+END
+exit "$status"
