@@ -33,7 +33,7 @@ Expected<void> read_words(const SurveyWords& words, SurveyOptions& options) {
 std::string make_html(const std::string& survey_file, const std::string& html_file) {
   const auto program = find_external("report");
   if (!program) return "no report.html: " + how_to_get("report");
-  const auto code = run_external(*program, {survey_file, "-o", html_file});
+  const auto code = run_external(*program, {survey_file, "-o", html_file, "--quiet"});
   if (code && *code == 0) return html_file;
   return fmt::format("no report.html: {}", code ? fmt::format("{} ended with {}", *program, *code)
                                                 : code.error().message);
