@@ -5,7 +5,7 @@ _numatlas() {
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W \
-      'topology latency bandwidth matrix loaded cores copy touch transfer weights run stream check exec features survey --help --version' -- "$current")
+      'topology latency bandwidth matrix loaded cores copy touch transfer weights run stream check compare exec features survey report plot --help --version' -- "$current")
   elif [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W \
       "$("${COMP_WORDS[0]}" "$command" --help 2>/dev/null | grep -oE -- '--[a-z][a-z-]*')" \

@@ -6,8 +6,8 @@ root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 # The one list of what numatlas needs, by Debian name.
 packages_required=(g++ cmake ninja-build make pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev
   libexpected-dev libhwloc-dev libhwy-dev libtomlplusplus-dev libpugixml-dev)
-packages_optional=(openmpi-bin libopenmpi-dev mpich libmpich-dev)
-packages_test=(libgtest-dev libgmock-dev librapidcheck-dev numactl python3
+packages_optional=(openmpi-bin libopenmpi-dev mpich libmpich-dev python3 python3-venv)
+packages_test=(libgtest-dev libgmock-dev librapidcheck-dev numactl chromium
   munge slurm-client slurmctld slurmd
   busybox-static kmod zstd ndctl daxctl e2fsprogs libpmem1 libmemkind0 libamdhip64-5)
 # The same for the two other package managers that are common on clusters, as a hint only.
@@ -181,3 +181,31 @@ build_preset() {
   fi
 }
 under=()
+
+# set_up_python [EXTRA]: the Python part (numatlas report, numatlas plot) in the virtual environment
+# build/venv, where `numatlas` looks for it; EXTRA: `tests`. Made once, again when the checkout has
+# moved or asks for other packages. Fails without it; measuring does not need it.
+set_up_python() {
+  local venv=$root/build/venv log=$root/build/venv.log wanted
+  wanted=$(cat -- "$root/python/pyproject.toml" && echo "$root")
+  # What it was made for stands in it, and at the end whether that is with the tests.
+  if [[ $(cat -- "$venv/wanted" 2>/dev/null) == "$wanted with "*"${1:-}" ]] &&
+    "$venv/bin/python" -c 'import numatlas' >/dev/null 2>&1; then
+    return 0
+  fi
+  if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+    say 'No Python of 3.11 or newer: numatlas report and plot are left out'
+    return 1
+  fi
+  say 'Setting up the Python part in build/venv (log: build/venv.log)'
+  mkdir -p -- "$root/build"
+  if ! { rm -rf -- "$venv" && python3 -m venv "$venv" &&
+    "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --retries 2 --timeout 20 \
+      --editable "$root/python${1:+[$1]}"; } >"$log" 2>&1 </dev/null; then
+    rm -rf -- "$venv"
+    say 'The Python part could not be set up: numatlas report and plot are left out. The end of its log:'
+    tail -n 3 -- "$log" >&2
+    return 1
+  fi
+  printf '%s with %s\n' "$wanted" "${1:-}" >"$venv/wanted"
+}

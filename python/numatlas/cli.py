@@ -112,20 +112,24 @@ def _plot(
 
 
 def _run(command: Callable[..., None], name: str) -> None:
-    """A program of one command; errors in the program's own form."""
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    """A program of one command; errors in the form of the program."""
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     app.command()(command)
+    usage_error = typer.BadParameter.__base__  # typer has no name for it
     try:
-        app(prog_name=f"numatlas {name}")
-    except KeyboardInterrupt:
+        code = app(prog_name=f"numatlas {name}", standalone_mode=False)
+    except usage_error as error:
+        _fail(USAGE, error.format_message(), f"see `numatlas {name} --help`")
+    except (KeyboardInterrupt, typer.Abort):
         raise SystemExit(130) from None
+    raise SystemExit(code or 0)
 
 
 def report() -> None:
-    """numatlas-report."""
+    """The program numatlas-report."""
     _run(_report, "report")
 
 
 def plot() -> None:
-    """numatlas-plot."""
+    """The program numatlas-plot."""
     _run(_plot, "plot")

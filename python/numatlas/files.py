@@ -42,9 +42,10 @@ def load(path: str | Path) -> Result:
         if data.get("command") == "stream":
             return stream_json.read(path, data)
         return report_json.read(path, data)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        field = f"{type(error).__name__}: {error}"
-        raise FileError(path, f"not as numatlas writes it (damaged, or changed by hand): {field}") from None
+    except KeyError as error:
+        raise FileError(path, f"damaged, or changed by hand: it has no {error}") from None
+    except (AttributeError, IndexError, TypeError, ValueError) as error:
+        raise FileError(path, f"damaged, or changed by hand: {error}".split("\n")[0]) from None
 
 
 def _text(path: Path) -> str:
@@ -63,7 +64,7 @@ def _json(path: Path, text: str) -> dict[str, Any]:
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
-        if error.pos >= len(text.rstrip()) - 1:
+        if not text.rstrip().endswith("}"):
             raise FileError(
                 path, f"ends in the middle, in line {error.lineno}: a copy that was cut?"
             ) from None

@@ -164,17 +164,6 @@ std::vector<HostTotals> host_sums_of(const ScenarioResult& point, const RunRepor
   return sums;
 }
 
-/// Student's t. Stretches are long against what disturbs a sample, so their mean is near enough to
-/// normal.
-std::optional<double> half_width_of_sum(const Metric& sum) {
-  constexpr double t_19 = 2.093;  // 0.975 quantile for 20 stretches
-  if (!sum.summary || !sum.value || !sum.summary->stddev || sum.summary->n != 20 ||
-      !(*sum.value > 0)) {
-    return std::nullopt;
-  }
-  return t_19 * *sum.summary->stddev / std::sqrt(20.0) / *sum.value;
-}
-
 std::string waiting_warning(const RunReport& report) {
   // Below this something other than the spread of the samples is at work.
   constexpr double least_share = 0.8;

@@ -6,6 +6,7 @@
 
 #include "engine/scenario.h"
 #include "report/result.h"
+#include "report/sum_interval.h"
 
 namespace numatlas {
 
@@ -31,8 +32,5 @@ std::vector<HostTotals> host_sums_of(const ScenarioResult& point, const RunRepor
 /// A warning where the workers of points moved far less than their medians say, as they were not
 /// running all the time; "" where there is none. Pure.
 std::string waiting_warning(const RunReport& report);
-
-/// Half width of the 95 % interval of a sum, relative to it; absent where it has too few stretches.
-std::optional<double> half_width_of_sum(const Metric& sum);
 
 }  // namespace numatlas

@@ -18,6 +18,7 @@ Command add_topology_command(CLI::App& app);
 Command add_features_command(CLI::App& app);
 Command add_survey_command(CLI::App& app);
 Command add_check_command(CLI::App& app);
+Command add_compare_command(CLI::App& app);
 /// `program`: the words after `--` (or after the first word that is no option).
 Command add_exec_command(CLI::App& app, const std::vector<std::string>& program);
 

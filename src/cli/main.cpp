@@ -11,6 +11,7 @@
 #include "benchmarks/program.h"
 #include "benchmarks/runner.h"
 #include "cli/commands.h"
+#include "cli/external.h"
 #include "comm/launcher.h"
 #include "report/file.h"
 
@@ -79,6 +80,8 @@ Entries declare(CLI::App& app, const CommandLine& line,
   entries[survey] = {add_survey_command(*survey), true};
   CLI::App* check = command("check", "stored results of STREAM over hosts: which nodes are slow");
   entries[check] = {add_check_command(*check)};
+  CLI::App* compare = command("compare", "stored results: what became faster or slower");
+  entries[compare] = {add_compare_command(*compare)};
   CLI::App* exec = command("exec", "run any program with a placement by rank");
   entries[exec] = {add_exec_command(*exec, line.program), false, true};
   for (auto& benchmark : all_benchmarks()) {
@@ -93,7 +96,29 @@ Entries declare(CLI::App& app, const CommandLine& line,
     };
     entries[sub] = {start, true};
   }
+  for (const ExternalCommand& external : python_commands()) {
+    app.add_subcommand(external.name, external.summary);
+  }
   return entries;
+}
+
+/// The command that the first word names, where it is a program of its own (all words after it are
+/// that program's): comes back with an error, or not at all. nullopt: it is one of ours, or none.
+std::optional<Error> become_external_command(const CLI::App& app, int argc, char** argv) {
+  const std::string name = argc > 1 ? argv[1] : "";
+  if (name.empty() || name.front() == '-' || name.find('/') != std::string::npos) {
+    return std::nullopt;
+  }
+  const auto& brought = python_commands();
+  const bool of_python = std::any_of(brought.begin(), brought.end(),
+                                     [&](const auto& command) { return command.name == name; });
+  const auto has_name = [&](const CLI::App* command) { return command->get_name() == name; };
+  if (!of_python && !app.get_subcommands(has_name).empty()) return std::nullopt;
+  if (const auto program = find_external(name)) {
+    return become_external(*program, std::vector<std::string>(argv + 2, argv + argc));
+  }
+  if (!of_python) return std::nullopt;
+  return Error{ErrorKind::unavailable, name + ": the Python part is not here", how_to_get(name)};
 }
 
 /// Runs the command that was parsed. Whatever was left over is an error.
@@ -118,6 +143,9 @@ int run(int argc, char** argv) {
   CLI::App app("How fast every CPU and memory of this machine reaches every other.");
   std::vector<std::unique_ptr<RunParser>> parsers;
   const Entries entries = declare(app, line, parsers);
+  if (const auto error = become_external_command(app, argc, argv)) {
+    return report_error(*error, false);
+  }
   const bool measures = names_a_measuring_command(entries, line);
   try {
     app.parse(std::vector<std::string>(line.words.rbegin(), line.words.rend()));

@@ -311,6 +311,24 @@ TEST(RecordedTree, SettingsThatDisturb) {
   EXPECT_EQ(setting(*machine, "virtual_machine"), nullptr);
 }
 
+TEST(RecordedTree, FirmwareAndMicrocode) {
+  const RecordedTree tree;
+  write_cxl_machine(tree);
+  tree.file("/sys/class/dmi/id/sys_vendor", "Maker");
+  tree.file("/sys/class/dmi/id/product_name", "Server 9");
+  tree.file("/sys/class/dmi/id/bios_version", "1.2");
+  tree.file("/sys/class/dmi/id/bios_date", "01/02/2026");
+  tree.file("/proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nmicrocode\t: 0x2b");
+  auto machine = read_live_machine(tree.root());
+  ASSERT_TRUE(machine);
+  EXPECT_EQ(setting(*machine, "product")->value, "Maker Server 9");
+  EXPECT_EQ(setting(*machine, "firmware")->value, "1.2 01/02/2026");
+  EXPECT_EQ(setting(*machine, "microcode")->value, "0x2b");
+  tree.file("/sys/devices/system/cpu/cpu0/microcode/version", "0x2c");
+  machine = read_live_machine(tree.root());
+  EXPECT_EQ(setting(*machine, "microcode")->value, "0x2c");
+}
+
 TEST(RecordedTree, AbsentSettingsAreNotesNotValues) {
   const RecordedTree tree;
   write_cxl_machine(tree);
@@ -319,6 +337,8 @@ TEST(RecordedTree, AbsentSettingsAreNotesNotValues) {
   EXPECT_EQ(setting(*machine, "numa_balancing"), nullptr);
   EXPECT_THAT(machine->notes, ::testing::Contains(HasSubstr("numa_balancing")));
   EXPECT_EQ(setting(*machine, "governor")->value, "not visible");
+  EXPECT_EQ(setting(*machine, "microcode"), nullptr);
+  EXPECT_EQ(setting(*machine, "firmware"), nullptr);
 }
 
 TEST(RecordedTree, ArmAndVirtualMachine) {

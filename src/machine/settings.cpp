@@ -187,6 +187,29 @@ void read_swap(Reader& reader) {
       used > 0 ? "some memory is swapped out: this machine is, or was, short of memory" : "");
 }
 
+/// What the firmware and the CPUs' own program are: they change latencies and nothing else shows
+/// them. Both can be read without root; containers and some guests hide them.
+void read_firmware(Reader& reader) {
+  const std::string folder = "/sys/class/dmi/id";
+  const auto add = [&](const char* name, const std::vector<const char*>& files) {
+    std::string value;
+    for (const char* file : files) {
+      const auto word = reader.tree().text(fmt::format("{}/{}", folder, file));
+      if (word && !word->empty()) value += (value.empty() ? "" : " ") + *word;
+    }
+    if (!value.empty()) reader.add(name, value, folder);
+  };
+  add("product", {"sys_vendor", "product_name"});
+  add("firmware", {"bios_vendor", "bios_version", "bios_date"});
+  const std::string version = "/sys/devices/system/cpu/cpu0/microcode/version";
+  if (const auto value = reader.tree().text(version)) {
+    reader.add("microcode", *value, version);
+  } else if (const auto line =
+                 value_of(reader.tree().text("/proc/cpuinfo", 8192).value_or(""), "microcode")) {
+    reader.add("microcode", *line, "/proc/cpuinfo");
+  }
+}
+
 }  // namespace
 
 void read_settings(const Tree& tree, Machine& machine) {
@@ -199,6 +222,7 @@ void read_settings(const Tree& tree, Machine& machine) {
   read_smt(reader);
   read_clock(reader);
   read_swap(reader);
+  read_firmware(reader);
 }
 
 }  // namespace numatlas

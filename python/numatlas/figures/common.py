@@ -83,9 +83,8 @@ def convergence_of(flows: pd.DataFrame) -> list[str]:
         return []
     widths = pd.to_numeric(column(flows, "half_width"))
     worst = f" (the widest interval is +-{percent_text(widths.max())})" if widths.notna().any() else ""
-    return [
-        f"{(stops == 'converged').sum()} of {len(stops)} medians converged; the others stopped at the time cap{worst}"
-    ]
+    known = f"{(stops == 'converged').sum()} of {len(stops)} medians converged"
+    return [f"{known}; the others stopped at the time cap{worst}"]
 
 
 def warnings_of(result: Result, flows: pd.DataFrame | None = None) -> list[str]:
@@ -138,8 +137,10 @@ def grid(
 
 
 def median_over_workers(frame: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """A row for each of `by`: the median over the workers; its spread is the worker's own interval where there is
-    one, and from the lowest to the highest worker where there are several."""
+    """A row for each of `by`: the median over the workers.
+
+    Its spread is the worker's own interval where there is one, and goes from the lowest to the highest
+    worker where there are several."""
 
     def of_group(group: pd.DataFrame) -> pd.Series:
         values = group["value"].dropna()

@@ -37,6 +37,8 @@ class Series:
 
 @dataclass
 class Axis:
+    """What an axis shows."""
+
     label: str  #: "size of the memory"
     unit: str = ""  #: "ns", "GB/s"; "bytes" is shown as KiB, MiB, ...
     log2: bool = False
@@ -52,6 +54,8 @@ class Mark:
 
 @dataclass
 class Curves(Figure):
+    """Lines over a common axis."""
+
     x: Axis = field(default_factory=lambda: Axis(""))
     y: Axis = field(default_factory=lambda: Axis(""))
     series: list[Series] = field(default_factory=list)
@@ -107,6 +111,8 @@ class Fleet(Figure):
 
 @dataclass
 class Suspect:
+    """A host that was found slow in a kernel."""
+
     host: str
     kernel: str
     value: float

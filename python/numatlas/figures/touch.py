@@ -37,7 +37,7 @@ def figures(result: Result) -> list[Figure]:
         found.append(
             Bars(
                 f"touch-{kernel}-{int(size)}-{pages}",
-                f"Time of a line by who touched the memory first ({kernel}, {size_text(size)}, {pages} pages)",
+                f"Time of a line by who touched it first ({kernel}, {size_text(size)}, {pages} pages)",
                 spread=f"from the lowest to the highest worker; of one worker {INTERVAL}",
                 placement=placement_of(mine),
                 notes=["own: each worker's own; other: another worker's; crossed: each worker on the other's"]

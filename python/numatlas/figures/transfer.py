@@ -1,4 +1,4 @@
-"""Between host memory and GPUs: matrices of nodes and GPUs, sweeps over sizes, sweeps of the earlier program."""
+"""Between host memory and GPUs: matrices, and sweeps over sizes, the earlier program's too."""
 
 import pandas as pd
 

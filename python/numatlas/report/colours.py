@@ -32,6 +32,7 @@ def scale_of(values: list[float]) -> tuple[float, float]:
 
 
 def colour(value: float, scale: tuple[float, float], less_is_better: bool) -> tuple[int, int, int]:
+    """Red, green, blue of a value; the better end of the scale is the lighter one."""
     low, high = scale
     part = min(max((value - low) / (high - low), 0.0), 1.0)
     if less_is_better:
@@ -53,6 +54,7 @@ def ink_on(background: tuple[int, int, int]) -> str:
 
 
 def text_of(rgb: tuple[int, int, int]) -> str:
+    """As CSS writes it."""
     return "#{:02x}{:02x}{:02x}".format(*rgb)
 
 

@@ -108,7 +108,8 @@ def _image(figure: Matrix, identity: str, scale: Scale) -> Markup:
     along = el("div", [el("span", figure.columns[index]) for index in marks], class_="along")
     down_marks = [round(index * (len(figure.rows) - 1) / 4) for index in range(5)]
     down = el("div", [el("span", figure.rows[index]) for index in down_marks], class_="down")
-    words = f"down: {figure.row_label}, across: {figure.column_label}; {len(figure.rows)} x {count} cells, in {figure.unit}"
+    words = f"down: {figure.row_label}, across: {figure.column_label}"
+    words += f"; {len(figure.rows)} x {count} cells, in {figure.unit}"
     return el(
         "div",
         el("p", words, class_="quiet"),

@@ -25,6 +25,7 @@ def embed(identity: str, value: Any) -> Markup:
 
 
 def deflated(text: str) -> str:
+    """What `unpacked` of page.js reads: zlib, base64."""
     return base64.b64encode(zlib.compress(text.encode(), 6)).decode()
 
 

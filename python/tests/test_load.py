@@ -1,0 +1,204 @@
+"""numatlas.load on every kind of file, good and bad, against a plain reading of the file."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import numatlas
+from numatlas.statistics import median_interval
+
+ROOT = Path(__file__).resolve().parents[2]
+FLEET = ROOT / "tests" / "golden" / "fleet"
+
+
+def test_flows_are_what_the_file_says(measure, plain):
+    path = measure("matrix", "guest-tiers.json")
+    result, data = numatlas.load(path), plain(path)
+    wanted = [
+        (index, number, metric["name"], metric["value"])
+        for index, scenario in enumerate(data["scenarios"])
+        for number, flow in enumerate(scenario["flows"])
+        for metric in flow["metrics"]
+    ]
+    got = list(result.flows[["point", "flow", "metric", "value"]].itertuples(index=False, name=None))
+    assert got == wanted
+    assert len(result.samples) == sum(
+        len(flow["samples"]) for scenario in data["scenarios"] for flow in scenario["flows"]
+    )
+    assert result.machines == data["machines"]
+    assert result.kind == "matrix"
+
+
+def test_the_interval_is_the_wider_one(measure, plain):
+    path = measure("latency", "guest-tiers.json", "--size", "64MiB")
+    flow = plain(path)["scenarios"][0]["flows"][0]
+    summary, value = flow["metrics"][0]["summary"], flow["metrics"][0]["value"]
+    row = numatlas.load(path).flows.iloc[0]
+    assert row.low == min(summary["ci95_low"], value * (1 - flow["half_width"]))
+    assert row.high == max(summary["ci95_high"], value * (1 + flow["half_width"]))
+    assert row.low < value < row.high
+
+
+def test_labels_and_places_are_columns(measure):
+    flows = numatlas.load(measure("matrix", "guest-tiers.json")).flows
+    chases = flows[flows["kernel"] == "chase"]
+    pairs = chases[["cell_cpu_node", "cell_memory_node"]].astype(int).itertuples(index=False, name=None)
+    assert set(pairs) == {(cpu, memory) for cpu in (0, 1) for memory in (0, 1, 2)}
+    assert (chases["memory_node"] == chases["cell_memory_node"].astype(int)).all()
+    assert set(flows["unit"]) == {"s", "B/s"}
+
+
+def test_csv_has_the_rows_of_the_json(measure):
+    options = ("--size", "1MiB,64MiB", "--cpus", "0-1", "--threads", "2")
+    by_json = numatlas.load(measure("latency", "guest-tiers.json", *options)).flows
+    by_csv = numatlas.load(measure("latency", "guest-tiers.json", *options, output="--format")).flows
+    assert len(by_csv) == len(by_json) == 4
+    for name in ("value", "low", "high", "p95"):
+        pd.testing.assert_series_equal(by_csv[name], by_json[name], rtol=1e-5)
+
+
+def test_ranks_of_numa_mem_bench(tmp_path):
+    path = tmp_path / "ranks.csv"
+    path.write_text("size (MB),0,1\n1,10.40,11.64\n2,13.26,13.28\n")
+    rows = numatlas.load(path).rows
+    assert list(rows.itertuples(index=False, name=None)) == [
+        (2**20, 0, pytest.approx(10.40e-9)),
+        (2**21, 0, pytest.approx(13.26e-9)),
+        (2**20, 1, pytest.approx(11.64e-9)),
+        (2**21, 1, pytest.approx(13.28e-9)),
+    ]
+
+
+def test_a_sweep_keeps_why_a_row_failed(tmp_path):
+    path = tmp_path / "sweep.csv"
+    path.write_text(
+        "ngpus,numa_nodes,access_size(bytes),read_latency(ms),read_bw(gib/s),write_latency(ms),write_bw(gib/s)\n"
+        '1,"0,1",4096,0.005,0.76,0.004,0.95\n'
+        "2,3,4096,no node 3,no node 3,no node 3,no node 3\n"
+    )
+    rows = numatlas.load(path).rows
+    assert rows["read_bw"].iloc[0] == pytest.approx(0.76 * 2**30)
+    assert rows["write_latency"].iloc[0] == pytest.approx(4e-6)
+    assert rows["read_bw"].isna().tolist() == [False, True]
+    assert rows["error"].fillna("").tolist() == ["", "no node 3"]
+
+
+def test_stream_by_rounds(plain):
+    path = FLEET / "run1.json"
+    result, data = numatlas.load(path), plain(path)
+    host = data["hosts"][2]
+    kind, kernel = data["kinds"][host["kind"]], data["kernels"][1]
+    moved = kernel["bytes"] * kind["processes"]
+    row = result.hosts[(result.hosts["host"] == host["name"]) & (result.hosts["kernel"] == "triad")].iloc[0]
+    bandwidths = sorted(moved / seconds for seconds in host["rounds"][1]["node"][1:])
+    assert (row.value, row["low"], row["high"]) == median_interval(bandwidths)
+    assert (row["min"], row["max"]) == (bandwidths[0], bandwidths[-1])
+    assert result.rounds["counted"].sum() == len(result.rounds) * 7 // 8
+
+
+def test_dat_of_distributed_streams():
+    result = numatlas.load(FLEET / "memory_results-48x1-100101042021.dat")
+    assert result.meta["started"] == "2021-04-01T10:01"
+    assert result.hosts["host"].nunique() == 23
+    triad = result.hosts[result.hosts["kernel"] == "triad"]
+    # The table that the program printed: all bytes over the mean of the times.
+    assert 120e6 * 48 / triad["average_seconds"].mean() == pytest.approx(154258.6e6, rel=1e-3)
+    assert (triad["min"] <= triad["max"]).all()
+
+
+@pytest.mark.parametrize(
+    ("count", "low", "high"), [(5, None, None), (6, 1, 6), (7, 1, 7), (30, 9, 22), (100, 40, 61)]
+)
+def test_median_interval(count, low, high):
+    """Ranks floor((n - 1.96 sqrt n) / 2) and ceil(1 + (n + 1.96 sqrt n) / 2), within the samples."""
+    values = list(range(1, count + 1))
+    assert median_interval(values) == ((count + 1) / 2, low, high)
+
+
+BAD = {
+    "empty": ("", "empty"),
+    "blank": (" \n", "empty"),
+    "cut": ('{"program": "numatlas", "schema_version": 1, "scenarios": [{"na', "ends in the middle"),
+    "foreign": ('{"name": "somebody else"}', "no result of numatlas"),
+    "list": ("[1, 2]", "neither a result"),
+    "newer": ('{"program": "numatlas", "schema_version": 2, "command": "latency"}', "of a newer numatlas"),
+    "older": ('{"program": "numatlas", "command": "latency"}', "no schema_version"),
+    "damaged": (
+        '{"program": "numatlas", "schema_version": 1, "command": "matrix", "scenarios": 5}',
+        "damaged",
+    ),
+    "no fields": ('{"program": "numatlas", "schema_version": 1, "command": "stream"}', "it has no 'hosts'"),
+    "syntax": ('{"program": "numatlas",, "a": 1}', "line 1, column"),
+    "xml": ("<html></html>", "not of distributed_streams"),
+    "cut xml": ("<stream_run><experiment>", "no whole XML"),
+    "no nodes": (
+        "<stream_run><configuration><processes_per_node>1</processes_per_node><threads_per_process>1"
+        "</threads_per_process><number_of_nodes>1</number_of_nodes></configuration><results/></stream_run>",
+        "no nodes",
+    ),
+    "csv": ("a,b\n1,2\n", "neither a result"),
+    "header only": ("size (MB),0,1\n", "header without rows"),
+    "words": ("size (MB),0\n1,abc\n", "damaged"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files_give_one_line(tmp_path, name):
+    text, words = BAD[name]
+    path = tmp_path / "file"
+    path.write_text(text)
+    with pytest.raises(numatlas.FileError) as error:
+        numatlas.load(path)
+    assert str(error.value).startswith(f"{path}: ")
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_binary_and_a_folder(tmp_path):
+    (tmp_path / "binary").write_bytes(b"\x7fELF\xff\xfe\x00")
+    with pytest.raises(numatlas.FileError, match="not text"):
+        numatlas.load(tmp_path / "binary")
+    with pytest.raises(numatlas.FileError, match=r"without survey\.json"):
+        numatlas.load(tmp_path)
+    with pytest.raises(numatlas.FileError, match="No such file"):
+        numatlas.load(tmp_path / "nothing")
+
+
+def test_every_cut_of_a_file_is_noticed(measure, tmp_path):
+    """Wherever a copy was cut: one line and no stray exception."""
+    text = measure("latency", "guest-tiers.json", "--size", "1MiB", "--no-samples").read_text().rstrip()
+    path = tmp_path / "cut.json"
+    for end in range(1, len(text), max(1, len(text) // 200)):
+        path.write_text(text[:end])
+        with pytest.raises(numatlas.FileError):
+            numatlas.load(path)
+
+
+def test_fields_that_are_missing_or_wrong_give_one_line(measure, plain, tmp_path):
+    """Each field of a result in turn taken away, and replaced by something else."""
+    data = plain(measure("latency", "guest-tiers.json", "--size", "1MiB", "--no-samples"))
+    path = tmp_path / "changed.json"
+    for parent in (data, data["scenarios"][0], data["scenarios"][0]["flows"][0]):
+        for key in list(parent):
+            kept = parent[key]
+            for other in (None, 7, "x", [], {}):
+                parent[key] = other
+                _load_or_one_line(path, data)
+            del parent[key]
+            _load_or_one_line(path, data)
+            parent[key] = kept
+
+
+def _load_or_one_line(path: Path, data: dict) -> None:
+    path.write_text(json.dumps(data))
+    try:
+        numatlas.load(path)
+    except numatlas.FileError as error:
+        assert str(error).startswith(str(path))
+
+
+def test_version_is_the_repositorys():
+    version = (ROOT / "VERSION").read_text().strip()
+    assert f'version = "{version}"' in (ROOT / "python" / "pyproject.toml").read_text()

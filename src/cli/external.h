@@ -1,0 +1,33 @@
+// Commands that are programs of their own, as git has them: `numatlas NAME` runs `numatlas-NAME`.
+// The Python part brings `report` and `plot`; measuring needs none of them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace numatlas {
+
+/// A command that the Python part brings.
+struct ExternalCommand {
+  std::string name, summary;
+};
+const std::vector<ExternalCommand>& python_commands();
+
+/// The program "numatlas-NAME": in a folder of NUMATLAS_EXEC_PATH (as PATH is written), beside this
+/// program, in a virtual environment that belongs to it (../lib/numatlas/python where it is
+/// installed, ../../venv in a build folder), or on PATH. nullopt where there is none.
+std::optional<std::string> find_external(const std::string& name);
+
+/// What somebody does who wants a command that was not found, in one line.
+std::string how_to_get(const std::string& name);
+
+/// Runs it and waits: its exit code, or 128 + the signal that ended it.
+Expected<int> run_external(const std::string& program, const std::vector<std::string>& arguments);
+
+/// Becomes it. Comes back only with an error (unavailable).
+Error become_external(const std::string& program, const std::vector<std::string>& arguments);
+
+}  // namespace numatlas

@@ -1,0 +1,212 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/version.h"
+#include "compare/compare_output.h"
+#include "report/csv.h"
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+
+// Raised when a field changes its meaning or goes; new fields do not raise it.
+constexpr int compare_schema_version = 1;
+
+json number_json(const std::optional<double>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+json text_json(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+json text_json(const std::optional<std::string>& text) {
+  return text ? json(*text) : json(nullptr);
+}
+
+json figure_json(const Figure& figure) {
+  return {{"value", number_json(figure.value)},
+          {"low", figure.interval ? json(figure.interval->low) : json(nullptr)},
+          {"high", figure.interval ? json(figure.interval->high) : json(nullptr)}};
+}
+
+json change_json(const Change& change) {
+  return {{"verdict", name_of(change.verdict)},
+          {"change", number_json(change.part)},
+          {"change_low", number_json(change.low)},
+          {"change_high", number_json(change.high)},
+          {"reason", text_json(change.reason)}};
+}
+
+json case_json(const StoredCase& one) {
+  return {{"command", one.command},
+          {"case", one.point},
+          {"of", text_json(one.part)},
+          {"metric", text_json(one.metric)},
+          {"unit", text_json(one.unit)}};
+}
+
+json file_json(const StoredFile& file) {
+  json runs = json::array();
+  for (const StoredRun& run : file.runs)
+    runs.push_back({{"command", run.command},
+                    {"version", run.version},
+                    {"started", run.started},
+                    {"complete", run.complete},
+                    {"hosts", run.hosts}});
+  return {{"file", file.file},
+          {"command", file.command},
+          {"runs", std::move(runs)},
+          {"notes", file.notes}};
+}
+
+bool is_wanted(const CompareView& view, const Change& change) {
+  return view.only.empty() || view.only.contains(change.verdict);
+}
+
+json head_json(const CompareView& view) {
+  return {{"schema_version", compare_schema_version},
+          {"program", "numatlas"},
+          {"version", version},
+          {"command", "compare"},
+          {"min_effect", view.rule.min_effect}};
+}
+
+std::string dumped(const json& value) {
+  return value.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+json counts_json(const Comparison& found) {
+  return {{"faster", found.count(CaseVerdict::faster)},
+          {"slower", found.count(CaseVerdict::slower)},
+          {"same", found.count(CaseVerdict::same)},
+          {"not_comparable", found.count(CaseVerdict::not_comparable)},
+          {"only_base", found.only_base.size()},
+          {"only_new", found.only_now.size()}};
+}
+
+json series_json(const RunSeries& group, const CaseSeries& one) {
+  json value = case_json(one.newest), points = json::array();
+  value.update(change_json(one.change));
+  value["earlier"] = figure_json(one.earlier);
+  value["newest"] = figure_json(one.newest.figure);
+  value["left_out"] = one.left_out;
+  for (const SeriesPoint& point : one.points) {
+    json its = figure_json(point.figure);
+    its["run"] = point.run;
+    points.push_back(std::move(its));
+  }
+  value["series"] = std::move(points);
+  value["step"] = nullptr;
+  if (one.step) {
+    const RunSeries::Run& run = group.runs[one.points[*one.step].run];
+    value["step"] = {{"run", one.points[*one.step].run},
+                     {"file", run.file},
+                     {"started", run.started},
+                     {"change", number_json(one.step_change.part)}};
+  }
+  return value;
+}
+
+std::string csv_number(const std::optional<double>& value) {
+  return value ? fmt::format("{}", *value) : "";
+}
+
+std::string csv_figure(const Figure& figure) {
+  return fmt::format("{},{},{}", csv_number(figure.value),
+                     figure.interval ? fmt::format("{}", figure.interval->low) : "",
+                     figure.interval ? fmt::format("{}", figure.interval->high) : "");
+}
+
+std::string csv_case(const StoredCase& one) {
+  return fmt::format("{},{},{},{},{}", csv_field(one.command), csv_field(one.point),
+                     csv_field(one.part), one.metric, one.unit);
+}
+
+std::string csv_change(const Change& change) {
+  return fmt::format("{},{},{},{}", csv_number(change.part), csv_number(change.low),
+                     csv_number(change.high), csv_field(change.reason));
+}
+
+}  // namespace
+
+std::string compare_json(const ComparedFiles& files, const CompareView& view) {
+  const Comparison& found = files.comparison;
+  json value = head_json(view), cases = json::array(), differences = json::array();
+  for (const ComparedCase& one : found.cases) {
+    if (!is_wanted(view, one.change)) continue;
+    json its = case_json(one.base.is_empty_point() ? one.now : one.base);
+    its.update(change_json(one.change));
+    its["base"] = figure_json(one.base.figure);
+    its["new"] = figure_json(one.now.figure);
+    cases.push_back(std::move(its));
+  }
+  for (const Difference& one : files.differences)
+    differences.push_back({{"what", one.what},
+                           {"hosts", text_json(one.hosts)},
+                           {"base", text_json(one.base)},
+                           {"new", text_json(one.now)},
+                           {"warning", text_json(one.warning)}});
+  value["base"] = file_json(files.base);
+  value["new"] = file_json(files.now);
+  value["counts"] = counts_json(found);
+  value["differences"] = std::move(differences);
+  value["cases"] = std::move(cases);
+  for (const auto& [name, side] :
+       {std::pair("only_base", &found.only_base), std::pair("only_new", &found.only_now)}) {
+    json& list = value[name] = json::array();
+    for (const StoredCase& one : *side) list.push_back(case_json(one));
+  }
+  return dumped(value);
+}
+
+std::string compare_csv(const ComparedFiles& files, const CompareView& view) {
+  std::string text =
+      "verdict,command,case,of,metric,unit,base,base_low,base_high,new,new_low,new_high,change,"
+      "change_low,change_high,reason\n";
+  for (const ComparedCase& one : files.comparison.cases) {
+    if (!is_wanted(view, one.change)) continue;
+    text += fmt::format("{},{},{},{},{}\n", name_of(one.change.verdict),
+                        csv_case(one.base.is_empty_point() ? one.now : one.base),
+                        csv_figure(one.base.figure), csv_figure(one.now.figure),
+                        csv_change(one.change));
+  }
+  return text;
+}
+
+std::string runs_json(const ComparedRuns& runs, const CompareView& view) {
+  json value = head_json(view), groups = json::array();
+  for (const RunSeries& group : runs.groups) {
+    json list = json::array(), cases = json::array();
+    for (const RunSeries::Run& run : group.runs)
+      list.push_back({{"file", run.file}, {"started", run.started}});
+    for (const CaseSeries& one : group.cases)
+      if (is_wanted(view, one.change)) cases.push_back(series_json(group, one));
+    groups.push_back({{"command", group.command},
+                      {"hosts", group.hosts},
+                      {"runs", std::move(list)},
+                      {"cases", std::move(cases)}});
+  }
+  value["history"] = runs.folder;
+  value["groups"] = std::move(groups);
+  value["notes"] = runs.notes;
+  return dumped(value);
+}
+
+std::string runs_csv(const ComparedRuns& runs, const CompareView& view) {
+  std::string text =
+      "verdict,command,case,of,metric,unit,file,started,value,low,high,newest,step,change\n";
+  for (const RunSeries& group : runs.groups) {
+    for (const CaseSeries& one : group.cases) {
+      if (!is_wanted(view, one.change)) continue;
+      for (std::size_t i = 0; i < one.points.size(); ++i) {
+        const RunSeries::Run& run = group.runs[one.points[i].run];
+        const bool newest = i + 1 == one.points.size(), step = one.step == i;
+        text += fmt::format("{},{},{},{},{},{},{},{}\n", name_of(one.change.verdict),
+                            csv_case(one.newest), csv_field(run.file), run.started,
+                            csv_figure(one.points[i].figure), newest ? 1 : 0, step ? 1 : 0,
+                            newest ? csv_number(one.change.part) : "");
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,57 @@
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "compare/match.h"
+
+namespace numatlas {
+namespace {
+
+/// Of a value from 1 to 1000, with an interval round it.
+Figure any_figure() {
+  const double value = *rc::gen::inRange(1, 1000);
+  const double below = *rc::gen::inRange(0, 100), above = *rc::gen::inRange(0, 100);
+  return {value, Interval{value * (1 - below / 100), value * (1 + above / 100)}, "", {}};
+}
+
+std::vector<StoredCase> any_cases(int count) {
+  std::vector<StoredCase> cases;
+  for (int i = 0; i < count; ++i) {
+    StoredCase one;
+    one.key = one.point_key = one.point = std::to_string(i);
+    one.metric = "m";
+    one.unit = i % 2 == 0 ? "s" : "B/s";
+    one.figure = any_figure();
+    cases.push_back(std::move(one));
+  }
+  return cases;
+}
+
+RC_GTEST_PROP(CompareProperty, EverythingIsTheSameAsItself, ()) {
+  const auto cases = any_cases(*rc::gen::inRange(1, 10));
+  const Comparison found = match_cases(cases, cases, {});
+  RC_ASSERT(found.count(CaseVerdict::same) == cases.size());
+}
+
+RC_GTEST_PROP(CompareProperty, SwappingTheSidesSwapsFasterAndSlower, ()) {
+  const int count = *rc::gen::inRange(1, 10);
+  const auto base = any_cases(count), now = any_cases(count);
+  CompareRule rule;
+  // The change itself is not symmetric (+25 % is -20 % from the other side); the intervals are.
+  rule.min_effect = 0;
+  const Comparison there = match_cases(base, now, rule), back = match_cases(now, base, rule);
+  RC_ASSERT(there.count(CaseVerdict::faster) == back.count(CaseVerdict::slower));
+  RC_ASSERT(there.count(CaseVerdict::slower) == back.count(CaseVerdict::faster));
+  RC_ASSERT(there.count(CaseVerdict::same) == back.count(CaseVerdict::same));
+}
+
+RC_GTEST_PROP(CompareProperty, TheChangeLiesInItsInterval, ()) {
+  const Change change = change_of(any_figure(), any_figure(), "s", {});
+  RC_ASSERT(*change.low <= *change.part + 1e-12);
+  RC_ASSERT(!change.high || *change.part <= *change.high + 1e-12);
+  const bool judged =
+      change.verdict == CaseVerdict::faster || change.verdict == CaseVerdict::slower;
+  RC_ASSERT(!judged || *change.low > 0 || *change.high < 0);
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,250 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "compare/compare_output.h"
+#include "report/worker_table.h"
+
+namespace numatlas {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+// More rows than this are not read: those that are the same are counted only.
+constexpr std::size_t most_same_rows = 40;
+constexpr std::size_t most_named = 4;    // of cases that only one file has
+constexpr std::size_t widest_fact = 60;  // of what differs; --format json has all
+
+std::string percent_text(const std::optional<double>& part) {
+  if (!part) return "-";
+  const double percent = *part * 100;
+  // "-0.0 %" says nothing.
+  return fmt::format("{:+.1f} %", std::abs(percent) < 0.05 ? 0.0 : percent);
+}
+
+std::string range_text(const Change& change) {
+  if (!change.low) return "-";
+  return fmt::format("{} .. {}", percent_text(change.low), percent_text(change.high));
+}
+
+std::string value_text(const Figure& figure, const std::string& unit) {
+  return figure.value ? quantity_text(*figure.value, unit) : "-";
+}
+
+bool is_shown(const CompareView& view, CaseVerdict verdict, std::size_t same) {
+  if (!view.only.empty()) return view.only.contains(verdict);
+  return verdict != CaseVerdict::same || same <= most_same_rows;
+}
+
+std::string cut(const std::string& text) {
+  return text.size() <= widest_fact ? text : text.substr(0, widest_fact - 3) + "...";
+}
+
+/// Two long texts, as far as they differ.
+std::pair<std::string, std::string> cut_pair(const std::string& a, const std::string& b) {
+  if (a.size() <= widest_fact && b.size() <= widest_fact) return {a, b};
+  auto same = static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first -
+                                       a.begin());
+  while (same > 0 && a[same - 1] != ' ') --same;  // whole words
+  if (same == 0) return {cut(a), cut(b)};
+  return {cut("... " + a.substr(same)), cut("... " + b.substr(same))};
+}
+
+std::string case_name(const StoredCase& one, bool with_command) {
+  return (with_command ? one.command + ": " : "") + one.point;
+}
+
+std::string differences_text(const std::vector<Difference>& differences) {
+  if (differences.empty()) return "\nNothing differs of what is known of machines and options\n";
+  Rows rows{{"what differs", "BASE", "NEW"}};
+  for (const Difference& one : differences) {
+    const std::string hosts = one.hosts.empty() ? "" : cut(one.hosts) + ": ";
+    const auto [base, now] = cut_pair(one.base.value_or("not told"), one.now.value_or("not told"));
+    rows.push_back({hosts + one.what, base, now});
+  }
+  std::string text = "\n" + aligned(rows, 3);
+  for (const Difference& one : differences)
+    if (!one.warning.empty()) text += fmt::format("warning: {}: {}\n", one.what, one.warning);
+  return text;
+}
+
+/// What no interval of a single run knows.
+std::string guest_text(const StoredFile& base, const StoredFile& now) {
+  for (const StoredFile* file : {&base, &now})
+    for (const StoredRun& run : file->runs)
+      for (const Machine& machine : run.machines)
+        if (machine.hypervisor && !machine.hypervisor->empty())
+          return "warning: a virtual machine: other guests slow it down from run to run, which the "
+                 "intervals of two runs do not know; --history compares with many\n";
+  return "";
+}
+
+std::string head_line(const char* side, const StoredFile& file) {
+  std::string text = fmt::format("{:<4}  {}: numatlas {}", side, file.file, file.command);
+  if (file.runs.empty()) return text + "\n";
+  const StoredRun& run = file.runs.front();
+  return text +
+         fmt::format(", {}, {}, version {}\n", fmt::join(run.hosts, " "), run.started, run.version);
+}
+
+std::string only_text(const char* side, const std::vector<StoredCase>& cases, bool with_command) {
+  if (cases.empty()) return "";
+  std::vector<std::string> names;
+  for (const StoredCase& one : cases) {
+    std::string name = case_name(one, with_command);
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(std::move(name));
+  }
+  const std::size_t more = names.size() > most_named ? names.size() - most_named : 0;
+  names.resize(names.size() - more);
+  return fmt::format("only in {}: {}{}\n", side, fmt::join(names, "; "),
+                     more > 0 ? fmt::format("; and {} more", more) : "");
+}
+
+/// "2 faster, 1 slower, 40 same, 2 not comparable"
+std::string counts_text(std::size_t faster, std::size_t slower, std::size_t same,
+                        std::size_t not_comparable) {
+  return fmt::format("{} faster, {} slower, {} same, {} not comparable", faster, slower, same,
+                     not_comparable);
+}
+
+std::string rule_text(const CompareRule& rule) {
+  return fmt::format(
+      "faster, slower: the 95 % intervals do not overlap, and the medians differ by {:g} % or "
+      "more\n",
+      rule.min_effect * 100);
+}
+
+std::string hidden_text(std::size_t hidden) {
+  return hidden == 0 ? ""
+                     : fmt::format("{} that are the same are not shown: --only same\n", hidden);
+}
+
+std::string runs_counts(const std::vector<RunSeries>& groups) {
+  std::map<CaseVerdict, std::size_t> counts;
+  std::size_t before = 0;  // steps that an earlier run made
+  for (const RunSeries& group : groups) {
+    for (const CaseSeries& one : group.cases) {
+      ++counts[one.change.verdict];
+      before += one.step && *one.step + 1 < one.points.size() ? 1 : 0;
+    }
+  }
+  const std::string text =
+      counts_text(counts[CaseVerdict::faster], counts[CaseVerdict::slower],
+                  counts[CaseVerdict::same], counts[CaseVerdict::not_comparable]);
+  return before == 0 ? text : text + fmt::format("; {} stepped before the newest run", before);
+}
+
+std::string step_text(const RunSeries& group, const CaseSeries& one) {
+  if (!one.step) return "-";
+  const RunSeries::Run& run = group.runs[one.points[*one.step].run];
+  return fmt::format("{} at {} ({})", percent_text(one.step_change.part), run.started, run.file);
+}
+
+std::string group_table(const RunSeries& group, const CompareView& view) {
+  std::string text =
+      fmt::format("\nnumatlas {} on {}: ", group.command, fmt::join(group.hosts, " "));
+  if (group.runs.size() < 2)
+    return text + fmt::format("one run, {} ({})\n", group.runs[0].started, group.runs[0].file);
+  text +=
+      fmt::format("{} runs, {} to {}\nnewest: {}\n", group.runs.size(), group.runs.front().started,
+                  group.runs.back().started, group.runs.back().file);
+  const auto same = static_cast<std::size_t>(
+      std::count_if(group.cases.begin(), group.cases.end(),
+                    [](const CaseSeries& one) { return one.change.verdict == CaseVerdict::same; }));
+  Rows rows{{"verdict", "case", "of", "metric", "earlier runs", "their median", "newest", "change",
+             "interval of it", "step"}};
+  std::size_t hidden = 0;
+  for (const CaseSeries& one : group.cases) {
+    const bool stepped = view.only.empty() && one.step;
+    if (!stepped && !is_shown(view, one.change.verdict, same)) {
+      hidden += one.change.verdict == CaseVerdict::same && view.only.empty() ? 1 : 0;
+      continue;
+    }
+    const std::string step = one.change.reason.empty() ? step_text(group, one) : one.change.reason;
+    rows.push_back(
+        {name_of(one.change.verdict), one.newest.point, one.newest.part, one.newest.metric,
+         std::to_string(one.points.empty() ? 0 : one.points.size() - 1),
+         value_text(one.earlier, one.newest.unit), value_text(one.newest.figure, one.newest.unit),
+         percent_text(one.change.part), range_text(one.change), step});
+  }
+  if (rows.size() > 1) text += aligned(rows, 4);
+  return text + hidden_text(hidden);
+}
+
+}  // namespace
+
+std::string quantity_text(double value, const std::string& unit) {
+  struct Scale {
+    double least;
+    const char* prefix;
+  };
+  const auto with = [&](std::initializer_list<Scale> scales) {
+    for (const Scale& scale : scales)
+      if (std::abs(value) >= scale.least)
+        return fmt::format("{:.2f} {}{}", value / scale.least, scale.prefix, unit);
+    const Scale& last = *(scales.end() - 1);
+    return fmt::format("{:.2f} {}{}", value / last.least, last.prefix, unit);
+  };
+  // Latencies stay in ns up to where nobody compares them with a cache's.
+  if (unit == "s") {
+    if (std::abs(value) < 1e-5) return with({{1e-9, "n"}});
+    return with({{1, ""}, {1e-3, "m"}, {1e-6, "u"}});
+  }
+  if (unit == "B/s") return with({{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}});
+  return unit == "1" ? fmt::format("{:.3f}", value) : fmt::format("{:g} {}", value, unit);
+}
+
+std::string compare_table(const ComparedFiles& files, const CompareView& view) {
+  const Comparison& found = files.comparison;
+  const bool with_command = files.base.runs.size() > 1 || files.now.runs.size() > 1;
+  const std::size_t same = found.count(CaseVerdict::same);
+  std::string text = head_line("BASE", files.base) + head_line("NEW", files.now);
+  text += differences_text(files.differences) + guest_text(files.base, files.now) + "\n";
+  Rows rows{{"verdict", "case", "of", "metric", "BASE", "NEW", "change", "interval of it"}};
+  bool any_reason = false;
+  std::size_t hidden = 0;
+  for (const ComparedCase& one : found.cases) {
+    if (!is_shown(view, one.change.verdict, same)) {
+      hidden += one.change.verdict == CaseVerdict::same && view.only.empty() ? 1 : 0;
+      continue;
+    }
+    const StoredCase& named = one.base.is_empty_point() ? one.now : one.base;
+    rows.push_back({name_of(one.change.verdict), case_name(named, with_command), named.part,
+                    named.metric.empty() ? "-" : named.metric,
+                    value_text(one.base.figure, named.unit), value_text(one.now.figure, named.unit),
+                    percent_text(one.change.part),
+                    one.change.reason.empty() ? range_text(one.change) : one.change.reason});
+    any_reason = any_reason || !one.change.reason.empty();
+  }
+  if (any_reason) rows.front().back() = "interval of it, or why not";
+  if (rows.size() > 1) text += aligned(rows, 4) + "\n";
+  text += hidden_text(hidden);
+  text += only_text("BASE", found.only_base, with_command) +
+          only_text("NEW", found.only_now, with_command);
+  for (const StoredFile* file : {&files.base, &files.now})
+    for (const std::string& note : file->notes) text += "note: " + note + "\n";
+  text += rule_text(view.rule);
+  text += counts_text(found.count(CaseVerdict::faster), found.count(CaseVerdict::slower), same,
+                      found.count(CaseVerdict::not_comparable));
+  if (!found.only_base.empty()) text += fmt::format("; {} only in BASE", found.only_base.size());
+  if (!found.only_now.empty()) text += fmt::format("; {} only in NEW", found.only_now.size());
+  return text + "\n";
+}
+
+std::string runs_table(const ComparedRuns& runs, const CompareView& view) {
+  std::string text = fmt::format("Results below {}\n", runs.folder);
+  for (const RunSeries& group : runs.groups) text += group_table(group, view);
+  text += "\n";
+  for (const std::string& note : runs.notes) text += "note: " + note + "\n";
+  text +=
+      "change: of the newest run against the median of the earlier ones; step: the largest one, "
+      "of\n"
+      "the medians after it against those before, where the runs on both sides do not overlap\n";
+  return text + rule_text(view.rule) + runs_counts(runs.groups) + "\n";
+}
+
+}  // namespace numatlas

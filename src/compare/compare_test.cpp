@@ -1,0 +1,371 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "compare/compare_output.h"
+#include "fleet/fleet_json.h"
+#include "fleet/test_fleet.h"
+#include "report/test_report.h"
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+Figure figure(double value, double low, double high) {
+  return {value, Interval{low, high}, "", {}};
+}
+
+CaseVerdict verdict(const Figure& base, const Figure& now, const std::string& unit,
+                    double effect = 0.02) {
+  CompareRule rule;
+  rule.min_effect = effect;
+  return change_of(base, now, unit, rule).verdict;
+}
+
+/// The report of report/test_report.h as a file, changed.
+StoredFile stored(const std::function<void(json&)>& change = {}) {
+  RunReport report = testing::report();
+  report.workers[1].thread = 1;
+  report.workers[1].rank = 0;
+  json value = to_json(report);
+  if (change) change(value);
+  auto file = stored_from_text(value.dump(), "a.json");
+  EXPECT_TRUE(file) << file.error().message;
+  return file.value_or(StoredFile{});
+}
+
+std::string error_of_text(const std::string& text) {
+  const auto file = stored_from_text(text, "a.json");
+  return file ? "" : file.error().message;
+}
+
+const ComparedCase& find_case(const Comparison& found, const std::string& point,
+                              const std::string& part) {
+  for (const ComparedCase& one : found.cases)
+    if (one.base.point == point && one.base.part == part) return one;
+  throw std::runtime_error("no case " + point + " " + part);
+}
+
+Comparison flows_of(const StoredFile& base, const StoredFile& now) {
+  CompareRule rule;
+  rule.every_flow = true;
+  return match_cases(cases_of(base), cases_of(now), rule);
+}
+
+void scale_flow(json& flow, double factor) {
+  for (json& metric : flow["metrics"]) {
+    metric["value"] = metric["value"].get<double>() * factor;
+    for (const char* name : {"median", "ci95_low", "ci95_high"})
+      metric["summary"][name] = metric["summary"][name].get<double>() * factor;
+  }
+}
+
+TEST(Verdict, NeedsBothTheIntervalsAndTheEffect) {
+  const Figure base = figure(100, 99, 101);
+  EXPECT_EQ(verdict(base, figure(110, 109, 111), "s"), CaseVerdict::slower);
+  EXPECT_EQ(verdict(base, figure(110, 109, 111), "B/s"), CaseVerdict::faster);
+  EXPECT_EQ(verdict(base, figure(90, 89, 91), "s"), CaseVerdict::faster);
+  EXPECT_EQ(verdict(base, figure(110, 100.5, 120), "s"), CaseVerdict::same) << "they overlap";
+  EXPECT_EQ(verdict(base, figure(101.9, 101.5, 102.5), "s"), CaseVerdict::same) << "less than 2 %";
+  EXPECT_EQ(verdict(base, figure(101.9, 101.5, 102.5), "s", 0.01), CaseVerdict::slower);
+}
+
+TEST(Verdict, ChangeIsWhatBothIntervalsLeaveOpen) {
+  const Change change = change_of(figure(100, 80, 125), figure(150, 100, 200), "s", {});
+  EXPECT_DOUBLE_EQ(*change.part, 0.5);
+  EXPECT_DOUBLE_EQ(*change.low, 100.0 / 125 - 1);
+  EXPECT_DOUBLE_EQ(*change.high, 200.0 / 80 - 1);
+  const Change open = change_of(figure(100, 0, 125), figure(150, 100, 200), "s", {});
+  EXPECT_EQ(open.high, std::nullopt) << "BASE may be 0: there is no greatest change";
+}
+
+TEST(Verdict, NothingIsSaidOfWhatIsNotKnown) {
+  const Figure base = figure(100, 99, 101);
+  const auto reason = [&](const Figure& now) { return change_of(base, now, "s", {}).reason; };
+  EXPECT_THAT(reason({50, std::nullopt, "", {}}), HasSubstr("NEW: its interval is not known"));
+  EXPECT_THAT(reason({std::nullopt, std::nullopt, "skipped: x", {}}), HasSubstr("NEW: skipped: x"));
+  EXPECT_THAT(change_of(figure(0, 0, 0), base, "s", {}).reason, HasSubstr("BASE: is 0"));
+  EXPECT_EQ(change_of(figure(0, 0, 0), base, "s", {}).part, std::nullopt);
+  EXPECT_THAT(change_of(base, base, "K", {}).reason, HasSubstr("'K'"));
+}
+
+TEST(Verdict, OnlyTheSamePlaceIsCompared) {
+  Observed here{{{"0", 1.0}}, {{"4 KiB", 1.0}}, {{"0", 2}}, {{"NVIDIA H200", 1}}};
+  EXPECT_EQ(place_difference(here, here), "");
+  EXPECT_EQ(place_difference(here, {}), "") << "what is not known is no difference";
+  Observed other = here;
+  other.nodes = {{"0", 0.99}, {"1", 0.01}};
+  EXPECT_EQ(place_difference(here, other), "") << "a stray page in a hundred";
+  other.nodes = {{"0", 0.75}, {"1", 0.25}};
+  EXPECT_EQ(place_difference(here, other), "memory on node 0, now on 0 (75 %), 1 (25 %)");
+  other = here;
+  other.pages = {{"2 MiB", 1.0}};
+  EXPECT_EQ(place_difference(here, other), "pages of 4 KiB, now of 2 MiB");
+  other = here;
+  other.cpu_nodes = {{"0", 1}, {"1", 1}};
+  EXPECT_THAT(place_difference(here, other), HasSubstr("CPUs of node"));
+  other = here;
+  other.gpus = {{"NVIDIA A100", 1}};
+  EXPECT_EQ(place_difference(here, other), "GPU NVIDIA H200, now NVIDIA A100");
+}
+
+TEST(Interval, IsTheWiderOfSamplesAndStopRule) {
+  Summary summary;
+  summary.ci_low = 99;
+  summary.ci_high = 102;
+  EXPECT_EQ(interval_of(100, summary, std::nullopt), (Interval{99, 102}));
+  EXPECT_EQ(interval_of(100, summary, 0.05), (Interval{95, 105}));
+  EXPECT_EQ(interval_of(100, summary, 0.001), (Interval{99, 102}));
+  EXPECT_EQ(interval_of(100, summary, 2.0), (Interval{0, 300}));
+  EXPECT_EQ(interval_of(103, summary, std::nullopt), (Interval{99, 103})) << "has the value";
+  EXPECT_EQ(interval_of(100, Summary{}, 0.05), std::nullopt) << "fewer than 6 samples";
+}
+
+TEST(Match, AFileIsTheSameAsItself) {
+  const StoredFile file = stored();
+  for (const bool every_flow : {false, true}) {
+    CompareRule rule;
+    rule.every_flow = every_flow;
+    const Comparison found = match_cases(cases_of(file), cases_of(file), rule);
+    EXPECT_GT(found.count(CaseVerdict::same), 0U);
+    EXPECT_EQ(found.count(CaseVerdict::faster) + found.count(CaseVerdict::slower), 0U);
+    EXPECT_TRUE(found.only_base.empty() && found.only_now.empty());
+  }
+  EXPECT_TRUE(differences_of(file, file).empty());
+}
+
+TEST(Match, ByWhatWasAskedForAndNotByOrder) {
+  const StoredFile base = stored();
+  const StoredFile now = stored([](json& report) {
+    std::swap(report["scenarios"][0], report["scenarios"][1]);
+    scale_flow(report["scenarios"][1]["flows"][0], 3);
+  });
+  const Comparison found = flows_of(base, now);
+  EXPECT_EQ(find_case(found, "1MiB base", "rank 0 thread 0").change.verdict, CaseVerdict::slower);
+  EXPECT_EQ(find_case(found, "1MiB base", "rank 0 thread 1").change.verdict, CaseVerdict::same);
+  EXPECT_EQ(find_case(found, "1536KiB base", "rank 0 thread 0").change.verdict, CaseVerdict::same);
+}
+
+TEST(Match, AnotherMemoryAskedForIsAnotherCase) {
+  const StoredFile now =
+      stored([](json& report) { report["scenarios"][0]["flows"][0]["memory"] = "bind:1"; });
+  const Comparison found = flows_of(stored(), now);
+  EXPECT_THAT(found.only_base,
+              ::testing::Contains(::testing::Field(&StoredCase::point, "1MiB base")));
+  EXPECT_THAT(found.only_now,
+              ::testing::Contains(::testing::Field(&StoredCase::point, "1MiB base")));
+}
+
+TEST(Match, APointSkippedOnOneSideIsNotComparable) {
+  const StoredFile skipped = stored([](json& report) {
+    json& point = report["scenarios"][0];
+    point["status"] = "skipped";
+    point["reason"] = "does not fit";
+    point["flows"] = json::array();
+  });
+  for (const auto& [base, now, side] :
+       {std::tuple(stored(), skipped, "NEW"), {skipped, stored(), "BASE"}}) {
+    const Comparison found = match_cases(cases_of(base), cases_of(now), {});
+    const auto one =
+        std::find_if(found.cases.begin(), found.cases.end(),
+                     [](const ComparedCase& c) { return c.base.point == "1MiB base"; });
+    ASSERT_NE(one, found.cases.end());
+    EXPECT_EQ(one->change.reason, std::string(side) + ": skipped: does not fit");
+    EXPECT_TRUE(found.only_base.empty() && found.only_now.empty());
+  }
+  const Comparison both = match_cases(cases_of(skipped), cases_of(skipped), {});
+  EXPECT_EQ(both.cases.front().change.reason, "both: skipped: does not fit");
+}
+
+TEST(Match, EqualKeysAreNumbered) {
+  const auto twice = [](json& report) { report["scenarios"].push_back(report["scenarios"][0]); };
+  const StoredFile base = stored(twice);
+  const StoredFile now = stored([&](json& report) {
+    twice(report);
+    scale_flow(report["scenarios"].back()["flows"][0], 3);
+  });
+  const Comparison found = flows_of(base, now);
+  EXPECT_EQ(find_case(found, "1MiB base", "rank 0 thread 0").change.verdict, CaseVerdict::same);
+  EXPECT_EQ(find_case(found, "1MiB base #2", "rank 0 thread 0").change.verdict,
+            CaseVerdict::slower);
+}
+
+TEST(Match, TheMedianOverFlowsKnowsAllIntervals) {
+  const Comparison found = match_cases(cases_of(stored()), cases_of(stored()), {});
+  const Figure& figure = find_case(found, "1MiB base", "median of 2").base.figure;
+  const auto& flow = testing::report().scenarios[0].flows;
+  EXPECT_DOUBLE_EQ(*figure.value, (4e-9 + 5.125e-9) / 2);
+  EXPECT_DOUBLE_EQ(figure.interval->low,
+                   (*flow[0].metrics[0].summary->ci_low + *flow[1].metrics[0].summary->ci_low) / 2);
+  EXPECT_THAT(find_case(found, "1536KiB base", "median of 2").change.reason,
+              HasSubstr("rank 0 thread 1"));
+}
+
+TEST(Stored, WhatIsWrongIsSaidInOneLine) {
+  const std::string good = json_text(testing::report());
+  EXPECT_THAT(error_of_text(good.substr(0, good.size() / 2)), HasSubstr("a.json is cut off after"));
+  EXPECT_THAT(error_of_text(""), HasSubstr("a.json is empty"));
+  EXPECT_THAT(error_of_text("{\"a\":\n b}"), HasSubstr("is no JSON: line 2, byte 8"));
+  EXPECT_THAT(error_of_text("{\"a\": 1e999}"), HasSubstr("number out of range"));
+  EXPECT_THAT(error_of_text("[]"), HasSubstr("no result of numatlas"));
+  const auto edited = [](const std::function<void(json&)>& edit) {
+    json value = to_json(testing::report());
+    edit(value);
+    return error_of_text(value.dump());
+  };
+  EXPECT_THAT(edited([](json& v) { v["schema_version"] = 2; }), HasSubstr("a newer numatlas"));
+  EXPECT_THAT(edited([](json& v) { v["schema_version"] = 0; }), HasSubstr("an older numatlas"));
+  EXPECT_THAT(edited([](json& v) { v["program"] = 3; }), HasSubstr("no result of numatlas"));
+  EXPECT_THAT(edited([](json& v) { v["scenarios"] = 3; }),
+              HasSubstr("'scenarios' must be an array"));
+  EXPECT_THAT(edited([](json& v) { v["scenarios"][1]["flows"][0]["worker"] = 2; }),
+              HasSubstr("'scenarios[1].flows[0].worker'"));
+  EXPECT_THAT(edited([](json& v) { v["scenarios"][0]["flows"][1]["metrics"][0].erase("unit"); }),
+              HasSubstr("'scenarios[0].flows[1].metrics[0].unit' is missing"));
+  EXPECT_THAT(edited([](json& v) { v["command"] = "survey"; }), HasSubstr("'results'"));
+}
+
+/// Whatever stands in a field: an error or a result, and no exception.
+TEST(Stored, AnyFieldMayBeOfAnyType) {
+  const json good = to_json(testing::report());
+  int errors = 0;
+  const json flat = good.flatten();
+  for (const auto& [path, value] : flat.items()) {
+    for (const json& other :
+         {json(nullptr), json(-1), json("x"), json::array(), json::object(), json(1e300)}) {
+      json edited = good;
+      edited[json::json_pointer(path)] = other;
+      errors += stored_from_text(edited.dump(), "a.json") ? 0 : 1;
+    }
+  }
+  EXPECT_GT(errors, 100);
+}
+
+TEST(Stored, StreamOverHostsIsReadByHostAndKernel) {
+  Fleet fleet = testing::even_fleet(2);
+  testing::add_noise(fleet, 0.001, 1);
+  const auto file = stored_from_text(json_text(fleet), "s.json");
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->runs.front().cases.size(), 4U);
+  Fleet slow = fleet;
+  testing::slow_down(slow.hosts[1], 1.25);
+  const auto now = stored_from_text(json_text(slow), "t.json");
+  const Comparison found = match_cases(cases_of(*file), cases_of(*now), {});
+  EXPECT_EQ(find_case(found, "triad ordinary", "host cn00").change.verdict, CaseVerdict::same);
+  EXPECT_EQ(find_case(found, "triad ordinary", "host cn01").change.verdict, CaseVerdict::slower);
+  EXPECT_NEAR(*find_case(found, "copy ordinary", "host cn01").change.part, -0.2, 1e-9);
+}
+
+TEST(Differences, AreToldOfMachinesAndOptions) {
+  StoredFile base = stored(), now = base;
+  Machine machine;
+  machine.cpu_model = "A";
+  machine.settings = {{"microcode", "0x1", "", ""}, {"swap", "1 used", "", ""}};
+  base.runs[0].machines = now.runs[0].machines = {machine};
+  EXPECT_TRUE(differences_of(base, now).empty());
+  now.runs[0].machines[0].cpu_model = "B";
+  now.runs[0].machines[0].settings = {{"swap", "2 used", "", ""}};
+  now.runs[0].arguments = {"latency", "--size", "1,4", "--json", "other.json", "-q"};
+  const auto found = differences_of(base, now);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].what, "processor");
+  EXPECT_NE(found[0].warning, "");
+  EXPECT_EQ(found[1], (Difference{"microcode", "", "0x1", std::nullopt, ""}));
+  EXPECT_EQ(found[2], (Difference{"options of latency", "", "--size 1,2", "--size 1,4", ""}));
+}
+
+/// Runs whose second flow of the first point has these medians.
+std::vector<RunSeries> history(const std::vector<double>& factors, const CompareRule& rule,
+                               std::vector<std::string>& notes) {
+  std::vector<StoredRun> runs;
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    StoredFile file = stored([&](json& report) {
+      report["started"] = "2026-01-" + std::to_string(10 + i);
+      for (json& flow : report["scenarios"][0]["flows"]) {
+        scale_flow(flow, factors[i]);
+        flow["metrics"][0]["summary"]["ci95_low"] =
+            flow["metrics"][0]["value"].get<double>() * 0.99;
+        flow["metrics"][0]["summary"]["ci95_high"] =
+            flow["metrics"][0]["value"].get<double>() * 1.01;
+      }
+    });
+    file.runs[0].file = "run" + std::to_string(i);
+    runs.insert(runs.begin(), file.runs[0]);  // found in another order
+  }
+  return series_of(std::move(runs), rule, notes);
+}
+
+const CaseSeries& first_point(const std::vector<RunSeries>& groups) {
+  for (const CaseSeries& one : groups.at(0).cases)
+    if (one.newest.point == "1MiB base") return one;
+  throw std::runtime_error("no case");
+}
+
+TEST(History, TheNewestRunAgainstTheEarlierOnesByTheirStarts) {
+  std::vector<std::string> notes;
+  const auto groups = history({1, 1.01, 0.99, 1.02, 1, 1.01, 1.3}, {}, notes);
+  EXPECT_EQ(groups.at(0).runs.back().file, "run6");
+  const CaseSeries& one = first_point(groups);
+  EXPECT_EQ(one.change.verdict, CaseVerdict::slower);
+  EXPECT_EQ(one.points.size(), 7U);
+  EXPECT_EQ(one.step, 6U);
+}
+
+TEST(History, AStepIsNamedAtItsRun) {
+  std::vector<std::string> notes;
+  const auto groups = history({1, 1.01, 0.99, 1.5, 1.52, 1.49, 1.51, 1.5}, {}, notes);
+  const CaseSeries& one = first_point(groups);
+  ASSERT_EQ(one.step, 3U);
+  EXPECT_EQ(groups[0].runs[one.points[3].run].file, "run3");
+  EXPECT_NEAR(*one.step_change.part, 0.5, 1e-9);
+  EXPECT_EQ(one.step_change.verdict, CaseVerdict::slower);
+}
+
+TEST(History, RunsThatScatterHaveNoStep) {
+  std::vector<std::string> notes;
+  const auto groups = history({1, 1.2, 0.9, 1.1, 0.95, 1.15, 1.05, 1.19}, {}, notes);
+  EXPECT_EQ(first_point(groups).change.verdict, CaseVerdict::same);
+  EXPECT_EQ(first_point(groups).step, std::nullopt);
+}
+
+TEST(History, AStepIsOneOfAllRunsAfterIt) {
+  std::vector<std::string> notes;
+  // All lie above the first, but the last by less than the least effect: it came back.
+  CompareRule rule;
+  rule.min_effect = 0.05;
+  const auto groups = history({1, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.03}, rule, notes);
+  EXPECT_EQ(first_point(groups).step, std::nullopt);
+}
+
+TEST(History, ACopyOfAFileIsLeftOut) {
+  std::vector<std::string> notes;
+  std::vector<StoredRun> runs{stored().runs[0], stored().runs[0]};
+  const auto groups = series_of(runs, {}, notes);
+  EXPECT_EQ(groups.at(0).runs.size(), 1U);
+  EXPECT_EQ(notes.size(), 1U);
+}
+
+TEST(History, FewRunsAreWidenedByTheirOwnIntervals) {
+  std::vector<SeriesPoint> points{{0, figure(10, 8, 12)}, {1, figure(11, 10, 15)}};
+  EXPECT_EQ(expected_of(points).interval, (Interval{8, 15}));
+  for (std::size_t i = 2; i < 6; ++i) points.push_back({i, figure(10.5, 1, 100)});
+  EXPECT_EQ(expected_of(points).interval, (Interval{10, 11})) << "six: by order of their medians";
+}
+
+TEST(Quantities, HaveUnitsThatPeopleRead) {
+  EXPECT_EQ(quantity_text(1.24e-9, "s"), "1.24 ns");
+  EXPECT_EQ(quantity_text(236.4e-9, "s"), "236.40 ns");
+  EXPECT_EQ(quantity_text(45e-6, "s"), "45.00 us");
+  EXPECT_EQ(quantity_text(0.25, "s"), "250.00 ms");
+  EXPECT_EQ(quantity_text(94.19e9, "B/s"), "94.19 GB/s");
+  EXPECT_EQ(quantity_text(0.884, "1"), "0.884");
+  EXPECT_EQ(quantity_text(0, "s"), "0.00 ns");
+}
+
+}  // namespace
+}  // namespace numatlas

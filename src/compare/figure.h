@@ -1,0 +1,50 @@
+// A stored figure as far as it can be compared: its value, how sure it is, and where it was
+// measured.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/statistics.h"
+
+namespace numatlas {
+
+struct Interval {
+  double low = 0, high = 0;
+  friend bool operator==(const Interval&, const Interval&) = default;
+};
+
+/// The least interval that has both.
+Interval hull(const Interval& a, const Interval& b);
+bool overlap(const Interval& a, const Interval& b);
+
+/// Where a figure was measured, as it was observed. Empty: not known, or there is no such thing.
+struct Observed {
+  /// Parts of the memory on each node ("0"; "from 0" of what is read from where that is apart).
+  std::map<std::string, double> nodes;
+  /// Parts of the memory in pages of each kind ("4 KiB", "THP").
+  std::map<std::string, double> pages;
+  std::map<std::string, int> cpu_nodes;  ///< node of the worker's CPU -> workers
+  std::map<std::string, int> gpus;       ///< name of the GPU -> flows of it
+  friend bool operator==(const Observed&, const Observed&) = default;
+};
+
+/// Why two figures were not measured at the same place: "memory on node 0, now on 1"; "" where
+/// nothing speaks against it.
+std::string place_difference(const Observed& base, const Observed& now);
+
+struct Figure {
+  std::optional<double> value;       ///< in the unit of its case
+  std::optional<Interval> interval;  ///< 95 %, and wider where moods of the machine are known
+  std::string problem;               ///< why there is no comparing with it; "" for none
+  Observed observed;
+  friend bool operator==(const Figure&, const Figure&) = default;
+};
+
+/// The wider of the interval over all samples and of the stop rule's (`half_width`, relative),
+/// which knows of slow moods; it has the value. Absent below 6 samples.
+std::optional<Interval> interval_of(double value, const Summary& summary,
+                                    const std::optional<double>& half_width);
+
+}  // namespace numatlas

@@ -1,0 +1,161 @@
+#include "compare/runs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace numatlas {
+namespace {
+
+constexpr std::size_t enough_runs = 6;  // as base/statistics wants for an interval
+
+bool same_run(const StoredRun& a, const StoredRun& b) {
+  return a.started == b.started && a.arguments == b.arguments && a.cases.size() == b.cases.size() &&
+         std::equal(a.cases.begin(), a.cases.end(), b.cases.begin(),
+                    [](const StoredCase& x, const StoredCase& y) {
+                      return x.key == y.key && x.figure == y.figure;
+                    });
+}
+
+/// A survey's folder has the file of each benchmark beside survey.json.
+std::vector<StoredRun> without_doubles(std::vector<StoredRun> runs,
+                                       std::vector<std::string>& notes) {
+  std::vector<StoredRun> kept;
+  for (StoredRun& run : runs) {
+    const auto same = std::find_if(kept.begin(), kept.end(),
+                                   [&](const StoredRun& other) { return same_run(run, other); });
+    if (same == kept.end())
+      kept.push_back(std::move(run));
+    else
+      notes.push_back(fmt::format("{} is the same run as {}: left out", run.file, same->file));
+  }
+  return kept;
+}
+
+std::optional<Interval> hull_of(const std::vector<SeriesPoint>& points, std::size_t first,
+                                std::size_t end) {
+  std::optional<Interval> all;
+  for (std::size_t i = first; i < end; ++i)
+    all = all ? hull(*all, *points[i].figure.interval) : *points[i].figure.interval;
+  return all;
+}
+
+double median_between(const std::vector<SeriesPoint>& points, std::size_t first, std::size_t end) {
+  std::vector<double> values;
+  for (std::size_t i = first; i < end; ++i) values.push_back(*points[i].figure.value);
+  return summarize(values)->median;
+}
+
+/// Whether all runs from `i` on lie apart from all before it by the least effect: also the nearest.
+bool lies_apart(const std::vector<SeriesPoint>& points, std::size_t i, double least) {
+  const auto value = [&](std::size_t at) { return *points[at].figure.value; };
+  for (std::size_t before = 0; before < i; ++before) {
+    for (std::size_t after = i; after < points.size(); ++after) {
+      if ((value(after) > value(before)) != (value(i) > value(0))) return false;
+      if (std::abs(value(after) / value(before) - 1) < least) return false;
+    }
+  }
+  return true;
+}
+
+void find_step(CaseSeries& series, const CompareRule& rule) {
+  const std::vector<SeriesPoint>& points = series.points;
+  double largest = 0;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    Figure before, after;
+    before.value = median_between(points, 0, i);
+    before.interval = hull_of(points, 0, i);
+    after.value = median_between(points, i, points.size());
+    after.interval = hull_of(points, i, points.size());
+    Change change = change_of(before, after, series.newest.unit, rule);
+    const bool counts =
+        change.verdict == CaseVerdict::faster || change.verdict == CaseVerdict::slower;
+    if (!counts || std::abs(*change.part) <= largest) continue;
+    if (!lies_apart(points, i, rule.min_effect)) continue;
+    largest = std::abs(*change.part);
+    series.step = i;
+    series.step_change = std::move(change);
+  }
+}
+
+/// The figures of one case in runs[first..last]; the last one is the newest.
+CaseSeries series_of_case(const std::vector<const StoredRun*>& runs,
+                          const std::vector<std::map<std::string, const StoredCase*>>& by_key,
+                          const StoredCase& newest, const CompareRule& rule) {
+  CaseSeries series;
+  series.newest = newest;
+  for (std::size_t run = 0; run + 1 < runs.size(); ++run) {
+    const auto found = by_key[run].find(newest.key);
+    if (found == by_key[run].end()) continue;
+    const StoredCase& one = *found->second;
+    // Only places and figures are asked here: the change itself is judged against all of them.
+    const Change usable = change_of(one.figure, newest.figure, newest.unit, rule);
+    if (one.unit == newest.unit && usable.reason.empty())
+      series.points.push_back({run, one.figure});
+    else
+      ++series.left_out;
+    if (!usable.reason.empty()) series.change.reason = usable.reason;
+  }
+  if (series.points.empty()) {
+    if (series.change.reason.empty()) series.change.reason = "no earlier run has it";
+    return series;
+  }
+  series.earlier = expected_of(series.points);
+  series.change = change_of(series.earlier, newest.figure, newest.unit, rule);
+  series.points.push_back({runs.size() - 1, newest.figure});
+  find_step(series, rule);
+  return series;
+}
+
+RunSeries series_of_group(const std::vector<const StoredRun*>& runs, const CompareRule& rule) {
+  RunSeries group;
+  group.command = runs.back()->command;
+  group.hosts = runs.back()->hosts;
+  std::vector<std::map<std::string, const StoredCase*>> by_key;
+  for (const StoredRun* run : runs) {
+    group.runs.push_back({run->file, run->started});
+    auto& keys = by_key.emplace_back();
+    for (const StoredCase& one : run->cases) keys.emplace(one.key, &one);
+  }
+  if (runs.size() < 2) return group;
+  for (const StoredCase& newest : runs.back()->cases)
+    if (!newest.is_empty_point() && wants(rule, newest))
+      group.cases.push_back(series_of_case(runs, by_key, newest, rule));
+  return group;
+}
+
+}  // namespace
+
+Figure expected_of(const std::vector<SeriesPoint>& earlier) {
+  std::vector<double> values;
+  for (const SeriesPoint& point : earlier) values.push_back(*point.figure.value);
+  std::sort(values.begin(), values.end());
+  Figure expected;
+  expected.value = percentile_sorted(values, 50);
+  if (values.size() < enough_runs) {
+    expected.interval = hull_of(earlier, 0, earlier.size());
+    return expected;
+  }
+  const auto outer = static_cast<std::size_t>(static_cast<double>(values.size()) / 40.0);
+  expected.interval = Interval{values[outer], values[values.size() - 1 - outer]};
+  return expected;
+}
+
+std::vector<RunSeries> series_of(std::vector<StoredRun> runs, const CompareRule& rule,
+                                 std::vector<std::string>& notes) {
+  const std::vector<StoredRun> kept = without_doubles(std::move(runs), notes);
+  std::map<std::pair<std::string, std::vector<std::string>>, std::vector<const StoredRun*>> groups;
+  for (const StoredRun& run : kept) groups[{run.command, run.hosts}].push_back(&run);
+  std::vector<RunSeries> all;
+  for (auto& [name, group] : groups) {
+    std::stable_sort(group.begin(), group.end(), [](const StoredRun* a, const StoredRun* b) {
+      return a->started < b->started;
+    });
+    all.push_back(series_of_group(group, rule));
+  }
+  return all;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,73 @@
+// Results that were written to files, as far as they are compared.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "compare/figure.h"
+#include "fleet/fleet.h"
+#include "machine/machine.h"
+
+namespace numatlas {
+
+/// How much a case stands for.
+enum class CaseLevel {
+  point,   ///< a total, or the median over the point's measured flows: what is shown at first
+  flow,    ///< one flow (`--all`)
+  derived  ///< follows from another metric of the same point: only where it is named
+};
+
+/// One metric of what was asked for. Two cases are the same where their keys are: nothing in a key
+/// was measured.
+struct StoredCase {
+  std::string key;
+  /// The point alone: a point that was skipped has no flows, and its key says nothing of them.
+  std::string point_key;
+  std::string command, point, part, metric,
+      unit;  ///< for people; `part`: which flow, "" for totals
+  CaseLevel level = CaseLevel::point;
+  Figure figure;
+
+  /// A point without any flow: skipped, or failed before it began.
+  bool is_empty_point() const { return metric.empty(); }
+};
+
+/// One run of one command.
+struct StoredRun {
+  std::string file;
+  std::string command, version, started, engine, comm, isa;
+  std::vector<std::string> arguments;  ///< without those that only say what is written where
+  bool complete = true;
+  std::string incomplete_reason;
+  std::vector<std::string> hosts;
+  std::vector<Machine> machines;  ///< of each host; of STREAM over hosts the first of each kind
+  std::vector<std::string> worker_cpus;  ///< kernel lists, by worker
+  std::vector<StoredCase> cases;
+};
+
+/// A file: one run, or those of a survey.
+struct StoredFile {
+  std::string file;
+  std::string command;  ///< "survey" for one
+  std::vector<StoredRun> runs;
+  std::vector<std::string> notes;  ///< incomplete, skipped in a survey
+};
+
+/// Reads JSON of any measuring command, or of a survey; of a folder its survey.json. Errors are one
+/// line and name the file: kind io for what cannot be read, usage for what is not a result of
+/// numatlas that this version can read.
+Expected<StoredFile> read_stored(const std::string& path);
+
+/// The same of text that stands in `file`.
+Expected<StoredFile> stored_from_text(const std::string& text, const std::string& file);
+
+/// Parts of reading: a report of a benchmark, and STREAM over hosts. Messages name the field.
+Expected<StoredRun> run_from_report(const nlohmann::json& report, const std::string& path);
+StoredRun run_from_fleet(const Fleet& fleet);
+
+/// Gives cases with equal keys numbers, in their order.
+void number_doubles(std::vector<StoredCase>& cases);
+
+}  // namespace numatlas

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# compare_files.sh NUMATLAS WORDS...: `numatlas compare WORDS` in a folder with the files that
+# compare/make.py writes; shows its output and exit code. Several commands are parted by `+`.
+set -u
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+command -v python3 >/dev/null || { echo 'skipped: no python3'; exit 77; }
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+"$here/compare/make.py" "$folder" || exit 1
+cd "$folder" || exit 1
+# shellcheck source=tests/outside.sh
+. "$here/../outside.sh"
+hide_outside
+numatlas=$1
+shift
+show() {
+  printf '$ numatlas compare %s\n' "$*"
+  "$numatlas" compare "$@" 2>&1 </dev/null | sed -E 's/^( "version": )"[^"]*"/\1"VERSION"/'
+  printf -- '--- exit code %s ---\n' "${PIPESTATUS[0]}"
+}
+words=()
+for word in "$@" +; do
+  if [[ $word != + ]]; then
+    words+=("$word")
+  else
+    show "${words[@]}"
+    words=()
+  fi
+done
