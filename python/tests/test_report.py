@@ -330,6 +330,8 @@ def test_machine_has_its_nodes_gpus_and_memory_without_cpus(measure):
     nodes = tree.find(class_="node", within=article)
     assert [node["text"][:6] for node in nodes] == ["Node 0", "Node 1", "Node 2"]
     assert "CXL" in nodes[2]["text"] and "no CPUs; nearest: node 0" in nodes[2]["text"]
+    memory = [row["memory_total"] for row in table_of(tree, "numbers-machine")]
+    assert memory == [node["memory_total"] for node in result.machines[0]["nodes"]]
     assert [len(tree.find(class_="gpu", within=node)) for node in nodes] == [2, 2, 0]
     assert [len(tree.find(class_="cpu", within=node)) for node in nodes] == [8, 8, 0]
 
@@ -372,6 +374,14 @@ def test_ten_thousand_hosts_stay_below_20_mb(tmp_path):
     assert 1_000_000 < len(text.encode()) < 20_000_000
 
 
+def test_a_file_without_machine_and_spread_says_so(tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("size (MB), 0, 1\n1, 12.5, 12.25\n64, 80.0, 90.5\n")
+    tree = Tree(page([numatlas.load(path)], ""))
+    assert "the file has no spread" in tree.find("dd", class_="spread")[0]["text"]
+    assert "90.50" in tree.find("details", class_="numbers")[0]["text"]
+
+
 def test_no_verdict_is_not_called_a_good_one():
     tree = Tree(page([numatlas.load(FLEETS / "run1.json")], ""))
     assert "Nobody looked for slow hosts" in tree.find("article")[0]["text"]
@@ -407,21 +417,24 @@ FRAME = """<iframe src="{address}" style="border:0;width:{width}px;height:3000px
 <script>
 const look = setInterval(() => {{
   const shown = frames[0].document, root = shown.documentElement;
-  if (!root.dataset.{until} && !root.dataset.error) return;
+  if (!root.dataset.all && !root.dataset.error) return;
   clearInterval(look);
+  {act}
   document.querySelector("pre").textContent = JSON.stringify({{...root.dataset, wide: root.scrollWidth,
     plots: [...shown.querySelectorAll(".plot")].map((one) => one.querySelectorAll(".main-svg").length),
     colour: frames[0].getComputedStyle(shown.body).backgroundColor,
-    hosts: shown.querySelectorAll(".hosts tbody tr").length,
+    hosts: [...shown.querySelectorAll(".hosts tbody th")].map((one) => one.textContent),
+    details: [...shown.querySelectorAll(".details td")].map((one) => one.textContent),
+    under: shown.querySelector(".under-pointer")?.textContent ?? null,
     raw: shown.querySelector("details.raw[open] pre")?.textContent ?? null}});
 }}, 50);
 </script>"""
 
 
-def browse(path: Path, width: int = 1280, dark: bool = False, anchor: str = "", until: str = "all") -> dict:
+def browse(path: Path, width: int = 1280, dark: bool = False, anchor: str = "", act: str = "") -> dict:
     """What the page says of itself, and what it looks like from outside."""
     frame = path.with_name(f"frame-{width}-{path.name}")
-    frame.write_text(FRAME.format(address=f"{path.name}{anchor}", width=width, until=until))
+    frame.write_text(FRAME.format(address=f"{path.name}{anchor}", width=width, act=act))
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"]
     flags += [f"--blink-settings=preferredColorScheme={0 if dark else 1}", "--virtual-time-budget=60000"]
     shown = subprocess.run(
@@ -457,7 +470,8 @@ def test_a_browser_draws_a_fleet_whose_names_are_markup(tmp_path, width):
     path.write_text(page([numatlas.load(evil_fleet(tmp_path))], ""))
     told = browse(path, width)
     assert "error" not in told
-    assert told["hosts"] == 7 and told["wide"] <= width and all(told["plots"])
+    assert len(told["hosts"]) == 7 and EVIL in told["hosts"]
+    assert told["wide"] <= width and all(told["plots"])
 
 
 def test_a_large_fleet_fills_a_page_of_its_list(tmp_path):
@@ -465,7 +479,38 @@ def test_a_large_fleet_fills_a_page_of_its_list(tmp_path):
     path = tmp_path / "page.html"
     path.write_text(page([numatlas.load(fleet_of(2500, tmp_path / "fleet.json"))], ""))
     told = browse(path)
-    assert "error" not in told and told["hosts"] == 100
+    assert "error" not in told and told["hosts"] == [f"cn{index:05}" for index in range(100)]
+
+
+def test_hosts_are_sorted_found_and_told_of(tmp_path):
+    chromium()
+    source = fleet_of(250, tmp_path / "fleet.json")
+    result = numatlas.load(source)
+    path = tmp_path / "page.html"
+    path.write_text(page([result], ""))
+    by_verdict = "[...shown.querySelectorAll('.hosts thead button')].at(-1).click();"
+    told = browse(path, act=f"{by_verdict} shown.querySelector('.hosts tbody tr').click();")
+    assert "error" not in told and told["hosts"][0] == "cn00003"
+    rounds = result.rounds[(result.rounds["host"] == "cn00003") & result.rounds["counted"]]
+    for number, kernel in enumerate(("copy", "triad")):
+        wanted = rounds[rounds["kernel"] == kernel]["bandwidth"] * 1e-9
+        value, _, _, shown = told["details"][4 * number : 4 * number + 4]
+        assert [float(word) for word in shown.split()] == pytest.approx(list(wanted), rel=1e-3)
+        assert float(value) == pytest.approx(wanted.median(), rel=1e-3)
+    search = "const box = shown.querySelector('.hosts-bar input'); box.value = 'N0024';"
+    told = browse(path, act=f"{search} box.dispatchEvent(new frames[0].Event('input'));")
+    assert told["hosts"] == [f"cn0024{digit}" for digit in range(10)]
+
+
+def test_the_button_turns_the_light_and_the_buttons_of_a_figure_answer(survey, tmp_path):
+    chromium()
+    path = tmp_path / "page.html"
+    path.write_text(page([numatlas.load(survey)], ""))
+    every = "for (const one of shown.querySelectorAll('button:not(.download)')) one.click();"
+    told = browse(path, act=every)
+    assert "error" not in told
+    assert told["theme"] == "dark" and told["colour"] == "rgb(20, 23, 26)"
+    assert all(told["plots"])
 
 
 @pytest.mark.parametrize("key", ["latency-ladder", "machine-none"])
