@@ -1,151 +1,26 @@
-"""The page of results: what stands in it, what must not, and, where there is a chromium, what it does."""
+"""The page of results: what stands in it, and what must not."""
 
 import base64
-import csv
-import io
 import json
-import os
 import re
 import shutil
-import subprocess
 import zlib
-from collections.abc import Callable
-from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
+from report_pages import EVIL, FLEETS, Tree, evil_fleet, fleet_of, table_of
 
 import numatlas
 from numatlas.figures import figures_of
-from numatlas.report.colours import LEAST_RANGE, STOPS, colour, ink_on, scale_of
+from numatlas.report.colours import LEAST_RANGE, STOPS, colour, ink_on, scale_of, text_of
 from numatlas.report.markup import el, identifier
 from numatlas.report.page import page
 from numatlas.report.ranges import numbers_of, ranges_of
 
-FLEETS = Path(__file__).resolve().parents[2] / "tests" / "golden" / "fleet"
-VOID = {"img", "input", "br", "meta"}
-#: Markup in a name or reason: shown as it is, never obeyed.
-EVIL = '<script>document.documentElement.dataset.error="obeyed"</script>&"\'</script><!--'
-
-
-class Tree(HTMLParser):
-    """Every element with its attributes, its text and the elements that it stands in; closes must fit."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[dict] = []
-        self.all: list[dict] = []
-        self.feed(text)
-        self.close()
-        assert not self.open
-
-    def handle_starttag(self, tag: str, attrs: list) -> None:
-        element = {"tag": tag, "text": "", "within": [*self.open], **dict(attrs)}
-        self.all.append(element)
-        if tag not in VOID:
-            self.open.append(element)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop()["tag"] == tag
-
-    def handle_data(self, data: str) -> None:
-        for element in self.open:
-            element["text"] += data
-
-    def find(self, tag: str = "", within: dict | None = None, **attributes: str) -> list[dict]:
-        """Elements with these attributes (`class_`: one of its words)."""
-
-        def fits(element: dict) -> bool:
-            words = (element.get("class") or "").split()
-            return (
-                (not tag or element["tag"] == tag)
-                and (within is None or any(outer is within for outer in element["within"]))
-                and all(
-                    value in words if key == "class_" else element.get(key.replace("_", "-")) == value
-                    for key, value in attributes.items()
-                )
-            )
-
-        return [element for element in self.all if fits(element)]
-
-
-def table_of(tree: Tree, identity: str) -> list[dict]:
-    """Rows of the raw numbers, read as page.js reads them."""
-    (script,) = tree.find("script", id=identity)
-    packed = "data-packed" in script
-    table = json.loads(zlib.decompress(base64.b64decode(script["text"])) if packed else script["text"])
-    columns = {}
-    for column in table["columns"]:
-        if "same" in column:
-            values = [column["same"]] * table["rows"]
-        else:
-            words = column.get("words")
-            values = [words[code] for code in column["codes"]] if words else column["values"]
-        assert len(values) == table["rows"]
-        columns[column["name"]] = values
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-@pytest.fixture(scope="module")
-def survey(measure: Callable, plain: Callable, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the results of several commands in one file."""
-    words = {
-        "latency": ["--size", "32KiB,1MiB,64MiB"],
-        "matrix": [],
-        "loaded": [],
-        "cores": [],
-        "touch": [],
-        "weights": [],
-    }
-    parts = [
-        plain(measure(name, "guest-tiers.json", *options, "--no-samples")) for name, options in words.items()
-    ]
-    folder = tmp_path_factory.mktemp("a-folder-nobody-tells")
-    data = {
-        "schema_version": 1,
-        "program": "numatlas",
-        "version": "0.1.0",
-        "command": "survey",
-        "arguments": ["survey"],
-        "started": "2026-11-01T10:01:05Z",
-        "seconds": 12.5,
-        "summary": [
-            {
-                "key": "a",
-                "words": "Idle latency",
-                "value": 8.125e-8,
-                "unit": "s",
-                "low": 8e-8,
-                "high": 8.2e-8,
-            },
-            {"key": "b", "words": "Copies to a GPU", "value": None, "unit": "B/s"},
-        ],
-        "warnings": parts[0]["warnings"],
-        "skipped": [{"benchmark": "transfer", "reason": f"no GPU {EVIL}"}],
-        "machine": parts[0]["machines"][0],
-        "results": [{**part, "machines": []} for part in parts],
-    }
-    (folder / "survey.json").write_text(json.dumps(data))
-    return folder
-
-
-def evil_fleet(tmp_path: Path) -> Path:
-    """A fleet with a suspect whose name is markup."""
-    data = json.loads((FLEETS / "run1.json").read_text())
-    data["hosts"][4]["name"] = EVIL
-    data["hosts"][4]["warnings"] = [EVIL]
-    data["kinds"][1]["cpu_model"] = EVIL
-    data["slow"] = [{"host": EVIL, "kernels": [{"kernel": 1, "drop": 0.2, "mads": 31.5}]}]
-    path = tmp_path / "evil.json"
-    path.write_text(json.dumps(data))
-    return path
-
-
 # ---- What stands in the page
 
 
-def test_every_figure_tells_spread_placement_warnings_and_numbers(survey):
-    result = numatlas.load(survey)
+def test_every_figure_tells_spread_placement_warnings_and_numbers(made_survey):
+    result = numatlas.load(made_survey)
     tree = Tree(page([result], ""))
     wanted = figures_of(result)
     articles = tree.find("article")
@@ -164,8 +39,8 @@ def test_every_figure_tells_spread_placement_warnings_and_numbers(survey):
         assert [row["value"] for row in rows] == list(figure.data["value"])
 
 
-def test_anchors_lead_somewhere_and_identities_are_unique(survey):
-    tree = Tree(page([numatlas.load(survey), numatlas.load(survey)], ""))
+def test_anchors_lead_somewhere_and_identities_are_unique(made_survey):
+    tree = Tree(page([numatlas.load(made_survey), numatlas.load(made_survey)], ""))
     identities = [element["id"] for element in tree.all if element.get("id")]
     assert len(identities) == len(set(identities))
     targets = {link["href"] for link in tree.find("a")}
@@ -173,8 +48,8 @@ def test_anchors_lead_somewhere_and_identities_are_unique(survey):
     assert targets <= {f"#{identity}" for identity in identities}
 
 
-def test_head_tells_run_summary_and_what_was_skipped(survey):
-    tree = Tree(page([numatlas.load(survey)], ""))
+def test_head_tells_run_summary_and_what_was_skipped(made_survey):
+    tree = Tree(page([numatlas.load(made_survey)], ""))
     (runs,) = tree.find("section", id="runs")
     for words in ("numatlas survey", "2026-11-01 10:01:05 UTC, 12.5 s", "survey.json", "0.1.0"):
         assert words in runs["text"]
@@ -184,19 +59,19 @@ def test_head_tells_run_summary_and_what_was_skipped(survey):
     assert "transfer: no GPU" in skipped["text"]
 
 
-def test_a_survey_with_pieces_missing_is_a_page_all_the_same(survey, tmp_path):
-    data = json.loads((survey / "survey.json").read_text())
+def test_a_survey_with_pieces_missing_is_a_page_all_the_same(made_survey, tmp_path):
+    data = json.loads((made_survey / "survey.json").read_text())
     for name in ("summary", "warnings", "skipped", "arguments", "started", "seconds", "version"):
         del data[name]
     data["machine"] = {"nodes": [{"id": 0}], "gpus": [{}], "cpus": [{"id": 0}]}
     (tmp_path / "survey.json").write_text(json.dumps(data))
     tree = Tree(page([numatlas.load(tmp_path)], ""))
     assert not tree.find("section", id="summary")
-    assert len(tree.find("article")) == len(figures_of(numatlas.load(survey)))
+    assert len(tree.find("article")) == len(figures_of(numatlas.load(made_survey)))
 
 
-def test_warnings_of_all_figures_stand_once(survey):
-    result = numatlas.load(survey)
+def test_warnings_of_all_figures_stand_once(made_survey):
+    result = numatlas.load(made_survey)
     text = page([result], "")
     tree = Tree(text)
     (section,) = tree.find("section", id="warnings")
@@ -209,8 +84,8 @@ def test_warnings_of_all_figures_stand_once(survey):
             assert "#warning-1" in links
 
 
-def test_nothing_is_loaded_and_no_folder_is_told(survey):
-    text = page([numatlas.load(survey)], "")
+def test_nothing_is_loaded_and_no_folder_is_told(made_survey):
+    text = page([numatlas.load(made_survey)], "")
     tree = Tree(text)
     for element in tree.all:
         for name in ("src", "srcset", "data", "action", "poster"):
@@ -220,7 +95,7 @@ def test_nothing_is_loaded_and_no_folder_is_told(survey):
             assert element["href"].startswith("#")
     styles = "".join(element["text"] for element in tree.find("style"))
     assert "@import" not in styles and "url(" not in styles
-    assert survey.name not in text and str(survey.parent) not in text
+    assert made_survey.name not in text and str(made_survey.parent) not in text
 
 
 def test_markup_in_data_is_text(tmp_path):
@@ -311,11 +186,37 @@ def test_several_files_stand_side_by_side_on_one_scale(measure):
         assert labels == names
         first, second = (one["text"] for one in tree.find(class_="scale-line", within=group))
         assert first == second and "one scale for all files" in first
+        mine = [
+            one
+            for result in results
+            for one in figures_of(result, "matrix")
+            if identifier(one.key) == tree.find("article", within=group)[0]["id"]
+        ]
+        scale = scale_of([value for one in mine for row in one.values for value in row])
+        shown = [cell["style"].split(";")[0] for cell in tree.find("td", within=group)]
+        assert shown == [
+            f"background:{text_of(colour(value, scale, one.less_is_better))}"
+            for one in mine
+            for row in one.values
+            for value in row
+        ]
     wanted = sum(len(figures_of(result)) for result in results)
     assert len(tree.find("article")) == wanted  # two machines, and all matrices
 
 
-def test_the_same_machine_is_drawn_once(survey, measure):
+def test_files_of_one_name_are_told_apart_without_their_folders(made_survey, tmp_path):
+    other = tmp_path / "another-folder"
+    other.mkdir()
+    shutil.copy(made_survey / "survey.json", other)
+    results = [numatlas.load(made_survey), numatlas.load(other)]
+    text = page(results, "")
+    tree = Tree(text)
+    names = [row["text"] for row in tree.find("th", scope="row", within=tree.find("table", class_="runs")[0])]
+    assert [name[-4:] for name in names] == [" (1)", " (2)"]
+    assert "another-folder" not in text and made_survey.name not in text
+
+
+def test_the_same_machine_is_drawn_once(made_survey, measure):
     paths = [measure(name, "guest-tiers.json", "--no-samples") for name in ("matrix", "cores")]
     tree = Tree(page([numatlas.load(path) for path in paths], ""))
     (machine,) = tree.find("article", data_kind="MachinePicture")
@@ -337,22 +238,6 @@ def test_machine_has_its_nodes_gpus_and_memory_without_cpus(measure):
 
 
 # ---- Fleets
-
-
-def fleet_of(hosts: int, path: Path) -> Path:
-    """As `numatlas stream --json`: host 3 is slow."""
-    data = json.loads((FLEETS / "run1.json").read_text())
-    passes = data["hosts"][0]["rounds"]
-    entries = []
-    for index in range(hosts):
-        slower = (1.25 if index == 3 else 1) * (1 + index % 97 / 5000)
-        rounds = [{"node": [seconds * slower for seconds in one["node"]]} for one in passes]
-        entries.append(
-            {"name": f"cn{index:05}", "kind": 0, "first_rank": index, "rounds": rounds, "placement": "node 0"}
-        )
-    slow = [{"host": "cn00003", "kernels": [{"kernel": 0, "drop": 0.2, "mads": None}]}]
-    path.write_text(json.dumps({**data, "hosts": entries, "slow": slow}))
-    return path
 
 
 def test_a_fleet_is_told_in_sum_first(tmp_path):
@@ -400,141 +285,3 @@ def test_lists_of_numbers():
     assert numbers_of("0-2,8, 10-11") == [0, 1, 2, 8, 10, 11]
     assert ranges_of([8, 0, 1, 2, 11, 10]) == "0-2,8,10-11"
     assert numbers_of("") == [] and ranges_of([]) == ""
-
-
-# ---- In a browser
-
-
-def chromium() -> str:
-    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if not found:
-        pytest.skip("no chromium and no google-chrome is installed, and CHROMIUM names none")
-    return found
-
-
-#: A frame has any width; a window of a browser without a screen is at least 500 pixels wide.
-FRAME = """<iframe src="{address}" style="border:0;width:{width}px;height:3000px"></iframe><pre></pre>
-<script>
-const look = setInterval(() => {{
-  const shown = frames[0].document, root = shown.documentElement;
-  if (!root.dataset.all && !root.dataset.error) return;
-  clearInterval(look);
-  {act}
-  document.querySelector("pre").textContent = JSON.stringify({{...root.dataset, wide: root.scrollWidth,
-    plots: [...shown.querySelectorAll(".plot")].map((one) => one.querySelectorAll(".main-svg").length),
-    colour: frames[0].getComputedStyle(shown.body).backgroundColor,
-    hosts: [...shown.querySelectorAll(".hosts tbody th")].map((one) => one.textContent),
-    details: [...shown.querySelectorAll(".details td")].map((one) => one.textContent),
-    under: shown.querySelector(".under-pointer")?.textContent ?? null,
-    raw: shown.querySelector("details.raw[open] pre")?.textContent ?? null}});
-}}, 50);
-</script>"""
-
-
-def browse(path: Path, width: int = 1280, dark: bool = False, anchor: str = "", act: str = "") -> dict:
-    """What the page says of itself, and what it looks like from outside."""
-    frame = path.with_name(f"frame-{width}-{path.name}")
-    frame.write_text(FRAME.format(address=f"{path.name}{anchor}", width=width, act=act))
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"]
-    flags += [f"--blink-settings=preferredColorScheme={0 if dark else 1}", "--virtual-time-budget=60000"]
-    shown = subprocess.run(
-        [chromium(), *flags, "--window-size=1400,3200", "--dump-dom", frame.as_uri()],
-        capture_output=True,
-        text=True,
-        timeout=180,
-    )
-    found = re.search(r"<pre>({.*?})</pre>", shown.stdout, re.DOTALL)
-    assert found, shown.stdout[:300] + shown.stderr[-300:]
-    return json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
-
-
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 360])
-def test_a_browser_draws_all_of_a_survey(survey, tmp_path, width, dark):
-    chromium()
-    path = tmp_path / "page.html"
-    path.write_text(page([numatlas.load(survey)], ""))
-    told = browse(path, width, dark)
-    assert "error" not in told
-    assert told["ready"] == "yes"
-    assert told["wide"] <= width
-    assert told["plots"] and all(told["plots"])
-    brightness = sum(int(part) for part in re.findall(r"\d+", told["colour"])[:3])
-    assert brightness < 200 if dark else brightness > 600
-
-
-@pytest.mark.parametrize("width", [1280, 360])
-def test_a_browser_draws_a_fleet_whose_names_are_markup(tmp_path, width):
-    chromium()
-    path = tmp_path / "page.html"
-    path.write_text(page([numatlas.load(evil_fleet(tmp_path))], ""))
-    told = browse(path, width)
-    assert "error" not in told
-    assert len(told["hosts"]) == 7 and EVIL in told["hosts"]
-    assert told["wide"] <= width and all(told["plots"])
-
-
-def test_a_large_fleet_fills_a_page_of_its_list(tmp_path):
-    chromium()
-    path = tmp_path / "page.html"
-    path.write_text(page([numatlas.load(fleet_of(2500, tmp_path / "fleet.json"))], ""))
-    told = browse(path)
-    assert "error" not in told and told["hosts"] == [f"cn{index:05}" for index in range(100)]
-
-
-def test_hosts_are_sorted_found_and_told_of(tmp_path):
-    chromium()
-    source = fleet_of(250, tmp_path / "fleet.json")
-    result = numatlas.load(source)
-    path = tmp_path / "page.html"
-    path.write_text(page([result], ""))
-    by_verdict = "[...shown.querySelectorAll('.hosts thead button')].at(-1).click();"
-    told = browse(path, act=f"{by_verdict} shown.querySelector('.hosts tbody tr').click();")
-    assert "error" not in told and told["hosts"][0] == "cn00003"
-    rounds = result.rounds[(result.rounds["host"] == "cn00003") & result.rounds["counted"]]
-    for number, kernel in enumerate(("copy", "triad")):
-        wanted = rounds[rounds["kernel"] == kernel]["bandwidth"] * 1e-9
-        value, _, _, shown = told["details"][4 * number : 4 * number + 4]
-        assert [float(word) for word in shown.split()] == pytest.approx(list(wanted), rel=1e-3)
-        assert float(value) == pytest.approx(wanted.median(), rel=1e-3)
-    search = "const box = shown.querySelector('.hosts-bar input'); box.value = 'N0024';"
-    told = browse(path, act=f"{search} box.dispatchEvent(new frames[0].Event('input'));")
-    assert told["hosts"] == [f"cn0024{digit}" for digit in range(10)]
-
-
-def test_the_button_turns_the_light_and_the_buttons_of_a_figure_answer(survey, tmp_path):
-    chromium()
-    path = tmp_path / "page.html"
-    path.write_text(page([numatlas.load(survey)], ""))
-    every = "for (const one of shown.querySelectorAll('button:not(.download)')) one.click();"
-    told = browse(path, act=every)
-    assert "error" not in told
-    assert told["theme"] == "dark" and told["colour"] == "rgb(20, 23, 26)"
-    assert all(told["plots"])
-
-
-@pytest.mark.parametrize("key", ["latency-ladder", "machine-none"])
-def test_the_csv_of_the_page_is_the_file(survey, tmp_path, key):
-    chromium()
-    result = numatlas.load(survey)
-    path = tmp_path / "page.html"
-    path.write_text(page([result], ""))
-    told = browse(path, anchor=f"#raw-{key}")
-    if key == "machine-none":  # nothing is opened by an anchor that is not there
-        assert told["raw"] is None and "error" not in told
-        return
-    rows = list(csv.DictReader(io.StringIO(told["raw"])))
-    plain = [
-        (scenario["size"], metric["value"])
-        for part in json.loads((survey / "survey.json").read_text())["results"]
-        if part["command"] == "latency"
-        for scenario in part["scenarios"]
-        for flow in scenario["flows"]
-        for metric in flow["metrics"]
-        if metric["name"] == "latency"
-    ]
-    assert len(plain) == 3
-    assert [(float(row["size"]), float(row["value"])) for row in rows] == [
-        (size, value * 1e9) for size, value in plain
-    ]
-    assert {row["unit"] for row in rows} == {"ns"}

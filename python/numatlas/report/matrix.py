@@ -87,7 +87,7 @@ def _cell(figure: Matrix, row: int, column: int, scale: Scale, digits: int) -> M
     return el(
         "td",
         number_text(value, digits),
-        el("span", spread, class_="spread") if spread else None,
+        [" ", el("span", spread, class_="spread")] if spread else None,
         style=f"background:{text_of(background)};color:{ink_on(background)}",
         tabindex=0,
         title=f"{where}: {number_text(value)} {figure.unit}" + (f", {spread}" if spread else ""),
