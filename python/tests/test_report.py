@@ -147,7 +147,8 @@ def test_large_maps_are_an_image_of_as_many_cells():
 
     names = [str(index) for index in range(40)]
     values = [[10.0 + row + column for column in range(40)] for row in range(40)]
-    figure = Matrix("m", "m", rows=names, columns=names, unit="ns", values=values, low=values, high=values)
+    figure = Matrix("m", "m", rows=names, columns=names, unit="ns", values=values, low=values)
+    figure.high = [[value + (9 if value == 88 else 1) for value in row] for row in values]
     tree = Tree(matrix(figure, "m", common_scale([figure]), shared=False))
     (image,) = tree.find("img")
     raw = base64.b64decode(image["src"].partition(",")[2])
@@ -155,6 +156,7 @@ def test_large_maps_are_an_image_of_as_many_cells():
     pixels = zlib.decompress(raw[raw.index(b"IDAT") + 4 : -16])
     assert tuple(pixels[1:4]) == STOPS[-1] and tuple(pixels[-4:-1]) == STOPS[0]
     assert not tree.find("td")
+    assert tree.find("p")[1]["text"] == "widest spread: 88.00 to 97.00 ns ( 39,  39)"
 
 
 def test_small_differences_do_not_get_the_whole_scale():

@@ -44,6 +44,7 @@ def figures(result: Result) -> list[Figure]:
                 columns=ends,
                 unit=unit,
                 less_is_better=True,
+                whys=[["a CPU with itself" if row == column else "" for column in ends] for row in ends],
                 **grid(both, "first_cpu", "second_cpu", ends, ends),
             )
         )

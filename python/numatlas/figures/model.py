@@ -9,6 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from numatlas.units import number_text
+
 
 @dataclass
 class Figure:
@@ -76,6 +78,23 @@ class Matrix(Figure):
     low: list[list[float | None]] = field(default_factory=list)
     high: list[list[float | None]] = field(default_factory=list)
     whys: list[list[str]] = field(default_factory=list)  #: of an empty cell: why; else "" or []
+
+    def widest(self) -> str | None:
+        """The widest spread of a cell in words, for pictures without room for each: "1.2 to 1.9 (row 0,
+        column 1)"; None where no cell has one."""
+        parts = [
+            ((high - low) / abs(value), low, high, row, column)
+            for row, cells in zip(
+                self.rows, zip(self.values, self.low, self.high, strict=False), strict=False
+            )
+            for column, value, low, high in zip(self.columns, *cells, strict=True)
+            if value and low is not None and high is not None
+        ]
+        if not parts:
+            return None
+        _, low, high, row, column = max(parts, key=lambda part: part[0])
+        where = f"{self.row_label} {row}, {self.column_label} {column}"
+        return f"{number_text(low)} to {number_text(high)} {self.unit} ({where})"
 
 
 @dataclass

@@ -14,7 +14,7 @@ def rank_figures(result: Result) -> list[Figure]:
             "latency-ranks",
             "Latency of each rank",
             spread="one number a rank and size: the file has no spread",
-            placement="the file does not tell",
+            placement="the file does not tell where the memory lay",
             data=result.rows,
             x=Axis("memory that is walked through", "bytes", log2=True),
             y=Axis("a dependent load", "ns"),

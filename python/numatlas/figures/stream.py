@@ -77,7 +77,7 @@ def _rounds(result: Result, kernels: list[str], names: list[str]) -> list[list[l
 def _placement(first: pd.DataFrame) -> str:
     texts = first["placement"].dropna() if "placement" in first else pd.Series(dtype=object)
     if texts.empty:
-        return "the file does not tell"
+        return "the file does not tell where the memory lay"
     nodes = texts.str.replace(r"\d+ pages", "pages", regex=True).value_counts()
     return "observed: " + "; ".join(f"{text} ({count} hosts)" for text, count in nodes.head(3).items())
 

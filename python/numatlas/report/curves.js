@@ -32,9 +32,16 @@ function xAxis(axis, width, xs) {
   return { ...look, type: "log", tickvals: ticks, ticktext: text, range: [Math.log10(low) - margin, Math.log10(high) + margin] };
 }
 
-function yAxis(axis) {
+const DECADE = 10;
+// From 0; but sizes against values of more than a decade are a ladder, whose lowest steps would not be seen.
+function yAxis(axis, ladder) {
   const look = { title: { text: withUnit(axis) }, gridcolor: shade("grid"), linecolor: shade("line"), zeroline: false, automargin: true };
   if (!axis.limits) return look;
+  const [low, high] = axis.limits;
+  if (ladder && low > 0 && high > DECADE * low) {
+    const title = { text: `${withUnit(axis)} (logarithmic)` };
+    return { ...look, title, type: "log", dtick: high > 1000 * low ? 1 : "D2", range: [Math.log10(low) - 0.1, Math.log10(high) + 0.1] };
+  }
   return { ...look, range: [Math.min(0, axis.limits[0]), axis.limits[1] * 1.06] };
 }
 
@@ -101,7 +108,7 @@ function legendOf(place, picture, redraw) {
 
 function drawCurves(place, picture, width) {
   const x = xAxis(picture.x, width, picture.series.flatMap((line) => line.x));
-  const layout = layoutOf({ xaxis: x, yaxis: yAxis(picture.y), ...marksOf(picture, x) }, width, 340, picture.marks.length ? 36 : 12);
+  const layout = layoutOf({ xaxis: x, yaxis: yAxis(picture.y, picture.x.log2), ...marksOf(picture, x) }, width, 340, picture.marks.length ? 36 : 12);
   if (width < 500) layout.dragmode = false;  // a finger scrolls the page
   Plotly.react(place, picture.series.map((line, index) => traceOf(picture, line, index)), layout, CONFIG);
   legendOf(place, picture, () => draw(place));

@@ -110,10 +110,12 @@ def _image(figure: Matrix, identity: str, scale: Scale) -> Markup:
     down = el("div", [el("span", figure.rows[index]) for index in down_marks], class_="down")
     words = f"down: {figure.row_label}, across: {figure.column_label}"
     words += f"; {len(figure.rows)} x {count} cells, in {figure.unit}"
+    widest = figure.widest()
     return el(
         "div",
         el("p", words, class_="quiet"),
         el("div", down, picture, along, class_="heat-box"),
+        el("p", f"widest spread: {widest}") if widest else None,
         el("p", "Point at a cell to read it.", class_="under-pointer screen", aria_live="polite"),
         el("button", "show all numbers", type="button", class_="show-cells screen"),
         el("div", class_="scroll table-here"),

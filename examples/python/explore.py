@@ -1,0 +1,71 @@
+"""A walk through a survey, cell by cell: open it as a notebook (Jupytext, VS Code, Spyder), or run it.
+
+    build/venv/bin/python examples/python/explore.py [SURVEY]
+"""
+
+# %% [markdown]
+# Load a survey: the folder that `numatlas survey` wrote, its survey.json, or the emulated machine with four
+# nodes that lies beside this example (its places are real, its times are the emulator's).
+
+# %%
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+import numatlas
+
+here = Path(__file__).resolve().parent
+survey = numatlas.load(sys.argv[1] if len(sys.argv) > 1 else here.parent / "results" / "four-nodes.json")
+parts = {part.kind: part for part in survey.all()}
+print(f"{survey.name}: {', '.join(parts)}")
+
+# %% [markdown]
+# A row a worker, point and metric. `low` and `high` are the 95 % interval of the median.
+
+# %%
+flows = parts["matrix"].flows
+latency = flows[flows["metric"] == "latency"].copy()
+latency["ns"] = latency["value"] * 1e9
+print(latency[["cell_cpu_node", "cell_memory_node", "ns", "n", "half_width", "stop"]].to_string(index=False))
+
+# %% [markdown]
+# The latency of every node's CPUs to every node's memory, and how many times as long the farthest takes.
+
+# %%
+matrix = latency.pivot_table(index="cell_cpu_node", columns="cell_memory_node", values="ns")
+print(matrix.round(1).to_string())
+own = pd.Series({node: matrix.loc[node, node] for node in matrix.index if node in matrix.columns})
+penalty = matrix.div(own, axis=0)
+print(f"worst: {penalty.max().max():.2f} times the node's own memory")
+
+# %% [markdown]
+# Placement is observed: the pages of each chase, where they were asked for and where they were seen.
+
+# %%
+places = latency[["memory", "memory_node", "placement", "page_size"]].drop_duplicates()
+print(places.to_string(index=False))
+astray = latency[latency["memory"] != "bind:" + latency["memory_node"].astype(int).astype(str)]
+print(f"{len(astray)} of {len(latency)} chases had most of their pages elsewhere")
+
+# %% [markdown]
+# Sums over all workers of a point: bytes as STREAM counts them, in the time in which all were recording.
+
+# %%
+totals = parts["matrix"].totals
+sums = totals[totals["metric"] == "bandwidth_sum"].assign(GBps=lambda frame: frame["value"] * 1e-9)
+print(
+    sums.pivot_table(index=["kernel", "cell_cpu_node"], columns="cell_memory_node", values="GBps")
+    .round(2)
+    .to_string()
+)
+
+# %% [markdown]
+# What was not measured, and why; what to be wary of.
+
+# %%
+for part in survey.all():
+    for row in part.skipped.itertuples():
+        print(f"{part.kind}: {row.name}: {row.reason}")
+for warning in survey.warnings:
+    print(warning)

@@ -1,0 +1,1 @@
+"""Scripts of earlier tools, under the names and with the options that their users know."""

@@ -1,0 +1,47 @@
+"""What the scripts share: errors in one line, exit codes of the program (docs/exit-codes.md)."""
+
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from matplotlib.figure import Figure as Picture
+
+from numatlas.files import FileError, load
+from numatlas.plot import FORMATS, save
+from numatlas.result import Result
+
+USAGE, IO = 2, 6
+
+
+def fail(code: int, message: str) -> NoReturn:
+    """Ends the script with one line on standard error."""
+    print(f"{Path(sys.argv[0]).name}: error: {message}", file=sys.stderr)
+    raise SystemExit(code)
+
+
+def read(path: Path, kind: str, what: str) -> Result:
+    """A file of this kind, `what` in words, or the end of the script."""
+    try:
+        result = load(path)
+    except FileError as error:
+        fail(IO if error.unreadable else USAGE, str(error))
+    if result.kind != kind:
+        fail(USAGE, f"{path}: not {what}, but of {result.kind}")
+    return result
+
+
+def check_form(path: Path) -> None:
+    """Ends the script where a picture cannot have this name."""
+    if path.suffix.lstrip(".").lower() not in FORMATS:
+        fail(USAGE, f"--output: {path}: ends in none of {', '.join(FORMATS)}")
+
+
+def write(picture: Picture, path: Path) -> None:
+    """Whole or not at all."""
+    part = path.with_name(f".{path.stem}.part{path.suffix}")
+    try:
+        save(picture, part)
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        fail(IO, f"{path}: {error.strerror or error}")

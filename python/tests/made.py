@@ -1,0 +1,220 @@
+"""Figures made from formulas, for tests of what draws them: with absent values, wide spreads, many of all."""
+
+from pathlib import Path
+
+from matplotlib.text import Text
+
+from numatlas.figures.model import (
+    Axis,
+    Bars,
+    Curves,
+    Fleet,
+    MachinePicture,
+    Mark,
+    Matrix,
+    Series,
+    Suspect,
+)
+
+FLEET = Path(__file__).parents[2] / "tests" / "golden" / "fleet"
+
+PRINT = {
+    "spread": "95 % interval of the median",
+    "placement": "observed: all pages on the node asked for; pages of 4 KiB",
+    "notes": ["first note", "second note", "third note", "fourth note"],
+    "warnings": [
+        "a warning of the machine",
+        "no measurement: numbers of the null engine, which touches no memory",
+        "another warning",
+        "one more warning",
+    ],
+}
+
+
+def wobble(*numbers):
+    """Between -1 and 1, the same each time."""
+    value = 0
+    for number in numbers:
+        value = (value * 31 + number * 7919 + 17) % 1009
+    return value / 504.5 - 1
+
+
+def curves(count=3, absent=True):
+    """A ladder of `count` lines; the first has neither a value at 64 KiB nor a spread at 1 MiB."""
+    sizes = [2**power for power in range(12, 31)]
+    lines = []
+    for line in range(count):
+        y = [(2 + 3 * line) * 1.3**step + wobble(line, step) for step in range(len(sizes))]
+        low = [value * 0.9 for value in y]
+        high = [value * 1.2 for value in y]
+        if absent and line == 0:
+            y[4] = low[4] = high[4] = None
+            low[8] = high[8] = None
+        lines.append(Series(f"CPUs of node {line} -> memory of node 0", sizes, y, low, high))
+    return Curves(
+        "latency-ladder",
+        "Latency by size of the memory",
+        **PRINT,
+        x=Axis("memory that is walked through", "bytes", log2=True),
+        y=Axis("a dependent load", "ns"),
+        series=lines,
+        marks=[
+            Mark(2**15, "L1 32KiB"),
+            Mark(2**19, "L2 512KiB"),
+            Mark(2**25, "L3 32MiB"),
+            Mark(2**40, "far"),
+        ],
+    )
+
+
+def matrix(rows=2, columns=3, less=True):
+    """Values 100 + 10 x row + column with an interval of 1 below and 2 above; the last cell is empty."""
+    values = [[100.0 + 10 * row + column for column in range(columns)] for row in range(rows)]
+    values[-1][-1] = None
+    whys = [[""] * columns for _ in range(rows)]
+    whys[-1][-1] = "node 2 has too little memory"
+    return Matrix(
+        "matrix-latency",
+        "Idle latency (64MiB, base pages)",
+        **PRINT,
+        row_label="CPUs of node",
+        column_label="memory of node",
+        rows=list(range(rows)),
+        columns=list(range(columns)),
+        unit="ns" if less else "GB/s",
+        less_is_better=less,
+        values=values,
+        low=[[None if value is None else value - 1 for value in row] for row in values],
+        high=[[None if value is None else value + 2 for value in row] for row in values],
+        whys=whys,
+    )
+
+
+def bars(names=("own", "other", "crossed"), groups=("alone", "together"), less=True):
+    """Values 10 + 10 x name + group; the last name has no value in the last group."""
+    made = []
+    for index, name in enumerate(groups):
+        y = [10.0 + 10 * place + index for place in range(len(names))]
+        low, high = [value - 2 for value in y], [value + 3 for value in y]
+        if index == len(groups) - 1:
+            y[-1] = low[-1] = high[-1] = None
+        made.append(Series(name, list(range(len(names))), y, low, high))
+    return Bars(
+        "touch",
+        "Time of a line by who touched the memory first",
+        **PRINT,
+        unit="ns" if less else "GB/s",
+        less_is_better=less,
+        names=list(names),
+        groups=made,
+    )
+
+
+def fleet(hosts, kernels=("copy", "triad"), slow=2, rounds=True):
+    """200 GB/s +- 2 %; the first `slow` hosts are 10 % slower, the third last has no value of copy."""
+    values = [
+        [200 * (1 + 0.02 * wobble(kernel, host)) * (0.9 if host < slow else 1) for host in range(hosts)]
+        for kernel in range(len(kernels))
+    ]
+    grids = {
+        name: [[value * part for value in row] for row in values]
+        for name, part in (("low", 0.995), ("high", 1.004), ("least", 0.97), ("most", 1.01))
+    }
+    if not rounds:
+        grids["low"] = grids["high"] = [[None] * hosts for _ in kernels]
+    if hosts > 3:
+        for grid in (values, *grids.values()):
+            grid[0][hosts - 3] = None
+    suspects = [
+        Suspect(
+            f"cn{host:05}",
+            kernel,
+            values[index][host],
+            0.1,
+            9.5,
+            f"cn{host:05}: {kernel} 10.0 % below the median",
+        )
+        for index, kernel in enumerate(kernels)
+        for host in range(slow)
+    ]
+    return Fleet(
+        "stream",
+        f"STREAM on {hosts} hosts",
+        **PRINT,
+        kernels=list(kernels),
+        hosts=[f"cn{host:05}" for host in range(hosts)],
+        values=values,
+        **grids,
+        kinds=[host % 2 for host in range(hosts)],
+        kind_names=["AMD EPYC 7742", "AMD EPYC 7402"],
+        facts=[""] * hosts,
+        suspects=suspects,
+    )
+
+
+def machine(packages=2, nodes=2, cores=4, threads=2, gpus=2):
+    """`nodes` of each package with `cores` each; one node without CPUs; CPU 1 is not for this process."""
+    count = packages * nodes * cores
+    cpus = [
+        {
+            "id": core + thread * count,
+            "core": core,
+            "node": core // cores,
+            "package": core // (cores * nodes),
+            "smt_index": thread,
+        }
+        for thread in range(threads)
+        for core in range(count)
+    ]
+
+    def of(node):
+        return ",".join(str(cpu["id"]) for cpu in cpus if cpu["node"] == node)
+
+    with_cpus = packages * nodes
+    return MachinePicture(
+        "machine",
+        "cn1",
+        warnings=PRINT["warnings"],
+        machine={
+            "host": "cn1",
+            "cpus": cpus,
+            "nodes": [
+                {"id": node, "cpus": of(node), "memory_total": 64 << 30, "kind": "dram", "memory_tier": 4}
+                for node in range(with_cpus)
+            ]
+            + [{"id": with_cpus, "cpus": "", "memory_total": 128 << 30, "kind": "cxl", "memory_tier": 22}],
+            "caches": [
+                {"level": 3, "type": "unified", "size": 32 << 20, "cpus": of(node)}
+                for node in range(with_cpus)
+            ]
+            + [
+                {
+                    "level": 2,
+                    "type": "unified",
+                    "size": 512 << 10,
+                    "cpus": ",".join(str(core + thread * count) for thread in range(threads)),
+                }
+                for core in range(count)
+            ],
+            "gpus": [
+                {"index": gpu, "name": "GPU of a test", "node": gpu % with_cpus, "memory": 80 << 30}
+                for gpu in range(gpus)
+            ],
+            "persistent_memory": [
+                {
+                    "name": "dax0.0",
+                    "mode": "system-ram",
+                    "node": 0,
+                    "size": 128 << 30,
+                    "target_node": with_cpus,
+                }
+            ],
+            "allowance": {"affinity": f"0,2-{count * threads - 1}"},
+        },
+        facts=[("CPU", "of a test"), ("memory", "384GiB")],
+    )
+
+
+def texts(picture, gid=None):
+    """Of a picture that is built; `gid`: "cell", "small", ..."""
+    return [text.get_text() for text in picture.findobj(Text) if gid is None or text.get_gid() == gid]
