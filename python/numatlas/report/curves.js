@@ -40,7 +40,10 @@ function yAxis(axis, ladder) {
   const [low, high] = axis.limits;
   if (ladder && low > 0 && high > DECADE * low) {
     const title = { text: `${withUnit(axis)} (logarithmic)` };
-    return { ...look, title, type: "log", dtick: high > 1000 * low ? 1 : "D2", range: [Math.log10(low) - 0.1, Math.log10(high) + 0.1] };
+    const ticks = [];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high) + 1; power += 1)
+      for (const step of high > 1e4 * low ? [1] : [1, 2, 5]) ticks.push(Number((step * 10 ** power).toPrecision(2)));
+    return { ...look, title, type: "log", tickvals: ticks, ticktext: ticks.map(String), range: [Math.log10(low) - 0.1, Math.log10(high) + 0.1] };
   }
   return { ...look, range: [Math.min(0, axis.limits[0]), axis.limits[1] * 1.06] };
 }
