@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from report_pages import EVIL
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -56,3 +57,46 @@ def measure(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 def plain() -> Callable[[Path], dict]:
     """The file as it is, for a second way to its numbers."""
     return lambda path: json.loads(path.read_text())
+
+
+@pytest.fixture(scope="session")
+def made_survey(measure: Callable, plain: Callable, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the results of several commands in one file."""
+    words = {
+        "latency": ["--size", "32KiB,1MiB,64MiB"],
+        "matrix": [],
+        "loaded": [],
+        "cores": [],
+        "touch": [],
+        "weights": [],
+    }
+    parts = [
+        plain(measure(name, "guest-tiers.json", *options, "--no-samples")) for name, options in words.items()
+    ]
+    folder = tmp_path_factory.mktemp("a-folder-nobody-tells")
+    data = {
+        "schema_version": 1,
+        "program": "numatlas",
+        "version": "0.1.0",
+        "command": "survey",
+        "arguments": ["survey"],
+        "started": "2026-11-01T10:01:05Z",
+        "seconds": 12.5,
+        "summary": [
+            {
+                "key": "a",
+                "words": "Idle latency",
+                "value": 8.125e-8,
+                "unit": "s",
+                "low": 8e-8,
+                "high": 8.2e-8,
+            },
+            {"key": "b", "words": "Copies to a GPU", "value": None, "unit": "B/s"},
+        ],
+        "warnings": parts[0]["warnings"],
+        "skipped": [{"benchmark": "transfer", "reason": f"no GPU {EVIL}"}],
+        "machine": parts[0]["machines"][0],
+        "results": [{**part, "machines": []} for part in parts],
+    }
+    (folder / "survey.json").write_text(json.dumps(data))
+    return folder

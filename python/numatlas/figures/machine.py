@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pandas as pd
+
 from numatlas.figures.model import Figure, MachinePicture
 from numatlas.result import Result
 from numatlas.units import size_text
@@ -18,6 +20,7 @@ def figures(result: Result) -> list[Figure]:
                 f"machine-{index}" if index else "machine",
                 title,
                 placement="",
+                data=_nodes(machine),
                 machine=machine,
                 facts=_facts(machine),
                 notes=[f"{len(result.machines) - 8} more machines are in the file"]
@@ -31,6 +34,21 @@ def figures(result: Result) -> list[Figure]:
             )
         )
     return found
+
+
+def _nodes(machine: dict[str, Any]) -> pd.DataFrame:
+    """A row a node; memory in bytes, distances by the firmware."""
+    told = ("kind", "memory_tier", "cpus", "memory_total", "memory_free")
+    return pd.DataFrame(
+        [
+            {
+                "node": node["id"],
+                **{name: node.get(name) for name in told},
+                **{f"distance_to_{other}": far for other, far in (node.get("distance") or {}).items()},
+            }
+            for node in machine.get("nodes", [])
+        ]
+    )
 
 
 def _facts(machine: dict[str, Any]) -> list[tuple[str, str]]:

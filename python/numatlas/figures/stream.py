@@ -7,6 +7,9 @@ from numatlas.figures.model import Figure, Fleet, Suspect
 from numatlas.result import Result
 from numatlas.units import percent_text
 
+#: Reasons why a host or kind has no verdict, told one by one.
+MOST_NOT_JUDGED = 4
+
 
 def figures(result: Result) -> list[Figure]:
     if result.hosts.empty:
@@ -81,14 +84,15 @@ def _placement(first: pd.DataFrame) -> str:
 
 def _notes(result: Result) -> list[str]:
     meta = result.meta
+    not_judged = [f"not judged: {reason}" for reason in (meta.get("not_judged") or [])[:MOST_NOT_JUDGED]]
+    more = len(meta.get("not_judged") or []) - MOST_NOT_JUDGED
+    not_judged += [f"not judged: {more} more"] if more > 0 else []
     if "elements" in meta:
-        return [
-            f"{meta['ranks']} processes, arrays of {meta['elements']:,} elements, "
-            f"{meta['repeats']} rounds, memory {meta['memory']}"
-        ]
+        words = f"{meta['ranks']} processes, arrays of {meta['elements']:,} elements"
+        return [f"{words}, {meta['repeats']} rounds, memory {meta['memory']}", *not_judged]
     if "processes_per_node" in meta:
         return [f"{meta['processes_per_node']} processes a node, {meta['threads_per_process']} threads each"]
-    return []
+    return not_judged
 
 
 def _facts(first: pd.DataFrame) -> list[str]:

@@ -1,0 +1,1 @@
+"""Results as one page of HTML that needs nothing else: numatlas.report.page.page."""

@@ -1,0 +1,152 @@
+"""The page in a browser: drawn at any width, light and dark; lists, buttons and raw numbers."""
+
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from report_pages import EVIL, evil_fleet, fleet_of
+
+import numatlas
+from numatlas.report.page import page
+
+
+def chromium() -> str:
+    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if not found:
+        pytest.skip("no chromium and no google-chrome is installed, and CHROMIUM names none")
+    return found
+
+
+#: A frame has any width; a window of a browser without a screen is at least 500 pixels wide.
+FRAME = """<iframe src="{address}" style="border:0;width:{width}px;height:3000px"></iframe><pre></pre>
+<script>
+const look = setInterval(() => {{
+  const shown = frames[0].document, root = shown.documentElement;
+  if (!root.dataset.all && !root.dataset.error) return;
+  clearInterval(look);
+  {act}
+  document.querySelector("pre").textContent = JSON.stringify({{...root.dataset, wide: root.scrollWidth,
+    plots: [...shown.querySelectorAll(".plot")].map((one) => one.querySelectorAll(".main-svg").length),
+    colour: frames[0].getComputedStyle(shown.body).backgroundColor,
+    hosts: [...shown.querySelectorAll(".hosts tbody th")].map((one) => one.textContent),
+    details: [...shown.querySelectorAll(".details td")].map((one) => one.textContent),
+    ticks: [...shown.querySelectorAll(".plot .xtick text")].map((one) => one.textContent),
+    raw: shown.querySelector("details.raw[open] pre")?.textContent ?? null}});
+}}, 50);
+</script>"""
+
+
+def browse(path: Path, width: int = 1280, dark: bool = False, anchor: str = "", act: str = "") -> dict:
+    """What the page says of itself, and what it looks like from outside."""
+    frame = path.with_name(f"frame-{width}-{path.name}")
+    frame.write_text(FRAME.format(address=f"{path.name}{anchor}", width=width, act=act))
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"]
+    flags += [f"--blink-settings=preferredColorScheme={0 if dark else 1}", "--virtual-time-budget=60000"]
+    shown = subprocess.run(
+        [chromium(), *flags, "--window-size=1400,3200", "--dump-dom", frame.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+    found = re.search(r"<pre>({.*?})</pre>", shown.stdout, re.DOTALL)
+    assert found, shown.stdout[:300] + shown.stderr[-300:]
+    return json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 360])
+def test_a_browser_draws_all_of_a_survey(made_survey, tmp_path, width, dark):
+    chromium()
+    path = tmp_path / "page.html"
+    path.write_text(page([numatlas.load(made_survey)], ""))
+    told = browse(path, width, dark)
+    assert "error" not in told
+    assert told["ready"] == "yes"
+    assert told["wide"] <= width
+    assert told["plots"] and all(told["plots"])
+    brightness = sum(int(part) for part in re.findall(r"\d+", told["colour"])[:3])
+    assert brightness < 200 if dark else brightness > 600
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_a_browser_draws_a_fleet_whose_names_are_markup(tmp_path, width):
+    chromium()
+    path = tmp_path / "page.html"
+    path.write_text(page([numatlas.load(evil_fleet(tmp_path))], ""))
+    told = browse(path, width)
+    assert "error" not in told
+    assert len(told["hosts"]) == 7 and EVIL in told["hosts"]
+    assert told["wide"] <= width and all(told["plots"])
+    assert EVIL in told["ticks"]
+
+
+def test_a_large_fleet_fills_a_page_of_its_list(tmp_path):
+    chromium()
+    path = tmp_path / "page.html"
+    path.write_text(page([numatlas.load(fleet_of(2500, tmp_path / "fleet.json"))], ""))
+    told = browse(path)
+    assert "error" not in told and told["hosts"] == [f"cn{index:05}" for index in range(100)]
+
+
+def test_hosts_are_sorted_found_and_told_of(tmp_path):
+    chromium()
+    source = fleet_of(250, tmp_path / "fleet.json")
+    result = numatlas.load(source)
+    path = tmp_path / "page.html"
+    path.write_text(page([result], ""))
+    by_verdict = "[...shown.querySelectorAll('.hosts thead button')].at(-1).click();"
+    told = browse(path, act=f"{by_verdict} shown.querySelector('.hosts tbody tr').click();")
+    assert "error" not in told and told["hosts"][0] == "cn00003"
+    rounds = result.rounds[(result.rounds["host"] == "cn00003") & result.rounds["counted"]]
+    for number, kernel in enumerate(("copy", "triad")):
+        wanted = rounds[rounds["kernel"] == kernel]["bandwidth"] * 1e-9
+        value, _, _, shown = told["details"][4 * number : 4 * number + 4]
+        assert [float(word) for word in shown.split()] == pytest.approx(list(wanted), rel=1e-3)
+        assert float(value) == pytest.approx(wanted.median(), rel=1e-3)
+    search = "const box = shown.querySelector('.hosts-bar input'); box.value = 'N0024';"
+    told = browse(path, act=f"{search} box.dispatchEvent(new frames[0].Event('input'));")
+    assert told["hosts"] == [f"cn0024{digit}" for digit in range(10)]
+
+
+def test_the_button_turns_the_light_and_the_buttons_of_a_figure_answer(made_survey, tmp_path):
+    chromium()
+    path = tmp_path / "page.html"
+    path.write_text(page([numatlas.load(made_survey)], ""))
+    every = "for (const one of shown.querySelectorAll('button:not(.download)')) one.click();"
+    told = browse(path, act=every)
+    assert "error" not in told
+    assert told["theme"] == "dark" and told["colour"] == "rgb(20, 23, 26)"
+    assert all(told["plots"])
+
+
+@pytest.mark.parametrize("key", ["latency-ladder", "machine-none"])
+def test_the_csv_of_the_page_is_the_file(made_survey, tmp_path, key):
+    chromium()
+    result = numatlas.load(made_survey)
+    path = tmp_path / "page.html"
+    path.write_text(page([result], ""))
+    told = browse(path, anchor=f"#raw-{key}")
+    if key == "machine-none":  # nothing is opened by an anchor that is not there
+        assert told["raw"] is None and "error" not in told
+        return
+    rows = list(csv.DictReader(io.StringIO(told["raw"])))
+    plain = [
+        (scenario["size"], metric["value"])
+        for part in json.loads((made_survey / "survey.json").read_text())["results"]
+        if part["command"] == "latency"
+        for scenario in part["scenarios"]
+        for flow in scenario["flows"]
+        for metric in flow["metrics"]
+        if metric["name"] == "latency"
+    ]
+    assert len(plain) == 3
+    assert [(float(row["size"]), float(row["value"])) for row in rows] == [
+        (size, value * 1e9) for size, value in plain
+    ]
+    assert {row["unit"] for row in rows} == {"ns"}
