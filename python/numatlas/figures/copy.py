@@ -37,7 +37,7 @@ def figures(result: Result) -> list[Figure]:
         found.append(
             Matrix(
                 f"copy-{side}-{int(size)}-{len(found)}",
-                f"Copies from memory to memory ({size_text(size)} a worker, {pages} pages, {stores} stores)",
+                f"Copies {_by(side)} ({size_text(size)} a worker, {pages} pages, {stores} stores)",
                 spread=SUM_INTERVAL,
                 placement=placement_of(flows),
                 notes=[_who(side, mine), "a byte copied counts once"] + skips_of(result),
@@ -53,6 +53,14 @@ def figures(result: Result) -> list[Figure]:
             )
         )
     return found
+
+
+def _by(side: str) -> str:
+    return {
+        "from": "by the CPUs of the source",
+        "to": "by the CPUs of the target",
+        "nearest": "by the nearest CPUs",
+    }.get(side, "from memory to memory")
 
 
 def _who(side: str, frame: pd.DataFrame) -> str:

@@ -56,6 +56,7 @@ def _facts(machine: dict[str, Any]) -> list[tuple[str, str]]:
     memory = sum(node.get("memory_total") or 0 for node in nodes)
     cpus = machine.get("cpus", [])
     cores = {(cpu.get("package"), cpu.get("core")) for cpu in cpus}
+    packages = len({cpu.get("package") for cpu in cpus})
     allowance = machine.get("allowance") or {}
     facts = [
         ("CPU", machine.get("cpu_model")),
@@ -64,7 +65,7 @@ def _facts(machine: dict[str, Any]) -> list[tuple[str, str]]:
         ("virtual machine", machine.get("hypervisor")),
         (
             "CPUs",
-            f"{len(cpus)} on {len(cores)} cores in {len({cpu.get('package') for cpu in cpus})} packages"
+            f"{len(cpus)} on {len(cores)} cores in {packages} package{'s' * (packages != 1)}"
             if cpus
             else None,
         ),

@@ -10,7 +10,7 @@ from numatlas.units import number_text
 
 #: More rows or columns than this nobody reads as a table; it is there on demand.
 MOST_IN_TABLE = 32
-#: From so many columns on three digits a cell, so that it stays on the screen.
+#: From so many columns on three digits a cell and spreads when asked for, so that it stays on the screen.
 WIDE = 10
 
 Scale = tuple[float, float]
@@ -67,7 +67,13 @@ def _table(figure: Matrix, identity: str, scale: Scale) -> Markup:
     ]
     toggle = el(
         "label",
-        el("input", type="checkbox", class_="show-spread", aria_controls=f"cells-{identity}"),
+        el(
+            "input",
+            type="checkbox",
+            class_="show-spread",
+            checked=len(figure.columns) < WIDE,
+            aria_controls=f"cells-{identity}",
+        ),
         "show the spread in the cells",
     )
     table = el("table", el("thead", head), el("tbody", rows), class_="cells", id=f"cells-{identity}")
