@@ -36,7 +36,7 @@ echo "${0##*/}:"; for word in "$@"; do echo "<$word>"; done; exit 7'
 stand_in other/numatlas-report '#!/bin/sh
 echo not the first of the path'
 stand_in other/numatlas-mine '#!/bin/sh
-echo a command of my own: "$@"; kill -9 $$'
+echo a command of my own: "$@"; kill -PIPE $$'
 stand_in bin/numatlas-plot '#!/no/such/interpreter'
 stand_in brought/numatlas-latency '#!/bin/sh
 echo never in place of one of ours'
