@@ -64,8 +64,8 @@ print(
 # What was not measured, and why; what to be wary of.
 
 # %%
-for part in survey.all():
-    for row in part.skipped.itertuples():
+for part in [survey, *survey.all()]:
+    for row in part.skipped.itertuples(index=False):
         print(f"{part.kind}: {row.name}: {row.reason}")
 for warning in survey.warnings:
     print(warning)
