@@ -52,6 +52,6 @@ function(numatlas_check_headers)
            COMMAND ${CMAKE_COMMAND} -DCOMPILER=${CMAKE_CXX_COMPILER} -DLIST=${list}
                    -P ${PROJECT_SOURCE_DIR}/cmake/header_check.cmake)
   # The sanitizers change nothing here.
-  set_tests_properties(headers.self_contained PROPERTIES LABELS "no-asan-ubsan;no-tsan")
+  set_tests_properties(headers.self_contained PROPERTIES LABELS "no-asan-ubsan;no-tsan" TIMEOUT 900)
 endfunction()
 numatlas_check_headers()

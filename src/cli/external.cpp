@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -34,9 +35,12 @@ std::vector<fs::path> search_path() {
   std::error_code code;
   const fs::path self = fs::read_symlink("/proc/self/exe", code);
   if (!code) {
-    for (const char* relative : {".", "../lib/numatlas/python/bin", "../../venv/bin"}) {
-      folders.push_back((self.parent_path() / relative).lexically_normal());
-    }
+    const fs::path here = self.parent_path();
+    folders.push_back(here);
+    folders.push_back((here / "../lib/numatlas/python/bin").lexically_normal());
+    // Elsewhere that would be somebody else's environment.
+    const bool in_build_folder = fs::exists(here / "../CMakeCache.txt", code);
+    if (in_build_folder) folders.push_back((here / "../../venv/bin").lexically_normal());
   }
   const std::vector<fs::path> path = folders_of("PATH");
   folders.insert(folders.end(), path.begin(), path.end());
@@ -60,8 +64,14 @@ std::vector<std::string> whole_line(const std::string& program,
 }
 
 Error start_error(const std::string& program, int code) {
+  const std::string name = fs::path(program).filename().string();
+  const auto& brought = python_commands();
+  const bool of_python = std::any_of(brought.begin(), brought.end(), [&](const auto& command) {
+    return name == "numatlas-" + command.name;
+  });
   return {ErrorKind::unavailable, fmt::format("{}: {}", program, errno_text(code)),
-          "its interpreter may be gone: set the Python part up again with scripts/run"};
+          of_python ? "its interpreter may be gone: set the Python part up again with scripts/run"
+                    : "its first line names an interpreter: is that there?"};
 }
 
 }  // namespace

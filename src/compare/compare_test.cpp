@@ -195,8 +195,27 @@ TEST(Match, EqualKeysAreNumbered) {
             CaseVerdict::slower);
 }
 
+/// Both workers of one node, asked for the same memory.
+void make_alike(json& report) {
+  report["workers"][1]["cpu_node"] = report["workers"][0]["cpu_node"];
+  for (json& point : report["scenarios"]) {
+    for (json& flow : point["flows"])
+      for (const char* asked : {"memory", "order", "stride", "size", "first_touch"})
+        flow[asked] = point["flows"][0][asked];
+  }
+}
+
+TEST(Match, FlowsOfOtherMemoryHaveAMedianOfTheirOwn) {
+  const auto slower = [](json& report) {  // the one that reaches over
+    scale_flow(report["scenarios"][0]["flows"][1], 10);
+  };
+  const Comparison found = match_cases(cases_of(stored()), cases_of(stored(slower)), {});
+  EXPECT_EQ(found.count(CaseVerdict::slower), 1U);
+}
+
 TEST(Match, TheMedianOverFlowsKnowsAllIntervals) {
-  const Comparison found = match_cases(cases_of(stored()), cases_of(stored()), {});
+  const Comparison found =
+      match_cases(cases_of(stored(make_alike)), cases_of(stored(make_alike)), {});
   const Figure& figure = find_case(found, "1MiB base", "median of 2").base.figure;
   const auto& flow = testing::report().scenarios[0].flows;
   EXPECT_DOUBLE_EQ(*figure.value, (4e-9 + 5.125e-9) / 2);

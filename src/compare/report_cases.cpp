@@ -37,6 +37,8 @@ struct ReadFlow {
   std::string asked;  ///< JSON of what was asked for, but for who does it
   std::string who;    ///< "rank 0 thread 1"
   std::string kernel;
+  std::string place;  ///< whose memory, in words: "memory bind:0"
+  int cpu_node = -1;
   bool measured = true;
   std::vector<ReadMetric> metrics;
   Observed observed;
@@ -225,6 +227,8 @@ class ReportReader {
     const ReadWorker& worker = workers_[static_cast<std::size_t>(index)];
     flow.who = who(worker);
     flow.kernel = kernel_name(item);
+    flow.place = place_of(item);
+    flow.cpu_node = worker.cpu_node;
     flow.measured = role != "load";
     if (worker.cpu_node >= 0) flow.observed.cpu_nodes[std::to_string(worker.cpu_node)] = 1;
     add_residency(field_or_null(item, "residency"), "", flow.observed);
@@ -242,6 +246,12 @@ class ReportReader {
     asked.push_back(read_gpu(item, flow.observed));
     flow.asked = asked.dump(-1, ' ', false, json::error_handler_t::replace);
     return flow;
+  }
+
+  static std::string place_of(const json& item) {
+    const std::string memory = text_or_none(item, "memory");
+    const std::string source = text_or_none(item, "source_memory");
+    return "memory " + memory + (source.empty() || source == memory ? "" : " from " + source);
   }
 
   std::string who(const ReadWorker& worker) const {
@@ -332,14 +342,51 @@ void ReportReader::add_median(const StoredCase& point, const std::vector<const R
   add(point, part, median, CaseLevel::point, together(flows), problem);
 }
 
+/// Flows of which a median says something: they were asked for the same, and their CPUs are of one
+/// node.
+struct AlikeFlows {
+  std::string asked;
+  std::string metric;
+  int cpu_node = -1;
+  std::vector<const ReadFlow*> flows;
+};
+
+/// In the order of the first of each.
+std::vector<AlikeFlows> alike_flows(const std::vector<ReadFlow>& flows) {
+  std::vector<AlikeFlows> groups;
+  for (const ReadFlow& flow : flows) {
+    if (flow.metrics.empty() || !flow.measured) continue;
+    const std::string& metric = flow.metrics.front().metric.name;
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const AlikeFlows& group) {
+      return group.asked == flow.asked && group.metric == metric && group.cpu_node == flow.cpu_node;
+    });
+    if (same == groups.end())
+      groups.push_back({flow.asked, metric, flow.cpu_node, {&flow}});
+    else
+      same->flows.push_back(&flow);
+  }
+  return groups;
+}
+
+/// What tells a group from the others of its point, in words.
+std::string telling(const AlikeFlows& group, const std::vector<AlikeFlows>& all) {
+  const ReadFlow& mine = *group.flows.front();
+  std::string text;
+  const auto differs = [&](auto member) {
+    return std::any_of(all.begin(), all.end(), [&](const AlikeFlows& other) {
+      return other.flows.front()->*member != mine.*member;
+    });
+  };
+  if (differs(&ReadFlow::kernel)) text += mine.kernel + ", ";
+  if (differs(&ReadFlow::cpu_node)) text += fmt::format("CPUs of node {}, ", mine.cpu_node);
+  if (differs(&ReadFlow::place)) text += mine.place + ", ";
+  return text;
+}
+
 void ReportReader::add_flows(const StoredCase& point, const std::vector<ReadFlow>& flows,
                              const std::string& problem) {
-  std::map<std::string, std::vector<const ReadFlow*>>
-      groups;  // by kernel: a point may have several
   for (const ReadFlow& flow : flows) {
     if (flow.metrics.empty()) continue;
-    if (flow.measured)
-      groups[flow.kernel + "|" + flow.metrics.front().metric.name].push_back(&flow);
     StoredCase one = point;
     one.key += "|" + flow.asked;
     const std::string part = flow.who + (flow.measured ? "" : " (load)");
@@ -349,11 +396,14 @@ void ReportReader::add_flows(const StoredCase& point, const std::vector<ReadFlow
           problem);
     }
   }
-  for (const auto& [name, group] : groups) {
-    const std::string of = groups.size() > 1 ? group.front()->kernel + ", " : "";
-    const std::string count =
-        group.size() > 1 ? fmt::format("median of {}", group.size()) : group.front()->who;
-    add_median(point, group, of + count, problem);
+  const std::vector<AlikeFlows> groups = alike_flows(flows);
+  for (const AlikeFlows& group : groups) {
+    StoredCase one = point;
+    one.key += "|" + group.asked;
+    const std::string count = group.flows.size() > 1
+                                  ? fmt::format("median of {}", group.flows.size())
+                                  : group.flows.front()->who;
+    add_median(one, group.flows, telling(group, groups) + count, problem);
   }
 }
 

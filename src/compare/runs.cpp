@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
@@ -128,6 +129,25 @@ RunSeries series_of_group(const std::vector<const StoredRun*>& runs, const Compa
 
 }  // namespace
 
+namespace {
+
+/// Runs that follow one another: nothing but time is between them.
+struct RunKind {
+  std::string command;
+  std::vector<std::string> hosts;
+  std::string engine;
+  std::vector<std::string> processors;
+  friend auto operator<=>(const RunKind&, const RunKind&) = default;
+};
+
+RunKind kind_of_run(const StoredRun& run) {
+  RunKind kind{run.command, run.hosts, run.engine, {}};
+  for (const Machine& machine : run.machines) kind.processors.push_back(machine.cpu_model);
+  return kind;
+}
+
+}  // namespace
+
 Figure expected_of(const std::vector<SeriesPoint>& earlier) {
   std::vector<double> values;
   for (const SeriesPoint& point : earlier) values.push_back(*point.figure.value);
@@ -146,8 +166,16 @@ Figure expected_of(const std::vector<SeriesPoint>& earlier) {
 std::vector<RunSeries> series_of(std::vector<StoredRun> runs, const CompareRule& rule,
                                  std::vector<std::string>& notes) {
   const std::vector<StoredRun> kept = without_doubles(std::move(runs), notes);
-  std::map<std::pair<std::string, std::vector<std::string>>, std::vector<const StoredRun*>> groups;
-  for (const StoredRun& run : kept) groups[{run.command, run.hosts}].push_back(&run);
+  std::map<RunKind, std::vector<const StoredRun*>> groups;
+  for (const StoredRun& run : kept) groups[kind_of_run(run)].push_back(&run);
+  for (auto one = groups.begin(); one != groups.end(); ++one) {
+    const auto next = std::next(one);
+    if (next != groups.end() && next->first.command == one->first.command &&
+        next->first.hosts == one->first.hosts)
+      notes.push_back(
+          fmt::format("{}: runs of another engine or processor on the same hosts stand apart: {}",
+                      one->first.command, next->second.front()->file));
+  }
   std::vector<RunSeries> all;
   for (auto& [name, group] : groups) {
     std::stable_sort(group.begin(), group.end(), [](const StoredRun* a, const StoredRun* b) {

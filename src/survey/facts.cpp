@@ -32,6 +32,15 @@ std::optional<Estimate> median_of_all(const std::vector<Estimate>& all) {
   return Estimate{summary->median, all_have ? widest : std::nullopt};
 }
 
+/// The wider of the interval over all samples and of the stop rule's, which knows of slow moods.
+std::optional<double> width_of(const Metric& metric, const FlowResult& flow) {
+  std::optional<double> width = flow.half_width;
+  const auto& summary = metric.summary;
+  if (!summary || !summary->ci_low || !summary->ci_high || !(*metric.value > 0)) return width;
+  const double side = std::max(*summary->ci_high - *metric.value, *metric.value - *summary->ci_low);
+  return std::max(width.value_or(0), side / *metric.value);
+}
+
 const Metric* total_named(const std::vector<Metric>& totals, const std::string& name) {
   const auto found = std::find_if(totals.begin(), totals.end(),
                                   [&](const Metric& metric) { return metric.name == name; });
@@ -45,7 +54,7 @@ std::optional<Estimate> median_over_flows(const ScenarioResult& point, const std
   if (point.status != Status::ok) return std::nullopt;
   for (const FlowResult& flow : point.flows) {
     const Metric* const found = flow.load ? nullptr : find_metric(flow, metric);
-    if (found != nullptr && found->value) all.push_back({*found->value, flow.half_width});
+    if (found != nullptr && found->value) all.push_back({*found->value, width_of(*found, flow)});
   }
   return median_of_all(all);
 }

@@ -1,6 +1,8 @@
 // Facts of the memory as CPUs reach it: matrix, latency, bandwidth, loaded.
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -105,6 +107,17 @@ std::string stores_words(const ScenarioResult& point) {
   return point.stores == "non-temporal" ? " with non-temporal stores" : "";
 }
 
+/// Whether no two flows share a CPU: ranks of a launcher that binds nothing may.
+bool each_has_its_cpu(const ScenarioResult& point, const RunReport& report) {
+  std::set<std::pair<int, std::string>> taken;
+  for (const FlowResult& flow : point.flows) {
+    const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
+    if (worker.cpus.size() != 1 || !taken.insert({worker.host, to_list(worker.cpus)}).second)
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<SurveyFact> matrix_facts(const RunReport& report) {
@@ -162,12 +175,14 @@ std::vector<SurveyFact> bandwidth_facts(const RunReport& report) {
   std::vector<SurveyFact> facts;
   const auto add = [&](const char* key, const ScenarioResult& point) {
     const std::size_t workers = point.flows.size();
+    const bool own_cpus = each_has_its_cpu(point, report);
     facts.push_back(fact_of(
         key,
         {{"kernel", point.kernel}, {"stores", point.stores}, {"workers", std::to_string(workers)}},
-        fmt::format("{}{}, {}, memory local to each", full_name(point.flows.front()),
-                    stores_words(point),
-                    workers == 1 ? "1 CPU alone" : fmt::format("{} CPUs together", workers)),
+        fmt::format(
+            "{}{}, {}, memory local to each", full_name(point.flows.front()), stores_words(point),
+            workers == 1 ? "1 CPU alone"
+                         : fmt::format("{} {} together", workers, own_cpus ? "CPUs" : "workers")),
         "B/s", *sum_of(point, "bandwidth_sum")));
   };
   // One CPU is no peak where there are more.

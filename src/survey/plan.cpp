@@ -65,24 +65,29 @@ std::vector<double> worths_of(const std::vector<SurveyItem>& all) {
   return worths;
 }
 
-/// Ranks have the CPUs that their launcher gave them.
-std::vector<std::string> without_cpus(std::vector<std::string> words) {
-  const auto option = std::find(words.begin(), words.end(), "--cpus");
-  if (option != words.end()) words.erase(option, option + 2);
-  return words;
+/// Ranks have the CPUs that their launcher gave them: ways that differ in CPUs only are one.
+std::vector<SurveyWay> ways_of_ranks(std::vector<SurveyWay> ways) {
+  std::vector<SurveyWay> kept;
+  for (SurveyWay& way : ways) {
+    const auto option = std::find(way.words.begin(), way.words.end(), "--cpus");
+    if (option != way.words.end()) way.words.erase(option, option + 2);
+    const bool is_there = std::any_of(
+        kept.begin(), kept.end(), [&](const SurveyWay& other) { return other.words == way.words; });
+    if (!is_there) kept.push_back(std::move(way));
+  }
+  return kept;
 }
 
 /// The item as it would run in this way. Error: it cannot.
 Expected<SurveyItem> tried(SurveyItem item, const SurveyWay& way, const SurveyOptions& options,
                            const Machine& machine, Comm& comm) {
-  item.words = comm.size() > 1 ? without_cpus(way.words) : way.words;
+  item.words = way.words;
   item.left_out = way.left_out;
   const auto parsed = parse_item(item, options, item.share);
   if (!parsed) return fail(parsed.error());
   const auto setup = set_up(*parsed->benchmark, parsed->options, comm, &machine);
   if (!setup) return fail(setup.error());
   item.least_time = least_time_of(*parsed->benchmark, *setup);
-  item.points = setup->plan.size();
   if (options.dry_run) item.plan = plan_text(*setup, parsed->options);
   return item;
 }
@@ -141,6 +146,7 @@ Expected<std::vector<SurveyItem>> plan_survey(const SurveyOptions& options, cons
   share_out(all, seconds);
   for (SurveyItem& item : all) {
     if (!item.skip.empty()) continue;
+    if (comm.size() > 1) item.ways = ways_of_ranks(std::move(item.ways));
     const auto first_way = tried(item, item.ways.front(), options, machine, comm);
     if (first_way) continue;
     if (!is_not_for_here(first_way.error())) return fail(first_way.error());

@@ -28,7 +28,6 @@ struct SurveyItem {
   std::string left_out;                 ///< what there is no time for
   std::string skip;                     ///< why it does not run; "" when it does
   std::string plan;                     ///< for people
-  std::size_t points = 0;
   std::vector<SurveyWay> ways;
 };
 
