@@ -182,30 +182,69 @@ build_preset() {
 }
 under=()
 
+# newest_python: the newest Python here that the Python part can live in, 3.11 or more with venv; fails where
+# there is none.
+newest_python() {
+  local name version newest='' newest_version=3010
+  for name in python3 python3.13 python3.12 python3.11; do
+    version=$("$name" -c 'import ensurepip, sys, venv
+print(sys.version_info[0] * 1000 + sys.version_info[1])' 2>/dev/null) || continue
+    if ((version > newest_version)); then newest=$name newest_version=$version; fi
+  done
+  [[ -n $newest ]] && printf '%s\n' "$newest"
+}
+
+# pip_install VENV EXTRA: the Python part into the environment. Gives up soon without a network; by variables,
+# as pip fetches what it builds with in a process of its own.
+pip_install() {
+  PIP_RETRIES=${PIP_RETRIES:-1} PIP_TIMEOUT=${PIP_TIMEOUT:-8} "$1/bin/python" -m pip install \
+    --disable-pip-version-check --no-input --editable "$root/python${2:+[$2]}"
+}
+
+# pip_problem LOG: why it failed, in its words: at the end it tells only that it did.
+pip_problem() { grep 'ERROR' -- "$1" | head -n 1 | sed 's/^ *//' || tail -n 1 -- "$1"; }
+
 # set_up_python [EXTRA]: the Python part (numatlas report, numatlas plot) in the virtual environment
-# build/venv, where `numatlas` looks for it; EXTRA: `tests`. Made once, again when the checkout has
-# moved or asks for other packages. Fails without it; measuring does not need it.
+# build/venv, where `numatlas` looks for it; EXTRA: `tests`. Made once, brought up to date when the checkout
+# asks for other packages, made again when the checkout has moved. One that worked is kept when that fails.
+# Fails without it; measuring does not need it.
 set_up_python() {
-  local venv=$root/build/venv log=$root/build/venv.log wanted
+  local venv=$root/build/venv log=$root/build/venv.log extra=${1:-} wanted made_for python
+  if [[ -e $venv.old ]]; then # making it again was interrupted
+    rm -rf -- "$venv" && mv -- "$venv.old" "$venv"
+  fi
   wanted=$(cat -- "$root/python/pyproject.toml" && echo "$root")
   # What it was made for stands in it, and at the end whether that is with the tests.
-  if [[ $(cat -- "$venv/wanted" 2>/dev/null) == "$wanted with "*"${1:-}" ]] &&
+  made_for=$(cat -- "$venv/wanted" 2>/dev/null || true)
+  if [[ $made_for == "$wanted with "*"$extra" ]] &&
     "$venv/bin/python" -c 'import numatlas' >/dev/null 2>&1; then
     return 0
   fi
-  if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-    say 'No Python of 3.11 or newer: numatlas report and plot are left out'
-    return 1
-  fi
-  say 'Setting up the Python part in build/venv (log: build/venv.log)'
+  [[ $made_for == *' with tests' ]] && extra=tests # they stay
   mkdir -p -- "$root/build"
-  if ! { rm -rf -- "$venv" && python3 -m venv "$venv" &&
-    "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --retries 2 --timeout 20 \
-      --editable "$root/python${1:+[$1]}"; } >"$log" 2>&1 </dev/null; then
-    rm -rf -- "$venv"
-    say 'The Python part could not be set up: numatlas report and plot are left out. The end of its log:'
-    tail -n 3 -- "$log" >&2
-    return 1
+  if [[ $made_for == *$'\n'"$root with "* ]] && "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
+    say 'Bringing the Python part in build/venv up to date (log: build/venv.log)'
+    if ! pip_install "$venv" "$extra" >"$log" 2>&1 </dev/null; then
+      say "The Python part could not be brought up to date and stays as it is: $(pip_problem "$log")"
+      [[ $made_for == *" with "*"${1:-}" ]] && "$venv/bin/python" -c 'import numatlas' >/dev/null 2>&1
+      return
+    fi
+  else
+    if ! python=$(newest_python); then
+      say 'No Python of 3.11 or newer with venv: numatlas report and plot are left out'
+      return 1
+    fi
+    say 'Setting up the Python part in build/venv (log: build/venv.log)'
+    # In its place from the start: an environment cannot be moved once its programs are in it.
+    if [[ -e $venv ]]; then mv -- "$venv" "$venv.old"; fi
+    if ! { "$python" -m venv "$venv" && pip_install "$venv" "$extra"; } >"$log" 2>&1 </dev/null; then
+      rm -rf -- "$venv"
+      if [[ -e $venv.old ]]; then mv -- "$venv.old" "$venv"; fi
+      say 'The Python part could not be set up: numatlas report and plot are left out:'
+      say "$(pip_problem "$log")"
+      return 1
+    fi
+    rm -rf -- "$venv.old"
   fi
-  printf '%s with %s\n' "$wanted" "${1:-}" >"$venv/wanted"
+  printf '%s with %s\n' "$wanted" "$extra" >"$venv/wanted"
 }

@@ -1,6 +1,5 @@
 """`numatlas report` and `numatlas plot`: the program runs these as git runs its commands."""
 
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +8,8 @@ from typing import Annotated, NoReturn
 import typer
 
 from numatlas.figures import KINDS, figures_of
-from numatlas.files import FileError, load
+from numatlas.files import FileError, intact, load
+from numatlas.output import write_whole
 from numatlas.result import Result
 
 #: As docs/exit-codes.md of the program.
@@ -35,20 +35,28 @@ def _load(files: list[Path]) -> list[Result]:
 
 
 def _write(path: Path, option: str, write: Callable[[Path], None]) -> None:
-    """Whole or not at all: beside it first, then renamed."""
-    part = path.with_name(f".{path.name}.{os.getpid()}{path.suffix}")
+    """Whole or not at all."""
     try:
-        write(part)
-        part.replace(path)
+        write_whole(path, write)
     except OSError as error:
-        part.unlink(missing_ok=True)
         _fail(
             IO,
             f"{option}: {path}: {error.strerror or error}",
             "name a file in a folder that can be written to",
         )
-    except BaseException:
-        part.unlink(missing_ok=True)
+
+
+def _page(results: list[Result], title: str) -> str:
+    """The page, or FileError that names the file that it cannot be made of."""
+    from numatlas.report.page import page
+
+    try:
+        with intact(", ".join(str(result.path) for result in results)):
+            return page(results, title)
+    except FileError as error:
+        if len(results) > 1 and not isinstance(error.__cause__, MemoryError):
+            for result in results:
+                _page([result], title)  # it fails again, of the one that is damaged
         raise
 
 
@@ -61,9 +69,7 @@ def _report(
     quiet: Quiet = False,
 ) -> None:
     """One page of all figures of results: opens without a network, to look at, print and pass on."""
-    from numatlas.report.page import page
-
-    text = page(_load(files), title)
+    text = _page(_load(files), title)
     _write(output, "--output", lambda path: _write_text(path, text))
     if not quiet:
         print(output)
@@ -86,7 +92,7 @@ def _plot(
     quiet: Quiet = False,
 ) -> None:
     """Draws a figure, fit for print. Of several figures of a kind each goes to a file of its own."""
-    from numatlas.plot import FORMATS, draw
+    from numatlas.plot import FORMATS
 
     if kind not in KINDS:
         _fail(USAGE, f"KIND: no such kind: {kind}", f"one of {', '.join(KINDS)}")
@@ -94,13 +100,25 @@ def _plot(
     if target.suffix.lstrip(".").lower() not in FORMATS:
         _fail(USAGE, f"--output: {target}: ends in none of {', '.join(FORMATS)}", f"such as {kind}.png")
     result = _load([file])[0]
+    with intact(result.path):
+        _draw(result, kind, target, figure, quiet)
+
+
+def _draw(result: Result, kind: str, target: Path, figure: str, quiet: bool) -> None:
+    """The figures of a kind, or one of them, to files named after `target`."""
+    from numatlas.plot import draw
+
     found = figures_of(result, kind)
     if figure == "list":
         print("\n".join(f"{one.key}  {one.title}" for one in found))
         return
     if not found:
         kinds = [name for name in KINDS if figures_of(result, name)]
-        _fail(UNAVAILABLE, f"{file}: has nothing of {kind}", f"it has {', '.join(kinds)}" if kinds else "")
+        _fail(
+            UNAVAILABLE,
+            f"{result.path}: has nothing of {kind}",
+            f"it has {', '.join(kinds)}" if kinds else "",
+        )
     chosen = [one for one in found if not figure or one.key == figure]
     if not chosen:
         _fail(USAGE, f"--figure: no such figure: {figure}", f"one of {', '.join(one.key for one in found)}")
@@ -120,6 +138,8 @@ def _run(command: Callable[..., None], name: str) -> None:
         code = app(prog_name=f"numatlas {name}", standalone_mode=False)
     except usage_error as error:
         _fail(USAGE, error.format_message(), f"see `numatlas {name} --help`")
+    except FileError as error:
+        _fail(USAGE, str(error))
     except (KeyboardInterrupt, typer.Abort):
         raise SystemExit(130) from None
     raise SystemExit(code or 0)

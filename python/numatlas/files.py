@@ -1,6 +1,9 @@
 """numatlas.load: which file is this, and who reads it."""
 
+import csv
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +16,27 @@ SCHEMA_VERSION = 1
 class FileError(Exception):
     """Why a file cannot be read, in one line that names it."""
 
-    def __init__(self, path: Path, why: str, unreadable: bool = False) -> None:
+    def __init__(self, path: Path | str, why: str, unreadable: bool = False) -> None:
         super().__init__(f"{path}: {why}")
         self.unreadable = unreadable  #: the system does not let it be read
+
+
+#: What Python raises where a file holds something else than its writer wrote.
+DAMAGE = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, csv.Error, RecursionError)
+
+
+@contextmanager
+def intact(path: Path | str) -> Iterator[None]:
+    """Around whatever uses what this file holds: raises FileError where it cannot be used."""
+    try:
+        yield
+    except KeyError as error:
+        raise FileError(path, f"damaged, or changed by hand: it has no {error}") from error
+    except DAMAGE as error:
+        words = str(error).strip() or type(error).__name__
+        raise FileError(path, f"damaged, or changed by hand: {words.splitlines()[0]}") from error
+    except MemoryError as error:
+        raise FileError(path, "takes more memory than there is") from error
 
 
 def load(path: str | Path) -> Result:
@@ -24,9 +45,17 @@ def load(path: str | Path) -> Result:
 
     Raises FileError, with one line that names the file, for what is none of these.
     """
+    path = Path(path)
+    try:
+        with intact(path):
+            return _load(path)
+    except OSError as error:
+        raise FileError(path, error.strerror or str(error), unreadable=True) from None
+
+
+def _load(path: Path) -> Result:
     from numatlas.readers import csv_files, dat_file, report_json, stream_json
 
-    path = Path(path)
     if path.is_dir():
         if not (path / "survey.json").exists():
             raise FileError(path, "a folder without survey.json, which `numatlas survey` writes")
@@ -38,21 +67,14 @@ def load(path: str | Path) -> Result:
     if start != "{":
         return csv_files.read(path, text)
     data = _json(path, text)
-    try:
-        if data.get("command") == "stream":
-            return stream_json.read(path, data)
-        return report_json.read(path, data)
-    except KeyError as error:
-        raise FileError(path, f"damaged, or changed by hand: it has no {error}") from None
-    except (AttributeError, IndexError, TypeError, ValueError) as error:
-        raise FileError(path, f"damaged, or changed by hand: {error}".split("\n")[0]) from None
+    if data.get("command") == "stream":
+        return stream_json.read(path, data)
+    return report_json.read(path, data)
 
 
 def _text(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise FileError(path, error.strerror or str(error), unreadable=True) from None
+        text = path.read_text(encoding="utf-8-sig")  # some editors put a byte order mark before it
     except UnicodeDecodeError:
         raise FileError(path, "not text: no result of numatlas or of an earlier program") from None
     if not text.strip():

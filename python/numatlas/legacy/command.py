@@ -1,12 +1,15 @@
 """What the scripts share: errors in one line, exit codes of the program (docs/exit-codes.md)."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
 from matplotlib.figure import Figure as Picture
 
-from numatlas.files import FileError, load
+from numatlas.files import FileError, intact, load
+from numatlas.output import write_whole
 from numatlas.plot import FORMATS, save
 from numatlas.result import Result
 
@@ -30,6 +33,16 @@ def read(path: Path, kind: str, what: str) -> Result:
     return result
 
 
+@contextmanager
+def using(path: Path) -> Iterator[None]:
+    """Around what uses the file's content: the end of the script where that is damaged."""
+    try:
+        with intact(path):
+            yield
+    except FileError as error:
+        fail(USAGE, str(error))
+
+
 def check_form(path: Path) -> None:
     """Ends the script where a picture cannot have this name."""
     if path.suffix.lstrip(".").lower() not in FORMATS:
@@ -38,10 +51,7 @@ def check_form(path: Path) -> None:
 
 def write(picture: Picture, path: Path) -> None:
     """Whole or not at all."""
-    part = path.with_name(f".{path.stem}.part{path.suffix}")
     try:
-        save(picture, part)
-        part.replace(path)
+        write_whole(path, lambda part: save(picture, part))
     except OSError as error:
-        part.unlink(missing_ok=True)
         fail(IO, f"{path}: {error.strerror or error}")

@@ -14,7 +14,7 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
 from numatlas.figures.model import Figure
-from numatlas.legacy.command import IO, fail, read, write
+from numatlas.legacy.command import IO, fail, read, using, write
 from numatlas.plot import styled
 from numatlas.plot.matrix import COLOURS, bar, colour_range, readable, separate
 from numatlas.plot.style import MARGIN, page, text_width
@@ -38,14 +38,18 @@ def main(arguments: list[str] | None = None) -> None:
     result = read(options.file, "distributed_streams", "a .dat file of distributed_streams")
     if not options.output.is_dir():
         fail(IO, f"--output: {options.output}: no such folder")
-    hosts = result.hosts.assign(
-        name=result.hosts["kernel"]
-        + result.hosts["mode"].map(lambda mode: "" if mode == "memory" else f"_{mode}")
+    with using(options.file):
+        _draw_all(result.hosts, options.output)
+
+
+def _draw_all(hosts: pd.DataFrame, folder: Path) -> None:
+    hosts = hosts.assign(
+        name=hosts["kernel"] + hosts["mode"].map(lambda mode: "" if mode == "memory" else f"_{mode}")
     )
     for name, mine in hosts.groupby("name", sort=False):
         scale = colour_range(mine[["value", "min", "max"]].to_numpy(dtype=float) * 1e-9)
         for end, column, words in KINDS:
-            path = options.output / f"{name}_{end}.png"
+            path = folder / f"{name}_{end}.png"
             write(build(mine["host"], mine[column] * 1e-9, f"{name}, {words} of each node", scale), path)
             print(path)
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Picture
 from numatlas.figures.common import absent_as_none
 from numatlas.figures.model import Axis, Curves, Series
 from numatlas.figures.ranks import rank_figures
-from numatlas.legacy.command import USAGE, check_form, fail, read, write
+from numatlas.legacy.command import USAGE, check_form, fail, read, using, write
 from numatlas.plot import styled
 from numatlas.plot.curves import panel
 from numatlas.plot.style import MARGIN, WIDTH, legend, legend_height, legend_rows, page
@@ -30,6 +30,12 @@ def main(arguments: list[str] | None = None) -> None:
     options = _options(arguments)
     check_form(options.output)
     rows = read(options.csv, "numa_mem_bench", "a CSV of numa_mem_bench").rows
+    with using(options.csv):
+        _draw(rows, options)
+
+
+def _draw(rows: pd.DataFrame, options: argparse.Namespace) -> None:
+    """Prints the statistics and writes the picture."""
     if options.ranks:
         rows = rows[rows["rank"].isin(_chosen(options.ranks, set(rows["rank"]), options.csv))]
     rows = rows.assign(ns=rows["value"] * 1e9, group=_groups(rows, options.mapping))

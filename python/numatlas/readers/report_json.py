@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from numatlas.files import FileError
 from numatlas.readers.placement import main_node, residency_text
 from numatlas.result import Result
 
@@ -14,6 +15,9 @@ POINT_FIELDS = ("name", "size", "pages", "order", "stride", "kernel", "stores", 
 #: A sum's spread comes from this many equal parts of the common time, and Student's t for them.
 PARTS_OF_A_SUM = 20
 STUDENT_T = 2.093  # 97.5 % of 19 degrees of freedom
+
+#: Commands whose JSON is of other files' results.
+VERDICTS = ("compare", "check")
 
 SUMMARY_FIELDS = ("n", "p5", "p25", "p75", "p95", "p99", "min", "max", "mean", "stddev", "mad", "outliers")
 
@@ -26,7 +30,11 @@ def read(path: Path, data: dict[str, Any]) -> Result:
         return _sweep(path, data)
     if "scenarios" in data:
         return _report(path, data)
-    return _topology(path, data)
+    if data.get("command") in VERDICTS:
+        raise FileError(path, f"of `numatlas {data['command']}`: it holds verdicts, not results")
+    if "nodes" in data:
+        return _topology(path, data)
+    raise FileError(path, "JSON of numatlas, but neither results nor a machine")
 
 
 def _topology(path: Path, data: dict[str, Any]) -> Result:

@@ -1,5 +1,6 @@
 """Many hosts: in sum first (no script needed), then a strip of all hosts and a table of them by fleet.js."""
 
+from collections import Counter
 from typing import Any
 
 from numatlas.figures.fleet import KernelSummary, summaries
@@ -10,6 +11,8 @@ from numatlas.units import number_text, percent_text
 
 #: Suspects told at once, and behind "more"; all are in the table of hosts.
 FIRST_SUSPECTS, MOST_SUSPECTS = 10, 200
+#: The program compares hosts of one kind from this many on.
+LEAST_HOSTS = 3
 #: Hosts that stand in the page as a table also without scripts.
 MOST_PLAIN_HOSTS = 64
 
@@ -96,8 +99,15 @@ def _histogram(row: KernelSummary) -> Markup:
 def _suspects(figure: Fleet) -> Markup:
     if not figure.judged:
         return el("p", "Nobody looked for slow hosts in this run: the file has no verdict.", class_="quiet")
+    judged, hosts = judged_hosts(figure), len(figure.hosts)
+    if not judged and not figure.suspects:
+        why = f"only {LEAST_HOSTS} and more of one kind, with rounds, can be compared"
+        return el("p", f"\u26a0 None of the {hosts:,} hosts could be judged: {why}.", class_="warning")
+    of = (
+        f"{hosts:,} hosts" if judged == hosts else f"the {judged:,} hosts, of {hosts:,}, that could be judged"
+    )
     if not figure.suspects:
-        return el("p", "No suspects among the hosts that could be judged.")
+        return el("p", f"No suspects among {f'all {of}' if judged == hosts else of}.")
     # A host once, with its worst kernel first.
     by_host: dict[str, list[Any]] = {}
     for suspect in figure.suspects:
@@ -116,7 +126,7 @@ def _suspects(figure: Fleet) -> Markup:
     more = len(by_host) - MOST_SUSPECTS
     return el(
         "div",
-        el("h5", f"Suspects: {len(by_host)} of {len(figure.hosts):,} hosts, the worst first"),
+        el("h5", f"Suspects: {len(by_host)} of {of}, the worst first"),
         el("ol", first, class_="suspects"),
         el(
             "details",
@@ -130,6 +140,14 @@ def _suspects(figure: Fleet) -> Markup:
         if more > 0
         else None,
     )
+
+
+def judged_hosts(figure: Fleet) -> int:
+    """Hosts that could be compared with others of their kind; the file tells the others in words only."""
+    measured = [
+        kind for at, kind in enumerate(figure.kinds) if any(line[at] is not None for line in figure.values)
+    ]
+    return sum(count for count in Counter(measured).values() if count >= LEAST_HOSTS)
 
 
 def _plain_hosts(figure: Fleet) -> Markup:

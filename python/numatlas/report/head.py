@@ -1,5 +1,7 @@
 """The first screen: which runs, when, what was asked, what they found in sum, what they did not measure."""
 
+import json
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -10,6 +12,9 @@ from numatlas.units import number_text, shown, size_text
 
 #: Skipped cases told one by one; the rest is counted.
 MOST_SKIPS = 12
+
+#: Facts of one key (the cells of a matrix) that are told one by one; of more the lowest and the highest.
+MOST_OF_A_KEY = 4
 
 
 def distinct_names(results: list[Result]) -> list[str]:
@@ -76,29 +81,69 @@ def _program(result: Result) -> str:
     return ", ".join(dict.fromkeys(str(word) for word in words if word))
 
 
+@dataclass
+class _Card:
+    """A fact of surveys; of several, what they say of the same place."""
+
+    words: str
+    values: list[Markup]
+
+
 def summary(results: list[Result], names: list[str]) -> Markup | None:
-    """What surveys say in sum: the fact large, its interval small; several surveys beside one another."""
-    facts: dict[str, dict[int, dict[str, Any]]] = {}
-    for index, result in enumerate(results):
-        for fact in result.meta.get("summary") or []:
-            if isinstance(fact, dict):
-                facts.setdefault(str(fact.get("key", fact.get("words"))), {})[index] = fact
-    if not facts:
+    """What surveys say in sum: the fact large, its interval small. Several surveys stand beside one another
+    where they have the same fact of the same place."""
+    told = [_facts(result) for result in results]
+    most: dict[str, int] = {}
+    for facts in told:
+        for key, mine in facts.items():
+            most[key] = max(most.get(key, 0), len(mine))
+    cards: dict[tuple, _Card] = {}
+    for key, count in most.items():
+        for facts, name in zip(told, names, strict=True):
+            found: set[tuple] = set()
+            mine = facts.get(key, [])
+            for fact, end in _ends(mine) if count > MOST_OF_A_KEY else [(fact, "") for fact in mine]:
+                place = (key, end, json.dumps(fact.get("where"), sort_keys=True))
+                while place in found:  # a survey that says the same twice
+                    place = (*place, "")
+                found.add(place)
+                card = cards.setdefault(place, _Card(str(fact.get("words") or key), []))
+                card.values += [el("p", name, class_="file")] if len(results) > 1 else []
+                card.values += [el("p", f"{end} of {len(mine)}", class_="quiet")] if end else []
+                card.values += [line for line in _fact(fact) if line]
+    if not cards:
         return None
-    cards = []
-    for by_file in facts.values():
-        words = next(iter(by_file.values())).get("words") or ""
-        values = [
-            [el("p", names[index], class_="file") if len(results) > 1 else None, _fact(fact)]
-            for index, fact in by_file.items()
-        ]
-        cards.append(el("div", el("p", words, class_="words"), values, class_="fact"))
-    return el("section", el("h2", "In short"), el("div", cards, class_="short"), id="summary")
+    blocks = [
+        el("div", el("p", card.words, class_="words"), card.values, class_="fact") for card in cards.values()
+    ]
+    return el("section", el("h2", "In short"), el("div", blocks, class_="short"), id="summary")
+
+
+def _facts(result: Result) -> dict[str, list[dict[str, Any]]]:
+    """By key, in the survey's order."""
+    facts: dict[str, list[dict[str, Any]]] = {}
+    for fact in result.meta.get("summary") or []:
+        if isinstance(fact, dict):
+            facts.setdefault(str(fact.get("key", fact.get("words"))), []).append(fact)
+    return facts
+
+
+def _ends(facts: list[dict[str, Any]]) -> list[tuple[dict[str, Any], str]]:
+    """The lowest and the highest, where there are two: of the others the figures tell."""
+    numbers = [fact for fact in facts if _is_number(fact.get("value"))]
+    if len(numbers) < 2:
+        return [(fact, "") for fact in numbers]
+    ordered = sorted(numbers, key=lambda fact: fact["value"])
+    return [(ordered[0], "lowest"), (ordered[-1], "highest")]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _fact(fact: dict[str, Any]) -> list[Markup | None]:
     value, unit = fact.get("value"), fact.get("unit") or ""
-    if not isinstance(value, int | float) or isinstance(value, bool):
+    if not _is_number(value):
         return [el("p", "not measured" if value is None else value, class_="value")]
     text = _quantity(value, unit)
     low, high = fact.get("low"), fact.get("high")

@@ -1,0 +1,48 @@
+"""Writing a file whole or not at all, as the program does: for every command that has --output."""
+
+import errno
+import os
+import stat
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+
+def write_whole(path: Path, make: Callable[[Path], None]) -> None:
+    """Writes what `make` writes to the file that it is given, whose name ends as that of `path`.
+
+    A link is followed and stays. What exists and is no regular file (a pipe, a device) is written to, never
+    replaced. Else the file appears whole, by renaming; on any failure nothing is left behind and what was
+    there stays. Raises OSError, and whatever `make` raises.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        mode = None
+    if mode is not None and stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if mode is not None and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    if mode is not None and not stat.S_ISREG(mode):
+        _write_direct(path, make)
+        return
+    target = path.resolve()
+    part = target.with_name(f".{target.name}.{os.getpid()}{path.suffix}")
+    try:
+        make(part)
+        with part.open("rb") as written:
+            os.fsync(written.fileno())  # some file systems tell only now that there is no room
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _write_direct(path: Path, make: Callable[[Path], None]) -> None:
+    """Into what is there. Made elsewhere first: pictures need a file that they can go back in."""
+    with tempfile.TemporaryDirectory() as folder:
+        part = Path(folder) / f"part{path.suffix}"
+        make(part)
+        content = part.read_bytes()
+    with open(os.open(path, os.O_WRONLY), "wb") as device:
+        device.write(content)
