@@ -70,8 +70,9 @@ Error start_error(const std::string& program, int code) {
     return name == "numatlas-" + command.name;
   });
   return {ErrorKind::unavailable, fmt::format("{}: {}", program, errno_text(code)),
-          of_python ? "its interpreter may be gone: set the Python part up again with scripts/run"
-                    : "its first line names an interpreter: is that there?"};
+          code == EACCES ? "may you execute it, and the interpreter that its first line names?"
+          : of_python ? "its interpreter may be gone: set the Python part up again with scripts/run"
+                      : "its first line names an interpreter: is that there?"};
 }
 
 }  // namespace

@@ -142,6 +142,8 @@ Expected<std::vector<SurveyItem>> plan_survey(const SurveyOptions& options, cons
   if (auto checked = check_names(options, *first); !checked) return fail(checked.error());
   std::vector<SurveyItem> all = candidates(options, *first);
   const double seconds = std::chrono::duration<double>(options.time).count();
+  if (all.empty())
+    return fail(ErrorKind::usage, "--without: leaves no benchmark", "leave one of them out of it");
   // What does not apply is known when its plan was tried: then the others have more.
   share_out(all, seconds);
   for (SurveyItem& item : all) {

@@ -242,14 +242,17 @@ std::vector<std::string> Survey::notes() const {
         seconds_asked_, items[worst].benchmark, record_.taken[worst], items[worst].planned_share,
         items[worst].least_time > items[worst].planned_share
             ? "the least that it can do takes longer"
-            : "its memory took longer to get ready than was foreseen"));
+            : "getting its memory ready and warm took longer than was foreseen: a busy machine?"));
   } else if (taken > 0) {
     notes.push_back(fmt::format("took {:.0f} s of {:g} s", taken, seconds_asked_));
   }
-  for (const SurveyItem& item : items) {
-    if (item.skip.empty() && !item.left_out.empty())
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const SurveyItem& item = items[i];
+    if (item.skip.empty() && !item.left_out.empty() && begun_.contains(i))
       notes.push_back(fmt::format("{}: no time for {}", item.benchmark, item.left_out));
   }
+  if (record_.options.null_engine)
+    notes.insert(notes.begin(), "null engine: a scripted clock; nothing was measured");
   return notes;
 }
 
