@@ -121,7 +121,12 @@ def test_each_kind_of_pages_has_its_figures(measure):
         kinds = set(one.data["pages"])
         assert len(kinds) == 1 and one.key.endswith(*kinds) and f"{kinds.pop()} pages" in one.title
     sums = result.totals[(result.totals["metric"] == "bandwidth_sum") & (result.totals["pages"] == "thp")]
-    wanted = sums[(sums["direction"] == "h2d") & (sums["memory"] == "bind:0") & (sums["gpus"] == "2")]
+    wanted = sums[
+        (sums["measure"] == "copies")
+        & (sums["direction"] == "h2d")
+        & (sums["memory"] == "bind:0")
+        & (sums["gpus"] == "2")
+    ]
     one = next(one for one in found if one.key == "transfer-h2d-pinned-thp")
     shown = one.values[one.rows.index("bind:0")][one.columns.index("2")]
     assert shown == pytest.approx(wanted["value"].item() * 1e-9)
@@ -199,11 +204,12 @@ def test_each_host_has_its_numbers(measure, plain, tmp_path, command):
     alone = figures_of(numatlas.load(measure(command, TIERS)), command)
     found = figures_of(numatlas.load(path), command)
     if command == "loaded":
-        lines = {line.name: line for one in found for line in one.series}
-        for line in (line for one in alone for line in one.series):
-            assert lines[f"one: {line.name}"].x == pytest.approx(line.x)
-            assert lines[f"two: {line.name}"].x == pytest.approx([0.5 * x for x in line.x])
-            assert lines[f"two: {line.name}"].y == pytest.approx([0.5 * y for y in line.y])
+        lines = {(one.title.split(",")[0], line.name): line for one in found for line in one.series}
+        for load, line in ((one.title, line) for one in alone for line in one.series):
+            first, second = (lines[load, f"{host}: {line.name}"] for host in ("one", "two"))
+            assert first.x == pytest.approx(line.x)
+            assert second.x == pytest.approx([0.5 * x for x in line.x])
+            assert second.y == pytest.approx([0.5 * y for y in line.y])
         return
     assert len(found) == 2 * len(alone)
     for one in alone:
