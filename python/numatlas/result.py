@@ -12,11 +12,12 @@ class Result:
     """What one file holds, as tidy frames. Values are in SI base units (s, B/s), sizes in bytes.
 
     `flows`: a row for each worker, point and metric. `totals`: a row for each point and metric over all
-    its workers. `samples`: the raw samples. `hosts` and `rounds`: of STREAM over hosts. `rows`: of the
-    earlier programs' own files. A frame that the file has nothing for is empty. Columns that name what
-    was asked come from the file (`size`, `pages`, `kernel`, ...); labels of a point (`cell_cpu_node`,
-    `direction`, ...) are columns too. `low` and `high` are the 95 % interval of the median: the wider
-    of that over all samples and of the stop rule's.
+    its workers; `host_totals`: of several hosts, over those of each (column `host`). `samples`: the raw
+    samples. `hosts` and `rounds`: of STREAM over hosts. `rows`: of the earlier programs' own files. A
+    frame that the file has nothing for is empty. Columns that name what was asked come from the file
+    (`size`, `pages`, `kernel`, ...); labels of a point (`cell_cpu_node`, `direction`, ...) are columns too.
+    `low` and `high` are the 95 % interval of the median: the wider of that over all samples and of the stop
+    rule's.
     """
 
     path: Path
@@ -24,6 +25,7 @@ class Result:
     meta: dict[str, Any] = field(default_factory=dict)  #: the file's fields but for the measured ones
     flows: pd.DataFrame = field(default_factory=pd.DataFrame)
     totals: pd.DataFrame = field(default_factory=pd.DataFrame)
+    host_totals: pd.DataFrame = field(default_factory=pd.DataFrame)
     samples: pd.DataFrame = field(default_factory=pd.DataFrame)
     hosts: pd.DataFrame = field(default_factory=pd.DataFrame)
     rounds: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -48,5 +50,5 @@ class Result:
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames that hold something, by name."""
-        names = ("flows", "totals", "samples", "hosts", "rounds", "rows", "skipped")
+        names = ("flows", "totals", "host_totals", "samples", "hosts", "rounds", "rows", "skipped")
         return {name: frame for name in names if not (frame := getattr(self, name)).empty}

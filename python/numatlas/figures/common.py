@@ -4,23 +4,38 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from numatlas.figures.model import absent_as_none
+from numatlas.figures.placement import column, placement_of
 from numatlas.result import Result
 from numatlas.units import percent_text, shown
 
 INTERVAL = "95 % interval of the median"
 SUM_INTERVAL = "95 % interval of the sum"
 
+#: Why a flow stopped before its median was known well enough.
+STOPS = {"time_cap": "stopped at the time cap", "interrupted": "were interrupted"}
 
-def absent_as_none(values: Iterable[Any]) -> list[float | None]:
-    return [None if value is None or pd.isna(value) else float(value) for value in values]
-
-
-def column(frame: pd.DataFrame, name: str) -> pd.Series:
-    """A column, or as many absent values where the file has none of that name."""
-    return frame[name] if name in frame else pd.Series([None] * len(frame), index=frame.index, dtype=object)
+__all__ = [
+    "INTERVAL",
+    "SUM_INTERVAL",
+    "absent_as_none",
+    "column",
+    "convergence_of",
+    "grid",
+    "hosts_of",
+    "in_shown_unit",
+    "median_over_workers",
+    "natural",
+    "placement_of",
+    "shown_flows",
+    "skips_of",
+    "sum_spread",
+    "sums_by_host",
+    "warnings_of",
+    "worker_of_cell",
+]
 
 
 def in_shown_unit(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -47,44 +62,24 @@ def in_shown_unit(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     return scaled.assign(unit=unit), unit
 
 
-def placement_of(flows: pd.DataFrame) -> str:
-    """Where the memory of these flows was seen to lie, in a sentence."""
-    seen = flows.drop_duplicates(["point", "flow"]) if {"point", "flow"} <= set(flows) else flows
-    texts = column(seen, "placement").dropna()
-    if texts.empty:
-        return "" if seen.empty else "where the pages lay was not observed"
-    bound = seen[
-        column(seen, "memory").astype(str).str.fullmatch(r"bind:\d+") & column(seen, "placement").notna()
-    ]
-    wanted = bound["memory"].str.removeprefix("bind:").map(lambda node: f"node {node}: 100 %")
-    astray = bound[[not text.startswith(want) for text, want in zip(bound["placement"], wanted, strict=True)]]
-    pages = sorted({str(page) for page in column(seen, "page_size").dropna()})
-    kinds = f"; pages of {', '.join(pages)}" if pages else ""
-    if len(bound) == len(texts) and astray.empty:
-        return f"observed: all pages on the node asked for{kinds}"
-    counts = texts.value_counts()
-    shown_texts = [
-        f"{text} ({count} of {len(texts)})" if len(counts) > 1 else text
-        for text, count in counts.head(4).items()
-    ]
-    more = f", and {len(counts) - 4} others" if len(counts) > 4 else ""
-    text = "observed: " + "; ".join(shown_texts) + more
-    for row in astray.head(3).itertuples():
-        text += f"; asked {row.memory}, seen {row.placement}"
-    return text
-
-
 def convergence_of(flows: pd.DataFrame) -> list[str]:
     """How many medians are known to what was asked for."""
     stops = (
-        column(flows.drop_duplicates(["point", "flow"]), "stop").dropna() if "flow" in flows else pd.Series()
+        column(flows.drop_duplicates(["point", "flow"]), "stop").dropna()
+        if "flow" in flows
+        else pd.Series(dtype=object)
     )
     if stops.empty or (stops == "converged").all():
         return []
     widths = pd.to_numeric(column(flows, "half_width"))
     worst = f" (the widest interval is +-{percent_text(widths.max())})" if widths.notna().any() else ""
     known = f"{(stops == 'converged').sum()} of {len(stops)} medians converged"
-    return [f"{known}; the others stopped at the time cap{worst}"]
+    others = stops[stops != "converged"].value_counts()
+    words = [
+        f"{'the others' if len(others) == 1 else count} {STOPS.get(stop, f'ended by {stop}')}"
+        for stop, count in others.items()
+    ]
+    return [f"{known}; {', '.join(words)}{worst}"]
 
 
 def warnings_of(result: Result, flows: pd.DataFrame | None = None) -> list[str]:
@@ -110,6 +105,34 @@ def skips_of(result: Result) -> list[str]:
     ]
 
 
+def hosts_of(result: Result) -> list[str]:
+    return [str(host) for host in column(result.flows, "host").dropna().unique()]
+
+
+def sums_by_host(result: Result) -> pd.DataFrame:
+    """The sums of bandwidth at each point: of several hosts those of each, with a column `host`. A sum over
+    all hosts says nothing of a node's memory. Empty where the file has none."""
+    sums = (
+        result.host_totals
+        if len(hosts_of(result)) > 1
+        else result.totals.drop(columns="host", errors="ignore")
+    )
+    if sums.empty:
+        return pd.DataFrame()
+    return sums[(sums["metric"] == "bandwidth_sum") & sums["value"].notna()]
+
+
+def shown_flows(result: Result, frame: pd.DataFrame) -> pd.DataFrame:
+    """The flows of the points (and hosts, where it tells them) of a frame."""
+    by = [name for name in ("point", "host") if name in frame and name in result.flows]
+    return result.flows.merge(frame[by].drop_duplicates(), on=by)
+
+
+def sum_spread(frame: pd.DataFrame) -> str:
+    """What the spread of sums is: a CSV file has none."""
+    return SUM_INTERVAL if column(frame, "low").notna().any() else "the file has no interval of the sums"
+
+
 def natural(values: Iterable[Any]) -> list[Any]:
     """Sorted, numbers in words by their value: "2" before "10"."""
     return sorted(
@@ -127,13 +150,31 @@ def _parts(text: str) -> list[str]:
 def grid(
     frame: pd.DataFrame, row: str, col: str, rows: list[Any], cols: list[Any]
 ) -> dict[str, list[list[float | None]]]:
-    """`values`, `low` and `high` of one number a cell, for a Matrix."""
+    """`values`, `low` and `high` of one number a cell, for a Matrix.
+
+    Raises ValueError where a cell has several: what tells them apart belongs into figures of their own
+    (or, where that is workers, their median is to be taken before, see worker_of_cell)."""
+    twice = frame[frame.duplicated([row, col])]
+    if len(twice):
+        first = twice.iloc[0]
+        raise ValueError(f"several numbers for the cell of {row} {first[row]} and {col} {first[col]}")
+    cells = frame.set_index([row, col])
     grids = {}
     for name, source in (("values", "value"), ("low", "low"), ("high", "high")):
-        table = frame.pivot_table(index=row, columns=col, values=source, aggfunc="median", dropna=False)
-        table = table.reindex(index=rows, columns=cols)
-        grids[name] = [absent_as_none(line) for line in table.to_numpy(dtype=float, na_value=np.nan)]
+        numbers = pd.to_numeric(cells[source]).to_dict()
+        grids[name] = [absent_as_none(numbers.get((y, x)) for x in cols) for y in rows]
     return grids
+
+
+def worker_of_cell(frame: pd.DataFrame, row: str, col: str) -> pd.DataFrame:
+    """One row a cell: the median over the workers of its one point.
+
+    Raises ValueError where a cell has several points."""
+    points = frame.groupby([row, col], sort=False)["point"].nunique()
+    if (points > 1).any():
+        y, x = points.index[points > 1][0]
+        raise ValueError(f"several points for the cell of {row} {y} and {col} {x}")
+    return median_over_workers(frame, [row, col])
 
 
 def median_over_workers(frame: pd.DataFrame, by: list[str]) -> pd.DataFrame:

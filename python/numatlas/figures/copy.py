@@ -3,12 +3,15 @@
 import pandas as pd
 
 from numatlas.figures.common import (
-    SUM_INTERVAL,
+    convergence_of,
     grid,
     in_shown_unit,
     natural,
     placement_of,
+    shown_flows,
     skips_of,
+    sum_spread,
+    sums_by_host,
     warnings_of,
 )
 from numatlas.figures.model import Figure, Matrix
@@ -17,30 +20,42 @@ from numatlas.units import size_text
 
 
 def figures(result: Result) -> list[Figure]:
-    if result.kind != "copy" or result.totals.empty:
+    if result.kind != "copy" or result.flows.empty:
         return []
     # The rate counts a byte copied once, the sum twice; the sum has the spread.
-    sums = result.totals[result.totals["metric"] == "bandwidth_sum"].assign(
+    sums = sums_by_host(result)
+    if sums.empty:
+        return []
+    sums = sums.assign(
         value=lambda frame: frame["value"] / 2,
         low=lambda frame: frame["low"] / 2,
         high=lambda frame: frame["high"] / 2,
     )
-    sums = sums[sums["value"].notna()]
     found: list[Figure] = []
     telling = ["side", "size", "pages", "stores", "workers"]
-    if sums.empty:
-        return found
-    for (side, size, pages, stores, _), mine in sums.groupby(telling, sort=False, dropna=False):
+    telling += [name for name in ("threads", "host") if name in sums]
+    for (side, size, pages, stores, workers, *more), mine in sums.groupby(telling, sort=False, dropna=False):
+        words = [f"{size_text(size)} a worker", f"{pages} pages", f"{stores} stores"]
+        words += [f"{workers} workers"] * (sums["workers"].nunique() > 1)
+        words += [
+            f"{name} {value}" for name, value in zip(telling[5:], more, strict=True) if not pd.isna(value)
+        ]
         mine, unit = in_shown_unit(mine)
         rows, columns = natural(mine["from"]), natural(mine["to"])
-        flows = result.flows[result.flows["point"].isin(mine["point"])]
+        flows = shown_flows(result, mine)
         found.append(
             Matrix(
-                f"copy-{side}-{int(size)}-{len(found)}",
-                f"Copies {_by(side)} ({size_text(size)} a worker, {pages} pages, {stores} stores)",
-                spread=SUM_INTERVAL,
+                "-".join(
+                    str(part)
+                    for part in ("copy", side, int(size), pages, stores, workers, *more)
+                    if not pd.isna(part)
+                ),
+                f"Copies {_by(side)} ({', '.join(words)})",
+                spread=sum_spread(mine),
                 placement=placement_of(flows),
-                notes=[_who(side, mine), "a byte copied counts once"] + skips_of(result),
+                notes=[_who(side, mine), "a byte copied counts once"]
+                + convergence_of(flows)
+                + skips_of(result),
                 warnings=warnings_of(result, flows),
                 data=mine,
                 row_label="from",

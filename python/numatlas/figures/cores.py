@@ -6,11 +6,13 @@ from numatlas.figures.common import (
     INTERVAL,
     convergence_of,
     grid,
+    hosts_of,
     in_shown_unit,
     natural,
     placement_of,
     skips_of,
     warnings_of,
+    worker_of_cell,
 )
 from numatlas.figures.model import Figure, Matrix
 from numatlas.result import Result
@@ -21,18 +23,22 @@ def figures(result: Result) -> list[Figure]:
         return []
     flows = result.flows[result.flows["metric"] == "hand_over"]
     found: list[Figure] = []
-    for (kernel, home), mine in flows.groupby(["kernel", "home"], sort=False):
+    hosts, kinds = hosts_of(result), flows["pages"].nunique()
+    telling = ["kernel", "home", "pages", "size"] + ["host"] * (len(hosts) > 1)
+    for (kernel, home, pages, _, *host), mine in flows.groupby(telling, sort=False):
+        more = [f"{pages} pages"] * (kinds > 1) + host
         mine, unit = in_shown_unit(mine)
+        pairs = worker_of_cell(mine, "first_cpu", "second_cpu")
         ends = natural([*mine["first_cpu"], *mine["second_cpu"]])
         # A pair that is measured in one order only is shown on both sides.
-        turned = mine.rename(columns={"first_cpu": "second_cpu", "second_cpu": "first_cpu"})
-        both = pd.concat([mine, turned]).drop_duplicates(["first_cpu", "second_cpu"])
+        turned = pairs.rename(columns={"first_cpu": "second_cpu", "second_cpu": "first_cpu"})
+        both = pd.concat([pairs, turned]).drop_duplicates(["first_cpu", "second_cpu"])
         near = mine.groupby("nearness", sort=False)["value"].median()
-        words = [f"{name}: {value:.4g} {unit} (median of pairs)" for name, value in near.items()]
+        words = [f"{name}: {value:.4g} {unit} (median of pairs)" for name, value in near.dropna().items()]
         found.append(
             Matrix(
-                f"cores-{kernel}",
-                f"Hand-over of a line between CPUs ({kernel}, line at home on the {home} CPU's node)",
+                "-".join([f"cores-{kernel}", *([pages] * (kinds > 1)), *host]),
+                f"Hand-over of a line between CPUs ({', '.join([kernel, _home(home), *more])})",
                 spread=INTERVAL,
                 placement=placement_of(mine),
                 notes=words + convergence_of(mine) + skips_of(result),
@@ -49,3 +55,9 @@ def figures(result: Result) -> list[Figure]:
             )
         )
     return found
+
+
+def _home(home: str) -> str:
+    if home in ("first", "second"):
+        return f"line at home on the {home} CPU's node"
+    return f"line at home on node {home}"

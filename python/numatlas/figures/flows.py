@@ -1,6 +1,6 @@
 """Scenarios of `numatlas run`: every flow."""
 
-from numatlas.figures.common import INTERVAL, in_shown_unit, placement_of, skips_of, warnings_of
+from numatlas.figures.common import INTERVAL, column, in_shown_unit, placement_of, skips_of, warnings_of
 from numatlas.figures.model import Bars, Figure, Series
 from numatlas.result import Result
 
@@ -16,9 +16,7 @@ def figures(result: Result) -> list[Figure]:
         mine, unit = in_shown_unit(mine)
         names = [
             f"{row.name}: {row.kernel}, CPU {row.cpu}, {row.memory}"
-            for row in mine.rename(columns={"name": "scenario"})
-            .assign(name=mine["name"])
-            .itertuples(index=False)
+            for row in mine.assign(name=column(mine, "name")).itertuples(index=False)
         ]
         groups = [
             Series(

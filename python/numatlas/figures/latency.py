@@ -1,5 +1,7 @@
 """The latency ladder: ns by size, with the caches that hold it."""
 
+from numbers import Real
+
 import pandas as pd
 
 from numatlas.figures.common import (
@@ -16,16 +18,21 @@ from numatlas.figures.ranks import rank_figures
 from numatlas.result import Result
 from numatlas.units import size_text
 
+#: What else tells two lines apart, where the file has several of it.
+KINDS = ("pages", "order", "stride")
+
 
 def figures(result: Result) -> list[Figure]:
     if result.kind == "numa_mem_bench":
         return rank_figures(result)
-    if result.kind not in ("latency", "csv") or result.flows.empty:
+    if result.kind != "latency" or result.flows.empty:
         return []
     flows = result.flows[result.flows["metric"] == "latency"]
-    if flows.empty or "cell_cpu_node" in flows:
+    if flows.empty:
         return []
-    flows, unit = in_shown_unit(flows.assign(memory_node=flows["memory_node"].fillna("?")))
+    flows, unit = in_shown_unit(
+        flows.assign(memory_node=flows["memory_node"].astype(object).where(flows["memory_node"].notna(), "?"))
+    )
     found: list[Figure] = [_ladder(result, flows, unit)]
     workers = flows.drop_duplicates(["rank", "thread"])
     if len(workers) > 1:
@@ -34,16 +41,18 @@ def figures(result: Result) -> list[Figure]:
 
 
 def _ladder(result: Result, flows: pd.DataFrame, unit: str) -> Curves:
-    by = [name for name in ("cpu_node", "memory_node", "pages", "order", "stride") if name in flows]
+    by = [name for name in ("cpu_node", "memory_node", "host", *KINDS) if name in flows]
     telling = [name for name in by if name in ("cpu_node", "memory_node") or flows[name].nunique() > 1]
+    workers = flows.drop_duplicates(["rank", "thread"])
     series = []
-    several = flows.drop_duplicates(["rank", "thread"]).groupby("cpu_node", dropna=False).size().max() > 1
+    several = workers.groupby(["host", "cpu_node"], dropna=False).size().max() > 1
     for key, group in flows.groupby(telling, sort=False, dropna=False):
         named = dict(zip(telling, key, strict=True))
         line = median_over_workers(group, ["size"]).sort_values("size")
         levels = group.drop_duplicates("size").set_index("size")["level"] if "level" in group else {}
-        extra = [str(named[name]) for name in telling if name not in ("cpu_node", "memory_node")]
-        name = (
+        extra = [str(named[name]) for name in telling if name in KINDS]
+        name = f"{named['host']}: " if "host" in named else ""
+        name += (
             f"CPUs of node {_node(named.get('cpu_node'))} -> memory of node {_node(named.get('memory_node'))}"
         )
         series.append(
@@ -74,13 +83,15 @@ def _ladder(result: Result, flows: pd.DataFrame, unit: str) -> Curves:
 
 def _by_worker(result: Result, flows: pd.DataFrame, unit: str) -> Curves:
     series = []
-    telling = ["rank", "thread"] + [name for name in ("pages",) if flows[name].nunique() > 1]
+    telling = ["rank", "thread", "host"] + [name for name in KINDS if flows[name].nunique() > 1]
+    hosts = flows["host"].nunique()
     for key, group in flows.groupby(telling, sort=False):
         line = group.sort_values("size")
         words = f"rank {key[0]} thread {key[1]}" if flows["thread"].nunique() > 1 else f"rank {key[0]}"
+        words += f" on {key[2]}" if hosts > 1 else ""
         series.append(
             Series(
-                ", ".join([words, *key[2:]]),
+                ", ".join([words, *map(str, key[3:])]),
                 list(line["size"]),
                 list(line["value"]),
                 list(line["low"]),
@@ -103,12 +114,15 @@ def _by_worker(result: Result, flows: pd.DataFrame, unit: str) -> Curves:
 
 
 def _node(value: object) -> str:
-    return "?" if value is None or value == "?" or pd.isna(value) else str(int(float(str(value))))
+    """A number as a whole one; a CSV file names several nodes where the pages lie on several."""
+    if value is None or pd.isna(value):
+        return "?"
+    return str(int(value)) if isinstance(value, Real) else str(value)
 
 
 def _level(levels: object, size: float) -> str:
     level = levels.get(size) if hasattr(levels, "get") else None
-    return f"fits {level}" if level else ""
+    return f"fits {level}" if isinstance(level, str) and level else ""
 
 
 def _how(flows: pd.DataFrame) -> list[str]:

@@ -2,7 +2,15 @@
 
 import pandas as pd
 
-from numatlas.figures.common import INTERVAL, in_shown_unit, placement_of, skips_of, warnings_of
+from numatlas.figures.common import (
+    INTERVAL,
+    hosts_of,
+    in_shown_unit,
+    placement_of,
+    skips_of,
+    sums_by_host,
+    warnings_of,
+)
 from numatlas.figures.model import Axis, Curves, Figure, Series
 from numatlas.result import Result
 
@@ -17,18 +25,18 @@ def figures(result: Result) -> list[Figure]:
     if flows.empty:
         return []
     flows, unit = in_shown_unit(flows)
-    rates = (
-        result.totals[result.totals["metric"] == "bandwidth_sum"]
-        if not result.totals.empty
-        else pd.DataFrame()
-    )
-    rate = rates.set_index("point")["value"] * 1e-9 if not rates.empty else pd.Series(dtype=float)
-    flows = flows.assign(achieved=flows["point"].map(rate).where(flows["load"] != "idle", 0.0))
+    rates = sums_by_host(result)
+    where = ["point", "host"] if "host" in rates else ["point"]
+    rate = {} if rates.empty else rates.set_index(where)["value"].mul(1e-9).to_dict()
+    keys = flows[where].itertuples(index=False, name=None) if len(where) > 1 else flows["point"]
+    achieved = pd.Series([rate.get(key) for key in keys], index=flows.index, dtype=float)
+    flows = flows.assign(achieved=achieved.where(flows["load"] != "idle", 0.0))
+    several = ["host"] if len(hosts_of(result)) > 1 else []
     kernels = [kernel for kernel in flows.get("load_kernel", pd.Series(dtype=object)).dropna().unique()]
     found: list[Figure] = []
     for kernel in kernels or [None]:
         mine = flows[(flows["load"] == "idle") | (flows["load_kernel"] == kernel)] if kernel else flows
-        pairs = list(mine.groupby(["cell_cpu_node", "cell_memory_node", "pages"], sort=False))
+        pairs = list(mine.groupby(["cell_cpu_node", "cell_memory_node", "pages", *several], sort=False))
         split = len(pairs) > MOST_LINES
         for node in mine["cell_cpu_node"].unique() if split else [None]:
             chosen = [pair for pair in pairs if node is None or pair[0][0] == node]
@@ -40,10 +48,10 @@ def _figure(
     result: Result, flows: pd.DataFrame, pairs: list, kernel: str | None, node: str | None, unit: str
 ) -> Curves:
     series, shown = [], []
-    for (cpu, memory, pages), group in pairs:
+    for (cpu, memory, pages, *host), group in pairs:
         line = group[group["achieved"].notna()].sort_values("achieved")
         shown.append(line)
-        words = f"CPUs of node {cpu} -> memory of node {memory}"
+        words = "".join(f"{name}: " for name in host) + f"CPUs of node {cpu} -> memory of node {memory}"
         series.append(
             Series(
                 words if flows["pages"].nunique() == 1 else f"{words}, {pages}",

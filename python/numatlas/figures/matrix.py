@@ -4,14 +4,18 @@ import pandas as pd
 
 from numatlas.figures.common import (
     INTERVAL,
-    SUM_INTERVAL,
     convergence_of,
     grid,
+    hosts_of,
     in_shown_unit,
     natural,
     placement_of,
+    shown_flows,
     skips_of,
+    sum_spread,
+    sums_by_host,
     warnings_of,
+    worker_of_cell,
 )
 from numatlas.figures.model import Figure, Matrix
 from numatlas.result import Result
@@ -23,31 +27,24 @@ def figures(result: Result) -> list[Figure]:
         return []
     found: list[Figure] = []
     latency = result.flows[result.flows["metric"] == "latency"]
-    found += _split(result, latency, latency, "latency", "Idle latency", True, INTERVAL)
-    sums = (
-        result.totals[result.totals["metric"] == "bandwidth_sum"]
-        if not result.totals.empty
-        else pd.DataFrame()
-    )
+    found += _split(result, latency, "latency", "Idle latency", True, INTERVAL)
+    sums = sums_by_host(result)
     if not sums.empty:
         for kernel, mine in sums.groupby("kernel", sort=False):
-            flows = result.flows[result.flows["point"].isin(mine["point"])]
             key = "".join(letter if letter.isalnum() else "-" for letter in kernel)
-            found += _split(
-                result, mine, flows, f"bandwidth-{key}", f"Bandwidth of {kernel}", False, SUM_INTERVAL
-            )
+            title = f"Bandwidth of {kernel}"
+            found += _split(result, mine, f"bandwidth-{key}", title, False, sum_spread(mine))
     return found
 
 
 def _split(
-    result: Result, frame: pd.DataFrame, flows: pd.DataFrame, key: str, title: str, less: bool, spread: str
+    result: Result, frame: pd.DataFrame, key: str, title: str, less: bool, spread: str
 ) -> list[Figure]:
-    """A figure for each size, page kind and kind of stores."""
+    """A figure for each size, page kind, kind of stores and host."""
     found: list[Figure] = []
     if frame.empty:
         return found
-    hosts = frame["host"].dropna().unique() if "host" in frame else []
-    telling = ["size", "pages", "stores"] + (["host"] if len(hosts) > 1 else [])
+    telling = ["size", "pages", "stores"] + (["host"] if len(hosts_of(result)) > 1 else [])
     for values, mine in frame.groupby(telling, sort=False, dropna=False):
         size, pages, stores = values[:3]
         words = [size_text(size) + ("" if less else " a worker"), f"{pages} pages"]
@@ -55,7 +52,8 @@ def _split(
         words += [values[3]] if len(values) > 3 else []
         scaled, unit = in_shown_unit(mine)
         rows, columns = natural(mine["cell_cpu_node"]), natural(mine["cell_memory_node"])
-        shown = flows[flows["point"].isin(mine["point"])]
+        shown = shown_flows(result, mine)
+        cells = worker_of_cell(scaled, "cell_cpu_node", "cell_memory_node") if less else scaled
         found.append(
             Matrix(
                 "-".join(
@@ -77,7 +75,7 @@ def _split(
                 columns=columns,
                 unit=unit,
                 less_is_better=less,
-                **grid(scaled, "cell_cpu_node", "cell_memory_node", rows, columns),
+                **grid(cells, "cell_cpu_node", "cell_memory_node", rows, columns),
             )
         )
     return found

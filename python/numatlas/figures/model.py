@@ -4,12 +4,17 @@ Every figure says what its spread is, where the memory was seen to lie, and what
 values are None. Quantities are in the unit that the figure names.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from numatlas.units import number_text
+
+
+def absent_as_none(values: Iterable[Any]) -> list[float | None]:
+    return [None if value is None or pd.isna(value) else float(value) for value in values]
 
 
 @dataclass
@@ -35,6 +40,9 @@ class Series:
     low: list[float | None] = field(default_factory=list)
     high: list[float | None] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)  #: of each point, beside its numbers
+
+    def __post_init__(self) -> None:
+        self.y, self.low, self.high = (absent_as_none(line) for line in (self.y, self.low, self.high))
 
 
 @dataclass
@@ -78,6 +86,10 @@ class Matrix(Figure):
     low: list[list[float | None]] = field(default_factory=list)
     high: list[list[float | None]] = field(default_factory=list)
     whys: list[list[str]] = field(default_factory=list)  #: of an empty cell: why; else "" or []
+
+    def __post_init__(self) -> None:
+        for name in ("values", "low", "high"):
+            setattr(self, name, [absent_as_none(line) for line in getattr(self, name)])
 
     def widest(self) -> str | None:
         """The widest spread of a cell in words, for pictures without room for each: "1.2 to 1.9 (row 0,

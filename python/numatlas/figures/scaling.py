@@ -3,7 +3,7 @@
 import pandas as pd
 
 from numatlas.figures.bandwidth import sums_of
-from numatlas.figures.common import SUM_INTERVAL, in_shown_unit, placement_of, warnings_of
+from numatlas.figures.common import hosts_of, in_shown_unit, placement_of, sum_spread, warnings_of
 from numatlas.figures.model import Axis, Curves, Figure, Series
 from numatlas.result import Result
 
@@ -34,12 +34,13 @@ def figures(result: Result) -> list[Figure]:
                 _efficiency(line),
             )
         )
+    hosts = len(hosts_of(result))
     flows = result.flows[result.flows["point"].isin(sums["point"])] if "point" in sums else result.flows
     return [
         Curves(
             "scaling",
-            "Bandwidth by number of workers",
-            spread=SUM_INTERVAL,
+            "Bandwidth by number of workers" + (f", sum over {hosts} hosts" if hosts > 1 else ""),
+            spread=sum_spread(sums),
             placement=placement_of(flows),
             notes=["each number of workers takes the first CPUs of the list"],
             warnings=warnings_of(result, flows),

@@ -4,21 +4,27 @@ import pandas as pd
 
 from numatlas.figures.common import (
     INTERVAL,
-    SUM_INTERVAL,
     convergence_of,
     grid,
+    hosts_of,
     in_shown_unit,
     median_over_workers,
     natural,
     placement_of,
+    shown_flows,
     skips_of,
+    sum_spread,
+    sums_by_host,
     warnings_of,
+    worker_of_cell,
 )
 from numatlas.figures.model import Axis, Curves, Figure, Matrix, Series
 from numatlas.result import Result
 from numatlas.units import size_text
 
 DIRECTIONS = {"h2d": "host to GPU", "d2h": "GPU to host", "both": "both directions at once"}
+
+LINE = ("size", "value", "low", "high")
 
 
 def figures(result: Result) -> list[Figure]:
@@ -29,126 +35,128 @@ def figures(result: Result) -> list[Figure]:
     return _copies(result) + _small(result) + _chase(result) + _peer(result)
 
 
+def _telling(result: Result, frame: pd.DataFrame, names: list[str]) -> list[str]:
+    """What figures are split by: these, and the kind of pages, and the host where there are several."""
+    return [*names, "pages"] + ["host"] * (len(hosts_of(result)) > 1 and "host" in frame)
+
+
+def _more(frame: pd.DataFrame, telling: list[str], values: tuple) -> tuple[str, str]:
+    """What key and title of a figure add to name its pages and its host, where the file has several."""
+    named = dict(zip(telling, values, strict=True))
+    pages = [str(named["pages"])] if frame["pages"].nunique() > 1 else []
+    host = [str(named["host"])] if "host" in named else []
+    return "".join(f"-{word}" for word in pages + host), "".join(
+        f", {word}" for word in [f"{kind} pages" for kind in pages] + host
+    )
+
+
+def _sums(result: Result, measure: str) -> pd.DataFrame:
+    sums = sums_by_host(result)
+    return sums if sums.empty else sums[sums["measure"] == measure]
+
+
+def _flows(result: Result, measure: str, metric: str) -> pd.DataFrame:
+    return result.flows[(result.flows["metric"] == metric) & (result.flows["measure"] == measure)]
+
+
 def _copies(result: Result) -> list[Figure]:
-    if result.totals.empty:
-        return []
-    sums = result.totals[
-        (result.totals["metric"] == "bandwidth_sum")
-        & (result.totals["measure"] == "copies")
-        & result.totals["value"].notna()
-    ]
+    sums = _sums(result, "copies")
     found: list[Figure] = []
     if sums.empty:
         return found
-    for (direction, pinning), mine in sums.groupby(["direction", "pinning"], sort=False):
+    telling = _telling(result, sums, ["direction", "pinning"])
+    for values, mine in sums.groupby(telling, sort=False):
+        direction, pinning = values[:2]
+        key, more = _more(sums, telling, values)
         words = f"Copies, {DIRECTIONS.get(direction, direction)}, {pinning} memory"
+        key = f"{direction}-{pinning}{key}"
         largest = mine[mine["size"] == mine["size"].max()]
-        found.append(
-            _matrix(
-                result,
-                largest,
-                f"transfer-{direction}-{pinning}",
-                f"{words} ({size_text(mine['size'].max())})",
-                False,
-                SUM_INTERVAL,
-            )
-        )
+        title = f"{words} ({size_text(mine['size'].max())}{more})"
+        found.append(_matrix(result, largest, largest, f"transfer-{key}", title, False))
         if mine["size"].nunique() > 1:
-            found.append(_sizes(result, mine, f"transfer-sizes-{direction}-{pinning}", f"{words}, by size"))
+            found.append(_sizes(result, mine, f"transfer-sizes-{key}", f"{words}, by size{more}"))
     return found
 
 
 def _small(result: Result) -> list[Figure]:
-    times = result.flows[(result.flows["metric"] == "copy_time") & (result.flows["measure"] == "latency")]
+    times = _flows(result, "latency", "copy_time")
     found: list[Figure] = []
-    for (direction, pinning, size), mine in times.groupby(["direction", "pinning", "size"], sort=False):
-        title = (
-            f"Time of a copy of {size_text(size)}, {DIRECTIONS.get(direction, direction)}, {pinning} memory"
-        )
-        found.append(
-            _matrix(
-                result, mine, f"transfer-latency-{direction}-{pinning}-{int(size)}", title, True, INTERVAL
-            )
-        )
+    if times.empty:
+        return found
+    telling = _telling(result, times, ["direction", "pinning", "size"])
+    for values, mine in times.groupby(telling, sort=False):
+        direction, pinning, size = values[:3]
+        key, more = _more(times, telling, values)
+        words = f"Time of a copy of {size_text(size)}, {DIRECTIONS.get(direction, direction)}"
+        key = f"transfer-latency-{direction}-{pinning}-{int(size)}{key}"
+        cells = worker_of_cell(mine, "memory", "gpus")
+        found.append(_matrix(result, mine, cells, key, f"{words}, {pinning} memory{more}", True))
     return found
 
 
 def _chase(result: Result) -> list[Figure]:
-    loads = result.flows[(result.flows["metric"] == "latency") & (result.flows["measure"] == "chase")]
+    loads = _flows(result, "chase", "latency")
     found: list[Figure] = []
     if loads.empty:
         return found
-    for caches, mine in loads.groupby("caches", sort=False):
+    telling = _telling(result, loads, ["caches"])
+    for values, mine in loads.groupby(telling, sort=False):
+        key, more = _more(loads, telling, values)
+        words = f"A GPU's load from host memory{{}}, CPU caches {values[0]}"
         largest = mine[mine["size"] == mine["size"].max()]
-        title = f"A GPU's load from host memory, CPU caches {caches} ({size_text(mine['size'].max())})"
-        found.append(_matrix(result, largest, f"transfer-chase-{caches}", title, True, INTERVAL))
+        title = f"{words.format('')} ({size_text(mine['size'].max())}{more})"
+        cells = worker_of_cell(largest, "memory", "gpus")
+        found.append(_matrix(result, largest, cells, f"transfer-chase-{values[0]}{key}", title, True))
         if mine["size"].nunique() > 1:
-            found.append(
-                _sizes(
-                    result,
-                    mine,
-                    f"transfer-chase-sizes-{caches}",
-                    f"A GPU's load from host memory by size, CPU caches {caches}",
-                )
-            )
+            key = f"transfer-chase-sizes-{values[0]}{key}"
+            found.append(_sizes(result, mine, key, f"{words.format(' by size')}{more}"))
     return found
 
 
 def _peer(result: Result) -> list[Figure]:
-    if result.totals.empty:
-        return []
-    sums = result.totals[
-        (result.totals["metric"] == "bandwidth_sum")
-        & (result.totals["measure"] == "peer")
-        & result.totals["value"].notna()
-    ]
+    sums = _sums(result, "peer")
+    found: list[Figure] = []
     if sums.empty:
-        return []
-    largest = sums[sums["size"] == sums["size"].max()].copy()
-    ends = largest["gpus"].str.split(",", n=1, expand=True)
-    largest["memory"], largest["gpus"] = "GPU " + ends[0], ends[1]
-    return [
-        _matrix(
-            result,
-            largest,
-            "transfer-peer",
-            f"Copies between GPUs ({size_text(sums['size'].max())})",
-            False,
-            SUM_INTERVAL,
-            "from",
-        )
-    ]
+        return found
+    telling = _telling(result, sums, [])
+    for values, mine in sums.groupby(telling, sort=False):
+        key, more = _more(sums, telling, values)
+        largest = mine[mine["size"] == mine["size"].max()]
+        ends = largest["gpus"].str.split(",", n=1, expand=True)
+        largest = largest.assign(memory="GPU " + ends[0], gpus=ends[1])
+        title = f"Copies between GPUs ({size_text(mine['size'].max())}{more})"
+        found.append(_matrix(result, largest, largest, f"transfer-peer{key}", title, False, "from"))
+    return found
 
 
 def _matrix(
     result: Result,
     frame: pd.DataFrame,
+    cells: pd.DataFrame,
     key: str,
     title: str,
     less: bool,
-    spread: str,
     row_label: str = "memory",
 ) -> Matrix:
-    scaled, unit = in_shown_unit(frame)
-    rows, columns = natural(scaled["memory"]), natural(scaled["gpus"])
-    flows = result.flows[result.flows["point"].isin(frame["point"])]
+    """Of `cells`, one number each; `frame` has the rows behind them."""
+    cells, unit = in_shown_unit(cells.assign(unit=frame["unit"].iloc[0]))
+    rows, columns = natural(cells["memory"]), natural(cells["gpus"])
+    flows = shown_flows(result, frame)
     return Matrix(
         key,
         title,
-        spread=spread,
-        placement=placement_of(
-            flows[flows["gpu_direction"] != "p2p"] if row_label != "from" else flows.head(0)
-        ),
+        spread=INTERVAL if less else sum_spread(cells),
+        placement=placement_of(flows),
         notes=convergence_of(flows) + skips_of(result),
         warnings=warnings_of(result, flows),
-        data=scaled,
+        data=in_shown_unit(frame)[0],
         row_label=row_label,
         column_label="GPU" if row_label != "from" else "to GPU",
         rows=rows,
         columns=columns,
         unit=unit,
         less_is_better=less,
-        **grid(scaled, "memory", "gpus", rows, columns),
+        **grid(cells, "memory", "gpus", rows, columns),
     )
 
 
@@ -157,20 +165,12 @@ def _sizes(result: Result, frame: pd.DataFrame, key: str, title: str) -> Curves:
     series = []
     for (memory, gpus), mine in scaled.groupby(["memory", "gpus"], sort=False):
         line = median_over_workers(mine, ["size"]).sort_values("size")
-        series.append(
-            Series(
-                f"{memory}, GPU {gpus}",
-                list(line["size"]),
-                list(line["value"]),
-                list(line["low"]),
-                list(line["high"]),
-            )
-        )
-    flows = result.flows[result.flows["point"].isin(frame["point"])]
+        series.append(Series(f"{memory}, GPU {gpus}", *(list(line[what]) for what in LINE)))
+    flows = shown_flows(result, frame)
     return Curves(
         key,
         title,
-        spread=SUM_INTERVAL if unit == "GB/s" else INTERVAL,
+        spread=sum_spread(scaled) if unit == "GB/s" else INTERVAL,
         placement=placement_of(flows),
         notes=skips_of(result),
         warnings=warnings_of(result, flows),

@@ -1,6 +1,6 @@
 """Bandwidth by the weights of interleaved memory."""
 
-from numatlas.figures.common import SUM_INTERVAL, in_shown_unit, placement_of, skips_of, warnings_of
+from numatlas.figures.common import hosts_of, in_shown_unit, placement_of, skips_of, sum_spread, warnings_of
 from numatlas.figures.model import Bars, Figure, Series
 from numatlas.result import Result
 
@@ -29,6 +29,8 @@ def figures(result: Result) -> list[Figure]:
             list(shown["high"]),
         )
     ]
+    hosts = len(hosts_of(result))
+    words = [shown["kernel"].iloc[0]] + [f"sum over {hosts} hosts"] * (hosts > 1)
     notes = (
         [f"the best {len(shown)} of {len(best)} weights that were measured (node=weight)"]
         if len(best) > len(shown)
@@ -37,8 +39,8 @@ def figures(result: Result) -> list[Figure]:
     return [
         Bars(
             "weights",
-            f"Bandwidth by weights of interleaved memory ({shown['kernel'].iloc[0]})",
-            spread=SUM_INTERVAL,
+            f"Bandwidth by weights of interleaved memory ({', '.join(words)})",
+            spread=sum_spread(shown),
             placement=placement_of(flows),
             notes=notes + skips_of(result),
             warnings=warnings_of(result, flows),

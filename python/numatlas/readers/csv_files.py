@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from numatlas.files import FileError
+from numatlas.readers.tidy_csv import read_tidy
 from numatlas.result import Result
 
 MIB = 2**20
@@ -23,14 +24,24 @@ SWEEP_COLUMNS = {
 def read(path: Path, text: str) -> Result:
     """Which one it is, its first line tells."""
     head = next(csv.reader(io.StringIO(text.lstrip())), [])
-    readers = {"size (MB)": _ranks, "rank": _mapping, "ngpus": _sweep, "host": _tidy, "numa_nodes": _sweep}
+    readers = {
+        "size (MB)": _ranks,
+        "rank": _mapping,
+        "ngpus": _sweep,
+        "host": read_tidy,
+        "numa_nodes": _sweep,
+    }
     reader = readers.get(head[0].strip()) if head else None
     if reader is None:
         raise FileError(
             path, "neither a result of numatlas nor a CSV file that it or an earlier program writes"
         )
     try:
-        frame = pd.read_csv(io.StringIO(text.lstrip()), skipinitialspace=True)
+        if reader is read_tidy and "node_bytes_per_second" in head:
+            reader = _tidy_stream
+        # Words of the command stay words: a node "0", and a kind of memory that is called "none".
+        words = {"dtype": str, "keep_default_na": False, "na_values": [""]} if reader is read_tidy else {}
+        frame = pd.read_csv(io.StringIO(text.lstrip()), skipinitialspace=True, **words)
         if frame.empty:
             raise FileError(path, "a header without rows: a run that was ended before its first result")
         return reader(path, frame)
@@ -77,28 +88,6 @@ def _is_number(word: str) -> bool:
     except ValueError:
         return False
     return word != "nan"
-
-
-def _tidy(path: Path, frame: pd.DataFrame) -> Result:
-    """`--format csv`: `flows` (rows of a worker) and `totals` (rows of the host "all"), as of the JSON."""
-    if "node_bytes_per_second" in frame:
-        return _tidy_stream(path, frame)
-    frame = frame.rename(
-        columns={
-            "size_bytes": "size",
-            "pages_asked": "pages",
-            "pages_observed": "page_size",
-            "ci95_low": "low",
-            "ci95_high": "high",
-        }
-    )
-    half = frame["half_width"] * frame["value"].abs()
-    first = frame["half_width"].notna() & frame["n"].notna()
-    frame.loc[first, "low"] = pd.concat([frame["low"], frame["value"] - half], axis=1).min(axis=1)[first]
-    frame.loc[first, "high"] = pd.concat([frame["high"], frame["value"] + half], axis=1).max(axis=1)[first]
-    every = frame["host"] == "all"
-    flows = frame[~every & frame["rank"].notna()].reset_index(drop=True)
-    return Result(path, "csv", flows=flows, totals=frame[every].reset_index(drop=True))
 
 
 def _tidy_stream(path: Path, frame: pd.DataFrame) -> Result:

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from numatlas.files import FileError
-from numatlas.readers.placement import main_node, residency_text
+from numatlas.readers.placement import main_node, page_counts, residency_text
 from numatlas.result import Result
 
 #: Columns of a point, in the order of a reader's interest.
@@ -93,6 +93,7 @@ def _sweep(path: Path, data: dict[str, Any]) -> Result:
 def _report(path: Path, data: dict[str, Any]) -> Result:
     flows: list[dict[str, Any]] = []
     totals: list[dict[str, Any]] = []
+    host_totals: list[dict[str, Any]] = []
     samples: list[pd.DataFrame] = []
     skipped: list[dict[str, Any]] = []
     workers = data.get("workers", [])
@@ -110,6 +111,10 @@ def _report(path: Path, data: dict[str, Any]) -> Result:
             )
         for total in scenario.get("totals", []):
             totals.append({**point, **_total(total)})
+        for mine in scenario.get("host_totals", []):
+            count = sum(workers[flow["worker"]]["host"] == mine["host"] for flow in scenario["flows"])
+            of_host = {**point, "workers": count, "host": _host(mine["host"], hosts)}
+            host_totals += [{**of_host, **_total(total)} for total in mine["totals"]]
         for number, flow in enumerate(scenario["flows"]):
             row = {**point, "flow": number, **_flow(flow, workers, hosts)}
             for metric in flow["metrics"]:
@@ -127,11 +132,16 @@ def _report(path: Path, data: dict[str, Any]) -> Result:
         meta,
         flows=pd.DataFrame(flows),
         totals=pd.DataFrame(totals),
+        host_totals=pd.DataFrame(host_totals),
         samples=pd.concat(samples, ignore_index=True) if samples else pd.DataFrame(),
         skipped=pd.DataFrame(skipped),
         machines=data.get("machines", []),
         warnings=list(data.get("warnings", [])),
     )
+
+
+def _host(index: int, hosts: list[str]) -> str:
+    return hosts[index] if index < len(hosts) else str(index)
 
 
 def _flow(flow: dict[str, Any], workers: list[dict[str, Any]], hosts: list[str]) -> dict[str, Any]:
@@ -146,13 +156,17 @@ def _flow(flow: dict[str, Any], workers: list[dict[str, Any]], hosts: list[str])
     # A copy to a GPU: what lies somewhere on the host is its source.
     of_host = "source_" if str(flow.get("memory")).startswith("gpu:") and flow.get("source_memory") else ""
     residency = flow.get(f"{of_host}residency")
+    # What was told as the memory is not told once more as its source.
+    source, source_residency = (
+        (None, None) if of_host else (flow.get("source_memory"), flow.get("source_residency"))
+    )
     device = {
         f"gpu_{key}": gpu.get(key) for key in ("gpu", "name", "direction", "pinning", "link_limit", "route")
     }
     return {
         **own,
         **(device if gpu else {}),
-        "host": hosts[worker["host"]] if worker["host"] < len(hosts) else str(worker["host"]),
+        "host": _host(worker["host"], hosts),
         "rank": worker["rank"],
         "thread": worker["thread"],
         "cpu": flow.get("cpu_after"),
@@ -161,8 +175,10 @@ def _flow(flow: dict[str, Any], workers: list[dict[str, Any]], hosts: list[str])
         "memory_node": main_node(residency),
         "placement": residency_text(residency),
         "page_size": (residency or {}).get("page_text"),
-        "source_memory": flow.get("source_memory"),
-        "source_placement": residency_text(flow.get("source_residency")),
+        **page_counts(residency, flow.get(f"{of_host}memory")),
+        "source_memory": source,
+        "source_placement": residency_text(source_residency),
+        **{f"source_{name}": count for name, count in page_counts(source_residency, source).items()},
         "level": flow.get("level"),
         "role": flow.get("role"),
         "rate": flow.get("rate"),

@@ -1,0 +1,163 @@
+"""`--format csv`: the rows of the JSON without its points, flows, pages and machines, which are made anew."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from numatlas.readers.report_json import PARTS_OF_A_SUM
+from numatlas.result import Result
+
+#: The first columns that are all there tell the command, in this order.
+COMMANDS = (
+    (("cell_cpu_node", "load"), "loaded"),
+    (("cell_cpu_node",), "matrix"),
+    (("first_cpu",), "cores"),
+    (("from", "to"), "copy"),
+    (("pattern",), "touch"),
+    (("weights",), "weights"),
+    (("measure", "gpus"), "transfer"),
+    (("scenario",), "run"),
+)
+
+NAMES = {
+    "size_bytes": "size",
+    "pages_asked": "pages",
+    "pages_observed": "page_size",
+    "ci95_low": "low",
+    "ci95_high": "high",
+}
+
+#: Columns that every command has, by what they are; those after them are labels of the point.
+TEXTS = (
+    "host",
+    "memory",
+    "pages",
+    "page_size",
+    "order",
+    "kernel",
+    "stores",
+    "role",
+    "status",
+    "stop",
+    "metric",
+)
+WHOLE = ("rank", "thread", "cpu", "cpu_node", "size", "stride", "workers", "n")
+REAL = (
+    "rate",
+    "half_width",
+    "overlap",
+    "value",
+    "low",
+    "high",
+    "p5",
+    "p25",
+    "p75",
+    "p95",
+    "p99",
+    "min",
+    "max",
+)
+COMMON = {*TEXTS, *WHOLE, *REAL, "mean", "mad", "unit", "memory_node"}
+
+
+def read_tidy(path: Path, frame: pd.DataFrame) -> Result:
+    """`flows` (rows of a worker), `totals` (of the host "all") and `host_totals`, as of the JSON; of a frame
+    of texts. Raises KeyError and ValueError where the file is damaged."""
+    frame = frame.rename(columns=NAMES)
+    kind = _command(frame)
+    labels = [name for name in frame.columns if name not in COMMON]
+    for name in (*WHOLE, *REAL, "mean", "mad"):
+        frame[name] = pd.to_numeric(frame[name])
+    if kind == "run":
+        frame["name"] = frame["scenario"]
+    frame["point"], frame["flow"] = _numbers(frame, kind, labels)
+    if "memory.1" in frame:  # the label `memory` of a transfer: of the host's memory, also at its flows
+        frame["memory"] = frame.pop("memory.1").fillna(frame["memory"])
+    of_worker = frame["rank"].notna()
+    flows = _whole(frame[of_worker]).reset_index(drop=True)
+    if len(flows):
+        flows = _with_spread(flows.assign(memory_node=_nodes(flows["memory_node"])))
+    none = ["rank", "thread", "cpu", "cpu_node", "memory_node", "flow"]
+    sums = _whole(_without_spread(frame[~of_worker].drop(columns=none)))
+    every = sums["host"] == "all"
+    return Result(
+        path,
+        kind,
+        {"form": "csv"},
+        flows=flows,
+        totals=sums[every].drop(columns="host").reset_index(drop=True),
+        host_totals=sums[~every].reset_index(drop=True),
+    )
+
+
+def _command(frame: pd.DataFrame) -> str:
+    for columns, command in COMMANDS:
+        if set(columns) <= set(frame.columns):
+            return command
+    return "latency" if set(frame["metric"]) == {"latency"} else "bandwidth"
+
+
+def _numbers(frame: pd.DataFrame, kind: str, labels: list[str]) -> tuple[list[int], list[int]]:
+    """Of each row its point and the flow in it. The rows of a point stand together: its flows, metric by
+    metric, then its sums. A point ends where what tells it changes, after its sums, and where a worker
+    comes for a second time."""
+    # Flows of these work on sizes of their own.
+    size = ["size"] if kind not in ("loaded", "run") else []
+    marks = (
+        frame[["pages", "status", *size, *labels]]
+        .astype(object)
+        .fillna("")
+        .itertuples(index=False, name=None)
+    )
+    workers = frame[["host", "rank", "thread"]].itertuples(index=False, name=None)
+    points, flows = [], []
+    point, mark, seen, metrics, ended = -1, None, [], set(), False
+    for now, worker, metric in zip(marks, workers, frame["metric"], strict=True):
+        total = pd.isna(worker[1])
+        again = not total and worker in seen and (worker != seen[-1] or metric in metrics)
+        if now != mark or again or (ended and not total):
+            point, mark, seen = point + 1, now, []
+        ended = total
+        if not total and (not seen or worker != seen[-1]):
+            seen.append(worker)
+            metrics = set()
+        metrics.add(metric)
+        points.append(point)
+        flows.append(len(seen) - 1)
+    return points, flows
+
+
+def _whole(frame: pd.DataFrame) -> pd.DataFrame:
+    """Whole numbers as such, in columns where none is absent."""
+    whole = [name for name in WHOLE if name in frame and len(frame) and frame[name].notna().all()]
+    return frame.astype(dict.fromkeys(whole, "int64"))
+
+
+def _nodes(nodes: pd.Series) -> pd.Series:
+    """A number; a text where the pages lie on several nodes: the file does not tell on which most."""
+
+    def of(text: Any) -> Any:
+        if pd.isna(text) or text == "-":
+            return None
+        return int(text) if text.isdigit() else text
+
+    found = [of(text) for text in nodes]
+    numbers = all(isinstance(node, int) for node in found)
+    return pd.Series(found, index=nodes.index, dtype="int64" if numbers else object)
+
+
+def _with_spread(flows: pd.DataFrame) -> pd.DataFrame:
+    """The wider interval, as of the JSON: the stop rule's is that of each flow's first metric."""
+    first = ~flows.duplicated(["point", "flow"]) & flows["half_width"].notna() & flows["value"].notna()
+    half = flows["half_width"] * flows["value"].abs()
+    low = pd.concat([flows["low"], flows["value"] - half], axis=1).min(axis=1)
+    high = pd.concat([flows["high"], flows["value"] + half], axis=1).max(axis=1)
+    return flows.assign(low=flows["low"].mask(first, low), high=flows["high"].mask(first, high))
+
+
+def _without_spread(sums: pd.DataFrame) -> pd.DataFrame:
+    """The interval of a sum comes from the deviation of its parts, which the file does not have; the one
+    that it has is of their median."""
+    parts = sums["n"] == PARTS_OF_A_SUM
+    return sums.assign(low=sums["low"].mask(parts), high=sums["high"].mask(parts))

@@ -1,0 +1,353 @@
+"""Figures where files are not the plainest: several kinds, hosts, absent values, CSV."""
+
+import copy
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import numatlas
+from numatlas.figures import figures_of
+from numatlas.figures.common import convergence_of, grid, placement_of, worker_of_cell
+from numatlas.figures.model import Bars, Curves, Matrix
+
+GPUS = "two-sockets-four-gpus.json"
+TIERS = "guest-tiers.json"
+
+#: Kind of figures, machine, options. Commands whose CSV must tell what their JSON tells.
+CSV_CASES = [
+    ("matrix", TIERS, []),
+    ("matrix", TIERS, ["--pages", "base,thp"]),
+    ("loaded", TIERS, ["--kernels", "read,copy"]),
+    ("cores", TIERS, []),
+    ("copy", TIERS, []),
+    ("touch", TIERS, []),
+    ("weights", TIERS, []),
+    ("latency", "guest-four-nodes.json", ["--size", "32KiB,1MiB,64MiB", "--pages", "base,thp"]),
+    ("latency", TIERS, ["--size", "1MiB,2MiB", "--threads", "2"]),
+    ("bandwidth", GPUS, ["--threads", "1,2,4"]),
+    ("bandwidth", GPUS, ["--threads", "2", "--serial"]),
+    ("transfer", GPUS, ["--gpus", "0,2", "--size", "1MiB,2MiB"]),
+]
+
+
+def numbers(found) -> dict:
+    """Every number that a picture shows, by where it is."""
+    told = {}
+    for one in found:
+        if isinstance(one, Matrix):
+            told[one.key, "rows"], told[one.key, "columns"] = one.rows, one.columns
+            lines = {"cells": (one.values, one.low, one.high)}
+        elif isinstance(one, Curves | Bars):
+            series = one.series if isinstance(one, Curves) else one.groups
+            lines = {line.name: ([line.y], [line.low], [line.high]) for line in series}
+            told |= {(one.key, line.name, "x"): line.x for line in series}
+            told[one.key, "names"] = one.names if isinstance(one, Bars) else []
+        else:
+            continue
+        for name, spread in lines.items():
+            told |= {
+                (one.key, one.title, name, what): part
+                for what, part in zip(("value", "low", "high"), spread, strict=True)
+            }
+    return told
+
+
+def is_text(part) -> bool:
+    return bool(part) and isinstance(part[0], str)
+
+
+@pytest.mark.parametrize("case", CSV_CASES, ids=lambda case: " ".join([case[0], *case[2]]))
+def test_csv_draws_what_the_json_draws(measure, case):
+    command, machine, options = case
+    by_csv = numatlas.load(measure(command, machine, *options, output="--format"))
+    by_json = numatlas.load(measure(command, machine, *options))
+    assert (by_csv.kind, by_csv.meta["form"]) == (command, "csv")
+    for name in ("point", "flow", "workers", "rank", "thread", "cpu", "cpu_node", "value", "low", "high"):
+        pd.testing.assert_series_equal(by_csv.flows[name], by_json.flows[name], rtol=1e-5)
+    drawn = figures_of(by_csv)
+    told = numbers(drawn)
+    wanted = numbers([one for one in figures_of(by_json) if not one.key.startswith("machine")])
+    assert wanted and list(told) == list(wanted)
+    for key, part in wanted.items():
+        if is_text(part):
+            assert told[key] == part
+        elif key[-1] in ("low", "high") and "sum" in by_title(by_json, key):
+            # The interval of a sum is not in a CSV file: none is better than a wrong one.
+            assert not [value for line in told[key] for value in line if value is not None]
+        else:
+            np.testing.assert_allclose(*(np.array(p, dtype=float) for p in (told[key], part)), rtol=1e-5)
+    for one in drawn:
+        assert "not its pages" in one.placement or "peer" in one.key
+        assert "interval of the sums" in one.spread or "sum" not in one.spread
+
+
+def by_title(result, key) -> str:
+    return next(one.spread for one in figures_of(result) if one.key == key[0])
+
+
+def test_csv_tells_memory_that_lies_elsewhere():
+    flows = pd.DataFrame({"memory": ["bind:0", "bind:1"], "memory_node": [0, 0]})
+    assert placement_of(flows).startswith("memory seen on node 0; asked bind:1, seen on node 0; the file")
+
+
+def test_csv_of_run_has_its_flows(measure, tmp_path):
+    text = measure("latency", TIERS, "--size", "1MiB", "--threads", "2", output="--format").read_text()
+    head, *lines = text.splitlines()
+    path = tmp_path / "run.csv"
+    path.write_text("\n".join([f"{head},scenario", *[f"{line},one" for line in lines], ""]))
+    (bars,) = figures_of(numatlas.load(path))
+    assert bars.names == ["one: chase, CPU 0, local", "one: chase, CPU 1, local"]
+
+
+@pytest.mark.parametrize("name", ["copies", "latency", "chase", "peer"])
+def test_every_measure_alone(measure, name):
+    found = figures_of(
+        numatlas.load(measure("transfer", GPUS, "--measure", name, "--gpus", "0,2")), "transfer"
+    )
+    assert found and all(name in one.key or name == "copies" for one in found)
+
+
+def test_each_kind_of_pages_has_its_figures(measure):
+    result = numatlas.load(measure("transfer", GPUS, "--gpus", "0,2", "--pages", "base,thp"))
+    found = figures_of(result, "transfer")
+    keys = [one.key for one in found]
+    assert len(set(keys)) == len(keys)
+    assert {key.split("-")[-1] for key in keys} == {"base", "thp", "peer"}
+    for one in found:
+        if one.key == "transfer-peer":  # between GPUs there are no pages of the host
+            continue
+        kinds = set(one.data["pages"])
+        assert len(kinds) == 1 and one.key.endswith(*kinds) and f"{kinds.pop()} pages" in one.title
+    sums = result.totals[(result.totals["metric"] == "bandwidth_sum") & (result.totals["pages"] == "thp")]
+    wanted = sums[
+        (sums["measure"] == "copies")
+        & (sums["direction"] == "h2d")
+        & (sums["memory"] == "bind:0")
+        & (sums["gpus"] == "2")
+    ]
+    one = next(one for one in found if one.key == "transfer-h2d-pinned-thp")
+    shown = one.values[one.rows.index("bind:0")][one.columns.index("2")]
+    assert shown == pytest.approx(wanted["value"].item() * 1e-9)
+
+
+def test_a_cell_has_one_number():
+    frame = pd.DataFrame(
+        {"a": ["0", "0"], "b": ["1", "1"], "point": [0, 1], "value": [1.0, 3.0], "low": 0.0, "high": 4.0}
+    )
+    with pytest.raises(ValueError, match="several numbers for the cell of a 0 and b 1"):
+        grid(frame, "a", "b", ["0"], ["1"])
+    with pytest.raises(ValueError, match="several points for the cell of a 0 and b 1"):
+        worker_of_cell(frame, "a", "b")
+    workers = worker_of_cell(frame.assign(point=0), "a", "b")
+    assert grid(workers, "a", "b", ["0"], ["1", "2"])["values"] == [[2.0, None]]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("latency", TIERS, ["--size", "32KiB,1MiB"]),
+        ("latency", TIERS, ["--size", "1MiB,2MiB", "--threads", "2"]),
+        ("matrix", TIERS, []),
+        ("loaded", TIERS, []),
+        ("cores", TIERS, []),
+        ("touch", TIERS, []),
+        ("transfer", GPUS, ["--gpus", "0,2"]),
+    ],
+    ids=lambda case: " ".join([case[0], *case[2]]),
+)
+def test_an_absent_value_is_none(measure, plain, tmp_path, case):
+    command, machine, options = case
+    data = plain(measure(command, machine, *options))
+    metric = data["scenarios"][-1]["flows"][0]["metrics"]
+    for one in metric:
+        one["value"] = None
+    path = tmp_path / "absent.json"
+    path.write_text(json.dumps(data))
+    found = numbers(figures_of(numatlas.load(path), command))
+    values = [value for part in found.values() for line in part if isinstance(line, list) for value in line]
+    assert values
+    assert not [value for value in values if value is not None and np.isnan(value)]
+
+
+def two_hosts(data: dict, part: float = 0.5) -> dict:
+    """The same on a second host whose values are `part` of the first's."""
+    data = copy.deepcopy(data)
+    data["hosts"] = ["one", "two"]
+    count = len(data["workers"])
+    data["workers"] += [{**w, "host": 1, "rank": w["rank"] + 1} for w in data["workers"]]
+    for scenario in data["scenarios"]:
+        first = copy.deepcopy(scenario["totals"])
+        second = copy.deepcopy(scenario["totals"])
+        others = copy.deepcopy(scenario["flows"])
+        for flow in others:
+            flow["worker"] += count
+        for metric in [*second, *[m for flow in others for m in flow["metrics"]]]:
+            if metric["value"] is not None:
+                metric["value"] *= part
+            metric["summary"] = None
+        for total in scenario["totals"]:
+            if total["value"] is not None:
+                total["value"] *= 1 + part
+        scenario["flows"] += others
+        if first:
+            scenario["host_totals"] = [{"host": 0, "totals": first}, {"host": 1, "totals": second}]
+    return data
+
+
+@pytest.mark.parametrize("command", ["matrix", "copy", "loaded", "cores"])
+def test_each_host_has_its_numbers(measure, plain, tmp_path, command):
+    data = plain(measure(command, TIERS))
+    path = tmp_path / "hosts.json"
+    path.write_text(json.dumps(two_hosts(data)))
+    alone = figures_of(numatlas.load(measure(command, TIERS)), command)
+    found = figures_of(numatlas.load(path), command)
+    if command == "loaded":
+        lines = {(one.title.split(",")[0], line.name): line for one in found for line in one.series}
+        for load, line in ((one.title, line) for one in alone for line in one.series):
+            first, second = (lines[load, f"{host}: {line.name}"] for host in ("one", "two"))
+            assert first.x == pytest.approx(line.x)
+            assert second.x == pytest.approx([0.5 * x for x in line.x])
+            assert second.y == pytest.approx([0.5 * y for y in line.y])
+        return
+    assert len(found) == 2 * len(alone)
+    for one in alone:
+        for host, part in (("one", 1.0), ("two", 0.5)):
+            (mine,) = [other for other in found if other.key == f"{one.key}-{host}"]
+            assert host in mine.title
+            wanted = np.array(one.values, dtype=float) * part
+            np.testing.assert_allclose(np.array(mine.values, dtype=float), wanted)
+
+
+def test_sums_over_hosts_say_so(measure, plain, tmp_path):
+    path = tmp_path / "hosts.json"
+    path.write_text(json.dumps(two_hosts(plain(measure("bandwidth", GPUS, "--threads", "1,2,4")))))
+    for kind in ("bandwidth", "scaling"):
+        (one,) = figures_of(numatlas.load(path), kind)
+        assert "sum over 2 hosts" in one.title
+    (one,) = figures_of(numatlas.load(measure("bandwidth", GPUS, "--threads", "1,2,4")), "bandwidth")
+    assert "hosts" not in one.title
+
+
+def test_nodes_of_two_hosts_are_two(measure, plain, tmp_path):
+    path = tmp_path / "hosts.json"
+    path.write_text(json.dumps(two_hosts(plain(measure("latency", TIERS, "--size", "32KiB,1MiB")))))
+    ladder, workers = figures_of(numatlas.load(path), "latency")
+    words = "CPUs of node 0 -> memory of node 0"
+    assert [line.name for line in ladder.series] == [f"one: {words}", f"two: {words}"]
+    assert ladder.series[1].y == pytest.approx([0.5 * value for value in ladder.series[0].y])
+    assert "lowest" not in ladder.spread
+    assert [line.name for line in workers.series] == ["rank 0 on one", "rank 1 on two"]
+
+
+def test_workers_that_take_turns_have_bars(measure, plain):
+    path = measure("bandwidth", GPUS, "--threads", "2", "--serial")
+    (bars,) = figures_of(numatlas.load(path), "bandwidth")
+    assert bars.title.startswith("Bandwidth of one worker at a time: the median of 2 (")
+    assert "lowest to the highest worker" in bars.spread
+    shown = {bars.names[x]: y for group in bars.groups for x, y in zip(group.x, group.y, strict=True)}
+    wanted = {
+        scenario["kernel"]: np.median([flow["metrics"][0]["value"] * 1e-9 for flow in scenario["flows"]])
+        for scenario in plain(path)["scenarios"]
+    }
+    assert shown == pytest.approx(wanted)
+
+
+def test_points_that_were_stopped_are_no_workers_in_turn(measure, plain, tmp_path):
+    data = plain(measure("bandwidth", GPUS, "--threads", "2"))
+    for scenario in data["scenarios"]:
+        scenario |= {"status": "incomplete", "totals": []}
+    path = tmp_path / "stopped.json"
+    path.write_text(json.dumps(data))
+    assert figures_of(numatlas.load(path), "bandwidth") == []
+
+
+def placement(measure, plain, tmp_path, change, command="matrix", start="matrix-latency") -> str:
+    data = plain(measure(command, TIERS))
+    change(data["scenarios"])
+    path = tmp_path / "placed.json"
+    path.write_text(json.dumps(data))
+    return next(one for one in figures_of(numatlas.load(path)) if one.key.startswith(start)).placement
+
+
+def test_all_pages_are_where_they_were_asked(measure, plain, tmp_path):
+    text = placement(measure, plain, tmp_path, lambda scenarios: None)
+    assert text == "observed: all pages on the node asked for; pages of 4 KiB"
+
+
+def test_flows_that_nobody_observed_are_told(measure, plain, tmp_path):
+    def change(scenarios):
+        scenarios[0]["flows"][0]["residency"] = None
+        scenarios[1]["flows"][0]["residency"] |= {"pages_by_node": {}, "problem": "not allowed"}
+
+    text = placement(measure, plain, tmp_path, change)
+    assert text.startswith("observed: all pages seen on the node asked for (of 6 flows, 4 observed)")
+
+
+def test_pages_that_nobody_observed_at_all(measure, plain, tmp_path):
+    def change(scenarios):
+        for scenario in scenarios:
+            scenario["flows"][0]["residency"] |= {"pages_by_node": {}, "problem": "not allowed"}
+
+    text = placement(measure, plain, tmp_path, change)
+    assert text == "where the pages lay was not observed; not observed: not allowed"
+
+
+def test_few_pages_elsewhere_are_told(measure, plain, tmp_path):
+    def change(scenarios):
+        scenarios[1]["flows"][0]["residency"]["pages_by_node"] = {"0": 4, "1": 9996}
+
+    text = placement(measure, plain, tmp_path, change)
+    assert "all pages" not in text
+    assert "asked bind:1, seen node 0: 0.04 %, node 1: 99.96 %" in text
+    assert "4 of 10000 pages elsewhere" in text
+
+
+def test_the_source_of_a_copy_counts(measure, plain, tmp_path):
+    def change(scenarios):
+        flow = next(s for s in scenarios if s["labels"]["from"] == "bind:0")["flows"][0]
+        flow["source_residency"]["pages_by_node"] = {"0": 1, "2": 3}
+
+    copies = (measure, plain, tmp_path)
+    assert "all pages on the node asked for" in placement(*copies, lambda scenarios: None, "copy", "copy")
+    text = placement(*copies, change, "copy", "copy")
+    assert "source: asked bind:0, seen node 0: 25 %, node 2: 75 %" in text
+
+
+def test_a_sample_of_pages_is_told(measure, plain, tmp_path):
+    def change(scenarios):
+        for scenario in scenarios:
+            for flow in scenario["flows"]:
+                node = flow["memory"].removeprefix("bind:")
+                pages = {"pages_by_node": {node: 90}, "pages_unknown": 10}
+                flow["residency"] |= {**pages, "pages_asked": 100, "pages_total": 1000}
+
+    text = placement(measure, plain, tmp_path, change)
+    assert "all pages seen on the node asked for (a sample of 600 of 6000 pages; of 60 pages" in text
+
+
+@pytest.mark.parametrize(
+    ("stops", "words"),
+    [
+        (["converged", "converged"], []),
+        (["converged", "time_cap"], ["1 of 2 medians converged; the others stopped at the time cap"]),
+        (["interrupted", "interrupted"], ["0 of 2 medians converged; the others were interrupted"]),
+        (
+            ["time_cap", "time_cap", "new"],
+            ["0 of 3 medians converged; 2 stopped at the time cap, 1 ended by new"],
+        ),
+    ],
+)
+def test_why_medians_did_not_converge(stops, words):
+    flows = pd.DataFrame({"point": 0, "flow": range(len(stops)), "stop": stops})
+    assert convergence_of(flows) == words
+
+
+def test_keys_of_copies_tell_what_they_are_of(measure):
+    found = figures_of(numatlas.load(measure("copy", TIERS, "--size", "1MiB,2MiB", "--side", "any")), "copy")
+    keys = [one.key for one in found]
+    assert len(set(keys)) == len(keys) >= 2
+    for one in found:
+        (row,) = one.data.drop_duplicates(["side", "size", "pages", "stores", "workers"]).itertuples()
+        assert one.key.startswith(f"copy-{row.side}-{row.size}-{row.pages}-{row.stores}-{row.workers}")
