@@ -19,6 +19,18 @@ from numatlas.report.ranges import numbers_of, ranges_of
 # ---- What stands in the page
 
 
+def test_a_surveys_notes_and_what_it_did_not_come_to(made_survey, tmp_path):
+    data = json.loads((made_survey / "survey.json").read_text())
+    data = {**data, "notes": ["took 70 s instead of 60 s"], "plan": [{"benchmark": "cores"}]}
+    data["results"] = [report for report in data["results"] if report["command"] != "cores"]
+    data["skipped"] = []
+    path = tmp_path / "survey.json"
+    path.write_text(json.dumps(data))
+    text = page([numatlas.load(path)], "")
+    assert "took 70 s instead of 60 s" in text
+    assert "not run: cores" in text
+
+
 def test_every_figure_tells_spread_placement_warnings_and_numbers(made_survey):
     result = numatlas.load(made_survey)
     tree = Tree(page([result], ""))

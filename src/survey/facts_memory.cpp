@@ -193,6 +193,20 @@ std::vector<SurveyFact> bandwidth_facts(const RunReport& report) {
   return facts;
 }
 
+namespace {
+
+/// Whether the loaders moved what they were asked to: starved ones are no load of so many percent.
+/// As the table of `loaded` has it.
+bool reached_its_rate(const ScenarioResult& point) {
+  constexpr double enough = 0.9;
+  double asked = 0;
+  for (const FlowResult& flow : point.flows) asked += flow.rate.value_or(0);
+  const auto achieved = sum_of(point, "bandwidth_sum");
+  return asked <= 0 || (achieved && achieved->value >= enough * asked);
+}
+
+}  // namespace
+
 std::vector<SurveyFact> loaded_facts(const RunReport& report) {
   std::vector<SurveyFact> facts;
   const std::map<std::string, std::pair<const char*, const char*>> loads{
@@ -204,6 +218,7 @@ std::vector<SurveyFact> loaded_facts(const RunReport& report) {
     if (load == loads.end()) continue;
     const std::string kernel = label_of(point, "load_kernel");
     if (!kernel.empty() && kernel != "read") continue;
+    if (!reached_its_rate(point)) continue;
     const std::string cpus = label_of(point, "cell_cpu_node"),
                       memory = label_of(point, "cell_memory_node");
     const std::string nodes = fmt::format("CPUs of node {}, memory of node {}", cpus, memory);

@@ -116,7 +116,18 @@ def summary(results: list[Result], names: list[str]) -> Markup | None:
     blocks = [
         el("div", el("p", card.words, class_="words"), card.values, class_="fact") for card in cards.values()
     ]
-    return el("section", el("h2", "In short"), el("div", blocks, class_="short"), id="summary")
+    notes = [el("li", note) for result in results for note in _notes(result)]
+    listed = el("ul", notes, class_="quiet") if notes else None
+    return el("section", el("h2", "In short"), el("div", blocks, class_="short"), listed, id="summary")
+
+
+def _notes(result: Result) -> list[str]:
+    """How the time was kept, and what an interrupted survey did not come to."""
+    told = {part.kind for part in result.parts} | set(result.skipped.get("name", []))
+    planned = [item["benchmark"] for item in result.meta.get("plan") or []]
+    missing = [name for name in planned if name not in told]
+    stopped = [f"not run: {', '.join(missing)}"] if missing else []
+    return [str(note) for note in result.meta.get("notes") or []] + stopped
 
 
 def _facts(result: Result) -> dict[str, list[dict[str, Any]]]:
