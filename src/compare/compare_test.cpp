@@ -217,7 +217,7 @@ TEST(Match, TheMedianOverFlowsKnowsAllIntervals) {
   const Comparison found =
       match_cases(cases_of(stored(make_alike)), cases_of(stored(make_alike)), {});
   const Figure& figure = find_case(found, "1MiB base", "median of 2").base.figure;
-  const auto& flow = testing::report().scenarios[0].flows;
+  const auto flow = testing::report().scenarios[0].flows;
   EXPECT_DOUBLE_EQ(*figure.value, (4e-9 + 5.125e-9) / 2);
   EXPECT_DOUBLE_EQ(figure.interval->low,
                    (*flow[0].metrics[0].summary->ci_low + *flow[1].metrics[0].summary->ci_low) / 2);
