@@ -46,7 +46,8 @@ elif [ "$case" = stream ]; then
     cat "$file"
   done
 elif [ "$case" = stream-slow ]; then
-  export NUMATLAS_TEST_SLOW_HOST=$(uname -n)-2:1.5
+  NUMATLAS_TEST_SLOW_HOST=$(uname -n)-2:1.5
+  export NUMATLAS_TEST_SLOW_HOST
   # What launchers say of an exit code is theirs.
   stream 8 4 --repeats 8 --kernels copy,triad --check --lines |
     sed '/^--- standard error/,/^--- exit/{/^--- exit/!d}'
