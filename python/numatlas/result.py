@@ -6,6 +6,9 @@ from typing import Any
 
 import pandas as pd
 
+#: Columns of `flows` and `totals` that are in the unit of the row's metric.
+IN_UNIT = ("value", "low", "high", "p5", "p25", "p75", "p95", "p99", "min", "max", "mean", "stddev", "mad")
+
 
 @dataclass
 class Result:

@@ -12,6 +12,7 @@
 #include "base/say.h"
 #include "base/signals.h"
 #include "base/version.h"
+#include "benchmarks/check_options.h"
 #include "benchmarks/flow_result.h"
 #include "benchmarks/foresee.h"
 #include "benchmarks/progress.h"
@@ -436,36 +437,6 @@ Expected<RunReport> Run::go() {
   const bool may_skip = all_optional_ || options_.skip_too_large || options_.pages.size() > 1;
   if (first_problem_ && (nothing || !may_skip)) return fail(*first_problem_);
   return std::move(report_);
-}
-
-/// What can be known to be wrong before any work.
-Expected<void> check_options(const RunOptions& options, Comm& comm) {
-  std::optional<Error> problem;
-  if (comm.rank() == 0 && !options.only_plans()) {
-    if (!options.csv_file.empty()) problem = error_of(check_writable(options.csv_file, "--csv"));
-    if (!problem && !options.json_file.empty()) {
-      problem = error_of(check_writable(options.json_file, "--json"));
-    }
-  }
-  if (!problem && !options.csv_file.empty() && options.csv_file == options.json_file) {
-    problem = Error{ErrorKind::usage, "--csv and --json name the same file", ""};
-  }
-  if (!problem && (options.csv_file == "-" || options.json_file == "-")) {
-    problem = Error{ErrorKind::usage, "--csv and --json take files, not standard output",
-                    "use --format csv or --format json"};
-  }
-  if (!problem && !options.csv_file.empty() && options.pages.size() > 1) {
-    problem = Error{ErrorKind::usage, "--csv: its format has no place for several --pages",
-                    "use --format csv or --json FILE"};
-  }
-  const std::string who = options.process_memory.value_or("");
-  if (!problem && !who.empty() && who != "all" && std::stoi(who) >= comm.size()) {
-    problem = Error{
-        ErrorKind::usage,
-        fmt::format("--process-memory: there is no rank {}, only 0 to {}", who, comm.size() - 1),
-        ""};
-  }
-  return agree(comm, problem);
 }
 
 }  // namespace

@@ -20,6 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const std::string prefix = "numatlas-";
+
 std::vector<fs::path> folders_of(const char* variable) {
   std::vector<fs::path> folders;
   const char* value = std::getenv(variable);
@@ -64,11 +66,8 @@ std::vector<std::string> whole_line(const std::string& program,
 }
 
 Error start_error(const std::string& program, int code) {
-  const std::string name = fs::path(program).filename().string();
-  const auto& brought = python_commands();
-  const bool of_python = std::any_of(brought.begin(), brought.end(), [&](const auto& command) {
-    return name == "numatlas-" + command.name;
-  });
+  const bool of_python =
+      is_python_command(fs::path(program).filename().string().substr(prefix.size()));
   return {ErrorKind::unavailable, fmt::format("{}: {}", program, errno_text(code)),
           code == EACCES ? "may you execute it, and the interpreter that its first line names?"
           : of_python ? "its interpreter may be gone: set the Python part up again with scripts/run"
@@ -84,9 +83,15 @@ const std::vector<ExternalCommand>& python_commands() {
   return commands;
 }
 
+bool is_python_command(const std::string& name) {
+  const auto& brought = python_commands();
+  return std::any_of(brought.begin(), brought.end(),
+                     [&](const ExternalCommand& command) { return command.name == name; });
+}
+
 std::optional<std::string> find_external(const std::string& name) {
   for (const fs::path& folder : search_path()) {
-    const fs::path program = folder / ("numatlas-" + name);
+    const fs::path program = folder / (prefix + name);
     std::error_code code;
     if (fs::is_regular_file(program, code) && access(program.c_str(), X_OK) == 0) {
       return program.string();

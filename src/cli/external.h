@@ -15,6 +15,7 @@ struct ExternalCommand {
   std::string name, summary;
 };
 const std::vector<ExternalCommand>& python_commands();
+bool is_python_command(const std::string& name);
 
 /// The program "numatlas-NAME": in a folder of NUMATLAS_EXEC_PATH (as PATH is written), beside this
 /// program, in a virtual environment that belongs to it (../lib/numatlas/python where it is

@@ -76,7 +76,8 @@ Entries declare(CLI::App& app, const CommandLine& line,
   entries[topology] = {add_topology_command(*topology)};
   CLI::App* features = command("features", "what this build and this machine have, and why not");
   entries[features] = {add_features_command(*features)};
-  CLI::App* survey = command("survey", "topology and every benchmark that applies, within a minute");
+  CLI::App* survey =
+      command("survey", "topology and every benchmark that applies, within a minute");
   entries[survey] = {add_survey_command(*survey, line.words), true};
   CLI::App* check = command("check", "stored results of STREAM over hosts: which nodes are slow");
   entries[check] = {add_check_command(*check)};
@@ -109,9 +110,7 @@ std::optional<Error> become_external_command(const CLI::App& app, int argc, char
   if (name.empty() || name.front() == '-' || name.find('/') != std::string::npos) {
     return std::nullopt;
   }
-  const auto& brought = python_commands();
-  const bool of_python = std::any_of(brought.begin(), brought.end(),
-                                     [&](const auto& command) { return command.name == name; });
+  const bool of_python = is_python_command(name);
   const auto has_name = [&](const CLI::App* command) { return command->get_name() == name; };
   if (!of_python && !app.get_subcommands(has_name).empty()) return std::nullopt;
   if (const auto program = find_external(name)) {

@@ -8,7 +8,7 @@ import pandas as pd
 
 from numatlas.figures.model import absent_as_none
 from numatlas.figures.placement import column, placement_of
-from numatlas.result import Result
+from numatlas.result import IN_UNIT, Result
 from numatlas.units import percent_text, shown
 
 INTERVAL = "95 % interval of the median"
@@ -26,6 +26,7 @@ __all__ = [
     "grid",
     "hosts_of",
     "in_shown_unit",
+    "key_of",
     "median_over_workers",
     "natural",
     "placement_of",
@@ -42,24 +43,15 @@ def in_shown_unit(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Value and spread in the unit that people read; of rows of one metric."""
     unit, factor = shown(frame["unit"].iloc[0])
     scaled = frame.copy()
-    for name in (
-        "value",
-        "low",
-        "high",
-        "p5",
-        "p25",
-        "p75",
-        "p95",
-        "p99",
-        "min",
-        "max",
-        "mean",
-        "stddev",
-        "mad",
-    ):
+    for name in IN_UNIT:
         if name in scaled:
             scaled[name] = pd.to_numeric(scaled[name]) * factor
     return scaled.assign(unit=unit), unit
+
+
+def key_of(words: str) -> str:
+    """Words as a key of a figure: letters, digits and dashes."""
+    return "".join(letter if letter.isalnum() else "-" for letter in words)
 
 
 def convergence_of(flows: pd.DataFrame) -> list[str]:

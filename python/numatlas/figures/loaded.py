@@ -6,6 +6,7 @@ from numatlas.figures.common import (
     INTERVAL,
     hosts_of,
     in_shown_unit,
+    key_of,
     placement_of,
     skips_of,
     sums_by_host,
@@ -64,10 +65,7 @@ def _figure(
         )
     data = pd.concat(shown) if shown else flows
     where = f", CPUs of node {node}" if node is not None else ""
-    key = "".join(
-        letter if letter.isalnum() else "-"
-        for letter in f"loaded-{kernel}" + (f"-{node}" if node is not None else "")
-    )
+    key = key_of(f"loaded-{kernel}" + (f"-{node}" if node is not None else ""))
     return Curves(
         key,
         f"Latency under load of {kernel}{where}",

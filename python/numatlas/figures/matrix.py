@@ -8,6 +8,7 @@ from numatlas.figures.common import (
     grid,
     hosts_of,
     in_shown_unit,
+    key_of,
     natural,
     placement_of,
     shown_flows,
@@ -31,7 +32,7 @@ def figures(result: Result) -> list[Figure]:
     sums = sums_by_host(result)
     if not sums.empty:
         for kernel, mine in sums.groupby("kernel", sort=False):
-            key = "".join(letter if letter.isalnum() else "-" for letter in kernel)
+            key = key_of(kernel)
             title = f"Bandwidth of {kernel}"
             found += _split(result, mine, f"bandwidth-{key}", title, False, sum_spread(mine))
     return found

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from numatlas.readers.report_json import PARTS_OF_A_SUM
-from numatlas.result import Result
+from numatlas.result import IN_UNIT, Result
 
 #: The first columns that are all there tell the command, in this order.
 COMMANDS = (
@@ -43,22 +43,9 @@ TEXTS = (
     "metric",
 )
 WHOLE = ("rank", "thread", "cpu", "cpu_node", "size", "stride", "workers", "n")
-REAL = (
-    "rate",
-    "half_width",
-    "overlap",
-    "value",
-    "low",
-    "high",
-    "p5",
-    "p25",
-    "p75",
-    "p95",
-    "p99",
-    "min",
-    "max",
-)
-COMMON = {*TEXTS, *WHOLE, *REAL, "mean", "mad", "unit", "memory_node"}
+#: The file has no standard deviation.
+REAL = ("rate", "half_width", "overlap", *(name for name in IN_UNIT if name != "stddev"))
+COMMON = {*TEXTS, *WHOLE, *REAL, "unit", "memory_node"}
 
 
 def read_tidy(path: Path, frame: pd.DataFrame) -> Result:
@@ -67,7 +54,7 @@ def read_tidy(path: Path, frame: pd.DataFrame) -> Result:
     frame = frame.rename(columns=NAMES)
     kind = _command(frame)
     labels = [name for name in frame.columns if name not in COMMON]
-    for name in (*WHOLE, *REAL, "mean", "mad"):
+    for name in (*WHOLE, *REAL):
         frame[name] = pd.to_numeric(frame[name])
     if kind == "run":
         frame["name"] = frame["scenario"]

@@ -5,7 +5,7 @@ from typing import Any
 
 from numatlas.figures.fleet import KernelSummary, summaries
 from numatlas.figures.model import Fleet
-from numatlas.report.markup import Markup, el
+from numatlas.report.markup import Markup, el, folded
 from numatlas.report.pack import embed, rounded, singles
 from numatlas.units import number_text, percent_text
 
@@ -122,20 +122,11 @@ def _suspects(figure: Fleet) -> Markup:
         )
         for found in list(by_host.values())[:MOST_SUSPECTS]
     ]
-    first, rest = lines[:FIRST_SUSPECTS], lines[FIRST_SUSPECTS:]
     more = len(by_host) - MOST_SUSPECTS
     return el(
         "div",
         el("h5", f"Suspects: {len(by_host)} of {of}, the worst first"),
-        el("ol", first, class_="suspects"),
-        el(
-            "details",
-            el("summary", f"{len(rest)} more"),
-            el("ol", rest, class_="suspects", start=FIRST_SUSPECTS + 1),
-            class_="more",
-        )
-        if rest
-        else None,
+        folded(lines, FIRST_SUSPECTS, "suspects"),
         el("p", f"{more} more: sort the table of hosts by its last column", class_="quiet")
         if more > 0
         else None,

@@ -36,6 +36,18 @@ def _attribute(key: str) -> str:
     return key.rstrip("_").replace("_", "-")
 
 
+def folded(lines: list[Markup], shown: int, class_: str) -> Markup:
+    """A numbered list of which the first lines are seen, and the rest on demand."""
+    rest = lines[shown:]
+    more = el(
+        "details",
+        el("summary", f"{len(rest)} more"),
+        el("ol", rest, class_=class_, start=shown + 1),
+        class_="more",
+    )
+    return join([el("ol", lines[:shown], class_=class_), more if rest else None])
+
+
 def identifier(text: str) -> str:
     """Letters, digits and dashes, for an id of an element."""
     return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-") or "figure"

@@ -7,7 +7,7 @@ from numatlas.figures import KINDS, figures_of
 from numatlas.figures.model import Fleet, MachinePicture, Matrix
 from numatlas.report import head
 from numatlas.report.figure import Panel, draw, frame
-from numatlas.report.markup import Markup, el, identifier, join
+from numatlas.report.markup import Markup, el, folded, identifier, join
 from numatlas.report.pack import deflated
 from numatlas.result import Result
 
@@ -186,19 +186,10 @@ def _warning_section(warnings: dict[str, list[str]], numbers: dict[str, int], fi
         )
         for text, names in warnings.items()
     ]
-    first, rest = lines[:FIRST_WARNINGS], lines[FIRST_WARNINGS:]
     return el(
         "section",
         el("h2", "Warnings of the runs"),
-        el("ol", first, class_="warnings"),
-        el(
-            "details",
-            el("summary", f"{len(rest)} more"),
-            el("ol", rest, class_="warnings", start=FIRST_WARNINGS + 1),
-            class_="more",
-        )
-        if rest
-        else None,
+        folded(lines, FIRST_WARNINGS, "warnings"),
         id="warnings",
     )
 

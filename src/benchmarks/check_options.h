@@ -1,0 +1,14 @@
+// Options that are wrong whatever the machine.
+#pragma once
+
+#include "benchmarks/options.h"
+#include "comm/comm.h"
+
+namespace numatlas {
+
+/// What can be known to be wrong before any work: files that cannot be written, formats that have
+/// no place for what is asked, ranks that are not there. Collective; the error is the same on every
+/// rank.
+Expected<void> check_options(const RunOptions& options, Comm& comm);
+
+}  // namespace numatlas
