@@ -7,13 +7,12 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from numatlas import exit_codes
+from numatlas.exit_codes import UNAVAILABLE, USAGE
 from numatlas.figures import KINDS, figures_of
 from numatlas.files import FileError, intact, load
 from numatlas.output import write_whole
 from numatlas.result import Result
-
-#: As docs/exit-codes.md of the program.
-USAGE, UNAVAILABLE, IO = 2, 3, 6
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="results, or the folder of a survey")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="do not say what was written")]
@@ -30,8 +29,7 @@ def _load(files: list[Path]) -> list[Result]:
     try:
         return [load(path) for path in files]
     except FileError as error:
-        # As `numatlas check` does: one that cannot be read is of the system, one that cannot be used is not.
-        _fail(IO if error.unreadable else USAGE, str(error))
+        _fail(error.code, str(error))
 
 
 def _write(path: Path, option: str, write: Callable[[Path], None]) -> None:
@@ -40,7 +38,7 @@ def _write(path: Path, option: str, write: Callable[[Path], None]) -> None:
         write_whole(path, write)
     except OSError as error:
         _fail(
-            IO,
+            exit_codes.of_file(error),
             f"{option}: {path}: {error.strerror or error}",
             "name a file in a folder that can be written to",
         )

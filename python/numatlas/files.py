@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from numatlas import exit_codes
 from numatlas.result import Result
 
 #: The newest schema that this package reads (docs/results.md of the program).
@@ -16,9 +17,9 @@ SCHEMA_VERSION = 1
 class FileError(Exception):
     """Why a file cannot be read, in one line that names it."""
 
-    def __init__(self, path: Path | str, why: str, unreadable: bool = False) -> None:
+    def __init__(self, path: Path | str, why: str, code: int = exit_codes.USAGE) -> None:
         super().__init__(f"{path}: {why}")
-        self.unreadable = unreadable  #: the system does not let it be read
+        self.code = code  #: exit code of a command that was given it
 
 
 #: What Python raises where a file holds something else than its writer wrote.
@@ -50,7 +51,7 @@ def load(path: str | Path) -> Result:
         with intact(path):
             return _load(path)
     except OSError as error:
-        raise FileError(path, error.strerror or str(error), unreadable=True) from None
+        raise FileError(path, error.strerror or str(error), exit_codes.of_file(error)) from None
 
 
 def _load(path: Path) -> Result:

@@ -13,10 +13,11 @@ from conftest import program
 from report_pages import FLEETS, Tree
 
 import numatlas
+from numatlas import exit_codes
 from numatlas.figures import figures_of
+from numatlas.figures.fleet import judged_hosts
 from numatlas.files import FileError, intact
 from numatlas.output import write_whole
-from numatlas.report.fleet import judged_hosts
 from numatlas.report.page import page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -194,7 +195,7 @@ def test_an_average_of_nothing(tmp_path):
 def test_a_name_that_no_file_can_have():
     with pytest.raises(FileError, match="File name too long") as error:
         numatlas.load("x" * 5000)
-    assert error.value.unreadable
+    assert error.value.code == exit_codes.IO
 
 
 def test_too_little_memory_is_one_line():

@@ -307,6 +307,8 @@ def test_ten_thousand_hosts_are_counted_and_slow_ones_named():
 def test_a_run_that_nobody_judged_says_so():
     figure = made.fleet(7, slow=0)
     assert "no slow hosts by the run's rule" in texts(build(figure), "small")
+    alone = made.fleet(2, slow=0)
+    assert "no host could be judged: 3 and more of one kind are compared" in texts(build(alone), "small")
     figure.judged = False
     assert any("nobody looked for slow hosts" in text for text in texts(build(figure), "small"))
 

@@ -38,4 +38,10 @@ std::string errno_text(int errno_value) {
   return std::error_code(errno_value, std::generic_category()).message();
 }
 
+ErrorKind file_error_kind(int errno_value) {
+  const bool forbidden =
+      errno_value == EACCES || errno_value == EPERM || errno_value == EROFS;
+  return forbidden ? ErrorKind::permission : ErrorKind::io;
+}
+
 }  // namespace numatlas

@@ -13,7 +13,7 @@ namespace numatlas {
 enum class ErrorKind {
   usage,        ///< the command line is wrong
   unavailable,  ///< the machine or this build does not have what was asked for
-  permission,   ///< the system forbids it (EPERM, EACCES)
+  permission,   ///< the system forbids it (EPERM, EACCES, EROFS)
   resource,     ///< not enough memory, huge pages, disk space
   io,           ///< a file or a stream cannot be read or written
   placement,    ///< --strict and the observed placement is not the requested one
@@ -50,5 +50,9 @@ int exit_code(ErrorKind kind);
 
 /// "Permission denied" for an errno value (thread-safe strerror).
 std::string errno_text(int errno_value);
+
+/// Of a file that could not be opened, read or written: permission where the system forbids it
+/// (EACCES, EPERM, EROFS), io otherwise.
+ErrorKind file_error_kind(int errno_value);
 
 }  // namespace numatlas

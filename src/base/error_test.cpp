@@ -38,6 +38,10 @@ TEST(Error, NamesAndCodesTellTheKindsApart) {
 
 TEST(Error, ErrnoTextIsTheSystems) {
   EXPECT_EQ(errno_text(EACCES), "Permission denied");
+  for (const int code : {EACCES, EPERM, EROFS})
+    EXPECT_EQ(file_error_kind(code), ErrorKind::permission) << errno_text(code);
+  for (const int code : {ENOENT, ENOSPC, EIO, 0})
+    EXPECT_EQ(file_error_kind(code), ErrorKind::io) << errno_text(code);
   EXPECT_EQ(errno_text(ENOENT), "No such file or directory");
 }
 

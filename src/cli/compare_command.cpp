@@ -108,7 +108,9 @@ Expected<std::vector<std::string>> files_below(const std::string& folder) {
     if (entry->path().extension() == ".json" && entry->is_regular_file(of_file))
       files.push_back(entry->path().string());
   }
-  if (code) return fail(ErrorKind::io, fmt::format("--history: {}: {}", folder, code.message()));
+  if (code)
+    return fail(file_error_kind(code.value()),
+                fmt::format("--history: {}: {}", folder, code.message()));
   std::sort(files.begin(), files.end());
   return files;
 }

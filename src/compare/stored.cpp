@@ -1,15 +1,13 @@
 #include "compare/stored.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/read_file.h"
 #include "fleet/fleet_json.h"
 #include "machine/source.h"
 
@@ -22,16 +20,6 @@ namespace fs = std::filesystem;
 constexpr int newest_schema = 1;
 constexpr const char* name_results =
     "name a file that --json wrote, or a folder of 'numatlas survey'";
-
-Expected<std::string> content_of(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream content;
-  if (file && file.peek() != std::ifstream::traits_type::eof()) content << file.rdbuf();
-  if (!file.is_open() || file.bad())
-    return fail(ErrorKind::io, fmt::format("{}: cannot be read: {}", path, errno_text(errno)));
-  return std::move(content).str();
-}
 
 /// Where text stops making sense, as line and byte; in words where it was cut off.
 Error syntax_error(const std::string& text, std::size_t byte) {
@@ -130,11 +118,9 @@ Expected<std::string> file_of(const std::string& path) {
   if (fs::is_directory(path, code)) {
     const std::string survey = (fs::path(path) / "survey.json").string();
     if (fs::exists(survey, code)) return survey;
-    return fail(ErrorKind::io, fmt::format("{}: is a folder without a survey.json", path),
+    return fail(ErrorKind::usage, fmt::format("{}: is a folder without a survey.json", path),
                 "name a file in it, or compare all of them with --history");
   }
-  if (fs::is_character_file(path, code) || fs::is_block_file(path, code))
-    return fail(ErrorKind::usage, fmt::format("{}: is a device, not a file", path), name_results);
   return path;
 }
 
@@ -177,7 +163,7 @@ Expected<StoredFile> stored_from_text(const std::string& text, const std::string
 Expected<StoredFile> read_stored(const std::string& path) {
   const auto file = file_of(path);
   if (!file) return fail(file.error());
-  const auto content = content_of(*file);
+  const auto content = read_file(*file, *file);
   if (!content) return fail(content.error());
   return stored_from_text(*content, *file);
 }

@@ -1,14 +1,12 @@
 #include "machine/source.h"
 
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "base/read_file.h"
 #include "machine/allowance.h"
 #include "machine/hwloc_reader.h"
 #include "machine/identity.h"
@@ -18,22 +16,6 @@
 
 namespace numatlas {
 namespace {
-
-Expected<std::string> read_file(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    return fail(ErrorKind::io, fmt::format("--machine: '{}' is a folder, not a file", path));
-  }
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream content;
-  if (file) content << file.rdbuf();
-  if (!file) {
-    return fail(errno == EACCES ? ErrorKind::permission : ErrorKind::io,
-                fmt::format("--machine: cannot read '{}': {}", path, errno_text(errno)));
-  }
-  return content.str();
-}
 
 /// Says whose error it is: the message of a part becomes that of the option.
 Error of_option(const std::string& spec, const Error& error) {
@@ -61,7 +43,7 @@ Expected<Machine> from_topology(const std::string& spec, const Expected<Topology
 }
 
 Expected<Machine> from_file(const std::string& spec) {
-  const auto content = read_file(spec);
+  const auto content = read_file(spec, fmt::format("--machine: '{}'", spec));
   if (!content) return fail(content.error());
   const auto start = content->find_first_not_of(" \t\r\n");
   const char first = start == std::string::npos ? '\0' : (*content)[start];

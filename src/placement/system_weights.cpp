@@ -54,8 +54,8 @@ std::optional<std::string> first_line(const std::string& path) {
 }
 
 Error cannot_write(const std::string& path, int error) {
-  return {error == EACCES || error == EPERM || error == EROFS ? ErrorKind::permission
-                                                              : ErrorKind::unavailable,
+  const ErrorKind kind = file_error_kind(error);
+  return {kind == ErrorKind::permission ? kind : ErrorKind::unavailable,
           fmt::format("--apply: {} cannot be written: {}", path, errno_text(error)), root_hint};
 }
 

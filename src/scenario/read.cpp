@@ -4,13 +4,12 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
-#include <memory>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/read_file.h"
 #include "base/text.h"
 #include "scenario/guard.h"
 #include "scenario/table_reader.h"
@@ -278,31 +277,6 @@ Expected<FileScenario> read_scenario(const toml::table& table, const std::string
   return scenario;
 }
 
-/// A file of its own, or standard input.
-Expected<std::string> read_whole(const std::string& path) {
-  const auto problem = [&](const std::string& why, ErrorKind kind = ErrorKind::io) {
-    return fail(kind, fmt::format("run: cannot read '{}': {}", path, why));
-  };
-  std::error_code code;
-  if (path != "-" && std::filesystem::is_directory(path, code)) return problem("it is a folder");
-  const auto close = [](std::FILE* file) {
-    if (file != stdin) std::fclose(file);
-  };
-  const std::unique_ptr<std::FILE, decltype(close)> file(
-      path == "-" ? stdin : std::fopen(path.c_str(), "re"), close);
-  if (!file) {
-    return problem(errno_text(errno), errno == EACCES ? ErrorKind::permission : ErrorKind::io);
-  }
-  std::string text;
-  std::string part(64 * kib, '\0');
-  while (const std::size_t got = std::fread(part.data(), 1, part.size(), file.get())) {
-    text.append(part, 0, got);
-    if (text.size() > most_bytes) return problem(fmt::format("it has over {} bytes", most_bytes));
-  }
-  if (std::ferror(file.get()) != 0) return problem(errno_text(errno));
-  return text;
-}
-
 }  // namespace
 
 Error error_at(const Places& places, const std::string& key, const Error& error) {
@@ -357,7 +331,8 @@ Expected<ScenarioFile> parse_scenarios(std::string_view text, const std::string&
 }
 
 Expected<ScenarioFile> read_scenarios(const std::string& path) {
-  const auto text = read_whole(path);
+  const auto text = path == "-" ? read_open_file(stdin, "run: standard input", most_bytes)
+                                : read_file(path, "run: " + path, most_bytes);
   if (!text) return fail(text.error());
   return parse_scenarios(*text, path == "-" ? "standard input" : path);
 }

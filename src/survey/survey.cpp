@@ -27,7 +27,8 @@ Expected<void> make_folder(const std::string& folder) {
   std::error_code code;
   fs::create_directories(folder, code);
   if (code) {
-    return fail(ErrorKind::io, fmt::format("--output: {}: {}", folder, code.message()),
+    return fail(file_error_kind(code.value()),
+                fmt::format("--output: {}: {}", folder, code.message()),
                 "name a folder that can be made");
   }
   return check_writable((fs::path(folder) / "survey.json").string(), "--output");

@@ -1,5 +1,6 @@
 """What a Fleet says in sum: a row for each kernel and kind of host. For the page and for the plots."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,9 @@ from numatlas.statistics import median_interval
 
 #: Bins of a histogram of hosts; fewer where there are few hosts.
 MOST_BINS = 48
+
+#: The program compares hosts of one kind from this many on.
+LEAST_HOSTS = 3
 
 
 @dataclass
@@ -25,6 +29,14 @@ class KernelSummary:
     most: float
     suspects: int
     counts: list[int]  #: histogram of the hosts between `least` and `most`
+
+
+def judged_hosts(figure: Fleet) -> int:
+    """Hosts that could be compared with others of their kind; the file tells the others in words only."""
+    measured = [
+        kind for at, kind in enumerate(figure.kinds) if any(line[at] is not None for line in figure.values)
+    ]
+    return sum(count for count in Counter(measured).values() if count >= LEAST_HOSTS)
 
 
 def summaries(fleet: Fleet) -> list[KernelSummary]:

@@ -136,7 +136,6 @@ class Fleet(Figure):
     kind_names: list[str] = field(default_factory=list)
     facts: list[str] = field(default_factory=list)  #: of each host: its placement and warnings
     suspects: list["Suspect"] = field(default_factory=list)  #: the worst first
-    #: Figures over all processes and nodes, as `numatlas stream` prints them
     judged: bool = True  #: whether somebody looked for slow hosts
 
 

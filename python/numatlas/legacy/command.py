@@ -8,12 +8,12 @@ from typing import NoReturn
 
 from matplotlib.figure import Figure as Picture
 
+from numatlas import exit_codes
+from numatlas.exit_codes import USAGE
 from numatlas.files import FileError, intact, load
 from numatlas.output import write_whole
 from numatlas.plot import FORMATS, save
 from numatlas.result import Result
-
-USAGE, IO = 2, 6
 
 
 def fail(code: int, message: str) -> NoReturn:
@@ -27,7 +27,7 @@ def read(path: Path, kind: str, what: str) -> Result:
     try:
         result = load(path)
     except FileError as error:
-        fail(IO if error.unreadable else USAGE, str(error))
+        fail(error.code, str(error))
     if result.kind != kind:
         fail(USAGE, f"{path}: not {what}, but of {result.kind}")
     return result
@@ -54,4 +54,4 @@ def write(picture: Picture, path: Path) -> None:
     try:
         write_whole(path, lambda part: save(picture, part))
     except OSError as error:
-        fail(IO, f"{path}: {error.strerror or error}")
+        fail(exit_codes.of_file(error), f"{path}: {error.strerror or error}")

@@ -13,8 +13,9 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
+from numatlas import exit_codes
 from numatlas.figures.model import Figure
-from numatlas.legacy.command import IO, fail, read, using, write
+from numatlas.legacy.command import fail, read, using, write
 from numatlas.plot import styled
 from numatlas.plot.matrix import COLOURS, bar, colour_range, readable, separate
 from numatlas.plot.style import MARGIN, page, text_width
@@ -37,7 +38,7 @@ def main(arguments: list[str] | None = None) -> None:
     options = _options(arguments)
     result = read(options.file, "distributed_streams", "a .dat file of distributed_streams")
     if not options.output.is_dir():
-        fail(IO, f"--output: {options.output}: no such folder")
+        fail(exit_codes.IO, f"--output: {options.output}: no such folder")
     with using(options.file):
         _draw_all(result.hosts, options.output)
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure as Picture
 
+from numatlas.exit_codes import USAGE
 from numatlas.figures.common import absent_as_none
 from numatlas.figures.model import Axis, Curves, Series
 from numatlas.figures.ranks import rank_figures
-from numatlas.legacy.command import USAGE, check_form, fail, read, using, write
+from numatlas.legacy.command import check_form, fail, read, using, write
 from numatlas.plot import styled
 from numatlas.plot.curves import panel
 from numatlas.plot.style import MARGIN, WIDTH, legend, legend_height, legend_rows, page

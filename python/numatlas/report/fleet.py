@@ -1,9 +1,8 @@
 """Many hosts: in sum first (no script needed), then a strip of all hosts and a table of them by fleet.js."""
 
-from collections import Counter
 from typing import Any
 
-from numatlas.figures.fleet import KernelSummary, summaries
+from numatlas.figures.fleet import LEAST_HOSTS, KernelSummary, judged_hosts, summaries
 from numatlas.figures.model import Fleet
 from numatlas.report.markup import Markup, el, folded
 from numatlas.report.pack import embed, rounded, singles
@@ -11,8 +10,6 @@ from numatlas.units import number_text, percent_text
 
 #: Suspects told at once, and behind "more"; all are in the table of hosts.
 FIRST_SUSPECTS, MOST_SUSPECTS = 10, 200
-#: The program compares hosts of one kind from this many on.
-LEAST_HOSTS = 3
 #: Hosts that stand in the page as a table also without scripts.
 MOST_PLAIN_HOSTS = 64
 
@@ -131,14 +128,6 @@ def _suspects(figure: Fleet) -> Markup:
         if more > 0
         else None,
     )
-
-
-def judged_hosts(figure: Fleet) -> int:
-    """Hosts that could be compared with others of their kind; the file tells the others in words only."""
-    measured = [
-        kind for at, kind in enumerate(figure.kinds) if any(line[at] is not None for line in figure.values)
-    ]
-    return sum(count for count in Counter(measured).values() if count >= LEAST_HOSTS)
 
 
 def _plain_hosts(figure: Fleet) -> Markup:
