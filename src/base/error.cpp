@@ -39,8 +39,7 @@ std::string errno_text(int errno_value) {
 }
 
 ErrorKind file_error_kind(int errno_value) {
-  const bool forbidden =
-      errno_value == EACCES || errno_value == EPERM || errno_value == EROFS;
+  const bool forbidden = errno_value == EACCES || errno_value == EPERM || errno_value == EROFS;
   return forbidden ? ErrorKind::permission : ErrorKind::io;
 }
 

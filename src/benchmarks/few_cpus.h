@@ -10,7 +10,8 @@ inline CpuSet few_cpus_a_node(const Machine& machine, std::size_t most) {
   CpuSet chosen;
   for (NodeId node : machine.nodes_of(machine.usable_cpus())) {
     std::size_t taken = 0;
-    for (CpuId cpu : machine.find_node(node)->cpus & machine.usable_cpus()) {
+    const CpuSet here = machine.find_node(node)->cpus & machine.usable_cpus();
+    for (CpuId cpu : here) {
       if (taken++ < most) chosen.insert(cpu);
     }
   }

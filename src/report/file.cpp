@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 
 tl::unexpected<Error> io_error(const std::string& option, const std::string& path,
                                const std::string& what, int code) {
-  return fail(file_error_kind(code), fmt::format("{}: {}: {}: {}", option, path, what, errno_text(code)),
+  return fail(file_error_kind(code),
+              fmt::format("{}: {}: {}: {}", option, path, what, errno_text(code)),
               "name a file in a folder that exists, that you may write to, and that has room");
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "benchmarks/benchmark.h"
 #include "benchmarks/runner.h"
 #include "engine/agreement.h"
 #include "machine/source.h"
@@ -32,6 +33,17 @@ Expected<void> make_folder(const std::string& folder) {
                 "name a folder that can be made");
   }
   return check_writable((fs::path(folder) / "survey.json").string(), "--output");
+}
+
+/// Files of an earlier survey in the same folder, which this one may not write anew.
+void remove_earlier(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::exists(folder / "survey.json", ignored)) return;
+  fs::remove(folder / "report.html", ignored);
+  for (const auto& benchmark : all_benchmarks()) {
+    for (const char* const suffix : {".json", ".txt"})
+      fs::remove(folder / (benchmark->name() + suffix), ignored);
+  }
 }
 
 // What was foreseen is wrong by a factor now and then; with less than this part of it the time
@@ -103,6 +115,7 @@ Expected<void> Survey::prepare() {
   Expected<void> made;
   if (root()) {
     made = make_folder(options.folder);
+    if (made) remove_earlier(options.folder);
     if (made) made = write("topology.txt", topology_table(record_.machine, false));
     if (made) made = write("topology.json", to_json(record_.machine).dump(1) + "\n");
   }

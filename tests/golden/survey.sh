@@ -6,12 +6,14 @@ numatlas=$1
 shift
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/report" # what an earlier survey left there
+touch "$folder/report/"{survey.json,transfer.txt,transfer.json,report.html}
 "$numatlas" survey --engine null -q --no-report --output "$folder/report" "$@" |
   sed "s|$(realpath "$folder")|FOLDER|"
 status=${PIPESTATUS[0]}
 echo '--- files ---'
 (cd "$folder/report" 2>/dev/null && printf '%s\n' *)
-[ -e "$folder/report/survey.json" ] || exit "$status"
+[ -s "$folder/report/survey.json" ] || exit "$status"
 echo '--- survey.json ---'
 python3 - "$folder/report/survey.json" <<'END'
 import json

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "base/size_list.h"
 #include "benchmarks/bandwidth/table.h"
 #include "benchmarks/flows.h"
+#include "benchmarks/sizes_option.h"
 
 namespace numatlas {
 namespace {
@@ -37,28 +37,23 @@ class Bandwidth final : public Benchmark {
   }
 
  private:
+  std::vector<PlannedScenario> plan_of(const PlanInput& input,
+                                       const std::vector<Bytes>& sizes) const;
   PlannedScenario point(const PlanInput& input, const Choice& choice, Bytes size, PageKind pages,
                         int threads) const;
 
-  std::string size_text_ = "256";
   KernelOptions kernels_{"read,write,copy,scale,add,triad", ""};
-  std::vector<Bytes> sizes_;
+  SizesOption sizes_{usual_size};
   std::vector<Choice> choices_;
 };
 
 void Bandwidth::add_options(CLI::App& app) {
-  app.add_option("--size", size_text_,
-                 "memory a worker, all arrays together: MiB (512), with a unit (48KiB), powers of "
-                 "two in a range (1-2048, 32KiB-2GiB), a list (64,128,300)")
-      ->type_name("SIZES")
-      ->capture_default_str();
+  sizes_.add_to(app);
   kernels_.add_to(app);
 }
 
 Expected<void> Bandwidth::parse_options() {
-  auto sizes = parse_sizes(size_text_);
-  if (!sizes) return fail(sizes.error());
-  sizes_ = *std::move(sizes);
+  if (auto sizes = sizes_.parse(); !sizes) return sizes;
   auto choices = kernels_.parse();
   if (!choices) return fail(choices.error());
   choices_ = *std::move(choices);
@@ -89,14 +84,23 @@ Expected<std::vector<PlannedScenario>> Bandwidth::plan(const PlanInput& input) c
                 "--csv: its format has no place for several kernels, stores or numbers of threads",
                 "use --format csv or --json FILE");
   }
+  for (Bytes size : sizes_.asked()) {
+    for (const Choice& choice : choices_) {
+      if (auto fits = (*make_kernel(choice.spec))->check_size(size); !fits)
+        return fail(fits.error());
+    }
+  }
+  return sizes_.plan(input, [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); });
+}
+
+std::vector<PlannedScenario> Bandwidth::plan_of(const PlanInput& input,
+                                                const std::vector<Bytes>& sizes) const {
   std::vector<int> counts = input.options.thread_counts;
   if (counts.empty()) counts = {std::numeric_limits<int>::max()};
   std::vector<PlannedScenario> plan;
   for (PageKind pages : input.options.pages) {
-    for (Bytes size : sizes_) {
+    for (Bytes size : sizes) {
       for (const Choice& choice : choices_) {
-        if (auto fits = (*make_kernel(choice.spec))->check_size(size); !fits)
-          return fail(fits.error());
         for (int threads : counts) {
           std::vector<Flow> flows;
           for (std::size_t worker = 0; worker < input.layout.workers.size(); ++worker) {

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "base/size_list.h"
 #include "benchmarks/flows.h"
+#include "benchmarks/sizes_option.h"
 #include "report/worker_table.h"
 
 namespace numatlas {
@@ -34,19 +34,17 @@ class Latency final : public Benchmark {
   std::string table(const RunReport& report, const RunOptions& options) const override;
 
  private:
-  std::string size_text_ = "512", order_text_ = "random", stride_text_;
-  std::vector<Bytes> sizes_;
+  std::vector<PlannedScenario> plan_of(const PlanInput& input,
+                                       const std::vector<Bytes>& sizes) const;
+
+  std::string order_text_ = "random", stride_text_;
+  SizesOption sizes_{Bytes{512 * mib}};
   ChainOrder order_ = ChainOrder::random;
   std::optional<Bytes> stride_;  ///< absent: the machine's cache line
 };
 
 void Latency::add_options(CLI::App& app) {
-  app.add_option(
-         "--size", size_text_,
-         "memory a worker: MiB (512), with a unit (48KiB), powers of two in a range (1-2048, "
-         "32KiB-2GiB), a list (64,128,300)")
-      ->type_name("SIZES")
-      ->capture_default_str();
+  sizes_.add_to(app);
   app.add_option("--order", order_text_, "random, page-local (TLB-friendly), sequential")
       ->type_name("ORDER")
       ->capture_default_str()
@@ -58,9 +56,7 @@ void Latency::add_options(CLI::App& app) {
 }
 
 Expected<void> Latency::parse_options() {
-  auto sizes = parse_sizes(size_text_);
-  if (!sizes) return fail(sizes.error());
-  sizes_ = *std::move(sizes);
+  if (auto sizes = sizes_.parse(); !sizes) return sizes;
   const auto order = parse_chain_order(order_text_);
   if (!order) return fail(order.error());
   order_ = *order;
@@ -71,7 +67,7 @@ Expected<void> Latency::parse_options() {
     }
     stride_ = *stride;
   }
-  for (Bytes size : sizes_) {
+  for (Bytes size : sizes_.asked()) {
     const auto layout =
         ChainLayout::make(size, {order_, stride_.value_or(usual_line), Bytes{4096}, 1});
     if (!layout) return fail(layout.error());
@@ -83,10 +79,15 @@ Expected<std::vector<PlannedScenario>> Latency::plan(const PlanInput& input) con
   if (!input.options.thread_counts.empty()) {
     return fail(ErrorKind::usage, "--threads: latency takes one number", "run it once for each");
   }
+  return sizes_.plan(input, [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); });
+}
+
+std::vector<PlannedScenario> Latency::plan_of(const PlanInput& input,
+                                              const std::vector<Bytes>& sizes) const {
   std::vector<PlannedScenario> plan;
   const auto workers = static_cast<int>(input.layout.workers.size());
   for (PageKind pages : input.options.pages) {
-    for (Bytes size : sizes_) {
+    for (Bytes size : sizes) {
       std::vector<Flow> flows;
       for (int worker = 0; worker < workers; ++worker) {
         flows.push_back(chase_flow(input, worker, size, pages, {order_, stride_}));

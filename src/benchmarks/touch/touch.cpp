@@ -5,10 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "base/size_list.h"
 #include "benchmarks/benchmark.h"
 #include "benchmarks/flows.h"
-#include "benchmarks/room.h"
+#include "benchmarks/sizes_option.h"
 #include "benchmarks/touch/patterns.h"
 
 namespace numatlas {
@@ -52,8 +51,8 @@ class Touch final : public Benchmark {
   std::vector<PlannedScenario> plan_of(const PlanInput& input,
                                        const std::vector<Bytes>& sizes) const;
 
-  std::string size_text_, pattern_text_ = "own,other,crossed", kernel_text_ = "scatter";
-  std::vector<Bytes> sizes_;  ///< empty: the usual one, or what has room
+  std::string pattern_text_ = "own,other,crossed", kernel_text_ = "scatter";
+  SizesOption sizes_{usual_size};
   std::vector<std::string> patterns_, kernels_;
 };
 
@@ -68,20 +67,11 @@ void Touch::add_options(CLI::App& app) {
                  "line), chase, read, write, copy, triad; several: scatter,read")
       ->type_name("NAMES")
       ->capture_default_str();
-  refuse_empty(
-      app.add_option("--size", size_text_,
-                     "memory a worker: MiB (512), with a unit (48KiB), powers of two in a range "
-                     "(1-2048, 32KiB-2GiB), a list (64,128,300) (default: 256, less where a node "
-                     "is small)"))
-      ->type_name("SIZES");
+  sizes_.add_to(app);
 }
 
 Expected<void> Touch::parse_options() {
-  if (!size_text_.empty()) {
-    auto sizes = parse_sizes(size_text_);
-    if (!sizes) return fail(sizes.error());
-    sizes_ = *std::move(sizes);
-  }
+  if (auto sizes = sizes_.parse(); !sizes) return sizes;
   auto patterns = parse_words(pattern_text_, "--pattern", {"own", "other", "crossed"});
   if (!patterns) return fail(patterns.error());
   patterns_ = *std::move(patterns);
@@ -131,7 +121,7 @@ Expected<void> Touch::check(const PlanInput& input) const {
   for (const std::string& kernel : kernels_) {
     KernelSpec spec;
     spec.name = kernel;
-    for (Bytes size : sizes_) {
+    for (Bytes size : sizes_.asked()) {
       if (auto fits = (*make_kernel(spec))->check_size(size); !fits) return fits;
     }
   }
@@ -175,8 +165,7 @@ void Touch::add_pattern(std::vector<PlannedScenario>& plan, const PlanInput& inp
 
 Expected<std::vector<PlannedScenario>> Touch::plan(const PlanInput& input) const {
   if (auto checked = check(input); !checked) return fail(checked.error());
-  if (!sizes_.empty()) return plan_of(input, sizes_);
-  return plan_of(input, {size_with_room(input, usual_size, plan_of(input, {usual_size}))});
+  return sizes_.plan(input, [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); });
 }
 
 std::vector<PlannedScenario> Touch::plan_of(const PlanInput& input,
