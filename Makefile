@@ -3,6 +3,7 @@
 #   make run ARGS=...    installs what is missing, builds, measures this machine
 #   make test ARGS=...   installs what is missing, builds and runs all tests
 #   make install         to PREFIX (default /usr/local) below DESTDIR
+#   make install-python  numatlas report and plot, in an environment of their own below PREFIX
 #   make clean           removes build/release and the links into it
 # HWLOC_DIR=DIR takes hwloc from there; CMAKE_ARGS=... goes to CMake.
 PREFIX ?= /usr/local
@@ -23,9 +24,14 @@ test:
 install: all
 	@DESTDIR="$(DESTDIR)" cmake --install build/release
 
+# Not below DESTDIR: an environment cannot be moved.
+install-python:
+	python3 -m venv "$(PREFIX)/lib/numatlas/python"
+	"$(PREFIX)/lib/numatlas/python/bin/pip" install ./python
+
 clean:
 	rm -rf build/release
 	rm -f build/benchmark
 	find . -maxdepth 1 -type l -name 'numa_*' -delete
 
-.PHONY: all run test install clean
+.PHONY: all run test install install-python clean

@@ -1,5 +1,6 @@
 # headers.self_contained: every header of src/ compiles alone, with no other include root than those
-# its library may use. A header that leans on what its users include first fails here.
+# its library may use. A header that leans on what its users include first fails here. One whose .cpp
+# includes it before all else is shown to be so by the build of that.
 #
 # Included by the build, it registers the test. Run as a script (cmake -P) with COMPILER and LIST it
 # is the test: LIST has a line for each folder, FOLDER|INCLUDE_ROOT|INCLUDE_ROOT...
@@ -7,6 +8,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
   file(STRINGS "${LIST}" folders)
   set(checked 0)
   set(failed 0)
+  set(built 0)
   foreach(line IN LISTS folders)
     string(REPLACE "|" ";" roots "${line}")
     list(POP_FRONT roots folder)
@@ -14,6 +16,16 @@ if(CMAKE_SCRIPT_MODE_FILE)
     list(TRANSFORM roots PREPEND "-I")
     file(GLOB_RECURSE headers "${folder}/*.h")
     foreach(header IN LISTS headers)
+      cmake_path(REPLACE_EXTENSION header LAST_ONLY .cpp OUTPUT_VARIABLE source)
+      set(first "")
+      if(EXISTS "${source}")
+        file(STRINGS "${source}" first REGEX "^#include" LIMIT_COUNT 1)
+      endif()
+      cmake_path(GET header FILENAME name)
+      if(first MATCHES "\"([^\"]*/)?${name}\"")
+        math(EXPR built "${built} + 1")
+        continue()
+      endif()
       # Two times in one unit: the guard has to work as well.
       file(WRITE "${LIST}.cpp" "#include \"${header}\"\n#include \"${header}\"\n")
       execute_process(COMMAND ${COMPILER} -std=c++20 -Wall -Wextra -Werror -fsyntax-only ${roots}
@@ -29,7 +41,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
   if(failed OR checked EQUAL 0)
     message(FATAL_ERROR "${failed} of ${checked} headers do not compile alone")
   endif()
-  message("${checked} headers compile alone")
+  message("${checked} headers compile alone, ${built} do as the first of their own .cpp")
   return()
 endif()
 

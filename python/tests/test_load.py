@@ -41,6 +41,21 @@ def test_the_interval_is_the_wider_one(measure, plain):
     assert row.low < value < row.high
 
 
+def test_the_interval_of_a_sum_is_that_of_the_program(measure, plain):
+    """survey.json tells the one that the program shows."""
+    folder = measure("survey", "guest-tiers.json", "--only", "bandwidth", "--no-report", output="--output")
+    facts = plain(folder / "survey.json")["summary"]
+    (part,) = [part for part in numatlas.load(folder).parts if part.kind == "bandwidth"]
+    sums = part.totals[part.totals["metric"] == "bandwidth_sum"]
+    assert facts
+    for fact in facts:
+        row = sums.iloc[(sums["value"] - fact["value"]).abs().argmin()]
+        assert (row["value"], row["low"], row["high"]) == pytest.approx(
+            (fact["value"], fact["low"], fact["high"]), rel=1e-12
+        )
+        assert row["low"] < row["value"]
+
+
 def test_labels_and_places_are_columns(measure):
     flows = numatlas.load(measure("matrix", "guest-tiers.json")).flows
     chases = flows[flows["kernel"] == "chase"]

@@ -94,4 +94,21 @@ std::vector<double> block_medians(std::span<const double> samples, std::size_t b
   return medians;
 }
 
+Interval hull(const Interval& a, const Interval& b) {
+  return {std::min(a.low, b.low), std::max(a.high, b.high)};
+}
+
+bool overlap(const Interval& a, const Interval& b) { return a.low <= b.high && b.low <= a.high; }
+
+std::optional<Interval> interval_of(double value, const Summary& summary,
+                                    const std::optional<double>& half_width) {
+  if (!summary.ci_low || !summary.ci_high) return std::nullopt;
+  Interval interval = hull({value, value}, {*summary.ci_low, *summary.ci_high});
+  if (half_width) {
+    const double width = std::abs(value) * *half_width;
+    interval = hull(interval, {std::max(0.0, value - width), value + width});
+  }
+  return interval;
+}
+
 }  // namespace numatlas

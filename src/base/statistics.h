@@ -43,4 +43,18 @@ std::optional<double> relative_half_width(std::vector<double> samples);
 /// and Analysis). Needs at least `blocks` samples, else empty.
 std::vector<double> block_medians(std::span<const double> samples, std::size_t blocks);
 
+struct Interval {
+  double low = 0, high = 0;
+  friend bool operator==(const Interval&, const Interval&) = default;
+};
+
+/// The least interval that has both.
+Interval hull(const Interval& a, const Interval& b);
+bool overlap(const Interval& a, const Interval& b);
+
+/// The wider of the interval over all samples and of the stop rule's (`half_width`, relative),
+/// which knows of slow moods; it has the value and nothing below 0. Absent below 6 samples.
+std::optional<Interval> interval_of(double value, const Summary& summary,
+                                    const std::optional<double>& half_width);
+
 }  // namespace numatlas

@@ -112,5 +112,17 @@ TEST(Statistics, BlockMediansAreOfConsecutiveStretches) {
   EXPECT_TRUE(block_medians({}, 3).empty());
 }
 
+TEST(Interval, IsTheWiderOfSamplesAndStopRule) {
+  Summary summary;
+  summary.ci_low = 99;
+  summary.ci_high = 102;
+  EXPECT_EQ(interval_of(100, summary, std::nullopt), (Interval{99, 102}));
+  EXPECT_EQ(interval_of(100, summary, 0.05), (Interval{95, 105}));
+  EXPECT_EQ(interval_of(100, summary, 0.001), (Interval{99, 102}));
+  EXPECT_EQ(interval_of(100, summary, 2.0), (Interval{0, 300}));
+  EXPECT_EQ(interval_of(103, summary, std::nullopt), (Interval{99, 103})) << "has the value";
+  EXPECT_EQ(interval_of(100, Summary{}, 0.05), std::nullopt) << "fewer than 6 samples";
+}
+
 }  // namespace
 }  // namespace numatlas

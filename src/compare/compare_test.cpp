@@ -114,18 +114,6 @@ TEST(Verdict, OnlyTheSamePlaceIsCompared) {
   EXPECT_EQ(place_difference(here, other), "GPU NVIDIA H200, now NVIDIA A100");
 }
 
-TEST(Interval, IsTheWiderOfSamplesAndStopRule) {
-  Summary summary;
-  summary.ci_low = 99;
-  summary.ci_high = 102;
-  EXPECT_EQ(interval_of(100, summary, std::nullopt), (Interval{99, 102}));
-  EXPECT_EQ(interval_of(100, summary, 0.05), (Interval{95, 105}));
-  EXPECT_EQ(interval_of(100, summary, 0.001), (Interval{99, 102}));
-  EXPECT_EQ(interval_of(100, summary, 2.0), (Interval{0, 300}));
-  EXPECT_EQ(interval_of(103, summary, std::nullopt), (Interval{99, 103})) << "has the value";
-  EXPECT_EQ(interval_of(100, Summary{}, 0.05), std::nullopt) << "fewer than 6 samples";
-}
-
 TEST(Match, AFileIsTheSameAsItself) {
   const StoredFile file = stored();
   for (const bool every_flow : {false, true}) {

@@ -49,12 +49,6 @@ std::string counts_text(const std::map<std::string, int>& counts) {
 
 }  // namespace
 
-Interval hull(const Interval& a, const Interval& b) {
-  return {std::min(a.low, b.low), std::max(a.high, b.high)};
-}
-
-bool overlap(const Interval& a, const Interval& b) { return a.low <= b.high && b.low <= a.high; }
-
 std::string place_difference(const Observed& base, const Observed& now) {
   const auto known = [](const auto& a, const auto& b) { return !a.empty() && !b.empty(); };
   if (known(base.gpus, now.gpus) && base.gpus != now.gpus)
@@ -68,17 +62,6 @@ std::string place_difference(const Observed& base, const Observed& now) {
     return fmt::format("CPUs of node {}, now of {}", counts_text(base.cpu_nodes),
                        counts_text(now.cpu_nodes));
   return "";
-}
-
-std::optional<Interval> interval_of(double value, const Summary& summary,
-                                    const std::optional<double>& half_width) {
-  if (!summary.ci_low || !summary.ci_high) return std::nullopt;
-  Interval interval = hull({value, value}, {*summary.ci_low, *summary.ci_high});
-  if (half_width) {
-    const double width = std::abs(value) * *half_width;
-    interval = hull(interval, {std::max(0.0, value - width), value + width});
-  }
-  return interval;
 }
 
 }  // namespace numatlas

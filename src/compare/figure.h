@@ -10,15 +10,6 @@
 
 namespace numatlas {
 
-struct Interval {
-  double low = 0, high = 0;
-  friend bool operator==(const Interval&, const Interval&) = default;
-};
-
-/// The least interval that has both.
-Interval hull(const Interval& a, const Interval& b);
-bool overlap(const Interval& a, const Interval& b);
-
 /// Where a figure was measured, as it was observed. Empty: not known, or there is no such thing.
 struct Observed {
   /// Parts of the memory on each node ("0"; "from 0" of what is read from where that is apart).
@@ -41,10 +32,5 @@ struct Figure {
   Observed observed;
   friend bool operator==(const Figure&, const Figure&) = default;
 };
-
-/// The wider of the interval over all samples and of the stop rule's (`half_width`, relative),
-/// which knows of slow moods; it has the value. Absent below 6 samples.
-std::optional<Interval> interval_of(double value, const Summary& summary,
-                                    const std::optional<double>& half_width);
 
 }  // namespace numatlas

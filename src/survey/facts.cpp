@@ -10,7 +10,7 @@ SurveyFact fact_of(std::string key, std::vector<std::pair<std::string, std::stri
                    std::string words, const char* unit, const Estimate& estimate) {
   SurveyFact fact{std::move(key), std::move(where), std::move(words), estimate.value, unit, {}, {}};
   if (estimate.width) {
-    fact.low = estimate.value * (1 - *estimate.width);
+    fact.low = estimate.value * std::max(0.0, 1 - *estimate.width);
     fact.high = estimate.value * (1 + *estimate.width);
   }
   return fact;
@@ -32,13 +32,13 @@ std::optional<Estimate> median_of_all(const std::vector<Estimate>& all) {
   return Estimate{summary->median, all_have ? widest : std::nullopt};
 }
 
-/// The wider of the interval over all samples and of the stop rule's, which knows of slow moods.
+/// The larger side of its interval.
 std::optional<double> width_of(const Metric& metric, const FlowResult& flow) {
-  std::optional<double> width = flow.half_width;
-  const auto& summary = metric.summary;
-  if (!summary || !summary->ci_low || !summary->ci_high || !(*metric.value > 0)) return width;
-  const double side = std::max(*summary->ci_high - *metric.value, *metric.value - *summary->ci_low);
-  return std::max(width.value_or(0), side / *metric.value);
+  const double value = *metric.value;
+  if (!metric.summary || !(value > 0)) return flow.half_width;
+  const auto interval = interval_of(value, *metric.summary, flow.half_width);
+  if (!interval) return flow.half_width;
+  return std::max(interval->high - value, value - interval->low) / value;
 }
 
 const Metric* total_named(const std::vector<Metric>& totals, const std::string& name) {

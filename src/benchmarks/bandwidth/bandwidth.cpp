@@ -122,21 +122,22 @@ SurveyPart Bandwidth::survey(const Machine& machine) const {
   const auto words = [&](const char* kernels, const char* mix, bool all_stores,
                          const std::string& size) {
     const bool both = all_stores && has_non_temporal_stores();
-    return std::vector<std::string>{"--kernels",       kernels,
-                                    "--mix",           mix,
-                                    "--stores",        both ? "ordinary,non-temporal" : "ordinary",
-                                    "--size",          size,
-                                    "--threads",       cpus == "1" ? "1" : "1," + cpus,
-                                    "--skip-too-large"};
+    std::vector<std::string> words{"--kernels", kernels,
+                                   "--mix",     mix,
+                                   "--stores",  both ? "ordinary,non-temporal" : "ordinary",
+                                   "--threads", cpus == "1" ? "1" : "1," + cpus};
+    if (!size.empty()) words.insert(words.end(), {"--size", size, "--skip-too-large"});
+    return words;
   };
-  // Together they must be beyond the cache that they share; not more, where there are many.
+  // Together they must be beyond the cache that they share; not more, where there are many. The
+  // usual size ("") is less where nodes are small.
   std::string little = "64";
   const CpuSet usable = machine.usable_cpus();
   const Cache* const last = usable.empty() ? nullptr : machine.last_level_cache_of(usable.front());
-  if (last != nullptr && last->size.value * 2 / mib > 64 * last->cpus.size()) little = "256";
+  if (last != nullptr && last->size.value * 2 / mib > 64 * last->cpus.size()) little = "";
   return {2,
-          {SurveyWay{words("read,copy,triad", "2:1", true, "256"), ""},
-           SurveyWay{words("read,triad", "none", true, "256"), "copies and the mix"},
+          {SurveyWay{words("read,copy,triad", "2:1", true, ""), ""},
+           SurveyWay{words("read,triad", "none", true, ""), "copies and the mix"},
            SurveyWay{words("read,triad", "none", false, little),
                      "copies, the mix and non-temporal stores"}},
           ""};
