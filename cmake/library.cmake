@@ -16,7 +16,6 @@ if(NUMATLAS_SANITIZE)
   target_link_options(numatlas_options INTERFACE -fsanitize=${NUMATLAS_SANITIZE})
 endif()
 
-# numatlas_library(NAME DEPENDS lib... LINK external...)
 # Where a preset compiles many sources at once (CMAKE_UNITY_BUILD) these are the sources of one
 # folder: benchmarks do not know each other's names.
 function(numatlas_unity target)
@@ -28,8 +27,10 @@ function(numatlas_unity target)
   endforeach()
 endfunction()
 
+# numatlas_library(NAME [THREADED_TESTS] [DEPENDS lib...] [LINK external...] [EXCLUDE regex...])
+# THREADED_TESTS: its tests start threads. The thread sanitizer has nothing to see in the others.
 function(numatlas_library name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(ARG "THREADED_TESTS" "" "DEPENDS;LINK;EXCLUDE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp)
   list(REMOVE_ITEM sources ${tests} "")
@@ -48,6 +49,9 @@ function(numatlas_library name)
   list(TRANSFORM ARG_DEPENDS PREPEND numatlas_)
   target_link_libraries(numatlas_${name} PUBLIC ${ARG_DEPENDS} ${ARG_LINK}
                         PRIVATE numatlas_options)
+  if(NUMATLAS_SANITIZE STREQUAL "thread" AND NOT ARG_THREADED_TESTS)
+    set(tests "")
+  endif()
   if(NUMATLAS_TESTS AND tests)
     add_executable(test_${name} ${tests})
     numatlas_unity(test_${name} ${tests})

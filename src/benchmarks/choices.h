@@ -1,10 +1,10 @@
 // Which kernels a benchmark of bandwidth measures: the options for it, and what they mean.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "base/cli_forward.h"
 #include "kernels/kernel.h"
 
 namespace numatlas {

@@ -1,6 +1,7 @@
 #include "benchmarks/node_pairs.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "benchmarks/flows.h"
 

@@ -1,12 +1,12 @@
 // Options that every benchmark has.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/cli_forward.h"
 #include "engine/layout.h"
 #include "engine/scenario.h"
 

@@ -1,6 +1,7 @@
 #include "benchmarks/parse.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 

@@ -1,6 +1,7 @@
 #include "benchmarks/sizes_option.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/size_list.h"
 

@@ -1,9 +1,9 @@
 // --slow and --mads: when a node counts as slow.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "base/cli_forward.h"
 #include "base/error.h"
 #include "fleet/slow_nodes.h"
 

@@ -2,11 +2,11 @@
 // run once they are parsed.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "base/cli_forward.h"
 #include "base/error.h"
 
 namespace numatlas {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/say.h"
 #include "base/text.h"

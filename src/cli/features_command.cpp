@@ -3,6 +3,7 @@
 #include <hwloc.h>
 #include <hwy/highway.h>
 #include <hwy/targets.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

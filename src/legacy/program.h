@@ -1,7 +1,6 @@
 // What all of the source systems' programs do around their work.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <functional>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/cli_forward.h"
 #include "benchmarks/parse.h"
 #include "benchmarks/runner.h"
 

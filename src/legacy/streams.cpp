@@ -10,6 +10,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/say.h"
 #include "benchmarks/stream/stream.h"

@@ -141,7 +141,7 @@ TEST_F(Files, FolderWithoutTheRightToWriteKeepsItsFile) {
   EXPECT_TRUE(in_child([&] { return !check_writable(path("a"), "--json").has_value(); }));
   EXPECT_TRUE(in_child([&] {
     const auto wrote = write_whole(path("a"), "new", "--json");
-    return !wrote && wrote.error().kind == ErrorKind::io;
+    return !wrote && wrote.error().kind == ErrorKind::permission;
   }));
   EXPECT_EQ(read(path("a")), "old");
 }

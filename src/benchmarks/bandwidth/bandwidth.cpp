@@ -3,7 +3,9 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
+#include "base/size_list.h"
 #include "benchmarks/bandwidth/table.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/sizes_option.h"
@@ -122,12 +124,12 @@ SurveyPart Bandwidth::survey(const Machine& machine) const {
   const auto words = [&](const char* kernels, const char* mix, bool all_stores,
                          const std::string& size) {
     const bool both = all_stores && has_non_temporal_stores();
-    std::vector<std::string> words{"--kernels", kernels,
-                                   "--mix",     mix,
-                                   "--stores",  both ? "ordinary,non-temporal" : "ordinary",
-                                   "--threads", cpus == "1" ? "1" : "1," + cpus};
-    if (!size.empty()) words.insert(words.end(), {"--size", size, "--skip-too-large"});
-    return words;
+    std::vector<std::string> options{"--kernels", kernels,
+                                     "--mix",     mix,
+                                     "--stores",  both ? "ordinary,non-temporal" : "ordinary",
+                                     "--threads", cpus == "1" ? "1" : "1," + cpus};
+    if (!size.empty()) options.insert(options.end(), {"--size", size, "--skip-too-large"});
+    return options;
   };
   // Together they must be beyond the cache that they share; not more, where there are many. The
   // usual size ("") is less where nodes are small.

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/size_list.h"
 #include "benchmarks/benchmark.h"

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "benchmarks/benchmark.h"
 #include "benchmarks/cores/pairs.h"

@@ -2,7 +2,9 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
+#include "base/size_list.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/sizes_option.h"
 #include "report/worker_table.h"

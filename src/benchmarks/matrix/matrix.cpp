@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "benchmarks/flows.h"
 #include "benchmarks/matrix/table.h"

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include "benchmarks/choices.h"
 #include "benchmarks/device_totals.h"

@@ -4,7 +4,9 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
+#include "base/size_list.h"
 #include "benchmarks/benchmark.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/sizes_option.h"

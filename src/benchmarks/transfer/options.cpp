@@ -1,6 +1,7 @@
 #include "benchmarks/transfer/options.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/ids.h"
 #include "base/size_list.h"

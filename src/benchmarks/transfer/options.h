@@ -1,11 +1,11 @@
 // What `numatlas transfer` is asked for.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/cli_forward.h"
 #include "kernels/kernel.h"
 #include "placement/placement.h"
 

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/say.h"
 #include "benchmarks/benchmark.h"
