@@ -1,5 +1,6 @@
 """The commands as the program runs them: where they write to, and files that they cannot use."""
 
+import errno
 import json
 import os
 import stat
@@ -198,6 +199,20 @@ def test_a_name_that_no_file_can_have():
     assert error.value.code == exit_codes.IO
 
 
+@pytest.mark.parametrize("code", ["EACCES", "EPERM", "EROFS"])
+def test_what_the_system_forbids_has_a_code_of_its_own(monkeypatch, code):
+    number = getattr(errno, code)
+
+    def refuse(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Path, "is_dir", refuse)
+    with pytest.raises(FileError) as error:
+        numatlas.load("locked.json")
+    assert error.value.code == exit_codes.PERMISSION == 4
+    assert str(error.value) == f"locked.json: {os.strerror(number)}"
+
+
 def test_too_little_memory_is_one_line():
     with pytest.raises(FileError, match=r"^big\.json: takes more memory than there is$"), intact("big.json"):
         raise MemoryError
@@ -384,8 +399,8 @@ def fleet(tmp_path, kinds, rounds=None):
 @pytest.mark.parametrize(
     ("kinds", "without", "words"),
     [
-        ([0, 0, 1, 1], None, "None of the 4 hosts could be judged"),
-        ([0, 0, 0], 1, "None of the 3 hosts could be judged"),
+        ([0, 0, 1, 1], None, "no host could be judged"),
+        ([0, 0, 0], 1, "no host could be judged"),
         ([0, 0, 0, 1, 1], None, "No suspects among the 3 hosts, of 5, that could be judged."),
         ([0, 0, 0, 0], None, "No suspects among all 4 hosts."),
     ],

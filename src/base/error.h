@@ -14,7 +14,7 @@ enum class ErrorKind {
   usage,        ///< the command line is wrong
   unavailable,  ///< the machine or this build does not have what was asked for
   permission,   ///< the system forbids it (EPERM, EACCES, EROFS)
-  resource,     ///< not enough memory, huge pages, disk space
+  resource,     ///< not enough memory, huge pages, room for memory in files
   io,           ///< a file or a stream cannot be read or written
   placement,    ///< --strict and the observed placement is not the requested one
   peer,         ///< another rank failed, died, or cannot be reached

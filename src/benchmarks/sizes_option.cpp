@@ -7,13 +7,13 @@
 
 namespace numatlas {
 
-void SizesOption::add_to(CLI::App& app) {
-  refuse_empty(app.add_option("--size", text_,
-                              fmt::format("memory a worker, all arrays together: MiB (512), with a "
-                                          "unit (48KiB), powers of two in a range (1-2048, "
-                                          "32KiB-2GiB), a list (64,128,300) (default: {}, less "
-                                          "where a node is small)",
-                                          usual_.value / mib)))
+void SizesOption::add_to(CLI::App& app, const std::string& what) {
+  refuse_empty(app.add_option(
+                   "--size", text_,
+                   fmt::format("{}: MiB (512), with a unit (48KiB), powers of two in a range "
+                               "(1-2048, 32KiB-2GiB), a list (64,128,300) (default: {}, less where "
+                               "a node is small)",
+                               what, usual_.value / mib)))
       ->type_name("SIZES");
 }
 

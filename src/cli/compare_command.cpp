@@ -98,6 +98,10 @@ Expected<int> compare_two(const CompareOptions& options, const CompareView& view
 /// All *.json below a folder, sorted: what is found does not depend on the file system.
 Expected<std::vector<std::string>> files_below(const std::string& folder) {
   std::error_code code;
+  // Here and not below, where a folder of somebody else is passed over.
+  fs::directory_iterator(folder, code);
+  if (file_error_kind(code.value()) == ErrorKind::permission)
+    return fail(ErrorKind::permission, fmt::format("--history: {}: {}", folder, code.message()));
   if (!fs::is_directory(folder, code))
     return fail(ErrorKind::io, fmt::format("--history: {}: is no folder", folder),
                 "name the folder that has the results");

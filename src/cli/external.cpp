@@ -102,7 +102,8 @@ std::optional<std::string> find_external(const std::string& name) {
 
 std::string how_to_get(const std::string& name) {
   return fmt::format(
-      "`numatlas {}` is in the Python part: scripts/run sets it up, or `pip install ./python`; "
+      "`numatlas {}` is in the Python part: scripts/run or `make install-python` sets it up, or "
+      "`pip install ./python`; "
       "NUMATLAS_EXEC_PATH names its folder",
       name);
 }

@@ -118,6 +118,8 @@ Expected<std::string> file_of(const std::string& path) {
   if (fs::is_directory(path, code)) {
     const std::string survey = (fs::path(path) / "survey.json").string();
     if (fs::exists(survey, code)) return survey;
+    if (code)
+      return fail(file_error_kind(code.value()), fmt::format("{}: {}", survey, code.message()));
     return fail(ErrorKind::usage, fmt::format("{}: is a folder without a survey.json", path),
                 "name a file in it, or compare all of them with --history");
   }
@@ -163,7 +165,7 @@ Expected<StoredFile> stored_from_text(const std::string& text, const std::string
 Expected<StoredFile> read_stored(const std::string& path) {
   const auto file = file_of(path);
   if (!file) return fail(file.error());
-  const auto content = read_file(*file, *file);
+  const auto content = read_file(*file, *file, name_results);
   if (!content) return fail(content.error());
   return stored_from_text(*content, *file);
 }

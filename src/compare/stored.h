@@ -56,8 +56,8 @@ struct StoredFile {
 };
 
 /// Reads JSON of any measuring command, or of a survey; of a folder its survey.json. Errors are one
-/// line and name the file: kind io for what cannot be read, usage for what is not a result of
-/// numatlas that this version can read.
+/// line and name the file: kind io or permission for what cannot be read, usage for what is not a
+/// result of numatlas that this version can read.
 Expected<StoredFile> read_stored(const std::string& path);
 
 /// The same of text that stands in `file`.

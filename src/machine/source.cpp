@@ -17,6 +17,9 @@
 namespace numatlas {
 namespace {
 
+constexpr const char* written_by =
+    "write one with 'numatlas topology --format json' or 'lstopo file.xml'";
+
 /// Says whose error it is: the message of a part becomes that of the option.
 Error of_option(const std::string& spec, const Error& error) {
   return {error.kind, fmt::format("--machine: '{}': {}", spec, error.message), error.hint};
@@ -43,7 +46,7 @@ Expected<Machine> from_topology(const std::string& spec, const Expected<Topology
 }
 
 Expected<Machine> from_file(const std::string& spec) {
-  const auto content = read_file(spec, fmt::format("--machine: '{}'", spec));
+  const auto content = read_file(spec, fmt::format("--machine: '{}'", spec), written_by);
   if (!content) return fail(content.error());
   const auto start = content->find_first_not_of(" \t\r\n");
   const char first = start == std::string::npos ? '\0' : (*content)[start];
@@ -57,7 +60,7 @@ Expected<Machine> from_file(const std::string& spec) {
   }
   return fail(ErrorKind::usage,
               fmt::format("--machine: '{}' is neither a JSON snapshot nor hwloc XML", spec),
-              "write one with 'numatlas topology --format json' or 'lstopo file.xml'");
+              written_by);
 }
 
 }  // namespace
@@ -85,6 +88,8 @@ Expected<Machine> read_recorded_machine(const std::string& spec) {
   if (spec.empty()) return fail(ErrorKind::usage, "--machine: empty");
   std::error_code error;
   const bool is_file = std::filesystem::exists(spec, error);
+  if (file_error_kind(error.value()) == ErrorKind::permission)
+    return fail(ErrorKind::permission, fmt::format("--machine: '{}': {}", spec, error.message()));
   auto machine = is_file ? from_file(spec) : from_topology(spec, load_synthetic_topology(spec));
   if (!machine && !is_file && spec.find_first_of("/.") != std::string::npos) {
     // It looks like a path: a missing file is the likelier mistake than a bad description.

@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-tl::unexpected<Error> io_error(const std::string& option, const std::string& path,
-                               const std::string& what, int code) {
+tl::unexpected<Error> file_error(const std::string& option, const std::string& path,
+                                 const std::string& what, int code) {
   return fail(file_error_kind(code),
               fmt::format("{}: {}: {}: {}", option, path, what, errno_text(code)),
               "name a file in a folder that exists, that you may write to, and that has room");
@@ -44,10 +44,10 @@ int write_all(int file, const std::string& content) {
 Expected<void> write_direct(const std::string& path, const std::string& content,
                             const std::string& option) {
   const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (file < 0) return io_error(option, path, "open", errno);
+  if (file < 0) return file_error(option, path, "open", errno);
   int code = write_all(file, content);
   if (close(file) != 0 && code == 0) code = errno;
-  if (code != 0) return io_error(option, path, "write", code);
+  if (code != 0) return file_error(option, path, "write", code);
   return {};
 }
 
@@ -76,14 +76,14 @@ Expected<void> check_writable(const std::string& path, const std::string& option
   const std::string target = target_of(path);
   struct stat status {};
   if (stat(target.c_str(), &status) == 0) {
-    if (S_ISDIR(status.st_mode)) return io_error(option, path, "open", EISDIR);
-    if (access(target.c_str(), W_OK) != 0) return io_error(option, path, "open", errno);
+    if (S_ISDIR(status.st_mode)) return file_error(option, path, "open", EISDIR);
+    if (access(target.c_str(), W_OK) != 0) return file_error(option, path, "open", errno);
     if (!S_ISREG(status.st_mode)) return {};
   }
   // Rights alone do not tell: some file systems (/proc) let nobody make a file.
   std::string probe;
   const int file = open_beside(target, probe);
-  if (file < 0) return io_error(option, path, "open", errno);
+  if (file < 0) return file_error(option, path, "open", errno);
   close(file);
   unlink(probe.c_str());
   return {};
@@ -95,7 +95,7 @@ Expected<void> write_whole(const std::string& path, const std::string& content,
   const std::string target = target_of(path);
   std::string temporary;
   const int file = open_beside(target, temporary);
-  if (file < 0) return io_error(option, path, "open", errno);
+  if (file < 0) return file_error(option, path, "open", errno);
   // mkostemp makes private files; results are as readable as the umask allows.
   const mode_t mask = umask(0);
   umask(mask);
@@ -106,7 +106,7 @@ Expected<void> write_whole(const std::string& path, const std::string& content,
   if (code == 0 && rename(temporary.c_str(), target.c_str()) != 0) code = errno;
   if (code != 0) {
     unlink(temporary.c_str());
-    return io_error(option, path, "write", code);
+    return file_error(option, path, "write", code);
   }
   return {};
 }

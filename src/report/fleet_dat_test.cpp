@@ -186,7 +186,7 @@ TEST(FleetFile, ErrorsNameTheFile) {
   EXPECT_EQ(message("{\"a\":"), path + ": not complete JSON");
   EXPECT_EQ(message("<a/>"), path + ": no results of STREAM: it has no <stream_run>");
   const auto folder = read_fleet(::testing::TempDir());
-  EXPECT_EQ(folder.error().kind, ErrorKind::io);
+  EXPECT_EQ(folder.error().kind, ErrorKind::usage);
   const auto absent = read_fleet("/no/such/file");
   EXPECT_EQ(absent.error().kind, ErrorKind::io);
   EXPECT_THAT(absent.error().message, HasSubstr("/no/such/file: cannot be read: No such file"));

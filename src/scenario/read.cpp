@@ -331,8 +331,9 @@ Expected<ScenarioFile> parse_scenarios(std::string_view text, const std::string&
 }
 
 Expected<ScenarioFile> read_scenarios(const std::string& path) {
-  const auto text = path == "-" ? read_open_file(stdin, "run: standard input", most_bytes)
-                                : read_file(path, "run: " + path, most_bytes);
+  const auto text = path == "-"
+                        ? read_open_file(stdin, "run: standard input", most_bytes)
+                        : read_file(path, "run: " + path, "- is standard input", most_bytes);
   if (!text) return fail(text.error());
   return parse_scenarios(*text, path == "-" ? "standard input" : path);
 }

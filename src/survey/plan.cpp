@@ -13,15 +13,6 @@
 namespace numatlas {
 namespace {
 
-std::vector<std::string> names_of_survey(const Machine& machine) {
-  std::vector<std::string> names;
-  for (const auto& benchmark : all_benchmarks()) {
-    const SurveyPart part = benchmark->survey(machine);
-    if (part.worth > 0 || !part.reason.empty()) names.push_back(benchmark->name());
-  }
-  return names;
-}
-
 Expected<void> check_names(const SurveyOptions& options, const Machine& machine) {
   const std::vector<std::string> known = names_of_survey(machine);
   for (const auto& [option, names] :
@@ -106,6 +97,15 @@ void share_out(std::vector<SurveyItem>& all, double seconds) {
 }
 
 }  // namespace
+
+std::vector<std::string> names_of_survey(const Machine& machine) {
+  std::vector<std::string> names;
+  for (const auto& benchmark : all_benchmarks()) {
+    const SurveyPart part = benchmark->survey(machine);
+    if (part.worth > 0 || !part.reason.empty()) names.push_back(benchmark->name());
+  }
+  return names;
+}
 
 std::string reason_of(const SurveyItem& item, const Error& error) {
   const std::string name = item.benchmark + ": ";

@@ -143,7 +143,7 @@ TEST(SurveySummary, NothingMeasuredIsSaid) {
   SurveyFrame frame;
   frame.stopped = "interrupted";
   const std::string text = summary_text(*machine, {}, frame);
-  EXPECT_THAT(text, HasSubstr("Nothing was measured."));
+  EXPECT_THAT(text, HasSubstr("There is nothing to sum up."));
   EXPECT_THAT(text, HasSubstr("interrupted"));
 }
 

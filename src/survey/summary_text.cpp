@@ -404,7 +404,7 @@ std::string summary_text(const Machine& machine, const SurveySummary& summary,
   for (const auto& section : {matrices_text, remote_text, caches_text, peak_text, loaded_text,
                               cores_text_of, copies_text, touch_text, weights_text, gpus_text})
     text += section(summary);
-  if (summary.facts.empty()) text += "Nothing was measured.\n";
+  if (summary.facts.empty()) text += "There is nothing to sum up.\n";
   text += "\n" + listed("Warnings", summary.warnings, most_warnings, "survey.json");
   std::vector<std::string> skipped;
   for (const SkippedBenchmark& one : frame.skipped)

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "benchmarks/benchmark.h"
 #include "benchmarks/runner.h"
 #include "engine/agreement.h"
 #include "machine/source.h"
@@ -35,15 +34,20 @@ Expected<void> make_folder(const std::string& folder) {
   return check_writable((fs::path(folder) / "survey.json").string(), "--output");
 }
 
-/// Files of an earlier survey in the same folder, which this one may not write anew.
-void remove_earlier(const fs::path& folder) {
+/// Results of an earlier survey in the same folder, which this one may not write anew. Its own
+/// survey.json is there already.
+void remove_earlier(const fs::path& folder, const Machine& machine) {
   std::error_code ignored;
-  if (!fs::exists(folder / "survey.json", ignored)) return;
   fs::remove(folder / "report.html", ignored);
-  for (const auto& benchmark : all_benchmarks()) {
+  for (const std::string& name : names_of_survey(machine)) {
     for (const char* const suffix : {".json", ".txt"})
-      fs::remove(folder / (benchmark->name() + suffix), ignored);
+      fs::remove(folder / (name + suffix), ignored);
   }
+}
+
+/// Not of the benchmark, but of the folder that its files are to be in.
+bool is_of_the_folder(const Error& error) {
+  return error.message.find("--output: ") != std::string::npos;
 }
 
 // What was foreseen is wrong by a factor now and then; with less than this part of it the time
@@ -115,9 +119,12 @@ Expected<void> Survey::prepare() {
   Expected<void> made;
   if (root()) {
     made = make_folder(options.folder);
-    if (made) remove_earlier(options.folder);
+    std::error_code ignored;
+    const bool earlier = fs::exists(path("survey.json"), ignored);
     if (made) made = write("topology.txt", topology_table(record_.machine, false));
     if (made) made = write("topology.json", to_json(record_.machine).dump(1) + "\n");
+    if (made) made = save(false, "not ended");
+    if (made && earlier) remove_earlier(options.folder, record_.machine);
   }
   return agree(comm_, error_of(made));
 }
@@ -214,7 +221,7 @@ Expected<void> Survey::run_item(std::size_t index) {
   }
   const auto done = measure(index);
   if (done) return {};
-  if (!is_not_for_here(done.error())) return done;
+  if (!is_not_for_here(done.error()) || is_of_the_folder(done.error())) return done;
   progress_.end(item.benchmark, "skipped: " + done.error().message);
   record_.skipped.push_back({item.benchmark, reason_of(item, done.error())});
   return {};
@@ -264,6 +271,16 @@ std::vector<std::string> Survey::notes() const {
     const SurveyItem& item = items[i];
     if (item.skip.empty() && !item.left_out.empty() && begun_.contains(i))
       notes.push_back(fmt::format("{}: no time for {}", item.benchmark, item.left_out));
+  }
+  for (const RunReport& report : record_.reports) {
+    const bool has_results =
+        std::any_of(report.scenarios.begin(), report.scenarios.end(),
+                    [](const ScenarioResult& point) { return point.status == Status::ok; });
+    if (has_results && summary_of({report}).facts.empty())
+      notes.push_back(
+          fmt::format("{0}: nothing of it is in the summary, such as no size beyond the "
+                      "caches; {0}.txt has what there is",
+                      report.command));
   }
   if (record_.options.null_engine)
     notes.insert(notes.begin(), "null engine: a scripted clock; nothing was measured");

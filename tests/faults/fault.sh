@@ -177,6 +177,46 @@ case $case in
       err_says "^numatlas: error: --output: $output.*Permission denied"
     done ;;
 
+  survey-foreign) # a file of somebody else where one of the survey's is to be
+    needs_nobody
+    [ "$(id -u)" -eq 0 ] || skip 'not root, and nobody else to own a file'
+    mkdir "$folder/shared" && chmod 1777 "$folder/shared"
+    touch "$folder/shared/cores.json"
+    as_nobody "$numatlas" survey --engine null --machine 'numa:1 core:2 pu:1' --only cores,latency \
+      --no-report --output "$folder/shared"
+    ends_with 4
+    err_says '^numatlas: error: --output: .*/shared/cores.json: .*(Permission denied|not permitted)'
+    [ ! -s "$folder/shared/cores.json" ] || fail 'the file of somebody else has changed' ;;
+  survey-again) # what the earlier one left, and nothing else, is removed
+    mkdir "$folder/report"
+    (cd "$folder/report" && touch survey.json report.html cores.json transfer.txt stream.json \
+      run.json notes.txt)
+    run "$numatlas" survey --engine null --machine 'numa:1 core:2 pu:1' --only latency --no-report \
+      --output "$folder/report"
+    ends_with 0
+    [ "$(cd "$folder/report" && echo *)" = 'latency.json latency.txt notes.txt run.json stream.json '\
+'survey.json topology.json topology.txt' ] || fail "left: $(ls "$folder/report")" ;;
+  unreadable)
+    needs_nobody
+    mkdir "$folder/locked" && echo '{}' >"$folder/locked/file.json" && chmod 700 "$folder/locked"
+    echo '{}' >"$folder/file.json" && chmod 000 "$folder/file.json"
+    [ "$(id -u)" -eq 0 ] || chmod 000 "$folder/locked"
+    for file in "$folder/file.json" "$folder/locked/file.json"; do
+      for words in "compare $file $file" "check $file" "run $file" "topology --machine $file"; do
+        # shellcheck disable=SC2086  # the words are words
+        as_nobody "$numatlas" $words
+        ends_with 4
+        out_is_empty
+        err_says '^numatlas: error: .*/file.json.*Permission denied'
+      done
+    done
+    for words in "compare $folder/locked $folder/locked" "compare --history $folder/locked"; do
+      # shellcheck disable=SC2086  # the words are words
+      as_nobody "$numatlas" $words
+      ends_with 4
+      err_says '^numatlas: error: .*/locked.*Permission denied'
+    done
+    chmod 700 "$folder/locked" ;;
   too-large)
     run "$numatlas" latency --size 1,10PiB
     ends_with 5

@@ -13,6 +13,7 @@ MOST_BINS = 48
 
 #: The program compares hosts of one kind from this many on.
 LEAST_HOSTS = 3
+NONE_JUDGED = f"no host could be judged: {LEAST_HOSTS} and more of one kind, with rounds, can be compared"
 
 
 @dataclass
@@ -33,9 +34,8 @@ class KernelSummary:
 
 def judged_hosts(figure: Fleet) -> int:
     """Hosts that could be compared with others of their kind; the file tells the others in words only."""
-    measured = [
-        kind for at, kind in enumerate(figure.kinds) if any(line[at] is not None for line in figure.values)
-    ]
+    kinds = figure.kinds or [0] * len(figure.hosts)
+    measured = [kind for at, kind in enumerate(kinds) if any(line[at] is not None for line in figure.values)]
     return sum(count for count in Counter(measured).values() if count >= LEAST_HOSTS)
 
 

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from numatlas.figures.fleet import LEAST_HOSTS, judged_hosts
+from numatlas.figures.fleet import NONE_JUDGED, judged_hosts
 from numatlas.figures.model import Fleet, Suspect
 from numatlas.plot.style import (
     ALARM,
@@ -206,7 +206,7 @@ def _extra(figure: Fleet) -> list[str]:
     elif not figure.judged:
         lines.append("nobody looked for slow hosts in this run (`numatlas check` does)")
     elif not judged_hosts(figure):
-        lines.append(f"no host could be judged: {LEAST_HOSTS} and more of one kind are compared")
+        lines.append(NONE_JUDGED)
     else:
         lines.append("no slow hosts by the run's rule")
     return lines

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from numatlas.figures.fleet import LEAST_HOSTS, KernelSummary, judged_hosts, summaries
+from numatlas.figures.fleet import NONE_JUDGED, KernelSummary, judged_hosts, summaries
 from numatlas.figures.model import Fleet
 from numatlas.report.markup import Markup, el, folded
 from numatlas.report.pack import embed, rounded, singles
@@ -98,8 +98,7 @@ def _suspects(figure: Fleet) -> Markup:
         return el("p", "Nobody looked for slow hosts in this run: the file has no verdict.", class_="quiet")
     judged, hosts = judged_hosts(figure), len(figure.hosts)
     if not judged and not figure.suspects:
-        why = f"only {LEAST_HOSTS} and more of one kind, with rounds, can be compared"
-        return el("p", f"\u26a0 None of the {hosts:,} hosts could be judged: {why}.", class_="warning")
+        return el("p", f"\u26a0 {NONE_JUDGED}.", class_="warning")
     of = (
         f"{hosts:,} hosts" if judged == hosts else f"the {judged:,} hosts, of {hosts:,}, that could be judged"
     )

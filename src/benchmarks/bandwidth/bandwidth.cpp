@@ -1,9 +1,9 @@
 // Bandwidth: every worker runs one of STREAM's operations, or plain reads, writes and mixes, on its
 // own memory, all together. The sum is what all moved in the time in which all were recording.
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/size_list.h"
 #include "benchmarks/bandwidth/table.h"
@@ -50,7 +50,7 @@ class Bandwidth final : public Benchmark {
 };
 
 void Bandwidth::add_options(CLI::App& app) {
-  sizes_.add_to(app);
+  sizes_.add_to(app, "memory a worker, all arrays together");
   kernels_.add_to(app);
 }
 
@@ -86,13 +86,15 @@ Expected<std::vector<PlannedScenario>> Bandwidth::plan(const PlanInput& input) c
                 "--csv: its format has no place for several kernels, stores or numbers of threads",
                 "use --format csv or --json FILE");
   }
-  for (Bytes size : sizes_.asked()) {
+  const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); };
+  const std::vector<Bytes> sizes = sizes_.sizes(input, with);
+  for (Bytes size : sizes) {
     for (const Choice& choice : choices_) {
       if (auto fits = (*make_kernel(choice.spec))->check_size(size); !fits)
         return fail(fits.error());
     }
   }
-  return sizes_.plan(input, [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); });
+  return with(sizes);
 }
 
 std::vector<PlannedScenario> Bandwidth::plan_of(const PlanInput& input,
@@ -124,15 +126,16 @@ SurveyPart Bandwidth::survey(const Machine& machine) const {
   const auto words = [&](const char* kernels, const char* mix, bool all_stores,
                          const std::string& size) {
     const bool both = all_stores && has_non_temporal_stores();
-    std::vector<std::string> options{"--kernels", kernels,
-                                     "--mix",     mix,
-                                     "--stores",  both ? "ordinary,non-temporal" : "ordinary",
-                                     "--threads", cpus == "1" ? "1" : "1," + cpus};
-    if (!size.empty()) options.insert(options.end(), {"--size", size, "--skip-too-large"});
+    std::vector<std::string> options{"--kernels",       kernels,
+                                     "--mix",           mix,
+                                     "--stores",        both ? "ordinary,non-temporal" : "ordinary",
+                                     "--threads",       cpus == "1" ? "1" : "1," + cpus,
+                                     "--skip-too-large"};
+    if (!size.empty()) options.insert(options.end(), {"--size", size});
     return options;
   };
-  // Together they must be beyond the cache that they share; not more, where there are many. The
-  // usual size ("") is less where nodes are small.
+  // Together they are to be beyond the cache that they share; not more, where there are many. The
+  // usual size ("") is, and is less where nodes are small.
   std::string little = "64";
   const CpuSet usable = machine.usable_cpus();
   const Cache* const last = usable.empty() ? nullptr : machine.last_level_cache_of(usable.front());

@@ -14,7 +14,7 @@
 #include "benchmarks/copy/team.h"
 #include "benchmarks/few_cpus.h"
 #include "benchmarks/levels.h"
-#include "benchmarks/room.h"
+#include "benchmarks/sizes_option.h"
 
 namespace numatlas {
 namespace {
@@ -85,12 +85,12 @@ class Copy final : public Benchmark {
                         std::vector<Flow>& flows) const;
   Flow flow_of(const PlanInput& input, const Pair& pair, const Case& now, int worker) const;
 
-  std::string from_text_, to_text_, side_text_ = "from", size_text_;
+  std::string from_text_, to_text_, side_text_ = "from";
   std::string stores_text_ = "ordinary", isa_;
   bool matrix_ = false;
   std::optional<MemorySpec> from_, to_;
   Side side_ = Side::from;
-  std::vector<Bytes> sizes_;  ///< empty: the usual one, or what has room
+  SizesOption sizes_{usual_size};
   std::vector<Stores> stores_;
 };
 
@@ -109,27 +109,13 @@ void Copy::add_options(CLI::App& app) {
                  "the other side's, else the nearest")
       ->type_name("SIDE")
       ->capture_default_str();
-  refuse_empty(
-      app.add_option("--size", size_text_,
-                     "memory a worker copies from, and as much to copy to: MiB (512), with a unit "
-                     "(48KiB), powers of two in a range (1-2048, 32KiB-2GiB), a list (64,128,300) "
-                     "(default: 256, less where a node is small)"))
-      ->type_name("SIZES");
+  sizes_.add_to(app, "memory a worker copies from, and as much to copy to");
   add_stores_option(app, stores_text_);
   add_isa_option(app, isa_);
 }
 
 Expected<void> Copy::parse_options() {
-  if (!size_text_.empty()) {
-    auto sizes = parse_sizes(size_text_);
-    if (!sizes) return fail(sizes.error());
-    sizes_ = *std::move(sizes);
-  }
-  KernelSpec copy;
-  copy.name = "copy";
-  for (Bytes size : sizes_) {
-    if (auto fits = (*make_kernel(copy))->check_size(size); !fits) return fits;
-  }
+  if (auto sizes = sizes_.parse(); !sizes) return sizes;
   if (auto used = use_instruction_set(isa_); !used) return used;
   auto stores = parse_stores(stores_text_);
   if (!stores) return fail(stores.error());
@@ -288,10 +274,15 @@ Expected<std::vector<PlannedScenario>> Copy::plan(const PlanInput& input) const 
   }
   const auto pairs = pairs_of(input);
   if (!pairs) return fail(pairs.error());
-  if (!sizes_.empty()) return plan_of(input, *pairs, sizes_);
   // One for all pairs, so that they can be compared.
-  return plan_of(input, *pairs,
-                 {size_with_room(input, usual_size, plan_of(input, *pairs, {usual_size}))});
+  const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(input, *pairs, sizes); };
+  const std::vector<Bytes> sizes = sizes_.sizes(input, with);
+  KernelSpec copy;
+  copy.name = "copy";
+  for (Bytes size : sizes) {
+    if (auto fits = (*make_kernel(copy))->check_size(size); !fits) return fail(fits.error());
+  }
+  return with(sizes);
 }
 
 /// Every pair, by all CPUs of the node copied from, or by a few of them; else the pair of the

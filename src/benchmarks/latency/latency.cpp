@@ -46,7 +46,7 @@ class Latency final : public Benchmark {
 };
 
 void Latency::add_options(CLI::App& app) {
-  sizes_.add_to(app);
+  sizes_.add_to(app, "memory a worker");
   app.add_option("--order", order_text_, "random, page-local (TLB-friendly), sequential")
       ->type_name("ORDER")
       ->capture_default_str()
@@ -69,11 +69,6 @@ Expected<void> Latency::parse_options() {
     }
     stride_ = *stride;
   }
-  for (Bytes size : sizes_.asked()) {
-    const auto layout =
-        ChainLayout::make(size, {order_, stride_.value_or(usual_line), Bytes{4096}, 1});
-    if (!layout) return fail(layout.error());
-  }
   return {};
 }
 
@@ -81,7 +76,14 @@ Expected<std::vector<PlannedScenario>> Latency::plan(const PlanInput& input) con
   if (!input.options.thread_counts.empty()) {
     return fail(ErrorKind::usage, "--threads: latency takes one number", "run it once for each");
   }
-  return sizes_.plan(input, [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); });
+  const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); };
+  const std::vector<Bytes> sizes = sizes_.sizes(input, with);
+  for (Bytes size : sizes) {
+    const auto layout =
+        ChainLayout::make(size, {order_, stride_.value_or(usual_line), Bytes{4096}, 1});
+    if (!layout) return fail(layout.error());
+  }
+  return with(sizes);
 }
 
 std::vector<PlannedScenario> Latency::plan_of(const PlanInput& input,

@@ -69,7 +69,7 @@ void Touch::add_options(CLI::App& app) {
                  "line), chase, read, write, copy, triad; several: scatter,read")
       ->type_name("NAMES")
       ->capture_default_str();
-  sizes_.add_to(app);
+  sizes_.add_to(app, "memory a worker");
 }
 
 Expected<void> Touch::parse_options() {
@@ -120,13 +120,6 @@ Expected<void> Touch::check(const PlanInput& input) const {
           distinct_cpus(input, "touch: two workers are on CPU {}, and would only run by turns");
       !cpus)
     return fail(cpus.error());
-  for (const std::string& kernel : kernels_) {
-    KernelSpec spec;
-    spec.name = kernel;
-    for (Bytes size : sizes_.asked()) {
-      if (auto fits = (*make_kernel(spec))->check_size(size); !fits) return fits;
-    }
-  }
   return {};
 }
 
@@ -167,7 +160,16 @@ void Touch::add_pattern(std::vector<PlannedScenario>& plan, const PlanInput& inp
 
 Expected<std::vector<PlannedScenario>> Touch::plan(const PlanInput& input) const {
   if (auto checked = check(input); !checked) return fail(checked.error());
-  return sizes_.plan(input, [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); });
+  const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); };
+  const std::vector<Bytes> sizes = sizes_.sizes(input, with);
+  for (const std::string& kernel : kernels_) {
+    KernelSpec spec;
+    spec.name = kernel;
+    for (Bytes size : sizes) {
+      if (auto fits = (*make_kernel(spec))->check_size(size); !fits) return fail(fits.error());
+    }
+  }
+  return with(sizes);
 }
 
 std::vector<PlannedScenario> Touch::plan_of(const PlanInput& input,

@@ -1,6 +1,5 @@
 // Transfers between memory of the host and GPUs: every node with memory and every GPU, both ways.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "benchmarks/benchmark.h"
 #include "benchmarks/device_flows.h"

@@ -1,0 +1,82 @@
+#include "base/read_file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace numatlas {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class ReadFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = ::testing::TempDir() + "read_file_XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+
+  std::string folder_;
+};
+
+TEST_F(ReadFile, AllOfIt) {
+  std::string text(200'000, 'x');
+  text[100'000] = '\0';
+  std::ofstream(path("file"), std::ios::binary) << text;
+  EXPECT_EQ(read_file(path("file"), "f", ""), text);
+  EXPECT_EQ(read_file(path("file"), "f", "", text.size()), text);
+  std::ofstream(path("empty"));
+  EXPECT_EQ(read_file(path("empty"), "f", ""), "");
+}
+
+TEST_F(ReadFile, APipeIsOne) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(path("pipe")) << "through a pipe"; });
+  EXPECT_EQ(read_file(path("pipe"), "f", ""), "through a pipe");
+  writer.join();
+}
+
+TEST_F(ReadFile, WhatIsTooLarge) {
+  std::ofstream(path("file")) << std::string(2048, 'x');
+  const auto read = read_file(path("file"), "--option", "", 1024);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error(),
+            (Error{ErrorKind::io, "--option: cannot be read: it has over 1 KiB", ""}));
+}
+
+TEST_F(ReadFile, WhatIsNoFile) {
+  const auto folder = read_file(folder_, "f", "name a file in it");
+  ASSERT_FALSE(folder);
+  EXPECT_EQ(folder.error(),
+            (Error{ErrorKind::usage, "f: is a folder, not a file", "name a file in it"}));
+  const auto device = read_file("/dev/null", "f", "");
+  ASSERT_FALSE(device);
+  EXPECT_EQ(device.error(), (Error{ErrorKind::usage, "f: is a device, not a file", ""}));
+  const auto absent = read_file(path("none"), "f", "");
+  ASSERT_FALSE(absent);
+  EXPECT_EQ(absent.error(),
+            (Error{ErrorKind::io, "f: cannot be read: No such file or directory", ""}));
+}
+
+TEST_F(ReadFile, WhatIsForbidden) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  std::ofstream(path("file")) << "x";
+  fs::permissions(path("file"), fs::perms::none);
+  const auto read = read_file(path("file"), "f", "");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().kind, ErrorKind::permission);
+  EXPECT_THAT(read.error().message, HasSubstr("Permission denied"));
+}
+
+}  // namespace
+}  // namespace numatlas
