@@ -21,11 +21,7 @@ def run(module: str) -> None:
         if python.exists() and Path(sys.prefix).resolve() != VENV.resolve():
             os.execv(python, [str(python), *sys.argv])
         sys.exit(_missing(error))
-    try:
-        main()
-    except BrokenPipeError:  # of `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(6)
+    main()
 
 
 def _missing(error: ImportError) -> int:

@@ -10,12 +10,16 @@ import typer
 from numatlas import exit_codes
 from numatlas.exit_codes import UNAVAILABLE, USAGE
 from numatlas.figures import KINDS, figures_of
-from numatlas.files import FileError, intact, load
-from numatlas.output import write_whole
+from numatlas.files import FileError, check_output, intact, load, named
+from numatlas.output import standard_output, write_whole
 from numatlas.result import Result
 
-Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="results, or the folder of a survey")]
+Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="results, or the folder of a survey")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="do not say what was written")]
+
+
+def _output(value: str) -> Path:
+    return named("--output", value)
 
 
 def _fail(code: int, message: str, hint: str = "") -> NoReturn:
@@ -23,13 +27,6 @@ def _fail(code: int, message: str, hint: str = "") -> NoReturn:
     if hint:
         print(f"numatlas: hint: {hint}", file=sys.stderr)
     raise SystemExit(code)
-
-
-def _load(files: list[Path]) -> list[Result]:
-    try:
-        return [load(path) for path in files]
-    except FileError as error:
-        _fail(error.code, str(error))
 
 
 def _write(path: Path, option: str, write: Callable[[Path], None]) -> None:
@@ -60,14 +57,15 @@ def _page(results: list[Result], title: str) -> str:
 
 def _report(
     files: Files,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="the page")] = Path(
-        "report.html"
-    ),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", parser=_output, help="the page")
+    ] = Path("report.html"),
     title: Annotated[str, typer.Option("--title", metavar="TEXT", help="of the page")] = "",
     quiet: Quiet = False,
 ) -> None:
     """One page of all figures of results: opens without a network, to look at, print and pass on."""
-    text = _page(_load(files), title)
+    check_output(output, files)
+    text = _page([load(file) for file in files], title)
     _write(output, "--output", lambda path: _write_text(path, text))
     if not quiet:
         print(output)
@@ -79,10 +77,16 @@ def _write_text(path: Path, text: str) -> None:
 
 def _plot(
     kind: Annotated[str, typer.Argument(metavar="KIND", help=", ".join(KINDS))],
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="a result, or the folder of a survey")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="a result, or the folder of a survey")],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="png, svg or pdf by its end [default: KIND.png]"),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            parser=_output,
+            help="png, svg or pdf by its end [default: KIND.png]",
+        ),
     ] = None,
     figure: Annotated[
         str, typer.Option("--figure", metavar="KEY", help="one of the kind's figures; `list` names them")
@@ -97,7 +101,8 @@ def _plot(
     target = output or Path(f"{kind}.png")
     if target.suffix.lstrip(".").lower() not in FORMATS:
         _fail(USAGE, f"--output: {target}: ends in none of {', '.join(FORMATS)}", f"such as {kind}.png")
-    result = _load([file])[0]
+    check_output(target, [file])
+    result = load(file)
     with intact(result.path):
         _draw(result, kind, target, figure, quiet)
 
@@ -120,8 +125,12 @@ def _draw(result: Result, kind: str, target: Path, figure: str, quiet: bool) -> 
     chosen = [one for one in found if not figure or one.key == figure]
     if not chosen:
         _fail(USAGE, f"--figure: no such figure: {figure}", f"one of {', '.join(one.key for one in found)}")
-    for one in chosen:
-        path = target if len(chosen) == 1 else target.with_name(f"{target.stem}-{one.key}{target.suffix}")
+    paths = [target]
+    if len(chosen) > 1:
+        paths = [target.with_name(f"{target.stem}-{one.key}{target.suffix}") for one in chosen]
+    for path in paths:
+        check_output(path, [result.path])
+    for one, path in zip(chosen, paths, strict=True):
         _write(path, "--output", lambda part, one=one: draw(one, part))
         if not quiet:
             print(path)
@@ -133,11 +142,12 @@ def _run(command: Callable[..., None], name: str) -> None:
     app.command()(command)
     usage_error = typer.BadParameter.__base__  # typer has no name for it
     try:
-        code = app(prog_name=f"numatlas {name}", standalone_mode=False)
+        with standard_output():
+            code = app(prog_name=f"numatlas {name}", standalone_mode=False)
     except usage_error as error:
         _fail(USAGE, error.format_message(), f"see `numatlas {name} --help`")
     except FileError as error:
-        _fail(USAGE, str(error))
+        _fail(error.code, str(error))
     except (KeyboardInterrupt, typer.Abort):
         raise SystemExit(130) from None
     raise SystemExit(code or 0)

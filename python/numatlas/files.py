@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -46,21 +46,48 @@ def load(path: str | Path) -> Result:
 
     Raises FileError, with one line that names the file, for what is none of these.
     """
-    path = Path(path)
+    path = named("FILE", path)
     try:
         with intact(path):
-            return _load(path)
+            return _load(file_of(path))
     except OSError as error:
         raise FileError(path, error.strerror or str(error), exit_codes.of_file(error)) from None
+
+
+def named(name: str, value: str | Path) -> Path:
+    """The path that an option or argument gives. Raises FileError for none, which Path would take for the
+    current folder."""
+    if value == "":
+        raise FileError(name, "the value is empty")
+    return Path(value)
+
+
+def file_of(path: Path) -> Path:
+    """The file that is read where this is asked for: of a survey's folder its survey.json."""
+    if not path.is_dir():
+        return path
+    if not (path / "survey.json").exists():
+        raise FileError(path, "a folder without survey.json, which `numatlas survey` writes")
+    return path / "survey.json"
+
+
+def check_output(output: Path, files: Iterable[str | Path]) -> None:
+    """Raises FileError where writing the output would replace one of the files to read."""
+    if any(_is_file_of(output, file) for file in files):
+        raise FileError("--output", f"{output} is one of the files to read")
+
+
+def _is_file_of(output: Path, file: str | Path) -> bool:
+    try:
+        # A device, such as a terminal, may be both: nothing on it is lost.
+        return output.is_file() and output.samefile(file_of(named("FILE", file)))
+    except (OSError, FileError):
+        return False  # reading or writing it tells why
 
 
 def _load(path: Path) -> Result:
     from numatlas.readers import csv_files, dat_file, report_json, stream_json
 
-    if path.is_dir():
-        if not (path / "survey.json").exists():
-            raise FileError(path, "a folder without survey.json, which `numatlas survey` writes")
-        path = path / "survey.json"
     text = _text(path)
     start = text.lstrip()[:1]
     if start == "<":

@@ -1,11 +1,41 @@
-"""Writing a file whole or not at all, as the program does: for every command that has --output."""
+"""Writing as the program does, for every command: files whole or not at all, and standard output."""
 
 import errno
+import io
 import os
 import stat
+import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
+
+from numatlas import exit_codes
+from numatlas.files import FileError
+
+
+@contextmanager
+def standard_output() -> Iterator[None]:
+    """Around a command: what it prints goes out at its end. Raises FileError where nobody takes it, also of
+    what typer and argparse print, which by themselves end in other ways."""
+    held = io.StringIO()
+    try:
+        with redirect_stdout(held):
+            yield
+    finally:
+        if held.getvalue():
+            _print(held.getvalue())
+
+
+def _print(text: str) -> None:
+    try:
+        if sys.stdout is None:  # closed before Python began
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        print(text, end="", flush=True)
+    except OSError as error:
+        if sys.stdout is not None:  # else Python tries once more at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise FileError("standard output", f"write: {error.strerror}", exit_codes.IO) from None
 
 
 def write_whole(path: Path, make: Callable[[Path], None]) -> None:

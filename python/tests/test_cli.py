@@ -17,22 +17,25 @@ import numatlas
 from numatlas import exit_codes
 from numatlas.figures import figures_of
 from numatlas.figures.fleet import judged_hosts
-from numatlas.files import FileError, intact
-from numatlas.output import write_whole
+from numatlas.files import FileError, check_output, intact
+from numatlas.output import standard_output, write_whole
 from numatlas.report.page import page
 
 ROOT = Path(__file__).resolve().parents[2]
 SURVEYS = ROOT / "examples" / "results"
 MARK = "of one run"
+CSV = "size (MB),0,1\n1,10,11\n64,80,90\n"
+SCALING = ROOT / "scripts" / "visualization" / "plot_scaling.py"
 
 
-def command(name, *arguments, folder, script=None):
+def command(name, *arguments, folder, script=None, stdout=subprocess.PIPE):
     words = [str(script)] if script else ["-c", f"from numatlas.cli import {name}; {name}()"]
     return subprocess.run(
         [sys.executable, *words, *map(str, arguments)],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
-        capture_output=True,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
         text=True,
         check=False,
     )
@@ -127,19 +130,129 @@ def test_what_is_write_protected_stays(tmp_path):
 
 def test_plots_and_scripts_go_through_links_and_pipes(tmp_path):
     csv = tmp_path / "two.csv"
-    csv.write_text("size (MB),0,1\n1,10,11\n64,80,90\n")
+    csv.write_text(CSV)
     link, target = tmp_path / "link.png", tmp_path / "picture"
     link.symlink_to(target)
-    script = ROOT / "scripts" / "visualization" / "plot_scaling.py"
     for name, arguments in (("plot", ["flows", csv]), ("", [csv])):
         target.unlink(missing_ok=True)
-        done = command(name, *arguments, "-o", link, folder=tmp_path, script=None if name else script)
+        done = command(name, *arguments, "-o", link, folder=tmp_path, script=None if name else SCALING)
         if name and done.returncode == 3:  # not of this kind: take the one that it has
             kind = done.stderr.split("it has ")[1].split(",")[0].strip()
             done = command(name, kind, csv, "-o", link, folder=tmp_path)
         assert done.returncode == 0, done.stderr
         assert link.is_symlink() and target.read_bytes().startswith(b"\x89PNG")
     assert sorted(os.listdir(tmp_path)) == ["link.png", "picture", "two.csv"]
+
+
+# ---- What is read is not written to
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "output"),
+    [
+        ("report", ["a.csv"], "a.csv"),
+        ("report", ["run.json", "a.csv"], "./a.csv"),
+        ("report", ["a.csv", "run.json"], "link.csv"),
+        ("report", ["link.csv"], "a.csv"),
+        ("report", ["survey"], "survey/survey.json"),
+        ("plot", ["latency", "y.svg"], "y.svg"),
+        ("", ["y.svg"], "y.svg"),
+        ("", ["a.csv", "--mapping", "y.svg"], "link.svg"),
+    ],
+)
+def test_an_input_is_not_overwritten(tmp_path, name, arguments, output):
+    (tmp_path / "survey").mkdir()
+    files = [tmp_path / file for file in ("a.csv", "y.svg", "run.json", "survey/survey.json")]
+    for file in files:
+        # Also where it could not be read: the command line is wrong before that.
+        file.write_text(CSV)
+    (tmp_path / "link.csv").symlink_to("a.csv")
+    (tmp_path / "link.svg").symlink_to("y.svg")
+    before = sorted(os.listdir(tmp_path))
+    done = command(name, *arguments, "-o", output, folder=tmp_path, script=None if name else SCALING)
+    one_line(done, 2, f"error: --output: {Path(output)} is one of the files to read")
+    assert all(file.read_text() == CSV for file in files) and sorted(os.listdir(tmp_path)) == before
+
+
+def test_no_picture_of_several_overwrites_the_input(tmp_path):
+    result = SURVEYS / "tiers.json"
+    *_, last = figures_of(numatlas.load(result), "matrix")
+    name = f"x-{last.key}.svg"
+    (tmp_path / name).write_bytes(result.read_bytes())
+    done = command("plot", "matrix", name, "-o", "x.svg", folder=tmp_path)
+    one_line(done, 2, f"--output: {name} is one of the files to read")
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_a_device_may_be_read_and_written():
+    check_output(Path("/dev/null"), ["/dev/null"])
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("report", ["a.csv", "-o", ""], "--output: the value is empty"),
+        ("report", ["a.csv", ""], "FILE: the value is empty"),
+        ("plot", ["latency", "a.csv", "-o", ""], "--output: the value is empty"),
+        ("plot", ["latency", ""], "FILE: the value is empty"),
+        ("", ["a.csv", "-o", ""], "--output: the value is empty"),
+        ("", ["a.csv", "--mapping", ""], "--mapping: the value is empty"),
+        ("", [""], "CSV: the value is empty"),
+    ],
+)
+def test_no_name_is_a_mistake(tmp_path, name, arguments, words):
+    (tmp_path / "a.csv").write_text(CSV)
+    (tmp_path / "survey.json").write_text((SURVEYS / "tiers.json").read_text())
+    done = command(name, *arguments, folder=tmp_path, script=None if name else SCALING)
+    one_line(done, 2, f"error: {words}")
+    assert sorted(os.listdir(tmp_path)) == ["a.csv", "survey.json"]
+
+
+# ---- Standard output that takes nothing
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "written", "unbuffered"),
+    [
+        ("report", ["a.csv"], ["report.html"], ""),
+        ("report", ["a.csv"], ["report.html"], "1"),
+        ("report", ["--help"], [], ""),
+        ("plot", ["latency", "a.csv"], ["latency.png"], ""),
+        ("plot", ["latency", "a.csv", "--figure", "list"], [], "1"),
+        ("", ["a.csv"], ["a.png"], ""),
+        ("", ["--help"], [], ""),
+        ("", ["--help"], [], "1"),
+    ],
+)
+def test_standard_output_that_was_closed_is_told(tmp_path, monkeypatch, name, arguments, written, unbuffered):
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
+    (tmp_path / "a.csv").write_text(CSV)
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as nobody:
+        script = None if name else SCALING
+        done = command(name, *arguments, folder=tmp_path, script=script, stdout=nobody)
+    program_name = "numatlas" if name else "plot_scaling.py"
+    wanted = f"{program_name}: error: standard output: write: Broken pipe\n"
+    assert (done.returncode, done.stderr) == (6, wanted)
+    assert sorted(os.listdir(tmp_path)) == sorted(["a.csv", *written])
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_full_disk_is_told(tmp_path):
+    (tmp_path / "a.csv").write_text(CSV)
+    with open("/dev/full", "w") as full:
+        done = command("report", "a.csv", folder=tmp_path, stdout=full)
+    wanted = "numatlas: error: standard output: write: No space left on device\n"
+    assert (done.returncode, done.stderr) == (6, wanted)
+
+
+def test_no_standard_output_at_all(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    with standard_output():
+        pass
+    with pytest.raises(FileError, match="^standard output: write: Bad file descriptor$"), standard_output():
+        print("x")
 
 
 # ---- Files that cannot be used
@@ -259,8 +372,7 @@ def test_infinity_ends_with_a_page_or_one_line(measure, tmp_path, value):
         done = command("report", name, folder=tmp_path)
         if done.returncode:
             one_line(done, 2, f"{name}: ")
-    script = ROOT / "scripts" / "visualization" / "plot_scaling.py"
-    done = command("", "b.csv", folder=tmp_path, script=script)
+    done = command("", "b.csv", folder=tmp_path, script=SCALING)
     assert "Traceback" not in done.stderr
 
 

@@ -1,8 +1,8 @@
 """What the scripts share: errors in one line, exit codes of the program (docs/exit-codes.md)."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import NoReturn
 
@@ -10,8 +10,8 @@ from matplotlib.figure import Figure as Picture
 
 from numatlas import exit_codes
 from numatlas.exit_codes import USAGE
-from numatlas.files import FileError, intact, load
-from numatlas.output import write_whole
+from numatlas.files import FileError, load
+from numatlas.output import standard_output, write_whole
 from numatlas.plot import FORMATS, save
 from numatlas.result import Result
 
@@ -22,25 +22,26 @@ def fail(code: int, message: str) -> NoReturn:
     raise SystemExit(code)
 
 
+def script(main: Callable[[list[str] | None], None]) -> Callable[[list[str] | None], None]:
+    """Of the main() of a script: FileError ends it with one line."""
+
+    @wraps(main)
+    def run(arguments: list[str] | None = None) -> None:
+        try:
+            with standard_output():
+                main(arguments)
+        except FileError as error:
+            fail(error.code, str(error))
+
+    return run
+
+
 def read(path: Path, kind: str, what: str) -> Result:
     """A file of this kind, `what` in words, or the end of the script."""
-    try:
-        result = load(path)
-    except FileError as error:
-        fail(error.code, str(error))
+    result = load(path)
     if result.kind != kind:
         fail(USAGE, f"{path}: not {what}, but of {result.kind}")
     return result
-
-
-@contextmanager
-def using(path: Path) -> Iterator[None]:
-    """Around what uses the file's content: the end of the script where that is damaged."""
-    try:
-        with intact(path):
-            yield
-    except FileError as error:
-        fail(USAGE, str(error))
 
 
 def check_form(path: Path) -> None:

@@ -3,6 +3,7 @@
 import argparse
 import math
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,8 @@ from matplotlib.patches import Rectangle
 
 from numatlas import exit_codes
 from numatlas.figures.model import Figure
-from numatlas.legacy.command import fail, read, using, write
+from numatlas.files import intact, named
+from numatlas.legacy.command import fail, read, script, write
 from numatlas.plot import styled
 from numatlas.plot.matrix import COLOURS, bar, colour_range, readable, separate
 from numatlas.plot.style import MARGIN, page, text_width
@@ -33,13 +35,14 @@ ACROSS, LARGEST, SMALLEST = 5.7, 0.95, 4.0
 NAMED = 5
 
 
+@script
 def main(arguments: list[str] | None = None) -> None:
     """The script."""
     options = _options(arguments)
     result = read(options.file, "distributed_streams", "a .dat file of distributed_streams")
     if not options.output.is_dir():
         fail(exit_codes.IO, f"--output: {options.output}: no such folder")
-    with using(options.file):
+    with intact(options.file):
         _draw_all(result.hosts, options.output)
 
 
@@ -62,10 +65,18 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "KERNEL_min.png (worst round) and KERNEL_max.png (best round).",
     )
     parser.add_argument(
-        "file", type=Path, metavar="FILE.dat", help="of distributed_streams or numatlas stream"
+        "file",
+        type=partial(named, "FILE.dat"),
+        metavar="FILE.dat",
+        help="of distributed_streams or numatlas stream",
     )
     parser.add_argument(
-        "--output", "-o", type=Path, default=Path(), metavar="DIR", help="folder [default: here]"
+        "--output",
+        "-o",
+        type=partial(named, "--output"),
+        default=Path(),
+        metavar="DIR",
+        help="folder [default: here]",
     )
     return parser.parse_args(sys.argv[1:] if arguments is None else arguments)
 

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +12,8 @@ from numatlas.exit_codes import USAGE
 from numatlas.figures.common import absent_as_none
 from numatlas.figures.model import Axis, Curves, Series
 from numatlas.figures.ranks import rank_figures
-from numatlas.legacy.command import check_form, fail, read, using, write
+from numatlas.files import check_output, intact, named
+from numatlas.legacy.command import check_form, fail, read, script, write
 from numatlas.plot import styled
 from numatlas.plot.curves import panel
 from numatlas.plot.style import MARGIN, WIDTH, legend, legend_height, legend_rows, page
@@ -26,12 +28,14 @@ ONE_GROUP = "all ranks"
 COLUMNS = ("size (MB)", "ranks", "mean", "std", "min", "rank", "max", "rank", "outliers (rank)")
 
 
+@script
 def main(arguments: list[str] | None = None) -> None:
     """The script."""
     options = _options(arguments)
     check_form(options.output)
+    check_output(options.output, filter(None, [options.csv, options.mapping]))
     rows = read(options.csv, "numa_mem_bench", "a CSV of numa_mem_bench").rows
-    with using(options.csv):
+    with intact(options.csv):
         _draw(rows, options)
 
 
@@ -55,12 +59,17 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         description="Draws the latencies of numa_mem_bench's ranks by size (above), and their mean and "
         "standard deviation by NUMA node of the memory (below); prints them with extremes and outliers.",
     )
-    parser.add_argument("csv", type=Path, metavar="CSV", help="of numa_mem_bench --csv")
-    parser.add_argument("--mapping", type=Path, metavar="FILE", help="mapping_check.log of the same run")
+    parser.add_argument("csv", type=partial(named, "CSV"), metavar="CSV", help="of numa_mem_bench --csv")
+    parser.add_argument(
+        "--mapping",
+        type=partial(named, "--mapping"),
+        metavar="FILE",
+        help="mapping_check.log of the same run",
+    )
     parser.add_argument(
         "--output",
         "-o",
-        type=Path,
+        type=partial(named, "--output"),
         metavar="FILE",
         help="png, svg or pdf [default: the CSV's name, .png, here]",
     )
