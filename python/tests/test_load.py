@@ -156,6 +156,9 @@ BAD = {
     "csv": ("a,b\n1,2\n", "neither a result"),
     "header only": ("size (MB),0,1\n", "header without rows"),
     "words": ("size (MB),0\n1,abc\n", "damaged"),
+    "short row": ("size (MB),0,1\n1,2\n2,3,4\n", "damaged: line 2 has fewer fields"),
+    "short last row": ("size (MB),0,1\n1,2,3\n2,3\n", "ends in the middle, in line 3: a run"),
+    "cut head": ("size (MB),0,1", "ends in the middle, in line 1"),
 }
 
 
@@ -189,6 +192,52 @@ def test_every_cut_of_a_file_is_noticed(measure, tmp_path):
         path.write_text(text[:end])
         with pytest.raises(numatlas.FileError):
             numatlas.load(path)
+
+
+SWEEP = (
+    "ngpus,numa_nodes,access_size(bytes),read_latency(ms),read_bw(gib/s),write_latency(ms),write_bw(gib/s)\n"
+    '1,"0,1",4096,0.005,0.76,0.004,0.95\n'
+    '1,"0,1",8192,0.006,0.86,0.005,1.05\n'
+)
+ROUNDS = (
+    "host,kernel,mode,round,counted,node_seconds,slowest_seconds,overlap,node_bytes_per_second\n"
+    "a,triad,memory,0,no,0.25,0.26,0.99,1.5e+11\na,triad,memory,1,yes,0.25,0.26,0.99,1.5e+11\n"
+)
+
+
+@pytest.mark.parametrize("form", ["ranks", "mapping", "sweep", "rounds", "tidy"])
+def test_every_cut_of_a_csv_within_a_row_is_noticed(form, measure, tmp_path):
+    """What is left of a cut number is a number too, and pandas takes a row of fewer fields."""
+    examples = ROOT / "examples" / "published"
+    text = {
+        "ranks": (examples / "numa_mem_bench-lumig-domain0.csv").read_text,
+        "mapping": (examples / "numa_mem_bench-lumig-domain0-mapping_check.log").read_text,
+        "sweep": lambda: SWEEP,
+        "rounds": lambda: ROUNDS,
+        "tidy": measure("latency", "guest-tiers.json", "--size", "1MiB,2MiB", output="--format").read_text,
+    }[form]()
+    path = tmp_path / "cut.csv"
+    path.write_text(text)
+    numatlas.load(path)
+    head = text.index("\n") + 1
+    for end in range(head, len(text)):
+        path.write_text(text[:end])
+        line = text[:end].count("\n") + 1
+        wanted = f"ends in the middle, in line {line}: a run that was killed, or a full disk?"
+        if text[end - 1] == "\n":  # nothing tells that rows are missing
+            wanted = "a header without rows" if end == head else ""
+        if wanted:
+            with pytest.raises(numatlas.FileError) as error:
+                numatlas.load(path)
+            assert str(error.value).startswith(f"{path}: {wanted}")
+        else:
+            numatlas.load(path)
+
+
+def test_no_name_is_not_the_current_folder(monkeypatch):
+    monkeypatch.chdir(ROOT / "examples" / "results")
+    with pytest.raises(numatlas.FileError, match="^FILE: the value is empty$"):
+        numatlas.load("")
 
 
 def test_fields_that_are_missing_or_wrong_give_one_line(measure, plain, tmp_path):

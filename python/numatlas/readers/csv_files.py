@@ -36,6 +36,7 @@ def read(path: Path, text: str) -> Result:
         raise FileError(
             path, "neither a result of numatlas nor a CSV file that it or an earlier program writes"
         )
+    _check_whole(path, text)
     try:
         if reader is read_tidy and "node_bytes_per_second" in head:
             reader = _tidy_stream
@@ -47,6 +48,19 @@ def read(path: Path, text: str) -> Result:
         return reader(path, frame)
     except (KeyError, TypeError, ValueError) as error:  # pandas' errors are ValueErrors
         raise FileError(path, f"damaged: {str(error).splitlines()[0]}") from None
+
+
+def _check_whole(path: Path, text: str) -> None:
+    """Raises FileError for a file that was cut: pandas would take what is left of its last row. All that
+    write such files end each row with a newline."""
+    rows = csv.reader(io.StringIO(text), skipinitialspace=True)
+    fields = [(rows.line_num, len(row)) for row in rows if any(row)]
+    last = fields[-1][0]
+    short = [line for line, count in fields if count < fields[0][1]]
+    if not text.endswith("\n") or short[:1] == [last]:
+        raise FileError(path, f"ends in the middle, in line {last}: a run that was killed, or a full disk?")
+    if short:
+        raise FileError(path, f"damaged: line {short[0]} has fewer fields than the first one")
 
 
 def _ranks(path: Path, frame: pd.DataFrame) -> Result:
