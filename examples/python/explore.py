@@ -16,49 +16,67 @@ import pandas as pd
 import numatlas
 
 here = Path(__file__).resolve().parent
-survey = numatlas.load(sys.argv[1] if len(sys.argv) > 1 else here.parent / "results" / "four-nodes.json")
+file = sys.argv[1] if len(sys.argv) > 1 else here.parent / "results" / "four-nodes.json"
+try:
+    survey = numatlas.load(file)
+except numatlas.FileError as error:
+    print(f"explore.py: error: {error}", file=sys.stderr)
+    sys.exit(error.code)
 parts = {part.kind: part for part in survey.all()}
 print(f"{survey.name}: {', '.join(parts)}")
 
 # %% [markdown]
-# A row a worker, point and metric. `low` and `high` are the 95 % interval of the median.
+# What there is: the frames of each benchmark, and their rows.
 
 # %%
-flows = parts["matrix"].flows
-latency = flows[flows["metric"] == "latency"].copy()
-latency["ns"] = latency["value"] * 1e9
-print(latency[["cell_cpu_node", "cell_memory_node", "ns", "n", "half_width", "stop"]].to_string(index=False))
+for part in parts.values():
+    print(f"{part.kind}: {', '.join(f'{name} {len(frame)}' for name, frame in part.frames().items())}")
+
+# %% [markdown]
+# A row a worker, point and metric. `low` and `high` are the 95 % interval of the median. A survey has what
+# its machine and its time allowed: where it has no matrix, this cell and the next three show nothing.
+
+# %%
+cells = parts.get("matrix") or numatlas.Result(survey.path, "matrix")
+flows = cells.flows
+latency = flows[flows["metric"] == "latency"].copy() if len(flows) else flows
+if len(latency):
+    latency["ns"] = latency["value"] * 1e9
+    columns = ["cell_cpu_node", "cell_memory_node", "ns", "n", "half_width", "stop"]
+    print(latency[columns].to_string(index=False))
 
 # %% [markdown]
 # The latency of every node's CPUs to every node's memory, and how many times as long the farthest takes.
 
 # %%
-matrix = latency.pivot_table(index="cell_cpu_node", columns="cell_memory_node", values="ns")
-print(matrix.round(1).to_string())
-own = pd.Series({node: matrix.loc[node, node] for node in matrix.index if node in matrix.columns})
-penalty = matrix.div(own, axis=0)
-print(f"worst: {penalty.max().max():.2f} times the node's own memory")
+if len(latency):
+    matrix = latency.pivot_table(index="cell_cpu_node", columns="cell_memory_node", values="ns")
+    print(matrix.round(1).to_string())
+    own = pd.Series({node: matrix.loc[node, node] for node in matrix.index if node in matrix.columns})
+    penalty = matrix.div(own, axis=0)
+    print(f"worst: {penalty.max().max():.2f} times the node's own memory")
 
 # %% [markdown]
-# Placement is observed: the pages of each chase, where they were asked for and where they were seen.
+# Placement is observed: the pages of each chase, where they were asked for and where they were seen (in words
+# only in JSON).
 
 # %%
-places = latency[["memory", "memory_node", "placement", "page_size"]].drop_duplicates()
-print(places.to_string(index=False))
-astray = latency[latency["memory"] != "bind:" + latency["memory_node"].astype(int).astype(str)]
-print(f"{len(astray)} of {len(latency)} chases had most of their pages elsewhere")
+if len(latency):
+    places = latency.filter(["memory", "memory_node", "placement", "page_size"]).drop_duplicates()
+    print(places.to_string(index=False))
+    seen = latency["memory_node"].map(lambda node: f"bind:{node}".removesuffix(".0"))
+    print(f"{(latency['memory'] != seen).sum()} of {len(latency)} chases had most of their pages elsewhere")
 
 # %% [markdown]
 # Sums over all workers of a point: bytes as STREAM counts them, in the time in which all were recording.
 
 # %%
-totals = parts["matrix"].totals
-sums = totals[totals["metric"] == "bandwidth_sum"].assign(GBps=lambda frame: frame["value"] * 1e-9)
-print(
-    sums.pivot_table(index=["kernel", "cell_cpu_node"], columns="cell_memory_node", values="GBps")
-    .round(2)
-    .to_string()
-)
+totals = cells.totals
+sums = totals[totals["metric"] == "bandwidth_sum"] if len(totals) else totals
+if len(sums):
+    sums = sums.assign(GBps=sums["value"] * 1e-9)
+    table = sums.pivot_table(index=["kernel", "cell_cpu_node"], columns="cell_memory_node", values="GBps")
+    print(table.round(2).to_string())
 
 # %% [markdown]
 # What was not measured, and why; what to be wary of.
