@@ -178,11 +178,12 @@ void CommonOptions::add_output(CLI::App& app) {
   output(app.add_option("--format", format_, "table, csv or json, on standard output")
              ->type_name("FORMAT")
              ->capture_default_str());
-  output(refuse_empty(app.add_option("--csv", plain_.csv_file,
-                                     "also write a row a size, a column a worker (ns; GB/s)"))
-             ->type_name("FILE"));
   output(refuse_empty(
-             app.add_option("--json", plain_.json_file, "also write everything, samples included"))
+             app.add_option("--csv", plain_.csv_file,
+                            "also write a row a size, a column a worker (ns; GB/s); of stream a "
+                            "row a host, kernel and round"))
+             ->type_name("FILE"));
+  output(refuse_empty(app.add_option("--json", plain_.json_file, "also write everything"))
              ->type_name("FILE"));
   output(app.add_flag("--no-samples", no_samples_, "leave the raw samples out of JSON"));
   output(app.add_flag("--stats", plain_.stats, "also n, interval, percentiles of every cell"));

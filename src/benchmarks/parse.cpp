@@ -22,7 +22,27 @@ std::vector<std::string> names_of(const CLI::App& app, bool options) {
   return names;
 }
 
+std::string command_of(const CLI::App& app) {
+  const std::string name = app.get_name();
+  return name.empty() || name == "numatlas" ? "numatlas" : "numatlas " + name;
+}
+
 }  // namespace
+
+Error parse_error(const CLI::App& app, const CLI::ParseError& error) {
+  // A misspelt option that must be given is more than that one which is missing.
+  const std::vector<std::string> leftover = app.remaining();
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !leftover.empty())
+    return leftover_error(app, leftover);
+  const std::string text = error.what();
+  Error ours{ErrorKind::usage, text, fmt::format("see `{} --help`", command_of(app))};
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr) return ours;
+  const std::string option = text.substr(0, text.find(": "));
+  if (text.ends_with(" missing")) ours.message = option + ": the value is missing";
+  if (text.find("At Most 1 required") != std::string::npos)
+    ours.message = option + ": given more than once";
+  return ours;
+}
 
 Error leftover_error(const CLI::App& app, const std::vector<std::string>& leftover) {
   const std::string word = leftover.front().substr(0, leftover.front().find('='));
@@ -33,7 +53,7 @@ Error leftover_error(const CLI::App& app, const std::vector<std::string>& leftov
   const char* what = option ? "option" : has_commands ? "command" : "argument";
   const std::string of = app.get_name().empty() ? "numatlas" : app.get_name();
   return {ErrorKind::usage, fmt::format("{}: unknown {} '{}'", of, what, word),
-          close.empty() ? fmt::format("see `{} --help`", of == "numatlas" ? of : "numatlas " + of)
+          close.empty() ? fmt::format("see `{} --help`", command_of(app))
                         : fmt::format("did you mean {}?", close)};
 }
 
@@ -63,7 +83,7 @@ Expected<ParsedRun> parse_run(const std::string& name, const std::vector<std::st
       // CLI11 takes the words from the back.
       app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     } catch (const CLI::ParseError& error) {
-      return fail(ErrorKind::usage, error.what());
+      return fail(parse_error(app, error));
     }
     if (!app.remaining().empty()) return fail(leftover_error(app, app.remaining()));
     return std::move(parser).take(words);

@@ -33,6 +33,9 @@ class RunParser {
 /// Parses words as `numatlas BENCHMARK WORDS...` would.
 Expected<ParsedRun> parse_run(const std::string& benchmark, const std::vector<std::string>& words);
 
+/// What the parser found wrong with the words, as an error (usage) in our words.
+Error parse_error(const CLI::App& app, const CLI::ParseError& error);
+
 /// Error (usage) about words that the parser left over: names the first and the nearest option or
 /// command that exists.
 Error leftover_error(const CLI::App& app, const std::vector<std::string>& leftover);

@@ -1,5 +1,6 @@
 // Stored results of STREAM over hosts, judged again without measuring.
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -195,6 +196,13 @@ Expected<int> run_check(const CheckOptions& options) {
   if (!rule) return fail(rule.error());
   if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
   if (!options.openmetrics.empty()) {
+    for (const std::string& file : options.files) {
+      std::error_code none;
+      if (std::filesystem::equivalent(file, options.openmetrics, none))
+        return fail(ErrorKind::usage,
+                    fmt::format("--openmetrics: {} is one of the files to read", file),
+                    "name another file");
+    }
     if (auto can = check_writable(options.openmetrics, "--openmetrics"); !can)
       return fail(can.error());
   }

@@ -24,17 +24,20 @@ struct CommandLine {
   std::vector<std::string> program;  ///< after `--`: for exec
 };
 
+/// What follows `--` is the program of exec. Elsewhere it is files: one that begins with a dash is
+/// written as no option is.
 CommandLine split(int argc, char** argv) {
   CommandLine line;
-  std::vector<std::string>* target = &line.words;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (target == &line.words && word == "--") {
-      target = &line.program;
-    } else {
-      target->push_back(word);
-    }
+  const std::vector<std::string> all(argv + 1, argv + argc);
+  const auto end = std::find(all.begin(), all.end(), "--");
+  line.words.assign(all.begin(), end);
+  if (end == all.end()) return line;
+  if (std::find(all.begin(), end, "exec") != end) {
+    line.program.assign(end + 1, all.end());
+    return line;
   }
+  for (auto word = end + 1; word != all.end(); ++word)
+    line.words.push_back(word->starts_with("-") ? "./" + *word : *word);
   return line;
 }
 
@@ -122,15 +125,12 @@ std::optional<Error> become_external_command(const CLI::App& app, int argc, char
 }
 
 /// Runs the command that was parsed. Whatever was left over is an error.
-Expected<int> start(const CLI::App& app, const Entries& entries, const CommandLine& line) {
+Expected<int> start(const CLI::App& app, const Entries& entries) {
   if (!app.remaining().empty()) return fail(leftover_error(app, app.remaining()));
   for (const auto& [sub, entry] : entries) {
     if (!sub->parsed()) continue;
     if (!entry.has_program && !sub->remaining().empty()) {
       return fail(leftover_error(*sub, sub->remaining()));
-    }
-    if (!entry.has_program && !line.program.empty()) {
-      return fail(leftover_error(*sub, line.program));
     }
     return entry.start();
   }
@@ -156,12 +156,9 @@ int run(int argc, char** argv) {
     return shown ? 0 : report_error(shown.error(), false);
   } catch (const CLI::ParseError& error) {
     const auto parsed = app.get_subcommands();
-    const std::string command = parsed.empty() ? "" : parsed.front()->get_name() + " ";
-    return report_error(
-        {ErrorKind::usage, error.what(), fmt::format("see `numatlas {}--help`", command)},
-        measures);
+    return report_error(parse_error(parsed.empty() ? app : *parsed.front(), error), measures);
   }
-  const auto code = start(app, entries, line);
+  const auto code = start(app, entries);
   return code ? *code : report_error(code.error(), measures);
 }
 

@@ -97,6 +97,7 @@ bool wants(const CompareRule& rule, const StoredCase& one) {
   switch (one.level) {
     case CaseLevel::point:
       return !rule.every_flow || one.part == "all flows" || one.command == "stream";
+    case CaseLevel::lone_flow: return true;
     case CaseLevel::flow: return rule.every_flow;
     case CaseLevel::derived: return !rule.metric.empty();
   }

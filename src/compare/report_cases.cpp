@@ -327,8 +327,7 @@ void ReportReader::add_median(const StoredCase& point, const std::vector<const R
   for (const ReadFlow* flow : flows) {
     const Figure& figure = flow->metrics.front().figure;
     if (!figure.problem.empty()) {
-      median.figure.problem =
-          flows.size() == 1 ? figure.problem : fmt::format("{}: {}", flow->who, figure.problem);
+      median.figure.problem = fmt::format("{}: {}", flow->who, figure.problem);
       if (!figure.value) continue;
     }
     values.push_back(*figure.value);
@@ -385,6 +384,12 @@ std::string telling(const AlikeFlows& group, const std::vector<AlikeFlows>& all)
 
 void ReportReader::add_flows(const StoredCase& point, const std::vector<ReadFlow>& flows,
                              const std::string& problem) {
+  const std::vector<AlikeFlows> groups = alike_flows(flows);
+  const auto is_alone = [&](const ReadFlow& flow) {
+    return std::any_of(groups.begin(), groups.end(), [&](const AlikeFlows& group) {
+      return group.flows == std::vector<const ReadFlow*>{&flow};
+    });
+  };
   for (const ReadFlow& flow : flows) {
     if (flow.metrics.empty()) continue;
     StoredCase one = point;
@@ -392,18 +397,16 @@ void ReportReader::add_flows(const StoredCase& point, const std::vector<ReadFlow
     const std::string part = flow.who + (flow.measured ? "" : " (load)");
     for (std::size_t i = 0; i < flow.metrics.size(); ++i) {
       const bool derived = is_derived(flow.metrics[i], i == 0);
-      add(one, part, flow.metrics[i], derived ? CaseLevel::derived : CaseLevel::flow, flow.observed,
-          problem);
+      const CaseLevel level = i == 0 && is_alone(flow) ? CaseLevel::lone_flow : CaseLevel::flow;
+      add(one, part, flow.metrics[i], derived ? CaseLevel::derived : level, flow.observed, problem);
     }
   }
-  const std::vector<AlikeFlows> groups = alike_flows(flows);
   for (const AlikeFlows& group : groups) {
+    if (group.flows.size() == 1) continue;
     StoredCase one = point;
     one.key += "|" + group.asked;
-    const std::string count = group.flows.size() > 1
-                                  ? fmt::format("median of {}", group.flows.size())
-                                  : group.flows.front()->who;
-    add_median(one, group.flows, telling(group, groups) + count, problem);
+    add_median(one, group.flows,
+               telling(group, groups) + fmt::format("median of {}", group.flows.size()), problem);
   }
 }
 

@@ -14,9 +14,10 @@ namespace numatlas {
 
 /// How much a case stands for.
 enum class CaseLevel {
-  point,   ///< a total, or the median over the point's measured flows: what is shown at first
-  flow,    ///< one flow (`--all`)
-  derived  ///< follows from another metric of the same point: only where it is named
+  point,      ///< a total, or the median over flows asked the same: what is shown at first
+  lone_flow,  ///< the only one that was asked this: stands for its point
+  flow,       ///< one flow (`--all`)
+  derived     ///< follows from another metric of the same point: only where it is named
 };
 
 /// One metric of what was asked for. Two cases are the same where their keys are: nothing in a key

@@ -50,12 +50,15 @@ struct RowMaker {
 struct KernelMaker {
   RowMaker process, host;
   double host_bytes = 0, hosts = 0;
-  bool fastest_process_known = true;
+  bool processes_known = true;
 
   std::optional<KernelRows> finish() {
     if (host.count == 0) return std::nullopt;
-    KernelRows rows{process.finish(), host.finish(), fastest_process_known, 0};
-    if (!fastest_process_known) rows.process.minimum = rows.process.maximum_rate = 0;
+    KernelRows rows{process.finish(), host.finish(), processes_known, 0};
+    if (!processes_known) {
+      rows.process.minimum = rows.process.maximum_rate = 0;
+      rows.process.maximum = rows.process.minimum_rate = 0;
+    }
     if (rows.process.average > 0) rows.summed_rate = host_bytes / hosts / rows.process.average;
     return rows;
   }
@@ -78,7 +81,7 @@ void add_host(KernelMaker& maker, const Fleet& fleet, std::size_t index, std::si
   }
   const bool summed = kernel < host.summaries.size() && host.summaries[kernel].has_value();
   if (summed) {
-    maker.fastest_process_known = false;
+    maker.processes_known = false;
     const HostSummary& times = *host.summaries[kernel];
     maker.process.add(index, bytes, times.minimum, times.maximum, -1);
     maker.process.add_average(bytes, times.average * processes, processes);

@@ -30,7 +30,7 @@ struct KernelRows {
   TimeRow host;     ///< each host of each round, from its first process to its last
   /// False where a file tells nothing of single processes: then the shortest time of `process` and
   /// its rate are not known (and 0); its average and longest are.
-  bool fastest_process_known = true;
+  bool processes_known = true;
   /// The host row's average as system E counts it: all bytes of a host over the average time of a
   /// process (may lie over the maximum).
   double summed_rate = 0;

@@ -42,7 +42,6 @@ const Wording sweep_wording{
     {": ask for more with --threads", ""},
     {"; nothing is left to measure", ""},
     {"--apply", "--kernel-weights"},
-    {"needs --gpus all", "needs --gpus all"},  // a container's
     {"--gpus", "--ngpus"},
     {"--size", "--sizes"},
     {"--memory", "--nodes"}};

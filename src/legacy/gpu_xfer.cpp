@@ -20,8 +20,6 @@ const Wording gpu_wording{
     {"ask for less, or add --skip-too-large to measure the sizes that fit", "ask for less"},
     {"ask for less with --size, or for fewer workers with --cpus", "ask for less"},
     {": ask for more with --threads", ""},
-    {"needs --gpus all", "needs --gpus all"},  // a container's
-    {"(--gpus all)", "(--gpus all)"},
     {"--gpus", "--ngpus"},
     {"--size", "--benchmark_bytes"}};
 

@@ -23,6 +23,8 @@ const Wording& common_wording() {
       {"; --memory each:... and --cpus LIST/LIST differ by rank in the same words", ""},
       {", or add --skip-too-large to measure the sizes that fit", ""},
       {", or for fewer workers with --cpus", ""},
+      {"needs --gpus all", "needs --gpus all"},  // a container's
+      {"(--gpus all)", "(--gpus all)"},
       {"--mpi ", "NUMATLAS_MPI="},
       {"--memory", "memory"},
       {"--cpus", "CPUs"},
@@ -66,7 +68,9 @@ std::optional<int> parse_program(CLI::App& app, const std::vector<std::string>& 
   } catch (const CLI::ExtrasError&) {
     return end_with_error(unknown_word(app, app.remaining()));
   } catch (const CLI::ParseError& error) {
-    return end_with_error({ErrorKind::usage, error.what(), see_help(app)});
+    Error ours = parse_error(app, error);
+    if (!ours.hint.starts_with("did you mean")) ours.hint = see_help(app);
+    return end_with_error(ours);
   }
 }
 

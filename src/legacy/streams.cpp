@@ -38,7 +38,9 @@ const Wording stream_wording{
     {"ask for 2 or more; an interval takes 7", "give 2 or more"},
     {"--elements", "CACHE_ELEMENTS"},
     {"--repeats", "REPEATS"},
-    {"--dat", "memory_results"}};
+    {"--dat", "memory_results"},
+    {"name a file in a folder that exists, that you may write to, and that has room",
+     "start it in a folder that you may write to, and that has room"}};
 
 struct Arguments {
   std::string cache_elements, repeats, path;
@@ -99,7 +101,7 @@ Expected<void> check_folder(const std::string& path) {
     return fail(ErrorKind::permission, fmt::format("PMEM_PATH: {}: {}", path, errno_text(errno)),
                 "name a folder that this user may write to");
   }
-  return fail(ErrorKind::usage,
+  return fail(code ? file_error_kind(code.value()) : ErrorKind::usage,
               fmt::format("PMEM_PATH: {}: {}", path, code ? code.message() : "it is not a folder"),
               "name a folder that is there, on persistent memory");
 }

@@ -111,6 +111,11 @@ std::optional<std::uint64_t> free_in(const std::string& folder) {
   return static_cast<std::uint64_t>(blocks) * status.f_frsize;
 }
 
+std::string page_cache_note(const std::string& folder) {
+  return fmt::format("{} is not real persistent memory: a file on {} in the page cache", folder,
+                     file_system_of(folder));
+}
+
 std::string file_system_of(const std::string& folder) {
   struct stat status {};
   if (stat(folder.c_str(), &status) == 0) {

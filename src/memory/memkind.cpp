@@ -148,6 +148,7 @@ class MemkindBuffer final : public Buffer {
         folder_(source_of(region.placement).name),
         direct_(direct) {
     policy_.mechanism = "memkind_posix_memalign";
+    if (owner_ && !direct_.value_or(false)) policy_.note = page_cache_note(folder_);
   }
   ~MemkindBuffer() override { libmemkind().free(kind_, start_); }
   MemkindBuffer(const MemkindBuffer&) = delete;

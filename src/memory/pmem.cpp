@@ -121,7 +121,7 @@ std::string note_of(const std::string& folder, bool is_pmem, bool direct) {
     return where + "DAX on " + file_system_of(folder) +
            ", but libpmem does not take it for that (no MAP_SYNC, or PMEM_IS_PMEM_FORCE=0)";
   }
-  return where + "a file on " + file_system_of(folder) + " in the page cache" +
+  return page_cache_note(folder) +
          (is_pmem && forced ? ", which PMEM_IS_PMEM_FORCE=1 makes libpmem take for it" : "");
 }
 

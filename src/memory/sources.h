@@ -39,6 +39,9 @@ Expected<void> check_folder(const MemoryPlacement& placement);
 std::optional<std::uint64_t> free_in(const std::string& folder);
 /// "ext4", "tmpfs"; "a file system" when /proc/self/mountinfo does not tell.
 std::string file_system_of(const std::string& folder);
+
+/// What is told of memory in files there when it is not persistent memory.
+std::string page_cache_note(const std::string& folder);
 /// Whether files made in a folder are mapped without the page cache; nullopt: nobody says.
 std::optional<bool> maps_directly(const std::string& folder);
 /// Where a file of a folder lies: by the kernel for the page cache, by the devices for DAX.

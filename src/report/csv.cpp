@@ -93,7 +93,7 @@ std::string tidy_csv(const RunReport& report) {
     for (const std::string& name : labels) fields += "," + csv_field(label_of(scenario, name));
     return fields + "\n";
   };
-  std::string text =
+  const std::string common =
       "host,rank,thread,cpu,cpu_node,memory_node,memory,size_bytes,pages_asked,pages_observed,"
       "order,"
       "stride,kernel,stores,role,rate,workers,status,stop,half_width,overlap,metric,unit,value,n,"
@@ -103,7 +103,11 @@ std::string tidy_csv(const RunReport& report) {
       "p99,min,"
       "max,"
       "mean,mad";
-  for (const std::string& name : labels) text += "," + csv_field(name);
+  std::string text = common;
+  for (const std::string& name : labels) {
+    const bool is_taken = ("," + common + ",").find("," + name + ",") != std::string::npos;
+    text += "," + csv_field((is_taken ? "label_" : "") + name);
+  }
   text += "\n";
   for (const ScenarioResult& scenario : report.scenarios) {
     for (const FlowResult& flow : scenario.flows) {

@@ -77,14 +77,15 @@ std::string rows_text(const Fleet& fleet) {
       const TimeRow& row = of_hosts ? rows[i]->host : rows[i]->process;
       const std::string& host = fleet.hosts[row.slowest_host].name;
       const bool known = !of_hosts && row.slowest_rank >= 0;
-      cells.push_back(
-          row_cells(of_hosts ? "Node" : "Process", fleet.kernels[i], row,
-                    known ? fmt::format("rank {} on {}", row.slowest_rank, host) : host));
+      cells.push_back(row_cells(of_hosts ? "Node" : "Process", fleet.kernels[i], row,
+                                known ? fmt::format("rank {} on {}", row.slowest_rank, host)
+                                : row.maximum > 0 ? host
+                                                  : "-"));
     }
   }
   if (cells.size() == 2) return "no host has finished a round\n";
   const bool told = std::any_of(rows.begin(), rows.end(),
-                                [](const auto& row) { return row && !row->fastest_process_known; });
+                                [](const auto& row) { return row && !row->processes_known; });
   std::string text = aligned(cells, 1);
   if (told)
     text +=

@@ -5,8 +5,10 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/say.h"
 #include "base/text.h"
 #include "benchmarks/runner.h"
 #include "engine/agreement.h"
@@ -115,6 +117,14 @@ Expected<void> Survey::prepare() {
   for (const SurveyItem& item : record_.items) {
     if (!item.skip.empty()) record_.skipped.push_back({item.benchmark, item.skip});
   }
+  if (std::none_of(record_.items.begin(), record_.items.end(),
+                   [](const SurveyItem& item) { return item.skip.empty(); })) {
+    std::vector<std::string> reasons;
+    for (const SkippedBenchmark& one : record_.skipped)
+      reasons.push_back(one.benchmark + ": " + one.reason);
+    return fail(ErrorKind::unavailable,
+                fmt::format("survey: nothing can be measured here: {}", fmt::join(reasons, "; ")));
+  }
   if (options.dry_run) return {};
   Expected<void> made;
   if (root()) {
@@ -124,7 +134,11 @@ Expected<void> Survey::prepare() {
     if (made) made = write("topology.txt", topology_table(record_.machine, false));
     if (made) made = write("topology.json", to_json(record_.machine).dump(1) + "\n");
     if (made) made = save(false, "not ended");
-    if (made && earlier) remove_earlier(options.folder, record_.machine);
+    if (made && earlier) {
+      remove_earlier(options.folder, record_.machine);
+      if (!options.quiet)
+        say("removed the results of an earlier survey in " + options.folder + "\n");
+    }
   }
   return agree(comm_, error_of(made));
 }

@@ -59,8 +59,8 @@ def read_tidy(path: Path, frame: pd.DataFrame) -> Result:
     if kind == "run":
         frame["name"] = frame["scenario"]
     frame["point"], frame["flow"] = _numbers(frame, kind, labels)
-    if "memory.1" in frame:  # the label `memory` of a transfer: of the host's memory, also at its flows
-        frame["memory"] = frame.pop("memory.1").fillna(frame["memory"])
+    if "label_memory" in frame:  # the label `memory` of a transfer: of the host's memory, also at its flows
+        frame["memory"] = frame.pop("label_memory").fillna(frame["memory"])
     of_worker = frame["rank"].notna()
     flows = _whole(frame[of_worker]).reset_index(drop=True)
     if len(flows):

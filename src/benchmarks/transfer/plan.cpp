@@ -148,6 +148,11 @@ Flow TransferPlan::copy_flow(int worker, int from, int to, const Case& now,
 /// One direction of one GPU's copies on a host; nullopt, and why, where it cannot be.
 std::optional<Flow> TransferPlan::flow_at(int host, int gpu, const Case& now, std::set<int>& taken,
                                           std::string& skip) const {
+  const bool of_driver = now.pinning == Pinning::driver || now.pinning == Pinning::managed;
+  if (of_driver && now.pages != PageKind::base) {
+    skip = fmt::format("--pin {} has base pages only", name_of(now.pinning));
+    return std::nullopt;
+  }
   const Machine& machine = input_.machines[static_cast<std::size_t>(host)];
   const auto worker =
       caller_for(input_, host, *find_gpu(machine, gpu), now.memory, options_.caller, taken);
