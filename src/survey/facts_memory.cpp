@@ -175,14 +175,16 @@ std::vector<SurveyFact> bandwidth_facts(const RunReport& report) {
   std::vector<SurveyFact> facts;
   const auto add = [&](const char* key, const ScenarioResult& point) {
     const std::size_t workers = point.flows.size();
-    const bool own_cpus = each_has_its_cpu(point, report);
+    const char* const what = each_has_its_cpu(point, report) ? "CPUs" : "workers";
+    const std::size_t hosts = point.host_totals.size();  // none where there is one
+    const std::string together =
+        hosts > 1 ? fmt::format("{} {} of {} hosts, the median host's sum", workers, what, hosts)
+                  : fmt::format("{} {} together", workers, what);
     facts.push_back(fact_of(
         key,
         {{"kernel", point.kernel}, {"stores", point.stores}, {"workers", std::to_string(workers)}},
-        fmt::format(
-            "{}{}, {}, memory local to each", full_name(point.flows.front()), stores_words(point),
-            workers == 1 ? "1 CPU alone"
-                         : fmt::format("{} {} together", workers, own_cpus ? "CPUs" : "workers")),
+        fmt::format("{}{}, {}, memory local to each", full_name(point.flows.front()),
+                    stores_words(point), workers == 1 ? "1 CPU alone" : together),
         "B/s", *sum_of(point, "bandwidth_sum")));
   };
   // One CPU is no peak where there are more.

@@ -286,6 +286,11 @@ std::vector<std::string> Survey::notes() const {
     if (item.skip.empty() && !item.left_out.empty() && begun_.contains(i))
       notes.push_back(fmt::format("{}: no time for {}", item.benchmark, item.left_out));
   }
+  if (!record_.reports.empty() && record_.reports.front().hosts.size() > 1)
+    notes.push_back(
+        fmt::format("{} hosts: machine and nodes are those of the first, figures are "
+                    "medians over all",
+                    record_.reports.front().hosts.size()));
   for (const RunReport& report : record_.reports) {
     const bool has_results =
         std::any_of(report.scenarios.begin(), report.scenarios.end(),

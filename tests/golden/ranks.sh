@@ -6,6 +6,7 @@
 #   stream  `numatlas stream` of seven ranks on three hosts, and all of its files but the metrics
 #   stream-slow  one of four hosts takes half as long again
 #   streams  distributed_streams of six ranks on three hosts
+#   survey-hosts  the summary of a survey on them
 #   host-sums  the same ranks: the sums of each host in the table of `matrix` and in its CSV
 set -u
 mpi=$1 case=$2 numatlas=$3
@@ -55,6 +56,11 @@ elif [ "$case" = streams ]; then
   export NUMATLAS_TEST_HOSTS=3 NUMATLAS_ENGINE=null NUMATLAS_TEST_MACHINE=$four
   kept=NUMATLAS_ "$(dirname "${BASH_SOURCE[0]}")/in_folder.sh" "${launcher[@]}" -n 6 \
     "$(dirname "$numatlas")/distributed_streams" 1048576 4
+elif [ "$case" = survey-hosts ]; then
+  folder=$(mktemp -d) || exit 1
+  trap 'rm -rf "$folder"' EXIT
+  show survey --only bandwidth,latency --no-report -q --output "$folder/report" |
+    sed "s|$(realpath "$folder")|FOLDER|"
 elif [ "$case" = ranks ]; then
   run
 else
