@@ -36,8 +36,7 @@ Error leftover(const CLI::App& app) {
   if (negative) return checked_size(word).error();
   Error error = unknown_word(app, words);
   if (!word.starts_with('-')) {
-    error.message =
-        fmt::format("{}: only one size is taken, and '{}' follows it", allocator_name, word);
+    error.message = fmt::format("only one size is taken, and '{}' follows it", word);
   }
   return error;
 }

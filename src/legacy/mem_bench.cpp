@@ -36,10 +36,10 @@ void declare(CLI::App& app, Options& options) {
 /// The original goes on after options it does not know, and so do we; but not in silence.
 void warn_of_unknown(const CLI::App& app) {
   for (const std::string& word : app.remaining()) {
-    const Error error = leftover_error(app, {word});
-    const std::string what = error.message.substr(error.message.find(": ") + 2);
+    const Error error = unknown_word(app, {word});
     const bool close = error.hint.starts_with("did you mean");
-    warn(mem_bench_name, fmt::format("{}, passed over{}", what, close ? "; " + error.hint : ""));
+    warn(mem_bench_name,
+         fmt::format("{}, passed over{}", error.message, close ? "; " + error.hint : ""));
   }
 }
 

@@ -54,7 +54,14 @@ const std::pair<std::string_view, std::string_view>* pair_at(const Wording& own,
   return nullptr;
 }
 
-std::string see_help(const CLI::App& app) { return fmt::format("see `{} --help`", app.get_name()); }
+/// Its name stands before the message already.
+Error of_program(const CLI::App& app, Error error) {
+  const std::string name = app.get_name() + ": ";
+  if (error.message.starts_with(name)) error.message.erase(0, name.size());
+  if (!error.hint.starts_with("did you mean"))
+    error.hint = fmt::format("see `{} --help`", app.get_name());
+  return error;
+}
 
 }  // namespace
 
@@ -68,16 +75,12 @@ std::optional<int> parse_program(CLI::App& app, const std::vector<std::string>& 
   } catch (const CLI::ExtrasError&) {
     return end_with_error(unknown_word(app, app.remaining()));
   } catch (const CLI::ParseError& error) {
-    Error ours = parse_error(app, error);
-    if (!ours.hint.starts_with("did you mean")) ours.hint = see_help(app);
-    return end_with_error(ours);
+    return end_with_error(of_program(app, parse_error(app, error)));
   }
 }
 
 Error unknown_word(const CLI::App& app, const std::vector<std::string>& leftover) {
-  Error error = leftover_error(app, leftover);
-  if (!error.hint.starts_with("did you mean")) error.hint = see_help(app);
-  return error;
+  return of_program(app, leftover_error(app, leftover));
 }
 
 std::string in_its_words(const std::string& text, const Wording& own) {
