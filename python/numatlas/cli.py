@@ -10,7 +10,8 @@ import typer
 from numatlas import exit_codes
 from numatlas.exit_codes import UNAVAILABLE, USAGE
 from numatlas.figures import KINDS, figures_of
-from numatlas.files import FileError, check_output, intact, load, named
+from numatlas.file_error import FileError, intact
+from numatlas.files import check_output, load, named
 from numatlas.output import standard_output, write_whole
 from numatlas.result import Result
 

@@ -1,43 +1,17 @@
 """numatlas.load: which file is this, and who reads it."""
 
-import csv
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from numatlas import exit_codes
+from numatlas.file_error import FileError, intact
+from numatlas.readers import csv_files, dat_file, report_json, stream_json
 from numatlas.result import Result
 
 #: The newest schema that this package reads (docs/results.md of the program).
 SCHEMA_VERSION = 1
-
-
-class FileError(Exception):
-    """Why a file cannot be read, in one line that names it."""
-
-    def __init__(self, path: Path | str, why: str, code: int = exit_codes.USAGE) -> None:
-        super().__init__(f"{path}: {why}")
-        self.code = code  #: exit code of a command that was given it
-
-
-#: What Python raises where a file holds something else than its writer wrote.
-DAMAGE = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, csv.Error, RecursionError)
-
-
-@contextmanager
-def intact(path: Path | str) -> Iterator[None]:
-    """Around whatever uses what this file holds: raises FileError where it cannot be used."""
-    try:
-        yield
-    except KeyError as error:
-        raise FileError(path, f"damaged, or changed by hand: it has no {error}") from error
-    except DAMAGE as error:
-        words = str(error).strip() or type(error).__name__
-        raise FileError(path, f"damaged, or changed by hand: {words.splitlines()[0]}") from error
-    except MemoryError as error:
-        raise FileError(path, "takes more memory than there is") from error
 
 
 def load(path: str | Path) -> Result:
@@ -86,8 +60,6 @@ def _is_file_of(output: Path, file: str | Path) -> bool:
 
 
 def _load(path: Path) -> Result:
-    from numatlas.readers import csv_files, dat_file, report_json, stream_json
-
     text = _text(path)
     start = text.lstrip()[:1]
     if start == "<":

@@ -11,7 +11,7 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 
 from numatlas import exit_codes
-from numatlas.files import FileError
+from numatlas.file_error import FileError
 
 
 @contextmanager

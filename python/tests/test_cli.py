@@ -17,7 +17,8 @@ import numatlas
 from numatlas import exit_codes
 from numatlas.figures import figures_of
 from numatlas.figures.fleet import judged_hosts
-from numatlas.files import FileError, check_output, intact
+from numatlas.file_error import FileError, intact
+from numatlas.files import check_output
 from numatlas.output import standard_output, write_whole
 from numatlas.report.page import page
 

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure as Picture
 
 from numatlas import exit_codes
 from numatlas.exit_codes import USAGE
-from numatlas.files import FileError, load
+from numatlas.file_error import FileError
+from numatlas.files import load
 from numatlas.output import standard_output, write_whole
 from numatlas.plot import FORMATS, save
 from numatlas.result import Result

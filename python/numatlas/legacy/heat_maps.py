@@ -16,7 +16,8 @@ from matplotlib.patches import Rectangle
 
 from numatlas import exit_codes
 from numatlas.figures.model import Figure
-from numatlas.files import intact, named
+from numatlas.file_error import intact
+from numatlas.files import named
 from numatlas.legacy.command import fail, read, script, write
 from numatlas.plot import styled
 from numatlas.plot.matrix import COLOURS, bar, colour_range, readable, separate

@@ -12,7 +12,8 @@ from numatlas.exit_codes import USAGE
 from numatlas.figures.common import absent_as_none
 from numatlas.figures.model import Axis, Curves, Series
 from numatlas.figures.ranks import rank_figures
-from numatlas.files import check_output, intact, named
+from numatlas.file_error import intact
+from numatlas.files import check_output, named
 from numatlas.legacy.command import check_form, fail, read, script, write
 from numatlas.plot import styled
 from numatlas.plot.curves import panel

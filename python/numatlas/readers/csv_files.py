@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from numatlas.files import FileError
+from numatlas.file_error import FileError
 from numatlas.readers.tidy_csv import read_tidy
 from numatlas.result import Result
 

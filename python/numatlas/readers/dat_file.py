@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pandas as pd
 
-from numatlas.files import FileError
+from numatlas.file_error import FileError
 from numatlas.result import Result
 
 #: The file's four kernels, and those of persistent memory (`Copy_individual`).

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.files import FileError
+from numatlas.file_error import FileError
 from numatlas.readers.placement import main_node, page_counts, residency_text
 from numatlas.result import Result
 
