@@ -309,7 +309,7 @@ assert json.load(open(sys.argv[1]))["complete"]' "$folder/report.json" || fail "
       >"$folder/out" 2>"$folder/err" </dev/null &
     pid=$!
     for _ in $(seq 4000); do
-      [ -e "$folder/survey.json" ] && break
+      grep -qs '"scenarios"' "$folder/survey.json" && break
       kill -0 "$pid" 2>/dev/null || { wait "$pid"; status=$?; fail 'ended before the stop'; }
       sleep 0.05
     done
