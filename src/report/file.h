@@ -9,13 +9,12 @@ namespace numatlas {
 
 /// Looks, before any work is done, whether write_whole could write a file: what it writes beside
 /// the file can be made there (and is taken away again), the path is no folder. A file that is
-/// there stays as it is. `option` is named in the error (kind io, or
-/// permission).
+/// there stays as it is. `option` is named in the error (kind io or permission).
 Expected<void> check_writable(const std::string& path, const std::string& option);
 
 /// Writes beside the file, flushes to disk, renames. Devices and pipes are written directly; a
-/// symbolic link keeps pointing where it did. Error: kind io or permission,
-/// naming the option.
+/// symbolic link keeps pointing where it did. Error: kind io or permission, naming
+/// the option.
 Expected<void> write_whole(const std::string& path, const std::string& content,
                            const std::string& option);
 

@@ -82,12 +82,15 @@ std::vector<std::string> warnings_of(const std::vector<RunReport>& reports) {
 
 }  // namespace
 
+std::vector<SurveyFact> facts_of(const RunReport& report) {
+  const auto facts = facts_by_benchmark().find(report.command);
+  return facts == facts_by_benchmark().end() ? std::vector<SurveyFact>{} : facts->second(report);
+}
+
 SurveySummary summary_of(const std::vector<RunReport>& reports) {
   SurveySummary summary;
   for (const RunReport& report : reports) {
-    const auto facts = facts_by_benchmark().find(report.command);
-    if (facts == facts_by_benchmark().end()) continue;
-    for (SurveyFact& fact : facts->second(report)) summary.facts.push_back(std::move(fact));
+    for (SurveyFact& fact : facts_of(report)) summary.facts.push_back(std::move(fact));
   }
   summary.warnings = warnings_of(reports);
   return summary;

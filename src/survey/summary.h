@@ -29,6 +29,9 @@ struct SurveySummary {
   std::vector<std::string> warnings;
 };
 
+/// What the summary has of one benchmark.
+std::vector<SurveyFact> facts_of(const RunReport& report);
+
 SurveySummary summary_of(const std::vector<RunReport>& reports);
 
 /// A benchmark that a survey did not run, and why.

@@ -1,0 +1,290 @@
+"""The commands and files that they cannot use, or that say less than they should."""
+
+import errno
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from commands import ROOT, SCALING, SURVEYS, command, one_line
+from conftest import program
+from report_pages import FLEETS, Tree
+
+import numatlas
+from numatlas import exit_codes
+from numatlas.figures import figures_of
+from numatlas.figures.fleet import judged_hosts
+from numatlas.file_error import FileError, intact
+from numatlas.report.page import page
+
+
+def survey(tmp_path, name="survey.json"):
+    """What a survey holds, to be changed, and where to write it."""
+    return json.loads((SURVEYS / "four-nodes.json").read_text()), tmp_path / name
+
+
+def dat(configuration="", results=""):
+    return (
+        f"<stream_run><configuration>{configuration}</configuration><results>{results}</results></stream_run>"
+    )
+
+
+TIMES = "<Copy><Average>1</Average><Minimum>1</Minimum><Maximum>1</Maximum></Copy>"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (dat(), "processes_per_node"),
+        (
+            dat("<processes_per_node>1</processes_per_node>", f"<node><name>a</name>{TIMES}</node>"),
+            "copy_size",
+        ),
+        (dat("<processes_per_node>1e999</processes_per_node>"), "infinity"),
+        ('{"schema_version": ' + "1" * 5000 + "}", "4300"),
+        ('{"program": "numatlas", "schema_version": 1, "nodes": ' + "[" * 100_000, "nested too deeply"),
+        ("x" * 131_073 + "\n", "131072"),
+    ],
+)
+def test_damage_is_told_in_one_line(tmp_path, text, words):
+    path = tmp_path / "file"
+    path.write_text(text)
+    with pytest.raises(FileError) as error:
+        numatlas.load(path)
+    assert str(error.value).startswith(f"{path}: ")
+    assert words in str(error.value) and "\n" not in str(error.value) and len(str(error.value)) < 400
+
+
+def test_an_average_of_nothing(tmp_path):
+    data = json.loads((FLEETS / "run1.json").read_text())
+    for host in data["hosts"]:
+        host["rounds"] = []
+        host["summaries"] = [{"average": 0, "minimum": 0, "maximum": 0}] * 2
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(data))
+    with pytest.raises(FileError, match="damaged, or changed by hand: .*division by zero"):
+        numatlas.load(path)
+
+
+def test_a_name_that_no_file_can_have():
+    with pytest.raises(FileError, match="File name too long") as error:
+        numatlas.load("x" * 5000)
+    assert error.value.code == exit_codes.IO
+
+
+@pytest.mark.parametrize("code", ["EACCES", "EPERM", "EROFS"])
+def test_what_the_system_forbids_has_a_code_of_its_own(monkeypatch, code):
+    number = getattr(errno, code)
+
+    def refuse(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Path, "is_dir", refuse)
+    with pytest.raises(FileError) as error:
+        numatlas.load("locked.json")
+    assert error.value.code == exit_codes.PERMISSION == 4
+    assert str(error.value) == f"locked.json: {os.strerror(number)}"
+
+
+def test_too_little_memory_is_one_line():
+    with pytest.raises(FileError, match=r"^big\.json: takes more memory than there is$"), intact("big.json"):
+        raise MemoryError
+
+
+def _metrics(data):
+    for part in data["results"]:
+        for scenario in part["scenarios"]:
+            for flow in scenario["flows"]:
+                flow["half_width"] = None  # the reader would stumble; here the figures are to
+                yield from flow["metrics"]
+
+
+@pytest.mark.parametrize("value", ["x", {"a": 1}])
+def test_values_that_are_no_numbers(tmp_path, value):
+    data, path = survey(tmp_path)
+    for metric in _metrics(data):
+        metric["value"] = value
+    path.write_text(json.dumps(data))
+    one_line(command("report", path, folder=tmp_path), 2, f"{path}: damaged")
+    one_line(command("plot", "matrix", path, folder=tmp_path), 2, f"{path}: damaged")
+    assert os.listdir(tmp_path) == ["survey.json"]
+
+
+def test_the_damaged_one_of_several_is_named(tmp_path):
+    data, path = survey(tmp_path)
+    for metric in _metrics(data):
+        metric["value"] = "x"
+    path.write_text(json.dumps(data))
+    done = command("report", SURVEYS / "tiers.json", path, FLEETS / "run1.json", folder=tmp_path)
+    one_line(done, 2, f"error: {path}: damaged")
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan")])
+def test_infinity_ends_with_a_page_or_one_line(measure, tmp_path, value):
+    data = json.loads(measure("latency", "guest-tiers.json", "--size", "1MiB", "--no-samples").read_text())
+    for scenario in data["scenarios"]:
+        for flow in scenario["flows"]:
+            for metric in flow["metrics"]:
+                metric["value"] = value
+    (tmp_path / "a.json").write_text(json.dumps(data))
+    (tmp_path / "b.csv").write_text(f"size (MB),0,1\n1,{value},11\n64,80,{value}\n")
+    for name in ("a.json", "b.csv"):
+        done = command("report", name, folder=tmp_path)
+        if done.returncode:
+            one_line(done, 2, f"{name}: ")
+    done = command("", "b.csv", folder=tmp_path, script=SCALING)
+    assert "Traceback" not in done.stderr
+
+
+def test_loaded_without_labels(measure, tmp_path):
+    data = json.loads(measure("loaded", "guest-tiers.json", "--no-samples").read_text())
+    for scenario in data["scenarios"]:
+        del scenario["labels"]
+    (tmp_path / "loaded.json").write_text(json.dumps(data))
+    done = command("report", "loaded.json", folder=tmp_path)
+    if done.returncode:
+        one_line(done, 2, "loaded.json: damaged")
+
+
+def test_a_script_names_the_damaged_file(tmp_path):
+    text = (FLEETS / "memory_results-48x1-100101042021.dat").read_text()
+    (tmp_path / "run.dat").write_text(
+        text.replace("<Average>", "<Average>1e-999<!-- ").replace("</Average>", " --></Average>")
+    )
+    one_line(command("", "run.dat", folder=tmp_path, script=ROOT / "process_results.py"), 2, "run.dat: ")
+    (tmp_path / "run.dat").write_text(
+        text.replace("<Minimum>", "<Minimum>inf<!-- ").replace("</Minimum>", " --></Minimum>")
+    )
+    done = command("", "run.dat", folder=tmp_path, script=ROOT / "process_results.py")
+    assert "Traceback" not in done.stderr
+
+
+# ---- What is no result
+
+
+def test_verdicts_are_no_results(tmp_path):
+    for name, files in (
+        ("compare", [SURVEYS / "four-nodes.json", SURVEYS / "tiers.json"]),
+        ("check", [FLEETS / "run1.json"]),
+    ):
+        done = subprocess.run(
+            [str(program()), name, *map(str, files), "--format", "json"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        path = tmp_path / f"{name}.json"
+        path.write_text(done.stdout)
+        with pytest.raises(FileError, match=f"of `numatlas {name}`: it holds verdicts, not results"):
+            numatlas.load(path)
+
+
+def test_a_machine_has_nodes(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text('{"program": "numatlas", "schema_version": 1}')
+    with pytest.raises(FileError, match="neither results nor a machine"):
+        numatlas.load(path)
+    path.write_text('{"schema_version": 1, "nodes": []}')
+    assert numatlas.load(path).kind == "topology"
+
+
+@pytest.mark.parametrize("text", ['{"schema_version": 1, "nodes": []}', "size (MB),0,1\n1,10,11\n"])
+def test_a_byte_order_mark_is_no_damage(tmp_path, text):
+    path = tmp_path / "a"
+    path.write_text(text, encoding="utf-8-sig")
+    assert numatlas.load(path).kind in ("topology", "numa_mem_bench")
+
+
+# ---- In short
+
+
+def cards(*results):
+    return [card["text"] for card in Tree(page(list(results))).find(class_="fact")]
+
+
+def test_of_a_matrix_the_lowest_and_highest_are_told():
+    result = numatlas.load(SURVEYS / "four-nodes.json")
+    facts = result.meta["summary"]
+    cells = [fact for fact in facts if fact["key"] == "matrix_latency"]
+    assert len(cells) == 16
+    told = cards(result)
+    for end, fact in (("lowest", min(cells, key=_value)), ("highest", max(cells, key=_value))):
+        (card,) = [one for one in told if f"{end} of 16" in one and one.startswith("latency of one CPU")]
+        assert card.startswith(fact["words"]) and f"{fact['value'] * 1e9:.4g}"[:5] in card
+    many = {fact["key"] for fact in facts if sum(one["key"] == fact["key"] for one in facts) > 4}
+    few = [fact for fact in facts if fact["key"] not in many]
+    assert len(told) == 2 * len(many) + len(few)
+    for fact in few:
+        assert [one for one in told if one.startswith(fact["words"])]
+
+
+def _value(fact):
+    return fact["value"]
+
+
+def test_facts_stand_side_by_side_where_they_are_of_one_place(tmp_path):
+    names = []
+    for number, node in enumerate((0, 1)):
+        where = {"cpu_node": "0", "memory_node": str(node)}
+        data = json.loads((SURVEYS / "tiers.json").read_text())
+        data["summary"] = [
+            {
+                "key": "a",
+                "where": {"memory_node": "0", "cpu_node": "0"},
+                "words": "same",
+                "value": 1 + number,
+            },
+            {"key": "b", "where": where, "words": f"node {node}", "value": 3 + number, "unit": "1"},
+            {"key": "c", "where": {"level": "L1"}, "words": "L1", "value": 5, "unit": "1"},
+            {"key": "c", "where": {"level": "L2"}, "words": "L2", "value": 6, "unit": "1"},
+        ]
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        names.append(folder / "survey.json")
+        names[-1].write_text(json.dumps(data))
+    told = cards(*map(numatlas.load, names))
+    assert [(card[:2], card.count("guest")) for card in told] == [
+        ("sa", 2),
+        ("no", 1),
+        ("no", 1),
+        ("L1", 2),
+        ("L2", 2),
+    ]
+
+
+# ---- Hosts that nobody could judge
+
+
+def fleet(tmp_path, kinds, rounds=None):
+    data = json.loads((FLEETS / "run1.json").read_text())
+    data["slow"], data["not_judged"] = [], ["told in words"]
+    data["hosts"] = data["hosts"][: len(kinds)]
+    for at, (host, kind) in enumerate(zip(data["hosts"], kinds, strict=True)):
+        host["kind"] = kind
+        if rounds == at:
+            host["rounds"] = [{name: [] for name in one} for one in host["rounds"]]
+    path = tmp_path / "fleet.json"
+    path.write_text(json.dumps(data))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("kinds", "without", "words"),
+    [
+        ([0, 0, 1, 1], None, "no host could be judged"),
+        ([0, 0, 0], 1, "no host could be judged"),
+        ([0, 0, 0, 1, 1], None, "No suspects among the 3 hosts, of 5, that could be judged."),
+        ([0, 0, 0, 0], None, "No suspects among all 4 hosts."),
+    ],
+)
+def test_it_is_told_how_many_hosts_were_judged(tmp_path, kinds, without, words):
+    path = fleet(tmp_path, kinds, without)
+    result = numatlas.load(path)
+    text = Tree(page([result])).find("article", data_kind="Fleet")[0]["text"]
+    assert words in text
+    assert ("No suspects" in text) == words.startswith("No suspects")
+    done = subprocess.run(
+        [str(program()), "check", str(path), "--format", "json"], capture_output=True, text=True, check=False
+    )
+    assert judged_hosts(figures_of(result, "stream")[0]) == json.loads(done.stdout)["runs"][0]["judged"]
