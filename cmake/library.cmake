@@ -7,6 +7,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # False alarms of gcc 12 and 13 at -O3 in std::string and nlohmann-json (GCC PR 105651, 105329).
   target_compile_options(numatlas_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
 endif()
+if(CMAKE_UNITY_BUILD)
+  # A local name may be that of another file of the folder, which is no fault of either.
+  target_compile_options(numatlas_options INTERFACE -Wno-shadow)
+endif()
 if(NUMATLAS_WERROR)
   target_compile_options(numatlas_options INTERFACE -Werror)
 endif()

@@ -7,7 +7,7 @@ root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 packages_required=(g++ cmake ninja-build make pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev
   libexpected-dev libhwloc-dev libhwy-dev libtomlplusplus-dev libpugixml-dev)
 packages_optional=(openmpi-bin libopenmpi-dev mpich libmpich-dev python3 python3-venv)
-packages_test=(libgtest-dev libgmock-dev librapidcheck-dev numactl chromium
+packages_test=(libgtest-dev libgmock-dev librapidcheck-dev numactl chromium clang libomp-dev
   munge slurm-client slurmctld slurmd
   busybox-static kmod zstd ndctl daxctl e2fsprogs libpmem1 libmemkind0 libamdhip64-5)
 # The same for the two other package managers that are common on clusters, as a hint only.
@@ -58,12 +58,16 @@ apt_run() {
     -o DPkg::Lock::Timeout=300 "$@" </dev/null >>"$apt_log" 2>&1
 }
 
+# apt_knows NAME: this release has the package, as far as its lists say. A name that other packages only
+# provide shows nothing and is none: on Ubuntu, `chromium` would install a stand-in that wants snap.
+apt_knows() { [[ -n $(apt-cache show --no-all-versions "$1" 2>/dev/null) ]]; }
+
 # apt_install NAME...: those of them that this release has, so that one unknown name does not keep the
 # others away.
 apt_install() {
   local name known=()
   for name in "$@"; do
-    if apt-cache show --no-all-versions "$name" >/dev/null 2>&1; then known+=("$name"); fi
+    if apt_knows "$name"; then known+=("$name"); fi
   done
   [[ ${#known[@]} -gt 0 ]] && apt_run install --no-install-recommends "${known[@]}"
 }
@@ -110,8 +114,19 @@ install_packages() {
   say "Installing ${missing[*]} (log: build/apt.log)"
   apt_install_missing "${wanted[@]}" -- "${optional[@]}"
   mapfile -t missing < <(missing_packages "${wanted[@]}" "${optional[@]}")
-  [[ ${#missing[@]} -eq 0 ]] && return 0
-  say "apt-get could not install ${missing[*]}. The end of its log:"
+  tell_missing "${missing[@]}"
+}
+
+# tell_missing NAME...: what could not be installed. A package that the release does not have is no failure of
+# apt's: its log says nothing of it.
+tell_missing() {
+  local name absent=() refused=()
+  for name in "$@"; do
+    if apt_knows "$name"; then refused+=("$name"); else absent+=("$name"); fi
+  done
+  ((${#absent[@]} == 0)) || say "This release has no package ${absent[*]}: going on without"
+  ((${#refused[@]} == 0)) && return 0
+  say "apt-get could not install ${refused[*]}. The end of its log:"
   tail -n 15 -- "$apt_log" >&2
 }
 
@@ -162,7 +177,11 @@ build_preset() {
     have "$tool" || [[ $tool == g++ && -n ${CXX:-} ]] ||
       { say "cannot build: $tool is not installed"; return 1; }
   done
-  have ccache && export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
+  if have ccache; then
+    # Relative paths, so that checkouts in different folders share what is cached.
+    export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
+    export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
+  fi
   # CMake refuses a build folder that was made for another place (a checkout moved or copied).
   home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$folder/CMakeCache.txt" 2>/dev/null || true)
   if [[ -n $home && $home != "$root" ]]; then

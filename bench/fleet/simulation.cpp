@@ -1,6 +1,8 @@
 #include "simulation.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 #include <fmt/format.h>
 

@@ -1,9 +1,11 @@
 // Fleets that nobody measured: hosts whose times follow a model.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "comm/comm.h"

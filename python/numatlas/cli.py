@@ -14,6 +14,7 @@ from numatlas.file_error import FileError, intact
 from numatlas.files import check_output, load, named
 from numatlas.output import standard_output, write_whole
 from numatlas.result import Result
+from numatlas.text import printable
 
 Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="results, or the folder of a survey")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="do not say what was written")]
@@ -24,9 +25,9 @@ def _output(value: str) -> Path:
 
 
 def _fail(code: int, message: str, hint: str = "") -> NoReturn:
-    print(f"numatlas: error: {message}", file=sys.stderr)
+    print(f"numatlas: error: {printable(message)}", file=sys.stderr)
     if hint:
-        print(f"numatlas: hint: {hint}", file=sys.stderr)
+        print(f"numatlas: hint: {printable(hint)}", file=sys.stderr)
     raise SystemExit(code)
 
 
@@ -69,7 +70,7 @@ def _report(
     text = _page([load(file) for file in files], title)
     _write(output, "--output", lambda path: _write_text(path, text))
     if not quiet:
-        print(output)
+        print(printable(str(output)))
 
 
 def _write_text(path: Path, text: str) -> None:
@@ -114,7 +115,7 @@ def _draw(result: Result, kind: str, target: Path, figure: str, quiet: bool) -> 
 
     found = figures_of(result, kind)
     if figure == "list":
-        print("\n".join(f"{one.key}  {one.title}" for one in found))
+        print("\n".join(printable(f"{one.key}  {one.title}") for one in found))
         return
     if not found:
         kinds = [name for name in KINDS if figures_of(result, name)]
@@ -134,7 +135,7 @@ def _draw(result: Result, kind: str, target: Path, figure: str, quiet: bool) -> 
     for one, path in zip(chosen, paths, strict=True):
         _write(path, "--output", lambda part, one=one: draw(one, part))
         if not quiet:
-            print(path)
+            print(printable(str(path)))
 
 
 def _run(command: Callable[..., None], name: str) -> None:

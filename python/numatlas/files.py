@@ -1,22 +1,27 @@
 """numatlas.load: which file is this, and who reads it."""
 
+import io
 import json
+import os
+import shutil
+import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from numatlas import exit_codes
 from numatlas.file_error import FileError, intact
-from numatlas.readers import csv_files, dat_file, report_json, stream_json
+from numatlas.readers import csv_files, dat_file, report_json, samples_file, stream_json
 from numatlas.result import Result
 
 #: The newest schema that this package reads (docs/results.md of the program).
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 def load(path: str | Path) -> Result:
-    """Reads a result of numatlas (JSON, or CSV of --format csv), the folder of a survey, or a file of
-    the earlier programs (CSV of numa_mem_bench and of the GPU sweeps, .dat of distributed_streams).
+    """Reads a result of numatlas (JSON, CSV of --format csv, samples of --samples), the folder of a survey,
+    or a file of the earlier programs (CSV of numa_mem_bench and of the GPU sweeps, .dat of
+    distributed_streams).
 
     Raises FileError, with one line that names the file, for what is none of these.
     """
@@ -60,21 +65,25 @@ def _is_file_of(output: Path, file: str | Path) -> bool:
 
 
 def _load(path: Path) -> Result:
-    text = _text(path)
+    data = path.read_bytes()  # once: what a pipe gives is gone
+    if data.startswith(samples_file.MAGIC):
+        return samples_file.read(path, data)
+    text = _text(path, data)
     start = text.lstrip()[:1]
     if start == "<":
         return dat_file.read(path, text)
     if start != "{":
         return csv_files.read(path, text)
-    data = _json(path, text)
-    if data.get("command") == "stream":
-        return stream_json.read(path, data)
-    return report_json.read(path, data)
+    value = _json(path, text)
+    if value.get("command") == "stream":
+        return stream_json.read(path, value)
+    return report_json.read(path, value)
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, data: bytes) -> str:
     try:
-        text = path.read_text(encoding="utf-8-sig")  # some editors put a byte order mark before it
+        # Some editors put a byte order mark before it.
+        text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig").read()
     except UnicodeDecodeError:
         raise FileError(path, "not text: no result of numatlas or of an earlier program") from None
     if not text.strip():
@@ -94,8 +103,8 @@ def _json(path: Path, text: str) -> dict[str, Any]:
     except RecursionError:
         raise FileError(path, "no result of numatlas: nested too deeply") from None
     version = data.get("schema_version")
-    known = "scenarios" in data or "nodes" in data or "rows" in data or data.get("program") == "numatlas"
-    if not known:
+    results = {"cases", "scenarios", "nodes", "rows"}
+    if not results & set(data) and data.get("program") != "numatlas":
         raise FileError(path, "JSON, but no result of numatlas")
     if version is None and data.get("program") != "numa_gpu_xfer_sweep":
         raise FileError(path, "has no schema_version: of a numatlas older than results can be read of")
@@ -103,4 +112,27 @@ def _json(path: Path, text: str) -> dict[str, Any]:
         raise FileError(
             path, f"schema_version {version}: of a newer numatlas; this reads up to {SCHEMA_VERSION}"
         )
+    reports = [row.get("report") or {} for row in data.get("rows", [])]
+    of_version_1 = version == 1 and ("scenarios" in data or data.get("command") == "survey")
+    if of_version_1 or any(report.get("schema_version") == 1 for report in reports):
+        return _of_version_1(path)
     return data
+
+
+def _of_version_1(path: Path) -> dict[str, Any]:
+    """As `numatlas convert` writes it: the one place that knows version 1."""
+    program = os.environ.get("NUMATLAS") or shutil.which("numatlas")
+    why = "written by numatlas 0.1, and needs `numatlas convert`"
+    if not program:
+        raise FileError(path, f"{why}: numatlas is not in PATH, and NUMATLAS does not name it")
+    try:
+        done = subprocess.run(
+            [program, "convert", path.absolute()], capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise FileError(path, f"{why}: {program}: {error.strerror}") from None
+    if done.returncode != 0:
+        said = [line for line in done.stderr.splitlines() if line] or [f"exit code {done.returncode}"]
+        words = said[0].removeprefix("numatlas: error: ").removeprefix(f"{path.absolute()}: ")
+        raise FileError(path, f"{why}: {words}")
+    return json.loads(done.stdout)

@@ -15,12 +15,12 @@ class Result:
     """What one file holds, as tidy frames. Values are in SI base units (s, B/s), sizes in bytes.
 
     `flows`: a row for each worker, point and metric. `totals`: a row for each point and metric over all
-    its workers; `host_totals`: of several hosts, over those of each (column `host`). `samples`: the raw
-    samples. `hosts` and `rounds`: of STREAM over hosts. `rows`: of the earlier programs' own files. A
-    frame that the file has nothing for is empty. Columns that name what was asked come from the file
-    (`size`, `pages`, `kernel`, ...); labels of a point (`cell_cpu_node`, `direction`, ...) are columns too.
-    `low` and `high` are the 95 % interval of the median: the wider of that over all samples and of the stop
-    rule's.
+    its workers; `host_totals`: of several hosts, over those of each (column `host`). `samples`: a row for
+    each raw sample, of a file that --samples wrote. `hosts` and `rounds`: of STREAM over hosts. `rows`: of
+    the earlier programs' own files. A frame that the file has nothing for is empty. Columns that name what
+    was asked come from the file (`size`, `pages`, `kernel`, ...); labels of a point (`cell_cpu_node`,
+    `direction`, ...) are columns too.
+    `low` and `high` are the 95 % interval, as the file has it.
     """
 
     path: Path

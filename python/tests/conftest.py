@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import pytest
 from report_pages import EVIL
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from results import load  # noqa: E402
+from schema import check  # noqa: E402
 
 
 def program() -> Path:
@@ -26,7 +30,8 @@ def program() -> Path:
 
 @pytest.fixture(scope="session")
 def measure(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """measure("matrix", "guest-tiers.json", "--cpus", "0-3") -> the JSON; measured once a session."""
+    """measure("matrix", "guest-tiers.json", "--cpus", "0-3") -> the JSON; measured once a session. All JSON
+    follows the published schema."""
     folder = tmp_path_factory.mktemp("results")
     environment = {**os.environ, "NUMATLAS_ENGINE": "null", "NUMATLAS_MPI": "none", "LC_ALL": "C.UTF-8"}
     environment.pop("OMP_NUM_THREADS", None)
@@ -35,7 +40,7 @@ def measure(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     def of_machine(command: str, machine: str, *options: str, output: str = "--json") -> Path:
         key = (command, machine, *options, output)
         if key not in done:
-            suffix = "csv" if output != "--json" else "json"
+            suffix = {"--json": "json", "--samples": "samples", "--output": "folder"}.get(output, "csv")
             path = folder / f"{len(done)}-{command}.{suffix}"
             where = [] if output == "--format" else [output, str(path)]
             words = [str(program()), command, "--machine", str(ROOT / "tests" / "topologies" / machine), "-q"]
@@ -47,6 +52,8 @@ def measure(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
             assert run.returncode == 0, run.stderr
             if output == "--format":
                 path.write_text(run.stdout)
+            if output in ("--json", "--output"):
+                check(path / "survey.json" if output == "--output" else path)
             done[key] = path
         return done[key]
 
@@ -55,8 +62,14 @@ def measure(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def plain() -> Callable[[Path], dict]:
-    """The file as it is, for a second way to its numbers."""
-    return lambda path: json.loads(path.read_text())
+    """What is in the file, for a second way to its numbers; flows are whole."""
+    return load
+
+
+@pytest.fixture
+def convert(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results of numatlas 0.1 can be read: the program that was built here converts them."""
+    monkeypatch.setenv("NUMATLAS", str(program()))
 
 
 @pytest.fixture(scope="session")
@@ -70,12 +83,10 @@ def made_survey(measure: Callable, plain: Callable, tmp_path_factory: pytest.Tem
         "touch": [],
         "weights": [],
     }
-    parts = [
-        plain(measure(name, "guest-tiers.json", *options, "--no-samples")) for name, options in words.items()
-    ]
+    parts = [plain(measure(name, "guest-tiers.json", *options)) for name, options in words.items()]
     folder = tmp_path_factory.mktemp("a-folder-nobody-tells")
     data = {
-        "schema_version": 1,
+        "schema_version": 2,
         "program": "numatlas",
         "version": "0.1.0",
         "command": "survey",
@@ -93,7 +104,7 @@ def made_survey(measure: Callable, plain: Callable, tmp_path_factory: pytest.Tem
             },
             {"key": "b", "words": "Copies to a GPU", "value": None, "unit": "B/s"},
         ],
-        "warnings": parts[0]["warnings"],
+        "warnings": [warning["text"] for warning in parts[0]["warnings"]],
         "skipped": [{"benchmark": "transfer", "reason": f"no GPU {EVIL}"}],
         "machine": parts[0]["machines"][0],
         "results": [{**part, "machines": []} for part in parts],

@@ -15,6 +15,7 @@ from numatlas.figures import figures_of
 from numatlas.file_error import FileError
 from numatlas.files import check_output
 from numatlas.output import standard_output, write_whole
+from numatlas.text import printable
 
 
 def write_mark(path):
@@ -221,3 +222,18 @@ def test_no_standard_output_at_all(monkeypatch):
         pass
     with pytest.raises(FileError, match="^standard output: write: Bad file descriptor$"), standard_output():
         print("x")
+
+
+# ---- What names do to a terminal
+
+
+def test_names_are_escaped():
+    name = "cn\x1b]0;t\x07\n\u202e\u009b2J\x7f\udcff"
+    assert printable(name) == r"cn\x1b]0;t\x07\x0a\u202e\x9b2J\x7f\xff"
+    assert printable("Knoten ä 节点 🖥") == "Knoten ä 节点 🖥"
+
+
+@pytest.mark.parametrize(("name", "arguments"), [("report", []), ("plot", ["latency"])])
+def test_errors_are_one_line_whatever_a_file_is_called(tmp_path, name, arguments):
+    done = command(name, *arguments, "no\x1b[2J\nnumatlas: error: forged.json", folder=tmp_path)
+    one_line(done, 6, r"no\x1b[2J\x0anumatlas: error: forged.json")

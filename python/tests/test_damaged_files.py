@@ -10,6 +10,7 @@ import pytest
 from commands import ROOT, SCALING, SURVEYS, command, one_line
 from conftest import program
 from report_pages import FLEETS, Tree
+from results import load
 
 import numatlas
 from numatlas import exit_codes
@@ -21,7 +22,7 @@ from numatlas.report.page import page
 
 def survey(tmp_path, name="survey.json"):
     """What a survey holds, to be changed, and where to write it."""
-    return json.loads((SURVEYS / "four-nodes.json").read_text()), tmp_path / name
+    return load(SURVEYS / "four-nodes.json"), tmp_path / name
 
 
 def dat(configuration="", results=""):
@@ -92,19 +93,23 @@ def test_too_little_memory_is_one_line():
         raise MemoryError
 
 
-def _metrics(data):
-    for part in data["results"]:
-        for scenario in part["scenarios"]:
-            for flow in scenario["flows"]:
-                flow["half_width"] = None  # the reader would stumble; here the figures are to
-                yield from flow["metrics"]
+def _estimates(reports):
+    for report in reports:
+        for case in report["cases"]:
+            for flow in case["flows"]:
+                yield from (figure["estimate"] for figure in flow["figures"] if figure["estimate"])
+
+
+def _without_intervals(reports, value):
+    """The reader would stumble over an interval of that value; here the figures are to."""
+    for estimate in _estimates(reports):
+        estimate |= {"value": value, "low": None, "high": None}
 
 
 @pytest.mark.parametrize("value", ["x", {"a": 1}])
 def test_values_that_are_no_numbers(tmp_path, value):
     data, path = survey(tmp_path)
-    for metric in _metrics(data):
-        metric["value"] = value
+    _without_intervals(data["results"], value)
     path.write_text(json.dumps(data))
     one_line(command("report", path, folder=tmp_path), 2, f"{path}: damaged")
     one_line(command("plot", "matrix", path, folder=tmp_path), 2, f"{path}: damaged")
@@ -113,20 +118,17 @@ def test_values_that_are_no_numbers(tmp_path, value):
 
 def test_the_damaged_one_of_several_is_named(tmp_path):
     data, path = survey(tmp_path)
-    for metric in _metrics(data):
-        metric["value"] = "x"
+    _without_intervals(data["results"], "x")
     path.write_text(json.dumps(data))
     done = command("report", SURVEYS / "tiers.json", path, FLEETS / "run1.json", folder=tmp_path)
     one_line(done, 2, f"error: {path}: damaged")
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("nan")])
-def test_infinity_ends_with_a_page_or_one_line(measure, tmp_path, value):
-    data = json.loads(measure("latency", "guest-tiers.json", "--size", "1MiB", "--no-samples").read_text())
-    for scenario in data["scenarios"]:
-        for flow in scenario["flows"]:
-            for metric in flow["metrics"]:
-                metric["value"] = value
+def test_infinity_ends_with_a_page_or_one_line(measure, plain, tmp_path, value):
+    data = plain(measure("latency", "guest-tiers.json", "--size", "1MiB"))
+    for estimate in _estimates([data]):
+        estimate["value"] = value
     (tmp_path / "a.json").write_text(json.dumps(data))
     (tmp_path / "b.csv").write_text(f"size (MB),0,1\n1,{value},11\n64,80,{value}\n")
     for name in ("a.json", "b.csv"):
@@ -137,10 +139,10 @@ def test_infinity_ends_with_a_page_or_one_line(measure, tmp_path, value):
     assert "Traceback" not in done.stderr
 
 
-def test_loaded_without_labels(measure, tmp_path):
-    data = json.loads(measure("loaded", "guest-tiers.json", "--no-samples").read_text())
-    for scenario in data["scenarios"]:
-        del scenario["labels"]
+def test_loaded_without_labels(measure, plain, tmp_path):
+    data = plain(measure("loaded", "guest-tiers.json"))
+    for case in data["cases"]:
+        del case["labels"]
     (tmp_path / "loaded.json").write_text(json.dumps(data))
     done = command("report", "loaded.json", folder=tmp_path)
     if done.returncode:

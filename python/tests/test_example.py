@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from results import load
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "python" / "explore.py"
@@ -47,25 +48,25 @@ def without_matrix(data):
 
 def without_points(data):
     for part in data["results"]:
-        part["scenarios"] = []
+        part["cases"] = []
 
 
 def without_totals(data):
     for part in data["results"]:
-        for scenario in part["scenarios"]:
-            scenario["totals"] = []
+        for case in part["cases"]:
+            case["figures"] = []
 
 
 def without_placement(data):
     """As of memory whose pages the system does not tell of."""
     for part in data["results"]:
         if part["command"] == "matrix":
-            part["scenarios"][0]["flows"][0]["residency"] = None
+            part["cases"][0]["flows"][0]["residency"] = None
 
 
 @pytest.mark.parametrize("change", [without_matrix, without_points, without_totals, without_placement])
 def test_what_is_not_there_is_skipped(tmp_path, change):
-    data = json.loads((RESULTS / "tiers.json").read_text())
+    data = load(RESULTS / "tiers.json")
     change(data)
     path = tmp_path / "survey.json"
     path.write_text(json.dumps(data))

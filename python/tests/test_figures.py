@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from results import value
 
 import numatlas
 from numatlas.figures import KINDS, figures_of
@@ -23,13 +24,13 @@ CASES = [
 
 def figures(measure, case) -> list[Figure]:
     command, machine, options, _ = case
-    return figures_of(numatlas.load(measure(command, machine, *options, "--no-samples")))
+    return figures_of(numatlas.load(measure(command, machine, *options)))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
 def test_each_figure_says_what_it_must(measure, case):
     found = figures(measure, case)
-    result = numatlas.load(measure(case[0], case[1], *case[2], "--no-samples"))
+    result = numatlas.load(measure(case[0], case[1], *case[2]))
     kinds = {kind for kind in KINDS if figures_of(result, kind)}
     assert kinds == case[3] | {"machine"}
     measured = [one for one in found if not one.key.startswith("machine")]
@@ -43,7 +44,7 @@ def test_each_figure_says_what_it_must(measure, case):
         for values, low, high in spreads(one):
             shown = [(v, lo, hi) for v, lo, hi in zip(values, low, high, strict=True) if v is not None]
             assert shown, one.key
-            assert all(lo is None or lo <= value <= hi for value, lo, hi in shown), one.key
+            assert all(lo is None or lo <= middle <= hi for middle, lo, hi in shown), one.key
             assert any(lo is not None for _, lo, _ in shown), one.key
 
 
@@ -60,10 +61,10 @@ def test_a_matrix_is_the_files(measure, plain):
     path = measure("matrix", "guest-tiers.json")
     latency = next(one for one in figures_of(numatlas.load(path)) if one.key.startswith("matrix-latency"))
     wanted = np.full((2, 3), np.nan)
-    for scenario in plain(path)["scenarios"]:
-        if scenario["kernel"] == "chase":
-            cell = (int(scenario["labels"]["cell_cpu_node"]), int(scenario["labels"]["cell_memory_node"]))
-            wanted[cell] = scenario["flows"][0]["metrics"][0]["value"] * 1e9
+    for case in plain(path)["cases"]:
+        if case["kernel"] == "chase":
+            cell = (int(case["labels"]["cell_cpu_node"]), int(case["labels"]["cell_memory_node"]))
+            wanted[cell] = value(case["flows"][0], "latency") * 1e9
     assert (latency.rows, latency.columns, latency.unit) == (["0", "1"], ["0", "1", "2"], "ns")
     np.testing.assert_allclose(np.array(latency.values, dtype=float), wanted)
 
@@ -72,11 +73,9 @@ def test_a_copy_counts_once(measure, plain):
     path = measure("copy", "guest-tiers.json")
     found = [one for one in figures_of(numatlas.load(path)) if isinstance(one, Matrix)]
     rates = {
-        (scenario["labels"]["from"], scenario["labels"]["to"], scenario["labels"]["side"]): total["value"]
-        * 1e-9
-        for scenario in plain(path)["scenarios"]
-        for total in scenario["totals"]
-        if total["name"] == "copy_rate"
+        tuple(case["labels"][name] for name in ("from", "to", "side")): value(case, "copy_rate") * 1e-9
+        for case in plain(path)["cases"]
+        if case["status"] == "ok"
     }
     shown = {
         (row, column, one.data["side"].iloc[0]): one.values[y][x]
@@ -89,21 +88,20 @@ def test_a_copy_counts_once(measure, plain):
 
 
 def test_load_stands_over_what_was_achieved(measure, plain):
-    path = measure("loaded", "guest-tiers.json", "--no-samples")
+    path = measure("loaded", "guest-tiers.json")
     result = numatlas.load(path)
     one = next(one for one in figures_of(result, "loaded") if one.key == "loaded-read")
     line = next(s for s in one.series if s.name == "CPUs of node 0 -> memory of node 2")
     wanted = {}
-    for scenario in plain(path)["scenarios"]:
-        labels = scenario["labels"]
+    for case in plain(path)["cases"]:
+        labels = case["labels"]
         if (labels["cell_cpu_node"], labels["cell_memory_node"]) != ("0", "2"):
             continue
-        chase = next(flow for flow in scenario["flows"] if flow["role"] == "measured")
+        latency = value(next(flow for flow in case["flows"] if not flow["load"]), "latency") * 1e9
         if labels["load"] == "idle":
-            wanted[0.0] = chase["metrics"][0]["value"] * 1e9
+            wanted[0.0] = latency
         elif labels["load_kernel"] == "read":
-            total = next(t for t in scenario["totals"] if t["name"] == "bandwidth_sum")
-            wanted[total["value"] * 1e-9] = chase["metrics"][0]["value"] * 1e9
+            wanted[value(case, "bandwidth_sum") * 1e-9] = latency
     assert len(wanted) == 11
     assert dict(zip(line.x, line.y, strict=True)) == pytest.approx(wanted)
     assert line.x == sorted(line.x)
@@ -113,10 +111,10 @@ def test_pages_that_lie_elsewhere_are_told(measure, plain, tmp_path):
     import json
 
     data = plain(measure("matrix", "guest-tiers.json"))
-    flow = data["scenarios"][1]["flows"][0]
+    flow = data["cases"][1]["flows"][0]
     assert flow["memory"] == "bind:1"
     flow["residency"]["pages_by_node"] = {"0": 4096, "1": 12288}
-    flow["warnings"] = ["only 75.0 % of the pages lie there"]
+    flow["warnings"] = [{"code": "placement", "where": None, "text": "only 75.0 % of the pages lie there"}]
     path = tmp_path / "astray.json"
     path.write_text(json.dumps(data))
     latency = next(one for one in figures_of(numatlas.load(path)) if one.key.startswith("matrix-latency"))

@@ -107,50 +107,50 @@ def test_pictures_look_as_they_did(name, figure, change, tmp_path):
 
 
 def a_matrix_file(path):
-    """A result with two points and three samples each, of a machine with two nodes."""
+    """A result with two cases and three samples each, of a machine with two nodes."""
 
     def flow(node, values):
         return {
             "worker": 0,
             "kernel": "chase",
-            "role": "measured",
+            "load": False,
             "size": 1 << 26,
             "order": "random",
             "stride": 64,
             "memory": f"bind:{node}",
             "residency": {"pages_by_node": {str(node): 100}, "page_text": "4 KiB"},
             "stop": "converged",
-            "half_width": 0.01,
             "warnings": [],
-            "metrics": [
+            "figures": [
                 {
-                    "name": "latency",
+                    "key": "latency",
                     "unit": "s",
-                    "value": median(values),
-                    "summary": {"n": len(values), "ci95_low": min(values), "ci95_high": max(values)},
-                    "samples": values,
+                    "estimate": {"value": median(values), "low": min(values), "high": max(values)},
+                    "summary": {"n": len(values)},
                 }
             ],
         }
 
     samples = {0: [100e-9, 80e-9, 90e-9], 1: [150e-9, 145e-9, 170e-9]}
     data = {
-        "schema_version": 1,
+        "schema_version": 2,
         "program": "numatlas",
         "command": "matrix",
         "engine": "null",
         "warnings": [],
         "machines": [],
         "workers": [{"host": 0, "rank": 0, "thread": 0, "cpu_node": 0}],
-        "scenarios": [
+        "cases": [
             {
                 "name": f"0 -> {node}",
                 "labels": {"cell_cpu_node": "0", "cell_memory_node": str(node)},
                 "size": 1 << 26,
                 "pages": "base",
                 "status": "ok",
+                "flow_common": {},
                 "flows": [flow(node, values)],
-                "totals": [],
+                "figures": [],
+                "host_figures": [],
             }
             for node, values in samples.items()
         ],

@@ -124,7 +124,7 @@ def test_markup_in_data_is_text(tmp_path):
 
 
 def test_matrix_cells_have_the_numbers_and_the_better_end(measure):
-    result = numatlas.load(measure("matrix", "guest-tiers.json", "--no-samples"))
+    result = numatlas.load(measure("matrix", "guest-tiers.json"))
     (figure,) = [one for one in figures_of(result, "matrix") if one.key.startswith("matrix-latency")]
     tree = Tree(page([result], ""))
     (article,) = tree.find("article", id=identifier(figure.key))
@@ -140,7 +140,7 @@ def test_matrix_cells_have_the_numbers_and_the_better_end(measure):
 
 
 def test_an_empty_cell_says_why(measure):
-    result = numatlas.load(measure("matrix", "guest-tiers.json", "--no-samples"))
+    result = numatlas.load(measure("matrix", "guest-tiers.json"))
     (figure,) = [one for one in figures_of(result, "matrix") if one.key.startswith("matrix-latency")]
     from numatlas.report.matrix import common_scale, matrix
 
@@ -183,9 +183,7 @@ def test_small_differences_do_not_get_the_whole_scale():
 
 
 def test_several_files_stand_side_by_side_on_one_scale(measure):
-    paths = [
-        measure("matrix", name, "--no-samples") for name in ("guest-four-nodes.json", "guest-tiers.json")
-    ]
+    paths = [measure("matrix", name) for name in ("guest-four-nodes.json", "guest-tiers.json")]
     results = [numatlas.load(path) for path in paths]
     tree = Tree(page(results, ""))
     names = [row["text"] for row in tree.find("th", scope="row", within=tree.find("table", class_="runs")[0])]
@@ -231,7 +229,7 @@ def test_files_of_one_name_are_told_apart_without_their_folders(made_survey, tmp
 
 
 def test_the_same_machine_is_drawn_once(made_survey, measure):
-    paths = [measure(name, "guest-tiers.json", "--no-samples") for name in ("matrix", "cores")]
+    paths = [measure(name, "guest-tiers.json") for name in ("matrix", "cores")]
     tree = Tree(page([numatlas.load(path) for path in paths], ""))
     (machine,) = tree.find("article", data_kind="MachinePicture")
     for path in paths:
@@ -239,7 +237,7 @@ def test_the_same_machine_is_drawn_once(made_survey, measure):
 
 
 def test_machine_has_its_nodes_gpus_and_memory_without_cpus(measure):
-    result = numatlas.load(measure("matrix", "two-sockets-four-gpus.json", "--no-samples"))
+    result = numatlas.load(measure("matrix", "two-sockets-four-gpus.json"))
     tree = Tree(page([result], ""))
     (article,) = tree.find("article", data_kind="MachinePicture")
     nodes = tree.find(class_="node", within=article)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from report_pages import EVIL, evil_fleet, fleet_of
+from results import load, value
 
 import numatlas
 from numatlas.report.page import page
@@ -137,13 +138,11 @@ def test_the_csv_of_the_page_is_the_file(made_survey, tmp_path, key):
         return
     rows = list(csv.DictReader(io.StringIO(told["raw"])))
     plain = [
-        (scenario["size"], metric["value"])
-        for part in json.loads((made_survey / "survey.json").read_text())["results"]
+        (case["size"], value(flow, "latency"))
+        for part in load(made_survey / "survey.json")["results"]
         if part["command"] == "latency"
-        for scenario in part["scenarios"]
-        for flow in scenario["flows"]
-        for metric in flow["metrics"]
-        if metric["name"] == "latency"
+        for case in part["cases"]
+        for flow in case["flows"]
     ]
     assert len(plain) == 3
     assert [(float(row["size"]), float(row["value"])) for row in rows] == [

@@ -9,7 +9,7 @@ usage() {
 Usage: [mpirun -n N | srun -n N] wrapper_numa.sh [OPTIONS] [-- ARGUMENTS...]
   --numa=N           bind the memory of all ranks to NUMA node N
   --numa=LIST        one node a rank, in turn: 0,0,1,1; as many as ranks on a host, or in all
-  --numa=auto        deal the ranks of a host out over its nodes with memory
+  --numa=auto        deal the ranks of a host out over its nodes with CPUs and memory
                      (default: no binding of memory)
   --executable PATH  the program (default: ./numa_mem_bench)
   --quiet            do not say on standard error what is run where

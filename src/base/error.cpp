@@ -1,5 +1,6 @@
 #include "base/error.h"
 
+#include <cerrno>
 #include <system_error>
 
 namespace numatlas {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <system_error>
 
 #include <fmt/format.h>
 

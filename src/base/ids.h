@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <string_view>

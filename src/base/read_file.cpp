@@ -1,8 +1,12 @@
 #include "base/read_file.h"
 
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <filesystem>
 #include <memory>
+#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,20 +22,43 @@ tl::unexpected<Error> cannot_read(const std::string& name, int code) {
       kind == ErrorKind::permission ? "you may not read it, or not look into its folder" : "");
 }
 
+tl::unexpected<Error> too_large(const std::string& name, const std::string& size,
+                                std::size_t most_bytes) {
+  return fail(ErrorKind::resource,
+              fmt::format("{}: is too large: it has {}, and at most {} are read", name, size,
+                          to_rounded_text(Bytes{most_bytes})));
+}
+
+/// Bytes of a regular file; 0 of a pipe, whose end shows only as it is read.
+std::size_t known_size(std::FILE* file) {
+  struct stat status {};
+  const bool known = fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode);
+  return known ? static_cast<std::size_t>(status.st_size) : 0;
+}
+
 }  // namespace
+
+Error no_memory_for(const std::string& name, std::size_t bytes) {
+  return {ErrorKind::resource,
+          fmt::format("{}: not enough memory to read its {}", name, to_rounded_text(Bytes{bytes})),
+          ""};
+}
 
 Expected<std::string> read_open_file(std::FILE* file, const std::string& name,
                                      std::size_t most_bytes) {
+  const std::size_t size = known_size(file);
+  if (size > most_bytes) return too_large(name, to_rounded_text(Bytes{size}), most_bytes);
   std::string text;
-  std::string part(64 * kib, '\0');
-  while (const std::size_t got = std::fread(part.data(), 1, part.size(), file)) {
-    text.append(part, 0, got);
-    if (text.size() > most_bytes)
-      return fail(ErrorKind::io, fmt::format("{}: cannot be read: it has over {}", name,
-                                             to_rounded_text(Bytes{most_bytes})));
-  }
-  if (std::ferror(file) != 0) return cannot_read(name, errno);
-  return text;
+  return within_memory(name, text, [&]() -> Expected<std::string> {
+    text.reserve(size);
+    std::string part(64 * kib, '\0');
+    while (const std::size_t got = std::fread(part.data(), 1, part.size(), file)) {
+      text.append(part, 0, got);
+      if (text.size() > most_bytes) return too_large(name, "more", most_bytes);
+    }
+    if (std::ferror(file) != 0) return cannot_read(name, errno);
+    return std::move(text);
+  });
 }
 
 Expected<std::string> read_file(const std::string& path, const std::string& name,

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -51,7 +52,34 @@ TEST_F(ReadFile, WhatIsTooLarge) {
   const auto read = read_file(path("file"), "--option", "", 1024);
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error(),
-            (Error{ErrorKind::io, "--option: cannot be read: it has over 1 KiB", ""}));
+            (Error{ErrorKind::resource,
+                   "--option: is too large: it has 2 KiB, and at most 1 KiB are read", ""}));
+}
+
+TEST_F(ReadFile, APipeWithTooMuch) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(path("pipe")) << std::string(2048, 'x'); });
+  const auto read = read_file(path("pipe"), "f", "", 1024);
+  writer.join();
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error(), (Error{ErrorKind::resource,
+                                 "f: is too large: it has more, and at most 1 KiB are read", ""}));
+}
+
+TEST_F(ReadFile, ResultsHaveALimit) {
+  std::ofstream(path("file"));
+  fs::resize_file(path("file"), most_file_bytes + 1);  // a hole: takes no room
+  const auto read = read_file(path("file"), "f", "");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().kind, ErrorKind::resource);
+}
+
+TEST(WithinMemory, WhatDoesNotFitIsAnErrorThatNamesTheFile) {
+  const auto use = []() -> Expected<int> { throw std::bad_alloc(); };
+  const auto made = within_memory("a.json", std::string(2048, 'x'), use);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error(),
+            (Error{ErrorKind::resource, "a.json: not enough memory to read its 2 KiB", ""}));
 }
 
 TEST_F(ReadFile, WhatIsNoFile) {

@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 #include <csignal>
+#include <cstddef>
+#include <initializer_list>
 
+#include <array>
 #include <atomic>
 
 namespace numatlas {
@@ -13,6 +16,8 @@ std::atomic<int> received{0};
 std::atomic<int> interrupts{0};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
               "the handler may only touch lock-free atomics");
+
+constexpr std::array stop_signals{SIGINT, SIGTERM, SIGHUP, SIGXCPU};
 
 void on_signal(int signal) {
   // Only the second that a person sent: a stop passed on by another rank is none.
@@ -27,7 +32,7 @@ void install_signal_handlers() {
   struct sigaction action {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGXCPU}) {
+  for (int signal : stop_signals) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
     // nohup(1) ignores the hangup for its program.
@@ -37,6 +42,16 @@ void install_signal_handlers() {
   action.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &action, nullptr);
   sigaction(SIGXFSZ, &action, nullptr);
+}
+
+KeptSignals::KeptSignals() {
+  for (std::size_t i = 0; i < stop_signals.size(); ++i)
+    sigaction(stop_signals[i], nullptr, &before_[i]);
+}
+
+KeptSignals::~KeptSignals() {
+  for (std::size_t i = 0; i < stop_signals.size(); ++i)
+    sigaction(stop_signals[i], &before_[i], nullptr);
 }
 
 bool stop_requested() { return stop.load(std::memory_order_relaxed); }

@@ -1,6 +1,7 @@
 // The --size option of every benchmark.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 

@@ -3,7 +3,43 @@
 #include <algorithm>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace numatlas {
+namespace {
+
+struct Character {
+  char32_t code = 0;
+  std::size_t bytes = 0;  ///< 0: no UTF-8
+};
+
+/// The first character, by the table of well-formed UTF-8 (Unicode 15, 3.9): no overlong forms, no
+/// surrogates, nothing over U+10FFFF.
+Character first_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (byte(0) < 0x80) return {byte(0), 1};
+  const std::size_t bytes = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
+  if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < bytes) return {};
+  char32_t code = byte(0) & (0x7fU >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xc0U) != 0x80) return {};
+    code = code << 6U | (byte(i) & 0x3fU);
+  }
+  constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
+  if (code < least[bytes] || surrogate || code > 0x10ffff) return {};
+  return {code, bytes};
+}
+
+/// Whether a terminal takes it as an order, or shows what follows in another order or line.
+bool acts_on_terminal(char32_t code) {
+  const auto within = [code](char32_t first, char32_t last) {
+    return code >= first && code <= last;
+  };
+  return code < ' ' || within(0x7f, 0x9f) || within(0x2028, 0x202e) || within(0x2066, 0x2069);
+}
+
+}  // namespace
 
 std::string_view trim(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
@@ -38,6 +74,24 @@ std::string nearest_name(const std::string& word, const std::vector<std::string>
     }
   }
   return best;
+}
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const Character next = first_character(text);
+    const std::size_t bytes = std::max<std::size_t>(next.bytes, 1);
+    if (next.bytes == 0)
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
+    else if (acts_on_terminal(next.code))
+      shown += fmt::format(fmt::runtime(next.code < 0x100 ? "\\x{:02x}" : "\\u{:04x}"),
+                           static_cast<unsigned>(next.code));
+    else
+      shown += text.substr(0, bytes);
+    text.remove_prefix(bytes);
+  }
+  return shown;
 }
 
 std::string shell_word(const std::string& word) {

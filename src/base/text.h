@@ -17,6 +17,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// The name that was probably meant by a word; "" when none is near enough.
 std::string nearest_name(const std::string& word, const std::vector<std::string>& names);
 
+/// Text from outside as a terminal may show it: control characters (C0, DEL, C1, line ends of any
+/// kind), characters that turn the direction of writing, and bytes that are no UTF-8 become "\x1b"
+/// or "\u202e". The rest stays as it is. Whoever named a file, a host or a scenario can then
+/// neither move the cursor nor forge a line.
+std::string printable(std::string_view text);
+
 /// A word as it must be typed in a shell: quoted where it has to be.
 std::string shell_word(const std::string& word);
 

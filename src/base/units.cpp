@@ -1,11 +1,13 @@
 #include "base/units.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <string>
+#include <system_error>
 
 #include <fmt/format.h>
 

@@ -4,12 +4,13 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/metrics.h"
 #include "benchmarks/options.h"
 #include "engine/scenario.h"
-#include "report/result.h"
+#include "record/report.h"
 
 namespace numatlas {
 
@@ -76,6 +77,8 @@ class Benchmark {
   virtual void add_options(CLI::App& app) = 0;
   /// Common options that mean nothing to it, and that it does not have.
   virtual std::vector<std::string> without_options() const { return {}; }
+  /// Common options that it refuses whatever their value is, and says why: not in its help.
+  virtual std::vector<std::string> refused_options() const { return {}; }
   /// Reads the texts of its options; errors name them.
   virtual Expected<void> parse_options() = 0;
   /// Workers without a launcher, --threads and OMP_NUM_THREADS; 0 = one a chosen CPU.
@@ -107,25 +110,32 @@ class Benchmark {
   }
   /// The metric that --csv holds: a row a size, a column a worker.
   virtual std::string main_metric() const = 0;
-  /// Metrics of a flow beside those of metrics.h; `report` has the points before. Pure.
-  virtual std::vector<Metric> flow_metrics(const FlowResult& flow, const ScenarioResult& point,
+  /// What --csv writes.
+  virtual std::string csv_file(const RunReport& report, const RunOptions& options) const;
+  /// Figures of a flow beside those of metrics.h; `report` has the points before. Pure.
+  virtual std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult& point,
                                            const RunReport& report) const {
     (void)flow;
     (void)point;
     (void)report;
     return {};
   }
-  /// Metrics over all flows of a point, from their results, beside those of metrics.h. Pure.
-  virtual std::vector<Metric> totals(const ScenarioResult& point, const RunReport& report) const {
+  /// Figures over all flows of a point, from their results, beside those of metrics.h. Pure.
+  virtual std::vector<Figure> totals(const ScenarioResult& point, const RunReport& report) const {
     (void)point;
     (void)report;
     return {};
   }
   /// What the whole report has to be read with, beside what the flows say. Pure.
-  virtual std::vector<std::string> warnings(const RunReport& report) const {
+  virtual std::vector<Warning> warnings(const RunReport& report) const {
     (void)report;
     return {};
   }
+  /// Codes of warnings that say nothing here, as they tell how the benchmark works.
+  virtual std::vector<std::string> expected_warnings() const { return {}; }
+  /// Whether all of its figures are meant to be those of memory: sizes that fit a cache are warned
+  /// of.
+  virtual bool is_of_memory() const { return false; }
   /// What is still to be measured, now that the plan, and what this gave before, is done; nothing
   /// ends the run. Pure. For runs of one process; `point` of what it gives counts from 0.
   virtual Expected<std::vector<PlannedScenario>> refine(const PlanInput& input,
@@ -150,8 +160,15 @@ class Benchmark {
   /// Runs it over all ranks and reports on rank 0; the exit code where all is well, the same on
   /// every rank. As run_benchmark does, unless it has a way of its own.
   virtual Expected<int> run(const RunOptions& options, Comm& comm) const;
-  /// The report for people.
-  virtual std::string table(const RunReport& report, const RunOptions& options) const = 0;
+  /// How the report is to be shown: on a terminal, on the page, in plots. Pure.
+  virtual std::vector<View> views(const RunReport& report) const {
+    (void)report;
+    return {};
+  }
+  /// Whether the views of several hosts are shown apart: those over nodes, which each host has.
+  virtual bool by_host() const { return false; }
+  /// The report for people: its views, with --stats every flow, and notes.
+  virtual std::string table(const RunReport& report, const RunOptions& options) const;
 };
 
 /// All benchmarks of this build, by name.

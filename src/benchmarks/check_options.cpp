@@ -1,5 +1,8 @@
 #include "benchmarks/check_options.h"
 
+#include <optional>
+#include <string>
+
 #include <fmt/format.h>
 
 #include "engine/agreement.h"
@@ -14,9 +17,19 @@ Expected<void> check_options(const RunOptions& options, Comm& comm) {
     if (!problem && !options.json_file.empty()) {
       problem = error_of(check_writable(options.json_file, "--json"));
     }
+    if (!problem && !options.samples_file.empty())
+      problem = error_of(check_writable(options.samples_file, "--samples"));
   }
   if (!problem && !options.csv_file.empty() && options.csv_file == options.json_file) {
     problem = Error{ErrorKind::usage, "--csv and --json name the same file", ""};
+  }
+  if (!problem && !options.samples_file.empty() &&
+      (options.samples_file == options.csv_file || options.samples_file == options.json_file)) {
+    problem = Error{ErrorKind::usage, "--samples: another option names the same file", ""};
+  }
+  if (!problem && options.samples_file == "-") {
+    problem = Error{ErrorKind::usage, "--samples takes a file, not standard output",
+                    "numatlas.load reads it"};
   }
   if (!problem && (options.csv_file == "-" || options.json_file == "-")) {
     problem = Error{ErrorKind::usage, "--csv and --json take files, not standard output",

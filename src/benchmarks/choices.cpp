@@ -21,9 +21,10 @@ const std::vector<std::string> stream_kernels{"read", "write", "copy",  "scale",
 
 CLI::Option* add_stores_option(CLI::App& app, std::string& stores) {
   return app
-      .add_option("--stores", stores,
-                  "ordinary (fetch the line before they write), non-temporal (past the caches); "
-                  "several: ordinary,non-temporal")
+      .add_option(
+          "--stores", stores,
+          "ordinary (fetch the line before they write), non-temporal or nt (past the caches); "
+          "several: ordinary,non-temporal")
       ->type_name("KINDS")
       ->capture_default_str();
 }
@@ -36,8 +37,9 @@ CLI::Option* add_isa_option(CLI::App& app, std::string& isa) {
 }
 
 Expected<std::vector<Stores>> parse_stores(const std::string& text) {
-  const auto words =
-      parse_words(text, "--stores", {name_of(Stores::ordinary), name_of(Stores::non_temporal)});
+  // Tables have no room for more than "triad nt".
+  const auto words = parse_words(text, "--stores",
+                                 {name_of(Stores::ordinary), name_of(Stores::non_temporal), "nt"});
   if (!words) return fail(words.error());
   std::vector<Stores> stores;
   for (const std::string& word : *words) {

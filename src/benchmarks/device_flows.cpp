@@ -1,6 +1,7 @@
 #include "benchmarks/device_flows.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

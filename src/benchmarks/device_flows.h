@@ -1,6 +1,7 @@
 // What a flow of a GPU does where nobody says: for `numatlas transfer` and for files alike.
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>

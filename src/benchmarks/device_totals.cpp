@@ -1,8 +1,10 @@
 #include "benchmarks/device_totals.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <map>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -74,17 +76,17 @@ std::optional<double> link_limit(const ScenarioResult& point, const RunReport& r
   return limit > 0 ? std::optional(limit) : std::nullopt;
 }
 
-std::vector<Metric> device_totals(const ScenarioResult& point, const RunReport& report) {
-  std::vector<Metric> totals;
+std::vector<Figure> device_totals(const ScenarioResult& point, const RunReport& report) {
+  std::vector<Figure> totals;
   double events = 0;
   bool others = false;
   std::map<int, std::vector<const Steps*>> hosts;
   for (const FlowResult& flow : point.flows) {
-    const Metric* rate = find_metric(flow, "event_bandwidth");
+    const Figure* rate = find_figure(flow, "event_bandwidth");
     others = others || !flow.gpu || flow.rate;
     // Who is held to a rate is not busy all the time, and has no share of the link to be told.
-    if (!flow.gpu || flow.rate || rate == nullptr || !rate->value) continue;
-    events += *rate->value;
+    if (!flow.gpu || flow.rate || rate == nullptr || !rate->value()) continue;
+    events += *rate->value();
     hosts[host_of(report, flow)].push_back(&flow.gpu->steps);
   }
   std::optional<double> least;
@@ -94,18 +96,18 @@ std::vector<Metric> device_totals(const ScenarioResult& point, const RunReport& 
   }
   if (least) {
     totals = {{"event_bandwidth_sum", "B/s", events, std::nullopt},
-              {"copies_overlap", "1", least, std::nullopt}};
+              {"copies_overlap", "1", *least, std::nullopt}};
   }
-  const Metric* sum = find_total(point, "bandwidth_sum");
+  const Figure* sum = find_total(point, "bandwidth_sum");
   const auto limit = others ? std::nullopt : link_limit(point, report);
-  if (sum != nullptr && sum->value && limit)
-    totals.push_back({"link_part", "1", *sum->value / *limit, std::nullopt});
+  if (sum != nullptr && sum->value() && limit)
+    totals.push_back({"link_part", "1", scaled(*sum->estimate, 1 / *limit), std::nullopt});
   return totals;
 }
 
 namespace {
 
-void warn_of_turns(const ScenarioResult& point, std::vector<std::string>& warnings) {
+void warn_of_turns(const ScenarioResult& point, std::vector<Warning>& warnings) {
   // Streams that run together are busy all the time; what is in between is neither.
   constexpr double least_overlap = 0.5;
   // What the GPUs' clocks may add up to more than the wall clock before somebody waited.
@@ -113,28 +115,30 @@ void warn_of_turns(const ScenarioResult& point, std::vector<std::string>& warnin
   // Among a CPU's bytes the copies' are not to be told.
   const bool only_gpus = std::all_of(point.flows.begin(), point.flows.end(),
                                      [](const FlowResult& flow) { return flow.gpu.has_value(); });
-  const Metric* overlap = find_total(point, "copies_overlap");
-  const Metric* events = find_total(point, "event_bandwidth_sum");
-  const Metric* sum = find_total(point, "bandwidth_sum");
-  if (!only_gpus || overlap == nullptr || events == nullptr || sum == nullptr || !sum->value)
+  const Figure* overlap = find_total(point, "copies_overlap");
+  const Figure* events = find_total(point, "event_bandwidth_sum");
+  const Figure* sum = find_total(point, "bandwidth_sum");
+  if (!only_gpus || overlap == nullptr || events == nullptr || sum == nullptr || !sum->value())
     return;
-  const bool turns = *overlap->value < least_overlap;
-  if (!turns && *events->value <= most_more * *sum->value) return;
-  warnings.push_back(fmt::format(
-      "{}: {} (all were under way in {:.0f} % of the time in which any was): by the GPUs' clocks "
-      "they add up to {:.2f} GB/s, but all bytes over the common time are {:.2f} GB/s",
-      point.name,
-      turns ? "the copies took turns" : "the copies waited for the CPU or the driver in between",
-      *overlap->value * 100, *events->value * 1e-9, *sum->value * 1e-9));
+  const bool turns = *overlap->value() < least_overlap;
+  if (!turns && *events->value() <= most_more * *sum->value()) return;
+  warnings.push_back(
+      {"copies-took-turns", point.name,
+       fmt::format(
+           "{} (all were under way in {:.0f} % of the time in which any was): by the GPUs' clocks "
+           "they add up to {:.2f} GB/s, but all bytes over the common time are {:.2f} GB/s",
+           turns ? "the copies took turns"
+                 : "the copies waited for the CPU or the driver in between",
+           *overlap->value() * 100, *events->value() * 1e-9, *sum->value() * 1e-9)});
 }
 
 /// Both directions against the faster one of them alone: a driver may count as under way what
 /// waits for a copy engine, and then the events show nothing.
 void warn_of_no_gain(const ScenarioResult& both, const RunReport& report,
-                     std::vector<std::string>& warnings) {
+                     std::vector<Warning>& warnings) {
   constexpr double least_gain = 1.15;
-  const Metric* sum = find_total(both, "bandwidth_sum");
-  if (label_of(both, "direction") != "both" || sum == nullptr || !sum->value) return;
+  const Figure* sum = find_total(both, "bandwidth_sum");
+  if (label_of(both, "direction") != "both" || sum == nullptr || !sum->value()) return;
   const auto alike = [&](const ScenarioResult& point) {
     for (const char* label : {"measure", "gpus", "memory", "pinning"}) {
       if (label_of(point, label) != label_of(both, label)) return false;
@@ -143,14 +147,16 @@ void warn_of_no_gain(const ScenarioResult& both, const RunReport& report,
   };
   double alone = 0;
   for (const ScenarioResult& point : report.scenarios) {
-    const Metric* its = alike(point) ? find_total(point, "bandwidth_sum") : nullptr;
-    if (its != nullptr) alone = std::max(alone, its->value.value_or(0));
+    const Figure* its = alike(point) ? find_total(point, "bandwidth_sum") : nullptr;
+    if (its != nullptr) alone = std::max(alone, its->value().value_or(0));
   }
-  if (!(alone > 0) || *sum->value >= least_gain * alone) return;
-  warnings.push_back(fmt::format(
-      "{}: both directions together pass {:.2f} GB/s, hardly more than one alone ({:.2f} GB/s): "
-      "they took turns, or something on the way takes no more",
-      both.name, *sum->value * 1e-9, alone * 1e-9));
+  if (!(alone > 0) || *sum->value() >= least_gain * alone) return;
+  warnings.push_back(
+      {"no-gain-from-both-directions", both.name,
+       fmt::format(
+           "both directions together pass {:.2f} GB/s, hardly more than one alone ({:.2f} GB/s): "
+           "they took turns, or something on the way takes no more",
+           *sum->value() * 1e-9, alone * 1e-9)});
 }
 
 std::string pages_text(const Residency& seen) {
@@ -160,7 +166,7 @@ std::string pages_text(const Residency& seen) {
   return text.empty() ? "no page known" : text;
 }
 
-void warn_of_moves(const ScenarioResult& point, std::vector<std::string>& warnings) {
+void warn_of_moves(const ScenarioResult& point, std::vector<Warning>& warnings) {
   for (const FlowResult& flow : point.flows) {
     if (!flow.gpu || !flow.gpu->before_pinning || !flow.gpu->after) continue;
     const Residency& before = *flow.gpu->before_pinning;
@@ -169,17 +175,17 @@ void warn_of_moves(const ScenarioResult& point, std::vector<std::string>& warnin
     const bool stayed =
         before.pages_by_node == pinned.pages_by_node && pinned.pages_by_node == after.pages_by_node;
     if (stayed) continue;
-    warnings.push_back(fmt::format(
-        "{}, worker {}: its memory moved: before it was pinned {}, then {}, at the end "
-        "{}",
-        point.name, flow.worker, pages_text(before), pages_text(pinned), pages_text(after)));
+    warnings.push_back(
+        {"memory-moved", fmt::format("{}, worker {}", point.name, flow.worker),
+         fmt::format("its memory moved: before it was pinned {}, then {}, at the end {}",
+                     pages_text(before), pages_text(pinned), pages_text(after))});
   }
 }
 
 }  // namespace
 
-std::vector<std::string> device_warnings(const RunReport& report) {
-  std::vector<std::string> warnings;
+std::vector<Warning> device_warnings(const RunReport& report) {
+  std::vector<Warning> warnings;
   for (const ScenarioResult& point : report.scenarios) {
     warn_of_turns(point, warnings);
     warn_of_no_gain(point, report, warnings);

@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "report/result.h"
+#include "record/report.h"
 
 namespace numatlas {
 
@@ -26,9 +27,9 @@ std::optional<double> link_limit(const ScenarioResult& point, const RunReport& r
 /// "event_bandwidth_sum" in B/s: what the GPUs' own clocks add up to, and "copies_overlap", the
 /// least of any host, 0 to 1, of points with several copies of GPUs (those that are held to a rate
 /// do not count); "link_part": the aggregate over the links' limit, of points of nothing else.
-std::vector<Metric> device_totals(const ScenarioResult& point, const RunReport& report);
+std::vector<Figure> device_totals(const ScenarioResult& point, const RunReport& report);
 
 /// Copies that took turns, and memory that left its place between its pinning and the end.
-std::vector<std::string> device_warnings(const RunReport& report);
+std::vector<Warning> device_warnings(const RunReport& report);
 
 }  // namespace numatlas

@@ -1,6 +1,8 @@
 // Some of a large machine's CPUs, where all take longer than there is time for.
 #pragma once
 
+#include <cstddef>
+
 #include "machine/machine.h"
 
 namespace numatlas {

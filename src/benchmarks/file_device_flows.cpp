@@ -1,5 +1,10 @@
 #include "benchmarks/file_device_flows.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+
 #include "benchmarks/device_flows.h"
 #include "gpu/buffers.h"
 

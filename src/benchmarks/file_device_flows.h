@@ -1,6 +1,9 @@
 // Flows of GPUs between a file of scenarios and a plan: their part of file_flows.h.
 #pragma once
 
+#include <cstddef>
+#include <optional>
+
 #include "benchmarks/benchmark.h"
 #include "scenario/scenario_file.h"
 

@@ -1,7 +1,14 @@
 #include "benchmarks/file_flows.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 

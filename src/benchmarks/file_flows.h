@@ -2,6 +2,7 @@
 // and the machine, and left out again where a plan is written as a file.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "benchmarks/benchmark.h"

@@ -6,6 +6,9 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
 
 #include "benchmarks/device_flows.h"
 #include "benchmarks/levels.h"

@@ -1,5 +1,11 @@
 #include "benchmarks/file_flows.h"
 
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,8 @@
 #include "benchmarks/flow_result.h"
 
+#include <cstddef>
+#include <utility>
+
 #include "benchmarks/device_flows.h"
 #include "benchmarks/levels.h"
 #include "machine/pci_link.h"
@@ -57,13 +60,16 @@ FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& f
   result.size = flow.region.bytes;
   result.memory = flow.region.placement.text();
   if (flow.source) result.source_memory = flow.source->placement.text();
-  result.metrics = metrics_of(flow, trace);
+  result.figures = figures_of(flow, trace);
   result.load = flow.role == Role::load;
   result.rate = flow.rate;
   result.first_touch = flow.first_touch;
-  if (with_samples && !result.load) result.samples = samples_of(flow, trace);
+  if (!result.load && !result.figures.empty()) {
+    result.samples = samples_of(flow, trace);
+    result.distribution = distribution_of(result.samples);
+    if (!with_samples) result.samples.clear();
+  }
   result.stop = name_of(trace.stop);
-  result.half_width = trace.half_width;
   result.overlap = trace.overlap;
   result.address = trace.address;
   result.cpu_before = trace.cpu_before;
@@ -75,7 +81,9 @@ FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& f
   result.residency = std::move(trace.residency);
   result.source_residency = std::move(trace.source_residency);
   result.policy = std::move(trace.policy);
-  result.together = static_cast<double>(trace.together_end_ns - trace.together_start_ns) * 1e-9;
+  result.together = static_cast<double>(trace.together_ns()) * 1e-9;
+  for (const Pause& pause : trace.pauses)
+    result.pauses.push_back(static_cast<double>(pause.end_ns - pause.start_ns) * 1e-9);
   result.wrong = std::move(trace.wrong);
   result.stretch_bytes = steps_by_stretch(trace, stretches);
   const auto bytes = static_cast<double>(traffic_a_step(flow.kernel).counted());

@@ -1,7 +1,11 @@
 #include "benchmarks/flows.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <set>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 

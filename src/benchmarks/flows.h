@@ -1,7 +1,10 @@
 // The flows that several benchmarks are made of.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "benchmarks/benchmark.h"
 #include "benchmarks/choices.h"

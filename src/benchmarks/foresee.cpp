@@ -1,6 +1,7 @@
 #include "benchmarks/foresee.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace numatlas {
 

@@ -1,5 +1,7 @@
 #include "benchmarks/foresee.h"
 
+#include <cstdint>
+
 #include <gtest/gtest.h>
 
 namespace numatlas {

@@ -1,6 +1,8 @@
 #include "benchmarks/levels.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 
 namespace numatlas {
 

@@ -1,5 +1,9 @@
 #include "benchmarks/levels.h"
 
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "machine/source.h"

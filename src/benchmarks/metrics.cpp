@@ -1,6 +1,10 @@
 #include "benchmarks/metrics.h"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,15 +24,18 @@ double bytes_a_step(const Flow& flow) {
 
 /// Factor from bytes counted to bytes moved.
 double traffic_ratio(const FlowResult& flow) {
-  const Metric* counted = find_metric(flow, "bandwidth");
-  const Metric* moved = find_metric(flow, "traffic");
-  const bool known = counted != nullptr && moved != nullptr && counted->value && moved->value &&
-                     *counted->value > 0;
-  return known ? *moved->value / *counted->value : 1;
+  const Figure* counted = find_figure(flow, "bandwidth");
+  const Figure* moved = find_figure(flow, "traffic");
+  const bool known = counted != nullptr && moved != nullptr && counted->estimate &&
+                     moved->estimate && counted->estimate->value > 0;
+  return known ? moved->estimate->value / counted->estimate->value : 1;
 }
 
-Metric median_of(const char* name, const char* unit, const std::optional<Summary>& summary) {
-  return {name, unit, summary ? std::optional<double>(summary->median) : std::nullopt, summary};
+/// `width`: what the stop rule reached, of the figure that it watches.
+Figure median_of(const char* key, const char* unit, const std::optional<Summary>& summary,
+                 const std::optional<double>& width = {}) {
+  if (!summary) return {key, unit, std::nullopt, std::nullopt};
+  return {key, unit, estimate_of_median(*summary, width), summary};
 }
 
 /// Of a flow of a GPU: seconds of each step, over what was done in it.
@@ -44,34 +51,35 @@ std::vector<double> step_times(const Trace& trace, std::uint64_t parts) {
 std::optional<Summary> stretch_rates(const Flow& flow, const Trace& trace) {
   constexpr std::size_t parts = 20;
   std::vector<double> rates = steps_by_stretch(trace, parts);
-  const double seconds =
-      static_cast<double>(trace.together_end_ns - trace.together_start_ns) * 1e-9 / parts;
+  const double seconds = static_cast<double>(trace.together_ns()) * 1e-9 / parts;
   for (double& rate : rates) rate *= bytes_a_step(flow) / seconds;
   return summarize(rates);
 }
 
 /// Of a GPU's copies: the time of one, the rate that it stands for, and what pinning took.
-std::vector<Metric> copy_metrics(const Flow& flow, const Trace& trace) {
+std::vector<Figure> copy_figures(const Flow& flow, const Trace& trace) {
   const DeviceWork& work = flow.kernel.device;
   const auto times = summarize(step_times(trace, work.copies));
-  std::vector<Metric> metrics{median_of("copy_time", "s", times)};
+  std::vector<Figure> figures{median_of("copy_time", "s", times)};
   if (times && times->median > 0 && trace.device->by_events) {
-    const double rate = static_cast<double>(work.bytes.value) / times->median;
-    metrics.push_back({"event_bandwidth", "B/s", rate, std::nullopt});
+    const auto rate =
+        divided_into(static_cast<double>(work.bytes.value), *figures.front().estimate);
+    figures.push_back({"event_bandwidth", "B/s", rate, std::nullopt});
   }
-  if (!trace.device) return metrics;
+  if (!trace.device) return figures;
   if (!trace.device->pin_seconds.empty())
-    metrics.push_back(median_of("pin_time", "s", summarize(trace.device->pin_seconds)));
+    figures.push_back(median_of("pin_time", "s", summarize(trace.device->pin_seconds)));
   if (!trace.device->unpin_seconds.empty())
-    metrics.push_back(median_of("unpin_time", "s", summarize(trace.device->unpin_seconds)));
-  return metrics;
+    figures.push_back(median_of("unpin_time", "s", summarize(trace.device->unpin_seconds)));
+  return figures;
 }
 
 /// Sums over the flows that `counts` names.
 template <class Counts>
-std::vector<Metric> sums_over(const ScenarioResult& point, const Counts& counts) {
+std::vector<Figure> sums_over(const ScenarioResult& point, const Counts& counts) {
   std::vector<double> rates;
   double moved = 0;
+  bool to_memory = true;
   for (const FlowResult& flow : point.flows) {
     if (!moves_memory(flow) || !counts(flow)) continue;
     if (!(flow.together > 0) || flow.stretch_bytes.empty()) return {};
@@ -83,12 +91,18 @@ std::vector<Metric> sums_over(const ScenarioResult& point, const Counts& counts)
       bytes += flow.stretch_bytes[i];
     }
     moved += bytes / flow.together * traffic_ratio(flow);
+    // Within the caches nothing is fetched from memory; stores past them go there at any size.
+    const bool in_cache =
+        flow.level.starts_with('L') && flow.stores != name_of(Stores::non_temporal);
+    to_memory = to_memory && !in_cache;
   }
   const auto summary = summarize(rates);
   if (!summary || !(summary->mean > 0)) return {};
   // Stretches are equally long: their mean is all bytes over the whole time.
-  return {{"bandwidth_sum", "B/s", summary->mean, summary},
-          {"traffic_sum", "B/s", moved, std::nullopt}};
+  const Estimate sum = estimate_of_stretches(*summary);
+  std::vector<Figure> figures{{"bandwidth_sum", "B/s", sum, summary}};
+  if (to_memory) figures.push_back({"traffic_sum", "B/s", as_sure_as(moved, sum), std::nullopt});
+  return figures;
 }
 
 /// Parts of a serial point ran one after the other: there is no sum.
@@ -112,15 +126,15 @@ std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
   return values;
 }
 
-std::vector<Metric> metrics_of(const Flow& flow, const Trace& trace) {
+std::vector<Figure> figures_of(const Flow& flow, const Trace& trace) {
   const Traffic traffic = traffic_a_step(flow.kernel);
   if (flow.kernel.name == device_chase)
-    return {median_of("latency", "s", summarize(samples_of(flow, trace)))};
+    return {median_of("latency", "s", summarize(samples_of(flow, trace)), trace.half_width)};
   const bool hands_over = traffic.counted() == 0;
   if (hands_over && flow.role == Role::load) return {};
   auto summary = summarize(samples_of(flow, trace));
-  if (is_chase(flow)) return {median_of("latency", "s", summary)};
-  if (hands_over) return {median_of("hand_over", "s", summary)};
+  if (is_chase(flow)) return {median_of("latency", "s", summary, trace.half_width)};
+  if (hands_over) return {median_of("hand_over", "s", summary, trace.half_width)};
   if (summary) {
     // Samples have equal bytes: the mean rate is all bytes over all their time.
     double time = 0;
@@ -128,26 +142,29 @@ std::vector<Metric> metrics_of(const Flow& flow, const Trace& trace) {
     const auto steps = static_cast<double>(trace.steps_a_sample * trace.samples.size());
     summary->mean = steps * static_cast<double>(traffic.counted()) / (time * 1e-9);
   }
-  const auto median = summary ? std::optional<double>(summary->median) : std::nullopt;
   if (flow.kernel.name == device_copy) {
-    // Its thread hears of several steps at once now and then: the mean is what passed.
-    const auto mean = summary ? std::optional<double>(summary->mean) : std::nullopt;
-    // What failed has no samples, and its stretches say nothing.
-    if (auto by_stretch = stretch_rates(flow, trace); by_stretch && mean) {
-      by_stretch->mean = *mean;
-      summary = std::move(by_stretch);
+    // Its thread hears of several steps at once now and then: the mean is what passed. What failed
+    // has no samples, and its stretches say nothing.
+    Figure rate{"bandwidth", "B/s", std::nullopt, summary};
+    if (summary) rate.estimate = summary->mean;
+    if (auto by_stretch = stretch_rates(flow, trace); by_stretch && summary) {
+      by_stretch->mean = summary->mean;
+      rate.estimate = estimate_of_stretches(*by_stretch);
+      rate.summary = std::move(by_stretch);
     }
-    std::vector<Metric> metrics{{"bandwidth", "B/s", mean, summary}};
-    for (Metric& metric : copy_metrics(flow, trace)) metrics.push_back(std::move(metric));
-    return metrics;
+    std::vector<Figure> figures{std::move(rate)};
+    for (Figure& figure : copy_figures(flow, trace)) figures.push_back(std::move(figure));
+    return figures;
   }
   const double ratio =
       static_cast<double>(traffic.with_allocate()) / static_cast<double>(traffic.counted());
-  return {{"bandwidth", "B/s", median, summary},
-          {"traffic", "B/s", median ? std::optional<double>(*median * ratio) : std::nullopt, {}}};
+  Figure bandwidth = median_of("bandwidth", "B/s", summary, trace.half_width);
+  Figure moved{"traffic", "B/s", std::nullopt, std::nullopt};
+  if (bandwidth.estimate) moved.estimate = scaled(*bandwidth.estimate, ratio);
+  return {std::move(bandwidth), std::move(moved)};
 }
 
-std::vector<Metric> sums_of(const ScenarioResult& point, const RunReport& report) {
+std::vector<Figure> sums_of(const ScenarioResult& point, const RunReport& report) {
   if (!has_sums(report)) return {};
   return sums_over(point, [](const FlowResult&) { return true; });
 }
@@ -159,36 +176,34 @@ std::vector<HostTotals> host_sums_of(const ScenarioResult& point, const RunRepor
     HostTotals of_host{host, sums_over(point, [&](const FlowResult& flow) {
                          return host_of(report, flow) == host;
                        })};
-    if (!of_host.totals.empty()) sums.push_back(std::move(of_host));
+    if (!of_host.figures.empty()) sums.push_back(std::move(of_host));
   }
   return sums;
 }
 
-std::string waiting_warning(const RunReport& report) {
+std::vector<Warning> waiting_warnings(const RunReport& report) {
   // Below this something other than the spread of the samples is at work.
   constexpr double least_share = 0.8;
-  std::vector<std::string> names;
+  std::vector<Warning> warnings;
   for (const ScenarioResult& point : report.scenarios) {
-    const Metric* sum = find_total(point, "bandwidth_sum");
+    const Figure* sum = find_total(point, "bandwidth_sum");
     double medians = 0;
     bool paced = false;  // waits between its samples
     for (const FlowResult& flow : point.flows) {
-      const Metric* metric = find_metric(flow, "bandwidth");
-      if (metric != nullptr && metric->value) medians += *metric->value;
+      const Figure* metric = find_figure(flow, "bandwidth");
+      if (metric != nullptr && metric->value()) medians += *metric->value();
       paced = paced || flow.rate;
     }
-    if (!paced && sum != nullptr && sum->value && *sum->value < least_share * medians)
-      names.push_back(point.name);
+    if (paced || sum == nullptr || !(sum->value().value_or(medians) < least_share * medians))
+      continue;
+    warnings.push_back(
+        {"workers-waited", point.name,
+         fmt::format(
+             "the sum is less than {:.0f} % of what the workers' medians add up to: workers "
+             "waited for a CPU or for each other",
+             least_share * 100)});
   }
-  if (names.empty()) return "";
-  constexpr std::size_t most_named = 4;
-  const std::size_t more = names.size() > most_named ? names.size() - most_named : 0;
-  names.resize(names.size() - more);
-  return fmt::format(
-      "the sum is less than {:.0f} % of what the workers' medians add up to: workers waited, for a "
-      "CPU or for each other: {}{}",
-      least_share * 100, fmt::join(names, ", "),
-      more > 0 ? fmt::format(" and {} more points", more) : "");
+  return warnings;
 }
 
 }  // namespace numatlas

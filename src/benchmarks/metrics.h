@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "engine/scenario.h"
-#include "report/result.h"
-#include "report/sum_interval.h"
+#include "record/report.h"
 
 namespace numatlas {
 
@@ -19,18 +18,19 @@ std::vector<double> samples_of(const Flow& flow, const Trace& trace);
 /// clock, "pin_time" and "unpin_time" where there are such; "latency" of a GPU's chase by its own
 /// clock; "bandwidth" (as STREAM counts bytes) and "traffic" (with the lines that ordinary stores
 /// fetch) in B/s of what moves memory; nothing of an answering side. Pure.
-std::vector<Metric> metrics_of(const Flow& flow, const Trace& trace);
+std::vector<Figure> figures_of(const Flow& flow, const Trace& trace);
 
 /// "bandwidth_sum" and "traffic_sum" in B/s over all flows of a point that move memory, of all
 /// hosts: on each, the bytes of its flows over the time in which all were recording; the summary is
-/// over equal stretches of that time. Nothing for serial runs.
-std::vector<Metric> sums_of(const ScenarioResult& point, const RunReport& report);
+/// over equal stretches of that time. "traffic_sum" only where it goes to memory. Nothing for
+/// serial runs.
+std::vector<Figure> sums_of(const ScenarioResult& point, const RunReport& report);
 
 /// The same of each host that has such flows, where there are several hosts.
 std::vector<HostTotals> host_sums_of(const ScenarioResult& point, const RunReport& report);
 
-/// A warning where the workers of points moved far less than their medians say, as they were not
-/// running all the time; "" where there is none. Pure.
-std::string waiting_warning(const RunReport& report);
+/// Points whose workers moved far less than their medians say, as they were not running all the
+/// time. Pure.
+std::vector<Warning> waiting_warnings(const RunReport& report);
 
 }  // namespace numatlas

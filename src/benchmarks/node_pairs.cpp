@@ -1,5 +1,9 @@
 #include "benchmarks/node_pairs.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 

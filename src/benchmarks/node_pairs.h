@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "benchmarks/benchmark.h"
 #include "benchmarks/choices.h"

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -180,12 +184,20 @@ void CommonOptions::add_output(CLI::App& app) {
              ->capture_default_str());
   output(refuse_empty(
              app.add_option("--csv", plain_.csv_file,
-                            "also write a row a size, a column a worker (ns; GB/s); of stream a "
-                            "row a host, kernel and round"))
+                            "also write a row a size, a column a worker (ns; GB/s); of bandwidth "
+                            "with several kernels, stores or numbers of threads what --format csv "
+                            "prints; of stream a row a host, kernel and round"))
              ->type_name("FILE"));
   output(refuse_empty(app.add_option("--json", plain_.json_file, "also write everything"))
              ->type_name("FILE"));
-  output(app.add_flag("--no-samples", no_samples_, "leave the raw samples out of JSON"));
+  // STREAM has one of its own: its samples are rounds, and stand in its JSON.
+  if (app.get_option_no_throw("--samples") == nullptr) {
+    output(refuse_empty(app.add_option("--samples", plain_.samples_file,
+                                       "also write all raw samples, as numatlas.load reads them"))
+               ->type_name("FILE"));
+  }
+  // JSON has had none since version 2; scripts may still say so.
+  app.add_flag("--no-samples", no_samples_)->group("");
   output(app.add_flag("--stats", plain_.stats, "also n, interval, percentiles of every cell"));
   process_memory_option_ =
       app.add_option("--process-memory", process_memory_,
@@ -201,7 +213,6 @@ void CommonOptions::add_output(CLI::App& app) {
 
 Expected<RunOptions> CommonOptions::parse() const {
   RunOptions options = plain_;
-  options.json_samples = !no_samples_;
   const auto cpus = parse_cpu_spec(cpus_.empty() ? "allowed" : cpus_);
   if (!cpus) return fail(cpus.error());
   options.placement.cpus = *cpus;

@@ -1,6 +1,7 @@
 // Options that every benchmark has.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,8 +43,7 @@ struct RunOptions {
   std::uint64_t seed = 1;
   Verify verify = Verify::proof;
   Format format = Format::table;
-  std::string csv_file, json_file;
-  bool json_samples = true;
+  std::string csv_file, json_file, samples_file;
   std::string machine;  ///< recorded machine; "" for the live one
   std::string mpi = "auto";
   bool null_engine = false;
@@ -70,8 +70,8 @@ class CommonOptions {
   bool time_of_all_ = false;
   std::string seed_ = "1", verify_ = "proof", format_ = "table", process_memory_;
   std::string engine_ = "real";
-  RunOptions plain_;  ///< flags and file names, which need no reading
-  bool no_samples_ = false;
+  RunOptions plain_;                              ///< flags and file names, which need no reading
+  bool no_samples_ = false;                       ///< accepted, and without effect
   CLI::Option* process_memory_option_ = nullptr;  ///< the app's; its value may be left out
 };
 

@@ -1,5 +1,7 @@
 #include "benchmarks/parse.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -60,6 +62,7 @@ Error leftover_error(const CLI::App& app, const std::vector<std::string>& leftov
 void RunParser::add_to(CLI::App& app) {
   benchmark_->add_options(app);
   common_.add_to(app, benchmark_->time_option(), benchmark_->without_options());
+  for (const std::string& name : benchmark_->refused_options()) app.get_option(name)->group("");
   app.allow_extras();
 }
 

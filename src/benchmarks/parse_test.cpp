@@ -1,5 +1,7 @@
 #include "benchmarks/parse.h"
 
+#include <chrono>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <CLI/CLI.hpp>
@@ -7,7 +9,9 @@
 namespace numatlas {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 using Words = std::vector<std::string>;
 
@@ -31,7 +35,7 @@ TEST(ParseRun, DefaultsAreTheDocumentedOnes) {
   EXPECT_DOUBLE_EQ(o.stop.precision, 0.01);
   EXPECT_EQ(o.seed, 1U);
   EXPECT_EQ(o.format, Format::table);
-  EXPECT_TRUE(o.json_samples);
+  EXPECT_EQ(o.samples_file, "");
   EXPECT_FALSE(o.process_memory);
   EXPECT_FALSE(o.strict || o.serial || o.dry_run || o.quiet || o.stats || o.skip_too_large);
 }
@@ -60,7 +64,8 @@ TEST(ParseRun, EveryOptionArrives) {
                     "json",
                     "--json",
                     "/tmp/x",
-                    "--no-samples",
+                    "--samples",
+                    "c.bin",
                     "--stats",
                     "--process-memory",
                     "all",
@@ -80,7 +85,7 @@ TEST(ParseRun, EveryOptionArrives) {
   EXPECT_EQ(o.verify, Verify::full);
   EXPECT_EQ(o.format, Format::json);
   EXPECT_EQ(o.json_file, "/tmp/x");
-  EXPECT_FALSE(o.json_samples);
+  EXPECT_EQ(o.samples_file, "c.bin");
   EXPECT_EQ(o.process_memory, "all");
   EXPECT_TRUE(o.strict && o.serial && o.quiet && o.stats && o.skip_too_large);
   EXPECT_EQ(o.arguments, words);
@@ -132,6 +137,28 @@ TEST(ParseRun, BadValuesNameTheirOption) {
       {{"--engine", "steam"}, "--engine: 'steam'"},
   };
   for (const auto& c : cases) EXPECT_THAT(problem(c.words), StartsWith(c.message)) << c.words[1];
+}
+
+TEST(ParseRun, HelpHasNoOptionThatIsAlwaysRefused) {
+  for (auto& benchmark : all_benchmarks()) {
+    const std::string name = benchmark->name();
+    const std::vector<std::string> refused = benchmark->refused_options();
+    CLI::App app;
+    RunParser parser(std::move(benchmark));
+    parser.add_to(app);
+    for (const std::string& option : refused)
+      EXPECT_THAT(app.help(), Not(HasSubstr(option + " "))) << name;
+    if (name == "weights" || name == "matrix" || name == "loaded") {
+      EXPECT_THAT(refused, ElementsAre("--memory", "--serial", "--csv")) << name;
+    }
+  }
+}
+
+TEST(ParseRun, StoresAsTablesNameThem) {
+  // Where there are no such stores, that is the error, not the word.
+  const auto parsed = parse_run("bandwidth", {"--stores", "ordinary,nt"});
+  EXPECT_TRUE(parsed || parsed.error().kind == ErrorKind::unavailable);
+  EXPECT_FALSE(parse_run("bandwidth", {"--stores", "nontemporal"}));
 }
 
 TEST(ParseRun, UnknownBenchmark) {

@@ -5,7 +5,9 @@
 
 #include <csignal>
 #include <exception>
+#include <initializer_list>
 
+#include "base/environment.h"
 #include "benchmarks/runner.h"
 #include "engine/team.h"
 
@@ -23,15 +25,17 @@ void keep_standard_streams() {
 }  // namespace
 
 int run_program(const std::function<int()>& work) {
+  forget_untrusted_environment();
   keep_standard_streams();
   (void)std::signal(SIGPIPE, SIG_IGN);
   undo_openmp_binding();
   try {
     return work();
-  } catch (const std::exception& error) {
-    // Nothing in numatlas throws on purpose; a library may (out of memory).
-    print_error({ErrorKind::internal, error.what(), ""});
-    return exit_code(ErrorKind::internal);
+  } catch (const std::exception& thrown) {
+    // Nothing in numatlas throws on purpose; a library may.
+    const Error error = error_of(thrown);
+    print_error(error);
+    return exit_code(error.kind);
   }
 }
 

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <cstddef>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <vector>
 
 #include "benchmarks/flows.h"
 #include "engine/sharing.h"

@@ -2,6 +2,8 @@
 // small. Pure.
 #pragma once
 
+#include <vector>
+
 #include "benchmarks/benchmark.h"
 
 namespace numatlas {

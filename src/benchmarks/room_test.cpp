@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <set>
+#include <string>
 
 #include "benchmarks/test_plan.h"
 

@@ -2,31 +2,40 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
-#include <ctime>
+#include <iterator>
+#include <memory>
+#include <numeric>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/say.h"
 #include "base/signals.h"
 #include "base/version.h"
 #include "benchmarks/check_options.h"
+#include "benchmarks/cpu_use.h"
 #include "benchmarks/flow_result.h"
 #include "benchmarks/foresee.h"
 #include "benchmarks/progress.h"
 #include "benchmarks/setup.h"
 #include "benchmarks/weighted_run.h"
 #include "engine/agreement.h"
+#include "record/cache_level.h"
+#include "record/report_json.h"
 #include "report/csv.h"
 #include "report/file.h"
 #include "report/process_memory.h"
+#include "report/samples_file.h"
 
 namespace numatlas {
 namespace {
 
-using nlohmann::json;
 using Seconds = std::chrono::duration<double>;
 
 RunReport new_report(const Setup& setup, const RunOptions& options, const Comm& comm,
@@ -50,7 +59,6 @@ RunReport new_report(const Setup& setup, const RunOptions& options, const Comm& 
   report.hosts = setup.layout.hosts;
   report.machines = setup.machines;
   report.warnings = setup.warnings;
-  report.with_samples = options.json_samples;
   for (const Worker& worker : setup.layout.workers) {
     report.workers.push_back({worker.rank, worker.placement.thread, worker.host,
                               worker.placement.cpus, worker.placement.cpu_node,
@@ -91,10 +99,7 @@ class Run {
   Expected<std::string> process_memory_text();
   void capture_process_memory();
   bool root() const { return comm_.rank() == 0; }
-  bool with_samples() const {
-    return options_.json_samples &&
-           (!options_.json_file.empty() || options_.format == Format::json);
-  }
+  bool with_samples() const { return !options_.samples_file.empty(); }
 
   const Benchmark& benchmark_;
   const RunOptions& options_;
@@ -111,7 +116,8 @@ class Run {
   int round_ = 0;         ///< of `refine`; 0: the plan
   std::size_t next_ = 0;  ///< scenario of the plan to run next
   std::string my_process_memory_;
-  Seconds recorded_{0};  ///< measuring time used so far, where it is shared
+  std::optional<CpuWatch> cpu_watch_;  ///< of this host, by one of its ranks
+  Seconds recorded_{0};                ///< measuring time used so far, where it is shared
 };
 
 std::vector<double> Run::weights() const {
@@ -130,13 +136,13 @@ std::vector<double> Run::weights() const {
 /// Flows of all ranks, by worker, on rank 0. After a stop nobody can be counted on: own flows only.
 Expected<std::vector<FlowResult>> Run::gather(const std::vector<FlowResult>& mine, bool stopped) {
   if (stopped || comm_.size() == 1) return mine;
-  json text = json::array();
-  for (const FlowResult& flow : mine) text.push_back(to_json(flow));
-  const auto all = comm_.gather(text.dump());
+  const auto all = comm_.gather(flows_to_send(mine));
   if (!all) return fail(all.error());
   std::vector<FlowResult> flows;
   for (const std::string& part : *all) {
-    for (const json& value : json::parse(part)) flows.push_back(flow_from_json(value));
+    auto received = flows_received(part);
+    if (!received) return fail(received.error());
+    std::move(received->begin(), received->end(), std::back_inserter(flows));
   }
   return flows;
 }
@@ -155,8 +161,8 @@ void Run::add(const PlannedScenario& planned, Status status, const std::string& 
   }
   for (FlowResult& flow : flows) {
     judge(planned, flow);
-    for (Metric& metric : benchmark_.flow_metrics(flow, result, report_))
-      flow.metrics.push_back(std::move(metric));
+    for (Figure& figure : benchmark_.flow_figures(flow, result, report_))
+      flow.figures.push_back(std::move(figure));
     if (flow.wrong && result.status == Status::ok) {
       result.status = Status::failed;
       result.reason = fmt::format("worker {}: {}", flow.worker, flow.wrong->message);
@@ -167,43 +173,54 @@ void Run::add(const PlannedScenario& planned, Status status, const std::string& 
   }
   std::sort(result.flows.begin(), result.flows.end(),
             [](const FlowResult& a, const FlowResult& b) { return a.worker < b.worker; });
-  result.totals = sums_of(result, report_);
+  result.figures = sums_of(result, report_);
   result.host_totals = host_sums_of(result, report_);
-  for (Metric& metric : benchmark_.totals(result, report_))
-    result.totals.push_back(std::move(metric));
+  for (Figure& figure : benchmark_.totals(result, report_))
+    result.figures.push_back(std::move(figure));
   for (HostTotals& totals : result.host_totals) {
     ScenarioResult part = result;
     std::erase_if(part.flows,
                   [&](const FlowResult& flow) { return host_of(report_, flow) != totals.host; });
-    part.totals = totals.totals;
-    for (Metric& metric : benchmark_.totals(part, report_))
-      totals.totals.push_back(std::move(metric));
+    part.figures = totals.figures;
+    for (Figure& figure : benchmark_.totals(part, report_))
+      totals.figures.push_back(std::move(figure));
   }
   // They were wanted for the totals, of a serial point's parts too.
-  if (with_samples()) return;
+  result.distribution = {};
   for (FlowResult& flow : result.flows) {
+    result.distribution = merged(result.distribution, flow.distribution);
     if (flow.gpu) flow.gpu->steps.clear();
   }
 }
 
 /// Words for what makes a flow's figure less than it seems.
 void Run::judge(const PlannedScenario& planned, const FlowResult& flow) {
-  const auto warn = [&](const std::string& text) {
+  const auto expected = benchmark_.expected_warnings();
+  const auto warn = [&](const std::string& code, const std::string& text) {
+    if (std::find(expected.begin(), expected.end(), code) != expected.end()) return;
     report_.warnings.push_back(
-        fmt::format("{}, worker {}: {}", planned.scenario.name, flow.worker, text));
+        {code, fmt::format("{}, worker {}", planned.scenario.name, flow.worker), text});
   };
-  for (const std::string& text : flow.warnings) warn(text);
-  if (!flow.policy.note.empty()) warn(flow.policy.note);
+  for (const Warning& warning : flow.warnings) warn(warning.code, warning.text);
+  if (!flow.policy.note.empty()) warn("placement-method", flow.policy.note);
+  if (!flow.pauses.empty()) {
+    const double seconds = std::accumulate(flow.pauses.begin(), flow.pauses.end(), 0.0);
+    warn("stopped",
+         fmt::format("was stopped for {:.1f} s while measuring (by a signal, or without a CPU), "
+                     "which its rates and --time leave out",
+                     seconds));
+  }
   // Below this the word "together" would mislead.
   constexpr double least_overlap = 0.9;
   if (flow.overlap && *flow.overlap < least_overlap) {
-    warn(fmt::format("only {:.0f} % of its time overlapped with all others of its host",
+    warn("low-overlap",
+         fmt::format("only {:.0f} % of its time overlapped with all others of its host",
                      *flow.overlap * 100));
   }
   const Worker& worker = setup_.layout.workers[static_cast<std::size_t>(flow.worker)];
   if (flow.cpu_after && !worker.placement.cpus.contains(*flow.cpu_after)) {
-    warn(fmt::format("ended on CPU {}, outside {}", flow.cpu_after->value,
-                     to_list(worker.placement.cpus)));
+    warn("cpu-outside", fmt::format("ended on CPU {}, outside {}", flow.cpu_after->value,
+                                    to_list(worker.placement.cpus)));
   }
 }
 
@@ -344,8 +361,11 @@ Expected<void> Run::save(bool last) {
     if (!saved) return saved;
   }
   if (write && !options_.csv_file.empty() && (last || !is_special_file(options_.csv_file))) {
-    auto saved =
-        write_whole(options_.csv_file, size_matrix_csv(report_, benchmark_.main_metric()), "--csv");
+    auto saved = write_whole(options_.csv_file, benchmark_.csv_file(report_, options_), "--csv");
+    if (!saved) return saved;
+  }
+  if (last && !options_.samples_file.empty()) {
+    auto saved = write_whole(options_.samples_file, samples_file(report_), "--samples");
     if (!saved) return saved;
   }
   // All points are written each time: that may take a twentieth of the run, not its square.
@@ -404,11 +424,20 @@ Expected<RunReport> Run::go() {
                     : make_engine(comm_, setup_.layout, setup_.machine, engine_options);
   if (auto agreed = agree(comm_, error_of(engine)); !agreed) return fail(agreed.error());
   report_ = new_report(setup_, options_, comm_, **engine);
+  // The null engine measures nothing that others could disturb.
+  if (!options_.null_engine && comm_.local_rank() == 0)
+    cpu_watch_.emplace(Tree(""), comm_.local_pids());
   auto ran = run_all(**engine);
   if (ran && comm_.size() == 1) ran = refine(**engine);
-  if (std::string text = waiting_warning(report_); !text.empty())
-    report_.warnings.push_back(std::move(text));
-  for (auto& text : benchmark_.warnings(report_)) report_.warnings.push_back(std::move(text));
+  if (auto noted = note_cpu_use(cpu_watch_, comm_, ran.has_value(), report_); ran && !noted)
+    ran = noted;
+  const auto add_all = [&](std::vector<Warning> warnings) {
+    std::move(warnings.begin(), warnings.end(), std::back_inserter(report_.warnings));
+  };
+  add_all(waiting_warnings(report_));
+  if (benchmark_.is_of_memory()) add_all(cache_warnings(report_));
+  add_all(benchmark_.warnings(report_));
+  if (!report_.scenarios.empty()) report_.views = benchmark_.views(report_);
   report_.complete = ran.has_value();
   report_.incomplete_reason = ran ? "" : ran.error().message;
   // Files and table also after a stop: what was measured is not lost. The first error counts.
@@ -440,15 +469,6 @@ Expected<RunReport> Run::go() {
 }
 
 }  // namespace
-
-std::string start_time(const RunOptions& options) {
-  // Golden outputs must not change from day to day.
-  const std::time_t now = options.null_engine ? 0 : std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1,
-                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
-}
 
 Expected<int> Benchmark::run(const RunOptions& options, Comm& comm) const {
   const auto report = run_benchmark(*this, options, comm);

@@ -2,7 +2,10 @@
 // options -> machine -> placement -> layout -> plan -> engine -> traces -> results -> reporters.
 #pragma once
 
+#include <cstddef>
+#include <exception>
 #include <functional>
+#include <string>
 
 #include "benchmarks/benchmark.h"
 #include "comm/comm.h"
@@ -31,10 +34,17 @@ struct RunHooks {
 Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
                                   const RunHooks& hooks = {});
 
-/// Connects the ranks, calls `work` on each, prints its error once and ends all ranks together.
-/// Returns the process's exit code. `mpi`: as --mpi; `alone`: a recorded machine needs no ranks;
-/// `in_words`: how the program says an error, when it has words of its own for it.
-int with_ranks(const std::string& mpi, bool alone, const std::function<Expected<void>(Comm&)>& work,
+/// What the ranks are connected for.
+struct RankWork {
+  std::string task;          ///< command and options that all ranks must have in common
+  std::string mpi = "auto";  ///< as --mpi
+  bool alone = false;        ///< a recorded machine needs no ranks
+};
+
+/// Connects the ranks, sees to it that all have the same task, calls `work` on each, prints its
+/// error once and ends all ranks together. Returns the process's exit code. `in_words`: how the
+/// program says an error, when it has words of its own for it.
+int with_ranks(const RankWork& ranks, const std::function<Expected<void>(Comm&)>& work,
                const std::function<Error(Error)>& in_words = {});
 
 /// A benchmark within with_ranks.
@@ -50,5 +60,7 @@ std::string start_time(const RunOptions& options);
 
 /// "error: message" and "hint: ..." on standard error.
 void print_error(const Error& error);
+/// Of what a library threw: resource where memory ran out, else internal.
+Error error_of(const std::exception& thrown);
 
 }  // namespace numatlas

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +19,7 @@
 #include "engine/agreement.h"
 #include "kernels/stream_loops.h"
 #include "machine/source.h"
+#include "record/report_fields.h"
 
 namespace numatlas {
 namespace {
@@ -164,16 +170,17 @@ void warn_of_local(Setup& setup, int host) {
     const NumaNode* node = machine.find_node(id);
     const bool has_memory = node != nullptr && node->has_memory();
     const std::string where =
-        setup.machines.size() > 1 ? setup.layout.hosts[static_cast<std::size_t>(host)] + ": " : "";
+        setup.machines.size() > 1 ? setup.layout.hosts[static_cast<std::size_t>(host)] : "";
     setup.warnings.push_back(
-        where +
-        fmt::format(
-            "--memory local: node {} {}; its workers' memory comes from the nearest node that has "
-            "some",
-            id.value,
-            has_memory ? fmt::format("is not among the memory nodes that this process may use ({})",
-                                     to_list(machine.usable_memory_nodes()))
-                       : "has no memory"));
+        {"memory-not-local", where,
+         fmt::format(
+             "--memory local: node {} {}; its workers' memory comes from the nearest node that has "
+             "some",
+             id.value,
+             has_memory
+                 ? fmt::format("is not among the memory nodes that this process may use ({})",
+                               to_list(machine.usable_memory_nodes()))
+                 : "has no memory")});
   }
 }
 
@@ -204,7 +211,7 @@ std::string host_names(const std::vector<std::string>& names, std::size_t all) {
   std::string text = fmt::format(
       "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
   if (named < names.size()) text += fmt::format(" and {} more hosts", names.size() - named);
-  return text + ": ";
+  return text;
 }
 
 /// Settings that disturb, each once with the hosts that have it.
@@ -222,7 +229,7 @@ void warn_of_settings(Setup& setup) {
     }
   }
   for (const std::string& text : order) {
-    setup.warnings.push_back(host_names(hosts[text], setup.machines.size()) + text);
+    setup.warnings.push_back({"setting", host_names(hosts[text], setup.machines.size()), text});
   }
 }
 
@@ -232,8 +239,9 @@ void add_warnings(Setup& setup) {
   }
   if (setup.layout.workers_a_cpu() > 1) {
     setup.warnings.push_back(
-        "more workers than CPUs: samples include waiting for the CPU, and \"together\" is by "
-        "turns");
+        {"oversubscribed", "",
+         "more workers than CPUs: samples include waiting for the CPU, and \"together\" is by "
+         "turns"});
   }
   warn_of_settings(setup);
 }
@@ -320,7 +328,9 @@ json plan_json(const Setup& setup) {
          {"flows", flows},
          {"skip", setup.skip_reasons[i].empty() ? json(nullptr) : json(setup.skip_reasons[i])}});
   }
-  return {{"workers", workers}, {"scenarios", scenarios}, {"warnings", setup.warnings}};
+  return {{"workers", workers},
+          {"scenarios", scenarios},
+          {"warnings", record::to_json(setup.warnings)}};
 }
 
 /// Every rank computed its plan from its own words: with others it would wait for what never comes,
@@ -331,16 +341,13 @@ Expected<void> check_same_plan(const Setup& setup, const RunOptions& options, Co
   words.push_back({{"serial", options.serial},
                    {"time", options.stop.time.count()},
                    {"precision", options.stop.precision}});
-  const auto all = comm.all_gather(std::to_string(std::hash<std::string>{}(words.dump())));
-  if (!all) return fail(all.error());
-  for (std::size_t rank = 1; rank < all->size(); ++rank) {
-    if ((*all)[rank] == all->front()) continue;
-    return fail(ErrorKind::usage,
-                fmt::format("rank {} was told to measure something else than rank 0", rank),
-                "give all ranks the same options; --memory each:... and --cpus LIST/LIST differ by "
-                "rank in the same words");
-  }
-  return {};
+  const auto unlike = first_unlike(comm, std::to_string(std::hash<std::string>{}(words.dump())));
+  if (!unlike) return fail(unlike.error());
+  if (!*unlike) return {};
+  return fail(ErrorKind::usage,
+              fmt::format("rank {} was told to measure something else than rank 0", **unlike),
+              "give all ranks the same options; --memory each:... and --cpus LIST/LIST differ by "
+              "rank in the same words");
 }
 
 }  // namespace
@@ -366,12 +373,12 @@ Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Co
   // All must have run before anybody records: with more than this many in turn on a CPU, at some
   // milliseconds a turn, that takes longer than any user waits.
   constexpr double most_workers_a_cpu = 64;
-  if (setup.layout.workers_a_cpu() > most_workers_a_cpu) {
+  if (!options.serial && setup.layout.workers_a_cpu() > most_workers_a_cpu) {
     return fail(
         ErrorKind::usage,
         fmt::format("--threads: {:.0f} workers a CPU are too many to run together (at most {})",
                     setup.layout.workers_a_cpu(), most_workers_a_cpu),
-        "ask for fewer, for more --cpus, or for --serial");
+        "ask for fewer, or for more --cpus");
   }
   auto machines = gather_machines(comm, setup.machine);
   if (!machines) return fail(machines.error());
@@ -419,7 +426,7 @@ std::string plan_text(const Setup& setup, const RunOptions& options) {
     if (!setup.skip_reasons[i].empty()) text += "  skipped: " + setup.skip_reasons[i];
     text += '\n';
   }
-  for (const std::string& warning : setup.warnings) text += "warning: " + warning + "\n";
+  for (const Warning& warning : setup.warnings) text += "warning: " + full_text(warning) + "\n";
   return text;
 }
 

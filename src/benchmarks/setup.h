@@ -2,6 +2,7 @@
 // done.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "benchmarks/benchmark.h"
@@ -16,7 +17,7 @@ struct Setup {
   std::vector<Machine> machines;  ///< one a host
   std::vector<PlannedScenario> plan;
   std::vector<std::string> skip_reasons;  ///< by planned scenario; "" where it can be done
-  std::vector<std::string> warnings;
+  std::vector<Warning> warnings;
 };
 
 /// Reads the machine, resolves the placement, plans, and checks memory and page kinds of every

@@ -1,5 +1,7 @@
 #include "benchmarks/sizes_option.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 

@@ -1,6 +1,7 @@
 #include "benchmarks/slow_options.h"
 
 #include <charconv>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -9,6 +10,11 @@
 #include "benchmarks/options.h"
 
 namespace numatlas {
+
+int exit_code_of(const SlowReport& slow) {
+  if (slow.slow() > 0) return exit_code_of_slow_nodes;
+  return slow.unjudged.empty() ? 0 : exit_code_of_unjudged_nodes;
+}
 
 void SlowOptions::add_to(CLI::App& app) {
   refuse_empty(app.add_option("--slow", slow_,

@@ -11,6 +11,10 @@ namespace numatlas {
 
 /// Exit code where slow nodes are found and the command says so by it (docs/exit-codes.md).
 constexpr int exit_code_of_slow_nodes = 1;
+/// Where none is found, but not all nodes could be judged: too few of a kind, no finished round.
+constexpr int exit_code_of_unjudged_nodes = 9;
+
+int exit_code_of(const SlowReport& slow);
 
 class SlowOptions {
  public:

@@ -1,5 +1,6 @@
 #include "benchmarks/weighted_run.h"
 
+#include "base/say.h"
 #include "base/signals.h"
 #include "placement/system_weights.h"
 
@@ -15,7 +16,9 @@ Expected<std::vector<Trace>> run_weighted(Engine& engine, const PlannedScenario&
     weights->keep();
     return traces;
   }
-  if (auto restored = weights->restore(); !restored) return fail(restored.error());
+  const auto restored = weights->restore();
+  if (!restored) return fail(restored.error());
+  if (!restored->empty()) say("numatlas: " + *restored + "\n");
   return traces;
 }
 

@@ -1,11 +1,20 @@
 // Stored results of STREAM over hosts, judged again without measuring.
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "base/version.h"
 #include "benchmarks/options.h"
 #include "benchmarks/slow_options.h"
@@ -13,6 +22,7 @@
 #include "comm/launcher.h"
 #include "fleet/fleet_json.h"
 #include "fleet/history.h"
+#include "fleet/merged.h"
 #include "report/file.h"
 #include "report/fleet_file.h"
 #include "report/fleet_table.h"
@@ -29,89 +39,132 @@ struct CheckOptions {
   SlowOptions slow;
 };
 
-/// One file, as far as it is kept.
+/// One file.
 struct CheckedRun {
-  std::string file;
+  std::string file;  ///< as it may be shown
+  Fleet fleet;       ///< without what nobody is judged by
   PastRun past;
-  json found;  ///< for --format json
 };
 
-/// All files; of the newest run everything.
-struct Checked {
-  std::vector<CheckedRun> runs;  ///< by their starts
-  std::vector<std::string> notes;
-  Fleet newest;
+/// Runs of different hosts, judged as one fleet.
+struct JudgedFleet {
+  std::vector<std::string> files;  ///< by their starts
+  PastRun past;
+  json found;  ///< for --format json
+  // Of the newest one only: there may be a thousand.
+  Fleet fleet;
   SlowReport slow;
 };
 
-json run_json(const std::string& file, const Fleet& fleet, const SlowReport& slow) {
-  return {{"file", file},
-          {"started", fleet.started.empty() ? json(nullptr) : json(fleet.started)},
-          {"complete", fleet.complete},
-          {"hosts", fleet.hosts.size()},
-          {"judged", slow.judged},
-          {"slow", slow_json(fleet, slow)},
-          {"not_judged", slow.not_judged}};
-}
+/// All files.
+struct Checked {
+  std::vector<CheckedRun> runs;     ///< by their starts, until they are judged
+  std::vector<JudgedFleet> fleets;  ///< the newest one last
+  std::vector<std::string> notes;
+
+  const JudgedFleet& newest() const { return fleets.back(); }
+};
 
 /// A .dat beside the JSON of the same run tells nothing new, and a copy of a file neither.
 void leave_out_doubles(Checked& checked) {
-  std::vector<CheckedRun> kept;
-  for (std::size_t i = 0; i < checked.runs.size(); ++i) {
-    const CheckedRun& run = checked.runs[i];
+  std::vector<bool> doubled;
+  for (const CheckedRun& run : checked.runs) {
     const auto tells_more = [&](const CheckedRun& other) {
       const bool before = &other < &run;
       return &other != &run && same_run(run.past, other.past) &&
              (run.past.by_rounds == other.past.by_rounds ? before : other.past.by_rounds);
     };
     const auto same = std::find_if(checked.runs.begin(), checked.runs.end(), tells_more);
-    if (same == checked.runs.end()) {
-      kept.push_back(run);
-      continue;
-    }
+    doubled.push_back(same != checked.runs.end());
+    if (!doubled.back()) continue;
     checked.notes.push_back(fmt::format("{} is the same run as {}{}: left out", run.file,
                                         same->file, run.past.by_rounds ? "" : ", without rounds"));
   }
-  checked.runs = std::move(kept);
+  std::size_t at = 0;
+  std::erase_if(checked.runs, [&](const CheckedRun&) { return doubled[at++]; });
+}
+
+/// A JSON file says more of a run than a .dat, which tells only the minute of its start.
+bool is_older(const CheckedRun& a, const CheckedRun& b) {
+  return std::pair(a.fleet.started, a.past.by_rounds) <
+         std::pair(b.fleet.started, b.past.by_rounds);
+}
+
+Expected<CheckedRun> read_run(const std::string& file, bool alone) {
+  auto fleet = read_fleet(file);
+  if (!fleet) return fail(fleet.error());
+  if (fleet->started.empty() && !alone)
+    return fail(ErrorKind::usage, fmt::format("{}: does not say when it ran", file),
+                "runs of a history are told apart by their start: a .dat has it in its name, "
+                "memory_results-PxT-hhmmDDMMYYYY.dat");
+  fleet->machines.clear();
+  for (FleetHost& host : fleet->hosts) host.processes.clear();
+  CheckedRun run{printable(file), *std::move(fleet), {}};
+  run.past = past_run(run.fleet, {});
+  return run;
+}
+
+json fleet_json(const JudgedFleet& judged) {
+  return {{"file", judged.files.back()},
+          {"files", judged.files},
+          {"started", judged.fleet.started.empty() ? json(nullptr) : json(judged.fleet.started)},
+          {"complete", judged.fleet.complete},
+          {"hosts", judged.fleet.hosts.size()},
+          {"judged", judged.slow.judged},
+          {"slow", slow_json(judged.fleet, judged.slow)},
+          {"not_judged", judged.slow.not_judged}};
+}
+
+/// Puts the runs of each age together, and judges them.
+void judge(Checked& checked, const SlowRule& rule) {
+  std::vector<const Fleet*> fleets;
+  for (const CheckedRun& run : checked.runs) fleets.push_back(&run.fleet);
+  const std::vector<std::size_t> ages = ages_of(fleets);
+  const std::size_t oldest = *std::max_element(ages.begin(), ages.end());
+  for (std::size_t age = oldest + 1; age-- > 0;) {
+    JudgedFleet& judged = checked.fleets.emplace_back();
+    std::vector<const Fleet*> of_age;
+    for (std::size_t i = 0; i < ages.size(); ++i) {
+      if (ages[i] != age) continue;
+      judged.files.push_back(checked.runs[i].file);
+      of_age.push_back(&checked.runs[i].fleet);
+    }
+    judged.fleet = merged(of_age);
+    judged.slow = find_slow(judged.fleet, rule);
+    judged.past = past_run(judged.fleet, judged.slow);
+    judged.found = fleet_json(judged);
+    if (age > 0) judged.fleet = {};
+  }
+  checked.runs.clear();
 }
 
 Expected<Checked> read_runs(const std::vector<std::string>& files, const SlowRule& rule) {
   Checked checked;
   for (const std::string& file : files) {
-    auto fleet = read_fleet(file);
-    if (!fleet) return fail(fleet.error());
-    if (fleet->started.empty() && files.size() > 1)
-      return fail(ErrorKind::usage, fmt::format("{}: does not say when it ran", file),
-                  "runs of a history are told apart by their start: a .dat has it in its name, "
-                  "memory_results-PxT-hhmmDDMMYYYY.dat");
-    SlowReport slow = find_slow(*fleet, rule);
-    checked.runs.push_back({file, past_run(*fleet, slow), run_json(file, *fleet, slow)});
-    // Of two files of one run that with rounds counts: a .dat tells only the minute of its start.
-    const bool by_rounds = checked.runs.back().past.by_rounds;
-    const bool older = fleet->started < checked.newest.started ||
-                       (fleet->started == checked.newest.started && !by_rounds);
-    if (checked.runs.size() > 1 && older) continue;
-    checked.newest = *std::move(fleet);
-    checked.slow = std::move(slow);
+    auto run = read_run(file, files.size() == 1);
+    if (!run) return fail(run.error());
+    checked.runs.push_back(*std::move(run));
   }
-  std::stable_sort(
-      checked.runs.begin(), checked.runs.end(),
-      [](const CheckedRun& a, const CheckedRun& b) { return a.past.started < b.past.started; });
+  std::stable_sort(checked.runs.begin(), checked.runs.end(), is_older);
   leave_out_doubles(checked);
+  judge(checked, rule);
   return checked;
 }
 
 std::optional<History> history_of(const Checked& checked, const SlowRule& rule) {
-  if (checked.runs.size() < 2) return std::nullopt;
+  if (checked.fleets.size() < 2) return std::nullopt;
   std::vector<PastRun> earlier;
-  for (std::size_t i = 0; i + 1 < checked.runs.size(); ++i) earlier.push_back(checked.runs[i].past);
-  return history_of(earlier, checked.newest, checked.slow, rule);
+  for (std::size_t i = 0; i + 1 < checked.fleets.size(); ++i)
+    earlier.push_back(checked.fleets[i].past);
+  return history_of(earlier, checked.newest().fleet, checked.newest().slow, rule);
 }
 
 std::string history_text(const Checked& checked, const History& history, const SlowRule& rule) {
-  std::string text =
-      fmt::format("\nHistory of {} runs, {} to {}\n", checked.runs.size(),
-                  checked.runs.front().past.started, checked.runs.back().past.started);
+  const Fleet& newest = checked.newest().fleet;
+  std::string text = fmt::format("\nHistory of {} runs, {} to {}\n", checked.fleets.size(),
+                                 checked.fleets.front().past.started, newest.started);
+  std::size_t unjudged = 0;
+  for (const auto& [name, count] : history.hosts) unjudged += count.unjudged > 0 ? 1 : 0;
   std::vector<std::pair<std::string, History::Count>> often;
   for (const auto& [name, count] : history.hosts)
     if (count.slow > 0) often.emplace_back(name, count);
@@ -120,73 +173,97 @@ std::string history_text(const Checked& checked, const History& history, const S
   for (const auto& [name, count] : often)
     text += fmt::format("  {}: slow in {} of {} runs, last {}\n", name, count.slow, count.runs,
                         count.last_slow);
-  if (often.empty()) text += "  no node was slow in any of them\n";
+  if (often.empty() && unjudged < history.hosts.size())
+    text += unjudged == 0 ? "  no node was slow in any of them\n"
+                          : "  no node that was judged was slow in any of them\n";
+  if (unjudged > 0)
+    text +=
+        fmt::format("  not judged in every run: {} of {} nodes\n", unjudged, history.hosts.size());
   if (!history.falls.empty()) {
     text += fmt::format("Nodes that fell against their own earlier runs ({:g} % and {:g} MAD):\n",
                         rule.drop * 100, rule.mads);
-    for (const Fall& fall : history.falls) text += "  " + to_text(checked.newest, fall) + "\n";
+    for (const Fall& fall : history.falls) text += "  " + to_text(newest, fall) + "\n";
   } else if (history.judged > 0) {
     text += fmt::format("no node of {} fell against its own earlier runs\n", history.judged);
   }
-  if (history.not_judged > 0)
+  if (!history.unjudged.empty())
     text += fmt::format(
         "not compared with themselves: {} nodes with fewer than {} earlier runs "
         "that did the same\n",
-        history.not_judged, rule.least_hosts);
+        history.unjudged.size(), rule.least_hosts);
   return text;
 }
 
-json history_json(const Checked& checked, const History& history) {
+json history_json(const Fleet& newest, const History& history) {
   json hosts = json::array(), fell = json::array();
   for (const auto& [name, count] : history.hosts)
     hosts.push_back(
         {{"host", name},
          {"runs", count.runs},
          {"slow_runs", count.slow},
+         {"unjudged_runs", count.unjudged},
          {"last_slow", count.last_slow.empty() ? json(nullptr) : json(count.last_slow)}});
   for (const Fall& fall : history.falls) {
     json kernels = json::array();
     for (const SlowKernel& kernel : fall.kernels)
-      kernels.push_back({{"name", full_name(checked.newest.kernels[kernel.kernel])},
+      kernels.push_back({{"name", full_name(newest.kernels[kernel.kernel])},
                          {"rate", kernel.rate},
                          {"median", kernel.median},
                          {"drop", kernel.drop},
                          {"mads", kernel.mads}});
-    fell.push_back({{"host", checked.newest.hosts[fall.host].name},
+    fell.push_back({{"host", newest.hosts[fall.host].name},
                     {"earlier_runs", fall.runs},
-                    {"text", to_text(checked.newest, fall)},
+                    {"text", to_text(newest, fall)},
                     {"kernels", std::move(kernels)}});
   }
   return {{"hosts", std::move(hosts)},
           {"fell", std::move(fell)},
           {"judged", history.judged},
-          {"not_judged", history.not_judged}};
+          {"not_judged", history.unjudged.size()}};
 }
 
 std::string check_json(const Checked& checked, const std::optional<History>& history,
                        const SlowRule& rule) {
   json runs = json::array();
-  for (const CheckedRun& run : checked.runs) runs.push_back(run.found);
-  const json value = {{"schema_version", fleet_schema_version},
-                      {"program", "numatlas"},
-                      {"version", version},
-                      {"command", "check"},
-                      {"slow", rule.drop},
-                      {"mads", rule.mads},
-                      {"runs", std::move(runs)},
-                      {"notes", checked.notes},
-                      {"history", history ? history_json(checked, *history) : json(nullptr)}};
+  for (const JudgedFleet& judged : checked.fleets) runs.push_back(judged.found);
+  const json value = {
+      {"schema_version", fleet_schema_version},
+      {"program", "numatlas"},
+      {"version", version},
+      {"command", "check"},
+      {"slow", rule.drop},
+      {"mads", rule.mads},
+      {"runs", std::move(runs)},
+      {"notes", checked.notes},
+      {"history", history ? history_json(checked.newest().fleet, *history) : json(nullptr)}};
   return value.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 std::string check_text(const Checked& checked, const std::optional<History>& history,
                        const SlowRule& rule) {
+  const JudgedFleet& newest = checked.newest();
   std::string text;
-  if (history) text = fmt::format("The newest run: {}\n", checked.runs.back().file);
-  text += fleet_table(checked.newest, checked.slow, rule);
+  if (newest.files.size() > 1)
+    text = fmt::format("{} files of different hosts, judged as one fleet: {}\n",
+                       newest.files.size(), names_text(newest.files));
+  else if (history)
+    text = fmt::format("The newest run: {}\n", names_text(newest.files));
+  text += fleet_table(newest.fleet, newest.slow, rule);
   if (history) text += history_text(checked, *history, rule);
   for (const std::string& note : checked.notes) text += "note: " + note + "\n";
   return text;
+}
+
+/// A host that was not compared with others may have been compared with itself.
+int verdict_of(const SlowReport& slow, const std::optional<History>& history) {
+  SlowReport left = slow;
+  if (history) {
+    if (!history->falls.empty()) return exit_code_of_slow_nodes;
+    left.unjudged.clear();
+    std::set_intersection(slow.unjudged.begin(), slow.unjudged.end(), history->unjudged.begin(),
+                          history->unjudged.end(), std::back_inserter(left.unjudged));
+  }
+  return exit_code_of(left);
 }
 
 Expected<int> run_check(const CheckOptions& options) {
@@ -214,11 +291,11 @@ Expected<int> run_check(const CheckOptions& options) {
   if (auto shown = write_stdout(text); !shown) return fail(shown.error());
   if (!options.openmetrics.empty()) {
     const auto wrote = write_whole(
-        options.openmetrics, fleet_openmetrics(checked->newest, checked->slow), "--openmetrics");
+        options.openmetrics, fleet_openmetrics(checked->newest().fleet, checked->newest().slow),
+        "--openmetrics");
     if (!wrote) return fail(wrote.error());
   }
-  const bool fell = history && !history->falls.empty();
-  return checked->slow.slow() > 0 || fell ? exit_code_of_slow_nodes : 0;
+  return verdict_of(checked->newest().slow, history);
 }
 
 }  // namespace
@@ -227,7 +304,8 @@ Command add_check_command(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
   app.add_option("FILE", options->files,
                  "results of `numatlas stream` (JSON or .dat) or of distributed_streams (.dat); "
-                 "several runs are a history")
+                 "files of different hosts are judged as one fleet, those of the same hosts are a "
+                 "history")
       ->type_name("")
       ->required();
   options->slow.add_to(app);
@@ -238,8 +316,8 @@ Command add_check_command(CLI::App& app) {
                               "also write the newest run for Prometheus' textfile collector"))
       ->type_name("FILE");
   app.footer(
-      "\nEnds with 1 when a node of the newest run is slow, or fell against its own "
-      "earlier runs.");
+      "\nEnds with 1 when a node of the newest run is slow or fell against its own earlier runs, "
+      "and with 9 when none did but a node could not be judged.");
   app.allow_extras();
   return [options] { return run_check(*options); };
 }

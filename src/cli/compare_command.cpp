@@ -1,7 +1,14 @@
 // Stored results against each other, without measuring.
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
+#include <memory>
+#include <set>
 #include <sstream>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -126,13 +133,13 @@ std::string passed_over_text(const std::vector<Error>& errors) {
       fmt::format("passed over, as they are no results that can be compared: {} file{}",
                   errors.size(), errors.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < std::min(most_named, errors.size()); ++i)
-    text += fmt::format("{}{}", i == 0 ? ": " : "; ", errors[i].message);
+    text += fmt::format("{}{}", i == 0 ? ": " : "; ", printable(errors[i].message));
   return errors.size() > most_named ? text + "; ..." : text;
 }
 
 Expected<ComparedRuns> read_runs(const CompareOptions& options, const CompareView& view) {
   ComparedRuns compared;
-  compared.folder = options.history;
+  compared.folder = printable(options.history);
   std::vector<StoredRun> runs;
   std::vector<Error> passed_over;
   const auto add = [&](StoredFile file) {

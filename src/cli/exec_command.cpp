@@ -6,11 +6,17 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/environment.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "benchmarks/options.h"
@@ -36,8 +42,8 @@ constexpr int not_found = 127;
 
 /// For tests: a recorded machine that counts as this one, for a program with the null engine.
 std::string test_machine() {
-  const char* engine = std::getenv("NUMATLAS_ENGINE");
-  const char* machine = std::getenv("NUMATLAS_TEST_MACHINE");
+  const char* engine = environment_variable("NUMATLAS_ENGINE");
+  const char* machine = environment_variable("NUMATLAS_TEST_MACHINE");
   const bool null_engine = engine != nullptr && std::string_view(engine) == "null";
   return null_engine && machine != nullptr ? machine : "";
 }
@@ -94,13 +100,14 @@ Expected<int> threads_of(const ExecOptions& options) {
 }
 
 /// One list under a launcher: a stretch of `threads` CPUs a rank, in turn. Nodes, `allowed`,
-/// `cores`, lists by rank, and tasks alone get all that they name.
+/// `cores`, lists by rank, and tasks alone get all that they name, or its part of so many where
+/// --threads says how many; --threads alone takes them of all that are allowed.
 Expected<CpuSet> resolve_cpu_set(const ExecOptions& options, const Machine& machine,
                                  const LauncherTask& launcher) {
-  const auto spec = parse_cpu_spec(options.cpus);
+  const auto spec = parse_cpu_spec(options.cpus.empty() ? "allowed" : options.cpus);
   if (!spec) return fail(spec.error());
   TaskContext task;
-  const auto rank = local_rank(launcher, "--cpus");
+  const auto rank = local_rank(launcher, options.cpus.empty() ? "--threads" : "--cpus");
   if (!rank) return fail(rank.error());
   task.local_rank = *rank;
   task.local_size = launcher.local_size.value_or(1);
@@ -109,23 +116,48 @@ Expected<CpuSet> resolve_cpu_set(const ExecOptions& options, const Machine& mach
   if (!cpus) return fail(cpus.error());
   const auto threads = threads_of(options);
   if (!threads) return fail(threads.error());
+  const auto number = static_cast<std::size_t>(*threads);
+  // A mask is a rank's own, so this is an error that each rank tells for itself.
+  if (options.cpus.empty() && number > cpus->size()) {
+    return fail(ErrorKind::permission,
+                fmt::format("--threads: {} CPUs are asked for, this process may use {}", *threads,
+                            to_list(machine.usable_cpus())),
+                "ask for fewer, or start it with a wider mask (mpirun --bind-to none, srun -c)");
+  }
   CpuSet set;
   const bool in_turn = spec->form == CpuSpec::Form::list && spec->lists.size() == 1 &&
                        task.launched && task.local_size > 1;
-  const std::size_t count = in_turn ? static_cast<std::size_t>(*threads) : cpus->size();
-  const std::size_t first = in_turn ? static_cast<std::size_t>(*rank) * count : 0;
+  const bool in_part = in_turn || !options.threads.empty();
+  const std::size_t count = in_part ? number : cpus->size();
+  // Each of several lists is a rank's own.
+  const std::size_t first =
+      in_part && spec->lists.size() < 2 ? static_cast<std::size_t>(*rank) * count : 0;
   for (std::size_t i = 0; i < count; ++i) set.insert((*cpus)[(first + i) % cpus->size()]);
   return set;
 }
 
+/// `auto` where the program's CPUs are known: their own nodes. A launcher's ranks without --cpus
+/// are dealt out over the nodes instead, whatever CPUs it bound them to.
+MemorySpec near_cpus(MemorySpec spec, const std::optional<CpuSet>& chosen, const Machine& machine,
+                     const LauncherTask& launcher) {
+  if (spec.form != MemorySpec::Form::round_robin || (!chosen && launcher.launched())) return spec;
+  const NodeSet near =
+      machine.nodes_of(chosen.value_or(machine.usable_cpus())) & machine.usable_memory_nodes();
+  if (near.empty()) return spec;
+  spec.form = MemorySpec::Form::each;
+  spec.each.assign(near.begin(), near.end());
+  return spec;
+}
+
 Expected<Resolved> resolve(const ExecOptions& options) {
   Resolved resolved;
-  if (options.cpus.empty() && options.memory.empty()) return resolved;
+  const bool binds = !options.cpus.empty() || !options.threads.empty();
+  if (!binds && options.memory.empty()) return resolved;
   const std::string recorded = options.machine.empty() ? test_machine() : options.machine;
   const auto machine = recorded.empty() ? read_live_machine() : read_recorded_machine(recorded);
   if (!machine) return fail(machine.error());
   const LauncherTask launcher = detect_launcher();
-  if (!options.cpus.empty()) {
+  if (binds) {
     const auto cpus = resolve_cpu_set(options, *machine, launcher);
     if (!cpus) return fail(cpus.error());
     resolved.cpus = *cpus;
@@ -142,7 +174,8 @@ Expected<Resolved> resolve(const ExecOptions& options) {
     const bool by_rank = spec->form != MemorySpec::Form::single;
     const auto index = by_rank ? index_in(*spec, launcher, options.exact) : Expected<int>(0);
     if (!index) return fail(index.error());
-    const auto memory = resolve_memory(*spec, *machine, *index);
+    const auto memory =
+        resolve_memory(near_cpus(*spec, resolved.cpus, *machine, launcher), *machine, *index);
     if (!memory) return fail(memory.error());
     resolved.memory = *memory;
   }
@@ -240,7 +273,8 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
                               "rank, --threads CPUs each"))
       ->type_name("CPUS");
   refuse_empty(app.add_option("--threads", options->threads,
-                              "CPUs a rank of such a list (default: OMP_NUM_THREADS, else 1)"))
+                              "CPUs a rank, of those named or of all allowed (default for one list "
+                              "under a launcher: OMP_NUM_THREADS, else 1)"))
       ->type_name("N");
   refuse_empty(
       app.add_option("--memory", options->memory, "PLACEMENT as everywhere, by local rank"))

@@ -10,8 +10,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
+#include <system_error>
 
 #include <fmt/format.h>
+
+#include "base/environment.h"
+#include "base/own_files.h"
 
 extern char** environ;  // POSIX has it in no header
 
@@ -22,29 +26,31 @@ namespace fs = std::filesystem;
 
 const std::string prefix = "numatlas-";
 
-std::vector<fs::path> folders_of(const char* variable) {
-  std::vector<fs::path> folders;
-  const char* value = std::getenv(variable);
+/// A folder that programs are looked for in. From `top` on all must be trusted; "": the user named
+/// it.
+struct SearchFolder {
+  fs::path path, top;
+};
+
+std::vector<SearchFolder> folders_of(const char* variable) {
+  std::vector<SearchFolder> folders;
+  const char* value = environment_variable(variable);
   std::istringstream text(value == nullptr ? "" : value);
   for (std::string folder; std::getline(text, folder, ':');) {
-    if (!folder.empty()) folders.emplace_back(folder);
+    if (!folder.empty()) folders.push_back({folder, ""});
   }
   return folders;
 }
 
-std::vector<fs::path> search_path() {
-  std::vector<fs::path> folders = folders_of("NUMATLAS_EXEC_PATH");
-  std::error_code code;
-  const fs::path self = fs::read_symlink("/proc/self/exe", code);
-  if (!code) {
-    const fs::path here = self.parent_path();
-    folders.push_back(here);
-    folders.push_back((here / "../lib/numatlas/python/bin").lexically_normal());
-    // Elsewhere that would be somebody else's environment.
-    const bool in_build_folder = fs::exists(here / "../CMakeCache.txt", code);
-    if (in_build_folder) folders.push_back((here / "../../venv/bin").lexically_normal());
+std::vector<SearchFolder> search_path() {
+  std::vector<SearchFolder> folders = folders_of("NUMATLAS_EXEC_PATH");
+  if (const fs::path here = program_folder(); !here.empty()) {
+    folders.push_back({here, here});
+    folders.push_back({here.parent_path() / "lib/numatlas/python/bin", here.parent_path()});
+    const fs::path own = NUMATLAS_VENV;
+    if (!build_folder().empty()) folders.push_back({own / "bin", own.parent_path()});
   }
-  const std::vector<fs::path> path = folders_of("PATH");
+  const std::vector<SearchFolder> path = folders_of("PATH");
   folders.insert(folders.end(), path.begin(), path.end());
   return folders;
 }
@@ -89,14 +95,22 @@ bool is_python_command(const std::string& name) {
                      [&](const ExternalCommand& command) { return command.name == name; });
 }
 
-std::optional<std::string> find_external(const std::string& name) {
-  for (const fs::path& folder : search_path()) {
-    const fs::path program = folder / (prefix + name);
+Expected<std::optional<std::string>> find_external(const std::string& name) {
+  std::optional<Error> refused;
+  for (const SearchFolder& folder : search_path()) {
+    const fs::path program = folder.path / (prefix + name);
     std::error_code code;
-    if (fs::is_regular_file(program, code) && access(program.c_str(), X_OK) == 0) {
-      return program.string();
+    if (!fs::is_regular_file(program, code) || access(program.c_str(), X_OK) != 0) continue;
+    const std::string problem =
+        folder.top.empty() ? "" : why_not_trusted(folder.top.string(), program.string());
+    if (problem.empty()) return program.string();
+    if (!refused) {
+      refused =
+          Error{ErrorKind::permission, fmt::format("{} is not run: {}", program.string(), problem),
+                "NUMATLAS_EXEC_PATH names the folder of programs that you trust"};
     }
   }
+  if (refused) return fail(*refused);
   return std::nullopt;
 }
 
@@ -108,8 +122,20 @@ std::string how_to_get(const std::string& name) {
       name);
 }
 
+namespace {
+
+/// The Python part calls this program for files of earlier versions.
+void name_this_program() {
+  std::error_code code;
+  const fs::path self = fs::read_symlink("/proc/self/exe", code);
+  if (!code) setenv("NUMATLAS", self.c_str(), 1);
+}
+
+}  // namespace
+
 Expected<int> run_external(const std::string& program, const std::vector<std::string>& arguments) {
   const std::vector<std::string> words = whole_line(program, arguments);
+  name_this_program();
   pid_t child = 0;
   const int code =
       posix_spawn(&child, program.c_str(), nullptr, nullptr, as_argv(words).data(), environ);
@@ -123,6 +149,7 @@ Expected<int> run_external(const std::string& program, const std::vector<std::st
 
 Error become_external(const std::string& program, const std::vector<std::string>& arguments) {
   const std::vector<std::string> words = whole_line(program, arguments);
+  name_this_program();
   (void)std::signal(SIGPIPE, SIG_DFL);  // ignored here, but not in the program
   execv(program.c_str(), as_argv(words).data());
   return start_error(program, errno);

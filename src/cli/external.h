@@ -19,8 +19,10 @@ bool is_python_command(const std::string& name);
 
 /// The program "numatlas-NAME": in a folder of NUMATLAS_EXEC_PATH (as PATH is written), beside this
 /// program, in a virtual environment that belongs to it (../lib/numatlas/python where it is
-/// installed, ../../venv in a build folder), or on PATH. nullopt where there is none.
-std::optional<std::string> find_external(const std::string& name);
+/// installed, build/venv of the checkout for a program that lies where it was built), or on PATH.
+/// nullopt where there is none. Those that belong to this program must be trusted
+/// (base/own_files.h); an error (permission) where the only ones are not.
+Expected<std::optional<std::string>> find_external(const std::string& name);
 
 /// What somebody does who wants a command that was not found, in one line.
 std::string how_to_get(const std::string& name);

@@ -7,6 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/version.h"
 #include "benchmarks/options.h"

@@ -1,7 +1,12 @@
 // arguments -> command -> exit code. The data flow of a measurement is benchmarks/runner.cpp.
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <optional>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -87,6 +92,8 @@ Entries declare(CLI::App& app, const CommandLine& line,
   entries[check] = {add_check_command(*check)};
   CLI::App* compare = command("compare", "stored results: what became faster or slower");
   entries[compare] = {add_compare_command(*compare)};
+  CLI::App* convert = command("convert", "bring a JSON result of an earlier version up to date");
+  entries[convert] = {add_convert_command(*convert)};
   CLI::App* exec = command("exec", "run any program with a placement by rank");
   entries[exec] = {add_exec_command(*exec, line.program), false, true};
   for (auto& benchmark : all_benchmarks()) {
@@ -117,9 +124,9 @@ std::optional<Error> become_external_command(const CLI::App& app, int argc, char
   const bool of_python = is_python_command(name);
   const auto has_name = [&](const CLI::App* command) { return command->get_name() == name; };
   if (!of_python && !app.get_subcommands(has_name).empty()) return std::nullopt;
-  if (const auto program = find_external(name)) {
-    return become_external(*program, std::vector<std::string>(argv + 2, argv + argc));
-  }
+  const auto program = find_external(name);
+  if (!program) return program.error();
+  if (*program) return become_external(**program, std::vector<std::string>(argv + 2, argv + argc));
   if (!of_python) return std::nullopt;
   return Error{ErrorKind::unavailable, name + ": the Python part is not here", how_to_get(name)};
 }

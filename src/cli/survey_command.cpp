@@ -1,3 +1,8 @@
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -32,7 +37,9 @@ Expected<void> read_words(const SurveyWords& words, SurveyOptions& options) {
 
 /// Writes report.html, or says how it can be had.
 std::string make_html(const std::string& survey_file, const std::string& html_file) {
-  const auto program = find_external("report");
+  const auto found = find_external("report");
+  if (!found) return "no report.html: " + found.error().message;
+  const std::optional<std::string>& program = *found;
   if (!program) return "no report.html: " + how_to_get("report");
   const auto code = run_external(*program, {survey_file, "-o", html_file, "--quiet"});
   if (code && *code == 0) return html_file;
@@ -82,7 +89,7 @@ Command add_survey_command(CLI::App& app, const std::vector<std::string>& line) 
       return fail(ErrorKind::usage, "--machine: a recorded machine cannot be measured",
                   "add --dry-run to see what would be done there");
     }
-    return with_ranks(words->mpi, alone,
+    return with_ranks({options->dry_run ? "survey --dry-run" : "survey", words->mpi, alone},
                       [&](Comm& comm) { return run_survey(*options, comm, {make_html}); });
   };
 }

@@ -1,3 +1,6 @@
+#include <memory>
+#include <string>
+
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 

@@ -3,7 +3,9 @@
 #include <ctime>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <string>
 
 namespace numatlas {
 namespace {

@@ -101,7 +101,7 @@ Expected<std::unique_ptr<Comm>> connect_comm(const std::string& choice);
 struct MpiPlugin {
   std::string name;  ///< "openmpi"
   std::string path;
-  std::string problem;  ///< why it cannot be loaded; "" when it can
+  std::string problem;  ///< why it cannot, or may not, be loaded; "" when it can
 };
 /// All plug-ins of this build, each loaded for a moment to see whether it can be.
 std::vector<MpiPlugin> list_mpi_plugins();

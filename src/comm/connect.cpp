@@ -1,34 +1,39 @@
 // From the launcher's variables and the user's choice to a Comm.
 #include <chrono>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
+#include "base/environment.h"
 #include "base/say.h"
 #include "comm/comm.h"
 #include "comm/mpi/mpi_comm.h"
 #include "comm/mpi/plugin.h"
 #include "comm/singletons.h"
+#include "comm/start_watch.h"
 
 namespace numatlas {
 namespace {
 
 /// NUMATLAS_TEST_HOSTS; 1 where it is absent or not a number.
 int pretend_hosts() {
-  const char* text = std::getenv("NUMATLAS_TEST_HOSTS");
+  const char* text = environment_variable("NUMATLAS_TEST_HOSTS");
   const int hosts = text == nullptr ? 1 : std::atoi(text);
   return hosts > 1 ? hosts : 1;
 }
 
 std::string names_of(const std::vector<MpiPlugin>& plugins) {
   std::string names;
-  for (const MpiPlugin& plugin : plugins) names += (names.empty() ? "" : ", ") + plugin.name;
+  for (const MpiPlugin& plugin : plugins) {
+    if (plugin.problem.empty()) names += (names.empty() ? "" : ", ") + plugin.name;
+  }
   return names.empty() ? "none" : names;
 }
 
-Wiring wiring_of_environment() {
-  return detect_wiring([](const char* name) { return std::getenv(name); });
-}
+Wiring wiring_of_environment() { return detect_wiring(environment_variable); }
 
 /// Starts the first of the plug-ins that can be loaded. Only the loading is tried one after the
 /// other: MPI can be started once in a process.
@@ -43,10 +48,13 @@ Expected<std::unique_ptr<Comm>> start_first(const std::vector<MpiPlugin>& plugin
     }
     const std::string warning = warning_of_start(task, plugin.name, wiring_of_environment());
     if (!warning.empty() && should_report(task)) say("numatlas: warning: " + warning + "\n");
-    auto comm = MpiComm::start(*table, plugin.name, pretend_hosts());
+    auto comm = [&] {
+      const StartWatch watch(task);
+      return MpiComm::start(*table, plugin.name, pretend_hosts());
+    }();
     if (!comm) return fail(comm.error());
     if ((*comm)->size() == 1 && task.size.value_or(1) > 1) {
-      return fail(singleton_error(task, names_of(find_mpi_plugins(plugin_directories()))));
+      return fail(singleton_error(task, names_of(find_mpi_plugins(plugin_folders()))));
     }
     return std::unique_ptr<Comm>(std::move(*comm));
   }
@@ -68,7 +76,7 @@ Expected<std::unique_ptr<Comm>> connect_named(const std::string& name,
 
 Expected<std::unique_ptr<Comm>> connect(const std::string& choice) {
   std::string wanted = choice.empty() ? "auto" : choice;
-  const char* from_environment = std::getenv("NUMATLAS_MPI");
+  const char* from_environment = environment_variable("NUMATLAS_MPI");
   if (wanted == "auto" && from_environment != nullptr && *from_environment != '\0') {
     wanted = from_environment;
   }
@@ -76,7 +84,7 @@ Expected<std::unique_ptr<Comm>> connect(const std::string& choice) {
   const LauncherTask task = detect_launcher();
   const bool alone = !task.launched() || task.size == 1;
   if (wanted == "auto" && alone) return make_single_comm();
-  const auto plugins = find_mpi_plugins(plugin_directories());
+  const auto plugins = find_mpi_plugins(plugin_folders());
   const Wiring wiring = wiring_of_environment();
   // Without any wiring the answer is known, and some MPI libraries end the process over it.
   if (!alone && (wiring == Wiring::none || plugins.empty())) {

@@ -1,3 +1,9 @@
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "comm/comm.h"
 
 namespace numatlas {

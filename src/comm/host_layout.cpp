@@ -1,6 +1,7 @@
 #include "comm/host_layout.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 
 namespace numatlas {

@@ -2,9 +2,12 @@
 
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <initializer_list>
+#include <system_error>
+
+#include "base/environment.h"
 
 namespace numatlas {
 namespace {
@@ -138,9 +141,7 @@ LauncherTask detect_launcher(const EnvironmentLookup& env) {
   return {};
 }
 
-LauncherTask detect_launcher() {
-  return detect_launcher([](const char* name) { return std::getenv(name); });
-}
+LauncherTask detect_launcher() { return detect_launcher(environment_variable); }
 
 bool should_report(const LauncherTask& task) { return task.rank.value_or(0) == 0; }
 

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <vector>
 
 #include "comm/mpi/plugin.h"
 #include "comm/singletons.h"
@@ -226,12 +230,43 @@ TEST(PluginChoice, ShortNames) {
 }
 
 TEST(PluginFiles, AreFoundOnceAndOnlyWhereTheyAre) {
-  const std::vector<std::string> nowhere = {"/nonexistent/directory"};
+  const std::vector<PluginFolder> nowhere = {{"/nonexistent/directory", "/nonexistent"}};
   EXPECT_TRUE(find_mpi_plugins(nowhere).empty());
   const auto problem = load_mpi_plugin({"ghost", "/nonexistent/numatlas_mpi_ghost.so", ""});
   ASSERT_FALSE(problem);
   EXPECT_EQ(problem.error().kind, ErrorKind::unavailable);
   EXPECT_NE(problem.error().message.find("ghost"), std::string::npos);
+}
+
+TEST(PluginFiles, OfATrustedFolderReplaceThoseOfAnother) {
+  namespace fs = std::filesystem;
+  std::string pattern = (fs::temp_directory_path() / "numatlas-plugins-XXXXXX").string();
+  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+  const fs::path top = pattern;
+  for (const char* folder : {"theirs", "own"}) {
+    fs::create_directory(top / folder);
+    fs::permissions(top / folder, fs::perms(0755));
+    for (const char* name : {"openmpi", "aaa"}) {
+      const fs::path file = top / folder / (std::string("numatlas_mpi_") + name + ".so");
+      std::ofstream(file) << "no library";
+      fs::permissions(file, fs::perms(0644));
+    }
+  }
+  fs::permissions(top / "theirs", fs::perms(0777));
+  const auto in = [&](const char* folder) {
+    return PluginFolder{(top / folder).string(), (top / folder).string()};
+  };
+  const std::vector<PluginFolder> folders = {in("theirs"), in("own")};
+  const auto plugins = find_mpi_plugins(folders);
+  ASSERT_EQ(plugins.size(), 2U);
+  EXPECT_EQ(plugins[0].name, "aaa");
+  EXPECT_NE(plugins[0].problem.find("no plug-in of this program has that name"), std::string::npos);
+  EXPECT_EQ(plugins[1].path, (top / "own/numatlas_mpi_openmpi.so").string());
+  EXPECT_EQ(plugins[1].problem, "");
+  // A folder that the user named is the user's word.
+  const std::vector<PluginFolder> named = {{(top / "theirs").string(), ""}};
+  EXPECT_EQ(find_mpi_plugins(named)[1].problem, "");
+  fs::remove_all(top);
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "comm/comm.h"
 #include "comm/host_name.h"

@@ -1,3 +1,8 @@
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -21,18 +26,16 @@ json text_json(const std::optional<std::string>& text) {
   return text ? json(*text) : json(nullptr);
 }
 
-json figure_json(const Figure& figure) {
+json figure_json(const StoredFigure& figure) {
   return {{"value", number_json(figure.value)},
           {"low", figure.interval ? json(figure.interval->low) : json(nullptr)},
           {"high", figure.interval ? json(figure.interval->high) : json(nullptr)}};
 }
 
 json change_json(const Change& change) {
-  return {{"verdict", name_of(change.verdict)},
-          {"change", number_json(change.part)},
-          {"change_low", number_json(change.low)},
-          {"change_high", number_json(change.high)},
-          {"reason", text_json(change.reason)}};
+  return {{"verdict", name_of(change.verdict)},    {"change", number_json(change.part)},
+          {"change_low", number_json(change.low)}, {"change_high", number_json(change.high)},
+          {"reason", text_json(change.reason)},    {"doubt", text_json(change.doubt)}};
 }
 
 json case_json(const StoredCase& one) {
@@ -109,7 +112,7 @@ std::string csv_number(const std::optional<double>& value) {
   return value ? fmt::format("{}", *value) : "";
 }
 
-std::string csv_figure(const Figure& figure) {
+std::string csv_figure(const StoredFigure& figure) {
   return fmt::format("{},{},{}", csv_number(figure.value),
                      figure.interval ? fmt::format("{}", figure.interval->low) : "",
                      figure.interval ? fmt::format("{}", figure.interval->high) : "");
@@ -117,12 +120,12 @@ std::string csv_figure(const Figure& figure) {
 
 std::string csv_case(const StoredCase& one) {
   return fmt::format("{},{},{},{},{}", csv_field(one.command), csv_field(one.point),
-                     csv_field(one.part), one.metric, one.unit);
+                     csv_field(one.part), csv_field(one.metric), csv_field(one.unit));
 }
 
 std::string csv_change(const Change& change) {
-  return fmt::format("{},{},{},{}", csv_number(change.part), csv_number(change.low),
-                     csv_number(change.high), csv_field(change.reason));
+  return fmt::format("{},{},{},{},{}", csv_number(change.part), csv_number(change.low),
+                     csv_number(change.high), csv_field(change.reason), csv_field(change.doubt));
 }
 
 }  // namespace
@@ -160,7 +163,7 @@ std::string compare_json(const ComparedFiles& files, const CompareView& view) {
 std::string compare_csv(const ComparedFiles& files, const CompareView& view) {
   std::string text =
       "verdict,command,case,of,metric,unit,base,base_low,base_high,new,new_low,new_high,change,"
-      "change_low,change_high,reason\n";
+      "change_low,change_high,reason,doubt\n";
   for (const ComparedCase& one : files.comparison.cases) {
     if (!is_wanted(view, one.change)) continue;
     text += fmt::format("{},{},{},{},{}\n", name_of(one.change.verdict),
@@ -200,7 +203,7 @@ std::string runs_csv(const ComparedRuns& runs, const CompareView& view) {
         const RunSeries::Run& run = group.runs[one.points[i].run];
         const bool newest = i + 1 == one.points.size(), step = one.step == i;
         text += fmt::format("{},{},{},{},{},{},{},{}\n", name_of(one.change.verdict),
-                            csv_case(one.newest), csv_field(run.file), run.started,
+                            csv_case(one.newest), csv_field(run.file), csv_field(run.started),
                             csv_figure(one.points[i].figure), newest ? 1 : 0, step ? 1 : 0,
                             newest ? csv_number(one.change.part) : "");
       }

@@ -1,3 +1,7 @@
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -7,7 +11,7 @@ namespace numatlas {
 namespace {
 
 /// Of a value from 1 to 1000, with an interval round it.
-Figure any_figure() {
+StoredFigure any_figure() {
   const double value = *rc::gen::inRange(1, 1000);
   const double below = *rc::gen::inRange(0, 100), above = *rc::gen::inRange(0, 100);
   return {value, Interval{value * (1 - below / 100), value * (1 + above / 100)}, "", {}};

@@ -1,6 +1,12 @@
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,7 +36,20 @@ std::string range_text(const Change& change) {
   return fmt::format("{} .. {}", percent_text(change.low), percent_text(change.high));
 }
 
-std::string value_text(const Figure& figure, const std::string& unit) {
+/// Marked where something else may have made the difference.
+std::string verdict_text(const Change& change) {
+  return std::string(name_of(change.verdict)) + (change.doubt.empty() ? "" : " *");
+}
+
+/// What the marks mean: each doubt once.
+std::string doubts_text(const std::set<std::string>& doubts) {
+  std::string text;
+  for (const std::string& doubt : doubts)
+    text += fmt::format("* {}: the difference may come from that\n", doubt);
+  return text;
+}
+
+std::string value_text(const StoredFigure& figure, const std::string& unit) {
   return figure.value ? quantity_text(*figure.value, unit) : "-";
 }
 
@@ -158,6 +177,7 @@ std::string group_table(const RunSeries& group, const CompareView& view) {
   Rows rows{{"verdict", "case", "of", "metric", "earlier runs", "their median", "newest", "change",
              "interval of it", "step"}};
   std::size_t hidden = 0;
+  std::set<std::string> doubts;
   for (const CaseSeries& one : group.cases) {
     const bool stepped = view.only.empty() && one.step;
     if (!stepped && !is_shown(view, one.change.verdict, same)) {
@@ -165,14 +185,15 @@ std::string group_table(const RunSeries& group, const CompareView& view) {
       continue;
     }
     const std::string step = one.change.reason.empty() ? step_text(group, one) : one.change.reason;
-    rows.push_back(
-        {name_of(one.change.verdict), one.newest.point, one.newest.part, one.newest.metric,
-         std::to_string(one.points.empty() ? 0 : one.points.size() - 1),
-         value_text(one.earlier, one.newest.unit), value_text(one.newest.figure, one.newest.unit),
-         percent_text(one.change.part), range_text(one.change), step});
+    rows.push_back({verdict_text(one.change), one.newest.point, one.newest.part, one.newest.metric,
+                    std::to_string(one.points.empty() ? 0 : one.points.size() - 1),
+                    value_text(one.earlier, one.newest.unit),
+                    value_text(one.newest.figure, one.newest.unit), percent_text(one.change.part),
+                    range_text(one.change), step});
+    if (!one.change.doubt.empty()) doubts.insert(one.change.doubt);
   }
   if (rows.size() > 1) text += aligned(rows, 4);
-  return text + hidden_text(hidden);
+  return text + doubts_text(doubts) + hidden_text(hidden);
 }
 
 }  // namespace
@@ -207,22 +228,24 @@ std::string compare_table(const ComparedFiles& files, const CompareView& view) {
   Rows rows{{"verdict", "case", "of", "metric", "BASE", "NEW", "change", "interval of it"}};
   bool any_reason = false;
   std::size_t hidden = 0;
+  std::set<std::string> doubts;
   for (const ComparedCase& one : found.cases) {
     if (!is_shown(view, one.change.verdict, same)) {
       hidden += one.change.verdict == CaseVerdict::same && view.only.empty() ? 1 : 0;
       continue;
     }
     const StoredCase& named = one.base.is_empty_point() ? one.now : one.base;
-    rows.push_back({name_of(one.change.verdict), case_name(named, with_command), named.part,
+    rows.push_back({verdict_text(one.change), case_name(named, with_command), named.part,
                     named.metric.empty() ? "-" : named.metric,
                     value_text(one.base.figure, named.unit), value_text(one.now.figure, named.unit),
                     percent_text(one.change.part),
                     one.change.reason.empty() ? range_text(one.change) : one.change.reason});
     any_reason = any_reason || !one.change.reason.empty();
+    if (!one.change.doubt.empty()) doubts.insert(one.change.doubt);
   }
   if (any_reason) rows.front().back() = "interval of it, or why not";
   if (rows.size() > 1) text += aligned(rows, 4) + "\n";
-  text += hidden_text(hidden);
+  text += doubts_text(doubts) + hidden_text(hidden);
   text += only_text("BASE", found.only_base, with_command) +
           only_text("NEW", found.only_now, with_command);
   for (const StoredFile* file : {&files.base, &files.now})

@@ -1,14 +1,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "compare/compare_output.h"
 #include "fleet/fleet_json.h"
 #include "fleet/test_fleet.h"
-#include "report/test_report.h"
+#include "record/report_json.h"
+#include "record/test_report.h"
 
 namespace numatlas {
 namespace {
@@ -16,11 +25,11 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-Figure figure(double value, double low, double high) {
+StoredFigure figure(double value, double low, double high) {
   return {value, Interval{low, high}, "", {}};
 }
 
-CaseVerdict verdict(const Figure& base, const Figure& now, const std::string& unit,
+CaseVerdict verdict(const StoredFigure& base, const StoredFigure& now, const std::string& unit,
                     double effect = 0.02) {
   CompareRule rule;
   rule.min_effect = effect;
@@ -28,13 +37,12 @@ CaseVerdict verdict(const Figure& base, const Figure& now, const std::string& un
 }
 
 /// The report of report/test_report.h as a file, changed.
-StoredFile stored(const std::function<void(json&)>& change = {}) {
+StoredFile stored(const std::function<void(RunReport&)>& change = {}) {
   RunReport report = testing::report();
   report.workers[1].thread = 1;
   report.workers[1].rank = 0;
-  json value = to_json(report);
-  if (change) change(value);
-  auto file = stored_from_text(value.dump(), "a.json");
+  if (change) change(report);
+  auto file = stored_from_text(json_text(report), "a.json");
   EXPECT_TRUE(file) << file.error().message;
   return file.value_or(StoredFile{});
 }
@@ -57,16 +65,14 @@ Comparison flows_of(const StoredFile& base, const StoredFile& now) {
   return match_cases(cases_of(base), cases_of(now), rule);
 }
 
-void scale_flow(json& flow, double factor) {
-  for (json& metric : flow["metrics"]) {
-    metric["value"] = metric["value"].get<double>() * factor;
-    for (const char* name : {"median", "ci95_low", "ci95_high"})
-      metric["summary"][name] = metric["summary"][name].get<double>() * factor;
+void scale_flow(FlowResult& flow, double factor) {
+  for (Figure& figure : flow.figures) {
+    if (figure.estimate) figure.estimate = scaled(*figure.estimate, factor);
   }
 }
 
 TEST(Verdict, NeedsBothTheIntervalsAndTheEffect) {
-  const Figure base = figure(100, 99, 101);
+  const StoredFigure base = figure(100, 99, 101);
   EXPECT_EQ(verdict(base, figure(110, 109, 111), "s"), CaseVerdict::slower);
   EXPECT_EQ(verdict(base, figure(110, 109, 111), "B/s"), CaseVerdict::faster);
   EXPECT_EQ(verdict(base, figure(90, 89, 91), "s"), CaseVerdict::faster);
@@ -85,13 +91,23 @@ TEST(Verdict, ChangeIsWhatBothIntervalsLeaveOpen) {
 }
 
 TEST(Verdict, NothingIsSaidOfWhatIsNotKnown) {
-  const Figure base = figure(100, 99, 101);
-  const auto reason = [&](const Figure& now) { return change_of(base, now, "s", {}).reason; };
+  const StoredFigure base = figure(100, 99, 101);
+  const auto reason = [&](const StoredFigure& now) { return change_of(base, now, "s", {}).reason; };
   EXPECT_THAT(reason({50, std::nullopt, "", {}}), HasSubstr("NEW: its interval is not known"));
   EXPECT_THAT(reason({std::nullopt, std::nullopt, "skipped: x", {}}), HasSubstr("NEW: skipped: x"));
   EXPECT_THAT(change_of(figure(0, 0, 0), base, "s", {}).reason, HasSubstr("BASE: is 0"));
   EXPECT_EQ(change_of(figure(0, 0, 0), base, "s", {}).part, std::nullopt);
   EXPECT_THAT(change_of(base, base, "K", {}).reason, HasSubstr("'K'"));
+}
+
+TEST(Verdict, SaysThatOneSideWasDisturbed) {
+  StoredFigure now = figure(110, 109, 111);
+  now.disturbed = "other processes used 1.0 of 2 CPUs";
+  const Change change = change_of(figure(100, 99, 101), now, "s", {});
+  EXPECT_EQ(change.verdict, CaseVerdict::slower);
+  EXPECT_EQ(change.doubt, "NEW: other processes used 1.0 of 2 CPUs");
+  EXPECT_THAT(change_of(now, now, "s", {}).doubt, HasSubstr("CPUs; NEW: other"));
+  EXPECT_EQ(change_of(figure(1, 1, 1), figure(1, 1, 1), "s", {}).doubt, "");
 }
 
 TEST(Verdict, OnlyTheSamePlaceIsCompared) {
@@ -114,6 +130,60 @@ TEST(Verdict, OnlyTheSamePlaceIsCompared) {
   EXPECT_EQ(place_difference(here, other), "GPU NVIDIA H200, now NVIDIA A100");
 }
 
+/// As a neighbour on one of two CPUs leaves it.
+const CpuUse busy_host{2.0, 2, 1.0, 1.0, 0.0, ""};
+const CpuUse quiet_host{2.0, 2, 1.0, 0.01, 0.0, ""};
+
+TEST(Differences, ANeighbourIsToldBesideTheVerdicts) {
+  ComparedFiles files;
+  files.base = stored([](RunReport& report) { report.cpu_use = {quiet_host}; });
+  files.now = stored([](RunReport& report) {
+    report.cpu_use = {busy_host};
+    scale_flow(report.scenarios[0].flows[0], 4);
+    scale_flow(report.scenarios[0].flows[1], 4);
+  });
+  const auto found = compare_files(files.base, files.now, {});
+  ASSERT_TRUE(found);
+  files.comparison = *found;
+  files.differences = differences_of(files.base, files.now);
+  ASSERT_EQ(files.differences.size(), 1U);
+  EXPECT_EQ(files.differences[0].what, "other processes during latency");
+  EXPECT_EQ(files.differences[0].base, "0.0 of 2 CPUs");
+  EXPECT_EQ(files.differences[0].now, "1.0 of 2 CPUs");
+  const std::string table = compare_table(files, {});
+  EXPECT_THAT(table, HasSubstr("slower *"));
+  EXPECT_THAT(table, HasSubstr("* NEW: other processes used 1.0 of 2 CPUs"));
+  EXPECT_THAT(compare_csv(files, {}), HasSubstr("NEW: other processes used 1.0 of 2 CPUs"));
+  EXPECT_THAT(compare_json(files, {}), HasSubstr("\"doubt\": \"NEW: other processes"));
+  EXPECT_TRUE(differences_of(files.base, files.base).empty()) << "nobody else ran";
+}
+
+TEST(Differences, AHostOfStreamIsDisturbedByItself) {
+  Fleet fleet = testing::even_fleet(3);
+  fleet.hosts[1].cpu_use = CpuUse{2.0, 2, 1.0, 1.0, 0.0, ""};
+  const auto file = stored_from_text(json_text(fleet, nullptr), "a.json");
+  ASSERT_TRUE(file) << file.error().message;
+  for (const StoredCase& one : file->runs[0].cases)
+    EXPECT_EQ(one.figure.disturbed.empty(), one.part != "host " + fleet.hosts[1].name) << one.part;
+}
+
+TEST(Cases, WhatIsNotKnownWithinItselfHasNoVerdict) {
+  const auto wide = [](double low, double high) {
+    return stored([&](RunReport& report) {
+      Estimate& estimate = *report.scenarios[0].flows[0].figures[0].estimate;
+      estimate.low = estimate.value * low;
+      estimate.high = estimate.value * high;
+    });
+  };
+  const auto change = [&](double low, double high) {
+    const StoredFile file = wide(low, high);
+    return find_case(flows_of(file, file), "1MiB base", "rank 0 thread 0").change;
+  };
+  EXPECT_EQ(change(0, 3.05).verdict, CaseVerdict::not_comparable);
+  EXPECT_EQ(change(0, 3.05).reason, "both: not known well enough (+-205 %)");
+  EXPECT_EQ(change(0.5, 1.9).verdict, CaseVerdict::same);
+}
+
 TEST(Match, AFileIsTheSameAsItself) {
   const StoredFile file = stored();
   for (const bool every_flow : {false, true}) {
@@ -129,9 +199,9 @@ TEST(Match, AFileIsTheSameAsItself) {
 
 TEST(Match, ByWhatWasAskedForAndNotByOrder) {
   const StoredFile base = stored();
-  const StoredFile now = stored([](json& report) {
-    std::swap(report["scenarios"][0], report["scenarios"][1]);
-    scale_flow(report["scenarios"][1]["flows"][0], 3);
+  const StoredFile now = stored([](RunReport& report) {
+    std::swap(report.scenarios[0], report.scenarios[1]);
+    scale_flow(report.scenarios[1].flows[0], 3);
   });
   const Comparison found = flows_of(base, now);
   EXPECT_EQ(find_case(found, "1MiB base", "rank 0 thread 0").change.verdict, CaseVerdict::slower);
@@ -141,7 +211,7 @@ TEST(Match, ByWhatWasAskedForAndNotByOrder) {
 
 TEST(Match, AnotherMemoryAskedForIsAnotherCase) {
   const StoredFile now =
-      stored([](json& report) { report["scenarios"][0]["flows"][0]["memory"] = "bind:1"; });
+      stored([](RunReport& report) { report.scenarios[0].flows[0].memory = "bind:1"; });
   const Comparison found = flows_of(stored(), now);
   EXPECT_THAT(found.only_base,
               ::testing::Contains(::testing::Field(&StoredCase::point, "1MiB base")));
@@ -150,11 +220,11 @@ TEST(Match, AnotherMemoryAskedForIsAnotherCase) {
 }
 
 TEST(Match, APointSkippedOnOneSideIsNotComparable) {
-  const StoredFile skipped = stored([](json& report) {
-    json& point = report["scenarios"][0];
-    point["status"] = "skipped";
-    point["reason"] = "does not fit";
-    point["flows"] = json::array();
+  const StoredFile skipped = stored([](RunReport& report) {
+    ScenarioResult& point = report.scenarios[0];
+    point.status = Status::skipped;
+    point.reason = "does not fit";
+    point.flows.clear();
   });
   for (const auto& [base, now, side] :
        {std::tuple(stored(), skipped, "NEW"), {skipped, stored(), "BASE"}}) {
@@ -171,11 +241,14 @@ TEST(Match, APointSkippedOnOneSideIsNotComparable) {
 }
 
 TEST(Match, EqualKeysAreNumbered) {
-  const auto twice = [](json& report) { report["scenarios"].push_back(report["scenarios"][0]); };
+  const auto twice = [](RunReport& report) {
+    const ScenarioResult first = report.scenarios[0];
+    report.scenarios.push_back(first);
+  };
   const StoredFile base = stored(twice);
-  const StoredFile now = stored([&](json& report) {
+  const StoredFile now = stored([&](RunReport& report) {
     twice(report);
-    scale_flow(report["scenarios"].back()["flows"][0], 3);
+    scale_flow(report.scenarios.back().flows[0], 3);
   });
   const Comparison found = flows_of(base, now);
   EXPECT_EQ(find_case(found, "1MiB base", "rank 0 thread 0").change.verdict, CaseVerdict::same);
@@ -184,18 +257,23 @@ TEST(Match, EqualKeysAreNumbered) {
 }
 
 /// Both workers of one node, asked for the same memory.
-void make_alike(json& report) {
-  report["workers"][1]["cpu_node"] = report["workers"][0]["cpu_node"];
-  for (json& point : report["scenarios"]) {
-    for (json& flow : point["flows"])
-      for (const char* asked : {"memory", "order", "stride", "size", "first_touch"})
-        flow[asked] = point["flows"][0][asked];
+void make_alike(RunReport& report) {
+  report.workers[1].cpu_node = report.workers[0].cpu_node;
+  for (ScenarioResult& point : report.scenarios) {
+    for (FlowResult& flow : point.flows) {
+      const FlowResult& first = point.flows[0];
+      flow.memory = first.memory;
+      flow.order = first.order;
+      flow.stride = first.stride;
+      flow.size = first.size;
+      flow.first_touch = first.first_touch;
+    }
   }
 }
 
 TEST(Match, FlowsOfOtherMemoryHaveAMedianOfTheirOwn) {
-  const auto slower = [](json& report) {  // the one that reaches over
-    scale_flow(report["scenarios"][0]["flows"][1], 10);
+  const auto slower = [](RunReport& report) {  // the one that reaches over
+    scale_flow(report.scenarios[0].flows[1], 10);
   };
   const Comparison found = match_cases(cases_of(stored()), cases_of(stored(slower)), {});
   EXPECT_EQ(found.count(CaseVerdict::slower), 1U);
@@ -204,11 +282,12 @@ TEST(Match, FlowsOfOtherMemoryHaveAMedianOfTheirOwn) {
 TEST(Match, TheMedianOverFlowsKnowsAllIntervals) {
   const Comparison found =
       match_cases(cases_of(stored(make_alike)), cases_of(stored(make_alike)), {});
-  const Figure& figure = find_case(found, "1MiB base", "median of 2").base.figure;
+  const StoredFigure& figure = find_case(found, "1MiB base", "median of 2").base.figure;
   const auto flow = testing::report().scenarios[0].flows;
   EXPECT_DOUBLE_EQ(*figure.value, (4e-9 + 5.125e-9) / 2);
-  EXPECT_DOUBLE_EQ(figure.interval->low,
-                   (*flow[0].metrics[0].summary->ci_low + *flow[1].metrics[0].summary->ci_low) / 2);
+  // The file has seven digits.
+  EXPECT_NEAR(figure.interval->low,
+              (*flow[0].figures[0].estimate->low + *flow[1].figures[0].estimate->low) / 2, 1e-15);
   EXPECT_THAT(find_case(found, "1536KiB base", "median of 2").change.reason,
               HasSubstr("rank 0 thread 1"));
 }
@@ -225,15 +304,14 @@ TEST(Stored, WhatIsWrongIsSaidInOneLine) {
     edit(value);
     return error_of_text(value.dump());
   };
-  EXPECT_THAT(edited([](json& v) { v["schema_version"] = 2; }), HasSubstr("a newer numatlas"));
+  EXPECT_THAT(edited([](json& v) { v["schema_version"] = 3; }), HasSubstr("a newer numatlas"));
   EXPECT_THAT(edited([](json& v) { v["schema_version"] = 0; }), HasSubstr("an older numatlas"));
   EXPECT_THAT(edited([](json& v) { v["program"] = 3; }), HasSubstr("no result of numatlas"));
-  EXPECT_THAT(edited([](json& v) { v["scenarios"] = 3; }),
-              HasSubstr("'scenarios' must be an array"));
-  EXPECT_THAT(edited([](json& v) { v["scenarios"][1]["flows"][0]["worker"] = 2; }),
-              HasSubstr("'scenarios[1].flows[0].worker'"));
-  EXPECT_THAT(edited([](json& v) { v["scenarios"][0]["flows"][1]["metrics"][0].erase("unit"); }),
-              HasSubstr("'scenarios[0].flows[1].metrics[0].unit' is missing"));
+  EXPECT_THAT(edited([](json& v) { v["cases"] = 3; }), HasSubstr("'cases' must be an array"));
+  EXPECT_THAT(edited([](json& v) { v["cases"][1]["flows"][0]["worker"] = 2; }),
+              HasSubstr("'cases[1].flows' names no worker"));
+  EXPECT_THAT(edited([](json& v) { v["cases"][0]["flows"][1]["figures"][0].erase("unit"); }),
+              HasSubstr("'cases[0].flows[1].figures[0].unit' is missing"));
   EXPECT_THAT(edited([](json& v) { v["command"] = "survey"; }), HasSubstr("'results'"));
 }
 
@@ -291,14 +369,13 @@ std::vector<RunSeries> history(const std::vector<double>& factors, const Compare
                                std::vector<std::string>& notes) {
   std::vector<StoredRun> runs;
   for (std::size_t i = 0; i < factors.size(); ++i) {
-    StoredFile file = stored([&](json& report) {
-      report["started"] = "2026-01-" + std::to_string(10 + i);
-      for (json& flow : report["scenarios"][0]["flows"]) {
+    StoredFile file = stored([&](RunReport& report) {
+      report.started = "2026-01-" + std::to_string(10 + i);
+      for (FlowResult& flow : report.scenarios[0].flows) {
         scale_flow(flow, factors[i]);
-        flow["metrics"][0]["summary"]["ci95_low"] =
-            flow["metrics"][0]["value"].get<double>() * 0.99;
-        flow["metrics"][0]["summary"]["ci95_high"] =
-            flow["metrics"][0]["value"].get<double>() * 1.01;
+        Estimate& estimate = *flow.figures[0].estimate;
+        estimate.low = estimate.value * 0.99;
+        estimate.high = estimate.value * 1.01;
       }
     });
     file.runs[0].file = "run" + std::to_string(i);

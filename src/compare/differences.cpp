@@ -1,8 +1,10 @@
 #include "compare/differences.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -105,7 +107,7 @@ Facts facts_of(const Machine& machine) {
 /// The words after the command that change what is measured.
 std::string options_text(const StoredRun& run) {
   static const std::set<std::string> files{"--json", "--csv",    "--format", "--openmetrics",
-                                           "--dat",  "--output", "-o"};
+                                           "--dat",  "--output", "-o",       "--samples"};
   static const std::set<std::string> flags{"-q", "--quiet", "--no-samples", "--stats"};
   std::vector<std::string> words;
   for (std::size_t i = 0; i < run.arguments.size(); ++i) {
@@ -193,6 +195,33 @@ std::vector<Difference> machine_differences(const StoredRun& base, const StoredR
   return found;
 }
 
+std::string use_text(const CpuUse& use) {
+  std::string text = fmt::format("{:.1f} of {} CPUs", use.others.value_or(0), use.cpus);
+  if (use.stolen.value_or(0) >= 0.05) text += fmt::format(", {:.1f} withheld", *use.stolen);
+  return text;
+}
+
+/// What else ran while it was measured, where that matters for one of the two.
+std::vector<Difference> use_differences(const StoredRun& base, const StoredRun& now) {
+  std::vector<std::vector<Difference>> by_host;
+  const std::size_t hosts = std::max(base.cpu_use.size(), now.cpu_use.size());
+  for (std::size_t host = 0; host < hosts; ++host) {
+    std::optional<std::string> texts[2];
+    bool disturbed = false;
+    for (int side = 0; side < 2; ++side) {
+      const auto& uses = side == 0 ? base.cpu_use : now.cpu_use;
+      if (host >= uses.size() || !uses[host].others) continue;
+      texts[side] = use_text(uses[host]);
+      disturbed = disturbed || is_disturbed(uses[host]);
+    }
+    auto& its = by_host.emplace_back();
+    if (disturbed)
+      its.push_back({"other processes during " + base.command, "", texts[0], texts[1],
+                     "differences of the figures may come from them"});
+  }
+  return merged(by_host, base.hosts);
+}
+
 }  // namespace
 
 std::vector<Difference> differences_of(const StoredFile& base, const StoredFile& now) {
@@ -203,8 +232,9 @@ std::vector<Difference> differences_of(const StoredFile& base, const StoredFile&
     });
     if (other == now.runs.end()) continue;
     auto found = machine_differences(one, *other);
-    for (Difference& difference : differences_between(facts_of(one), facts_of(*other)))
-      found.push_back(std::move(difference));
+    for (auto& more :
+         {differences_between(facts_of(one), facts_of(*other)), use_differences(one, *other)})
+      found.insert(found.end(), more.begin(), more.end());
     for (Difference& difference : found)  // the runs of a survey share their machine
       if (std::find(all.begin(), all.end(), difference) == all.end())
         all.push_back(std::move(difference));

@@ -25,12 +25,19 @@ struct Observed {
 /// nothing speaks against it.
 std::string place_difference(const Observed& base, const Observed& now);
 
-struct Figure {
+/// Why a figure is not known well enough for a verdict: what its interval leaves open is as much as
+/// the figure itself. "" where it is.
+std::string width_problem(double value, const Interval& interval);
+
+struct StoredFigure {
   std::optional<double> value;       ///< in the unit of its case
   std::optional<Interval> interval;  ///< 95 %, and wider where moods of the machine are known
   std::string problem;               ///< why there is no comparing with it; "" for none
   Observed observed;
-  friend bool operator==(const Figure&, const Figure&) = default;
+  /// What else used the host while it was measured: "other processes used 1.0 of 2 CPUs"; "" where
+  /// nothing is known of it.
+  std::string disturbed = {};
+  friend bool operator==(const StoredFigure&, const StoredFigure&) = default;
 };
 
 }  // namespace numatlas

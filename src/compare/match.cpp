@@ -1,8 +1,11 @@
 #include "compare/match.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,9 +16,9 @@ namespace {
 constexpr const char* side_names[] = {"BASE", "NEW"};
 
 /// Why one of two figures says nothing, "" where both do.
-std::string problem_of(const Figure& base, const Figure& now) {
+std::string problem_of(const StoredFigure& base, const StoredFigure& now) {
   if (!base.problem.empty() && base.problem == now.problem) return "both: " + base.problem;
-  const Figure* sides[] = {&base, &now};
+  const StoredFigure* sides[] = {&base, &now};
   for (int i = 0; i < 2; ++i)
     if (!sides[i]->problem.empty()) return fmt::format("{}: {}", side_names[i], sides[i]->problem);
   for (int i = 0; i < 2; ++i)
@@ -23,6 +26,16 @@ std::string problem_of(const Figure& base, const Figure& now) {
       return fmt::format("{}: its interval is not known", side_names[i]);
   if (!(*base.value > 0)) return "BASE: is 0";
   return place_difference(base.observed, now.observed);
+}
+
+/// Which side was disturbed, and by what.
+std::string doubt_of(const StoredFigure& base, const StoredFigure& now) {
+  std::vector<std::string> parts;
+  const StoredFigure* sides[] = {&base, &now};
+  for (int i = 0; i < 2; ++i)
+    if (!sides[i]->disturbed.empty())
+      parts.push_back(fmt::format("{}: {}", side_names[i], sides[i]->disturbed));
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::string metrics_text(const std::vector<StoredCase>& cases) {
@@ -58,10 +71,11 @@ const char* name_of(CaseVerdict verdict) {
   return "not comparable";
 }
 
-Change change_of(const Figure& base, const Figure& now, const std::string& unit,
+Change change_of(const StoredFigure& base, const StoredFigure& now, const std::string& unit,
                  const CompareRule& rule) {
   Change change;
   if (base.value && now.value && *base.value > 0) change.part = *now.value / *base.value - 1;
+  change.doubt = doubt_of(base, now);
   change.reason = problem_of(base, now);
   if (!change.reason.empty()) return change;
   change.low = now.interval->low / base.interval->high - 1;

@@ -1,6 +1,7 @@
 // Two sets of stored cases against each other: pure.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,11 +29,14 @@ struct Change {
   /// What both intervals leave open of it; the high end is absent where base may be 0.
   std::optional<double> low, high;
   std::string reason;  ///< of "not comparable"
+  /// What else may have made the difference: "NEW: other processes used 1.0 of 2 CPUs"; "" where
+  /// nothing of the kind is known.
+  std::string doubt;
 };
 
 /// Of two figures of the same case. Faster or slower: the intervals do not overlap, and the change
 /// is `rule.min_effect` at least. Times are better when they are less, rates when they are more.
-Change change_of(const Figure& base, const Figure& now, const std::string& unit,
+Change change_of(const StoredFigure& base, const StoredFigure& now, const std::string& unit,
                  const CompareRule& rule);
 
 /// A case of both sides.

@@ -1,278 +1,164 @@
 // The cases of one report of a benchmark. A key is made of what was asked for; everything measured
 // goes into the figure.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "compare/stored.h"
-#include "machine/snapshot_reader.h"
-#include "machine/source.h"
-#include "report/sum_interval.h"
+#include "record/report_json.h"
 
 namespace numatlas {
 namespace {
 
 using nlohmann::json;
-using Problem = std::optional<Error>;
-
-constexpr int most_count = 1 << 30;  // of ranks, threads, GPUs: above any machine
-
-/// A metric and how sure it is.
-struct ReadMetric {
-  Metric metric;
-  Figure figure;
-};
-
-struct ReadWorker {
-  int rank = 0, thread = 0, host = 0;
-  std::string cpus;
-  int cpu_node = -1;
-};
 
 /// A flow as it was asked for, and what it gave.
 struct ReadFlow {
+  const FlowResult* flow = nullptr;
   std::string asked;  ///< JSON of what was asked for, but for who does it
   std::string who;    ///< "rank 0 thread 1"
   std::string kernel;
   std::string place;  ///< whose memory, in words: "memory bind:0"
   int cpu_node = -1;
-  bool measured = true;
-  std::vector<ReadMetric> metrics;
   Observed observed;
 };
 
-json field_or_null(const json& object, const char* name) {
-  return object.contains(name) ? object[name] : json(nullptr);
-}
-
-std::string text_or_none(const json& object, const char* name) {
-  const json value = field_or_null(object, name);
-  return value.is_string() ? value.get<std::string>() : "";
-}
-
-std::optional<Summary> read_summary(FieldReader& fields, Problem& problem) {
-  const json* found = fields.field("summary", true);
-  if (found == nullptr) return std::nullopt;
-  FieldReader its(*found, fields.path_of("summary"), problem);
-  Summary summary;
-  std::uint64_t n = 0;
-  std::optional<double> median;
-  its.count("n", n);
-  its.real("median", median);
-  its.real("ci95_low", summary.ci_low);
-  its.real("ci95_high", summary.ci_high);
-  its.real("stddev", summary.stddev);
-  summary.n = n;
-  summary.median = median.value_or(0);
-  return summary;
-}
-
-Metric read_metric(const json& item, const std::string& path, Problem& problem) {
-  Metric metric;
-  FieldReader fields(item, path, problem);
-  fields.text("name", metric.name);
-  fields.text("unit", metric.unit);
-  fields.real("value", metric.value);
-  metric.summary = read_summary(fields, problem);
-  return metric;
-}
-
-/// Metrics that are another one times, or divided into, a constant of the point: what is known of
-/// that one's interval is known of them.
-const std::map<std::string, std::pair<std::string, bool>>& derived_metrics() {
-  static const std::map<std::string, std::pair<std::string, bool>> derived{
-      {"traffic", {"bandwidth", false}},       {"access_time", {"bandwidth", true}},
-      {"pass_time", {"bandwidth", true}},      {"traffic_sum", {"bandwidth_sum", false}},
-      {"link_part", {"bandwidth_sum", false}}, {"event_bandwidth", {"copy_time", true}},
-      {"copy_rate", {"bandwidth_sum", false}}};
-  return derived;
-}
-
-std::optional<Interval> derived_interval(const Metric& metric, const std::vector<ReadMetric>& all) {
-  const auto rule = derived_metrics().find(metric.name);
-  if (rule == derived_metrics().end() || !metric.value) return std::nullopt;
-  for (const ReadMetric& one : all) {
-    const auto& from = one.figure;
-    if (one.metric.name != rule->second.first || !from.interval || !(from.value.value_or(0) > 0))
-      continue;
-    const double low = from.interval->low / *from.value, high = from.interval->high / *from.value;
-    if (!rule->second.second) return Interval{*metric.value * low, *metric.value * high};
-    if (low > 0) return Interval{*metric.value / high, *metric.value / low};
+/// `wrong`: why no figure of its flow can be compared; "" for none.
+StoredFigure stored(const Figure& figure, const std::string& wrong) {
+  StoredFigure result;
+  result.problem = wrong;
+  if (!figure.estimate) {
+    if (wrong.empty()) result.problem = "has no value";
+    return result;
   }
-  return std::nullopt;
+  const Estimate& estimate = *figure.estimate;
+  result.value = estimate.value;
+  if (estimate.low) result.interval = Interval{*estimate.low, *estimate.high};
+  if (result.interval || !wrong.empty()) return result;
+  result.problem = figure.summary ? fmt::format("fewer than 6 samples ({})", figure.summary->n)
+                                  : "its interval is not known";
+  return result;
 }
 
-ReadMetric with_figure(Metric metric, const std::optional<double>& half_width,
-                       const std::vector<ReadMetric>& before) {
-  Figure figure;
-  figure.value = metric.value;
-  if (metric.value && metric.summary)
-    figure.interval = interval_of(*metric.value, *metric.summary, half_width);
-  if (!figure.interval) figure.interval = derived_interval(metric, before);
-  if (!metric.value)
-    figure.problem = "has no value";
-  else if (!figure.interval && metric.summary)
-    figure.problem = fmt::format("fewer than 6 samples ({})", metric.summary->n);
-  else if (!figure.interval)
-    figure.problem = "its interval is not known";
-  return {std::move(metric), std::move(figure)};
-}
-
-void add_residency(const json& value, const std::string& from, Observed& observed) {
-  if (!value.is_object()) return;
-  const json nodes = field_or_null(value, "pages_by_node");
+void add_residency(const Residency& seen, const std::string& from, Observed& observed) {
   double all = 0;
-  for (const json& pages : nodes) all += pages.is_number() ? pages.get<double>() : 0;
-  if (!nodes.is_object() || !(all > 0)) return;
-  for (const auto& [node, pages] : nodes.items())
-    if (pages.is_number()) observed.nodes[from + node] = pages.get<double>() / all;
-  const json size = field_or_null(value, "page_size"), thp = field_or_null(value, "thp_fraction");
-  if (!size.is_number_unsigned()) return;
-  const double huge = thp.is_number() ? thp.get<double>() : 0;
-  observed.pages[from + to_text(Bytes{size.get<std::uint64_t>()})] = 1 - huge;
+  for (const auto& [node, pages] : seen.pages_by_node) all += static_cast<double>(pages);
+  if (!(all > 0)) return;
+  for (const auto& [node, pages] : seen.pages_by_node)
+    observed.nodes[from + std::to_string(node)] = static_cast<double>(pages) / all;
+  if (!seen.page_size) return;
+  const double huge = seen.thp_fraction.value_or(0);
+  observed.pages[from + to_text(*seen.page_size)] = 1 - huge;
   if (huge > 0) observed.pages[from + "THP"] = huge;
 }
 
-/// Of a GPU's flow what was asked of it; its name is observed.
-json read_gpu(const json& flow, Observed& observed) {
-  const json gpu = field_or_null(flow, "gpu");
-  if (!gpu.is_object()) return nullptr;
-  if (const std::string name = text_or_none(gpu, "name"); !name.empty()) observed.gpus[name] = 1;
-  json asked = json::array();
-  for (const char* name : {"gpu", "direction", "pinning", "caches"})
-    asked.push_back(field_or_null(gpu, name));
-  return asked;
+/// Made of what was asked for alone.
+std::string asked_text(const FlowResult& flow, bool with_rate) {
+  json asked{full_name(flow),
+             flow.load,
+             flow.stores,
+             flow.order,
+             flow.stride.value,
+             flow.size.value,
+             flow.memory,
+             flow.source_memory,
+             flow.first_touch ? json(*flow.first_touch) : json(nullptr)};
+  if (with_rate) asked.push_back(flow.rate ? json(*flow.rate) : json(nullptr));
+  if (flow.gpu)
+    asked.push_back({flow.gpu->gpu, flow.gpu->direction, flow.gpu->pinning, flow.gpu->caches});
+  return asked.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-std::string kernel_name(const json& flow) {
-  const std::string mix = text_or_none(flow, "mix");
-  return text_or_none(flow, "kernel") + (mix.empty() ? "" : " " + mix);
+/// What else used the hosts: "a: other processes used 1.0 of 2 CPUs".
+std::string disturbance_of(const RunReport& report) {
+  std::string all;
+  for (std::size_t host = 0; host < report.cpu_use.size(); ++host) {
+    const std::string text = disturbance_text(report.cpu_use[host]);
+    if (text.empty()) continue;
+    const bool named = report.hosts.size() > 1 && host < report.hosts.size();
+    all += (all.empty() ? "" : "; ") + (named ? report.hosts[host] + ": " : "") + text;
+  }
+  return all;
 }
 
 class ReportReader {
  public:
-  ReportReader(const json& report, std::string path) : report_(report), path_(std::move(path)) {}
+  explicit ReportReader(const RunReport& report) : report_(report) {}
 
-  Expected<StoredRun> read() {
-    FieldReader fields(report_, path_, problem_);
-    read_head(fields);
-    fields.array("workers", [&](const json& item, const std::string& path) {
-      workers_.push_back(read_worker(item, path));
-    });
-    for (const ReadWorker& worker : workers_) run_.worker_cpus.push_back(worker.cpus);
-    fields.array("scenarios",
-                 [&](const json& item, const std::string& path) { read_point(item, path); });
-    if (problem_)
-      return fail(ErrorKind::usage, problem_->message,
-                  "is it a file that 'numatlas --json' wrote?");
+  StoredRun read() {
+    run_.command = report_.command;
+    run_.started = report_.started;
+    run_.version = report_.version;
+    run_.engine = report_.engine;
+    run_.comm = report_.comm;
+    run_.isa = report_.isa;
+    run_.complete = report_.complete;
+    run_.incomplete_reason = report_.incomplete_reason;
+    run_.arguments = report_.arguments;
+    run_.hosts = report_.hosts;
+    run_.machines = report_.machines;
+    run_.cpu_use = report_.cpu_use;
+    disturbed_ = disturbance_of(report_);
+    for (const WorkerRow& worker : report_.workers)
+      run_.worker_cpus.push_back(to_list(worker.cpus));
+    for (const ScenarioResult& point : report_.scenarios) read_point(point);
     number_doubles(run_.cases);
     return std::move(run_);
   }
 
  private:
-  void read_head(FieldReader& fields) {
-    fields.text("command", run_.command);
-    fields.text("started", run_.started);
-    run_.version = text_or_none(report_, "version");
-    run_.engine = text_or_none(report_, "engine");
-    run_.comm = text_or_none(report_, "comm");
-    run_.isa = text_or_none(report_, "isa");
-    run_.complete = field_or_null(report_, "complete") != false;
-    run_.incomplete_reason = text_or_none(report_, "incomplete_reason");
-    fields.array("arguments", [&](const json& item, const std::string&) {
-      if (!item.is_string()) return fields.reject("arguments", "must hold strings");
-      run_.arguments.push_back(item.get<std::string>());
-    });
-    fields.array("hosts", [&](const json& item, const std::string&) {
-      if (!item.is_string()) return fields.reject("hosts", "must hold strings");
-      run_.hosts.push_back(item.get<std::string>());
-    });
-    if (!field_or_null(report_, "machines").is_array()) return;
-    fields.array("machines", [&](const json& item, const std::string& path) {
-      auto machine = machine_from_json(item);
-      if (machine) return run_.machines.push_back(*std::move(machine));
-      if (!problem_) problem_ = Error{ErrorKind::usage, path + ": " + machine.error().message, ""};
-    });
-  }
-
-  ReadWorker read_worker(const json& item, const std::string& path) {
-    ReadWorker worker;
-    FieldReader fields(item, path, problem_);
-    fields.whole("rank", worker.rank, 0, most_count);
-    fields.whole("thread", worker.thread, 0, most_count);
-    fields.whole("host", worker.host, 0, most_count);
-    fields.text("cpus", worker.cpus);
-    fields.whole_or_none("cpu_node", worker.cpu_node, 0, most_count);
-    return worker;
-  }
-
-  ReadFlow read_flow(const json& item, const std::string& path) {
-    ReadFlow flow;
-    FieldReader fields(item, path, problem_);
-    int index = 0;
-    fields.whole("worker", index, 0, static_cast<int>(workers_.size()) - 1);
-    std::string kernel, role;
-    fields.text("kernel", kernel);
-    fields.text("role", role);
-    std::optional<double> half_width;
-    fields.real("half_width", half_width);
-    fields.array("metrics", [&](const json& metric, const std::string& where) {
-      flow.metrics.push_back(
-          with_figure(read_metric(metric, where, problem_), half_width, flow.metrics));
-    });
-    if (problem_) return flow;
-    const ReadWorker& worker = workers_[static_cast<std::size_t>(index)];
-    flow.who = who(worker);
-    flow.kernel = kernel_name(item);
-    flow.place = place_of(item);
-    flow.cpu_node = worker.cpu_node;
-    flow.measured = role != "load";
-    if (worker.cpu_node >= 0) flow.observed.cpu_nodes[std::to_string(worker.cpu_node)] = 1;
-    add_residency(field_or_null(item, "residency"), "", flow.observed);
-    add_residency(field_or_null(item, "source_residency"), "from ", flow.observed);
-    const std::string wrong = text_or_none(item, "wrong");
-    for (ReadMetric& metric : flow.metrics) {
-      if (!wrong.empty()) metric.figure.problem = "wrong data: " + wrong;
-    }
-    json asked{flow.kernel, role};
-    for (const char* name :
-         {"stores", "order", "stride", "size", "memory", "source_memory", "first_touch"})
-      asked.push_back(field_or_null(item, name));
+  ReadFlow read_flow(const FlowResult& flow) {
+    const WorkerRow& worker = report_.workers[static_cast<std::size_t>(flow.worker)];
+    ReadFlow read;
+    read.flow = &flow;
+    read.who = who(worker);
+    read.kernel = full_name(flow);
+    read.place = place_of(flow);
+    read.cpu_node = worker.cpu_node.value;
+    if (read.cpu_node >= 0) read.observed.cpu_nodes[std::to_string(read.cpu_node)] = 1;
+    add_residency(flow.residency, "", read.observed);
+    if (flow.source_residency) add_residency(*flow.source_residency, "from ", read.observed);
+    if (flow.gpu && !flow.gpu->name.empty()) read.observed.gpus[flow.gpu->name] = 1;
     // Of other commands it follows from what was measured: `loaded` takes parts of its peak.
-    if (run_.command == "run") asked.push_back(field_or_null(item, "rate"));
-    asked.push_back(read_gpu(item, flow.observed));
-    flow.asked = asked.dump(-1, ' ', false, json::error_handler_t::replace);
-    return flow;
+    read.asked = asked_text(flow, report_.command == "run");
+    return read;
   }
 
-  static std::string place_of(const json& item) {
-    const std::string memory = text_or_none(item, "memory");
-    const std::string source = text_or_none(item, "source_memory");
-    return "memory " + memory + (source.empty() || source == memory ? "" : " from " + source);
+  static std::string place_of(const FlowResult& flow) {
+    const bool apart = !flow.source_memory.empty() && flow.source_memory != flow.memory;
+    return "memory " + flow.memory + (apart ? " from " + flow.source_memory : "");
   }
 
-  std::string who(const ReadWorker& worker) const {
-    const std::string host = run_.hosts.size() > 1 ? fmt::format("host {} ", worker.host) : "";
+  std::string who(const WorkerRow& worker) const {
+    const std::string host = report_.hosts.size() > 1 ? fmt::format("host {} ", worker.host) : "";
     return fmt::format("{}rank {} thread {}", host, worker.rank, worker.thread);
   }
 
-  void read_point(const json& item, const std::string& path);
+  void read_point(const ScenarioResult& item);
   void add_flows(const StoredCase& point, const std::vector<ReadFlow>& flows,
                  const std::string& problem);
   void add_median(const StoredCase& point, const std::vector<const ReadFlow*>& flows,
                   const std::string& part, const std::string& problem);
-  void add(StoredCase one, const std::string& part, const ReadMetric& metric, CaseLevel level,
-           const Observed& observed, const std::string& problem);
+  void add(StoredCase one, const std::string& part, const Figure& figure, StoredFigure value,
+           CaseLevel level, const Observed& observed, const std::string& problem);
 
-  const json& report_;
-  std::string path_;
-  Problem problem_;
+  const RunReport& report_;
   StoredRun run_;
-  std::vector<ReadWorker> workers_;
+  std::string disturbed_;  ///< by what, on any of the hosts
 };
+
+std::string wrong_text(const FlowResult& flow) {
+  return flow.wrong ? "wrong data: " + flow.wrong->message : "";
+}
 
 /// Means of parts over flows; counts add up.
 Observed together(const std::vector<const ReadFlow*>& flows) {
@@ -296,20 +182,24 @@ Observed together(const std::vector<const ReadFlow*>& flows) {
   return all;
 }
 
-/// Follows from another metric: shown where it is named only.
-bool is_derived(const ReadMetric& metric, bool first) {
-  return !first && (!metric.metric.summary || metric.metric.name == "copy_time");
+/// Follows from another figure: shown where it is named only.
+bool is_derived(const Figure& figure, bool first) {
+  return !first && (!figure.summary || figure.key == "copy_time");
 }
 
-void ReportReader::add(StoredCase one, const std::string& part, const ReadMetric& metric,
-                       CaseLevel level, const Observed& observed, const std::string& problem) {
+void ReportReader::add(StoredCase one, const std::string& part, const Figure& figure,
+                       StoredFigure value, CaseLevel level, const Observed& observed,
+                       const std::string& problem) {
   one.part = part;
-  one.metric = metric.metric.name;
-  one.unit = metric.metric.unit;
+  one.metric = figure.key;
+  one.unit = figure.unit;
   one.level = level;
-  one.figure = metric.figure;
+  one.figure = std::move(value);
   one.figure.observed = observed;
+  one.figure.disturbed = disturbed_;
   if (!problem.empty()) one.figure.problem = problem;
+  if (one.figure.problem.empty() && one.figure.value && one.figure.interval)
+    one.figure.problem = width_problem(*one.figure.value, *one.figure.interval);
   // Unit and level are no part of what was asked for, but a median over flows is not a flow.
   one.key += fmt::format("|{}|{}", part, one.metric);
   run_.cases.push_back(std::move(one));
@@ -321,13 +211,12 @@ double median_of(std::vector<double> values) { return summarize(values)->median;
 /// their high ends: the median grows with each of them.
 void ReportReader::add_median(const StoredCase& point, const std::vector<const ReadFlow*>& flows,
                               const std::string& part, const std::string& problem) {
-  const ReadFlow& first = *flows.front();
-  ReadMetric median{first.metrics.front().metric, {}};
+  StoredFigure median;
   std::vector<double> values, lows, highs;
   for (const ReadFlow* flow : flows) {
-    const Figure& figure = flow->metrics.front().figure;
+    const StoredFigure figure = stored(flow->flow->figures.front(), wrong_text(*flow->flow));
     if (!figure.problem.empty()) {
-      median.figure.problem = fmt::format("{}: {}", flow->who, figure.problem);
+      median.problem = fmt::format("{}: {}", flow->who, figure.problem);
       if (!figure.value) continue;
     }
     values.push_back(*figure.value);
@@ -335,10 +224,11 @@ void ReportReader::add_median(const StoredCase& point, const std::vector<const R
     lows.push_back(figure.interval->low);
     highs.push_back(figure.interval->high);
   }
-  if (!values.empty()) median.figure.value = median_of(values);
+  if (!values.empty()) median.value = median_of(values);
   if (!lows.empty() && lows.size() == values.size())
-    median.figure.interval = Interval{median_of(lows), median_of(highs)};
-  add(point, part, median, CaseLevel::point, together(flows), problem);
+    median.interval = Interval{median_of(lows), median_of(highs)};
+  add(point, part, flows.front()->flow->figures.front(), std::move(median), CaseLevel::point,
+      together(flows), problem);
 }
 
 /// Flows of which a median says something: they were asked for the same, and their CPUs are of one
@@ -354,8 +244,8 @@ struct AlikeFlows {
 std::vector<AlikeFlows> alike_flows(const std::vector<ReadFlow>& flows) {
   std::vector<AlikeFlows> groups;
   for (const ReadFlow& flow : flows) {
-    if (flow.metrics.empty() || !flow.measured) continue;
-    const std::string& metric = flow.metrics.front().metric.name;
+    if (flow.flow->figures.empty() || flow.flow->load) continue;
+    const std::string& metric = flow.flow->figures.front().key;
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const AlikeFlows& group) {
       return group.asked == flow.asked && group.metric == metric && group.cpu_node == flow.cpu_node;
     });
@@ -391,14 +281,16 @@ void ReportReader::add_flows(const StoredCase& point, const std::vector<ReadFlow
     });
   };
   for (const ReadFlow& flow : flows) {
-    if (flow.metrics.empty()) continue;
+    const std::vector<Figure>& figures = flow.flow->figures;
+    if (figures.empty()) continue;
     StoredCase one = point;
     one.key += "|" + flow.asked;
-    const std::string part = flow.who + (flow.measured ? "" : " (load)");
-    for (std::size_t i = 0; i < flow.metrics.size(); ++i) {
-      const bool derived = is_derived(flow.metrics[i], i == 0);
+    const std::string part = flow.who + (flow.flow->load ? " (load)" : "");
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+      const bool derived = is_derived(figures[i], i == 0);
       const CaseLevel level = i == 0 && is_alone(flow) ? CaseLevel::lone_flow : CaseLevel::flow;
-      add(one, part, flow.metrics[i], derived ? CaseLevel::derived : level, flow.observed, problem);
+      add(one, part, figures[i], stored(figures[i], wrong_text(*flow.flow)),
+          derived ? CaseLevel::derived : level, flow.observed, problem);
     }
   }
   for (const AlikeFlows& group : groups) {
@@ -410,34 +302,21 @@ void ReportReader::add_flows(const StoredCase& point, const std::vector<ReadFlow
   }
 }
 
-void ReportReader::read_point(const json& item, const std::string& path) {
+void ReportReader::read_point(const ScenarioResult& item) {
   StoredCase point;
-  FieldReader fields(item, path, problem_);
-  std::string status;
-  fields.text("name", point.point);
-  fields.text("status", status);
-  std::vector<ReadFlow> flows;
-  fields.array("flows", [&](const json& flow, const std::string& where) {
-    flows.push_back(read_flow(flow, where));
-  });
-  std::vector<ReadMetric> totals;
-  fields.array("totals", [&](const json& total, const std::string& where) {
-    Metric metric = read_metric(total, where, problem_);
-    const auto width = half_width_of_sum(metric);
-    totals.push_back(with_figure(std::move(metric), width, totals));
-  });
-  if (problem_) return;
-  json asked{run_.command};
-  for (const char* name :
-       {"name", "labels", "size", "pages", "order", "stride", "kernel", "stores"})
-    asked.push_back(field_or_null(item, name));
+  point.point = item.name;
+  json labels = json::object();
+  for (const auto& [name, text] : item.labels) labels[name] = text;
   point.command = run_.command;
-  point.point_key = asked.dump(-1, ' ', false, json::error_handler_t::replace);
+  point.point_key = json{run_.command, item.name,         labels,      item.size.value, item.pages,
+                         item.order,   item.stride.value, item.kernel, item.stores}
+                        .dump(-1, ' ', false, json::error_handler_t::replace);
   std::string problem;
-  if (status != "ok")
-    problem =
-        status + (text_or_none(item, "reason").empty() ? "" : ": " + text_or_none(item, "reason"));
+  if (item.status != Status::ok)
+    problem = name_of(item.status) + (item.reason.empty() ? "" : ": " + item.reason);
   point.key = point.point_key;
+  std::vector<ReadFlow> flows;
+  for (const FlowResult& flow : item.flows) flows.push_back(read_flow(flow));
   if (flows.empty()) {
     point.figure.problem = problem.empty() ? "has no flows" : problem;
     run_.cases.push_back(std::move(point));
@@ -450,23 +329,24 @@ void ReportReader::read_point(const json& item, const std::string& path) {
     all.push_back(&flow);
   }
   for (const auto& [what, count] : doing) point.key += fmt::format("|{} x {}", count, what);
-  const bool has_rate = std::any_of(totals.begin(), totals.end(), [](const ReadMetric& total) {
-    return total.metric.name == "copy_rate";
-  });
-  for (std::size_t i = 0; i < totals.size(); ++i) {
+  const bool has_rate = find_figure(item.figures, "copy_rate") != nullptr;
+  for (const Figure& total : item.figures) {
     // The rate of a copy is half its sum: one of them is enough.
-    const bool derived =
-        !totals[i].metric.summary || (has_rate && totals[i].metric.name != "copy_rate");
-    add(point, "all flows", totals[i], derived ? CaseLevel::derived : CaseLevel::point,
-        together(all), problem);
+    const bool derived = has_rate ? total.key != "copy_rate" : !total.summary;
+    add(point, "all flows", total, stored(total, ""),
+        derived ? CaseLevel::derived : CaseLevel::point, together(all), problem);
   }
   add_flows(point, flows, problem);
 }
 
 }  // namespace
 
-Expected<StoredRun> run_from_report(const json& report, const std::string& path) {
-  return ReportReader(report, path).read();
+Expected<StoredRun> run_from_report(const json& value) {
+  const auto report = report_from_json(value);
+  if (!report)
+    return fail(ErrorKind::usage, report.error().message,
+                "is it a file that 'numatlas --json' wrote?");
+  return ReportReader(*report).read();
 }
 
 }  // namespace numatlas

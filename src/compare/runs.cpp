@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -65,7 +67,7 @@ void find_step(CaseSeries& series, const CompareRule& rule) {
   const std::vector<SeriesPoint>& points = series.points;
   double largest = 0;
   for (std::size_t i = 1; i < points.size(); ++i) {
-    Figure before, after;
+    StoredFigure before, after;
     before.value = median_between(points, 0, i);
     before.interval = hull_of(points, 0, i);
     after.value = median_between(points, i, points.size());
@@ -148,11 +150,11 @@ RunKind kind_of_run(const StoredRun& run) {
 
 }  // namespace
 
-Figure expected_of(const std::vector<SeriesPoint>& earlier) {
+StoredFigure expected_of(const std::vector<SeriesPoint>& earlier) {
   std::vector<double> values;
   for (const SeriesPoint& point : earlier) values.push_back(*point.figure.value);
   std::sort(values.begin(), values.end());
-  Figure expected;
+  StoredFigure expected;
   expected.value = percentile_sorted(values, 50);
   if (values.size() < enough_runs) {
     expected.interval = hull_of(earlier, 0, earlier.size());

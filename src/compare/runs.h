@@ -1,6 +1,7 @@
 // Many runs of the same commands: what each case did over time, and at which run it stepped.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,7 +13,7 @@ namespace numatlas {
 /// One run in the series of a case.
 struct SeriesPoint {
   std::size_t run = 0;  ///< index into RunSeries::runs
-  Figure figure;
+  StoredFigure figure;
 };
 
 struct CaseSeries {
@@ -20,7 +21,7 @@ struct CaseSeries {
   std::vector<SeriesPoint>
       points;                ///< by start; without runs that cannot be compared with the newest
   std::size_t left_out = 0;  ///< those
-  Figure earlier;            ///< what the runs before the newest make one expect
+  StoredFigure earlier;      ///< what the runs before the newest make one expect
   Change change;             ///< of the newest, against that
   /// Index into `points` of the first one after the largest step: all before it and all from it on
   /// do not overlap. Absent where there is no such step of the least effect.
@@ -48,6 +49,6 @@ std::vector<RunSeries> series_of(std::vector<StoredRun> runs, const CompareRule&
 /// one lies. From 6 runs on that is from the least to the greatest of their medians (a further run
 /// of the same kind lies there in (n-1) of (n+1) cases; of 40 and more the outermost fortieths are
 /// left out); below, each run's own interval widens it.
-Figure expected_of(const std::vector<SeriesPoint>& earlier);
+StoredFigure expected_of(const std::vector<SeriesPoint>& earlier);
 
 }  // namespace numatlas

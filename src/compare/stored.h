@@ -29,7 +29,7 @@ struct StoredCase {
   std::string command, point, part, metric,
       unit;  ///< for people; `part`: which flow, "" for totals
   CaseLevel level = CaseLevel::point;
-  Figure figure;
+  StoredFigure figure;
 
   /// A point without any flow: skipped, or failed before it began.
   bool is_empty_point() const { return metric.empty(); }
@@ -44,28 +44,29 @@ struct StoredRun {
   std::string incomplete_reason;
   std::vector<std::string> hosts;
   std::vector<Machine> machines;  ///< of each host; of STREAM over hosts the first of each kind
+  std::vector<CpuUse> cpu_use;    ///< of each host; empty where the file does not tell
   std::vector<std::string> worker_cpus;  ///< kernel lists, by worker
   std::vector<StoredCase> cases;
 };
 
 /// A file: one run, or those of a survey.
 struct StoredFile {
-  std::string file;
+  std::string file;     ///< as it may be shown
   std::string command;  ///< "survey" for one
   std::vector<StoredRun> runs;
   std::vector<std::string> notes;  ///< incomplete, skipped in a survey
 };
 
 /// Reads JSON of any measuring command, or of a survey; of a folder its survey.json. Errors are one
-/// line and name the file: kind io or permission for what cannot be read, usage for what is not a
-/// result of numatlas that this version can read.
+/// line and name the file: kind io or permission for what cannot be read, resource for what is too
+/// large, usage for what is not a result of numatlas that this version can read.
 Expected<StoredFile> read_stored(const std::string& path);
 
-/// The same of text that stands in `file`.
-Expected<StoredFile> stored_from_text(const std::string& text, const std::string& file);
+/// The same of text that stands in the file at `path`.
+Expected<StoredFile> stored_from_text(const std::string& text, const std::string& path);
 
 /// Parts of reading: a report of a benchmark, and STREAM over hosts. Messages name the field.
-Expected<StoredRun> run_from_report(const nlohmann::json& report, const std::string& path);
+Expected<StoredRun> run_from_report(const nlohmann::json& report);
 StoredRun run_from_fleet(const Fleet& fleet);
 
 /// Gives cases with equal keys numbers, in their order.

@@ -1,4 +1,8 @@
 // The cases of STREAM over hosts: a host and a kernel each.
+#include <cstddef>
+#include <optional>
+#include <utility>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -10,8 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-Figure figure_of(const std::optional<HostTimes>& times) {
-  Figure figure;
+StoredFigure figure_of(const std::optional<HostTimes>& times) {
+  StoredFigure figure;
   if (!times) {
     figure.problem = "finished no round";
     return figure;
@@ -22,6 +26,8 @@ Figure figure_of(const std::optional<HostTimes>& times) {
   if (!figure.interval)
     figure.problem = fmt::format("fewer than 6 counted rounds ({})",
                                  times->rates ? times->rates->n : std::size_t{0});
+  else
+    figure.problem = width_problem(times->rate, *figure.interval);
   return figure;
 }
 
@@ -52,6 +58,7 @@ StoredRun run_from_fleet(const Fleet& fleet) {
   run.machines = fleet.machines;
   for (const FleetHost& host : fleet.hosts) {
     run.hosts.push_back(host.name);
+    run.cpu_use.push_back(host.cpu_use.value_or(CpuUse{}));
     for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel) {
       StoredCase one;
       one.key = one.point_key = asked_of(fleet, host, fleet.kernels[kernel])
@@ -63,6 +70,7 @@ StoredRun run_from_fleet(const Fleet& fleet) {
       one.metric = "bandwidth";
       one.unit = "B/s";
       one.figure = figure_of(times_of(fleet, host, kernel));
+      one.figure.disturbed = disturbance_text(run.cpu_use.back());
       run.cases.push_back(std::move(one));
     }
   }

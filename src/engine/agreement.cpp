@@ -1,6 +1,9 @@
 #include "engine/agreement.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -39,6 +42,17 @@ Expected<void> agree(Comm& comm, const std::optional<Error>& mine) {
                           comm.layout().hosts[host], message);
   }
   return fail(static_cast<ErrorKind>(error["kind"].get<int>()), message, error["hint"]);
+}
+
+Expected<std::optional<int>> first_unlike(Comm& comm, const std::string& mine) {
+  const auto first = comm.broadcast(mine);
+  if (!first) return fail(first.error());
+  const int size = comm.size();
+  const bool differs = *first != mine;
+  const auto found = comm.largest(static_cast<std::uint64_t>(differs ? size - comm.rank() : 0));
+  if (!found) return fail(found.error());
+  if (*found == 0) return std::nullopt;
+  return size - static_cast<int>(*found);
 }
 
 }  // namespace numatlas

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "comm/comm.h"
 
@@ -10,6 +11,10 @@ namespace numatlas {
 /// Collective: returns the error of the lowest rank that has one, named by rank and host when there
 /// are several ranks, the same on every rank; nothing when no rank has one.
 Expected<void> agree(Comm& comm, const std::optional<Error>& mine);
+
+/// Collective: the lowest rank whose text is not that of rank 0, the same on every rank; nothing
+/// when all ranks have the same text.
+Expected<std::optional<int>> first_unlike(Comm& comm, const std::string& mine);
 
 /// The error of an Expected, if any, as agree takes it.
 template <class T>

@@ -1,11 +1,15 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <new>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -189,6 +193,7 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
     if (!pass_start_) return fail(pass_start_.error());
     return {};
   }
+  if (!jobs.empty()) wait_for_windows();
   for (Job& job : jobs) note_overlap(scenario, job);
   return {};
 }
@@ -263,7 +268,7 @@ Expected<void> RealEngine::make_ready(const Scenario& scenario, const Flow& flow
   }
   if (!scenario.stop.passes) {
     job.sampler = std::make_unique<Sampler>(clock_, scenario.stop, paced(flow, *job.kernel, clock_),
-                                            job.kernel->steps_a_pass());
+                                            job.kernel->steps_a_pass(), layout_.workers_a_cpu());
   }
   job.trace.address = reinterpret_cast<std::uintptr_t>(memory.data);
   if (owner == &job) return observe(flow, job);
@@ -328,7 +333,7 @@ Expected<void> RealEngine::observe(const Flow& flow, Job& job) {
     if (options_.strict) {
       return fail(ErrorKind::placement, problem, "without --strict this is a warning");
     }
-    job.trace.warnings.push_back(problem);
+    job.trace.warnings.push_back({"placement", "", problem});
   }
   return {};
 }
@@ -343,6 +348,7 @@ Expected<std::int64_t> RealEngine::agree_on_start(const std::vector<Job>& jobs) 
   if (auto agreed = agree(comm_, mine); !agreed) return fail(agreed.error());
   running_target_ += flows_here_;
   finished_target_ += measured_here_;
+  left_target_ += flows_here_;
   return name_start();
 }
 
@@ -427,34 +433,13 @@ void RealEngine::sample(const Scenario& scenario, Job& job, std::int64_t start_n
   job.trace.cpu_after = current_cpu();
   std::move(sampler).finish(job.trace);
   job.sampler.reset();
+  window.pauses = {};
+  std::copy(job.trace.pauses.begin(), job.trace.pauses.end(), window.pauses.begin());
+  block_->left.fetch_add(1, std::memory_order_acq_rel);
   // A load has no samples of its own to converge: it ended as it should when the measured ones did.
   if (flow.role == Role::load && block_->stop.load(std::memory_order_acquire) == 0) {
     job.trace.stop = StopReason::converged;
   }
-}
-
-/// Part of a flow's window in which every flow of its host was within its own or had finished its
-/// samples and was running on: all run on until the last has enough, so only the starts matter.
-void RealEngine::note_overlap(const Scenario& scenario, Job& job) {
-  if (job.trace.stop == StopReason::interrupted) return;
-  const Window& mine = windows_[job.window];
-  std::int64_t last_start = mine.start_ns;
-  for (std::uint64_t i = 0; i < flows_here_; ++i) {
-    last_start = std::max(last_start, windows_[i].start_ns);
-  }
-  // The other flows end within a sample of this one's end when they go on to the end.
-  job.trace.together_start_ns = last_start;
-  job.trace.together_end_ns = std::max(last_start, mine.end_ns);
-  // Without room for more samples a flow runs on unrecorded.
-  if (!job.trace.samples.empty()) {
-    const Sample& last = job.trace.samples.back();
-    job.trace.together_end_ns =
-        std::clamp(last.start_ns + last.duration_ns, last_start, job.trace.together_end_ns);
-  }
-  if (scenario.flows[static_cast<std::size_t>(job.flow)].role == Role::load) return;
-  const std::int64_t length = mine.end_ns - mine.start_ns;
-  const std::int64_t common = std::max<std::int64_t>(0, mine.end_ns - last_start);
-  job.trace.overlap = length > 0 ? static_cast<double>(common) / static_cast<double>(length) : 1.0;
 }
 
 Expected<std::unique_ptr<Engine>> make_engine(Comm& comm, const Layout& layout,

@@ -3,10 +3,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <csignal>
+#include <cstdint>
 #include <ctime>
 #include <thread>
+#include <utility>
 
 #include "base/signals.h"
 #include "engine/test_engine.h"
@@ -279,6 +285,38 @@ TEST_F(RealEngine, MemoryIsKeptForTheSameWork) {
   for (const auto* traces : {&second, &third}) {
     EXPECT_EQ((*traces)->front().residency.untouched, 0U);
     EXPECT_FALSE((*traces)->front().samples.empty());
+  }
+}
+
+/// Stops this process for so long, from outside, once it has measured for a while.
+pid_t stop_me_for(milliseconds length) {
+  const pid_t parent = ::getpid(), child = ::fork();
+  if (child != 0) return child;
+  const auto wait = [](milliseconds time) {
+    ::usleep(static_cast<useconds_t>(std::chrono::microseconds(time).count()));
+  };
+  wait(milliseconds(400));
+  ::kill(parent, SIGSTOP);
+  wait(length);
+  ::kill(parent, SIGCONT);
+  ::_exit(0);
+}
+
+TEST_F(RealEngine, AStopInTheMiddleIsToldAndLeftOut) {
+  Scenario scenario = scenario_of({flow_of(0), flow_of(1)}, std::chrono::seconds(1));
+  scenario.stop.least_time = scenario.stop.time;
+  scenario.stop.to_the_end = true;
+  const auto start = std::chrono::steady_clock::now();
+  const pid_t child = stop_me_for(milliseconds(800));
+  ASSERT_GT(child, 0);
+  const auto traces = engine_->run(scenario);
+  ::waitpid(child, nullptr, 0);
+  ASSERT_TRUE(traces) << traces.error().message;
+  EXPECT_GE(std::chrono::steady_clock::now() - start, milliseconds(1700)) << "it was stopped";
+  for (const Trace& trace : *traces) {
+    EXPECT_GE(length_of(merged(trace.pauses)), 750'000'000);
+    EXPECT_GE(trace.together_ns(), 200'000'000);
+    EXPECT_LE(trace.together_ns(), trace.together_end_ns - trace.together_start_ns - 750'000'000);
   }
 }
 

@@ -1,7 +1,9 @@
 #include "engine/layout.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 

@@ -2,6 +2,7 @@
 // same plan.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 

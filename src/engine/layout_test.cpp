@@ -1,5 +1,7 @@
 #include "engine/layout.h"
 
+#include <optional>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

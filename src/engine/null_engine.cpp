@@ -1,6 +1,12 @@
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/agreement.h"
 #include "engine/engine.h"
@@ -226,7 +232,7 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
       layout_.workers[static_cast<std::size_t>(toucher_of(flow))].placement.cpu_node;
   const std::string problem = placement_problem(flow.region, trace.residency, local, machine_);
   if (!problem.empty() && options_.strict) return fail(ErrorKind::placement, problem);
-  if (!problem.empty()) trace.warnings.push_back(problem);
+  if (!problem.empty()) trace.warnings.push_back({"placement", "", problem});
   return trace;
 }
 

@@ -1,6 +1,8 @@
 #include "engine/null_gpu.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 
 #include "gpu/buffers.h"
 #include "gpu/machine_gpus.h"

@@ -1,6 +1,7 @@
 // Holds a flow to a rate.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 #include "engine/clock.h"

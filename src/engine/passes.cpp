@@ -1,5 +1,9 @@
 // Passes that all flows of all ranks begin together (StopRule::passes).
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "engine/real_engine.h"
 
@@ -64,7 +68,7 @@ void RealEngine::take_pass(Job& job, std::int64_t start_ns, int pass) {
     clock_.sleep_until(end + static_cast<std::int64_t>(longer));
     end = clock_.now_ns();
   }
-  window_of_pass(job.window, pass) = {start, end};
+  window_of_pass(job.window, pass) = {start, end, {}};
 }
 
 void RealEngine::take_passes(const Scenario& scenario, std::vector<Job>& jobs, int thread,

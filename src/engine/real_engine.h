@@ -1,10 +1,15 @@
 // Internal: the real engine's parts. engine.cpp prepares and samples, passes.cpp takes passes.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/signals.h"
@@ -19,6 +24,7 @@ namespace numatlas {
 /// A flow's window as its host sees it: when every flow was running, and when it had enough.
 struct Window {
   std::int64_t start_ns, end_ns;
+  std::array<Pause, most_pauses> pauses;  ///< those without length are none
 };
 
 /// What the flows of one host share while they run. The counters only ever grow: each scenario
@@ -26,6 +32,7 @@ struct Window {
 struct HostBlock {
   alignas(64) std::atomic<std::uint64_t> running;   ///< flows past their warm-up
   alignas(64) std::atomic<std::uint64_t> finished;  ///< measured flows that have enough
+  alignas(64) std::atomic<std::uint64_t> left;      ///< flows whose windows are complete
   alignas(64) std::atomic<std::uint32_t> stop;      ///< some rank was interrupted
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free,
@@ -107,6 +114,8 @@ class RealEngine final : public Engine {
   }
   /// True until `counter` reaches `target`, or the run is stopped.
   bool waiting(const std::atomic<std::uint64_t>& counter, std::uint64_t target);
+  /// Until all flows of the host have left, or the run is stopped.
+  void wait_for_windows();
   void note_overlap(const Scenario& scenario, Job& job);
   void phase(const Scenario& scenario, const std::string& name) {
     if (options_.progress != nullptr) options_.progress->phase(scenario, name);
@@ -127,6 +136,7 @@ class RealEngine final : public Engine {
   std::uint64_t measured_here_ = 0;
   std::uint64_t running_target_ = 0;  ///< HostBlock::running when all of them run
   std::uint64_t finished_target_ = 0;
+  std::uint64_t left_target_ = 0;
   Expected<std::int64_t> pass_start_ = 0;  ///< of the pass at hand, between the team's barriers
 };
 

@@ -1,6 +1,10 @@
 #include "engine/sampler.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "base/signals.h"
 #include "base/statistics.h"
@@ -18,25 +22,48 @@ constexpr std::size_t blocks = 20;
 // Of the first run: next to nothing for loads. A pass may be less: a hand-over of a line takes
 // milliseconds where CPUs are emulated by turns.
 constexpr std::uint64_t most_first_steps = 64;
+// Stopped, and not slow: longer than any turn of a scheduler, and than many samples; of a short run
+// a part that would change its figures.
+constexpr std::int64_t longest_turn_ns = 100'000'000, shortest_pause_ns = 10'000'000;
+constexpr std::int64_t pauses_a_time = 5, samples_a_pause = 20;
 // Loads are unrolled by 16.
 constexpr std::uint64_t step_unit = 16;
 
 }  // namespace
 
 Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uint64_t)> run,
-                 std::uint64_t steps_a_pass)
+                 std::uint64_t steps_a_pass, double turns)
     : clock_(clock),
       rule_(rule),
       run_(std::move(run)),
       overhead_ns_(timer_overhead_ns(clock)),
       target_ns_(
           std::max({shortest_sample_ns, 110 * overhead_ns_, rule.time.count() / most_samples})),
+      pause_ns_(static_cast<std::int64_t>(
+          std::max(1.0, turns) *
+          static_cast<double>(
+              std::clamp(rule.time.count() / pauses_a_time, shortest_pause_ns, longest_turn_ns)))),
       steps_(std::clamp<std::uint64_t>(steps_a_pass, 1, most_first_steps)),
       next_check_(rule.least_samples) {
   // Touched now, so that recording takes no page fault. Some room beyond the cap, since samples
   // may come out shorter than calibrated.
   samples_.resize(most_samples + most_samples / 4);
   samples_.clear();
+  pauses_.reserve(most_pauses);
+}
+
+void Sampler::look_for_pause(std::int64_t now_ns) {
+  const std::int64_t time = now_ns - last_end_ns_;
+  if (time >= std::max(pause_ns_, samples_a_pause * run_ns_) && pauses_.size() < most_pauses) {
+    pauses_.push_back({last_end_ns_, now_ns});
+    paused_ns_ += time;
+  }
+  last_end_ns_ = now_ns;
+}
+
+void Sampler::run_unrecorded() {
+  run_(steps_);
+  if (done_) look_for_pause(clock_.now_ns());
 }
 
 void Sampler::calibrate() {
@@ -50,6 +77,7 @@ void Sampler::calibrate() {
       best = attempt == 0 ? time : std::min(best, time);
     }
     calibrating_ns_ += clock_.now_ns() - begin;
+    run_ns_ = best;
     // One disturbance must not end it, many must.
     const bool slow = 3 * best >= rule_.time.count() / 2;
     if (best >= target_ns_ || slow || calibrated_long() || stop_requested()) return;
@@ -64,15 +92,13 @@ void Sampler::calibrate() {
 }
 
 void Sampler::record() {
-  const std::int64_t start = clock_.now_ns();
-  run_(steps_);
-  const std::int64_t end = clock_.now_ns();
-  samples_.push_back({start, end - start});
+  const std::int64_t end = take_sample();
   if (samples_.size() == rule_.least_samples) {
     recalibrate_if_short();
     if (samples_.empty()) return;
   }
-  const std::int64_t elapsed = end - samples_.front().start_ns;
+  // A pause takes nothing of the time for recording: what is left of it may be a few samples.
+  const std::int64_t elapsed = end - samples_.front().start_ns - paused_ns_;
   if (elapsed >= rule_.time.count() || samples_.size() >= samples_.capacity()) {
     check();
     done_ = true;
@@ -88,9 +114,21 @@ void Sampler::record() {
 
 void Sampler::record_more() {
   if (samples_.size() == samples_.capacity()) return run_unrecorded();
+  take_sample();
+}
+
+std::int64_t Sampler::take_sample() {
   const std::int64_t start = clock_.now_ns();
+  if (samples_.empty()) {
+    last_end_ns_ = start;
+    pauses_.clear();
+    paused_ns_ = 0;
+  }
   run_(steps_);
-  samples_.push_back({start, clock_.now_ns() - start});
+  const std::int64_t end = clock_.now_ns();
+  samples_.push_back({start, end - start});
+  look_for_pause(end);
+  return end;
 }
 
 void Sampler::recalibrate_if_short() {
@@ -126,6 +164,7 @@ void Sampler::finish(Trace& trace) && {
   trace.half_width = half_width_;
   trace.steps_a_sample = steps_;
   trace.timer_overhead_ns = overhead_ns_;
+  trace.pauses = std::move(pauses_);
   samples_.shrink_to_fit();
   trace.samples = std::move(samples_);
 }

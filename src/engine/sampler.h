@@ -2,7 +2,11 @@
 // under the scripted one.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <vector>
 
 #include "engine/clock.h"
 #include "engine/scenario.h"
@@ -12,9 +16,10 @@ namespace numatlas {
 class Sampler {
  public:
   /// `run` performs steps of the kernel; all references must outlive the sampler. `steps_a_pass`:
-  /// the first run, which shows how long a step takes, is no longer than that.
+  /// the first run, which shows how long a step takes, is no longer than that. `turns`: workers
+  /// that share its CPU, itself included, whose turns are no pauses.
   Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uint64_t)> run,
-          std::uint64_t steps_a_pass = ~std::uint64_t{0});
+          std::uint64_t steps_a_pass = ~std::uint64_t{0}, double turns = 1);
 
   /// Finds the steps of a sample: long against the timer (overhead under 1 %). Ends early
   /// where three runs take half of the rule's time, or all of them the whole.
@@ -23,15 +28,20 @@ class Sampler {
   void record();
   /// Takes one more sample after it is done, while there is room.
   void record_more();
-  /// Runs as long as a sample, unrecorded.
-  void run_unrecorded() { run_(steps_); }
+  /// Runs as long as a sample, unrecorded. Once it is done, pauses are noted here as well: others
+  /// may still record.
+  void run_unrecorded();
   bool done() const { return done_; }
   bool empty() const { return samples_.empty(); }
   /// Moves what was found into the trace.
   void finish(Trace& trace) &&;
 
  private:
+  /// Takes one sample and returns when it ended.
+  std::int64_t take_sample();
   void check();
+  /// Notes a pause where the run that ended now took far too long since the one before.
+  void look_for_pause(std::int64_t now_ns);
   /// Starts over with longer samples when they come out far shorter than calibrated.
   void recalibrate_if_short();
   /// The rest of the time is for recording.
@@ -41,7 +51,12 @@ class Sampler {
   StopRule rule_;
   std::function<void(std::uint64_t)> run_;
   std::int64_t overhead_ns_;
-  std::int64_t target_ns_;  ///< least duration of a sample
+  std::int64_t target_ns_;        ///< least duration of a sample
+  std::int64_t pause_ns_;         ///< least duration of a pause
+  std::int64_t run_ns_ = 0;       ///< of a run of `steps_`, as calibrated
+  std::int64_t last_end_ns_ = 0;  ///< of the last run while recording, and after it
+  std::int64_t paused_ns_ = 0;    ///< sum of `pauses_`
+  std::vector<Pause> pauses_;
   int recalibrations_ = 0;
   std::int64_t calibrating_ns_ = 0;
   std::uint64_t steps_;

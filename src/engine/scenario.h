@@ -2,11 +2,15 @@
 // on every rank alike.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/warning.h"
+#include "engine/pauses.h"
 #include "gpu/device_kernel.h"
 #include "kernels/kernel.h"
 #include "memory/buffer.h"
@@ -82,9 +86,16 @@ struct Trace {
   std::int64_t timer_overhead_ns = 0;
   std::uint64_t warm_up_steps = 0;
   std::int64_t start_lateness_ns = 0;  ///< after the agreed common start
-  std::optional<double> overlap;       ///< part of its window in which all flows of its host ran
+  std::optional<double> overlap;       ///< part of its own time in which all flows of its host ran
+  std::vector<Pause> pauses;           ///< in which it did not run; no part of its own time
   /// From when every flow of the host was running to this one's end; on this host's clock.
   std::int64_t together_start_ns = 0, together_end_ns = 0;
+  /// Of that time together, pauses of it and of the other flows: rates leave them out.
+  std::vector<Pause> left_out;
+  /// Length of the time together without what is left out.
+  std::int64_t together_ns() const {
+    return together_end_ns - together_start_ns - length_of(left_out);
+  }
   std::optional<Error> wrong;              ///< what the kernel found when it checked its output
   std::uint64_t involuntary_switches = 0;  ///< times it lost its CPU while recording
   std::optional<CpuId> cpu_before, cpu_after;
@@ -95,14 +106,15 @@ struct Trace {
   std::optional<DeviceReport> device;
   std::optional<Residency> before_pinning, after;
   PolicyOutcome policy;
-  double prepare_seconds = 0;  ///< allocation, first touch, build and proof
-  std::vector<std::string> warnings;
+  double prepare_seconds = 0;     ///< allocation, first touch, build and proof
+  std::vector<Warning> warnings;  ///< without `where`: the reader knows the flow
 };
 
 /// Median of a trace's samples in nanoseconds a step, and all of them.
 std::vector<double> nanoseconds_a_step(const Trace& trace);
-/// Steps that lie in each of `parts` equal stretches of the time together. A sample across a border
-/// counts on both sides, by its time there. Empty when there was no such time.
+/// Steps that lie in each of `parts` equal stretches of the time together, without what is left out
+/// of it. A sample across a border counts on both sides, by its time there. Empty when there was no
+/// such time.
 std::vector<double> steps_by_stretch(const Trace& trace, std::size_t parts);
 /// From the first sample of all to the end of the last one; without samples the rule's whole time.
 Nanoseconds time_used(const std::vector<Trace>& traces, const StopRule& rule);

@@ -1,6 +1,7 @@
 #include "engine/sharing.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace numatlas {
 

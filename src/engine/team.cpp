@@ -1,5 +1,7 @@
 #include "engine/team.h"
 
+#include <pthread.h>
+
 #include <fmt/format.h>
 
 #ifdef NUMATLAS_HAVE_OPENMP
@@ -7,10 +9,20 @@
 #endif
 
 #include <atomic>
+#include <cctype>
+#include <charconv>
+#include <cstddef>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/text.h"
+#include "base/units.h"
 #include "placement/policy.h"
 
 namespace numatlas {
@@ -52,23 +64,62 @@ bool openmp_binds() {
   return omp_get_proc_bind() != omp_proc_bind_false && omp_get_num_places() > 0;
 }
 
-/// Whether so many threads can be started: libgomp ends the process when it cannot.
-bool can_start(int threads) {
+/// Bytes of OMP_STACKSIZE as libgomp reads it: a number of KiB, or with B, K, M or G; nullopt where
+/// it is unset, or is nothing that libgomp would follow.
+std::optional<std::size_t> openmp_stack() {
+  const char* value = std::getenv("OMP_STACKSIZE");
+  if (value == nullptr) value = std::getenv("GOMP_STACKSIZE");
+  if (value == nullptr) return std::nullopt;
+  const std::string_view text = trim(value);
+  std::size_t number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc{}) return std::nullopt;
+  std::string_view unit = trim(text.substr(static_cast<std::size_t>(end - text.data())));
+  if (unit.empty()) unit = "K";
+  const auto power = std::string_view("BKMG").find(
+      static_cast<char>(std::toupper(static_cast<unsigned char>(unit.front()))));
+  if (unit.size() > 1 || power == std::string_view::npos) return std::nullopt;
+  const std::size_t factor = std::size_t{1} << (10 * power);
+  if (number > std::numeric_limits<std::size_t>::max() / factor) return std::nullopt;
+  return number * factor;
+}
+
+/// Whether so many threads can be started, each with such a stack: libgomp ends the process with
+/// exit code 1 when it cannot.
+bool can_start(int threads, std::optional<std::size_t> stack) {
   static int proven = 1;
   if (threads <= proven) return true;
-  std::vector<std::thread> probes;
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  // One that is refused here (too small) libgomp does not use either.
+  if (stack) (void)pthread_attr_setstacksize(&attributes, *stack);
+  std::vector<pthread_t> probes;
   std::atomic<bool> go{false};
-  bool all = true;
-  try {
-    for (int i = 1; i < threads; ++i) probes.emplace_back([&go] { go.wait(false); });
-  } catch (const std::system_error&) {
-    all = false;
-  }
+  const auto wait = [](void* gate) -> void* {
+    static_cast<std::atomic<bool>*>(gate)->wait(false);
+    return nullptr;
+  };
+  pthread_t probe{};
+  while (std::cmp_less(probes.size() + 1, threads) &&
+         pthread_create(&probe, &attributes, wait, &go) == 0)
+    probes.push_back(probe);
+  const bool all = std::cmp_equal(probes.size() + 1, threads);
   go = true;
   go.notify_all();
-  for (std::thread& probe : probes) probe.join();
+  for (const pthread_t& one : probes) pthread_join(one, nullptr);
+  pthread_attr_destroy(&attributes);
   if (all) proven = threads;
   return all;
+}
+
+tl::unexpected<Error> cannot_start(int threads, std::optional<std::size_t> stack) {
+  if (!stack) return too_few(threads, 1);
+  return fail(ErrorKind::resource,
+              fmt::format("OMP_STACKSIZE: {} worker threads with a stack of {} each cannot be "
+                          "started",
+                          threads, to_rounded_text(Bytes{*stack})),
+              "unset it or make it smaller; else ask for fewer threads, or raise `ulimit -u` and "
+              "`ulimit -v`");
 }
 
 }  // namespace
@@ -81,7 +132,8 @@ void undo_openmp_binding() {
 }
 
 Expected<void> run_team(int threads, const std::function<void(int)>& work) {
-  if (!can_start(threads)) return too_few(threads, 1);
+  const std::optional<std::size_t> stack = openmp_stack();
+  if (!can_start(threads, stack)) return cannot_start(threads, stack);
   // The count is asked for by the placement; OMP_DYNAMIC must not lower it.
   omp_set_dynamic(0);
   std::atomic<int> got{0};

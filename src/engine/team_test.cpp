@@ -81,5 +81,19 @@ TEST(Team, TooFewThreadsAreAnErrorWithNoWorkDone) {
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
+TEST(Team, AStackThatCannotBeHadIsAnError) {
+  if (team_description() == std::string("std::thread")) GTEST_SKIP() << "no OpenMP";
+  // More than any test before has proven; 2^55 bytes are beyond the address space.
+  ASSERT_EQ(setenv("OMP_STACKSIZE", "33554432 G", 1), 0);
+  const auto ran = run_team(13, [](int) {});
+  unsetenv("OMP_STACKSIZE");
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().kind, ErrorKind::resource);
+  EXPECT_THAT(ran.error().message, HasSubstr("OMP_STACKSIZE: 13 worker threads with a stack of "));
+  ASSERT_EQ(setenv("OMP_STACKSIZE", "much", 1), 0);  // libgomp warns, and takes its usual one
+  EXPECT_TRUE(run_team(13, [](int) {}));
+  unsetenv("OMP_STACKSIZE");
+}
+
 }  // namespace
 }  // namespace numatlas

@@ -1,6 +1,10 @@
 // Test helper: a Comm that says what it is told, and workers of this machine.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>

@@ -6,12 +6,14 @@
 // counts them. The first round warms up: it is kept, and left out of every figure (as in STREAM).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/units.h"
+#include "machine/cpu_use.h"
 #include "machine/machine.h"
 
 namespace numatlas {
@@ -40,6 +42,9 @@ struct FleetKernel {
   std::string stores;  ///< "ordinary", "non-temporal"; "" for a kernel that only reads
   std::uint64_t bytes = 0;  ///< of one process in one pass
   std::uint64_t moved = 0;  ///< with the lines that ordinary stores fetch first
+  /// Of which run it is, where runs that differ in these are put together (fleet/merged.h); else
+  /// "".
+  std::string memory{}, isa{};
   friend bool operator==(const FleetKernel&, const FleetKernel&) = default;
 };
 /// "triad"; "triad (persist individual)" where there is more than memory.
@@ -83,6 +88,7 @@ struct FleetHost {
   std::vector<std::vector<PassTimes>> rounds;  ///< by kernel, then round; the first one included
   std::string placement;  ///< observed, in words: "node 0: 1536 pages, node 1: 1536 pages of 4 KiB"
   std::vector<std::string> warnings;
+  std::optional<CpuUse> cpu_use;         ///< while the rounds ran; absent with the null engine
   std::vector<ProcessRounds> processes;  ///< empty unless samples are asked for
   /// By kernel, where a file told only these; then there are no rounds. Else empty.
   std::vector<std::optional<HostSummary>> summaries;
@@ -97,6 +103,8 @@ struct Retest {
 
 /// Everything a run of STREAM over hosts found; what --json writes.
 struct Fleet {
+  /// False of runs put together: their hosts did not measure at the same time. Not in files.
+  bool at_once = true;
   std::string command, version;
   std::vector<std::string> arguments;
   std::string started;  ///< UTC, ISO 8601

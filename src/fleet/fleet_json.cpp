@@ -1,5 +1,10 @@
 #include "fleet/fleet_json.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -47,6 +52,7 @@ json host_json(const FleetHost& host) {
   json value = {
       {"name", host.name},           {"kind", host.kind},           {"first_rank", host.first_rank},
       {"rounds", std::move(rounds)}, {"placement", host.placement}, {"warnings", host.warnings}};
+  if (host.cpu_use) value["cpu_use"] = to_json(*host.cpu_use);
   if (!host.processes.empty()) value["processes"] = std::move(processes);
   if (host.summaries.empty()) return value;
   json& summaries = value["summaries"] = json::array();

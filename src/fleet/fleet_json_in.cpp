@@ -1,10 +1,17 @@
 // Reading a fleet back: every field is checked, and the errors name it.
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json_document.h"
 #include "fleet/fleet_json.h"
 #include "machine/snapshot_reader.h"
 #include "machine/source.h"
@@ -161,6 +168,8 @@ FleetHost read_host(const json& value, const std::string& path, const Fleet& fle
     fields.reject("summaries", fmt::format("must have an entry for each of {} kernels", kernels));
   fields.text("placement", host.placement);
   read_texts(fields, "warnings", host.warnings);
+  if (value.is_object() && value.contains("cpu_use"))
+    host.cpu_use = cpu_use_from_json(value["cpu_use"]);
   return host;
 }
 
@@ -245,10 +254,9 @@ Expected<Fleet> fleet_from_json(const json& value) {
 }
 
 Expected<Fleet> fleet_from_json_text(const std::string& text) {
-  const json value = json::parse(text, nullptr, false);
-  if (value.is_discarded())
-    return fail(ErrorKind::usage, "not complete JSON", "was it cut off while it was copied?");
-  return fleet_from_json(value);
+  const auto document = parse_json(text);
+  if (!document) return fail(document.error());
+  return fleet_from_json(**document);
 }
 
 }  // namespace numatlas

@@ -1,8 +1,13 @@
 #include "fleet/gathering.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -155,6 +160,14 @@ Expected<void> FleetGathering::add_processes(const std::vector<ProcessRounds>& m
            value["seconds"].get<std::vector<std::vector<double>>>()});
     }
   }
+  return {};
+}
+
+Expected<void> FleetGathering::add_cpu_use(const CpuUse& mine) {
+  const auto all = leaders_.gather(to_json(mine).dump());
+  if (!all) return fail(all.error());
+  for (std::size_t host = 0; host < all->size(); ++host)
+    fleet_.hosts[host].cpu_use = cpu_use_from_json(json::parse((*all)[host]));
   return {};
 }
 

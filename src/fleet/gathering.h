@@ -3,7 +3,10 @@
 // breaks off has every round before.
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "comm/comm.h"
 #include "engine/scenario.h"
@@ -38,6 +41,8 @@ class FleetGathering {
   Expected<void> add_round(std::size_t first, std::span<const PassTimes> passes);
   /// Rounds of each process of this host, at the end.
   Expected<void> add_processes(const std::vector<ProcessRounds>& mine);
+  /// What else ran on this host, at the end.
+  Expected<void> add_cpu_use(const CpuUse& mine);
   /// What is to be said of this host now, at the end.
   Expected<void> add_warnings(const std::vector<std::string>& mine);
 

@@ -1,5 +1,7 @@
 #include "fleet/gathering.h"
 
+#include <cstdint>
+
 #include <gtest/gtest.h>
 
 #include "comm/comm.h"
@@ -80,6 +82,9 @@ TEST(FleetGathering, KeepsRoundsByKernel) {
   EXPECT_EQ(fleet.hosts[0].rounds[0], std::vector<PassTimes>{first[0]});
   EXPECT_EQ(fleet.hosts[0].rounds[1], (std::vector<PassTimes>{first[1], only_triad[0]}));
   EXPECT_TRUE(fleet.hosts[0].processes.empty());
+  const CpuUse use{2.5, 64, 30.0, 1.5, 0.25, ""};
+  ASSERT_TRUE(gathering.add_cpu_use(use));
+  EXPECT_EQ(fleet.hosts[0].cpu_use, use);
   ASSERT_TRUE(gathering.add_warnings({"later"}));
   EXPECT_EQ(fleet.hosts[0].warnings, (std::vector<std::string>{"odd", "later"}));
   ASSERT_TRUE(gathering.add_processes({{3, {{0, 0}, {1, 0}}, {{1, 2}, {3, 4}}}}));

@@ -1,10 +1,13 @@
 #include "fleet/history.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "fleet/merged.h"
 #include "fleet/summary.h"
 
 namespace numatlas {
@@ -21,10 +24,9 @@ bool same_load(const HostKind& a, const HostKind& b) {
 }
 
 /// Its figure of a kernel, where that run did the same there.
-std::optional<double> figure_of(const PastHost& past, const Fleet& newest,
-                                const FleetKernel& kernel, const HostKind& kind, bool by_rounds) {
-  if (past.run->by_rounds != by_rounds) return std::nullopt;
-  if (past.run->memory != newest.memory || past.run->isa != newest.isa) return std::nullopt;
+std::optional<double> figure_of(const PastHost& past, const FleetKernel& kernel,
+                                const HostKind& kind, bool by_rounds) {
+  if (past.host->by_rounds != by_rounds) return std::nullopt;
   if (!same_load(past.run->kinds[past.host->kind], kind)) return std::nullopt;
   const auto& kernels = past.run->kernels;
   const auto same = std::find(kernels.begin(), kernels.end(), kernel);
@@ -59,7 +61,7 @@ Fall fall_of(const std::vector<PastHost>& past, const Fleet& newest, std::size_t
     std::vector<double> figures;
     for (const PastHost& one : past) {
       const auto figure =
-          figure_of(one, newest, newest.kernels[kernel], kind, host.summaries.empty());
+          figure_of(one, asked_kernel(newest, kernel), kind, host.summaries.empty());
       if (figure) figures.push_back(*figure);
     }
     if (figures.size() < rule.least_hosts) continue;
@@ -83,6 +85,7 @@ void count_run(History& history, const PastRun& run) {
   for (const PastRun::Host& host : run.hosts) {
     History::Count& count = history.hosts[host.name];
     if (counted.insert(host.name).second) ++count.runs;
+    count.unjudged += host.judged ? 0 : 1;
     if (!host.slow) continue;
     ++count.slow;
     count.last_slow = run.started;
@@ -94,21 +97,24 @@ void count_run(History& history, const PastRun& run) {
 PastRun past_run(const Fleet& fleet, const SlowReport& slow) {
   PastRun run;
   run.started = fleet.started;
-  run.memory = fleet.memory;
-  run.isa = fleet.isa;
-  run.kernels = fleet.kernels;
+  for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel)
+    run.kernels.push_back(asked_kernel(fleet, kernel));
   run.kinds = fleet.kinds;
   for (const FleetHost& host : fleet.hosts) {
-    PastRun::Host entry{host.name, host.kind, {}, false};
+    PastRun::Host entry;
+    entry.name = host.name;
+    entry.kind = host.kind;
+    entry.by_rounds = host.summaries.empty();
     for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel) {
       const auto times = times_of(fleet, host, kernel);
       entry.rates.push_back(times ? std::optional<double>(times->rate) : std::nullopt);
     }
-    if (!host.summaries.empty()) run.by_rounds = false;
+    if (!entry.by_rounds) run.by_rounds = false;
     run.hosts.push_back(std::move(entry));
   }
   for (const SlowHost& one : slow.hosts)
     run.hosts[one.host].slow = one.verdict != Verdict::not_confirmed;
+  for (const std::size_t host : slow.unjudged) run.hosts[host].judged = false;
   return run;
 }
 
@@ -116,7 +122,12 @@ bool same_run(const PastRun& a, const PastRun& b) {
   constexpr std::size_t to_the_minute = 16;  // what the name of a .dat tells: 2026-11-21T10:01
   if (a.by_rounds == b.by_rounds)
     return a.started == b.started && a.kernels == b.kernels && a.hosts == b.hosts;
-  return a.hosts.size() == b.hosts.size() &&
+  const auto names_of = [](const PastRun& run) {
+    std::multiset<std::string> names;
+    for (const PastRun::Host& host : run.hosts) names.insert(host.name);
+    return names;
+  };
+  return names_of(a) == names_of(b) &&
          a.started.substr(0, to_the_minute) == b.started.substr(0, to_the_minute);
 }
 
@@ -132,7 +143,10 @@ History history_of(const std::vector<PastRun>& earlier, const Fleet& newest, con
   for (std::size_t host = 0; host < newest.hosts.size(); ++host) {
     bool enough = false;
     Fall fall = fall_of(past[newest.hosts[host].name], newest, host, rule, enough);
-    (enough ? history.judged : history.not_judged) += 1;
+    if (enough)
+      ++history.judged;
+    else
+      history.unjudged.push_back(host);
     if (!fall.kernels.empty()) history.falls.push_back(std::move(fall));
   }
   std::stable_sort(history.falls.begin(), history.falls.end(), [](const Fall& a, const Fall& b) {

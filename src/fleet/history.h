@@ -2,6 +2,7 @@
 // Pure.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,13 +19,13 @@ struct PastRun {
     std::string name;
     std::size_t kind = 0;
     std::vector<std::optional<double>> rates;  ///< by kernel, bytes/s
-    bool slow = false;
+    bool slow = false, judged = true;
+    bool by_rounds = true;  ///< false: its rates are averages, which are not compared with medians
     friend bool operator==(const Host&, const Host&) = default;
   };
   std::string started;
-  std::string memory, isa;  ///< asked for, and of the kernels: with others a run is another one
-  bool by_rounds = true;    ///< false: of averages only, which are not compared with medians
-  std::vector<FleetKernel> kernels;
+  bool by_rounds = true;             ///< of all hosts
+  std::vector<FleetKernel> kernels;  ///< with what was asked for: with other memory it is another
   std::vector<HostKind> kinds;
   std::vector<Host> hosts;
 };
@@ -43,13 +44,13 @@ struct Fall {
 
 struct History {
   struct Count {
-    std::size_t runs = 0, slow = 0;
+    std::size_t runs = 0, slow = 0, unjudged = 0;
     std::string last_slow;  ///< start of that run
   };
   std::map<std::string, Count> hosts;  ///< by name
   std::vector<Fall> falls;             ///< the largest drop first
   std::size_t judged = 0;              ///< hosts with enough earlier runs
-  std::size_t not_judged = 0;          ///< of the newest run, the others
+  std::vector<std::size_t> unjudged;   ///< of the newest run, the others, ascending
 };
 
 /// `earlier`: in the order of their starts, the newest run not included. Runs with other kernels,

@@ -53,7 +53,7 @@ TEST(FleetHistory, TooFewRunsTellNothing) {
   const History history = history_of(even_runs(2), newest, find_slow(newest), {});
   EXPECT_TRUE(history.falls.empty());
   EXPECT_EQ(history.judged, 0u);
-  EXPECT_EQ(history.not_judged, 5u);
+  EXPECT_EQ(history.unjudged.size(), 5u);
 }
 
 TEST(FleetHistory, HowOftenEachWasSlow) {
@@ -123,6 +123,16 @@ TEST(FleetHistory, OneRunInTwoFiles) {
   EXPECT_FALSE(same_run(rounds, other));
   averages.started = "2026-11-21T10:02:00Z";
   EXPECT_FALSE(same_run(rounds, averages));
+}
+
+TEST(FleetHistory, TheSameMinuteOnOtherHostsIsAnotherRun) {
+  Fleet rounds = even_fleet(1), averages = even_fleet(1);
+  averages.hosts[0].rounds.clear();
+  averages.hosts[0].summaries = {HostSummary{0.25, 0.25, 0.25}, HostSummary{0.5, 0.5, 0.5}};
+  const auto alike = [&] { return same_run(past_run(rounds, {}), past_run(averages, {})); };
+  EXPECT_TRUE(alike());
+  averages.hosts[0].name = "cn01";
+  EXPECT_FALSE(alike());
 }
 
 }  // namespace

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <map>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -42,6 +45,7 @@ class KindTimes {
       hosts_.push_back(host);
       rates_.push_back(times->rate);
     }
+    if (!rates_.empty()) median_ = median_of(rates_);
   }
   const std::vector<std::size_t>& hosts() const { return hosts_; }
   const std::vector<double>& rates() const { return rates_; }
@@ -63,6 +67,7 @@ class KindTimes {
     return bytes_of_host(fleet_, fleet_.hosts[host], kernel_) / pass.node;
   }
   double round_median(std::size_t round) {
+    if (!fleet_.at_once) return *median_;
     while (round_medians_.size() <= round) {
       std::vector<double> values;
       for (std::size_t host : hosts_) {
@@ -79,6 +84,7 @@ class KindTimes {
   std::size_t kernel_;
   std::vector<std::size_t> hosts_;
   std::vector<double> rates_;
+  std::optional<double> median_;       ///< of the rates
   std::vector<double> round_medians_;  ///< made when they are asked for
 };
 
@@ -101,6 +107,12 @@ bool has_times(const Fleet& fleet, const FleetHost& host) {
   return false;
 }
 
+void leave_unjudged(const Fleet& fleet, const std::vector<std::size_t>& hosts,
+                    const std::string& why, SlowReport& report) {
+  report.not_judged.push_back(names_text(names_of(fleet, hosts)) + ": " + why);
+  report.unjudged.insert(report.unjudged.end(), hosts.begin(), hosts.end());
+}
+
 /// Takes away the hosts that have nothing to compare, and says so.
 void drop_unfinished(const Fleet& fleet, std::vector<std::size_t>& hosts, SlowReport& report) {
   std::vector<std::size_t> without;
@@ -108,7 +120,32 @@ void drop_unfinished(const Fleet& fleet, std::vector<std::size_t>& hosts, SlowRe
     if (!has_times(fleet, fleet.hosts[host])) without.push_back(host);
   if (without.empty()) return;
   std::erase_if(hosts, [&](std::size_t host) { return !has_times(fleet, fleet.hosts[host]); });
-  report.not_judged.push_back(names_text(names_of(fleet, without)) + ": no finished round");
+  leave_unjudged(fleet, without, "no finished round", report);
+}
+
+/// Takes away the hosts of a kind that have too few others to be compared with in any kernel.
+void drop_lonely(const Fleet& fleet, std::size_t kind, const SlowRule& rule,
+                 std::vector<std::size_t>& hosts, SlowReport& report) {
+  std::set<std::size_t> comparable;
+  for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel) {
+    const KindTimes times(fleet, hosts, kernel);
+    if (times.hosts().size() >= rule.least_hosts)
+      comparable.insert(times.hosts().begin(), times.hosts().end());
+  }
+  std::vector<std::size_t> lonely;
+  for (std::size_t host : hosts)
+    if (!comparable.contains(host)) lonely.push_back(host);
+  if (lonely.empty()) return;
+  const std::string kind_text = to_text(fleet.kinds[kind]);
+  leave_unjudged(fleet, lonely,
+                 hosts.size() < rule.least_hosts
+                     ? fmt::format("only {} of this kind ({}), and {} are needed to tell",
+                                   hosts.size(), kind_text, rule.least_hosts)
+                     : fmt::format("fewer than {} of this kind ({}) measured the same: kernels, "
+                                   "array sizes, memory and instruction set",
+                                   rule.least_hosts, kind_text),
+                 report);
+  std::erase_if(hosts, [&](std::size_t host) { return !comparable.contains(host); });
 }
 
 void judge_kernel(const Fleet& fleet, const std::vector<std::size_t>& hosts, std::size_t kernel,
@@ -258,18 +295,12 @@ SlowReport find_slow(const Fleet& fleet, const SlowRule& rule) {
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     std::vector<std::size_t>& hosts = kinds[kind];
     drop_unfinished(fleet, hosts, report);
-    if (hosts.empty()) continue;
-    if (hosts.size() < rule.least_hosts) {
-      report.not_judged.push_back(
-          fmt::format("{}: only {} of this kind ({}), and {} are needed to tell",
-                      names_text(names_of(fleet, hosts)), hosts.size(), to_text(fleet.kinds[kind]),
-                      rule.least_hosts));
-      continue;
-    }
+    drop_lonely(fleet, kind, rule, hosts, report);
     report.judged += hosts.size();
     for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel)
       judge_kernel(fleet, hosts, kernel, rule, found);
   }
+  std::sort(report.unjudged.begin(), report.unjudged.end());
   for (auto& [index, host] : found) {
     std::stable_sort(host.kernels.begin(), host.kernels.end(),
                      [](const SlowKernel& a, const SlowKernel& b) { return a.drop > b.drop; });

@@ -4,12 +4,14 @@
 // for the interval). Hosts that are unusually fast are nobody's trouble. Pure.
 //
 // The interval is that of the host's rounds, each over the median of its kind in the same round: so
-// what moves the whole fleet (heat, a shared power limit) does not widen it. Below 6 rounds the
-// interval does not exist; the range of the rounds stands for it (all of them below: 94 % sure of 5
-// rounds, 50 % of 2), and the words say so. One round, or a file without rounds, has no interval:
-// the other two conditions decide alone, and the words say that too.
+// what moves the whole fleet (heat, a shared power limit) does not widen it. Rounds of runs that
+// are put together (fleet/merged.h) have no such median; there it is that of the kind. Below 6
+// rounds the interval does not exist; the range of the rounds stands for it (all of them below: 94
+// % sure of 5 rounds, 50 % of 2), and the words say so. One round, or a file without rounds, has no
+// interval: the other two conditions decide alone, and the words say that too.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,6 +67,7 @@ struct SlowHost {
 struct SlowReport {
   std::vector<SlowHost> hosts;          ///< the largest drop first
   std::vector<std::string> not_judged;  ///< why hosts could not be judged, in words
+  std::vector<std::size_t> unjudged;    ///< those hosts, ascending; the others were
   std::size_t judged = 0;               ///< hosts that were compared with others
 
   /// Without those that a retest did not confirm.

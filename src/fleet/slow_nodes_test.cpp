@@ -120,6 +120,7 @@ TEST(SlowNodes, TooFewOfAKindAreNotJudgedAndItIsSaid) {
   EXPECT_THAT(report.hosts, IsEmpty());
   EXPECT_EQ(report.judged, 0u);
   ASSERT_EQ(report.not_judged.size(), 3u);
+  EXPECT_EQ(report.unjudged, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
   EXPECT_EQ(report.not_judged[0], "cn02: no finished round");
   EXPECT_THAT(report.not_judged[1], HasSubstr("cn00, cn03: only 2 of this kind (AMD EPYC 7742"));
   EXPECT_THAT(report.not_judged[2], HasSubstr("cn01, cn04: only 2 of this kind"));

@@ -3,7 +3,9 @@
 #include "fleet/slow_nodes.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -118,6 +120,13 @@ std::string overlap_warning(const Fleet& fleet) {
   return "workers did not run together all the time of a pass, so that a node's figure is not what "
          "its memory can do (median of the common part): " +
          names_text(names);
+}
+
+std::string disturbance_warning(const Fleet& fleet) {
+  std::vector<std::pair<std::string, CpuUse>> by_host;
+  for (const FleetHost& host : fleet.hosts)
+    if (host.cpu_use) by_host.emplace_back(host.name, *host.cpu_use);
+  return cpu_use_warning(by_host);
 }
 
 std::optional<StartSpread> start_spread(const Fleet& fleet) {

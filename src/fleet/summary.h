@@ -2,6 +2,7 @@
 // is the only one.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,6 +54,9 @@ std::optional<HostTimes> times_of(const Fleet& fleet, const FleetHost& host, std
 /// rounds): "did not run together all the time: cn1 63 %, cn2 70 %, cn4 71 % and 4 more"; "" for
 /// none.
 std::string overlap_warning(const Fleet& fleet);
+
+/// A warning where something else used the hosts' CPUs while the rounds ran; "" where nothing did.
+std::string disturbance_warning(const Fleet& fleet);
 
 /// How far apart hosts began a pass, from the first to the last: median over kernels and rounds, by
 /// clocks that are known to the precision that Fleet::engine states.

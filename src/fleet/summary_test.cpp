@@ -111,6 +111,16 @@ TEST(FleetSummary, NamesHostsWhoseWorkersDidNotRunTogether) {
   EXPECT_TRUE(overlap_warning(fleet).ends_with(": cn01 50 %")) << overlap_warning(fleet);
 }
 
+TEST(FleetSummary, NamesHostsWhereSomethingElseRan) {
+  Fleet fleet = even_fleet(3);
+  EXPECT_EQ(disturbance_warning(fleet), "");
+  for (FleetHost& host : fleet.hosts) host.cpu_use = CpuUse{2, 2, 1.0, 0.0, 0.0, ""};
+  EXPECT_EQ(disturbance_warning(fleet), "");
+  fleet.hosts[1].cpu_use->others = 1.0;
+  EXPECT_TRUE(disturbance_warning(fleet).ends_with(": on cn01, other processes used 1.0 of 2 CPUs"))
+      << disturbance_warning(fleet);
+}
+
 TEST(FleetSummary, HowFarApartHostsBegan) {
   Fleet fleet = even_fleet(3);
   EXPECT_DOUBLE_EQ(start_spread(fleet)->seconds, 0);

@@ -3,7 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "fleet/fleet.h"
 

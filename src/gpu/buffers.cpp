@@ -1,6 +1,10 @@
 #include "gpu/buffers.h"
 
 #include <charconv>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 

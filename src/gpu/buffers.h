@@ -1,6 +1,8 @@
 // Memory that a GPU's driver gives: of the GPU itself, or the host's, pinned or managed by it.
 #pragma once
 
+#include <memory>
+
 #include "gpu/runtime.h"
 #include "kernels/kernel.h"
 #include "memory/buffer.h"

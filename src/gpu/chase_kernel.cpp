@@ -2,6 +2,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "gpu/device_functions.h"
 #include "gpu/device_kernels.h"

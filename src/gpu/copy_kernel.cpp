@@ -3,6 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "gpu/device_functions.h"
 #include "gpu/device_kernels.h"

@@ -1,6 +1,7 @@
 #include "gpu/machine_gpus.h"
 
 #include <algorithm>
+#include <string>
 
 #include "gpu/runtime.h"
 

@@ -1,6 +1,8 @@
 // Internal: steps in a stream of one GPU, a few at a time, each timed.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>

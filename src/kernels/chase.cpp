@@ -1,3 +1,6 @@
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "kernels/kernel.h"

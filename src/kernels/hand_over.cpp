@@ -1,6 +1,9 @@
 // A cache line that two CPUs hand to each other: what one store costs before another core sees it.
 #include <atomic>
+#include <cstdint>
+#include <memory>
 #include <new>
+#include <string>
 
 #include <fmt/format.h>
 

@@ -7,8 +7,13 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <numbers>
 #include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 

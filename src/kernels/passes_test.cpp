@@ -2,8 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <new>
 #include <numbers>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "kernels/kernel.h"
 

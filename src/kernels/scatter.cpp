@@ -1,7 +1,9 @@
 // Updates scattered over memory: what first-touch measurements take, since a prefetcher that runs
 // ahead of a plain loop hides much of what the memory's distance costs.
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <memory>
 #include <numeric>
 
 #include <fmt/format.h>

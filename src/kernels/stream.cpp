@@ -4,6 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -38,7 +43,7 @@ constexpr std::array<Kind, 7> kinds{{{"read", Operation::read, 1, 1, false, fals
                                      {"triad", Operation::triad, 3, 2, true, true},
                                      {"update", Operation::update, 1, 1, true, false}}};
 
-const Kind& kind_of(const std::string& name) {
+const Kind& kind_of(std::string_view name) {
   return *std::find_if(kinds.begin(), kinds.end(),
                        [&](const Kind& kind) { return name == kind.name; });
 }

@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
+#include <string>
 
 #include "kernels/kernel.h"
 
@@ -75,7 +79,7 @@ TEST_P(OnInstructionSet, StopsAnywhereAndVerifies) {
         const Memory memory = memory_of(bytes);
         ASSERT_TRUE(kernel->prepare({memory.get(), bytes})) << name;
         ASSERT_TRUE(kernel->verify()) << name << " before the first step";
-        for (std::uint64_t steps : {1, 2, 3, 5, 64, 1000, 20'001}) {
+        for (std::uint64_t steps : {1U, 2U, 3U, 5U, 64U, 1000U, 20'001U}) {
           kernel->run(steps);
           const auto good = kernel->verify();
           ASSERT_TRUE(good) << name << " " << bytes << ": " << good.error().message;

@@ -2,7 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -121,13 +125,14 @@ std::string wide_table(const RunReport& report) {
   for (std::size_t i = 0; i < report.workers.size(); ++i) {
     const WorkerRow& worker = report.workers[i];
     const FlowResult* flow = flow_of(report, i);
-    const Metric* metric = flow == nullptr ? nullptr : find_metric(*flow, "latency");
+    const Figure* metric = flow == nullptr ? nullptr : find_figure(*flow, "latency");
     rows.push_back(
         {fmt::format("{:03}", worker.rank), cores_text(worker.cpus), node_text(worker.cpu_node),
          flow == nullptr ? "-" : fmt::format("{:#x}", flow->address), size,
          flow == nullptr ? "-" : memory_node_text(*flow),
          flow == nullptr ? "-" : page_size_cell(flow->residency),
-         metric == nullptr || !metric->value ? "-" : fmt::format("{:.2f}", *metric->value * 1e9)});
+         metric == nullptr || !metric->value() ? "-"
+                                               : fmt::format("{:.2f}", *metric->value() * 1e9)});
   }
   return grouped_table({mpi, cpu, memory, latency}, rows);
 }

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 
 #include <fmt/format.h>
 

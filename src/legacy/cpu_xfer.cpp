@@ -7,11 +7,14 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/environment.h"
 #include "base/say.h"
 #include "benchmarks/parse.h"
 #include "benchmarks/runner.h"
@@ -74,7 +77,7 @@ std::optional<double> number_in(const std::string& word) {
 }
 
 bool on_the_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
+  const char* path = environment_variable("PATH");
   std::istringstream folders(path == nullptr ? "" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
     folder += "/" + program;
@@ -93,8 +96,8 @@ std::string ratio(const std::optional<double>& ours, const std::optional<double>
 
 /// Of a point that was measured to its end.
 std::optional<double> sum_of(const ScenarioResult& point) {
-  const Metric* sum = find_total(point, "bandwidth_sum");
-  return sum != nullptr && point.status == Status::ok ? sum->value : std::nullopt;
+  const Figure* sum = find_total(point, "bandwidth_sum");
+  return sum != nullptr && point.status == Status::ok ? sum->value() : std::nullopt;
 }
 
 /// How it says what `numatlas bandwidth` and `matrix` say.
@@ -103,7 +106,6 @@ Wording wording_of(const XferOptions& options) {
       "name nodes that have more of it with --membind, or fewer CPUs with taskset";
   return {{"ask for less, or add --skip-too-large to measure the sizes that fit", less_memory},
           {"ask for less with --size, or for fewer workers with --cpus", less_memory},
-          {", or for --serial", ""},
           {"--size", "memory"},
           {"--memory", options.nodes.empty() ? "memory" : "--membind"}};
 }

@@ -7,11 +7,14 @@
 #include <cstdlib>
 #include <limits>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/environment.h"
 #include "base/say.h"
 #include "base/signals.h"
 #include "base/size_list.h"
@@ -20,6 +23,7 @@
 #include "engine/agreement.h"
 #include "gpu/runtime.h"
 #include "placement/system_weights.h"
+#include "record/report_json.h"
 #include "report/csv.h"
 #include "report/file.h"
 
@@ -149,9 +153,9 @@ Expected<SweepOptions> completed(SweepOptions options) {
 
 /// Scripted runs leave the system's weights alone, but for tests.
 bool sets_nothing() {
-  const char* engine = std::getenv("NUMATLAS_ENGINE");
+  const char* engine = environment_variable("NUMATLAS_ENGINE");
   return engine != nullptr && std::string(engine) == "null" &&
-         std::getenv("NUMATLAS_TEST_WEIGHTS") == nullptr;
+         environment_variable("NUMATLAS_TEST_WEIGHTS") == nullptr;
 }
 
 class Sweep {
@@ -189,7 +193,7 @@ Expected<void> Sweep::get_ready(Comm& comm) const {
   if (!options_.json.empty()) {
     if (auto can = check_writable(options_.json, "--json"); !can) return can;
   }
-  const char* engine = std::getenv("NUMATLAS_ENGINE");
+  const char* engine = environment_variable("NUMATLAS_ENGINE");
   const bool scripted = engine != nullptr && std::string(engine) == "null";
   if (!scripted) {
     if (auto gpu = find_device(0); !gpu) return fail(gpu.error());
@@ -224,9 +228,13 @@ Expected<void> Sweep::set_weights(const SweepRow& row) {
 
 Expected<void> Sweep::put_weights_back() {
   if (!weights_) return {};
-  auto restored = weights_->restore();
+  const auto restored = weights_->restore();
   weights_.reset();
-  return restored;
+  if (!restored) return fail(restored.error());
+  // Rows with other weights would say it again.
+  if (!restored->empty() && said_.insert(*restored).second)
+    say(fmt::format("{}: {}\n", sweep_name, *restored));
+  return {};
 }
 
 Expected<void> Sweep::operator()(Comm& comm) {
@@ -340,7 +348,6 @@ Expected<GpuXfer> common_of(const SweepOptions& options) {
   common.iterations = *iterations;
   common.pinned = *pinned;
   common.directions = {"h2d", "d2h"};
-  common.words = {"--no-samples"};
   if (options.strict) common.words.emplace_back("--strict");
   // On a terminal the rows are the progress, and a bar would stand among them.
   if (options.quiet || isatty(STDOUT_FILENO) == 1) common.words.emplace_back("--quiet");

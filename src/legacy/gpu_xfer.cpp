@@ -2,9 +2,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -200,11 +204,11 @@ GpuXferFigures figures_of(const RunReport& report, const GpuXfer& asked,
                           const std::string& direction) {
   const ScenarioResult* point = point_of(report, direction);
   if (point == nullptr) return {{}, {}, "not measured"};
-  const Metric* sum = find_total(*point, "bandwidth_sum");
+  const Figure* sum = find_total(*point, "bandwidth_sum");
   if (point->status != Status::ok) return {{}, {}, point->reason};
-  if (sum == nullptr || !sum->value || !(*sum->value > 0))
+  if (sum == nullptr || !sum->value() || !(*sum->value() > 0))
     return {{}, {}, "the copies had no time in common"};
-  const double rate = *sum->value / asked.gpus;
+  const double rate = *sum->value() / asked.gpus;
   return {static_cast<double>(point->size.value) / rate * 1e3, rate / gib, ""};
 }
 
@@ -232,8 +236,9 @@ std::vector<std::string> gpu_xfer_notes(const RunReport& report, const GpuXfer& 
     if (auto note = cut_off_note(point, asked); !note.empty()) notes.push_back(std::move(note));
   }
   std::set<std::string> said;
-  for (const std::string& warning : report.warnings) {
-    if (said.insert(warning).second) notes.push_back("warning: " + warning);
+  for (const Warning& warning : report.warnings) {
+    const std::string text = full_text(warning);
+    if (said.insert(text).second) notes.push_back("warning: " + text);
   }
   return notes;
 }

@@ -1,3 +1,6 @@
+#include <chrono>
+#include <optional>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +41,7 @@ RunReport report_of(double sum) {
   ScenarioResult point;
   point.size = Bytes{1 * mib};
   point.labels = {{"direction", "h2d"}};
-  point.totals = {{"bandwidth_sum", "B/s", sum, std::nullopt}};
+  point.figures = {{"bandwidth_sum", "B/s", sum, std::nullopt}};
   report.scenarios.push_back(point);
   return report;
 }

@@ -1,5 +1,8 @@
 #include "legacy/latency_run.h"
 
+#include <cstddef>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "base/say.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "legacy/program.h"
-#include "report/result.h"
+#include "record/report.h"
 
 namespace numatlas::legacy {
 

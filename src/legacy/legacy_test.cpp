@@ -1,7 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "legacy/allocator.h"
 #include "legacy/mem_bench.h"
@@ -36,7 +43,7 @@ FlowResult flow_on(int worker, int cpu, std::map<int, std::size_t> pages) {
   flow.cpu_before = flow.cpu_after = CpuId{cpu};
   flow.residency.pages_by_node = std::move(pages);
   flow.residency.page_size = Bytes{4096};
-  flow.metrics = {{"latency", "s", (126.39 + worker) * 1e-9, std::nullopt}};
+  flow.figures = {{"latency", "s", (126.39 + worker) * 1e-9, std::nullopt}};
   return flow;
 }
 
@@ -225,7 +232,7 @@ TEST(NumaBench, CoreLinesAreTheOriginalsWorkAtTheMeasuredRate) {
   RunReport report = report_of_two();
   report.scenarios[0].labels = {{"run", "together"}};
   // 2^28 updates of 2^-25 s; the other's rate is not known.
-  report.scenarios[0].flows[0].metrics = {{"access_time", "s", 1.0 / (1 << 25), std::nullopt}};
+  report.scenarios[0].flows[0].figures = {{"access_time", "s", 1.0 / (1 << 25), std::nullopt}};
   EXPECT_EQ(core_lines(report, "together"), "Core 1: 8.000s\nCore 2: -\n");
   EXPECT_EQ(core_lines(report, "alone"), "");
 }
@@ -256,9 +263,12 @@ TEST(Wording, LeavesWhatWasPutIn) {
 TEST(Wording, NamesNoOptionThatTheProgramsDoNotHave) {
   EXPECT_EQ(in_its_words("--memory local: node 1 has no memory", {}),
             "memory local: node 1 has no memory");
-  EXPECT_EQ(in_its_words("it allows this, or use --memory inherit", {}), "it allows this");
-  EXPECT_EQ(in_its_words("ask for fewer, for more --cpus, or for --serial", {}),
-            "ask for fewer, for more CPUs, or for --serial");
+  EXPECT_EQ(in_its_words("FILE that allows it; `numatlas latency` and `bandwidth` without --memory "
+                         "need no such call",
+                         {}),
+            "FILE that allows it");
+  EXPECT_EQ(in_its_words("ask for fewer, or for more --cpus", {}),
+            "ask for fewer, or for more CPUs");
   EXPECT_EQ(in_its_words(" (--mpi NAME chooses); --mpi none runs each task alone", {}),
             " (NUMATLAS_MPI=NAME chooses); NUMATLAS_MPI=none runs each task alone");
   EXPECT_EQ(in_its_words("use srun --mpi=pmix or mpirun --bind-to none", {}),
@@ -288,8 +298,8 @@ TEST(NumaXfer, IsACopyOfAPartByEachThread) {
 TEST(NumaXfer, PrintsTheBlocksOfTheOriginal) {
   RunReport report;
   report.scenarios.resize(1);
-  report.scenarios[0].totals = {{"bandwidth_sum", "B/s", 8.0 * gib, std::nullopt},
-                                {"copy_rate", "B/s", 4.0 * gib, std::nullopt}};
+  report.scenarios[0].figures = {{"bandwidth_sum", "B/s", 8.0 * gib, std::nullopt},
+                                 {"copy_rate", "B/s", 4.0 * gib, std::nullopt}};
   EXPECT_EQ(numa_xfer_text(asked_for, report),
             "--- Configuration ---\n"
             "Source Nodes: 0,1\n"
@@ -302,7 +312,7 @@ TEST(NumaXfer, PrintsTheBlocksOfTheOriginal) {
             "Average Latency: 1000.000 ms\n"
             "Average Bandwidth: 4.000 GiB/s\n"
             "---------------\n");
-  report.scenarios[0].totals.clear();
+  report.scenarios[0].figures.clear();
   EXPECT_THAT(numa_xfer_text(asked_for, report), HasSubstr("Average Bandwidth: - GiB/s\n"));
 }
 

@@ -1,5 +1,8 @@
 #include "legacy/mem_bench.h"
 
+#include <cstddef>
+#include <optional>
+
 #include <CLI/CLI.hpp>
 
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
 #include "legacy/numa_bench.h"
 
 #include <CLI/CLI.hpp>
+#include <cstddef>
 #include <optional>
 
 #include <fmt/format.h>
@@ -112,10 +113,10 @@ std::string core_lines(const RunReport& report, const std::string& run) {
     if (label_of(point, "run") != run) continue;
     for (const FlowResult& flow : point.flows) {
       const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
-      const Metric* const update = find_metric(flow, "access_time");
+      const Figure* const update = find_figure(flow, "access_time");
       text += fmt::format("Core {}: {}\n", to_list(worker.cpus),
-                          update != nullptr && update->value
-                              ? fmt::format("{:.3f}s", *update->value * updates)
+                          update != nullptr && update->value()
+                              ? fmt::format("{:.3f}s", *update->value() * updates)
                               : "-");
     }
   }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "report/result.h"
+#include "record/report.h"
 
 namespace numatlas::legacy {
 

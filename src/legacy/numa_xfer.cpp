@@ -1,6 +1,8 @@
 #include "legacy/numa_xfer.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 
 #include <fmt/format.h>
@@ -12,9 +14,11 @@ namespace numatlas::legacy {
 namespace {
 
 /// How it says what `numatlas copy` says.
-const Wording copy_wording{{"--from", "--src_nodes"},       {"--to", "--dst_nodes"},
-                           {"--size", "--benchmark_bytes"}, {"--threads", "--num_threads"},
-                           {" (--side any takes all)", ""}, {", or for --serial", ""}};
+const Wording copy_wording{{"--from", "--src_nodes"},
+                           {"--to", "--dst_nodes"},
+                           {"--size", "--benchmark_bytes"},
+                           {"--threads", "--num_threads"},
+                           {" (--side any takes all)", ""}};
 
 struct Words {
   std::string source_nodes, target_nodes, bytes, iterations, threads = "1";
@@ -87,10 +91,10 @@ std::vector<std::string> copy_words(const NumaXfer& asked) {
 }
 
 std::string numa_xfer_text(const NumaXfer& asked, const RunReport& report) {
-  const Metric* rate =
+  const Figure* rate =
       report.scenarios.empty() ? nullptr : find_total(report.scenarios.front(), "copy_rate");
   const auto bytes = static_cast<double>(asked.bytes);
-  const bool known = rate != nullptr && rate->value && *rate->value > 0;
+  const bool known = rate != nullptr && rate->value() && *rate->value() > 0;
   return fmt::format(
       "--- Configuration ---\n"
       "Source Nodes: {}\n"
@@ -104,8 +108,8 @@ std::string numa_xfer_text(const NumaXfer& asked, const RunReport& report) {
       "Average Bandwidth: {} GiB/s\n"
       "---------------\n",
       asked.source_nodes, asked.target_nodes, bytes / mib, asked.iterations, asked.threads,
-      known ? fmt::format("{:.3f}", bytes / *rate->value * 1e3) : "-",
-      known ? fmt::format("{:.3f}", *rate->value / gib) : "-");
+      known ? fmt::format("{:.3f}", bytes / *rate->value() * 1e3) : "-",
+      known ? fmt::format("{:.3f}", *rate->value() / gib) : "-");
 }
 
 int numa_xfer(const std::vector<std::string>& words) {

@@ -2,10 +2,11 @@
 // numa-numa-xfer-bench of numa-gpu-xfer-bench.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "report/result.h"
+#include "record/report.h"
 
 namespace numatlas::legacy {
 

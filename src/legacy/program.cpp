@@ -1,11 +1,11 @@
 #include "legacy/program.h"
 
 #include <cctype>
-#include <cstdlib>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/environment.h"
 #include "base/say.h"
 #include "report/worker_table.h"
 
@@ -18,8 +18,7 @@ const Wording& common_wording() {
       {"name the CPUs with --cpus, and leave", "leave"},
       {"; --cpus cores takes one a core", ""},
       {" (--stats)", ""},
-      {", or use --memory inherit", ""},
-      {"use --memory inherit", ""},
+      {"; `numatlas latency` and `bandwidth` without --memory need no such call", ""},
       {"; --memory each:... and --cpus LIST/LIST differ by rank in the same words", ""},
       {", or add --skip-too-large to measure the sizes that fit", ""},
       {", or for fewer workers with --cpus", ""},
@@ -100,8 +99,8 @@ Error in_its_words(Error error, const Wording& own) {
 }
 
 int run_on_ranks(const Wording& own, const std::function<Expected<void>(Comm&)>& work) {
-  return with_ranks("auto", false, work,
-                    [&](Error error) { return in_its_words(std::move(error), own); });
+  // These programs have no option that makes one rank end before the others.
+  return with_ranks({}, work, [&](Error error) { return in_its_words(std::move(error), own); });
 }
 
 Expected<void> run_with_notes(const ParsedRun& parsed, Comm& comm, RunHooks hooks,
@@ -127,12 +126,13 @@ Expected<void> check_one_task(const Comm& comm) {
 
 std::vector<std::string> test_words() {
   std::vector<std::string> words;
-  const char* engine = std::getenv("NUMATLAS_ENGINE");
+  const char* engine = environment_variable("NUMATLAS_ENGINE");
   if (engine == nullptr || std::string(engine) != "null") return words;
   for (const auto& [option, variable] :
        {std::pair("--machine", "NUMATLAS_TEST_MACHINE"), std::pair("--cpus", "NUMATLAS_TEST_CPUS"),
         std::pair("--memory", "NUMATLAS_TEST_MEMORY")}) {
-    if (const char* value = std::getenv(variable)) words.insert(words.end(), {option, value});
+    if (const char* value = environment_variable(variable))
+      words.insert(words.end(), {option, value});
   }
   return words;
 }

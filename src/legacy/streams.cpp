@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

@@ -2,6 +2,7 @@
 // arguments, banner, table and files, from `numatlas stream`.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

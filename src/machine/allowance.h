@@ -1,6 +1,9 @@
 // What this process may use: affinity, cpuset, memory nodes, memory limit.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "machine/machine.h"
 #include "machine/tree.h"
 

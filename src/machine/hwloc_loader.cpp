@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -55,6 +57,8 @@ Expected<Topology> new_topology() {
   return topology;
 }
 
+constexpr const char* how_to_write_xml = "write one with 'lstopo file.xml'";
+
 /// CPUs of a description: the product of the level counts outside parentheses and brackets.
 double described_cpus(std::string_view description) {
   double product = 1;
@@ -72,6 +76,18 @@ double described_cpus(std::string_view description) {
 }  // namespace
 
 Expected<Topology> load_live_topology(const std::string& root) {
+  // Of this hwloc says nothing but an assertion that ends the process. Containers make such
+  // folders.
+  const Tree tree(root);
+  const std::string nodes = "/sys/devices/system/node";
+  const auto names = tree.names(nodes);
+  const bool any = std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return name == "online" || number_after(name, "node");
+  });
+  if (tree.exists(nodes) && !any) {
+    return fail(ErrorKind::unavailable, nodes + " has no NUMA node: hwloc cannot read this machine",
+                "is something else mounted there? A kernel without NUMA does not have the folder");
+  }
   const std::optional<std::string> wanted = root.empty() ? std::nullopt : std::optional(root);
   const ScopedVariable fsroot("HWLOC_FSROOT", wanted);
   const ScopedVariable xml("HWLOC_XMLFILE", std::nullopt);
@@ -83,7 +99,7 @@ Expected<Topology> load_live_topology(const std::string& root) {
 #if HWLOC_API_VERSION >= 0x00020100
   // The x86 component binds this thread to every CPU in turn; only needed where sysfs has no
   // caches.
-  if (!root.empty() || Tree("").exists("/sys/devices/system/cpu/cpu0/cache/index0")) {
+  if (!root.empty() || tree.exists("/sys/devices/system/cpu/cpu0/cache/index0")) {
     hwloc_topology_set_components(topology->get(), HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
   }
 #endif
@@ -98,6 +114,8 @@ Expected<Topology> load_live_topology(const std::string& root) {
 }
 
 Expected<Topology> load_xml_topology(const std::string& content) {
+  // Files of lstopo need nothing of libxml2, which would expand entities.
+  const ScopedVariable no_libxml("HWLOC_LIBXML", "0");
   auto topology = new_topology();
   if (!topology) return topology;
   // hwloc wants the size with the final NUL.
@@ -105,9 +123,9 @@ Expected<Topology> load_xml_topology(const std::string& content) {
       hwloc_topology_set_xmlbuffer(topology->get(), content.c_str(),
                                    static_cast<int>(content.size()) + 1) != 0 ||
       hwloc_topology_load(topology->get()) != 0) {
-    return fail(ErrorKind::usage, "not a complete hwloc XML topology",
-                "write one with 'lstopo file.xml'");
+    return fail(ErrorKind::usage, "not a complete hwloc XML topology", how_to_write_xml);
   }
+  hwloc_topology_check(topology->get());  // an assertion where the file contradicts itself
   return topology;
 }
 

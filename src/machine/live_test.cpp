@@ -4,6 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "machine/identity.h"
 #include "machine/source.h"
@@ -155,6 +161,17 @@ TEST(RecordedTree, NodesWithoutCpusEmptyAndSparse) {
   EXPECT_EQ(machine->find_node(NodeId{1}), nullptr);
   EXPECT_EQ(machine->arch, "x86_64");
   EXPECT_EQ(machine->hypervisor, "") << "x86 flags without 'hypervisor'";
+}
+
+TEST(RecordedTree, AnEmptyFolderOfNodesIsAnErrorAndNoAbort) {
+  const RecordedTree tree;
+  tree.cpus(2, 2);
+  EXPECT_TRUE(read_live_machine(tree.root())) << "a kernel without NUMA";
+  std::filesystem::create_directories(tree.root() + "/sys/devices/system/node");
+  const auto machine = read_live_machine(tree.root());
+  ASSERT_FALSE(machine);
+  EXPECT_EQ(machine.error().kind, ErrorKind::unavailable);
+  EXPECT_THAT(machine.error().message, HasSubstr("/sys/devices/system/node has no NUMA node"));
 }
 
 TEST(RecordedTree, HmatPrefersCpusAndConvertsUnits) {

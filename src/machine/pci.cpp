@@ -2,7 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <optional>
 #include <regex>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
 
 #include "machine/pci_link.h"
 

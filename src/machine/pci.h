@@ -1,6 +1,10 @@
 // PCI devices in sysfs: their links, and the bridges above them.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "machine/machine.h"
 #include "machine/tree.h"
 

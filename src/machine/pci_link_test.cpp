@@ -1,6 +1,8 @@
 // PCIe links: pure functions, recorded trees, and what is nonsense in one.
 #include "machine/pci_link.h"
 
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -2,10 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "machine/source.h"
 #include "machine/test_tree.h"
@@ -103,6 +109,64 @@ TEST(Xml, CxlSparseNumbersFiguresAndAllowedSets) {
   EXPECT_EQ(machine.all_cpus(), cpus("0-7")) << "also those not allowed";
   EXPECT_EQ(machine.usable_cpus(), cpus("0-2,4-5"));
   EXPECT_EQ(machine.usable_memory_nodes(), nodes("1,9"));
+}
+
+/// A small file of lstopo with one part of each line replaced.
+std::string damaged(const std::string& from, const std::string& to) {
+  std::string text = R"(<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE topology SYSTEM "hwloc2.dtd">
+<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0x3" complete_cpuset="0x3" allowed_cpuset="0x3" nodeset="0x1" complete_nodeset="0x1" allowed_nodeset="0x1" gp_index="1">
+    <info name="HostName" value="small"/>
+    <object type="NUMANode" os_index="0" cpuset="0x3" complete_cpuset="0x3" nodeset="0x1" complete_nodeset="0x1" gp_index="6" local_memory="1073741824"/>
+    <object type="Core" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="3">
+      <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="2"/>
+    </object>
+    <object type="Core" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x1" complete_nodeset="0x1" gp_index="5">
+      <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x1" complete_nodeset="0x1" gp_index="4"/>
+    </object>
+  </object>
+</topology>
+)";
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+Expected<Machine> read_text(const std::string& content) {
+  const RecordedTree tree;
+  tree.file("/machine.xml", content);
+  return read_recorded_machine(tree.root() + "/machine.xml");
+}
+
+TEST(DamagedXml, ThatLibhwlocAbortsOnIsAnError) {
+  ASSERT_TRUE(read_text(damaged("small", "small")));
+  // Each is an assertion of libhwloc, which ends its process.
+  for (const char* level : {"PU", "Core"}) {
+    for (const char* number : {"0", "1"}) {
+      const std::string object =
+          fmt::format("<object type=\"{}\" os_index=\"{}\" cpuset=\"", level, number);
+      const auto machine =
+          read_text(damaged(object + (*number == '0' ? "0x1" : "0x2"), object + "0x0"));
+      ASSERT_FALSE(machine) << level << number;
+      EXPECT_EQ(machine.error().kind, ErrorKind::usage);
+      EXPECT_THAT(machine.error().message, HasSubstr("machine.xml': "));
+      EXPECT_FALSE(machine.error().hint.empty());
+    }
+  }
+}
+
+TEST(DamagedXml, EntitiesAreNotExpanded) {
+  // libxml2's tree of an entity in an attribute is one that libhwloc crashes on.
+  std::string text = damaged("\"small\"", "\"&host;\"");
+  const std::string type = "<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">";
+  text.replace(text.find(type), type.size(), "<!DOCTYPE topology [<!ENTITY host \"planted\">]>");
+  const auto machine = read_text(text);
+  if (machine) {
+    EXPECT_THAT(machine->host, ::testing::Not(HasSubstr("planted")));
+  } else {
+    EXPECT_EQ(machine.error().kind, ErrorKind::usage);
+  }
 }
 
 TEST(Synthetic, Shapes) {

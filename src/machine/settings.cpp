@@ -1,8 +1,13 @@
 #include "machine/settings.h"
 
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 

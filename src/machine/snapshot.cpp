@@ -1,4 +1,8 @@
 // The snapshot format. Absent facts are null; CPU and node sets are kernel lists ("0-3,7").
+#include <optional>
+#include <string>
+#include <vector>
+
 #include <nlohmann/json.hpp>
 
 #include "machine/snapshot_reader.h"

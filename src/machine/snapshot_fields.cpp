@@ -1,4 +1,8 @@
 #include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 

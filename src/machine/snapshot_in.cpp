@@ -1,6 +1,12 @@
 // Reading a snapshot back: every field is checked, and the errors name it.
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

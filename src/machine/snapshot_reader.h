@@ -1,6 +1,7 @@
 // Reading JSON fields with errors that name the field.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>

@@ -1,12 +1,18 @@
 #include "machine/source.h"
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "base/in_child.h"
+#include "base/json_document.h"
 #include "base/read_file.h"
+#include "base/text.h"
 #include "machine/allowance.h"
 #include "machine/hwloc_reader.h"
 #include "machine/identity.h"
@@ -25,34 +31,73 @@ Error of_option(const std::string& spec, const Error& error) {
   return {error.kind, fmt::format("--machine: '{}': {}", spec, error.message), error.hint};
 }
 
-Expected<Machine> from_snapshot(const std::string& spec, const std::string& content) {
-  const auto json = nlohmann::json::parse(content, nullptr, false);
-  if (json.is_discarded()) {
-    return fail(ErrorKind::usage, fmt::format("--machine: '{}': not complete JSON", spec),
-                "write a snapshot with 'numatlas topology --format json'");
+/// Names come from files of a recorded machine, from firmware, and from whoever named the host.
+void make_printable(Machine& machine) {
+  const auto make = [](auto&... texts) { ((texts = printable(texts)), ...); };
+  make(machine.source, machine.host, machine.os, machine.arch, machine.cpu_model,
+       machine.allowance.memory_limit_source);
+  if (machine.hypervisor) make(*machine.hypervisor);
+  for (NumaNode& node : machine.nodes) make(node.kind);
+  for (Gpu& gpu : machine.gpus) {
+    make(gpu.pci_address, gpu.vendor, gpu.device_id, gpu.driver, gpu.runtime, gpu.name);
+    for (PciStep& step : gpu.path) make(step.pci_address);
   }
-  auto machine = machine_from_json(json);
+  for (PersistentMemory& memory : machine.persistent_memory) make(memory.name, memory.mode);
+  for (Setting& setting : machine.settings)
+    make(setting.name, setting.value, setting.source, setting.warning);
+  for (std::string& note : machine.notes) make(note);
+}
+
+Expected<Machine> from_snapshot(const std::string& spec, const std::string& content) {
+  const auto document = parse_json(content);
+  if (!document) return fail(of_option(spec, document.error()));
+  auto machine = machine_from_json(**document);
   if (!machine) return fail(of_option(spec, machine.error()));
   return machine;
 }
 
-Expected<Machine> from_topology(const std::string& spec, const Expected<Topology>& topology) {
-  if (!topology) return fail(of_option(spec, topology.error()));
-  Machine machine = translate(topology->get());
-  if (machine.cpus.empty()) {
+/// A machine as a snapshot, or an error: what a child process answers.
+std::string answer_of(const Expected<Topology>& topology) {
+  if (!topology)
+    return nlohmann::json{{"message", topology.error().message}, {"hint", topology.error().hint}}
+        .dump();
+  return nlohmann::json{{"machine", to_json(translate(topology->get()))}}.dump();
+}
+
+/// libhwloc takes what it is given on trust, and ends the process by an assertion where that does
+/// not fit together. So only a child process reads it, and tells of the machine as a snapshot does.
+Expected<Machine> from_topology(const std::string& spec,
+                                const std::function<Expected<Topology>()>& load) {
+  const auto answer = in_child([&] { return answer_of(load()); });
+  if (!answer) {
+    Error error = of_option(spec, answer.error());
+    if (error.kind != ErrorKind::usage) return fail(error);
+    return fail(error.kind,
+                fmt::format("--machine: '{}': hwloc cannot read it: libhwloc {}", spec,
+                            answer.error().message),
+                "is a file damaged, or not written by lstopo? is a description far too large?");
+  }
+  const auto read = nlohmann::json::parse(*answer);
+  if (!read.contains("machine"))
+    return fail(of_option(spec, {ErrorKind::usage, read["message"], read["hint"]}));
+  auto machine = machine_from_json(read["machine"]);
+  if (!machine) return fail(of_option(spec, machine.error()));
+  if (machine->cpus.empty()) {
     return fail(ErrorKind::usage, fmt::format("--machine: '{}' describes no CPU", spec));
   }
   return machine;
 }
 
 Expected<Machine> from_file(const std::string& spec) {
-  const auto content = read_file(spec, fmt::format("--machine: '{}'", spec), written_by);
+  const std::string name = fmt::format("--machine: '{}'", spec);
+  const auto content = read_file(spec, name, written_by);
   if (!content) return fail(content.error());
   const auto start = content->find_first_not_of(" \t\r\n");
   const char first = start == std::string::npos ? '\0' : (*content)[start];
-  if (first == '{') return from_snapshot(spec, *content);
+  if (first == '{')
+    return within_memory(name, *content, [&] { return from_snapshot(spec, *content); });
   if (first == '<') {
-    auto machine = from_topology(spec, load_xml_topology(*content));
+    auto machine = from_topology(spec, [&] { return load_xml_topology(*content); });
     if (machine)
       machine->notes.push_back(
           "not read from hwloc XML: free memory, huge pages, limits, settings, GPUs, DAX memory");
@@ -81,6 +126,7 @@ Expected<Machine> read_live_machine(const std::string& root) {
   read_node_kinds(tree, machine);
   machine.allowance = read_allowance(tree, machine);
   read_settings(tree, machine);
+  make_printable(machine);
   return machine;
 }
 
@@ -90,7 +136,8 @@ Expected<Machine> read_recorded_machine(const std::string& spec) {
   const bool is_file = std::filesystem::exists(spec, error);
   if (file_error_kind(error.value()) == ErrorKind::permission)
     return fail(ErrorKind::permission, fmt::format("--machine: '{}': {}", spec, error.message()));
-  auto machine = is_file ? from_file(spec) : from_topology(spec, load_synthetic_topology(spec));
+  auto machine = is_file ? from_file(spec)
+                         : from_topology(spec, [&] { return load_synthetic_topology(spec); });
   if (!machine && !is_file && spec.find_first_of("/.") != std::string::npos) {
     // It looks like a path: a missing file is the likelier mistake than a bad description.
     return fail(ErrorKind::usage,
@@ -99,7 +146,9 @@ Expected<Machine> read_recorded_machine(const std::string& spec) {
                             spec),
                 machine.error().hint);
   }
-  if (machine) machine->source = spec;
+  if (!machine) return machine;
+  machine->source = spec;
+  make_printable(*machine);
   return machine;
 }
 

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <filesystem>
+#include <system_error>
 
 namespace numatlas {
 namespace {

@@ -1,10 +1,12 @@
 // Reading small files of /sys and /proc below a root, so that tests can use recorded trees.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"

@@ -1,3 +1,5 @@
+#include <memory>
+
 #include <fmt/format.h>
 
 #include "memory/buffer.h"

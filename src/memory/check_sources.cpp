@@ -2,9 +2,13 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "memory/sources.h"
 

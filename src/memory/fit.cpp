@@ -4,11 +4,17 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "machine/allowance.h"
 #include "memory/pools.h"

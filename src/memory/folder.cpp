@@ -9,9 +9,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
+#include <string>
+#include <system_error>
+#include <vector>
 
 #include "memory/sources.h"
 #include "placement/kernel_calls.h"

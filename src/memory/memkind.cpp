@@ -5,8 +5,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "memory/library.h"

@@ -1,5 +1,9 @@
 // The null engine's memory: none. It reports as if every placement were met, so that the real
 // program's output is the same on every machine.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
 #include "memory/pools.h"
 #include "memory/sources.h"
 #include "placement/weighted.h"

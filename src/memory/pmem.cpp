@@ -5,9 +5,14 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
 
+#include "base/environment.h"
 #include "base/signals.h"
 #include "memory/libpmem.h"
 #include "memory/library.h"
@@ -133,7 +138,7 @@ LibPmem& libpmem() {
 }
 
 bool pmem_is_forced() {
-  const char* value = std::getenv("PMEM_IS_PMEM_FORCE");
+  const char* value = environment_variable("PMEM_IS_PMEM_FORCE");
   return value != nullptr && std::strcmp(value, "1") == 0;
 }
 

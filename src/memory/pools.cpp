@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <cstddef>
 
 #include "placement/kernel_calls.h"
 

@@ -1,6 +1,7 @@
 // Internal: huge page pools, THP settings, and what a node or a control group has left.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

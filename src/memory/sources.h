@@ -1,6 +1,8 @@
 // Internal: the memory sources behind allocate().
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

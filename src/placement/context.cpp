@@ -6,9 +6,13 @@
 #include <charconv>
 #include <cstdlib>
 #include <memory>
+#include <optional>
+#include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
+#include "base/environment.h"
 #include "placement/placement.h"
 #include "placement/policy.h"
 
@@ -16,7 +20,7 @@ namespace numatlas {
 namespace {
 
 std::string_view environment(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = environment_variable(name);
   if (value == nullptr) return {};
   std::string_view text = value;
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);

@@ -5,8 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "placement/memory_source.h"
 #include "placement/placement.h"
@@ -142,6 +146,11 @@ Expected<MemorySpec> unknown_memory_form(std::string_view word, std::string_view
   if (whole.starts_with('/')) {
     const bool device = whole.starts_with("/dev/dax");
     return memory_error(what, fmt::format("{}:{}", device ? "dax" : "pmem", whole));
+  }
+  if (const auto equals = whole.find('='); list.empty() && equals != std::string_view::npos) {
+    const std::string before = nearest(whole.substr(0, equals), words);
+    if (!before.empty() && before != "local" && before != "inherit" && before != "auto")
+      return memory_error(what, fmt::format("{}:{}", before, whole.substr(equals + 1)));
   }
   const std::string word_meant = nearest(word, words);
   if (word_meant.empty()) return memory_error(what);

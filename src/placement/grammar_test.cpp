@@ -1,3 +1,7 @@
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,6 +66,9 @@ TEST(MemoryGrammar, MisspeltFormSuggestsTheRightOne) {
   EXPECT_THAT(memory_error("interleaved:0,1").hint, HasSubstr("'interleave:0,1'?"));
   EXPECT_THAT(memory_error("preferred:1").hint, HasSubstr("'prefer:1'?"));
   EXPECT_THAT(memory_error("lokal").hint, HasSubstr("'local'?"));
+  EXPECT_THAT(memory_error("bind=0").hint, HasSubstr("did you mean 'bind:0'?"));
+  EXPECT_THAT(memory_error("weighted=0=3,2=1").hint, HasSubstr("'weighted:0=3,2=1'?"));
+  EXPECT_THAT(memory_error("local=0").hint, HasSubstr("'local'?"));
   EXPECT_THAT(memory_error("0,1").hint, HasSubstr("'bind:0,1'?"));
 }
 

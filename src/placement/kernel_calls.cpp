@@ -1,5 +1,6 @@
 #include "placement/kernel_calls.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -8,6 +9,8 @@
 #include <charconv>
 #include <climits>
 #include <fstream>
+#include <string_view>
+#include <system_error>
 
 namespace numatlas::kernel {
 namespace {
@@ -28,6 +31,14 @@ long real_get_mempolicy(int* mode, unsigned long* mask, unsigned long max_node, 
 long real_move_pages(int pid, unsigned long count, void** pages, const int* nodes, int* status,
                      int flags) {
   return syscall(SYS_move_pages, pid, count, pages, nodes, status, flags);
+}
+int real_write_file(const char* path, const char* value, std::size_t length) {
+  const int file = open(path, O_WRONLY | O_CLOEXEC | O_TRUNC);
+  if (file < 0) return errno;
+  const ssize_t written = write(file, value, length);
+  const int error = written == static_cast<ssize_t>(length) ? 0 : written < 0 ? errno : EIO;
+  close(file);
+  return error;
 }
 
 /// The kernel reads one bit less than max_node says, so one more is announced than there are.
@@ -54,7 +65,13 @@ std::optional<TaskPolicy> ask_policy(unsigned long flags) {
 }  // namespace
 
 Calls real_calls() {
-  return Calls{real_mbind, real_set_mempolicy, real_get_mempolicy, real_move_pages, ::madvise, ""};
+  return Calls{real_mbind,
+               real_set_mempolicy,
+               real_get_mempolicy,
+               real_move_pages,
+               ::madvise,
+               real_write_file,
+               ""};
 }
 
 Calls& calls() {
@@ -89,6 +106,24 @@ std::optional<NodeSet> allowed_nodes() {
   const auto policy = ask_policy(mpol_f_mems_allowed);
   if (!policy) return std::nullopt;
   return from_mask(policy->mask);
+}
+
+std::optional<NodeId> only_memory_node() {
+  std::ifstream status(calls().root + "/proc/self/status");
+  constexpr std::string_view key = "Mems_allowed_list:";
+  Expected<NodeSet> nodes = NodeSet{};
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(key)) nodes = parse_list<NodeId>(line.substr(key.size()));
+  }
+  if (!nodes) return std::nullopt;
+  // Some kernels count nodes as allowed that have no memory. Without NUMA there is no such file.
+  if (const auto list = read_line("/sys/devices/system/node/has_memory")) {
+    const auto with_memory = parse_list<NodeId>(*list);
+    if (!with_memory) return std::nullopt;
+    nodes = *nodes & *with_memory;
+  }
+  if (nodes->size() != 1) return std::nullopt;
+  return nodes->front();
 }
 
 int bind_range(void* start, std::size_t bytes, int mode, const NodeSet& nodes) {

@@ -39,6 +39,9 @@ struct Calls {
   long (*move_pages)(int pid, unsigned long count, void** pages, const int* nodes, int* status,
                      int flags);
   int (*madvise)(void* start, std::size_t length, int advice);
+  /// A file of sysfs or procfs, which takes its value in one write: 0, or the errno. Allocates
+  /// nothing, so that it can be called between fork and exit.
+  int (*write_file)(const char* path, const char* value, std::size_t length);
   std::string root;  ///< put before /sys and /proc
 };
 /// The table in use: the kernel's own calls, until a test changes it.
@@ -55,6 +58,9 @@ struct TaskPolicy {
 std::optional<TaskPolicy> task_policy();
 /// Nodes this task may allocate on; nullopt when the call is refused.
 std::optional<NodeSet> allowed_nodes();
+/// The node that all memory of this task comes from; nullopt where there are several, or it is not
+/// known. Needs none of the system calls above, which containers refuse together.
+std::optional<NodeId> only_memory_node();
 
 /// mbind and set_mempolicy with a node set; 0, or the errno.
 int bind_range(void* start, std::size_t bytes, int mode, const NodeSet& nodes);

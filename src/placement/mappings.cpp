@@ -4,6 +4,8 @@
 #include <charconv>
 #include <sstream>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
 #include "placement/kernel_calls.h"
 

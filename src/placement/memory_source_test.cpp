@@ -1,5 +1,8 @@
 #include "placement/memory_source.h"
 
+#include <cstddef>
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -3,7 +3,8 @@
 //   --cpus    allowed | cores | LIST | node:LIST | LIST/LIST/... (a list a local rank, recycled)
 //   --threads N
 //   --memory  inherit | local | bind:N[,M] | prefer:N[,M] | interleave:LIST
-//             | weighted:N=W,M=W | each:N,M,... (a worker in turn) | auto (nodes round robin)
+//             | weighted:N=W,M=W | each:N,M,... (a worker in turn)
+//             | auto (round robin over the nodes with CPUs and memory)
 //             | pmem:DIR | dax:/dev/daxX.Y | memkind:KIND | memkind:DIR
 //             | gpu:N (copies of GPUs only)
 //   --pages   base | thp | 2M | 1G

@@ -115,13 +115,13 @@ Error policy_error(int error, const char* system_call, const MemoryPlacement& pl
       return Error{ErrorKind::permission,
                    fmt::format("{} is not permitted here ({})", what, errno_text(error)),
                    "a container's seccomp filter refuses it: start the container with --cap-add "
-                   "SYS_NICE or --security-opt seccomp=FILE that allows it, or use "
-                   "--memory inherit"};
+                   "SYS_NICE or --security-opt seccomp=FILE that allows it; `numatlas latency` "
+                   "and `bandwidth` without --memory need no such call"};
     case ENOSYS:
       return Error{ErrorKind::unavailable,
                    fmt::format("{}: this kernel is built without NUMA policies ({})", what,
                                errno_text(error)),
-                   "use --memory inherit"};
+                   ""};
     case EINVAL:
       if (auto problem = node_problem(placement)) return *problem;
       if (placement.mode == MemoryMode::prefer && placement.nodes.size() > 1) {
@@ -137,12 +137,12 @@ Error policy_error(int error, const char* system_call, const MemoryPlacement& pl
   return Error{ErrorKind::unavailable, fmt::format("{}: {}", what, errno_text(error)), ""};
 }
 
-Expected<PolicyOutcome> apply_to_range(void* address, std::size_t bytes, std::size_t page_size,
-                                       const MemoryPlacement& placement,
-                                       std::optional<std::size_t> first_page) {
-  if (placement.mode == MemoryMode::inherit) {
-    return PolicyOutcome{"inherited", ""};
-  }
+namespace {
+
+/// The placement by the kernel's policies, or the error that says why not.
+Expected<PolicyOutcome> ask_kernel(void* address, std::size_t bytes, std::size_t page_size,
+                                   const MemoryPlacement& placement,
+                                   std::optional<std::size_t> first_page) {
   if (auto problem = node_problem(placement)) return fail(*problem);
   if (placement.mode == MemoryMode::weighted) {
     if (placement.nodes.empty()) {
@@ -164,6 +164,25 @@ Expected<PolicyOutcome> apply_to_range(void* address, std::size_t bytes, std::si
   }
   if (error != 0) return fail(policy_error(error, "mbind", placement));
   return PolicyOutcome{"mbind", ""};
+}
+
+/// Whether pages lie where they are asked for under any policy and under none: on the only node
+/// that gives this process memory.
+bool needs_no_policy(const MemoryPlacement& placement) {
+  const auto only = kernel::only_memory_node();
+  return only && placement.node_set() == NodeSet{*only};
+}
+
+}  // namespace
+
+Expected<PolicyOutcome> apply_to_range(void* address, std::size_t bytes, std::size_t page_size,
+                                       const MemoryPlacement& placement,
+                                       std::optional<std::size_t> first_page) {
+  if (placement.mode == MemoryMode::inherit) return PolicyOutcome{"inherited", ""};
+  auto outcome = ask_kernel(address, bytes, page_size, placement, first_page);
+  if (outcome || outcome.error().kind == ErrorKind::resource || !needs_no_policy(placement))
+    return outcome;
+  return PolicyOutcome{"one node", ""};
 }
 
 Expected<PolicyOutcome> apply_to_process(const MemoryPlacement& placement) {
@@ -189,8 +208,9 @@ Expected<PolicyOutcome> apply_to_process(const MemoryPlacement& placement) {
     }
   }
   const int error = kernel::set_task_policy(mode, kernel::to_mask(placement.node_set()));
-  if (error != 0) return fail(policy_error(error, "set_mempolicy", placement));
-  return outcome;
+  if (error == 0) return outcome;
+  if (needs_no_policy(placement)) return PolicyOutcome{"one node", ""};
+  return fail(policy_error(error, "set_mempolicy", placement));
 }
 
 std::optional<MemoryPlacement> inherited_policy() {

@@ -12,7 +12,8 @@ namespace numatlas {
 /// How a placement was put in force.
 struct PolicyOutcome {
   /// "inherited", "mbind", "set_mempolicy", "kernel weighted interleave", "first touch", "default
-  /// policy" (local where mbind is refused and the task has no policy of its own)
+  /// policy" (local where mbind is refused and the task has no policy of its own), "one node" (the
+  /// system call is refused, and no other node than the one asked for gives this process memory)
   std::string mechanism;
   std::string note;  ///< why this mechanism and not the better one; "" when it is the best
 };

@@ -1,4 +1,4 @@
-// Policies: on the real kernel of the machine that runs the tests, and with refused system calls.
+// Policies: on the real kernel of the machine that runs the tests, and on one that only records.
 #include "placement/policy.h"
 
 #include <gmock/gmock.h>
@@ -10,16 +10,20 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "placement/residency.h"
+#include "placement/test_kernel.h"
 #include "placement/test_machines.h"
 #include "placement/weighted.h"
 
@@ -29,50 +33,12 @@ namespace {
 using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::HasSubstr;
-
-const std::size_t page = kernel::page_size();
-
-/// Untouched pages.
-class Pages {
- public:
-  explicit Pages(std::size_t count) : bytes_(count * page) {
-    start_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  }
-  ~Pages() { munmap(start_, bytes_); }
-  Pages(const Pages&) = delete;
-  Pages& operator=(const Pages&) = delete;
-  void* start() const { return start_; }
-  std::size_t bytes() const { return bytes_; }
-  void touch() { std::memset(start_, 1, bytes_); }
-  /// Mode of the range, as the kernel has it.
-  int mode() const {
-    int mode = -1;
-    constexpr unsigned long of_address = 2;  // MPOL_F_ADDR
-    kernel::calls().get_mempolicy(&mode, nullptr, 0, start_, of_address);
-    return mode;
-  }
-
- private:
-  void* start_;
-  std::size_t bytes_;
-};
-
-MemoryPlacement placement(const std::string& text) { return parse_memory_spec(text)->single; }
-
-/// A node that this process may use, as text.
-std::string own_node() { return std::to_string(kernel::allowed_nodes()->front().value); }
-
-#define REQUIRE_NUMA() \
-  if (!kernel::allowed_nodes()) GTEST_SKIP() << "get_mempolicy is refused or missing here"
-
-/// Runs a check in a child process, so that what it does to the process ends with it.
-bool in_child(const std::function<bool()>& check) {
-  const pid_t child = fork();
-  if (child == 0) _exit(check() ? 0 : 1);
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
+using testing::in_child;
+using testing::NodeLists;
+using testing::own_node;
+using testing::page;
+using testing::Pages;
+using testing::placement;
 
 TEST(ApplyToRange, ModesReachTheKernel) {
   REQUIRE_NUMA();
@@ -127,9 +93,8 @@ TEST(ApplyToRange, WeightedWhereTheKernelsWeightsAreTheAskedOnes) {
   REQUIRE_NUMA();
   const NodeId node = kernel::allowed_nodes()->front();
   const auto weight = kernel::system_weight(node);
-  if (!kernel_has_weighted_interleave() || !weight) {
+  if (!kernel_has_weighted_interleave() || !weight)
     GTEST_SKIP() << "this kernel has no weighted interleave";
-  }
   Pages pages(8);
   const auto outcome = apply_to_range(pages.start(), pages.bytes(), page,
                                       MemoryPlacement{MemoryMode::weighted, {{node, *weight}}});
@@ -290,94 +255,6 @@ TEST(ApplyToRange, OldKernelCannotPreferSeveral) {
   EXPECT_THAT(outcome.error().message, HasSubstr("cannot prefer several nodes"));
 }
 
-template <int Error>
-long refuse_mbind(void*, unsigned long, int, const unsigned long*, unsigned long, unsigned) {
-  errno = Error;
-  return -1;
-}
-template <int Error>
-long refuse_set(int, const unsigned long*, unsigned long) {
-  errno = Error;
-  return -1;
-}
-
-TEST(RefusedCalls, NotPermittedGivesTheRemedies) {
-  testing::CallsGuard guard;
-  kernel::calls().mbind = refuse_mbind<EPERM>;
-  kernel::calls().set_mempolicy = refuse_set<EPERM>;
-  Pages pages(1);
-  for (const char* text : {"bind:0", "prefer:0", "weighted:0=9"}) {
-    const auto outcome = apply_to_range(pages.start(), page, page, placement(text));
-    ASSERT_FALSE(outcome) << text;
-    EXPECT_EQ(outcome.error().kind, ErrorKind::permission);
-    EXPECT_THAT(outcome.error().message, AllOf(HasSubstr("--memory: mbind for '"), HasSubstr(text),
-                                               HasSubstr("not permitted")));
-    EXPECT_THAT(outcome.error().hint, AllOf(HasSubstr("SYS_NICE"), HasSubstr("--memory inherit")));
-  }
-  const auto process = apply_to_process(placement("bind:0"));
-  ASSERT_FALSE(process);
-  EXPECT_THAT(process.error().message, HasSubstr("set_mempolicy for 'bind:0' is not permitted"));
-  EXPECT_TRUE(apply_to_range(pages.start(), page, page, placement("inherit")));
-}
-
-TEST(RefusedCalls, LocalIsWhatTheDefaultPolicyGives) {
-  testing::CallsGuard guard;
-  kernel::calls().mbind = refuse_mbind<EPERM>;
-  Pages pages(1);
-  const auto outcome = apply_to_range(pages.start(), page, page, placement("local"));
-  ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->mechanism, "default policy");
-  EXPECT_THAT(outcome->note, HasSubstr("mbind is refused here (Operation not permitted)"));
-  // Not so where the task has another policy, as numactl sets it.
-  kernel::calls().get_mempolicy = [](int* mode, unsigned long* mask, unsigned long, void*,
-                                     unsigned long) {
-    *mode = kernel::mpol_interleave;
-    if (mask != nullptr) *mask = 1;
-    return 0L;
-  };
-  const auto other = apply_to_range(pages.start(), page, page, placement("local"));
-  ASSERT_FALSE(other);
-  EXPECT_EQ(other.error().kind, ErrorKind::permission);
-}
-
-TEST(RefusedCalls, KernelWithoutNuma) {
-  testing::CallsGuard guard;
-  kernel::calls().mbind = refuse_mbind<ENOSYS>;
-  kernel::calls().get_mempolicy = [](int*, unsigned long*, unsigned long, void*, unsigned long) {
-    errno = ENOSYS;
-    return -1L;
-  };
-  Pages pages(1);
-  const auto outcome = apply_to_range(pages.start(), page, page, placement("bind:0"));
-  ASSERT_FALSE(outcome);
-  EXPECT_EQ(outcome.error().kind, ErrorKind::unavailable);
-  EXPECT_THAT(outcome.error().message, HasSubstr("without NUMA"));
-  EXPECT_FALSE(inherited_policy());
-  EXPECT_FALSE(kernel_has_weighted_interleave());
-  EXPECT_FALSE(kernel::allowed_nodes());
-}
-
-/// A tree with node lists of its own, below a temporary folder.
-class NodeLists {
- public:
-  NodeLists(const char* online, const char* has_memory) {
-    char name[] = "/tmp/numatlas-test-XXXXXX";
-    root_ = mkdtemp(name);
-    const auto folder = root_ / "sys/devices/system/node";
-    std::filesystem::create_directories(folder);
-    std::ofstream(folder / "online") << online << '\n';
-    std::ofstream(folder / "has_memory") << has_memory << '\n';
-    kernel::calls().root = root_;
-  }
-  ~NodeLists() { std::filesystem::remove_all(root_); }
-  NodeLists(const NodeLists&) = delete;
-  NodeLists& operator=(const NodeLists&) = delete;
-
- private:
-  testing::CallsGuard guard_;
-  std::filesystem::path root_;
-};
-
 TEST(UnusableNode, ThreeWaysAreToldApart) {
   Pages pages(4);
   NodeLists lists("0-3", "0,2-3");
@@ -401,57 +278,13 @@ TEST(UnusableNode, RealKernel) {
   EXPECT_THAT(outcome.error().message, HasSubstr("no NUMA node 9999"));
 }
 
-/// Makes one system call return EPERM from here on, as a container's filter does.
-bool forbid(unsigned number) {
-  sock_filter program[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  sock_fprog filter{sizeof program / sizeof *program, program};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
-
-TEST(SeccompFilter, MbindForbidden) {
-  if (!in_child([] { return forbid(SYS_mbind); })) GTEST_SKIP() << "no seccomp filters here";
-  EXPECT_TRUE(in_child([] {
-    forbid(SYS_mbind);
-    Pages pages(1);
-    const auto outcome = apply_to_range(pages.start(), page, page, placement("bind:0"));
-    return !outcome && outcome.error().kind == ErrorKind::permission &&
-           outcome.error().message.find("--memory") != std::string::npos &&
-           outcome.error().hint.find("SYS_NICE") != std::string::npos;
-  }));
-}
-
-TEST(SeccompFilter, MovePagesForbiddenFallsBackToNumaMaps) {
-  REQUIRE_NUMA();
-  if (!in_child([] { return forbid(SYS_move_pages); })) GTEST_SKIP() << "no seccomp filters here";
-  if (access("/proc/self/numa_maps", R_OK) != 0) GTEST_SKIP() << "no numa_maps here";
-  EXPECT_TRUE(in_child([] {
-    forbid(SYS_move_pages);
-    Pages pages(100);
-    // A policy of its own keeps the range a mapping of its own.
-    if (!apply_to_range(pages.start(), pages.bytes(), page, placement("bind:" + own_node()))) {
-      return false;
-    }
-    pages.touch();
-    const auto seen = observe(pages.start(), pages.bytes());
-    return seen.problem.find("move_pages") != std::string::npos && seen.main_node() &&
-           seen.pages_by_node.begin()->second == 100;
-  }));
-}
-
 TEST(ApplyToProcess, ModesAreReadBack) {
   REQUIRE_NUMA();
-  for (const std::string form : {"bind:", "prefer:", "interleave:"}) {
+  for (const std::string form : {"bind:", "prefer:", "interleave:"})
     EXPECT_TRUE(in_child([&] {
       const auto wanted = placement(form + own_node());
       return apply_to_process(wanted) && inherited_policy() == wanted;
     })) << form;
-  }
   EXPECT_TRUE(in_child([] {
     return apply_to_process(placement("local")) &&
            inherited_policy() == MemoryPlacement{MemoryMode::local, {}};

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <fstream>
+#include <string>
 
 #include "placement/kernel_calls.h"
 #include "placement/mappings.h"

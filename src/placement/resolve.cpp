@@ -2,7 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "placement/memory_source.h"
 #include "placement/placement.h"
@@ -182,6 +187,15 @@ Expected<void> check_memory_node(NodeId id, const Machine& machine) {
   return {};
 }
 
+/// The nodes that `auto` deals out: those with memory and CPUs in this process's control group.
+/// Its affinity does not count, which launchers narrow to a rank's own CPUs. Memory without CPUs
+/// (CXL) is for those who name it, but where nothing else may be used.
+NodeSet nodes_for_auto(const Machine& machine) {
+  const NodeSet usable = machine.usable_memory_nodes();
+  const NodeSet with_cpus = usable & machine.nodes_of(machine.allowance.cpuset);
+  return with_cpus.empty() ? usable : with_cpus;
+}
+
 }  // namespace
 
 Expected<std::vector<CpuId>> resolve_cpus(const CpuSpec& spec, const Machine& machine,
@@ -217,7 +231,7 @@ Expected<MemoryPlacement> resolve_memory(const MemorySpec& spec, const Machine& 
                                          int local_worker, const CpuSet& cpus) {
   const auto worker = static_cast<std::size_t>(std::max(local_worker, 0));
   if (spec.form == MemorySpec::Form::round_robin) {
-    const NodeSet nodes = machine.usable_memory_nodes();
+    const NodeSet nodes = nodes_for_auto(machine);
     if (nodes.empty()) {
       return fail(
           ErrorKind::unavailable,

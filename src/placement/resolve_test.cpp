@@ -1,3 +1,7 @@
+#include <optional>
+#include <string>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -197,7 +201,7 @@ TEST(ResolveMemory, EachAndAutoCountLocalWorkers) {
       memory_of(resolve_placement(spec_of(nullptr, "each:0,0,3", 2), epyc(), task_of(1, 2), 1)),
       ElementsAre("bind:3", "bind:0"));
   EXPECT_THAT(memory_of(resolve_placement(spec_of(nullptr, "auto", 4), odd(), {}, 1)),
-              ElementsAre("bind:0", "bind:2", "bind:7", "bind:0"));
+              ElementsAre("bind:0", "bind:7", "bind:0", "bind:7"));
   // The global rank plays no part.
   TaskContext task = task_of(0, 2);
   task.rank = 2;
@@ -223,6 +227,20 @@ TEST(ResolveMemory, ThreeWaysOfNotBeingThere) {
                 AllOf(HasSubstr("node 7 exists but is outside"), HasSubstr("Mems_allowed: 0,2")));
     EXPECT_EQ(with("7").kind, ErrorKind::permission);
   }
+}
+
+TEST(ResolveMemory, AutoLeavesOutMemoryWithoutCpus) {
+  const auto dealt = [](const Machine& machine) {
+    return memory_of(resolve_placement(spec_of(nullptr, "auto", 3), machine, {}, 1));
+  };
+  Machine machine = odd();
+  machine.allowance.affinity = CpuSet{CpuId{0}};
+  EXPECT_THAT(dealt(machine), ElementsAre("bind:0", "bind:7", "bind:0"))
+      << "launchers narrow the affinity of a rank";
+  machine.allowance.cpuset = CpuSet{CpuId{0}, CpuId{1}};
+  EXPECT_THAT(dealt(machine), ElementsAre("bind:0", "bind:0", "bind:0"));
+  machine.allowance.memory_nodes = NodeSet{NodeId{2}};
+  EXPECT_THAT(dealt(machine), ElementsAre("bind:2", "bind:2", "bind:2")) << "there is no other";
 }
 
 TEST(ResolveMemory, AutoWithoutAnyNode) {

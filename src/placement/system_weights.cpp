@@ -14,9 +14,13 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <string_view>
+#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/environment.h"
 #include "placement/kernel_calls.h"
 
 namespace numatlas {
@@ -24,7 +28,7 @@ namespace {
 
 // What the two processes say to each other: the guard that it is there, and how writing back went;
 // this one that there is nothing to do.
-constexpr char ready = 'r', done = 'd', failed = 'f', keep_them = 'k';
+constexpr char ready = 'r', done = 'd', all_but_automatic = 'a', failed = 'f', keep_them = 'k';
 
 constexpr const char* root_hint = "setting the system's weights takes root; leave --apply out";
 
@@ -36,14 +40,8 @@ std::string node_file(NodeId node) {
   return system_weights_folder() + "node" + std::to_string(node.value);
 }
 
-/// sysfs and procfs files take a value in one write. 0, or the errno. Allocates nothing.
-int write_value(const char* path, const char* value, std::size_t length) {
-  const int file = open(path, O_WRONLY | O_CLOEXEC | O_TRUNC);
-  if (file < 0) return errno;
-  const ssize_t written = write(file, value, length);
-  const int error = written == static_cast<ssize_t>(length) ? 0 : written < 0 ? errno : EIO;
-  close(file);
-  return error;
+int write_value(const char* path, const std::string& value) {
+  return kernel::calls().write_file(path, value.data(), value.size());
 }
 
 std::optional<std::string> first_line(const std::string& path) {
@@ -69,15 +67,35 @@ std::optional<char> hear(int channel) {
   return byte;
 }
 
-bool write_back(const std::vector<SavedWeight>& saved) {
-  bool all = true;
-  for (const SavedWeight& file : saved) {
-    all = write_value(file.path.c_str(), file.value.data(), file.value.size()) == 0 && all;
+bool is_automatic(const std::string& path) {
+  for (const char* name : automatic_names) {
+    // Without a copy: this runs between fork and exit.
+    if (std::string_view(path).ends_with(name)) return true;
   }
-  return all;
+  return false;
 }
 
-/// What does by hand what write_back could not.
+/// Writes one old value. A kernel that was told no bandwidths by the firmware shows its automatic
+/// weights as on until one is set by hand, and then refuses to switch them on again (ENODEV).
+/// Without bandwidths all of them are 1, so nothing but that flag is lost. `done`,
+/// `all_but_automatic` or `failed`.
+char write_one_back(const SavedWeight& file) {
+  const int error = write_value(file.path.c_str(), file.value);
+  if (error == 0) return done;
+  return error == ENODEV && is_automatic(file.path) ? all_but_automatic : failed;
+}
+
+/// Writes them all, whatever becomes of each: the worst result.
+char write_back(const std::vector<SavedWeight>& saved) {
+  char worst = done;
+  for (const SavedWeight& file : saved) {
+    const char result = write_one_back(file);
+    if (result == failed || worst == done) worst = result;
+  }
+  return worst;
+}
+
+/// What does by hand what write_back could not, or has done.
 std::string by_hand(const std::vector<SavedWeight>& saved) {
   std::string lines;
   for (const SavedWeight& file : saved)
@@ -85,18 +103,25 @@ std::string by_hand(const std::vector<SavedWeight>& saved) {
   return lines;
 }
 
+std::string automatic_note() {
+  return fmt::format(
+      "the kernel's automatic interleave weights stay off: without bandwidths from the firmware "
+      "the kernel does not switch them on again ({}); all weights are as they were",
+      errno_text(ENODEV));
+}
+
 /// Gone after a reboot, as the weights are.
 constexpr const char* state_folder = "/run/numatlas";
 
 std::string state_file() {
-  const char* other = std::getenv("NUMATLAS_TEST_WEIGHTS");
+  const char* other = environment_variable("NUMATLAS_TEST_WEIGHTS");
   return other != nullptr ? std::string(other) + "/state" : std::string(state_folder) + "/weights";
 }
 
 /// The file, locked for this process and what it forks; -1 where there can be none. It is emptied
 /// and never removed: another run may have it open.
 Expected<int> lock_state() {
-  if (std::getenv("NUMATLAS_TEST_WEIGHTS") == nullptr) (void)mkdir(state_folder, 0755);
+  if (environment_variable("NUMATLAS_TEST_WEIGHTS") == nullptr) (void)mkdir(state_folder, 0755);
   const int file = open(state_file().c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0 || flock(file, LOCK_EX | LOCK_NB) == 0) return file;
   const bool taken = errno == EWOULDBLOCK;
@@ -166,17 +191,20 @@ std::vector<SavedWeight> to_put_back(const std::vector<ChangedWeight>& changed) 
   return back;
 }
 
-/// What a killed run has left there, put back.
+/// What a killed run has left there, put back: what was written.
 Expected<std::string> repair(int state) {
-  const std::vector<SavedWeight> saved = to_put_back(read_state(state));
-  if (!write_back(saved)) {
+  std::vector<SavedWeight> saved = to_put_back(read_state(state));
+  const char result = write_back(saved);
+  if (result == failed) {
     return fail(ErrorKind::io,
                 "the system's weights that a killed run has set stay: the old ones "
                 "cannot be put back",
                 by_hand(saved));
   }
   (void)!ftruncate(state, 0);
-  return by_hand(saved);
+  if (result == done) return by_hand(saved);
+  std::erase_if(saved, [](const SavedWeight& file) { return is_automatic(file.path); });
+  return fmt::format("{} ({})", by_hand(saved), automatic_note());
 }
 
 }  // namespace
@@ -191,7 +219,7 @@ Expected<std::string> repair_system_weights() {
 }
 
 std::string system_weights_folder() {
-  const char* other = std::getenv("NUMATLAS_TEST_WEIGHTS");
+  const char* other = environment_variable("NUMATLAS_TEST_WEIGHTS");
   return other != nullptr ? std::string(other) + "/" : std::string(kernel::weight_folder);
 }
 
@@ -249,8 +277,7 @@ Expected<SystemWeights> SystemWeights::set(const WeightedNodes& nodes) {
   if (auto started = held.start_guard(); !started) return fail(started.error());
   if (held.state_ >= 0 && !write_state(held.state_, held.saved_, nodes)) held.close_state();
   for (const auto& [node, weight] : nodes) {
-    const std::string value = std::to_string(weight);
-    const int error = write_value(node_file(node).c_str(), value.data(), value.size());
+    const int error = write_value(node_file(node).c_str(), std::to_string(weight));
     if (error != 0) return fail(cannot_write(node_file(node), error));
   }
   return held;
@@ -300,10 +327,10 @@ void SystemWeights::guard(int channel) const {
   for (int standard : {0, 1, 2}) close(standard);
   if (write(channel, &ready, 1) != 1) _exit(1);
   if (hear(channel) == keep_them) _exit(0);
-  const char result = write_back(saved_) ? done : failed;
-  if (result == done && state_ >= 0) (void)!ftruncate(state_, 0);
+  const char result = write_back(saved_);
+  if (result != failed && state_ >= 0) (void)!ftruncate(state_, 0);
   // The other side may be gone.
-  _exit(write(channel, &result, 1) == 1 && result == done ? 0 : 1);
+  _exit(write(channel, &result, 1) == 1 && result != failed ? 0 : 1);
 }
 
 void SystemWeights::close_state() {
@@ -321,17 +348,18 @@ void SystemWeights::end_guard() {
   guard_ = -1;
 }
 
-Expected<void> SystemWeights::restore() {
-  if (channel_ < 0) return {};
+Expected<std::string> SystemWeights::restore() {
+  if (channel_ < 0) return "";
   shutdown(channel_, SHUT_WR);
   // Somebody may have killed the guard.
-  const bool all = hear(channel_) == done || write_back(saved_);
+  char result = hear(channel_).value_or(failed);
+  if (result == failed) result = write_back(saved_);
   end_guard();
-  if (!all)
+  if (result == failed)
     return fail(ErrorKind::io, "--apply: the old weights could not be put back", by_hand(saved_));
   if (state_ >= 0) (void)!ftruncate(state_, 0);
   close_state();
-  return {};
+  return result == done ? "" : automatic_note();
 }
 
 void SystemWeights::keep() {

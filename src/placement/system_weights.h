@@ -46,8 +46,10 @@ class SystemWeights {
   SystemWeights& operator=(const SystemWeights&) = delete;
   SystemWeights& operator=(SystemWeights&&) = delete;
 
-  /// Writes the old weights; an error says which file holds another value now.
-  Expected<void> restore();
+  /// Writes the old weights. What is to be told then, "" for nothing: kernels without bandwidths
+  /// from the firmware do not switch their automatic weights on again, which changes no weight. An
+  /// error's hint says what to write by hand.
+  Expected<std::string> restore();
   /// The new ones stay for good.
   void keep();
 

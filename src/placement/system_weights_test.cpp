@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -15,6 +16,8 @@
 #include <fstream>
 #include <functional>
 #include <thread>
+
+#include "placement/test_machines.h"
 
 namespace numatlas {
 namespace {
@@ -126,6 +129,109 @@ TEST_F(SystemWeightsTest, AutomaticWeightsAreSwitchedOnAgainLast) {
     EXPECT_EQ(read(name), "true");
     std::filesystem::remove(folder_ + "/" + name);
   }
+}
+
+/// As Linux 6.16 on a machine whose firmware names no bandwidths: setting a weight switches `auto`
+/// off, and nothing switches it on again.
+int write_without_bandwidths(const char* path, const char* value, std::size_t length) {
+  const std::filesystem::path file = path;
+  const auto really = kernel::real_calls().write_file;
+  if (file.filename() != "auto")
+    really((file.parent_path() / "auto").c_str(), "false", 5);
+  else if (std::string(value, length) == "true")
+    return ENODEV;
+  return really(path, value, length);
+}
+
+/// `auto` reads true there until a weight is set.
+class NoBandwidthsTest : public SystemWeightsTest {
+ protected:
+  NoBandwidthsTest() {
+    write("auto", "true");
+    kernel::calls().write_file = write_without_bandwidths;
+  }
+  /// Weights can be set and put back as if nothing had been before.
+  void expect_another_run() const {
+    auto held = SystemWeights::set(wanted);
+    ASSERT_TRUE(held) << held.error().message;
+    EXPECT_EQ(both(), "3,1");
+    const auto restored = held->restore();
+    ASSERT_TRUE(restored) << restored.error().message;
+    EXPECT_EQ(*restored, "") << "auto was off before";
+    EXPECT_EQ(both(), "5,7");
+  }
+
+ private:
+  testing::CallsGuard guard_;
+};
+
+TEST_F(NoBandwidthsTest, AutomaticWeightsThatStayOffAreToldOfAndNoError) {
+  {
+    auto held = SystemWeights::set(wanted);
+    ASSERT_TRUE(held) << held.error().message;
+    const auto restored = held->restore();
+    ASSERT_TRUE(restored) << restored.error().message;
+    EXPECT_THAT(*restored, HasSubstr("automatic interleave weights stay off"));
+    EXPECT_THAT(*restored, HasSubstr("No such device"));
+  }
+  EXPECT_EQ(both(), "5,7");
+  EXPECT_EQ(read("auto"), "false");
+  EXPECT_EQ(read("state"), "") << "nothing is left to repair";
+  expect_another_run();
+}
+
+TEST_F(NoBandwidthsTest, ToldOfWithoutTheGuardAsWell) {
+  const int status = end_of(start([](SystemWeights& held) {
+    std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
+    pid_t guard = 0;
+    if (!(children >> guard)) _exit(77);
+    kill(guard, SIGKILL);
+    const auto restored = held.restore();
+    _exit(restored && !restored->empty() ? 0 : 1);
+  }));
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "this kernel does not name a process's children";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(both(), "5,7");
+  EXPECT_EQ(read("state"), "");
+}
+
+TEST_F(NoBandwidthsTest, TheGuardLeavesNothingToRepair) {
+  const pid_t child = start(wait_for_a_signal);
+  kill(child, SIGKILL);
+  end_of(child);
+  ASSERT_TRUE(comes_back()) << both();
+  // It ends when the file is empty.
+  for (int tries = 0; tries < 1000 && !read("state").empty(); ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(read("state"), "");
+}
+
+TEST_F(NoBandwidthsTest, WhatAKilledRunLeftIsRepairedOnce) {
+  write("node0", "3");
+  write("node2", "1");
+  write("auto", "false");
+  write("state", "node0 5 3\nnode2 7 1\nauto true\nend");
+  const auto repaired = repair_system_weights();
+  ASSERT_TRUE(repaired) << repaired.error().message;
+  EXPECT_THAT(*repaired, ::testing::StartsWith("echo 5 > " + folder_ + "/node0; echo 7 > " +
+                                               folder_ + "/node2 (the kernel's automatic"));
+  EXPECT_EQ(both(), "5,7");
+  EXPECT_EQ(*repair_system_weights(), "");
+  expect_another_run();
+}
+
+TEST_F(NoBandwidthsTest, AWeightThatCannotBeWrittenIsAnErrorAllTheSame) {
+  kernel::calls().write_file = [](const char* path, const char* value, std::size_t length) {
+    return std::string(value, length) == "7" ? ENODEV
+                                             : write_without_bandwidths(path, value, length);
+  };
+  auto held = SystemWeights::set(wanted);
+  ASSERT_TRUE(held) << held.error().message;
+  const auto restored = held->restore();
+  ASSERT_FALSE(restored);
+  EXPECT_EQ(restored.error().kind, ErrorKind::io);
+  EXPECT_THAT(restored.error().hint, HasSubstr("echo 7 > " + folder_ + "/node2"));
 }
 
 TEST_F(SystemWeightsTest, PutBackAfterAKill) {

@@ -1,21 +1,40 @@
 #include "report/csv.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
 namespace numatlas {
 namespace {
 
+bool is_number(const std::string& text) {
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return code == std::errc{} && end == text.data() + text.size();
+}
+
 std::string number(const std::optional<double>& value) {
   return value ? fmt::format("{:.6g}", *value) : "";
 }
 
-std::string summary_fields(const std::optional<Summary>& s) {
-  if (!s) return ",,,,,,,,,,,";
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", s->n, number(s->ci_low),
-                     number(s->ci_high), number(s->p5), number(s->p25), number(s->p75),
-                     number(s->p95), number(s->p99), number(s->min), number(s->max),
+/// "value,n,ci95_low,ci95_high,p5,...": the interval is the estimate's.
+std::string figure_fields(const Figure& figure) {
+  const auto part = [&](std::optional<double> Estimate::*end) {
+    return figure.estimate ? number((*figure.estimate).*end) : "";
+  };
+  const std::string known = fmt::format("{},{},{},{}", number(figure.value()),
+                                        figure.summary ? std::to_string(figure.summary->n) : "",
+                                        part(&Estimate::low), part(&Estimate::high));
+  const auto& s = figure.summary;
+  if (!s) return known + ",,,,,,,,,";
+  return fmt::format("{},{},{},{},{},{},{},{},{},{}", known, number(s->p5), number(s->p25),
+                     number(s->p75), number(s->p95), number(s->p99), number(s->min), number(s->max),
                      number(s->mean), number(s->mad));
 }
 
@@ -36,20 +55,23 @@ std::string flow_fields(const FlowResult& flow) {
 /// Over `workers` flows of a point, but for its labels. Of no worker: the columns that would name
 /// one are empty.
 std::string total_row(const std::string& host, const ScenarioResult& point, std::size_t workers,
-                      const Metric& metric) {
-  return fmt::format("{},,,,,,,{},{},,{},,,{},{},,,,{},{},{},{}", host, point.size.value,
-                     point.pages,
+                      const Figure& metric) {
+  return fmt::format("{},,,,,,,{},{},,{},,,{},{},,,,{},{},{}", host, point.size.value, point.pages,
                      kernel_fields(point.order, point.stride, point.kernel, point.stores), workers,
-                     name_of(point.status), metric.name, metric.unit, number(metric.value),
-                     summary_fields(metric.summary));
+                     name_of(point.status), metric.key, metric.unit, figure_fields(metric));
 }
 
 }  // namespace
 
 std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  // Spreadsheets calculate what begins so (OWASP, "CSV injection"). Numbers may, and a lone dash
+  // stands for nothing.
+  const bool formula = !text.empty() && text != "-" &&
+                       std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
+  const std::string safe = formula && !is_number(text) ? "'" + text : text;
+  if (safe.find_first_of(",\"\r\n") == std::string::npos) return safe;
   std::string quoted = "\"";
-  for (char c : text) {
+  for (char c : safe) {
     if (c == '"') quoted += '"';
     quoted += c;
   }
@@ -68,10 +90,10 @@ std::string size_matrix_csv(const RunReport& report, const std::string& metric) 
     for (std::size_t worker = 0; worker < report.workers.size(); ++worker) {
       text += ',';
       for (const FlowResult& flow : scenario.flows) {
-        const Metric* found = find_metric(flow, metric);
-        if (flow.worker == static_cast<int>(worker) && found != nullptr && found->value) {
+        const Figure* found = find_figure(flow, metric);
+        if (flow.worker == static_cast<int>(worker) && found != nullptr && found->value()) {
           // ns, or GB/s
-          text += fmt::format("{:.2f}", *found->value * (found->unit == "B/s" ? 1e-9 : 1e9));
+          text += fmt::format("{:.2f}", *found->value() * (found->unit == "B/s" ? 1e-9 : 1e9));
         }
       }
     }
@@ -113,26 +135,26 @@ std::string tidy_csv(const RunReport& report) {
     for (const FlowResult& flow : scenario.flows) {
       const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
       const std::string cpu = flow.cpu_after ? std::to_string(flow.cpu_after->value) : "";
-      for (const Metric& metric : flow.metrics) {
+      for (const Figure& metric : flow.figures) {
         text += fmt::format(
-            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}{}",
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}{}",
             csv_field(report.hosts[static_cast<std::size_t>(worker.host)]), worker.rank,
             worker.thread, cpu, worker.cpu_node.value < 0 ? "" : to_list(NodeSet{worker.cpu_node}),
             csv_field(memory_node_text(flow)), csv_field(flow.memory), flow.size.value,
             scenario.pages, csv_field(observed_memory(flow).page_text()), flow_fields(flow),
-            scenario.flows.size(), name_of(scenario.status), flow.stop, number(flow.half_width),
-            number(flow.overlap), metric.name, metric.unit, number(metric.value),
-            summary_fields(metric.summary), labels_text(scenario));
+            scenario.flows.size(), name_of(scenario.status), flow.stop, number(half_width(flow)),
+            number(flow.overlap), metric.key, metric.unit, figure_fields(metric),
+            labels_text(scenario));
       }
     }
-    for (const Metric& metric : scenario.totals)
+    for (const Figure& metric : scenario.figures)
       text += total_row("all", scenario, scenario.flows.size(), metric) + labels_text(scenario);
     for (const HostTotals& totals : scenario.host_totals) {
       const auto flows = std::count_if(
           scenario.flows.begin(), scenario.flows.end(),
           [&](const FlowResult& flow) { return host_of(report, flow) == totals.host; });
       const std::string& host = report.hosts[static_cast<std::size_t>(totals.host)];
-      for (const Metric& metric : totals.totals) {
+      for (const Figure& metric : totals.figures) {
         text += total_row(csv_field(host), scenario, static_cast<std::size_t>(flows), metric) +
                 labels_text(scenario);
       }

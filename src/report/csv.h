@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "report/result.h"
+#include "record/report.h"
 
 namespace numatlas {
 
@@ -14,7 +14,8 @@ std::string size_matrix_csv(const RunReport& report, const std::string& metric);
 /// One row a worker, size and metric, with every statistic; SI units.
 std::string tidy_csv(const RunReport& report);
 
-/// A field, quoted where it must be (RFC 4180).
+/// A field of text, quoted where it must be (RFC 4180). One that a spreadsheet would take for a
+/// formula begins with ' instead.
 std::string csv_field(const std::string& text);
 
 }  // namespace numatlas

@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <sstream>
 
-#include "report/test_report.h"
+#include "record/test_report.h"
 
 namespace numatlas {
 namespace {
@@ -16,6 +17,13 @@ TEST(Csv, FieldsAreQuotedWhereTheyMustBe) {
   EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
   EXPECT_EQ(csv_field("say \"x\""), "\"say \"\"x\"\"\"");
   EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
+}
+
+TEST(Csv, WhatASpreadsheetWouldCalculateIsText) {
+  EXPECT_EQ(csv_field("=HYPERLINK(\"x\")"), "\"'=HYPERLINK(\"\"x\"\")\"");
+  for (const char* text : {"+cmd", "-2+3", "@SUM(A1)", "\t=1", "=1"})
+    EXPECT_EQ(csv_field(text), std::string("'") + text);
+  for (const char* text : {"-", "-2.5", "-1e9", "a=b", "node-1"}) EXPECT_EQ(csv_field(text), text);
 }
 
 TEST(Csv, SizeMatrixIsExactlyNumaMemBenchs) {
@@ -65,7 +73,7 @@ TEST(Csv, TidyIsInBaseUnits) {
 
 TEST(Csv, TotalsOfAllHaveAsManyFieldsAsTheRest) {
   RunReport report = testing::report();
-  report.scenarios.front().totals = {{"bandwidth_sum", "B/s", 3e9, {}}};
+  report.scenarios.front().figures = {{"bandwidth_sum", "B/s", 3e9, {}}};
   report.hosts = {"alpha", "beta"};
   report.workers[1].host = 1;
   report.scenarios.front().host_totals = {{1, {{"bandwidth_sum", "B/s", 1e9, {}}}}};

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -18,6 +20,11 @@ namespace fs = std::filesystem;
 
 tl::unexpected<Error> file_error(const std::string& option, const std::string& path,
                                  const std::string& what, int code) {
+  // What opening a pipe for writing says of one that no process has opened for reading.
+  if (code == ENXIO) {
+    return fail(ErrorKind::io, fmt::format("{}: {}: no process reads from it", option, path),
+                "start the reader of a pipe first, or name a file");
+  }
   return fail(file_error_kind(code),
               fmt::format("{}: {}: {}: {}", option, path, what, errno_text(code)),
               "name a file in a folder that exists, that you may write to, and that has room");
@@ -41,9 +48,25 @@ int write_all(int file, const std::string& content) {
   return 0;
 }
 
+/// Pipes that check_writable opened. They stay open until they are written: closing one would tell
+/// its reader that all has been said.
+std::map<std::string, int>& open_pipes() {
+  static std::map<std::string, int> pipes;
+  return pipes;
+}
+
+/// Never waits for the reader of a pipe; the descriptor, or -1 and errno.
+int open_special(const std::string& path) {
+  const auto held = open_pipes().find(path);
+  if (held == open_pipes().end()) return open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+  const int file = held->second;
+  open_pipes().erase(held);
+  return file;
+}
+
 Expected<void> write_direct(const std::string& path, const std::string& content,
                             const std::string& option) {
-  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  const int file = open_special(path);
   if (file < 0) return file_error(option, path, "open", errno);
   int code = write_all(file, content);
   if (close(file) != 0 && code == 0) code = errno;
@@ -51,11 +74,43 @@ Expected<void> write_direct(const std::string& path, const std::string& content,
   return {};
 }
 
-/// Where the content really goes: the end of a chain of symbolic links.
-std::string target_of(const std::string& path) {
+/// Where the content really goes: the end of a chain of symbolic links, whether it exists or not.
+Expected<std::string> target_of(const std::string& path, const std::string& option) {
+  // The kernel may forbid to follow a link that somebody else put into a shared folder such as
+  // /tmp, and it ends loops.
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) {
+    if (errno != ENOENT) return file_error(option, path, "open", errno);
+  } else if (!S_ISREG(status.st_mode)) {
+    return path;  // /dev/stdout leads to names that are none, such as pipe:[1234]
+  }
+  constexpr int most_links = 40;  // as many as Linux follows
+  fs::path target = path;
   std::error_code code;
-  const fs::path target = fs::weakly_canonical(path, code);
-  return code ? path : target.string();
+  for (int links = 0; fs::is_symlink(target, code); ++links) {
+    if (links == most_links) return file_error(option, path, "open", ELOOP);
+    const fs::path next = fs::read_symlink(target, code);
+    if (code) return file_error(option, path, "open", code.value());
+    target = target.parent_path() / next;  // `next` alone where it is absolute
+  }
+  return target.string();
+}
+
+/// Gives the new file the owner, group and mode of the one whose place it takes, as far as this
+/// user may; a file that was not there is as readable as the umask allows. The errno of a failure.
+int take_over_rights(int file, const std::string& target) {
+  struct stat old {};
+  if (stat(target.c_str(), &old) != 0) {
+    const mode_t mask = umask(0);
+    umask(mask);
+    return fchmod(file, 0666 & ~mask) == 0 ? 0 : errno;
+  }
+  mode_t mode = old.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+  if (fchown(file, old.st_uid, old.st_gid) != 0 &&
+      fchown(file, static_cast<uid_t>(-1), old.st_gid) != 0) {
+    mode &= ~static_cast<mode_t>(S_IRWXG);  // they were another group's rights
+  }
+  return fchmod(file, mode) == 0 ? 0 : errno;
 }
 
 /// A new file beside `target`, which is to take its place: the descriptor, or -1 and errno.
@@ -73,16 +128,22 @@ bool is_special_file(const std::string& path) {
 
 Expected<void> check_writable(const std::string& path, const std::string& option) {
   if (path.empty()) return fail(ErrorKind::usage, option + ": the file name is empty");
-  const std::string target = target_of(path);
+  const auto target = target_of(path, option);
+  if (!target) return fail(target.error());
   struct stat status {};
-  if (stat(target.c_str(), &status) == 0) {
+  if (stat(target->c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) return file_error(option, path, "open", EISDIR);
-    if (access(target.c_str(), W_OK) != 0) return file_error(option, path, "open", errno);
+    if (access(target->c_str(), W_OK) != 0) return file_error(option, path, "open", errno);
+    if (S_ISFIFO(status.st_mode)) {
+      const int pipe = open_special(path);
+      if (pipe < 0) return file_error(option, path, "open", errno);
+      open_pipes()[path] = pipe;
+    }
     if (!S_ISREG(status.st_mode)) return {};
   }
   // Rights alone do not tell: some file systems (/proc) let nobody make a file.
   std::string probe;
-  const int file = open_beside(target, probe);
+  const int file = open_beside(*target, probe);
   if (file < 0) return file_error(option, path, "open", errno);
   close(file);
   unlink(probe.c_str());
@@ -92,18 +153,16 @@ Expected<void> check_writable(const std::string& path, const std::string& option
 Expected<void> write_whole(const std::string& path, const std::string& content,
                            const std::string& option) {
   if (is_special_file(path)) return write_direct(path, content, option);
-  const std::string target = target_of(path);
+  const auto target = target_of(path, option);
+  if (!target) return fail(target.error());
   std::string temporary;
-  const int file = open_beside(target, temporary);
+  const int file = open_beside(*target, temporary);
   if (file < 0) return file_error(option, path, "open", errno);
-  // mkostemp makes private files; results are as readable as the umask allows.
-  const mode_t mask = umask(0);
-  umask(mask);
-  fchmod(file, 0666 & ~mask);
-  int code = write_all(file, content);
+  int code = take_over_rights(file, *target);
+  if (code == 0) code = write_all(file, content);
   if (code == 0 && fsync(file) != 0) code = errno;
   if (close(file) != 0 && code == 0) code = errno;
-  if (code == 0 && rename(temporary.c_str(), target.c_str()) != 0) code = errno;
+  if (code == 0 && rename(temporary.c_str(), target->c_str()) != 0) code = errno;
   if (code != 0) {
     unlink(temporary.c_str());
     return file_error(option, path, "write", code);

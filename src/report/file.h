@@ -9,12 +9,14 @@ namespace numatlas {
 
 /// Looks, before any work is done, whether write_whole could write a file: what it writes beside
 /// the file can be made there (and is taken away again), the path is no folder. A file that is
-/// there stays as it is. `option` is named in the error (kind io or permission).
+/// there stays as it is. A pipe without a reader is an error; one with a reader is kept open for
+/// write_whole. `option` is named in the error (kind io or permission).
 Expected<void> check_writable(const std::string& path, const std::string& option);
 
-/// Writes beside the file, flushes to disk, renames. Devices and pipes are written directly; a
-/// symbolic link keeps pointing where it did. Error: kind io or permission, naming
-/// the option.
+/// Writes beside the file, flushes to disk, renames. A file that is replaced keeps its mode, owner
+/// and group as far as this user may give them. A symbolic link stays one: what it points to is
+/// written, also where that does not exist yet. Devices and pipes are written directly, without
+/// waiting for a reader. Error: kind io or permission, naming the option.
 Expected<void> write_whole(const std::string& path, const std::string& content,
                            const std::string& option);
 

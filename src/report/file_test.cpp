@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <sstream>
 
 namespace numatlas {
@@ -88,6 +90,97 @@ TEST_F(Files, SymbolicLinksStayLinks) {
   EXPECT_EQ(read(path("real")), "new");
 }
 
+TEST_F(Files, LinksToNoFileYetAreWrittenThrough) {
+  fs::create_directory(path("results"));
+  fs::create_symlink("results/real", path("first"));
+  fs::create_symlink(path("first"), path("link"));
+  EXPECT_TRUE(check_writable(path("link"), "--json"));
+  ASSERT_TRUE(write_whole(path("link"), "new", "--json"));
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_TRUE(fs::is_symlink(path("first")));
+  EXPECT_EQ(read(path("results/real")), "new");
+  EXPECT_EQ(files(), 3U);
+}
+
+TEST_F(Files, LinksInACircleOrIntoNoFolderAreErrors) {
+  fs::create_symlink("b", path("a"));
+  fs::create_symlink("a", path("b"));
+  fs::create_symlink("no/file", path("c"));
+  for (const auto& done :
+       {check_writable(path("a"), "--json"), write_whole(path("a"), "x", "--json")}) {
+    ASSERT_FALSE(done);
+    EXPECT_THAT(done.error().message, HasSubstr("Too many levels of symbolic links"));
+  }
+  for (const auto& done :
+       {check_writable(path("c"), "--json"), write_whole(path("c"), "x", "--json")}) {
+    ASSERT_FALSE(done);
+    EXPECT_THAT(done.error().message, HasSubstr("No such file or directory"));
+  }
+  EXPECT_EQ(files(), 3U);
+}
+
+TEST_F(Files, KeepModeAndOwnerWhenReplaced) {
+  ASSERT_TRUE(write_whole(path("a"), "old", "--json"));
+  fs::permissions(path("a"), fs::perms(0600));
+  const bool root = geteuid() == 0;
+  if (root) {
+    ASSERT_EQ(chown(path("a").c_str(), nobody, nobody), 0);
+  }
+  ASSERT_TRUE(write_whole(path("a"), "new", "--json"));
+  struct stat status {};
+  ASSERT_EQ(stat(path("a").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0600U);
+  EXPECT_EQ(status.st_uid, root ? nobody : geteuid());
+  EXPECT_EQ(status.st_gid, root ? nobody : getegid());
+}
+
+TEST_F(Files, ThatBelongToAnotherUserLoseTheRightsOfTheirGroup) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make such a file";
+  ASSERT_TRUE(write_whole(path("a"), "old", "--json"));
+  fs::permissions(path("a"), fs::perms(0666));
+  fs::permissions(folder_, fs::perms(0777));
+  EXPECT_TRUE(in_child([&] { return write_whole(path("a"), "new", "--json").has_value(); }));
+  struct stat status {};
+  ASSERT_EQ(stat(path("a").c_str(), &status), 0);
+  EXPECT_EQ(status.st_uid, nobody);
+  EXPECT_EQ(status.st_mode & 07777, 0606U);
+}
+
+TEST_F(Files, PipesWithoutAReaderAreRefused) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  alarm(20);  // opening it for writing would wait for ever
+  for (const auto& done :
+       {check_writable(path("pipe"), "--json"), write_whole(path("pipe"), "x", "--json")}) {
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().kind, ErrorKind::io);
+    EXPECT_EQ(done.error().message, "--json: " + path("pipe") + ": no process reads from it");
+  }
+  alarm(0);
+}
+
+TEST_F(Files, PipesReachTheirReaderWhole) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  const std::string content(300'000, 'x');  // more than a pipe holds
+  const pid_t reader = fork();
+  if (reader == 0) {
+    // The first end of the file is the end for a reader.
+    const bool whole = read(path("pipe")) == content;
+    _exit(whole ? 0 : 1);
+  }
+  Expected<void> checked;
+  for (int i = 0; i < 1000; ++i) {  // until the reader has opened it
+    checked = check_writable(path("pipe"), "--json");
+    if (checked) break;
+    usleep(10'000);
+  }
+  ASSERT_TRUE(checked);
+  usleep(50'000);  // a reader that was told of the end would be gone
+  EXPECT_TRUE(write_whole(path("pipe"), content, "--json"));
+  int status = 0;
+  ASSERT_EQ(waitpid(reader, &status, 0), reader);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 TEST_F(Files, MissingFolderIsNamed) {
   for (const auto& done :
        {write_whole(path("no/a"), "x", "--csv"), check_writable(path("no/a"), "--csv")}) {
@@ -132,6 +225,18 @@ TEST_F(Files, DevicesAreWrittenDirectly) {
   ASSERT_FALSE(full);
   EXPECT_EQ(full.error().kind, ErrorKind::io);
   EXPECT_THAT(full.error().message, HasSubstr("No space left on device"));
+}
+
+TEST_F(Files, StdoutByItsNameIsWrittenDirectly) {
+  EXPECT_TRUE(in_child([] {
+    int ends[2];
+    if (pipe(ends) != 0) return false;
+    dup2(ends[1], STDOUT_FILENO);
+    if (!check_writable("/dev/stdout", "--json") || !write_whole("/dev/stdout", "x", "--json"))
+      return false;
+    char got = 0;
+    return ::read(ends[0], &got, 1) == 1 && got == 'x';
+  }));
 }
 
 TEST_F(Files, FolderWithoutTheRightToWriteKeepsItsFile) {

@@ -4,7 +4,13 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <pugixml.hpp>
@@ -75,7 +81,7 @@ class DatReader {
   std::string text(const pugi::xml_node& parent, const char* name) {
     const pugi::xml_node child = parent.child(name);
     if (!child) return reject(fmt::format("<{}> has no <{}>", parent.name(), name)), "";
-    return std::string(trim(child.child_value()));
+    return printable(trim(child.child_value()));
   }
   double real(const pugi::xml_node& parent, const char* name) {
     const std::string value = text(parent, name);
@@ -104,8 +110,8 @@ class DatReader {
 FleetKernel kernel_named(const std::string& name, double bytes) {
   FleetKernel kernel;
   const std::size_t mode = name.find('_');
-  kernel.name = name.substr(0, mode);
-  kernel.mode = mode == std::string::npos ? "memory" : name.substr(mode + 1);
+  kernel.name = printable(name.substr(0, mode));
+  kernel.mode = mode == std::string::npos ? "memory" : printable(name.substr(mode + 1));
   kernel.bytes = static_cast<std::uint64_t>(bytes);
   return kernel;
 }
@@ -235,6 +241,9 @@ Expected<Fleet> fleet_from_dat(const std::string& text, const std::string& name)
   pugi::xml_document document;
   const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size());
   const char* hint = "was it cut off while it was copied?";
+  if (parsed.status == pugi::status_out_of_memory)
+    return fail(ErrorKind::resource,
+                fmt::format("not enough memory to read its {} bytes", text.size()));
   if (!parsed)
     return fail(ErrorKind::usage,
                 fmt::format("not complete XML: {} at byte {}", parsed.description(), parsed.offset),

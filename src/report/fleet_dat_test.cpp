@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <fstream>
 #include <sstream>
 
@@ -183,7 +184,7 @@ TEST(FleetFile, ErrorsNameTheFile) {
   };
   EXPECT_EQ(message(""), path + ": is empty");
   EXPECT_EQ(message("hello"), path + ": is neither JSON nor XML (.dat)");
-  EXPECT_EQ(message("{\"a\":"), path + ": not complete JSON");
+  EXPECT_EQ(message("{\"a\":"), path + ": is cut off after 5 bytes, in line 1");
   EXPECT_EQ(message("<a/>"), path + ": no results of STREAM: it has no <stream_run>");
   const auto folder = read_fleet(::testing::TempDir());
   EXPECT_EQ(folder.error().kind, ErrorKind::usage);

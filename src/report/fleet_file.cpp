@@ -1,5 +1,6 @@
 #include "report/fleet_file.h"
 
+#include <cstddef>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ Expected<Fleet> parsed(const std::string& content, const std::string& path) {
 Expected<Fleet> read_fleet(const std::string& path) {
   const auto content = read_file(path, path, name_results);
   if (!content) return fail(content.error());
-  auto fleet = parsed(*content, path);
+  auto fleet = within_memory(path, *content, [&] { return parsed(*content, path); });
   if (!fleet)
     return fail(fleet.error().kind, fmt::format("{}: {}", path, fleet.error().message),
                 fleet.error().hint);

@@ -1,3 +1,6 @@
+#include <cstddef>
+#include <string>
+
 #include <fmt/format.h>
 
 #include "fleet/summary.h"
@@ -83,7 +86,7 @@ std::string fleet_csv(const Fleet& fleet) {
       const FleetKernel& kernel = fleet.kernels[i];
       const std::string what =
           fmt::format("{},{},{},{},{}", csv_field(host.name), csv_field(kind.cpu_model),
-                      csv_field(kernel.name), csv_field(kernel.mode), kernel.stores);
+                      csv_field(kernel.name), csv_field(kernel.mode), csv_field(kernel.stores));
       const std::size_t rounds = host.rounds[i].size();
       for (std::size_t round = 0; round < rounds; ++round) {
         const PassTimes& pass = host.rounds[i][round];

@@ -1,7 +1,12 @@
+#include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <ctime>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -68,7 +73,9 @@ std::string host_gauges(const Fleet& fleet, const SlowReport& slow) {
                   "Median bandwidth of a host over the rounds of the last run, bytes as STREAM "
                   "counts them.");
   Gauge is_slow("numatlas_stream_host_slow", "",
-                "1 where the host was found slow among hosts of its kind.");
+                "1 where the host was found slow among hosts of its kind; of judged hosts only.");
+  Gauge judged("numatlas_stream_host_judged", "",
+               "1 where the host was compared with others of its kind, 0 where it could not be.");
   Gauge drop("numatlas_stream_host_slow_drop_ratio", "ratio",
              "Of a slow host: part by which it lies below the median of its kind.");
   const std::vector<std::string> labels = host_labels(fleet);
@@ -84,9 +91,12 @@ std::string host_gauges(const Fleet& fleet, const SlowReport& slow) {
       if (const auto times = times_of(fleet, fleet.hosts[i], kernel))
         bandwidth.add(labels[i] + "," + kernel_labels(fleet.kernels[kernel]), times->rate);
     }
-    is_slow.add(labels[i], flagged.count(i) > 0 ? 1 : 0);
+    const bool known =
+        !std::binary_search(slow.unjudged.begin(), slow.unjudged.end(), i);  // ascending
+    judged.add(labels[i], known ? 1 : 0);
+    if (known) is_slow.add(labels[i], flagged.count(i) > 0 ? 1 : 0);
   }
-  return bandwidth.text() + is_slow.text() + drop.text();
+  return bandwidth.text() + judged.text() + is_slow.text() + drop.text();
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "report/fleet_table.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 
 #include <fmt/format.h>

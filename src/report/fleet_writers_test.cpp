@@ -7,6 +7,7 @@
 #include <regex>
 #include <set>
 #include <sstream>
+#include <vector>
 
 #include "report/fleet_table.h"
 #include "report/test_fleets.h"
@@ -190,6 +191,19 @@ TEST(FleetOpenMetrics, ValidAndComplete) {
   const std::string twins = fleet_openmetrics(fleet, find_slow(fleet));
   check_metrics(twins);
   EXPECT_THAT(twins, HasSubstr("numatlas_stream_host_slow{host=\"cn07\",first_rank=\"24\"} 0\n"));
+}
+
+TEST(FleetOpenMetrics, WhoCouldNotBeJudgedIsNeitherSlowNorNot) {
+  Fleet fleet = with_a_slow_host();
+  HostKind other = fleet.kinds[0];
+  other.cpu_model = "another";
+  fleet.kinds.push_back(other);
+  fleet.hosts[3].kind = 1;
+  const std::string text = fleet_openmetrics(fleet, find_slow(fleet));
+  EXPECT_THAT(text, HasSubstr("numatlas_stream_host_judged{host=\"cn03\"} 0\n"));
+  EXPECT_THAT(text, Not(HasSubstr("numatlas_stream_host_slow{host=\"cn03\"}")));
+  EXPECT_THAT(text, HasSubstr("numatlas_stream_host_judged{host=\"cn17\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("numatlas_stream_host_slow{host=\"cn17\"} 1\n"));
 }
 
 TEST(FleetOpenMetrics, WhoWasNotConfirmedIsNotSlow) {

@@ -1,6 +1,7 @@
 #include "report/grouped_table.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 // The boxed table of the source systems: groups of columns between bars, each with a title.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,6 +1,8 @@
 // Byte for byte the layout that the documents of Numa-Mem-Bench print.
 #include "report/grouped_table.h"
 
+#include <cstdint>
+
 #include <gtest/gtest.h>
 
 #include "report/worker_table.h"
@@ -23,7 +25,7 @@ RunReport two_ranks(std::uint64_t first_address, std::vector<double> seconds) {
       flow.worker = worker;
       flow.address = first_address;
       flow.residency.pages_by_node = {{3, 1}};
-      flow.metrics = {{"latency", "s", value * (worker + 1), std::nullopt}};
+      flow.figures = {{"latency", "s", value * (worker + 1), std::nullopt}};
       point.flows.push_back(flow);
     }
     report.scenarios.push_back(point);
@@ -60,7 +62,7 @@ TEST(WorkerTable, GrowsWithItsCells) {
 TEST(WorkerTable, ShowsThatNothingCame) {
   RunReport report = two_ranks(0x52a260, {1e-9});
   report.scenarios[0].flows.pop_back();
-  report.scenarios[0].flows[0].metrics[0].value.reset();
+  report.scenarios[0].flows[0].figures[0].estimate.reset();
   const std::string table = worker_table(report, "latency", "", true);
   EXPECT_NE(table.find("|  000  | 1,65    |   0  | 0x52a260  |   3   | -            |"),
             std::string::npos)

@@ -1,5 +1,7 @@
 #include "report/process_memory.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include <fmt/format.h>

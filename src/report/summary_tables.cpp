@@ -1,12 +1,18 @@
 // The tables below the worker table: pairs of nodes, statistics, page kinds, notes.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/size_list.h"
+#include "record/cache_level.h"
 #include "report/worker_table.h"
 
 namespace numatlas {
@@ -43,18 +49,12 @@ std::vector<double> values_of(const RunReport& report, const ScenarioResult& poi
                               const Pair& pair, const std::string& metric) {
   std::vector<double> values;
   for (const FlowResult& flow : point.flows) {
-    const Metric* found = find_metric(flow, metric);
-    if (found != nullptr && found->value && pair_of(report, flow) == pair) {
-      values.push_back(*found->value);
+    const Figure* found = find_figure(flow, metric);
+    if (found != nullptr && found->value() && pair_of(report, flow) == pair) {
+      values.push_back(*found->value());
     }
   }
   return values;
-}
-
-std::string level_text(const ScenarioResult& point) {
-  std::set<std::string> levels;
-  for (const FlowResult& flow : point.flows) levels.insert(flow.level);
-  return levels.empty() ? "-" : fmt::format("{}", fmt::join(levels, "/"));
 }
 
 /// All workers of one size and page kind: the median of their medians, and how far it may be off.
@@ -70,10 +70,10 @@ std::optional<KindCell> kind_cell(const RunReport& report, const std::string& me
   for (const ScenarioResult& scenario : report.scenarios) {
     if (scenario.size != size || scenario.pages != kind) continue;
     for (const FlowResult& flow : scenario.flows) {
-      const Metric* found = find_metric(flow, metric);
-      if (found == nullptr || !found->value) continue;
-      values.push_back(*found->value);
-      margin = std::max(margin, flow.half_width.value_or(0) * *found->value);
+      const Figure* found = find_figure(flow, metric);
+      if (found == nullptr || !found->value()) continue;
+      values.push_back(*found->value());
+      margin = std::max(margin, half_width(*found).value_or(0) * *found->value());
     }
   }
   const auto summary = summarize(values);
@@ -85,39 +85,14 @@ std::optional<KindCell> kind_cell(const RunReport& report, const std::string& me
 std::string missing_sum_text(const ScenarioResult& point) {
   const bool rates =
       std::any_of(point.flows.begin(), point.flows.end(),
-                  [](const FlowResult& flow) { return find_metric(flow, "bandwidth") != nullptr; });
-  const bool without = point.status == Status::incomplete && rates && point.totals.empty();
+                  [](const FlowResult& flow) { return find_figure(flow, "bandwidth") != nullptr; });
+  const bool without = point.status == Status::incomplete && rates && point.figures.empty();
   return without ? "; its workers have what they had recorded, their time together has no end and "
                    "so no sum"
                  : "";
 }
 
 }  // namespace
-
-std::vector<std::string> counted(const std::vector<std::string>& texts) {
-  std::map<std::string, std::size_t> times;
-  std::map<std::string, std::string> first;
-  std::vector<std::string> order;
-  for (const std::string& text : texts) {
-    // The place ("16MiB base, worker 3") differs, the matter after it is the same.
-    const auto colon = text.find(": ");
-    const bool placed = text.find(", worker ") < colon;
-    std::string matter = placed ? text.substr(colon + 2) : text;
-    // Figures differ from worker to worker: the first one's stand for all.
-    if (placed) std::erase_if(matter, [](char c) { return c >= '0' && c <= '9'; });
-    if (times[matter]++ == 0) {
-      order.push_back(matter);
-      first[matter] = text;
-    }
-  }
-  std::vector<std::string> lines;
-  for (const std::string& matter : order) {
-    lines.push_back(times[matter] == 1
-                        ? first[matter]
-                        : fmt::format("{} (and {} more such)", first[matter], times[matter] - 1));
-  }
-  return lines;
-}
 
 std::string pair_table(const RunReport& report, const std::string& metric,
                        const std::string& pages) {
@@ -127,8 +102,8 @@ std::string pair_table(const RunReport& report, const std::string& metric,
     if (scenario.pages != pages) continue;
     points.push_back(&scenario);
     for (const FlowResult& flow : scenario.flows) {
-      const Metric* found = find_metric(flow, metric);
-      if (found != nullptr && found->value) pairs.insert(pair_of(report, flow));
+      const Figure* found = find_figure(flow, metric);
+      if (found != nullptr && found->value()) pairs.insert(pair_of(report, flow));
     }
   }
   std::vector<std::vector<std::string>> rows;
@@ -167,18 +142,22 @@ std::string stats_table(const RunReport& report, const std::string& metric) {
                   "p99", "min", "max", "overlap", "stop"});
   for (const ScenarioResult& scenario : report.scenarios) {
     for (const FlowResult& flow : scenario.flows) {
-      const Metric* found = find_metric(flow, metric);
+      const Figure* found = find_figure(flow, metric);
       if (found == nullptr || !found->summary) continue;
       const Summary& s = *found->summary;
       const auto number = [&](std::optional<double> value) {
         return value ? scaled(*value, found->unit) : "-";
       };
+      const auto end = [&](std::optional<double> Estimate::*side) {
+        return found->estimate ? (*found->estimate).*side : std::nullopt;
+      };
       const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
       rows.push_back({report.command == "latency" ? compact_text(scenario.size) : scenario.name,
                       scenario.pages, observed_memory(flow).page_text(),
                       fmt::format("{:03}", worker.rank), std::to_string(worker.thread),
-                      std::to_string(s.n), number(s.median), number(s.ci_low), number(s.ci_high),
-                      flow.half_width ? fmt::format("{:.1f}%", *flow.half_width * 100) : "-",
+                      std::to_string(s.n), number(s.median), number(end(&Estimate::low)),
+                      number(end(&Estimate::high)),
+                      half_width(*found) ? fmt::format("{:.1f}%", *half_width(*found) * 100) : "-",
                       number(s.p5), number(s.p25), number(s.p75), number(s.p95), number(s.p99),
                       number(s.min), number(s.max),
                       flow.overlap ? fmt::format("{:.0f}%", *flow.overlap * 100) : "-", flow.stop});
@@ -188,15 +167,20 @@ std::string stats_table(const RunReport& report, const std::string& metric) {
 }
 
 std::string stats_text(const RunReport& report) {
-  std::string text;
-  for (const auto& [metric, unit] : {std::pair("latency", "ns"), std::pair("bandwidth", "GB/s")}) {
-    const bool there = std::any_of(
-        report.scenarios.begin(), report.scenarios.end(), [&](const ScenarioResult& scenario) {
-          return std::any_of(scenario.flows.begin(), scenario.flows.end(),
-                             [&](const FlowResult& flow) { return find_metric(flow, metric); });
-        });
-    if (there) text += fmt::format("All cells ({})\n{}\n", unit, stats_table(report, metric));
+  std::vector<std::pair<std::string, std::string>> shown;  // key and unit, in order
+  for (const ScenarioResult& scenario : report.scenarios) {
+    for (const FlowResult& flow : scenario.flows) {
+      for (const Figure& figure : flow.figures) {
+        const std::pair<std::string, std::string> one{figure.key,
+                                                      figure.unit == "B/s" ? "GB/s" : "ns"};
+        if (figure.summary && std::find(shown.begin(), shown.end(), one) == shown.end())
+          shown.push_back(one);
+      }
+    }
   }
+  std::string text;
+  for (const auto& [key, unit] : shown)
+    text += fmt::format("All workers: {} ({})\n{}\n", key, unit, stats_table(report, key));
   return text;
 }
 
@@ -256,7 +240,7 @@ std::string notes_text(const RunReport& report) {
       ++measured;
       if (flow.stop == "converged") continue;
       ++open;
-      if (flow.half_width) widest = std::max(widest.value_or(0), *flow.half_width);
+      if (const auto width = half_width(flow)) widest = std::max(widest.value_or(0), *width);
     }
     cells += measured;
     converged += measured - open;

@@ -1,8 +1,12 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "record/test_report.h"
 #include "report/process_memory.h"
-#include "report/test_report.h"
 #include "report/worker_table.h"
 
 namespace numatlas {
@@ -111,8 +115,11 @@ TEST(PageKindTable, DifferencesWithinTheIntervalsAreNoise) {
 
 TEST(Notes, SkipsWarningsAndWhatConverged) {
   RunReport report = testing::report();
-  report.warnings = {"1MiB base, worker 0: slow", "2MiB base, worker 1: slow", "numa_balancing = 1",
-                     "4MiB base, worker 3: slow", "8MiB base, worker 3: cold"};
+  report.warnings = {{"low-overlap", "1MiB base, worker 0", "slow"},
+                     {"low-overlap", "2MiB base, worker 1", "slow"},
+                     {"setting", "", "numa_balancing = 1"},
+                     {"low-overlap", "4MiB base, worker 3", "slow"},
+                     {"placement", "8MiB base, worker 3", "cold"}};
   report.complete = false;
   report.incomplete_reason = "interrupted";
   const std::string text = notes_text(report);
@@ -122,7 +129,7 @@ TEST(Notes, SkipsWarningsAndWhatConverged) {
       HasSubstr("3 of 4 cells converged to 1 % within 0.5 s; not converged: 1536KiB base (1 of 2 "
                 "workers, too few samples)\n"));
   EXPECT_THAT(text, HasSubstr("incomplete: interrupted\n"));
-  EXPECT_THAT(text, HasSubstr("warning: 1MiB base, worker 0: slow (and 2 more such)\n"));
+  EXPECT_THAT(text, HasSubstr("warning: 1MiB base, worker 0: slow (and 2 more)\n"));
   EXPECT_THAT(text, HasSubstr("warning: numa_balancing = 1\n"));
   EXPECT_THAT(text, HasSubstr("warning: 8MiB base, worker 3: cold\n"));
   EXPECT_THAT(text, Not(HasSubstr("4MiB base")));
@@ -156,10 +163,10 @@ TEST(Notes, APointThatWasCutOffSaysWhyItHasNoSum) {
   point.status = Status::incomplete;
   point.reason = "interrupted";
   EXPECT_THAT(notes_text(report), HasSubstr("1MiB base: incomplete: interrupted\n"));
-  point.flows.front().metrics.front().name = "bandwidth";
+  point.flows.front().figures.front().key = "bandwidth";
   EXPECT_THAT(notes_text(report),
               HasSubstr("incomplete: interrupted; its workers have what they had recorded"));
-  point.totals = {{"bandwidth_sum", "B/s", 1e9, {}}};
+  point.figures = {{"bandwidth_sum", "B/s", 1e9, {}}};
   EXPECT_THAT(notes_text(report), HasSubstr("1MiB base: incomplete: interrupted\n"));
 }
 

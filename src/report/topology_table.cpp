@@ -1,9 +1,14 @@
 #include "report/topology_table.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -20,7 +25,7 @@ using Row = std::vector<std::string>;
 
 /// Columns as wide as their widest cell; the first row is the heading. Numbers go to the right,
 /// the columns named in `left` to the left.
-std::string aligned(const std::vector<Row>& rows, const std::set<std::size_t>& left) {
+std::string aligned_columns(const std::vector<Row>& rows, const std::set<std::size_t>& left) {
   std::vector<std::size_t> widths;
   for (const Row& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -114,7 +119,7 @@ std::string nodes_table(const Machine& machine) {
   const std::size_t last = heading.size() - 1;
   std::set<std::size_t> left{1, last};
   if (kinds) left.insert(last - 1);
-  return fmt::format("\nNUMA nodes: {}\n", machine.nodes.size()) + aligned(rows, left);
+  return fmt::format("\nNUMA nodes: {}\n", machine.nodes.size()) + aligned_columns(rows, left);
 }
 
 std::string firmware_table(const Machine& machine) {
@@ -130,7 +135,7 @@ std::string firmware_table(const Machine& machine) {
                     scaled(node.hmat->write_latency, 1e9)});
   }
   if (rows.size() == 1) return "";
-  return "\nFirmware's figures (HMAT; claims, not measurements)\n" + aligned(rows, {});
+  return "\nFirmware's figures (HMAT; claims, not measurements)\n" + aligned_columns(rows, {});
 }
 
 std::string distance_table(const Machine& machine) {
@@ -148,7 +153,7 @@ std::string distance_table(const Machine& machine) {
     }
     rows.push_back(std::move(row));
   }
-  return "\nDistances (10 = the node itself)\n" + aligned(rows, {});
+  return "\nDistances (10 = the node itself)\n" + aligned_columns(rows, {});
 }
 
 /// One line a level, kind and size: how many there are, and how many CPUs share each.
@@ -168,7 +173,7 @@ std::string caches_table(const Machine& machine) {
                     size_or_dash(group.second), fmt::format("{}", group.first),
                     fmt::format("{}", sharers)});
   }
-  return "\nCaches\n" + aligned(rows, {1});
+  return "\nCaches\n" + aligned_columns(rows, {1});
 }
 
 /// The first core with more than one hardware thread, as an example of how numbers pair up.
@@ -227,7 +232,7 @@ std::string per_cpu_table(const Machine& machine) {
                     fmt::format("{}", cpu.smt_index), number_or_dash(cpu.package),
                     node_or_dash(cpu.node), usable.contains(cpu.id) ? "yes" : "no"});
   }
-  return aligned(rows, {});
+  return aligned_columns(rows, {});
 }
 
 std::string allowance_text(const Machine& machine) {
@@ -304,7 +309,7 @@ std::string gpus_table(const Machine& machine) {
       rows[i + 1].push_back(word_or_dash(column.cell(machine.gpus[i])));
     }
   }
-  std::string text = "\nGPUs\n" + aligned(rows, left);
+  std::string text = "\nGPUs\n" + aligned_columns(rows, left);
   for (const SharedPort& port : shared_ports(machine)) text += shared_line(machine, port);
   return text;
 }
@@ -316,7 +321,7 @@ std::string persistent_table(const Machine& machine) {
     rows.push_back({memory.name, memory.mode, size_or_dash(memory.size), node_or_dash(memory.node),
                     node_or_dash(memory.target_node)});
   }
-  return "\nPersistent, DAX and CXL memory\n" + aligned(rows, {0, 1});
+  return "\nPersistent, DAX and CXL memory\n" + aligned_columns(rows, {0, 1});
 }
 
 std::string settings_table(const Machine& machine) {
@@ -326,7 +331,7 @@ std::string settings_table(const Machine& machine) {
     rows.push_back(
         {setting.warning.empty() ? " " : "!", setting.name, setting.value, setting.warning});
   }
-  return "\nSettings (! disturbs measurements)\n" + aligned(rows, {0, 1, 2, 3});
+  return "\nSettings (! disturbs measurements)\n" + aligned_columns(rows, {0, 1, 2, 3});
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 #include "report/worker_table.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,8 +22,8 @@ namespace {
 
 std::string cell_text(const ScenarioResult& scenario, int worker, const std::string& metric) {
   for (const FlowResult& flow : scenario.flows) {
-    const Metric* found = flow.worker == worker ? find_metric(flow, metric) : nullptr;
-    if (found != nullptr && found->value) return fmt::format("{:.2f}", *found->value * 1e9);
+    const Figure* found = flow.worker == worker ? find_figure(flow, metric) : nullptr;
+    if (found != nullptr && found->value()) return fmt::format("{:.2f}", *found->value() * 1e9);
   }
   return "-";
 }

@@ -1,10 +1,11 @@
 // A row a worker, a column a size: the table of Numa-Mem-Bench, and what we add to it.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
-#include "report/result.h"
+#include "record/report.h"
 
 namespace numatlas {
 
@@ -25,7 +26,7 @@ std::string pair_table(const RunReport& report, const std::string& metric,
 /// Every cell with n, interval, percentiles, stop reason, overlap, observed pages.
 std::string stats_table(const RunReport& report, const std::string& metric);
 
-/// The same for latency and bandwidth, those of them that the report has, each under a head.
+/// The same for every figure that has samples, each under a head.
 std::string stats_text(const RunReport& report);
 
 /// For runs with several page kinds: what each size costs more in the first kind than in the
@@ -35,10 +36,6 @@ std::string page_kind_table(const RunReport& report, const std::string& metric);
 /// Skipped, failed and incomplete points with their reasons, warnings (each once), page sizes
 /// obtained, stop reasons.
 std::string notes_text(const RunReport& report);
-
-/// Warnings, each matter once: those of many workers and points as the first of them, and how many
-/// more.
-std::vector<std::string> counted(const std::vector<std::string>& warnings);
 
 /// Aligns columns of cells: the first `left` columns to the left, the others to the right, two
 /// spaces between.

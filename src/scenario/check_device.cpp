@@ -1,4 +1,8 @@
 // What the keys of a GPU's flow demand of each other.
+#include <cstdint>
+#include <optional>
+#include <string>
+
 #include <fmt/format.h>
 
 #include "gpu/buffers.h"

@@ -3,6 +3,7 @@
 // the machine tells what it means (benchmarks/file_flows.h).
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>

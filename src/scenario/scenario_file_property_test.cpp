@@ -1,5 +1,9 @@
 // Any file is written as it is read, and whatever stands in one, reading it ends in a file or an
 // error.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -136,7 +140,7 @@ RC_GTEST_PROP(ScenarioFileProperty, AnyBytesEndInAFileOrAnError, ()) {
   std::string text = text_of(file, {});
   for (int i = *rc::gen::inRange(1, 6); i > 0; --i) {
     const auto at = *rc::gen::inRange<std::size_t>(0, text.size());
-    const auto length = std::min<std::size_t>(*rc::gen::inRange(0, 12), text.size() - at);
+    const auto length = std::min(*rc::gen::inRange<std::size_t>(0, 12), text.size() - at);
     std::string other;
     for (const char* piece : *rc::gen::container<std::vector<const char*>>(
              rc::gen::element("\"", "[", "]", "=", "\n", "0", "-", "{", "}", "\xff", "\x01", "e",

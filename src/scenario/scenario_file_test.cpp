@@ -1,5 +1,7 @@
 #include "scenario/scenario_file.h"
 
+#include <chrono>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -66,7 +66,12 @@ void TableReader::need(const std::string& key) {
 std::optional<std::string> TableReader::text(const std::string& key) {
   const toml::node* const found = node(key);
   if (found == nullptr) return std::nullopt;
-  if (const auto* const value = found->as_string()) return value->get();
+  if (const auto* const value = found->as_string()) {
+    // Names and places of memory are shown as they are written.
+    if (printable(value->get()) == value->get()) return value->get();
+    wrong(key, "one line of text without control characters is wanted");
+    return std::nullopt;
+  }
   wrong_type(key, "a text in \"\"");
   return std::nullopt;
 }

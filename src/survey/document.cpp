@@ -1,17 +1,19 @@
 #include "survey/document.h"
 
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include "base/version.h"
 #include "machine/source.h"
+#include "record/report_json.h"
 
 namespace numatlas {
 namespace {
 
 using nlohmann::json;
-
-// Raised when a field changes its meaning or goes; new fields do not raise it.
-constexpr int survey_schema_version = 1;
 
 json optional_text(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
 
@@ -37,7 +39,7 @@ std::string document_text(const SurveyRecord& record, const SurveySummary& summa
   for (const SkippedBenchmark& one : record.skipped)
     skipped.push_back({{"benchmark", one.benchmark}, {"reason", one.reason}});
   for (const SurveyFact& fact : summary.facts) facts.push_back(to_json(fact));
-  const json document = {{"schema_version", survey_schema_version},
+  const json document = {{"schema_version", schema_version},
                          {"program", "numatlas"},
                          {"command", "survey"},
                          {"version", version},
@@ -54,7 +56,7 @@ std::string document_text(const SurveyRecord& record, const SurveySummary& summa
                          {"summary", std::move(facts)},
                          {"notes", record.notes},
                          {"warnings", summary.warnings}};
-  return document.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+  return pretty(document);
 }
 
 }  // namespace numatlas

@@ -1,17 +1,14 @@
 // The facts of each benchmark's report. Pure.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "survey/summary.h"
 
 namespace numatlas {
-
-/// A figure with its interval.
-struct Estimate {
-  double value = 0;
-  std::optional<double> width;  ///< half of the 95 % interval, relative
-};
 
 /// A fact of that figure.
 SurveyFact fact_of(std::string key, std::vector<std::pair<std::string, std::string>> where,
@@ -21,8 +18,6 @@ SurveyFact fact_of(std::string key, std::vector<std::pair<std::string, std::stri
 std::optional<Estimate> median_over_flows(const ScenarioResult& point, const std::string& metric);
 /// A sum over a point's flows; of several hosts the median of theirs.
 std::optional<Estimate> sum_of(const ScenarioResult& point, const std::string& total);
-/// One over the other, with the interval that both leave open.
-Estimate ratio_of(const Estimate& one, const Estimate& other);
 
 std::vector<SurveyFact> matrix_facts(const RunReport& report);
 std::vector<SurveyFact> latency_facts(const RunReport& report);

@@ -1,13 +1,18 @@
 // Facts of the memory as CPUs reach it: matrix, latency, bandwidth, loaded.
 #include <algorithm>
+#include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/size_list.h"
 #include "benchmarks/metrics.h"
+#include "record/cache_level.h"
 #include "survey/facts.h"
 
 namespace numatlas {
@@ -22,7 +27,7 @@ struct Cell {
 std::vector<Cell> cells_of(const RunReport& report, const std::string& kernel) {
   std::vector<Cell> cells;
   for (const ScenarioResult& point : report.scenarios) {
-    if (point.kernel != kernel) continue;
+    if (point.kernel != kernel || !cache_text(point).empty()) continue;
     const auto estimate =
         kernel == "chase" ? median_over_flows(point, "latency") : sum_of(point, "bandwidth_sum");
     if (estimate)
@@ -97,12 +102,6 @@ std::string level_of(const ScenarioResult& point) {
   return point.flows.empty() ? "-" : point.flows.front().level;
 }
 
-bool all_at_memory(const ScenarioResult& point) {
-  return !point.flows.empty() &&
-         std::all_of(point.flows.begin(), point.flows.end(),
-                     [](const FlowResult& flow) { return flow.level == "memory"; });
-}
-
 std::string stores_words(const ScenarioResult& point) {
   return point.stores == "non-temporal" ? " with non-temporal stores" : "";
 }
@@ -168,7 +167,7 @@ std::vector<SurveyFact> bandwidth_facts(const RunReport& report) {
            sum_of(point, "bandwidth_sum")->value > sum_of(*than, "bandwidth_sum")->value;
   };
   for (const ScenarioResult& point : report.scenarios) {
-    if (!all_at_memory(point) || !sum_of(point, "bandwidth_sum")) continue;
+    if (!cache_text(point).empty() || !sum_of(point, "bandwidth_sum")) continue;
     if (more(point, peak)) peak = &point;
     if (point.flows.size() == 1 && more(point, alone)) alone = &point;
   }
@@ -220,7 +219,7 @@ std::vector<SurveyFact> loaded_facts(const RunReport& report) {
     if (load == loads.end()) continue;
     const std::string kernel = label_of(point, "load_kernel");
     if (!kernel.empty() && kernel != "read") continue;
-    if (!reached_its_rate(point)) continue;
+    if (!reached_its_rate(point) || !cache_text(point).empty()) continue;
     const std::string cpus = label_of(point, "cell_cpu_node"),
                       memory = label_of(point, "cell_memory_node");
     const std::string nodes = fmt::format("CPUs of node {}, memory of node {}", cpus, memory);

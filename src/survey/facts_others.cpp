@@ -1,5 +1,10 @@
 // Facts of what is between places: CPUs, nodes, GPUs.
 #include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -7,6 +12,7 @@
 #include "benchmarks/metrics.h"
 #include "benchmarks/touch/patterns.h"
 #include "benchmarks/weights/search.h"
+#include "record/cache_level.h"
 #include "survey/facts.h"
 
 namespace numatlas {
@@ -21,11 +27,6 @@ std::string worker_words(const RunReport& report, int index) {
   const WorkerRow& worker = report.workers[static_cast<std::size_t>(index)];
   return fmt::format("CPU {} (node {})", to_list(worker.cpus),
                      worker.cpu_node.value < 0 ? "-" : std::to_string(worker.cpu_node.value));
-}
-
-SurveyFact range_fact(const char* key, std::vector<std::pair<std::string, std::string>> where,
-                      std::string words, const char* unit, const Range& range) {
-  return {key, std::move(where), std::move(words), range.value, unit, range.low, range.high};
 }
 
 }  // namespace
@@ -59,7 +60,7 @@ std::vector<SurveyFact> copy_facts(const RunReport& report) {
   std::vector<SurveyFact> facts;
   for (const ScenarioResult& point : report.scenarios) {
     const auto rate = sum_of(point, "copy_rate");
-    if (!rate) continue;
+    if (!rate || !cache_text(point).empty()) continue;
     const std::string from = label_of(point, "from"), to = label_of(point, "to");
     facts.push_back(fact_of(
         "copy_rate", {{"from", from}, {"to", to}, {"cpu_nodes", label_of(point, "cpu_nodes")}},
@@ -76,6 +77,7 @@ std::vector<SurveyFact> touch_facts(const RunReport& report) {
   std::optional<SurveyFact> worst;
   for (const ScenarioResult& point : report.scenarios) {
     if (label_of(point, "pattern") == "own" || label_of(point, "run") != "alone") continue;
+    if (!cache_text(point).empty()) continue;
     for (const FlowResult& flow : point.flows) {
       const auto times = against_own(report, point, flow);
       if (!times || !flow.first_touch || (worst && times->ratio <= worst->value)) continue;
@@ -98,20 +100,29 @@ std::vector<SurveyFact> touch_facts(const RunReport& report) {
 
 std::vector<SurveyFact> weights_facts(const RunReport& report) {
   const ScenarioResult* const best = best_point(report);
-  const auto range = best != nullptr ? range_of(*best) : std::nullopt;
-  if (!range || weights_of(*best).size() < 2) return {};
+  const auto range = best != nullptr ? rate_of(*best) : std::nullopt;
+  if (!range || weights_of(*best).size() < 2 || !cache_text(*best).empty()) return {};
   const std::string weights = text_of(weights_of(*best));
-  std::vector<SurveyFact> facts{range_fact(
-      "weights_bandwidth", {{"weights", weights}, {"kernel", best->kernel}},
-      fmt::format("{} of all CPUs over memory interleaved by the best weights found ({})",
-                  best->kernel, weights),
+  NodeSet nodes;
+  for (const WorkerRow& worker : report.workers) {
+    if (worker.cpu_node.value >= 0) nodes.insert(worker.cpu_node);
+  }
+  const std::string cpu_nodes = to_list(nodes);
+  std::vector<SurveyFact> facts{fact_of(
+      "weights_bandwidth",
+      {{"weights", weights}, {"kernel", best->kernel}, {"cpu_nodes", cpu_nodes}},
+      fmt::format(
+          "{} of {} CPUs{} over memory interleaved by the best weights found ({})", best->kernel,
+          report.workers.size(),
+          nodes.empty() ? "" : (nodes.size() > 1 ? " (nodes " : " (node ") + cpu_nodes + ")",
+          weights),
       "B/s", *range)};
   const ScenarioResult* const nearest = point_of(report, nearest_alone);
-  const auto alone = nearest != nullptr ? range_of(*nearest) : std::nullopt;
-  if (alone && alone->low > 0) {
-    facts.push_back(range_fact(
-        "weights_times", {{"weights", weights}}, "that against each CPU's nearest node alone", "1",
-        {range->value / alone->value, range->low / alone->high, range->high / alone->low}));
+  const auto alone = nearest != nullptr ? rate_of(*nearest) : std::nullopt;
+  if (alone) {
+    facts.push_back(fact_of("weights_times", {{"weights", weights}},
+                            "that against each CPU's nearest node alone", "1",
+                            ratio_of(*range, *alone)));
   }
   return facts;
 }

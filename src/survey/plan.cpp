@@ -1,6 +1,9 @@
 #include "survey/plan.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

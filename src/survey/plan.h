@@ -1,6 +1,7 @@
 // Which benchmarks a survey runs, how, and for how long; before anything is measured.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -24,60 +26,29 @@ const std::map<std::string, Facts>& facts_by_benchmark() {
 }
 
 /// 0: memory or workers are not where they should be; 1: something else was at work; 2: the rest.
-int rank_of(const std::string& warning) {
-  constexpr std::array<const char*, 7> of_placement{
-      "placement", "memory local", "pages on", " asked,", "ended on CPU", "of its pages", "policy"};
-  constexpr std::array<const char*, 6> of_interference{
-      "overlapped", "workers waited", "more workers than CPUs", " = ", "hypervisor", "took turns"};
-  const auto has = [&](const char* words) { return warning.find(words) != std::string::npos; };
-  if (std::any_of(of_placement.begin(), of_placement.end(), has)) return 0;
-  return std::any_of(of_interference.begin(), of_interference.end(), has) ? 1 : 2;
+int rank_of(const Warning& warning) {
+  constexpr std::array<std::string_view, 5> of_placement{
+      "placement", "placement-method", "memory-not-local", "cpu-outside", "memory-moved"};
+  constexpr std::array<std::string_view, 7> of_interference{
+      "low-overlap", "workers-waited",    "oversubscribed", "setting",
+      "stopped",     "copies-took-turns", "other-processes"};
+  const auto has = [&](const auto& codes) {
+    return std::find(codes.begin(), codes.end(), warning.code) != codes.end();
+  };
+  return has(of_placement) ? 0 : has(of_interference) ? 1 : 2;
 }
 
-/// The same matter of points of several benchmarks ("workers waited: NAMES") once, with the first
-/// names.
-std::vector<std::string> merged(const std::vector<std::string>& warnings) {
-  // Shorter ones are places, which are no matter.
-  constexpr std::size_t shortest_matter = 40;
-  std::vector<std::string> all;
-  std::map<std::string, std::size_t> seen;  // where in `all`
-  std::map<std::size_t, std::size_t> more;
-  for (const std::string& warning : warnings) {
-    const std::size_t end = warning.rfind(": ");
-    const bool long_enough = end != std::string::npos && end >= shortest_matter;
-    const std::string matter = long_enough ? warning.substr(0, end) : warning;
-    const auto [found, is_new] = seen.try_emplace(matter, all.size());
-    if (is_new) {
-      all.push_back(warning);
-    } else {
-      ++more[found->second];
-    }
-  }
-  for (const auto& [index, count] : more)
-    all[index] += fmt::format(" (and in {} more benchmark{})", count, count == 1 ? "" : "s");
-  return all;
-}
-
+/// Of all benchmarks, the gravest first. What holds for the machine is the same in each report.
 std::vector<std::string> warnings_of(const std::vector<RunReport>& reports) {
-  std::vector<std::string> all;
+  std::vector<Warning> all;
   for (const RunReport& report : reports) {
-    for (const std::string& warning : report.warnings) {
-      // How weights are laid out is how their search works, and nothing to warn of.
-      const bool of_search =
-          report.command == "weights" &&
-          (warning.find("pages were touched node by node") != std::string::npos ||
-           warning.find("the same as plain interleave") != std::string::npos);
-      // What holds for the machine is the same in each report, word by word.
-      const bool placed = warning.find(", worker ") != std::string::npos;
-      const bool known = !placed && std::find(all.begin(), all.end(), warning) != all.end();
-      if (!of_search && !known) all.push_back(warning);
+    for (const Warning& warning : report.warnings) {
+      if (std::find(all.begin(), all.end(), warning) == all.end()) all.push_back(warning);
     }
   }
-  std::vector<std::string> warnings = merged(counted(all));
-  std::stable_sort(
-      warnings.begin(), warnings.end(),
-      [](const std::string& a, const std::string& b) { return rank_of(a) < rank_of(b); });
-  return warnings;
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Warning& a, const Warning& b) { return rank_of(a) < rank_of(b); });
+  return counted(all);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/result.h"
+#include "record/report.h"
 
 namespace numatlas {
 

@@ -22,8 +22,12 @@ FlowResult measured(int worker, const char* metric, double value, std::optional<
   flow.worker = worker;
   flow.kernel = "chase";
   flow.level = "memory";
-  flow.metrics = {{metric, "s", value, std::nullopt}};
-  flow.half_width = width;
+  Estimate estimate = value;
+  if (width) {
+    estimate.low = value * (1 - *width);
+    estimate.high = value * (1 + *width);
+  }
+  flow.figures = {{metric, "s", estimate, std::nullopt}};
   return flow;
 }
 
@@ -59,13 +63,13 @@ TEST(SurveySummary, MedianOverWorkersWithTheWidestInterval) {
   const auto estimate = median_over_flows(point, "latency");
   ASSERT_TRUE(estimate);
   EXPECT_DOUBLE_EQ(estimate->value, 120e-9);
-  EXPECT_DOUBLE_EQ(*estimate->width, 0.03);
+  EXPECT_NEAR(*half_width(*estimate), 0.03, 1e-12);
 }
 
 TEST(SurveySummary, WithoutAllIntervalsThereIsNone) {
   ScenarioResult point;
   point.flows = {measured(0, "latency", 100e-9, 0.01), measured(1, "latency", 120e-9, {})};
-  EXPECT_FALSE(median_over_flows(point, "latency")->width);
+  EXPECT_FALSE(median_over_flows(point, "latency")->low);
   point.status = Status::incomplete;
   EXPECT_FALSE(median_over_flows(point, "latency")) << "a point that was cut off is no figure";
 }
@@ -97,12 +101,31 @@ TEST(SurveySummary, OneNodeHasNoRemoteMemory) {
   EXPECT_EQ(fact_named(summary, "remote_latency_times"), nullptr);
 }
 
+TEST(SurveySummary, FiguresOfACacheAreNoneOfMemory) {
+  ScenarioResult cached = latency_cell("0", "0", 10e-9, 0.01);
+  cached.flows[0].level = "L3";
+  EXPECT_EQ(fact_named(summary_of({matrix_of({cached})}), "matrix_latency"), nullptr);
+  cached.flows[0].level = "-";
+  EXPECT_NE(fact_named(summary_of({matrix_of({cached})}), "matrix_latency"), nullptr)
+      << "caches that are unknown are not held against it";
+}
+
+TEST(SurveySummary, ANeighbourIsToldOnceForAllBenchmarks) {
+  RunReport one = matrix_of({}), other = matrix_of({});
+  one.warnings = {
+      {"other-processes", "", cpu_use_warning({{"a", CpuUse{2, 2, 1.0, 1.0, 0.0, ""}}})}};
+  other.warnings = {
+      {"other-processes", "", cpu_use_warning({{"a", CpuUse{2, 2, 1.0, 0.8, 0.0, ""}}})}};
+  EXPECT_THAT(summary_of({one, other}).warnings,
+              ElementsAre(HasSubstr("used 1.0 of 2 CPUs (and 1 more)")));
+}
+
 TEST(SurveySummary, WarningsOnceAndThoseOfPlacementFirst) {
   RunReport one = matrix_of({}), other = matrix_of({});
-  one.warnings = {"governor = powersave: clocks change",
-                  "read node 0 to 1 base, worker 0: pages on "
-                  "node 0, where bind:1 was asked"};
-  other.warnings = {"governor = powersave: clocks change"};
+  one.warnings = {
+      {"setting", "", "governor = powersave: clocks change"},
+      {"placement", "read node 0 to 1 base, worker 0", "pages on node 0, where bind:1 was asked"}};
+  other.warnings = {{"setting", "", "governor = powersave: clocks change"}};
   EXPECT_THAT(summary_of({one, other}).warnings,
               ElementsAre(HasSubstr("worker 0: pages on"), HasSubstr("governor")));
 }
@@ -149,7 +172,7 @@ TEST(SurveySummary, NothingMeasuredIsSaid) {
 
 TEST(SurveySummary, FactsAsJsonHaveNullsForWhatIsNotKnown) {
   const auto value =
-      to_json(fact_of("memory_latency", {{"pages", "base"}}, "words", "s", {1e-7, std::nullopt}));
+      to_json(fact_of("memory_latency", {{"pages", "base"}}, "words", "s", Estimate(1e-7)));
   EXPECT_EQ(value["where"]["pages"], "base");
   EXPECT_TRUE(value["low"].is_null());
   EXPECT_DOUBLE_EQ(value["value"].get<double>(), 1e-7);

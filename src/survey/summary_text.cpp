@@ -1,8 +1,12 @@
 // The summary for people: one screen.
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -332,6 +336,11 @@ std::string weights_text(const SurveySummary& summary) {
   const FactList times = with_key(summary, "weights_times");
   std::string words = fmt::format("weights {} give {} of {}", where_of(*best.front(), "weights"),
                                   figure(*best.front()), where_of(*best.front(), "kernel"));
+  const std::string cpu_nodes = where_of(*best.front(), "cpu_nodes");
+  if (!cpu_nodes.empty()) {
+    const bool several = cpu_nodes.find_first_of(",-") != std::string::npos;
+    words += fmt::format(" by the CPUs of node{} {}", several ? "s" : "", cpu_nodes);
+  }
   if (!times.empty() && times[0]->high && *times[0]->high < 1)
     return paragraph("Interleave",
                      fmt::format("no weights are as fast as each CPU's nearest node alone: {}, {} "

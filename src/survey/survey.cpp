@@ -1,8 +1,13 @@
 #include "survey/survey.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <set>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -180,7 +185,6 @@ Expected<void> Survey::measure(std::size_t index) {
   const SurveyItem& item = record_.items[index];
   auto parsed = parse_item(item, record_.options, item.share);
   if (!parsed) return fail(parsed.error());
-  if (root()) parsed->options.json_file = path(item.benchmark + ".json");
   std::string table;
   std::size_t points = 0;
   RunHooks hooks;
@@ -191,13 +195,6 @@ Expected<void> Survey::measure(std::size_t index) {
   hooks.table = [&](const RunReport& report) {
     table = parsed->benchmark->table(report, parsed->options);
     record_.reports.push_back(report);
-    for (ScenarioResult& point : record_.reports.back().scenarios) {
-      for (FlowResult& flow : point.flows) {
-        flow.samples.clear();
-        if (flow.gpu) flow.gpu->steps.clear();
-      }
-    }
-    record_.reports.back().with_samples = false;
     return std::string();
   };
   begun_.insert(index);
@@ -205,7 +202,6 @@ Expected<void> Survey::measure(std::size_t index) {
   const auto ran = run_benchmark(*parsed->benchmark, parsed->options, comm_, hooks);
   record_.taken[index] = seconds() - before;
   std::optional<Error> problem = error_of(ran);
-  if (problem) problem = renamed(*problem, "--json", "--output");
   if (root() && !table.empty()) {
     const auto wrote = write((item.benchmark + ".txt").c_str(), table);
     if (!problem) problem = error_of(wrote);
@@ -327,10 +323,8 @@ Expected<void> Survey::end(const std::optional<Error>& error) {
       problem ? problem->message + not_run() : "", record_.notes, record_.skipped, {}};
   if (saved) {
     const std::string folder = fs::weakly_canonical(record_.options.folder).string();
-    around.files.push_back(
-        fmt::format("{}: survey.json has it all; a table and the samples of "
-                    "each benchmark beside it",
-                    folder));
+    around.files.push_back(fmt::format(
+        "{}: survey.json holds all results; a table of each benchmark beside it", folder));
     if (!problem && record_.options.html && hooks_.report)
       around.files.push_back(hooks_.report(path("survey.json"), path("report.html")));
   }

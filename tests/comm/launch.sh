@@ -65,8 +65,11 @@ case $case in
     says_not '^probe: error' ;;
   signal)
     log=$(mktemp)
-    # No `timeout` here: it would pass the signal on to the launcher twice.
-    "${launcher[@]}" -n "$ranks" "$probe" signal >"$log" 2>&1 </dev/null &
+    # No `timeout` here: it would pass the signal on to the launcher twice. The ranks write to the file
+    # themselves, as Open MPI 5's launcher shows nothing more of them once it has a signal.
+    # shellcheck disable=SC2016,SC2094
+    "${launcher[@]}" -n "$ranks" sh -c 'exec "$0" signal >>"$1" 2>&1' "$probe" "$log" \
+      >>"$log" 2>&1 </dev/null &
     pid=$!
     for _ in $(seq 300); do grep -q ready "$log" && break; sleep 0.1; done
     kill -TERM "$pid"
@@ -77,7 +80,9 @@ case $case in
     ends_badly
     says '^ready'
     says_times 1 '^probe: interrupted, signal 15'
-    says '^rank 0 has written what it has' ;;
+    # Open MPI 5's launcher kills the ranks a moment after it has passed the signal on, and has no setting for it.
+    [[ $("${launcher[0]}" --version) == *'(Open MPI) '[5-9]* ]] ||
+      says '^rank 0 has written what it has' ;;
   signal-one)
     launch signal-one
     ends_badly

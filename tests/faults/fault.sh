@@ -150,17 +150,19 @@ case $case in
     err_says '^numatlas: error: --json: /dev/full: write: No space left on device' ;;
   disk-full) # in the middle of a file: the old one stays, whole
     echo old >"$folder/report.json"
-    run bash -c 'ulimit -f 4; exec "$@"' - "$numatlas" latency --size 1 --time 300ms \
-      --json "$folder/report.json"
-    if [ "$status" -eq 153 ]; then fail 'killed by SIGXFSZ'; fi
-    ends_with 6
-    err_says '^numatlas: error: --json: .*report.json: write: File too large'
-    [ "$(cat "$folder/report.json")" = old ] || fail 'the old file is not as it was'
-    no_leftovers ;;
+    for option in --json --samples; do
+      run bash -c 'ulimit -f 1; exec "$@"' - "$numatlas" latency --size 1 --time 300ms \
+        "$option" "$folder/report.json"
+      if [ "$status" -eq 153 ]; then fail 'killed by SIGXFSZ'; fi
+      ends_with 6
+      err_says "^numatlas: error: $option: .*report.json: write: File too large"
+      [ "$(cat "$folder/report.json")" = old ] || fail 'the old file is not as it was'
+      no_leftovers
+    done ;;
   unwritable)
     needs_nobody
     mkdir "$folder/locked" && chmod 555 "$folder/locked"
-    for option in --csv --json; do
+    for option in --csv --json --samples; do
       as_nobody "$numatlas" latency --size 512 --time 60s "$option" "$folder/locked/file"
       ends_with 4
       out_is_empty
@@ -181,12 +183,12 @@ case $case in
     needs_nobody
     [ "$(id -u)" -eq 0 ] || skip 'not root, and nobody else to own a file'
     mkdir "$folder/shared" && chmod 1777 "$folder/shared"
-    touch "$folder/shared/cores.json"
+    touch "$folder/shared/cores.txt"
     as_nobody "$numatlas" survey --engine null --machine 'numa:1 core:2 pu:1' --only cores,latency \
       --no-report --output "$folder/shared"
     ends_with 4
-    err_says '^numatlas: error: --output: .*/shared/cores.json: .*(Permission denied|not permitted)'
-    [ ! -s "$folder/shared/cores.json" ] || fail 'the file of somebody else has changed' ;;
+    err_says '^numatlas: error: --output: .*/shared/cores.txt: .*(Permission denied|not permitted)'
+    [ ! -s "$folder/shared/cores.txt" ] || fail 'the file of somebody else has changed' ;;
   survey-again) # what the earlier one left, and nothing else, is removed
     mkdir "$folder/report"
     (cd "$folder/report" && touch survey.json report.html cores.json transfer.txt stream.json \
@@ -194,8 +196,8 @@ case $case in
     run "$numatlas" survey --engine null --machine 'numa:1 core:2 pu:1' --only latency --no-report \
       --output "$folder/report"
     ends_with 0
-    [ "$(cd "$folder/report" && echo *)" = 'latency.json latency.txt notes.txt run.json stream.json '\
-'survey.json topology.json topology.txt' ] || fail "left: $(ls "$folder/report")" ;;
+    [ "$(cd "$folder/report" && echo *)" = 'latency.txt notes.txt run.json stream.json survey.json '\
+'topology.json topology.txt' ] || fail "left: $(ls "$folder/report")" ;;
   unreadable)
     needs_nobody
     mkdir "$folder/locked" && echo '{}' >"$folder/locked/file.json" && chmod 700 "$folder/locked"
@@ -255,12 +257,28 @@ case $case in
         --json "$folder/report.json"
       [ "$status" -ne 77 ] || skip 'no seccomp filters here'
       [ "$status" -ne 3 ] || skip 'no memory on node 0'
+      [ "$(cat /sys/devices/system/node/has_memory)" != 0 ] || skip 'one node: nothing is refused'
       ends_with 4
       out_is_empty
       err_says "^numatlas: error: --memory: mbind for '$memory' is not permitted here"
       err_says '^numatlas: hint: .*--cap-add SYS_NICE'
       report_is incomplete 0
     done ;;
+  one-node-without-mbind) # no policy could put the pages anywhere else; where they lie is checked
+    [ "$(cat /sys/devices/system/node/has_memory 2>/dev/null)" = 0 ] || skip 'several nodes, or another'
+    for words in 'matrix --kernels read --mix none' 'latency --memory bind:0' \
+      'weights --nodes 0 --kernel read --threads 1' 'latency --memory weighted:0=3'; do
+      # shellcheck disable=SC2086  # words
+      run "$refuse" mbind,set_mempolicy,get_mempolicy "$numatlas" $words --size 1 --time 100ms \
+        --strict --json "$folder/report.json"
+      [ "$status" -ne 77 ] || skip 'no seccomp filters here'
+      ends_with 0
+      grep -q '"mechanism": *"one node"' "$folder/report.json" || fail "$words: another mechanism"
+      grep -q '"pages_by_node": *{' "$folder/report.json" || fail "$words: nobody looked"
+      if grep -q '^warning: .*mbind' "$folder/out"; then fail "$words: warns of what changes nothing"; fi
+    done
+    run "$refuse" mbind,set_mempolicy "$numatlas" exec --memory bind:0 -- true
+    ends_with 0 ;;
   local-without-mbind)
     run "$refuse" mbind,set_mempolicy "$numatlas" latency --size 1 --time 50ms
     [ "$status" -ne 77 ] || skip 'no seccomp filters here'
@@ -275,6 +293,16 @@ case $case in
     ends_with 7
     out_is_empty
     err_says '^numatlas: error: placement could not be observed' ;;
+  crowded-cpu) # one after the other they need not take turns
+    cpu=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*\([0-9]*\).*/\1/p' /proc/self/status)
+    run "$numatlas" latency --size 64KiB --cpus "$cpu" --threads 70
+    ends_with 2
+    err_says '^numatlas: error: --threads: 70 workers a CPU are too many to run together'
+    if grep -q -- --serial "$folder/err"; then fail 'names an option that not all commands have'; fi
+    run "$numatlas" latency --size 64KiB --cpus "$cpu" --threads 70 --serial --time 20ms \
+      --json "$folder/report.json"
+    ends_with 0
+    report_is complete 1 ;;
   no-affinity)
     run "$refuse" sched_setaffinity "$numatlas" latency --size 1 --time 50ms
     [ "$status" -ne 77 ] || skip 'no seccomp filters here'
@@ -285,6 +313,11 @@ case $case in
     if "$numatlas" features | grep -q 'OpenMP worker team  *no'; then skip 'no OpenMP'; fi
     ends_with 5
     err_says '^numatlas: error: --threads: 2 worker threads asked for, 1 to be had' ;;
+  stack-size)
+    if "$numatlas" features | grep -q 'OpenMP worker team  *no'; then skip 'no OpenMP'; fi
+    OMP_STACKSIZE=33554432G run "$numatlas" latency --size 1 --threads 2 --time 50ms
+    ends_with 5
+    err_says '^numatlas: error: OMP_STACKSIZE: 2 worker threads with a stack of ' ;;
 
   survey)
     run "$numatlas" survey --output "$folder/deep/report" --time 4s --only latency -q
@@ -292,15 +325,20 @@ case $case in
     out_says '^Machine '
     out_says '^Latency  *L1 [0-9.]* ns'
     out_says "^Files  *$(realpath "$folder")/deep/report: survey.json"
-    for file in topology.txt topology.json latency.txt latency.json survey.json; do
+    for file in topology.txt topology.json latency.txt survey.json; do
       [ -s "$folder/deep/report/$file" ] || fail "no $file"
     done
-    for cut in latency survey; do
-      cp "$folder/deep/report/$cut.json" "$folder/report.json"
-      [ "$cut" = survey ] || report_is complete 3
-      python3 -c 'import json, sys
-assert json.load(open(sys.argv[1]))["complete"]' "$folder/report.json" || fail "$cut.json"
-    done
+    [ ! -e "$folder/deep/report/latency.json" ] || fail 'latency.json, which survey.json holds'
+    python3 - "$folder/deep/report/survey.json" "$folder/report.json" <<'END' || fail 'survey.json'
+import json
+import sys
+
+survey = json.load(open(sys.argv[1]))
+assert survey["complete"]
+report, = survey["results"]
+json.dump(report, open(sys.argv[2], "w"))
+END
+    report_is complete 3
     python3 -m json.tool "$folder/deep/report/topology.json" >/dev/null || fail 'topology.json'
     "$numatlas" topology --machine "$folder/deep/report/topology.json" >/dev/null ||
       fail 'topology.json is no machine' ;;
@@ -309,7 +347,7 @@ assert json.load(open(sys.argv[1]))["complete"]' "$folder/report.json" || fail "
       >"$folder/out" 2>"$folder/err" </dev/null &
     pid=$!
     for _ in $(seq 4000); do
-      grep -qs '"scenarios"' "$folder/survey.json" && break
+      grep -qs '"cases"' "$folder/survey.json" && break
       kill -0 "$pid" 2>/dev/null || { wait "$pid"; status=$?; fail 'ended before the stop'; }
       sleep 0.05
     done
@@ -334,7 +372,7 @@ END
     no_leftovers ;;
   survey-disk-full) # the file that was there stays whole
     echo old >"$folder/survey.json"
-    run bash -c 'ulimit -f 4; exec "$@"' - "$numatlas" survey --output "$folder" --time 2s \
+    run bash -c 'ulimit -f 2; exec "$@"' - "$numatlas" survey --output "$folder" --time 2s \
       --only latency
     ends_with 6
     err_says '^numatlas: error: --output: .*: write: File too large'

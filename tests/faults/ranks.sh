@@ -129,8 +129,16 @@ case $case in
     says_once '^numatlas: error: (rank 0 on [^:]*: )?--csv: ' ;;
   file-lost) # the folder of the results goes away while measuring
     mkdir "$folder/gone"
-    run bash -c '(sleep 0.5; rmdir "$0" 2>/dev/null) & exec "$@"' "$folder/gone" "$numatlas" latency \
-      --size '1,2' --time 2s --precision 0.000001% --json "$folder/gone/report.json"
+    : >"$folder/err"
+    # Only once a result is there: how long the ranks take to start is the launcher's.
+    (for _ in $(seq 600); do
+      grep -q '^\[1/2\]' "$folder/err" && break
+      sleep 0.1
+    done
+    rm -r "$folder/gone") &
+    run "$numatlas" latency --size '1,2' --time 2s --precision 0.000001% \
+      --json "$folder/gone/report.json"
+    wait
     ends_with 6
     says_once '^numatlas: error: (rank 0 on [^:]*: )?--json: '
     out_says 'LATENCY' ;;
@@ -142,6 +150,53 @@ case $case in
     for rank in 0 1 2 3 4 5 6 7 8; do out_says "^\| +00$rank +\|.*[0-9]\.[0-9]{2} *\|$"; done
     out_says '^9 of 9 cells|^[0-8] of 9 cells'
     report_is complete 1 ;;
+  dry-run-of-one | other-command) # nobody waits for a rank that does something else
+    one=(latency --size 1 --time 50ms) other=(latency --size 1 --time 50ms --dry-run)
+    [ "$case" = dry-run-of-one ] || other=(bandwidth --size 1 --time 50ms)
+    # shellcheck disable=SC2016  # for the inner shell
+    run bash -c 'count=$0 rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK} program=$1; shift
+      if [ "$rank" = 1 ]; then shift "$count"; else set -- "${@:1:count}"; fi
+      exec "$program" "$@"' "${#one[@]}" "$numatlas" "${one[@]}" "${other[@]}"
+    ends_with 8
+    says_once '^numatlas: error: '
+    [ "$case" = dry-run-of-one ] && differs='latency --dry-run' || differs=bandwidth
+    err_says "^numatlas: error: rank 1 was told something else than rank 0: \`numatlas $differs\`, not \`numatlas latency\`"
+    [ ! -s "$folder/out" ] || ! grep -q LATENCY "$folder/out" || fail 'a table all the same' ;;
+  topology-of-one) # it ends without MPI, and the others notice
+    # shellcheck disable=SC2016  # for the inner shell
+    run bash -c 'rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
+      if [ "$rank" = 1 ]; then exec "$0" topology; else exec "$0" "$@"; fi' \
+      "$numatlas" latency --size 1 --time 50ms
+    # Hydra ends the others with a signal, and tells of that.
+    [ "$mpi" = openmpi ] && ends_with 8
+    [ "$status" -ne 0 ] || fail 'the exit code is 0'
+    says_once '^numatlas: error: '
+    err_says '^numatlas: error: rank 1 on [^ ]* has ended, and the others would wait for it in MPI_Init' ;;
+  never-comes) # a signal ends a rank that waits in MPI_Init
+    for signal in TERM HUP INT; do
+      rm -f "$folder/pid" "$folder/code"
+      # Job control leaves SIGINT as it is for what runs in the background; Hydra ignores SIGHUP.
+      # shellcheck disable=SC2016  # for the inner shell
+      timeout -k 5 60 "${launcher[@]}" -n 2 bash -c 'rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
+        if [ "$rank" = 1 ]; then exec sleep 50; fi
+        set -m
+        env --default-signal=HUP "$1" latency --size 1 & echo $! >"$0/pid.new"; mv "$0/pid.new" "$0/pid"
+        wait $!; echo $? >"$0/code.new"; mv "$0/code.new" "$0/code"; exit 1' "$folder" "$numatlas" \
+        >"$folder/out" 2>"$folder/err" </dev/null &
+      pid=$!
+      for _ in $(seq 300); do
+        rank=$(cat "$folder/pid" 2>/dev/null) && grep -q libmpi "/proc/$rank/maps" 2>/dev/null && break
+        sleep 0.1
+      done
+      sleep 1 # it waits now
+      [ ! -e "$folder/code" ] || fail 'ended before the signal'
+      kill -"$signal" "$rank"
+      for _ in $(seq 50); do [ -e "$folder/code" ] && break; sleep 0.1; done
+      [ -e "$folder/code" ] || fail "SIG$signal has no effect in MPI_Init"
+      [ "$(cat "$folder/code")" -eq $((128 + $(kill -l "$signal"))) ] ||
+        fail "after SIG$signal the code is $(cat "$folder/code")"
+      wait_at_most 15
+    done ;;
   *)
     echo "unknown case $case"
     exit 1 ;;

@@ -24,8 +24,7 @@ print(" ".join(survey))
 for name in ("schema_version", "command", "started", "seconds", "time_asked", "complete", "incomplete_reason"):
     print(f"{name}: {json.dumps(survey[name])}")
 print("results:", *(result["command"] for result in survey["results"]))
-print("samples:", sum(len(flow["samples"]) for result in survey["results"]
-                      for point in result["scenarios"] for flow in point["flows"]))
+print("cases:", *(len(result["cases"]) for result in survey["results"]))
 for item in survey["plan"]:
     print(f"plan: {item['benchmark']} {item['share']:.1f} s; left out: {item['left_out']}")
 for item in survey["skipped"]:

@@ -1,8 +1,10 @@
 // CUDA's driver behind gpu/runtime.h, by the fake library: each test wants its own environment and
 // has a process of its own (CMakeLists.txt).
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 

@@ -1,7 +1,9 @@
 // What any CUDA driver with any GPU has to do: run with NVIDIA's own where there is one
 // (on_device), and with the fake one.
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <numeric>
 

@@ -29,16 +29,11 @@ run() { # [NAME=VALUE...]: $folder/file
 ends_with() { [ "$status" -eq "$1" ] || fail "the exit code is not $1"; }
 err_says() { grep -qE -- "$1" "$folder/err" || fail "standard error does not say: $1"; }
 out_says() { grep -qE -- "$1" "$folder/out" || fail "standard output does not say: $1"; }
-report_is() { # a Python expression of `points`, by their names
-  python3 - "$folder/report.json" "$1" <<'P' || fail "the report is not so: $1"
-import json, sys
-with open(sys.argv[1], encoding="utf-8") as file:
-    report = json.load(file)
-points = {point["name"]: point for point in report["scenarios"]}
-def metric(flow, name):
-    return next(m["value"] for m in flow["metrics"] if m["name"] == name)
-def total(point, name):
-    return next(m["value"] for m in point["totals"] if m["name"] == name)
+report_is() { # a Python expression of `cases`, by their names, and value(CASE_OR_FLOW, KEY)
+  PYTHONPATH=$here/.. python3 - "$folder/report.json" "$1" <<'P' || fail "the report is not so: $1"
+import sys
+from results import load, value
+cases = {case["name"]: case for case in load(sys.argv[1])["cases"]}
 sys.exit(not eval(sys.argv[2]))
 P
 }
@@ -59,12 +54,13 @@ case $case in
     { copy_in both && beside read && copy_in load 'role = "load"' && beside chase; } >"$folder/file"
     run
     ends_with 0
-    report_is 'all(p["status"] == "ok" and len(p["flows"]) == 2 for p in points.values())'
-    report_is 'all(f["overlap"] > 0 for p in points.values() for f in p["flows"] if f["role"] != "load")'
-    report_is 'all(metric(f, "bandwidth") > 0 for f in points["both"]["flows"])'
-    report_is 'metric(points["load"]["flows"][1], "latency") > 0'
-    report_is 'metric(points["load"]["flows"][0], "bandwidth") > 0'
-    report_is 'total(points["both"], "bandwidth_sum") > 0'
+    report_is 'all(c["status"] == "ok" and len(c["flows"]) == 2 for c in cases.values())'
+    report_is 'all(f["overlap"] > 0 for c in cases.values() for f in c["flows"] if not f["load"])'
+    report_is '[f["load"] for f in cases["load"]["flows"]] == [True, False]'
+    report_is 'all(value(f, "bandwidth") > 0 for f in cases["both"]["flows"])'
+    report_is 'value(cases["load"]["flows"][1], "latency") > 0'
+    report_is 'value(cases["load"]["flows"][0], "bandwidth") > 0'
+    report_is 'value(cases["both"], "bandwidth_sum") > 0'
     out_says '^both +[0-9]+ .* device copy +measured +gpu:0 from local +gpu:0 from [0-9]'
     out_says '^Flows of GPUs'
     out_says '^both +[0-9]+ +0 +h2d +pinned +[0-9.]+ ' ;;
@@ -76,30 +72,31 @@ case $case in
     } >"$folder/file"
     run
     ends_with 0
-    report_is '[p["flows"][0]["gpu"]["direction"] for p in points.values()] == ["d2h", "p2p", None]'
-    report_is 'all(p["flows"][0]["gpu"]["gpu"] == 1 for p in points.values())'
-    report_is 'metric(points["chase"]["flows"][0], "latency") > 0' ;;
+    report_is '[c["flows"][0]["gpu"]["direction"] for c in cases.values()] == ["d2h", "p2p", None]'
+    report_is 'all(c["flows"][0]["gpu"]["gpu"] == 1 for c in cases.values())'
+    report_is 'value(cases["chase"]["flows"][0], "latency") > 0' ;;
   rate)
     # No machine is so slow that it copies more than it is let.
     copy_in held 'rate = "100MB/s"' >"$folder/file"
     run
     ends_with 0
-    report_is '0 < total(points["held"], "bandwidth_sum") < 1.1e8'
-    report_is 'points["held"]["flows"][0]["rate"] == 1e8' ;;
+    report_is '0 < value(cases["held"], "bandwidth_sum") < 1.1e8'
+    report_is 'cases["held"]["flows"][0]["rate"] == 1e8' ;;
   corrupt)
     { copy_in wrong && beside read; } >"$folder/file"
     run NUMATLAS_FAKE_CUDA_CORRUPT=1
     ends_with 70
     err_says 'wrong, worker 0: the copy is wrong from byte'
-    report_is 'points["wrong"]["status"] == "failed"' ;;
+    report_is 'cases["wrong"]["status"] == "failed"'
+    report_is 'cases["wrong"]["flows"][0]["wrong"]["message"].startswith("the copy is wrong from byte")' ;;
   lost)
     # A device that is lost in the second scenario, at its first allocation there.
     { copy_in first && beside read && copy_in second && copy_in third; } >"$folder/file"
     run NUMATLAS_FAKE_CUDA_FAIL=cuMemAlloc:2:700
     ends_with 6
-    report_is 'points["first"]["status"] == "ok" and points["second"]["status"] == "failed"'
-    report_is '"third" not in points'
-    report_is 'metric(points["first"]["flows"][0], "bandwidth") > 0' ;;
+    report_is 'cases["first"]["status"] == "ok" and cases["second"]["status"] == "failed"'
+    report_is '"third" not in cases'
+    report_is 'value(cases["first"]["flows"][0], "bandwidth") > 0' ;;
   not_there)
     copy_in absent | sed 's/gpu:0/gpu:7/' >"$folder/file"
     run
@@ -136,6 +133,6 @@ P
     fi
     run
     ends_with 0
-    report_is 'len(points) == 3 and all(p["status"] == "ok" for p in points.values())' ;;
+    report_is 'len(cases) == 3 and all(c["status"] == "ok" for c in cases.values())' ;;
   *) fail "no case $case" ;;
 esac

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "stream"))
-from harness import Failed, Run, Trial, carry_out, equal, near, true  # noqa: E402
+from harness import Run, Trial, carry_out, equal, near, true  # noqa: E402
+from results import figure, samples, value  # noqa: E402
 
 FAKES = Path(sys.argv[3])
 # Far below what any machine copies, so that copies of this kind really are under way for a while.
@@ -41,24 +42,10 @@ class Gpus:
                                 **self.environment("fake", settings))
 
     def points(self) -> list[dict]:
-        return self.trial.report()["scenarios"]
+        return self.trial.report()["cases"]
 
     def calls(self) -> list[str]:
         return [line.split()[0].split("(")[0] for line in self.log.read_text().splitlines() if line.strip()]
-
-
-def metric(flow: dict, name: str) -> dict:
-    found = [m for m in flow["metrics"] if m["name"] == name]
-    if len(found) != 1:
-        raise Failed(f"{len(found)} metrics {name}")
-    return found[0]
-
-
-def total(point: dict, name: str) -> float:
-    found = [m["value"] for m in point["totals"] if m["name"] == name]
-    if len(found) != 1:
-        raise Failed(f"{point['name']}: {len(found)} totals {name}")
-    return found[0]
 
 
 def flows(points: list[dict]) -> Iterator[tuple[dict, dict]]:
@@ -67,34 +54,19 @@ def flows(points: list[dict]) -> Iterator[tuple[dict, dict]]:
             yield point, flow
 
 
-def plain_overlap(all_steps: list[list[list[int]]]) -> float:
-    """By asking at the middle of every stretch between two changes."""
-    start = max(steps[0][0] for steps in all_steps)
-    end = min(steps[-1][0] + steps[-1][1] for steps in all_steps)
-    times = sorted({t for steps in all_steps for s, d in steps for t in (s, s + d) if start < t < end} | {start, end})
-    any_busy = all_busy = 0
-    for low, high in zip(times, times[1:]):
-        middle = (low + high) / 2
-        busy = [any(s <= middle < s + d for s, d in steps) for steps in all_steps]
-        any_busy += (high - low) * any(busy)
-        all_busy += (high - low) * all(busy)
-    return all_busy / any_busy
-
-
 def case_everything(trial: Trial) -> None:
     gpus = Gpus(trial)
-    run = gpus.run("--size", "1", "--chase-size", "64KiB", "--memory", "bind:0", "--strict")
+    run = gpus.run("--size", "1", "--chase-size", "64KiB", "--memory", "bind:0", "--strict", "--samples", "samples")
     run.ends_with(0).out_says(r"^0 +numatlas fake GPU 0 \(test only\) +0000:01:00\.0")
     points = gpus.points()
     measures = Counter(point["labels"]["measure"] for point in points)
     # Three directions, two sizes each way of latency, two GPUs; a chase a GPU; both ways between them.
     equal(measures, Counter(copies=6, latency=8, chase=2, peer=2), "points")
+    raw = samples(trial.folder / "samples")
+    equal(set(raw), {(index, flow["worker"]) for index, point in enumerate(points) for flow in point["flows"]}, "flows with samples")
     for point, flow in flows(points):
         equal(point["status"], "ok", point["name"])
         gpu = flow["gpu"]
-        true(gpu["steps"], f"{point['name']}: steps")
-        first, last = flow["gpu"]["steps"][0][0], sum(flow["gpu"]["steps"][-1])
-        true(last > first, "steps go forward")
         if point["labels"]["measure"] == "peer":
             equal((gpu["direction"], gpu["route"]), ("p2p", "direct"), "between GPUs")
             continue
@@ -107,22 +79,25 @@ def case_everything(trial: Trial) -> None:
 
 def case_figures(trial: Trial) -> None:
     gpus = Gpus(trial)
-    gpus.run("--measure", "copies", "--together", "--size", "1", RATE=SLOW).ends_with(0)
-    for point in gpus.points():
+    gpus.run("--measure", "copies", "--together", "--size", "1", "--samples", "samples", RATE=SLOW).ends_with(0)
+    raw = samples(trial.folder / "samples")
+    for index, point in enumerate(gpus.points()):
         both = point["labels"]["direction"] == "both"
         equal(len(point["flows"]), 4 if both else 2, "flows")
-        events = 0
+        events = count = 0
         for flow in point["flows"]:
-            steps = [duration * 1e-9 / flow["gpu"]["copies_a_step"] for _, duration in flow["gpu"]["steps"]]
-            near(metric(flow, "copy_time")["value"], statistics.median(steps), "median copy")
-            events += flow["size"] / statistics.median(steps)
-            slowness = statistics.fmean(1 / rate for rate in flow["samples"])
-            near(metric(flow, "bandwidth")["value"], 1 / slowness, "all bytes over all their time", part=1e-6)
-        near(total(point, "event_bandwidth_sum"), events, "by the GPUs' clocks")
-        moved = sum(sum(flow["stretch_bytes"]) / flow["together"] for flow in point["flows"])
-        near(total(point, "bandwidth_sum"), moved, "aggregate", part=1e-6)
-        near(total(point, "copies_overlap"), plain_overlap([flow["gpu"]["steps"] for flow in point["flows"]]),
-             "overlap", part=1e-6)
+            # JSON has seven digits.
+            near(value(flow, "event_bandwidth"), flow["size"] / value(flow, "copy_time"), "rate of the median copy", part=1e-6)
+            events += value(flow, "event_bandwidth")
+            rates = raw[index, flow["worker"]]
+            count += len(rates)
+            slowness = statistics.fmean(1 / rate for rate in rates)
+            near(value(flow, "bandwidth"), 1 / slowness, "all bytes over all their time", part=1e-6)
+        near(value(point, "event_bandwidth_sum"), events, "by the GPUs' clocks", part=1e-6)
+        equal(sum(point["distribution"]["counts"]), count, "samples in the distribution")
+        rate = figure(point, "bandwidth_sum")
+        equal((rate["estimate"]["method"], rate["estimate"]["n"]), ("stretches", 20), "interval of the aggregate")
+        true(0 < value(point, "copies_overlap") <= 1, "overlap")
 
 
 def case_order(trial: Trial) -> None:
@@ -162,7 +137,7 @@ def case_pinnings(trial: Trial) -> None:
             equal(other in seen, needed, f"--pin {pinning}: {other}")
         for point, flow in flows(gpus.points()):
             equal((point["status"], flow["gpu"]["pinning"]), ("ok", pinning), point["name"])
-            timed = [m["name"] for m in flow["metrics"] if m["name"].endswith("pin_time")]
+            timed = [one["key"] for one in flow["figures"] if one["key"].endswith("pin_time")]
             equal(timed, ["pin_time", "unpin_time"] if pinning in ("pinned", "zero-copy") else [], "cost of pinning")
 
 
@@ -171,22 +146,23 @@ def case_serialised(trial: Trial) -> None:
     run = gpus.run("--measure", "copies", "--together", "--size", "1", "--direction", "h2d", SERIAL=1, RATE=SLOW)
     run.ends_with(0).out_says("^warning: h2d .*: the copies took turns")
     for point in gpus.points():
-        true(total(point, "copies_overlap") < 0.5, "overlap")
-        true(total(point, "event_bandwidth_sum") > 1.25 * total(point, "bandwidth_sum"), "two clocks")
+        true(value(point, "copies_overlap") < 0.5, "overlap")
+        true(value(point, "event_bandwidth_sum") > 1.25 * value(point, "bandwidth_sum"), "two clocks")
 
 
 def case_wrong_data(trial: Trial) -> None:
     gpus = Gpus(trial)
     for words in (["--measure", "copies", "--direction", "h2d"], ["--measure", "copies", "--direction", "d2h"],
                   ["--measure", "chase"], ["--measure", "peer"]):
-        run = gpus.run(*words, "--size", "1", "--chase-size", "64KiB", CORRUPT=1)
+        run = gpus.run(*words, "--size", "1", "--chase-size", "64KiB", "--samples", "samples", CORRUPT=1)
         run.ends_with(70).says_once("^numatlas: error: .*(the copy is wrong from byte|the chase of the GPU ended)")
+        equal(samples(trial.folder / "samples"), {}, "samples")
         for point, flow in flows(gpus.points()):
-            equal((point["status"], flow["samples"]), ("failed", []), point["name"])
-            true(flow["wrong"], "what is wrong")
-            for m in flow["metrics"]:
-                if not m["name"].endswith("pin_time"):
-                    equal((m["value"], m["summary"]), (None, None), f"{point['name']}: {m['name']}")
+            equal((point["status"], point["distribution"]["counts"]), ("failed", []), point["name"])
+            true(flow["wrong"]["message"], "what is wrong")
+            for one in flow["figures"]:
+                if not one["key"].endswith("pin_time"):
+                    equal((one["estimate"], one["summary"]), (None, None), f"{point['name']}: {one['key']}")
 
 
 def case_lost(trial: Trial) -> None:
@@ -200,7 +176,7 @@ def case_lost(trial: Trial) -> None:
     true(calls > 30, "it fails while it copies")
     first, second = gpus.points()
     equal((first["status"], second["status"]), ("ok", "failed"), "points")
-    true(first["flows"][0]["samples"] and not second["flows"][0]["samples"], "samples")
+    true(first["distribution"]["counts"] and not second["distribution"]["counts"], "samples")
 
 
 def case_pin_refused(trial: Trial) -> None:
@@ -270,8 +246,8 @@ def case_stopped(trial: Trial) -> None:
     going.process.send_signal(signal.SIGINT)
     going.end(30).ends_with(130)
     report = trial.report()
-    equal((report["complete"], report["scenarios"][0]["status"]), (False, "incomplete"), "the report")
-    true(report["scenarios"][0]["flows"][0]["samples"], "what was measured before is kept")
+    equal((report["complete"], report["cases"][0]["status"]), (False, "incomplete"), "the report")
+    true(report["cases"][0]["distribution"]["counts"], "what was measured before is kept")
 
 
 def case_ranks(trial: Trial) -> None:

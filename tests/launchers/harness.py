@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from results import whole  # noqa: E402
+
 SOURCE = HERE.parents[1]
 WRAPPER = SOURCE / "scripts/orchestrator/wrapper_numa.sh"
 #: 64 cores, 128 CPUs and four NUMA nodes: a machine on which the placements of ranks differ.
@@ -253,7 +257,7 @@ class Trial:
             raise Failed(f"{name} was not written")
         text = path.read_text()
         path.unlink()
-        return json.loads(text)
+        return whole(json.loads(text))
 
     def wait_for(self, what: str, condition: Callable[[], Any], seconds: float = 30) -> None:
         end = time.monotonic() + seconds

@@ -27,7 +27,10 @@ row_end="$figure,$figure,$figure,$figure\$"
 head='ngpus,numa_nodes,access_size(bytes),read_latency(ms),read_bw(gib/s),write_latency(ms),write_bw(gib/s)'
 
 json() { # FILE EXPRESSION over j: must be true
-  python3 -c "import json, sys; j = json.load(open(sys.argv[1])); sys.exit(not ($2))" "$1" ||
+  PYTHONPATH=$source/tests python3 -c "import sys
+from results import figure, load
+j = load(sys.argv[1])
+sys.exit(not ($2))" "$1" ||
     fail "$1: not so: $2"
 }
 
@@ -45,15 +48,15 @@ case $case in
     lines 2
     says '^Average device-to-host latency: '
     # Rounded up, pageable, and as many copies as were asked for.
-    json out.json 'len(j["scenarios"]) == 1 and j["scenarios"][0]["size"] == 8192'
-    json out.json 'j["scenarios"][0]["labels"]["pinning"] == "pageable"' ;;
+    json out.json 'len(j["cases"]) == 1 and j["cases"][0]["size"] == 8192'
+    json out.json 'j["cases"][0]["labels"]["pinning"] == "pageable"' ;;
   together)
     set_fake RATE=1073741824
     bench 2 4194304 25 R 1 --json out.json
     ends_with 0
     grep -q 'took turns' <<<"$err" && fail 'they did not take turns'
-    json out.json 'len(j["scenarios"][0]["flows"]) == 2'
-    json out.json 'all(len(f["samples"]) >= 25 for f in j["scenarios"][0]["flows"])' ;;
+    json out.json 'len(j["cases"][0]["flows"]) == 2'
+    json out.json 'all(figure(f, "copy_time")["summary"]["n"] >= 25 for f in j["cases"][0]["flows"])' ;;
   serialised)
     set_fake SERIAL=1 RATE=1073741824
     bench 2 4194304 5 R 1

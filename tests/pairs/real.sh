@@ -3,16 +3,17 @@
 # structure of what comes back is looked at, no figure. Exit 77: there is one CPU.
 set -u
 case=$1 numatlas=$2
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 [ "$case" = survey ] || [ "$(nproc)" -ge 2 ] || { echo 'one CPU'; exit 77; }
 
-check() { # PYTHON: with `run`, the JSON, and `points`
-  python3 -c "
-import json, sys
-run = json.load(open(sys.argv[1]))
-points = run['scenarios']
-label = lambda point, name: point['labels'][name]
+check() { # PYTHON: with `run`, the JSON, its `cases`, and value(flow, key)
+  PYTHONPATH=$here/.. python3 -c "
+import sys
+from results import load, value
+run = load(sys.argv[1])
+cases = run['cases']
 $1" "$folder/run.json" || exit 1
 }
 
@@ -21,30 +22,30 @@ case $case in
     "$numatlas" cores -q --time 100ms --json "$folder/run.json" >"$folder/out" || exit 1
     grep -qE '^(cas|store) +same' "$folder/out" || { cat "$folder/out"; exit 1; }
     check '
-assert run["complete"] and points
-assert {p["kernel"] for p in points} == {"cas", "store"}
-for p in points:
-    asks, answers = p["flows"]
-    assert p["status"] == "ok" and asks["wrong"] is None, p
-    assert asks["metrics"][0]["name"] == "hand_over" and asks["metrics"][0]["value"] > 0
-    assert not answers["metrics"] and asks["address"] == answers["address"]
-    assert asks["cpu_after"] == int(label(p, "first_cpu"))
-    assert answers["cpu_after"] == int(label(p, "second_cpu"))' ;;
+assert run["complete"] and cases
+assert {case["kernel"] for case in cases} == {"cas", "store"}
+for case in cases:
+    asks, answers = case["flows"]
+    assert case["status"] == "ok" and asks["wrong"] is None, case
+    assert asks["figures"][0]["key"] == "hand_over" and value(asks, "hand_over") > 0
+    assert not answers["figures"] and asks["address"] == answers["address"] > 0
+    assert asks["cpu_after"] == int(case["labels"]["first_cpu"])
+    assert answers["cpu_after"] == int(case["labels"]["second_cpu"])' ;;
   touch)
     "$numatlas" touch -q --time 100ms --size 4 --json "$folder/run.json" >"$folder/out" || exit 1
     grep -q 'memory first touched by worker' "$folder/out" || { cat "$folder/out"; exit 1; }
     check '
 assert run["complete"]
 workers = len(run["workers"])
-assert workers >= 2 and len(points) == 3 * (workers + 1)
-for p in points:
-    assert p["status"] == "ok", p
-    assert len(p["flows"]) == (workers if label(p, "run") == "together" else 1)
-    for flow in p["flows"]:
-        own = label(p, "pattern") == "own"
-        names = [m["name"] for m in flow["metrics"]]
-        assert names[2:4] == ["access_time", "pass_time"], names
-        assert ("times_as_long_as_own" in names) == (not own), names
+assert workers >= 2 and len(cases) == 3 * (workers + 1)
+for case in cases:
+    assert case["status"] == "ok", case
+    assert len(case["flows"]) == (workers if case["labels"]["run"] == "together" else 1)
+    for flow in case["flows"]:
+        own = case["labels"]["pattern"] == "own"
+        keys = [figure["key"] for figure in flow["figures"]]
+        assert keys[2:4] == ["access_time", "pass_time"], keys
+        assert ("times_as_long_as_own" in keys) == (not own), keys
         assert flow["residency"]["pages_untouched"] == 0' ;;
   stopped) # what was measured before is kept, and nothing hangs
     "$numatlas" cores -q --time 60s --precision 0.0001% --json "$folder/run.json" \
@@ -56,8 +57,8 @@ for p in points:
     status=$?
     [ "$status" -eq 130 ] || { echo "exit code $status, not 130"; cat "$folder/err"; exit 1; }
     check '
-assert not run["complete"] and points[-1]["status"] == "incomplete"
-assert points[-1]["flows"][0]["metrics"][0]["value"] > 0' ;;
+assert not run["complete"] and cases[-1]["status"] == "incomplete"
+assert value(cases[-1]["flows"][0], "hand_over") > 0' ;;
   survey) # one CPU: no pair, and the survey goes on to what comes after
     cpu=$(taskset -pc $$ | sed 's/.*: //; s/[,-].*//')
     taskset -c "$cpu" "$numatlas" survey --dry-run --output "$folder/report" >"$folder/out" || exit 1

@@ -32,17 +32,19 @@ needs() { # LINE OF FEATURES
 }
 # json WORDS...: of the report on standard output, each a true Python expression; f is the first flow.
 json() {
-  python3 - "$folder/out" "$@" <<'END' 2>"$folder/python" || fail "$(tail -n 1 "$folder/python")"
-import json, sys
-report = json.load(open(sys.argv[1]))
-flows = [f for s in report["scenarios"] for f in s["flows"]]
+  PYTHONPATH=$here/.. python3 - "$folder/out" "$@" <<'END' 2>"$folder/python" ||
+import sys
+from results import load
+report = load(sys.argv[1])
+flows = [flow for case in report["cases"] for flow in case["flows"]]
 assert flows, "no flow"
 for f in flows:
     for words in sys.argv[2:]:
         assert eval(words), (words, f["memory"], f["residency"], f["policy"], f["warnings"])
 END
+    fail "$(tail -n 1 "$folder/python")"
 }
-bandwidth=("$numatlas" bandwidth --threads 2 --kernels 'read,triad' --time 20ms --no-samples -q
+bandwidth=("$numatlas" bandwidth --threads 2 --kernels 'read,triad' --time 20ms -q
   --format json)
 pmem="pmem:$folder/mnt"
 
@@ -50,13 +52,14 @@ case $case in
   pmem)
     needs libpmem
     for command in bandwidth latency; do
-      run "$numatlas" $command --threads 2 --memory "$pmem" --size 1MiB --time 20ms --no-samples -q \
+      run "$numatlas" $command --threads 2 --memory "$pmem" --size 1MiB --time 20ms -q \
         --format json
       ends_with 0
       json "f['memory'] == '$pmem'" "f['policy']['mechanism'] == 'pmem_map_file'" \
         "f['residency']['problem'] is None" "f['residency']['pages_unknown'] == 0" \
         "'$folder/mnt is not real persistent memory: a file on ' in f['policy']['note']"
-      json "any('is not real persistent memory' in w for w in report['warnings'])"
+      json "any(w['code'] == 'placement-method' and 'is not real persistent memory' in w['text']
+        for w in report['warnings'])"
       nothing_left
     done ;;
   forced)
@@ -99,11 +102,11 @@ case $case in
     "$numatlas" bandwidth --threads 1 --kernels copy --size 256KiB --memory "pmem:$path" \
       --print-scenario >"$folder/file" 2>"$folder/err" || fail '--print-scenario'
     grep -qE '^memory = "pmem:.*a b, c:d=e/[0-3]-[0-7]"$' "$folder/file" || fail "$(cat "$folder/file")"
-    run "$numatlas" run "$folder/file" --time 20ms --no-samples -q --format json
+    run "$numatlas" run "$folder/file" --time 20ms -q --format json
     ends_with 0
     json "f['memory'].startswith('pmem:$folder/mnt/a b, c:d=e/')" "'{' not in f['memory']"
     sed -i 's/[0-3]-[0-7]"$/{socket}-{node}"/' "$folder/file"
-    run "$numatlas" run "$folder/file" --time 20ms --no-samples -q --format json
+    run "$numatlas" run "$folder/file" --time 20ms -q --format json
     ends_with 0
     json "'{' not in f['memory']"
     run "$numatlas" bandwidth --threads 1 --kernels copy --size 256KiB --time 20ms --memory "pmem:$path" \
@@ -114,7 +117,7 @@ case $case in
     needs memkind
     run "${bandwidth[@]}" --size 1MiB --memory memkind:Memkind_default
     ends_with 0
-    json "f['memory'] == 'memkind:DEFAULT'" "f['policy']['note'] == ''" \
+    json "f['memory'] == 'memkind:DEFAULT'" "f['policy']['note'] is None" \
       "f['policy']['mechanism'] == 'memkind_posix_memalign'" "f['residency']['told_by'] is None" ;;
   memkind-folder)
     needs memkind

@@ -14,6 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from results import whole  # noqa: E402
+
 
 class Failed(Exception):
     """What is not as it has to be."""
@@ -173,7 +176,7 @@ class Trial:
         def refuse(word: str) -> None:
             raise Failed(f"{name}: {word} is not JSON")
         try:
-            return json.loads((self.folder / name).read_text(), parse_constant=refuse)
+            return whole(json.loads((self.folder / name).read_text(), parse_constant=refuse))
         except ValueError as error:
             raise Failed(f"{name}: {error}") from error
 

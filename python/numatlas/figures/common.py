@@ -121,7 +121,7 @@ def shown_flows(result: Result, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def sum_spread(frame: pd.DataFrame) -> str:
-    """What the spread of sums is: a CSV file has none."""
+    """What the spread of sums is: a CSV file of numatlas 0.1 has none."""
     return SUM_INTERVAL if column(frame, "low").notna().any() else "the file has no interval of the sums"
 
 

@@ -15,11 +15,12 @@ from numatlas.files import load
 from numatlas.output import standard_output, write_whole
 from numatlas.plot import FORMATS, save
 from numatlas.result import Result
+from numatlas.text import printable
 
 
 def fail(code: int, message: str) -> NoReturn:
     """Ends the script with one line on standard error."""
-    print(f"{Path(sys.argv[0]).name}: error: {message}", file=sys.stderr)
+    print(f"{Path(sys.argv[0]).name}: error: {printable(message)}", file=sys.stderr)
     raise SystemExit(code)
 
 

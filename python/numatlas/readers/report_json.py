@@ -9,12 +9,8 @@ from numatlas.file_error import FileError
 from numatlas.readers.placement import main_node, page_counts, residency_text
 from numatlas.result import Result
 
-#: Columns of a point, in the order of a reader's interest.
+#: Columns of a case, in the order of a reader's interest.
 POINT_FIELDS = ("name", "size", "pages", "order", "stride", "kernel", "stores", "status", "reason")
-
-#: A sum's spread comes from this many equal parts of the common time, and Student's t for them.
-PARTS_OF_A_SUM = 20
-STUDENT_T = 2.093  # 97.5 % of 19 degrees of freedom
 
 #: Commands whose JSON is of other files' results.
 VERDICTS = ("compare", "check")
@@ -28,10 +24,10 @@ def read(path: Path, data: dict[str, Any]) -> Result:
         return _survey(path, data)
     if data.get("program") == "numa_gpu_xfer_sweep":
         return _sweep(path, data)
-    if "scenarios" in data:
-        return _report(path, data)
     if data.get("command") in VERDICTS:
         raise FileError(path, f"of `numatlas {data['command']}`: it holds verdicts, not results")
+    if "cases" in data:
+        return _report(path, data)
     if "nodes" in data:
         return _topology(path, data)
     raise FileError(path, "JSON of numatlas, but neither results nor a machine")
@@ -94,37 +90,32 @@ def _report(path: Path, data: dict[str, Any]) -> Result:
     flows: list[dict[str, Any]] = []
     totals: list[dict[str, Any]] = []
     host_totals: list[dict[str, Any]] = []
-    samples: list[pd.DataFrame] = []
     skipped: list[dict[str, Any]] = []
     workers = data.get("workers", [])
     hosts = data.get("hosts", [])
-    for index, scenario in enumerate(data["scenarios"]):
+    for index, case in enumerate(data["cases"]):
         point = {
             "point": index,
-            **{key: scenario.get(key) for key in POINT_FIELDS},
-            **scenario.get("labels", {}),
+            **{key: case.get(key) for key in POINT_FIELDS},
+            **case.get("labels", {}),
         }
-        point["workers"] = len(scenario["flows"])
-        if scenario["status"] != "ok":
-            skipped.append(
-                {"name": scenario["name"], "status": scenario["status"], "reason": scenario.get("reason")}
-            )
-        for total in scenario.get("totals", []):
-            totals.append({**point, **_total(total)})
-        for mine in scenario.get("host_totals", []):
-            count = sum(workers[flow["worker"]]["host"] == mine["host"] for flow in scenario["flows"])
+        # What all flows of a case have alike stands there once.
+        all_flows = [{**case["flow_common"], **flow} for flow in case["flows"]]
+        point["workers"] = len(all_flows)
+        if case["status"] != "ok":
+            skipped.append({"name": case["name"], "status": case["status"], "reason": case.get("reason")})
+        totals += [{**point, **_figure(figure)} for figure in case["figures"]]
+        for mine in case["host_figures"]:
+            count = sum(workers[flow["worker"]]["host"] == mine["host"] for flow in all_flows)
             of_host = {**point, "workers": count, "host": _host(mine["host"], hosts)}
-            host_totals += [{**of_host, **_total(total)} for total in mine["totals"]]
-        for number, flow in enumerate(scenario["flows"]):
+            host_totals += [{**of_host, **_figure(figure)} for figure in mine["figures"]]
+        for number, flow in enumerate(all_flows):
             row = {**point, "flow": number, **_flow(flow, workers, hosts)}
-            for metric in flow["metrics"]:
-                flows.append({**row, **_metric(metric, flow)})
-            if flow.get("samples"):
-                samples.append(pd.DataFrame({"point": index, "flow": number, "value": flow["samples"]}))
+            flows += [{**row, **_figure(figure)} for figure in flow["figures"]]
     meta = {
         key: value
         for key, value in data.items()
-        if key not in ("scenarios", "machines", "workers", "warnings")
+        if key not in ("cases", "views", "machines", "workers", "warnings")
     }
     return Result(
         path,
@@ -133,11 +124,14 @@ def _report(path: Path, data: dict[str, Any]) -> Result:
         flows=pd.DataFrame(flows),
         totals=pd.DataFrame(totals),
         host_totals=pd.DataFrame(host_totals),
-        samples=pd.concat(samples, ignore_index=True) if samples else pd.DataFrame(),
         skipped=pd.DataFrame(skipped),
         machines=data.get("machines", []),
-        warnings=list(data.get("warnings", [])),
+        warnings=[_warning(warning) for warning in data["warnings"]],
     )
+
+
+def _warning(warning: dict[str, Any]) -> str:
+    return f"{warning['where']}: {warning['text']}" if warning["where"] else warning["text"]
 
 
 def _host(index: int, hosts: list[str]) -> str:
@@ -145,13 +139,13 @@ def _host(index: int, hosts: list[str]) -> str:
 
 
 def _flow(flow: dict[str, Any], workers: list[dict[str, Any]], hosts: list[str]) -> dict[str, Any]:
-    """What is the same for all metrics of a flow. Its own size, order and so on go before the point's."""
+    """What is the same for all figures of a flow. Its own size, order and so on go before the point's."""
     worker = workers[flow["worker"]]
     own = {
         key: flow[key] for key in ("size", "order", "stride", "kernel", "stores") if flow.get(key) is not None
     }
     if flow.get("mix"):
-        own["kernel"] = f"{flow['kernel']} {flow['mix']}" if isinstance(flow["mix"], str) else flow["kernel"]
+        own["kernel"] = f"{flow['kernel']} {flow['mix']}"
     gpu = flow.get("gpu") or {}
     # A copy to a GPU: what lies somewhere on the host is its source.
     of_host = "source_" if str(flow.get("memory")).startswith("gpu:") and flow.get("source_memory") else ""
@@ -180,50 +174,33 @@ def _flow(flow: dict[str, Any], workers: list[dict[str, Any]], hosts: list[str])
         "source_placement": residency_text(source_residency),
         **{f"source_{name}": count for name, count in page_counts(source_residency, source).items()},
         "level": flow.get("level"),
-        "role": flow.get("role"),
+        "role": "load" if flow.get("load") else "measured",
         "rate": flow.get("rate"),
         "overlap": flow.get("overlap"),
         "stop": flow.get("stop"),
-        "half_width": flow.get("half_width"),
-        "flow_warnings": "; ".join(flow.get("warnings", [])),
+        "half_width": _half_width(flow["figures"]),
+        "flow_warnings": "; ".join(warning["text"] for warning in flow.get("warnings", [])),
     }
 
 
-def _metric(metric: dict[str, Any], flow: dict[str, Any]) -> dict[str, Any]:
-    """Value and spread. The stop rule's interval is that of the first metric: it is the one it watches."""
-    summary = metric.get("summary") or {}
-    value = metric["value"]
-    low, high = summary.get("ci95_low"), summary.get("ci95_high")
-    first = metric is flow["metrics"][0]
-    if first and value is not None and flow.get("half_width") is not None:
-        half = flow["half_width"] * abs(value)
-        low = value - half if low is None else min(low, value - half)
-        high = value + half if high is None else max(high, value + half)
-    return {
-        "metric": metric["name"],
-        "unit": metric["unit"],
-        "value": value,
-        "low": low,
-        "high": high,
-        **{key: summary.get(key) for key in SUMMARY_FIELDS},
-    }
+def _half_width(figures: list[dict[str, Any]]) -> float | None:
+    """The larger side of the first figure's interval over its value."""
+    estimate = figures[0]["estimate"] if figures else None
+    if not estimate or estimate["low"] is None or not estimate["value"]:
+        return None
+    value = estimate["value"]
+    return max(value - estimate["low"], estimate["high"] - value) / abs(value)
 
 
-def _total(total: dict[str, Any]) -> dict[str, Any]:
-    summary = total.get("summary") or {}
-    low, high = summary.get("ci95_low"), summary.get("ci95_high")
-    if (
-        summary.get("n") == PARTS_OF_A_SUM
-        and summary.get("stddev") is not None
-        and total["value"] is not None
-    ):
-        half = STUDENT_T * summary["stddev"] / PARTS_OF_A_SUM**0.5
-        low, high = total["value"] - half, total["value"] + half
+def _figure(figure: dict[str, Any]) -> dict[str, Any]:
+    """Value, interval and spread, as they stand in the file."""
+    estimate = figure["estimate"] or {}
+    summary = figure["summary"] or {}
     return {
-        "metric": total["name"],
-        "unit": total["unit"],
-        "value": total["value"],
-        "low": low,
-        "high": high,
+        "metric": figure["key"],
+        "unit": figure["unit"],
+        "value": estimate.get("value"),
+        "low": estimate.get("low"),
+        "high": estimate.get("high"),
         **{key: summary.get(key) for key in SUMMARY_FIELDS},
     }

@@ -5,8 +5,12 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.readers.report_json import PARTS_OF_A_SUM
 from numatlas.result import IN_UNIT, Result
+
+#: The interval of a sum comes from this many equal parts of the common time.
+PARTS_OF_A_SUM = 20
+#: Between numbers of six digits there is no smaller difference.
+ROUNDING = 1e-5
 
 #: The first columns that are all there tell the command, in this order.
 COMMANDS = (
@@ -63,10 +67,12 @@ def read_tidy(path: Path, frame: pd.DataFrame) -> Result:
         frame["memory"] = frame.pop("label_memory").fillna(frame["memory"])
     of_worker = frame["rank"].notna()
     flows = _whole(frame[of_worker]).reset_index(drop=True)
-    if len(flows):
-        flows = _with_spread(flows.assign(memory_node=_nodes(flows["memory_node"])))
     none = ["rank", "thread", "cpu", "cpu_node", "memory_node", "flow"]
-    sums = _whole(_without_spread(frame[~of_worker].drop(columns=none)))
+    sums = _whole(frame[~of_worker].drop(columns=none))
+    if len(flows):
+        flows = flows.assign(memory_node=_nodes(flows["memory_node"]))
+        if _is_of_version_1(flows):
+            flows, sums = _with_spread(flows), _without_spread(sums)
     every = sums["host"] == "all"
     return Result(
         path,
@@ -134,9 +140,23 @@ def _nodes(nodes: pd.Series) -> pd.Series:
     return pd.Series(found, index=nodes.index, dtype="int64" if numbers else object)
 
 
+def _firsts(flows: pd.DataFrame) -> pd.Series:
+    """Whether a row is of the metric that `half_width` is of, and has one."""
+    return ~flows.duplicated(["point", "flow"]) & flows["half_width"].notna() & flows["value"].notna()
+
+
+def _is_of_version_1(flows: pd.DataFrame) -> bool:
+    """Since version 2 `half_width` is the larger side of the interval in the file. numatlas 0.1 wrote there
+    that of the stop rule, and as the interval that over all samples."""
+    firsts = flows[_firsts(flows)]
+    sides = pd.concat([firsts["value"] - firsts["low"], firsts["high"] - firsts["value"]], axis=1)
+    widths = sides.max(axis=1, skipna=False) / firsts["value"].abs()
+    return not ((widths - firsts["half_width"]).abs() < ROUNDING).all()
+
+
 def _with_spread(flows: pd.DataFrame) -> pd.DataFrame:
-    """The wider interval, as of the JSON: the stop rule's is that of each flow's first metric."""
-    first = ~flows.duplicated(["point", "flow"]) & flows["half_width"].notna() & flows["value"].notna()
+    """The wider interval, as later versions write it."""
+    first = _firsts(flows)
     half = flows["half_width"] * flows["value"].abs()
     low = pd.concat([flows["low"], flows["value"] - half], axis=1).min(axis=1)
     high = pd.concat([flows["high"], flows["value"] + half], axis=1).max(axis=1)
@@ -144,7 +164,7 @@ def _with_spread(flows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without_spread(sums: pd.DataFrame) -> pd.DataFrame:
-    """The interval of a sum comes from the deviation of its parts, which the file does not have; the one
-    that it has is of their median."""
+    """The interval of a sum comes from the deviation of its parts, which a file of version 1 does not have;
+    the one that it has is of their median."""
     parts = sums["n"] == PARTS_OF_A_SUM
     return sums.assign(low=sums["low"].mask(parts), high=sums["high"].mask(parts))

@@ -1,14 +1,20 @@
 // Bandwidth: every worker runs one of STREAM's operations, or plain reads, writes and mixes, on its
 // own memory, all together. The sum is what all moved in the time in which all were recording.
 #include <algorithm>
+#include <cstddef>
 #include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/size_list.h"
-#include "benchmarks/bandwidth/table.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/sizes_option.h"
+#include "record/labels.h"
+#include "report/csv.h"
 
 namespace numatlas {
 namespace {
@@ -33,10 +39,13 @@ class Bandwidth final : public Benchmark {
   int default_threads(const RunOptions&) const override { return 0; }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "bandwidth"; }
-  SurveyPart survey(const Machine& machine) const override;
-  std::string table(const RunReport& report, const RunOptions& options) const override {
-    return bandwidth_table(report, options.stats);
+  /// A row a size has no place for several kernels, stores or numbers of threads.
+  std::string csv_file(const RunReport& report, const RunOptions& options) const override {
+    const bool several = choices_.size() > 1 || !options.thread_counts.empty();
+    return several ? tidy_csv(report) : Benchmark::csv_file(report, options);
   }
+  SurveyPart survey(const Machine& machine) const override;
+  std::vector<View> views(const RunReport& report) const override;
 
  private:
   std::vector<PlannedScenario> plan_of(const PlanInput& input,
@@ -80,12 +89,6 @@ PlannedScenario Bandwidth::point(const PlanInput& input, const Choice& choice, B
 }
 
 Expected<std::vector<PlannedScenario>> Bandwidth::plan(const PlanInput& input) const {
-  if (!input.options.csv_file.empty() &&
-      choices_.size() * std::max<std::size_t>(1, input.options.thread_counts.size()) > 1) {
-    return fail(ErrorKind::usage,
-                "--csv: its format has no place for several kernels, stores or numbers of threads",
-                "use --format csv or --json FILE");
-  }
   const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); };
   const std::vector<Bytes> sizes = sizes_.sizes(input, with);
   for (Bytes size : sizes) {
@@ -118,6 +121,35 @@ std::vector<PlannedScenario> Bandwidth::plan_of(const PlanInput& input,
     }
   }
   return plan;
+}
+
+std::vector<View> Bandwidth::views(const RunReport& report) const {
+  std::vector<View> views;
+  for (const CaseGroup& group : groups_of(report, {"pages"})) {
+    View view;
+    view.title = fmt::format("Bandwidth in GB/s (pages: {}; kernels: {})",
+                             group.labels.front().second, report.isa);
+    view.where = group.labels;
+    view.notes = {
+        "sum: all workers over their common time, bytes counted as STREAM does; +-: half of its 95 "
+        "% interval",
+        "moved: with the lines that regular (write-allocate) stores read first; less if the CPU "
+        "avoids that"};
+    view.cells = {label_column("kernel", "kernel"),
+                  label_column("stores", "stores"),
+                  label_column("size/worker", "size"),
+                  label_column("fits", "level"),
+                  label_column("nodes", "nodes"),
+                  label_column("workers", "workers"),
+                  figure_column("sum", "bandwidth_sum", in_gb_per_s),
+                  figure_column("+-", "bandwidth_sum", in_gb_per_s, Part::half_width),
+                  figure_column("moved", "traffic_sum", in_gb_per_s),
+                  figure_column("worker median", "bandwidth", in_gb_per_s),
+                  figure_column("lowest", "bandwidth", in_gb_per_s, Part::least),
+                  figure_column("highest", "bandwidth", in_gb_per_s, Part::most)};
+    views.push_back(std::move(view));
+  }
+  return views;
 }
 
 /// All CPUs together and one alone.

@@ -1,8 +1,13 @@
 // Copies from memory in one place to memory in another, by CPUs near one of them: all pairs of
 // nodes, or a given pair.
+#include <cstddef>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -10,8 +15,8 @@
 #include "base/size_list.h"
 #include "benchmarks/benchmark.h"
 #include "benchmarks/choices.h"
-#include "benchmarks/copy/table.h"
 #include "benchmarks/copy/team.h"
+#include "benchmarks/copy/views.h"
 #include "benchmarks/few_cpus.h"
 #include "benchmarks/levels.h"
 #include "benchmarks/sizes_option.h"
@@ -52,22 +57,22 @@ class Copy final : public Benchmark {
            "included.\n"
            "Bytes copied are counted once; STREAM counts them twice, as read and as written.";
   }
+  std::vector<std::string> refused_options() const override { return {"--memory", "--csv"}; }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   int default_threads(const RunOptions&) const override { return 0; }
+  bool is_of_memory() const override { return true; }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override {
     return worker_on_every_cpu(options, machine, task);
   }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "bandwidth"; }
-  std::vector<Metric> totals(const ScenarioResult& point, const RunReport&) const override {
+  std::vector<Figure> totals(const ScenarioResult& point, const RunReport&) const override {
     return copy_totals(point);
   }
   SurveyPart survey(const Machine& machine) const override;
-  std::string table(const RunReport& report, const RunOptions& options) const override {
-    return copy_table(report, options.stats);
-  }
+  std::vector<View> views(const RunReport& report) const override { return copy_views(report); }
 
  private:
   /// What the points of all pairs are measured with in turn.

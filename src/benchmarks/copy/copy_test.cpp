@@ -1,8 +1,14 @@
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "benchmarks/copy/table.h"
 #include "benchmarks/copy/team.h"
+#include "benchmarks/copy/views.h"
 #include "benchmarks/metrics.h"
 #include "benchmarks/parse.h"
 #include "machine/source.h"
@@ -164,7 +170,7 @@ FlowResult copied(int worker, double bytes) {
   flow.kernel = "copy";
   flow.together = 1;
   flow.stretch_bytes.assign(20, bytes / 20);
-  flow.metrics = {{"bandwidth", "B/s", bytes, std::nullopt},
+  flow.figures = {{"bandwidth", "B/s", bytes, std::nullopt},
                   {"traffic", "B/s", bytes * 1.5, std::nullopt}};
   flow.residency.pages_by_node = {{1, 10}};
   flow.source_residency = Residency{};
@@ -188,8 +194,8 @@ RunReport report_of(const std::vector<std::pair<std::string, std::string>>& pair
     point.labels = {
         {"from", from}, {"to", to}, {"side", from == to ? "nearest" : "from"}, {"cpu_nodes", "0"}};
     point.flows = {copied(0, 6e9), copied(1, 10e9)};
-    point.totals = sums_of(point, report);
-    for (Metric& metric : copy_totals(point)) point.totals.push_back(metric);
+    point.figures = sums_of(point, report);
+    for (Figure& metric : copy_totals(point)) point.figures.push_back(metric);
     report.scenarios.push_back(point);
   }
   return report;
@@ -197,35 +203,37 @@ RunReport report_of(const std::vector<std::pair<std::string, std::string>>& pair
 
 TEST(CopyTotals, BytesCountOnce) {
   const ScenarioResult point = report_of({{"bind:0", "bind:1"}}).scenarios.front();
-  const Metric* rate = find_total(point, "copy_rate");
+  const Figure* rate = find_total(point, "copy_rate");
   ASSERT_NE(rate, nullptr);
-  EXPECT_DOUBLE_EQ(*rate->value, 8e9);
-  EXPECT_DOUBLE_EQ(*find_total(point, "bandwidth_sum")->value, 16e9);
-  EXPECT_DOUBLE_EQ(rate->summary->median, 8e9);
-  EXPECT_EQ(rate->summary->n, 20U);
+  EXPECT_DOUBLE_EQ(*rate->value(), 8e9);
+  EXPECT_DOUBLE_EQ(*find_total(point, "bandwidth_sum")->value(), 16e9);
+  EXPECT_EQ(rate->estimate->n, 20U);
   EXPECT_TRUE(copy_totals(ScenarioResult{}).empty());
 }
 
+std::string table_of(const RunReport& report) {
+  return parse_run("copy", {})->benchmark->table(report, {});
+}
+
 TEST(CopyTable, ARowForOnePair) {
-  const std::string text = copy_table(report_of({{"bind:0", "bind:1"}}), false);
-  EXPECT_THAT(text, HasSubstr("bind:0  bind:1  0 -> 1      0 (from)  ordinary  1MiB  base         "
-                              "2    8.00  0.0%  24.00           4.00"));
-  EXPECT_THAT(text, HasSubstr("each counted once"));
+  const std::string text = table_of(report_of({{"bind:0", "bind:1"}}));
+  EXPECT_THAT(text,
+              HasSubstr("bind:0  bind:1  0 -> 1      0             from    ordinary  1MiB  base"));
+  EXPECT_THAT(text, HasSubstr("each byte counts once"));
+  EXPECT_THAT(text, HasSubstr("8.00  0.0%  24.00           4.00\n"));
 }
 
 TEST(CopyTable, AMatrixForSeveralWithTheCpusMarked) {
   RunReport report = report_of(
       {{"bind:0", "bind:0"}, {"bind:0", "bind:1"}, {"bind:1", "bind:0"}, {"bind:1", "bind:1"}});
   report.scenarios[2].flows.clear();
-  report.scenarios[2].totals.clear();
+  report.scenarios[2].figures.clear();
   report.scenarios[2].status = Status::skipped;
   report.scenarios[2].reason = "no room";
-  const std::string text = copy_table(report, false);
-  EXPECT_THAT(text, HasSubstr("from\\to            0              1\n"));
-  EXPECT_THAT(text, HasSubstr("0        8.00 +-0.0% *  8.00 +-0.0%\n"));
-  EXPECT_THAT(text, HasSubstr("1                    -  8.00 +-0.0% *\n"));
-  EXPECT_THAT(text, HasSubstr("*: the nearest, as neither has any"));
-  EXPECT_THAT(text, Not(HasSubstr(">: of the node")));
+  const std::string text = table_of(report);
+  EXPECT_THAT(text, HasSubstr("bind:0  8.00 +-0.0% nearest     8.00 +-0.0% from\n"));
+  EXPECT_THAT(text, HasSubstr("bind:1                    -  8.00 +-0.0% nearest\n"));
+  EXPECT_THAT(text, HasSubstr("nearest: copied by CPUs, those nearest to the node\n"));
   EXPECT_THAT(text, HasSubstr("bind:1 -> bind:0: skipped: no room"));
 }
 

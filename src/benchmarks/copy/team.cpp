@@ -1,6 +1,7 @@
 #include "benchmarks/copy/team.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <map>
 #include <set>

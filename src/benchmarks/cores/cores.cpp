@@ -1,14 +1,22 @@
 // How long a cache line takes from one CPU to another: for every pair, two flows hand one line to
 // and fro.
+#include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "benchmarks/benchmark.h"
 #include "benchmarks/cores/pairs.h"
-#include "benchmarks/cores/table.h"
+#include "benchmarks/cores/views.h"
 #include "benchmarks/flows.h"
 
 namespace numatlas {
@@ -30,6 +38,7 @@ class Cores final : public Benchmark {
            "many\n"
            "as --time has room for; --cpus cores takes all cores, however long that lasts.";
   }
+  std::vector<std::string> refused_options() const override { return {"--csv"}; }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   int default_threads(const RunOptions&) const override { return 0; }
@@ -44,6 +53,7 @@ class Cores final : public Benchmark {
   SurveyPart survey(const Machine&) const override {
     return {1, {SurveyWay{{"--method", "cas"}, ""}}, ""};
   }
+  std::vector<View> views(const RunReport& report) const override { return cores_views(report); }
   std::string table(const RunReport& report, const RunOptions& options) const override;
 
  private:
@@ -204,7 +214,7 @@ Expected<std::vector<PlannedScenario>> Cores::plan(const PlanInput& input) const
 }
 
 std::string Cores::table(const RunReport& report, const RunOptions& options) const {
-  std::string text = cores_table(report, options.stats);
+  std::string text = Benchmark::table(report, options);
   const std::size_t points = report.workers.size() * (report.workers.size() - 1) / 2;
   const auto all = resolve_cpus({CpuSpec::Form::cores, {}, true}, report.machines.front(), {});
   const bool chosen = options.placement.cpus.is_default && !options.placement.threads;

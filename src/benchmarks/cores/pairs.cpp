@@ -1,6 +1,7 @@
 #include "benchmarks/cores/pairs.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <tuple>
 
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
 // Which CPUs the matrix of hand-overs has, and how near two of them are.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 

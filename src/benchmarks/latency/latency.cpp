@@ -1,5 +1,9 @@
 // Idle latency: a measured pointer chase a worker, all together or (--serial) one after the other.
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

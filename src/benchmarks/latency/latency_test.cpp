@@ -1,7 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "benchmarks/parse.h"
 #include "machine/source.h"
@@ -105,14 +110,14 @@ TEST(Latency, MetricIsTheMedianInSeconds) {
   Trace trace;
   trace.steps_a_sample = 100;
   for (std::int64_t ns : {9'000, 11'000, 10'000}) trace.samples.push_back({0, ns});
-  const auto metrics = metrics_of(Flow{}, trace);
+  const auto metrics = figures_of(Flow{}, trace);
   ASSERT_EQ(metrics.size(), 1U);
-  EXPECT_EQ(metrics[0].name, "latency");
+  EXPECT_EQ(metrics[0].key, "latency");
   EXPECT_EQ(metrics[0].unit, "s");
-  EXPECT_DOUBLE_EQ(*metrics[0].value, 100e-9);
+  EXPECT_DOUBLE_EQ(*metrics[0].value(), 100e-9);
   EXPECT_EQ(metrics[0].summary->n, 3U);
   trace.samples.clear();
-  EXPECT_FALSE(metrics_of(Flow{}, trace)[0].value);
+  EXPECT_FALSE(figures_of(Flow{}, trace)[0].value());
 }
 
 TEST(Latency, SurveyMeasuresFromOneCpuOfEachNode) {

@@ -3,6 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -43,9 +51,13 @@ class Loaded final : public Benchmark {
            "was achieved is counted in the time in which the latency was measured. --time is for\n"
            "all points together.";
   }
+  std::vector<std::string> refused_options() const override {
+    return {"--memory", "--serial", "--csv"};
+  }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   int default_threads(const RunOptions&) const override { return 0; }
+  bool is_of_memory() const override { return true; }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override {
     return worker_on_first_cpus(options, machine, task);
@@ -58,7 +70,7 @@ class Loaded final : public Benchmark {
                                                 const RunReport& report) const override;
   std::string main_metric() const override { return "latency"; }
   SurveyPart survey(const Machine& machine) const override;
-  std::vector<std::string> warnings(const RunReport& report) const override {
+  std::vector<Warning> warnings(const RunReport& report) const override {
     return loaded_warnings(report);
   }
   std::string table(const RunReport& report, const RunOptions& options) const override {
@@ -284,12 +296,12 @@ Expected<std::vector<PlannedScenario>> Loaded::refine(const PlanInput& input,
         const auto peak =
             std::find_if(report.scenarios.begin(), report.scenarios.end(),
                          [&](const ScenarioResult& other) { return other.name == name; });
-        const Metric* sum =
+        const Figure* sum =
             peak == report.scenarios.end() ? nullptr : find_total(*peak, "bandwidth_sum");
-        if (sum == nullptr || !sum->value) continue;
+        if (sum == nullptr || !sum->value()) continue;
         for (int percent : percents) {
           PlannedScenario planned = point(input, setting, &choice, fmt::format("{}%", percent),
-                                          *sum->value * percent / 100, pages);
+                                          *sum->value() * percent / 100, pages);
           std::vector<Flow> flows = std::move(planned.scenario.flows);
           add_point(more, std::move(planned), std::move(flows), false);
         }

@@ -2,6 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "benchmarks/loaded/table.h"
 #include "benchmarks/test_plan.h"
@@ -85,7 +90,7 @@ TEST(Loaded, ThePartsOfThePeakFollowFromIt) {
   ScenarioResult peak;
   peak.name = "read peak node 0 to 0 base";
   peak.labels = {{"load", "peak"}};
-  peak.totals = {{"bandwidth_sum", "B/s", 20e9, std::nullopt}};
+  peak.figures = {{"bandwidth_sum", "B/s", 20e9, std::nullopt}};
   report.scenarios = {peak};
   const std::vector<std::string> words{"--pairs", "local", "--mix", "none"};
   auto more = refined_plan("numa:1 core:3 pu:1", words, report);
@@ -132,9 +137,10 @@ ScenarioResult measured(const std::string& load, double asked, double achieved, 
   summary.n = 20;
   // Inverse of the half width of a sum (Student's t for 20 stretches).
   summary.stddev = percent / 100 * achieved * std::sqrt(20.0) / 2.093;
-  point.totals = {{"bandwidth_sum", "B/s", achieved, summary}};
+  summary.mean = achieved;
+  point.figures = {{"bandwidth_sum", "B/s", estimate_of_stretches(summary), summary}};
   FlowResult chase, loader;
-  chase.metrics = {{"latency", "s", 100e-9, std::nullopt}};
+  chase.figures = {{"latency", "s", 100e-9, std::nullopt}};
   chase.stop = "converged";
   loader.load = true;
   if (asked > 0) loader.rate = asked;
@@ -154,11 +160,11 @@ RunReport curve(double reached, double peak_percent) {
 }
 
 TEST(LoadedWarnings, ARateThatIsNotReachedIsMarked) {
-  EXPECT_THAT(loaded_warnings(curve(0.95, 1)), ElementsAre());
+  EXPECT_THAT(counted(loaded_warnings(curve(0.95, 1))), ElementsAre());
   EXPECT_THAT(loaded_table(curve(0.95, 1), false), Not(HasSubstr("note")));
   const RunReport report = curve(0.5, 1);
   EXPECT_THAT(
-      loaded_warnings(report),
+      counted(loaded_warnings(report)),
       ElementsAre(HasSubstr("read peak node 0 to 0 base: the rate asked for was not reached "
                             "at 40% (least: 50 % of it)")));
   EXPECT_THAT(loaded_table(report, false), HasSubstr("rate not reached\n"));
@@ -167,13 +173,15 @@ TEST(LoadedWarnings, ARateThatIsNotReachedIsMarked) {
 TEST(LoadedWarnings, APeakThatIsHardlyKnownIsMarked) {
   RunReport report = curve(1, 8);
   EXPECT_THAT(
-      loaded_warnings(report),
+      counted(loaded_warnings(report)),
       ElementsAre(HasSubstr("the peak is known to +-8.0 % only, and parts of it no better")));
   EXPECT_THAT(loaded_table(report, false), HasSubstr("wide\n"));
   report = curve(1, 3);
-  EXPECT_THAT(loaded_warnings(report), ElementsAre()) << "less than half a step of the parts";
-  report.scenarios[0].totals[0].summary = std::nullopt;
-  EXPECT_THAT(loaded_warnings(report), ElementsAre(HasSubstr("too few samples for an interval")));
+  EXPECT_THAT(counted(loaded_warnings(report)), ElementsAre())
+      << "less than half a step of the parts";
+  report.scenarios[0].figures[0].estimate = 10e9;
+  EXPECT_THAT(counted(loaded_warnings(report)),
+              ElementsAre(HasSubstr("too few samples for an interval")));
 }
 
 TEST(Loaded, BadWordsAreNamed) {

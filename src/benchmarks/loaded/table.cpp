@@ -1,12 +1,15 @@
 #include "benchmarks/loaded/table.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/size_list.h"
 #include "benchmarks/metrics.h"
+#include "record/cache_level.h"
 #include "report/worker_table.h"
 
 namespace numatlas {
@@ -25,18 +28,19 @@ std::string percent(const std::optional<double>& part) {
 std::optional<LoadPoint> load_point(const ScenarioResult& result) {
   LoadPoint point;
   point.load = label_of(result, "load");
+  point.cache = cache_text(result);
   for (const FlowResult& flow : result.flows) {
     if (flow.rate) point.asked = point.asked.value_or(0) + *flow.rate;
     if (flow.load) continue;
-    const Metric* latency = find_metric(flow, "latency");
-    if (latency == nullptr || !latency->value) return std::nullopt;
-    point.latency = *latency->value;
-    point.latency_half_width = flow.half_width;
+    const Figure* latency = find_figure(flow, "latency");
+    if (latency == nullptr || !latency->value()) return std::nullopt;
+    point.latency = *latency->value();
+    point.latency_half_width = half_width(*latency);
   }
-  const Metric* sum = find_total(result, "bandwidth_sum");
-  if (sum != nullptr && sum->value) {
-    point.bandwidth = *sum->value;
-    point.bandwidth_half_width = half_width_of_sum(*sum);
+  const Figure* sum = find_total(result, "bandwidth_sum");
+  if (sum != nullptr && sum->value()) {
+    point.bandwidth = *sum->value();
+    point.bandwidth_half_width = half_width(*sum);
   }
   if (result.flows.empty()) return std::nullopt;
   return point;
@@ -87,6 +91,7 @@ bool is_peak(const ScenarioResult& point) {
 
 /// What a row has to be read with; explained by the warnings.
 std::string mark_of(const LoadPoint& point, double precision) {
+  if (!point.cache.empty()) return fmt::format("in {}, not memory", point.cache);
   if (point.short_of_rate()) return "rate not reached";
   if (point.load == "peak" && point.loosely_known(precision)) return "wide";
   return "";
@@ -118,7 +123,7 @@ std::string curve_text(const RunReport& report, const ScenarioResult& peak) {
          aligned(rows, 1) + knee_text(knee) + "\n";
 }
 
-std::string rates_warning(const std::vector<LoadPoint>& curve) {
+Warning rates_warning(const std::vector<LoadPoint>& curve) {
   std::vector<std::string> loads;
   double least = 1;
   for (const LoadPoint& point : curve) {
@@ -126,24 +131,26 @@ std::string rates_warning(const std::vector<LoadPoint>& curve) {
     loads.push_back(point.load);
     least = std::min(least, point.bandwidth / *point.asked);
   }
-  if (loads.empty()) return "";
-  return fmt::format(
-      "the rate asked for was not reached at {} (least: {:.0f} % of it); these latencies are those "
-      "of what was achieved",
-      fmt::join(loads, ", "), least * 100);
+  if (loads.empty()) return {};
+  return {"rate-not-reached", "",
+          fmt::format("the rate asked for was not reached at {} (least: {:.0f} % of it); these "
+                      "latencies are those "
+                      "of what was achieved",
+                      fmt::join(loads, ", "), least * 100)};
 }
 
-std::string peak_warning(const std::vector<LoadPoint>& curve, double precision) {
+Warning peak_warning(const std::vector<LoadPoint>& curve, double precision) {
   const auto peak = std::find_if(curve.begin(), curve.end(),
                                  [](const LoadPoint& point) { return point.load == "peak"; });
-  if (peak == curve.end() || !peak->loosely_known(precision)) return "";
+  if (peak == curve.end() || !peak->loosely_known(precision)) return {};
   const bool has_parts = std::any_of(
       curve.begin(), curve.end(), [](const LoadPoint& point) { return point.load.ends_with("%"); });
   const auto& width = peak->bandwidth_half_width;
-  return fmt::format("the peak is {}{}; more --time helps",
-                     width ? fmt::format("known to +-{:.1f} % only", *width * 100)
-                           : "known from too few samples for an interval",
-                     has_parts ? ", and parts of it no better" : "");
+  return {"peak-uncertain", "",
+          fmt::format("the peak is {}{}; more --time helps",
+                      width ? fmt::format("known to +-{:.1f} % only", *width * 100)
+                            : "known from too few samples for an interval",
+                      has_parts ? ", and parts of it no better" : "")};
 }
 
 }  // namespace
@@ -154,13 +161,15 @@ bool LoadPoint::loosely_known(double precision) const {
   return !bandwidth_half_width || *bandwidth_half_width > std::max(widest_peak, precision);
 }
 
-std::vector<std::string> loaded_warnings(const RunReport& report) {
-  std::vector<std::string> warnings;
+std::vector<Warning> loaded_warnings(const RunReport& report) {
+  std::vector<Warning> warnings;
   for (const ScenarioResult& point : report.scenarios) {
     if (!is_peak(point)) continue;
     const std::vector<LoadPoint> curve = curve_of(report, point);
-    for (const std::string& text : {peak_warning(curve, report.precision), rates_warning(curve)}) {
-      if (!text.empty()) warnings.push_back(point.name + ": " + text);
+    for (Warning warning : {peak_warning(curve, report.precision), rates_warning(curve)}) {
+      if (warning.code.empty()) continue;
+      warning.where = point.name;
+      warnings.push_back(std::move(warning));
     }
   }
   return warnings;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "report/result.h"
+#include "record/report.h"
 
 namespace numatlas {
 
@@ -16,6 +16,7 @@ struct LoadPoint {
   std::optional<double> bandwidth_half_width, asked;
   double latency = 0;  ///< s
   std::optional<double> latency_half_width;
+  std::string cache;  ///< that all of its memory fits; "" where it does not
 
   /// A rate was asked for, and what was achieved is far less.
   bool short_of_rate() const;
@@ -36,7 +37,7 @@ Knee knee_of(std::vector<LoadPoint> curve);
 
 /// Rates that were not reached, and peaks whose parts are no better known than they are: in words,
 /// a line a curve at most of each kind.
-std::vector<std::string> loaded_warnings(const RunReport& report);
+std::vector<Warning> loaded_warnings(const RunReport& report);
 
 /// A curve for each pair of nodes and kernel, and its knee in words.
 std::string loaded_table(const RunReport& report, bool stats);

@@ -1,13 +1,19 @@
 // Node matrices: for every node with CPUs and every node with memory, the idle latency that one CPU
 // sees and the bandwidth that all of the node's workers reach together.
 #include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/size_list.h"
 #include "benchmarks/flows.h"
-#include "benchmarks/matrix/table.h"
 #include "benchmarks/node_pairs.h"
+#include "record/labels.h"
 
 namespace numatlas {
 namespace {
@@ -25,9 +31,13 @@ class Matrix final : public Benchmark {
            "the node together. Bytes are counted as STREAM counts them. A cell that cannot be\n"
            "measured says why. --time is for the whole, shared among the cells.";
   }
+  std::vector<std::string> refused_options() const override {
+    return {"--memory", "--serial", "--csv"};
+  }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   int default_threads(const RunOptions&) const override { return 0; }
+  bool is_of_memory() const override { return true; }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override {
     return worker_on_first_cpus(options, machine, task);
@@ -36,9 +46,8 @@ class Matrix final : public Benchmark {
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "bandwidth"; }
   SurveyPart survey(const Machine& machine) const override;
-  std::string table(const RunReport& report, const RunOptions& options) const override {
-    return matrix_table(report, options.stats);
-  }
+  std::vector<View> views(const RunReport& report) const override;
+  bool by_host() const override { return true; }
 
  private:
   PlannedScenario point(const PlanInput& input, const std::string& what, Bytes size, PageKind pages,
@@ -166,6 +175,50 @@ Expected<std::vector<PlannedScenario>> Matrix::plan(const PlanInput& input) cons
     for (const Choice& choice : pairs_.choices) add_bandwidth(input, choice, pages, plan);
   }
   return plan;
+}
+
+/// "256MiB", or "64MiB to 256MiB" where nodes have room for less.
+std::string sizes_text(const CaseGroup& group) {
+  const auto smaller = [](const ScenarioResult* a, const ScenarioResult* b) {
+    return a->size < b->size;
+  };
+  const auto [least, most] = std::minmax_element(group.cases.begin(), group.cases.end(), smaller);
+  const std::string text = compact_text((*least)->size);
+  return (*least)->size == (*most)->size ? text : text + " to " + compact_text((*most)->size);
+}
+
+std::vector<View> Matrix::views(const RunReport& report) const {
+  NodeSet without_cpus;
+  for (const Machine& machine : report.machines) {
+    for (const NumaNode& node : machine.nodes)
+      if (node.cpus.empty()) without_cpus.insert(node.id);
+  }
+  std::vector<View> views;
+  for (const CaseGroup& group : groups_of(report, {"pages", "kernel", "stores"})) {
+    const ScenarioResult& any = *group.cases.front();
+    View view;
+    view.kind = ViewKind::matrix;
+    view.where = group.labels;
+    view.rows = "cell_cpu_node";
+    view.columns = "cell_memory_node";
+    view.notes = {"one row per node of the CPUs, one column per node of the memory"};
+    if (!without_cpus.empty()) view.notes.push_back("nodes without CPUs: " + to_list(without_cpus));
+    if (any.kernel == "chase") {
+      view.title =
+          fmt::format("Idle latency in ns (one CPU of the node, {} chase over {}, {} pages)",
+                      any.order, sizes_text(group), any.pages);
+      view.cells = {figure_column("", "latency", in_ns, Part::with_interval, 1),
+                    label_column("", "cache")};
+    } else {
+      view.title = fmt::format(
+          "Bandwidth of {} in GB/s (all workers of the node, {} each{}, {} pages)", any.kernel,
+          sizes_text(group), any.stores.empty() ? "" : ", " + any.stores + " stores", any.pages);
+      view.cells = {figure_column("", "bandwidth_sum", in_gb_per_s, Part::with_interval),
+                    label_column("", "cache")};
+    }
+    views.push_back(std::move(view));
+  }
+  return views;
 }
 
 SurveyPart Matrix::survey(const Machine& machine) const {

@@ -1,7 +1,8 @@
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "benchmarks/matrix/table.h"
 #include "benchmarks/metrics.h"
 #include "benchmarks/test_plan.h"
 
@@ -91,13 +92,14 @@ TEST(MatrixTable, HostsStandApart) {
   report.scenarios = {point};
   const RunReport second = of_host(report, 1);
   ASSERT_EQ(second.scenarios[0].flows.size(), 1U);
-  EXPECT_DOUBLE_EQ(*find_total(second.scenarios[0], "bandwidth_sum")->value, 4e9);
-  const std::string text = matrix_table(report, false);
+  EXPECT_DOUBLE_EQ(*find_total(second.scenarios[0], "bandwidth_sum")->value(), 4e9);
+  const auto run = parse_run("matrix", {});
+  const std::string text = run->benchmark->table(report, {});
   EXPECT_THAT(text, HasSubstr("Host a"));
   EXPECT_THAT(text, HasSubstr("4.00"));
   // What is in the files is what the table shows.
-  report.scenarios[0].host_totals[1].totals[0].value = 5e9;
-  EXPECT_THAT(matrix_table(report, false), HasSubstr("5.00"));
+  report.scenarios[0].host_totals[1].figures[0].estimate = 5e9;
+  EXPECT_THAT(run->benchmark->table(report, {}), HasSubstr("5.00"));
 }
 
 }  // namespace

@@ -1,6 +1,12 @@
 // The flows that a file names: what runs together is the user's choice.
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <memory>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,6 +36,9 @@ class RunFile final : public Benchmark {
            "command as\n"
            "such a file. Options stand for what the file leaves out. The CPUs are the file's.";
   }
+  std::vector<std::string> refused_options() const override {
+    return {"--cpus", "--threads", "--serial", "--csv"};
+  }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   int default_threads(const RunOptions&) const override { return 0; }
@@ -38,10 +47,10 @@ class RunFile final : public Benchmark {
                                                  const TaskContext& task) const override;
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "latency"; }
-  std::vector<Metric> totals(const ScenarioResult& point, const RunReport& report) const override {
+  std::vector<Figure> totals(const ScenarioResult& point, const RunReport& report) const override {
     return device_totals(point, report);
   }
-  std::vector<std::string> warnings(const RunReport& report) const override {
+  std::vector<Warning> warnings(const RunReport& report) const override {
     return device_warnings(report);
   }
   std::string table(const RunReport& report, const RunOptions& options) const override {

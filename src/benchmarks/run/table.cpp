@@ -1,5 +1,10 @@
 #include "benchmarks/run/table.h"
 
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "base/size_list.h"
@@ -14,11 +19,11 @@ namespace {
 using Row = std::vector<std::string>;
 
 /// ns for times, GB/s for rates.
-std::string value_text(const Metric* metric) {
-  if (metric == nullptr || !metric->value) return "-";
-  return fmt::format("{:.2f}", *metric->value * (metric->unit == "B/s" ? 1e-9 : 1e9));
+std::string value_text(const Figure* metric) {
+  if (metric == nullptr || !metric->value()) return "-";
+  return fmt::format("{:.2f}", *metric->value() * (metric->unit == "B/s" ? 1e-9 : 1e9));
 }
-std::string unit_text(const Metric* metric) {
+std::string unit_text(const Figure* metric) {
   if (metric == nullptr) return "-";
   return metric->unit == "B/s" ? "GB/s" : "ns";
 }
@@ -41,26 +46,9 @@ std::string found_text(const FlowResult& flow) {
                      side(flow.source_memory, source_node_text(flow)));
 }
 
-/// The figure of a flow. Samples of a GPU's copies are of a queue that the CPU keeps filled: only
-/// over many of them they say how fast it is emptied.
-std::optional<Metric> figure_of(const FlowResult& flow) {
-  if (flow.kernel == device_copy && flow.together > 0 && !flow.stretch_bytes.empty()) {
-    const double stretch = flow.together / static_cast<double>(flow.stretch_bytes.size());
-    std::vector<double> rates = flow.stretch_bytes;
-    for (double& rate : rates) rate /= stretch;
-    const auto summary = summarize(rates);
-    if (summary && summary->mean > 0) return Metric{"bandwidth", "B/s", summary->mean, summary};
-  }
-  return flow.metrics.empty() ? std::nullopt : std::optional(flow.metrics.front());
-}
-
 Row flow_row(const RunReport& report, const ScenarioResult& point, const FlowResult& flow) {
   const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
-  const std::optional<Metric> figure = figure_of(flow);
-  const Metric* const metric = figure ? &*figure : nullptr;
-  const auto half_width = flow.gpu && metric != nullptr && metric->unit == "B/s"
-                              ? half_width_of_sum(*metric)
-                              : flow.half_width;
+  const Figure* const metric = flow.figures.empty() ? nullptr : &flow.figures.front();
   return {point.name,
           cores_text(worker.cpus),
           worker.cpu_node.value < 0 ? "-" : std::to_string(worker.cpu_node.value),
@@ -70,24 +58,15 @@ Row flow_row(const RunReport& report, const ScenarioResult& point, const FlowRes
           found_text(flow),
           compact_text(flow.size),
           value_text(metric),
-          metric == nullptr ? "-" : part_text(half_width),
+          part_text(half_width(flow)),
           unit_text(metric),
           flow.rate ? fmt::format("{:.2f}", *flow.rate * 1e-9) : "-"};
 }
 
-Row sum_row(const ScenarioResult& point, const Metric& sum) {
-  return {point.name,
-          "all",
-          "",
-          "",
-          "",
-          "",
-          "",
-          "",
-          value_text(&sum),
-          part_text(half_width_of_sum(sum)),
-          unit_text(&sum),
-          ""};
+Row sum_row(const ScenarioResult& point, const Figure& sum) {
+  return {
+      point.name,      "all", "", "", "", "", "", "", value_text(&sum), part_text(half_width(sum)),
+      unit_text(&sum), ""};
 }
 
 std::string how_text(const GpuResult& gpu) {
@@ -103,14 +82,14 @@ std::string gpu_table(const RunReport& report) {
     return value ? fmt::format("{:.2f}", *value * unit) : "-";
   };
   const auto of = [&](const FlowResult& flow, const char* name, double unit) {
-    const Metric* const metric = find_metric(flow, name);
-    return scaled(metric != nullptr ? metric->value : std::nullopt, unit);
+    const Figure* const metric = find_figure(flow, name);
+    return scaled(metric != nullptr ? metric->value() : std::nullopt, unit);
   };
   for (const ScenarioResult& point : report.scenarios) {
     for (const FlowResult& flow : point.flows) {
       if (!flow.gpu) continue;
       const GpuResult& gpu = *flow.gpu;
-      const Metric* const time = find_metric(flow, "copy_time");
+      const Figure* const time = find_figure(flow, "copy_time");
       const bool spread = time != nullptr && time->summary;
       rows.push_back({point.name,
                       cores_text(report.workers[static_cast<std::size_t>(flow.worker)].cpus),
@@ -132,7 +111,7 @@ std::string run_table(const RunReport& report, bool stats) {
                          "size", "median", "+-", "unit", "at most GB/s"}};
   for (const ScenarioResult& point : report.scenarios) {
     for (const FlowResult& flow : point.flows) rows.push_back(flow_row(report, point, flow));
-    if (const Metric* sum = find_total(point, "bandwidth_sum"); sum != nullptr)
+    if (const Figure* sum = find_total(point, "bandwidth_sum"); sum != nullptr)
       rows.push_back(sum_row(point, *sum));
   }
   std::string text = fmt::format(

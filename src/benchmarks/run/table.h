@@ -1,7 +1,9 @@
 // The report of `numatlas run`: a row a flow, and one for the sum of each scenario.
 #pragma once
 
-#include "report/result.h"
+#include <string>
+
+#include "record/report.h"
 
 namespace numatlas {
 

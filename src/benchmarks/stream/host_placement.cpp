@@ -32,7 +32,7 @@ std::string placement_of_rank(const std::vector<const Trace*>& traces) {
     unknown += std::max(0.0, all - known);
     sampled = sampled || sample;
     pages.insert(seen.page_text());
-    warnings.insert(trace->warnings.begin(), trace->warnings.end());
+    for (const Warning& warning : trace->warnings) warnings.insert(warning.text);
     if (!trace->policy.note.empty()) warnings.insert(trace->policy.note);
   }
   json by_node = json::array();

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <map>
+#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 

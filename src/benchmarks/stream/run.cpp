@@ -2,13 +2,22 @@
 // keeps what FleetGathering brings.
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <cstdlib>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/environment.h"
 #include "base/signals.h"
 #include "benchmarks/progress.h"
 #include "benchmarks/runner.h"
@@ -30,7 +39,7 @@ using Steady = std::chrono::steady_clock;
 
 /// NUMATLAS_TEST_SLOW_HOST=NAME:FACTOR (for tests): passes on that host take so many times as long.
 double slow_down_of(const std::string& host) {
-  const char* text = std::getenv("NUMATLAS_TEST_SLOW_HOST");
+  const char* text = environment_variable("NUMATLAS_TEST_SLOW_HOST");
   const std::string said = text == nullptr ? "" : text;
   const std::size_t colon = said.rfind(':');
   if (colon == std::string::npos || said.substr(0, colon) != host) return 1;
@@ -115,6 +124,7 @@ class StreamRun {
   std::size_t first_kernel_ = 0;               ///< of the scenario at hand
   std::vector<PassTimes> round_;               ///< passes of the round at hand
   std::vector<ProcessRounds> processes_;
+  std::optional<CpuWatch> cpu_watch_;    ///< on the first ranks of hosts
   std::set<std::string> said_warnings_;  ///< of this host
   std::vector<std::string> later_warnings_;
   std::string placement_;  ///< of this host, in the first scenario
@@ -165,16 +175,11 @@ Expected<void> StreamRun::agree_on_elements() {
 
 /// Ranks with unlike words would wait for each other for ever: the first that differs is named.
 Expected<void> StreamRun::check_all_say(const std::string& mine) {
-  const auto first = comm_.broadcast(mine);
-  if (!first) return fail(first.error());
-  const int size = comm_.size();
-  const bool differs = *first != mine;
-  const auto found = comm_.largest(static_cast<std::uint64_t>(differs ? size - comm_.rank() : 0));
-  if (!found) return fail(found.error());
-  if (*found == 0) return {};
+  const auto unlike = first_unlike(comm_, mine);
+  if (!unlike) return fail(unlike.error());
+  if (!*unlike) return {};
   return fail(ErrorKind::usage,
-              fmt::format("rank {} was told to measure something else than rank 0",
-                          size - static_cast<int>(*found)),
+              fmt::format("rank {} was told to measure something else than rank 0", **unlike),
               "give all ranks the same options");
 }
 
@@ -259,7 +264,7 @@ void StreamRun::meet(const std::vector<const Trace*>& traces) {
   host.name = setup_.layout.hosts.front();
   host.first_rank = host_->world_rank(0);
   host.placement = placement_ = placement.text;
-  host.warnings = setup_.warnings;
+  for (const Warning& warning : setup_.warnings) host.warnings.push_back(full_text(warning));
   host.warnings.insert(host.warnings.end(), placement.warnings.begin(), placement.warnings.end());
   said_warnings_.insert(host.warnings.begin(), host.warnings.end());
   const int workers = static_cast<int>(setup_.layout.workers.size());
@@ -320,6 +325,7 @@ Expected<void> StreamRun::run_all() {
       processes_.back().seconds.resize(fleet_.kernels.size());
     }
   }
+  if (leads() && !options_.null_engine) cpu_watch_.emplace(Tree(""), host_->local_pids());
   if (auto ran = run_plan(true); !ran) return ran;
   return gather_samples();
 }
@@ -342,6 +348,7 @@ Expected<void> StreamRun::gather_samples() {
   std::optional<Error> problem;
   if (leads()) {
     problem = error_of(gathering_->add_warnings(later_warnings_));
+    if (!problem && cpu_watch_) problem = error_of(gathering_->add_cpu_use(cpu_watch_->use()));
     if (!problem && stream_.samples_) problem = error_of(gathering_->add_processes(processes_));
   }
   return agree(comm_, problem);
@@ -394,13 +401,13 @@ Expected<void> StreamRun::show_plan() const {
 Expected<int> StreamRun::end(Expected<void> ran) {
   progress_.clear();
   std::optional<Error> problem = error_of(ran);
-  bool slow = false;
+  int verdict = 0;
   if (root()) {
     fleet_.complete = ran.has_value();
     fleet_.incomplete_reason = ran ? "" : ran.error().message;
     note_time(fleet_, options_, start_);
-    if (std::string text = overlap_warning(fleet_); !text.empty())
-      fleet_.warnings.push_back(std::move(text));
+    for (std::string text : {overlap_warning(fleet_), disturbance_warning(fleet_)})
+      if (!text.empty()) fleet_.warnings.push_back(std::move(text));
     // More than that, and hosts that share a network or a power supply did not load it together.
     constexpr double most_apart = 0.1;
     if (const auto spread = start_spread(fleet_); spread && spread->part > most_apart) {
@@ -416,14 +423,15 @@ Expected<int> StreamRun::end(Expected<void> ran) {
       const auto shown = show(fleet_, stream_.rule_, options_.format, stream_.lines_, hooks_.table);
       if (!problem) problem = error_of(saved);
       if (!problem) problem = error_of(shown);
-      slow = find_slow(fleet_, stream_.rule_).slow() > 0;
     }
+    if (stream_.check_) verdict = exit_code_of(find_slow(fleet_, stream_.rule_));
   }
   if (!ran) return fail(*problem);
   if (auto agreed = agree(comm_, problem); !agreed) return fail(agreed.error());
-  const auto any = comm_.largest(slow && stream_.check_ ? 1 : 0);
-  if (!any) return fail(any.error());
-  return *any > 0 ? exit_code_of_slow_nodes : 0;
+  const auto everywhere =
+      comm_.largest(static_cast<std::uint64_t>(verdict));  // rank 0's: the others have 0
+  if (!everywhere) return fail(everywhere.error());
+  return static_cast<int>(*everywhere);
 }
 
 Expected<int> StreamRun::go() {

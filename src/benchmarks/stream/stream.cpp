@@ -2,8 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <numeric>
 #include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -81,8 +88,9 @@ void Stream::add_options(CLI::App& app) {
                  "copy,triad")
       ->type_name("NAMES")
       ->capture_default_str();
-  app.add_option("--stores", stores_text_,
-                 "ordinary (fetch the line before they write) or non-temporal (past the caches)")
+  app.add_option(
+         "--stores", stores_text_,
+         "ordinary (fetch the line before they write), or non-temporal or nt (past the caches)")
       ->type_name("KIND")
       ->capture_default_str();
   add_isa_option(app, isa_);
@@ -92,7 +100,8 @@ void Stream::add_options(CLI::App& app) {
                               "none,individual"))
       ->type_name("MODES");
   slow_options_.add_to(app);
-  app.add_flag("--check", check_, "exit with 1 where a slow host is found");
+  app.add_flag("--check", check_,
+               "exit with 1 where a slow host is found, with 9 where hosts could not be judged");
   app.add_flag("--retest", retest_, "run slow hosts again, with healthy ones beside them");
   refuse_empty(app.add_option("--openmetrics", openmetrics_file_,
                               "also write figures for Prometheus' textfile collector"))

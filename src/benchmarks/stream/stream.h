@@ -2,7 +2,11 @@
 // together.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "benchmarks/benchmark.h"
 #include "benchmarks/slow_options.h"
@@ -42,8 +46,8 @@ class Stream final : public Benchmark {
   std::string description() const override;
   void add_options(CLI::App& app) override;
   std::vector<std::string> without_options() const override {
-    return {"--serial", "--precision",  "--time",           "--seed",           "--verify",
-            "--stats",  "--no-samples", "--process-memory", "--skip-too-large", "--print-scenario"};
+    return {"--serial", "--precision",      "--time",           "--seed",          "--verify",
+            "--stats",  "--process-memory", "--skip-too-large", "--print-scenario"};
   }
   Expected<void> parse_options() override;
   int default_threads(const RunOptions&) const override { return 0; }

@@ -1,4 +1,8 @@
 // The plan of STREAM, and where its memory lies.
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +47,7 @@ TEST(HostPlacement, SaysWhatIsNotKnownAndEachWarningOnce) {
   Trace trace = trace_on(0, 100, 100);
   trace.residency.pages_by_node[0] = 50;
   trace.residency.untouched = 10;
-  trace.warnings = {"odd"};
+  trace.warnings = {{"placement", "", "odd"}};
   const HostPlacement placement =
       placement_of_host({placement_of_rank({&trace}), placement_of_rank({&trace})});
   EXPECT_THAT(placement.text, HasSubstr("node 0: 100 pages, not observed: 80 pages"));

@@ -1,5 +1,7 @@
 #include "benchmarks/touch/patterns.h"
 
+#include <vector>
+
 #include "kernels/kernel.h"
 
 namespace numatlas {
@@ -7,17 +9,17 @@ namespace {
 
 constexpr double touch_line = 64;  // bytes; as the kernels count lines
 
-/// Seconds for a line, from the flow's first metric.
-std::optional<double> seconds_a_line(const FlowResult& flow) {
-  if (const Metric* latency = find_metric(flow, "latency")) return latency->value;
-  const Metric* const bandwidth = find_metric(flow, "bandwidth");
-  if (bandwidth == nullptr || !bandwidth->value || !(*bandwidth->value > 0)) return std::nullopt;
+/// Seconds for a line, from the flow's first figure.
+std::optional<Estimate> seconds_a_line(const FlowResult& flow) {
+  if (const Figure* latency = find_figure(flow, "latency")) return latency->estimate;
+  const Figure* const bandwidth = find_figure(flow, "bandwidth");
+  if (bandwidth == nullptr || !(bandwidth->value().value_or(0) > 0)) return std::nullopt;
   KernelSpec spec;
   spec.name = flow.kernel;
   const auto bytes = static_cast<double>(traffic_a_step(spec).counted());
   // An update reads and writes the same line; the others' bytes are each of a line of their own.
   const bool in_place = flow.kernel == "update" || flow.kernel == "scatter";
-  return (in_place ? bytes : touch_line) / *bandwidth->value;
+  return divided_into(in_place ? bytes : touch_line, *bandwidth->estimate);
 }
 
 }  // namespace
@@ -38,23 +40,19 @@ std::optional<TimesAsLong> against_own(const RunReport& report, const ScenarioRe
     for (const FlowResult& own : other.flows) {
       const auto its = own.worker == flow.worker ? seconds_a_line(own) : std::nullopt;
       if (!its) continue;
-      TimesAsLong times{*mine / *its, {}, {}};
-      if (flow.half_width && own.half_width && *own.half_width < 1) {
-        times.low = times.ratio * (1 - *flow.half_width) / (1 + *own.half_width);
-        times.high = times.ratio * (1 + *flow.half_width) / (1 - *own.half_width);
-      }
-      return times;
+      const Estimate times = ratio_of(*mine, *its);
+      return TimesAsLong{times.value, times.low, times.high};
     }
   }
   return std::nullopt;
 }
 
-std::vector<Metric> access_metrics(const FlowResult& flow, const ScenarioResult& point) {
+std::vector<Figure> access_figures(const FlowResult& flow, const ScenarioResult& point) {
   const auto access = seconds_a_line(flow);
   if (!access) return {};
   const double lines = static_cast<double>(point.size.value) / touch_line;
-  return {{"access_time", "s", access, std::nullopt},
-          {"pass_time", "s", *access * lines, std::nullopt}};
+  return {{"access_time", "s", *access, std::nullopt},
+          {"pass_time", "s", scaled(*access, lines), std::nullopt}};
 }
 
 }  // namespace numatlas

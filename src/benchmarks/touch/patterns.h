@@ -3,8 +3,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "report/result.h"
+#include "record/report.h"
 
 namespace numatlas {
 
@@ -28,10 +29,10 @@ std::optional<TimesAsLong> against_own(const RunReport& report, const ScenarioRe
 
 /// "access_time" and "pass_time" in s: for a line of 64 bytes, read, written, or both; and for as
 /// many as the size holds. Nothing where nothing was measured.
-std::vector<Metric> access_metrics(const FlowResult& flow, const ScenarioResult& point);
+std::vector<Figure> access_figures(const FlowResult& flow, const ScenarioResult& point);
 
-/// A row a worker and point, then in words what memory that another touched first costs each
-/// worker, and what `notes_text` says.
-std::string touch_table(const RunReport& report, bool stats);
+/// One table for each kernel, size and page kind, with one row per worker and point, then in words
+/// what memory first touched by another costs each worker.
+std::vector<View> touch_views(const RunReport& report);
 
 }  // namespace numatlas

@@ -1,7 +1,13 @@
 // First touch: memory lies on the node of the CPU that touches it first. What it costs a worker to
 // use memory that another touched, alone and while the others do the same.
+#include <algorithm>
+#include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -29,18 +35,21 @@ class Touch final : public Benchmark {
            "(crossed), each alone and then all together; each has a region of its own. Without\n"
            "--cpus: a CPU of each NUMA node, or two CPUs where there is one node.";
   }
+  std::vector<std::string> refused_options() const override { return {"--csv"}; }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   int default_threads(const RunOptions&) const override { return 0; }
+  bool is_of_memory() const override { return true; }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override {
     return resolve_placement(placement(options, machine), machine, task, default_threads(options));
   }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "bandwidth"; }
-  std::vector<Metric> flow_metrics(const FlowResult& flow, const ScenarioResult& point,
+  std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult& point,
                                    const RunReport& report) const override;
   SurveyPart survey(const Machine& machine) const override;
+  std::vector<View> views(const RunReport& report) const override { return touch_views(report); }
   std::string table(const RunReport& report, const RunOptions& options) const override;
 
  private:
@@ -206,9 +215,9 @@ std::vector<PlannedScenario> Touch::plan_of(const PlanInput& input,
   return plan;
 }
 
-std::vector<Metric> Touch::flow_metrics(const FlowResult& flow, const ScenarioResult& point,
+std::vector<Figure> Touch::flow_figures(const FlowResult& flow, const ScenarioResult& point,
                                         const RunReport& report) const {
-  std::vector<Metric> metrics = access_metrics(flow, point);
+  std::vector<Figure> metrics = access_figures(flow, point);
   if (const auto times = against_own(report, point, flow);
       times && label_of(point, "pattern") != "own") {
     metrics.push_back({"times_as_long_as_own", "1", times->ratio, std::nullopt});
@@ -217,7 +226,7 @@ std::vector<Metric> Touch::flow_metrics(const FlowResult& flow, const ScenarioRe
 }
 
 std::string Touch::table(const RunReport& report, const RunOptions& options) const {
-  std::string text = touch_table(report, options.stats);
+  std::string text = Benchmark::table(report, options);
   const auto& asked = options.placement.memory;
   const bool by_option =
       asked &&

@@ -1,8 +1,14 @@
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "benchmarks/test_plan.h"
 #include "benchmarks/touch/patterns.h"
+#include "report/view_table.h"
 
 namespace numatlas {
 namespace {
@@ -78,11 +84,13 @@ ScenarioResult point_of(const std::string& pattern, const std::string& run,
     FlowResult flow;
     flow.worker = static_cast<int>(i);
     flow.kernel = "scatter";
-    flow.metrics = {{"bandwidth", "B/s", rates[i], std::nullopt}};
-    flow.half_width = half_width;
+    Estimate rate = rates[i];
+    rate.low = rate.value * (1 - half_width);
+    rate.high = rate.value * (1 + half_width);
+    flow.figures = {{"bandwidth", "B/s", rate, std::nullopt}};
     flow.stop = "converged";
     if (pattern != "own") flow.first_touch = toucher_of(pattern, flow.worker, 2);
-    for (Metric& metric : access_metrics(flow, point)) flow.metrics.push_back(metric);
+    for (Figure& metric : access_figures(flow, point)) flow.figures.push_back(metric);
     point.flows.push_back(flow);
   }
   return point;
@@ -104,13 +112,13 @@ RunReport report_of_points(double half_width) {
 TEST(TouchMetrics, AnAccessIsALine) {
   const RunReport report = report_of_points(0.01);
   const FlowResult& flow = report.scenarios[0].flows[0];
-  EXPECT_DOUBLE_EQ(*find_metric(flow, "access_time")->value, 10e-9) << "128 bytes an update";
-  EXPECT_DOUBLE_EQ(*find_metric(flow, "pass_time")->value, 10e-9 * mib);
+  EXPECT_DOUBLE_EQ(*find_figure(flow, "access_time")->value(), 10e-9) << "128 bytes an update";
+  EXPECT_DOUBLE_EQ(*find_figure(flow, "pass_time")->value(), 10e-9 * mib);
   FlowResult reads = flow;
   reads.kernel = "read";
-  EXPECT_DOUBLE_EQ(*access_metrics(reads, report.scenarios[0])[0].value, 5e-9);
+  EXPECT_DOUBLE_EQ(*access_figures(reads, report.scenarios[0])[0].value(), 5e-9);
   FlowResult nothing;
-  EXPECT_TRUE(access_metrics(nothing, report.scenarios[0]).empty());
+  EXPECT_TRUE(access_figures(nothing, report.scenarios[0]).empty());
 }
 
 TEST(TouchMetrics, TimesAsLongWithAnInterval) {
@@ -128,19 +136,22 @@ TEST(TouchMetrics, TimesAsLongWithAnInterval) {
   EXPECT_FALSE(against_own(without, crossed, crossed.flows[0]));
 }
 
+std::string table_of(const RunReport& report) {
+  return views_text(report, touch_views(report), false);
+}
+
 TEST(TouchTable, SaysWhatItCosts) {
-  const std::string text = touch_table(report_of_points(0.01), false);
+  const std::string text = table_of(report_of_points(0.01));
   EXPECT_THAT(text, HasSubstr("crossed: worker 0 on CPU 0 (node 0), memory first touched by worker "
                               "1 on CPU 8 (node 1), against its own: together 2.00 times as long "
                               "(1.96 to 2.04)\n"));
-  EXPECT_THAT(text,
-              HasSubstr("together no difference that can be told (1.00 times, 0.98 to 1.02)"));
-  EXPECT_THAT(text, Not(HasSubstr("no difference to see")));
+  EXPECT_THAT(text, HasSubstr("together no significant difference (1.00 times, 0.98 to 1.02)"));
+  EXPECT_THAT(text, Not(HasSubstr("no difference to expect")));
   RunReport one_node = report_of_points(0.01);
   one_node.workers[1].cpu_node = NodeId{0};
-  EXPECT_THAT(touch_table(one_node, false), HasSubstr("all workers are on node 0"));
+  EXPECT_THAT(table_of(one_node), HasSubstr("all workers are on node 0"));
   one_node.machines[0].nodes.resize(1);
-  EXPECT_THAT(touch_table(one_node, false), HasSubstr("this machine shows one NUMA node"));
+  EXPECT_THAT(table_of(one_node), HasSubstr("this machine has one NUMA node"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "benchmarks/transfer/callers.h"
 
+#include <cstddef>
 #include <limits>
 
 #include "benchmarks/flows.h"

@@ -1,5 +1,8 @@
 #include "benchmarks/transfer/options.h"
 
+#include <cstdint>
+#include <utility>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 

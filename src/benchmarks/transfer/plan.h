@@ -1,7 +1,9 @@
 // The points of `numatlas transfer`. Pure.
 #pragma once
 
+#include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "benchmarks/benchmark.h"

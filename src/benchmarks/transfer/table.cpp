@@ -1,8 +1,11 @@
 #include "benchmarks/transfer/table.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -66,19 +69,19 @@ std::vector<std::string> values_of(const Points& points, const char* label) {
 }
 
 /// All bytes over the common time.
-const Metric* rate_of(const ScenarioResult& point) {
-  const Metric* sum = find_total(point, "bandwidth_sum");
-  return sum != nullptr && sum->value ? sum : nullptr;
+const Figure* rate_of(const ScenarioResult& point) {
+  const Figure* sum = find_total(point, "bandwidth_sum");
+  return sum != nullptr && sum->value() ? sum : nullptr;
 }
 
 std::string copy_cell(const ScenarioResult& point) {
   if (point.status == Status::failed) return "failed";
-  const Metric* rate = rate_of(point);
+  const Figure* rate = rate_of(point);
   if (rate == nullptr) return "-";
-  const auto width = half_width_of_sum(*rate);
-  const Metric* part = find_total(point, "link_part");
-  return gb(rate->value) + (width ? fmt::format(" +-{:.1f}%", *width * 100) : "") +
-         (part != nullptr ? fmt::format(" {:3.0f}%", *part->value * 100) : "");
+  const auto width = half_width(*rate);
+  const Figure* part = find_total(point, "link_part");
+  return gb(rate->value()) + (width ? fmt::format(" +-{:.1f}%", *width * 100) : "") +
+         (part != nullptr ? fmt::format(" {:3.0f}%", *part->value() * 100) : "");
 }
 
 const FlowResult* only_flow(const ScenarioResult& point) {
@@ -132,11 +135,11 @@ std::string best_text(const Points& points) {
         ranked.push_back(point);
     }
     if (ranked.size() < 2) continue;
-    const auto rate = [](const ScenarioResult* point) { return *rate_of(*point)->value; };
+    const auto rate = [](const ScenarioResult* point) { return *rate_of(*point)->value(); };
     std::stable_sort(ranked.begin(), ranked.end(),
                      [&](const auto* a, const auto* b) { return rate(a) > rate(b); });
     const auto half = [&](const ScenarioResult* point) {
-      return rate(point) * half_width_of_sum(*rate_of(*point)).value_or(0);
+      return rate(point) * half_width(*rate_of(*point)).value_or(0);
     };
     const bool apart = rate(ranked[0]) - half(ranked[0]) > rate(ranked[1]) + half(ranked[1]);
     const auto name = [](const ScenarioResult* point) {
@@ -179,13 +182,13 @@ std::string together_text(const RunReport& report) {
   std::vector<std::vector<std::string>> rows{{"together", "memory", "GPUs", "pinning", "size",
                                               "aggregate", "by the GPUs' clocks", "overlap"}};
   for (const ScenarioResult* point : points_of(report, "copies")) {
-    const Metric* overlap = find_total(*point, "copies_overlap");
-    const Metric* events = find_total(*point, "event_bandwidth_sum");
+    const Figure* overlap = find_total(*point, "copies_overlap");
+    const Figure* events = find_total(*point, "event_bandwidth_sum");
     if (overlap == nullptr || events == nullptr || rate_of(*point) == nullptr) continue;
     rows.push_back({label_of(*point, "direction"), short_memory(label_of(*point, "memory")),
                     label_of(*point, "gpus"), label_of(*point, "pinning"),
-                    compact_text(point->size), gb(rate_of(*point)->value), gb(events->value),
-                    fmt::format("{:.0f}%", *overlap->value * 100)});
+                    compact_text(point->size), gb(rate_of(*point)->value()), gb(events->value()),
+                    fmt::format("{:.0f}%", *overlap->value() * 100)});
   }
   if (rows.size() == 1) return {};
   return "Copies at the same time in GB/s (aggregate: all bytes over the common time; overlap: of "
@@ -203,7 +206,7 @@ std::string latency_text(const RunReport& report) {
         direction_text(label_of(any, "direction")), label_of(any, "pinning"), any.pages);
     text += by_memory_and_gpu(points, [](const ScenarioResult& point) {
       const FlowResult* flow = only_flow(point);
-      const Metric* time = flow != nullptr ? find_metric(*flow, "copy_time") : nullptr;
+      const Figure* time = flow != nullptr ? find_figure(*flow, "copy_time") : nullptr;
       if (time == nullptr || !time->summary) return std::string("-");
       return fmt::format("{:.2f} {:.2f} {:.2f}", time->summary->median * 1e6,
                          time->summary->p95 * 1e6, time->summary->p99 * 1e6);
@@ -223,13 +226,10 @@ std::string chase_text(const RunReport& report) {
                                                           : "lines flushed from the CPUs' caches");
     text += by_memory_and_gpu(points, [](const ScenarioResult& point) {
       const FlowResult* flow = only_flow(point);
-      const Metric* latency = flow != nullptr ? find_metric(*flow, "latency") : nullptr;
-      if (latency == nullptr || !latency->value) return std::string("-");
-      const auto& s = latency->summary;
-      const double high = s && s->ci_high ? *s->ci_high - s->median : 0;
-      const double low = s && s->ci_low ? s->median - *s->ci_low : 0;
-      return fmt::format("{:.1f} +-{:.1f}%", *latency->value * 1e9,
-                         std::max(high, low) / *latency->value * 100);
+      const Figure* latency = flow != nullptr ? find_figure(*flow, "latency") : nullptr;
+      if (latency == nullptr || !latency->value()) return std::string("-");
+      return fmt::format("{:.1f} +-{:.1f}%", *latency->value() * 1e9,
+                         half_width(*latency).value_or(0) * 100);
     });
     text += "\n";
   }
@@ -242,12 +242,12 @@ std::string peer_text(const RunReport& report) {
     std::vector<std::vector<std::string>> rows{{"from GPU", "to GPU", "GB/s", "+-", "route"}};
     for (const ScenarioResult* point : points) {
       const FlowResult* flow = only_flow(*point);
-      const Metric* rate = rate_of(*point);
-      const auto width = rate != nullptr ? half_width_of_sum(*rate) : std::nullopt;
+      const Figure* rate = rate_of(*point);
+      const auto width = rate != nullptr ? half_width(*rate) : std::nullopt;
       const std::string gpus = label_of(*point, "gpus");
       const auto comma = gpus.find(',');
       rows.push_back({gpus.substr(0, comma), gpus.substr(comma + 1),
-                      gb(rate != nullptr ? rate->value : std::nullopt),
+                      gb(rate != nullptr ? rate->value() : std::nullopt),
                       width ? fmt::format("{:.1f}%", *width * 100) : "-",
                       flow != nullptr && flow->gpu ? flow->gpu->route : "-"});
     }
@@ -262,22 +262,22 @@ std::string pinning_text(const RunReport& report) {
   std::vector<std::vector<std::string>> rows{
       {"memory", "pinning", "size", "pages", "pin", "GB/s", "unpin"}};
   std::set<std::string> seen;
-  const auto ms = [](const Metric* time) {
-    return time != nullptr && time->value ? fmt::format("{:.2f} ms", *time->value * 1e3) : "-";
+  const auto ms = [](const Figure* time) {
+    return time != nullptr && time->value() ? fmt::format("{:.2f} ms", *time->value() * 1e3) : "-";
   };
   for (const ScenarioResult* point : points_of(report, "copies")) {
     // Of several at once each waits for the others.
     const FlowResult* flow = point->flows.size() == 1 ? only_flow(*point) : nullptr;
-    const Metric* pin = flow != nullptr ? find_metric(*flow, "pin_time") : nullptr;
-    if (pin == nullptr || !pin->value || !(*pin->value > 0)) continue;
+    const Figure* pin = flow != nullptr ? find_figure(*flow, "pin_time") : nullptr;
+    if (pin == nullptr || !pin->value() || !(*pin->value() > 0)) continue;
     const std::string memory = label_of(*point, "memory");
     const std::string pinning = label_of(*point, "pinning");
     const std::string key =
         fmt::format("{} {} {} {}", memory, pinning, point->size.value, point->pages);
     if (!seen.insert(key).second) continue;
     rows.push_back({short_memory(memory), pinning, compact_text(point->size), point->pages, ms(pin),
-                    gb(static_cast<double>(point->size.value) / *pin->value),
-                    ms(find_metric(*flow, "unpin_time"))});
+                    gb(static_cast<double>(point->size.value) / *pin->value()),
+                    ms(find_figure(*flow, "unpin_time"))});
   }
   return rows.size() == 1 ? ""
                           : "Cost of pinning (median of three times)\n" + aligned(rows, 2) + "\n";

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "report/result.h"
+#include "record/report.h"
 
 namespace numatlas {
 

@@ -1,4 +1,10 @@
 // Transfers between memory of the host and GPUs: every node with memory and every GPU, both ways.
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "benchmarks/benchmark.h"
@@ -43,10 +49,10 @@ class Transfer final : public Benchmark {
     return TransferPlan(input, options_).make();
   }
   std::string main_metric() const override { return "bandwidth"; }
-  std::vector<Metric> totals(const ScenarioResult& point, const RunReport& report) const override {
+  std::vector<Figure> totals(const ScenarioResult& point, const RunReport& report) const override {
     return device_totals(point, report);
   }
-  std::vector<std::string> warnings(const RunReport& report) const override {
+  std::vector<Warning> warnings(const RunReport& report) const override {
     return device_warnings(report);
   }
   SurveyPart survey(const Machine&) const override {

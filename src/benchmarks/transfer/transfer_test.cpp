@@ -1,3 +1,10 @@
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -208,25 +215,25 @@ RunReport report_of(const Steps& a, const Steps& b, double aggregate) {
     FlowResult flow;
     flow.worker = static_cast<int>(point.flows.size());
     flow.kernel = device_copy;
-    flow.metrics = {{"event_bandwidth", "B/s", 1e9, {}}};
+    flow.figures = {{"event_bandwidth", "B/s", 1e9, {}}};
     flow.gpu = GpuResult{};
     flow.gpu->direction = "h2d";
     flow.gpu->steps = *steps;
     point.flows.push_back(flow);
   }
-  point.totals = {{"bandwidth_sum", "B/s", aggregate, {}}};
-  for (const Metric& metric : device_totals(point, report)) point.totals.push_back(metric);
+  point.figures = {{"bandwidth_sum", "B/s", aggregate, {}}};
+  for (const Figure& metric : device_totals(point, report)) point.figures.push_back(metric);
   report.scenarios = {point};
   return report;
 }
 
 TEST(TransferOverlap, WarnsOfCopiesThatTookTurns) {
   const RunReport turns = report_of({{0, 10}, {20, 10}}, {{10, 10}, {30, 10}}, 1e9);
-  EXPECT_THAT(device_warnings(turns),
+  EXPECT_THAT(counted(device_warnings(turns)),
               ElementsAre(AllOf(HasSubstr("p: the copies took turns"), HasSubstr("2.00 GB/s"),
                                 HasSubstr("1.00 GB/s"), HasSubstr("0 %"))));
   const RunReport together = report_of({{0, 10}, {10, 10}}, {{0, 10}, {10, 10}}, 1.95e9);
-  EXPECT_THAT(device_warnings(together), ElementsAre());
+  EXPECT_THAT(counted(device_warnings(together)), ElementsAre());
 }
 
 TEST(TransferWarnings, MemoryThatMoved) {
@@ -235,9 +242,9 @@ TEST(TransferWarnings, MemoryThatMoved) {
   flow.source_residency = Residency{};
   flow.source_residency->pages_by_node = {{0, 4}};
   flow.gpu->before_pinning = flow.gpu->after = *flow.source_residency;
-  EXPECT_THAT(device_warnings(report), ElementsAre());
+  EXPECT_THAT(counted(device_warnings(report)), ElementsAre());
   flow.gpu->after->pages_by_node = {{0, 3}, {1, 1}};
-  EXPECT_THAT(device_warnings(report),
+  EXPECT_THAT(counted(device_warnings(report)),
               ElementsAre(AllOf(HasSubstr("p, worker 1: its memory moved"),
                                 HasSubstr("at the end 3 on node 0, 1 on node 1"))));
 }
@@ -248,11 +255,12 @@ TEST(TransferWarnings, BothDirectionsThatGainNothing) {
   report.scenarios[0].labels = {{"measure", "copies"}, {"direction", "both"}};
   alone.labels = {{"measure", "copies"}, {"direction", "h2d"}};
   alone.flows.pop_back();
-  alone.totals = {{"bandwidth_sum", "B/s", 1.0e9, {}}};
+  alone.figures = {{"bandwidth_sum", "B/s", 1.0e9, {}}};
   report.scenarios.push_back(alone);
-  EXPECT_THAT(device_warnings(report), ElementsAre());
-  report.scenarios[1].totals[0].value = 1.8e9;
-  EXPECT_THAT(device_warnings(report), ElementsAre(HasSubstr("hardly more than one alone (1.80")));
+  EXPECT_THAT(counted(device_warnings(report)), ElementsAre());
+  report.scenarios[1].figures[0].estimate = 1.8e9;
+  EXPECT_THAT(counted(device_warnings(report)),
+              ElementsAre(HasSubstr("hardly more than one alone (1.80")));
 }
 
 TEST(TransferPlan, MemoryOfAGpuIsNoHostsSide) {

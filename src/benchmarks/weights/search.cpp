@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -52,8 +54,8 @@ const ScenarioResult* best_until(const RunReport& report, int last) {
   const ScenarioResult* best = nullptr;
   for (const ScenarioResult& point : report.scenarios) {
     if (!is_search(point) || std::stoi(label_of(point, round_label)) > last) continue;
-    const auto range = range_of(point);
-    if (range && (best == nullptr || range->value > range_of(*best)->value)) best = &point;
+    const auto rate = rate_of(point);
+    if (rate && (best == nullptr || rate->value > rate_of(*best)->value)) best = &point;
   }
   return best;
 }
@@ -101,27 +103,18 @@ Weights weights_of(const ScenarioResult& point) {
   return spec ? spec->single.nodes : Weights{};
 }
 
-std::optional<Range> range_of(const ScenarioResult& point) {
-  const Metric* sum = find_total(point, "bandwidth_sum");
-  if (point.status != Status::ok || sum == nullptr || !sum->value) return std::nullopt;
-  // Without an interval everything is possible, and nothing can be told.
-  const double width = half_width_of_sum(*sum).value_or(1);
-  return Range{*sum->value, *sum->value * (1 - width), *sum->value * (1 + width)};
+std::optional<Estimate> rate_of(const ScenarioResult& point) {
+  const Figure* sum = find_total(point, "bandwidth_sum");
+  if (point.status != Status::ok || sum == nullptr) return std::nullopt;
+  return sum->estimate;
 }
-
-Range difference(const Range& one, const Range& other) {
-  const auto ratio = [](double a, double b) { return b > 0 ? a / b - 1 : HUGE_VAL; };
-  return {ratio(one.value, other.value), ratio(one.low, other.high), ratio(one.high, other.low)};
-}
-
-bool surely_more(const Range& one, const Range& other) { return one.low > other.high; }
 
 const ScenarioResult* best_point(const RunReport& report) { return best_until(report, last_round); }
 
 const ScenarioResult* point_of(const RunReport& report, const std::string& weights) {
   for (const ScenarioResult& point : report.scenarios) {
     if (label_of(point, weights_label) == weights &&
-        label_of(point, round_label) != confirm_round && range_of(point)) {
+        label_of(point, round_label) != confirm_round && rate_of(point)) {
       return &point;
     }
   }
@@ -139,7 +132,7 @@ Next next_round(const RunReport& report) {
   if (best == nullptr || round >= last_round) return {};
   if (round > 0) {
     const ScenarioResult* before = best_until(report, round - 1);
-    if (before == nullptr || !surely_more(*range_of(*best), *range_of(*before))) return {};
+    if (before == nullptr || !surely_more(*rate_of(*best), *rate_of(*before))) return {};
   }
   Next next{round + 1, {}};
   for (Weights& weights : neighbours(weights_of(*best), next.round)) {

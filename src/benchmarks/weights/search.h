@@ -3,10 +3,11 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "placement/placement.h"
-#include "report/result.h"
+#include "record/report.h"
 
 namespace numatlas {
 
@@ -33,16 +34,8 @@ inline constexpr const char* round_label = "round";
 inline constexpr const char* nearest_alone = "nearest";  ///< instead of weights
 inline constexpr const char* confirm_round = "confirm";  ///< instead of a number
 
-/// A bandwidth with its 95 % interval, in B/s.
-struct Range {
-  double value = 0, low = 0, high = 0;
-};
-/// Of all workers of a point; nullopt when it was not measured.
-std::optional<Range> range_of(const ScenarioResult& point);
-/// By how much one is more than another, relative to that.
-Range difference(const Range& one, const Range& other);
-/// Whether the intervals leave no doubt that one is more.
-bool surely_more(const Range& one, const Range& other);
+/// Bandwidth of all workers of a point in B/s; nullopt when it was not measured.
+std::optional<Estimate> rate_of(const ScenarioResult& point);
 
 /// The fastest weights among the points of the search; nullptr before any is measured.
 const ScenarioResult* best_point(const RunReport& report);

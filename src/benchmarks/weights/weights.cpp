@@ -3,13 +3,18 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/environment.h"
 #include "base/say.h"
 #include "benchmarks/benchmark.h"
 #include "benchmarks/choices.h"
@@ -17,7 +22,7 @@
 #include "benchmarks/levels.h"
 #include "benchmarks/room.h"
 #include "benchmarks/weights/search.h"
-#include "benchmarks/weights/table.h"
+#include "benchmarks/weights/views.h"
 #include "placement/system_weights.h"
 
 namespace numatlas {
@@ -26,21 +31,60 @@ namespace {
 // With more nodes the grid has more points than anybody waits for, or steps too coarse to use.
 constexpr std::size_t most_nodes = 4;
 
+/// By the firmware's table; of a node that it does not tell about as far as can be.
+int distance_between(const NumaNode* from, NodeId to) {
+  if (from == nullptr) return std::numeric_limits<int>::max();
+  if (from->id == to) return 0;
+  const auto known = from->distance.find(to.value);
+  return known != from->distance.end() ? known->second : std::numeric_limits<int>::max();
+}
+
 /// Of the nodes to choose from, the one nearest to a worker's CPU.
 NodeId nearest_of(const NodeSet& nodes, const Machine& machine, const Worker& worker) {
   const NumaNode* from = machine.find_node(worker.placement.cpu_node);
-  const auto distance = [&](NodeId node) {
-    if (node == worker.placement.cpu_node) return 0;
-    const bool known = from != nullptr && from->distance.contains(node.value);
-    return known ? from->distance.at(node.value) : std::numeric_limits<int>::max();
+  return *std::min_element(nodes.begin(), nodes.end(), [&](NodeId a, NodeId b) {
+    return distance_between(from, a) < distance_between(from, b);
+  });
+}
+
+/// Two nodes to weigh against each other, and the nodes of the CPUs to do it with: both kinds of
+/// memory are then compared by the same CPUs.
+struct NodePair {
+  NodeSet nodes, of_cpus;
+};
+
+/// Where there is memory without CPUs (CXL), the node with CPUs and the one without that are
+/// nearest to each other. Where all have CPUs, the first and the last of them.
+std::optional<NodePair> pair_to_weigh(const Machine& machine) {
+  const NodeSet memory = machine.usable_memory_nodes();
+  const NodeSet with_cpus = memory & machine.nodes_of(machine.usable_cpus());
+  NodeSet without_cpus;
+  for (NodeId node : memory) {
+    if (machine.find_node(node)->cpus.empty()) without_cpus.insert(node);
+  }
+  if (without_cpus.empty() || with_cpus.empty()) {
+    if (with_cpus.size() < 2) return std::nullopt;
+    const NodeSet ends{with_cpus.front(), with_cpus[with_cpus.size() - 1]};
+    return NodePair{ends, ends};
+  }
+  // Some firmware names the CPUs' nodes beside the memory instead of a distance.
+  const auto distance = [&](NodeId from, NodeId to) {
+    const auto& hmat = machine.find_node(to)->hmat;
+    const bool beside = hmat && hmat->initiators.contains(from);
+    return std::pair(distance_between(machine.find_node(from), to), beside ? 0 : 1);
   };
-  return *std::min_element(nodes.begin(), nodes.end(),
-                           [&](NodeId a, NodeId b) { return distance(a) < distance(b); });
+  NodeId near = with_cpus.front(), far = without_cpus.front();
+  for (NodeId from : with_cpus) {
+    for (NodeId to : without_cpus) {
+      if (distance(from, to) < distance(near, far)) std::tie(near, far) = std::pair(from, to);
+    }
+  }
+  return NodePair{{near, far}, {near}};
 }
 
 /// Without measuring the system's weights are left alone, but for tests.
 bool nothing_is_set(const RunOptions& options) {
-  return options.null_engine && std::getenv("NUMATLAS_TEST_WEIGHTS") == nullptr;
+  return options.null_engine && environment_variable("NUMATLAS_TEST_WEIGHTS") == nullptr;
 }
 
 /// What a run left that was killed together with its guard.
@@ -69,9 +113,13 @@ class WeightsBenchmark final : public Benchmark {
            "for\n"
            "the whole system; --apply sets them to confirm that, and puts the old ones back.";
   }
+  std::vector<std::string> refused_options() const override {
+    return {"--memory", "--serial", "--csv"};
+  }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   int default_threads(const RunOptions&) const override { return 0; }
+  bool is_of_memory() const override { return true; }
   Expected<void> before_plan(const RunOptions& options) const override {
     if (nothing_is_set(options)) return {};
     if (auto repaired = repair_what_was_left(); !repaired) return repaired;
@@ -84,9 +132,11 @@ class WeightsBenchmark final : public Benchmark {
   /// The grid, and three rounds round its best.
   double time_until(int round) const override { return std::min(1.0, 0.4 + 0.2 * round); }
   SurveyPart survey(const Machine& machine) const override;
-  std::string table(const RunReport& report, const RunOptions& options) const override {
-    return weights_table(report, keep_, options.stats);
+  std::vector<View> views(const RunReport& report) const override {
+    return weights_views(report, keep_);
   }
+  // That weights were laid out page by page is how the search works.
+  std::vector<std::string> expected_warnings() const override { return {"placement-method"}; }
 
  private:
   Expected<void> check(const PlanInput& input) const;
@@ -291,16 +341,35 @@ Expected<std::vector<PlannedScenario>> WeightsBenchmark::refine(const PlanInput&
 SurveyPart WeightsBenchmark::survey(const Machine& machine) const {
   const NodeSet nodes = machine.usable_memory_nodes();
   if (nodes.size() < 2) return {0, {}, "one node has memory: there is nothing to interleave"};
-  SurveyPart part{1, {SurveyWay{{"--size", "64", "--skip-too-large"}, ""}}, ""};
-  const std::string two = fmt::format("{},{}", nodes.front().value, nodes[nodes.size() - 1].value);
-  const std::string others = "weights over nodes other than " + two;
-  part.ways.push_back(SurveyWay{{"--size", "64", "--skip-too-large", "--nodes", two}, others});
+  SurveyPart part{1, {}, ""};
+  const std::vector<std::string> words{"--size", "64", "--skip-too-large"};
+  const auto pair = pair_to_weigh(machine);
+  // Memory beside one socket, interleaved with the memory of all, tells nothing of either.
+  const bool all_alike = (nodes - machine.nodes_of(machine.all_cpus())).empty();
+  if (all_alike || !pair) part.ways.push_back({words, ""});
+  if (!pair) return part;
+  CpuSet cpus;
+  for (NodeId node : pair->of_cpus) cpus = cpus | machine.find_node(node)->cpus;
+  cpus = cpus & machine.usable_cpus();
+  const auto add = [&](const CpuSet& chosen, const std::string& left_out) {
+    SurveyWay way{words, left_out};
+    for (const std::string& word :
+         {std::string("--nodes"), to_list(pair->nodes), std::string("--cpus"), to_list(chosen)})
+      way.words.push_back(word);
+    part.ways.push_back(std::move(way));
+  };
+  std::string left_out;
+  if (!all_alike) {
+    add(cpus, left_out);
+  } else if (pair->nodes != nodes) {
+    left_out = "weights over nodes other than " + to_list(pair->nodes);
+    add(cpus, left_out);
+    left_out += "; ";
+  }
   constexpr std::size_t few = 4;
-  const CpuSet chosen = few_cpus_a_node(machine, few);
-  if (chosen.size() == machine.usable_cpus().size()) return part;
-  part.ways.push_back(
-      SurveyWay{{"--size", "64", "--skip-too-large", "--nodes", two, "--cpus", to_list(chosen)},
-                fmt::format("{}; all but {} CPUs of each node", others, few)});
+  const CpuSet some = few_cpus_a_node(machine, few) & cpus;
+  if (some.size() < cpus.size())
+    add(some, fmt::format("{}all but {} CPUs of each node", left_out, few));
   return part;
 }
 

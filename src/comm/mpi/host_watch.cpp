@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <new>
 #include <sstream>
+#include <utility>
 
 #include "comm/clock_offset.h"
 

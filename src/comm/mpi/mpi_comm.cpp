@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "base/signals.h"
 #include "comm/clock_offset.h"

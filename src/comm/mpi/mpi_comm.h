@@ -1,6 +1,7 @@
 // Ranks connected by MPI, through a plug-in's table.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -1,5 +1,10 @@
 #include <climits>
+#include <cstdint>
 #include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "comm/mpi/mpi_comm.h"
 

@@ -3,9 +3,14 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <regex>
+#include <string_view>
+#include <system_error>
+
+#include "base/environment.h"
+#include "base/own_files.h"
+#include "base/signals.h"
 
 namespace numatlas {
 namespace {
@@ -14,6 +19,13 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view file_prefix = "numatlas_mpi_";
 constexpr std::string_view file_suffix = ".so";
+
+/// The names that a plug-in may have: those of the MPIs that the build knows, and those that it
+/// found.
+bool is_known(const std::string& name) {
+  constexpr std::string_view names[] = {NUMATLAS_MPI_NAMES};
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
 
 using Entry = const numatlas_mpi_table* (*)();
 
@@ -36,28 +48,41 @@ tl::unexpected<Error> loading_error(const MpiPlugin& plugin) {
               "load the MPI module that numatlas was built with, or set LD_LIBRARY_PATH");
 }
 
-}  // namespace
-
-std::vector<std::string> plugin_directories() {
-  if (const char* forced = std::getenv("NUMATLAS_PLUGIN_DIR")) return {forced};
-  std::vector<std::string> directories;
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    for (const char* relative : {"../" NUMATLAS_LIBDIR "/numatlas/mpi", "../lib/numatlas/mpi",
-                                 "lib/numatlas/mpi", "../../lib/numatlas/mpi"}) {
-      directories.push_back((program.parent_path() / relative).lexically_normal());
-    }
+/// "" for a plug-in that may be loaded; nothing of any other is run.
+std::string why_not_loaded(const MpiPlugin& plugin, const PluginFolder& folder) {
+  std::string problem;
+  if (!is_known(plugin.name)) {
+    problem = "no plug-in of this program has that name";
+  } else if (!folder.top.empty()) {
+    problem = why_not_trusted(folder.top, plugin.path);
   }
-  directories.emplace_back(NUMATLAS_PLUGIN_INSTALL_DIR);
-  return directories;
+  return problem.empty() ? "" : plugin.path + " is not loaded: " + problem;
 }
 
-std::vector<MpiPlugin> find_mpi_plugins(std::span<const std::string> directories) {
+}  // namespace
+
+std::vector<PluginFolder> plugin_folders() {
+  if (const char* forced = environment_variable("NUMATLAS_PLUGIN_DIR")) return {{forced, ""}};
+  std::vector<PluginFolder> folders;
+  const auto add = [&](const fs::path& top, const char* below) {
+    const fs::path normal = top.lexically_normal();
+    folders.push_back({(normal / below).lexically_normal().string(), normal.string()});
+  };
+  // A program of the build folder that is not in its bin: a test.
+  if (const std::string build = build_folder(); !build.empty()) add(build, "lib/numatlas/mpi");
+  if (const fs::path program = program_folder(); !program.empty()) {
+    for (const char* below : {NUMATLAS_LIBDIR "/numatlas/mpi", "lib/numatlas/mpi"})
+      add(program.parent_path(), below);
+  }
+  add(NUMATLAS_INSTALL_LIBDIR, "numatlas/mpi");
+  return folders;
+}
+
+std::vector<MpiPlugin> find_mpi_plugins(std::span<const PluginFolder> folders) {
   std::vector<MpiPlugin> plugins;
-  for (const std::string& directory : directories) {
+  for (const PluginFolder& folder : folders) {
     std::error_code error;
-    for (fs::directory_iterator file(directory, error), end; !error && file != end;
+    for (fs::directory_iterator file(folder.path, error), end; !error && file != end;
          file.increment(error)) {
       const std::string name = file->path().filename();
       if (!name.starts_with(file_prefix) || !name.ends_with(file_suffix)) continue;
@@ -65,8 +90,15 @@ std::vector<MpiPlugin> find_mpi_plugins(std::span<const std::string> directories
       plugin.name =
           name.substr(file_prefix.size(), name.size() - file_prefix.size() - file_suffix.size());
       plugin.path = file->path();
-      const auto same = [&](const MpiPlugin& other) { return other.name == plugin.name; };
-      if (std::none_of(plugins.begin(), plugins.end(), same)) plugins.push_back(plugin);
+      plugin.problem = why_not_loaded(plugin, folder);
+      const auto same = std::find_if(plugins.begin(), plugins.end(), [&](const MpiPlugin& other) {
+        return other.name == plugin.name;
+      });
+      if (same == plugins.end()) {
+        plugins.push_back(plugin);
+      } else if (!same->problem.empty() && plugin.problem.empty()) {
+        *same = plugin;
+      }
     }
   }
   std::sort(plugins.begin(), plugins.end(),
@@ -75,8 +107,9 @@ std::vector<MpiPlugin> find_mpi_plugins(std::span<const std::string> directories
 }
 
 std::vector<MpiPlugin> list_mpi_plugins() {
-  auto plugins = find_mpi_plugins(plugin_directories());
+  auto plugins = find_mpi_plugins(plugin_folders());
   for (MpiPlugin& plugin : plugins) {
+    if (!plugin.problem.empty()) continue;
     // Local and for a moment only: two MPI libraries must not see each other's symbols.
     void* library = dlopen(plugin.path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
@@ -90,6 +123,8 @@ std::vector<MpiPlugin> list_mpi_plugins() {
 }
 
 Expected<const numatlas_mpi_table*> load_mpi_plugin(const MpiPlugin& plugin) {
+  if (!plugin.problem.empty()) return fail(ErrorKind::unavailable, plugin.problem);
+  const KeptSignals kept;
   // Global, because Open MPI opens its own components, which look for its symbols there.
   void* library = dlopen(plugin.path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) return loading_error(plugin);

@@ -12,16 +12,23 @@
 
 namespace numatlas {
 
-/// Where plug-ins are looked for, in this order: NUMATLAS_PLUGIN_DIR (alone, if set), beside the
-/// executable (installed and build trees), the installation prefix of this build.
-std::vector<std::string> plugin_directories();
+/// A folder that may have plug-ins.
+struct PluginFolder {
+  std::string path;
+  std::string top;  ///< from here on all must be trusted (base/own_files.h); "": the user named it
+};
 
-/// The plug-ins that are there, by name, without loading them; the first directory that has a name
-/// gives it.
-std::vector<MpiPlugin> find_mpi_plugins(std::span<const std::string> directories);
+/// Where plug-ins are looked for, in this order: NUMATLAS_PLUGIN_DIR (alone, if set), the folder
+/// that this program was built in, the prefix that it stands in now, the prefix that it was built
+/// for.
+std::vector<PluginFolder> plugin_folders();
 
-/// Loads a plug-in for good and returns its table. Errors: kind unavailable, with what the dynamic
-/// linker says.
+/// The plug-ins that are there, by name, without loading them; the first folder that has a name,
+/// and may be trusted with it, gives it. `problem` tells why another one will not be loaded.
+std::vector<MpiPlugin> find_mpi_plugins(std::span<const PluginFolder> folders);
+
+/// Loads a plug-in without a problem for good and returns its table. Errors: kind unavailable, with
+/// what the dynamic linker says.
 Expected<const numatlas_mpi_table*> load_mpi_plugin(const MpiPlugin& plugin);
 
 /// How processes of this launch can find each other.

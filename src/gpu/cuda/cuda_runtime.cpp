@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstddef>
+#include <optional>
+#include <utility>
 
 #include "gpu/kept_cpus.h"
 

@@ -1,4 +1,7 @@
 // CudaRuntime's memory, streams and events: a call of the driver each.
+#include <cstddef>
+#include <cstdint>
+
 #include "gpu/cuda/cuda_runtime.h"
 
 namespace numatlas::cuda {

@@ -1,4 +1,8 @@
 // Looks for the CUDA driver.
+#include <memory>
+#include <string>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "gpu/cuda/cuda_runtime.h"

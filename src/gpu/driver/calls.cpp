@@ -1,5 +1,7 @@
 #include "gpu/driver/calls.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace numatlas {

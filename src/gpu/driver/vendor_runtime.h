@@ -2,6 +2,7 @@
 // device that a call is for made current in the calling thread.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
 
 #include "gpu/kept_cpus.h"
 

@@ -1,6 +1,8 @@
 // Internal: GPUs by AMD's HIP runtime.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 

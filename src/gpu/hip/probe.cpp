@@ -1,7 +1,10 @@
 // Looks for AMD's HIP runtime.
 #include <fmt/format.h>
 
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "gpu/hip/hip_runtime.h"
 

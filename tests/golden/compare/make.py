@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
-"""make.py FOLDER: files for the tests of `numatlas compare`, made of base.json and latency.json (as the
-null engine wrote them once: later versions must still read them)."""
+"""make.py FOLDER: files for the tests of `numatlas compare`, made of base.json and latency.json. Those are
+what `numatlas convert` makes of the files in version-1, which the null engine of numatlas 0.1 wrote: later
+versions must still read both."""
 import copy
 import json
 import os
+import shutil
 import sys
 
 here = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(here, "../.."))
+from results import figure, whole  # noqa: E402
+
 folder = sys.argv[1]
 
 
@@ -22,41 +27,50 @@ def write(name, value):
         file.write(value if isinstance(value, str) else json.dumps(value, indent=1))
 
 
-def metrics_of(point):
-    for metric in point["totals"]:
-        yield metric
-    for flow in point["flows"]:
-        yield from flow["metrics"]
+def figures_of(case):
+    yield from case["figures"]
+    for flow in case["flows"]:
+        yield from flow["figures"]
 
 
-def scale(point, factor):
-    for metric in metrics_of(point):
-        metric["value"] *= factor
-        for name in metric["summary"] or {}:
-            if name not in ("n", "outliers") and metric["summary"][name] is not None:
-                metric["summary"][name] *= factor
+def scale(case, factor):
+    for one in figures_of(case):
+        for part in (one["estimate"], one["summary"]):
+            for name in part or {}:
+                if name not in ("n", "outliers", "method") and part[name] is not None:
+                    part[name] *= factor
 
 
-def point_of(report, name):
-    return next(point for point in report["scenarios"] if point["name"] == name)
+def case_of(report, name):
+    return next(case for case in report["cases"] if case["name"] == name)
+
+
+def survey_of(version, *reports):
+    return {"schema_version": version, "program": "numatlas", "command": "survey", "version": "0.1.0",
+            "started": "2026-01-01T00:00:00Z", "seconds": 1, "complete": True,
+            "machine": reports[0]["machines"][0], "results": reports,
+            "skipped": [{"benchmark": "transfer", "reason": "no GPU"}], "summary": []}
 
 
 base, latency = read("base.json"), read("latency.json")
 write("base.json", base)
 write("latency.json", latency)
+write("survey/survey.json", survey_of(2, latency, base))
+shutil.copytree(os.path.join(here, "version-1"), os.path.join(folder, "version-1"))
+write("version-1/survey/survey.json", survey_of(1, read("version-1/latency.json"), read("version-1/base.json")))
 
-new = copy.deepcopy(base)
+new = whole(copy.deepcopy(base))
 new["started"] = "2026-02-03T04:05:06Z"
 new["version"] = "0.2.0"
 new["arguments"] += ["--time", "1s"]
-scale(point_of(new, "read 1MiB base"), 0.9)
-scale(point_of(new, "copy 1MiB base"), 1.5)
-scale(point_of(new, "triad 1MiB base"), 1.01)  # intervals do not overlap, but who would care
-moved = point_of(new, "read 64MiB base")["flows"][0]["residency"]
+scale(case_of(new, "read 1MiB base"), 0.9)
+scale(case_of(new, "copy 1MiB base"), 1.5)
+scale(case_of(new, "triad 1MiB base"), 1.01)  # intervals do not overlap, but who would care
+moved = case_of(new, "read 64MiB base")["flows"][0]["residency"]
 moved["pages_by_node"] = {"1": moved["pages_by_node"]["0"]}
-skipped = point_of(new, "copy 64MiB base")
-skipped.update(status="skipped", reason="--size: 64 MiB a worker do not fit", flows=[], totals=[])
-extra = point_of(new, "triad 64MiB base")
+skipped = case_of(new, "copy 64MiB base")
+skipped.update(status="skipped", reason="--size: 64 MiB a worker do not fit", flows=[], figures=[])
+extra = case_of(new, "triad 64MiB base")
 extra["name"], extra["size"] = "triad 128MiB base", 2 * extra["size"]
 for machine in new["machines"]:
     machine["os"] = "Linux 6.1.0-20"
@@ -68,30 +82,25 @@ for machine in new["machines"]:
 write("new.json", new)
 
 # Where nothing can be said of single figures.
-few = copy.deepcopy(base)
-for metric in point_of(few, "read 1MiB base")["totals"]:
-    if metric["summary"]:
-        metric["summary"].update(n=5, ci95_low=None, ci95_high=None)
-point_of(few, "copy 1MiB base")["flows"][0]["wrong"] = "word 3 is 4, not 5"
-point_of(few, "triad 1MiB base")["flows"][0]["residency"]["page_size"] = 2097152
-for metric in metrics_of(point_of(few, "read 64MiB base")):
-    metric["unit"] = "GB/s"
+few = whole(copy.deepcopy(base))
+bandwidth = figure(case_of(few, "read 1MiB base"), "bandwidth_sum")
+bandwidth["estimate"].update(n=5, low=None, high=None, method="none")
+bandwidth["summary"]["n"] = 5
+case_of(few, "copy 1MiB base")["flows"][0]["wrong"] = {
+    "kind": "internal", "message": "word 3 is 4, not 5", "hint": None}
+case_of(few, "triad 1MiB base")["flows"][0]["residency"]["page_size"] = 2097152
+for one in figures_of(case_of(few, "read 64MiB base")):
+    one["unit"] = "GB/s"
 few["complete"], few["incomplete_reason"] = False, "stopped by signal 2"
 write("few.json", few)
 
-write("survey/survey.json", {
-    "schema_version": 1, "program": "numatlas", "command": "survey", "version": "0.1.0",
-    "started": "2026-01-01T00:00:00Z", "seconds": 1, "complete": True,
-    "machine": base["machines"][0], "results": [latency, base],
-    "skipped": [{"benchmark": "transfer", "reason": "no GPU"}], "summary": []})
-
 # Seven runs as steady as the null engine is; at the fifth the large size became slower.
 for run in range(8):
-    one = copy.deepcopy(base)
+    one = whole(copy.deepcopy(base))
     one["started"] = f"2026-03-0{run + 1}T00:00:00Z"
-    for point in one["scenarios"]:
-        large = point["size"] > 1 << 20
-        scale(point, (0.8 if large and run >= 4 else 1) * (0.9 if run == 7 and not large else 1)
+    for case in one["cases"]:
+        large = case["size"] > 1 << 20
+        scale(case, (0.8 if large and run >= 4 else 1) * (0.9 if run == 7 and not large else 1)
               * (1 + 0.001 * (run % 3)))
     write(f"history/nightly/run{7 - run}.json", one)
 write("history/run8-again.json", one)
@@ -103,12 +112,12 @@ write("empty.json", "\n")
 write("words.json", "once upon a time")
 write("list.json", [1, 2])
 write("foreign.json", {"program": "other", "command": "latency", "schema_version": 1})
-write("newer.json", dict(base, schema_version=2, version="9.0"))
+write("newer.json", dict(base, schema_version=3, version="9.0"))
 write("older.json", dict(base, schema_version=0, version="0.0"))
 write("no-figures.json", {"program": "numatlas", "command": "check", "schema_version": 1})
 damaged = copy.deepcopy(base)
-damaged["scenarios"][1]["flows"][0]["worker"] = 99
+damaged["cases"][1]["flows"][0]["worker"] = 99
 write("damaged.json", damaged)
-del damaged["scenarios"][0]["totals"]
+del damaged["cases"][0]["figures"]
 write("lacking.json", damaged)
 os.makedirs(os.path.join(folder, "none"))

@@ -1,9 +1,13 @@
 // Devices, contexts, memory of both sides.
 #include <sys/mman.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
 
 #include "fake.h"
 

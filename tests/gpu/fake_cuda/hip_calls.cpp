@@ -1,6 +1,9 @@
 // The same devices behind AMD's names: with the other files here a libamdhip64.so.7. Settings and
 // the log are those of fake.h, calls in them go by CUDA's names. As the real one may, hipSetDevice
 // leaves the calling thread on one CPU.
+#include <cstddef>
+#include <cstdint>
+
 #include <sched.h>
 
 #include "fake.h"

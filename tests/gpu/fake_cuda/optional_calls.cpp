@@ -1,5 +1,9 @@
 // What old drivers do not have: a second library is built without this file.
+#include <cstdint>
 #include <cstring>
+#include <functional>
+#include <mutex>
+#include <string>
 
 #include "fake.h"
 #include "queue.h"

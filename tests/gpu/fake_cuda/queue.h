@@ -1,6 +1,8 @@
 // What the calls share that queue something.
 #pragma once
 
+#include <cstddef>
+
 #include "fake.h"
 
 namespace fake {

@@ -1,7 +1,13 @@
 // Copies, streams and events.
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "fake.h"
 #include "queue.h"

@@ -1,5 +1,13 @@
 // Streams, their threads, and the time that copies take.
+#include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "fake.h"
 

@@ -6,13 +6,21 @@ See README.md beside the guests for the words a file may use; an unknown word is
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from .packages import KERNEL_SUITES
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from results import whole  # noqa: E402
+
+
+SAVING = bool(os.environ.get("NUMATLAS_UPDATE_GOLDEN"))  # write what the steps `save`
 
 
 class BadGuest(Exception):
@@ -59,6 +67,7 @@ class Step:
     json: dict[str, Any] = field(default_factory=dict)  # path in standard output's JSON -> value; `a[*].b` is each, "@null" is null, "@keys 0,1" an object with these
     kernels: list[str] | None = None  # on these only
     save: str | None = None  # file of the repository that gets standard output, with NUMATLAS_UPDATE_GOLDEN=1
+    only_saved: bool = False  # for what it saves alone, and run only then: it shows little and takes long
     timeout: int = 60
 
 
@@ -97,6 +106,10 @@ def load(path: Path) -> Guest:
     machine = dict(table.pop("machine", {}))
     machine["nodes"] = [build(Node, node, f"{path.name}: nodes") for node in machine.get("nodes", [])]
     steps = [build(Step, step, f"{path.name}: step {step.get('name')}") for step in table.pop("step", [])]
+    if not SAVING:
+        steps = [step for step in steps if not step.only_saved]
+    if "limit" in table:
+        table["limit"] += sum(step.timeout for step in steps if step.only_saved)
     table.setdefault("in_all", True)
     table.setdefault("modules", [])
     table.setdefault("needs", [])
@@ -123,7 +136,7 @@ def problems(step: Step, status: int, output: str, errors: str) -> list[str]:
         found.append(f"standard output is not exactly:\n{step.equals.strip()}")
     if step.json:
         try:
-            document = json.loads(output)
+            document = whole(json.loads(output))
         except ValueError as error:
             return found + [f"standard output is no JSON: {error}"]
         for path, value in step.json.items():
@@ -138,7 +151,7 @@ def problems(step: Step, status: int, output: str, errors: str) -> list[str]:
 
 
 def look_up(document: Any, path: str) -> list[Any]:
-    """All values at a path such as 'scenarios[0].flows[*].residency.page_size'; where a branch leads
+    """All values at a path such as 'cases[0].flows[*].residency.page_size'; where a branch leads
     nowhere, the text 'nothing at ...' stands for its value."""
     values = [document]
     seen = ""

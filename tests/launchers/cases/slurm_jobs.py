@@ -97,9 +97,9 @@ def stopped(t: Trial, stop: Callable[[subprocess.Popen[str]], object]) -> Run:
     t.none_left()
     report = t.report()
     run.equal(report["complete"], False, "complete")
-    first = report["scenarios"][0]
+    first = report["cases"][0]
     run.equal((first["status"], first["size"], len(first["flows"])), ("ok", 2**20, 4), "the first size")
-    run.equal(len([s for s in report["scenarios"] if s["status"] == "ok"]) < 6, True, "sizes are missing")
+    run.equal(len([one for one in report["cases"] if one["status"] == "ok"]) < 6, True, "sizes are missing")
     lines = csv.read_text().splitlines()
     run.equal(bool(re.fullmatch(r"1(,\d+\.\d\d){4}", lines[1])), True, f"the CSV's first row, {lines[1]}")
     return run

@@ -76,7 +76,7 @@ def maps_of_a_node(t: Trial) -> None:
     report = t.report()
     wanted = [(2 * i + k, node, str(cpu)) for i, node in enumerate(nodes) for k, cpu in enumerate((b, a))]
     run.equal(workers_of(report, "rank", "host", "cpus"), wanted, "rank, host and CPU")
-    seen = [flow["cpu_before"] for flow in report["scenarios"][0]["flows"]]
+    seen = [flow["cpu_before"] for flow in report["cases"][0]["flows"]]
     run.equal(seen, [b, a] * 4, "CPUs that the workers were seen on")
 
 

@@ -1,0 +1,137 @@
+#include "base/json_document.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+
+/// Where text stops making sense, as line and byte; in words where it was cut off.
+Error syntax_error(const std::string& text, std::size_t byte) {
+  const std::size_t at = std::min(byte == 0 ? 0 : byte - 1, text.size());
+  const auto line =
+      1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  if (at >= text.find_last_not_of(" \t\r\n") + 1)
+    return {ErrorKind::usage,
+            fmt::format("is cut off after {} bytes, in line {}", text.size(), line),
+            "was it cut off while it was copied, or is the disk full?"};
+  return {ErrorKind::usage, fmt::format("is no JSON: line {}, byte {}", line, at + 1), ""};
+}
+
+/// Leaves an empty value behind. Calls itself as often as there are levels.
+void empty(json& value) {
+  if (auto* const array = value.get_ptr<json::array_t*>()) {
+    for (json& item : *array) empty(item);
+    array->clear();
+  } else if (auto* const object = value.get_ptr<json::object_t*>()) {
+    for (auto& [name, item] : *object) empty(item);
+    object->clear();
+  }
+}
+
+/// Builds the value from what the parser reads. json::parse would do, but for what is different
+/// here: printable texts, a limit of levels, and a value that can be dropped without memory.
+class Builder final : public nlohmann::json_sax<json> {
+ public:
+  Builder(const std::string& text, const std::set<std::string>& skip) : text_(text), skip_(skip) {}
+
+  JsonDocument document{new json()};
+  std::optional<Error> error;
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(json::number_integer_t value) override { return add(value); }
+  bool number_unsigned(json::number_unsigned_t value) override { return add(value); }
+  bool number_float(json::number_float_t value, const std::string& /*text*/) override {
+    return add(value);
+  }
+  bool string(std::string& value) override { return add(printable(value)); }
+  bool binary(json::binary_t& /*value*/) override { return false; }  // not in text
+  bool start_object(std::size_t /*size*/) override { return open(json::object()); }
+  bool start_array(std::size_t /*size*/) override { return open(json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(std::string& name) override {
+    if (skipped_levels_ > 0) return true;
+    skip_next_ = skip_.contains(name);
+    name_ = printable(name);
+    return true;
+  }
+  bool parse_error(std::size_t byte, const std::string& /*token*/,
+                   const json::exception& problem) override {
+    constexpr int out_of_range = 406;
+    error = problem.id == out_of_range
+                ? Error{ErrorKind::usage, "is no JSON: it has a number out of range", ""}
+                : syntax_error(text_, byte);
+    return false;
+  }
+
+ private:
+  /// Puts a value where it belongs; nullptr where it is left out.
+  json* place(json value) {
+    if (skipped_levels_ > 0 || std::exchange(skip_next_, false)) return nullptr;
+    if (levels_.empty()) return &(*document = std::move(value));
+    json& parent = *levels_.back();
+    if (parent.is_array()) return &parent.emplace_back(std::move(value));
+    json& member = parent[name_];
+    empty(member);  // a name may stand twice
+    return &(member = std::move(value));
+  }
+  bool add(json value) {
+    place(std::move(value));
+    return true;
+  }
+  bool open(json value) {
+    if (levels_.size() + skipped_levels_ >= most_json_levels) {
+      error = Error{ErrorKind::usage,
+                    fmt::format("is nested deeper than {} levels", most_json_levels), ""};
+      return false;
+    }
+    if (json* const placed = place(std::move(value)))
+      levels_.push_back(placed);
+    else
+      ++skipped_levels_;
+    return true;
+  }
+  bool close() {
+    if (skipped_levels_ > 0)
+      --skipped_levels_;
+    else
+      levels_.pop_back();
+    return true;
+  }
+
+  const std::string& text_;
+  const std::set<std::string>& skip_;
+  std::vector<json*> levels_;  ///< open objects and arrays; stay where they are while they are open
+  std::string name_;
+  bool skip_next_ = false;
+  std::size_t skipped_levels_ = 0;
+};
+
+}  // namespace
+
+void DropJson::operator()(json* value) const noexcept {
+  empty(*value);
+  delete value;
+}
+
+Expected<JsonDocument> parse_json(const std::string& text, const std::set<std::string>& skip) {
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+    return fail(ErrorKind::usage, "is empty");
+  Builder builder(text, skip);
+  if (json::sax_parse(text, &builder)) return std::move(builder.document);
+  return fail(*builder.error);
+}
+
+}  // namespace numatlas

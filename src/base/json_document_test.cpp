@@ -1,0 +1,63 @@
+#include "base/json_document.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+std::string message_of(const std::string& text) {
+  const auto parsed = parse_json(text);
+  return parsed ? "" : parsed.error().message;
+}
+
+TEST(JsonDocument, IsWhatTheLibraryReads) {
+  const std::string text =
+      R"({"a": [1, -2, 3.5, true, null, "x", [], {}], "b": {"c": {"d": 18446744073709551615}},
+          "a2": [[1, [2]], [3]], "b": {"again": 1}})";
+  const auto parsed = parse_json(text);
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(**parsed, json::parse(text));
+  EXPECT_EQ(**parse_json("7"), 7);
+}
+
+TEST(JsonDocument, FieldsCanBeLeftOut) {
+  const auto parsed = parse_json(
+      R"({"samples": [{"samples": 1}, [2]], "a": [{"samples": {"b": []}, "c": 1}], "steps": 5})",
+      {"samples", "steps"});
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(**parsed, json::parse(R"({"a": [{"c": 1}]})"));
+}
+
+TEST(JsonDocument, TextsCanBeShown) {
+  const auto parsed = parse_json("{\"a\\u001b\": [\"one\\ntwo\", \"\\u202eback\"]}");
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ((*parsed)->dump(), R"({"a\\x1b":["one\\x0atwo","\\u202eback"]})");
+}
+
+TEST(JsonDocument, WhatIsWrongAndWhere) {
+  EXPECT_EQ(message_of(" \n"), "is empty");
+  EXPECT_EQ(message_of("{\"a\": 1,\n"), "is cut off after 9 bytes, in line 2");
+  EXPECT_EQ(message_of("{\"a\":\n b}"), "is no JSON: line 2, byte 8");
+  EXPECT_EQ(message_of("{} {}"), "is no JSON: line 1, byte 4");
+  EXPECT_THAT(message_of("[1e999]"), HasSubstr("number out of range"));
+  EXPECT_THAT(message_of("[\"\xff\"]"), HasSubstr("is no JSON"));
+}
+
+TEST(JsonDocument, LevelsHaveALimit) {
+  const auto nested = [](std::size_t levels) {
+    return std::string(levels, '[') + std::string(levels, ']');
+  };
+  EXPECT_EQ(message_of(nested(most_json_levels)), "");
+  EXPECT_EQ(message_of(nested(most_json_levels + 1)), "is nested deeper than 64 levels");
+  EXPECT_EQ(message_of(std::string(10'000'000, '[')), "is nested deeper than 64 levels");
+  const auto skipped = parse_json("{\"samples\": " + nested(most_json_levels) + "}", {"samples"});
+  EXPECT_FALSE(skipped);
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,117 @@
+#include "benchmarks/cores/views.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "benchmarks/metrics.h"
+#include "report/worker_table.h"
+
+namespace numatlas {
+namespace {
+
+/// One measured pair.
+struct PairCell {
+  std::string first, second, method, nearness;
+  double seconds = 0;
+  std::optional<double> half_width;
+};
+
+std::vector<PairCell> cells_of(const RunReport& report) {
+  std::vector<PairCell> cells;
+  for (const ScenarioResult& point : report.scenarios) {
+    for (const FlowResult& flow : point.flows) {
+      const Figure* const found = find_figure(flow, "hand_over");
+      if (found == nullptr || !found->value()) continue;
+      cells.push_back({label_of(point, "first_cpu"), label_of(point, "second_cpu"), point.kernel,
+                       label_of(point, "nearness"), *found->value(), half_width(*found)});
+    }
+  }
+  return cells;
+}
+
+/// In the order of the points.
+std::vector<std::string> different(const std::vector<PairCell>& cells,
+                                   std::string PairCell::*field) {
+  std::vector<std::string> values;
+  for (const PairCell& cell : cells) {
+    if (std::find(values.begin(), values.end(), cell.*field) == values.end())
+      values.push_back(cell.*field);
+  }
+  return values;
+}
+
+std::string cell_ns(double seconds) { return fmt::format("{:.1f}", seconds * 1e9); }
+
+std::vector<std::string> summary_row(const std::vector<const PairCell*>& cells) {
+  std::vector<double> values;
+  std::optional<double> widest;
+  for (const PairCell* cell : cells) {
+    values.push_back(cell->seconds);
+    if (cell->half_width) widest = std::max(widest.value_or(0), *cell->half_width);
+  }
+  const auto [low, high] = std::minmax_element(
+      cells.begin(), cells.end(),
+      [](const PairCell* a, const PairCell* b) { return a->seconds < b->seconds; });
+  const auto named = [](const PairCell* cell) {
+    return fmt::format("{} ({}-{})", cell_ns(cell->seconds), cell->first, cell->second);
+  };
+  return {cells.front()->method,
+          cells.front()->nearness,
+          std::to_string(cells.size()),
+          cell_ns(summarize(values)->median),
+          named(*low),
+          named(*high),
+          widest ? fmt::format("{:.1f}%", *widest * 100) : "-"};
+}
+
+/// Lines of a table of the pairs by how near they are.
+std::vector<std::string> summary_lines(const std::vector<PairCell>& cells) {
+  std::vector<std::vector<std::string>> rows{
+      {"method", "pairs", "number", "median", "lowest (CPUs)", "highest (CPUs)", "widest +-"}};
+  for (const std::string& method : different(cells, &PairCell::method)) {
+    // Nearest first.
+    for (const char* start : {"same core", "same L", "same node", "other node", "unknown"}) {
+      std::vector<const PairCell*> near;
+      for (const PairCell& cell : cells) {
+        if (cell.method == method && cell.nearness.starts_with(start)) near.push_back(&cell);
+      }
+      if (!near.empty()) rows.push_back(summary_row(near));
+    }
+  }
+  std::vector<std::string> lines;
+  std::istringstream text(aligned(rows, 2));
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
+std::vector<View> cores_views(const RunReport& report) {
+  const std::vector<PairCell> cells = cells_of(report);
+  std::vector<View> views;
+  for (const std::string& method : different(cells, &PairCell::method)) {
+    View view;
+    view.kind = ViewKind::matrix;
+    view.symmetric = true;
+    view.title = fmt::format("Core-to-core latency in ns, {}",
+                             method == "cas" ? "by compare-and-swap" : "by a load and a store");
+    view.notes = {"half of a round trip of one cache line, median; rows and columns: CPUs"};
+    view.where = {{"kernel", method}};
+    view.rows = "first_cpu";
+    view.columns = "second_cpu";
+    view.cells = {figure_column("", "hand_over", in_ns, Part::value, 1)};
+    views.push_back(std::move(view));
+  }
+  if (!views.empty()) views.back().verdict = summary_lines(cells);
+  return views;
+}
+
+}  // namespace numatlas

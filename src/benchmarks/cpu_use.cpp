@@ -1,0 +1,38 @@
+#include "benchmarks/cpu_use.h"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace numatlas {
+
+Expected<void> note_cpu_use(const std::optional<CpuWatch>& watch, Comm& comm, bool all_hosts,
+                            RunReport& report) {
+  const std::string mine = watch ? to_json(watch->use()).dump() : "";
+  std::vector<std::string> all{mine};
+  if (all_hosts) {
+    auto gathered = comm.gather(mine);
+    if (!gathered) return fail(gathered.error());
+    all = *std::move(gathered);
+  }
+  // Rank 0 has a watch where anybody has one: it is the first of its host.
+  if (comm.rank() != 0 || !watch) return {};
+  CpuUse unknown;
+  unknown.reason = "the run ended before this host could tell";
+  report.cpu_use.assign(report.hosts.size(), unknown);
+  std::vector<std::pair<std::string, CpuUse>> by_host;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].empty()) continue;
+    const auto host = static_cast<std::size_t>(comm.layout().host_of[rank]);
+    report.cpu_use[host] = cpu_use_from_json(nlohmann::json::parse(all[rank]));
+    by_host.emplace_back(report.hosts[host], report.cpu_use[host]);
+  }
+  if (std::string text = cpu_use_warning(by_host); !text.empty())
+    report.warnings.push_back({"other-processes", "", std::move(text)});
+  return {};
+}
+
+}  // namespace numatlas

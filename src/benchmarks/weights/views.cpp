@@ -1,0 +1,92 @@
+#include "benchmarks/weights/views.h"
+
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/size_list.h"
+#include "benchmarks/weights/search.h"
+#include "placement/system_weights.h"
+
+namespace numatlas {
+namespace {
+
+std::string gb(double rate) { return fmt::format("{:.2f}", rate * 1e-9); }
+
+/// "equal weights: +12.3 % (11.8 to 12.9 %)".
+std::string against(const std::string& what, const ScenarioResult& best,
+                    const ScenarioResult* other) {
+  const auto mine = rate_of(best);
+  const auto its = other != nullptr ? rate_of(*other) : std::nullopt;
+  if (!mine || !its || other == &best) return "";
+  const Estimate times = ratio_of(*mine, *its);
+  const std::string range = times.low ? fmt::format(" ({:+.1f} to {:+.1f} %)",
+                                                    (*times.low - 1) * 100, (*times.high - 1) * 100)
+                                      : " (too few samples for an interval)";
+  const std::string figures = fmt::format("{:+.1f} %", (times.value - 1) * 100) + range;
+  if (surely_more(*mine, *its)) return fmt::format("  against {}: {}\n", what, figures);
+  if (surely_more(*its, *mine)) return fmt::format("  against {}: less, {}\n", what, figures);
+  return fmt::format("  against {}: no significant difference, {}\n", what, figures);
+}
+
+std::string confirmed_text(const RunReport& report, const ScenarioResult& best, bool kept) {
+  const ScenarioResult& last = report.scenarios.back();
+  if (label_of(last, round_label) != confirm_round) return "";
+  const auto rate = rate_of(last);
+  if (!rate || last.flows.empty()) return "";
+  return fmt::format("Set system-wide by --apply: {} GB/s (memory placed by: {}); {}\n{}",
+                     gb(rate->value), last.flows.front().policy.mechanism,
+                     kept ? "they stay" : "the old weights are back",
+                     against("the search", last, &best));
+}
+
+std::string verdict(const RunReport& report, const ScenarioResult& best, bool kept) {
+  const Weights weights = weights_of(best);
+  if (weights.size() < 2) {
+    return fmt::format("Only node {} takes part: there is nothing to weigh.\n",
+                       weights.front().first.value);
+  }
+  Weights equal = weights;
+  for (auto& [node, weight] : equal) weight = 1;
+  const ScenarioResult* nearest = point_of(report, nearest_alone);
+  const ScenarioResult* even = point_of(report, text_of(equal));
+  std::string text =
+      fmt::format("Best: {} with {} GB/s\n", text_of(weights), gb(rate_of(best)->value));
+  text += even == &best ? "  these are equal weights\n" : against("equal weights", best, even);
+  text += against("the nearest node alone", best, nearest);
+  if (report.ranks > 1) text += "With several ranks the coarse grid is all: nothing is refined.\n";
+  text += confirmed_text(report, best, kept);
+  if (nearest != nullptr && surely_more(*rate_of(*nearest), *rate_of(best)))
+    return text + "No weights are as fast as the nearest node alone.\n";
+  return text + fmt::format(
+                    "For all programs under weighted interleave (numactl --weighted-interleave), "
+                    "as root:\n  {}\n",
+                    fmt::join(system_weight_lines(weights), "\n  "));
+}
+
+}  // namespace
+
+std::vector<View> weights_views(const RunReport& report, bool kept) {
+  const ScenarioResult* best = best_point(report);
+  const ScenarioResult& any = report.scenarios.front();
+  View view;
+  view.title = fmt::format(
+      "Interleave weights: bandwidth in GB/s of {}{} ({} a worker, {} workers, pages: {}, kernels: "
+      "{})",
+      any.kernel, any.stores.empty() ? "" : ", " + any.stores + " stores", compact_text(any.size),
+      report.workers.size(), any.pages, report.isa);
+  view.notes = {"sum: all workers over their common time, bytes counted as STREAM does"};
+  view.cells = {label_column("weights", weights_label), label_column("round", round_label),
+                figure_column("sum", "bandwidth_sum", in_gb_per_s),
+                figure_column("+-", "bandwidth_sum", in_gb_per_s, Part::half_width)};
+  if (best != nullptr) {
+    std::istringstream lines(verdict(report, *best, kept));
+    for (std::string line; std::getline(lines, line);) view.verdict.push_back(line);
+  }
+  return {view};
+}
+
+}  // namespace numatlas

@@ -1,0 +1,187 @@
+#include "machine/cpu_use.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+
+// A twentieth of all CPUs, but half a CPU at most. Kernels and daemons of an idle machine use a
+// hundredth of a CPU or so. One core can move a twentieth to a fifth of what a whole socket's
+// memory gives, so half a busy core is seen in the figures however many CPUs there are.
+constexpr double least_part = 0.05;
+constexpr double least_cpus = 0.5;
+// Kernels count CPU time by ticks of up to 10 ms: each CPU's time is known to one of them.
+constexpr double tick_seconds = 0.01;
+// Of what a process says it used, /proc/stat must count at least this part to be believed.
+constexpr double least_counted = 0.5;
+
+double ticks_a_second() {
+  const long ticks = ::sysconf(_SC_CLK_TCK);
+  return ticks > 0 ? static_cast<double>(ticks) : 100.0;
+}
+
+Error not_readable(const std::string& path) {
+  return {ErrorKind::unavailable, path + " cannot be read", ""};
+}
+
+/// utime and stime, in ticks. The name of the program before them may hold anything, ')' included.
+std::optional<double> ticks_of_process(const std::string& stat) {
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream fields(stat.substr(name_end + 1));
+  std::string skipped;
+  for (int field = 3; field < 14; ++field) fields >> skipped;
+  double user = 0, system = 0;
+  if (!(fields >> user >> system)) return std::nullopt;
+  return user + system;
+}
+
+/// The line of all CPUs together: user nice system idle iowait irq softirq steal (man 5 proc_stat).
+bool add_all_cpus(const std::string& line, CpuTimes& times) {
+  std::istringstream fields(line.substr(4));
+  std::array<double, 8> ticks{};
+  for (double& one : ticks) {
+    if (!(fields >> one)) return false;
+  }
+  times.busy = (ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6]) / ticks_a_second();
+  times.stolen = ticks[7] / ticks_a_second();
+  return true;
+}
+
+/// From how many CPUs on, used by others or withheld, figures are not to be trusted.
+double threshold(const CpuUse& use) {
+  return std::min(least_cpus, least_part * use.cpus) + use.cpus * tick_seconds / use.seconds;
+}
+
+bool is_much(const CpuUse& use, const std::optional<double>& cpus) {
+  return cpus && use.seconds > 0 && *cpus >= threshold(use);
+}
+
+}  // namespace
+
+Expected<CpuTimes> read_cpu_times(const Tree& tree, const std::vector<int>& own) {
+  CpuTimes times;
+  const auto stat = tree.text("/proc/stat");
+  if (!stat) return fail(not_readable("/proc/stat"));
+  bool found = false;
+  for (const std::string& line : split_lines(*stat)) {
+    if (line.starts_with("cpu ")) found = add_all_cpus(line, times);
+    const std::string name = line.substr(0, line.find(' '));
+    if (number_after(name, "cpu")) ++times.cpus;
+  }
+  if (!found || times.cpus == 0)
+    return fail(ErrorKind::unavailable, "/proc/stat does not count CPU time");
+  for (const int pid : own) {
+    const std::string path = fmt::format("/proc/{}/stat", pid);
+    const auto text = tree.text(path);
+    const auto ticks = text ? ticks_of_process(*text) : std::nullopt;
+    if (!ticks) return fail(not_readable(path));
+    times.own += *ticks / ticks_a_second();
+  }
+  times.at =
+      std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return times;
+}
+
+CpuUse cpu_use_between(const Expected<CpuTimes>& before, const Expected<CpuTimes>& after) {
+  CpuUse use;
+  for (const auto* reading : {&before, &after}) {
+    if (!*reading) {
+      use.reason = reading->error().message;
+      return use;
+    }
+  }
+  use.seconds = after->at - before->at;
+  use.cpus = after->cpus;
+  const double busy = after->busy - before->busy, own = after->own - before->own;
+  const double doubt = use.cpus * tick_seconds;
+  if (!(use.seconds > 0) || busy < 0 || own < 0) {
+    use.reason = "the CPU times of /proc went backwards";
+  } else if (busy + doubt < least_counted * own) {
+    use.reason = "/proc/stat does not count the CPU time of this process";
+  } else {
+    use.own = own / use.seconds;
+    // Ticks are not as exact as what a process is told of itself.
+    use.others = std::max(0.0, busy - own) / use.seconds;
+    use.stolen = std::max(0.0, after->stolen - before->stolen) / use.seconds;
+  }
+  return use;
+}
+
+bool is_disturbed(const CpuUse& use) {
+  return is_much(use, use.others) || is_much(use, use.stolen);
+}
+
+std::string disturbance_text(const CpuUse& use) {
+  std::vector<std::string> parts;
+  if (is_much(use, use.others))
+    parts.push_back(fmt::format("other processes used {:.1f} of {} CPUs", *use.others, use.cpus));
+  if (is_much(use, use.stolen))
+    parts.push_back(
+        fmt::format("the hypervisor withheld {:.1f} of {} CPUs", *use.stolen, use.cpus));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string cpu_use_warning(const std::vector<std::pair<std::string, CpuUse>>& by_host) {
+  // A list of all would bury what else is said.
+  constexpr std::size_t most_named = 3;
+  std::vector<std::string> texts;
+  for (const auto& [host, use] : by_host) {
+    if (!is_disturbed(use)) continue;
+    const std::string where = by_host.size() > 1 ? fmt::format("on {}, ", host) : "";
+    texts.push_back(where + disturbance_text(use));
+  }
+  if (texts.empty()) return "";
+  const std::size_t more = texts.size() > most_named ? texts.size() - most_named : 0;
+  texts.resize(texts.size() - more);
+  return fmt::format("disturbed while measuring, so the figures may be wrong: {}{}",
+                     fmt::join(texts, "; "),
+                     more > 0 ? fmt::format("; and {} more hosts", more) : "");
+}
+
+json to_json(const CpuUse& use) {
+  const auto optional = [](const std::optional<double>& value) {
+    return value ? json(*value) : json(nullptr);
+  };
+  return {{"seconds", use.seconds},
+          {"cpus", use.cpus > 0 ? json(use.cpus) : json(nullptr)},
+          {"own", optional(use.own)},
+          {"other_processes", optional(use.others)},
+          {"stolen", optional(use.stolen)},
+          {"reason", use.reason.empty() ? json(nullptr) : json(use.reason)}};
+}
+
+CpuUse cpu_use_from_json(const json& value) {
+  CpuUse use;
+  if (!value.is_object()) return use;
+  const auto number = [&](const char* name) -> std::optional<double> {
+    const auto found = value.find(name);
+    if (found == value.end() || !found->is_number()) return std::nullopt;
+    const auto it = found->get<double>();
+    return std::isfinite(it) && it >= 0 ? std::optional(it) : std::nullopt;
+  };
+  constexpr double most_cpus = 1 << 30;  // above any machine
+  use.seconds = number("seconds").value_or(0);
+  use.cpus = static_cast<int>(std::min(most_cpus, number("cpus").value_or(0)));
+  use.own = number("own");
+  use.others = number("other_processes");
+  use.stolen = number("stolen");
+  const auto reason = value.find("reason");
+  if (reason != value.end() && reason->is_string()) use.reason = reason->get<std::string>();
+  return use;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,40 @@
+#include "record/cache_level.h"
+
+#include <cstddef>
+#include <set>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace numatlas {
+
+std::string level_text(const ScenarioResult& point) {
+  std::set<std::string> levels;
+  for (const FlowResult& flow : point.flows) levels.insert(flow.level);
+  return levels.empty() ? "-" : fmt::format("{}", fmt::join(levels, "/"));
+}
+
+std::string cache_text(const ScenarioResult& point) {
+  std::set<std::string> caches;
+  for (const FlowResult& flow : point.flows) {
+    const bool past_caches = flow.kernel == "write" && flow.stores == "non-temporal";
+    if (flow.level.starts_with("L") && !past_caches) caches.insert(flow.level);
+  }
+  return fmt::format("{}", fmt::join(caches, "/"));
+}
+
+std::vector<Warning> cache_warnings(const RunReport& report) {
+  std::vector<Warning> warnings;
+  for (const ScenarioResult& point : report.scenarios) {
+    const std::string caches = cache_text(point);
+    if (caches.empty()) continue;
+    warnings.push_back({"fits-cache", point.name,
+                        fmt::format("a figure of {}, not of memory: all that is touched fits there "
+                                    "(--size asks for more, where memory limits allow it)",
+                                    caches)});
+  }
+  return warnings;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,22 @@
+// Whether a point shows the memory or a cache: the same for every table, warning and summary.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "record/report.h"
+
+namespace numatlas {
+
+/// What all that a point's flows touch fits: "L2", "memory", "-" where the caches are unknown;
+/// "L2/memory" where that differs.
+std::string level_text(const ScenarioResult& point);
+
+/// The caches that some of its flows fit: "L2", "L2/L3"; "" where all go to memory, or where the
+/// caches are unknown. Writes past the caches go to memory at any size.
+std::string cache_text(const ScenarioResult& point);
+
+/// Of the points whose memory fits a cache, for runs whose figures are meant to be those of memory.
+std::vector<Warning> cache_warnings(const RunReport& report);
+
+}  // namespace numatlas

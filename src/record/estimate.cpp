@@ -1,0 +1,101 @@
+#include "record/estimate.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace numatlas {
+
+std::optional<double> half_width(const Estimate& estimate) {
+  if (!estimate.low || !estimate.high || estimate.value == 0) return std::nullopt;
+  return std::max(estimate.value - *estimate.low, *estimate.high - estimate.value) /
+         std::abs(estimate.value);
+}
+
+Estimate estimate_of_median(const Summary& summary, const std::optional<double>& stop_half_width) {
+  Estimate estimate = summary.median;
+  estimate.n = summary.n;
+  const auto interval = interval_of(summary.median, summary, stop_half_width);
+  if (!interval) return estimate;
+  estimate.low = interval->low;
+  estimate.high = interval->high;
+  estimate.method = Method::samples;
+  return estimate;
+}
+
+Estimate estimate_of_stretches(const Summary& summary) {
+  constexpr std::size_t stretches = 20;
+  // 0.975 quantile of Student's t for 19 degrees of freedom. Stretches are long against what
+  // disturbs a sample, so their mean is near enough to normal.
+  constexpr double t_19 = 2.093;
+  Estimate estimate = summary.mean;
+  estimate.n = summary.n;
+  if (summary.n != stretches || !summary.stddev || !(summary.mean > 0)) return estimate;
+  const double half = t_19 * *summary.stddev / std::sqrt(static_cast<double>(stretches));
+  estimate.low = std::max(0.0, summary.mean - half);
+  estimate.high = summary.mean + half;
+  estimate.method = Method::stretches;
+  return estimate;
+}
+
+Estimate scaled(const Estimate& estimate, double factor) {
+  return as_sure_as(estimate.value * factor, estimate);
+}
+
+Estimate divided_into(double constant, const Estimate& estimate) {
+  Estimate result = constant / estimate.value;
+  result.n = estimate.n;
+  // An interval that reaches 0 leaves the quotient without an upper end.
+  if (!estimate.low || !(*estimate.low > 0)) return result;
+  result.low = constant / *estimate.high;
+  result.high = constant / *estimate.low;
+  result.method = Method::derived;
+  return result;
+}
+
+Estimate ratio_of(const Estimate& one, const Estimate& other) {
+  Estimate ratio = one.value / other.value;
+  ratio.n = std::min(one.n, other.n);
+  if (!one.low || !other.low || !(*other.low > 0)) return ratio;
+  ratio.low = *one.low / *other.high;
+  ratio.high = *one.high / *other.low;
+  ratio.method = Method::derived;
+  return ratio;
+}
+
+std::optional<Estimate> median_of(const std::vector<Estimate>& estimates) {
+  std::vector<double> values;
+  double widest = 0;
+  bool all_have = true;
+  for (const Estimate& one : estimates) {
+    values.push_back(one.value);
+    const auto width = half_width(one);
+    all_have = all_have && width;
+    widest = std::max(widest, width.value_or(0));
+  }
+  const auto summary = summarize(values);
+  if (!summary) return std::nullopt;
+  Estimate median = summary->median;
+  median.n = summary->n;
+  if (!all_have) return median;
+  median.low = std::max(0.0, median.value * (1 - widest));
+  median.high = median.value * (1 + widest);
+  median.method = Method::derived;
+  return median;
+}
+
+bool surely_more(const Estimate& one, const Estimate& other) {
+  return one.low && other.high && *one.low > *other.high;
+}
+
+Estimate as_sure_as(double value, const Estimate& from) {
+  Estimate result = value;
+  result.n = from.n;
+  if (!from.low || from.value == 0) return result;
+  const double factor = value / from.value;
+  result.low = *from.low * factor;
+  result.high = *from.high * factor;
+  result.method = Method::derived;
+  return result;
+}
+
+}  // namespace numatlas

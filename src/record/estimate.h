@@ -1,0 +1,65 @@
+// How sure a figure is. An estimate is made once, where the samples are; everybody else reads it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "base/statistics.h"
+
+namespace numatlas {
+
+/// What an interval was made from.
+enum class Method {
+  none,       ///< no interval: too few samples, or a single reading
+  samples,    ///< the median of samples; the wider of its order-statistic interval and the stop
+              ///< rule's over 20 consecutive stretches
+  stretches,  ///< the mean rate over the common window; Student's t over its 20 equal stretches
+  derived,    ///< another estimate times, or divided into, a constant
+};
+
+/// A value with its 95 % confidence interval, in SI base units.
+struct Estimate {
+  double value = 0;
+  std::optional<double> low, high;  ///< both or neither; they enclose the value
+  std::size_t n = 0;                ///< samples or stretches that the interval is made of
+  Method method = Method::none;
+
+  Estimate() = default;
+  /// A reading without an interval.
+  Estimate(double reading) : value(reading) {}  // NOLINT: a number is an estimate of itself
+
+  friend bool operator==(const Estimate&, const Estimate&) = default;
+};
+
+/// The larger side of the interval over the value; absent without an interval or for a value of 0.
+std::optional<double> half_width(const Estimate& estimate);
+
+/// The median of samples. `stop_half_width`: what the stop rule reached (relative), which knows of
+/// slow moods of the machine. No interval below 6 samples.
+Estimate estimate_of_median(const Summary& summary, const std::optional<double>& stop_half_width);
+
+/// The mean of rates over equal stretches of one window. No interval for other than 20 stretches or
+/// a mean that is not positive.
+Estimate estimate_of_stretches(const Summary& summary);
+
+/// `estimate` times a positive factor.
+Estimate scaled(const Estimate& estimate, double factor);
+
+/// A positive constant divided by the estimate.
+Estimate divided_into(double constant, const Estimate& estimate);
+
+/// One over the other, with what both intervals leave open; no interval where one has none.
+Estimate ratio_of(const Estimate& one, const Estimate& other);
+
+/// The median of estimates of the same quantity, as sure as the least sure of them; no interval
+/// where one has none. Absent without any.
+std::optional<Estimate> median_of(const std::vector<Estimate>& estimates);
+
+/// Whether the intervals leave no doubt that one is more; false where one has none.
+bool surely_more(const Estimate& one, const Estimate& other);
+
+/// `value`, known relatively as well as `from` is.
+Estimate as_sure_as(double value, const Estimate& from);
+
+}  // namespace numatlas

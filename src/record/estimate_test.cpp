@@ -1,0 +1,90 @@
+#include "record/estimate.h"
+
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+#include "record/distribution.h"
+
+namespace numatlas {
+namespace {
+
+Estimate with_interval(double value, double low, double high) {
+  Estimate estimate = value;
+  estimate.low = low;
+  estimate.high = high;
+  estimate.method = Method::samples;
+  return estimate;
+}
+
+TEST(Estimate, HalfWidthIsTheLargerSide) {
+  EXPECT_DOUBLE_EQ(*half_width(with_interval(10, 9, 12)), 0.2);
+  EXPECT_FALSE(half_width(Estimate(10)));
+  EXPECT_FALSE(half_width(with_interval(0, -1, 1)));
+}
+
+TEST(Estimate, OfSamplesIsTheWiderOfBothIntervals) {
+  std::vector<double> samples;
+  for (int i = 0; i < 101; ++i) samples.push_back(100 + 0.01 * i);
+  const Summary summary = *summarize(samples);
+  const Estimate narrow = estimate_of_median(summary, std::nullopt);
+  EXPECT_EQ(narrow.low, summary.ci_low);
+  const Estimate wide = estimate_of_median(summary, 0.1);
+  EXPECT_DOUBLE_EQ(*wide.low, summary.median * 0.9);
+  EXPECT_DOUBLE_EQ(*wide.high, summary.median * 1.1);
+  EXPECT_EQ(estimate_of_median(*summarize(std::vector<double>{1, 2}), 0.1).method, Method::none);
+}
+
+TEST(Estimate, OfStretchesIsStudents) {
+  std::vector<double> rates;
+  for (int i = 0; i < 10; ++i) rates.insert(rates.end(), {9, 11});
+  const Estimate sum = estimate_of_stretches(*summarize(rates));
+  // scipy.stats.t.ppf(.975, 19) * std(ddof=1) / sqrt(20)
+  EXPECT_NEAR(*sum.high - sum.value, 0.48024, 1e-4);
+  rates.pop_back();
+  EXPECT_EQ(estimate_of_stretches(*summarize(rates)).method, Method::none) << "no other number";
+}
+
+TEST(Estimate, RatiosKeepWhatBothLeaveOpen) {
+  const Estimate a = with_interval(102, 101.5, 102.5), b = with_interval(100, 99, 101);
+  const Estimate ratio = ratio_of(a, b);
+  EXPECT_DOUBLE_EQ(ratio.value, 1.02);
+  EXPECT_DOUBLE_EQ(*ratio.low, 101.5 / 101);
+  EXPECT_DOUBLE_EQ(*ratio.high, 102.5 / 99);
+  EXPECT_TRUE(surely_more(a, b));
+  EXPECT_FALSE(surely_more(b, a));
+  EXPECT_FALSE(surely_more(with_interval(101, 100, 102), b));
+  EXPECT_FALSE(ratio_of(a, with_interval(1, 0, 2)).low) << "0 has no multiple";
+  EXPECT_FALSE(surely_more(Estimate(200), b)) << "without an interval nothing is sure";
+}
+
+TEST(Estimate, TimesFromRates) {
+  const Estimate time = divided_into(100, with_interval(50, 40, 80));
+  EXPECT_DOUBLE_EQ(time.value, 2);
+  EXPECT_DOUBLE_EQ(*time.low, 1.25);
+  EXPECT_DOUBLE_EQ(*time.high, 2.5);
+  EXPECT_FALSE(divided_into(100, with_interval(50, 0, 80)).low);
+  const Estimate half = scaled(with_interval(50, 40, 80), 0.5);
+  EXPECT_DOUBLE_EQ(*half.low, 20);
+}
+
+TEST(Estimate, MedianIsAsSureAsTheLeastSure) {
+  const auto median =
+      median_of({with_interval(1, 0.99, 1.01), with_interval(3, 2.7, 3.3), with_interval(2, 2, 2)});
+  EXPECT_DOUBLE_EQ(median->value, 2);
+  EXPECT_DOUBLE_EQ(*median->low, 1.8);
+  EXPECT_FALSE(median_of({with_interval(1, 1, 1), Estimate(2)})->low);
+  EXPECT_FALSE(median_of({}));
+}
+
+TEST(Distribution, BinsOfTwoPercent) {
+  const Distribution one = distribution_of(std::vector<double>{1.0, 1.01, 1.03, 0.0, -1.0});
+  EXPECT_EQ(one.bins, (std::vector<int>{0, 1}));
+  EXPECT_EQ(one.counts, (std::vector<std::uint64_t>{2, 1}));
+  const Distribution two = merged(one, distribution_of(std::vector<double>{1.05, 1.0}));
+  EXPECT_EQ(two.bins, (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(two.counts, (std::vector<std::uint64_t>{3, 1, 1}));
+}
+
+}  // namespace
+}  // namespace numatlas

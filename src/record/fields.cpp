@@ -1,0 +1,115 @@
+#include "record/fields.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace numatlas::record {
+
+double rounded(double value) {
+  if (!std::isfinite(value) || value == 0) return value;
+  const std::string text = fmt::format("{:.6e}", value);
+  return std::strtod(text.c_str(), nullptr);
+}
+
+namespace {
+thread_local int exact_numbers = 0;
+}  // namespace
+
+ExactNumbers::ExactNumbers() { ++exact_numbers; }
+ExactNumbers::~ExactNumbers() { --exact_numbers; }
+
+json to_json(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  return exact_numbers > 0 ? value : rounded(value);
+}
+json to_json(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+json to_json(const Bytes& bytes) { return bytes.value == 0 ? json(nullptr) : json(bytes.value); }
+json to_json(const Labels& labels) {
+  json object = json::object();
+  for (const auto& [name, text] : labels) object[name] = to_json(text);
+  return object;
+}
+json to_json(const CpuId& cpu) { return cpu.value; }
+json to_json(const NodeId& node) { return node.value < 0 ? json(nullptr) : json(node.value); }
+json to_json(const CpuSet& cpus) { return to_list(cpus); }
+
+void from_json(const json& value, const Place& place, bool& out) {
+  if (!value.is_boolean()) return place.reject("must be true or false");
+  out = value.get<bool>();
+}
+
+void from_json(const json& value, const Place& place, double& out) {
+  if (value.is_null()) {
+    out = std::numeric_limits<double>::quiet_NaN();
+    return;
+  }
+  if (!value.is_number() || !std::isfinite(value.get<double>()))
+    return place.reject("must be a number");
+  out = value.get<double>();
+}
+
+void from_json(const json& value, const Place& place, std::string& out) {
+  out.clear();
+  if (value.is_null()) return;
+  if (!value.is_string()) return place.reject("must be a string");
+  out = value.get<std::string>();
+}
+
+std::optional<std::int64_t> whole_from(const json& value, const Place& place, std::int64_t least,
+                                       std::int64_t most) {
+  // Unsigned first: a number over 2^63 would turn negative in the signed reading.
+  const bool in_range = value.is_number_integer() &&
+                        (!value.is_number_unsigned() ||
+                         value.get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX)) &&
+                        value.get<std::int64_t>() >= least && value.get<std::int64_t>() <= most;
+  if (in_range) return value.get<std::int64_t>();
+  place.reject(fmt::format("must be a whole number from {} to {}", least, most));
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> count_from(const json& value, const Place& place) {
+  if (value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0))
+    return value.get<std::uint64_t>();
+  place.reject("must be a whole number of 0 or more");
+  return std::nullopt;
+}
+
+void from_json(const json& value, const Place& place, Bytes& out) {
+  out = {};
+  if (value.is_null()) return;
+  if (const auto read = count_from(value, place)) out.value = *read;
+}
+
+void from_json(const json& value, const Place& place, CpuId& out) {
+  if (const auto read = whole_from(value, place, -1, INT32_MAX))
+    out.value = static_cast<int>(*read);
+}
+
+void from_json(const json& value, const Place& place, NodeId& out) {
+  out.value = -1;
+  if (value.is_null()) return;
+  if (const auto read = whole_from(value, place, 0, INT32_MAX)) out.value = static_cast<int>(*read);
+}
+
+void from_json(const json& value, const Place& place, Labels& out) {
+  out.clear();
+  if (!value.is_object()) return place.reject("must be an object");
+  for (const auto& [name, text] : value.items()) {
+    out.emplace_back(name, "");
+    from_json(text, place.at(name), out.back().second);
+  }
+}
+
+void from_json(const json& value, const Place& place, CpuSet& out) {
+  std::string text;
+  from_json(value, place, text);
+  if (place.failed()) return;
+  auto set = parse_list<CpuId>(text);
+  if (!set) return place.reject(set.error().message);
+  out = *std::move(set);
+}
+
+}  // namespace numatlas::record

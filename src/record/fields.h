@@ -1,0 +1,392 @@
+// One list of fields for each type of the record. From this list come the JSON writer, the reader
+// (whose errors name the field by its path) and the JSON Schema, so that a field cannot be written
+// and not read.
+//
+// A type takes part by a function beside it, found by its argument:
+//   template <class Fields> void list_fields(Fields& f, Host<Fields, Point>& p) {
+//     f("x", p.x, "position in metres");
+//   }
+// and an enumeration by `EnumNames<E>`. Absent is null, never 0 or NaN.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/units.h"
+
+namespace numatlas::record {
+
+using nlohmann::json;
+
+/// T as a list of fields takes it: constant where it is written.
+template <class Fields, class T>
+using Host = std::conditional_t<Fields::writes, const T, T>;
+
+/// Specialised by enumerations: `static constexpr std::array values{std::pair{E::a, "a"}, ...}`.
+template <class E>
+struct EnumNames;
+
+/// A number without digits that nobody measured: seven significant ones.
+double rounded(double value);
+
+/// While one lives, numbers of this thread are written with all their digits.
+class ExactNumbers {
+ public:
+  ExactNumbers();
+  ~ExactNumbers();
+  ExactNumbers(const ExactNumbers&) = delete;
+  ExactNumbers& operator=(const ExactNumbers&) = delete;
+};
+
+/// The first problem of a document: the path of its field and why it cannot be used.
+struct Problem {
+  std::string path, why;
+};
+
+/// Where a value stands in a document, and the problem found so far.
+class Place {
+ public:
+  Place(std::string path, std::optional<Problem>& problem)
+      : path_(std::move(path)), problem_(problem) {}
+  Place at(std::string_view name) const {
+    return {path_.empty() ? std::string(name) : path_ + "." + std::string(name), problem_};
+  }
+  Place at(std::size_t index) const {
+    return {path_ + "[" + std::to_string(index) + "]", problem_};
+  }
+  void reject(std::string why) const {
+    if (!problem_) problem_ = Problem{path_, std::move(why)};
+  }
+  bool failed() const { return problem_.has_value(); }
+
+ private:
+  std::string path_;
+  std::optional<Problem>& problem_;
+};
+
+class Writer;
+template <class T>
+concept HasFields = std::is_class_v<T> && requires(Writer& writer, const T& value) {
+  list_fields(writer, value);
+};
+/// What has to hold between fields: `std::string problem_of(const T&)`, "" where all is well.
+template <class T>
+concept HasCheck = requires(const T& value) {
+  problem_of(value);
+};
+template <class T>
+concept Enumeration = std::is_enum_v<T>;
+
+// ---- out
+
+json to_json(double value);             ///< null for what is no number
+json to_json(const std::string& text);  ///< null for ""
+json to_json(const Bytes& bytes);       ///< null for 0: no memory is that small
+json to_json(const CpuId& cpu);
+json to_json(const NodeId& node);  ///< null where the node is not known (-1)
+json to_json(const CpuSet& cpus);  ///< the kernel's list format
+template <class T>
+requires(std::is_integral_v<T>) json to_json(const T& value) { return value; }
+/// Names with texts, as an object.
+using Labels = std::vector<std::pair<std::string, std::string>>;
+json to_json(const Labels& labels);
+template <Enumeration E>
+json to_json(const E& value);
+template <HasFields T>
+json to_json(const T& value);
+template <class T>
+json to_json(const std::optional<T>& value);
+template <class T>
+json to_json(const std::vector<T>& values);
+template <class T>
+json to_json(const std::map<std::string, T>& values);
+template <class T>
+json to_json(const std::map<int, T>& values);
+template <class A, class B>
+json to_json(const std::pair<A, B>& values);
+
+class Writer {
+ public:
+  static constexpr bool writes = true;
+  template <class T>
+  void operator()(const char* name, const T& value, const char* /*help*/) {
+    object_[name] = to_json(value);
+  }
+  json take() { return std::move(object_); }
+
+ private:
+  json object_ = json::object();
+};
+
+template <Enumeration E>
+json to_json(const E& value) {
+  for (const auto& [one, name] : EnumNames<E>::values)
+    if (one == value) return name;
+  return nullptr;
+}
+template <HasFields T>
+json to_json(const T& value) {
+  Writer writer;
+  list_fields(writer, value);
+  return writer.take();
+}
+template <class T>
+json to_json(const std::optional<T>& value) {
+  return value ? to_json(*value) : json(nullptr);
+}
+template <class T>
+json to_json(const std::vector<T>& values) {
+  json array = json::array();
+  for (const T& value : values) array.push_back(to_json(value));
+  return array;
+}
+template <class T>
+json to_json(const std::map<std::string, T>& values) {
+  json object = json::object();
+  for (const auto& [name, value] : values) object[name] = to_json(value);
+  return object;
+}
+template <class T>
+json to_json(const std::map<int, T>& values) {
+  json object = json::object();
+  for (const auto& [name, value] : values) object[std::to_string(name)] = to_json(value);
+  return object;
+}
+template <class A, class B>
+json to_json(const std::pair<A, B>& values) {
+  return json::array({to_json(values.first), to_json(values.second)});
+}
+
+// ---- in
+
+void from_json(const json& value, const Place& place, bool& out);
+void from_json(const json& value, const Place& place, double& out);
+void from_json(const json& value, const Place& place, std::string& out);
+void from_json(const json& value, const Place& place, Bytes& out);
+void from_json(const json& value, const Place& place, CpuId& out);
+void from_json(const json& value, const Place& place, NodeId& out);
+void from_json(const json& value, const Place& place, CpuSet& out);
+void from_json(const json& value, const Place& place, Labels& out);
+/// Whole numbers from `least` to `most`.
+std::optional<std::int64_t> whole_from(const json& value, const Place& place, std::int64_t least,
+                                       std::int64_t most);
+std::optional<std::uint64_t> count_from(const json& value, const Place& place);
+template <class T>
+requires(std::is_integral_v<T> &&
+         !std::is_same_v<T, bool>) void from_json(const json& value, const Place& place, T& out);
+template <Enumeration E>
+void from_json(const json& value, const Place& place, E& out);
+template <HasFields T>
+void from_json(const json& value, const Place& place, T& out);
+template <class T>
+void from_json(const json& value, const Place& place, std::optional<T>& out);
+template <class T>
+void from_json(const json& value, const Place& place, std::vector<T>& out);
+template <class T>
+void from_json(const json& value, const Place& place, std::map<std::string, T>& out);
+template <class T>
+void from_json(const json& value, const Place& place, std::map<int, T>& out);
+template <class A, class B>
+void from_json(const json& value, const Place& place, std::pair<A, B>& out);
+
+class Reader {
+ public:
+  static constexpr bool writes = false;
+  Reader(const json& object, const Place& place) : object_(object), place_(place) {}
+  template <class T>
+  void operator()(const char* name, T& value, const char* /*help*/) {
+    if (place_.failed()) return;
+    const auto found = object_.find(name);
+    if (found == object_.end()) return place_.at(name).reject("is missing");
+    from_json(*found, place_.at(name), value);
+  }
+
+ private:
+  const json& object_;
+  const Place& place_;
+};
+
+template <class T>
+requires(std::is_integral_v<T> &&
+         !std::is_same_v<T, bool>) void from_json(const json& value, const Place& place, T& out) {
+  if constexpr (std::is_unsigned_v<T>) {
+    if (const auto read = count_from(value, place)) out = static_cast<T>(*read);
+  } else {
+    if (const auto read =
+            whole_from(value, place, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()))
+      out = static_cast<T>(*read);
+  }
+}
+template <Enumeration E>
+void from_json(const json& value, const Place& place, E& out) {
+  std::string names;
+  for (const auto& [one, name] : EnumNames<E>::values) {
+    if (value == name) {
+      out = one;
+      return;
+    }
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  place.reject("must be one of " + names);
+}
+template <HasFields T>
+void from_json(const json& value, const Place& place, T& out) {
+  if (!value.is_object()) return place.reject("must be an object");
+  Reader reader(value, place);
+  list_fields(reader, out);
+  if constexpr (HasCheck<T>) {
+    if (place.failed()) return;
+    if (const std::string problem = problem_of(out); !problem.empty()) place.reject(problem);
+  }
+}
+template <class T>
+void from_json(const json& value, const Place& place, std::optional<T>& out) {
+  out.reset();
+  if (value.is_null()) return;
+  T read{};
+  from_json(value, place, read);
+  if (!place.failed()) out = std::move(read);
+}
+template <class T>
+void from_json(const json& value, const Place& place, std::vector<T>& out) {
+  out.clear();
+  if (!value.is_array()) return place.reject("must be an array");
+  for (std::size_t i = 0; i < value.size() && !place.failed(); ++i)
+    from_json(value[i], place.at(i), out.emplace_back());
+}
+template <class T>
+void from_json(const json& value, const Place& place, std::map<std::string, T>& out) {
+  out.clear();
+  if (!value.is_object()) return place.reject("must be an object");
+  for (const auto& [name, item] : value.items()) from_json(item, place.at(name), out[name]);
+}
+template <class T>
+void from_json(const json& value, const Place& place, std::map<int, T>& out) {
+  out.clear();
+  if (!value.is_object()) return place.reject("must be an object");
+  for (const auto& [name, item] : value.items()) {
+    const auto number =
+        whole_from(json::parse(name, nullptr, false), place.at(name),
+                   std::numeric_limits<int>::min(), std::numeric_limits<int>::max());
+    if (!number) return;
+    from_json(item, place.at(name), out[static_cast<int>(*number)]);
+  }
+}
+template <class A, class B>
+void from_json(const json& value, const Place& place, std::pair<A, B>& out) {
+  if (!value.is_array() || value.size() != 2) return place.reject("must be an array of two");
+  from_json(value[0], place.at(std::size_t{0}), out.first);
+  from_json(value[1], place.at(std::size_t{1}), out.second);
+}
+
+// ---- the schema (JSON Schema, draft 2020-12)
+
+template <class T>
+struct Tag {};
+
+/// Collects the fields' schemas of one type; `T` is only named, never made.
+class SchemaWriter {
+ public:
+  static constexpr bool writes = false;
+  template <class T>
+  void operator()(const char* name, T& /*value*/, const char* help);
+  json take();
+
+ private:
+  json properties_ = json::object();
+  json required_ = json::array();
+};
+
+inline json nullable(json schema) { return {{"anyOf", {std::move(schema), {{"type", "null"}}}}}; }
+inline json schema_of(Tag<bool>) { return {{"type", "boolean"}}; }
+inline json schema_of(Tag<double>) { return {{"type", json::array({"number", "null"})}}; }
+inline json schema_of(Tag<std::string>) { return {{"type", json::array({"string", "null"})}}; }
+inline json schema_of(Tag<Bytes>) {
+  return {{"type", json::array({"integer", "null"})}, {"minimum", 0}};
+}
+inline json schema_of(Tag<Labels>) {
+  return {{"type", "object"},
+          {"additionalProperties", {{"type", json::array({"string", "null"})}}}};
+}
+inline json schema_of(Tag<CpuId>) { return {{"type", "integer"}}; }
+inline json schema_of(Tag<NodeId>) { return {{"type", json::array({"integer", "null"})}}; }
+inline json schema_of(Tag<CpuSet>) { return {{"type", "string"}, {"pattern", "^[0-9,-]*$"}}; }
+template <class T>
+requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) json schema_of(Tag<T>) {
+  json schema{{"type", "integer"}};
+  if (std::is_unsigned_v<T>) schema["minimum"] = 0;
+  return schema;
+}
+template <Enumeration E>
+json schema_of(Tag<E>) {
+  json names = json::array();
+  for (const auto& [one, name] : EnumNames<E>::values) names.push_back(name);
+  return {{"enum", names}};
+}
+template <HasFields T>
+json schema_of(Tag<T>) {
+  SchemaWriter writer;
+  T value{};
+  list_fields(writer, value);
+  return writer.take();
+}
+template <class T>
+json schema_of(Tag<std::optional<T>>);
+template <class T>
+json schema_of(Tag<std::vector<T>>);
+template <class T>
+json schema_of(Tag<std::map<std::string, T>>);
+template <class T>
+json schema_of(Tag<std::map<int, T>>);
+template <class A, class B>
+json schema_of(Tag<std::pair<A, B>>) {
+  return {{"type", "array"},
+          {"prefixItems", {schema_of(Tag<A>{}), schema_of(Tag<B>{})}},
+          {"minItems", 2},
+          {"maxItems", 2}};
+}
+template <class T>
+json schema_of(Tag<std::optional<T>>) {
+  return nullable(schema_of(Tag<T>{}));
+}
+template <class T>
+json schema_of(Tag<std::vector<T>>) {
+  return {{"type", "array"}, {"items", schema_of(Tag<T>{})}};
+}
+template <class T>
+json schema_of(Tag<std::map<std::string, T>>) {
+  return {{"type", "object"}, {"additionalProperties", schema_of(Tag<T>{})}};
+}
+template <class T>
+json schema_of(Tag<std::map<int, T>>) {
+  return {{"type", "object"},
+          {"propertyNames", {{"pattern", "^-?[0-9]+$"}}},
+          {"additionalProperties", schema_of(Tag<T>{})}};
+}
+template <class T>
+void SchemaWriter::operator()(const char* name, T& /*value*/, const char* help) {
+  properties_[name] = schema_of(Tag<std::remove_const_t<T>>{});
+  properties_[name]["description"] = help;
+  required_.push_back(name);
+}
+inline json SchemaWriter::take() {
+  return {{"type", "object"},
+          {"properties", std::move(properties_)},
+          {"required", std::move(required_)},
+          // A field that a later version adds does not make a file invalid.
+          {"additionalProperties", true}};
+}
+
+}  // namespace numatlas::record

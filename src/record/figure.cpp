@@ -1,0 +1,19 @@
+#include "record/figure.h"
+
+#include <algorithm>
+
+namespace numatlas {
+
+Better better_of(const std::string& unit) { return unit == "s" ? Better::lower : Better::higher; }
+
+std::optional<double> half_width(const Figure& figure) {
+  return figure.estimate ? half_width(*figure.estimate) : std::nullopt;
+}
+
+const Figure* find_figure(const std::vector<Figure>& figures, const std::string& key) {
+  const auto found = std::find_if(figures.begin(), figures.end(),
+                                  [&](const Figure& figure) { return figure.key == key; });
+  return found == figures.end() ? nullptr : &*found;
+}
+
+}  // namespace numatlas

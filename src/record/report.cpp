@@ -1,0 +1,80 @@
+#include "record/report.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace numatlas {
+namespace {
+
+std::string nodes_text(const Residency& residency) {
+  NodeSet nodes;
+  for (const auto& [node, pages] : residency.pages_by_node) {
+    if (pages > 0) nodes.insert(NodeId{node});
+  }
+  return nodes.empty() ? "-" : to_list(nodes);
+}
+
+}  // namespace
+
+const char* name_of(Status status) {
+  switch (status) {
+    case Status::ok: return "ok";
+    case Status::skipped: return "skipped";
+    case Status::failed: return "failed";
+    case Status::incomplete: return "incomplete";
+  }
+  return "failed";
+}
+
+int host_of(const RunReport& report, const FlowResult& flow) {
+  return report.workers[static_cast<std::size_t>(flow.worker)].host;
+}
+
+std::string full_name(const FlowResult& flow) {
+  return flow.mix.empty() ? flow.kernel : flow.kernel + " " + flow.mix;
+}
+
+const Residency& observed_memory(const FlowResult& flow) {
+  return flow.gpu && flow.gpu->direction == "h2d" && flow.source_residency ? *flow.source_residency
+                                                                           : flow.residency;
+}
+
+std::string memory_node_text(const FlowResult& flow) { return nodes_text(observed_memory(flow)); }
+
+std::string source_node_text(const FlowResult& flow) {
+  return nodes_text(flow.source_residency.value_or(flow.residency));
+}
+
+const Figure* find_total(const ScenarioResult& point, const std::string& key) {
+  return find_figure(point.figures, key);
+}
+
+std::string label_of(const ScenarioResult& point, const std::string& name) {
+  for (const auto& [label, text] : point.labels) {
+    if (label == name) return text;
+  }
+  return "";
+}
+
+const Figure* find_figure(const FlowResult& flow, const std::string& key) {
+  return find_figure(flow.figures, key);
+}
+
+std::optional<double> half_width(const FlowResult& flow) {
+  return flow.figures.empty() ? std::nullopt : half_width(flow.figures.front());
+}
+
+RunReport of_host(const RunReport& report, int host) {
+  RunReport part = report;
+  part.machines = {report.machines[static_cast<std::size_t>(host)]};
+  for (ScenarioResult& point : part.scenarios) {
+    std::erase_if(point.flows,
+                  [&](const FlowResult& flow) { return host_of(report, flow) != host; });
+    const auto mine = std::find_if(point.host_totals.begin(), point.host_totals.end(),
+                                   [&](const HostTotals& totals) { return totals.host == host; });
+    point.figures = mine == point.host_totals.end() ? std::vector<Figure>{} : mine->figures;
+  }
+  return part;
+}
+
+}  // namespace numatlas

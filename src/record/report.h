@@ -1,0 +1,170 @@
+// What a run found, ready to be shown: reporters print this and compute nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "base/warning.h"
+#include "machine/cpu_use.h"
+#include "machine/machine.h"
+#include "placement/policy.h"
+#include "placement/residency.h"
+#include "record/distribution.h"
+#include "record/figure.h"
+#include "record/view.h"
+
+namespace numatlas {
+
+enum class Status { ok, skipped, failed, incomplete };
+const char* name_of(Status status);
+
+/// One worker, as the tables and files name it.
+struct WorkerRow {
+  int rank = 0, thread = 0, host = 0;
+  CpuSet cpus;  ///< it may run on
+  NodeId cpu_node;
+  std::string memory;  ///< the placement asked for, in the grammar's words
+};
+
+/// What a flow of a GPU gave beside what every flow gives.
+struct GpuResult {
+  int gpu = 0;            ///< as `gpu:N`
+  std::string direction;  ///< "h2d", "d2h", "p2p"; "" of the chase
+  std::string name, pci_address;
+  /// "pinned", "driver", "pageable", "zero-copy", "managed"; "" between GPUs.
+  std::string pinning;
+  std::string caches;               ///< of the chase: what the CPUs had of a line, "warm", "cold"
+  std::uint64_t copies_a_step = 1;  ///< timed together
+  std::uint64_t loads_a_step = 0;   ///< of the chase
+  bool by_events = true;            ///< timed by the GPU; else by the CPU, call to end
+  /// Start and duration of each step in ns, on its host's CLOCK_MONOTONIC.
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;
+  double clock_error = 0;  ///< seconds that their starts may be off
+  /// Where the host's memory lay before it was pinned, and after the last step.
+  std::optional<Residency> before_pinning, after;
+  std::optional<PciLink> link;       ///< at its fastest while steps were under way
+  std::optional<double> link_limit;  ///< bytes a second of the narrowest link on the way
+  std::string route;                 ///< between GPUs: "direct", "through the host"
+};
+
+/// What one flow gave.
+struct FlowResult {
+  int worker = 0;  ///< index into RunReport::workers
+  std::string kernel;
+  std::string mix;                ///< "2:1": lines read to lines written; "" for other kernels
+  std::string stores;             ///< "ordinary", "non-temporal"; "" for kernels that do not write
+  std::string order;              ///< of the chase; "" for other kernels
+  Bytes stride;                   ///< of the chase
+  Bytes size;                     ///< of the memory it works on
+  std::string memory;             ///< the placement asked for it, in the grammar's words
+  std::string source_memory;      ///< of what it reads from, where that is apart; else ""
+  std::vector<Figure> figures;    ///< the first is the one that the stop rule watches
+  std::vector<double> samples;    ///< raw, in the unit of the first figure; only for --samples
+  Distribution distribution;      ///< of the samples, in the unit of the first figure
+  std::string stop;               ///< "converged", "time_cap", "interrupted"
+  std::optional<double> overlap;  ///< 0..1
+  std::uint64_t address = 0;
+  std::optional<CpuId> cpu_before, cpu_after;
+  std::string level;  ///< cache level that the size fits: "L1".."L3", "memory"
+  Residency residency;
+  std::optional<Residency> source_residency;  ///< where it reads from, when that is apart
+  PolicyOutcome policy;
+  bool load = false;               ///< it kept the memory busy while others were measured
+  std::optional<double> rate;      ///< bytes a second that it was held to
+  std::optional<int> first_touch;  ///< worker that touched its memory first, when that was another
+  /// Seconds from when all flows of its host were recording to this one's end, without pauses.
+  double together = 0;
+  /// Seconds of each time in which it did not run though it should have.
+  std::vector<double> pauses;
+  std::vector<double> stretch_bytes;  ///< moved in each of equal parts of that time
+  std::optional<Error> wrong;         ///< what the check of the kernel's output found
+  std::optional<GpuResult> gpu;       ///< of a flow of a GPU
+  std::uint64_t steps_a_sample = 0;
+  std::uint64_t warm_up_steps = 0;
+  std::uint64_t involuntary_switches = 0;
+  double timer_overhead = 0;  ///< seconds a reading
+  double start_lateness = 0;  ///< seconds
+  double prepare_time = 0;    ///< seconds
+  std::vector<Warning> warnings;
+};
+
+/// Metrics over the flows of one host.
+struct HostTotals {
+  int host = 0;  ///< index into RunReport::hosts
+  std::vector<Figure> figures;
+};
+
+/// One scenario: a point of the plan.
+struct ScenarioResult {
+  std::string name;
+  Bytes size;         ///< a worker
+  std::string pages;  ///< page kind asked for, in the grammar's words
+  std::string order;  ///< of the chase; "" for other kernels
+  Bytes stride;
+  std::string kernel = "chase";
+  /// What tells this point from the others of its benchmark, in the order of its tables:
+  /// {"cell_cpu_node", "0"}, {"cell_memory_node", "2"}.
+  std::vector<std::pair<std::string, std::string>> labels{};
+  std::string stores;  ///< "ordinary", "non-temporal"; "" for kernels that do not write
+  std::optional<double> precision{}, time_cap{};  ///< its own, where they are not the run's
+  std::vector<Figure> figures{};                  ///< over all flows
+  Distribution distribution{};                    ///< of the measured flows' samples
+  std::vector<HostTotals> host_totals{};          ///< of each host, where there are several
+  Status status = Status::ok;
+  std::string reason;             ///< of a skip, a failure or an incomplete run
+  std::vector<FlowResult> flows;  ///< by worker
+};
+
+/// Everything a command found; what --json writes.
+struct RunReport {
+  std::string command;
+  std::string version;
+  std::vector<std::string> arguments;
+  std::string started;  ///< UTC, ISO 8601
+  double seconds = 0;
+  bool complete = false;  ///< false: stopped in the middle, or still running
+  std::string incomplete_reason;
+  std::string comm, engine;
+  std::string isa;  ///< instruction set of the kernels that have vector loops
+  int ranks = 1;
+  bool serial = false;
+  std::uint64_t seed = 0;
+  double precision = 0;
+  double time_cap = 0;       ///< seconds of measuring a point
+  bool time_of_all = false;  ///< time_cap is for all points together
+  std::vector<std::string> hosts;
+  std::vector<Machine> machines;  ///< one a host
+  std::vector<CpuUse> cpu_use;    ///< one a host; empty with the null engine and while it runs
+  std::vector<WorkerRow> workers;
+  std::vector<ScenarioResult> scenarios;
+  std::vector<Warning> warnings;
+  std::vector<View> views;  ///< how the figures are to be shown
+};
+
+/// Index of the host that a flow ran on.
+int host_of(const RunReport& report, const FlowResult& flow);
+/// A report that holds only the flows of one host, with the sums over those.
+RunReport of_host(const RunReport& report, int host);
+/// What a flow did: "read", "mix 2:1".
+std::string full_name(const FlowResult& flow);
+/// Where the memory lies that a flow works on; of a GPU's copies the host's side.
+const Residency& observed_memory(const FlowResult& flow);
+/// Observed node of a flow's memory: "0", "0,2" for several, "-" for unknown.
+std::string memory_node_text(const FlowResult& flow);
+/// The same for where it reads from, which is the same memory unless that is apart.
+std::string source_node_text(const FlowResult& flow);
+/// The figure of that key, nullptr when the flow has none.
+const Figure* find_figure(const FlowResult& flow, const std::string& key);
+/// Half width of the interval of a flow's first figure.
+std::optional<double> half_width(const FlowResult& flow);
+/// The same among the totals of a point.
+const Figure* find_total(const ScenarioResult& point, const std::string& name);
+/// A point's label of that name, "" when it has none.
+std::string label_of(const ScenarioResult& point, const std::string& name);
+
+}  // namespace numatlas

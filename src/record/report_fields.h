@@ -1,0 +1,324 @@
+// The fields of the record, each listed once (record/fields.h says what follows from that).
+#pragma once
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "machine/source.h"
+#include "record/fields.h"
+#include "record/report.h"
+
+namespace numatlas {
+
+namespace record {
+template <>
+struct EnumNames<Status> {
+  static constexpr std::array values{
+      std::pair{Status::ok, "ok"}, std::pair{Status::skipped, "skipped"},
+      std::pair{Status::failed, "failed"}, std::pair{Status::incomplete, "incomplete"}};
+};
+template <>
+struct EnumNames<Method> {
+  static constexpr std::array values{
+      std::pair{Method::none, "none"}, std::pair{Method::samples, "samples"},
+      std::pair{Method::stretches, "stretches"}, std::pair{Method::derived, "derived"}};
+};
+template <>
+struct EnumNames<Better> {
+  static constexpr std::array values{std::pair{Better::lower, "lower"},
+                                     std::pair{Better::higher, "higher"}};
+};
+template <>
+struct EnumNames<ErrorKind> {
+  static constexpr std::array values{std::pair{ErrorKind::usage, "usage"},
+                                     std::pair{ErrorKind::unavailable, "unavailable"},
+                                     std::pair{ErrorKind::permission, "permission"},
+                                     std::pair{ErrorKind::resource, "resource"},
+                                     std::pair{ErrorKind::io, "io"},
+                                     std::pair{ErrorKind::placement, "placement"},
+                                     std::pair{ErrorKind::peer, "peer"},
+                                     std::pair{ErrorKind::interrupted, "interrupted"},
+                                     std::pair{ErrorKind::internal, "internal"}};
+};
+template <>
+struct EnumNames<ViewKind> {
+  static constexpr std::array values{std::pair{ViewKind::table, "table"},
+                                     std::pair{ViewKind::matrix, "matrix"},
+                                     std::pair{ViewKind::curve, "curve"}};
+};
+template <>
+struct EnumNames<ViewLevel> {
+  static constexpr std::array values{std::pair{ViewLevel::cases, "cases"},
+                                     std::pair{ViewLevel::flows, "flows"}};
+};
+template <>
+struct EnumNames<Part> {
+  static constexpr std::array values{std::pair{Part::value, "value"},
+                                     std::pair{Part::half_width, "half_width"},
+                                     std::pair{Part::with_interval, "with_interval"},
+                                     std::pair{Part::least, "least"},
+                                     std::pair{Part::most, "most"},
+                                     std::pair{Part::p95, "p95"},
+                                     std::pair{Part::p99, "p99"}};
+};
+}  // namespace record
+
+using record::Host;
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, Warning>& w) {
+  f("code", w.code, "what is meant, in kebab-case; programs decide by this");
+  f("where", w.where, "case and worker; null for the whole run");
+  f("text", w.text, "for people");
+}
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, Error>& e) {
+  f("kind", e.kind, "as in docs/exit-codes.md");
+  f("message", e.message, "for people");
+  f("hint", e.hint, "what to try");
+}
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, Estimate>& e) {
+  f("value", e.value, "in the figure's unit");
+  f("low", e.low, "lower end of the 95 % confidence interval");
+  f("high", e.high, "upper end");
+  f("n", e.n, "samples or stretches that the interval is made of");
+  f("method", e.method, "how the interval was made");
+}
+std::string problem_of(const Estimate& estimate);
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, Summary>& s) {
+  f("n", s.n, "samples");
+  f("median", s.median, "in the figure's unit, as all below");
+  f("p5", s.p5, "5th percentile");
+  f("p25", s.p25, "25th percentile");
+  f("p75", s.p75, "75th percentile");
+  f("p95", s.p95, "95th percentile");
+  f("p99", s.p99, "99th percentile");
+  f("min", s.min, "least sample");
+  f("max", s.max, "largest sample");
+  f("mean", s.mean, "arithmetic mean");
+  f("stddev", s.stddev, "sample standard deviation; null for one sample");
+  f("mad", s.mad, "median absolute deviation, unscaled");
+  f("outliers", s.outliers, "samples beyond Tukey's fences of 1.5 IQR; none is removed");
+}
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, Figure>& figure) {
+  f("key", figure.key, "name of the quantity");
+  f("unit", figure.unit, "SI: s, B/s; 1 for shares");
+  f("estimate", figure.estimate, "null when it could not be measured");
+  f("summary", figure.summary, "of the samples; null for what has none");
+}
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, Distribution>& d) {
+  f("bins", d.bins, "i: samples from 1.02^i to 1.02^(i+1) in the figure's unit");
+  f("counts", d.counts, "samples in each of the bins");
+}
+std::string problem_of(const Distribution& distribution);
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, Residency>& r) {
+  f("pages_by_node", r.pages_by_node, "pages seen on each NUMA node (OS number)");
+  f("pages_untouched", r.untouched, "pages without memory behind them");
+  f("pages_unknown", r.errors, "pages that the kernel could not tell");
+  f("pages_total", r.pages_total, "pages of the memory");
+  f("pages_asked", r.pages_asked, "pages asked for: all, or an evenly spread sample");
+  f("page_size", r.page_size, "bytes; the kernel's page size of the mapping");
+  f("thp_fraction", r.thp_fraction, "part of the memory in transparent huge pages");
+  f("told_by", r.told_by, "null: the kernel, page by page; device, devices: the device's node");
+  f("problem", r.problem, "why it could not be observed");
+  // For people and other programs; a reader makes it of the others.
+  if constexpr (Fields::writes) f("page_text", r.page_text(), "page sizes in words");
+}
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, PolicyOutcome>& p) {
+  f("mechanism", p.mechanism, "how the memory was placed");
+  f("note", p.note, "why this way and not a better one");
+}
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, PciLink>& l) {
+  f("speed", l.speed, "transfers a second and lane, now");
+  f("max_speed", l.max_speed, "at most");
+  f("width", l.width, "lanes now");
+  f("max_width", l.max_width, "at most");
+}
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, GpuResult>& g) {
+  f("gpu", g.gpu, "number, as gpu:N names it");
+  f("direction", g.direction, "h2d, d2h, p2p; null of the pointer chase");
+  f("name", g.name, "as its driver calls it");
+  f("pci_address", g.pci_address, "domain:bus:device.function");
+  f("pinning", g.pinning, "pinned, driver, pageable, zero-copy, managed");
+  f("caches", g.caches, "of the chase: warm, cold");
+  f("copies_a_step", g.copies_a_step, "copies timed together");
+  f("loads_a_step", g.loads_a_step, "loads timed together");
+  f("by_events", g.by_events, "timed by the GPU's own clock");
+  f("clock_error", g.clock_error, "seconds that start times may be off");
+  f("residency_before_pinning", g.before_pinning, "of the host's memory");
+  f("residency_after", g.after, "after the last step");
+  f("link", g.link, "at its fastest during the copies");
+  f("link_limit", g.link_limit, "B/s of the narrowest link on the way");
+  f("route", g.route, "between GPUs: direct, through the host");
+}
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, FlowResult>& flow) {
+  f("worker", flow.worker, "index into the report's workers");
+  f("load", flow.load, "it kept the memory busy while others were measured");
+  f("kernel", flow.kernel, "what it did");
+  f("mix", flow.mix, "lines read to lines written, 2:1; of the mix");
+  f("stores", flow.stores, "how it wrote");
+  f("order", flow.order, "of the pointer chase");
+  f("stride", flow.stride, "bytes between elements of the pointer chase");
+  f("size", flow.size, "bytes of the memory it worked on");
+  f("memory", flow.memory, "placement asked for");
+  f("source_memory", flow.source_memory, "placement asked for what it reads, where that is apart");
+  f("rate", flow.rate, "B/s that it was held to");
+  f("first_touch", flow.first_touch, "worker that touched its memory first, if another");
+  f("figures", flow.figures, "what it measured; the stop rule watches the first");
+  f("stop", flow.stop, "converged, time_cap, interrupted, passes");
+  f("overlap", flow.overlap, "part of its time in which all flows of its host ran");
+  f("together", flow.together, "seconds in which all flows of its host recorded");
+  f("pauses", flow.pauses, "seconds of each time in which it was stopped; rates leave them out");
+  f("level", flow.level, "cache level that the working set fits, or memory");
+  f("address", flow.address, "virtual address of its memory");
+  f("cpu_before", flow.cpu_before, "CPU it ran on when it began");
+  f("cpu_after", flow.cpu_after, "and when it ended");
+  f("residency", flow.residency, "where its pages were");
+  f("source_residency", flow.source_residency, "of what it reads, where that is apart");
+  f("policy", flow.policy, "how its memory was placed");
+  f("wrong", flow.wrong, "what the check of its output found; null when all was right");
+  f("gpu", flow.gpu, "of a GPU's flow");
+  f("steps_a_sample", flow.steps_a_sample, "steps of the kernel in a sample");
+  f("warm_up_steps", flow.warm_up_steps, "steps before the first sample");
+  f("involuntary_switches", flow.involuntary_switches, "times it lost its CPU");
+  f("timer_overhead", flow.timer_overhead, "seconds for a reading of the clock");
+  f("start_lateness", flow.start_lateness, "seconds after the common start");
+  f("prepare_time", flow.prepare_time, "seconds to allocate, touch and build");
+  f("warnings", flow.warnings, "what its figures have to be read with");
+}
+
+/// A flow as ranks send it to rank 0: with what sums and samples are made of.
+struct FlowInTransit {
+  FlowResult flow;
+};
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, FlowInTransit>& transit) {
+  list_fields(f, transit.flow);
+  f("distribution", transit.flow.distribution, "of the samples");
+  f("samples", transit.flow.samples, "raw");
+  f("stretch_bytes", transit.flow.stretch_bytes, "moved in each part of the common time");
+  if (!transit.flow.gpu) return;
+  f("gpu_steps", transit.flow.gpu->steps, "start and duration of each step in ns");
+}
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, HostTotals>& h) {
+  f("host", h.host, "index into the report's hosts");
+  f("figures", h.figures, "over the flows of the host");
+}
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, ScenarioResult>& c) {
+  f("name", c.name, "for people");
+  f("labels", c.labels, "what tells it from the other cases of its command");
+  f("kernel", c.kernel, "what its measured flows did");
+  f("stores", c.stores, "how they wrote");
+  f("size", c.size, "bytes of memory per worker");
+  f("pages", c.pages, "page kind asked for");
+  f("order", c.order, "of the pointer chase");
+  f("stride", c.stride, "bytes between its elements");
+  f("precision", c.precision, "its own target, where it is not the run's");
+  f("time_cap", c.time_cap, "seconds; its own, where it is not the run's");
+  f("status", c.status, "ok, skipped, failed, incomplete");
+  f("reason", c.reason, "why it was skipped, failed or is incomplete");
+  f("figures", c.figures, "over all flows");
+  f("host_figures", c.host_totals, "over the flows of each host, where there are several");
+  f("distribution", c.distribution,
+    "of the measured flows' samples, in the unit of their first figure");
+  f("flows", c.flows, "what each worker measured");
+}
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, ViewColumn>& c) {
+  f("head", c.head, "as people read it");
+  f("label", c.label, "label shown; null for a figure");
+  f("figure", c.figure, "key of the figure shown; null for a label");
+  f("part", c.part, "part of the figure shown");
+  f("scale", c.scale, "factor from the figure's unit to the one shown");
+  f("digits", c.digits, "behind the point");
+}
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, View>& v) {
+  f("title", v.title, "with the unit");
+  f("kind", v.kind, "table, matrix, curve");
+  f("level", v.level, "what a table has one row of");
+  f("where", v.where, "labels of the cases shown");
+  f("rows", v.rows, "label of a matrix's rows");
+  f("columns", v.columns, "label of its columns");
+  f("symmetric", v.symmetric, "a cell stands for both orders of its labels");
+  f("cells", v.cells, "columns of a table; what stands in a cell of a matrix");
+  f("notes", v.notes, "how to read it");
+  f("verdict", v.verdict, "what follows from it");
+}
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, WorkerRow>& w) {
+  f("rank", w.rank, "MPI rank, from 0");
+  f("thread", w.thread, "thread within the rank");
+  f("host", w.host, "index into the report's hosts");
+  f("cpus", w.cpus, "CPUs it may run on (OS numbers)");
+  f("cpu_node", w.cpu_node, "NUMA node of these; null when they span several");
+  f("memory", w.memory, "placement asked for");
+}
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, RunReport>& r) {
+  f("version", r.version, "of numatlas");
+  f("command", r.command, "of numatlas that measured this");
+  f("arguments", r.arguments, "as given");
+  f("started", r.started, "UTC, ISO 8601");
+  f("seconds", r.seconds, "from start to end");
+  f("complete", r.complete, "false: stopped, or still running");
+  f("incomplete_reason", r.incomplete_reason, "why");
+  f("comm", r.comm, "how ranks talk to each other");
+  f("engine", r.engine, "what measured");
+  f("isa", r.isa, "instruction set of the kernels");
+  f("ranks", r.ranks, "MPI ranks");
+  f("serial", r.serial, "workers one after the other");
+  f("seed", r.seed, "of all random choices");
+  f("precision", r.precision, "target: half width over value");
+  f("time_cap", r.time_cap, "seconds per case, or in all");
+  f("time_of_all", r.time_of_all, "time_cap is for all cases together");
+  f("hosts", r.hosts, "names");
+  f("machines", r.machines, "one per host, as topology --format json prints it");
+  f("cpu_use", r.cpu_use, "per host: CPUs used by others while measuring; empty where unknown");
+  f("workers", r.workers, "who measured");
+  f("cases", r.scenarios, "what was measured");
+  f("views", r.views, "how it is to be shown");
+  f("warnings", r.warnings, "what the whole run has to be read with");
+}
+
+// These have a reader and writer of their own (machine/source.h, machine/cpu_use.h).
+void from_json(const nlohmann::json& value, const record::Place& place, CpuUse& out);
+nlohmann::json schema_of(record::Tag<CpuUse>);
+void from_json(const nlohmann::json& value, const record::Place& place, Machine& out);
+nlohmann::json schema_of(record::Tag<Machine>);
+
+// What all flows of a case have alike stands once, in its "flow_common"; figures and workers stay
+// with the flows. With a thousand workers that is a tenth.
+nlohmann::json to_json(const ScenarioResult& one);
+void from_json(const nlohmann::json& value, const record::Place& place, ScenarioResult& out);
+nlohmann::json schema_of(record::Tag<ScenarioResult>);
+
+}  // namespace numatlas

@@ -1,0 +1,235 @@
+#include "record/report_json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "record/labels.h"
+#include "record/report_fields.h"
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+using record::Place;
+
+bool is_plain(const json& value) {
+  return !value.is_structured() ||
+         (value.size() <= 24 && std::none_of(value.begin(), value.end(), [](const json& item) {
+            return item.is_structured() && !item.empty();
+          }));
+}
+
+std::string line_of(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+void write(const json& value, std::size_t depth, std::string& text) {
+  if (is_plain(value)) {
+    text += line_of(value);
+    return;
+  }
+  const bool object = value.is_object();
+  text += object ? '{' : '[';
+  bool first = true;
+  for (auto item = value.begin(); item != value.end(); ++item) {
+    text += first ? "\n" : ",\n";
+    first = false;
+    text.append(depth + 1, ' ');
+    if (object) text += line_of(item.key()) + ": ";
+    write(*item, depth + 1, text);
+  }
+  text += '\n';
+  text.append(depth, ' ');
+  text += object ? '}' : ']';
+}
+
+Expected<void> check_views(const RunReport& report) {
+  for (std::size_t i = 0; i < report.views.size(); ++i) {
+    const View& view = report.views[i];
+    std::vector<std::string> named{view.rows, view.columns};
+    for (const auto& [label, value] : view.where) named.push_back(label);
+    for (const ViewColumn& cell : view.cells) named.push_back(cell.label);
+    for (const std::string& name : named) {
+      if (!name.empty() && !has_label(report, name))
+        return fail(
+            ErrorKind::usage,
+            fmt::format("field 'views[{}]' names the label '{}', which no case has", i, name));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string problem_of(const Estimate& estimate) {
+  if (!std::isfinite(estimate.value)) return "has no value";
+  if (estimate.low.has_value() != estimate.high.has_value()) return "has half an interval";
+  if (estimate.low && !(*estimate.low <= estimate.value && estimate.value <= *estimate.high))
+    return "has an interval that excludes its value";
+  return "";
+}
+
+std::string problem_of(const Distribution& distribution) {
+  return distribution.bins.size() == distribution.counts.size() ? ""
+                                                                : "has bins and counts that differ";
+}
+
+void from_json(const json& value, const Place& place, Machine& out) {
+  auto machine = machine_from_json(value);
+  if (!machine) return place.reject("is no machine: " + machine.error().message);
+  out = *std::move(machine);
+}
+
+void from_json(const json& value, const Place& place, CpuUse& out) {
+  if (!value.is_object()) return place.reject("must be an object");
+  out = cpu_use_from_json(value);
+}
+
+json schema_of(record::Tag<CpuUse>) {
+  json properties = json::object();
+  for (const char* name : {"seconds", "cpus", "own", "other_processes", "stolen"})
+    properties[name] = {{"type", json::array({"number", "null"})}};
+  properties["reason"] = {{"type", json::array({"string", "null"})}};
+  return {{"type", "object"}, {"properties", std::move(properties)}};
+}
+
+json schema_of(record::Tag<Machine>) { return {{"type", "object"}}; }
+
+json to_json(const ScenarioResult& one) {
+  record::Writer writer;
+  list_fields(writer, one);
+  json value = writer.take();
+  json common = json::object();
+  json& flows = value["flows"];
+  if (!flows.empty()) {
+    const json first = flows.front();
+    for (auto item = first.begin(); item != first.end(); ++item) {
+      const bool alike = std::all_of(flows.begin(), flows.end(), [&](const json& flow) {
+        return flow[item.key()] == item.value();
+      });
+      if (alike && item.key() != "figures" && item.key() != "worker")
+        common[item.key()] = item.value();
+    }
+  }
+  for (json& flow : flows)
+    for (const auto& [name, item] : common.items()) flow.erase(name);
+  value["flow_common"] = std::move(common);
+  return value;
+}
+
+void from_json(const json& value, const Place& place, ScenarioResult& out) {
+  if (!value.is_object()) return place.reject("must be an object");
+  json whole = value;
+  const auto common = value.find("flow_common");
+  if (common == value.end() || !common->is_object())
+    return place.at("flow_common").reject("must be an object");
+  if (const auto flows = whole.find("flows"); flows != whole.end() && flows->is_array()) {
+    for (json& flow : *flows) {
+      if (!flow.is_object()) continue;  // the reader says so
+      for (const auto& [name, item] : common->items()) flow.emplace(name, item);
+    }
+  }
+  record::Reader reader(whole, place);
+  list_fields(reader, out);
+}
+
+json schema_of(record::Tag<ScenarioResult>) {
+  record::SchemaWriter writer;
+  ScenarioResult one;
+  list_fields(writer, one);
+  json schema = writer.take();
+  json& flow = schema["properties"]["flows"]["items"];
+  flow["required"] = {"worker", "figures"};  // the others may be in flow_common
+  schema["properties"]["flow_common"] = {{"type", "object"},
+                                         {"description", "fields that all flows have alike"},
+                                         {"properties", flow["properties"]}};
+  schema["required"].push_back("flow_common");
+  return schema;
+}
+
+json to_json(const RunReport& report) {
+  record::Writer writer;
+  list_fields(writer, report);
+  json value = writer.take();
+  value["schema_version"] = schema_version;
+  value["program"] = "numatlas";
+  return value;
+}
+
+std::string pretty(const json& value) {
+  std::string text;
+  write(value, 0, text);
+  return text + '\n';
+}
+
+std::string json_text(const RunReport& report) { return pretty(to_json(report)); }
+
+Expected<RunReport> report_from_json(const json& value) {
+  json converted;
+  const json* current = &value;
+  if (value.is_object() && value.contains("schema_version") && value["schema_version"] == 1) {
+    auto from_1 = from_version_1(value);
+    if (!from_1) return fail(from_1.error());
+    converted = *std::move(from_1);
+    current = &converted;
+  }
+  RunReport report;
+  std::optional<record::Problem> problem;
+  record::from_json(*current, Place("", problem), report);
+  if (problem)
+    return fail(ErrorKind::usage, fmt::format("field '{}' {}", problem->path, problem->why));
+  const int workers = static_cast<int>(report.workers.size());
+  const int hosts = static_cast<int>(report.hosts.size());
+  for (std::size_t i = 0; i < report.workers.size(); ++i) {
+    if (report.workers[i].host < 0 || report.workers[i].host >= hosts)
+      return fail(ErrorKind::usage, fmt::format("field 'workers[{}].host' names no host", i));
+  }
+  for (std::size_t i = 0; i < report.scenarios.size(); ++i) {
+    for (const FlowResult& flow : report.scenarios[i].flows) {
+      if (flow.worker < 0 || flow.worker >= workers)
+        return fail(ErrorKind::usage, fmt::format("field 'cases[{}].flows' names no worker", i));
+    }
+  }
+  if (auto checked = check_views(report); !checked) return fail(checked.error());
+  return report;
+}
+
+json report_schema() {
+  json schema = record::schema_of(record::Tag<RunReport>{});
+  schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
+  schema["title"] = "Result of a numatlas command";
+  schema["properties"]["schema_version"] = {{"const", schema_version}};
+  schema["properties"]["program"] = {{"const", "numatlas"}};
+  schema["required"].push_back("schema_version");
+  schema["required"].push_back("program");
+  return schema;
+}
+
+std::string flows_to_send(const std::vector<FlowResult>& flows) {
+  const record::ExactNumbers exact;  // sums and samples are made of them
+  json array = json::array();
+  for (const FlowResult& flow : flows) array.push_back(record::to_json(FlowInTransit{flow}));
+  return line_of(array);
+}
+
+Expected<std::vector<FlowResult>> flows_received(const std::string& text) {
+  std::vector<FlowResult> flows;
+  std::optional<record::Problem> problem;
+  for (const json& value : json::parse(text)) {
+    FlowInTransit transit;
+    record::from_json(value, Place("flow", problem), transit);
+    if (problem)
+      return fail(ErrorKind::internal, fmt::format("a rank sent a flow whose field '{}' {}",
+                                                   problem->path, problem->why));
+    flows.push_back(std::move(transit.flow));
+  }
+  return flows;
+}
+
+}  // namespace numatlas

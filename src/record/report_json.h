@@ -1,0 +1,39 @@
+// The record as JSON: one writer, one reader, one schema (docs/result.schema.json).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "record/report.h"
+
+namespace numatlas {
+
+/// Raised when a field changes its meaning or goes; new fields do not raise it. Files of version 1
+/// are still read.
+inline constexpr int schema_version = 2;
+
+nlohmann::json to_json(const RunReport& report);
+/// As text, ending in a newline. Arguments may be file names, which are bytes: what is no UTF-8 in
+/// them is replaced.
+std::string json_text(const RunReport& report);
+/// JSON of any command as it is written: objects and arrays that hold only plain values stand in
+/// one line.
+std::string pretty(const nlohmann::json& value);
+
+/// Reads what to_json wrote, or a report of version 1. Error (usage) names the field by its path,
+/// without the file: "field 'cases[0].flows' must be an object".
+Expected<RunReport> report_from_json(const nlohmann::json& value);
+
+/// A report, or a survey, of version 1 in the words of version 2. The one place that knows version
+/// 1. Error (usage) for what is damaged, without the file's name.
+Expected<nlohmann::json> from_version_1(const nlohmann::json& report);
+
+/// JSON Schema (draft 2020-12) of a report, made from the same list of fields.
+nlohmann::json report_schema();
+
+/// How ranks send their flows to rank 0, with all digits: inverse of each other.
+std::string flows_to_send(const std::vector<FlowResult>& flows);
+Expected<std::vector<FlowResult>> flows_received(const std::string& text);
+
+}  // namespace numatlas

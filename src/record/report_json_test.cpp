@@ -1,0 +1,271 @@
+#include "record/report_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <type_traits>
+#include <utility>
+
+#include "record/report_fields.h"
+#include "record/test_report.h"
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+/// Gives every field a value of its own that is not its default, from the list of fields: a field
+/// that is added is filled, written and read back without a line here.
+class Filler {
+ public:
+  static constexpr bool writes = false;
+  template <class T>
+  void operator()(const char* /*name*/, T& value, const char* /*help*/) {
+    fill(value);
+  }
+
+ private:
+  void fill(bool& value) { value = !value; }
+  void fill(double& value) { value = ++count_ + 0.5; }
+  void fill(std::string& value) { value = "text " + std::to_string(++count_); }
+  void fill(Bytes& value) { value.value = static_cast<std::uint64_t>(++count_); }
+  void fill(CpuId& value) { value.value = ++count_; }
+  void fill(NodeId& value) { value.value = ++count_; }
+  void fill(CpuSet& value) { value = {CpuId{++count_}, CpuId{++count_}}; }
+  void fill(record::Labels& value) { value = {{"label " + std::to_string(++count_), "x"}}; }
+  void fill(CpuUse& value) { value = {1.5, 2, 0.5, 0.25, 0.125, "a reason"}; }
+  void fill(std::vector<Machine>&) {}  // these have tests of their own, in machine/
+  template <class T>
+  requires(std::is_integral_v<T>) void fill(T& value) { value = static_cast<T>(++count_); }
+  template <record::Enumeration E>
+  void fill(E& value) {
+    value = record::EnumNames<E>::values.back().first;
+  }
+  template <class T>
+  void fill(std::optional<T>& value) {
+    fill(value.emplace());
+  }
+  template <class T>
+  void fill(std::vector<T>& value) {
+    fill(value.emplace_back());
+  }
+  template <class T>
+  void fill(std::map<int, T>& value) {
+    fill(value[++count_]);
+  }
+  template <class A, class B>
+  void fill(std::pair<A, B>& value) {
+    fill(value.first);
+    fill(value.second);
+  }
+  void fill(Estimate& value) {
+    value = ++count_ + 0.5;
+    value.low = value.value - 0.25;
+    value.high = value.value + 0.25;
+    value.n = static_cast<std::size_t>(++count_);
+    value.method = Method::derived;
+  }
+  template <record::HasFields T>
+  void fill(T& value) {
+    list_fields(*this, value);
+  }
+
+  int count_ = 0;
+};
+
+/// What a default-made value has as well tells nothing of whether it was read.
+void expect_no_default(const json& value, const std::string& where) {
+  EXPECT_FALSE(value.is_null()) << where;
+  if (!value.is_structured()) return;
+  EXPECT_FALSE(value.empty() && where.find("machines") == std::string::npos) << where;
+  for (const auto& [key, item] : value.items()) {
+    if (key != "machines") expect_no_default(item, where + "/" + key);
+  }
+}
+
+template <class T>
+void expect_round_trip() {
+  T filled{};
+  Filler filler;
+  list_fields(filler, filled);
+  const json written = record::to_json(filled);
+  expect_no_default(written, "");
+  T read{};
+  std::optional<record::Problem> problem;
+  record::from_json(json::parse(written.dump()), record::Place("", problem), read);
+  ASSERT_FALSE(problem) << problem->path << " " << problem->why;
+  EXPECT_EQ(record::to_json(read), written);
+}
+
+std::string error_of_reading(const json& value) {
+  const auto report = report_from_json(value);
+  return report ? "" : report.error().message;
+}
+
+TEST(ReportJson, WhatIsNotKnownSurvivesTheRoundTrip) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  report.cpu_use = {CpuUse{}};
+  report.scenarios.resize(1);
+  report.scenarios[0].figures.resize(1);
+  EXPECT_EQ(error_of_reading(to_json(report)), "");
+}
+
+TEST(ReportJson, EveryFieldSurvivesTheRoundTrip) {
+  expect_round_trip<RunReport>();
+  expect_round_trip<ScenarioResult>();
+  expect_round_trip<FlowResult>();
+}
+
+TEST(ReportJson, FlowsSurviveTheWayToRankZero) {
+  FlowInTransit filled;
+  filled.flow.gpu.emplace();
+  Filler filler;
+  list_fields(filler, filled);
+  const auto received = flows_received(flows_to_send({filled.flow, filled.flow}));
+  ASSERT_TRUE(received) << received.error().message;
+  ASSERT_EQ(received->size(), 2U);
+  EXPECT_EQ(record::to_json(FlowInTransit{received->at(1)}), record::to_json(filled));
+  EXPECT_EQ(received->at(0).stretch_bytes, filled.flow.stretch_bytes);
+  EXPECT_EQ(received->at(0).gpu->steps, filled.flow.gpu->steps);
+  FlowResult high = testing::flow(0, 1e-9);
+  high.address = ~std::uint64_t{0};
+  high.stretch_bytes = {1.0 / 3};
+  high.policy.note = "file \xff";  // names of files are bytes
+  const auto exact = flows_received(flows_to_send({high}));
+  ASSERT_TRUE(exact);
+  EXPECT_EQ(exact->at(0).address, high.address);
+  EXPECT_EQ(exact->at(0).stretch_bytes, high.stretch_bytes) << "not rounded as in files";
+  high.figures[0].estimate = std::nan("");
+  EXPECT_FALSE(flows_received(flows_to_send({high})));
+}
+
+TEST(ReportJson, WhatAllFlowsHaveAlikeStandsOnce) {
+  const json one = to_json(testing::report())["cases"][0];
+  EXPECT_EQ(one["flow_common"]["kernel"], "chase");
+  ASSERT_EQ(one["flows"].size(), 2U);
+  EXPECT_FALSE(one["flows"][0].contains("kernel"));
+  EXPECT_EQ(one["flows"][1]["worker"], 1);
+  RunReport single = testing::report();
+  single.scenarios[0].flows.resize(1);
+  EXPECT_TRUE(to_json(single)["cases"][0]["flows"][0].contains("figures"));
+}
+
+TEST(ReportJson, AbsentIsNull) {
+  const json flow = record::to_json(testing::bare_flow(0));
+  for (const char* key : {"overlap", "cpu_before", "cpu_after", "mix", "gpu", "wrong"})
+    EXPECT_TRUE(flow.at(key).is_null()) << key;
+  EXPECT_TRUE(flow["figures"][0]["estimate"].is_null());
+  EXPECT_TRUE(flow["residency"]["page_size"].is_null());
+  RunReport report = testing::report();
+  report.workers[0].cpu_node = NodeId{-1};
+  EXPECT_TRUE(to_json(report)["workers"][0]["cpu_node"].is_null());
+}
+
+TEST(ReportJson, NoNumberThatIsNone) {
+  RunReport report = testing::report();
+  report.scenarios[0].figures = {{"bandwidth_sum", "B/s", std::nan(""), {}}};
+  EXPECT_TRUE(to_json(report)["cases"][0]["figures"][0]["estimate"]["value"].is_null());
+  EXPECT_EQ(error_of_reading(to_json(report)), "field 'cases[0].figures[0].estimate' has no value");
+}
+
+TEST(ReportJson, RawSamplesStayOut) {
+  const std::string text = json_text(testing::report());
+  EXPECT_EQ(text.find("samples\":"), std::string::npos);
+  EXPECT_NE(text.find("\"bins\""), std::string::npos);
+}
+
+TEST(ReportJson, TextIsJsonWhateverTheArgumentsHold) {
+  RunReport report = testing::report();
+  report.arguments.push_back("--csv=\xff\xfe.csv");
+  const json read = json::parse(json_text(report), nullptr, false);
+  ASSERT_TRUE(read.is_object());
+  EXPECT_THAT(read["arguments"].back().get<std::string>(), HasSubstr(".csv"));
+}
+
+TEST(ReportJson, DamagedFilesNameTheField) {
+  const json good = to_json(testing::report());
+  EXPECT_EQ(error_of_reading(good), "");
+  json bad = good;
+  bad["cases"][0]["figures"] = 3;
+  EXPECT_EQ(error_of_reading(bad), "field 'cases[0].figures' must be an array");
+  bad = good;
+  bad["cases"][1].erase("status");
+  EXPECT_EQ(error_of_reading(bad), "field 'cases[1].status' is missing");
+  bad = good;
+  bad["cases"][0]["flows"][1]["figures"][0]["estimate"]["low"] = 1;
+  EXPECT_EQ(error_of_reading(bad),
+            "field 'cases[0].flows[1].figures[0].estimate' has an interval that excludes its "
+            "value");
+  bad = good;
+  bad["cases"][0]["flows"][1]["worker"] = 7;
+  EXPECT_EQ(error_of_reading(bad), "field 'cases[0].flows' names no worker");
+  bad = good;
+  bad["workers"][0]["host"] = -1;
+  EXPECT_EQ(error_of_reading(bad), "field 'workers[0].host' names no host");
+  RunReport report = testing::report();
+  report.views.resize(1);
+  report.views[0].rows = "size";
+  report.views[0].columns = "colour";
+  EXPECT_EQ(error_of_reading(to_json(report)),
+            "field 'views[0]' names the label 'colour', which no case has");
+}
+
+/// The schema that is published is the one that the writer follows. Written anew with
+/// NUMATLAS_UPDATE_GOLDEN=1.
+TEST(ReportJson, SchemaIsThatOfTheWriter) {
+  const std::string path = NUMATLAS_TEST_DATA "/../docs/result.schema.json";
+  if (std::getenv("NUMATLAS_UPDATE_GOLDEN") != nullptr)
+    std::ofstream(path) << pretty(report_schema());
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  EXPECT_TRUE(json::parse(text.str(), nullptr, false) == report_schema()) << path;
+}
+
+TEST(ReportJson, ReadsVersion1) {
+  const json old = json::parse(R"({"schema_version": 1, "program": "numatlas", "version": "0.1.0",
+    "command": "bandwidth", "arguments": ["bandwidth"], "started": "2024-01-01T00:00:00Z",
+    "seconds": 1, "complete": true, "incomplete_reason": null, "comm": "none", "engine": "real",
+    "isa": "AVX2", "ranks": 1, "serial": false, "seed": 1, "precision": 0.01, "time_cap": 0.5,
+    "time_of_all": false, "with_samples": true, "hosts": ["a"], "machines": [],
+    "workers": [{"rank": 0, "thread": 0, "host": 0, "cpus": "0", "cpu_node": 0, "memory": "local"}],
+    "scenarios": [{"name": "read", "labels": {}, "size": 1024, "pages": "base", "order": null,
+      "stride": null, "kernel": "read", "stores": null, "precision": null, "time_cap": null,
+      "totals": [{"name": "bandwidth_sum", "unit": "B/s", "value": 100.0, "summary": {"n": 20,
+        "median": 99.0, "ci95_low": 98.0, "ci95_high": 101.0, "p5": 1.0, "p25": 1.0, "p75": 1.0,
+        "p95": 1.0, "p99": 1.0, "min": 1.0, "max": 1.0, "mean": 100.0, "stddev": 4.472136,
+        "mad": 0.0, "outliers": 0}}],
+      "host_totals": [], "status": "ok", "reason": null, "flows": []}],
+    "warnings": ["a warning"]})");
+  const auto report = report_from_json(old);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->warnings[0].text, "a warning");
+  const Estimate sum = *report->scenarios[0].figures[0].estimate;
+  EXPECT_DOUBLE_EQ(sum.value, 100);
+  EXPECT_NEAR(*sum.high - 100, 2.093, 1e-3);
+  EXPECT_EQ(sum.method, Method::stretches);
+  json damaged = old;
+  damaged["scenarios"][0].erase("flows");
+  EXPECT_THAT(error_of_reading(damaged), HasSubstr("version 1"));
+}
+
+TEST(Report, MemoryNodes) {
+  EXPECT_EQ(memory_node_text(testing::flow(0, 1)), "0,12");
+  EXPECT_EQ(memory_node_text(testing::bare_flow(0)), "-");
+  FlowResult empty_node = testing::flow(0, 1);
+  empty_node.residency.pages_by_node = {{0, 0}, {3, 1}};
+  EXPECT_EQ(memory_node_text(empty_node), "3");
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,166 @@
+// Version 1 had flows with raw samples and metrics without intervals; this is where their intervals
+// are made, as version 1's readers made them.
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "record/report_fields.h"
+#include "record/report_json.h"
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+
+Summary summary_of(const json& v) {
+  Summary s;
+  std::optional<record::Problem> problem;
+  json value = v;
+  record::from_json(value, record::Place("summary", problem), s);
+  const auto number = [&](const char* name) {
+    return v.contains(name) && v[name].is_number() ? std::optional(v[name].get<double>())
+                                                   : std::nullopt;
+  };
+  s.ci_low = number("ci95_low");
+  s.ci_high = number("ci95_high");
+  return s;
+}
+
+/// What other figures are times, or divided into, a constant of the case.
+struct Derivation {
+  const char *figure, *from;
+  bool divided;
+};
+constexpr Derivation derivations[] = {
+    {"traffic", "bandwidth", false},       {"access_time", "bandwidth", true},
+    {"pass_time", "bandwidth", true},      {"traffic_sum", "bandwidth_sum", false},
+    {"link_part", "bandwidth_sum", false}, {"event_bandwidth", "copy_time", true},
+    {"copy_rate", "bandwidth_sum", false}};
+
+Estimate derived(const std::string& name, double value, const std::vector<Figure>& before) {
+  for (const Derivation& rule : derivations) {
+    const Figure* from = name == rule.figure ? find_figure(before, rule.from) : nullptr;
+    if (from == nullptr || !from->estimate || !(from->estimate->value > 0)) continue;
+    return rule.divided ? divided_into(value * from->estimate->value, *from->estimate)
+                        : as_sure_as(value, *from->estimate);
+  }
+  return value;
+}
+
+/// `width`: what the stop rule reached, of a flow's first metric; `sum`: over stretches.
+std::vector<Figure> figures_of(const json& metrics, const std::optional<double>& width, bool sum) {
+  std::vector<Figure> figures;
+  for (const json& metric : metrics) {
+    Figure figure{metric.at("name"), metric.at("unit"), std::nullopt, std::nullopt};
+    const json summary = metric.value("summary", json(nullptr));
+    if (summary.is_object()) figure.summary = summary_of(summary);
+    if (metric.at("value").is_number()) {
+      const double value = metric["value"];
+      const auto half = figures.empty() ? width : std::nullopt;
+      if (!figure.summary)
+        figure.estimate = derived(figure.key, value, figures);
+      else if (sum)
+        figure.estimate = estimate_of_stretches(*figure.summary);
+      else
+        figure.estimate = estimate_of_median(*figure.summary, half);
+      // A GPU's copies have the mean, and their interval is that of the median.
+      if (figure.estimate->value != value) figure.estimate = as_sure_as(value, *figure.estimate);
+    }
+    figures.push_back(std::move(figure));
+  }
+  return figures;
+}
+
+json warnings_of(const json& texts, const std::string& where) {
+  json warnings = json::array();
+  for (const json& text : texts)
+    warnings.push_back({{"code", "version-1"},
+                        {"where", where.empty() ? json(nullptr) : json(where)},
+                        {"text", text}});
+  return warnings;
+}
+
+json flow_of(json flow) {
+  std::optional<double> width;
+  if (flow.value("half_width", json(nullptr)).is_number()) width = flow["half_width"];
+  flow["figures"] = record::to_json(figures_of(flow.at("metrics"), width, false));
+  for (const char* name : {"metrics", "samples", "stretch_bytes", "half_width"}) flow.erase(name);
+  flow["load"] = flow.value("role", "") == "load";
+  flow.erase("role");
+  flow["address"] = std::stoull(flow.value("address", "0x0"), nullptr, 16);
+  if (!flow.contains("pauses")) flow["pauses"] = json::array();
+  flow["warnings"] = warnings_of(flow.value("warnings", json::array()), "");
+  if (flow.value("wrong", json(nullptr)).is_string()) {
+    flow["wrong"] = {{"kind", "internal"},
+                     {"message", flow["wrong"]},
+                     {"hint", flow.value("wrong_hint", json(nullptr))}};
+  }
+  if (flow.value("gpu", json(nullptr)).is_object()) {
+    flow["gpu"]["by_events"] = flow["gpu"].value("timed_by", "") == "events";
+    flow["gpu"].erase("steps");
+    flow["gpu"].erase("timed_by");
+  } else {
+    flow["gpu"] = nullptr;
+  }
+  for (const char* name : {"residency", "source_residency"}) {
+    if (flow.value(name, json(nullptr)).is_object() && !flow[name].contains("told_by"))
+      flow[name]["told_by"] = nullptr;
+  }
+  return flow;
+}
+
+json case_of(json one) {
+  one["figures"] = record::to_json(figures_of(one.value("totals", json::array()), {}, true));
+  json hosts = json::array();
+  for (const json& host : one.value("host_totals", json::array())) {
+    hosts.push_back({{"host", host.at("host")},
+                     {"figures", record::to_json(figures_of(host.at("totals"), {}, true))}});
+  }
+  one["host_figures"] = std::move(hosts);
+  json flows = json::array();
+  for (const json& flow : one.at("flows")) flows.push_back(flow_of(flow));
+  one["flows"] = std::move(flows);
+  one["flow_common"] = json::object();
+  one["distribution"] = record::to_json(Distribution{});
+  one.erase("totals");
+  one.erase("host_totals");
+  return one;
+}
+
+}  // namespace
+
+Expected<json> from_version_1(const json& report) {
+  try {
+    json value = report;
+    if (report.contains("results")) {  // of a survey
+      for (json& part : value["results"]) {
+        if (!part.contains("machines")) part["machines"] = json::array({report.at("machine")});
+        auto converted = from_version_1(part);
+        if (!converted) return converted;
+        part = *std::move(converted);
+      }
+      value["schema_version"] = schema_version;
+      return value;
+    }
+    if (!report.contains("scenarios")) return value;  // a fleet, a snapshot: as they were
+    json cases = json::array();
+    for (const json& one : report.at("scenarios")) cases.push_back(case_of(one));
+    value["cases"] = std::move(cases);
+    value["views"] = json::array();
+    if (!value.contains("cpu_use")) value["cpu_use"] = json::array();
+    value["warnings"] = warnings_of(report.value("warnings", json::array()), "");
+    value["schema_version"] = schema_version;
+    value.erase("scenarios");
+    value.erase("with_samples");
+    return value;
+  } catch (const std::exception& error) {
+    return fail(ErrorKind::usage, std::string("is of version 1 and damaged: ") + error.what());
+  }
+}
+
+}  // namespace numatlas

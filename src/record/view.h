@@ -1,0 +1,69 @@
+// How figures are to be shown: data, drawn by the table reporter, the page and the plots alike.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace numatlas {
+
+enum class ViewKind {
+  table,   ///< one row per case or flow
+  matrix,  ///< one cell per pair of a row label and a column label
+  curve,   ///< a table whose first column is an axis (size, load)
+};
+
+/// What a table has one row of.
+enum class ViewLevel { cases, flows };
+
+/// What of a figure is shown.
+enum class Part {
+  value,
+  half_width,     ///< of the 95 % interval, relative
+  with_interval,  ///< "12.3 +-1.0%"
+  least,
+  most,  ///< over the workers of a case
+  p95,
+  p99,
+};
+
+/// One column of a table, or one of the things that stand in a matrix's cells: a label or a part of
+/// a figure.
+struct ViewColumn {
+  std::string head;    ///< as people read it; units stand in it where they are not the title's
+  std::string label;   ///< record/labels.h; "" for a figure
+  std::string figure;  ///< key of the figure; "" for a label
+  Part part = Part::value;
+  double scale = 1;  ///< from the figure's unit to the one shown: 1e9 for ns
+  int digits = 2;    ///< behind the point
+};
+
+/// One table, matrix or picture.
+struct View {
+  std::string title;  ///< with the unit of its figures
+  ViewKind kind = ViewKind::table;
+  ViewLevel level = ViewLevel::cases;
+  /// Only cases whose labels have these values, all of them: {"kernel", "read"}.
+  std::vector<std::pair<std::string, std::string>> where;
+  std::string rows, columns;         ///< labels whose values are the rows and columns of a matrix
+  bool symmetric = false;            ///< a cell stands for both orders of its labels
+  std::vector<ViewColumn> cells;     ///< columns of a table; of a matrix what stands in a cell
+  std::vector<std::string> notes;    ///< below the title: how to read it
+  std::vector<std::string> verdict;  ///< below the table: what follows from the figures
+};
+
+/// A column of a label.
+inline ViewColumn label_column(std::string head, std::string label) {
+  ViewColumn column;
+  column.head = std::move(head);
+  column.label = std::move(label);
+  return column;
+}
+/// A column of a figure, in the unit that people read: ns of times, GB/s of rates.
+inline ViewColumn figure_column(std::string head, std::string figure, double scale,
+                                Part part = Part::value, int digits = 2) {
+  return {std::move(head), "", std::move(figure), part, scale, digits};
+}
+inline constexpr double in_ns = 1e9, in_gb_per_s = 1e-9;
+
+}  // namespace numatlas

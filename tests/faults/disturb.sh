@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# disturb.sh CASE NUMATLAS: the real program on the machine at hand is disturbed while it measures, and
+# has to say so. Nothing is said of a quiet machine: this one may not be.
+set -u
+case=$1 numatlas=$2
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+folder=$(mktemp -d) || exit 1
+spinners=()
+cleanup() {
+  [ ${#spinners[@]} -eq 0 ] || kill -KILL "${spinners[@]}" 2>/dev/null
+  rm -rf "$folder"
+}
+trap cleanup EXIT
+# shellcheck source=tests/outside.sh
+. "$here/../outside.sh"
+hide_outside
+
+fail() {
+  printf 'FAILED: %s\n' "$1"
+  cat "$folder"/*.out "$folder"/*.err 2>/dev/null
+  exit 1
+}
+run() { # NAME WORDS...
+  local name=$1
+  shift
+  timeout -k 5 120 "$numatlas" "$@" >"$folder/$name.out" 2>"$folder/$name.err" </dev/null
+}
+says() { grep -qE -- "$2" "$folder/$1.out" || fail "$1 does not say: $2"; }
+holds() { # FILE WORDS: true of the JSON in `report`
+  PYTHONPATH=$here/.. python3 -c 'import sys
+from results import load
+report = load(sys.argv[1])
+assert eval(sys.argv[2]), (sys.argv[2], report.get("cpu_use"), report["warnings"])' "$folder/$1" "$2" ||
+    fail "the JSON of $1"
+}
+
+used='other processes used [0-9.]+ of [0-9]+ CPUs'
+case $case in
+  neighbour) # a process that does nothing but spin, for each CPU that may be used
+    for ((i = $(nproc); i > 0; --i)); do
+      python3 -c 'while True: pass' &
+      spinners+=($!)
+    done
+    run latency latency --size 16KiB --time 1s --precision 0.0001% --threads 1 --json "$folder/a.json" ||
+      fail 'latency'
+    holds a.json 'len(report["cpu_use"]) == len(report["hosts"])'
+    if python3 -c 'import json, sys
+sys.exit(json.load(open(sys.argv[1]))["cpu_use"][0]["other_processes"] is not None)' "$folder/a.json"; then
+      echo 'skipped: CPU times are not told here'
+      exit 77
+    fi
+    # One of them alone is half a CPU or more, whatever has the other half.
+    holds a.json 'report["cpu_use"][0]["other_processes"] + report["cpu_use"][0]["stolen"] >= 0.4'
+    holds a.json '[one["code"] for one in report["warnings"]].count("other-processes") == 1'
+    says latency "^warning: disturbed while measuring, .*: $used"
+    run stream stream --elements 100000 --repeats 200 --json "$folder/s.json" --format table ||
+      fail 'stream'
+    holds s.json 'report["hosts"][0]["cpu_use"]["other_processes"] > 0'
+    run compare compare "$folder/a.json" "$folder/a.json" || fail 'compare'
+    says compare "^same \* "
+    says compare "^\* BASE: $used; NEW: $used: the difference may come from that"
+    says compare '^other processes during latency '
+    says compare '^warning: other processes during latency: ' ;;
+
+  stopped) # as SIGSTOP does, and SIGCONT two seconds later
+    "$numatlas" latency --size 16KiB,32KiB --time 2s --precision 0.0001% --json "$folder/a.json" -q \
+      >"$folder/latency.out" 2>"$folder/latency.err" </dev/null &
+    pid=$!
+    spinners+=("$pid")
+    for ((i = 0; i < 600; ++i)); do # until it is at the second size
+      [ ! -e "$folder/a.json" ] || break
+      sleep 0.05
+    done
+    sleep 0.5
+    kill -STOP "$pid" || fail 'ended before it was stopped'
+    sleep 2
+    kill -CONT "$pid"
+    wait "$pid" || fail 'latency'
+    says latency '^warning: .*worker 0: was stopped for [0-9.]+ s while measuring'
+    holds a.json 'sum(report["cases"][1]["flows"][0]["pauses"]) >= 1.9'
+    holds a.json '1.9 <= report["cases"][1]["flows"][0]["together"]'
+    holds a.json '"stopped" in [one["code"] for one in report["warnings"]]' ;;
+
+  *) fail "no such case" ;;
+esac

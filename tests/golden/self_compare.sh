@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# self_compare.sh NUMATLAS: what every benchmark, and a survey, writes can be read again: compared with
+# itself nothing differs, and `convert` prints it as it is.
+set -u
+numatlas=$1
+cd "$(dirname "${BASH_SOURCE[0]}")/../topologies" || exit 1
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+
+same() { # FILE...
+  "$numatlas" compare "$1" "$1" >"$folder/out" 2>&1 || { cat "$folder/out"; fail "compare $1 with itself"; }
+  grep -q '^0 faster, 0 slower, [1-9]' "$folder/out" || { cat "$folder/out"; fail "$1: nothing is the same"; }
+  "$numatlas" convert "$1" >"$folder/converted" || fail "convert $1"
+  cmp -s "$1" "$folder/converted" || fail "convert changes $1"
+}
+
+quick=(--engine null --machine guest-four-nodes.json --time 50ms -q)
+for words in 'latency --size 1MiB' 'bandwidth --size 1MiB --kernels copy --threads 1,2' 'matrix --size 1MiB' \
+  'loaded --pairs 0:0 --size 1MiB' 'cores --cpus 0,2,4' 'copy --size 1MiB' 'copy --size 1MiB --threads 1,2' \
+  'copy --from bind:0 --to bind:1 --size 1MiB' 'touch --size 1MiB' 'weights --nodes 0,1 --size 1MiB'; do
+  # shellcheck disable=SC2086  # words
+  "$numatlas" $words "${quick[@]}" --json "$folder/file.json" >/dev/null || fail "$words"
+  same "$folder/file.json"
+done
+"$numatlas" transfer --engine null --machine two-sockets-four-gpus.json --time 50ms -q --json "$folder/file.json" \
+  >/dev/null || fail transfer
+same "$folder/file.json"
+"$numatlas" survey --engine null --machine guest-four-nodes.json --quick -q --no-report -o "$folder/survey" >/dev/null ||
+  fail survey
+same "$folder/survey/survey.json"
+
+# What is damaged is told in one line that names file and field.
+refused() { # EDIT TEXT
+  python3 -c "import json,sys
+v = json.load(open(sys.argv[1]))
+$1
+json.dump(v, open(sys.argv[2], 'w'))" "$folder/file.json" "$folder/bad.json" || exit 1
+  for command in compare convert; do
+    words=("$folder/bad.json")
+    [ "$command" = convert ] || words+=("$folder/bad.json")
+    "$numatlas" "$command" "${words[@]}" >"$folder/out" 2>&1
+    status=$?
+    [ "$status" -eq 2 ] || fail "$command: $1: exit status $status"
+    grep -qF "bad.json" "$folder/out" || fail "$command: $1: does not name the file"
+    grep -qE "$2" "$folder/out" || { cat "$folder/out"; fail "$command: $1: does not say $2"; }
+  done
+}
+"$numatlas" latency --size 1MiB "${quick[@]}" --json "$folder/file.json" >/dev/null || fail latency
+refused "v['schema_version'] = 3" 'schema_version.* 3'
+refused "del v['cases'][0]['status']" "field 'cases\[0\].status' is missing"
+refused "v['cases'][0]['flows'][0]['figures'][0]['estimate']['low'] = 1" "estimate' has an interval that excludes its value"
+refused "v['views'] = [{'title': 'a', 'kind': 'matrix', 'level': 'cases', 'where': {}, 'rows': 'size', 'columns': 'colour', 'symmetric': False, 'cells': [], 'notes': [], 'verdict': []}]" "names the label 'colour'"
+head -c 2000 "$folder/file.json" >"$folder/bad.json"
+for command in "compare $folder/bad.json" convert; do
+  # shellcheck disable=SC2086  # words
+  "$numatlas" $command "$folder/bad.json" >"$folder/out" 2>&1
+  status=$?
+  [ "$status" -eq 2 ] || fail "$command: a cut file: exit status $status"
+  grep -q 'is cut off after 2000 bytes' "$folder/out" || fail "$command: does not say that the file is cut"
+done

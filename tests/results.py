@@ -1,0 +1,59 @@
+"""JSON results and samples files of the program, as the tests look at them. Needs nothing but Python."""
+
+from __future__ import annotations
+
+import copy
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+
+def whole(result: dict[str, Any]) -> dict[str, Any]:
+    """A report, or a survey of several, whose flows are whole: what all flows of a case have alike no longer
+    stands in its `flow_common`, but in each of them. Other results are returned as they are."""
+    for report in [result, *result.get("results", [])]:
+        for case in report.get("cases", []):
+            if "flows" not in case:
+                continue  # of `numatlas compare`
+            case["flows"] = [{**copy.deepcopy(case["flow_common"]), **flow} for flow in case["flows"]]
+            case["flow_common"] = {}
+    return result
+
+
+def load(path: str | Path) -> dict[str, Any]:
+    """The report in a file, with whole flows."""
+    return whole(json.loads(Path(path).read_text(encoding="utf-8")))
+
+
+def figure(of: dict[str, Any], key: str) -> dict[str, Any]:
+    """The figure of that key, of a case or a flow. Raises LookupError for none, and for several."""
+    found = [one for one in of["figures"] if one["key"] == key]
+    if len(found) != 1:
+        raise LookupError(f"{len(found)} figures {key}, not 1")
+    return found[0]
+
+
+def value(of: dict[str, Any], key: str) -> float:
+    """The value of the figure of that key. Raises LookupError where it could not be measured."""
+    estimate = figure(of, key)["estimate"]
+    if estimate is None:
+        raise LookupError(f"{key} has no estimate")
+    return estimate["value"]
+
+
+def samples(path: str | Path) -> dict[tuple[int, int], tuple[float, ...]]:
+    """Raw samples of a file that --samples wrote, by index of the case and worker."""
+    with open(path, "rb") as file:
+        if file.readline() != b"NUMATLAS-SAMPLES 1\n":
+            raise ValueError(f"{path}: not the first line of a samples file")
+        index = json.loads(file.read(int(file.readline())))
+        if file.read(1) != b"\n":
+            raise ValueError(f"{path}: the index is not as long as it says")
+        found = {}
+        for flow in index["flows"]:
+            count = flow["count"]
+            found[flow["case"], flow["worker"]] = struct.unpack(f"<{count}d", file.read(8 * count))
+        if file.read(1):
+            raise ValueError(f"{path}: more samples than the index names")
+    return found
