@@ -8,6 +8,7 @@
 #include "base/read_file.h"
 #include "benchmarks/options.h"
 #include "cli/commands.h"
+#include "fleet/fleet_json.h"
 #include "record/report_json.h"
 #include "report/file.h"
 
@@ -18,7 +19,8 @@ namespace {
 Expected<nlohmann::json> converted(const nlohmann::json& value) {
   const bool ours =
       value.is_object() && value.contains("program") && value["program"] == "numatlas" &&
-      (value.contains("scenarios") || value.contains("cases") || value.contains("results"));
+      (value.contains("scenarios") || value.contains("cases") || value.contains("results") ||
+       value.value("command", nlohmann::json(nullptr)) == "stream");
   if (!ours) return fail(ErrorKind::usage, "is not a result that --json of a benchmark wrote");
   const nlohmann::json version = value.value("schema_version", nlohmann::json(nullptr));
   if (version != 1 && version != schema_version)
@@ -27,6 +29,10 @@ Expected<nlohmann::json> converted(const nlohmann::json& value) {
                                       std::to_string(schema_version));
   auto current = version == 1 ? from_version_1(value) : Expected<nlohmann::json>(value);
   if (!current) return current;
+  if ((*current)["command"] == "stream") {
+    if (auto read = fleet_from_json(*current); !read) return fail(read.error());
+    return current;
+  }
   const auto reports =
       current->contains("results") ? (*current)["results"] : nlohmann::json::array({*current});
   if (!reports.is_array()) return fail(ErrorKind::usage, "field 'results' must be an array");

@@ -114,7 +114,7 @@ Expected<void> check_folder(const std::string& path) {
 void say_warnings(const Fleet& fleet) {
   std::string text;
   for (const std::string& warning : host_warnings(fleet)) text += "warning: " + warning + "\n";
-  for (const std::string& warning : fleet.warnings) text += "warning: " + warning + "\n";
+  for (const Warning& warning : fleet.warnings) text += "warning: " + full_text(warning) + "\n";
   say(in_its_words(text, stream_wording));
 }
 

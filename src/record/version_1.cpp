@@ -132,6 +132,30 @@ json case_of(json one) {
   return one;
 }
 
+json hosts_of(json hosts) {
+  for (json& host : hosts) {
+    host["warnings"] = warnings_of(host.at("warnings"), "");
+    for (json& rounds : host.at("rounds")) {
+      // Absent from the first files.
+      if (!rounds.contains("start")) rounds["start"] = json(rounds.at("node").size(), -1);
+    }
+    for (const char* name : {"processes", "summaries"})
+      if (!host.contains(name)) host[name] = json::array();
+    if (!host.contains("cpu_use")) host["cpu_use"] = nullptr;
+  }
+  return hosts;
+}
+
+/// STREAM over hosts.
+json fleet_of(json value) {
+  value["warnings"] = warnings_of(value.at("warnings"), "");
+  value["hosts"] = hosts_of(value.at("hosts"));
+  if (value.at("retest").is_object())
+    value["retest"]["hosts"] = hosts_of(value["retest"].at("hosts"));
+  value["schema_version"] = schema_version;
+  return value;
+}
+
 }  // namespace
 
 Expected<json> from_version_1(const json& report) {
@@ -147,7 +171,8 @@ Expected<json> from_version_1(const json& report) {
       value["schema_version"] = schema_version;
       return value;
     }
-    if (!report.contains("scenarios")) return value;  // a fleet, a snapshot: as they were
+    if (report.value("command", "") == "stream") return fleet_of(std::move(value));
+    if (!report.contains("scenarios")) return value;  // a snapshot: as it was
     json cases = json::array();
     for (const json& one : report.at("scenarios")) cases.push_back(case_of(one));
     value["cases"] = std::move(cases);

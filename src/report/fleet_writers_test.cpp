@@ -37,8 +37,8 @@ Fleet with_a_slow_host() {
 
 TEST(FleetTable, RowsKindsAndWords) {
   Fleet fleet = with_a_slow_host();
-  fleet.hosts[3].warnings = {"numa_balancing = 1"};
-  fleet.hosts[4].warnings = {"numa_balancing = 1", "hot"};
+  fleet.hosts[3].warnings = {{"setting", "", "numa_balancing = 1"}};
+  fleet.hosts[4].warnings = {{"setting", "", "numa_balancing = 1"}, {"setting", "", "hot"}};
   const SlowRule rule;
   EXPECT_EQ(fleet_table(fleet, find_slow(fleet, rule), rule),
             R"(STREAM on 46 nodes, 184 processes, 3 arrays of 62500000 elements (476.8 MiB) each
@@ -85,7 +85,7 @@ TEST(FleetTable, AnIncompleteRunSaysHowFarItCame) {
 
 TEST(FleetTable, AWarningOfAllHostsNamesNone) {
   Fleet fleet = even_fleet(3);
-  for (FleetHost& host : fleet.hosts) host.warnings = {"x"};
+  for (FleetHost& host : fleet.hosts) host.warnings = {{"setting", "", "x"}};
   EXPECT_EQ(host_warnings(fleet), std::vector<std::string>{"x"});
 }
 

@@ -6,7 +6,6 @@ from typing import Any
 import pandas as pd
 
 from numatlas.result import Result
-from numatlas.statistics import median_interval
 
 
 def read(path: Path, data: dict[str, Any]) -> Result:
@@ -22,7 +21,7 @@ def read(path: Path, data: dict[str, Any]) -> Result:
         hosts=_hosts(data),
         rounds=rounds,
         machines=data.get("machines", []),
-        warnings=list(data.get("warnings", [])),
+        warnings=[warning["text"] for warning in data["warnings"]],
     )
 
 
@@ -66,7 +65,7 @@ def _hosts(data: dict[str, Any]) -> pd.DataFrame:
                     "host": host["name"],
                     "kernel": kernel["name"],
                     "mode": kernel["mode"],
-                    **_bandwidth(data, host, index),
+                    **_bandwidth(host["figures"][index]),
                     "unit": "B/s",
                     "kind": host["kind"],
                     "cpu_model": data["kinds"][host["kind"]]["cpu_model"],
@@ -75,36 +74,16 @@ def _hosts(data: dict[str, Any]) -> pd.DataFrame:
                     "slow": bool(found),
                     "drop": found.get("drop"),
                     "mads": found.get("mads"),
-                    "warnings": "; ".join(host.get("warnings", [])),
+                    "warnings": "; ".join(warning["text"] for warning in host["warnings"]),
                 }
             )
     return pd.DataFrame(rows)
 
 
-def _bandwidth(data: dict[str, Any], host: dict[str, Any], index: int) -> dict[str, Any]:
-    """The median round and its interval; of a host whose rounds are not told, its average and extremes."""
-    moved = data["kernels"][index]["bytes"] * _processes(data, host)
-    if host.get("rounds"):
-        counted = sorted(moved / time for time in host["rounds"][index]["node"][1:] if time)
-        if not counted:
-            return dict.fromkeys(("value", "low", "high", "min", "max", "n"))
-        value, low, high = median_interval(counted)
-        return {
-            "value": value,
-            "low": low,
-            "high": high,
-            "min": counted[0],
-            "max": counted[-1],
-            "n": len(counted),
-        }
-    summary = (host.get("summaries") or [None] * (index + 1))[index]
-    if not summary:
-        return dict.fromkeys(("value", "low", "high", "min", "max", "n"))
-    return {
-        "value": moved / summary["average"],
-        "low": None,
-        "high": None,
-        "min": moved / summary["maximum"],
-        "max": moved / summary["minimum"],
-        "n": None,
+def _bandwidth(figure: dict[str, Any] | None) -> dict[str, Any]:
+    """The stored figure of a host and kernel; all None of a host that finished no round."""
+    estimate = (figure or {}).get("estimate") or {}
+    summary = (figure or {}).get("summary") or {}
+    return {key: estimate.get(key) for key in ("value", "low", "high")} | {
+        key: summary.get(key) for key in ("min", "max", "n")
     }

@@ -122,10 +122,9 @@ class StreamRun {
   std::size_t first_kernel_ = 0;               ///< of the scenario at hand
   std::vector<PassTimes> round_;               ///< passes of the round at hand
   std::vector<ProcessRounds> processes_;
-  std::optional<CpuWatch> cpu_watch_;    ///< on the first ranks of hosts
-  std::set<std::string> said_warnings_;  ///< of this host
-  std::vector<std::string> later_warnings_;
-  std::string placement_;  ///< of this host, in the first scenario
+  std::optional<CpuWatch> cpu_watch_;                    ///< on the first ranks of hosts
+  std::vector<Warning> said_warnings_, later_warnings_;  ///< of this host
+  std::string placement_;                                ///< of this host, in the first scenario
   std::string elements_source_;
   bool met_ = false, retesting_ = false;
   Steady::duration last_save_{0};
@@ -260,10 +259,14 @@ void StreamRun::meet(const std::vector<const Trace*>& traces) {
   const HostPlacement placement = placement_of_host(*all);
   if (met_) {
     if (placement.text != placement_)
-      later_warnings_.push_back("a later scenario's memory lay elsewhere: " + placement.text);
-    for (const std::string& warning : placement.warnings) {
+      later_warnings_.push_back(
+          {"placement", "", "a later scenario's memory lay elsewhere: " + placement.text});
+    for (const Warning& warning : placement.warnings) {
       // Said once, and not again by each scenario.
-      if (said_warnings_.insert(warning).second) later_warnings_.push_back(warning);
+      if (std::find(said_warnings_.begin(), said_warnings_.end(), warning) != said_warnings_.end())
+        continue;
+      said_warnings_.push_back(warning);
+      later_warnings_.push_back(warning);
     }
     return;
   }
@@ -272,9 +275,9 @@ void StreamRun::meet(const std::vector<const Trace*>& traces) {
   host.name = setup_.layout.hosts.front();
   host.first_rank = host_->world_rank(0);
   host.placement = placement_ = placement.text;
-  for (const Warning& warning : setup_.warnings) host.warnings.push_back(full_text(warning));
+  host.warnings = setup_.warnings;
   host.warnings.insert(host.warnings.end(), placement.warnings.begin(), placement.warnings.end());
-  said_warnings_.insert(host.warnings.begin(), host.warnings.end());
+  said_warnings_ = host.warnings;
   const int workers = static_cast<int>(setup_.layout.workers.size());
   (void)gathering_->meet(host, kind_of(setup_.machine, host_->size(), workers), setup_.machine);
 }
@@ -414,15 +417,17 @@ Expected<int> StreamRun::end(Expected<void> ran) {
     fleet_.complete = ran.has_value();
     fleet_.incomplete_reason = ran ? "" : ran.error().message;
     note_time(fleet_, options_, start_);
-    for (std::string text : {overlap_warning(fleet_), disturbance_warning(fleet_)})
-      if (!text.empty()) fleet_.warnings.push_back(std::move(text));
+    for (auto& [code, text] : {std::pair("low-overlap", overlap_warning(fleet_)),
+                               {"other-processes", disturbance_warning(fleet_)}})
+      if (!text.empty()) fleet_.warnings.push_back({code, "", text});
     // More than that, and hosts that share a network or a power supply did not load it together.
     constexpr double most_apart = 0.1;
     if (const auto spread = start_spread(fleet_); spread && spread->part > most_apart) {
       fleet_.warnings.push_back(
-          fmt::format("hosts began a pass {:.0f} % of its time apart (median): larger arrays make "
-                      "that less",
-                      spread->part * 100));
+          {"late-hosts", "",
+           fmt::format("hosts began a pass {:.0f} % of its time apart (median): larger arrays make "
+                       "that less",
+                       spread->part * 100)});
     }
     const bool anything = has_rounds(fleet_);
     if (anything) {
