@@ -165,6 +165,11 @@ class Benchmark {
     (void)report;
     return {};
   }
+  /// What a survey says of it, the gravest first. Pure.
+  virtual std::vector<Fact> facts(const RunReport& report) const {
+    (void)report;
+    return {};
+  }
   /// Whether the views of several hosts are shown apart: those over nodes, which each host has.
   virtual bool by_host() const { return false; }
   /// The report for people: its views, with --stats every flow, and notes.

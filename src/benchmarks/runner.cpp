@@ -358,6 +358,10 @@ Expected<void> Run::save(bool last) {
       options_.null_engine ? 0 : Seconds(std::chrono::steady_clock::now() - start_).count();
   const auto begun = std::chrono::steady_clock::now();
   const bool write = last || begun >= next_save_;
+  if (write) {
+    report_.views = benchmark_.views(report_);
+    report_.facts = benchmark_.facts(report_);
+  }
   for (const OutputFile& file : output_files(options_)) {
     const bool at_end = file.option == "--samples" || is_special_file(file.path);
     if (!write || file.path.empty() || (at_end && !last)) continue;
@@ -442,7 +446,6 @@ Expected<RunReport> Run::go() {
   add_all(waiting_warnings(report_));
   if (benchmark_.is_of_memory()) add_all(cache_warnings(report_));
   add_all(benchmark_.warnings(report_));
-  if (!report_.scenarios.empty()) report_.views = benchmark_.views(report_);
   report_.complete = ran.has_value();
   report_.incomplete_reason = ran ? "" : ran.error().message;
   // Files and table also after a stop: what was measured is not lost. The first error counts.

@@ -151,6 +151,16 @@ std::optional<Estimate> estimate_of(const ScenarioResult& one, const std::string
   return measured.size() == 1 ? measured.front() : median_of(measured);
 }
 
+std::optional<Estimate> host_estimate_of(const ScenarioResult& one, const std::string& key) {
+  if (one.status != Status::ok) return std::nullopt;
+  std::vector<Estimate> hosts;
+  for (const HostTotals& host : one.host_totals) {
+    const Figure* const figure = find_figure(host.figures, key);
+    if (figure != nullptr && figure->estimate) hosts.push_back(*figure->estimate);
+  }
+  return hosts.empty() ? estimate_of(one, key) : median_of(hosts);
+}
+
 std::vector<CaseGroup> groups_of(const RunReport& report, const std::vector<std::string>& labels) {
   std::vector<CaseGroup> groups;
   for (const ScenarioResult& one : report.scenarios) {

@@ -31,6 +31,10 @@ std::string label_text(const RunReport& report, const ScenarioResult& one, const
 /// measured flows. Absent where nothing was measured.
 std::optional<Estimate> estimate_of(const ScenarioResult& one, const std::string& key);
 
+/// Over all flows of a host, of several hosts the median of theirs. Absent where the case was not
+/// measured to its end.
+std::optional<Estimate> host_estimate_of(const ScenarioResult& one, const std::string& key);
+
 /// Cases that are alike in those of these labels that the report has, in the order of the first of
 /// each.
 struct CaseGroup {

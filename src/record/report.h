@@ -15,6 +15,7 @@
 #include "placement/policy.h"
 #include "placement/residency.h"
 #include "record/distribution.h"
+#include "record/fact.h"
 #include "record/figure.h"
 #include "record/view.h"
 
@@ -144,6 +145,7 @@ struct RunReport {
   std::vector<ScenarioResult> scenarios;
   std::vector<Warning> warnings;
   std::vector<View> views;  ///< how the figures are to be shown
+  std::vector<Fact> facts;  ///< what a survey says of it
 };
 
 /// Index of the host that a flow ran on.

@@ -273,6 +273,17 @@ void list_fields(Fields& f, Host<Fields, View>& v) {
 }
 
 template <class Fields>
+void list_fields(Fields& f, Host<Fields, Fact>& fact) {
+  f("key", fact.key, "what it is");
+  f("where", fact.where, "labels of its case or flow");
+  f("words", fact.words, "for people, without the figure");
+  f("unit", fact.unit, "SI: s, B/s; 1 for ratios");
+  f("estimate", fact.estimate, "of several workers or hosts their median");
+  f("heading", fact.heading, "of the summary; null: not shown there");
+  f("line", fact.line, "in the summary, {} for the figure; null: a cell of a matrix");
+}
+
+template <class Fields>
 void list_fields(Fields& f, Host<Fields, WorkerRow>& w) {
   f("rank", w.rank, "MPI rank, from 0");
   f("thread", w.thread, "thread within the rank");
@@ -306,6 +317,7 @@ void list_fields(Fields& f, Host<Fields, RunReport>& r) {
   f("workers", r.workers, "who measured");
   f("cases", r.scenarios, "what was measured");
   f("views", r.views, "how it is to be shown");
+  f("facts", r.facts, "what a survey's summary says of it");
   f("warnings", r.warnings, "what the whole run has to be read with");
 }
 

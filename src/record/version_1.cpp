@@ -156,6 +156,21 @@ json fleet_of(json value) {
   return value;
 }
 
+/// What a survey said; of which benchmark it is not known.
+json facts_of(const json& summary) {
+  json facts = json::array();
+  for (json fact : summary) {
+    Estimate estimate = fact.at("value").get<double>();
+    if (fact.at("low").is_number()) estimate.low = fact["low"];
+    if (fact.at("high").is_number()) estimate.high = fact["high"];
+    for (const char* name : {"value", "low", "high"}) fact.erase(name);
+    fact["estimate"] = record::to_json(estimate);
+    fact["heading"] = fact["line"] = nullptr;
+    facts.push_back(std::move(fact));
+  }
+  return facts;
+}
+
 }  // namespace
 
 Expected<json> from_version_1(const json& report) {
@@ -168,6 +183,9 @@ Expected<json> from_version_1(const json& report) {
         if (!converted) return converted;
         part = *std::move(converted);
       }
+      if (!value["results"].empty())
+        value["results"][0]["facts"] = facts_of(report.value("summary", json::array()));
+      value.erase("summary");
       value["schema_version"] = schema_version;
       return value;
     }
@@ -177,6 +195,7 @@ Expected<json> from_version_1(const json& report) {
     for (const json& one : report.at("scenarios")) cases.push_back(case_of(one));
     value["cases"] = std::move(cases);
     value["views"] = json::array();
+    value["facts"] = json::array();
     if (!value.contains("cpu_use")) value["cpu_use"] = json::array();
     value["warnings"] = warnings_of(report.value("warnings", json::array()), "");
     value["schema_version"] = schema_version;

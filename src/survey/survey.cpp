@@ -291,7 +291,7 @@ std::vector<std::string> Survey::notes() const {
     const bool has_results =
         std::any_of(report.scenarios.begin(), report.scenarios.end(),
                     [](const ScenarioResult& point) { return point.status == Status::ok; });
-    if (has_results && facts_of(report).empty())
+    if (has_results && report.facts.empty())
       notes.push_back(
           fmt::format("{0}: nothing of it is in the summary, such as no size beyond the "
                       "caches; {0}.txt has what there is",

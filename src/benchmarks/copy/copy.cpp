@@ -73,6 +73,7 @@ class Copy final : public Benchmark {
   }
   SurveyPart survey(const Machine& machine) const override;
   std::vector<View> views(const RunReport& report) const override { return copy_views(report); }
+  std::vector<Fact> facts(const RunReport& report) const override { return copy_facts(report); }
 
  private:
   /// What the points of all pairs are measured with in turn.

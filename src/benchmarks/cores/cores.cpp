@@ -54,6 +54,7 @@ class Cores final : public Benchmark {
     return {1, {SurveyWay{{"--method", "cas"}, ""}}, ""};
   }
   std::vector<View> views(const RunReport& report) const override { return cores_views(report); }
+  std::vector<Fact> facts(const RunReport& report) const override { return cores_facts(report); }
   std::string table(const RunReport& report, const RunOptions& options) const override;
 
  private:

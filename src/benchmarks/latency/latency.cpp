@@ -1,4 +1,6 @@
 // Idle latency: a measured pointer chase a worker, all together or (--serial) one after the other.
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +13,7 @@
 #include "base/size_list.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/sizes_option.h"
+#include "record/labels.h"
 #include "report/worker_table.h"
 
 namespace numatlas {
@@ -38,6 +41,7 @@ class Latency final : public Benchmark {
   std::string main_metric() const override { return "latency"; }
   SurveyPart survey(const Machine& machine) const override;
   std::string table(const RunReport& report, const RunOptions& options) const override;
+  std::vector<Fact> facts(const RunReport& report) const override;
 
  private:
   std::vector<PlannedScenario> plan_of(const PlanInput& input,
@@ -170,6 +174,53 @@ std::string Latency::table(const RunReport& report, const RunOptions& options) c
         kinds + "\n";
   if (options.stats) text += "All cells (ns)\n" + stats_table(report, "latency") + "\n";
   return text + notes_text(report);
+}
+
+/// Of all points of one cache level the one farthest from both its borders; of memory the largest.
+const ScenarioResult* typical_point(std::vector<const ScenarioResult*> points, bool memory) {
+  std::sort(points.begin(), points.end(),
+            [](const auto* a, const auto* b) { return a->size < b->size; });
+  // The largest size that a level holds shares it with whatever else is there.
+  const std::size_t at = memory || points.size() == 1 ? points.size() - 1 : points.size() - 2;
+  return points[at];
+}
+
+std::string level_of(const ScenarioResult& point) {
+  return point.flows.empty() ? "-" : point.flows.front().level;
+}
+
+std::vector<Fact> Latency::facts(const RunReport& report) const {
+  std::vector<Fact> facts;
+  std::vector<std::string> kinds;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (std::find(kinds.begin(), kinds.end(), point.pages) == kinds.end())
+      kinds.push_back(point.pages);
+  }
+  for (const char* level : {"L1", "L2", "L3", "L4", "memory"}) {
+    for (const std::string& pages : kinds) {
+      const bool memory = std::string(level) == "memory";
+      // Of a cache without the misses of the TLB, which those of the largest pages are nearest to.
+      if (!memory && pages != kinds.back()) continue;
+      std::vector<const ScenarioResult*> points;
+      for (const ScenarioResult& point : report.scenarios) {
+        if (point.pages == pages && level_of(point) == level && host_estimate_of(point, "latency"))
+          points.push_back(&point);
+      }
+      if (points.empty()) continue;
+      const ScenarioResult& point = *typical_point(points, memory);
+      const std::string size = compact_text(point.size);
+      facts.push_back(
+          {memory ? "memory_latency" : "cache_latency",
+           {{"level", level}, {"size", std::to_string(point.size.value)}, {"pages", pages}},
+           fmt::format("latency of {} ({} at random, {} pages)", level, size, pages),
+           "s",
+           *host_estimate_of(point, "latency"),
+           "Idle latency",
+           memory ? fmt::format("memory {{}} ({}, {} pages)", size, pages)
+                  : level + std::string(" {}")});
+    }
+  }
+  return facts;
 }
 
 }  // namespace

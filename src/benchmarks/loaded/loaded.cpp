@@ -17,6 +17,7 @@
 
 #include "base/text.h"
 #include "benchmarks/flows.h"
+#include "benchmarks/loaded/facts.h"
 #include "benchmarks/loaded/table.h"
 #include "benchmarks/node_pairs.h"
 #include "benchmarks/room.h"
@@ -73,6 +74,7 @@ class Loaded final : public Benchmark {
   std::vector<Warning> warnings(const RunReport& report) const override {
     return loaded_warnings(report);
   }
+  std::vector<Fact> facts(const RunReport& report) const override { return loaded_facts(report); }
   std::string table(const RunReport& report, const RunOptions& options) const override {
     return loaded_table(report, options.stats);
   }

@@ -12,6 +12,7 @@
 
 #include "base/size_list.h"
 #include "benchmarks/flows.h"
+#include "benchmarks/matrix/facts.h"
 #include "benchmarks/node_pairs.h"
 #include "record/labels.h"
 
@@ -47,6 +48,7 @@ class Matrix final : public Benchmark {
   std::string main_metric() const override { return "bandwidth"; }
   SurveyPart survey(const Machine& machine) const override;
   std::vector<View> views(const RunReport& report) const override;
+  std::vector<Fact> facts(const RunReport& report) const override { return matrix_facts(report); }
   bool by_host() const override { return true; }
 
  private:

@@ -50,6 +50,7 @@ class Touch final : public Benchmark {
                                    const RunReport& report) const override;
   SurveyPart survey(const Machine& machine) const override;
   std::vector<View> views(const RunReport& report) const override { return touch_views(report); }
+  std::vector<Fact> facts(const RunReport& report) const override { return touch_facts(report); }
   std::string table(const RunReport& report, const RunOptions& options) const override;
 
  private:

@@ -10,6 +10,7 @@
 #include "benchmarks/benchmark.h"
 #include "benchmarks/device_flows.h"
 #include "benchmarks/device_totals.h"
+#include "benchmarks/transfer/facts.h"
 #include "benchmarks/transfer/options.h"
 #include "benchmarks/transfer/plan.h"
 #include "benchmarks/transfer/table.h"
@@ -65,6 +66,7 @@ class Transfer final : public Benchmark {
                        "GPUs other than 0; small copies and chases"}},
             ""};
   }
+  std::vector<Fact> facts(const RunReport& report) const override { return transfer_facts(report); }
   std::string table(const RunReport& report, const RunOptions& options) const override {
     return transfer_table(report, options.stats);
   }

@@ -132,6 +132,7 @@ class WeightsBenchmark final : public Benchmark {
   /// The grid, and three rounds round its best.
   double time_until(int round) const override { return std::min(1.0, 0.4 + 0.2 * round); }
   SurveyPart survey(const Machine& machine) const override;
+  std::vector<Fact> facts(const RunReport& report) const override { return weights_facts(report); }
   std::vector<View> views(const RunReport& report) const override {
     return weights_views(report, keep_);
   }
