@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "report/worker_table.h"
 #include "survey/facts.h"
 
 namespace numatlas {

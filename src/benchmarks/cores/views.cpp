@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "benchmarks/metrics.h"
-#include "report/worker_table.h"
 
 namespace numatlas {
 namespace {

@@ -12,7 +12,6 @@
 #include "benchmarks/device_totals.h"
 #include "benchmarks/transfer/options.h"
 #include "benchmarks/transfer/plan.h"
-#include "benchmarks/transfer/table.h"
 #include "gpu/machine_gpus.h"
 
 namespace numatlas {
@@ -65,9 +64,8 @@ class Transfer final : public Benchmark {
                        "GPUs other than 0; small copies and chases"}},
             ""};
   }
-  std::string table(const RunReport& report, const RunOptions& options) const override {
-    return transfer_table(report, options.stats);
-  }
+  std::vector<View> views(const RunReport& report) const override { return transfer_views(report); }
+  bool by_host() const override { return true; }
 
  private:
   TransferWords words_;
