@@ -59,6 +59,13 @@ Expected<std::vector<int>> parse_thread_counts(const std::string& text) {
 
 }  // namespace
 
+std::vector<OutputFile> output_files(const RunOptions& options) {
+  return {{"--csv", options.csv_file},
+          {"--json", options.json_file},
+          {"--openmetrics", options.openmetrics_file},
+          {"--samples", options.samples_file}};
+}
+
 CLI::Option* refuse_empty(CLI::Option* option) {
   return option->check(CLI::Validator(
       [](const std::string& text) { return std::string(text.empty() ? "the value is empty" : ""); },
@@ -179,7 +186,7 @@ void CommonOptions::add_measurement(CLI::App& app) {
 
 void CommonOptions::add_output(CLI::App& app) {
   const auto output = [](CLI::Option* o) { o->group("Output"); };
-  output(app.add_option("--format", format_, "table, csv or json, on standard output")
+  output(app.add_option("--format", format_, "table, csv, json or openmetrics, on standard output")
              ->type_name("FORMAT")
              ->capture_default_str());
   output(refuse_empty(
@@ -189,6 +196,9 @@ void CommonOptions::add_output(CLI::App& app) {
                             "prints; of stream a row a host, kernel and round"))
              ->type_name("FILE"));
   output(refuse_empty(app.add_option("--json", plain_.json_file, "also write everything"))
+             ->type_name("FILE"));
+  output(refuse_empty(app.add_option("--openmetrics", plain_.openmetrics_file,
+                                     "also write figures for Prometheus' textfile collector"))
              ->type_name("FILE"));
   // STREAM has one of its own: its samples are rounds, and stand in its JSON.
   if (app.get_option_no_throw("--samples") == nullptr) {
@@ -255,9 +265,11 @@ Expected<RunOptions> CommonOptions::parse() const {
       parse_choice<Verify>(verify_, "--verify", {{"proof", Verify::proof}, {"full", Verify::full}});
   if (!verify) return fail(verify.error());
   options.verify = *verify;
-  const auto format = parse_choice<Format>(
-      format_, "--format",
-      {{"table", Format::table}, {"csv", Format::csv}, {"json", Format::json}});
+  const auto format = parse_choice<Format>(format_, "--format",
+                                           {{"table", Format::table},
+                                            {"csv", Format::csv},
+                                            {"json", Format::json},
+                                            {"openmetrics", Format::openmetrics}});
   if (!format) return fail(format.error());
   options.format = *format;
   const auto null_engine =

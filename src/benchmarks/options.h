@@ -10,10 +10,11 @@
 #include "base/cli_forward.h"
 #include "engine/layout.h"
 #include "engine/scenario.h"
+#include "report/file.h"
 
 namespace numatlas {
 
-enum class Format { table, csv, json };
+enum class Format { table, csv, json, openmetrics };
 enum class Verify { proof, full };
 
 /// What --time means to a benchmark.
@@ -43,7 +44,7 @@ struct RunOptions {
   std::uint64_t seed = 1;
   Verify verify = Verify::proof;
   Format format = Format::table;
-  std::string csv_file, json_file, samples_file;
+  std::string csv_file, json_file, openmetrics_file, samples_file;
   std::string machine;  ///< recorded machine; "" for the live one
   std::string mpi = "auto";
   bool null_engine = false;
@@ -52,6 +53,9 @@ struct RunOptions {
   /// The plan is printed, and nothing is run.
   bool only_plans() const { return dry_run || print_scenario; }
 };
+
+/// The files that a run writes, each with its option.
+std::vector<OutputFile> output_files(const RunOptions& options);
 
 /// As typed; strings until all of them are checked, so that every error names its option.
 class CommonOptions {

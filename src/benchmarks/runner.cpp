@@ -30,6 +30,7 @@
 #include "record/report_json.h"
 #include "report/csv.h"
 #include "report/file.h"
+#include "report/openmetrics.h"
 #include "report/process_memory.h"
 #include "report/samples_file.h"
 
@@ -94,6 +95,7 @@ class Run {
            std::vector<FlowResult> flows);
   void judge(const PlannedScenario& planned, const FlowResult& flow);
   Expected<void> save(bool last);
+  std::string text_of(const std::string& option) const;
   std::chrono::steady_clock::time_point next_save_;
   Expected<void> show();
   Expected<std::string> process_memory_text();
@@ -357,23 +359,25 @@ Expected<void> Run::save(bool last) {
       options_.null_engine ? 0 : Seconds(std::chrono::steady_clock::now() - start_).count();
   const auto begun = std::chrono::steady_clock::now();
   const bool write = last || begun >= next_save_;
-  if (write && !options_.json_file.empty() && (last || !is_special_file(options_.json_file))) {
-    auto saved = write_whole(options_.json_file, json_text(report_), "--json");
-    if (!saved) return saved;
-  }
-  if (write && !options_.csv_file.empty() && (last || !is_special_file(options_.csv_file))) {
-    auto saved = write_whole(options_.csv_file, benchmark_.csv_file(report_, options_), "--csv");
-    if (!saved) return saved;
-  }
-  if (last && !options_.samples_file.empty()) {
-    auto saved = write_whole(options_.samples_file, samples_file(report_), "--samples");
-    if (!saved) return saved;
+  for (const OutputFile& file : output_files(options_)) {
+    const bool at_end = file.option == "--samples" || is_special_file(file.path);
+    if (!write || file.path.empty() || (at_end && !last)) continue;
+    if (auto saved = write_whole(file.path, text_of(file.option), file.option); !saved)
+      return saved;
   }
   // All points are written each time: that may take a twentieth of the run, not its square.
   const auto ended = std::chrono::steady_clock::now();
   if (write) next_save_ = ended + 20 * (ended - begun);
   if (hooks_.save) return hooks_.save(report_);
   return {};
+}
+
+/// What the file of an option holds.
+std::string Run::text_of(const std::string& option) const {
+  if (option == "--json") return json_text(report_);
+  if (option == "--csv") return benchmark_.csv_file(report_, options_);
+  if (option == "--openmetrics") return report_openmetrics(report_);
+  return samples_file(report_);
 }
 
 Expected<void> Run::show() {
@@ -385,6 +389,7 @@ Expected<void> Run::show() {
       break;
     case Format::csv: text = tidy_csv(report_); break;
     case Format::json: text = json_text(report_); break;
+    case Format::openmetrics: text = report_openmetrics(report_); break;
   }
   return write_stdout(text);
 }

@@ -150,6 +150,24 @@ Expected<void> check_writable(const std::string& path, const std::string& option
   return {};
 }
 
+Expected<void> check_writable(const std::vector<OutputFile>& files) {
+  std::map<std::string, std::string> options;
+  for (const auto& [option, path] : files) {
+    if (path.empty()) continue;
+    if (path == "-") {
+      const bool has_format = option != "--samples" && option != "--dat";
+      return fail(ErrorKind::usage, fmt::format("{} takes a file, not standard output", option),
+                  has_format ? fmt::format("use --format {}", option.substr(2)) : "");
+    }
+    const auto [other, is_new] = options.try_emplace(path, option);
+    if (!is_new)
+      return fail(ErrorKind::usage,
+                  fmt::format("{} and {} name the same file", other->second, option));
+    if (auto writable = check_writable(path, option); !writable) return writable;
+  }
+  return {};
+}
+
 Expected<void> write_whole(const std::string& path, const std::string& content,
                            const std::string& option) {
   if (is_special_file(path)) return write_direct(path, content, option);

@@ -215,12 +215,5 @@ TEST(FleetOpenMetrics, WhoWasNotConfirmedIsNotSlow) {
   EXPECT_THAT(text, Not(HasSubstr("drop_ratio")));
 }
 
-TEST(FleetTimes, UnixSeconds) {
-  EXPECT_EQ(unix_seconds("1970-01-01T00:00:10Z"), 10);
-  EXPECT_EQ(unix_seconds("2000-02-29T12:00:00Z"), 951825600);
-  EXPECT_FALSE(unix_seconds("2000-02-29 12:00:00Z"));
-  EXPECT_FALSE(unix_seconds(""));
-}
-
 }  // namespace
 }  // namespace numatlas

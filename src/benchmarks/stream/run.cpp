@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -100,10 +101,7 @@ class StreamRun {
   Expected<void> gather_samples();
   Expected<void> retest();
   Expected<void> show_plan() const;
-  StreamFiles files() const {
-    return {options_.json_file, options_.csv_file, stream_.openmetrics_file_, stream_.dat_folder_,
-            dat_name_};
-  }
+  std::vector<OutputFile> files() const;
   Expected<int> end(Expected<void> ran);
   bool root() const { return comm_.rank() == 0; }
   bool leads() const { return comm_.local_rank() == 0; }
@@ -242,6 +240,16 @@ Expected<void> StreamRun::make_engine_and_fleet() {
   fleet_.memory = memory_text(setup_.layout);
   if (leads()) gathering_ = std::make_unique<FleetGathering>(*comm_.leaders(), fleet_);
   return {};
+}
+
+/// The name of the .dat is known once hosts have met.
+std::vector<OutputFile> StreamRun::files() const {
+  std::vector<OutputFile> files = output_files(options_);
+  if (!stream_.dat_folder_.empty()) {
+    const std::string name = dat_name_.empty() ? "memory_results" : dat_name_;
+    files.push_back({"--dat", (std::filesystem::path(stream_.dat_folder_) / name).string()});
+  }
+  return files;
 }
 
 /// Before the first pass: an error here is one of the ranks' talk, which the engine meets next.
@@ -435,7 +443,8 @@ Expected<int> StreamRun::end(Expected<void> ran) {
 }
 
 Expected<int> StreamRun::go() {
-  const auto writable = root() && !options_.only_plans() ? check_files(files()) : Expected<void>{};
+  const auto writable =
+      root() && !options_.only_plans() ? check_writable(files()) : Expected<void>{};
   if (auto agreed = agree(comm_, error_of(writable)); !agreed) return fail(agreed.error());
   if (auto done = check_same_options(); !done) return fail(done.error());
   if (auto done = set_up_host(); !done) return fail(done.error());

@@ -103,10 +103,6 @@ void Stream::add_options(CLI::App& app) {
   app.add_flag("--check", check_,
                "exit with 1 where a slow host is found, with 9 where hosts could not be judged");
   app.add_flag("--retest", retest_, "run slow hosts again, with healthy ones beside them");
-  refuse_empty(app.add_option("--openmetrics", openmetrics_file_,
-                              "also write figures for Prometheus' textfile collector"))
-      ->type_name("FILE")
-      ->group("Output");
   refuse_empty(app.add_option("--dat", dat_folder_,
                               "also write memory_results-PxT-TIME.dat (XML) in this folder"))
       ->type_name("FOLDER")

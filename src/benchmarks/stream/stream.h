@@ -81,7 +81,7 @@ class Stream final : public Benchmark {
 
   std::string elements_text_, size_text_, kernels_text_ = "copy,scale,add,triad";
   std::string stores_text_ = "ordinary", isa_, persist_text_, repeats_text_ = "10";
-  std::string openmetrics_file_, dat_folder_;
+  std::string dat_folder_;
   bool samples_ = false, check_ = false, retest_ = false, lines_ = false;
 
   /// Why so many: "4 x the last-level caches (32 MiB)", or what there is room for.
