@@ -1,16 +1,30 @@
 #include "benchmarks/benchmark.h"
 
+#include <cstddef>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "report/csv.h"
+#include "report/notes.h"
 #include "report/view_table.h"
-#include "report/worker_table.h"
 
 namespace numatlas {
 
 std::string Benchmark::table(const RunReport& report, const RunOptions& options) const {
-  return views_text(report, views(report), by_host()) + (options.stats ? stats_text(report) : "") +
-         notes_text(report);
+  std::string text;
+  const auto show = [&](const RunReport& part) {
+    for (const View& view : views(part)) text += view_text(part, view);
+  };
+  if (!by_host() || report.hosts.size() < 2) {
+    show(report);
+  } else {
+    for (std::size_t host = 0; host < report.hosts.size(); ++host) {
+      text += fmt::format("Host {}\n\n", report.hosts[host]);
+      show(of_host(report, static_cast<int>(host)));
+    }
+  }
+  return text + (options.stats ? stats_text(report) : "") + notes_text(report);
 }
 
 std::string Benchmark::csv_file(const RunReport& report, const RunOptions& /*options*/) const {

@@ -126,6 +126,8 @@ class Benchmark {
     (void)report;
     return {};
   }
+  /// Adds figures to cases that follow from other cases, once all are measured. Pure.
+  virtual void conclude(RunReport& report) const { (void)report; }
   /// What the whole report has to be read with, beside what the flows say. Pure.
   virtual std::vector<Warning> warnings(const RunReport& report) const {
     (void)report;
@@ -173,7 +175,7 @@ class Benchmark {
   /// Whether the views of several hosts are shown apart: those over nodes, which each host has.
   virtual bool by_host() const { return false; }
   /// The report for people: its views, with --stats every flow, and notes.
-  virtual std::string table(const RunReport& report, const RunOptions& options) const;
+  std::string table(const RunReport& report, const RunOptions& options) const;
 };
 
 /// All benchmarks of this build, by name.

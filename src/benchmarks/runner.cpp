@@ -187,6 +187,7 @@ void Run::add(const PlannedScenario& planned, Status status, const std::string& 
     for (Figure& figure : benchmark_.totals(part, report_))
       totals.figures.push_back(std::move(figure));
   }
+  result.groups = medians_of(result, report_);
   // They were wanted for the totals, of a serial point's parts too.
   result.distribution = {};
   for (FlowResult& flow : result.flows) {
@@ -443,6 +444,7 @@ Expected<RunReport> Run::go() {
   const auto add_all = [&](std::vector<Warning> warnings) {
     std::move(warnings.begin(), warnings.end(), std::back_inserter(report_.warnings));
   };
+  benchmark_.conclude(report_);
   add_all(waiting_warnings(report_));
   if (benchmark_.is_of_memory()) add_all(cache_warnings(report_));
   add_all(benchmark_.warnings(report_));

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "base/version.h"
 #include "benchmarks/options.h"
 #include "cli/commands.h"
@@ -24,7 +25,6 @@
 #include "memory/source_states.h"
 #include "placement/policy.h"
 #include "report/file.h"
-#include "report/worker_table.h"
 
 namespace numatlas {
 namespace {

@@ -10,9 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "report/grouped_table.h"
+#include "legacy/grouped_table.h"
 #include "report/process_memory.h"
-#include "report/worker_table.h"
 
 namespace numatlas::legacy {
 namespace {
@@ -65,8 +64,6 @@ const FlowResult* flow_of(const RunReport& report, std::size_t worker) {
   }
   return nullptr;
 }
-
-std::string node_text(NodeId node) { return node.value < 0 ? "-" : std::to_string(node.value); }
 
 }  // namespace
 

@@ -22,7 +22,7 @@
 #include "legacy/command_output.h"
 #include "legacy/program.h"
 #include "report/file.h"
-#include "report/worker_table.h"
+#include "report/notes.h"
 
 namespace numatlas::legacy {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "base/size_list.h"
 #include "benchmarks/parse.h"
+#include "legacy/grouped_table.h"
 #include "report/file.h"
 #include "report/process_memory.h"
-#include "report/worker_table.h"
 
 namespace numatlas::legacy {
 namespace {
@@ -70,7 +70,48 @@ void save_mapping(const RunReport& report, bool& warned) {
   }
 }
 
+/// "64MB" of a whole number of MiB.
+std::string head_text(Bytes size) {
+  return size.value % mib == 0 ? fmt::format("{}MB", size.value / mib) : compact_text(size);
+}
+
+std::string cell_text(const ScenarioResult& point, int worker) {
+  for (const FlowResult& flow : point.flows) {
+    const Figure* found = flow.worker == worker ? find_figure(flow, "latency") : nullptr;
+    if (found != nullptr && found->value()) return fmt::format("{:.2f}", *found->value() * 1e9);
+  }
+  return "-";
+}
+
 }  // namespace
+
+std::string worker_table(const RunReport& report) {
+  const bool hosts = report.hosts.size() > 1;
+  // Widths and places as in the original's own output; `NUMA` and ranks stand in the middle.
+  TableGroup mpi{"MPI", {}, std::nullopt};
+  if (hosts) mpi.columns.push_back({"Host", 6});
+  mpi.columns.push_back({"Ranks", 7, true});
+  const TableGroup cpu{"CPU", {{"Cores", 9}, {"NUMA", 6, true}}, 8};
+  const TableGroup memory{"MEMORY", {{"Address", 11, false, true}, {"NUMA", 7, true}}, 9};
+  TableGroup values{"LATENCY (ns)", {}, std::nullopt};
+  for (const ScenarioResult& point : report.scenarios)
+    values.columns.push_back({head_text(point.size), 8});
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t i = 0; i < report.workers.size(); ++i) {
+    const WorkerRow& worker = report.workers[i];
+    const FlowResult* const last = last_flow(report, static_cast<int>(i));
+    std::vector<std::string>& cells = rows.emplace_back();
+    if (hosts) cells.push_back(report.hosts[static_cast<std::size_t>(worker.host)]);
+    cells.push_back(fmt::format("{:03}", worker.rank));
+    cells.push_back(cores_text(worker.cpus));
+    cells.push_back(node_text(worker.cpu_node));
+    cells.push_back(last == nullptr ? "-" : fmt::format("{:#x}", last->address));
+    cells.push_back(last == nullptr ? "-" : memory_node_text(*last));
+    for (const ScenarioResult& point : report.scenarios)
+      cells.push_back(cell_text(point, static_cast<int>(i)));
+  }
+  return grouped_table({mpi, cpu, memory, values}, rows);
+}
 
 std::string mapping_csv(const RunReport& report) {
   std::string text = "rank,cpu_id,cpu_numa,memory_numa\n";
@@ -122,9 +163,7 @@ int mem_bench(const std::vector<std::string>& words) {
   command.words = {"--size=" + options.sizes};
   if (options.serial) command.words.push_back("--serial");
   if (app.count("--csv") > 0) command.words.push_back("--csv=" + options.csv);
-  command.table = [](const RunReport& report) {
-    return worker_table(report, "latency", "", true) + "\n";
-  };
+  command.table = [](const RunReport& report) { return worker_table(report) + "\n"; };
   command.save = [&warned](const RunReport& report) { save_mapping(report, warned); };
   command.process_memory = [last = sizes->back()](const LastRank& rank) {
     return statistics_block(rank, last);

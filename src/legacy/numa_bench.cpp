@@ -8,7 +8,6 @@
 
 #include "legacy/program.h"
 #include "placement/policy.h"
-#include "report/worker_table.h"
 
 namespace numatlas::legacy {
 namespace {

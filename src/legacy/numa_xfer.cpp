@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "legacy/program.h"
-#include "report/worker_table.h"
 
 namespace numatlas::legacy {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/environment.h"
 #include "base/say.h"
-#include "report/worker_table.h"
+#include "report/notes.h"
 
 namespace numatlas::legacy {
 namespace {

@@ -122,6 +122,7 @@ json case_of(json one) {
                      {"figures", record::to_json(figures_of(host.at("totals"), {}, true))}});
   }
   one["host_figures"] = std::move(hosts);
+  one["groups"] = json::array();
   json flows = json::array();
   for (const json& flow : one.at("flows")) flows.push_back(flow_of(flow));
   one["flows"] = std::move(flows);

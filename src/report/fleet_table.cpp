@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/text.h"
 #include "fleet/summary.h"
-#include "report/worker_table.h"
 
 namespace numatlas {
 namespace {

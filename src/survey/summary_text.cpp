@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "base/size_list.h"
-#include "report/worker_table.h"
+#include "base/text.h"
 #include "survey/summary.h"
 
 namespace numatlas {

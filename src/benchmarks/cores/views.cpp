@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "benchmarks/metrics.h"
 #include "record/labels.h"
-#include "report/worker_table.h"
 
 namespace numatlas {
 namespace {

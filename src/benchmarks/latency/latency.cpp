@@ -14,7 +14,6 @@
 #include "benchmarks/flows.h"
 #include "benchmarks/sizes_option.h"
 #include "record/labels.h"
-#include "report/worker_table.h"
 
 namespace numatlas {
 namespace {
@@ -40,7 +39,8 @@ class Latency final : public Benchmark {
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "latency"; }
   SurveyPart survey(const Machine& machine) const override;
-  std::string table(const RunReport& report, const RunOptions& options) const override;
+  void conclude(RunReport& report) const override;
+  std::vector<View> views(const RunReport& report) const override;
   std::vector<Fact> facts(const RunReport& report) const override;
 
  private:
@@ -157,23 +157,66 @@ SurveyPart Latency::survey(const Machine& machine) const {
   return part;
 }
 
-std::string Latency::table(const RunReport& report, const RunOptions& options) const {
-  std::string text;
-  for (const std::string& kind : page_kinds_of(report)) {
-    if (options.pages.size() > 1) text += fmt::format("pages asked: {}\n", kind);
-    text += worker_table(report, "latency", kind, false) + "\n";
-    text += "Median over the workers of each pair of nodes (ns)\n";
-    text += pair_table(report, "latency", kind) + "\n";
+/// What the misses of the TLB cost with the first kind of pages: how much less the others take.
+void Latency::conclude(RunReport& report) const {
+  for (ScenarioResult& one : report.scenarios) {
+    for (const ScenarioResult& base : report.scenarios) {
+      if (base.size != one.size || base.pages != report.scenarios.front().pages) continue;
+      const auto more = estimate_of(base, "latency"), less = estimate_of(one, "latency");
+      if (&base != &one && more && less)
+        one.figures.push_back({"tlb_cost", "s", difference_of(*more, *less), std::nullopt});
+    }
   }
-  const std::string kinds = page_kind_table(report, "latency");
-  if (!kinds.empty())
-    text +=
-        "Median of all workers by page kind (ns); the difference is what the TLB misses of the "
-        "smaller "
-        "pages cost\n" +
-        kinds + "\n";
-  if (options.stats) text += "All cells (ns)\n" + stats_table(report, "latency") + "\n";
-  return text + notes_text(report);
+}
+
+std::vector<View> Latency::views(const RunReport& report) const {
+  std::vector<View> views;
+  const std::vector<CaseGroup> kinds = groups_of(report, {"pages"});
+  const bool several = report.workers.size() > 1;
+  for (const CaseGroup& kind : kinds) {
+    const std::string of_pages = fmt::format(" ({} pages)", kind.labels.front().second);
+    View view;
+    view.kind = ViewKind::curve;
+    view.level = ViewLevel::groups;
+    view.where = kind.labels;
+    view.title = "Latency of dependent loads in ns" + of_pages;
+    view.notes = {
+        "one row per size, one column per pair of nodes: those of the CPUs -> those of the memory"};
+    if (several) view.notes.push_back("median of the pair's workers (lowest-highest)");
+    view.rows = "size";
+    view.columns = "nodes";
+    view.cells = {label_column("size", "size"), label_column("fits", "level"),
+                  figure_column("", "latency", in_ns, Part::spread)};
+    views.push_back(view);
+    if (!several) continue;
+    view.kind = ViewKind::table;
+    view.level = ViewLevel::flows;
+    view.title = "Latency of each worker in ns" + of_pages;
+    view.notes = {"one row per worker, one column per size"};
+    view.rows = "";
+    view.columns = "size";
+    view.cells = {label_column("worker", "worker")};
+    if (report.hosts.size() > 1) view.cells.push_back(label_column("host", "host"));
+    if (report.ranks > 1) view.cells.push_back(label_column("rank", "rank"));
+    for (const auto& [head, label] :
+         {std::pair("CPU", "cpu"), std::pair("node", "cpu_node"), std::pair("memory", "memory")})
+      view.cells.push_back(label_column(head, label));
+    view.cells.push_back(figure_column("", "latency", in_ns));
+    views.push_back(std::move(view));
+  }
+  if (kinds.size() < 2) return views;
+  View view;
+  view.kind = ViewKind::curve;
+  view.title =
+      fmt::format("What TLB misses cost in ns: latency with {} pages less that with others",
+                  kinds.front().labels.front().second);
+  view.notes = {"one row per size, one column per kind of pages; medians of all workers"};
+  view.rows = "size";
+  view.columns = "pages";
+  view.cells = {label_column("size", "size"),
+                figure_column("", "tlb_cost", in_ns, Part::with_interval)};
+  views.push_back(std::move(view));
+  return views;
 }
 
 /// Of all points of one cache level the one farthest from both its borders; of memory the largest.

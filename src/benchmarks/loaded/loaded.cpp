@@ -15,12 +15,13 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/size_list.h"
 #include "base/text.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/loaded/facts.h"
-#include "benchmarks/loaded/table.h"
 #include "benchmarks/node_pairs.h"
 #include "benchmarks/room.h"
+#include "record/labels.h"
 
 namespace numatlas {
 namespace {
@@ -71,13 +72,11 @@ class Loaded final : public Benchmark {
                                                 const RunReport& report) const override;
   std::string main_metric() const override { return "latency"; }
   SurveyPart survey(const Machine& machine) const override;
-  std::vector<Warning> warnings(const RunReport& report) const override {
-    return loaded_warnings(report);
-  }
+  std::vector<Figure> totals(const ScenarioResult& point, const RunReport& report) const override;
+  void conclude(RunReport& report) const override;
+  std::vector<Warning> warnings(const RunReport& report) const override;
+  std::vector<View> views(const RunReport& report) const override;
   std::vector<Fact> facts(const RunReport& report) const override { return loaded_facts(report); }
-  std::string table(const RunReport& report, const RunOptions& options) const override {
-    return loaded_table(report, options.stats);
-  }
 
  private:
   Expected<std::vector<Setting>> settings(const PlanInput& input) const;
@@ -311,6 +310,122 @@ Expected<std::vector<PlannedScenario>> Loaded::refine(const PlanInput& input,
     }
   }
   return more;
+}
+
+std::string load_of(const ScenarioResult& point) { return label_of(point, "load"); }
+
+/// The points of each kernel between the same nodes, and the idle one that these start with.
+std::vector<CaseGroup> curves_of(const RunReport& report) {
+  return groups_of(report, {"pages", "cell_cpu_node", "cell_memory_node", "load_kernel"});
+}
+
+double rate_of(const ScenarioResult& point) {
+  return estimate_of(point, "bandwidth_sum").value_or(0).value;
+}
+
+/// The rate that was asked for, and what the load adds to the idle latency.
+std::vector<Figure> Loaded::totals(const ScenarioResult& point, const RunReport& report) const {
+  std::vector<Figure> figures;
+  double asked = 0;
+  for (const FlowResult& flow : point.flows) asked += flow.rate.value_or(0);
+  if (asked > 0) figures.push_back({"rate_asked", "B/s", asked, std::nullopt});
+  const auto latency = estimate_of(point, "latency");
+  for (const ScenarioResult& other : report.scenarios) {
+    const auto alike = [&](const char* label) {
+      return label_of(other, label) == label_of(point, label);
+    };
+    const auto idle = estimate_of(other, "latency");
+    if (load_of(other) == idle_load && load_of(point) != idle_load && other.pages == point.pages &&
+        alike("cell_cpu_node") && alike("cell_memory_node") && idle && latency)
+      figures.push_back({"latency_added", "s", difference_of(*latency, *idle), std::nullopt});
+  }
+  return figures;
+}
+
+/// The latency where the load is 80 % of the largest of all, between the points next to it.
+void Loaded::conclude(RunReport& report) const {
+  for (CaseGroup& curve : curves_of(report)) {
+    std::stable_sort(curve.cases.begin(), curve.cases.end(),
+                     [](const auto* a, const auto* b) { return rate_of(*a) < rate_of(*b); });
+    const double wanted = 0.8 * rate_of(*curve.cases.back());
+    for (std::size_t i = 1; i < curve.cases.size(); ++i) {
+      const ScenarioResult &before = *curve.cases[i - 1], &after = *curve.cases[i];
+      const double from = rate_of(before), to = rate_of(after);
+      const auto low = estimate_of(before, "latency"), high = estimate_of(after, "latency");
+      if (!low || !high || from > wanted || to < wanted || to <= from) continue;
+      auto& mine = report.scenarios[static_cast<std::size_t>(&after - report.scenarios.data())];
+      mine.figures.push_back({"latency_at_80_percent", "s",
+                              between(*low, *high, (wanted - from) / (to - from)), std::nullopt});
+      break;
+    }
+  }
+}
+
+/// Rates that were not reached, and peaks whose parts are no better known than they are.
+std::vector<Warning> Loaded::warnings(const RunReport& report) const {
+  // Of the rate asked for. Halfway from 50 to 40 % of the peak is 90 % of it: with less a point is
+  // nearer to another one.
+  constexpr double least_reached = 0.9;
+  // Half a step between the parts of the peak: wider, and two of them cannot be told apart.
+  constexpr double widest_peak = 0.05;
+  std::vector<Warning> warnings;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (point.flows.empty()) continue;
+    const auto asked = estimate_of(point, "rate_asked"), sum = estimate_of(point, "bandwidth_sum");
+    if (asked && rate_of(point) < least_reached * asked->value) {
+      warnings.push_back(
+          {"rate-not-reached", point.name,
+           fmt::format(
+               "{:.0f} % of the rate asked for was reached; the latency is that of what was "
+               "achieved",
+               rate_of(point) / asked->value * 100)});
+    }
+    const auto width = sum ? half_width(*sum) : std::nullopt;
+    if (load_of(point) != peak_load || (width && *width <= std::max(widest_peak, report.precision)))
+      continue;
+    warnings.push_back(
+        {"peak-uncertain", point.name,
+         fmt::format("the peak, and with it each part of it, is known {}; more --time helps",
+                     width ? fmt::format("to +-{:.1f} % only", *width * 100)
+                           : "from too few samples for an interval")});
+  }
+  return warnings;
+}
+
+std::vector<View> Loaded::views(const RunReport& report) const {
+  std::vector<View> views;
+  for (const CaseGroup& curve : curves_of(report)) {
+    const ScenarioResult& any = *curve.cases.back();
+    const auto loaders = std::count_if(any.flows.begin(), any.flows.end(),
+                                       [](const FlowResult& flow) { return flow.load; });
+    View view;
+    view.kind = ViewKind::curve;
+    view.where = curve.labels;
+    view.title = fmt::format(
+        "Loaded latency in ns: CPUs of node {} to memory of node {} (load: {} by {} CPU{}, {} "
+        "each{}, {} pages)",
+        label_of(any, "cell_cpu_node"), label_of(any, "cell_memory_node"), any.kernel, loaders,
+        loaders == 1 ? "" : "s", compact_text(any.size),
+        any.stores.empty() ? "" : ", " + any.stores + " stores", any.pages);
+    view.notes = {
+        "bandwidth in GB/s as STREAM counts it, in the time in which the latency was "
+        "measured"};
+    view.rows = "bandwidth_sum";
+    view.cells = {label_column("load", "load"),
+                  figure_column("asked", "rate_asked", in_gb_per_s),
+                  figure_column("achieved", "bandwidth_sum", in_gb_per_s),
+                  figure_column("+-", "bandwidth_sum", in_gb_per_s, Part::half_width),
+                  figure_column("latency", "latency", in_ns, Part::value, 1),
+                  figure_column("+-", "latency", in_ns, Part::half_width),
+                  figure_column("above idle", "latency_added", in_ns, Part::value, 1),
+                  label_column("in cache", "cache")};
+    for (const ScenarioResult* point : curve.cases) {
+      if (const auto knee = estimate_of(*point, "latency_at_80_percent"))
+        view.verdict = {fmt::format("at 80 % of the peak: {:.1f} ns", knee->value * in_ns)};
+    }
+    views.push_back(std::move(view));
+  }
+  return views;
 }
 
 /// A curve of each node's own memory.

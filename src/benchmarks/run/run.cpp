@@ -15,7 +15,6 @@
 #include "benchmarks/choices.h"
 #include "benchmarks/device_totals.h"
 #include "benchmarks/file_flows.h"
-#include "benchmarks/run/table.h"
 #include "gpu/buffers.h"
 #include "gpu/machine_gpus.h"
 #include "kernels/stream_loops.h"
@@ -53,9 +52,7 @@ class RunFile final : public Benchmark {
   std::vector<Warning> warnings(const RunReport& report) const override {
     return device_warnings(report);
   }
-  std::string table(const RunReport& report, const RunOptions& options) const override {
-    return run_table(report, options.stats);
-  }
+  std::vector<View> views(const RunReport& report) const override;
 
  private:
   std::vector<CpuId> cpus() const { return file_.cpus.empty() ? cpus_named(file_) : file_.cpus; }
@@ -239,6 +236,47 @@ Expected<std::vector<PlannedScenario>> RunFile::plan(const PlanInput& input) con
     add_point(plan, std::move(planned), std::move(flows), false);
   }
   return plan;
+}
+
+std::vector<View> RunFile::views(const RunReport& report) const {
+  const ViewColumn scenario = label_column("scenario", "name"), cpu = label_column("CPU", "cpu");
+  View flows;
+  flows.level = ViewLevel::flows;
+  flows.title = fmt::format("Flows of each scenario, which ran together (kernels: {})", report.isa);
+  flows.notes = {
+      "latencies in ns, rates in GB/s as STREAM counts bytes; at most: the rate it was held to"};
+  flows.cells = {scenario,
+                 cpu,
+                 label_column("node", "cpu_node"),
+                 label_column("kernel", "kernel"),
+                 label_column("role", "role"),
+                 label_column("GPU", "gpu"),
+                 label_column("how", "gpu_how"),
+                 label_column("memory asked", "memory"),
+                 label_column("on node", "memory_node"),
+                 label_column("size", "size"),
+                 label_column("at most", "rate"),
+                 figure_column("latency", "latency", in_ns, Part::with_interval),
+                 figure_column("core to core", "hand_over", in_ns, Part::with_interval),
+                 figure_column("bandwidth", "bandwidth", in_gb_per_s, Part::with_interval)};
+  View sums;
+  sums.title = "Sum of each scenario's flows in GB/s";
+  sums.notes = {"what they moved in their common time, as STREAM counts bytes"};
+  sums.cells = {scenario, figure_column("sum", "bandwidth_sum", in_gb_per_s, Part::with_interval)};
+  View gpus;
+  gpus.level = ViewLevel::flows;
+  gpus.title = "Copies of GPUs";
+  gpus.notes = {"one copy: median time and 95th percentile, and the rate by the GPU's own clock"};
+  gpus.cells = {scenario,
+                cpu,
+                label_column("GPU", "gpu"),
+                label_column("direction", "gpu_direction"),
+                label_column("link's limit", "link_limit"),
+                figure_column("us", "copy_time", in_us),
+                figure_column("p95", "copy_time", in_us, Part::p95),
+                figure_column("GB/s", "event_bandwidth", in_gb_per_s),
+                figure_column("pin ms", "pin_time", in_ms)};
+  return {flows, sums, gpus};
 }
 
 }  // namespace

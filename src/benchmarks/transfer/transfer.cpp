@@ -13,7 +13,6 @@
 #include "benchmarks/transfer/facts.h"
 #include "benchmarks/transfer/options.h"
 #include "benchmarks/transfer/plan.h"
-#include "benchmarks/transfer/table.h"
 #include "gpu/machine_gpus.h"
 
 namespace numatlas {
@@ -66,10 +65,9 @@ class Transfer final : public Benchmark {
                        "GPUs other than 0; small copies and chases"}},
             ""};
   }
+  std::vector<View> views(const RunReport& report) const override { return transfer_views(report); }
+  bool by_host() const override { return true; }
   std::vector<Fact> facts(const RunReport& report) const override { return transfer_facts(report); }
-  std::string table(const RunReport& report, const RunOptions& options) const override {
-    return transfer_table(report, options.stats);
-  }
 
  private:
   TransferWords words_;

@@ -13,7 +13,6 @@
 #include "benchmarks/test_plan.h"
 #include "benchmarks/transfer/callers.h"
 #include "benchmarks/transfer/plan.h"
-#include "benchmarks/transfer/table.h"
 
 namespace numatlas::testing {
 namespace {

@@ -1,13 +1,13 @@
 // Byte for byte the layout that the documents of Numa-Mem-Bench print.
-#include "report/grouped_table.h"
+#include "legacy/grouped_table.h"
 
 #include <cstdint>
 
 #include <gtest/gtest.h>
 
-#include "report/worker_table.h"
+#include "legacy/mem_bench.h"
 
-namespace numatlas {
+namespace numatlas::legacy {
 namespace {
 
 RunReport two_ranks(std::uint64_t first_address, std::vector<double> seconds) {
@@ -34,7 +34,7 @@ RunReport two_ranks(std::uint64_t first_address, std::vector<double> seconds) {
 }
 
 TEST(WorkerTable, IsThatOfNumaMemBench) {
-  EXPECT_EQ(worker_table(two_ranks(0x52a260, {10.4e-9, 13.256e-9, 404.09e-9}), "latency", "", true),
+  EXPECT_EQ(worker_table(two_ranks(0x52a260, {10.4e-9, 13.256e-9, 404.09e-9})),
             R"( =======================================================================
 |  MPI  |        CPU     |         MEMORY    |       LATENCY (ns)       |
 |-------|---------|------|-----------|-------|--------|--------|--------|
@@ -47,7 +47,7 @@ TEST(WorkerTable, IsThatOfNumaMemBench) {
 }
 
 TEST(WorkerTable, GrowsWithItsCells) {
-  EXPECT_EQ(worker_table(two_ranks(0x7f0000000000, {1234.5e-9}), "latency", "", true),
+  EXPECT_EQ(worker_table(two_ranks(0x7f0000000000, {1234.5e-9})),
             R"( ================================================================
 |  MPI  |        CPU     |           MEMORY       | LATENCY (ns) |
 |-------|---------|------|----------------|-------|--------------|
@@ -59,11 +59,20 @@ TEST(WorkerTable, GrowsWithItsCells) {
 )");
 }
 
+TEST(WorkerTable, HostsShowWhereThereAreSeveral) {
+  RunReport report = two_ranks(0x52a260, {1e-9});
+  EXPECT_EQ(worker_table(report).find("Host"), std::string::npos);
+  report.hosts.push_back("beta");
+  report.workers[1].host = 1;
+  EXPECT_NE(worker_table(report).find("| here "), std::string::npos);
+  EXPECT_NE(worker_table(report).find("| beta "), std::string::npos);
+}
+
 TEST(WorkerTable, ShowsThatNothingCame) {
   RunReport report = two_ranks(0x52a260, {1e-9});
   report.scenarios[0].flows.pop_back();
   report.scenarios[0].flows[0].figures[0].estimate.reset();
-  const std::string table = worker_table(report, "latency", "", true);
+  const std::string table = worker_table(report);
   EXPECT_NE(table.find("|  000  | 1,65    |   0  | 0x52a260  |   3   | -            |"),
             std::string::npos)
       << table;
@@ -86,4 +95,4 @@ TEST(GroupedTable, WidensColumnsAndGroups) {
 }
 
 }  // namespace
-}  // namespace numatlas
+}  // namespace numatlas::legacy

@@ -1,11 +1,11 @@
-#include "report/grouped_table.h"
+#include "legacy/grouped_table.h"
 
 #include <algorithm>
 #include <cstddef>
 
 #include <fmt/format.h>
 
-namespace numatlas {
+namespace numatlas::legacy {
 namespace {
 
 std::size_t width_of(const TableGroup& group) {
@@ -74,4 +74,11 @@ std::string grouped_table(std::vector<TableGroup> groups,
   return text + edge;
 }
 
-}  // namespace numatlas
+std::string cores_text(const CpuSet& cpus) {
+  if (cpus.size() == 2) return fmt::format("{},{}", cpus[0].value, cpus[1].value);
+  return to_list(cpus);
+}
+
+std::string node_text(NodeId node) { return node.value < 0 ? "-" : std::to_string(node.value); }
+
+}  // namespace numatlas::legacy

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace numatlas {
+#include "base/ids.h"
+
+namespace numatlas::legacy {
 
 struct TableColumn {
   std::string title;
@@ -28,4 +30,9 @@ struct TableGroup {
 std::string grouped_table(std::vector<TableGroup> groups,
                           const std::vector<std::vector<std::string>>& rows);
 
-}  // namespace numatlas
+/// A mask as these programs print it: "1,65" for two CPUs, "1" for one; a range list for more.
+std::string cores_text(const CpuSet& cpus);
+/// "-" where it is not known.
+std::string node_text(NodeId node);
+
+}  // namespace numatlas::legacy
