@@ -15,15 +15,14 @@ Expected<void> check_options(const RunOptions& options, Comm& comm) {
   if (comm.rank() == 0 && !options.only_plans())
     problem = error_of(check_writable(output_files(options)));
   if (!problem && !options.csv_file.empty() && options.pages.size() > 1) {
-    problem = Error{ErrorKind::usage, "--csv: its format has no place for several --pages",
-                    "use --format csv or --json FILE"};
+    problem = Error{ErrorKind::usage, "its format has no place for several --pages",
+                    "use --format csv or --json FILE", "--csv"};
   }
   const std::string who = options.process_memory.value_or("");
   if (!problem && !who.empty() && who != "all" && std::stoi(who) >= comm.size()) {
-    problem = Error{
-        ErrorKind::usage,
-        fmt::format("--process-memory: there is no rank {}, only 0 to {}", who, comm.size() - 1),
-        ""};
+    problem = Error{ErrorKind::usage,
+                    fmt::format("there is no rank {}, only 0 to {}", who, comm.size() - 1), "",
+                    "--process-memory"};
   }
   return agree(comm, problem);
 }

@@ -38,7 +38,7 @@ REFUSED: tuple[tuple[tuple[object, ...], int, str], ...] = (
     (("--memory", "pmem:/etc/passwd"), 2, "--memory pmem:/etc/passwd: this is not a folder"),
     (("--memory", f"pmem:/{'a' * 5000}"), 2, "--memory pmem:/a{100,}.*: File name too long"),
     (("--memory", "memkind:/nowhere/at/all"), 6, "--memory memkind:/nowhere/at/all: "),
-    (("--json", "-"), 2, "--json takes a file, not standard output"),
+    (("--json", "-"), 2, "--json: takes a file, not standard output"),
     (("--json", "/nowhere/report.json"), 6, "--json: /nowhere/report.json: open: No such file or directory"),
     (("--json", "/tmp"), 6, "--json: /tmp: open: Is a directory"),
     (("--csv", "/nowhere/report.csv"), 6, "--csv: /nowhere/report.csv: open: "),

@@ -40,9 +40,9 @@ class TransferPlan {
   void add_peers(Bytes size);
   void add_point_of(const Case& now);
   PlannedScenario head(const Case& now) const;
-  void add_flows(const Case& now, int host, Flows& flows, std::string& skip) const;
+  void add_flows(const Case& now, int host, Flows& flows, std::optional<Error>& skip) const;
   std::optional<Flow> flow_at(int host, int gpu, const Case& now, std::set<int>& taken,
-                              std::string& skip) const;
+                              std::optional<Error>& skip) const;
   Flow copy_flow(int worker, int from, int to, const Case& now, MemoryPlacement memory) const;
 
   const PlanInput& input_;
