@@ -13,15 +13,12 @@ namespace numatlas {
 
 std::string Benchmark::table(const RunReport& report, const RunOptions& options) const {
   std::string text;
-  const auto show = [&](const RunReport& part) {
-    for (const View& view : views(part)) text += view_text(part, view);
-  };
   if (!by_host() || report.hosts.size() < 2) {
-    show(report);
+    text = views_text(report, views(report));
   } else {
     for (std::size_t host = 0; host < report.hosts.size(); ++host) {
-      text += fmt::format("Host {}\n\n", report.hosts[host]);
-      show(of_host(report, static_cast<int>(host)));
+      const RunReport part = of_host(report, static_cast<int>(host));
+      text += fmt::format("Host {}\n\n", report.hosts[host]) + views_text(part, views(part));
     }
   }
   return text + (options.stats ? stats_text(report) : "") + notes_text(report);

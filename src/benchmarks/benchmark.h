@@ -176,7 +176,7 @@ class Benchmark {
   /// Whether the views of several hosts are shown apart: those over nodes, which each host has.
   virtual bool by_host() const { return false; }
   /// The report for people: its views, with --stats every flow, and notes.
-  std::string table(const RunReport& report, const RunOptions& options) const;
+  virtual std::string table(const RunReport& report, const RunOptions& options) const;
 };
 
 /// All benchmarks of this build, by name.

@@ -85,7 +85,9 @@ class FigureGauges {
 };
 
 void add_workers(const RunReport& report, const ScenarioResult& one, FigureGauges& gauges) {
+  const bool summed = find_total(one, "bandwidth_sum") != nullptr;
   for (const FlowResult& flow : one.flows) {
+    if (summed && find_figure(flow, "bandwidth") != nullptr) continue;  // the sum has them
     const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
     MetricLabels labels =
         labels_of(report, one, report.hosts[static_cast<std::size_t>(worker.host)]);
@@ -107,7 +109,7 @@ std::string figures_text(const RunReport& report) {
       const std::string& host = report.hosts[static_cast<std::size_t>(totals.host)];
       for (const Figure& figure : totals.figures) gauges.add(figure, labels_of(report, one, host));
     }
-    if (one.figures.empty()) add_workers(report, one, gauges);
+    add_workers(report, one, gauges);
   }
   return gauges.text();
 }

@@ -55,7 +55,16 @@ TEST(OpenMetrics, FiguresOfCasesAndHosts) {
   EXPECT_THAT(text, HasSubstr("numatlas_bandwidth_sum_high_bytes_per_second{command=\"latency\","
                               "host=\"beta\"," +
                               rest + " 2000000000\n"));
-  EXPECT_THAT(text, Not(HasSubstr("size_bytes=\"1048576\",pages=\"base\",order=\"random\",rank")));
+}
+
+TEST(OpenMetrics, WorkersOfASumAreLeftOut) {
+  RunReport report = testing::report();
+  report.scenarios.resize(1);
+  report.scenarios[0].figures = {sum_of(4e9), {"latency_added", "s", 1e-9, {}}};
+  report.scenarios[0].flows[1].figures[0].key = "bandwidth";
+  const std::string text = report_openmetrics(report);
+  EXPECT_THAT(text, HasSubstr("rank=\"0\""));  // what was measured beside them
+  EXPECT_THAT(text, Not(HasSubstr("rank=\"1\"")));
 }
 
 TEST(OpenMetrics, NoSeriesStandsTwice) {

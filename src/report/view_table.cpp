@@ -243,4 +243,10 @@ std::string view_text(const RunReport& report, const View& view) {
   return text + "\n";
 }
 
+std::string views_text(const RunReport& report, const std::vector<View>& views) {
+  std::string text;
+  for (const View& view : views) text += view_text(report, view);
+  return text;
+}
+
 }  // namespace numatlas

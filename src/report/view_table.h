@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "record/report.h"
 
@@ -11,5 +12,7 @@ namespace numatlas {
 /// measured. Left out are columns without any text, the least and most of single workers, and, but
 /// in a matrix, rows without any figure.
 std::string view_text(const RunReport& report, const View& view);
+/// One after the other.
+std::string views_text(const RunReport& report, const std::vector<View>& views);
 
 }  // namespace numatlas

@@ -137,7 +137,7 @@ TEST(TouchMetrics, TimesAsLongWithAnInterval) {
 }
 
 std::string table_of(const RunReport& report) {
-  return views_text(report, touch_views(report), false);
+  return views_text(report, touch_views(report));
 }
 
 TEST(TouchTable, SaysWhatItCosts) {

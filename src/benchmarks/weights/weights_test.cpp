@@ -237,7 +237,7 @@ TEST(WeightsRefine, ConfirmsOnlyWhenToldTo) {
 }
 
 std::string table_of(const RunReport& report, bool kept) {
-  return views_text(report, weights_views(report, kept), false);
+  return views_text(report, weights_views(report, kept));
 }
 
 TEST(WeightsTable, SaysWhatTheBestIsWorth) {
