@@ -55,7 +55,7 @@ std::string gib_text(const std::optional<double>& gib_second);
 std::vector<Warning> gpu_xfer_notes(const RunReport& report, const GpuXfer& asked);
 std::string note_line(const Warning& note);
 
-/// "1" -> true; an error (usage) names --pin_memory.
-Expected<bool> read_pin_memory(const std::string& text);
+/// What --pin_memory takes.
+inline const std::vector<std::pair<std::string, bool>> zero_or_one{{"0", false}, {"1", true}};
 
 }  // namespace numatlas::legacy
