@@ -53,6 +53,7 @@ class HelpFormat : public CLI::Formatter {
     if (!commands.empty()) text += "\nCommands:\n";
     for (const CLI::App* command : commands)
       text += beside("  " + command->get_name(), text_column, command->get_description());
+    if (app->get_footer().empty()) return text;
     return text + '\n' + beside("", 0, app->get_footer());
   }
 };

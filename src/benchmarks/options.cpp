@@ -68,6 +68,13 @@ CLI::Option* add_machine_option(CLI::App& app, std::string& machine) {
                    "\"numa:4 core:8 pu:2\". It cannot be measured, only planned for");
 }
 
+CLI::Option* add_machine_option(CLI::App& app, std::string& machine) {
+  return add_value(app, "--machine", machine, "FILE|SPEC",
+                   "use a recorded machine instead of this one: an XML file of hwloc, the output "
+                   "of `numatlas topology --format json`, or a synthetic description such as "
+                   "\"numa:4 core:8 pu:2\". It cannot be measured, only planned for");
+}
+
 CLI::Option* add_mpi_option(CLI::App& app, std::string& mpi) {
   return add_value(app, "--mpi", mpi, "auto|none|NAME",
                    "MPI plug-in to use: by the variables of the launcher (auto), none, or one that "
@@ -147,10 +154,12 @@ void CommonOptions::add_measurement(CLI::App& app) {
 
 void CommonOptions::add_output(CLI::App& app) {
   const auto output = [](CLI::Option* option) { option->group("Output"); };
-  output(
-      add_choice<Format>(app, "--format", plain_.format,
-                         {{"table", Format::table}, {"csv", Format::csv}, {"json", Format::json}, {"openmetrics", Format::openmetrics}},
-                         "format of standard output"));
+  output(add_choice<Format>(app, "--format", plain_.format,
+                            {{"table", Format::table},
+                             {"csv", Format::csv},
+                             {"json", Format::json},
+                             {"openmetrics", Format::openmetrics}},
+                            "format of standard output"));
   output(add_value(app, "--csv", plain_.csv_file, "FILE",
                    "also write a CSV file: one row per size and one column per worker, in ns or "
                    "GB/s; of stream one row per host, kernel and round; of bandwidth with several "
@@ -158,8 +167,9 @@ void CommonOptions::add_output(CLI::App& app) {
   output(add_value(app, "--json", plain_.json_file, "FILE",
                    "also write the whole result: figures with their intervals, environment, "
                    "observed placement"));
-  output(add_value(app, "--openmetrics", plain_.openmetrics_file, "FILE",
-                   "also write figures for the textfile collector of Prometheus' node exporter"));
+  output(
+      add_value(app, "--openmetrics", plain_.openmetrics_file, "FILE",
+                "also write the figures for the textfile collector of Prometheus' node exporter"));
   // STREAM has one of its own: its samples are rounds, and stand in its JSON.
   if (app.get_option_no_throw("--samples") == nullptr) {
     output(add_value(app, "--samples", plain_.samples_file, "FILE",
