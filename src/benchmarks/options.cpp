@@ -68,13 +68,6 @@ CLI::Option* add_machine_option(CLI::App& app, std::string& machine) {
                    "\"numa:4 core:8 pu:2\". It cannot be measured, only planned for");
 }
 
-CLI::Option* add_machine_option(CLI::App& app, std::string& machine) {
-  return add_value(app, "--machine", machine, "FILE|SPEC",
-                   "use a recorded machine instead of this one: an XML file of hwloc, the output "
-                   "of `numatlas topology --format json`, or a synthetic description such as "
-                   "\"numa:4 core:8 pu:2\". It cannot be measured, only planned for");
-}
-
 CLI::Option* add_mpi_option(CLI::App& app, std::string& mpi) {
   return add_value(app, "--mpi", mpi, "auto|none|NAME",
                    "MPI plug-in to use: by the variables of the launcher (auto), none, or one that "
