@@ -12,35 +12,8 @@ namespace numatlas {
 
 Expected<void> check_options(const RunOptions& options, Comm& comm) {
   std::optional<Error> problem;
-<<<<<<< ours
   if (comm.rank() == 0 && !options.only_plans())
     problem = error_of(check_writable(output_files(options)));
-=======
-  if (comm.rank() == 0 && !options.only_plans()) {
-    if (!options.csv_file.empty()) problem = error_of(check_writable(options.csv_file, "--csv"));
-    if (!problem && !options.json_file.empty()) {
-      problem = error_of(check_writable(options.json_file, "--json"));
-    }
-    if (!problem && !options.samples_file.empty())
-      problem = error_of(check_writable(options.samples_file, "--samples"));
-  }
-  if (!problem && !options.csv_file.empty() && options.csv_file == options.json_file) {
-    problem = Error{ErrorKind::usage, "--csv and --json name the same file", ""};
-  }
-  if (!problem && !options.samples_file.empty() &&
-      (options.samples_file == options.csv_file || options.samples_file == options.json_file)) {
-    problem = Error{ErrorKind::usage, "another option names the same file", "", "--samples"};
-  }
-  if (!problem && options.samples_file == "-") {
-    problem = Error{ErrorKind::usage, "--samples takes a file, not standard output",
-                    "numatlas.load reads it"};
-  }
-  if (!problem && (options.csv_file == "-" || options.json_file == "-")) {
-    problem =
-        Error{ErrorKind::usage, "takes a file, not standard output", "",
-              options.csv_file == "-" ? "--csv" : "--json", "use --format csv or --format json"};
-  }
->>>>>>> theirs
   if (!problem && !options.csv_file.empty() && options.pages.size() > 1) {
     problem = Error{ErrorKind::usage, "its format has no place for several --pages",
                     "use --format csv or --json FILE", "--csv"};
