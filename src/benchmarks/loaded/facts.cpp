@@ -23,16 +23,16 @@ bool reached_its_rate(const ScenarioResult& point) {
   return asked <= 0 || (achieved && achieved->value >= enough * asked);
 }
 
-struct Load {
+struct FactLoad {
   const char *label, *key, *words, *line;
 };
-constexpr Load loads[] = {
+constexpr FactLoad fact_loads[] = {
     {"idle", "loaded_latency_idle", "while nothing else runs", "{} idle"},
     {"50%", "loaded_latency_half", "at half of the peak", "{} at half of the peak"},
     {"peak", "loaded_latency_peak", "at the peak", "{} at the peak"}};
 
-const Load* load_of(const ScenarioResult& point) {
-  for (const Load& load : loads) {
+const FactLoad* fact_load_of(const ScenarioResult& point) {
+  for (const FactLoad& load : fact_loads) {
     if (label_of(point, "load") == load.label) return &load;
   }
   return nullptr;
@@ -46,7 +46,7 @@ std::vector<Fact> loaded_facts(const RunReport& report) {
   std::string shown;
   std::set<std::string> others;
   for (const ScenarioResult& point : report.scenarios) {
-    const Load* const load = load_of(point);
+    const FactLoad* const load = fact_load_of(point);
     const std::string kernel = label_of(point, "load_kernel");
     if (load == nullptr || (!kernel.empty() && kernel != "read")) continue;
     if (!reached_its_rate(point) || !cache_text(point).empty()) continue;
