@@ -24,6 +24,7 @@
 #include "fleet/fleet_json.h"
 #include "fleet/history.h"
 #include "fleet/merged.h"
+#include "record/report_json.h"
 #include "report/file.h"
 #include "report/fleet_file.h"
 #include "report/fleet_table.h"
@@ -228,7 +229,7 @@ std::string check_json(const Checked& checked, const std::optional<History>& his
   json runs = json::array();
   for (const JudgedFleet& judged : checked.fleets) runs.push_back(judged.found);
   const json value = {
-      {"schema_version", fleet_schema_version},
+      {"schema_version", schema_version},
       {"program", "numatlas"},
       {"version", version},
       {"command", "check"},
