@@ -294,8 +294,9 @@ TEST(Match, TheMedianOverFlowsKnowsAllIntervals) {
 
 TEST(Stored, WhatIsWrongIsSaidInOneLine) {
   const std::string good = json_text(testing::report());
-  EXPECT_THAT(error_of_text(good.substr(0, good.size() / 2)), HasSubstr("a.json is cut off after"));
-  EXPECT_THAT(error_of_text(""), HasSubstr("a.json is empty"));
+  EXPECT_THAT(error_of_text(good.substr(0, good.size() / 2)),
+              HasSubstr("a.json: is cut off after"));
+  EXPECT_THAT(error_of_text(""), HasSubstr("a.json: is empty"));
   EXPECT_THAT(error_of_text("{\"a\":\n b}"), HasSubstr("is no JSON: line 2, byte 8"));
   EXPECT_THAT(error_of_text("{\"a\": 1e999}"), HasSubstr("number out of range"));
   EXPECT_THAT(error_of_text("[]"), HasSubstr("no result of numatlas"));
