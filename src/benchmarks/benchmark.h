@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,8 +30,8 @@ struct PlannedScenario {
   int point = 0;
   /// What keeps it from being measured is a skip with its reason, and not the end of the run.
   bool optional = false;
-  std::string skip;        ///< why it cannot be measured on this machine; "" when it can be tried
-  bool reference = false;  ///< others are compared with it; alone it says nothing
+  std::optional<Error> skip = {};  ///< why it cannot be measured on this machine
+  bool reference = false;          ///< others are compared with it; alone it says nothing
   /// System-wide interleave weights while it runs; the old ones are put back after it, unless
   /// `keep_weights` and it was measured. Empty: they are left alone.
   std::vector<std::pair<NodeId, int>> system_weights = {};

@@ -45,8 +45,8 @@ Expected<std::vector<Stores>> parse_stores(const std::string& text) {
   for (const std::string& word : *words) {
     stores.push_back(word == name_of(Stores::ordinary) ? Stores::ordinary : Stores::non_temporal);
     if (stores.back() == Stores::non_temporal && !has_non_temporal_stores()) {
-      return fail(ErrorKind::unavailable,
-                  fmt::format("--stores: {} has no non-temporal stores", instruction_set()));
+      return fail_about(ErrorKind::unavailable, "--stores",
+                        fmt::format("{} has no non-temporal stores", instruction_set()));
     }
   }
   return stores;

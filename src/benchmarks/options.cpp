@@ -23,8 +23,8 @@ Expected<T> parse_whole(const std::string& text, T low, T high, const char* opti
   T value{};
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc{} || end != text.data() + text.size() || value < low || value > high) {
-    return fail(ErrorKind::usage, fmt::format("{}: '{}' is not a whole number from {} to {}",
-                                              option, text, low, high));
+    return fail_usage(option,
+                      fmt::format("'{}' is not a whole number from {} to {}", text, low, high));
   }
   return value;
 }
@@ -37,7 +37,7 @@ Expected<T> parse_choice(const std::string& text, const char* option,
     if (text == name) return value;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
   }
-  return fail(ErrorKind::usage, fmt::format("{}: '{}' is not one of {}", option, text, names));
+  return fail_usage(option, fmt::format("'{}' is not one of {}", text, names));
 }
 
 /// Most worker threads of a rank: far above any machine, low enough to catch a slip of the hand.
@@ -49,7 +49,7 @@ Expected<std::vector<int>> parse_thread_counts(const std::string& text) {
   if (one) return std::vector<int>{*one};
   const bool several = text.find_first_of(",-") != std::string::npos && text.front() != '-';
   const auto list = several ? parse_list<CpuId>(text) : fail(one.error());
-  if (!list) return fail(one.error().kind, one.error().message, "or several: 1-8, 1,2,4,8");
+  if (!list) return fail_usage("--threads", one.error().message, "or several: 1-8, 1,2,4,8");
   std::vector<int> counts;
   for (CpuId id : *list) counts.push_back(id.value);
   if (counts.empty() || counts.front() < 1 || counts.back() > most_threads)
@@ -80,8 +80,7 @@ Expected<std::vector<std::string>> parse_words(const std::string& text, const ch
   std::vector<std::string> words = words_of(text);
   for (const std::string& word : words) {
     if (std::find(known.begin(), known.end(), word) == known.end()) {
-      return fail(ErrorKind::usage,
-                  fmt::format("{}: '{}' is not one of {}", option, word, fmt::join(known, ", ")));
+      return fail_usage(option, fmt::format("'{}' is not one of {}", word, fmt::join(known, ", ")));
     }
   }
   return words;
@@ -91,13 +90,7 @@ Expected<Bytes> parse_one_size(const std::string& text, const std::string& comma
   const auto sizes = parse_sizes(text);
   if (!sizes) return fail(sizes.error());
   if (sizes->size() == 1) return sizes->front();
-  return fail(ErrorKind::usage, fmt::format("--size: {} takes one size", command),
-              "run it once for each");
-}
-
-Error renamed(Error error, std::string_view ours, std::string_view theirs) {
-  if (error.message.starts_with(ours)) error.message.replace(0, ours.size(), theirs);
-  return error;
+  return fail_usage("--size", fmt::format("{} takes one size", command), "run it once for each");
 }
 
 void add_machine_option(CLI::App& app, std::string& machine) {
@@ -228,8 +221,8 @@ Expected<RunOptions> CommonOptions::parse() const {
     if (!memory) return fail(memory.error());
     // It is that of workers, which are CPUs.
     if (gpu_of(memory->single) >= 0) {
-      return fail(
-          ErrorKind::usage, fmt::format("--memory: {} is memory that only GPUs reach", memory_),
+      return fail_usage(
+          "--memory", fmt::format("{} is memory that only GPUs reach", memory_),
           "numatlas transfer copies to GPUs and from them; a file of scenarios may say more");
     }
     options.placement.memory = *std::move(memory);
@@ -239,12 +232,11 @@ Expected<RunOptions> CommonOptions::parse() const {
   options.pages = *std::move(pages);
   const auto precision = parse_part(precision_);
   if (!precision) {
-    return fail(ErrorKind::usage, "--precision: " + precision.error().message,
-                precision.error().hint);
+    return fail(about("--precision", precision.error()));
   }
   options.stop.precision = *precision;
   const auto time = parse_duration(time_);
-  if (!time) return fail(ErrorKind::usage, "--time: " + time.error().message, time.error().hint);
+  if (!time) return fail(about("--time", time.error()));
   options.stop.time = *time;
   options.time_of_all = time_of_all_;
   options.stop.least_time = std::min(options.stop.least_time, *time);
@@ -272,8 +264,8 @@ Expected<RunOptions> CommonOptions::parse() const {
     if (!rank) return fail(rank.error());
   }
   if (!options.machine.empty() && !options.only_plans() && !options.null_engine) {
-    return fail(ErrorKind::usage, "--machine: a recorded machine cannot be measured",
-                "add --dry-run to see what would be done there");
+    return fail_usage("--machine", "a recorded machine cannot be measured",
+                      "add --dry-run to see what would be done there");
   }
   return options;
 }

@@ -88,10 +88,6 @@ Expected<std::vector<std::string>> parse_words(const std::string& text, const ch
 /// The --size of a command that takes only one; errors name both.
 Expected<Bytes> parse_one_size(const std::string& text, const std::string& command);
 
-/// An error that begins with the option `ours`, beginning with `theirs`: for what is told by the
-/// words of another option or program. Others stay as they are.
-Error renamed(Error error, std::string_view ours, std::string_view theirs);
-
 /// The --machine option alone, shared with commands that are no benchmarks.
 void add_machine_option(CLI::App& app, std::string& machine);
 

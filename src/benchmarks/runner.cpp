@@ -99,6 +99,9 @@ class Run {
   Expected<std::string> process_memory_text();
   void capture_process_memory();
   bool root() const { return comm_.rank() == 0; }
+  Error in_words(const Error& error) const {
+    return hooks_.in_words ? hooks_.in_words(error) : error;
+  }
   bool with_samples() const { return !options_.samples_file.empty(); }
 
   const Benchmark& benchmark_;
@@ -165,7 +168,7 @@ void Run::add(const PlannedScenario& planned, Status status, const std::string& 
       flow.figures.push_back(std::move(figure));
     if (flow.wrong && result.status == Status::ok) {
       result.status = Status::failed;
-      result.reason = fmt::format("worker {}: {}", flow.worker, flow.wrong->message);
+      result.reason = fmt::format("worker {}: {}", flow.worker, full_text(*flow.wrong));
       if (!wrong_)
         wrong_ = Error{flow.wrong->kind, result.name + ", " + result.reason, flow.wrong->hint};
     }
@@ -207,7 +210,7 @@ void Run::judge(const PlannedScenario& planned, const FlowResult& flow) {
     const double seconds = std::accumulate(flow.pauses.begin(), flow.pauses.end(), 0.0);
     warn("stopped",
          fmt::format("was stopped for {:.1f} s while measuring (by a signal, or without a CPU), "
-                     "which its rates and --time leave out",
+                     "which its rates and its time leave out",
                      seconds));
   }
   // Below this the word "together" would mislead.
@@ -227,9 +230,10 @@ void Run::judge(const PlannedScenario& planned, const FlowResult& flow) {
 Expected<void> Run::run_one(Engine& engine, std::size_t index) {
   const PlannedScenario& planned = setup_.plan[index];
   progress_.begin(index);
-  if (!setup_.skip_reasons[index].empty()) {
-    add(planned, Status::skipped, setup_.skip_reasons[index], {});
-    progress_.end(planned.scenario, "skipped: " + setup_.skip_reasons[index]);
+  if (const auto& skip = setup_.skips[index]) {
+    const std::string reason = skip_text(in_words(*skip));
+    add(planned, Status::skipped, reason, {});
+    progress_.end(planned.scenario, "skipped: " + reason);
     return {};
   }
   Scenario scenario = planned.scenario;
@@ -242,17 +246,16 @@ Expected<void> Run::run_one(Engine& engine, std::size_t index) {
                         (planned.optional && error.kind == ErrorKind::permission);
     if (!cannot) {
       // Drivers of GPUs do not know what they were asked for.
-      if (error.kind == ErrorKind::io) {
-        traces = fail(error.kind, scenario.name + ": " + error.message, error.hint);
-      }
+      if (error.kind == ErrorKind::io) traces = fail(about(scenario.name, error));
       const bool cut = error.kind == ErrorKind::interrupted || error.kind == ErrorKind::peer;
-      add(planned, cut ? Status::incomplete : Status::failed, error.message, {});
+      add(planned, cut ? Status::incomplete : Status::failed, full_text(in_words(error)), {});
       return fail(error);
     }
     if (!first_problem_) first_problem_ = error;
     all_optional_ = all_optional_ && planned.optional;
-    add(planned, Status::skipped, error.message, {});
-    progress_.end(planned.scenario, "skipped: " + error.message);
+    const std::string reason = full_text(in_words(error));
+    add(planned, Status::skipped, reason, {});
+    progress_.end(planned.scenario, "skipped: " + reason);
     return {};
   }
   // The null engine's flows each have a clock of their own.
@@ -268,13 +271,13 @@ Expected<void> Run::run_one(Engine& engine, std::size_t index) {
   if (stopped && stop_signal() == 0 && comm_.peer_failed()) {
     // Nobody was told to stop: a rank died, and the next wait tells which.
     const auto lost = comm_.barrier();
-    add(planned, Status::incomplete, lost ? "interrupted" : lost.error().message, mine);
+    add(planned, Status::incomplete, lost ? "interrupted" : full_text(lost.error()), mine);
     if (!lost) return fail(lost.error());
     return fail(ErrorKind::interrupted, "interrupted");
   }
   auto flows = gather(mine, stopped);
   if (!flows) {
-    add(planned, Status::incomplete, flows.error().message, mine);
+    add(planned, Status::incomplete, full_text(flows.error()), mine);
     return fail(flows.error());
   }
   add(planned, stopped ? Status::incomplete : Status::ok, stopped ? "interrupted" : "",
@@ -292,11 +295,11 @@ Expected<void> Run::share_time(StopRule& rule, std::size_t index) {
   if (!options_.time_of_all) return {};
   // Shorter than this even a point of a thousand points has no interval worth the name.
   constexpr Seconds shortest{0.02};
-  const auto here = setup_.skip_reasons.begin() + static_cast<std::ptrdiff_t>(index);
-  const auto points = static_cast<double>(std::count(here, setup_.skip_reasons.end(), ""));
+  const auto here = setup_.skips.begin() + static_cast<std::ptrdiff_t>(index);
+  const auto points = static_cast<double>(std::count(here, setup_.skips.end(), std::nullopt));
   double prepared = 0, to_prepare = 0;  // as foreseen
   for (std::size_t i = 0; i < setup_.plan.size(); ++i) {
-    if (!setup_.skip_reasons[i].empty()) continue;
+    if (setup_.skips[i]) continue;
     (i < index ? prepared : to_prepare) += preparation_of(setup_.plan[i].scenario);
   }
   const Seconds spent =
@@ -326,7 +329,7 @@ Expected<void> Run::refine(Engine& engine) {
     if (more->empty()) return {};
     for (PlannedScenario& planned : *more) {
       planned.point += last_point_ + 1;
-      setup_.skip_reasons.push_back(planned.skip);
+      setup_.skips.push_back(planned.skip);
       setup_.plan.push_back(std::move(planned));
     }
     ++round_;
@@ -397,7 +400,8 @@ void Run::capture_process_memory() {
   for (const NumaNode& node : setup_.machine.nodes) nodes.insert(node.id);
   const auto memory = read_process_memory(0, nodes);
   if (!memory) {
-    my_process_memory_ = fmt::format("[{}] {}\n", comm_.rank(), memory.error().message);
+    my_process_memory_ =
+        fmt::format("[{}] {}\n", comm_.rank(), full_text(in_words(memory.error())));
     return;
   }
   my_process_memory_ = hooks_.process_memory
@@ -439,7 +443,7 @@ Expected<RunReport> Run::go() {
   add_all(benchmark_.warnings(report_));
   if (!report_.scenarios.empty()) report_.views = benchmark_.views(report_);
   report_.complete = ran.has_value();
-  report_.incomplete_reason = ran ? "" : ran.error().message;
+  report_.incomplete_reason = ran ? "" : full_text(in_words(ran.error()));
   // Files and table also after a stop: what was measured is not lost. The first error counts.
   std::optional<Error> problem = error_of(ran);
   // A device that failed fails again at the next point: the first time says more.

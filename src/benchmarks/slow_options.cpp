@@ -32,13 +32,13 @@ void SlowOptions::add_to(CLI::App& app) {
 Expected<SlowRule> SlowOptions::parse() const {
   SlowRule rule;
   const auto drop = parse_part(slow_);
-  if (!drop) return fail(ErrorKind::usage, "--slow: " + drop.error().message, drop.error().hint);
+  if (!drop) return fail(about("--slow", drop.error()));
   rule.drop = *drop;
   constexpr double most = 1e6;  // anything near it is a slip of the hand
   const auto [end, code] = std::from_chars(mads_.data(), mads_.data() + mads_.size(), rule.mads);
   if (code != std::errc{} || end != mads_.data() + mads_.size() || !(rule.mads > 0) ||
       rule.mads > most)
-    return fail(ErrorKind::usage, fmt::format("--mads: '{}' is not a number above 0", mads_));
+    return fail_usage("--mads", fmt::format("'{}' is not a number above 0", mads_));
   return rule;
 }
 

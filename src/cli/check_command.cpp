@@ -94,9 +94,9 @@ Expected<CheckedRun> read_run(const std::string& file, bool alone) {
   auto fleet = read_fleet(file);
   if (!fleet) return fail(fleet.error());
   if (fleet->started.empty() && !alone)
-    return fail(ErrorKind::usage, fmt::format("{}: does not say when it ran", file),
-                "runs of a history are told apart by their start: a .dat has it in its name, "
-                "memory_results-PxT-hhmmDDMMYYYY.dat");
+    return fail_usage(file, "does not say when it ran",
+                      "runs of a history are told apart by their start: a .dat has it in its name, "
+                      "memory_results-PxT-hhmmDDMMYYYY.dat");
   fleet->machines.clear();
   for (FleetHost& host : fleet->hosts) host.processes.clear();
   CheckedRun run{printable(file), *std::move(fleet), {}};
@@ -268,7 +268,7 @@ int verdict_of(const SlowReport& slow, const std::optional<History>& history) {
 
 Expected<int> run_check(const CheckOptions& options) {
   if (options.format != "table" && options.format != "json")
-    return fail(ErrorKind::usage, "--format: '" + options.format + "' is not one of table, json");
+    return fail_usage("--format", "'" + options.format + "' is not one of table, json");
   const auto rule = options.slow.parse();
   if (!rule) return fail(rule.error());
   if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
@@ -276,9 +276,8 @@ Expected<int> run_check(const CheckOptions& options) {
     for (const std::string& file : options.files) {
       std::error_code none;
       if (std::filesystem::equivalent(file, options.openmetrics, none))
-        return fail(ErrorKind::usage,
-                    fmt::format("--openmetrics: {} is one of the files to read", file),
-                    "name another file");
+        return fail_usage("--openmetrics", fmt::format("{} is one of the files to read", file),
+                          "name another file");
     }
     if (auto can = check_writable(options.openmetrics, "--openmetrics"); !can)
       return fail(can.error());

@@ -46,9 +46,8 @@ Expected<std::set<CaseVerdict>> verdicts_of(const std::string& list) {
     const auto found = std::find_if(names.begin(), names.end(),
                                     [&](const auto& name) { return name.first == word; });
     if (found == names.end()) {
-      return fail(
-          ErrorKind::usage,
-          fmt::format("--only: '{}' is not one of faster, slower, same, not-comparable", word));
+      return fail_usage(
+          "--only", fmt::format("'{}' is not one of faster, slower, same, not-comparable", word));
     }
     verdicts.insert(found->second);
   }
@@ -58,15 +57,13 @@ Expected<std::set<CaseVerdict>> verdicts_of(const std::string& list) {
 Expected<CompareView> view_of(const CompareOptions& options) {
   CompareView view;
   if (options.format != "table" && options.format != "json" && options.format != "csv")
-    return fail(ErrorKind::usage,
-                "--format: '" + options.format + "' is not one of table, json, csv");
+    return fail_usage("--format", "'" + options.format + "' is not one of table, json, csv");
   // No effect at all is what a test of the measurement itself wants.
   if (options.min_effect == "0" || options.min_effect == "0%") {
     view.rule.min_effect = 0;
   } else {
     const auto part = parse_part(options.min_effect);
-    if (!part)
-      return fail(ErrorKind::usage, "--min-effect: " + part.error().message, part.error().hint);
+    if (!part) return fail(about("--min-effect", part.error()));
     view.rule.min_effect = *part;
   }
   view.rule.every_flow = options.all;
@@ -79,10 +76,10 @@ Expected<CompareView> view_of(const CompareOptions& options) {
 
 Expected<int> compare_two(const CompareOptions& options, const CompareView& view) {
   if (options.files.size() != 2)
-    return fail(ErrorKind::usage,
-                fmt::format("compare: BASE and NEW are required, not {} file{}",
-                            options.files.size(), options.files.size() == 1 ? "" : "s"),
-                "compare many files with --history FOLDER");
+    return fail_usage("compare",
+                      fmt::format("BASE and NEW are required, not {} file{}", options.files.size(),
+                                  options.files.size() == 1 ? "" : "s"),
+                      "compare many files with --history FOLDER");
   ComparedFiles compared;
   for (const auto& [path, file] :
        {std::pair(options.files[0], &compared.base), std::pair(options.files[1], &compared.now)}) {
@@ -108,10 +105,11 @@ Expected<std::vector<std::string>> files_below(const std::string& folder) {
   // Here and not below, where a folder of somebody else is passed over.
   fs::directory_iterator(folder, code);
   if (file_error_kind(code.value()) == ErrorKind::permission)
-    return fail(ErrorKind::permission, fmt::format("--history: {}: {}", folder, code.message()));
+    return fail_about(ErrorKind::permission, "--history",
+                      fmt::format("{}: {}", folder, code.message()));
   if (!fs::is_directory(folder, code))
-    return fail(ErrorKind::io, fmt::format("--history: {}: is no folder", folder),
-                "name the folder that has the results");
+    return fail_about(ErrorKind::io, "--history", fmt::format("{}: is no folder", folder),
+                      "name the folder that has the results");
   std::vector<std::string> files;
   const auto skip = fs::directory_options::skip_permission_denied;
   fs::recursive_directory_iterator entry(folder, skip, code);
@@ -121,8 +119,8 @@ Expected<std::vector<std::string>> files_below(const std::string& folder) {
       files.push_back(entry->path().string());
   }
   if (code)
-    return fail(file_error_kind(code.value()),
-                fmt::format("--history: {}: {}", folder, code.message()));
+    return fail_about(file_error_kind(code.value()), "--history",
+                      fmt::format("{}: {}", folder, code.message()));
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -133,7 +131,7 @@ std::string passed_over_text(const std::vector<Error>& errors) {
       fmt::format("passed over, as they are no results that can be compared: {} file{}",
                   errors.size(), errors.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < std::min(most_named, errors.size()); ++i)
-    text += fmt::format("{}{}", i == 0 ? ": " : "; ", printable(errors[i].message));
+    text += fmt::format("{}{}", i == 0 ? ": " : "; ", printable(full_text(errors[i])));
   return errors.size() > most_named ? text + "; ..." : text;
 }
 
@@ -161,10 +159,10 @@ Expected<ComparedRuns> read_runs(const CompareOptions& options, const CompareVie
     add(*std::move(stored));
   }
   if (runs.empty())
-    return fail(ErrorKind::usage,
-                fmt::format("--history: {}: no results of numatlas below it{}", options.history,
-                            passed_over.empty() ? "" : "; " + passed_over_text(passed_over)),
-                "name the folder of files that --json wrote");
+    return fail_usage("--history",
+                      fmt::format("{}: no results of numatlas below it{}", options.history,
+                                  passed_over.empty() ? "" : "; " + passed_over_text(passed_over)),
+                      "name the folder of files that --json wrote");
   compared.groups = series_of(std::move(runs), view.rule, compared.notes);
   if (!passed_over.empty()) compared.notes.push_back(passed_over_text(passed_over));
   return compared;

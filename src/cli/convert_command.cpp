@@ -40,7 +40,7 @@ Expected<int> run(const std::string& path) {
   const auto text = read_file(path, path, "name a file that --json wrote");
   if (!text) return fail(text.error());
   std::string output;
-  const auto done = within_memory(path, *text, [&]() -> Expected<void> {
+  const auto done = within_memory("", *text, [&]() -> Expected<void> {
     const auto value = parse_json(*text);
     if (!value) return fail(value.error());
     const auto current = converted(**value);
@@ -48,11 +48,7 @@ Expected<int> run(const std::string& path) {
     output = pretty(*current);
     return {};
   });
-  if (!done)
-    return fail(done.error().kind,
-                done.error().kind == ErrorKind::usage ? path + ": " + done.error().message
-                                                      : done.error().message,
-                done.error().hint);
+  if (!done) return fail(about(path, done.error()));
   if (auto shown = write_stdout(output); !shown) return fail(shown.error());
   return 0;
 }

@@ -93,7 +93,7 @@ void add_memory(std::vector<Feature>& features, const Machine& machine) {
   if (!usable.empty()) bind = {MemoryMode::bind, {{usable.front(), 1}}};
   const auto bound = allocate({Bytes{probe_bytes}, bind, PageKind::base});
   features.push_back({"memory", "placement (mbind)", bound.has_value(),
-                      bound ? "allowed" : bound.error().message});
+                      bound ? "allowed" : full_text(bound.error())});
   if (bound) {
     (*bound)->data()[0] = std::byte{1};
     const Residency seen = observe((*bound)->data(), probe_bytes);
@@ -108,18 +108,16 @@ void add_memory(std::vector<Feature>& features, const Machine& machine) {
                 : "cannot be asked: mbind is refused"});
   for (PageKind kind : {PageKind::thp, PageKind::huge_2m, PageKind::huge_1g}) {
     const Bytes one = kind == PageKind::huge_1g ? Bytes{gib} : Bytes{probe_bytes};
-    const std::string problem = page_kind_problem(kind, machine, usable, one);
-    // The reason names the option for error messages; here the line does already.
-    const auto reason = problem.find(": ");
-    features.push_back({"memory", fmt::format("--pages {}", name_of(kind)), problem.empty(),
-                        problem.empty() ? "can be had" : problem.substr(reason + 2)});
+    const auto problem = page_kind_problem(kind, machine, usable, one);
+    features.push_back({"memory", fmt::format("--pages {}", name_of(kind)), !problem,
+                        problem ? with_hint(problem->message, *problem) : "can be had"});
   }
   for (SourceState& state : source_states(machine)) {
     features.push_back({"memory", std::move(state.name), state.available, std::move(state.detail)});
   }
   const auto memory = read_process_memory(0, usable);
   features.push_back({"memory", "--process-memory (numa_maps)", memory.has_value(),
-                      memory ? "readable" : memory.error().message});
+                      memory ? "readable" : full_text(memory.error())});
   const auto& limit = machine.allowance.memory_limit;
   features.push_back({"memory", "memory limit", limit.has_value(),
                       limit ? fmt::format("{} by {}", to_rounded_text(*limit),
@@ -153,8 +151,7 @@ void add_gpu_drivers(std::vector<Feature>& features) {
     if (state.runtime) {
       detail = state.runtime->description() + ": " + device_list(state.runtime->devices());
     } else if (state.problem) {
-      detail = state.problem->message;
-      if (!state.problem->hint.empty()) detail += "; " + state.problem->hint;
+      detail = with_hint(full_text(*state.problem), *state.problem);
     }
     features.push_back({"gpu", state.name, state.runtime != nullptr, std::move(detail)});
   }
@@ -183,7 +180,7 @@ struct Options {
 
 Expected<int> run(const Options& options) {
   if (options.format != "table" && options.format != "json") {
-    return fail(ErrorKind::usage, "--format: '" + options.format + "' is not one of table, json");
+    return fail_usage("--format", "'" + options.format + "' is not one of table, json");
   }
   if (!should_report(detect_launcher())) return 0;  // of many ranks the first one prints
   const bool live = options.machine.empty();

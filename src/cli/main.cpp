@@ -128,7 +128,7 @@ std::optional<Error> become_external_command(const CLI::App& app, int argc, char
   if (!program) return program.error();
   if (*program) return become_external(**program, std::vector<std::string>(argv + 2, argv + argc));
   if (!of_python) return std::nullopt;
-  return Error{ErrorKind::unavailable, name + ": the Python part is not here", how_to_get(name)};
+  return Error{ErrorKind::unavailable, "the Python part is not here", how_to_get(name), name};
 }
 
 /// Runs the command that was parsed. Whatever was left over is an error.

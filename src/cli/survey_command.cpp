@@ -24,9 +24,9 @@ struct SurveyWords {
 
 Expected<void> read_words(const SurveyWords& words, SurveyOptions& options) {
   if (words.quick && words.time_option->count() > 0)
-    return fail(ErrorKind::usage, "--quick: is --time 10s", "leave one of them out");
+    return fail_usage("--quick", "is --time 10s", "leave one of them out");
   const auto time = parse_duration(words.quick ? "10s" : words.time);
-  if (!time) return fail(ErrorKind::usage, "--time: " + time.error().message, time.error().hint);
+  if (!time) return fail(about("--time", time.error()));
   options.time = *time;
   if (!words.only.empty()) options.only = words_of(words.only);
   if (!words.without.empty()) options.without = words_of(words.without);
@@ -38,13 +38,13 @@ Expected<void> read_words(const SurveyWords& words, SurveyOptions& options) {
 /// Writes report.html, or says how it can be had.
 std::string make_html(const std::string& survey_file, const std::string& html_file) {
   const auto found = find_external("report");
-  if (!found) return "no report.html: " + found.error().message;
+  if (!found) return "no report.html: " + full_text(found.error());
   const std::optional<std::string>& program = *found;
   if (!program) return "no report.html: " + how_to_get("report");
   const auto code = run_external(*program, {survey_file, "-o", html_file, "--quiet"});
   if (code && *code == 0) return html_file;
   return fmt::format("no report.html: {}", code ? fmt::format("{} ended with {}", *program, *code)
-                                                : code.error().message);
+                                                : full_text(code.error()));
 }
 
 void add_choices(CLI::App& app, SurveyWords& words) {
@@ -86,8 +86,8 @@ Command add_survey_command(CLI::App& app, const std::vector<std::string>& line) 
     if (auto read = read_words(*words, *options); !read) return fail(read.error());
     const bool alone = !options->machine.empty() && !options->null_engine;
     if (alone && !options->dry_run) {
-      return fail(ErrorKind::usage, "--machine: a recorded machine cannot be measured",
-                  "add --dry-run to see what would be done there");
+      return fail_usage("--machine", "a recorded machine cannot be measured",
+                        "add --dry-run to see what would be done there");
     }
     return with_ranks({options->dry_run ? "survey --dry-run" : "survey", words->mpi, alone},
                       [&](Comm& comm) { return run_survey(*options, comm, {make_html}); });

@@ -23,7 +23,7 @@ struct TopologyOptions {
 Expected<int> run(const TopologyOptions& options) {
   install_signal_handlers();
   if (options.format != "table" && options.format != "json") {
-    return fail(ErrorKind::usage, "--format: '" + options.format + "' is not one of table, json");
+    return fail_usage("--format", "'" + options.format + "' is not one of table, json");
   }
   if (!should_report(detect_launcher())) return 0;  // of many ranks the first one prints
   const auto machine =

@@ -169,8 +169,8 @@ Expected<Comparison> compare_files(const StoredFile& base, const StoredFile& now
     CompareRule any = rule;
     any.metric.clear();
     if (!match_cases(of_base, of_now, any).cases.empty())
-      return fail(ErrorKind::usage, fmt::format("--metric: no case has '{}'", rule.metric),
-                  "these have: " + metrics_text(of_base));
+      return fail_usage("--metric", fmt::format("no case has '{}'", rule.metric),
+                        "these have: " + metrics_text(of_base));
   }
   const std::string one = commands_text(base), other = commands_text(now);
   if (one != other)

@@ -247,9 +247,12 @@ Expected<Fleet> fleet_from_json(const json& value) {
   fields.array("machines", [&](const json& item, const std::string& path) {
     auto machine = machine_from_json(item);
     if (machine) return fleet.machines.push_back(*std::move(machine));
-    if (!problem) problem = Error{ErrorKind::usage, path + ": " + machine.error().message, hint};
+    if (!problem) problem = about(path, machine.error());
   });
-  if (problem) return fail(problem->kind, problem->message, hint);
+  if (problem) {
+    problem->hint = hint;
+    return fail(*std::move(problem));
+  }
   return fleet;
 }
 

@@ -42,7 +42,7 @@ Fleet full_fleet() {
 std::string message_of(const std::string& text) {
   const auto fleet = fleet_from_json_text(text);
   EXPECT_FALSE(fleet);
-  return fleet ? "" : fleet.error().message;
+  return fleet ? "" : full_text(fleet.error());
 }
 
 TEST(FleetJson, BackAsItWas) {
@@ -51,11 +51,11 @@ TEST(FleetJson, BackAsItWas) {
   ASSERT_FALSE(slow.hosts.empty());
   for (const SlowReport* beside : {static_cast<const SlowReport*>(nullptr), &slow}) {
     const auto read = fleet_from_json_text(json_text(fleet, beside));
-    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_TRUE(read) << full_text(read.error());
     EXPECT_EQ(*read, fleet);
   }
   const auto empty = fleet_from_json_text(json_text(even_fleet(0)));
-  ASSERT_TRUE(empty) << empty.error().message;
+  ASSERT_TRUE(empty) << full_text(empty.error());
   EXPECT_EQ(*empty, even_fleet(0));
 }
 

@@ -26,9 +26,9 @@ Expected<std::string> checked_size(const std::string& text) {
   std::uint64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc{} || end != text.data() + text.size() || value == 0 || value > most) {
-    return fail(ErrorKind::usage,
-                fmt::format("SIZE_MB: '{}' is not a whole number of MB from 1 to {}", text, most),
-                "numa_allocator [--serial] SIZE_MB, for example numa_allocator --serial 512");
+    return fail_usage("SIZE_MB",
+                      fmt::format("'{}' is not a whole number of MB from 1 to {}", text, most),
+                      "numa_allocator [--serial] SIZE_MB, for example numa_allocator --serial 512");
   }
   return std::to_string(value);
 }
@@ -151,7 +151,7 @@ int allocator(const std::vector<std::string>& argv) {
   const auto checked = checked_size(size);
   if (!checked) return end_with_error(checked.error());
   Command command;
-  command.wording = {{"--size", "SIZE_MB"}, measures_what_fits};
+  command.own = {{{"--size", "SIZE_MB"}}, less_memory};
   command.words = {"--size=" + *checked};
   if (serial) command.words.push_back("--serial");
   command.table = [&argv](const RunReport& report) {

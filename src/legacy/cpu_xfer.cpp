@@ -101,13 +101,11 @@ std::optional<double> sum_of(const ScenarioResult& point) {
 }
 
 /// How it says what `numatlas bandwidth` and `matrix` say.
-Wording wording_of(const XferOptions& options) {
-  constexpr const char* less_memory =
-      "name nodes that have more of it with --membind, or fewer CPUs with taskset";
-  return {{"ask for less, or add --skip-too-large to measure the sizes that fit", less_memory},
-          {"ask for less with --size, or for fewer workers with --cpus", less_memory},
-          {"--size", "memory"},
-          {"--memory", options.nodes.empty() ? "memory" : "--membind"}};
+OwnWords own_words_of(const XferOptions& options) {
+  OwnWords own{{{"--engine", "--engine"}},
+               "name nodes that have more of it with --membind, or fewer CPUs with taskset"};
+  if (!options.nodes.empty()) own.options["--memory"] = "--membind";
+  return own;
 }
 
 NodeMatrix matrix_of(const RunReport& report) {
@@ -149,8 +147,8 @@ class Run {
   Expected<void> operator()(Comm& comm) {
     std::optional<Error> problem;
     if (options_.engine == "mlc" && comm.rank() == 0 && !on_the_path("mlc")) {
-      problem = Error{ErrorKind::unavailable, "--engine mlc: there is no mlc on the PATH",
-                      "put Intel MLC there, or leave --engine out"};
+      problem = Error{ErrorKind::unavailable, "there is no mlc on the PATH",
+                      "put Intel MLC there, or leave --engine out", "--engine mlc"};
     }
     if (auto agreed = agree(comm, problem); !agreed) return agreed;
     if (options_.injection) {
@@ -203,6 +201,9 @@ class Run {
     parsed->options.time_of_all = true;
     std::optional<RunReport> seen;
     RunHooks hooks;
+    hooks.in_words = [&](Error error) {
+      return in_its_words(std::move(error), own_words_of(options_));
+    };
     hooks.table = [&](const RunReport& report) {
       seen = report;
       return std::string();
@@ -216,7 +217,7 @@ class Run {
     parts_left_ -= parts;
     Expected<void> shown;
     if (seen) {
-      say(in_its_words(notes_text(*seen), wording_of(options_)));
+      say(notes_text(*seen, ""));
       seen->complete = ran.has_value();
       shown = show_report(*seen);
     }
@@ -242,19 +243,19 @@ class Run {
     auto written = write_stdout(text_of(ours, theirs.empty() ? nullptr : &theirs));
     if (!written) return written;
     if (output) return judge(mlc, *output, !theirs.empty());
-    const bool stopped = output.error().kind == ErrorKind::interrupted;
-    return fail(output.error().kind, (stopped ? "" : "--engine mlc: ") + output.error().message);
+    if (output.error().kind == ErrorKind::interrupted) return fail(output.error());
+    return fail(about("--engine mlc", output.error()));
   }
 
   static Expected<void> judge(const std::vector<std::string>& mlc, const CommandOutput& output,
                               bool has_figures) {
     if (has_figures && output.ending.empty()) return {};
     const std::string said = output.text.substr(0, output.text.find('\n'));
-    return fail(ErrorKind::unavailable,
-                fmt::format("--engine mlc: `{}` {}{}", fmt::join(mlc, " "),
-                            output.ending.empty() ? "printed no bandwidths" : output.ending,
-                            said.empty() ? "" : ": " + said),
-                "see what mlc itself says");
+    return fail_about(ErrorKind::unavailable, "--engine mlc",
+                      fmt::format("`{}` {}{}", fmt::join(mlc, " "),
+                                  output.ending.empty() ? "printed no bandwidths" : output.ending,
+                                  said.empty() ? "" : ": " + said),
+                      "see what mlc itself says");
   }
 
   XferOptions options_;
@@ -375,8 +376,8 @@ int cpu_xfer(const std::vector<std::string>& words) {
   if (const auto ended = parse_program(app, words)) return *ended;
   if (options.engine != "native" && options.engine != "mlc") {
     return end_with_error({ErrorKind::usage,
-                           fmt::format("--engine: '{}' is not one of native, mlc", options.engine),
-                           ""});
+                           fmt::format("'{}' is not one of native, mlc", options.engine), "",
+                           "--engine"});
   }
   if (!options.matrix && !options.injection) options.matrix = options.injection = true;
   std::vector<std::optional<int>> nodes{std::nullopt};
@@ -384,20 +385,16 @@ int cpu_xfer(const std::vector<std::string>& words) {
     const auto list = parse_list<NodeId>(options.nodes);
     if (!list || list->empty()) {
       return end_with_error({ErrorKind::usage,
-                             fmt::format("--membind: '{}' is not a list of nodes", options.nodes),
-                             "for example 0,1"});
+                             fmt::format("'{}' is not a list of nodes", options.nodes),
+                             "for example 0,1", "--membind"});
     }
     nodes.clear();
     for (NodeId node : *list) nodes.push_back(node.value);
   }
   const auto time = parse_duration(options.time);
-  if (!time) {
-    Error error = time.error();
-    error.message = "--time: " + error.message;
-    return end_with_error(error);
-  }
+  if (!time) return end_with_error(about("--time", time.error()));
   Run run(options, nodes, Seconds(*time).count());
-  return run_on_ranks(wording_of(options), run);
+  return run_on_ranks(own_words_of(options), run);
 }
 
 }  // namespace numatlas::legacy

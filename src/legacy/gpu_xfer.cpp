@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,12 +19,8 @@ namespace numatlas::legacy {
 namespace {
 
 /// How it says what `numatlas transfer` says.
-const Wording gpu_wording{
-    {"ask for less, or add --skip-too-large to measure the sizes that fit", "ask for less"},
-    {"ask for less with --size, or for fewer workers with --cpus", "ask for less"},
-    {": ask for more with --threads", ""},
-    {"--gpus", "--ngpus"},
-    {"--size", "--benchmark_bytes"}};
+const OwnWords gpu_xfer_words{
+    {{"--gpus", "--ngpus"}, {"--size", "--benchmark_bytes"}, {"--json", "--json"}}};
 
 // What the original rounds up to.
 constexpr std::uint64_t page = 4096;
@@ -71,7 +66,7 @@ void declare_gpu_xfer(CLI::App& app, GpuWords& words) {
 
 Expected<std::vector<std::string>> read_operations(const std::string& text) {
   const auto operations = parse_words(text, "--operation_type", {"R", "W"});
-  if (!operations) return fail(operations.error().kind, operations.error().message, "R, W or R,W");
+  if (!operations) return fail_usage("--operation_type", operations.error().message, "R, W or R,W");
   std::vector<std::string> directions;
   for (const char* operation : {"R", "W"}) {
     if (std::find(operations->begin(), operations->end(), operation) != operations->end())
@@ -100,7 +95,7 @@ Expected<GpuXfer> read_gpu_xfer(const GpuWords& words) {
   asked.pinned = *pinned;
   if (!words.time.empty()) {
     const auto time = parse_duration(words.time);
-    if (!time) return fail(time.error().kind, "--time: " + time.error().message, time.error().hint);
+    if (!time) return fail(about("--time", time.error()));
     asked.time = *time;
   }
   if (words.strict) asked.words.emplace_back("--strict");
@@ -133,7 +128,7 @@ const char* operation_text(const std::string& direction) {
 }
 
 /// Where --time ended a direction: the copies of the GPU that has fewest.
-std::string cut_off_note(const ScenarioResult& point, const GpuXfer& asked) {
+std::optional<Warning> cut_off_note(const ScenarioResult& point, const GpuXfer& asked) {
   std::optional<double> fewest;
   for (const FlowResult& flow : point.flows) {
     double bytes = 0;
@@ -141,16 +136,17 @@ std::string cut_off_note(const ScenarioResult& point, const GpuXfer& asked) {
     const double copies = bytes / static_cast<double>(copied_bytes(asked).value);
     if (flow.stop == "time_cap") fewest = std::min(fewest.value_or(copies), copies);
   }
-  if (!fewest || *fewest >= asked.iterations) return "";
-  return fmt::format("warning: {}: the time ended it after about {:.0f} of {} copies a GPU",
-                     point.name, *fewest, asked.iterations);
+  if (!fewest || *fewest >= asked.iterations) return std::nullopt;
+  return Warning{"time-cap", point.name,
+                 fmt::format("the time ended it after about {:.0f} of {} copies a GPU", *fewest,
+                             asked.iterations)};
 }
 
 }  // namespace
 
 Expected<bool> read_pin_memory(const std::string& text) {
   if (text == "0" || text == "1") return text == "1";
-  return fail(ErrorKind::usage, fmt::format("--pin_memory: '{}' is neither 0 nor 1", text));
+  return fail_usage("--pin_memory", fmt::format("'{}' is neither 0 nor 1", text));
 }
 
 Nanoseconds longest_time(const GpuXfer& asked) {
@@ -228,19 +224,21 @@ std::string gpu_xfer_text(const GpuXfer& asked, const RunReport& report) {
   return text;
 }
 
-std::vector<std::string> gpu_xfer_notes(const RunReport& report, const GpuXfer& asked) {
-  std::vector<std::string> notes;
+std::vector<Warning> gpu_xfer_notes(const RunReport& report, const GpuXfer& asked) {
+  std::vector<Warning> notes;
   for (const ScenarioResult& point : report.scenarios) {
     if (point.status != Status::ok)
-      notes.push_back(fmt::format("{}: {}: {}", point.name, name_of(point.status), point.reason));
-    if (auto note = cut_off_note(point, asked); !note.empty()) notes.push_back(std::move(note));
+      notes.push_back({"", fmt::format("{}: {}", point.name, name_of(point.status)), point.reason});
+    if (auto note = cut_off_note(point, asked)) notes.push_back(*std::move(note));
   }
-  std::set<std::string> said;
   for (const Warning& warning : report.warnings) {
-    const std::string text = full_text(warning);
-    if (said.insert(text).second) notes.push_back("warning: " + text);
+    if (std::find(notes.begin(), notes.end(), warning) == notes.end()) notes.push_back(warning);
   }
   return notes;
+}
+
+std::string note_line(const Warning& note) {
+  return (note.code.empty() ? "" : "warning: ") + full_text(note) + "\n";
 }
 
 int gpu_xfer(const std::vector<std::string>& words) {
@@ -251,17 +249,18 @@ int gpu_xfer(const std::vector<std::string>& words) {
   const auto asked = read_gpu_xfer(given);
   if (!asked) return end_with_error(asked.error());
   const auto parsed = transfer_run(*asked);
-  if (!parsed) return end_with_error(in_its_words(parsed.error(), gpu_wording));
+  if (!parsed) return end_with_error(in_its_words(parsed.error(), gpu_xfer_words));
   std::string notes;
   RunHooks hooks;
+  hooks.in_words = [](Error error) { return in_its_words(std::move(error), gpu_xfer_words); };
   hooks.table = [&](const RunReport& report) {
-    for (const std::string& note : gpu_xfer_notes(report, *asked)) notes += note + "\n";
+    for (const Warning& note : gpu_xfer_notes(report, *asked)) notes += note_line(note);
     return gpu_xfer_text(*asked, report);
   };
-  return run_on_ranks(gpu_wording, [&](Comm& comm) -> Expected<void> {
+  return run_on_ranks(gpu_xfer_words, [&](Comm& comm) -> Expected<void> {
     if (auto one = check_one_task(comm); !one) return one;
     const auto report = run_benchmark(*parsed->benchmark, parsed->options, comm, hooks);
-    say(in_its_words(notes, gpu_wording));
+    say(notes);
     if (!report) return fail(report.error());
     return {};
   });

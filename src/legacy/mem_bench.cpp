@@ -39,10 +39,9 @@ void declare(CLI::App& app, Options& options) {
 /// The original goes on after options it does not know, and so do we; but not in silence.
 void warn_of_unknown(const CLI::App& app) {
   for (const std::string& word : app.remaining()) {
-    const Error error = unknown_word(app, {word});
-    const bool close = error.hint.starts_with("did you mean");
-    warn(mem_bench_name,
-         fmt::format("{}, passed over{}", error.message, close ? "; " + error.hint : ""));
+    const Error error = leftover_error(app, {word});
+    warn(mem_bench_name, fmt::format("{}, passed over{}", error.message,
+                                     error.hint.empty() ? "" : "; " + error.hint));
   }
 }
 
@@ -65,7 +64,7 @@ const FlowResult* last_flow(const RunReport& report, int worker) {
 void save_mapping(const RunReport& report, bool& warned) {
   const auto saved = write_whole("mapping_check.log", mapping_csv(report), "the mapping");
   if (!saved && !warned) {
-    warn(mem_bench_name, saved.error().message + "; the run goes on without it");
+    warn(mem_bench_name, full_text(saved.error()) + "; the run goes on without it");
     warned = true;
   }
 }
@@ -118,7 +117,7 @@ int mem_bench(const std::vector<std::string>& words) {
   warn_of_unknown(app);
   bool warned = false;
   Command command;
-  command.wording = {measures_what_fits};
+  command.own = {{{"--size", "--size"}, {"--csv", "--csv"}}, less_memory};
   command.words = {"--size=" + options.sizes};
   if (options.serial) command.words.push_back("--serial");
   if (app.count("--csv") > 0) command.words.push_back("--csv=" + options.csv);

@@ -19,12 +19,8 @@ constexpr const char* numa_bench_name = "numa_bench";
 constexpr double updates = 1 << 28;
 
 /// How it says what `numatlas touch` says.
-constexpr const char* each_core_takes = "each core takes 256 MiB; `numatlas touch` has --size";
-const Wording touch_wording{
-    {"ask for less, or add --skip-too-large to measure the sizes that fit", each_core_takes},
-    {"ask for less with --size, or for fewer workers with --cpus", each_core_takes},
-    {"--cpus", "--core0, --core1"},
-    {"--size", "memory"}};
+const OwnWords numa_bench_words{{{"--cpus", "--core0, --core1"}},
+                                "each core takes 256 MiB; `numatlas touch` has --size"};
 
 struct TwoCores {
   std::optional<int> first, second;
@@ -58,15 +54,15 @@ Expected<std::vector<std::string>> translated(const TwoCores& options) {
                               : options.pattern == "crossed" ? "crossed"
                                                              : nullptr;
   if (pattern == nullptr) {
-    return fail(ErrorKind::usage,
-                fmt::format("--pattern: '{}' is not one of own, first, crossed", options.pattern));
+    return fail_usage("--pattern",
+                      fmt::format("'{}' is not one of own, first, crossed", options.pattern));
   }
   if (options.first.has_value() != options.second.has_value())
     return fail(ErrorKind::usage, "--core0 and --core1 go together", "give both, or neither");
   std::vector<std::string> words{"--threads", "2",       "--pattern", pattern,
                                  "--kernel",  "scatter", "--size",    "256"};
   for (const std::optional<int>& core : {options.first, options.second}) {
-    if (core && *core < 0) return fail(ErrorKind::usage, "--core0, --core1: CPUs count from 0");
+    if (core && *core < 0) return fail_usage("--core0, --core1", "CPUs count from 0");
   }
   if (options.first && *options.first == *options.second) {
     return fail(ErrorKind::usage,
@@ -131,18 +127,18 @@ int numa_bench(const std::vector<std::string>& words) {
   const auto touch_words = translated(options);
   if (!touch_words) return end_with_error(touch_words.error());
   const auto parsed = parse_run("touch", *touch_words);
-  if (!parsed) return end_with_error(in_its_words(parsed.error(), touch_wording));
+  if (!parsed) return end_with_error(in_its_words(parsed.error(), numa_bench_words));
   RunHooks hooks;
   hooks.table = [&](const RunReport& report) {
     return node_lines(report.machines.front()) +
            core_lines(report, options.serial ? "alone" : "together");
   };
-  return run_on_ranks(touch_wording, [&](Comm& comm) -> Expected<void> {
+  return run_on_ranks(numa_bench_words, [&](Comm& comm) -> Expected<void> {
     if (auto one = check_one_task(comm); !one) return one;
     if (!options.first && parsed->options.machine.empty()) {
       if (auto two = check_two_cpus(); !two) return two;
     }
-    return run_with_notes(*parsed, comm, hooks, touch_wording);
+    return run_with_notes(*parsed, comm, hooks, numa_bench_words);
   });
 }
 

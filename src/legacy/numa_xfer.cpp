@@ -14,11 +14,10 @@ namespace numatlas::legacy {
 namespace {
 
 /// How it says what `numatlas copy` says.
-const Wording copy_wording{{"--from", "--src_nodes"},
-                           {"--to", "--dst_nodes"},
-                           {"--size", "--benchmark_bytes"},
-                           {"--threads", "--num_threads"},
-                           {" (--side any takes all)", ""}};
+const OwnWords numa_xfer_words{{{"--from", "--src_nodes"},
+                                {"--to", "--dst_nodes"},
+                                {"--size", "--benchmark_bytes"},
+                                {"--threads", "--num_threads"}}};
 
 struct Words {
   std::string source_nodes, target_nodes, bytes, iterations, threads = "1";
@@ -49,8 +48,7 @@ void declare(CLI::App& app, Words& words) {
 Expected<std::string> nodes(const std::string& text, const char* option) {
   const auto list = parse_list<NodeId>(text);
   if (list && !list->empty()) return to_list(*list);
-  return fail(ErrorKind::usage, fmt::format("{}: '{}' is not a list of nodes", option, text),
-              "such as 0,1 or 0-3");
+  return fail_usage(option, fmt::format("'{}' is not a list of nodes", text), "such as 0,1 or 0-3");
 }
 
 Expected<NumaXfer> read(const Words& words) {
@@ -122,12 +120,12 @@ int numa_xfer(const std::vector<std::string>& words) {
   std::vector<std::string> ours = copy_words(*asked);
   for (const std::string& word : test_words()) ours.push_back(word);
   auto parsed = parse_run("copy", ours);
-  if (!parsed) return end_with_error(in_its_words(parsed.error(), copy_wording));
+  if (!parsed) return end_with_error(in_its_words(parsed.error(), numa_xfer_words));
   RunHooks hooks;
   hooks.table = [&](const RunReport& report) { return numa_xfer_text(*asked, report); };
-  return run_on_ranks(copy_wording, [&](Comm& comm) -> Expected<void> {
+  return run_on_ranks(numa_xfer_words, [&](Comm& comm) -> Expected<void> {
     if (auto one = check_one_task(comm); !one) return one;
-    return run_with_notes(*parsed, comm, hooks, copy_wording);
+    return run_with_notes(*parsed, comm, hooks, numa_xfer_words);
   });
 }
 

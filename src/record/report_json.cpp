@@ -82,7 +82,7 @@ std::string problem_of(const Distribution& distribution) {
 
 void from_json(const json& value, const Place& place, Machine& out) {
   auto machine = machine_from_json(value);
-  if (!machine) return place.reject("is no machine: " + machine.error().message);
+  if (!machine) return place.reject("is no machine: " + full_text(machine.error()));
   out = *std::move(machine);
 }
 

@@ -218,7 +218,7 @@ std::string page_kind_table(const RunReport& report, const std::string& metric) 
   return aligned(rows, 1);
 }
 
-std::string notes_text(const RunReport& report) {
+std::string notes_text(const RunReport& report, const char* where_all_are) {
   std::string text;
   std::map<std::string, std::set<std::string>> observed;
   std::size_t cells = 0;
@@ -273,13 +273,12 @@ std::string notes_text(const RunReport& report) {
   const std::size_t unnamed =
       not_converged.size() > most_named ? not_converged.size() - most_named : 0;
   not_converged.resize(not_converged.size() - unnamed);
-  text += not_converged.empty()
-              ? "\n"
-              : fmt::format("; not converged: {}{}\n", fmt::join(not_converged, ", "),
-                            unnamed == 0 ? ""
-                                         : fmt::format(" and {} more points "
-                                                       "(--stats)",
-                                                       unnamed));
+  text +=
+      not_converged.empty()
+          ? "\n"
+          : fmt::format(
+                "; not converged: {}{}\n", fmt::join(not_converged, ", "),
+                unnamed == 0 ? "" : fmt::format(" and {} more points{}", unnamed, where_all_are));
   if (!report.complete) text += fmt::format("incomplete: {}\n", report.incomplete_reason);
   for (const std::string& warning : counted(report.warnings)) text += "warning: " + warning + "\n";
   return text;

@@ -34,8 +34,8 @@ std::string stats_text(const RunReport& report);
 std::string page_kind_table(const RunReport& report, const std::string& metric);
 
 /// Skipped, failed and incomplete points with their reasons, warnings (each once), page sizes
-/// obtained, stop reasons.
-std::string notes_text(const RunReport& report);
+/// obtained, stop reasons. `where_all_are`: where to see what is too much for here.
+std::string notes_text(const RunReport& report, const char* where_all_are = " (--stats)");
 
 /// Aligns columns of cells: the first `left` columns to the left, the others to the right, two
 /// spaces between.

@@ -22,8 +22,7 @@ Expected<void> check_names(const SurveyOptions& options, const Machine& machine)
        {std::pair("--only", &options.only), std::pair("--without", &options.without)}) {
     for (const std::string& name : *names) {
       if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-      return fail(ErrorKind::usage,
-                  fmt::format("{}: '{}' is not one of {}", option, name, fmt::join(known, ", ")));
+      return fail_usage(option, fmt::format("'{}' is not one of {}", name, fmt::join(known, ", ")));
     }
   }
   return {};
@@ -111,8 +110,7 @@ std::vector<std::string> names_of_survey(const Machine& machine) {
 }
 
 std::string reason_of(const SurveyItem& item, const Error& error) {
-  const std::string name = item.benchmark + ": ";
-  return error.message.starts_with(name) ? error.message.substr(name.size()) : error.message;
+  return error.subject == item.benchmark ? error.message : full_text(error);
 }
 
 bool is_not_for_here(const Error& error) {
@@ -146,7 +144,7 @@ Expected<std::vector<SurveyItem>> plan_survey(const SurveyOptions& options, cons
   std::vector<SurveyItem> all = candidates(options, *first);
   const double seconds = std::chrono::duration<double>(options.time).count();
   if (all.empty())
-    return fail(ErrorKind::usage, "--without: leaves no benchmark", "leave one of them out of it");
+    return fail_usage("--without", "leaves no benchmark", "leave one of them out of it");
   // What does not apply is known when its plan was tried: then the others have more.
   share_out(all, seconds);
   for (SurveyItem& item : all) {
@@ -161,10 +159,10 @@ Expected<std::vector<SurveyItem>> plan_survey(const SurveyOptions& options, cons
       all.begin(), all.end(), [](const SurveyItem& item) { return item.skip.empty(); }));
   const double least = least_survey_time(applying);
   if (seconds < least) {
-    return fail(ErrorKind::usage,
-                fmt::format("--time: {:g} s is too little for {} benchmark{}: at least {:g} s",
-                            seconds, applying, applying == 1 ? "" : "s", least),
-                applying == 1 ? "give it more" : "give more, or choose fewer with --only");
+    return fail_usage("--time",
+                      fmt::format("{:g} s is too little for {} benchmark{}: at least {:g} s",
+                                  seconds, applying, applying == 1 ? "" : "s", least),
+                      applying == 1 ? "give it more" : "give more, or choose fewer with --only");
   }
   share_out(all, seconds);
   for (SurveyItem& item : all) {

@@ -31,6 +31,10 @@ refused 2 --iterations_per_bench 0 "'0' is not a whole number"
 refused 2 --operation_type X "'X' is not one of R, W$"
 refused 2 --operation_type RW "'RW' is not one of R, W$"
 refused 2 --pin_memory 2 "'2' is neither 0 nor 1$"
+run "$bin/numa_gpu_xfer_bench" "${good[@]}" --json -
+ends_with 2
+warns_once '^numa_gpu_xfer_bench: error: --json: takes a file, not standard output$'
+warns_once '^numa_gpu_xfer_bench: hint: see `numa_gpu_xfer_bench --help`$'
 for option in --ngpus --benchmark_bytes --iterations_per_bench --operation_type --pin_memory; do
   words=()
   for ((i = 0; i < ${#good[@]}; i += 2)); do

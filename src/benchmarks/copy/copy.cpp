@@ -38,10 +38,9 @@ Expected<MemorySpec> parse_end(const std::string& text, const char* option) {
   auto spec = parse_memory_spec(text);
   if (!spec) return fail(renamed(spec.error(), "--memory", option));
   if (spec->form == MemorySpec::Form::single) return spec;
-  return fail(ErrorKind::usage,
-              fmt::format("{}: '{}' is another place for each worker", option, text),
-              "name one for all: bind:0, interleave:0,1, weighted:0=3,2=1, prefer:0, local, "
-              "pmem:DIR");
+  return fail_usage(option, fmt::format("'{}' is another place for each worker", text),
+                    "name one for all: bind:0, interleave:0,1, weighted:0=3,2=1, prefer:0, local, "
+                    "pmem:DIR");
 }
 
 class Copy final : public Benchmark {
@@ -127,7 +126,7 @@ Expected<void> Copy::parse_options() {
   stores_ = *std::move(stores);
   const auto side = parse_words(side_text_, "--side", {"from", "to", "any"});
   if (!side) return fail(side.error());
-  if (side->size() > 1) return fail(ErrorKind::usage, "--side: only one at a time");
+  if (side->size() > 1) return fail_usage("--side", "only one at a time");
   const std::map<std::string, Side> sides{
       {"from", Side::from}, {"to", Side::to}, {"any", Side::any}};
   side_ = sides.at(side->front());
@@ -179,7 +178,8 @@ Expected<std::vector<Pair>> Copy::pairs_of(const PlanInput& input) const {
     for (NodeId to : nodes) pairs.push_back({bound_to(from), bound_to(to)});
   }
   if (pairs.empty())
-    return fail(ErrorKind::unavailable, "--matrix: no node has memory that this process may use");
+    return fail_about(ErrorKind::unavailable, "--matrix",
+                      "no node has memory that this process may use");
   return pairs;
 }
 
@@ -233,18 +233,20 @@ PlannedScenario Copy::point(const PlanInput& input, const Pair& pair, const Case
   const bool several_ranks = input.layout.workers.back().rank > input.layout.workers.front().rank;
   if (input.options.placement.threads && !several_ranks &&
       static_cast<int>(team.workers.size()) < now.threads) {
-    planned.skip = fmt::format(
-        "--threads: {} asked for; of the workers {} {} on CPUs of node {} (--side any takes all)",
-        now.threads, team.workers.size(), team.workers.size() == 1 ? "is" : "are",
-        to_list(cpu_nodes));
+    planned.skip =
+        Error{ErrorKind::unavailable,
+              fmt::format("{} asked for; of the workers {} {} on CPUs of node {}{}", now.threads,
+                          team.workers.size(), team.workers.size() == 1 ? "is" : "are",
+                          to_list(cpu_nodes), side_ != Side::any ? " (--side any takes all)" : ""),
+              "", "--threads"};
   }
   for (const Machine& machine : input.machines) {
     if (const auto there = resolve_memory(pair.from, machine, 0); !there)
-      planned.skip = renamed(there.error(), "--memory", "--from").message;
+      planned.skip = renamed(there.error(), "--memory", "--from");
     if (const auto there = resolve_memory(pair.to, machine, 0); !there)
-      planned.skip = renamed(there.error(), "--memory", "--to").message;
+      planned.skip = renamed(there.error(), "--memory", "--to");
   }
-  if (!planned.skip.empty()) flows.clear();
+  if (planned.skip) flows.clear();
   return planned;
 }
 
@@ -272,10 +274,10 @@ std::vector<PlannedScenario> Copy::plan_of(const PlanInput& input, const std::ve
 
 Expected<std::vector<PlannedScenario>> Copy::plan(const PlanInput& input) const {
   if (input.options.placement.memory)
-    return fail(ErrorKind::usage, "--memory: a copy has two places", "name --from and --to");
+    return fail_usage("--memory", "a copy has two places", "name --from and --to");
   if (!input.options.csv_file.empty()) {
-    return fail(ErrorKind::usage, "--csv: its format has no place for where a copy comes from",
-                "use --format csv or --json FILE");
+    return fail_usage("--csv", "its format has no place for where a copy comes from",
+                      "use --format csv or --json FILE");
   }
   const auto pairs = pairs_of(input);
   if (!pairs) return fail(pairs.error());

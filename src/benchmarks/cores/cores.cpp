@@ -89,8 +89,8 @@ Expected<void> Cores::parse_options() {
   const bool digits = !home_.empty() && home_.find_first_not_of("0123456789") == std::string::npos;
   auto node = digits ? parse_memory_spec("bind:" + home_) : fail(ErrorKind::usage, "");
   if (!node) {
-    return fail(ErrorKind::usage, fmt::format("--home: '{}' is not first, second or a node", home_),
-                "nodes: see `numatlas topology`");
+    return fail_usage("--home", fmt::format("'{}' is not first, second or a node", home_),
+                      "nodes: see `numatlas topology`");
   }
   home_node_ = *std::move(node);
   return {};
@@ -127,28 +127,28 @@ Expected<void> Cores::check(const PlanInput& input) const {
   if (auto one = check_one_process(input, "cores"); !one) return one;
   const RunOptions& options = input.options;
   if (!options.thread_counts.empty())
-    return fail(ErrorKind::usage, "--threads: cores takes one number", "name --cpus instead");
+    return fail_usage("--threads", "cores takes one number", "name --cpus instead");
   if (options.placement.threads == 1) {
-    return fail(ErrorKind::usage, "--threads: 1 CPU is no pair to hand a line over",
-                "ask for 2 at least; without it all chosen CPUs are measured");
+    return fail_usage("--threads", "1 CPU is no pair to hand a line over",
+                      "ask for 2 at least; without it all chosen CPUs are measured");
   }
   if (!options.csv_file.empty()) {
-    return fail(ErrorKind::usage, "--csv: its format has no place for pairs of CPUs",
-                "use --format csv or --json FILE");
+    return fail_usage("--csv", "its format has no place for pairs of CPUs",
+                      "use --format csv or --json FILE");
   }
   if (options.pages.size() > 1)
-    return fail(ErrorKind::usage, "--pages: cores takes one kind", "run it once for each");
+    return fail_usage("--pages", "cores takes one kind", "run it once for each");
   if (home_node_ && options.placement.memory) {
     return fail(ErrorKind::usage, "--home and --memory both say where the line is",
                 "leave one of them out");
   }
   const auto cpus =
-      distinct_cpus(input, "cores: CPU {} is there twice, and cannot hand a line to itself");
+      distinct_cpus(input, name(), "CPU {} is there twice, and cannot hand a line to itself");
   if (!cpus) return fail(cpus.error());
   if (cpus->size() > 1) return {};
-  return fail(
-      ErrorKind::unavailable,
-      fmt::format("cores: there is no pair: only CPU {} is here to be measured", to_list(*cpus)),
+  return fail_about(
+      ErrorKind::unavailable, name(),
+      fmt::format("there is no pair: only CPU {} is here to be measured", to_list(*cpus)),
       "it takes two CPUs that this process may use; a launcher may have bound it to one "
       "(mpirun --bind-to none)");
 }

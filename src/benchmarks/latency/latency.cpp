@@ -69,7 +69,7 @@ Expected<void> Latency::parse_options() {
   if (!stride_text_.empty()) {
     const auto stride = parse_bytes(stride_text_);
     if (!stride) {
-      return fail(ErrorKind::usage, "--stride: " + stride.error().message, stride.error().hint);
+      return fail(about("--stride", stride.error()));
     }
     stride_ = *stride;
   }
@@ -78,7 +78,7 @@ Expected<void> Latency::parse_options() {
 
 Expected<std::vector<PlannedScenario>> Latency::plan(const PlanInput& input) const {
   if (!input.options.thread_counts.empty()) {
-    return fail(ErrorKind::usage, "--threads: latency takes one number", "run it once for each");
+    return fail_usage("--threads", "latency takes one number", "run it once for each");
   }
   const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); };
   const std::vector<Bytes> sizes = sizes_.sizes(input, with);

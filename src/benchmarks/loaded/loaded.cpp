@@ -111,9 +111,9 @@ Expected<std::vector<double>> parse_rates(const std::string& text) {
     constexpr double least = 0.001;
     if (code != std::errc{} || end != number.data() + number.size() || !(value >= least) ||
         value > 1e6)
-      return fail(ErrorKind::usage,
-                  fmt::format("--rates: '{}' is not a rate in GB/s, of 0.001 at least", word),
-                  "for example 1,2,5,10");
+      return fail_usage("--rates",
+                        fmt::format("'{}' is not a rate in GB/s, of 0.001 at least", word),
+                        "for example 1,2,5,10");
     rates.push_back(value * 1e9);
   }
   std::sort(rates.begin(), rates.end());
@@ -178,14 +178,13 @@ Expected<std::vector<Setting>> Loaded::settings(const PlanInput& input) const {
     const auto cpus = parse_list<NodeId>(word.substr(0, colon));
     const auto memory = parse_list<NodeId>(colon < word.size() ? word.substr(colon + 1) : "");
     if (!cpus || !memory || cpus->size() != 1 || memory->size() != 1) {
-      return fail(ErrorKind::usage,
-                  fmt::format("--pairs: '{}' is not CPUNODE:MEMNODE, all or local", word),
-                  "for example 0:0,0:2");
+      return fail_usage("--pairs", fmt::format("'{}' is not CPUNODE:MEMNODE, all or local", word),
+                        "for example 0:0,0:2");
     }
     const auto missing = [&](const NodeSet& nodes, NodeId node, const char* what) {
-      return fail(ErrorKind::unavailable,
-                  fmt::format("--pairs: no {} on node {}", what, node.value),
-                  fmt::format("there are {}", to_list(nodes)));
+      return fail_about(ErrorKind::unavailable, "--pairs",
+                        fmt::format("no {} on node {}", what, node.value),
+                        fmt::format("there are {}", to_list(nodes)));
     };
     if (!with_workers.contains(cpus->front()))
       return missing(with_workers, cpus->front(), "worker");
@@ -242,9 +241,10 @@ PlannedScenario Loaded::point(const PlanInput& input, const Setting& setting, co
   }
   planned.scenario = {head.name, std::move(flows), input.options.stop};
   planned.optional = true;
-  planned.skip = setting.problem;
   planned.reference = choice == nullptr;
-  if (!setting.problem.empty()) planned.scenario.flows.clear();
+  if (setting.problem.empty()) return planned;
+  planned.skip = Error{ErrorKind::unavailable, setting.problem, ""};
+  planned.scenario.flows.clear();
   return planned;
 }
 

@@ -58,9 +58,9 @@ testing::Plan loaded_plan(const std::string& machine, const testing::Words& word
 testing::Plan refined_plan(const std::string& machine, const testing::Words& words,
                            const RunReport& seen) {
   const auto prepared = testing::prepare("loaded", words, machine);
-  EXPECT_TRUE(prepared) << prepared.error().message;
+  EXPECT_TRUE(prepared) << full_text(prepared.error());
   const auto plan = prepared->run.benchmark->refine(prepared->input(), seen);
-  EXPECT_TRUE(plan) << plan.error().message;
+  EXPECT_TRUE(plan) << full_text(plan.error());
   return *plan;
 }
 
@@ -116,7 +116,7 @@ TEST(Loaded, AHardwareThreadOfTheSameCoreDoesNotLoad) {
   EXPECT_EQ(loaded_plan("numa:1 core:2 pu:2", {"--mix", "none"})[1].scenario.flows.size(), 3U);
   const auto alone = loaded_plan("numa:1 core:1 pu:2", {"--mix", "none"});
   ASSERT_EQ(alone.size(), 1U);
-  EXPECT_THAT(alone[0].skip, HasSubstr("no other core to load from"));
+  EXPECT_THAT(full_text(alone[0].skip.value()), HasSubstr("no other core to load from"));
 }
 
 TEST(Loaded, ThreadsAreTheFirstCpus) {
@@ -124,7 +124,7 @@ TEST(Loaded, ThreadsAreTheFirstCpus) {
   EXPECT_EQ(plan[1].scenario.flows.size(), 3U);
   const auto alone = loaded_plan("numa:1 core:4 pu:1", {"--threads", "1"});
   ASSERT_EQ(alone.size(), 1U);
-  EXPECT_THAT(alone[0].skip, HasSubstr("no other core to load from"));
+  EXPECT_THAT(full_text(alone[0].skip.value()), HasSubstr("no other core to load from"));
 }
 
 /// A measured point of the curve of one loader on node 0.
@@ -190,7 +190,7 @@ TEST(Loaded, BadWordsAreNamed) {
         std::pair("--order", "up"), std::pair("--size", "1,2")}) {
     const auto run = parse_run("loaded", {std::string(option) + "=" + value});
     ASSERT_FALSE(run) << option << value;
-    EXPECT_THAT(run.error().message, HasSubstr(option));
+    EXPECT_THAT(full_text(run.error()), HasSubstr(option));
   }
 }
 

@@ -73,18 +73,15 @@ void Matrix::add_options(CLI::App& app) {
 Expected<void> Matrix::parse_options() {
   if (auto parsed = pairs_.parse(name()); !parsed) return parsed;
   if (!only_.empty() && only_ != "latency" && only_ != "bandwidth") {
-    return fail(ErrorKind::usage,
-                fmt::format("--only: '{}' is not one of latency, bandwidth", only_));
+    return fail_usage("--only", fmt::format("'{}' is not one of latency, bandwidth", only_));
   }
   const std::string of_bandwidth = pairs_.kernels.given();
   if (only_ == "latency" && !of_bandwidth.empty()) {
-    return fail(ErrorKind::usage,
-                fmt::format("{}: --only latency measures no bandwidth", of_bandwidth),
-                "leave one of them out");
+    return fail_usage(of_bandwidth, "--only latency measures no bandwidth",
+                      "leave one of them out");
   }
   if (only_ == "bandwidth" && order_option_->count() > 0) {
-    return fail(ErrorKind::usage, "--order: --only bandwidth measures no chase",
-                "leave one of them out");
+    return fail_usage("--order", "--only bandwidth measures no chase", "leave one of them out");
   }
   return {};
 }
@@ -108,10 +105,10 @@ void keep_possible(const PlanInput& input, NodeId memory, std::vector<Flow>& flo
                    PlannedScenario& planned) {
   std::erase_if(flows, [&](const Flow& flow) {
     const std::string problem = memory_node_problem(machine_of(input, flow.worker), memory);
-    if (!problem.empty()) planned.skip = problem;
+    if (!problem.empty()) planned.skip = Error{ErrorKind::unavailable, problem, ""};
     return !problem.empty();
   });
-  if (!flows.empty()) planned.skip.clear();
+  if (!flows.empty()) planned.skip.reset();
   for (Flow& flow : flows) {
     flow.region.placement = {};
     flow.region.placement.mode = MemoryMode::bind;

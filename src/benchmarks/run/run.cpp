@@ -93,9 +93,7 @@ bool leaves_memory(const FileFlow& flow) {
 /// What the file says, or what has no meaning for flows that differ.
 Expected<void> check_options_of_run(const RunOptions& options, const std::string& path) {
   const auto refused = [&](const std::string& option, const std::string& why,
-                           const std::string& hint) {
-    return fail(ErrorKind::usage, fmt::format("{}: {}", option, why), hint);
-  };
+                           const std::string& hint) { return fail_usage(option, why, hint); };
   const std::string of_file = fmt::format("the CPUs are those that {} names", path);
   if (!options.placement.cpus.is_default) return refused("--cpus", of_file, "change them there");
   if (options.placement.threads) return refused("--threads", of_file, "change them there");
@@ -157,8 +155,9 @@ Expected<void> RunFile::check_cpu(CpuId cpu, const Machine& machine,
   const auto found = resolve_cpus(alone, machine, task);
   if (found) return {};
   // Its hints are of the option.
-  const Error error{found.error().kind, found.error().message,
-                    "name other CPUs, or ask the launcher or batch system for this one"};
+  Error error = found.error();
+  error.hint = "name other CPUs, or ask the launcher or batch system for this one";
+  error.option_hint.clear();
   for (const FileScenario& scenario : file_.scenarios) {
     for (const FileFlow& flow : scenario.flows) {
       const bool runs = std::find(flow.cpus.begin(), flow.cpus.end(), cpu) != flow.cpus.end();
@@ -174,8 +173,8 @@ Expected<std::vector<WorkerPlacement>> RunFile::workers(const RunOptions& option
                                                         const Machine& machine,
                                                         const TaskContext& task) const {
   if (task.size > 1) {
-    return fail(ErrorKind::usage, "run: one process runs all flows of a file",
-                "start one task, without mpirun or with srun -n 1 -c CPUS");
+    return fail_usage("run", "one process runs all flows of a file",
+                      "start one task, without mpirun or with srun -n 1 -c CPUS");
   }
   if (auto good = check_options_of_run(options, path_); !good) return fail(good.error());
   PlacementSpec spec = options.placement;

@@ -137,10 +137,9 @@ class StreamRun {
 /// What is said of --size is said of the options that stream has.
 Error StreamRun::in_own_words(Error error) const {
   if (error.kind != ErrorKind::resource) return error;
-  const std::size_t option = error.message.find("--size");
-  if (option != std::string::npos && stream_.size_text_.empty())
-    error.message.replace(option, 6, "--elements");
-  error.hint = stream_.less_memory_hint();
+  if (stream_.size_text_.empty()) error = renamed(std::move(error), "--size", "--elements");
+  error.hint.clear();
+  error.option_hint = stream_.less_memory_hint();
   return error;
 }
 
@@ -404,7 +403,9 @@ Expected<int> StreamRun::end(Expected<void> ran) {
   int verdict = 0;
   if (root()) {
     fleet_.complete = ran.has_value();
-    fleet_.incomplete_reason = ran ? "" : ran.error().message;
+    if (!ran)
+      fleet_.incomplete_reason =
+          full_text(hooks_.in_words ? hooks_.in_words(ran.error()) : ran.error());
     note_time(fleet_, options_, start_);
     for (std::string text : {overlap_warning(fleet_), disturbance_warning(fleet_)})
       if (!text.empty()) fleet_.warnings.push_back(std::move(text));

@@ -35,9 +35,8 @@ Expected<T> whole_number(const std::string& text, T low, T high, const char* opt
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code == std::errc{} && end == text.data() + text.size() && value >= low && value <= high)
     return value;
-  return fail(ErrorKind::usage,
-              fmt::format("{}: '{}' is not a whole number from {} to {}", option, text, low, high),
-              hint);
+  return fail_usage(option,
+                    fmt::format("'{}' is not a whole number from {} to {}", text, low, high), hint);
 }
 
 Expected<Operation> parse_operation(const std::string& word) {
@@ -120,11 +119,11 @@ Expected<void> Stream::parse_options() {
   const auto repeats = whole_number<int>(repeats_text_, 0, 1'000'000, "--repeats", "");
   if (!repeats) return fail(repeats.error());
   if (*repeats < 2) {
-    return fail(ErrorKind::usage,
-                fmt::format("--repeats: {} round{} nothing to report: the first one warms up and "
-                            "does not count",
-                            *repeats, *repeats == 1 ? " leaves" : "s leave"),
-                "ask for 2 or more; an interval takes 7");
+    return fail_usage("--repeats",
+                      fmt::format("{} round{} nothing to report: the first one warms up and "
+                                  "does not count",
+                                  *repeats, *repeats == 1 ? " leaves" : "s leave"),
+                      "ask for 2 or more", "; an interval takes 7");
   }
   repeats_ = *repeats;
   const auto rule = slow_options_.parse();
@@ -136,7 +135,7 @@ Expected<void> Stream::parse_options() {
 
 Expected<void> Stream::parse_arrays() {
   if (!elements_text_.empty() && !size_text_.empty())
-    return fail(ErrorKind::usage, "--size: --elements says the same", "give one of them");
+    return fail_usage("--size", "--elements says the same", "give one of them");
   if (!elements_text_.empty()) {
     const auto count = whole_number<std::uint64_t>(elements_text_, 1, std::uint64_t{1} << 56,
                                                    "--elements", "elements of 8 bytes, an array");
@@ -147,8 +146,7 @@ Expected<void> Stream::parse_arrays() {
     if (!size) return fail(size.error());
     elements_ = size->value / arrays / sizeof(double);
     if (*elements_ == 0) {
-      return fail(ErrorKind::usage,
-                  fmt::format("--size: {} do not hold three arrays", to_text(*size)));
+      return fail_usage("--size", fmt::format("{} do not hold three arrays", to_text(*size)));
     }
   }
   return {};
@@ -158,8 +156,7 @@ Expected<void> Stream::parse_kernels() {
   if (auto used = use_instruction_set(isa_); !used) return fail(used.error());
   const auto stores = parse_stores(stores_text_);
   if (!stores) return fail(stores.error());
-  if (stores->size() != 1)
-    return fail(ErrorKind::usage, "--stores: stream takes one kind in a run");
+  if (stores->size() != 1) return fail_usage("--stores", "stream takes one kind in a run");
   stores_ = stores->front();
   const auto kernels =
       parse_words(kernels_text_, "--kernels", {"copy", "scale", "add", "triad", "read", "write"});
@@ -168,7 +165,7 @@ Expected<void> Stream::parse_kernels() {
     const auto operation = parse_operation(word);
     if (!operation) return fail(operation.error());
     if (std::find(operations_.begin(), operations_.end(), *operation) != operations_.end())
-      return fail(ErrorKind::usage, fmt::format("--kernels: '{}' is named twice", word));
+      return fail_usage("--kernels", fmt::format("'{}' is named twice", word));
     operations_.push_back(*operation);
   }
   // In STREAM's order, whatever theirs: what one writes the next one reads.
@@ -273,12 +270,11 @@ Expected<std::vector<Flow>> Stream::flows_of(const PlanInput& input, const Strea
     flow.kernel.persist = point.persist;
     flow.kernel.array_lines = lines / threads + (thread < lines % threads ? 1 : 0);
     if (flow.kernel.array_lines == 0) {
-      return fail(
-          ErrorKind::usage,
-          fmt::format("{}: arrays of {} leave some of the {} threads of a process without a "
-                      "cache line",
-                      size_text_.empty() ? "--elements" : "--size", elements, threads),
-          "ask for more elements, or for fewer --threads");
+      return fail_usage(size_text_.empty() ? "--elements" : "--size",
+                        fmt::format("arrays of {} leave some of the {} threads of a process "
+                                    "without a cache line",
+                                    elements, threads),
+                        "ask for more elements", ", or for fewer --threads");
     }
     flow.region.bytes = stream_region_bytes(flow.kernel.array_lines);
     flow.region.placement = worker.placement.memory;
@@ -291,15 +287,14 @@ Expected<std::vector<Flow>> Stream::flows_of(const PlanInput& input, const Strea
 Expected<std::vector<PlannedScenario>> Stream::plan(const PlanInput& input) const {
   const auto& options = input.options;
   if (!options.thread_counts.empty())
-    return fail(ErrorKind::usage, "--threads: stream takes one number in a run");
-  if (options.pages.size() > 1)
-    return fail(ErrorKind::usage, "--pages: stream takes one kind in a run");
+    return fail_usage("--threads", "stream takes one number in a run");
+  if (options.pages.size() > 1) return fail_usage("--pages", "stream takes one kind in a run");
   const bool lasting =
       std::any_of(input.layout.workers.begin(), input.layout.workers.end(),
                   [](const Worker& worker) { return lasts(worker.placement.memory); });
   if (!persists_.empty() && !lasting) {
-    return fail(ErrorKind::usage, "--persist: this memory does not last",
-                "name persistent memory, as in --memory pmem:/mnt/pmem0");
+    return fail_usage("--persist", "this memory does not last",
+                      "name persistent memory, as in --memory pmem:/mnt/pmem0");
   }
   std::uint64_t elements = elements_.value_or(0);
   if (!elements_) {

@@ -35,6 +35,7 @@ bool lasts(const MemoryPlacement& placement);
 /// How the source system's command (src/legacy/) reports, in place of ours.
 struct StreamHooks {
   std::function<std::string(const Fleet&)> table;
+  std::function<Error(Error)> in_words;  ///< of why a run is incomplete; as of RunHooks
 };
 
 class Stream final : public Benchmark {

@@ -120,13 +120,13 @@ PlacementSpec Touch::placement(const RunOptions& options, const Machine& machine
 Expected<void> Touch::check(const PlanInput& input) const {
   if (auto one = check_one_process(input, "touch"); !one) return one;
   if (!input.options.thread_counts.empty())
-    return fail(ErrorKind::usage, "--threads: touch takes one number", "run it once for each");
+    return fail_usage("--threads", "touch takes one number", "run it once for each");
   if (!input.options.csv_file.empty()) {
-    return fail(ErrorKind::usage, "--csv: its format has no place for patterns",
-                "use --format csv or --json FILE");
+    return fail_usage("--csv", "its format has no place for patterns",
+                      "use --format csv or --json FILE");
   }
   if (auto cpus =
-          distinct_cpus(input, "touch: two workers are on CPU {}, and would only run by turns");
+          distinct_cpus(input, name(), "two workers are on CPU {}, and would only run by turns");
       !cpus)
     return fail(cpus.error());
   return {};
@@ -205,7 +205,8 @@ std::vector<PlannedScenario> Touch::plan_of(const PlanInput& input,
           }
           PlannedScenario skipped;
           skipped.head = std::move(head);
-          skipped.skip = "there is one worker, and no other to touch first (--cpus)";
+          skipped.skip = Error{ErrorKind::unavailable,
+                               "there is one worker, and no other to touch first (--cpus)", ""};
           skipped.scenario.name = skipped.head.name;
           add_point(plan, std::move(skipped), {}, false);
         }

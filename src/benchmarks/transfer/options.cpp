@@ -23,8 +23,7 @@ Expected<std::vector<Bytes>> sizes_of(const std::string& text, const char* optio
   if (!sizes) return fail(renamed(sizes.error(), "--size", option));
   for (Bytes size : *sizes) {
     if (size.value % 16 == 0) continue;
-    return fail(ErrorKind::usage,
-                fmt::format("{}: {} is no multiple of 16 bytes", option, to_text(size)));
+    return fail_usage(option, fmt::format("{} is no multiple of 16 bytes", to_text(size)));
   }
   return sizes;
 }
@@ -78,8 +77,8 @@ Expected<TransferOptions> TransferWords::parse() const {
   if (!gpus_.empty()) {
     const auto numbers = parse_ordered_list(gpus_);
     if (!numbers || numbers->empty()) {
-      return fail(ErrorKind::usage, fmt::format("--gpus: '{}' is no list of numbers", gpus_),
-                  "such as 0,1 or 0-3");
+      return fail_usage("--gpus", fmt::format("'{}' is no list of numbers", gpus_),
+                        "such as 0,1 or 0-3");
     }
     options.gpus = *numbers;
   }
@@ -102,7 +101,7 @@ Expected<TransferOptions> TransferWords::parse() const {
     options.caches.push_back(word == "warm" ? HostCaches::warm : HostCaches::cold);
   const auto caller = parse_words(caller_, "--caller", {"near", "far", "memory"});
   if (!caller) return fail(caller.error());
-  if (caller->size() > 1) return fail(ErrorKind::usage, "--caller: only one at a time");
+  if (caller->size() > 1) return fail_usage("--caller", "only one at a time");
   options.caller = caller->front() == "far"      ? Caller::far
                    : caller->front() == "memory" ? Caller::memory
                                                  : Caller::near;
@@ -119,9 +118,9 @@ Expected<TransferOptions> TransferWords::parse() const {
   for (Bytes size : *chased) {
     constexpr std::uint64_t two_lines = 128;
     if (size.value >= two_lines) continue;
-    return fail(ErrorKind::usage, fmt::format("--chase-size: {} has no two lines of 64 bytes to "
-                                              "go from one to the other",
-                                              to_text(size)));
+    return fail_usage("--chase-size", fmt::format("{} has no two lines of 64 bytes to "
+                                                  "go from one to the other",
+                                                  to_text(size)));
   }
   options.chase_sizes = *std::move(chased);
   return options;

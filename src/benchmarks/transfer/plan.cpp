@@ -37,9 +37,7 @@ Expected<void> TransferPlan::find_gpus() {
   if (options_.gpus.empty()) gpus_.assign(there.begin(), there.end());
   for (int gpu : options_.gpus) {
     if (!there.contains(gpu)) {
-      Error error = no_such_gpu(gpu, there);
-      error.message = "--gpus: " + error.message;
-      return fail(std::move(error));
+      return fail(about("--gpus", no_such_gpu(gpu, there)));
     }
     if (std::find(gpus_.begin(), gpus_.end(), gpu) == gpus_.end()) gpus_.push_back(gpu);
   }
@@ -68,12 +66,12 @@ Expected<void> TransferPlan::find_memories() {
     return fail(ErrorKind::unavailable, "no node has memory that this process may use");
   }
   if (asked->form != MemorySpec::Form::single) {
-    return fail(ErrorKind::usage, "--memory: copies of a GPU have one place in the host's memory",
-                "name one: bind:0, interleave:0,1, weighted:0=3,2=1, local");
+    return fail_usage("--memory", "copies of a GPU have one place in the host's memory",
+                      "name one: bind:0, interleave:0,1, weighted:0=3,2=1, local");
   }
   if (gpu_of(asked->single) >= 0) {
-    return fail(ErrorKind::usage, "--memory: this is the host's side, and gpu:N is no part of it",
-                "name GPUs with --gpus");
+    return fail_usage("--memory", "this is the host's side, and gpu:N is no part of it",
+                      "name GPUs with --gpus");
   }
   for (const Machine& machine : input_.machines) {
     if (auto there = resolve_memory(*asked, machine, 0); !there) return fail(there.error());
@@ -152,17 +150,19 @@ Flow TransferPlan::copy_flow(int worker, int from, int to, const Case& now,
 
 /// One direction of one GPU's copies on a host; nullopt, and why, where it cannot be.
 std::optional<Flow> TransferPlan::flow_at(int host, int gpu, const Case& now, std::set<int>& taken,
-                                          std::string& skip) const {
+                                          std::optional<Error>& skip) const {
   const bool of_driver = now.pinning == Pinning::driver || now.pinning == Pinning::managed;
   if (of_driver && now.pages != PageKind::base) {
-    skip = fmt::format("--pin {} has base pages only", name_of(now.pinning));
+    skip = Error{ErrorKind::unavailable,
+                 fmt::format("--pin {} has base pages only", name_of(now.pinning)), ""};
     return std::nullopt;
   }
   const Machine& machine = input_.machines[static_cast<std::size_t>(host)];
   const auto worker =
       caller_for(input_, host, *find_gpu(machine, gpu), now.memory, options_.caller, taken);
   if (!worker) {
-    skip = "too few workers to queue all these copies: ask for more with --threads";
+    skip =
+        Error{ErrorKind::unavailable, "too few workers to queue all these copies", "", "--threads"};
     return std::nullopt;
   }
   taken.insert(*worker);
@@ -173,7 +173,7 @@ std::optional<Flow> TransferPlan::flow_at(int host, int gpu, const Case& now, st
   auto memory = inherits ? Expected<MemoryPlacement>(place.memory)
                          : resolve_memory(spec, machine, 0, place.cpus);
   if (!memory) {
-    skip = memory.error().message;
+    skip = memory.error();
     return std::nullopt;
   }
   const bool to_gpu = now.direction == "h2d";
@@ -181,7 +181,7 @@ std::optional<Flow> TransferPlan::flow_at(int host, int gpu, const Case& now, st
 }
 
 void TransferPlan::add_flows(const Case& now, const std::vector<int>& gpus, int host, Flows& flows,
-                             std::string& skip) const {
+                             std::optional<Error>& skip) const {
   const Machine& machine = input_.machines[static_cast<std::size_t>(host)];
   std::set<int> taken;
   for (int gpu : gpus) {
@@ -201,7 +201,7 @@ void TransferPlan::add_copy_point(const std::string& measure, const Case& now,
   Flows flows;
   for (std::size_t host = 0; host < input_.machines.size(); ++host)
     add_flows(now, gpus, static_cast<int>(host), flows, planned.skip);
-  if (!planned.skip.empty()) flows.clear();
+  if (planned.skip) flows.clear();
   add_point(plan_, std::move(planned), std::move(flows), false);
 }
 
@@ -260,7 +260,7 @@ void TransferPlan::add_chases() {
               flow.kernel.device.loads = usual_loads(size);
               flow.warm_up = device_warm_up(flow);
             }
-            if (!planned.skip.empty()) flows.clear();
+            if (planned.skip) flows.clear();
             add_point(plan_, std::move(planned), std::move(flows), false);
           }
         }
@@ -305,9 +305,10 @@ Expected<std::vector<PlannedScenario>> TransferPlan::make() {
   if (auto found = find_gpus(); !found) return fail(found.error());
   if (auto found = find_memories(); !found) return fail(found.error());
   if (options_.peer && !options_.all && gpus_.size() < 2) {
-    return fail(ErrorKind::unavailable,
-                fmt::format("--measure peer: copies between GPUs take two, and there {} {}",
-                            gpus_.size() == 1 ? "is only GPU" : "are only GPUs", list_of(gpus_)));
+    return fail_about(
+        ErrorKind::unavailable, "--measure peer",
+        fmt::format("copies between GPUs take two, and there {} {}",
+                    gpus_.size() == 1 ? "is only GPU" : "are only GPUs", list_of(gpus_)));
   }
   add_all(usual_copy);
   if (options_.sizes.empty()) {

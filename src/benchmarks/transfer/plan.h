@@ -42,9 +42,9 @@ class TransferPlan {
                        const std::vector<int>& gpus) const;
   void add_copy_point(const std::string& measure, const Case& now, const std::vector<int>& gpus);
   void add_flows(const Case& now, const std::vector<int>& gpus, int host, Flows& flows,
-                 std::string& skip) const;
+                 std::optional<Error>& skip) const;
   std::optional<Flow> flow_at(int host, int gpu, const Case& now, std::set<int>& taken,
-                              std::string& skip) const;
+                              std::optional<Error>& skip) const;
   Flow copy_flow(int worker, int from, int to, const Case& now, MemoryPlacement memory) const;
 
   const PlanInput& input_;

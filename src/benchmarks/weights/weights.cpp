@@ -194,7 +194,7 @@ Expected<void> WeightsBenchmark::parse_options() {
   } else {
     const auto kernel = parse_words(kernel_text_, "--kernel", stream_kernels);
     if (!kernel) return fail(kernel.error());
-    if (kernel->size() > 1) return fail(ErrorKind::usage, "--kernel: only one at a time");
+    if (kernel->size() > 1) return fail_usage("--kernel", "only one at a time");
     kernel_.name = kernel_name_ = kernel->front();
   }
   if (size_) {
@@ -202,9 +202,9 @@ Expected<void> WeightsBenchmark::parse_options() {
   }
   if (!nodes_text_.empty()) {
     auto nodes = parse_list<NodeId>(nodes_text_);
-    if (!nodes) return fail(ErrorKind::usage, "--nodes: " + nodes.error().message, "such as 0,2");
+    if (!nodes) return fail_usage("--nodes", nodes.error().message, "such as 0,2");
     if (nodes->empty() || nodes->size() > most_nodes)
-      return fail(ErrorKind::usage, fmt::format("--nodes: name 1 to {} nodes", most_nodes));
+      return fail_usage("--nodes", fmt::format("name 1 to {} nodes", most_nodes));
     nodes_ = *std::move(nodes);
   }
   return {};
@@ -212,25 +212,24 @@ Expected<void> WeightsBenchmark::parse_options() {
 
 Expected<void> WeightsBenchmark::check(const PlanInput& input) const {
   const RunOptions& options = input.options;
-  const auto refuse = [](const char* what, const char* hint) {
-    return fail(ErrorKind::usage, what, hint);
-  };
   if (options.placement.memory)
-    return refuse("--memory: weights itself says where memory lies", "name --nodes");
+    return fail_usage("--memory", "weights itself says where memory lies", "name --nodes");
   if (options.serial)
-    return refuse("--serial: weights compares what all workers move together", "leave it out");
+    return fail_usage("--serial", "weights compares what all workers move together",
+                      "leave it out");
   if (options.pages.size() > 1)
-    return refuse("--pages: weights takes one kind of pages", "run it once for each");
+    return fail_usage("--pages", "weights takes one kind of pages", "run it once for each");
   if (!options.thread_counts.empty())
-    return refuse("--threads: weights takes one number", "run it once for each");
+    return fail_usage("--threads", "weights takes one number", "run it once for each");
   if (!options.csv_file.empty())
-    return refuse("--csv: its format has no place for weights", "use --format csv or --json FILE");
+    return fail_usage("--csv", "its format has no place for weights",
+                      "use --format csv or --json FILE");
   if (!apply_) return {};
   if (nothing_is_set(options))
-    return refuse("--apply: nothing is measured, so nothing is set", "leave it out");
+    return fail_usage("--apply", "nothing is measured, so nothing is set", "leave it out");
   if (auto one = check_one_process(input, name()); !one) {
-    return refuse("--apply: weights are confirmed by the threads of one process",
-                  "start one task, without mpirun or with srun -n 1 -c CPUS");
+    return fail_usage("--apply", "weights are confirmed by the threads of one process",
+                      "start one task, without mpirun or with srun -n 1 -c CPUS");
   }
   return {};
 }
@@ -249,7 +248,8 @@ Expected<NodeSet> WeightsBenchmark::nodes_of(const PlanInput& input) const {
       }
     }
     if (nodes.empty())
-      return fail(ErrorKind::unavailable, "--nodes: no node has memory that this process may use");
+      return fail_about(ErrorKind::unavailable, "--nodes",
+                        "no node has memory that this process may use");
   }
   MemorySpec all;
   all.single.mode = MemoryMode::weighted;
