@@ -31,13 +31,6 @@ constexpr FactLoad fact_loads[] = {
     {"50%", "loaded_latency_half", "at half of the peak", "{} at half of the peak"},
     {"peak", "loaded_latency_peak", "at the peak", "{} at the peak"}};
 
-const FactLoad* fact_load_of(const ScenarioResult& point) {
-  for (const FactLoad& load : fact_loads) {
-    if (label_of(point, "load") == load.label) return &load;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 std::vector<Fact> loaded_facts(const RunReport& report) {
@@ -45,20 +38,19 @@ std::vector<Fact> loaded_facts(const RunReport& report) {
   // One pair of nodes is shown, and how many more there are: all are in the files.
   std::string shown;
   std::set<std::string> others;
-  for (const ScenarioResult& point : report.scenarios) {
-    const FactLoad* const load = fact_load_of(point);
+  const auto add_point = [&](const FactLoad& load, const ScenarioResult& point) {
     const std::string kernel = label_of(point, "load_kernel");
-    if (load == nullptr || (!kernel.empty() && kernel != "read")) continue;
-    if (!reached_its_rate(point) || !cache_text(point).empty()) continue;
+    if (label_of(point, "load") != load.label || (!kernel.empty() && kernel != "read")) return;
+    if (!reached_its_rate(point) || !cache_text(point).empty()) return;
     const std::string cpus = label_of(point, "cell_cpu_node"),
                       memory = label_of(point, "cell_memory_node");
     const std::string nodes = fmt::format("CPUs of node {}, memory of node {}", cpus, memory);
-    const bool first = facts.empty();
     const auto add = [&](const char* key, const std::string& words, const char* unit,
                          const std::string& line, const std::optional<Estimate>& estimate) {
       if (!estimate) return;
+      const bool first = facts.empty();
       facts.push_back({key, {{"cpu_node", cpus}, {"memory_node", memory}}, words, unit, *estimate});
-      if (shown.empty()) shown = nodes;
+      if (first) shown = nodes;
       if (shown != nodes) {
         others.insert(nodes);
         return;
@@ -66,11 +58,14 @@ std::vector<Fact> loaded_facts(const RunReport& report) {
       facts.back().heading = "Under load";
       facts.back().line = (first ? fmt::format("node {}: ", cpus) : "") + line;
     };
-    add(load->key, fmt::format("latency {}, {}", load->words, nodes), "s", load->line,
+    add(load.key, fmt::format("latency {}, {}", load.words, nodes), "s", load.line,
         host_estimate_of(point, "latency"));
-    if (load->label == std::string("peak"))
+    if (load.label == std::string("peak"))
       add("loaded_bandwidth_peak", "bandwidth of the others at that peak, " + nodes, "B/s",
           "{} read by the others", host_estimate_of(point, "bandwidth_sum"));
+  };
+  for (const FactLoad& load : fact_loads) {
+    for (const ScenarioResult& point : report.scenarios) add_point(load, point);
   }
   for (Fact& fact : facts) {
     if (others.empty() || fact.key != "loaded_bandwidth_peak" || fact.heading.empty()) continue;

@@ -53,7 +53,7 @@ std::optional<Fact> worst_remote(const std::vector<Cell>& cells, bool latency) {
     const double most = worst ? worst->estimate.value : times.value;
     if (worst && (latency ? times.value <= most : times.value >= most)) continue;
     const std::string nearest = near->memory == near->cpus
-                                    ? "their own node's"
+                                    ? "that of their own node"
                                     : fmt::format("that of node {}, their nearest", near->memory);
     const std::string what = latency ? "latency" : "read bandwidth";
     const std::string places =
