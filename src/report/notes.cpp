@@ -83,7 +83,7 @@ std::string stats_text(const RunReport& report) {
   return text;
 }
 
-std::string notes_text(const RunReport& report) {
+std::string notes_text(const RunReport& report, const char* where_all_are) {
   std::string text;
   std::map<std::string, std::set<std::string>> observed;
   std::size_t cells = 0;
@@ -138,13 +138,12 @@ std::string notes_text(const RunReport& report) {
   const std::size_t unnamed =
       not_converged.size() > most_named ? not_converged.size() - most_named : 0;
   not_converged.resize(not_converged.size() - unnamed);
-  text += not_converged.empty()
-              ? "\n"
-              : fmt::format("; not converged: {}{}\n", fmt::join(not_converged, ", "),
-                            unnamed == 0 ? ""
-                                         : fmt::format(" and {} more points "
-                                                       "(--stats)",
-                                                       unnamed));
+  text +=
+      not_converged.empty()
+          ? "\n"
+          : fmt::format(
+                "; not converged: {}{}\n", fmt::join(not_converged, ", "),
+                unnamed == 0 ? "" : fmt::format(" and {} more cases{}", unnamed, where_all_are));
   if (!report.complete) text += fmt::format("incomplete: {}\n", report.incomplete_reason);
   for (const std::string& warning : counted(report.warnings)) text += "warning: " + warning + "\n";
   return text;

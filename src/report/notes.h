@@ -12,7 +12,7 @@ namespace numatlas {
 std::string stats_text(const RunReport& report);
 
 /// Skipped, failed and incomplete cases with their reasons, warnings (each once), page sizes
-/// obtained, stop reasons.
-std::string notes_text(const RunReport& report);
+/// obtained, stop reasons. `where_all_are`: where to see what is too much for here.
+std::string notes_text(const RunReport& report, const char* where_all_are = " (--stats)");
 
 }  // namespace numatlas
