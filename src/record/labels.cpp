@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -31,7 +32,7 @@ std::string arrow_text(const NodeSet& from, const NodeSet& to) {
 }
 
 /// "0,1 -> 2": nodes of the workers' CPUs and of their memory as observed.
-std::string nodes_text(const RunReport& report, const std::vector<FlowResult>& flows) {
+std::string nodes_text(const RunReport& report, std::span<const FlowResult> flows) {
   NodeSet cpus, memory;
   for (const FlowResult& flow : flows) {
     const NodeId node = worker_of(report, flow).cpu_node;
@@ -123,7 +124,7 @@ const std::map<std::string, FlowText>& flow_texts() {
       {"memory",
        [](const Report&, const Flow& f) { return with_source(f, f.memory, f.source_memory); }},
       {"memory_node", [](const Report&, const Flow& f) { return found_text(f); }},
-      {"nodes", [](const Report& r, const Flow& f) { return nodes_text(r, {f}); }},
+      {"nodes", [](const Report& r, const Flow& f) { return nodes_text(r, {&f, 1}); }},
       {"page_size", [](const Report&, const Flow& f) { return observed_memory(f).page_text(); }},
       {"role", [](const Report&, const Flow& f) { return f.load ? "load" : "measured"; }},
       {"first_touch",
