@@ -56,27 +56,6 @@ const Fact* fact_named(const SurveySummary& summary, const std::string& key) {
   return nullptr;
 }
 
-TEST(SurveySummary, MedianOverWorkersWithTheWidestInterval) {
-  ScenarioResult point;
-  point.flows = {measured(0, "latency", 100e-9, 0.01), measured(1, "latency", 120e-9, 0.03),
-                 measured(2, "latency", 300e-9, 0.02)};
-  FlowResult load = measured(3, "latency", 1, 0.5);
-  load.load = true;
-  point.flows.push_back(load);
-  const auto estimate = host_estimate_of(point, "latency");
-  ASSERT_TRUE(estimate);
-  EXPECT_DOUBLE_EQ(estimate->value, 120e-9);
-  EXPECT_NEAR(*half_width(*estimate), 0.03, 1e-12);
-}
-
-TEST(SurveySummary, WithoutAllIntervalsThereIsNone) {
-  ScenarioResult point;
-  point.flows = {measured(0, "latency", 100e-9, 0.01), measured(1, "latency", 120e-9, {})};
-  EXPECT_FALSE(host_estimate_of(point, "latency")->low);
-  point.status = Status::incomplete;
-  EXPECT_FALSE(host_estimate_of(point, "latency")) << "a point that was cut off is no figure";
-}
-
 TEST(SurveySummary, WorstRemotePenaltyIsAgainstTheSameCpusOwnNode) {
   const auto summary = summary_of(
       {matrix_of({latency_cell("0", "0", 100e-9, 0.01), latency_cell("0", "1", 150e-9, 0.02),
