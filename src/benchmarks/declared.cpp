@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -108,9 +110,8 @@ ValueType value_type(const CLI::Option& option) {
   if (type.several) list.erase(list.size() - 4);
   const std::vector<std::string> all = CLI::detail::split(list, '|');
   for (const std::string& word : all) {
-    const bool capitals = std::all_of(word.begin(), word.end(), [](unsigned char c) {
-      return !std::islower(c) && !std::isdigit(c);
-    });
+    const bool capitals =
+        word.find_first_of("abcdefghijklmnopqrstuvwxyz0123456789") == std::string::npos;
     const bool other = all.size() == 1 || (capitals && word.size() > 1);
     (other ? type.others : type.words).push_back(word);
   }

@@ -98,10 +98,9 @@ class Copy final : public Benchmark {
 };
 
 void Copy::add_options(CLI::App& app) {
-  auto* from =
-      add_value(app, "--from", from_text_, "PLACEMENT",
-                "where the memory lies that is read, as for --memory but without each: and "
-                "auto (default: local if --to is given)");
+  auto* from = add_value(app, "--from", from_text_, "PLACEMENT",
+                         "where the memory lies that is read, such as bind:0, interleave:0,1, "
+                         "weighted:0=3,2=1, prefer:0 or local (default: local if --to is given)");
   auto* to = add_value(app, "--to", to_text_, "PLACEMENT",
                        "where the memory lies that is written (default: local if --from is given)");
   app.add_flag("--matrix", matrix_, "copy between all pairs of nodes, as without --from and --to")
