@@ -7,16 +7,14 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
 
 namespace numatlas {
 
 void NodePairOptions::add_to(CLI::App& app, const char* size_help) {
-  refuse_empty(app.add_option("--size", size_text, size_help))->type_name("SIZE");
-  app.add_option("--order", order_text,
-                 "of the chase: random, page-local (TLB-friendly), sequential")
-      ->type_name("ORDER")
-      ->capture_default_str();
+  add_value(app, "--size", size_text, "SIZE", size_help);
+  add_order_option(app, order);
   kernels.add_to(app);
 }
 
@@ -26,9 +24,6 @@ Expected<void> NodePairOptions::parse(const std::string& command) {
     if (!one) return fail(one.error());
     size = *one;
   }
-  const auto known = parse_chain_order(order_text);
-  if (!known) return fail(known.error());
-  order = *known;
   auto chosen = kernels.parse();
   if (!chosen) return fail(chosen.error());
   choices = *std::move(chosen);

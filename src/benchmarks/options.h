@@ -72,22 +72,11 @@ class CommonOptions {
 
   std::string cpus_, threads_, memory_, pages_ = "base", precision_ = "1%", time_;
   bool time_of_all_ = false;
-  std::string seed_ = "1", verify_ = "proof", format_ = "table", process_memory_;
-  std::string engine_ = "real";
-  RunOptions plain_;                              ///< flags and file names, which need no reading
+  std::string seed_ = "1", process_memory_, engine_ = "real";
+  RunOptions plain_;                              ///< what needs no further reading
   bool no_samples_ = false;                       ///< accepted, and without effect
   CLI::Option* process_memory_option_ = nullptr;  ///< the app's; its value may be left out
 };
-
-/// `--json "$UNSET"` is a slip, not the same as no --json: an empty value is refused, with the
-/// option's name. Returns the option.
-CLI::Option* refuse_empty(CLI::Option* option);
-
-/// "read,copy" -> its words, trimmed.
-std::vector<std::string> words_of(const std::string& list);
-/// The same, each one of `known`; error kind usage, names the option and lists what is known.
-Expected<std::vector<std::string>> parse_words(const std::string& text, const char* option,
-                                               const std::vector<std::string>& known);
 
 /// The --size of a command that takes only one; errors name both.
 Expected<Bytes> parse_one_size(const std::string& text, const std::string& command);
@@ -96,7 +85,10 @@ Expected<Bytes> parse_one_size(const std::string& text, const std::string& comma
 /// words of another option or program. Others stay as they are.
 Error renamed(Error error, std::string_view ours, std::string_view theirs);
 
-/// The --machine option alone, shared with commands that are no benchmarks.
-void add_machine_option(CLI::App& app, std::string& machine);
+/// The --machine and --mpi options, shared with commands that are no benchmarks.
+CLI::Option* add_machine_option(CLI::App& app, std::string& machine);
+CLI::Option* add_mpi_option(CLI::App& app, std::string& mpi);
+/// The --order option of benchmarks that chase.
+CLI::Option* add_order_option(CLI::App& app, ChainOrder& order);
 
 }  // namespace numatlas

@@ -4,10 +4,9 @@
 #include <system_error>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/units.h"
-#include "benchmarks/options.h"
+#include "benchmarks/declare.h"
 
 namespace numatlas {
 
@@ -17,16 +16,12 @@ int exit_code_of(const SlowReport& slow) {
 }
 
 void SlowOptions::add_to(CLI::App& app) {
-  refuse_empty(app.add_option("--slow", slow_,
-                              "a node is slow when it lies this far below the median of its kind, "
-                              "or further, ..."))
-      ->type_name("PERCENT")
-      ->capture_default_str();
-  refuse_empty(app.add_option("--mads", mads_,
-                              "... and this many scaled median absolute deviations, and its "
-                              "interval too"))
-      ->type_name("N")
-      ->capture_default_str();
+  add_value(app, "--slow", slow_, "PERCENT",
+            "how far below the median of its kind a slow node lies at least");
+  add_value(
+      app, "--mads", mads_, "N",
+      "how many scaled median absolute deviations below the median a slow node lies at least; "
+      "its interval must lie below as well");
 }
 
 Expected<SlowRule> SlowOptions::parse() const {

@@ -16,6 +16,7 @@
 
 #include "base/text.h"
 #include "base/version.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/options.h"
 #include "benchmarks/slow_options.h"
 #include "cli/commands.h"
@@ -267,8 +268,6 @@ int verdict_of(const SlowReport& slow, const std::optional<History>& history) {
 }
 
 Expected<int> run_check(const CheckOptions& options) {
-  if (options.format != "table" && options.format != "json")
-    return fail(ErrorKind::usage, "--format: '" + options.format + "' is not one of table, json");
   const auto rule = options.slow.parse();
   if (!rule) return fail(rule.error());
   if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
@@ -309,15 +308,14 @@ Command add_check_command(CLI::App& app) {
       ->type_name("")
       ->required();
   options->slow.add_to(app);
-  app.add_option("--format", options->format, "table, or json")
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  refuse_empty(app.add_option("--openmetrics", options->openmetrics,
-                              "also write the newest run for Prometheus' textfile collector"))
-      ->type_name("FILE");
+  add_choice(app, "--format", options->format, named({"table", "json"}),
+             "format of standard output");
+  add_value(app, "--openmetrics", options->openmetrics, "FILE",
+            "also write the newest run for the textfile collector of Prometheus' node exporter "
+            "(.prom)");
   app.footer(
-      "\nEnds with 1 when a node of the newest run is slow or fell against its own earlier runs, "
-      "and with 9 when none did but a node could not be judged.");
+      "Ends with exit code 1 when a node of the newest run is slow or fell against its own earlier "
+      "runs, and with 9 when none did but a node could not be judged.");
   app.allow_extras();
   return [options] { return run_check(*options); };
 }

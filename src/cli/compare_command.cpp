@@ -14,6 +14,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/options.h"
 #include "cli/commands.h"
 #include "comm/launcher.h"
@@ -30,36 +31,13 @@ constexpr int exit_code_of_slower = 1;
 
 struct CompareOptions {
   std::vector<std::string> files;
-  std::string format = "table", min_effect = "2%", metric, history, only;
+  std::string format = "table", min_effect = "2%", metric, history;
+  std::vector<CaseVerdict> only;
   bool all = false, no_fail = false;
 };
 
-Expected<std::set<CaseVerdict>> verdicts_of(const std::string& list) {
-  const std::vector<std::pair<std::string, CaseVerdict>> names{
-      {"faster", CaseVerdict::faster},
-      {"slower", CaseVerdict::slower},
-      {"same", CaseVerdict::same},
-      {"not-comparable", CaseVerdict::not_comparable}};
-  std::set<CaseVerdict> verdicts;
-  std::istringstream words(list);
-  for (std::string word; std::getline(words, word, ',');) {
-    const auto found = std::find_if(names.begin(), names.end(),
-                                    [&](const auto& name) { return name.first == word; });
-    if (found == names.end()) {
-      return fail(
-          ErrorKind::usage,
-          fmt::format("--only: '{}' is not one of faster, slower, same, not-comparable", word));
-    }
-    verdicts.insert(found->second);
-  }
-  return verdicts;
-}
-
 Expected<CompareView> view_of(const CompareOptions& options) {
   CompareView view;
-  if (options.format != "table" && options.format != "json" && options.format != "csv")
-    return fail(ErrorKind::usage,
-                "--format: '" + options.format + "' is not one of table, json, csv");
   // No effect at all is what a test of the measurement itself wants.
   if (options.min_effect == "0" || options.min_effect == "0%") {
     view.rule.min_effect = 0;
@@ -71,9 +49,7 @@ Expected<CompareView> view_of(const CompareOptions& options) {
   }
   view.rule.every_flow = options.all;
   view.rule.metric = options.metric;
-  auto only = verdicts_of(options.only);
-  if (!only) return fail(only.error());
-  view.only = *std::move(only);
+  view.only = {options.only.begin(), options.only.end()};
   return view;
 }
 
@@ -197,26 +173,28 @@ Command add_compare_command(CLI::App& app) {
   app.add_option("FILE", options->files,
                  "BASE and NEW: JSON of any measuring command, or folders of `numatlas survey`")
       ->type_name("");
-  refuse_empty(app.add_option("--min-effect", options->min_effect,
-                              "a smaller change of a median counts as the same"))
-      ->type_name("PERCENT")
-      ->capture_default_str();
-  app.add_flag("--all", options->all, "each flow, and not the median over the flows of a point");
-  refuse_empty(app.add_option("--metric", options->metric,
-                              "only this one, such as latency, bandwidth_sum, traffic"))
-      ->type_name("NAME");
-  refuse_empty(app.add_option("--only", options->only,
-                              "show these verdicts only: faster, slower, same, not-comparable"))
-      ->type_name("VERDICT,...");
-  refuse_empty(app.add_option("--history", options->history,
-                              "all results below a folder: the newest runs against the earlier "
-                              "ones, and where each case stepped"))
-      ->type_name("FOLDER");
-  app.add_option("--format", options->format, "table, json or csv")
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  app.add_flag("--no-fail", options->no_fail, "end with 0 also where a case is slower");
-  app.footer("\nEnds with 1 when a case is slower.");
+  add_value(app, "--min-effect", options->min_effect, "PERCENT",
+            "smallest change of a median that is not the same; 0 leaves it to the intervals");
+  app.add_flag("--all", options->all,
+               "compare each flow instead of the median over the flows of a point");
+  add_value(
+      app, "--metric", options->metric, "NAME",
+      "compare only this metric, such as latency or bandwidth_sum; also one that follows from "
+      "others, such as traffic");
+  add_choices<CaseVerdict>(app, "--only", options->only,
+                           {{"faster", CaseVerdict::faster},
+                            {"slower", CaseVerdict::slower},
+                            {"same", CaseVerdict::same},
+                            {"not-comparable", CaseVerdict::not_comparable}},
+                           "show only cases with these verdicts; the counts are of all cases");
+  add_value(app, "--history", options->history, "FOLDER",
+            "compare all results (*.json) below this folder, and the files named: the newest runs "
+            "against the earlier ones, and where each case changed in a step");
+  add_choice(app, "--format", options->format, named({"table", "json", "csv"}),
+             "format of standard output; the table leaves out cases that are the same if they are "
+             "more than 40");
+  app.add_flag("--no-fail", options->no_fail, "end with exit code 0 even if a case is slower");
+  app.footer("Ends with exit code 1 when a case is slower.");
   app.allow_extras();
   return [options] { return run_compare(*options); };
 }

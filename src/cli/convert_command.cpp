@@ -6,7 +6,7 @@
 
 #include "base/json_document.h"
 #include "base/read_file.h"
-#include "benchmarks/options.h"
+#include "benchmarks/declare.h"
 #include "cli/commands.h"
 #include "record/report_json.h"
 #include "report/file.h"
@@ -61,9 +61,7 @@ Expected<int> run(const std::string& path) {
 
 Command add_convert_command(CLI::App& app) {
   auto path = std::make_shared<std::string>();
-  refuse_empty(app.add_option("FILE", *path, "JSON that an earlier numatlas wrote"))
-      ->type_name("")
-      ->required();
+  add_value(app, "FILE", *path, "", "JSON that an earlier numatlas wrote")->required();
   return [path] { return run(*path); };
 }
 

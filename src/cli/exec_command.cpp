@@ -19,6 +19,7 @@
 #include "base/environment.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/options.h"
 #include "benchmarks/parse.h"
 #include "benchmarks/runner.h"
@@ -268,23 +269,26 @@ Expected<int> run(const ExecOptions& options, const std::vector<std::string>& pr
 
 Command add_exec_command(CLI::App& app, const std::vector<std::string>& program) {
   auto options = std::make_shared<ExecOptions>();
-  refuse_empty(app.add_option("--cpus", options->cpus,
-                              "CPUS as everywhere; one list under a launcher is dealt out by local "
-                              "rank, --threads CPUs each"))
-      ->type_name("CPUS");
-  refuse_empty(app.add_option("--threads", options->threads,
-                              "CPUs a rank, of those named or of all allowed (default for one list "
-                              "under a launcher: OMP_NUM_THREADS, else 1)"))
-      ->type_name("N");
-  refuse_empty(
-      app.add_option("--memory", options->memory, "PLACEMENT as everywhere, by local rank"))
-      ->type_name("PLACEMENT");
+  add_value(
+      app, "--cpus", options->cpus, "CPUS",
+      "CPUs to bind to: allowed, cores, a list such as 1-7,17, or node:0,1. Under a launcher "
+      "one list is dealt out by local rank; the other forms give each rank all CPUs that they "
+      "name");
+  add_value(app, "--threads", options->threads, "N",
+            "CPUs per rank, taken in turn by local rank from those of --cpus or from all that may "
+            "be used; fewer are an error (default for one list under a launcher: OMP_NUM_THREADS, "
+            "else 1)");
+  add_value(app, "--memory", options->memory, "PLACEMENT",
+            "memory to bind to, by local rank: local, bind:0, prefer:0, interleave:0,1, "
+            "weighted:0=3,2=1, each:0,0,1,1 or auto");
   app.add_flag("--exact", options->exact,
-               "refuse a list (each:) that does not name one node a task, of this host or of all");
-  app.add_flag("--verbose", options->verbose, "say on standard error what is run where");
-  app.add_flag("--dry-run", options->dry_run, "print what would be run where, and stop");
+               "refuse a list (each:) that does not have one node per task, of this host or of all "
+               "hosts");
+  app.add_flag("--verbose", options->verbose,
+               "print the placement and the program on standard error before it starts");
+  app.add_flag("--dry-run", options->dry_run, "print the placement and the program, and stop");
   add_machine_option(app, options->machine);
-  app.footer("\nThe program follows: numatlas exec --memory bind:0 -- PROGRAM [ARGUMENTS...]");
+  app.footer("The program follows: numatlas exec --memory bind:0 -- PROGRAM [ARGUMENTS...]");
   app.prefix_command();
   return [options, &app, &program]() -> Expected<int> {
     std::vector<std::string> words = app.remaining();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/version.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/options.h"
 #include "cli/commands.h"
 #include "comm/comm.h"
@@ -182,9 +183,6 @@ struct Options {
 };
 
 Expected<int> run(const Options& options) {
-  if (options.format != "table" && options.format != "json") {
-    return fail(ErrorKind::usage, "--format: '" + options.format + "' is not one of table, json");
-  }
   if (!should_report(detect_launcher())) return 0;  // of many ranks the first one prints
   const bool live = options.machine.empty();
   const auto machine = live ? read_live_machine() : read_recorded_machine(options.machine);
@@ -215,10 +213,10 @@ Expected<int> run(const Options& options) {
 
 Command add_features_command(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("--format", options->format, "table or json")
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  app.add_flag("--dry-run", options->dry_run, "accepted everywhere; features measures nothing");
+  add_choice(app, "--format", options->format, named({"table", "json"}),
+             "format of standard output; json is an array of objects with group, name, available "
+             "and detail");
+  app.add_flag("--dry-run", options->dry_run, "accepted as by every command; nothing is measured");
   add_machine_option(app, options->machine);
   app.allow_extras();
   return [options] { return run(*options); };

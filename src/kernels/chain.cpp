@@ -77,7 +77,7 @@ const char* name_of(ChainOrder order) {
 }
 
 Expected<ChainOrder> parse_chain_order(std::string_view text) {
-  for (ChainOrder order : {ChainOrder::random, ChainOrder::page_local, ChainOrder::sequential}) {
+  for (ChainOrder order : all_chain_orders) {
     if (text == name_of(order)) return order;
   }
   return fail(ErrorKind::usage, fmt::format("--order: '{}' is not an order", text),

@@ -142,9 +142,9 @@ int allocator(const std::vector<std::string>& argv) {
   app.name(allocator_name);
   std::string size = "512";
   bool serial = false;
-  app.add_option("SIZE_MB", size, "memory a rank in MB")->type_name("")->capture_default_str();
-  app.add_flag("--serial", serial, "one rank at a time");
-  app.footer("\n`numatlas latency` measures the same with more options. man numa_allocator");
+  app.add_option("SIZE_MB", size, "memory per rank in MiB")->type_name("")->capture_default_str();
+  app.add_flag("--serial", serial, "measure one rank at a time");
+  app.footer("`numatlas latency` measures the same with more options.");
   app.allow_extras();
   if (const auto ended = parse_program(app, {argv.begin() + 1, argv.end()})) return *ended;
   if (!app.remaining().empty()) return end_with_error(leftover(app));

@@ -16,6 +16,7 @@
 
 #include "base/environment.h"
 #include "base/say.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/parse.h"
 #include "benchmarks/runner.h"
 #include "engine/agreement.h"
@@ -48,25 +49,22 @@ struct XferOptions {
 void declare_options(CLI::App& app, XferOptions& options) {
   app.name("numa_cpu_xfer_bench");
   app.add_flag("--bandwidth_matrix", options.matrix,
-               "reads of every node's CPUs from every node's memory");
+               "measure reads of every node's CPUs from every node's memory");
   app.add_flag("--peak_injection_bandwidth", options.injection,
-               "all CPUs together, in MLC's mixes of reads and writes");
-  refuse_empty(
-      app.add_option("--membind", options.nodes,
-                     "memory nodes of the peak injection, one after the other: 0,1 (default: each "
-                     "CPU's own)"))
-      ->type_name("NODES");
-  app.add_option("--engine", options.engine,
-                 "native, or mlc: also run Intel MLC from the PATH and print both")
-      ->type_name("NAME")
-      ->capture_default_str();
-  app.add_option("--time", options.time,
-                 "for the whole, preparing of memory included, MLC's own not")
-      ->type_name("TIME")
-      ->capture_default_str();
+               "measure all CPUs together, in MLC's mixes of reads and writes");
+  add_value(app, "--membind", options.nodes, "NODES",
+            "memory nodes of the peak injection, one after the other, such as 0,1 (default: each "
+            "CPU's own)");
+  add_choice(app, "--engine", options.engine, named({"native", "mlc"}),
+             "what to measure with; mlc also runs Intel MLC from the PATH and prints its figures "
+             "beside ours. If it fails, ours are printed, and the error says how it ended");
+  add_value(app, "--time", options.time, "TIME",
+            "time for all bandwidths together, preparation of memory included; what MLC takes does "
+            "not count");
   app.footer(
-      "\nWithout a flag both are measured. `numatlas matrix` and `numatlas bandwidth` measure the "
-      "same with more options. man numa_cpu_xfer_bench");
+      "Without a flag both are measured. `numatlas matrix` and `numatlas bandwidth` measure the "
+      "same "
+      "with more options.");
 }
 
 std::optional<double> number_in(const std::string& word) {
@@ -373,11 +371,6 @@ int cpu_xfer(const std::vector<std::string>& words) {
   XferOptions options;
   declare_options(app, options);
   if (const auto ended = parse_program(app, words)) return *ended;
-  if (options.engine != "native" && options.engine != "mlc") {
-    return end_with_error({ErrorKind::usage,
-                           fmt::format("--engine: '{}' is not one of native, mlc", options.engine),
-                           ""});
-  }
   if (!options.matrix && !options.injection) options.matrix = options.injection = true;
   std::vector<std::optional<int>> nodes{std::nullopt};
   if (!options.nodes.empty()) {

@@ -20,6 +20,7 @@
 #include "base/size_list.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "benchmarks/declare.h"
 #include "engine/agreement.h"
 #include "gpu/runtime.h"
 #include "placement/system_weights.h"
@@ -52,43 +53,45 @@ const Wording sweep_wording{
 
 struct SweepOptions {
   SweepLists lists{"1,2", "", "", ""};
-  std::string iterations = "100", pin = "1", time, json;
-  bool weighted = false, kernel_weights = false, strict = false, quiet = false;
+  std::string iterations = "100", time, json;
+  bool pinned = true, weighted = false, kernel_weights = false, strict = false, quiet = false;
 };
 
 void declare_gpu_sweep(CLI::App& app, SweepOptions& options) {
   app.name(sweep_name);
   const auto text = [&](const char* name, std::string& value, const char* type, const char* what) {
-    return refuse_empty(app.add_option(name, value, what))->type_name(type);
+    add_value(app, name, value, type, what);
   };
-  text("--ngpus", options.lists.gpus, "LIST", "numbers of GPUs, all of each at the same time")
-      ->capture_default_str();
+  text("--ngpus", options.lists.gpus, "LIST",
+       "numbers of GPUs; all GPUs of a number copy at the same time");
   text("--nodes", options.lists.nodes, "LISTS",
-       "nodes to interleave the memory over, lists apart by ; (default: 0;0,1;3;0,3, with weights "
-       "0,3)");
+       "nodes to interleave the memory over, lists separated by semicolons (default: 0;0,1;3;0,3, "
+       "with weights 0,3)");
   text("--sizes", options.lists.sizes, "SIZES",
-       "of a copy: powers of two in a range, or a list; bare numbers are MiB (default: 1KiB-2GiB, "
-       "with weights 4KiB-2GiB)");
+       "bytes per copy: the powers of two in a range, or a list; bare numbers are MiB (default: "
+       "1KiB-2GiB, with weights 4KiB-2GiB)");
   app.add_flag("--weighted", options.weighted, "interleave with weights");
   text("--weights", options.lists.weights, "LISTS",
-       "a weight a node, lists apart by ; implies --weighted (its default: 1,1;1,2;1,3;1,4)");
+       "a weight from 1 to 255 for each node in its order, lists separated by semicolons; implies "
+       "--weighted (default with --weighted: 1,1;1,2;1,3;1,4)");
   app.add_flag("--kernel-weights", options.kernel_weights,
-               "with weights: also set them system-wide for their rows, and put the old ones back, "
-               "however the program ends (root)");
-  text("--iterations", options.iterations, "N", "copies of each GPU and direction at least")
-      ->capture_default_str();
-  text("--pin_memory", options.pin, "0|1", "whether the host's memory is pinned")
-      ->capture_default_str();
+               "with weights, also set them system-wide for their rows, and restore the old ones, "
+               "however the program ends. Requires root and Linux 6.9");
+  text("--iterations", options.iterations, "N", "least number of copies per GPU and direction");
+  add_choice(app, "--pin_memory", options.pinned, zero_or_one,
+             "whether the host's memory is pinned");
   text("--time", options.time, "TIME",
-       "cap on measuring each direction of a row (default: what its copies would take at 1 GB/s, "
-       "at least 2 s)");
-  text("--json", options.json, "FILE", "also write the whole report of each row, without samples");
+       "limit on measuring each direction of a row (default: what its copies would take one after "
+       "the other at 1 GB/s, at least 2 s)");
+  text("--json", options.json, "FILE",
+       "also write an object whose rows have the report of each row, as `numatlas transfer` writes "
+       "it, or its error; at the end or at a stop");
   app.add_flag("--strict", options.strict,
-               "memory that is not where it was asked for is a failure, not a warning");
-  app.add_flag("-q,--quiet", options.quiet, "no progress on standard error");
+               "make memory that does not lie where it was asked for a failure of its row");
+  app.add_flag("-q,--quiet", options.quiet, "show no progress on standard error");
   app.footer(
-      "\nCSV on standard output, a row as soon as it is measured. A row that this machine does not "
-      "have\nsays why; the exit code is then that of the first such row. man numa_gpu_xfer_sweep");
+      "Prints CSV on standard output, each row as soon as it is measured. A row that this machine "
+      "cannot measure says why; the exit code is then that of the first such row.");
 }
 
 /// Texts apart by semicolons, trimmed.
@@ -343,10 +346,8 @@ Expected<GpuXfer> common_of(const SweepOptions& options) {
   const auto iterations =
       whole<int>(options.iterations, "--iterations", std::numeric_limits<int>::max());
   if (!iterations) return fail(iterations.error());
-  const auto pinned = read_pin_memory(options.pin);
-  if (!pinned) return fail(pinned.error());
   common.iterations = *iterations;
-  common.pinned = *pinned;
+  common.pinned = options.pinned;
   common.directions = {"h2d", "d2h"};
   if (options.strict) common.words.emplace_back("--strict");
   // On a terminal the rows are the progress, and a bar would stand among them.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <set>
 #include <utility>
@@ -14,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include "base/say.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/device_flows.h"
 
 namespace numatlas::legacy {
@@ -37,47 +39,45 @@ constexpr std::uint64_t fewest_samples = 20;
 constexpr double any_precision = 1000;
 
 struct GpuWords {
-  std::string gpus, bytes, iterations, operations, pin, time, json;
-  bool strict = false, quiet = false;
+  std::string gpus, bytes, iterations, time, json;
+  std::vector<std::string> directions;
+  bool pinned = false, strict = false, quiet = false;
 };
 
 void declare_gpu_xfer(CLI::App& app, GpuWords& words) {
   app.name("numa_gpu_xfer_bench");
   const auto needed = [&](const char* name, std::string& value, const char* type,
                           const char* what) {
-    app.add_option(name, value, what)->type_name(type)->required();
+    add_value(app, name, value, type, what)->required();
   };
-  needed("--ngpus", words.gpus, "N", "GPUs: so many of the first, all at the same time");
+  needed(
+      "--ngpus", words.gpus, "N",
+      "number of GPUs, the first ones of those that the driver counts; all copy at the same time");
   needed("--benchmark_bytes", words.bytes, "BYTES",
-         "bytes of a copy, rounded up to whole pages of 4096");
+         "bytes per copy, rounded up to whole pages of 4096");
   needed("--iterations_per_bench", words.iterations, "N",
-         "copies of each GPU and direction at least");
-  needed("--operation_type", words.operations, "R|W|R,W",
-         "R: host to device, W: device to host, R,W: one, then the other");
-  needed("--pin_memory", words.pin, "0|1", "whether the host's memory is pinned");
-  refuse_empty(app.add_option("--time", words.time,
-                              "cap on measuring each direction (default: what the copies would "
-                              "take at 1 GB/s, at least 2 s)"))
-      ->type_name("TIME");
-  refuse_empty(app.add_option("--json", words.json, "also write everything, samples included"))
-      ->type_name("FILE");
-  app.add_flag("--strict", words.strict, "memory that is not where numactl asked is an error");
-  app.add_flag("-q,--quiet", words.quiet, "no progress on standard error");
+         "least number of copies per GPU and direction; never less than 20 times what is timed "
+         "together, nor less than takes 100 ms");
+  add_choices<std::string>(app, "--operation_type", words.directions, {{"R", "h2d"}, {"W", "d2h"}},
+                           "copies from host to device (R), from device to host (W), or one, then "
+                           "the other")
+      ->required();
+  add_choice(app, "--pin_memory", words.pinned, zero_or_one, "whether the host's memory is pinned")
+      ->required()
+      ->default_str("");
+  add_value(
+      app, "--time", words.time, "TIME",
+      "limit on measuring each direction; a warning says where it ended one before its copies "
+      "were done (default: what the copies would take one after the other at 1 GB/s, at least "
+      "2 s)");
+  add_value(app, "--json", words.json, "FILE",
+            "also write everything, as `numatlas transfer` does");
+  app.add_flag("--strict", words.strict,
+               "make memory that does not lie where numactl asked for it an error");
+  app.add_flag("-q,--quiet", words.quiet, "show no progress on standard error");
   app.footer(
-      "\nThe host's memory lies where numactl says. `numatlas transfer` measures the same with "
-      "more "
-      "options,\n`numa_gpu_xfer_sweep` whole tables. man numa_gpu_xfer_bench");
-}
-
-Expected<std::vector<std::string>> read_operations(const std::string& text) {
-  const auto operations = parse_words(text, "--operation_type", {"R", "W"});
-  if (!operations) return fail(operations.error().kind, operations.error().message, "R, W or R,W");
-  std::vector<std::string> directions;
-  for (const char* operation : {"R", "W"}) {
-    if (std::find(operations->begin(), operations->end(), operation) != operations->end())
-      directions.emplace_back(*operation == 'R' ? "h2d" : "d2h");
-  }
-  return directions;
+      "The host's memory lies where numactl says. `numatlas transfer` measures the same with more "
+      "options, `numa_gpu_xfer_sweep` whole tables.");
 }
 
 Expected<GpuXfer> read_gpu_xfer(const GpuWords& words) {
@@ -89,15 +89,14 @@ Expected<GpuXfer> read_gpu_xfer(const GpuWords& words) {
   if (!bytes) return fail(bytes.error());
   const auto iterations = whole<int>(words.iterations, "--iterations_per_bench", most);
   if (!iterations) return fail(iterations.error());
-  auto directions = read_operations(words.operations);
-  if (!directions) return fail(directions.error());
-  const auto pinned = read_pin_memory(words.pin);
-  if (!pinned) return fail(pinned.error());
   asked.gpus = *gpus;
   asked.bytes = Bytes{*bytes};
   asked.iterations = *iterations;
-  asked.directions = *std::move(directions);
-  asked.pinned = *pinned;
+  // Each once, host to device first.
+  const std::set<std::string, std::greater<>> directions(words.directions.begin(),
+                                                         words.directions.end());
+  asked.directions.assign(directions.begin(), directions.end());
+  asked.pinned = words.pinned;
   if (!words.time.empty()) {
     const auto time = parse_duration(words.time);
     if (!time) return fail(time.error().kind, "--time: " + time.error().message, time.error().hint);
@@ -147,11 +146,6 @@ std::string cut_off_note(const ScenarioResult& point, const GpuXfer& asked) {
 }
 
 }  // namespace
-
-Expected<bool> read_pin_memory(const std::string& text) {
-  if (text == "0" || text == "1") return text == "1";
-  return fail(ErrorKind::usage, fmt::format("--pin_memory: '{}' is neither 0 nor 1", text));
-}
 
 Nanoseconds longest_time(const GpuXfer& asked) {
   if (asked.time) return *asked.time;

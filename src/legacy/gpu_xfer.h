@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/parse.h"
@@ -54,7 +55,7 @@ std::string gib_text(const std::optional<double>& gib_second);
 /// time ended it before the iterations.
 std::vector<std::string> gpu_xfer_notes(const RunReport& report, const GpuXfer& asked);
 
-/// "1" -> true; an error (usage) names --pin_memory.
-Expected<bool> read_pin_memory(const std::string& text);
+/// What --pin_memory takes.
+inline const std::vector<std::pair<std::string, bool>> zero_or_one{{"0", false}, {"1", true}};
 
 }  // namespace numatlas::legacy

@@ -26,13 +26,15 @@ struct Options {
 void declare(CLI::App& app, Options& options) {
   app.name(mem_bench_name);
   app.add_option("--size", options.sizes,
-                 "memory a rank in MB: a value, a range (1-64: its powers of two), or a list "
-                 "(128,256,512)")
-      ->type_name("SIZE")
+                 "memory per rank in MiB: a number, the powers of two in a range (1-64), or a list "
+                 "in this order (128,256,512)")
+      ->type_name("SIZES")
       ->capture_default_str();
-  app.add_flag("--serial", options.serial, "one rank at a time");
-  app.add_option("--csv", options.csv, "also write the results to this file")->type_name("FILE");
-  app.footer("\n`numatlas latency` measures the same with more options. man numa_mem_bench");
+  app.add_flag("--serial", options.serial, "measure one rank at a time");
+  app.add_option("--csv", options.csv,
+                 "also write the latencies as CSV, one row per size and one column per rank")
+      ->type_name("FILE");
+  app.footer("`numatlas latency` measures the same with more options.");
   app.allow_extras();
 }
 

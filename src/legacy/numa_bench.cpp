@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "benchmarks/declare.h"
 #include "legacy/program.h"
 #include "placement/policy.h"
 #include "report/worker_table.h"
@@ -28,42 +29,37 @@ const Wording touch_wording{
 
 struct TwoCores {
   std::optional<int> first, second;
-  std::string pattern = "own";
+  std::string pattern = "own";  ///< of `numatlas touch`
   bool serial = false;
 };
 
 void declare(CLI::App& app, TwoCores& options) {
   app.name(numa_bench_name);
-  app.add_option("--core0", options.first, "CPU that runs first; with --core1")->type_name("CPU");
-  app.add_option(
-         "--core1", options.second,
-         "the other CPU (default: a CPU of each of the first two NUMA nodes, or two of one)")
+  app.add_option("--core0", options.first,
+                 "first CPU, given together with --core1 (default: a CPU of the first NUMA node)")
       ->type_name("CPU");
-  app.add_option("--pattern", options.pattern,
-                 "own (each core its own memory), first (both what core0 touched first), crossed "
-                 "(each what the other touched first)")
-      ->type_name("NAME")
-      ->capture_default_str();
-  app.add_flag("--serial", options.serial, "one core after the other, as the original does");
+  app.add_option("--core1", options.second,
+                 "second CPU, given together with --core0 (default: a CPU of the second NUMA node, "
+                 "or another one of the only node)")
+      ->type_name("CPU");
+  add_choice<std::string>(
+      app, "--pattern", options.pattern,
+      {{"own", "own"}, {"first", "other"}, {"crossed", "crossed"}},
+      "which memory each core uses: what it touched first itself (own), what the "
+      "first core touched first (first), or what the other touched first "
+      "(crossed)");
+  app.add_flag("--serial", options.serial,
+               "run one core after the other, as the original does, instead of both at once");
   app.footer(
-      "\nThe seconds are those of 2^28 scattered updates at the rate measured, which is less than\n"
-      "is really run. Both cores run at the same time unless --serial. `numatlas touch` measures\n"
-      "the same with more options. man numa_bench");
+      "The seconds are those of 2^28 scattered updates at the measured rate; fewer are really run. "
+      "`numatlas touch` measures the same with more options.");
 }
 
 /// As words of `numatlas touch`.
 Expected<std::vector<std::string>> translated(const TwoCores& options) {
-  const char* const pattern = options.pattern == "first"     ? "other"
-                              : options.pattern == "own"     ? "own"
-                              : options.pattern == "crossed" ? "crossed"
-                                                             : nullptr;
-  if (pattern == nullptr) {
-    return fail(ErrorKind::usage,
-                fmt::format("--pattern: '{}' is not one of own, first, crossed", options.pattern));
-  }
   if (options.first.has_value() != options.second.has_value())
     return fail(ErrorKind::usage, "--core0 and --core1 go together", "give both, or neither");
-  std::vector<std::string> words{"--threads", "2",       "--pattern", pattern,
+  std::vector<std::string> words{"--threads", "2",       "--pattern", options.pattern,
                                  "--kernel",  "scatter", "--size",    "256"};
   for (const std::optional<int>& core : {options.first, options.second}) {
     if (core && *core < 0) return fail(ErrorKind::usage, "--core0, --core1: CPUs count from 0");

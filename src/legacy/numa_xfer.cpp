@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "benchmarks/declare.h"
 #include "legacy/program.h"
 #include "report/worker_table.h"
 
@@ -26,24 +27,19 @@ struct Words {
 
 void declare(CLI::App& app, Words& words) {
   app.name("numa_numa_xfer_bench");
-  const auto option = [&](const char* name, std::string& value, const char* what) {
-    return app.add_option(name, value, what);
+  const auto needed = [&](const char* name, std::string& value, const char* type,
+                          const char* what) {
+    add_value(app, name, value, type, what)->required();
   };
-  option("--src_nodes", words.source_nodes, "nodes of the buffer copied from: 0,1 or 0-3")
-      ->type_name("NODES")
-      ->required();
-  option("--dst_nodes", words.target_nodes, "nodes of the buffer copied to")
-      ->type_name("NODES")
-      ->required();
-  option("--benchmark_bytes", words.bytes, "bytes that all threads together copy")
-      ->type_name("BYTES")
-      ->required();
-  option("--iterations_per_bench", words.iterations,
-         "printed; how long is measured follows from how sure the result is")
-      ->type_name("N")
-      ->required();
-  option("--num_threads", words.threads, "threads")->type_name("N")->capture_default_str();
-  app.footer("\n`numatlas copy` measures the same with more options. man numa_numa_xfer_bench");
+  needed("--src_nodes", words.source_nodes, "NODES",
+         "nodes of the buffer copied from, such as 0,1 or 0-3");
+  needed("--dst_nodes", words.target_nodes, "NODES", "nodes of the buffer copied to");
+  needed("--benchmark_bytes", words.bytes, "BYTES",
+         "bytes that all threads together copy; each copies whole lines of 64 bytes, at least two");
+  needed("--iterations_per_bench", words.iterations, "N",
+         "only printed: the measurement ends when the result is precise enough");
+  add_value(app, "--num_threads", words.threads, "N", "number of threads");
+  app.footer("`numatlas copy` measures the same with more options.");
 }
 
 Expected<std::string> nodes(const std::string& text, const char* option) {

@@ -7,6 +7,8 @@
 
 #include "base/environment.h"
 #include "base/say.h"
+#include "benchmarks/declared.h"
+#include "report/file.h"
 #include "report/worker_table.h"
 
 namespace numatlas::legacy {
@@ -65,6 +67,12 @@ Error of_program(const CLI::App& app, Error error) {
 }  // namespace
 
 std::optional<int> parse_program(CLI::App& app, const std::vector<std::string>& words) {
+  use_help_format(app);
+  app.footer(app.get_footer() + " See man " + app.get_name() + ".");
+  if (const auto text = declared_text(app, words)) {
+    const auto shown = write_stdout(*text);
+    return shown ? 0 : end_with_error(shown.error());
+  }
   try {
     // CLI11 takes the words from the back.
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));

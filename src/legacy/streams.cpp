@@ -17,6 +17,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/say.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/stream/stream.h"
 #include "engine/agreement.h"
 #include "fleet/summary.h"
@@ -52,27 +53,29 @@ struct Arguments {
 
 void declare(CLI::App& app, StreamVariant variant, Arguments& arguments) {
   app.name(name_of(variant));
-  app.add_option("CACHE_ELEMENTS", arguments.cache_elements,
-                 "elements of 8 bytes that the last-level cache holds; the arrays are 4 times as "
-                 "large, among the processes of a node")
+  add_value(
+      app, "CACHE_ELEMENTS", arguments.cache_elements, "",
+      "elements of 8 bytes that the last-level cache holds; each array has four times as many, "
+      "divided by the processes of a node")
       ->required();
-  app.add_option("REPEATS", arguments.repeats,
-                 "how often each kernel runs; the first does not count")
+  add_value(app, "REPEATS", arguments.repeats, "",
+            "how often each kernel runs; the first time does not count")
       ->required();
   if (variant == StreamVariant::memory) {
     // The original takes it from every program's users, and this one has no use for it.
-    app.add_option("PMEM_PATH", arguments.path, "ignored");
+    app.add_option("PMEM_PATH", arguments.path, "ignored")->type_name("");
   } else {
-    app.add_option("PMEM_PATH", arguments.path,
-                   variant == StreamVariant::pmem
-                       ? "folder on persistent memory; PMEM_PATH0, PMEM_PATH1, ... where these "
-                         "exist: one for each socket"
-                       : "folder on persistent memory")
+    add_value(
+        app, "PMEM_PATH", arguments.path, "FOLDER",
+        variant == StreamVariant::pmem
+            ? "folder on persistent memory; PMEM_PATH0, PMEM_PATH1, ... where these exist: one "
+              "for each socket"
+            : "folder on persistent memory")
         ->required();
   }
   app.footer(
-      "\nThreads of a process: OMP_NUM_THREADS. `numatlas stream` measures the same with more "
-      "options.\nman distributed_streams");
+      "OMP_NUM_THREADS is the number of threads of a process. `numatlas stream` measures the same "
+      "with more options.");
 }
 
 /// Of a run that numatlas made: the mode's kernels and their rows.

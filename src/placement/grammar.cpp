@@ -182,7 +182,7 @@ Expected<std::vector<int>> parse_cpu_list(std::string_view part, bool nodes) {
 }
 
 Expected<PageKind> parse_page_kind(std::string_view text) {
-  for (PageKind kind : {PageKind::base, PageKind::thp, PageKind::huge_2m, PageKind::huge_1g}) {
+  for (PageKind kind : all_page_kinds) {
     if (text == name_of(kind)) return kind;
   }
   constexpr std::array<std::string_view, 4> words = {"base", "thp", "2M", "1G"};

@@ -16,19 +16,6 @@
 namespace numatlas {
 namespace {
 
-Expected<void> check_names(const SurveyOptions& options, const Machine& machine) {
-  const std::vector<std::string> known = names_of_survey(machine);
-  for (const auto& [option, names] :
-       {std::pair("--only", &options.only), std::pair("--without", &options.without)}) {
-    for (const std::string& name : *names) {
-      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-      return fail(ErrorKind::usage,
-                  fmt::format("{}: '{}' is not one of {}", option, name, fmt::join(known, ", ")));
-    }
-  }
-  return {};
-}
-
 /// Those that were chosen, what is worth most first.
 std::vector<SurveyItem> candidates(const SurveyOptions& options, const Machine& machine) {
   const auto named = [](const std::vector<std::string>& names, const std::string& name) {
@@ -101,10 +88,10 @@ void share_out(std::vector<SurveyItem>& all, double seconds) {
 
 }  // namespace
 
-std::vector<std::string> names_of_survey(const Machine& machine) {
+std::vector<std::string> names_of_survey() {
   std::vector<std::string> names;
   for (const auto& benchmark : all_benchmarks()) {
-    const SurveyPart part = benchmark->survey(machine);
+    const SurveyPart part = benchmark->survey({});  // what is there decides only what is skipped
     if (part.worth > 0 || !part.reason.empty()) names.push_back(benchmark->name());
   }
   return names;
@@ -142,7 +129,6 @@ Expected<std::vector<SurveyItem>> plan_survey(const SurveyOptions& options, cons
                                               Comm& comm) {
   const auto first = machine_of_first(machine, comm);
   if (!first) return fail(first.error());
-  if (auto checked = check_names(options, *first); !checked) return fail(checked.error());
   std::vector<SurveyItem> all = candidates(options, *first);
   const double seconds = std::chrono::duration<double>(options.time).count();
   if (all.empty())

@@ -43,10 +43,10 @@ Expected<void> make_folder(const std::string& folder) {
 
 /// Results of an earlier survey in the same folder, which this one may not write anew. Its own
 /// survey.json is there already.
-void remove_earlier(const fs::path& folder, const Machine& machine) {
+void remove_earlier(const fs::path& folder) {
   std::error_code ignored;
   fs::remove(folder / "report.html", ignored);
-  for (const std::string& name : names_of_survey(machine)) {
+  for (const std::string& name : names_of_survey()) {
     for (const char* const suffix : {".json", ".txt"})
       fs::remove(folder / (name + suffix), ignored);
   }
@@ -140,7 +140,7 @@ Expected<void> Survey::prepare() {
     if (made) made = write("topology.json", to_json(record_.machine).dump(1) + "\n");
     if (made) made = save(false, "not ended");
     if (made && earlier) {
-      remove_earlier(options.folder, record_.machine);
+      remove_earlier(options.folder);
       if (!options.quiet)
         say("removed the results of an earlier survey in " + options.folder + "\n");
     }

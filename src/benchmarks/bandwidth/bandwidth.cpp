@@ -26,13 +26,10 @@ class Bandwidth final : public Benchmark {
     return "bandwidth of reads, writes and STREAM's operations, by worker and in sum";
   }
   std::string description() const override {
-    return "Each worker runs a kernel over its own memory, all at the same time unless --serial. "
-           "Bytes\n"
-           "are counted as STREAM counts them; the traffic with the lines that ordinary stores "
-           "fetch\n"
-           "before they write stands beside. The sum is what all workers moved in the time in "
-           "which\n"
-           "all were recording.";
+    return "Each worker runs a kernel over its own memory, all at the same time unless "
+           "--serial is given. Bytes are counted as STREAM counts them; a second column "
+           "adds the lines that ordinary stores fetch before they write. The sum is what "
+           "all workers moved in the time in which all were recording.";
   }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
@@ -53,13 +50,13 @@ class Bandwidth final : public Benchmark {
   PlannedScenario point(const PlanInput& input, const Choice& choice, Bytes size, PageKind pages,
                         int threads) const;
 
-  KernelOptions kernels_{"read,write,copy,scale,add,triad", ""};
+  KernelOptions kernels_{{"read", "write", "copy", "scale", "add", "triad"}, ""};
   SizesOption sizes_{usual_size};
   std::vector<Choice> choices_;
 };
 
 void Bandwidth::add_options(CLI::App& app) {
-  sizes_.add_to(app, "memory a worker, all arrays together");
+  sizes_.add_to(app, "memory of each worker, all arrays of the kernel together");
   kernels_.add_to(app);
 }
 
@@ -133,8 +130,8 @@ std::vector<View> Bandwidth::views(const RunReport& report) const {
     view.notes = {
         "sum: all workers over their common time, bytes counted as STREAM does; +-: half of its 95 "
         "% interval",
-        "moved: with the lines that regular (write-allocate) stores read first; less if the CPU "
-        "avoids that"};
+        "moved: including the lines that ordinary (write-allocate) stores read first; less if the "
+        "CPU avoids that; -: in a cache"};
     view.cells = {label_column("kernel", "kernel"),
                   label_column("stores", "stores"),
                   label_column("size/worker", "size"),

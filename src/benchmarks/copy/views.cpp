@@ -69,7 +69,8 @@ View table_of(const RunReport& report) {
   view.notes = {
       "copied: all workers over their common time, each byte counts once, where STREAM counts it "
       "as read and as written",
-      "moved: read and written, with the lines that regular (write-allocate) stores read first"};
+      "moved: read and written, including the lines that ordinary (write-allocate) stores read "
+      "first; -: in a cache"};
   view.cells = {label_column("from", "from"),
                 label_column("to", "to"),
                 label_column("nodes seen", "copied_between"),

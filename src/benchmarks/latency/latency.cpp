@@ -6,9 +6,9 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/size_list.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/sizes_option.h"
 #include "report/worker_table.h"
@@ -19,15 +19,12 @@ namespace {
 class Latency final : public Benchmark {
  public:
   std::string name() const override { return "latency"; }
-  std::string summary() const override {
-    return "latency of dependent loads, a worker a CPU, over sizes";
-  }
+  std::string summary() const override { return "latency of dependent loads, by worker and size"; }
   std::string description() const override {
-    return "Each worker walks a random cycle through all lines of its own memory, one dependent "
-           "load\n"
-           "a step. All workers measure at the same time unless --serial. Sizes within a cache "
-           "show\n"
-           "that cache, larger ones the memory and, with base pages, the TLB's misses.";
+    return "Each worker walks a random cycle through all lines of its own memory, one "
+           "dependent load per step. All workers measure at the same time unless --serial "
+           "is given. Sizes that fit a cache show that cache, larger ones the memory and, "
+           "with base pages, the TLB's misses.";
   }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
@@ -43,29 +40,22 @@ class Latency final : public Benchmark {
   std::vector<PlannedScenario> plan_of(const PlanInput& input,
                                        const std::vector<Bytes>& sizes) const;
 
-  std::string order_text_ = "random", stride_text_;
+  std::string stride_text_;
   SizesOption sizes_{Bytes{512 * mib}};
   ChainOrder order_ = ChainOrder::random;
   std::optional<Bytes> stride_;  ///< absent: the machine's cache line
 };
 
 void Latency::add_options(CLI::App& app) {
-  sizes_.add_to(app, "memory a worker");
-  app.add_option("--order", order_text_, "random, page-local (TLB-friendly), sequential")
-      ->type_name("ORDER")
-      ->capture_default_str()
-      ->group("Measurement");
-  app.add_option("--stride", stride_text_,
-                 "bytes between nodes of the chain (default: a cache line)")
-      ->type_name("BYTES")
+  sizes_.add_to(app, "memory of each worker");
+  add_order_option(app, order_);
+  add_value(app, "--stride", stride_text_, "BYTES",
+            "distance between the nodes of the chain (default: a cache line)")
       ->group("Measurement");
 }
 
 Expected<void> Latency::parse_options() {
   if (auto sizes = sizes_.parse(); !sizes) return sizes;
-  const auto order = parse_chain_order(order_text_);
-  if (!order) return fail(order.error());
-  order_ = *order;
   if (!stride_text_.empty()) {
     const auto stride = parse_bytes(stride_text_);
     if (!stride) {

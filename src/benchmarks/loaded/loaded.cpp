@@ -13,9 +13,9 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/loaded/table.h"
 #include "benchmarks/node_pairs.h"
@@ -42,14 +42,13 @@ class Loaded final : public Benchmark {
  public:
   std::string name() const override { return "loaded"; }
   std::string summary() const override {
-    return "latency while others load the memory at a rising rate";
+    return "latency while other CPUs load the memory at rising rates";
   }
   std::string description() const override {
-    return "One worker of a node chases while the node's others load the same memory: not at all,\n"
-           "at parts of the peak, and as much as they can. The rate is held by the clock, and "
-           "what\n"
-           "was achieved is counted in the time in which the latency was measured. --time is for\n"
-           "all points together.";
+    return "One worker of a node chases while the node's others load the same memory: not "
+           "at all, at parts of the peak, and as much as they can. The rate is kept by the"
+           " clock, and the load shown is what was achieved while the latency was "
+           "measured. --time is for all points together.";
   }
   std::vector<std::string> refused_options() const override {
     return {"--memory", "--serial", "--csv"};
@@ -83,21 +82,21 @@ class Loaded final : public Benchmark {
   PlannedScenario point(const PlanInput& input, const Setting& setting, const Choice* choice,
                         const std::string& load, std::optional<double> rate, PageKind pages) const;
 
-  NodePairOptions common_{{"read", "2:1"}};  ///< its size is a loader's
+  NodePairOptions common_{{{"read"}, "2:1"}};  ///< its size is a loader's
   std::string pairs_text_ = "all", rates_text_;
   std::vector<double> rates_;  ///< B/s; empty: parts of the peak
 };
 
 void Loaded::add_options(CLI::App& app) {
-  app.add_option("--pairs", pairs_text_,
-                 "all (every CPU node to every memory node), local, or a list of CPUNODE:MEMNODE: "
-                 "0:0,0:2")
-      ->type_name("PAIRS")
-      ->capture_default_str();
-  refuse_empty(app.add_option("--rates", rates_text_,
-                              "GB/s of all loaders together: 1,2,5 (default: parts of the peak)"))
-      ->type_name("RATES");
-  common_.add_to(app, "memory of each loader: MiB, or with a unit (default: what no cache holds)");
+  add_value(app, "--pairs", pairs_text_, "all|local|PAIRS",
+            "which nodes to measure: every node with workers against every node with memory (all), "
+            "each node against its own memory (local), or pairs of a CPU node and a memory node "
+            "such as 0:0,0:2");
+  add_value(app, "--rates", rates_text_, "RATES",
+            "rates in GB/s of all loaders together, such as 1,2,5; required with several ranks "
+            "(default: parts of the peak, which is measured first)");
+  common_.add_to(
+      app, "memory of each loader, in MiB or with a unit (default: as for `numatlas matrix`)");
 }
 
 Expected<std::vector<double>> parse_rates(const std::string& text) {

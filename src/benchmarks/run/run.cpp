@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 
 #include "benchmarks/choices.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/device_totals.h"
 #include "benchmarks/file_flows.h"
 #include "benchmarks/run/table.h"
@@ -28,13 +28,13 @@ class RunFile final : public Benchmark {
   std::string name() const override { return "run"; }
   std::string less_memory_hint() const override { return "name smaller sizes in FILE"; }
   std::string summary() const override {
-    return "the flows that a file names, together: any kernels, CPUs and memory";
+    return "flows described in a file, at the same time: any kernels, CPUs and memory";
   }
   std::string description() const override {
-    return "FILE is TOML and says which CPUs do what to which memory at the same time;\n"
-           "docs/scenarios.md explains it, and --print-scenario writes the plan of any other "
-           "command as\n"
-           "such a file. Options stand for what the file leaves out. The CPUs are the file's.";
+    return "FILE is TOML and says which CPUs do what to which memory at the same time; "
+           "docs/scenarios.md explains it, and --print-scenario writes the plan of any "
+           "other command as such a file. Options apply where the file does not say "
+           "otherwise. The CPUs are those of the file.";
   }
   std::vector<std::string> refused_options() const override {
     return {"--cpus", "--threads", "--serial", "--csv"};
@@ -70,8 +70,7 @@ class RunFile final : public Benchmark {
 };
 
 void RunFile::add_options(CLI::App& app) {
-  refuse_empty(app.add_option("FILE", path_, "file of scenarios, or - for standard input"))
-      ->type_name("")
+  add_value(app, "FILE", path_, "", "file of scenarios in TOML, or - for standard input")
       ->required();
   add_isa_option(app, isa_);
 }

@@ -25,11 +25,10 @@ class Transfer final : public Benchmark {
     return "copies between memory of the host and GPUs, all nodes and all GPUs";
   }
   std::string description() const override {
-    return "Copies from memory of each node to each GPU, back, and both at once; the latency of "
-           "small copies; a pointer chase of\n"
-           "each GPU through memory of each node; copies between GPUs.\n"
-           "Nothing of a vendor's is needed to build this: the driver's library is loaded where it "
-           "is (numatlas features).";
+    return "Measures copies from memory of each node to each GPU, back, and both at once; "
+           "the latency of small copies; a pointer chase of each GPU through memory of "
+           "each node; and copies between GPUs. The driver's library is loaded when the "
+           "command runs; see `numatlas features`.";
   }
   void add_options(CLI::App& app) override { words_.add_to(app); }
   std::vector<std::string> without_options() const override { return {"--serial", "--csv"}; }

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/environment.h"
 #include "base/say.h"
 #include "benchmarks/benchmark.h"
 #include "benchmarks/choices.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/few_cpus.h"
 #include "benchmarks/levels.h"
 #include "benchmarks/room.h"
@@ -104,14 +104,13 @@ class WeightsBenchmark final : public Benchmark {
  public:
   std::string name() const override { return "weights"; }
   std::string summary() const override {
-    return "which weights of interleaved memory give the most bandwidth";
+    return "weights of interleaved memory that give the most bandwidth";
   }
   std::string description() const override {
-    return "Tries weights over nodes, coarsely and then ever closer round the best, and compares "
-           "the\n"
-           "best with equal weights and with the nearest node alone. Prints what would set them "
-           "for\n"
-           "the whole system; --apply sets them to confirm that, and puts the old ones back.";
+    return "Tries weights of nodes, first coarsely and then closer and closer to the best,"
+           " and compares the best with equal weights and with the nearest node alone. "
+           "Prints the commands that set them for the whole system; --apply sets them to "
+           "confirm the result, and restores the old ones.";
   }
   std::vector<std::string> refused_options() const override {
     return {"--memory", "--serial", "--csv"};
@@ -146,34 +145,31 @@ class WeightsBenchmark final : public Benchmark {
   PlannedScenario point(const PlanInput& input, const NodeSet& nodes, const Weights& weights,
                         const std::string& round) const;
 
-  std::string nodes_text_, size_text_, kernel_text_, mix_text_ = "2:1", isa_;
+  std::string nodes_text_, size_text_, mix_text_ = "2:1", isa_;
   bool apply_ = false, keep_ = false;
   std::optional<NodeSet> nodes_;
   std::optional<Bytes> size_;  ///< absent: the usual one, or what has room
   KernelSpec kernel_;
-  std::string kernel_name_;  ///< in the report: "mix 2:1"
+  std::string kernel_name_;  ///< in the report: "mix 2:1"; until --mix is read, that of --kernel
 };
 
 void WeightsBenchmark::add_options(CLI::App& app) {
-  refuse_empty(app.add_option("--nodes", nodes_text_,
-                              "nodes to share the pages among, at most 4 (default: all with "
-                              "memory; of more than 4 first those without CPUs)"))
-      ->type_name("NODES");
-  auto* kernel = refuse_empty(app.add_option(
-      "--kernel", kernel_text_, "read, write, copy, scale, add, triad or update instead of a mix"));
-  kernel->type_name("NAME");
-  app.add_option("--mix", mix_text_, "lines read to lines written")
-      ->type_name("R:W")
-      ->capture_default_str()
-      ->excludes(kernel);
-  refuse_empty(app.add_option("--size", size_text_,
-                              "memory a worker: MiB (512) or with a unit (2GiB) (default: 256, "
-                              "less where a node is small)"))
-      ->type_name("SIZE");
-  auto* apply = app.add_flag("--apply", apply_,
-                             "set the best weights system-wide, measure under them, and put the "
-                             "old ones back, however the program ends (root)");
-  app.add_flag("--keep", keep_, "with --apply: the new weights stay once they were measured")
+  add_value(app, "--nodes", nodes_text_, "NODES",
+            "nodes to interleave over, at most 4, such as 0,2 (default: all with usable memory; of "
+            "more than 4 first those without CPUs)");
+  auto* kernel = add_choice(app, "--kernel", kernel_name_, named(stream_kernels),
+                            "measure this kernel of `numatlas bandwidth` instead of a mix");
+  add_value(app, "--mix", mix_text_, "R:W", "mix of lines read to lines written")->excludes(kernel);
+  add_value(
+      app, "--size", size_text_, "SIZE",
+      "memory of each worker, in MiB (512) or with a unit (2GiB) (default: 256 MiB, less where "
+      "any node that had all of it would keep less than half of its free memory)");
+  auto* apply =
+      app.add_flag("--apply", apply_,
+                   "set the best weights system-wide, measure once more with the kernel's "
+                   "own policy, and restore the old weights, however the program ends. "
+                   "Requires root");
+  app.add_flag("--keep", keep_, "leave the new weights in place once they were measured")
       ->needs(apply);
   add_isa_option(app, isa_);
 }
@@ -185,17 +181,14 @@ Expected<void> WeightsBenchmark::parse_options() {
     size_ = *size;
   }
   if (auto used = use_instruction_set(isa_); !used) return used;
-  if (kernel_text_.empty()) {
+  if (kernel_name_.empty()) {
     const auto mix = parse_mix(mix_text_);
     if (!mix) return fail(mix.error());
     kernel_.name = "mix";
     std::tie(kernel_.mix_reads, kernel_.mix_writes) = *mix;
     kernel_name_ = full_name(kernel_);
   } else {
-    const auto kernel = parse_words(kernel_text_, "--kernel", stream_kernels);
-    if (!kernel) return fail(kernel.error());
-    if (kernel->size() > 1) return fail(ErrorKind::usage, "--kernel: only one at a time");
-    kernel_.name = kernel_name_ = kernel->front();
+    kernel_.name = kernel_name_;
   }
   if (size_) {
     if (auto fits = (*make_kernel(kernel_))->check_size(*size_); !fits) return fits;
