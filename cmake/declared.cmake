@@ -45,7 +45,7 @@ foreach(program IN LISTS programs)
   foreach(shell bash zsh fish)
     set(script ${PROJECT_BINARY_DIR}/completions/${shell}/${${shell}_prefix}${program}${${shell}_suffix})
     add_custom_command(OUTPUT ${script} DEPENDS ${program} VERBATIM
-                       COMMAND ${program} __declared ${shell} >${script})
+                       COMMAND ${program} __declared ${shell} > ${script})
     install(FILES ${script} DESTINATION ${CMAKE_INSTALL_DATADIR}/${${shell}_folder})
     list(APPEND declared ${script})
   endforeach()
