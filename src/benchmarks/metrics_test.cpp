@@ -1,5 +1,6 @@
 #include "benchmarks/metrics.h"
 
+#include <utility>
 #include <optional>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "legacy/gpu_xfer.h"
 
 #include <CLI/CLI.hpp>
+#include <set>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
