@@ -6,6 +6,7 @@ from matplotlib.text import Text
 
 from numatlas.figures.model import (
     Axis,
+    Bar,
     Bars,
     Curves,
     Fleet,
@@ -86,27 +87,29 @@ def matrix(rows=2, columns=3, less=True):
         values=values,
         low=[[None if value is None else value - 1 for value in row] for row in values],
         high=[[None if value is None else value + 2 for value in row] for row in values],
-        whys=whys,
+        texts=whys,
     )
 
 
 def bars(names=("own", "other", "crossed"), groups=("alone", "together"), less=True):
     """Values 10 + 10 x name + group; the last name has no value in the last group."""
-    made = []
-    for index, name in enumerate(groups):
-        y = [10.0 + 10 * place + index for place in range(len(names))]
-        low, high = [value - 2 for value in y], [value + 3 for value in y]
-        if index == len(groups) - 1:
-            y[-1] = low[-1] = high[-1] = None
-        made.append(Series(name, list(range(len(names))), y, low, high))
+    rows = []
+    for index, group in enumerate(groups):
+        for place, name in enumerate(names):
+            value = 10.0 + 10 * place + index
+            ends = (value, value - 2, value + 3)
+            if group == groups[-1] and name == names[-1]:
+                ends = (None, None, None)
+            rows.append(Bar(name, group, *ends, cells=[name, group, str(value)]))
     return Bars(
         "touch",
         "Time of a line by who touched the memory first",
         **PRINT,
         unit="ns" if less else "GB/s",
         less_is_better=less,
-        names=list(names),
-        groups=made,
+        rows=rows,
+        heads=["pattern", "run", "access"],
+        column=2,
     )
 
 

@@ -60,7 +60,29 @@ def test_warnings_are_told_with_their_place(measure, plain, tmp_path):
     ]
     path = tmp_path / "warned.json"
     path.write_text(json.dumps(data))
-    assert numatlas.load(path).warnings == ["1MiB base, worker 0: one", "two"]
+    warnings = numatlas.load(path).warnings
+    assert [str(warning) for warning in warnings] == ["1MiB base, worker 0: one", "two"]
+    assert [(one.code, one.where, one.text) for one in warnings] == [
+        ("a", "1MiB base, worker 0", "one"),
+        ("b", None, "two"),
+    ]
+
+
+def test_warnings_of_flows_keep_their_codes(measure, plain, tmp_path):
+    data = plain(measure("latency", "guest-tiers.json", "--size", "1MiB"))
+    data["cases"][0]["flows"][0]["warnings"] = [
+        {"code": "stopped", "where": None, "text": "one"},
+        {"code": "low-overlap", "where": None, "text": "two"},
+    ]
+    path = tmp_path / "warned.json"
+    path.write_text(json.dumps(data))
+    row = numatlas.load(path).flows.iloc[0]
+    assert (row.flow_warnings, row.flow_warning_codes) == ("one; two", "stopped; low-overlap")
+
+
+def test_warnings_of_a_survey_have_the_codes_of_its_benchmarks(made_survey):
+    survey = numatlas.load(made_survey)
+    assert survey.warnings and all(warning.code for warning in survey.warnings)
 
 
 def test_a_pipe_is_read_once(measure, tmp_path):
