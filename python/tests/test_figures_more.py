@@ -30,7 +30,8 @@ CSV_CASES = [
     ("latency", TIERS, ["--size", "1MiB,2MiB", "--threads", "2"]),
     ("bandwidth", GPUS, ["--threads", "1,2,4"]),
     ("bandwidth", GPUS, ["--threads", "2", "--serial"]),
-    ("transfer", GPUS, ["--gpus", "0,2", "--size", "1MiB,2MiB"]),
+    ("transfer", GPUS, ["--gpus", "0,2", "--size", "1MiB,2MiB", "--measure", "copies"]),
+    ("transfer", GPUS, ["--gpus", "0,2", "--measure", "chase"]),
 ]
 
 
