@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
-from numatlas import exit_codes
 from numatlas.exit_codes import UNAVAILABLE, USAGE
 from numatlas.figures import figures_of
 from numatlas.file_error import FileError, intact
@@ -20,19 +19,18 @@ from numatlas.text import printable
 KINDS = {"scaling": "bandwidth", "flows": "run"}
 
 
-def fail(code: int, message: str, hint: str = "", program: str = "numatlas") -> NoReturn:
-    """Ends the program with a line or two on standard error."""
-    print(f"{program}: error: {printable(message)}", file=sys.stderr)
-    if hint:
-        print(f"{program}: hint: {printable(hint)}", file=sys.stderr)
-    raise SystemExit(code)
-
-
 class _Parser(argparse.ArgumentParser):
     """With errors in the form of the program."""
 
     def error(self, message: str) -> NoReturn:
-        fail(USAGE, message.removeprefix("argument "), f"see `{self.prog} --help`")
+        _fail("numatlas", message.removeprefix("argument "), USAGE, f"see `{self.prog} --help`")
+
+
+def _fail(program: str, message: str, code: int, hint: str) -> NoReturn:
+    print(f"{program}: error: {printable(message)}", file=sys.stderr)
+    if hint:
+        print(f"{program}: hint: {printable(hint)}", file=sys.stderr)
+    raise SystemExit(code)
 
 
 def _parser(name: str, description: str, default: str) -> _Parser:
@@ -47,44 +45,28 @@ def _parser(name: str, description: str, default: str) -> _Parser:
 
 def _write(path: Path, write: Callable[[Path], object], quiet: bool) -> None:
     """Whole or not at all."""
-    try:
-        write_whole(path, write)
-    except OSError as error:
-        why = f"--output: {path}: {error.strerror or error}"
-        fail(exit_codes.of_file(error), why, "name a file in a folder that can be written to")
+    write_whole(path, write, "--output: ", "name a file in a folder that can be written to")
     if not quiet:
         print(printable(str(path)))
 
 
-def _page(results: list[Result], title: str) -> str:
-    """The page, or FileError that names the file that it cannot be made of."""
-    from numatlas.report.page import page
-
-    try:
-        with intact(", ".join(str(result.path) for result in results)):
-            return page(results, title)
-    except FileError as error:
-        if len(results) > 1 and not isinstance(error.__cause__, MemoryError):
-            for result in results:
-                _page([result], title)  # it fails again, of the one that is damaged
-        raise
-
-
 def _report() -> None:
     """One page of all figures of results: opens without a network, to look at, print and pass on."""
+    from numatlas.report.page import page
+
     parser = _parser("report", _report.__doc__, "report.html")
     parser.add_argument("--title", metavar="TEXT", default="", help="of the page")
     parser.add_argument("files", metavar="FILE", nargs="+", help="a result, or the folder of a survey")
     options = parser.parse_args()
     output = options.output or Path("report.html")
     check_output(output, options.files)
-    text = _page([load(file) for file in options.files], options.title)
+    text = page([load(file) for file in options.files], options.title)
     _write(output, lambda path: path.write_text(text, encoding="utf-8"), options.quiet)
 
 
 def _plot() -> None:
     """Draws a figure, fit for print. Of several figures of a kind each goes to a file of its own."""
-    from numatlas.plot import FORMATS
+    from numatlas.plot import check_form
 
     parser = _parser("plot", _plot.__doc__, "KIND.png; png, svg or pdf by its end")
     parser.add_argument(
@@ -94,10 +76,7 @@ def _plot() -> None:
     parser.add_argument("file", metavar="FILE", help="a result, or the folder of a survey")
     options = parser.parse_args()
     target = options.output or Path(f"{options.kind}.png")
-    if target.suffix.lstrip(".").lower() not in FORMATS:
-        fail(
-            USAGE, f"--output: {target}: ends in none of {', '.join(FORMATS)}", f"such as {options.kind}.png"
-        )
+    check_form(target, f"such as {options.kind}.png")
     check_output(target, [options.file])
     result = load(options.file)
     with intact(result.path):
@@ -115,10 +94,13 @@ def _draw(result: Result, kind: str, target: Path, figure: str, quiet: bool) -> 
         return
     if not found:
         kinds = ", ".join(dict.fromkeys(one.kind for one in every))
-        fail(UNAVAILABLE, f"{result.path}: has nothing of {kind}", f"it has {kinds}" if kinds else "")
+        raise FileError(
+            result.path, f"has nothing of {kind}", UNAVAILABLE, f"it has {kinds}" if kinds else ""
+        )
     chosen = [one for one in found if figure in ("", one.key)]
     if not chosen:
-        fail(USAGE, f"--figure: no such figure: {figure}", f"one of {', '.join(one.key for one in found)}")
+        keys = ", ".join(one.key for one in found)
+        raise FileError("--figure", f"no such figure: {figure}", hint=f"one of {keys}")
     paths = [target]
     if len(chosen) > 1:
         paths = [target.with_name(f"{target.stem}-{one.key}{target.suffix}") for one in chosen]
@@ -128,15 +110,16 @@ def _draw(result: Result, kind: str, target: Path, figure: str, quiet: bool) -> 
         _write(path, lambda part, one=one: draw(one, part), quiet)
 
 
-def _run(command: Callable[[], None]) -> None:
+def run(command: Callable[[], None], program: str = "numatlas") -> None:
+    """A program of one command: FileError ends it with a line or two on standard error."""
     try:
         with standard_output():
             command()
     except FileError as error:
-        fail(error.code, str(error))
+        _fail(program, str(error), error.code, error.hint)
     except KeyboardInterrupt:
         raise SystemExit(130) from None
 
 
 #: The programs numatlas-report and numatlas-plot.
-report, plot = partial(_run, _report), partial(_run, _plot)
+report, plot = partial(run, _report), partial(run, _plot)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 from matplotlib.text import Text
 
 from numatlas.figures.model import (
@@ -14,7 +16,6 @@ from numatlas.figures.model import (
     Mark,
     Matrix,
     Series,
-    Suspect,
 )
 
 FLEET = Path(__file__).parents[2] / "tests" / "golden" / "fleet"
@@ -115,43 +116,32 @@ def bars(names=("own", "other", "crossed"), groups=("alone", "together"), less=T
 
 def fleet(hosts, kernels=("copy", "triad"), slow=2, rounds=True):
     """200 GB/s +- 2 %; the first `slow` hosts are 10 % slower, the third last has no value of copy."""
-    values = [
-        [200 * (1 + 0.02 * wobble(kernel, host)) * (0.9 if host < slow else 1) for host in range(hosts)]
-        for kernel in range(len(kernels))
-    ]
-    grids = {
-        name: [[value * part for value in row] for row in values]
-        for name, part in (("low", 0.995), ("high", 1.004), ("least", 0.97), ("most", 1.01))
-    }
-    if not rounds:
-        grids["low"] = grids["high"] = [[None] * hosts for _ in kernels]
-    if hosts > 3:
-        for grid in (values, *grids.values()):
-            grid[0][hosts - 3] = None
-    suspects = [
-        Suspect(
-            f"cn{host:05}",
-            kernel,
-            values[index][host],
-            0.1,
-            9.5,
-            f"cn{host:05}: {kernel} 10.0 % below the median",
-        )
-        for index, kernel in enumerate(kernels)
-        for host in range(slow)
-    ]
+    rows = []
+    for number, kernel in enumerate(kernels):
+        for host in range(hosts):
+            value = 200 * (1 + 0.02 * wobble(number, host)) * (0.9 if host < slow else 1)
+            if hosts > 3 and number == 0 and host == hosts - 3:
+                value = np.nan
+            low, high = (0.995 * value, 1.004 * value) if rounds else (np.nan, np.nan)
+            rows.append(
+                {
+                    "host": f"cn{host:05}",
+                    "kernel": kernel,
+                    **{"value": value, "low": low, "high": high, "min": 0.97 * value, "max": 1.01 * value},
+                    "kind": host % 2,
+                    "slow": host < slow,
+                    "drop": 0.1,
+                    "words": f"cn{host:05}: {kernel} 10.0 % below the median",
+                    "rounds": [],
+                    "facts": "",
+                }
+            )
     return Fleet(
         "stream",
         f"STREAM on {hosts} hosts",
         **PRINT,
-        kernels=list(kernels),
-        hosts=[f"cn{host:05}" for host in range(hosts)],
-        values=values,
-        **grids,
-        kinds=[host % 2 for host in range(hosts)],
+        hosts=pd.DataFrame(rows),
         kind_names=["AMD EPYC 7742", "AMD EPYC 7402"],
-        facts=[""] * hosts,
-        suspects=suspects,
     )
 
 

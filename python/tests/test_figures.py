@@ -10,7 +10,7 @@ from results import value
 
 import numatlas
 from numatlas.figures import figures_of
-from numatlas.figures.model import Bars, Curves, Figure, Fleet, Matrix
+from numatlas.figures.model import Bars, Curves, Figure, Matrix
 from numatlas.result import cell_of, view_of
 
 #: A command, a recorded machine, options that keep it small.
@@ -53,8 +53,6 @@ def test_each_figure_says_what_it_must(measure, case, views):
 
 def spreads(one: Figure) -> list:
     if isinstance(one, Matrix):
-        return list(zip(one.values, one.low, one.high, strict=True))
-    if isinstance(one, Fleet):
         return list(zip(one.values, one.low, one.high, strict=True))
     if isinstance(one, Bars):
         return [([row.value], [row.low], [row.high]) for row in one.rows]
@@ -136,12 +134,10 @@ def test_slow_hosts_are_suspects(plain, tmp_path):
     path = tmp_path / "slow.json"
     path.write_text(json.dumps(data))
     (fleet,) = figures_of(numatlas.load(path), "stream")
-    assert [suspect.words for suspect in fleet.suspects] == [
-        "cn5: triad 20.0 % below the median of its kind, 12.5 MADs"
-    ]
+    assert list(fleet.suspects()["words"]) == ["cn5: triad 20.0 % below the median of its kind, 12.5 MADs"]
     assert fleet.judged
-    place = fleet.hosts.index("cn5")
-    assert fleet.values[1][place] < 0.85 * fleet.values[1][0]
+    triad = fleet.grid("value").loc["triad"]
+    assert triad["cn5"] < 0.85 * triad["cn1"]
 
 
 # ---- Views

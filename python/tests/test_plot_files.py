@@ -71,7 +71,7 @@ def one_bar(figure):
 
 
 def one_host(figure):
-    figure.values[1][5] *= 0.92
+    figure.hosts.loc[12, "value"] *= 0.92
 
 
 def no_memory(figure):

@@ -121,7 +121,9 @@ def test_markup_in_data_is_text(tmp_path):
     # Where it stands as text, it is whole.
     assert tree.find("h1")[0]["text"] == f"of {EVIL}"
     (suspects,) = tree.find("ol", class_="suspects")
-    assert suspects["text"].strip().startswith(f"{EVIL}: triad 20.0 % below the median of its kind, 31.5 MADs")
+    assert (
+        suspects["text"].strip().startswith(f"{EVIL}: triad 20.0 % below the median of its kind, 31.5 MADs")
+    )
     rows = table_of(tree, "numbers-stream")
     assert EVIL in {row["host"] for row in rows}
     assert "<script>document" not in text
@@ -263,9 +265,12 @@ def test_machine_has_its_nodes_gpus_and_memory_without_cpus(measure):
     assert "CXL" in nodes[2]["text"] and "no CPUs; nearest: node 0" in nodes[2]["text"]
     memory = [row["memory_total"] for row in table_of(tree, "numbers-machine")]
     assert memory == [node["memory_total"] for node in result.machines[0]["nodes"]]
-    devices = [[one["text"].split()[0] for one in tree.find(class_="device", within=node)] for node in nodes]
-    assert devices == [["GPU", "GPU", "dax0.0"], ["GPU", "GPU"], []]
-    assert [len(tree.find(class_="cpu", within=node)) for node in nodes] == [8, 8, 0]
+    words = [[line["text"] for line in tree.find("p", within=node)] for node in nodes]
+    assert [sum(line.startswith("GPU ") for line in lines) for lines in words] == [2, 2, 0]
+    assert [[line for line in lines if "CPUs" in line] for lines in words][:2] == [
+        ["L3 105MiB: CPUs 0-7"],
+        ["L3 105MiB: CPUs 8-15"],
+    ]
 
 
 # ---- Fleets

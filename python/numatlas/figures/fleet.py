@@ -1,12 +1,9 @@
 """STREAM over hosts: how even they are, and which are slow."""
 
-from collections import Counter
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
-from numatlas.figures.model import Figure, Fleet, Suspect, absent_as_none
+from numatlas.figures.model import Figure, Fleet
 from numatlas.figures.told import column, warnings_of
 from numatlas.result import Result
 from numatlas.units import percent_text
@@ -19,44 +16,37 @@ MOST_BINS = 48
 LEAST_HOSTS = 3
 NONE_JUDGED = f"no host could be judged: {LEAST_HOSTS} and more of one kind, with rounds, can be compared"
 
-GRIDS = {"values": "value", "low": "low", "high": "high", "least": "min", "most": "max"}
+IN_UNIT = ["value", "low", "high", "min", "max"]
 
 
 def figures(result: Result) -> list[Figure]:
     """One, of all hosts."""
-    hosts = result.hosts.assign(kernel=kernels_of(result.hosts))
-    for name in GRIDS.values():
-        hosts[name] = pd.to_numeric(hosts[name]) * 1e-9
-    names, kernels = (list(dict.fromkeys(hosts[name])) for name in ("host", "kernel"))
-    by = hosts.drop_duplicates(["kernel", "host"]).set_index(["kernel", "host"])
-    first = hosts.drop_duplicates("host")
-    counted = pd.to_numeric(hosts["n"]).max()
+    hosts = result.hosts.assign(kernel=kernels_of(result.hosts)).drop_duplicates(["kernel", "host"])
+    hosts[IN_UNIT] = hosts[IN_UNIT].apply(pd.to_numeric) * 1e-9
+    facts = zip(*(column(hosts, name).fillna("") for name in ("placement", "warnings")), strict=True)
+    hosts = hosts.assign(
+        kind=column(hosts, "kind").fillna(0).astype(int),
+        facts=["; ".join(filter(None, pair)) for pair in facts],
+        rounds=_rounds(result, hosts),
+        drop=column(hosts, "drop"),
+        words=[_words(row) if row.slow else "" for row in hosts.itertuples()],
+    )
+    count, counted = hosts["host"].nunique(), pd.to_numeric(hosts["n"]).max()
     spread = "average of the processes; best and worst round of the node; the file has no rounds"
     if counted > 0:
         spread = f"median of {counted:.0f} rounds; 95 % interval of the median; best and worst round"
-    facts = zip(column(first, "placement").fillna(""), column(first, "warnings").fillna(""), strict=True)
-    grids = {
-        name: [absent_as_none(by.loc[kernel].reindex(names)[source]) for kernel in kernels]
-        for name, source in GRIDS.items()
-    }
     return [
         Fleet(
             "stream",
-            f"STREAM on {len(names)} {'host' if len(names) == 1 else 'hosts'}",
+            f"STREAM on {count} {'host' if count == 1 else 'hosts'}",
             spread=spread,
-            placement=_placement(column(first, "placement").dropna()),
+            placement=_placement(column(hosts.drop_duplicates("host"), "placement").dropna()),
             notes=_notes(result),
             warnings=warnings_of(result, result.flows),
             data=result.hosts,
-            kernels=kernels,
-            hosts=names,
-            rounds=_rounds(result, kernels, names),
-            kinds=[int(kind) for kind in column(first, "kind").fillna(0)],
+            hosts=hosts,
             kind_names=[kind["cpu_model"] for kind in result.meta.get("kinds", [])] or [""],
-            facts=["; ".join(filter(None, pair)) for pair in facts],
-            suspects=_suspects(hosts),
             judged=result.meta.get("slow") is not None,
-            **grids,
         )
     ]
 
@@ -67,13 +57,19 @@ def kernels_of(frame: pd.DataFrame, form: str = "{} ({})") -> pd.Series:
     return frame["kernel"].where(frame["mode"] == "memory", pd.Series(named, frame.index, dtype=object))
 
 
-def _rounds(result: Result, kernels: list[str], names: list[str]) -> list[list[list[float]]]:
+def _rounds(result: Result, hosts: pd.DataFrame) -> list[list[float]]:
+    """Of each row, in GB/s."""
     if result.rounds.empty:
-        return []
+        return [[]] * len(hosts)
     rounds = result.rounds[result.rounds["counted"]]
-    lists = (rounds["bandwidth"] * 1e-9).groupby([kernels_of(rounds), rounds["host"]], sort=False).agg(list)
+    lists = (rounds["bandwidth"] * 1e-9).groupby([rounds["host"], kernels_of(rounds)], sort=False).agg(list)
     found = lists.to_dict()
-    return [[found.get((kernel, host), []) for host in names] for kernel in kernels]
+    return [found.get(place, []) for place in zip(hosts["host"], hosts["kernel"], strict=True)]
+
+
+def _words(row: object) -> str:
+    words = f"{row.host}: {row.kernel} {percent_text(row.drop)} below the median of its kind"
+    return words + ("" if pd.isna(row.mads) else f", {row.mads:.1f} MADs")
 
 
 def _placement(texts: pd.Series) -> str:
@@ -87,8 +83,8 @@ def _notes(result: Result) -> list[str]:
     meta = result.meta
     reasons = meta.get("not_judged") or []
     more = len(reasons) - MOST_NOT_JUDGED
-    not_judged = [*reasons[:MOST_NOT_JUDGED], *([f"{more} more"] if more > 0 else [])]
-    notes = [f"not judged: {reason}" for reason in not_judged]
+    notes = [f"not judged: {reason}" for reason in reasons[:MOST_NOT_JUDGED]]
+    notes += [f"not judged: {more} more"] if more > 0 else []
     if "elements" in meta:
         words = f"{meta['ranks']} processes, arrays of {meta['elements']:,} elements"
         return [f"{words}, {meta['repeats']} rounds, memory {meta['memory']}", *notes]
@@ -97,52 +93,24 @@ def _notes(result: Result) -> list[str]:
     return notes
 
 
-def _suspects(hosts: pd.DataFrame) -> list[Suspect]:
-    """The worst first."""
-    found = []
-    slow = hosts[hosts["slow"]]
-    for row in slow.sort_values("drop", ascending=False).itertuples() if len(slow) else []:
-        mads = None if pd.isna(row.mads) else float(row.mads)
-        words = f"{row.host}: {row.kernel} {percent_text(row.drop)} below the median of its kind"
-        words += f", {mads:.1f} MADs" if mads is not None else ""
-        found.append(Suspect(row.host, row.kernel, row.value, float(row.drop), mads, words))
-    return found
-
-
 # ---- In sum: for the page and for the plots
-
-
-@dataclass
-class KernelSummary:
-    """Hosts of one kind at one kernel, in the figure's unit."""
-
-    kernel: str
-    kind: int
-    values: pd.Series  #: of the hosts, by `describe()`: count, min, 25%, 50%, 75%, max
-    suspects: int
-    counts: list[int]  #: histogram of the hosts from the slowest to the fastest
 
 
 def judged_hosts(figure: Fleet) -> int:
     """Hosts that could be compared with others of their kind; the file tells the others in words only."""
-    measured = [
-        kind for at, kind in enumerate(figure.kinds) if any(line[at] is not None for line in figure.values)
-    ]
-    return sum(count for count in Counter(measured).values() if count >= LEAST_HOSTS)
+    measured = figure.hosts[figure.hosts["value"].notna()].drop_duplicates("host")["kind"].value_counts()
+    return int(measured[measured >= LEAST_HOSTS].sum())
 
 
-def summaries(fleet: Fleet) -> list[KernelSummary]:
-    """By kernel, then by kind; kinds without any value are left out."""
-    found = []
-    slow = {(suspect.host, suspect.kernel) for suspect in fleet.suspects}
-    for kernel, line in zip(fleet.kernels, fleet.values, strict=True):
-        values = pd.Series(line, index=fleet.hosts, dtype=float)
-        for kind, mine in values.groupby(fleet.kinds):
-            there = mine.dropna()
-            if there.empty:
-                continue
-            bins = int(min(MOST_BINS, max(5, round(2 * len(there) ** 0.5))))
-            counts = np.histogram(there, bins=bins)[0].tolist()
-            suspects = sum((host, kernel) in slow for host in there.index)
-            found.append(KernelSummary(kernel, int(kind), there.describe(), suspects, counts))
-    return found
+def summaries(fleet: Fleet) -> pd.DataFrame:
+    """A row for each kernel and kind of hosts that have values: count, min, 25%, 50%, 75% and max of these;
+    suspects; a histogram from the slowest to the fastest."""
+    groups = fleet.hosts.dropna(subset=["value"]).groupby(["kernel", "kind"], sort=False)
+    found = groups["value"].describe().assign(suspects=groups["slow"].sum())
+
+    def counts(values: pd.Series) -> list[int]:
+        return np.histogram(values, bins=int(min(MOST_BINS, max(5, round(2 * len(values) ** 0.5)))))[
+            0
+        ].tolist()
+
+    return found.assign(counts=[counts(values) for _, values in groups["value"]]).reset_index()

@@ -1,6 +1,7 @@
 """The machine: packages, in them nodes, in them caches and CPUs; at the nodes GPUs and persistent memory."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -8,10 +9,12 @@ import pandas as pd
 from numatlas.figures.model import Figure, MachinePicture
 from numatlas.readers.report_json import settings_that_disturb
 from numatlas.result import Result
-from numatlas.units import number_text, numbers_of, size_text
+from numatlas.units import number_text, numbers_of, ranges_of, size_text
 
 #: Machines drawn; of more the file has the rest.
 MOST_MACHINES = 8
+#: Caches of a node told one by one, with their CPUs.
+MOST_CACHES = 16
 
 Json = dict[str, Any]
 
@@ -71,45 +74,41 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" + ("" if number == 1 else "s")
 
 
-# ---- Boxes within boxes
+# ---- Nodes by their packages
 
 
 @dataclass
 class Box:
-    """A part of a machine with what is in it."""
+    """A node with what is in it, or what belongs to none."""
 
-    kind: str  #: "package", "node", "cache" or "device"
-    words: list[str]  #: its name first
-    cores: list[list[int]] = field(default_factory=list)  #: CPUs of each core
-    parts: list["Box"] = field(default_factory=list)
+    words: list[str]  #: lines, its name first
     special: bool = False  #: a node without CPUs, or without memory
 
 
-def barred_cpus(machine: Json) -> set[int]:
+def barred_cpus(machine: Json) -> str:
     """Those that this process may not use."""
     allowance = machine.get("allowance") or {}
     allowed = numbers_of(allowance.get("affinity") or allowance.get("cpuset"))
-    return {cpu["id"] for cpu in machine.get("cpus", [])} - set(allowed) if allowed else set()
+    return ranges_of(sorted({cpu["id"] for cpu in machine.get("cpus", [])} - set(allowed))) if allowed else ""
 
 
-def boxes_of(machine: Json) -> list[Box]:
-    """Packages, and after them what belongs to none: nodes without CPUs, devices without a node."""
+def boxes_of(machine: Json) -> dict[str, list[Box]]:
+    """By package, and after these what belongs to none: nodes without CPUs, devices without a node."""
     nodes = {node["id"]: node for node in machine.get("nodes", [])}
-    packages: dict[str, list[Box]] = {}
-    lost = [cpu for cpu in machine.get("cpus", []) if cpu.get("node") not in nodes]
-    bare = []
-    for node in nodes.values():
-        cpus = [cpu for cpu in machine.get("cpus", []) if cpu.get("node") == node["id"]]
-        if not cpus:
-            bare.append(_node(machine, node, []))
-            continue
-        numbers = sorted({cpu["package"] for cpu in cpus if cpu.get("package") is not None})
-        name = f"{'packages' if len(numbers) > 1 else 'package'} {', '.join(map(str, numbers))}"
-        packages.setdefault(name if numbers else "CPUs", []).append(_node(machine, node, cpus))
-    packages["CPUs of no node"] = _caches(machine, lost)
-    packages["memory without CPUs"] = bare
-    packages["at no node"] = _devices(machine, lambda number: number not in nodes)
-    return [Box("package", [name], parts=parts) for name, parts in packages.items() if parts]
+    cpus: dict[Any, list[Json]] = {}
+    for cpu in machine.get("cpus", []):
+        cpus.setdefault(cpu.get("node") if cpu.get("node") in nodes else None, []).append(cpu)
+    found: dict[str, list[Box]] = {}
+    for number, node in nodes.items():
+        packages = sorted({cpu["package"] for cpu in cpus.get(number, []) if cpu.get("package") is not None})
+        name = "CPUs" if number in cpus else "memory without CPUs"
+        if packages:
+            name = f"{'packages' if len(packages) > 1 else 'package'} {', '.join(map(str, packages))}"
+        found.setdefault(name, []).append(_node(machine, node, cpus.get(number, [])))
+    lost = _caches(machine, cpus.get(None, [])) + _devices(machine, lambda number: number not in nodes)
+    found["memory without CPUs"] = found.pop("memory without CPUs", [])  # the last
+    found["at no node"] = [Box(lost)] if lost else []
+    return {name: boxes for name, boxes in found.items() if boxes}
 
 
 def _node(machine: Json, node: Json, cpus: list[Json]) -> Box:
@@ -130,10 +129,10 @@ def _node(machine: Json, node: Json, cpus: list[Json]) -> Box:
         ", ".join(memory),
         *([f"the firmware claims {', '.join(claimed)}"] if claimed else []),
         *(f"{free} of {every} huge pages of {size} free" for free, every, size in huge),
-        *([] if cpus else [f"no CPUs{_nearest(machine, node)}"]),
+        *(_caches(machine, cpus) if cpus else [f"no CPUs{_nearest(machine, node)}"]),
+        *_devices(machine, lambda number: number == node["id"]),
     ]
-    parts = _caches(machine, cpus) + _devices(machine, lambda number: number == node["id"])
-    return Box("node", words, parts=parts, special=not cpus or not total)
+    return Box(words, special=not cpus or not total)
 
 
 def _nearest(machine: Json, node: Json) -> str:
@@ -143,59 +142,44 @@ def _nearest(machine: Json, node: Json) -> str:
     return f"; nearest: node {', '.join(near)}" if near else ""
 
 
-def _caches(machine: Json, cpus: list[Json]) -> list[Box]:
-    """A box for each cache of the last level that several cores share, with its cores; one for all others.
-    Smaller caches in words."""
-    if not cpus:
-        return []
+def _caches(machine: Json, cpus: list[Json]) -> list[str]:
+    """Smaller caches in words; each of the last level with its CPUs."""
     mine = {cpu["id"] for cpu in cpus}
-    found = [
-        (cache["level"], cache.get("size"), covered)
-        for cache in machine.get("caches", [])
-        if cache.get("type") != "instruction" and (covered := mine & set(numbers_of(cache.get("cpus"))))
+    found: dict[int, list[tuple[str, list[int]]]] = {}
+    for cache in machine.get("caches", []):
+        covered = sorted(mine & set(numbers_of(cache.get("cpus"))))
+        if cache.get("type") != "instruction" and covered:
+            size = size_text(cache["size"]) if cache.get("size") else "?"
+            found.setdefault(cache["level"], []).append((f"L{cache['level']} {size}", covered))
+    last = max(found, default=0)
+    if len(found.get(last, [])) > MOST_CACHES:  # every core has its own
+        last += 1
+    smaller = [
+        f"{found[level][-1][0]} of {_count(len(found[level][-1][1]), 'CPU')}"
+        for level in sorted(found, reverse=True)
+        if level < last
     ]
-    last = max((level for level, *_ in found), default=0)
-    shared = [(size, covered) for level, size, covered in found if level == last]
-    if len(_cores(cpus)) > 1 and all(len(_cores(cpus, covered)) == 1 for _, covered in shared):
-        shared, last = [], last + 1  # every core has its own
-    smaller = {level: (size, len(covered)) for level, size, covered in found if level < last}
-    words = [
-        f"L{level} {size_text(size) if size else '?'} of {_count(count, 'CPU')}"
-        for level, (size, count) in sorted(smaller.items(), reverse=True)
-    ]
-    boxes = []
-    for size, covered in shared:
-        name = f"L{last} {size_text(size)}" if size else f"L{last}"
-        boxes.append(Box("cache", [name, ", ".join(words)][: 1 + bool(words)], _cores(cpus, covered)))
-        mine -= covered
-    return boxes + ([Box("cache", [", ".join(words)] if words else [], _cores(cpus, mine))] if mine else [])
+    rest = sorted(mine - {cpu for _, covered in found.get(last, []) for cpu in covered})
+    caches = [*found.get(last, []), *([("", rest)] if rest else [])]
+    lines = [f"{name}: CPUs {ranges_of(covered)}".removeprefix(": ") for name, covered in caches]
+    return [*lines, ", ".join(smaller)] if smaller else lines
 
 
-def _cores(cpus: list[Json], chosen: set[int] | None = None) -> list[list[int]]:
-    cores: dict[tuple, list[int]] = {}
-    for cpu in sorted(cpus, key=lambda one: one["id"]):
-        if chosen is None or cpu["id"] in chosen:
-            alone = ("CPU", cpu["id"]) if cpu.get("core") is None else (cpu.get("package"), cpu["core"])
-            cores.setdefault(alone, []).append(cpu["id"])
-    return list(cores.values())
-
-
-def _devices(machine: Json, here: Any) -> list[Box]:
-    boxes = []
+def _devices(machine: Json, here: Callable[[Any], bool]) -> list[str]:
+    lines = []
     for gpu in filter(lambda one: here(one.get("node")), machine.get("gpus", [])):
         words = [f"GPU {gpu.get('index', '?')}: {gpu.get('name') or gpu.get('vendor') or 'no name'}"]
         words += [size_text(gpu["memory"])] if gpu.get("memory") else []
-        words.append(_link(gpu))
-        memory_node = gpu.get("memory_node")
-        words += [f"its memory is node {memory_node}"] if memory_node is not None else []
-        boxes.append(Box("device", list(filter(None, words))))
+        target = gpu.get("memory_node")
+        words += [_link(gpu), f"its memory is node {target}" if target is not None else ""]
+        lines.append(", ".join(filter(None, words)))
     for memory in filter(lambda one: here(one.get("node")), machine.get("persistent_memory") or []):
         target = memory.get("target_node")
         words = [f"{memory.get('name')} ({memory.get('mode')})"]
         words += [size_text(memory["size"])] if memory.get("size") else []
         words += [f"is node {target}"] if target is not None and target != memory.get("node") else []
-        boxes.append(Box("device", words))
-    return boxes
+        lines.append(", ".join(words))
+    return lines
 
 
 def _link(gpu: Json) -> str:

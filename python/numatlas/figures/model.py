@@ -180,34 +180,33 @@ class Bars(Figure):
 
 @dataclass
 class Fleet(Figure):
-    """Many hosts: one value, interval and verdict each, by kernel."""
+    """Many hosts: one value, interval and verdict each, by kernel.
+
+    `hosts`: a row for each host and kernel: host, kernel, value, low, high, min and max (of the rounds), kind
+    (hosts of one kind are compared), slow, words (of a slow one), rounds (a list), facts."""
 
     unit: str = "GB/s"
-    kernels: list[str] = field(default_factory=list)
-    hosts: list[str] = field(default_factory=list)
-    values: list[Values] = field(default_factory=list)  #: [kernel][host]
-    low: list[Values] = field(default_factory=list)
-    high: list[Values] = field(default_factory=list)
-    least: list[Values] = field(default_factory=list)  #: worst round
-    most: list[Values] = field(default_factory=list)  #: best round
-    rounds: list[list[list[float]]] = field(default_factory=list)  #: [kernel][host][round], or []
-    kinds: list[int] = field(default_factory=list)  #: of each host: hosts of one kind are compared
+    hosts: pd.DataFrame = field(default_factory=pd.DataFrame)
     kind_names: list[str] = field(default_factory=list)
-    facts: list[str] = field(default_factory=list)  #: of each host: its placement and warnings
-    suspects: list["Suspect"] = field(default_factory=list)  #: the worst first
     judged: bool = True  #: whether somebody looked for slow hosts
 
+    def names(self) -> list[str]:
+        """Of the hosts."""
+        return list(dict.fromkeys(self.hosts["host"]))
 
-@dataclass
-class Suspect:
-    """A host that was found slow in a kernel."""
+    def kernels(self) -> list[str]:
+        """Each once."""
+        return list(dict.fromkeys(self.hosts["kernel"]))
 
-    host: str
-    kernel: str
-    value: float
-    drop: float  #: part below the median of its kind, 0..1
-    mads: float | None
-    words: str
+    def suspects(self) -> pd.DataFrame:
+        """Rows of slow hosts, the worst first."""
+        return self.hosts[self.hosts["slow"]].sort_values("drop", ascending=False, kind="stable")
+
+    def grid(self, column: str) -> pd.DataFrame:
+        """A row a kernel, a column a host."""
+        return self.hosts.pivot(index="kernel", columns="host", values=column).loc[
+            self.kernels(), self.names()
+        ]
 
 
 @dataclass

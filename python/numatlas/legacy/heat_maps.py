@@ -2,6 +2,7 @@
 
 import argparse
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,10 @@ from matplotlib.figure import Figure as Picture
 from numatlas import exit_codes
 from numatlas.figures.fleet import kernels_of
 from numatlas.figures.model import Matrix
-from numatlas.file_error import intact
-from numatlas.legacy.command import fail, path_argument, read, script, write
-from numatlas.plot import styled
+from numatlas.file_error import FileError, intact
+from numatlas.legacy.command import path_argument, read, script
+from numatlas.output import write_whole
+from numatlas.plot import save, styled
 from numatlas.plot.matrix import build as heat_map
 from numatlas.plot.matrix import colour_range
 from numatlas.units import number_text
@@ -40,14 +42,14 @@ def main(arguments: list[str]) -> None:
     options = parser.parse_args(arguments)
     hosts = read(options.file, "distributed_streams", "a .dat file of distributed_streams").hosts
     if not options.output.is_dir():
-        fail(exit_codes.IO, f"--output: {options.output}: no such folder")
+        raise FileError("--output", f"{options.output}: no such folder", exit_codes.IO)
     with intact(options.file):
         for name, mine in hosts.groupby(kernels_of(hosts, "{}_{}"), sort=False):
             scale = colour_range(mine[["value", "min", "max"]].to_numpy(dtype=float) * 1e-9)
             for end, column, words in KINDS:
                 path = options.output / f"{name}_{end}.png"
                 picture = build(mine["host"], mine[column] * 1e-9, f"{name}, {words} of each node", scale)
-                write(picture, path)
+                write_whole(path, partial(save, picture))
                 print(path)
 
 

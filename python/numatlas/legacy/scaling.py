@@ -1,18 +1,19 @@
 """plot_scaling.py: latencies of numa_mem_bench's ranks, their mean and deviation by NUMA node."""
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure as Picture
 
-from numatlas.exit_codes import USAGE
 from numatlas.figures import figures_of
 from numatlas.figures.model import Axis, Curves, Series
-from numatlas.file_error import intact
+from numatlas.file_error import FileError, intact
 from numatlas.files import check_output
-from numatlas.legacy.command import fail, path_argument, read, script, write
-from numatlas.plot import FORMATS, styled
+from numatlas.legacy.command import path_argument, read, script
+from numatlas.output import write_whole
+from numatlas.plot import check_form, save, styled
 from numatlas.plot.curves import panel
 from numatlas.plot.style import MARGIN, WIDTH, legend_height, page
 from numatlas.readers.csv_files import RANK_VIEWS
@@ -31,8 +32,7 @@ COLUMNS = ("size (MB)", "ranks", "mean", "std", "min", "rank", "max", "rank", "o
 def main(arguments: list[str]) -> None:
     """The script."""
     options = _options(arguments)
-    if options.output.suffix.lstrip(".").lower() not in FORMATS:
-        fail(USAGE, f"--output: {options.output}: ends in none of {', '.join(FORMATS)}")
+    check_form(options.output)
     check_output(options.output, filter(None, [options.csv, options.mapping]))
     rows = read(options.csv, "numa_mem_bench", "a CSV of numa_mem_bench").rows
     with intact(options.csv):
@@ -44,7 +44,8 @@ def main(arguments: list[str]) -> None:
         if options.mapping is None:
             print("no --mapping: all ranks are one group, wherever they ran")
         print(text(table))
-        write(build(rows, table, options.csv.name, options.mapping is not None), options.output)
+        picture = build(rows, table, options.csv.name, options.mapping is not None)
+        write_whole(options.output, partial(save, picture))
         print(options.output)
 
 
@@ -70,12 +71,12 @@ def _chosen(text: str, there: set[int], path: Path) -> list[int]:
     for part in map(str.strip, text.split(",")):
         first, dash, last = part.partition("-")
         if not (first.isdecimal() and (last.isdecimal() if dash else True)):
-            fail(USAGE, f"--ranks: '{part}' is neither a rank nor a range such as 3-5")
+            raise FileError("--ranks", f"'{part}' is neither a rank nor a range such as 3-5")
         if int(last or first) < int(first):
-            fail(USAGE, f"--ranks: '{part}' ends before it begins")
+            raise FileError("--ranks", f"'{part}' ends before it begins")
         absent = [rank for rank in (int(first), int(last or first)) if rank not in there]
         if absent:
-            fail(USAGE, f"--ranks: {path} has no rank {absent[0]}, but {min(there)} to {max(there)}")
+            raise FileError("--ranks", f"{path} has no rank {absent[0]}, but {min(there)} to {max(there)}")
         ranks += numbers_of(part)
     return ranks
 
@@ -88,7 +89,7 @@ def _groups(rows: pd.DataFrame, mapping: Path | None) -> pd.Series:
     absent = sorted(set(rows["rank"]) - set(nodes["rank"]))
     if absent:
         words = f"rank {absent[0]}" + (f" and {len(absent) - 1} more" if len(absent) > 1 else "")
-        fail(USAGE, f"{mapping}: does not have {words} of the CSV: of another run?")
+        raise FileError(mapping, f"does not have {words} of the CSV: of another run?")
     names = {
         row.rank: f"node {row.memory_numa}"
         if row.cpu_numa == row.memory_numa

@@ -66,7 +66,7 @@ function showHost(box, fleet, host) {
     return row(make("th", { textContent: name }), cell(numberText(of("values"))), cell(pair(of("low"), of("high"))),
       cell(pair(of("least"), of("most"))), Object.assign(cell(rounds || "\u2013"), { className: "words" }));
   });
-  const facts = [fleet.kind_names[fleet.kinds[host]], fleet.facts.words[fleet.facts.codes[host]], ...fleet.words[host]];
+  const facts = [fleet.kind_names[fleet.kinds[host]], fleet.facts[host], ...fleet.words[host]];
   box.querySelector(".details-here").replaceChildren(make("div", { className: "details" }, make("h5", { textContent: fleet.hosts[host] }),
     ...facts.filter(Boolean).map((text) => make("p", { textContent: text })),
     gridOf(heads.map((textContent) => make("th", { textContent })), make("tbody", {}, ...rows))));

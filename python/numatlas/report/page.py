@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
-from typing import Any
 
 import jinja2
 from markupsafe import Markup
@@ -12,7 +11,7 @@ from numatlas.figures import figures_of
 from numatlas.figures.fleet import NONE_JUDGED
 from numatlas.figures.machine import barred_cpus, boxes_of
 from numatlas.figures.model import Figure, Fleet, MachinePicture, Matrix
-from numatlas.figures.told import key_of
+from numatlas.file_error import intact
 from numatlas.report import head, pack, pictures
 from numatlas.result import Result
 from numatlas.units import number_text, percent_text, ranges_of, size_text, spread_text
@@ -41,7 +40,12 @@ class Panel:
 
 def page(results: list[Result], title: str = "") -> str:
     """One self-contained page of all figures of the results, those of one key side by side. Nothing is
-    loaded from elsewhere, and no folder of a file is told."""
+    loaded from elsewhere, and no folder of a file is told. Raises FileError where a file is damaged."""
+    with intact(", ".join(str(result.path) for result in results)):
+        return _page(results, title)
+
+
+def _page(results: list[Result], title: str) -> str:
     names = head.distinct_names(results)
     sections = _sections(results, names)
     panels = [panel for groups in sections.values() for group in groups for panel in group]
@@ -91,7 +95,6 @@ def _environment() -> jinja2.Environment:
         "spec_of": pictures.spec_of,
         "spread": spread_text,
         "table": pack.table,
-        "warning_links": _warning_links,
         "width_of": _width,
     }
     return made
@@ -111,10 +114,11 @@ def _plotly() -> Markup:
 def _sections(results: list[Result], names: list[str]) -> dict[str, list[list[Panel]]]:
     """By kind, the figures of each key: one a file that has it. The machine first."""
     found: dict[str, dict[str, list[Panel]]] = {}
-    taken: set[str] = set()
     for result, name in zip(results, names, strict=True):
         mine: dict[str, int] = {}
-        for figure in figures_of(result):
+        with intact(result.path):
+            figures = figures_of(result)
+        for figure in figures:
             # A survey may hold a command twice: its second figures are a group of their own.
             mine[figure.key] = mine.get(figure.key, 0) + 1
             key = figure.key + (f"-{mine[figure.key]}" if mine[figure.key] > 1 else "")
@@ -123,7 +127,7 @@ def _sections(results: list[Result], names: list[str]) -> dict[str, list[list[Pa
             if same:
                 same.others.append(name)
             else:
-                group.append(Panel(figure, name, _free(key_of([key]), taken)))
+                group.append(Panel(figure, name, key + (f"-file{len(group) + 1}" if group else "")))
     for groups in found.values():
         for group in groups.values():
             scale = pictures.common_scale([panel.figure for panel in group])
@@ -133,29 +137,12 @@ def _sections(results: list[Result], names: list[str]) -> dict[str, list[list[Pa
     return {kind: list(found[kind].values()) for kind in ordered}
 
 
-def _free(wanted: str, taken: set[str]) -> str:
-    name, number = wanted, 1
-    while name in taken:
-        number += 1
-        name = f"{wanted}-file{number}"
-    taken.add(name)
-    return name
-
-
 def _same_machine(one: Figure, other: Figure) -> bool:
     """The same machine in several files is drawn once; its free memory is of the first."""
-    if not isinstance(one, MachinePicture) or not isinstance(other, MachinePicture):
+    if not isinstance(one, MachinePicture) or one.title != other.title:
         return False
-
-    def lasting(value: Any) -> Any:
-        passing = ("source", "allowance", "memory_free", "memory_cache", "huge_pages")
-        if isinstance(value, list):
-            return [lasting(item) for item in value]
-        if isinstance(value, dict):
-            return {key: lasting(item) for key, item in value.items() if key not in passing}
-        return value
-
-    return lasting(one.machine) == lasting(other.machine)
+    first, second = (figure.data.drop(columns="memory_free", errors="ignore") for figure in (one, other))
+    return first.equals(second)
 
 
 def _shared_warnings(results: list[Result], names: list[str], panels: list[Panel]) -> dict[str, list[str]]:
@@ -173,17 +160,6 @@ def _shared_warnings(results: list[Result], names: list[str], panels: list[Panel
     # That nothing was measured is the first thing to know, then what most figures have.
     shared.sort(key=lambda text: (not text.startswith("no measurement"), -count[text]))
     return {text: list(files[text]) for text in shared}
-
-
-def _warning_links(figure: Figure, numbers: dict[str, int]) -> list[tuple[str, int, str]]:
-    """Of warnings that stand at the top: "3" or "3-7", the first number, and the words."""
-    texts = {numbers[text]: text for text in figure.warnings if text in numbers}
-    links = []
-    for run in filter(None, ranges_of(list(texts)).split(",")):
-        first, _, last = run.partition("-")
-        words = [texts[number] for number in range(int(first), int(last or first) + 1)]
-        links.append((run, int(first), "\n".join(words)))
-    return links
 
 
 def _width(group: list[Panel], groups: int) -> str:

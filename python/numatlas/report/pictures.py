@@ -196,29 +196,38 @@ def _heat_map(figure: Matrix, scale: Scale) -> Spec:
 
 def _fleet(figure: Fleet) -> Spec:
     """What fleet.js makes the strip and the tables of."""
-    facts = list(dict.fromkeys(figure.facts))
-    code = {fact: index for index, fact in enumerate(facts)}
-    place = {host: at for at, host in enumerate(figure.hosts)}
-    grids = ("values", "low", "high", "least", "most")
-    plain = ("unit", "kernels", "hosts", "kinds", "kind_names", "judged")
+    grids = {"values": "value", "low": "low", "high": "high", "least": "min", "most": "max"}
+    lists = {
+        name: [rounded(line) for line in figure.grid(column).to_numpy()] for name, column in grids.items()
+    }
+    first, suspects = figure.hosts.drop_duplicates("host"), figure.suspects()
+    place = {host: at for at, host in enumerate(figure.names())}
     return {
-        **{name: getattr(figure, name) for name in plain},
-        **{name: [rounded(line) for line in getattr(figure, name)] for name in grids},
-        "rounds": [[rounded(rounds, 5) for rounds in lists] for lists in figure.rounds],
-        "facts": {"words": facts, "codes": [code[fact] for fact in figure.facts]},
-        "suspects": [[place[one.host], one.words] for one in figure.suspects],
+        **{"unit": figure.unit, "kernels": figure.kernels(), "hosts": list(place), **lists},
+        "rounds": [[rounded(rounds, 5) for rounds in line] for line in figure.grid("rounds").to_numpy()],
+        "kinds": first["kind"].tolist(),
+        "kind_names": figure.kind_names,
+        "judged": figure.judged,
+        "facts": first["facts"].tolist(),
+        "suspects": [[place[one.host], one.words] for one in suspects.itertuples()],
     }
 
 
 def fleet_in_sum(figure: Fleet) -> Spec:
-    """What the page tells of a fleet without a script."""
-    by_host: dict[str, list[str]] = {}  # a host once, with its worst kernel first
-    for one in figure.suspects:
-        told = by_host.setdefault(one.host, [])
-        told.append(f"{one.kernel} {100 * one.drop:.1f} %" if told else one.words)
-    drops = {one.host: max(one.drop, 0) for one in reversed(figure.suspects)}
-    suspects = [
-        words[0] + (f"; also {', '.join(words[1:])}" if words[1:] else "") for words in by_host.values()
+    """What the page tells of a fleet without a script: of each suspect its worst kernel first."""
+    by_host = figure.suspects().groupby("host", sort=False)
+    also = by_host.apply(
+        lambda rows: [f"{one.kernel} {100 * one.drop:.1f} %" for one in rows[1:].itertuples()]
+    )
+    words = [
+        first + (f"; also {', '.join(others)}" if others else "")
+        for first, others in zip(by_host["words"].first(), also, strict=True)
     ]
-    told = {"summaries": summaries(figure), "judged": judged_hosts(figure), "suspects": suspects}
-    return {**told, "drops": drops, "several_kinds": len(set(figure.kinds)) > 1}
+    return {
+        "summaries": summaries(figure).to_dict("records"),
+        "judged": judged_hosts(figure),
+        "suspects": words,
+        "drops": by_host["drop"].max().to_dict(),
+        "values": figure.grid("value").T,
+        "kinds": figure.hosts.drop_duplicates("host").set_index("host")["kind"],
+    }
