@@ -305,7 +305,8 @@ def test_of_ten_thousand_hosts_slow_ones_are_named():
         assert axes.get_xlabel() == "hosts, from the slowest to the fastest" and axes.get_ylabel() == "GB/s"
         title = axes.get_title("left")
         assert ("(1 without a value)" in title) == bool(missing)
-        assert axes.get_title("right") == "slow: cn00000, cn00001, cn00002, cn00003, cn00004 and 2 more"
+        named = re.fullmatch("slow: ((cn0000[0-6], ){4}cn0000[0-6]) and 2 more", axes.get_title("right"))
+        assert len(set(named[1].split(", "))) == 5
         (rings,) = [line for line in axes.lines if line.get_gid() == "slow"]
         assert len(rings.get_xdata()) == 7
         drawn = [value for line in axes.lines if line.get_gid() == "hosts" for value in line.get_ydata()]

@@ -83,7 +83,8 @@ def _panel(axes: Axes, hosts: pd.DataFrame, figure: Fleet) -> None:
             axes.text(place, 0.02, "no value", **look)
     else:
         axes.set_xlabel("hosts, from the slowest to the fastest")
-        words = ", ".join(shorten(host, LONGEST_NAME, 6) for host in slow["host"].head(MOST_SUSPECTS))
+        worst = slow.sort_values("drop", ascending=False, kind="stable").head(MOST_SUSPECTS)
+        words = ", ".join(shorten(host, LONGEST_NAME, 6) for host in worst["host"])
         words += f" and {len(slow) - MOST_SUSPECTS} more" if len(slow) > MOST_SUSPECTS else ""
         axes.set_title(f"slow: {words}" if words else "", loc="right", fontsize=6, color=ALARM)
     axes.tick_params(axis="x", length=0)
