@@ -5,6 +5,7 @@ import os
 import subprocess
 import threading
 from pathlib import Path
+from statistics import median
 
 import pandas as pd
 import pytest
@@ -180,9 +181,8 @@ def test_stream_by_rounds(plain):
     moved = kernel["bytes"] * kind["processes"]
     row = result.hosts[(result.hosts["host"] == host["name"]) & (result.hosts["kernel"] == "triad")].iloc[0]
     bandwidths = sorted(moved / seconds for seconds in host["rounds"][1]["node"][1:])
-    estimate = host["figures"][1]["estimate"]
-    assert (row.value, row["low"], row["high"]) == tuple(estimate[end] for end in ("value", "low", "high"))
-    assert row.value == pytest.approx((bandwidths[2] + bandwidths[3] + bandwidths[4]) / 3, rel=0.1)
+    assert row.value == pytest.approx(median(bandwidths))
+    assert bandwidths[0] <= row["low"] <= row.value <= row["high"] <= bandwidths[-1]
     assert (row["min"], row["max"]) == (bandwidths[0], bandwidths[-1])
     assert result.rounds["counted"].sum() == len(result.rounds) * 7 // 8
 

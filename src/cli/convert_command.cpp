@@ -30,8 +30,9 @@ Expected<nlohmann::json> converted(const nlohmann::json& value) {
   auto current = version == 1 ? from_version_1(value) : Expected<nlohmann::json>(value);
   if (!current) return current;
   if ((*current)["command"] == "stream") {
-    if (auto read = fleet_from_json(*current); !read) return fail(read.error());
-    return current;
+    const auto read = fleet_from_json(*current);
+    if (!read) return fail(read.error());
+    return nlohmann::json::parse(json_text(*read));  // with the figures that version 1 had not
   }
   const auto reports =
       current->contains("results") ? (*current)["results"] : nlohmann::json::array({*current});

@@ -123,8 +123,8 @@ TEST(PlacementProblem, PageSizes) {
   EXPECT_THAT(of(PageKind::huge_1g, 0, gib), IsEmpty());
   EXPECT_EQ(of(PageKind::thp, 0.5, 4 * kib), "pages thp: the kernel gave 4 KiB + 50 % THP");
   EXPECT_THAT(of(PageKind::base, 1, 4 * kib), StartsWith("pages base: the kernel gave 2 MiB THP"));
-  EXPECT_EQ(of(PageKind::huge_2m, 0, 4 * kib), "--pages 2M: the kernel gave 4 KiB");
-  EXPECT_EQ(of(PageKind::huge_1g, 0, 2 * mib), "--pages 1G: the kernel gave 2 MiB");
+  EXPECT_EQ(of(PageKind::huge_2m, 0, 4 * kib), "pages 2M: the kernel gave 4 KiB");
+  EXPECT_EQ(of(PageKind::huge_1g, 0, 2 * mib), "pages 1G: the kernel gave 2 MiB");
 }
 
 TEST(PlacementProblem, OfASourceNothingIsJudgedButThatItWasSeen) {

@@ -67,6 +67,7 @@ TEST(FleetGathering, KeepsRoundsByKernel) {
   const Machine machine = *read_recorded_machine("numa:1 core:2 pu:1");
   HostKind kind;
   kind.cpu_model = "A";
+  kind.processes = kind.workers = 1;
   ASSERT_TRUE(gathering.meet(host, kind, machine));
   ASSERT_EQ(fleet.hosts.size(), 1u);
   EXPECT_EQ(fleet.hosts[0].name, "cn1");

@@ -178,7 +178,7 @@ TEST(CoresTable, ManyCpusHaveNoMatrix) {
   EXPECT_THAT(table_of(report_of_pairs(32)), HasSubstr("\n31  "));
   const std::string text = table_of(report_of_pairs(33));
   EXPECT_THAT(text, Not(HasSubstr("\n31  ")));
-  EXPECT_THAT(text, HasSubstr("The matrix of 33 columns is in --format csv and --json"));
+  EXPECT_THAT(text, HasSubstr("The 33 columns are in --format csv and --json."));
   EXPECT_THAT(text, HasSubstr("cas     other node     496"));
 }
 
