@@ -30,11 +30,12 @@ run() { show latency --size 512KiB,64 --memory each:0,1 --stats; }
 matrix() { show matrix --only bandwidth --kernels read --mix none --size 64 -q "$@"; }
 if [ "$case" = host-sums ]; then
   matrix | sed '/^pages:/,$d'
-  # Sums have no rank: host, workers, metric, value and the cell.
+  # Sums have no rank: host, workers, value and the cell. Four figures of a sum are the same whatever
+  # order a compiler adds in.
   matrix --format csv | awk -F, '
     NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i }
     $2 == "" && $at["metric"] == "bandwidth_sum" {
-      print $1, $at["workers"], $at["value"], $at["cell_cpu_node"], $at["cell_memory_node"]
+      printf "%s %s %.4g %s %s\n", $1, $at["workers"], $at["value"], $at["cell_cpu_node"], $at["cell_memory_node"]
     }'
 elif [ "$case" = stream ]; then
   folder=$(mktemp -d) || exit 1
