@@ -52,8 +52,8 @@ TEST_F(ReadFile, WhatIsTooLarge) {
   const auto read = read_file(path("file"), "--option", "", 1024);
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error(),
-            (Error{ErrorKind::resource, "is too large: it has 2 KiB, and at most 1 KiB are read",
-                   "", "--option"}));
+            (Error{ErrorKind::resource,
+                   "--option: is too large: it has 2 KiB, and at most 1 KiB are read", ""}));
 }
 
 TEST_F(ReadFile, APipeWithTooMuch) {
@@ -62,9 +62,8 @@ TEST_F(ReadFile, APipeWithTooMuch) {
   const auto read = read_file(path("pipe"), "f", "", 1024);
   writer.join();
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error(),
-            (Error{ErrorKind::resource, "is too large: it has more, and at most 1 KiB are read", "",
-                   "f"}));
+  EXPECT_EQ(read.error(), (Error{ErrorKind::resource,
+                                 "f: is too large: it has more, and at most 1 KiB are read", ""}));
 }
 
 TEST_F(ReadFile, ResultsHaveALimit) {
@@ -80,21 +79,21 @@ TEST(WithinMemory, WhatDoesNotFitIsAnErrorThatNamesTheFile) {
   const auto made = within_memory("a.json", std::string(2048, 'x'), use);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error(),
-            (Error{ErrorKind::resource, "not enough memory to read its 2 KiB", "", "a.json"}));
+            (Error{ErrorKind::resource, "a.json: not enough memory to read its 2 KiB", ""}));
 }
 
 TEST_F(ReadFile, WhatIsNoFile) {
   const auto folder = read_file(folder_, "f", "name a file in it");
   ASSERT_FALSE(folder);
   EXPECT_EQ(folder.error(),
-            (Error{ErrorKind::usage, "is a folder, not a file", "name a file in it", "f"}));
+            (Error{ErrorKind::usage, "f: is a folder, not a file", "name a file in it"}));
   const auto device = read_file("/dev/null", "f", "");
   ASSERT_FALSE(device);
-  EXPECT_EQ(device.error(), (Error{ErrorKind::usage, "is a device, not a file", "", "f"}));
+  EXPECT_EQ(device.error(), (Error{ErrorKind::usage, "f: is a device, not a file", ""}));
   const auto absent = read_file(path("none"), "f", "");
   ASSERT_FALSE(absent);
   EXPECT_EQ(absent.error(),
-            (Error{ErrorKind::io, "cannot be read: No such file or directory", "", "f"}));
+            (Error{ErrorKind::io, "f: cannot be read: No such file or directory", ""}));
 }
 
 TEST_F(ReadFile, WhatIsForbidden) {
@@ -104,7 +103,7 @@ TEST_F(ReadFile, WhatIsForbidden) {
   const auto read = read_file(path("file"), "f", "");
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().kind, ErrorKind::permission);
-  EXPECT_THAT(full_text(read.error()), HasSubstr("Permission denied"));
+  EXPECT_THAT(read.error().message, HasSubstr("Permission denied"));
 }
 
 }  // namespace

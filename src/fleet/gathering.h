@@ -44,11 +44,10 @@ class FleetGathering {
   /// What else ran on this host, at the end.
   Expected<void> add_cpu_use(const CpuUse& mine);
   /// What is to be said of this host now, at the end.
-  Expected<void> add_warnings(const std::vector<Warning>& mine);
+  Expected<void> add_warnings(const std::vector<std::string>& mine);
 
  private:
-  template <class T>
-  Expected<std::vector<T>> of_hosts(const T& mine);
+  bool root() const { return leaders_.rank() == 0; }
 
   Group& leaders_;
   Fleet& fleet_;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 #include "placement/kernel_calls.h"
 
@@ -98,14 +97,14 @@ std::optional<std::vector<PoolState>> pools_of(PageKind kind, const Machine& mac
   return pools;
 }
 
-std::optional<Error> pool_problem(PageKind kind, const std::optional<std::vector<PoolState>>& pools,
-                                  const NodeSet& nodes, std::uint64_t pages) {
+std::optional<PoolProblem> pool_problem(PageKind kind,
+                                        const std::optional<std::vector<PoolState>>& pools,
+                                        const NodeSet& nodes, std::uint64_t pages) {
   const std::string size = to_text(huge_page_size(kind));
-  const std::string subject = fmt::format("--pages {}", name_of(kind));
   if (!pools) {
-    return Error{ErrorKind::unavailable,
-                 fmt::format("this machine offers no huge pages of {}", size),
-                 "use another kind of --pages", subject};
+    return PoolProblem{
+        fmt::format("--pages {}: this machine offers no huge pages of {}", name_of(kind), size),
+        "use another kind of --pages", false};
   }
   std::uint64_t total = 0, free = 0;
   for (const PoolState& pool : *pools) {
@@ -114,13 +113,12 @@ std::optional<Error> pool_problem(PageKind kind, const std::optional<std::vector
     free += pool.free;
   }
   if (free >= pages) return std::nullopt;
+  PoolProblem problem;
   const std::string where = nodes.empty() ? "" : " on node " + to_list(nodes);
-  Error problem{ErrorKind::resource,
-                fmt::format("{} of {} {} needed{}, {} {} free ({})",
-                            pages == 1 ? "1 page" : fmt::format("{} pages", pages), size,
-                            pages == 1 ? "is" : "are", where, free, free == 1 ? "is" : "are",
-                            pool_text(*pools)),
-                "", subject};
+  problem.message = fmt::format("--pages {}: {} of {} {} needed{}, {} {} free ({})", name_of(kind),
+                                pages == 1 ? "1 page" : fmt::format("{} pages", pages), size,
+                                pages == 1 ? "is" : "are", where, free, free == 1 ? "is" : "are",
+                                pool_text(*pools));
   // Pages in use stay in use, so the pool must grow by what is missing.
   const std::uint64_t missing = pages - free;
   if (nodes.size() == 1) {
@@ -151,15 +149,14 @@ std::size_t thp_size() {
   return huge_page_size(PageKind::thp).value;
 }
 
-std::optional<Error> thp_problem() {
-  const auto problem = [](std::string message, std::string hint) {
-    return Error{ErrorKind::unavailable, std::move(message), std::move(hint), "--pages thp"};
-  };
+std::optional<ThpProblem> thp_problem() {
   const std::string global = std::string(thp_folder) + "enabled";
   const auto setting = kernel::read_line(global);
   if (!setting) {
-    return problem(fmt::format("this kernel has no transparent huge pages ({} is missing)", global),
-                   "use --pages 2M or base");
+    return ThpProblem{
+        fmt::format("--pages thp: this kernel has no transparent huge pages ({} is missing)",
+                    global),
+        "use --pages 2M or base"};
   }
   // Linux 6.8 on: a setting a size, which may leave the decision to the one for all.
   const std::string by_size = fmt::format("{}hugepages-{}kB/enabled", thp_folder, thp_size() / kib);
@@ -167,36 +164,41 @@ std::optional<Error> thp_problem() {
   const bool inherits = own.empty() || own == "inherit";
   if ((inherits ? chosen(setting) : own) == "never") {
     const std::string& file = inherits ? global : by_size;
-    return problem(fmt::format("transparent huge pages are switched off: {} is 'never'", file),
-                   fmt::format("as root: echo madvise > {}; or use --pages base or 2M", file));
+    return ThpProblem{fmt::format("--pages thp: transparent huge pages are switched off: {} is "
+                                  "'never'",
+                                  file),
+                      fmt::format("as root: echo madvise > {}; or use --pages base or 2M", file)};
   }
   if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 1) {
-    return problem(
-        "transparent huge pages are switched off for this process "
+    return ThpProblem{
+        "--pages thp: transparent huge pages are switched off for this process "
         "(PR_SET_THP_DISABLE, inherited from what started it)",
-        "start it from a shell or launcher that does not switch them off");
+        "start it from a shell or launcher that does not switch them off"};
   }
   return std::nullopt;
 }
 
-std::optional<Error> page_kind_problem(PageKind kind, const Machine& machine, const NodeSet& nodes,
-                                       Bytes bytes) {
+std::string page_kind_problem(PageKind kind, const Machine& machine, const NodeSet& nodes,
+                              Bytes bytes) {
   if (kind == PageKind::base) return {};
   if (kind == PageKind::thp) {
-    if (machine.is_live()) return thp_problem();
+    if (machine.is_live()) {
+      const auto problem = thp_problem();
+      return problem ? problem->message + "; " + problem->hint : std::string{};
+    }
     for (const Setting& setting : machine.settings) {
       if (setting.source.find("transparent_hugepage/enabled") == std::string::npos) continue;
       if (setting.value == "never" || setting.value.find("[never]") != std::string::npos) {
-        return Error{
-            ErrorKind::unavailable,
-            fmt::format("transparent huge pages are switched off: {} is 'never'", setting.source),
-            "", "--pages thp"};
+        return fmt::format("--pages thp: transparent huge pages are switched off: {} is 'never'",
+                           setting.source);
       }
     }
     return {};
   }
-  return pool_problem(kind, pools_of(kind, machine), nodes,
-                      pages_for(bytes.value, huge_page_size(kind).value));
+  const auto problem = pool_problem(kind, pools_of(kind, machine), nodes,
+                                    pages_for(bytes.value, huge_page_size(kind).value));
+  if (!problem) return {};
+  return problem->message + "; " + problem->hint;
 }
 
 }  // namespace numatlas
