@@ -39,7 +39,7 @@ class Bandwidth final : public Benchmark {
   int default_threads(const RunOptions&) const override { return 0; }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "bandwidth"; }
-  /// A row a size has no place for several kernels, stores or numbers of threads.
+  /// One row per size has no place for several kernels, stores or numbers of threads.
   std::string csv_file(const RunReport& report, const RunOptions& options) const override {
     const bool several = choices_.size() > 1 || !options.thread_counts.empty();
     return several ? tidy_csv(report) : Benchmark::csv_file(report, options);
