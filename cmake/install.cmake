@@ -4,8 +4,10 @@
 file(GLOB legacy CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src/legacy
      ${PROJECT_SOURCE_DIR}/src/legacy/*_main.cpp)
 list(TRANSFORM legacy REPLACE "_main.cpp$" "")
+set(programs "")
 foreach(program numatlas ${legacy})
   if(TARGET ${program})
+    list(APPEND programs ${program})
     install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endforeach()
@@ -23,15 +25,7 @@ if(TARGET numa_gpu_xfer_bench)
           DESTINATION ${CMAKE_INSTALL_DATADIR}/numatlas)
 endif()
 
-# Manual pages carry the version of VERSION.
-file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.1.in)
-foreach(page IN LISTS man_pages)
-  cmake_path(GET page STEM LAST_ONLY name)  # numatlas.1
-  configure_file(${page} ${PROJECT_BINARY_DIR}/man/${name} @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/man/${name} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-endforeach()
+include(cmake/declared.cmake)
 
 file(GLOB documents CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md)
 install(FILES README.md CHANGELOG.md LICENSE ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES completions/numatlas.bash RENAME numatlas
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

@@ -136,12 +136,12 @@ int run_scale(const Options& options) {
   const auto machine =
       read_recorded_machine("package:2 numa:4(memory=68719476736) l3:4(size=16777216) core:4 pu:2");
   if (!machine) {
-    fmt::print(stderr, "{}\n", machine.error().message);
+    fmt::print(stderr, "{}\n", full_text(machine.error()));
     return 1;
   }
   stage("rank 0: meet", [&] {
     const auto met = gathering.meet(host_named(0, options), kind_of_hosts(options.ranks), *machine);
-    return met ? fmt::format("{} kinds", fleet.kinds.size()) : met.error().message;
+    return met ? fmt::format("{} kinds", fleet.kinds.size()) : full_text(met.error());
   });
   for (std::size_t round = 0; round < options.rounds; ++round) {
     timed(hosts_work, [&] { root.ready = round_texts(fleet, options, random); });
@@ -177,7 +177,7 @@ int run_scale(const Options& options) {
   stage("check: read .dat", [&] {
     const auto read = read_fleet(dat);
     if (!read) code = 1;
-    return read ? fmt::format("{} hosts", read->hosts.size()) : read.error().message;
+    return read ? fmt::format("{} hosts", read->hosts.size()) : full_text(read.error());
   });
   stage("check: read JSON", [&] {
     const auto read = read_fleet(path);

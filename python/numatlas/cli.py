@@ -1,165 +1,125 @@
 """`numatlas report` and `numatlas plot`: the program runs these as git runs its commands."""
 
+import argparse
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import NoReturn
 
-import typer
-
-from numatlas import exit_codes
 from numatlas.exit_codes import UNAVAILABLE, USAGE
-from numatlas.figures import KINDS, figures_of
+from numatlas.figures import figures_of
 from numatlas.file_error import FileError, intact
 from numatlas.files import check_output, load, named
 from numatlas.output import standard_output, write_whole
 from numatlas.result import Result
 from numatlas.text import printable
 
-Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="results, or the folder of a survey")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="do not say what was written")]
+#: What the figures of some commands were called.
+KINDS = {"scaling": "bandwidth", "flows": "run"}
 
 
-def _output(value: str) -> Path:
-    return named("--output", value)
+class _Parser(argparse.ArgumentParser):
+    """With errors in the form of the program."""
+
+    def error(self, message: str) -> NoReturn:
+        _fail("numatlas", message.removeprefix("argument "), USAGE, f"see `{self.prog} --help`")
 
 
-def _fail(code: int, message: str, hint: str = "") -> NoReturn:
-    print(f"numatlas: error: {printable(message)}", file=sys.stderr)
+def _fail(program: str, message: str, code: int, hint: str) -> NoReturn:
+    print(f"{program}: error: {printable(message)}", file=sys.stderr)
     if hint:
-        print(f"numatlas: hint: {printable(hint)}", file=sys.stderr)
+        print(f"{program}: hint: {printable(hint)}", file=sys.stderr)
     raise SystemExit(code)
 
 
-def _write(path: Path, option: str, write: Callable[[Path], None]) -> None:
+def _parser(name: str, description: str, default: str) -> _Parser:
+    """With the options that both have."""
+    made = _Parser(f"numatlas {name}", description=description, allow_abbrev=False)
+    words = f"to write [default: {default}]"
+    output = {"metavar": "FILE", "type": partial(named, "--output"), "help": words}
+    made.add_argument("-o", "--output", **output)
+    made.add_argument("-q", "--quiet", action="store_true", help="do not say what was written")
+    return made
+
+
+def _write(path: Path, write: Callable[[Path], object], quiet: bool) -> None:
     """Whole or not at all."""
-    try:
-        write_whole(path, write)
-    except OSError as error:
-        _fail(
-            exit_codes.of_file(error),
-            f"{option}: {path}: {error.strerror or error}",
-            "name a file in a folder that can be written to",
-        )
+    write_whole(path, write, "--output: ", "name a file in a folder that can be written to")
+    if not quiet:
+        print(printable(str(path)))
 
 
-def _page(results: list[Result], title: str) -> str:
-    """The page, or FileError that names the file that it cannot be made of."""
+def _report() -> None:
+    """One page of all figures of results: opens without a network, to look at, print and pass on."""
     from numatlas.report.page import page
 
-    try:
-        with intact(", ".join(str(result.path) for result in results)):
-            return page(results, title)
-    except FileError as error:
-        if len(results) > 1 and not isinstance(error.__cause__, MemoryError):
-            for result in results:
-                _page([result], title)  # it fails again, of the one that is damaged
-        raise
+    parser = _parser("report", _report.__doc__, "report.html")
+    parser.add_argument("--title", metavar="TEXT", default="", help="of the page")
+    parser.add_argument("files", metavar="FILE", nargs="+", help="a result, or the folder of a survey")
+    options = parser.parse_args()
+    output = options.output or Path("report.html")
+    check_output(output, options.files)
+    text = page([load(file) for file in options.files], options.title)
+    _write(output, lambda path: path.write_text(text, encoding="utf-8"), options.quiet)
 
 
-def _report(
-    files: Files,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", parser=_output, help="the page")
-    ] = Path("report.html"),
-    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="of the page")] = "",
-    quiet: Quiet = False,
-) -> None:
-    """One page of all figures of results: opens without a network, to look at, print and pass on."""
-    check_output(output, files)
-    text = _page([load(file) for file in files], title)
-    _write(output, "--output", lambda path: _write_text(path, text))
-    if not quiet:
-        print(printable(str(output)))
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
-
-
-def _plot(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help=", ".join(KINDS))],
-    file: Annotated[str, typer.Argument(metavar="FILE", help="a result, or the folder of a survey")],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            parser=_output,
-            help="png, svg or pdf by its end [default: KIND.png]",
-        ),
-    ] = None,
-    figure: Annotated[
-        str, typer.Option("--figure", metavar="KEY", help="one of the kind's figures; `list` names them")
-    ] = "",
-    quiet: Quiet = False,
-) -> None:
+def _plot() -> None:
     """Draws a figure, fit for print. Of several figures of a kind each goes to a file of its own."""
-    from numatlas.plot import FORMATS
+    from numatlas.plot import check_form
 
-    if kind not in KINDS:
-        _fail(USAGE, f"KIND: no such kind: {kind}", f"one of {', '.join(KINDS)}")
-    target = output or Path(f"{kind}.png")
-    if target.suffix.lstrip(".").lower() not in FORMATS:
-        _fail(USAGE, f"--output: {target}: ends in none of {', '.join(FORMATS)}", f"such as {kind}.png")
-    check_output(target, [file])
-    result = load(file)
+    parser = _parser("plot", _plot.__doc__, "KIND.png; png, svg or pdf by its end")
+    parser.add_argument(
+        "--figure", metavar="KEY", default="", help="one of the kind's figures; `list` names them"
+    )
+    parser.add_argument("kind", metavar="KIND", help="machine, or the command that measured")
+    parser.add_argument("file", metavar="FILE", help="a result, or the folder of a survey")
+    options = parser.parse_args()
+    target = options.output or Path(f"{options.kind}.png")
+    check_form(target, f"such as {options.kind}.png")
+    check_output(target, [options.file])
+    result = load(options.file)
     with intact(result.path):
-        _draw(result, kind, target, figure, quiet)
+        _draw(result, options.kind, target, options.figure, options.quiet)
 
 
 def _draw(result: Result, kind: str, target: Path, figure: str, quiet: bool) -> None:
     """The figures of a kind, or one of them, to files named after `target`."""
     from numatlas.plot import draw
 
-    found = figures_of(result, kind)
+    every = figures_of(result)
+    found = [one for one in every if one.kind == KINDS.get(kind, kind)]
     if figure == "list":
         print("\n".join(printable(f"{one.key}  {one.title}") for one in found))
         return
     if not found:
-        kinds = [name for name in KINDS if figures_of(result, name)]
-        _fail(
-            UNAVAILABLE,
-            f"{result.path}: has nothing of {kind}",
-            f"it has {', '.join(kinds)}" if kinds else "",
+        kinds = ", ".join(dict.fromkeys(one.kind for one in every))
+        raise FileError(
+            result.path, f"has nothing of {kind}", UNAVAILABLE, f"it has {kinds}" if kinds else ""
         )
-    chosen = [one for one in found if not figure or one.key == figure]
+    chosen = [one for one in found if figure in ("", one.key)]
     if not chosen:
-        _fail(USAGE, f"--figure: no such figure: {figure}", f"one of {', '.join(one.key for one in found)}")
+        keys = ", ".join(one.key for one in found)
+        raise FileError("--figure", f"no such figure: {figure}", hint=f"one of {keys}")
     paths = [target]
     if len(chosen) > 1:
         paths = [target.with_name(f"{target.stem}-{one.key}{target.suffix}") for one in chosen]
     for path in paths:
         check_output(path, [result.path])
     for one, path in zip(chosen, paths, strict=True):
-        _write(path, "--output", lambda part, one=one: draw(one, part))
-        if not quiet:
-            print(printable(str(path)))
+        _write(path, lambda part, one=one: draw(one, part), quiet)
 
 
-def _run(command: Callable[..., None], name: str) -> None:
-    """A program of one command; errors in the form of the program."""
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    app.command()(command)
-    usage_error = typer.BadParameter.__base__  # typer has no name for it
+def run(command: Callable[[], None], program: str = "numatlas") -> None:
+    """A program of one command: FileError ends it with a line or two on standard error."""
     try:
         with standard_output():
-            code = app(prog_name=f"numatlas {name}", standalone_mode=False)
-    except usage_error as error:
-        _fail(USAGE, error.format_message(), f"see `numatlas {name} --help`")
+            command()
     except FileError as error:
-        _fail(error.code, str(error))
-    except (KeyboardInterrupt, typer.Abort):
+        _fail(program, str(error), error.code, error.hint)
+    except KeyboardInterrupt:
         raise SystemExit(130) from None
-    raise SystemExit(code or 0)
 
 
-def report() -> None:
-    """The program numatlas-report."""
-    _run(_report, "report")
-
-
-def plot() -> None:
-    """The program numatlas-plot."""
-    _run(_plot, "plot")
+#: The programs numatlas-report and numatlas-plot.
+report, plot = partial(run, _report), partial(run, _plot)

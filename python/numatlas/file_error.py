@@ -9,11 +9,12 @@ from numatlas import exit_codes
 
 
 class FileError(Exception):
-    """Why a file cannot be read, in one line that names it."""
+    """Why a file, or an option, cannot be used, in one line that names it."""
 
-    def __init__(self, path: Path | str, why: str, code: int = exit_codes.USAGE) -> None:
+    def __init__(self, path: Path | str, why: str, code: int = exit_codes.USAGE, hint: str = "") -> None:
         super().__init__(f"{path}: {why}")
         self.code = code  #: exit code of a command that was given it
+        self.hint = hint  #: what to try
 
 
 #: What Python raises where a file holds something else than its writer wrote.

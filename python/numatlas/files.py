@@ -113,7 +113,7 @@ def _json(path: Path, text: str) -> dict[str, Any]:
             path, f"schema_version {version}: of a newer numatlas; this reads up to {SCHEMA_VERSION}"
         )
     reports = [row.get("report") or {} for row in data.get("rows", [])]
-    of_version_1 = version == 1 and ("scenarios" in data or data.get("command") == "survey")
+    of_version_1 = version == 1 and ("scenarios" in data or data.get("command") in ("survey", "stream"))
     if of_version_1 or any(report.get("schema_version") == 1 for report in reports):
         return _of_version_1(path)
     return data

@@ -17,7 +17,7 @@ from numatlas.file_error import FileError
 @contextmanager
 def standard_output() -> Iterator[None]:
     """Around a command: what it prints goes out at its end. Raises FileError where nobody takes it, also of
-    what typer and argparse print, which by themselves end in other ways."""
+    what argparse prints, which by itself ends in other ways."""
     held = io.StringIO()
     try:
         with redirect_stdout(held):
@@ -38,13 +38,21 @@ def _print(text: str) -> None:
         raise FileError("standard output", f"write: {error.strerror}", exit_codes.IO) from None
 
 
-def write_whole(path: Path, make: Callable[[Path], None]) -> None:
+def write_whole(path: Path, make: Callable[[Path], object], option: str = "", hint: str = "") -> None:
     """Writes what `make` writes to the file that it is given, whose name ends as that of `path`.
 
     A link is followed and stays. What exists and is no regular file (a pipe, a device) is written to, never
     replaced. Else the file appears whole, by renaming; on any failure nothing is left behind and what was
-    there stays. Raises OSError, and whatever `make` raises.
+    there stays. Raises FileError, and whatever `make` raises.
     """
+    try:
+        _write(path, make)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise FileError(f"{option}{path}", why, exit_codes.of_file(error), hint) from error
+
+
+def _write(path: Path, make: Callable[[Path], object]) -> None:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -68,7 +76,7 @@ def write_whole(path: Path, make: Callable[[Path], None]) -> None:
         raise
 
 
-def _write_direct(path: Path, make: Callable[[Path], None]) -> None:
+def _write_direct(path: Path, make: Callable[[Path], object]) -> None:
     """Into what is there. Made elsewhere first: pictures need a file that they can go back in."""
     with tempfile.TemporaryDirectory() as folder:
         part = Path(folder) / f"part{path.suffix}"

@@ -9,17 +9,45 @@ import pandas as pd
 #: Columns of `flows` and `totals` that are in the unit of the row's metric.
 IN_UNIT = ("value", "low", "high", "p5", "p25", "p75", "p95", "p99", "min", "max", "mean", "stddev", "mad")
 
+View = dict[str, Any]  #: as the program writes it (src/record/view.h)
+Cell = dict[str, Any]  #: one of its columns
+
+
+def cell_of(**given: Any) -> Cell:
+    """A column of a view that the file does not have."""
+    return {"head": "", "label": None, "figure": None, "part": "value", "scale": 1, "digits": 2, **given}
+
+
+def view_of(title: str, kind: str, cells: list[Cell], **given: Any) -> View:
+    """A view that the file does not have."""
+    fields = {"level": "cases", "where": {}, "rows": None, "columns": None, "symmetric": False}
+    return {"title": title, "kind": kind, "cells": cells, "notes": [], "verdict": [], **fields, **given}
+
+
+@dataclass(frozen=True)
+class Warning:
+    """What figures have to be read with. Programs decide by `code` (docs/results.md); as text it is for
+    people."""
+
+    text: str
+    code: str = ""
+    where: str | None = None  #: case and worker; None: the whole run
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.text}" if self.where else self.text
+
 
 @dataclass
 class Result:
     """What one file holds, as tidy frames. Values are in SI base units (s, B/s), sizes in bytes.
 
     `flows`: a row for each worker, point and metric. `totals`: a row for each point and metric over all
-    its workers; `host_totals`: of several hosts, over those of each (column `host`). `samples`: a row for
-    each raw sample, of a file that --samples wrote. `hosts` and `rounds`: of STREAM over hosts. `rows`: of
-    the earlier programs' own files. A frame that the file has nothing for is empty. Columns that name what
-    was asked come from the file (`size`, `pages`, `kernel`, ...); labels of a point (`cell_cpu_node`,
-    `direction`, ...) are columns too.
+    its workers; `host_totals`: of several hosts, over those of each (column `host`). `groups`: medians over
+    workers with CPUs and memory on the same nodes; group 0 is that of all. `samples`: a row for each raw
+    sample, of a file that --samples wrote. `hosts` and `rounds`: of STREAM over hosts. `rows`: of the earlier
+    programs' own files. A frame that the file has nothing for is empty. Columns that name what was asked come
+    from the file (`size`, `pages`, `kernel`, ...); labels of a point (`cell_cpu_node`, `direction`, ...) are
+    columns too.
     `low` and `high` are the 95 % interval, as the file has it.
     """
 
@@ -29,13 +57,16 @@ class Result:
     flows: pd.DataFrame = field(default_factory=pd.DataFrame)
     totals: pd.DataFrame = field(default_factory=pd.DataFrame)
     host_totals: pd.DataFrame = field(default_factory=pd.DataFrame)
+    groups: pd.DataFrame = field(default_factory=pd.DataFrame)
     samples: pd.DataFrame = field(default_factory=pd.DataFrame)
     hosts: pd.DataFrame = field(default_factory=pd.DataFrame)
     rounds: pd.DataFrame = field(default_factory=pd.DataFrame)
     rows: pd.DataFrame = field(default_factory=pd.DataFrame)
     skipped: pd.DataFrame = field(default_factory=pd.DataFrame)  #: what was not measured: name, reason
     machines: list[dict[str, Any]] = field(default_factory=list)  #: snapshots, one a host
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[Warning] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)  #: columns that tell the command's points apart
+    views: list[View] = field(default_factory=list)  #: how the figures are to be shown
     parts: list["Result"] = field(default_factory=list)  #: a survey's benchmarks
 
     @property
@@ -53,5 +84,5 @@ class Result:
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames that hold something, by name."""
-        names = ("flows", "totals", "host_totals", "samples", "hosts", "rounds", "rows", "skipped")
+        names = ("flows", "totals", "host_totals", "groups", "samples", "hosts", "rounds", "rows", "skipped")
         return {name: frame for name in names if not (frame := getattr(self, name)).empty}

@@ -1,13 +1,11 @@
-"""Quantities as people read them. SI for time and rates, IEC for sizes, as the program prints them."""
+"""Quantities and lists as people read them: SI for time and rates, IEC for sizes, as the program prints."""
 
 import math
 
 #: Unit of a result file -> (unit shown, factor).
-SHOWN = {
-    "s": ("ns", 1e9),
-    "B/s": ("GB/s", 1e-9),
-    "1": ("", 1.0),
-}
+SHOWN = {"s": ("ns", 1e9), "B/s": ("GB/s", 1e-9), "1": ("", 1.0)}
+#: Other factors that views have.
+SCALED = {("s", 1e3): "ms", ("s", 1e6): "us", ("B/s", 2**-30): "GiB/s", ("1", 100): "%"}
 
 
 def shown(unit: str) -> tuple[str, float]:
@@ -15,13 +13,19 @@ def shown(unit: str) -> tuple[str, float]:
     return SHOWN.get(unit, (unit, 1.0))
 
 
-def size_text(size: float) -> str:
-    """Bytes in the largest IEC unit that leaves a number of at least 1: "64MiB", "1.5GiB"."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 1024 or unit == "GiB":
+def scaled_unit(unit: str, scale: float) -> str:
+    """What a quantity is in when it is multiplied by this."""
+    return SCALED.get((unit, scale), shown(unit)[0])
+
+
+def size_text(size: float, whole: bool = False) -> str:
+    """Bytes in the largest IEC unit that leaves a number of at least 1 ("1.5GiB"), or a whole one
+    ("1536MiB")."""
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if size < 1024 or unit == "TiB" or (whole and size % 1024):
             break
         size /= 1024
-    return f"{size:.4g}{unit}"
+    return f"{size:.0f}{unit}" if whole else f"{size:.4g}{unit}"
 
 
 def number_text(value: float | None, digits: int = 4) -> str:
@@ -37,3 +41,38 @@ def number_text(value: float | None, digits: int = 4) -> str:
 def percent_text(part: float) -> str:
     """0.031 -> "3.1 %"."""
     return f"{100 * part:.1f} %"
+
+
+def spread_text(low: float | None, high: float | None, digits: int = 4, between: str = " to ") -> str:
+    """ "9.500 to 10.20"; "" where there is none."""
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
+        return ""
+    return f"{number_text(low, digits)}{between}{number_text(high, digits)}"
+
+
+def numbers_of(text: str | None) -> list[int]:
+    """ "0-2,8" -> [0, 1, 2, 8]."""
+    found: list[int] = []
+    for part in filter(None, (text or "").split(",")):
+        first, _, last = part.strip().partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
+def ranges_of(numbers: list[int]) -> str:
+    """[0, 1, 2, 8] -> "0-2,8"."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ",".join(f"{part[0]}-{part[-1]}" if len(part) > 1 else str(part[0]) for part in parts)
+
+
+def ink_on(red: float, green: float, blue: float) -> str:
+    """Black or white, whichever has more contrast on this colour of parts of 1 (WCAG 2)."""
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue)
+    ]
+    return "black" if 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.179 else "white"

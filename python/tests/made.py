@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 from matplotlib.text import Text
 
 from numatlas.figures.model import (
     Axis,
+    Bar,
     Bars,
     Curves,
     Fleet,
@@ -13,7 +16,6 @@ from numatlas.figures.model import (
     Mark,
     Matrix,
     Series,
-    Suspect,
 )
 
 FLEET = Path(__file__).parents[2] / "tests" / "golden" / "fleet"
@@ -86,69 +88,60 @@ def matrix(rows=2, columns=3, less=True):
         values=values,
         low=[[None if value is None else value - 1 for value in row] for row in values],
         high=[[None if value is None else value + 2 for value in row] for row in values],
-        whys=whys,
+        texts=whys,
     )
 
 
 def bars(names=("own", "other", "crossed"), groups=("alone", "together"), less=True):
     """Values 10 + 10 x name + group; the last name has no value in the last group."""
-    made = []
-    for index, name in enumerate(groups):
-        y = [10.0 + 10 * place + index for place in range(len(names))]
-        low, high = [value - 2 for value in y], [value + 3 for value in y]
-        if index == len(groups) - 1:
-            y[-1] = low[-1] = high[-1] = None
-        made.append(Series(name, list(range(len(names))), y, low, high))
+    rows = []
+    for index, group in enumerate(groups):
+        for place, name in enumerate(names):
+            value = 10.0 + 10 * place + index
+            ends = (value, value - 2, value + 3)
+            if group == groups[-1] and name == names[-1]:
+                ends = (None, None, None)
+            rows.append(Bar(name, group, *ends, cells=[name, group, str(value)]))
     return Bars(
         "touch",
         "Time of a line by who touched the memory first",
         **PRINT,
         unit="ns" if less else "GB/s",
         less_is_better=less,
-        names=list(names),
-        groups=made,
+        rows=rows,
+        heads=["pattern", "run", "access"],
+        column=2,
     )
 
 
 def fleet(hosts, kernels=("copy", "triad"), slow=2, rounds=True):
     """200 GB/s +- 2 %; the first `slow` hosts are 10 % slower, the third last has no value of copy."""
-    values = [
-        [200 * (1 + 0.02 * wobble(kernel, host)) * (0.9 if host < slow else 1) for host in range(hosts)]
-        for kernel in range(len(kernels))
-    ]
-    grids = {
-        name: [[value * part for value in row] for row in values]
-        for name, part in (("low", 0.995), ("high", 1.004), ("least", 0.97), ("most", 1.01))
-    }
-    if not rounds:
-        grids["low"] = grids["high"] = [[None] * hosts for _ in kernels]
-    if hosts > 3:
-        for grid in (values, *grids.values()):
-            grid[0][hosts - 3] = None
-    suspects = [
-        Suspect(
-            f"cn{host:05}",
-            kernel,
-            values[index][host],
-            0.1,
-            9.5,
-            f"cn{host:05}: {kernel} 10.0 % below the median",
-        )
-        for index, kernel in enumerate(kernels)
-        for host in range(slow)
-    ]
+    rows = []
+    for number, kernel in enumerate(kernels):
+        for host in range(hosts):
+            value = 200 * (1 + 0.02 * wobble(number, host)) * (0.9 if host < slow else 1)
+            if hosts > 3 and number == 0 and host == hosts - 3:
+                value = np.nan
+            low, high = (0.995 * value, 1.004 * value) if rounds else (np.nan, np.nan)
+            rows.append(
+                {
+                    "host": f"cn{host:05}",
+                    "kernel": kernel,
+                    **{"value": value, "low": low, "high": high, "min": 0.97 * value, "max": 1.01 * value},
+                    "kind": host % 2,
+                    "slow": host < slow,
+                    "drop": 0.1,
+                    "words": f"cn{host:05}: {kernel} 10.0 % below the median",
+                    "rounds": [],
+                    "facts": "",
+                }
+            )
     return Fleet(
         "stream",
         f"STREAM on {hosts} hosts",
         **PRINT,
-        kernels=list(kernels),
-        hosts=[f"cn{host:05}" for host in range(hosts)],
-        values=values,
-        **grids,
-        kinds=[host % 2 for host in range(hosts)],
+        hosts=pd.DataFrame(rows),
         kind_names=["AMD EPYC 7742", "AMD EPYC 7402"],
-        facts=[""] * hosts,
-        suspects=suspects,
     )
 
 

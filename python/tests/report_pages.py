@@ -54,20 +54,19 @@ class Tree(HTMLParser):
 
 
 def table_of(tree: Tree, identity: str) -> list[dict]:
-    """Rows of the raw numbers, read as page.js reads them."""
+    """Rows of the raw numbers, read as page.js reads them; numbers as such."""
     (script,) = tree.find("script", id=identity)
-    packed = "data-packed" in script
-    table = json.loads(zlib.decompress(base64.b64decode(script["text"])) if packed else script["text"])
-    columns = {}
-    for column in table["columns"]:
-        if "same" in column:
-            values = [column["same"]] * table["rows"]
-        else:
-            words = column.get("words")
-            values = [words[code] for code in column["codes"]] if words else column["values"]
-        assert len(values) == table["rows"]
-        columns[column["name"]] = values
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    assert "data-packed" in script
+    lines = zlib.decompress(base64.b64decode(script["text"])).decode().removesuffix("\n").split("\n")
+    head, *rows = (line.split("\t") for line in lines)
+    return [dict(zip(head, map(_value, row), strict=True)) for row in rows]
+
+
+def _value(text: str) -> str | float | None:
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return text
 
 
 def evil_fleet(tmp_path: Path) -> Path:

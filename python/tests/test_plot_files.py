@@ -18,6 +18,7 @@ import numatlas
 from numatlas.figures import figures_of
 from numatlas.figures.model import Curves, Matrix
 from numatlas.plot import FORMATS, build, draw, save
+from numatlas.result import cell_of, view_of
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -66,15 +67,15 @@ def one_cell(figure):
 
 
 def one_bar(figure):
-    figure.groups[0].y[1] *= 1.2
+    figure.rows[1].value *= 1.2
 
 
 def one_host(figure):
-    figure.values[1][5] *= 0.92
+    figure.hosts.loc[12, "value"] *= 0.92
 
 
-def no_gpu(figure):
-    figure.machine["gpus"].pop()
+def no_memory(figure):
+    figure.machine["nodes"][1]["memory_total"] = None
 
 
 #: Root mean square of 0..255; a value that is changed gives more, as the tests show.
@@ -88,7 +89,7 @@ TOLERANCE = 2.0
         ("matrix", made.matrix, one_cell),
         ("bars", made.bars, one_bar),
         ("fleet", lambda: made.fleet(7), one_host),
-        ("machine", made.machine, no_gpu),
+        ("machine", made.machine, no_memory),
     ],
 )
 def test_pictures_look_as_they_did(name, figure, change, tmp_path):
@@ -131,6 +132,7 @@ def a_matrix_file(path):
             ],
         }
 
+    cell = cell_of(figure="latency", scale=1e9)
     samples = {0: [100e-9, 80e-9, 90e-9], 1: [150e-9, 145e-9, 170e-9]}
     data = {
         "schema_version": 2,
@@ -139,6 +141,7 @@ def a_matrix_file(path):
         "engine": "null",
         "warnings": [],
         "machines": [],
+        "views": [view_of("Latency", "matrix", [cell], rows="cell_cpu_node", columns="cell_memory_node")],
         "workers": [{"host": 0, "rank": 0, "thread": 0, "cpu_node": 0}],
         "cases": [
             {
@@ -166,7 +169,7 @@ def test_numbers_of_a_picture_are_those_of_the_file(tmp_path):
     picture = build(figure)
     expected = [sorted(values)[1] * 1e9 for values in samples.values()]
     assert picture.axes[0].images[0].get_array().tolist() == [pytest.approx(expected)]
-    assert texts(picture, "cell") == ["90.0", "150"]
+    assert texts(picture, "cell") == ["90.0\n80.0 - 100", "150\n145 - 170"]
     assert "! no measurement: numbers of the null engine, which touches no memory" in texts(picture, "small")
 
 

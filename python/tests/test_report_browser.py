@@ -35,7 +35,7 @@ const look = setInterval(() => {{
   document.querySelector("pre").textContent = JSON.stringify({{...root.dataset, wide: root.scrollWidth,
     plots: [...shown.querySelectorAll(".plot")].map((one) => one.querySelectorAll(".main-svg").length),
     colour: frames[0].getComputedStyle(shown.body).backgroundColor,
-    hosts: [...shown.querySelectorAll(".hosts tbody th")].map((one) => one.textContent),
+    hosts: [...shown.querySelectorAll(".hosts tbody tr:not([hidden]) th")].map((one) => one.textContent),
     details: [...shown.querySelectorAll(".details td")].map((one) => one.textContent),
     ticks: [...shown.querySelectorAll(".plot .xtick text")].map((one) => one.textContent),
     raw: shown.querySelector("details.raw[open] pre")?.textContent ?? null}});
@@ -87,12 +87,12 @@ def test_a_browser_draws_a_fleet_whose_names_are_markup(tmp_path, width):
     assert EVIL in told["ticks"]
 
 
-def test_a_large_fleet_fills_a_page_of_its_list(tmp_path):
+def test_all_hosts_of_a_large_fleet_are_listed(tmp_path):
     chromium()
     path = tmp_path / "page.html"
     path.write_text(page([numatlas.load(fleet_of(2500, tmp_path / "fleet.json"))], ""))
     told = browse(path)
-    assert "error" not in told and told["hosts"] == [f"cn{index:05}" for index in range(100)]
+    assert "error" not in told and told["hosts"] == [f"cn{index:05}" for index in range(2500)]
 
 
 def test_hosts_are_sorted_found_and_told_of(tmp_path):
@@ -126,7 +126,7 @@ def test_the_button_turns_the_light_and_the_buttons_of_a_figure_answer(made_surv
     assert all(told["plots"])
 
 
-@pytest.mark.parametrize("key", ["latency-ladder", "machine-none"])
+@pytest.mark.parametrize("key", ["latency-latency", "machine-none"])
 def test_the_csv_of_the_page_is_the_file(made_survey, tmp_path, key):
     chromium()
     result = numatlas.load(made_survey)

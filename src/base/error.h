@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <utility>
 
@@ -22,24 +23,57 @@ enum class ErrorKind {
   internal,     ///< a proof did not hold: a defect of numatlas or of the machine
 };
 
-/// One error: the message names the option, file or system call; the hint says what to try
-/// (empty when there is nothing to say).
+/// One error. Programs decide by kind and subject; the texts are for people.
 struct Error {
   ErrorKind kind = ErrorKind::internal;
-  std::string message;
-  std::string hint;
+  std::string message;  ///< what is wrong with the subject, without naming it
+  std::string hint;     ///< what to try, in any program; may be empty
+  /// The option, with its value where that tells more ("--size", "--pages 2M"), the file, or the
+  /// system call; may be empty.
+  std::string subject = {};
+  /// How the hint goes on, or what it is, where it speaks of options of numatlas, which its older
+  /// programs do not have: ", or leave --cpus out".
+  std::string option_hint = {};
+  /// The rank or the host ("rank 3 on node7"); empty where all have it.
+  std::string where = {};
 
   friend bool operator==(const Error&, const Error&) = default;
 };
 
+/// "where: subject: message", as far as they are there.
+std::string full_text(const Error& error);
+/// The whole hint.
+std::string full_hint(const Error& error);
+/// "text; hint", for one line.
+std::string with_hint(const std::string& text, const Error& error);
+
+/// Whether the subject is this option, with or without a value.
+bool is_about(const Error& error, std::string_view option);
+/// The same error with `subject`; a subject that it had goes into the message.
+Error about(std::string subject, Error error);
+/// The same error about the option `theirs`, where it is about `ours`.
+Error renamed(Error error, std::string_view ours, std::string_view theirs);
+
 template <class T>
 using Expected = tl::expected<T, Error>;
 
-/// Shorthand: `return fail(ErrorKind::usage, "--size: ...", "try ...");`
+/// Shorthand: `return fail(ErrorKind::resource, "not enough memory", "start fewer ranks");`
 inline tl::unexpected<Error> fail(ErrorKind kind, std::string message, std::string hint = {}) {
   return tl::unexpected<Error>(Error{kind, std::move(message), std::move(hint)});
 }
 inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
+/// `return fail_about(ErrorKind::io, path, "cannot be read");`
+inline tl::unexpected<Error> fail_about(ErrorKind kind, std::string subject, std::string message,
+                                        std::string hint = {}, std::string option_hint = {}) {
+  return tl::unexpected<Error>(
+      Error{kind, std::move(message), std::move(hint), std::move(subject), std::move(option_hint)});
+}
+/// Of kind usage: `return fail_usage("--size", "'x' is not a number", "try ...");`
+inline tl::unexpected<Error> fail_usage(std::string subject, std::string message,
+                                        std::string hint = {}, std::string option_hint = {}) {
+  return fail_about(ErrorKind::usage, std::move(subject), std::move(message), std::move(hint),
+                    std::move(option_hint));
+}
 
 /// snake_case name of a kind, as it stands in JSON results.
 const char* name_of(ErrorKind kind);

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 std::string list_of(const std::string& text) {
   const auto set = parse_list<CpuId>(text);
-  return set ? to_list(*set) : "error: " + set.error().message;
+  return set ? to_list(*set) : "error: " + full_text(set.error());
 }
 
 TEST(Ids, SetsAreSortedAndHaveNoDuplicates) {
@@ -62,7 +62,7 @@ TEST(Ids, BadListsSayWhatIsWrong) {
     const auto set = parse_list<NodeId>(text);
     ASSERT_FALSE(set) << text;
     EXPECT_EQ(set.error().kind, ErrorKind::usage);
-    EXPECT_THAT(set.error().message, HasSubstr("is not a number")) << text;
+    EXPECT_THAT(full_text(set.error()), HasSubstr("is not a number")) << text;
   }
   EXPECT_THAT(list_of("3-1"), HasSubstr("the range '3-1' in '3-1' is empty"));
   EXPECT_THAT(list_of("1-3:0"), HasSubstr("is empty"));
@@ -95,7 +95,7 @@ TEST(Ids, GarbageIsRefusedOrReadButNeverCrashes) {
     for (auto i = random() % 12; i > 0; --i) text += letters[random() % letters.size()];
     const auto set = parse_list<CpuId>(text);
     if (!set) {
-      EXPECT_FALSE(set.error().message.empty()) << text;
+      EXPECT_FALSE(full_text(set.error()).empty()) << text;
       continue;
     }
     const auto again = parse_list<CpuId>(to_list(*set));

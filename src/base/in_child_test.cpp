@@ -20,7 +20,7 @@ TEST(InChild, AnswersArriveWhole) {
   for (const std::size_t size : {0U, 1U, 1'000'000U}) {
     const auto answer =
         in_child([=] { return getpid() == me ? "no child" : std::string(size, 'x'); });
-    ASSERT_TRUE(answer) << answer.error().message;
+    ASSERT_TRUE(answer) << full_text(answer.error());
     EXPECT_EQ(*answer, std::string(size, 'x'));
   }
 }
@@ -35,9 +35,10 @@ TEST(InChild, ACrashIsAnErrorAndSaysNothing) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().kind, ErrorKind::usage);
-  EXPECT_EQ(answer.error().message, "ended by signal 9 (Killed)");
+  EXPECT_EQ(full_text(answer.error()), "ended by signal 9 (Killed)");
   EXPECT_FALSE(in_child([]() -> std::string { std::abort(); }));
-  EXPECT_EQ(in_child([]() -> std::string { _exit(0); }).error().message, "ended without an answer");
+  EXPECT_EQ(full_text(in_child([]() -> std::string { _exit(0); }).error()),
+            "ended without an answer");
 }
 
 TEST(InChild, WhatNeverEndsIsEnded) {
@@ -47,7 +48,7 @@ TEST(InChild, WhatNeverEndsIsEnded) {
       },
       {.time = std::chrono::seconds(1)});
   ASSERT_FALSE(answer);
-  EXPECT_EQ(answer.error().message, "took more than 1 s");
+  EXPECT_EQ(full_text(answer.error()), "took more than 1 s");
 }
 
 TEST(InChild, MemoryIsLimited) {

@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 std::string message_of(const std::string& text) {
   const auto parsed = parse_json(text);
-  return parsed ? "" : parsed.error().message;
+  return parsed ? "" : full_text(parsed.error());
 }
 
 TEST(JsonDocument, IsWhatTheLibraryReads) {

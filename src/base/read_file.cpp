@@ -17,16 +17,16 @@ namespace {
 
 tl::unexpected<Error> cannot_read(const std::string& name, int code) {
   const ErrorKind kind = file_error_kind(code);
-  return fail(
-      kind, fmt::format("{}: cannot be read: {}", name, errno_text(code)),
+  return fail_about(
+      kind, name, fmt::format("cannot be read: {}", errno_text(code)),
       kind == ErrorKind::permission ? "you may not read it, or not look into its folder" : "");
 }
 
 tl::unexpected<Error> too_large(const std::string& name, const std::string& size,
                                 std::size_t most_bytes) {
-  return fail(ErrorKind::resource,
-              fmt::format("{}: is too large: it has {}, and at most {} are read", name, size,
-                          to_rounded_text(Bytes{most_bytes})));
+  return fail_about(ErrorKind::resource, name,
+                    fmt::format("is too large: it has {}, and at most {} are read", size,
+                                to_rounded_text(Bytes{most_bytes})));
 }
 
 /// Bytes of a regular file; 0 of a pipe, whose end shows only as it is read.
@@ -40,8 +40,7 @@ std::size_t known_size(std::FILE* file) {
 
 Error no_memory_for(const std::string& name, std::size_t bytes) {
   return {ErrorKind::resource,
-          fmt::format("{}: not enough memory to read its {}", name, to_rounded_text(Bytes{bytes})),
-          ""};
+          fmt::format("not enough memory to read its {}", to_rounded_text(Bytes{bytes})), "", name};
 }
 
 Expected<std::string> read_open_file(std::FILE* file, const std::string& name,
@@ -66,10 +65,10 @@ Expected<std::string> read_file(const std::string& path, const std::string& name
   std::error_code ignored;
   const auto kind = std::filesystem::status(path, ignored).type();
   if (kind == std::filesystem::file_type::directory)
-    return fail(ErrorKind::usage, fmt::format("{}: is a folder, not a file", name), hint);
+    return fail_about(ErrorKind::usage, name, "is a folder, not a file", hint);
   // One without an end would never be read.
   if (kind == std::filesystem::file_type::character || kind == std::filesystem::file_type::block)
-    return fail(ErrorKind::usage, fmt::format("{}: is a device, not a file", name), hint);
+    return fail_about(ErrorKind::usage, name, "is a device, not a file", hint);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"),
                                                              &std::fclose);
   if (!file) return cannot_read(name, errno);

@@ -52,8 +52,8 @@ TEST_F(ReadFile, WhatIsTooLarge) {
   const auto read = read_file(path("file"), "--option", "", 1024);
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error(),
-            (Error{ErrorKind::resource,
-                   "--option: is too large: it has 2 KiB, and at most 1 KiB are read", ""}));
+            (Error{ErrorKind::resource, "is too large: it has 2 KiB, and at most 1 KiB are read",
+                   "", "--option"}));
 }
 
 TEST_F(ReadFile, APipeWithTooMuch) {
@@ -62,8 +62,9 @@ TEST_F(ReadFile, APipeWithTooMuch) {
   const auto read = read_file(path("pipe"), "f", "", 1024);
   writer.join();
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error(), (Error{ErrorKind::resource,
-                                 "f: is too large: it has more, and at most 1 KiB are read", ""}));
+  EXPECT_EQ(read.error(),
+            (Error{ErrorKind::resource, "is too large: it has more, and at most 1 KiB are read", "",
+                   "f"}));
 }
 
 TEST_F(ReadFile, ResultsHaveALimit) {
@@ -79,21 +80,21 @@ TEST(WithinMemory, WhatDoesNotFitIsAnErrorThatNamesTheFile) {
   const auto made = within_memory("a.json", std::string(2048, 'x'), use);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error(),
-            (Error{ErrorKind::resource, "a.json: not enough memory to read its 2 KiB", ""}));
+            (Error{ErrorKind::resource, "not enough memory to read its 2 KiB", "", "a.json"}));
 }
 
 TEST_F(ReadFile, WhatIsNoFile) {
   const auto folder = read_file(folder_, "f", "name a file in it");
   ASSERT_FALSE(folder);
   EXPECT_EQ(folder.error(),
-            (Error{ErrorKind::usage, "f: is a folder, not a file", "name a file in it"}));
+            (Error{ErrorKind::usage, "is a folder, not a file", "name a file in it", "f"}));
   const auto device = read_file("/dev/null", "f", "");
   ASSERT_FALSE(device);
-  EXPECT_EQ(device.error(), (Error{ErrorKind::usage, "f: is a device, not a file", ""}));
+  EXPECT_EQ(device.error(), (Error{ErrorKind::usage, "is a device, not a file", "", "f"}));
   const auto absent = read_file(path("none"), "f", "");
   ASSERT_FALSE(absent);
   EXPECT_EQ(absent.error(),
-            (Error{ErrorKind::io, "f: cannot be read: No such file or directory", ""}));
+            (Error{ErrorKind::io, "cannot be read: No such file or directory", "", "f"}));
 }
 
 TEST_F(ReadFile, WhatIsForbidden) {
@@ -103,7 +104,7 @@ TEST_F(ReadFile, WhatIsForbidden) {
   const auto read = read_file(path("file"), "f", "");
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().kind, ErrorKind::permission);
-  EXPECT_THAT(read.error().message, HasSubstr("Permission denied"));
+  EXPECT_THAT(full_text(read.error()), HasSubstr("Permission denied"));
 }
 
 }  // namespace

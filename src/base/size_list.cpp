@@ -15,7 +15,7 @@ constexpr const char* forms =
     "or a list such as 64,128,300";
 
 tl::unexpected<Error> bad_size(const std::string& what) {
-  return fail(ErrorKind::usage, "--size: " + what, forms);
+  return fail_usage("--size", what, forms);
 }
 
 Expected<Bytes> parse_one(std::string_view text) {

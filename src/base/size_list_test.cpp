@@ -17,9 +17,9 @@ std::string sizes_of(const std::string& text) {
   const auto sizes = parse_sizes(text);
   if (!sizes) {
     EXPECT_EQ(sizes.error().kind, ErrorKind::usage) << text;
-    EXPECT_THAT(sizes.error().message, StartsWith("--size: ")) << text;
-    EXPECT_FALSE(sizes.error().hint.empty()) << text;
-    return sizes.error().message;
+    EXPECT_THAT(full_text(sizes.error()), StartsWith("--size: ")) << text;
+    EXPECT_FALSE(full_hint(sizes.error()).empty()) << text;
+    return full_text(sizes.error());
   }
   std::string all;
   for (Bytes size : *sizes) all += (all.empty() ? "" : " ") + compact_text(size);
@@ -76,7 +76,7 @@ TEST(SizeList, GarbageNeverCrashes) {
     for (auto i = random() % 14; i > 0; --i) text += letters[random() % letters.size()];
     const auto sizes = parse_sizes(text);
     if (!sizes) {
-      EXPECT_THAT(sizes.error().message, StartsWith("--size: ")) << text;
+      EXPECT_THAT(full_text(sizes.error()), StartsWith("--size: ")) << text;
       continue;
     }
     EXPECT_FALSE(sizes->empty()) << text;

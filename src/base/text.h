@@ -23,6 +23,10 @@ std::string nearest_name(const std::string& word, const std::vector<std::string>
 /// neither move the cursor nor forge a line.
 std::string printable(std::string_view text);
 
+/// Aligns columns of cells: the first `left` columns to the left, the others to the right, two
+/// spaces between.
+std::string aligned(const std::vector<std::vector<std::string>>& rows, std::size_t left);
+
 /// A word as it must be typed in a shell: quoted where it has to be.
 std::string shell_word(const std::string& word);
 

@@ -39,5 +39,13 @@ TEST(Printable, WhatIsNoUtf8IsEscapedByByte) {
             "\\x9b2J");
 }
 
+TEST(Aligned, ColumnsLineUpAndNothingTrails) {
+  EXPECT_EQ(aligned({{"name", "n"}, {"a", "100"}, {"long name", ""}}, 1),
+            "name         n\n"
+            "a          100\n"
+            "long name\n");
+  EXPECT_EQ(aligned({}, 1), "");
+}
+
 }  // namespace
 }  // namespace numatlas

@@ -14,7 +14,7 @@ std::uint64_t bytes_of(const char* text, std::uint64_t bare_unit = 1) {
 }
 std::string error_of_bytes(const char* text) {
   const auto bytes = parse_bytes(text);
-  return bytes ? "read as " + to_text(*bytes) : bytes.error().message;
+  return bytes ? "read as " + to_text(*bytes) : full_text(bytes.error());
 }
 
 TEST(Units, BinaryAndDecimalUnits) {
@@ -81,7 +81,7 @@ TEST(Units, Durations) {
     const auto time = parse_duration(text);
     ASSERT_FALSE(time) << text;
     EXPECT_EQ(time.error().kind, ErrorKind::usage);
-    EXPECT_FALSE(time.error().message.empty());
+    EXPECT_FALSE(full_text(time.error()).empty());
   }
 }
 

@@ -14,6 +14,7 @@ struct Warning {
   /// The case, and the worker within it, as people name them: "16MiB base, worker 3"; "" for the
   /// whole run.
   std::string where;
+  /// Names no option: programs with other options say it as well.
   std::string text;
 
   friend bool operator==(const Warning&, const Warning&) = default;

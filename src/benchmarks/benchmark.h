@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,8 +30,8 @@ struct PlannedScenario {
   int point = 0;
   /// What keeps it from being measured is a skip with its reason, and not the end of the run.
   bool optional = false;
-  std::string skip;        ///< why it cannot be measured on this machine; "" when it can be tried
-  bool reference = false;  ///< others are compared with it; alone it says nothing
+  std::optional<Error> skip = {};  ///< why it cannot be measured on this machine
+  bool reference = false;          ///< others are compared with it; alone it says nothing
   /// System-wide interleave weights while it runs; the old ones are put back after it, unless
   /// `keep_weights` and it was measured. Empty: they are left alone.
   std::vector<std::pair<NodeId, int>> system_weights = {};
@@ -126,6 +127,8 @@ class Benchmark {
     (void)report;
     return {};
   }
+  /// Adds figures to cases that follow from other cases, once all are measured. Pure.
+  virtual void conclude(RunReport& report) const { (void)report; }
   /// What the whole report has to be read with, beside what the flows say. Pure.
   virtual std::vector<Warning> warnings(const RunReport& report) const {
     (void)report;
@@ -162,6 +165,11 @@ class Benchmark {
   virtual Expected<int> run(const RunOptions& options, Comm& comm) const;
   /// How the report is to be shown: on a terminal, on the page, in plots. Pure.
   virtual std::vector<View> views(const RunReport& report) const {
+    (void)report;
+    return {};
+  }
+  /// What a survey says of it, the gravest first. Pure.
+  virtual std::vector<Fact> facts(const RunReport& report) const {
     (void)report;
     return {};
   }

@@ -12,39 +12,17 @@ namespace numatlas {
 
 Expected<void> check_options(const RunOptions& options, Comm& comm) {
   std::optional<Error> problem;
-  if (comm.rank() == 0 && !options.only_plans()) {
-    if (!options.csv_file.empty()) problem = error_of(check_writable(options.csv_file, "--csv"));
-    if (!problem && !options.json_file.empty()) {
-      problem = error_of(check_writable(options.json_file, "--json"));
-    }
-    if (!problem && !options.samples_file.empty())
-      problem = error_of(check_writable(options.samples_file, "--samples"));
-  }
-  if (!problem && !options.csv_file.empty() && options.csv_file == options.json_file) {
-    problem = Error{ErrorKind::usage, "--csv and --json name the same file", ""};
-  }
-  if (!problem && !options.samples_file.empty() &&
-      (options.samples_file == options.csv_file || options.samples_file == options.json_file)) {
-    problem = Error{ErrorKind::usage, "--samples: another option names the same file", ""};
-  }
-  if (!problem && options.samples_file == "-") {
-    problem = Error{ErrorKind::usage, "--samples takes a file, not standard output",
-                    "numatlas.load reads it"};
-  }
-  if (!problem && (options.csv_file == "-" || options.json_file == "-")) {
-    problem = Error{ErrorKind::usage, "--csv and --json take files, not standard output",
-                    "use --format csv or --format json"};
-  }
+  if (comm.rank() == 0 && !options.only_plans())
+    problem = error_of(check_writable(output_files(options)));
   if (!problem && !options.csv_file.empty() && options.pages.size() > 1) {
-    problem = Error{ErrorKind::usage, "--csv: its format has no place for several --pages",
-                    "use --format csv or --json FILE"};
+    problem = Error{ErrorKind::usage, "its format has no place for several --pages",
+                    "use --format csv or --json FILE", "--csv"};
   }
   const std::string who = options.process_memory.value_or("");
   if (!problem && !who.empty() && who != "all" && std::stoi(who) >= comm.size()) {
-    problem = Error{
-        ErrorKind::usage,
-        fmt::format("--process-memory: there is no rank {}, only 0 to {}", who, comm.size() - 1),
-        ""};
+    problem = Error{ErrorKind::usage,
+                    fmt::format("there is no rank {}, only 0 to {}", who, comm.size() - 1), "",
+                    "--process-memory"};
   }
   return agree(comm, problem);
 }

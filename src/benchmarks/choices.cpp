@@ -4,9 +4,9 @@
 #include <tuple>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "benchmarks/declare.h"
 #include "benchmarks/options.h"
 
 namespace numatlas {
@@ -14,42 +14,39 @@ namespace {
 
 constexpr const char* no_mix = "none";
 
+// Tables have no room for more than "triad nt".
+const Choices<Stores> all_stores{{name_of(Stores::ordinary), Stores::ordinary},
+                                 {name_of(Stores::non_temporal), Stores::non_temporal},
+                                 {"nt", Stores::non_temporal}};
+constexpr const char* stores_text =
+    "stores of the kernels: ordinary ones, which fetch a line before they write it, or "
+    "non-temporal "
+    "ones (nt for short), which bypass the caches (x86 only)";
+
 }  // namespace
 
 const std::vector<std::string> stream_kernels{"read", "write", "copy",  "scale",
                                               "add",  "triad", "update"};
 
-CLI::Option* add_stores_option(CLI::App& app, std::string& stores) {
-  return app
-      .add_option(
-          "--stores", stores,
-          "ordinary (fetch the line before they write), non-temporal or nt (past the caches); "
-          "several: ordinary,non-temporal")
-      ->type_name("KINDS")
-      ->capture_default_str();
+CLI::Option* add_stores_option(CLI::App& app, std::vector<Stores>& stores) {
+  return add_choices(app, "--stores", stores, all_stores, stores_text);
+}
+CLI::Option* add_stores_option(CLI::App& app, Stores& stores) {
+  return add_choice(app, "--stores", stores, all_stores, stores_text);
 }
 
 CLI::Option* add_isa_option(CLI::App& app, std::string& isa) {
-  return app
-      .add_option("--isa", isa, "instruction set of the kernels (default: the widest there is)")
-      ->type_name("NAME")
+  return add_value(app, "--isa", isa, "NAME",
+                   "instruction set of the kernels, by the name in the report (default: the widest "
+                   "of this CPU)")
       ->group("Measurement");
 }
 
-Expected<std::vector<Stores>> parse_stores(const std::string& text) {
-  // Tables have no room for more than "triad nt".
-  const auto words = parse_words(text, "--stores",
-                                 {name_of(Stores::ordinary), name_of(Stores::non_temporal), "nt"});
-  if (!words) return fail(words.error());
-  std::vector<Stores> stores;
-  for (const std::string& word : *words) {
-    stores.push_back(word == name_of(Stores::ordinary) ? Stores::ordinary : Stores::non_temporal);
-    if (stores.back() == Stores::non_temporal && !has_non_temporal_stores()) {
-      return fail(ErrorKind::unavailable,
-                  fmt::format("--stores: {} has no non-temporal stores", instruction_set()));
-    }
-  }
-  return stores;
+Expected<void> check_stores(const std::vector<Stores>& stores) {
+  const bool all = std::find(stores.begin(), stores.end(), Stores::non_temporal) == stores.end();
+  if (all || has_non_temporal_stores()) return {};
+  return fail_about(ErrorKind::unavailable, "--stores",
+                    fmt::format("{} has no non-temporal stores", instruction_set()));
 }
 
 std::string Choice::stores() const { return writes ? name_of(spec.stores) : ""; }
@@ -59,17 +56,13 @@ std::string Choice::short_name() const {
 }
 
 void KernelOptions::add_to(CLI::App& app) {
-  auto* const kernels =
-      app.add_option("--kernels", kernels_text_,
-                     "read, write, copy, scale, add, triad, update; several: read,copy")
-          ->type_name("NAMES")
-          ->capture_default_str();
-  auto* const mix =
-      refuse_empty(app.add_option("--mix", mix_text_,
-                                  "also lines read to lines written: 2:1; several: 2:1,1:1; none"))
-          ->type_name("R:W");
-  if (!mix_text_.empty()) mix->capture_default_str();
-  options_ = {kernels, mix, add_stores_option(app, stores_text_), add_isa_option(app, isa_)};
+  options_ = {add_choices(app, "--kernels", kernels_, named(stream_kernels),
+                          "what is done with the memory; update reads, changes and writes back "
+                          "each word"),
+              add_value(app, "--mix", mix_text_, "none|R:W,...",
+                        "mixes of lines read to lines written to measure as well: 2:1, or several: "
+                        "2:1,1:1"),
+              add_stores_option(app, stores_), add_isa_option(app, isa_)};
 }
 
 std::string KernelOptions::given() const {
@@ -81,12 +74,9 @@ std::string KernelOptions::given() const {
 
 Expected<std::vector<Choice>> KernelOptions::parse() const {
   if (auto used = use_instruction_set(isa_); !used) return fail(used.error());
-  const auto kernels = parse_words(kernels_text_, "--kernels", stream_kernels);
-  if (!kernels) return fail(kernels.error());
-  const auto stores = parse_stores(stores_text_);
-  if (!stores) return fail(stores.error());
+  if (auto checked = check_stores(stores_); !checked) return fail(checked.error());
   std::vector<Choice> wanted;
-  for (const std::string& kernel : *kernels) {
+  for (const std::string& kernel : kernels_) {
     wanted.push_back({kernel, {}, kernel != "read"});
     wanted.back().spec.name = kernel;
   }
@@ -102,7 +92,7 @@ Expected<std::vector<Choice>> KernelOptions::parse() const {
   }
   std::vector<Choice> choices;
   for (Choice& choice : wanted) {
-    for (Stores kind : *stores) {
+    for (Stores kind : stores_) {
       choice.spec.stores = kind;
       choices.push_back(choice);
       if (!choice.writes) break;  // nothing to store

@@ -10,15 +10,15 @@
 
 namespace numatlas {
 
-/// "ordinary,non-temporal"; errors name --stores (unavailable: this CPU has no such stores).
-Expected<std::vector<Stores>> parse_stores(const std::string& text);
-
 /// The kernels that --kernels and --kernel name.
 extern const std::vector<std::string> stream_kernels;
 
 /// Declares --stores and --isa, as every benchmark that moves memory has them.
-CLI::Option* add_stores_option(CLI::App& app, std::string& stores);
+CLI::Option* add_stores_option(CLI::App& app, std::vector<Stores>& stores);
+CLI::Option* add_stores_option(CLI::App& app, Stores& stores);
 CLI::Option* add_isa_option(CLI::App& app, std::string& isa);
+/// Error (unavailable, naming --stores): this CPU has no such stores.
+Expected<void> check_stores(const std::vector<Stores>& stores);
 
 /// One kernel to measure.
 struct Choice {
@@ -34,8 +34,8 @@ struct Choice {
 class KernelOptions {
  public:
   /// What is measured when nothing is said; `mixes` may be "".
-  KernelOptions(std::string kernels, std::string mixes)
-      : kernels_text_(std::move(kernels)), mix_text_(std::move(mixes)) {}
+  KernelOptions(std::vector<std::string> kernels, std::string mixes)
+      : kernels_(std::move(kernels)), mix_text_(std::move(mixes)) {}
   void add_to(CLI::App& app);
   /// The first of them on the command line, by name; "" when there is none. While the app lives.
   std::string given() const;
@@ -44,7 +44,9 @@ class KernelOptions {
   Expected<std::vector<Choice>> parse() const;
 
  private:
-  std::string kernels_text_, mix_text_, stores_text_ = "ordinary", isa_;
+  std::vector<std::string> kernels_;
+  std::vector<Stores> stores_{Stores::ordinary};
+  std::string mix_text_, isa_;
   std::vector<const CLI::Option*> options_;  ///< the app's
 };
 

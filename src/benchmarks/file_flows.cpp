@@ -258,7 +258,7 @@ FileScenario file_scenario(const PlannedScenario& planned, const PlanInput& inpu
 }
 
 tl::unexpected<Error> no_words(const std::string& what, const std::string& hint = {}) {
-  return fail(ErrorKind::usage, "--print-scenario: " + what, hint);
+  return fail_usage("--print-scenario", what, hint);
 }
 
 /// A file names workers by their CPUs.
@@ -343,7 +343,7 @@ Expected<ScenarioFile> file_of(const std::vector<PlannedScenario>& plan, const P
     file.scenarios.push_back(file_scenario(planned, as_run, time));
     if (auto good = check_scenario(file.scenarios.back()); !good) {
       return no_words(fmt::format("no file of scenarios says '{}': {}", planned.scenario.name,
-                                  good.error().message));
+                                  full_text(good.error())));
     }
   }
   std::vector<CpuId> workers;

@@ -221,17 +221,17 @@ RC_GTEST_PROP(FileFlowsProperty, PlansAreTheSameAfterAFile, ()) {
     add_pair(plan.back(), layout);
   }
   const auto file = file_of(plan, input);
-  if (!file) RC_FAIL(file.error().message);
+  if (!file) RC_FAIL(full_text(file.error()));
   const std::string text = text_of(*file, {"head"});
   const auto read = parse_scenarios(text, "f");
-  if (!read) RC_FAIL(read.error().message + "\n" + text);
+  if (!read) RC_FAIL(full_text(read.error()) + "\n" + text);
   std::vector<CpuId> cpus;
   for (const Worker& worker : layout.workers) cpus.push_back(*worker.placement.cpu);
   RC_ASSERT((read->cpus.empty() ? cpus_named(*read) : read->cpus) == cpus);
   RC_ASSERT(read->scenarios.size() == plan.size());
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const auto again = scenario_of(read->scenarios[i], input);
-    if (!again) RC_FAIL(again.error().message + "\n" + text);
+    if (!again) RC_FAIL(full_text(again.error()) + "\n" + text);
     RC_ASSERT(again->flows.size() == plan[i].scenario.flows.size());
     for (std::size_t flow = 0; flow < again->flows.size(); ++flow) {
       if (!(again->flows[flow] == plan[i].scenario.flows[flow]))

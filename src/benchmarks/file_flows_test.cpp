@@ -43,7 +43,7 @@ class FileFlows : public testing::Test {
     PlannedScenario planned;
     planned.scenario = {"one", std::move(flows), {}};
     const auto file = file_of({planned}, input());
-    return file ? text_of(*file, {}) : file.error().message;
+    return file ? text_of(*file, {}) : full_text(file.error());
   }
   static Flow chase(int worker) {
     Flow flow;
@@ -66,7 +66,7 @@ TEST_F(FileFlows, LeftOutKeysAreThoseOfTheOptionsAndTheMachine) {
   options_.stop.time = std::chrono::milliseconds(50);
   layout_.workers[1].placement.memory = parse_memory_spec("bind:1")->single;
   const auto made = scenario("cpus = \"1,3\"\nkernel = \"chase\"\nsize = \"1MiB\"\n");
-  ASSERT_TRUE(made) << made.error().message;
+  ASSERT_TRUE(made) << full_text(made.error());
   Flow flow = chase(1);
   flow.kernel.chain.seed = 6;
   flow.kernel.chain.page = Bytes{2 * mib};
@@ -92,7 +92,7 @@ TEST_F(FileFlows, FlowsWithASumRecordToTheEnd) {
 TEST_F(FileFlows, NodesAndSeedsGoByTheCpu) {
   const auto made = scenario(
       "cpus = \"2,0\"\nkernel = \"chase\"\nsize = \"1MiB\"\nmemory = \"each:1,0\"\nseed = 40\n");
-  ASSERT_TRUE(made) << made.error().message;
+  ASSERT_TRUE(made) << full_text(made.error());
   EXPECT_EQ(made->flows[0].worker, 2);
   EXPECT_EQ(made->flows[0].region.placement.text(), "bind:1");
   EXPECT_EQ(made->flows[0].kernel.chain.seed, 40u);
@@ -110,7 +110,7 @@ TEST_F(FileFlows, CopiesOfGpusAreFilledInAsTransferHasThem) {
       "[[scenario.flow]]\ncpu = 2\nkernel = \"device copy\"\nsize = \"1GiB\"\n"
       "memory = \"bind:0\"\npages = \"base\"\nsource = { memory = \"gpu:3\" }\n"
       "[[scenario.flow]]\ncpu = 3\nkernel = \"device chase\"\nsize = \"1MiB\"\ngpu = 3\n");
-  ASSERT_TRUE(made) << made.error().message;
+  ASSERT_TRUE(made) << full_text(made.error());
   const Flow& in = made->flows[0];
   EXPECT_EQ(in.region.placement.text(), "gpu:3");
   EXPECT_EQ(in.region.pages, PageKind::base);
@@ -146,17 +146,15 @@ TEST_F(FileFlows, GpusThatAreNotThereAreToldWithTheirPlace) {
   };
   const Error to = told("kernel = \"device copy\"\nmemory = \"gpu:1\"\n");
   EXPECT_EQ(to.kind, ErrorKind::unavailable);
-  EXPECT_EQ(to.message, "f.toml:7:1: memory: there is no GPU 1, only 0");
-  EXPECT_THAT(to.hint, HasSubstr("CUDA_VISIBLE_DEVICES"));
-  EXPECT_EQ(told("kernel = \"device copy\"\nmemory = \"gpu:0\"\n"
-                 "source = { memory = \"gpu:2\" }\n")
-                .message,
+  EXPECT_EQ(full_text(to), "f.toml:7:1: memory: there is no GPU 1, only 0");
+  EXPECT_THAT(full_hint(to), HasSubstr("CUDA_VISIBLE_DEVICES"));
+  EXPECT_EQ(full_text(told("kernel = \"device copy\"\nmemory = \"gpu:0\"\n"
+                           "source = { memory = \"gpu:2\" }\n")),
             "f.toml:8:12: memory: there is no GPU 2, only 0");
-  EXPECT_EQ(told("kernel = \"device copy\"\nmemory = \"gpu:4\"\n"
-                 "source = { memory = \"gpu:0\" }\n")
-                .message,
+  EXPECT_EQ(full_text(told("kernel = \"device copy\"\nmemory = \"gpu:4\"\n"
+                           "source = { memory = \"gpu:0\" }\n")),
             "f.toml:7:1: memory: there is no GPU 4, only 0");
-  EXPECT_EQ(told("kernel = \"device chase\"\ngpu = 9\n").message,
+  EXPECT_EQ(full_text(told("kernel = \"device chase\"\ngpu = 9\n")),
             "f.toml:7:1: gpu: there is no GPU 9, only 0");
 }
 
@@ -164,7 +162,7 @@ TEST_F(FileFlows, SharedMemoryAndItsChainAreTheOwners) {
   const auto made = scenario(
       "cpu = 1\nkernel = \"chase\"\nshares = 3\n[[scenario.flow]]\ncpu = 3\nkernel = \"chase\"\n"
       "size = \"4MiB\"\nmemory = \"bind:1\"\nfirst_touch = 1\norder = \"sequential\"\n");
-  ASSERT_TRUE(made) << made.error().message;
+  ASSERT_TRUE(made) << full_text(made.error());
   const Flow& shares = made->flows[0];
   const Flow& owner = made->flows[1];
   EXPECT_EQ(shares.shares, 1);
@@ -181,13 +179,13 @@ TEST_F(FileFlows, NodesThatAreNotThereAreToldWithTheirPlace) {
   const auto made = scenario("cpu = 1\nkernel = \"read\"\nsize = \"1MiB\"\nmemory = \"bind:5\"\n");
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().kind, ErrorKind::unavailable);
-  EXPECT_EQ(made.error().message,
+  EXPECT_EQ(full_text(made.error()),
             "f.toml:7:1: memory: this machine has no NUMA node 5; its nodes are 0-1");
   const auto source = scenario(
       "cpu = 1\nkernel = \"copy\"\nsize = \"1MiB\"\nsource = { size = \"1MiB\", memory = "
       "\"bind:6\" }\n");
   ASSERT_FALSE(source);
-  EXPECT_THAT(source.error().message, HasSubstr("f.toml:7:27: memory: this machine has no"));
+  EXPECT_THAT(full_text(source.error()), HasSubstr("f.toml:7:27: memory: this machine has no"));
 }
 
 TEST_F(FileFlows, OnlyWhatDiffersIsWritten) {
@@ -246,13 +244,13 @@ TEST_F(FileFlows, APointWithoutFlowsTakesNoPartOfTheFile) {
   planned.scenario = {"one", {chase(0), chase(1), chase(2), chase(3)}, {}};
   planned.scenario.stop.time = std::chrono::seconds(10);
   auto file = file_of({planned, skipped, planned}, input());
-  ASSERT_TRUE(file) << file.error().message;
+  ASSERT_TRUE(file) << full_text(file.error());
   EXPECT_EQ(file->scenarios[2].time, std::chrono::seconds(5));
   file->scenarios[1].comment = "cannot be: no memory";
   const std::string text = text_of(*file, {});
   EXPECT_THAT(text, HasSubstr("\n\n# cannot be: no memory\n\n[[scenario]]\nname = \"one\"\n"));
   const auto again = parse_scenarios(text, "f");
-  ASSERT_TRUE(again) << again.error().message;
+  ASSERT_TRUE(again) << full_text(again.error());
   EXPECT_EQ(again->scenarios.size(), 2u);
 }
 

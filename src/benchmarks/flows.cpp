@@ -129,13 +129,14 @@ std::string memory_node_problem(const Machine& machine, NodeId node) {
                      node.value, to_list(machine.usable_memory_nodes()));
 }
 
-Expected<CpuSet> distinct_cpus(const PlanInput& input, const char* message) {
+Expected<CpuSet> distinct_cpus(const PlanInput& input, const std::string& command,
+                               const char* message) {
   CpuSet cpus;
   for (const Worker& worker : input.layout.workers) {
     const CpuId cpu = worker.placement.cpu.value_or(CpuId{});
     if (cpus.contains(cpu)) {
-      return fail(ErrorKind::usage, fmt::format(fmt::runtime(message), cpu.value),
-                  "name each CPU once (--cpus), and no more --threads than CPUs");
+      return fail_usage(command, fmt::format(fmt::runtime(message), cpu.value),
+                        "name each CPU once (--cpus), and no more --threads than CPUs");
     }
     cpus.insert(cpu);
   }

@@ -54,6 +54,7 @@ std::string memory_node_problem(const Machine& machine, NodeId node);
 
 /// The CPUs of the workers; an error (usage) where two are on one. `message` says why that will not
 /// do; its {} is the CPU.
-Expected<CpuSet> distinct_cpus(const PlanInput& input, const char* message);
+Expected<CpuSet> distinct_cpus(const PlanInput& input, const std::string& command,
+                               const char* message);
 
 }  // namespace numatlas

@@ -3,11 +3,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "record/labels.h"
 
 namespace numatlas {
 namespace {
@@ -179,6 +182,59 @@ std::vector<HostTotals> host_sums_of(const ScenarioResult& point, const RunRepor
     if (!of_host.figures.empty()) sums.push_back(std::move(of_host));
   }
   return sums;
+}
+
+namespace {
+
+/// Numbers, so that node 10 comes after node 2.
+using NodePair = std::pair<NodeId, std::vector<NodeId>>;
+
+NodePair nodes_of_flow(const FlowResult& flow, const RunReport& report) {
+  const NodeSet memory = nodes_of(observed_memory(flow));
+  return {report.workers[static_cast<std::size_t>(flow.worker)].cpu_node,
+          {memory.begin(), memory.end()}};
+}
+
+FlowGroup group_of(const std::vector<const FlowResult*>& flows) {
+  std::vector<Figure> figures;
+  for (const FlowResult* flow : flows) {
+    for (const Figure& one : flow->figures) {
+      if (find_figure(figures, one.key) == nullptr) figures.push_back({one.key, one.unit, {}, {}});
+    }
+  }
+  for (Figure& figure : figures) {
+    std::vector<Estimate> estimates;
+    std::vector<double> values;
+    for (const FlowResult* flow : flows) {
+      const Figure* const one = find_figure(*flow, figure.key);
+      if (one == nullptr || !one->estimate) continue;
+      estimates.push_back(*one->estimate);
+      values.push_back(one->estimate->value);
+    }
+    figure.estimate = median_of(estimates);
+    figure.summary = summarize(values);
+  }
+  return {{}, flows.size(), std::move(figures)};
+}
+
+}  // namespace
+
+std::vector<FlowGroup> medians_of(const ScenarioResult& point, const RunReport& report) {
+  std::vector<const FlowResult*> all;
+  std::map<NodePair, std::vector<const FlowResult*>> pairs;
+  for (const FlowResult& flow : point.flows) {
+    if (flow.load) continue;
+    all.push_back(&flow);
+    pairs[nodes_of_flow(flow, report)].push_back(&flow);
+  }
+  if (all.size() < 2) return {};
+  std::vector<FlowGroup> groups;
+  if (pairs.size() > 1) groups.push_back(group_of(all));
+  for (const auto& [nodes, flows] : pairs) {
+    groups.push_back(group_of(flows));
+    groups.back().labels = {{"nodes", label_text(report, {&point, nullptr, flows[0]}, "nodes")}};
+  }
+  return groups;
 }
 
 std::vector<Warning> waiting_warnings(const RunReport& report) {

@@ -29,6 +29,10 @@ std::vector<Figure> sums_of(const ScenarioResult& point, const RunReport& report
 /// The same of each host that has such flows, where there are several hosts.
 std::vector<HostTotals> host_sums_of(const ScenarioResult& point, const RunReport& report);
 
+/// Medians of the measured flows' figures, where several measured: of all of them, and, where their
+/// nodes differ, of each pair of nodes of CPUs and memory, in the order of their numbers.
+std::vector<FlowGroup> medians_of(const ScenarioResult& point, const RunReport& report);
+
 /// Points whose workers moved far less than their medians say, as they were not running all the
 /// time. Pure.
 std::vector<Warning> waiting_warnings(const RunReport& report);

@@ -7,16 +7,14 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
 
 namespace numatlas {
 
 void NodePairOptions::add_to(CLI::App& app, const char* size_help) {
-  refuse_empty(app.add_option("--size", size_text, size_help))->type_name("SIZE");
-  app.add_option("--order", order_text,
-                 "of the chase: random, page-local (TLB-friendly), sequential")
-      ->type_name("ORDER")
-      ->capture_default_str();
+  add_value(app, "--size", size_text, "SIZE", size_help);
+  add_order_option(app, order);
   kernels.add_to(app);
 }
 
@@ -26,9 +24,6 @@ Expected<void> NodePairOptions::parse(const std::string& command) {
     if (!one) return fail(one.error());
     size = *one;
   }
-  const auto known = parse_chain_order(order_text);
-  if (!known) return fail(known.error());
-  order = *known;
   auto chosen = kernels.parse();
   if (!chosen) return fail(chosen.error());
   choices = *std::move(chosen);
@@ -53,22 +48,20 @@ Expected<void> check_node_pairs(const PlanInput& input, const std::string& comma
                                 const char* instead_of_memory) {
   const RunOptions& options = input.options;
   if (!options.thread_counts.empty() || options.serial) {
-    return fail(ErrorKind::usage,
-                fmt::format("{}: {} measures all workers of a node together",
-                            options.serial ? "--serial" : "--threads", command),
-                "one number is the first so many CPUs; numatlas bandwidth compares several");
+    return fail_usage(options.serial ? "--serial" : "--threads",
+                      fmt::format("{} measures all workers of a node together", command),
+                      "one number is the first so many CPUs; numatlas bandwidth compares several");
   }
   if (options.placement.memory) {
-    return fail(ErrorKind::usage,
-                fmt::format("--memory: {} places the memory itself, node by node", command),
-                instead_of_memory);
+    return fail_usage("--memory", fmt::format("{} places the memory itself, node by node", command),
+                      instead_of_memory);
   }
   if (!options.csv_file.empty())
-    return fail(ErrorKind::usage, "--csv: its format is a row a size", "use --format csv");
+    return fail_usage("--csv", "its format is a row a size", "use --format csv");
   if (worker_nodes(input).empty()) {
-    return fail(ErrorKind::unavailable,
-                fmt::format("{}: the nodes of the workers' CPUs are not known", command),
-                "name the CPUs with --cpus, and leave OMP_PLACES and OMP_PROC_BIND unset");
+    return fail_about(
+        ErrorKind::unavailable, command, "the nodes of the workers' CPUs are not known",
+        "leave OMP_PLACES and OMP_PROC_BIND unset", ", and name the CPUs with --cpus");
   }
   return {};
 }

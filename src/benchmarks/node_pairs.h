@@ -13,7 +13,7 @@ namespace numatlas {
 /// --size, --order and the kernels.
 struct NodePairOptions {
   KernelOptions kernels;
-  std::string size_text = "", order_text = "random";
+  std::string size_text = "";
   std::optional<Bytes> size = {};  ///< absent: beyond the caches
   ChainOrder order = ChainOrder::random;
   std::vector<Choice> choices = {};

@@ -8,11 +8,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "base/size_list.h"
-#include "base/text.h"
+#include "benchmarks/declare.h"
 #include "gpu/buffers.h"
 
 namespace numatlas {
@@ -23,21 +22,10 @@ Expected<T> parse_whole(const std::string& text, T low, T high, const char* opti
   T value{};
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc{} || end != text.data() + text.size() || value < low || value > high) {
-    return fail(ErrorKind::usage, fmt::format("{}: '{}' is not a whole number from {} to {}",
-                                              option, text, low, high));
+    return fail_usage(option,
+                      fmt::format("'{}' is not a whole number from {} to {}", text, low, high));
   }
   return value;
-}
-
-template <class T>
-Expected<T> parse_choice(const std::string& text, const char* option,
-                         const std::vector<std::pair<const char*, T>>& choices) {
-  std::string names;
-  for (const auto& [name, value] : choices) {
-    if (text == name) return value;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
-  }
-  return fail(ErrorKind::usage, fmt::format("{}: '{}' is not one of {}", option, text, names));
 }
 
 /// Most worker threads of a rank: far above any machine, low enough to catch a slip of the hand.
@@ -49,7 +37,7 @@ Expected<std::vector<int>> parse_thread_counts(const std::string& text) {
   if (one) return std::vector<int>{*one};
   const bool several = text.find_first_of(",-") != std::string::npos && text.front() != '-';
   const auto list = several ? parse_list<CpuId>(text) : fail(one.error());
-  if (!list) return fail(one.error().kind, one.error().message, "or several: 1-8, 1,2,4,8");
+  if (!list) return fail_usage("--threads", one.error().message, "or several: 1-8, 1,2,4,8");
   std::vector<int> counts;
   for (CpuId id : *list) counts.push_back(id.value);
   if (counts.empty() || counts.front() < 1 || counts.back() > most_threads)
@@ -59,53 +47,41 @@ Expected<std::vector<int>> parse_thread_counts(const std::string& text) {
 
 }  // namespace
 
-CLI::Option* refuse_empty(CLI::Option* option) {
-  return option->check(CLI::Validator(
-      [](const std::string& text) { return std::string(text.empty() ? "the value is empty" : ""); },
-      ""));
-}
-
-std::vector<std::string> words_of(const std::string& list) {
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at <= list.size();) {
-    const std::size_t end = std::min(list.find(',', at), list.size());
-    words.emplace_back(trim(std::string_view(list).substr(at, end - at)));
-    at = end + 1;
-  }
-  return words;
-}
-
-Expected<std::vector<std::string>> parse_words(const std::string& text, const char* option,
-                                               const std::vector<std::string>& known) {
-  std::vector<std::string> words = words_of(text);
-  for (const std::string& word : words) {
-    if (std::find(known.begin(), known.end(), word) == known.end()) {
-      return fail(ErrorKind::usage,
-                  fmt::format("{}: '{}' is not one of {}", option, word, fmt::join(known, ", ")));
-    }
-  }
-  return words;
+std::vector<OutputFile> output_files(const RunOptions& options) {
+  return {{"--csv", options.csv_file},
+          {"--json", options.json_file},
+          {"--openmetrics", options.openmetrics_file},
+          {"--samples", options.samples_file}};
 }
 
 Expected<Bytes> parse_one_size(const std::string& text, const std::string& command) {
   const auto sizes = parse_sizes(text);
   if (!sizes) return fail(sizes.error());
   if (sizes->size() == 1) return sizes->front();
-  return fail(ErrorKind::usage, fmt::format("--size: {} takes one size", command),
-              "run it once for each");
+  return fail_usage("--size", fmt::format("{} takes one size", command), "run it once for each");
 }
 
-Error renamed(Error error, std::string_view ours, std::string_view theirs) {
-  if (error.message.starts_with(ours)) error.message.replace(0, ours.size(), theirs);
-  return error;
+CLI::Option* add_machine_option(CLI::App& app, std::string& machine) {
+  return add_value(app, "--machine", machine, "FILE|SPEC",
+                   "use a recorded machine instead of this one: an XML file of hwloc, the output "
+                   "of `numatlas topology --format json`, or a synthetic description such as "
+                   "\"numa:4 core:8 pu:2\". It cannot be measured, only planned for");
 }
 
-void add_machine_option(CLI::App& app, std::string& machine) {
-  refuse_empty(
-      app.add_option("--machine", machine,
-                     "a recorded machine instead of this one: hwloc XML, a snapshot of `topology "
-                     "--format json`, or a synthetic description such as \"numa:4 core:8 pu:2\""))
-      ->type_name("FILE|SPEC");
+CLI::Option* add_mpi_option(CLI::App& app, std::string& mpi) {
+  return add_value(app, "--mpi", mpi, "auto|none|NAME",
+                   "MPI plug-in to use: by the variables of the launcher (auto), none, or one that "
+                   "`numatlas features` lists")
+      ->envname("NUMATLAS_MPI");
+}
+
+CLI::Option* add_order_option(CLI::App& app, ChainOrder& order) {
+  return add_choice(
+             app, "--order", order, named(all_chain_orders),
+             "how the chain runs through the lines: in random order over the whole buffer, "
+             "through all lines of a page before the next (page-local), which leaves out most "
+             "of the TLB's share, or in ascending order (sequential)")
+      ->group("Measurement");
 }
 
 void CommonOptions::add_to(CLI::App& app, const TimeOption& time,
@@ -115,11 +91,6 @@ void CommonOptions::add_to(CLI::App& app, const TimeOption& time,
   add_placement(app);
   add_measurement(app);
   add_output(app);
-  add_machine_option(app, plain_.machine);
-  app.add_option("--mpi", plain_.mpi, "auto, none, or an MPI of `numatlas features`")
-      ->envname("NUMATLAS_MPI")
-      ->type_name("NAME")
-      ->capture_default_str();
   // For tests: "null" touches no memory and has a scripted clock.
   app.add_option("--engine", engine_)->envname("NUMATLAS_ENGINE")->group("");
   for (const std::string& name : without) {
@@ -130,82 +101,87 @@ void CommonOptions::add_to(CLI::App& app, const TimeOption& time,
 }
 
 void CommonOptions::add_placement(CLI::App& app) {
-  const auto place = [](CLI::Option* o) { refuse_empty(o)->group("Placement"); };
-  place(
-      app.add_option("--cpus", cpus_,
-                     "allowed (default), cores, a list such as 1-7,17, node:0,1, or lists by local "
-                     "rank separated by /")
-          ->type_name("CPUS"));
-  place(app.add_option("--threads", threads_,
-                       "workers a rank (default: one under a launcher; OMP_NUM_THREADS); bandwidth "
-                       "and copy also compare several: 1-8, 1,2,4")
-            ->type_name("N"));
-  place(app.add_option("--memory", memory_,
-                       "local, bind:0, prefer:0, interleave:0,1, weighted:0=3,2=1, each:0,0,1,1, "
-                       "auto, pmem:DIR, dax:/dev/dax0.0, memkind:KIND, memkind:DIR, inherit "
-                       "(default: inherit when a policy is set, else local)")
-            ->type_name("PLACEMENT"));
-  place(app.add_option("--pages", pages_, "base, thp, 2M, 1G; several in one run: base,2M")
-            ->type_name("KINDS")
-            ->capture_default_str());
-  app.add_flag("--strict", plain_.strict, "an unmet placement is an error, not a warning")
-      ->group("Placement");
+  const auto place = [](CLI::Option* option) { option->group("Placement"); };
+  place(add_value(app, "--cpus", cpus_, "CPUS",
+                  "CPUs to run workers on: allowed (all that this process may use, the default), "
+                  "cores (one per core), a list such as 1-7,17, node:0,1, or lists separated by /, "
+                  "one per local rank"));
+  place(add_value(app, "--threads", threads_, "N",
+                  "workers per rank; bandwidth and copy also compare several numbers: 1-8 or 1,2,4 "
+                  "(default: OMP_NUM_THREADS or what the command needs; one under a launcher)"));
+  place(add_value(app, "--memory", memory_, "PLACEMENT",
+                  "where the measured memory lies: local, bind:0, prefer:0, interleave:0,1, "
+                  "weighted:0=3,2=1, each:0,0,1,1, auto, pmem:DIR, dax:/dev/dax0.0, memkind:KIND, "
+                  "memkind:DIR or inherit (default: inherit if a memory policy is set, else "
+                  "local)"));
+  std::vector<std::string> kinds;
+  for (const PageKind kind : all_page_kinds) kinds.emplace_back(name_of(kind));
+  place(add_value(app, "--pages", pages_, type_of_words(kinds, true),
+                  "page size of the measured memory. Several are measured one after the other"));
+  place(app.add_flag("--strict", plain_.strict, "make an unmet placement an error, not a warning"));
+  place(add_machine_option(app, plain_.machine));
+  place(add_mpi_option(app, plain_.mpi));
 }
 
 void CommonOptions::add_measurement(CLI::App& app) {
-  const auto measure = [](CLI::Option* o) { o->group("Measurement"); };
-  measure(app.add_flag("--serial", plain_.serial, "one worker at a time, the others sleep"));
-  measure(app.add_option("--precision", precision_,
-                         "stop when the median's 95 % interval is within this part of it")
-              ->type_name("PART")
-              ->capture_default_str());
-  measure(app.add_option("--time", time_,
-                         time_of_all_
-                             ? "for all points together, shared among them; seconds unless a unit "
-                               "is given"
-                             : "cap on the measuring time of each point; seconds unless a unit is "
-                               "given")
-              ->type_name("TIME")
-              ->capture_default_str());
-  measure(app.add_option("--seed", seed_, "of the access order")
-              ->type_name("N")
-              ->capture_default_str());
-  measure(app.add_option("--verify", verify_, "proof, or full: walk every chain whole as well")
-              ->type_name("HOW")
-              ->capture_default_str());
+  const auto measure = [](CLI::Option* option) { option->group("Measurement"); };
+  measure(app.add_flag("--serial", plain_.serial,
+                       "measure one worker at a time while the others sleep"));
+  measure(add_value(app, "--precision", precision_, "PERCENT",
+                    "stop when half of the median's 95 % interval is within this part of the "
+                    "median"));
+  measure(add_value(app, "--time", time_, "TIME",
+                    time_of_all_ ? "time for all points together, shared among them, in seconds "
+                                   "unless a unit is given"
+                                 : "limit of the measuring time of each point, in seconds unless a "
+                                   "unit is given"));
+  measure(add_value(app, "--seed", seed_, "N", "seed of the order of accesses"));
+  measure(add_choice<Verify>(app, "--verify", plain_.verify,
+                             {{"proof", Verify::proof}, {"full", Verify::full}},
+                             "how to check a chain before use: prove that it is one cycle, or also "
+                             "walk all of it (full)"));
   measure(app.add_flag("--skip-too-large", plain_.skip_too_large,
-                       "skip sizes that do not fit instead of refusing"));
+                       "skip what does not fit into memory, with the reason, instead of refusing "
+                       "to start. When nothing is left, that is an error"));
 }
 
 void CommonOptions::add_output(CLI::App& app) {
-  const auto output = [](CLI::Option* o) { o->group("Output"); };
-  output(app.add_option("--format", format_, "table, csv or json, on standard output")
-             ->type_name("FORMAT")
-             ->capture_default_str());
-  output(refuse_empty(
-             app.add_option("--csv", plain_.csv_file,
-                            "also write a row a size, a column a worker (ns; GB/s); of bandwidth "
-                            "with several kernels, stores or numbers of threads what --format csv "
-                            "prints; of stream a row a host, kernel and round"))
-             ->type_name("FILE"));
-  output(refuse_empty(app.add_option("--json", plain_.json_file, "also write everything"))
-             ->type_name("FILE"));
+  const auto output = [](CLI::Option* option) { option->group("Output"); };
+  output(add_choice<Format>(app, "--format", plain_.format,
+                            {{"table", Format::table},
+                             {"csv", Format::csv},
+                             {"json", Format::json},
+                             {"openmetrics", Format::openmetrics}},
+                            "format of standard output"));
+  output(add_value(app, "--csv", plain_.csv_file, "FILE",
+                   "also write a CSV file: one row per size and one column per worker, in ns or "
+                   "GB/s; of stream one row per host, kernel and round; of bandwidth with several "
+                   "kernels, stores or numbers of threads the rows of --format csv"));
+  output(add_value(app, "--json", plain_.json_file, "FILE",
+                   "also write the whole result: figures with their intervals, environment, "
+                   "observed placement"));
+  output(
+      add_value(app, "--openmetrics", plain_.openmetrics_file, "FILE",
+                "also write the figures for the textfile collector of Prometheus' node exporter"));
   // STREAM has one of its own: its samples are rounds, and stand in its JSON.
   if (app.get_option_no_throw("--samples") == nullptr) {
-    output(refuse_empty(app.add_option("--samples", plain_.samples_file,
-                                       "also write all raw samples, as numatlas.load reads them"))
-               ->type_name("FILE"));
+    output(add_value(app, "--samples", plain_.samples_file, "FILE",
+                     "also write all raw samples, in a binary file that Python's `numatlas.load` "
+                     "reads"));
   }
   // JSON has had none since version 2; scripts may still say so.
   app.add_flag("--no-samples", no_samples_)->group("");
-  output(app.add_flag("--stats", plain_.stats, "also n, interval, percentiles of every cell"));
+  output(app.add_flag("--stats", plain_.stats,
+                      "also print for each worker and point the number of samples, the median with "
+                      "its interval, percentiles, minimum and maximum"));
   process_memory_option_ =
       app.add_option("--process-memory", process_memory_,
-                     "also where the memory of a rank (default: the last) or of all lies")
-          ->type_name("[RANK|all]")
+                     "also print by NUMA node where the memory of a rank lies, or of all ranks "
+                     "(default: the last rank)")
+          ->type_name("RANK|all")
           ->expected(0, 1);
   output(process_memory_option_);
-  output(app.add_flag("-q,--quiet", plain_.quiet, "no progress on standard error"));
+  output(app.add_flag("-q,--quiet", plain_.quiet, "show no progress on standard error"));
   output(app.add_flag("--dry-run", plain_.dry_run, "print the plan and stop"));
   output(app.add_flag("--print-scenario", plain_.print_scenario,
                       "print the plan as a file for `numatlas run` and stop"));
@@ -228,8 +204,8 @@ Expected<RunOptions> CommonOptions::parse() const {
     if (!memory) return fail(memory.error());
     // It is that of workers, which are CPUs.
     if (gpu_of(memory->single) >= 0) {
-      return fail(
-          ErrorKind::usage, fmt::format("--memory: {} is memory that only GPUs reach", memory_),
+      return fail_usage(
+          "--memory", fmt::format("{} is memory that only GPUs reach", memory_),
           "numatlas transfer copies to GPUs and from them; a file of scenarios may say more");
     }
     options.placement.memory = *std::move(memory);
@@ -239,31 +215,20 @@ Expected<RunOptions> CommonOptions::parse() const {
   options.pages = *std::move(pages);
   const auto precision = parse_part(precision_);
   if (!precision) {
-    return fail(ErrorKind::usage, "--precision: " + precision.error().message,
-                precision.error().hint);
+    return fail(about("--precision", precision.error()));
   }
   options.stop.precision = *precision;
   const auto time = parse_duration(time_);
-  if (!time) return fail(ErrorKind::usage, "--time: " + time.error().message, time.error().hint);
+  if (!time) return fail(about("--time", time.error()));
   options.stop.time = *time;
   options.time_of_all = time_of_all_;
   options.stop.least_time = std::min(options.stop.least_time, *time);
   const auto seed = parse_whole<std::uint64_t>(seed_, 0, ~std::uint64_t{0}, "--seed");
   if (!seed) return fail(seed.error());
   options.seed = *seed;
-  const auto verify =
-      parse_choice<Verify>(verify_, "--verify", {{"proof", Verify::proof}, {"full", Verify::full}});
-  if (!verify) return fail(verify.error());
-  options.verify = *verify;
-  const auto format = parse_choice<Format>(
-      format_, "--format",
-      {{"table", Format::table}, {"csv", Format::csv}, {"json", Format::json}});
-  if (!format) return fail(format.error());
-  options.format = *format;
-  const auto null_engine =
-      parse_choice<bool>(engine_, "--engine", {{"real", false}, {"null", true}});
-  if (!null_engine) return fail(null_engine.error());
-  options.null_engine = *null_engine;
+  if (engine_ != "real" && engine_ != "null")
+    return fail_usage("--engine", fmt::format("'{}' is not one of real, null", engine_));
+  options.null_engine = engine_ == "null";
   if (process_memory_option_ != nullptr && process_memory_option_->count() > 0)
     options.process_memory = process_memory_;
   if (options.process_memory && !options.process_memory->empty() &&
@@ -272,8 +237,8 @@ Expected<RunOptions> CommonOptions::parse() const {
     if (!rank) return fail(rank.error());
   }
   if (!options.machine.empty() && !options.only_plans() && !options.null_engine) {
-    return fail(ErrorKind::usage, "--machine: a recorded machine cannot be measured",
-                "add --dry-run to see what would be done there");
+    return fail_usage("--machine", "a recorded machine cannot be measured",
+                      "add --dry-run to see what would be done there");
   }
   return options;
 }

@@ -10,10 +10,11 @@
 #include "base/cli_forward.h"
 #include "engine/layout.h"
 #include "engine/scenario.h"
+#include "report/file.h"
 
 namespace numatlas {
 
-enum class Format { table, csv, json };
+enum class Format { table, csv, json, openmetrics };
 enum class Verify { proof, full };
 
 /// What --time means to a benchmark.
@@ -43,7 +44,7 @@ struct RunOptions {
   std::uint64_t seed = 1;
   Verify verify = Verify::proof;
   Format format = Format::table;
-  std::string csv_file, json_file, samples_file;
+  std::string csv_file, json_file, openmetrics_file, samples_file;
   std::string machine;  ///< recorded machine; "" for the live one
   std::string mpi = "auto";
   bool null_engine = false;
@@ -52,6 +53,9 @@ struct RunOptions {
   /// The plan is printed, and nothing is run.
   bool only_plans() const { return dry_run || print_scenario; }
 };
+
+/// The files that a run writes, each with its option.
+std::vector<OutputFile> output_files(const RunOptions& options);
 
 /// As typed; strings until all of them are checked, so that every error names its option.
 class CommonOptions {
@@ -68,31 +72,19 @@ class CommonOptions {
 
   std::string cpus_, threads_, memory_, pages_ = "base", precision_ = "1%", time_;
   bool time_of_all_ = false;
-  std::string seed_ = "1", verify_ = "proof", format_ = "table", process_memory_;
-  std::string engine_ = "real";
-  RunOptions plain_;                              ///< flags and file names, which need no reading
+  std::string seed_ = "1", process_memory_, engine_ = "real";
+  RunOptions plain_;                              ///< what needs no further reading
   bool no_samples_ = false;                       ///< accepted, and without effect
   CLI::Option* process_memory_option_ = nullptr;  ///< the app's; its value may be left out
 };
 
-/// `--json "$UNSET"` is a slip, not the same as no --json: an empty value is refused, with the
-/// option's name. Returns the option.
-CLI::Option* refuse_empty(CLI::Option* option);
-
-/// "read,copy" -> its words, trimmed.
-std::vector<std::string> words_of(const std::string& list);
-/// The same, each one of `known`; error kind usage, names the option and lists what is known.
-Expected<std::vector<std::string>> parse_words(const std::string& text, const char* option,
-                                               const std::vector<std::string>& known);
-
 /// The --size of a command that takes only one; errors name both.
 Expected<Bytes> parse_one_size(const std::string& text, const std::string& command);
 
-/// An error that begins with the option `ours`, beginning with `theirs`: for what is told by the
-/// words of another option or program. Others stay as they are.
-Error renamed(Error error, std::string_view ours, std::string_view theirs);
-
-/// The --machine option alone, shared with commands that are no benchmarks.
-void add_machine_option(CLI::App& app, std::string& machine);
+/// The --machine and --mpi options, shared with commands that are no benchmarks.
+CLI::Option* add_machine_option(CLI::App& app, std::string& machine);
+CLI::Option* add_mpi_option(CLI::App& app, std::string& mpi);
+/// The --order option of benchmarks that chase.
+CLI::Option* add_order_option(CLI::App& app, ChainOrder& order);
 
 }  // namespace numatlas

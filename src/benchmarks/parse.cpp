@@ -37,13 +37,15 @@ Error parse_error(const CLI::App& app, const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !leftover.empty())
     return leftover_error(app, leftover);
   const std::string text = error.what();
-  Error ours{ErrorKind::usage, text, fmt::format("see `{} --help`", command_of(app))};
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr) return ours;
+  const std::string see_help = fmt::format("see `{} --help`", command_of(app));
+  // The library tells which option it is, and what is wrong with it, in its text only.
   const std::string option = text.substr(0, text.find(": "));
-  if (text.ends_with(" missing")) ours.message = option + ": the value is missing";
-  if (text.find("At Most 1 required") != std::string::npos)
-    ours.message = option + ": given more than once";
-  return ours;
+  const bool mismatch = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+  if (mismatch && text.ends_with(" missing"))
+    return {ErrorKind::usage, "the value is missing", "", option, see_help};
+  if (mismatch && text.find("At Most 1 required") != std::string::npos)
+    return {ErrorKind::usage, "given more than once", "", option, see_help};
+  return {ErrorKind::usage, text, "", "", see_help};
 }
 
 Error leftover_error(const CLI::App& app, const std::vector<std::string>& leftover) {
@@ -54,9 +56,9 @@ Error leftover_error(const CLI::App& app, const std::vector<std::string>& leftov
   const bool has_commands = !names_of(app, false).empty();
   const char* what = option ? "option" : has_commands ? "command" : "argument";
   const std::string of = app.get_name().empty() ? "numatlas" : app.get_name();
-  return {ErrorKind::usage, fmt::format("{}: unknown {} '{}'", of, what, word),
-          close.empty() ? fmt::format("see `{} --help`", command_of(app))
-                        : fmt::format("did you mean {}?", close)};
+  return {ErrorKind::usage, fmt::format("unknown {} '{}'", what, word),
+          close.empty() ? "" : fmt::format("did you mean {}?", close), of,
+          close.empty() ? fmt::format("see `{} --help`", command_of(app)) : ""};
 }
 
 void RunParser::add_to(CLI::App& app) {

@@ -20,7 +20,7 @@ std::string problem(const Words& words) {
   const auto run = parse_run("latency", words);
   if (run) return "";
   EXPECT_EQ(run.error().kind, ErrorKind::usage);
-  return run.error().message;
+  return full_text(run.error());
 }
 
 TEST(ParseRun, DefaultsAreTheDocumentedOnes) {
@@ -71,7 +71,7 @@ TEST(ParseRun, EveryOptionArrives) {
                     "all",
                     "-q"};
   const auto run = parse_run("latency", words);
-  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_TRUE(run) << full_text(run.error());
   const RunOptions& o = run->options;
   EXPECT_FALSE(o.placement.cpus.is_default);
   EXPECT_EQ(o.placement.cpus.form, CpuSpec::Form::list);
@@ -164,14 +164,14 @@ TEST(ParseRun, StoresAsTablesNameThem) {
 TEST(ParseRun, UnknownBenchmark) {
   const auto run = parse_run("dance", {});
   ASSERT_FALSE(run);
-  EXPECT_EQ(run.error().message, "there is no benchmark 'dance'");
+  EXPECT_EQ(full_text(run.error()), "there is no benchmark 'dance'");
 }
 
 TEST(LeftoverError, NamesTheNearestOption) {
   const auto run = parse_run("latency", {"--precison", "1%"});
   ASSERT_FALSE(run);
-  EXPECT_EQ(run.error().message, "latency: unknown option '--precison'");
-  EXPECT_EQ(run.error().hint, "did you mean --precision?");
+  EXPECT_EQ(full_text(run.error()), "latency: unknown option '--precison'");
+  EXPECT_EQ(full_hint(run.error()), "did you mean --precision?");
 }
 
 TEST(LeftoverError, CommandsOptionsAndArguments) {
@@ -180,15 +180,17 @@ TEST(LeftoverError, CommandsOptionsAndArguments) {
   app.add_subcommand("latency", "");
   app.add_subcommand("topology", "");
   app.add_flag("--version");
-  EXPECT_EQ(leftover_error(app, {"latancy", "x"}).message, "numatlas: unknown command 'latancy'");
-  EXPECT_EQ(leftover_error(app, {"latancy"}).hint, "did you mean latency?");
-  EXPECT_EQ(leftover_error(app, {"--versoin=3"}).message, "numatlas: unknown option '--versoin'");
-  EXPECT_EQ(leftover_error(app, {"--versoin=3"}).hint, "did you mean --version?");
-  EXPECT_EQ(leftover_error(app, {"xyzzyxyzzy"}).hint, "see `numatlas --help`");
+  EXPECT_EQ(full_text(leftover_error(app, {"latancy", "x"})),
+            "numatlas: unknown command 'latancy'");
+  EXPECT_EQ(full_hint(leftover_error(app, {"latancy"})), "did you mean latency?");
+  EXPECT_EQ(full_text(leftover_error(app, {"--versoin=3"})),
+            "numatlas: unknown option '--versoin'");
+  EXPECT_EQ(full_hint(leftover_error(app, {"--versoin=3"})), "did you mean --version?");
+  EXPECT_EQ(full_hint(leftover_error(app, {"xyzzyxyzzy"})), "see `numatlas --help`");
   CLI::App leaf;
   leaf.name("latency");
-  EXPECT_EQ(leftover_error(leaf, {"512"}).message, "latency: unknown argument '512'");
-  EXPECT_EQ(leftover_error(leaf, {"512"}).hint, "see `numatlas latency --help`");
+  EXPECT_EQ(full_text(leftover_error(leaf, {"512"})), "latency: unknown argument '512'");
+  EXPECT_EQ(full_hint(leftover_error(leaf, {"512"})), "see `numatlas latency --help`");
 }
 
 }  // namespace

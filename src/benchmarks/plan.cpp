@@ -40,10 +40,8 @@ Expected<std::vector<WorkerPlacement>> worker_on_every_cpu(const RunOptions& opt
 Expected<void> check_one_process(const PlanInput& input, const std::string& command) {
   for (const Worker& worker : input.layout.workers) {
     if (worker.rank == input.layout.workers.front().rank) continue;
-    return fail(
-        ErrorKind::usage,
-        fmt::format("{}: its workers share memory, and must be threads of one process", command),
-        "start one task, without mpirun or with srun -n 1 -c CPUS, and name --cpus");
+    return fail_usage(command, "its workers share memory, and must be threads of one process",
+                      "start one task, without mpirun or with srun -n 1 -c CPUS, and name --cpus");
   }
   return {};
 }

@@ -30,6 +30,7 @@
 #include "record/report_json.h"
 #include "report/csv.h"
 #include "report/file.h"
+#include "report/openmetrics.h"
 #include "report/process_memory.h"
 #include "report/samples_file.h"
 
@@ -94,11 +95,15 @@ class Run {
            std::vector<FlowResult> flows);
   void judge(const PlannedScenario& planned, const FlowResult& flow);
   Expected<void> save(bool last);
+  std::string text_of(const std::string& option) const;
   std::chrono::steady_clock::time_point next_save_;
   Expected<void> show();
   Expected<std::string> process_memory_text();
   void capture_process_memory();
   bool root() const { return comm_.rank() == 0; }
+  Error in_words(const Error& error) const {
+    return hooks_.in_words ? hooks_.in_words(error) : error;
+  }
   bool with_samples() const { return !options_.samples_file.empty(); }
 
   const Benchmark& benchmark_;
@@ -165,7 +170,7 @@ void Run::add(const PlannedScenario& planned, Status status, const std::string& 
       flow.figures.push_back(std::move(figure));
     if (flow.wrong && result.status == Status::ok) {
       result.status = Status::failed;
-      result.reason = fmt::format("worker {}: {}", flow.worker, flow.wrong->message);
+      result.reason = fmt::format("worker {}: {}", flow.worker, full_text(*flow.wrong));
       if (!wrong_)
         wrong_ = Error{flow.wrong->kind, result.name + ", " + result.reason, flow.wrong->hint};
     }
@@ -185,6 +190,7 @@ void Run::add(const PlannedScenario& planned, Status status, const std::string& 
     for (Figure& figure : benchmark_.totals(part, report_))
       totals.figures.push_back(std::move(figure));
   }
+  result.groups = medians_of(result, report_);
   // They were wanted for the totals, of a serial point's parts too.
   result.distribution = {};
   for (FlowResult& flow : result.flows) {
@@ -207,7 +213,7 @@ void Run::judge(const PlannedScenario& planned, const FlowResult& flow) {
     const double seconds = std::accumulate(flow.pauses.begin(), flow.pauses.end(), 0.0);
     warn("stopped",
          fmt::format("was stopped for {:.1f} s while measuring (by a signal, or without a CPU), "
-                     "which its rates and --time leave out",
+                     "which its rates and its time leave out",
                      seconds));
   }
   // Below this the word "together" would mislead.
@@ -227,9 +233,10 @@ void Run::judge(const PlannedScenario& planned, const FlowResult& flow) {
 Expected<void> Run::run_one(Engine& engine, std::size_t index) {
   const PlannedScenario& planned = setup_.plan[index];
   progress_.begin(index);
-  if (!setup_.skip_reasons[index].empty()) {
-    add(planned, Status::skipped, setup_.skip_reasons[index], {});
-    progress_.end(planned.scenario, "skipped: " + setup_.skip_reasons[index]);
+  if (const auto& skip = setup_.skips[index]) {
+    const std::string reason = skip_text(in_words(*skip));
+    add(planned, Status::skipped, reason, {});
+    progress_.end(planned.scenario, "skipped: " + reason);
     return {};
   }
   Scenario scenario = planned.scenario;
@@ -242,17 +249,16 @@ Expected<void> Run::run_one(Engine& engine, std::size_t index) {
                         (planned.optional && error.kind == ErrorKind::permission);
     if (!cannot) {
       // Drivers of GPUs do not know what they were asked for.
-      if (error.kind == ErrorKind::io) {
-        traces = fail(error.kind, scenario.name + ": " + error.message, error.hint);
-      }
+      if (error.kind == ErrorKind::io) traces = fail(about(scenario.name, error));
       const bool cut = error.kind == ErrorKind::interrupted || error.kind == ErrorKind::peer;
-      add(planned, cut ? Status::incomplete : Status::failed, error.message, {});
+      add(planned, cut ? Status::incomplete : Status::failed, full_text(in_words(error)), {});
       return fail(error);
     }
     if (!first_problem_) first_problem_ = error;
     all_optional_ = all_optional_ && planned.optional;
-    add(planned, Status::skipped, error.message, {});
-    progress_.end(planned.scenario, "skipped: " + error.message);
+    const std::string reason = full_text(in_words(error));
+    add(planned, Status::skipped, reason, {});
+    progress_.end(planned.scenario, "skipped: " + reason);
     return {};
   }
   // The null engine's flows each have a clock of their own.
@@ -268,13 +274,13 @@ Expected<void> Run::run_one(Engine& engine, std::size_t index) {
   if (stopped && stop_signal() == 0 && comm_.peer_failed()) {
     // Nobody was told to stop: a rank died, and the next wait tells which.
     const auto lost = comm_.barrier();
-    add(planned, Status::incomplete, lost ? "interrupted" : lost.error().message, mine);
+    add(planned, Status::incomplete, lost ? "interrupted" : full_text(lost.error()), mine);
     if (!lost) return fail(lost.error());
     return fail(ErrorKind::interrupted, "interrupted");
   }
   auto flows = gather(mine, stopped);
   if (!flows) {
-    add(planned, Status::incomplete, flows.error().message, mine);
+    add(planned, Status::incomplete, full_text(flows.error()), mine);
     return fail(flows.error());
   }
   add(planned, stopped ? Status::incomplete : Status::ok, stopped ? "interrupted" : "",
@@ -292,11 +298,11 @@ Expected<void> Run::share_time(StopRule& rule, std::size_t index) {
   if (!options_.time_of_all) return {};
   // Shorter than this even a point of a thousand points has no interval worth the name.
   constexpr Seconds shortest{0.02};
-  const auto here = setup_.skip_reasons.begin() + static_cast<std::ptrdiff_t>(index);
-  const auto points = static_cast<double>(std::count(here, setup_.skip_reasons.end(), ""));
+  const auto here = setup_.skips.begin() + static_cast<std::ptrdiff_t>(index);
+  const auto points = static_cast<double>(std::count(here, setup_.skips.end(), std::nullopt));
   double prepared = 0, to_prepare = 0;  // as foreseen
   for (std::size_t i = 0; i < setup_.plan.size(); ++i) {
-    if (!setup_.skip_reasons[i].empty()) continue;
+    if (setup_.skips[i]) continue;
     (i < index ? prepared : to_prepare) += preparation_of(setup_.plan[i].scenario);
   }
   const Seconds spent =
@@ -326,7 +332,7 @@ Expected<void> Run::refine(Engine& engine) {
     if (more->empty()) return {};
     for (PlannedScenario& planned : *more) {
       planned.point += last_point_ + 1;
-      setup_.skip_reasons.push_back(planned.skip);
+      setup_.skips.push_back(planned.skip);
       setup_.plan.push_back(std::move(planned));
     }
     ++round_;
@@ -356,23 +362,29 @@ Expected<void> Run::save(bool last) {
       options_.null_engine ? 0 : Seconds(std::chrono::steady_clock::now() - start_).count();
   const auto begun = std::chrono::steady_clock::now();
   const bool write = last || begun >= next_save_;
-  if (write && !options_.json_file.empty() && (last || !is_special_file(options_.json_file))) {
-    auto saved = write_whole(options_.json_file, json_text(report_), "--json");
-    if (!saved) return saved;
+  if (write) {
+    report_.views = benchmark_.views(report_);
+    report_.facts = benchmark_.facts(report_);
   }
-  if (write && !options_.csv_file.empty() && (last || !is_special_file(options_.csv_file))) {
-    auto saved = write_whole(options_.csv_file, benchmark_.csv_file(report_, options_), "--csv");
-    if (!saved) return saved;
-  }
-  if (last && !options_.samples_file.empty()) {
-    auto saved = write_whole(options_.samples_file, samples_file(report_), "--samples");
-    if (!saved) return saved;
+  for (const OutputFile& file : output_files(options_)) {
+    const bool at_end = file.option == "--samples" || is_special_file(file.path);
+    if (!write || file.path.empty() || (at_end && !last)) continue;
+    if (auto saved = write_whole(file.path, text_of(file.option), file.option); !saved)
+      return saved;
   }
   // All points are written each time: that may take a twentieth of the run, not its square.
   const auto ended = std::chrono::steady_clock::now();
   if (write) next_save_ = ended + 20 * (ended - begun);
   if (hooks_.save) return hooks_.save(report_);
   return {};
+}
+
+/// What the file of an option holds.
+std::string Run::text_of(const std::string& option) const {
+  if (option == "--json") return json_text(report_);
+  if (option == "--csv") return benchmark_.csv_file(report_, options_);
+  if (option == "--openmetrics") return report_openmetrics(report_);
+  return samples_file(report_);
 }
 
 Expected<void> Run::show() {
@@ -384,6 +396,7 @@ Expected<void> Run::show() {
       break;
     case Format::csv: text = tidy_csv(report_); break;
     case Format::json: text = json_text(report_); break;
+    case Format::openmetrics: text = report_openmetrics(report_); break;
   }
   return write_stdout(text);
 }
@@ -397,7 +410,8 @@ void Run::capture_process_memory() {
   for (const NumaNode& node : setup_.machine.nodes) nodes.insert(node.id);
   const auto memory = read_process_memory(0, nodes);
   if (!memory) {
-    my_process_memory_ = fmt::format("[{}] {}\n", comm_.rank(), memory.error().message);
+    my_process_memory_ =
+        fmt::format("[{}] {}\n", comm_.rank(), full_text(in_words(memory.error())));
     return;
   }
   my_process_memory_ = hooks_.process_memory
@@ -434,12 +448,12 @@ Expected<RunReport> Run::go() {
   const auto add_all = [&](std::vector<Warning> warnings) {
     std::move(warnings.begin(), warnings.end(), std::back_inserter(report_.warnings));
   };
+  benchmark_.conclude(report_);
   add_all(waiting_warnings(report_));
   if (benchmark_.is_of_memory()) add_all(cache_warnings(report_));
   add_all(benchmark_.warnings(report_));
-  if (!report_.scenarios.empty()) report_.views = benchmark_.views(report_);
   report_.complete = ran.has_value();
-  report_.incomplete_reason = ran ? "" : ran.error().message;
+  report_.incomplete_reason = ran ? "" : full_text(in_words(ran.error()));
   // Files and table also after a stop: what was measured is not lost. The first error counts.
   std::optional<Error> problem = error_of(ran);
   // A device that failed fails again at the next point: the first time says more.

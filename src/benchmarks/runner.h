@@ -26,6 +26,9 @@ struct RunHooks {
   /// The whole text that --process-memory prints of a rank, in place of our table with "[RANK] "
   /// before each line.
   std::function<std::string(const ProcessMemory&, int rank)> process_memory;
+  /// How the program says an error, where it has words of its own for it: for the reasons of points
+  /// without figures.
+  std::function<Error(Error)> in_words;
 };
 
 /// Runs one benchmark over all ranks and reports on rank 0. Returns the report (on rank 0 complete,

@@ -80,34 +80,31 @@ std::optional<Error> host_problem(const Setup& setup, const Scenario& scenario, 
   if (regions.empty()) return std::nullopt;
   const auto is_thp = [](const Region& region) { return region.pages == PageKind::thp; };
   if (std::any_of(regions.begin(), regions.end(), is_thp)) {
-    const std::string problem = page_kind_problem(PageKind::thp, setup.machine, {}, Bytes{});
-    if (!problem.empty()) return Error{ErrorKind::unavailable, problem, ""};
+    if (auto problem = page_kind_problem(PageKind::thp, setup.machine, {}, Bytes{})) return problem;
   }
   return error_of(check_fits(regions, setup.machine, workers));
 }
 
-bool is_of_pages(const std::string& message) {
-  return message.find("--pages") != std::string::npos;
-}
-
 /// Less memory would do.
 bool is_of_size(const Error& error) {
-  return error.kind == ErrorKind::resource && !is_of_pages(error.message);
+  return error.kind == ErrorKind::resource && !is_about(error, "--pages");
 }
 
 /// A run that could only say what it leaves out is an error, also where leaving out was asked for.
 Expected<void> check_something_is_left(const Setup& setup, const std::optional<Error>& first,
                                        const std::string& hint_of_size) {
-  std::string reason;
+  std::optional<Error> error = first;
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
-    if (setup.skip_reasons[i].empty() && !setup.plan[i].reference) return {};
-    if (reason.empty()) reason = setup.skip_reasons[i];
+    if (!setup.skips[i] && !setup.plan[i].reference) return {};
+    if (!error) error = setup.skips[i];
   }
-  if (reason.empty()) return {};
-  Error error = first.value_or(Error{ErrorKind::unavailable, reason, ""});
-  if (is_of_size(error)) error.hint = hint_of_size;
-  error.message += "; nothing is left to measure";
-  return fail(error);
+  if (!error) return {};
+  if (is_of_size(*error)) {
+    error->hint.clear();
+    error->option_hint = hint_of_size;
+  }
+  error->message += "; nothing is left to measure";
+  return fail(*std::move(error));
 }
 
 /// Every host looks at its own part of every scenario; all hosts hear of all problems.
@@ -117,12 +114,9 @@ Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm,
   if (comm.local_rank() == 0) {
     const int host = comm.layout().host_of[static_cast<std::size_t>(comm.rank())];
     for (std::size_t i = 0; i < setup.plan.size(); ++i) {
-      if (!setup.plan[i].skip.empty()) continue;
-      const auto problem = host_problem(setup, setup.plan[i].scenario, host);
-      if (!problem) continue;
-      mine[std::to_string(i)] = {{"kind", static_cast<int>(problem->kind)},
-                                 {"message", problem->message},
-                                 {"hint", problem->hint}};
+      if (setup.plan[i].skip) continue;
+      if (const auto problem = host_problem(setup, setup.plan[i].scenario, host))
+        mine[std::to_string(i)] = error_to_send(*problem);
     }
   }
   const auto all = comm.all_gather(mine.dump());
@@ -134,23 +128,19 @@ Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm,
     const std::string& host =
         setup.layout.hosts[static_cast<std::size_t>(comm.layout().host_of[rank])];
     const json problems = json::parse((*all)[rank]);  // named: items() only refers to it
-    for (const auto& [index, problem] : problems.items()) {
-      const auto kind = static_cast<ErrorKind>(problem["kind"].get<int>());
-      std::string message = problem["message"];
-      if (setup.layout.hosts.size() > 1) message = fmt::format("{}: {}", host, message);
-      const bool of_pages = is_of_pages(message);
-      const bool skip = setup.plan[std::stoul(index)].optional || (of_pages && several_kinds) ||
-                        (kind == ErrorKind::resource && options.skip_too_large);
-      const std::string hint = problem["hint"];
-      if (!first) first = Error{kind, message, hint};
-      if (!skip) {
-        return fail(kind, message,
-                    is_of_size({kind, message, ""})
-                        ? "ask for less, or add --skip-too-large to measure the sizes that fit"
-                        : hint);
+    for (const auto& [index, sent] : problems.items()) {
+      Error problem = error_received(sent);
+      if (setup.layout.hosts.size() > 1) problem.where = host;
+      const bool skip = setup.plan[std::stoul(index)].optional ||
+                        (is_about(problem, "--pages") && several_kinds) ||
+                        (problem.kind == ErrorKind::resource && options.skip_too_large);
+      if (!first) first = problem;
+      if (!skip && is_of_size(problem)) {
+        problem.hint = "ask for less";
+        problem.option_hint = ", or add --skip-too-large to measure the sizes that fit";
       }
-      setup.skip_reasons[std::stoul(index)] =
-          of_pages && !hint.empty() ? message + "; " + hint : message;
+      if (!skip) return fail(std::move(problem));
+      setup.skips[std::stoul(index)] = std::move(problem);
     }
   }
   return check_something_is_left(setup, first, hint_of_size);
@@ -174,7 +164,7 @@ void warn_of_local(Setup& setup, int host) {
     setup.warnings.push_back(
         {"memory-not-local", where,
          fmt::format(
-             "--memory local: node {} {}; its workers' memory comes from the nearest node that has "
+             "memory local: node {} {}; its workers' memory comes from the nearest node that has "
              "some",
              id.value,
              has_memory
@@ -326,7 +316,7 @@ json plan_json(const Setup& setup) {
     scenarios.push_back(
         {{"name", planned.scenario.name},
          {"flows", flows},
-         {"skip", setup.skip_reasons[i].empty() ? json(nullptr) : json(setup.skip_reasons[i])}});
+         {"skip", setup.skips[i] ? json(skip_text(*setup.skips[i])) : json(nullptr)}});
   }
   return {{"workers", workers},
           {"scenarios", scenarios},
@@ -344,10 +334,10 @@ Expected<void> check_same_plan(const Setup& setup, const RunOptions& options, Co
   const auto unlike = first_unlike(comm, std::to_string(std::hash<std::string>{}(words.dump())));
   if (!unlike) return fail(unlike.error());
   if (!*unlike) return {};
-  return fail(ErrorKind::usage,
-              fmt::format("rank {} was told to measure something else than rank 0", **unlike),
-              "give all ranks the same options; --memory each:... and --cpus LIST/LIST differ by "
-              "rank in the same words");
+  return fail({ErrorKind::usage,
+               fmt::format("rank {} was told to measure something else than rank 0", **unlike),
+               "give all ranks the same options", "",
+               "; --memory each:... and --cpus LIST/LIST differ by rank in the same words"});
 }
 
 }  // namespace
@@ -374,11 +364,10 @@ Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Co
   // milliseconds a turn, that takes longer than any user waits.
   constexpr double most_workers_a_cpu = 64;
   if (!options.serial && setup.layout.workers_a_cpu() > most_workers_a_cpu) {
-    return fail(
-        ErrorKind::usage,
-        fmt::format("--threads: {:.0f} workers a CPU are too many to run together (at most {})",
-                    setup.layout.workers_a_cpu(), most_workers_a_cpu),
-        "ask for fewer, or for more --cpus");
+    return fail_usage("--threads",
+                      fmt::format("{:.0f} workers a CPU are too many to run together (at most {})",
+                                  setup.layout.workers_a_cpu(), most_workers_a_cpu),
+                      "ask for fewer", ", or for more --cpus");
   }
   auto machines = gather_machines(comm, setup.machine);
   if (!machines) return fail(machines.error());
@@ -390,12 +379,16 @@ Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Co
   if (!plan) return fail(plan.error());
   setup.plan = *std::move(plan);
   place_on_devices(setup, comm.layout().host_of[static_cast<std::size_t>(comm.rank())]);
-  for (const PlannedScenario& planned : setup.plan) setup.skip_reasons.push_back(planned.skip);
+  for (const PlannedScenario& planned : setup.plan) setup.skips.push_back(planned.skip);
   if (auto same = check_same_plan(setup, options, comm); !same) return fail(same.error());
   if (auto checked = check_plan(setup, options, comm, benchmark.less_memory_hint()); !checked)
     return fail(checked.error());
   add_warnings(setup);
   return setup;
+}
+
+std::string skip_text(const Error& skip) {
+  return is_about(skip, "--pages") ? with_hint(full_text(skip), skip) : full_text(skip);
 }
 
 std::string plan_text(const Setup& setup, const RunOptions& options) {
@@ -423,7 +416,7 @@ std::string plan_text(const Setup& setup, const RunOptions& options) {
                         flows == 0   ? "no flow"
                         : flows == 1 ? "1 flow"
                                      : fmt::format("{} flows together", flows));
-    if (!setup.skip_reasons[i].empty()) text += "  skipped: " + setup.skip_reasons[i];
+    if (setup.skips[i]) text += "  skipped: " + skip_text(*setup.skips[i]);
     text += '\n';
   }
   for (const Warning& warning : setup.warnings) text += "warning: " + full_text(warning) + "\n";
@@ -435,9 +428,9 @@ Expected<std::string> scenario_text(const Setup& setup, const RunOptions& option
   if (!file) return fail(file.error());
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
     FileScenario& scenario = file->scenarios[i];
-    if (setup.skip_reasons[i].empty()) continue;
+    if (!setup.skips[i]) continue;
     scenario.comment = (scenario.flows.empty() ? scenario.name + ": " : "") +
-                       "skipped here: " + setup.skip_reasons[i];
+                       "skipped here: " + skip_text(*setup.skips[i]);
   }
   std::string command = "numatlas";
   for (const std::string& word : options.arguments) command += " " + shell_word(word);

@@ -2,6 +2,7 @@
 // done.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ struct Setup {
   Layout layout;
   std::vector<Machine> machines;  ///< one a host
   std::vector<PlannedScenario> plan;
-  std::vector<std::string> skip_reasons;  ///< by planned scenario; "" where it can be done
+  std::vector<std::optional<Error>> skips;  ///< by planned scenario: why it cannot be done
   std::vector<Warning> warnings;
 };
 
@@ -26,6 +27,10 @@ struct Setup {
 /// kinds of the same run can be had. `known`: the machine, where it was read before.
 Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
                        const Machine* known = nullptr);
+
+/// Why a scenario is skipped, for people. What to do about --pages is said there, as nothing else
+/// of the run says it.
+std::string skip_text(const Error& skip);
 
 /// The plan for people, or as JSON.
 std::string plan_text(const Setup& setup, const RunOptions& options);

@@ -3,20 +3,18 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/size_list.h"
+#include "benchmarks/declare.h"
 
 namespace numatlas {
 
 void SizesOption::add_to(CLI::App& app, const std::string& what) {
-  refuse_empty(app.add_option(
-                   "--size", text_,
-                   fmt::format("{}: MiB (512), with a unit (48KiB), powers of two in a range "
-                               "(1-2048, 32KiB-2GiB), a list (64,128,300) (default: {}, less where "
-                               "a node is small)",
-                               what, usual_.value / mib)))
-      ->type_name("SIZES");
+  add_value(app, "--size", text_, "SIZES",
+            fmt::format("{}: in MiB (512), with a unit (48KiB), the powers of two in a range "
+                        "(1-2048, 32KiB-2GiB), or a list (64,128,300) (default: {} MiB, less where "
+                        "that is more than half of a node's free memory)",
+                        what, usual_.value / mib));
 }
 
 Expected<void> SizesOption::parse() {

@@ -4,10 +4,9 @@
 #include <system_error>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/units.h"
-#include "benchmarks/options.h"
+#include "benchmarks/declare.h"
 
 namespace numatlas {
 
@@ -17,28 +16,24 @@ int exit_code_of(const SlowReport& slow) {
 }
 
 void SlowOptions::add_to(CLI::App& app) {
-  refuse_empty(app.add_option("--slow", slow_,
-                              "a node is slow when it lies this far below the median of its kind, "
-                              "or further, ..."))
-      ->type_name("PERCENT")
-      ->capture_default_str();
-  refuse_empty(app.add_option("--mads", mads_,
-                              "... and this many scaled median absolute deviations, and its "
-                              "interval too"))
-      ->type_name("N")
-      ->capture_default_str();
+  add_value(app, "--slow", slow_, "PERCENT",
+            "how far below the median of its kind a slow node lies at least");
+  add_value(
+      app, "--mads", mads_, "N",
+      "how many scaled median absolute deviations below the median a slow node lies at least; "
+      "its interval must lie below as well");
 }
 
 Expected<SlowRule> SlowOptions::parse() const {
   SlowRule rule;
   const auto drop = parse_part(slow_);
-  if (!drop) return fail(ErrorKind::usage, "--slow: " + drop.error().message, drop.error().hint);
+  if (!drop) return fail(about("--slow", drop.error()));
   rule.drop = *drop;
   constexpr double most = 1e6;  // anything near it is a slip of the hand
   const auto [end, code] = std::from_chars(mads_.data(), mads_.data() + mads_.size(), rule.mads);
   if (code != std::errc{} || end != mads_.data() + mads_.size() || !(rule.mads > 0) ||
       rule.mads > most)
-    return fail(ErrorKind::usage, fmt::format("--mads: '{}' is not a number above 0", mads_));
+    return fail_usage("--mads", fmt::format("'{}' is not a number above 0", mads_));
   return rule;
 }
 

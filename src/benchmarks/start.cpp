@@ -23,8 +23,9 @@ namespace numatlas {
 void print_error(const Error& error) {
   const char* name = program_invocation_short_name;
   // Messages quote files and the names of files; one line each is what they are.
-  say(fmt::format("{}: error: {}\n", name, printable(error.message)));
-  if (!error.hint.empty()) say(fmt::format("{}: hint: {}\n", name, printable(error.hint)));
+  say(fmt::format("{}: error: {}\n", name, printable(full_text(error))));
+  const std::string hint = full_hint(error);
+  if (!hint.empty()) say(fmt::format("{}: hint: {}\n", name, printable(hint)));
 }
 
 Error error_of(const std::exception& thrown) {

@@ -42,7 +42,7 @@ inline Expected<Prepared> prepare(const std::string& command, Words words, const
 inline Expected<Prepared> prepare(const std::string& command, const Words& words,
                                   const std::string& machine) {
   const auto read = read_recorded_machine(machine);
-  EXPECT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read) << full_text(read.error());
   return prepare(command, words, *read);
 }
 
@@ -57,7 +57,7 @@ Expected<Plan> plan_on(const std::string& command, const Words& words, const Any
 template <class AnyMachine>
 Plan sure_plan(const std::string& command, const Words& words, const AnyMachine& machine) {
   auto plan = plan_on(command, words, machine);
-  EXPECT_TRUE(plan) << plan.error().message;
+  EXPECT_TRUE(plan) << full_text(plan.error());
   return plan ? *std::move(plan) : Plan{};
 }
 

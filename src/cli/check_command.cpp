@@ -16,6 +16,7 @@
 
 #include "base/text.h"
 #include "base/version.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/options.h"
 #include "benchmarks/slow_options.h"
 #include "cli/commands.h"
@@ -23,6 +24,7 @@
 #include "fleet/fleet_json.h"
 #include "fleet/history.h"
 #include "fleet/merged.h"
+#include "record/report_json.h"
 #include "report/file.h"
 #include "report/fleet_file.h"
 #include "report/fleet_table.h"
@@ -94,9 +96,9 @@ Expected<CheckedRun> read_run(const std::string& file, bool alone) {
   auto fleet = read_fleet(file);
   if (!fleet) return fail(fleet.error());
   if (fleet->started.empty() && !alone)
-    return fail(ErrorKind::usage, fmt::format("{}: does not say when it ran", file),
-                "runs of a history are told apart by their start: a .dat has it in its name, "
-                "memory_results-PxT-hhmmDDMMYYYY.dat");
+    return fail_usage(file, "does not say when it ran",
+                      "runs of a history are told apart by their start: a .dat has it in its name, "
+                      "memory_results-PxT-hhmmDDMMYYYY.dat");
   fleet->machines.clear();
   for (FleetHost& host : fleet->hosts) host.processes.clear();
   CheckedRun run{printable(file), *std::move(fleet), {}};
@@ -227,7 +229,7 @@ std::string check_json(const Checked& checked, const std::optional<History>& his
   json runs = json::array();
   for (const JudgedFleet& judged : checked.fleets) runs.push_back(judged.found);
   const json value = {
-      {"schema_version", fleet_schema_version},
+      {"schema_version", schema_version},
       {"program", "numatlas"},
       {"version", version},
       {"command", "check"},
@@ -267,8 +269,6 @@ int verdict_of(const SlowReport& slow, const std::optional<History>& history) {
 }
 
 Expected<int> run_check(const CheckOptions& options) {
-  if (options.format != "table" && options.format != "json")
-    return fail(ErrorKind::usage, "--format: '" + options.format + "' is not one of table, json");
   const auto rule = options.slow.parse();
   if (!rule) return fail(rule.error());
   if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
@@ -276,9 +276,8 @@ Expected<int> run_check(const CheckOptions& options) {
     for (const std::string& file : options.files) {
       std::error_code none;
       if (std::filesystem::equivalent(file, options.openmetrics, none))
-        return fail(ErrorKind::usage,
-                    fmt::format("--openmetrics: {} is one of the files to read", file),
-                    "name another file");
+        return fail_usage("--openmetrics", fmt::format("{} is one of the files to read", file),
+                          "name another file");
     }
     if (auto can = check_writable(options.openmetrics, "--openmetrics"); !can)
       return fail(can.error());
@@ -309,15 +308,14 @@ Command add_check_command(CLI::App& app) {
       ->type_name("")
       ->required();
   options->slow.add_to(app);
-  app.add_option("--format", options->format, "table, or json")
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  refuse_empty(app.add_option("--openmetrics", options->openmetrics,
-                              "also write the newest run for Prometheus' textfile collector"))
-      ->type_name("FILE");
+  add_choice(app, "--format", options->format, named({"table", "json"}),
+             "format of standard output");
+  add_value(app, "--openmetrics", options->openmetrics, "FILE",
+            "also write the newest run for the textfile collector of Prometheus' node exporter "
+            "(.prom)");
   app.footer(
-      "\nEnds with 1 when a node of the newest run is slow or fell against its own earlier runs, "
-      "and with 9 when none did but a node could not be judged.");
+      "Ends with exit code 1 when a node of the newest run is slow or fell against its own earlier "
+      "runs, and with 9 when none did but a node could not be judged.");
   app.allow_extras();
   return [options] { return run_check(*options); };
 }

@@ -14,6 +14,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/options.h"
 #include "cli/commands.h"
 #include "comm/launcher.h"
@@ -30,59 +31,33 @@ constexpr int exit_code_of_slower = 1;
 
 struct CompareOptions {
   std::vector<std::string> files;
-  std::string format = "table", min_effect = "2%", metric, history, only;
+  std::string format = "table", min_effect = "2%", metric, history;
+  std::vector<CaseVerdict> only;
   bool all = false, no_fail = false;
 };
 
-Expected<std::set<CaseVerdict>> verdicts_of(const std::string& list) {
-  const std::vector<std::pair<std::string, CaseVerdict>> names{
-      {"faster", CaseVerdict::faster},
-      {"slower", CaseVerdict::slower},
-      {"same", CaseVerdict::same},
-      {"not-comparable", CaseVerdict::not_comparable}};
-  std::set<CaseVerdict> verdicts;
-  std::istringstream words(list);
-  for (std::string word; std::getline(words, word, ',');) {
-    const auto found = std::find_if(names.begin(), names.end(),
-                                    [&](const auto& name) { return name.first == word; });
-    if (found == names.end()) {
-      return fail(
-          ErrorKind::usage,
-          fmt::format("--only: '{}' is not one of faster, slower, same, not-comparable", word));
-    }
-    verdicts.insert(found->second);
-  }
-  return verdicts;
-}
-
 Expected<CompareView> view_of(const CompareOptions& options) {
   CompareView view;
-  if (options.format != "table" && options.format != "json" && options.format != "csv")
-    return fail(ErrorKind::usage,
-                "--format: '" + options.format + "' is not one of table, json, csv");
   // No effect at all is what a test of the measurement itself wants.
   if (options.min_effect == "0" || options.min_effect == "0%") {
     view.rule.min_effect = 0;
   } else {
     const auto part = parse_part(options.min_effect);
-    if (!part)
-      return fail(ErrorKind::usage, "--min-effect: " + part.error().message, part.error().hint);
+    if (!part) return fail(about("--min-effect", part.error()));
     view.rule.min_effect = *part;
   }
   view.rule.every_flow = options.all;
   view.rule.metric = options.metric;
-  auto only = verdicts_of(options.only);
-  if (!only) return fail(only.error());
-  view.only = *std::move(only);
+  view.only = {options.only.begin(), options.only.end()};
   return view;
 }
 
 Expected<int> compare_two(const CompareOptions& options, const CompareView& view) {
   if (options.files.size() != 2)
-    return fail(ErrorKind::usage,
-                fmt::format("compare: BASE and NEW are required, not {} file{}",
-                            options.files.size(), options.files.size() == 1 ? "" : "s"),
-                "compare many files with --history FOLDER");
+    return fail_usage("compare",
+                      fmt::format("BASE and NEW are required, not {} file{}", options.files.size(),
+                                  options.files.size() == 1 ? "" : "s"),
+                      "compare many files with --history FOLDER");
   ComparedFiles compared;
   for (const auto& [path, file] :
        {std::pair(options.files[0], &compared.base), std::pair(options.files[1], &compared.now)}) {
@@ -108,10 +83,11 @@ Expected<std::vector<std::string>> files_below(const std::string& folder) {
   // Here and not below, where a folder of somebody else is passed over.
   fs::directory_iterator(folder, code);
   if (file_error_kind(code.value()) == ErrorKind::permission)
-    return fail(ErrorKind::permission, fmt::format("--history: {}: {}", folder, code.message()));
+    return fail_about(ErrorKind::permission, "--history",
+                      fmt::format("{}: {}", folder, code.message()));
   if (!fs::is_directory(folder, code))
-    return fail(ErrorKind::io, fmt::format("--history: {}: is no folder", folder),
-                "name the folder that has the results");
+    return fail_about(ErrorKind::io, "--history", fmt::format("{}: is no folder", folder),
+                      "name the folder that has the results");
   std::vector<std::string> files;
   const auto skip = fs::directory_options::skip_permission_denied;
   fs::recursive_directory_iterator entry(folder, skip, code);
@@ -121,8 +97,8 @@ Expected<std::vector<std::string>> files_below(const std::string& folder) {
       files.push_back(entry->path().string());
   }
   if (code)
-    return fail(file_error_kind(code.value()),
-                fmt::format("--history: {}: {}", folder, code.message()));
+    return fail_about(file_error_kind(code.value()), "--history",
+                      fmt::format("{}: {}", folder, code.message()));
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -133,7 +109,7 @@ std::string passed_over_text(const std::vector<Error>& errors) {
       fmt::format("passed over, as they are no results that can be compared: {} file{}",
                   errors.size(), errors.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < std::min(most_named, errors.size()); ++i)
-    text += fmt::format("{}{}", i == 0 ? ": " : "; ", printable(errors[i].message));
+    text += fmt::format("{}{}", i == 0 ? ": " : "; ", printable(full_text(errors[i])));
   return errors.size() > most_named ? text + "; ..." : text;
 }
 
@@ -161,10 +137,10 @@ Expected<ComparedRuns> read_runs(const CompareOptions& options, const CompareVie
     add(*std::move(stored));
   }
   if (runs.empty())
-    return fail(ErrorKind::usage,
-                fmt::format("--history: {}: no results of numatlas below it{}", options.history,
-                            passed_over.empty() ? "" : "; " + passed_over_text(passed_over)),
-                "name the folder of files that --json wrote");
+    return fail_usage("--history",
+                      fmt::format("{}: no results of numatlas below it{}", options.history,
+                                  passed_over.empty() ? "" : "; " + passed_over_text(passed_over)),
+                      "name the folder of files that --json wrote");
   compared.groups = series_of(std::move(runs), view.rule, compared.notes);
   if (!passed_over.empty()) compared.notes.push_back(passed_over_text(passed_over));
   return compared;
@@ -197,26 +173,28 @@ Command add_compare_command(CLI::App& app) {
   app.add_option("FILE", options->files,
                  "BASE and NEW: JSON of any measuring command, or folders of `numatlas survey`")
       ->type_name("");
-  refuse_empty(app.add_option("--min-effect", options->min_effect,
-                              "a smaller change of a median counts as the same"))
-      ->type_name("PERCENT")
-      ->capture_default_str();
-  app.add_flag("--all", options->all, "each flow, and not the median over the flows of a point");
-  refuse_empty(app.add_option("--metric", options->metric,
-                              "only this one, such as latency, bandwidth_sum, traffic"))
-      ->type_name("NAME");
-  refuse_empty(app.add_option("--only", options->only,
-                              "show these verdicts only: faster, slower, same, not-comparable"))
-      ->type_name("VERDICT,...");
-  refuse_empty(app.add_option("--history", options->history,
-                              "all results below a folder: the newest runs against the earlier "
-                              "ones, and where each case stepped"))
-      ->type_name("FOLDER");
-  app.add_option("--format", options->format, "table, json or csv")
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  app.add_flag("--no-fail", options->no_fail, "end with 0 also where a case is slower");
-  app.footer("\nEnds with 1 when a case is slower.");
+  add_value(app, "--min-effect", options->min_effect, "PERCENT",
+            "smallest change of a median that is not the same; 0 leaves it to the intervals");
+  app.add_flag("--all", options->all,
+               "compare each flow instead of the median over the flows of a point");
+  add_value(
+      app, "--metric", options->metric, "NAME",
+      "compare only this metric, such as latency or bandwidth_sum; also one that follows from "
+      "others, such as traffic");
+  add_choices<CaseVerdict>(app, "--only", options->only,
+                           {{"faster", CaseVerdict::faster},
+                            {"slower", CaseVerdict::slower},
+                            {"same", CaseVerdict::same},
+                            {"not-comparable", CaseVerdict::not_comparable}},
+                           "show only cases with these verdicts; the counts are of all cases");
+  add_value(app, "--history", options->history, "FOLDER",
+            "compare all results (*.json) below this folder, and the files named: the newest runs "
+            "against the earlier ones, and where each case changed in a step");
+  add_choice(app, "--format", options->format, named({"table", "json", "csv"}),
+             "format of standard output; the table leaves out cases that are the same if they are "
+             "more than 40");
+  app.add_flag("--no-fail", options->no_fail, "end with exit code 0 even if a case is slower");
+  app.footer("Ends with exit code 1 when a case is slower.");
   app.allow_extras();
   return [options] { return run_compare(*options); };
 }

@@ -6,8 +6,9 @@
 
 #include "base/json_document.h"
 #include "base/read_file.h"
-#include "benchmarks/options.h"
+#include "benchmarks/declare.h"
 #include "cli/commands.h"
+#include "fleet/fleet_json.h"
 #include "record/report_json.h"
 #include "report/file.h"
 
@@ -18,7 +19,8 @@ namespace {
 Expected<nlohmann::json> converted(const nlohmann::json& value) {
   const bool ours =
       value.is_object() && value.contains("program") && value["program"] == "numatlas" &&
-      (value.contains("scenarios") || value.contains("cases") || value.contains("results"));
+      (value.contains("scenarios") || value.contains("cases") || value.contains("results") ||
+       value.value("command", nlohmann::json(nullptr)) == "stream");
   if (!ours) return fail(ErrorKind::usage, "is not a result that --json of a benchmark wrote");
   const nlohmann::json version = value.value("schema_version", nlohmann::json(nullptr));
   if (version != 1 && version != schema_version)
@@ -27,6 +29,11 @@ Expected<nlohmann::json> converted(const nlohmann::json& value) {
                                       std::to_string(schema_version));
   auto current = version == 1 ? from_version_1(value) : Expected<nlohmann::json>(value);
   if (!current) return current;
+  if ((*current)["command"] == "stream") {
+    const auto read = fleet_from_json(*current);
+    if (!read) return fail(read.error());
+    return nlohmann::json::parse(json_text(*read));  // with the figures that version 1 had not
+  }
   const auto reports =
       current->contains("results") ? (*current)["results"] : nlohmann::json::array({*current});
   if (!reports.is_array()) return fail(ErrorKind::usage, "field 'results' must be an array");
@@ -40,7 +47,7 @@ Expected<int> run(const std::string& path) {
   const auto text = read_file(path, path, "name a file that --json wrote");
   if (!text) return fail(text.error());
   std::string output;
-  const auto done = within_memory(path, *text, [&]() -> Expected<void> {
+  const auto done = within_memory("", *text, [&]() -> Expected<void> {
     const auto value = parse_json(*text);
     if (!value) return fail(value.error());
     const auto current = converted(**value);
@@ -48,11 +55,7 @@ Expected<int> run(const std::string& path) {
     output = pretty(*current);
     return {};
   });
-  if (!done)
-    return fail(done.error().kind,
-                done.error().kind == ErrorKind::usage ? path + ": " + done.error().message
-                                                      : done.error().message,
-                done.error().hint);
+  if (!done) return fail(about(path, done.error()));
   if (auto shown = write_stdout(output); !shown) return fail(shown.error());
   return 0;
 }
@@ -61,9 +64,7 @@ Expected<int> run(const std::string& path) {
 
 Command add_convert_command(CLI::App& app) {
   auto path = std::make_shared<std::string>();
-  refuse_empty(app.add_option("FILE", *path, "JSON that an earlier numatlas wrote"))
-      ->type_name("")
-      ->required();
+  add_value(app, "FILE", *path, "", "JSON that an earlier numatlas wrote")->required();
   return [path] { return run(*path); };
 }
 

@@ -19,6 +19,7 @@
 #include "base/environment.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/options.h"
 #include "benchmarks/parse.h"
 #include "benchmarks/runner.h"
@@ -52,10 +53,10 @@ std::string test_machine() {
 Expected<int> local_rank(const LauncherTask& task, const std::string& option) {
   if (!task.launched()) return 0;
   if (task.local_rank) return *task.local_rank;
-  return fail(ErrorKind::unavailable,
-              fmt::format("{}: {} does not say the rank on this host (only {})", option,
-                          task.launcher, task.rank_variable),
-              "name one placement for all ranks");
+  return fail_about(ErrorKind::unavailable, option,
+                    fmt::format("{} does not say the rank on this host (only {})", task.launcher,
+                                task.rank_variable),
+                    "name one placement for all ranks");
 }
 
 std::string tasks_text(const LauncherTask& task) {
@@ -76,11 +77,11 @@ Expected<int> index_in(const MemorySpec& spec, const LauncherTask& task, bool ex
   if (!task.launched() && length == 1) return 0;
   if (task.local_rank && task.local_size == length) return *task.local_rank;
   if (task.rank && task.size == length) return *task.rank;
-  return fail(ErrorKind::usage,
-              fmt::format("--memory: the list names {} node{}, but {}", length,
-                          length == 1 ? "" : "s", tasks_text(task)),
-              task.launched() ? "name one node a task"
-                              : "start it with mpirun or srun, a task for each node named");
+  return fail_usage("--memory",
+                    fmt::format("the list names {} node{}, but {}", length, length == 1 ? "" : "s",
+                                tasks_text(task)),
+                    task.launched() ? "name one node a task"
+                                    : "start it with mpirun or srun, a task for each node named");
 }
 
 struct Resolved {
@@ -93,8 +94,8 @@ Expected<int> threads_of(const ExecOptions& options) {
   char* end = nullptr;
   const long threads = std::strtol(options.threads.c_str(), &end, 10);
   if (*end != '\0' || threads < 1 || threads > 65536) {
-    return fail(ErrorKind::usage,
-                fmt::format("--threads: '{}' is not a whole number from 1", options.threads));
+    return fail_usage("--threads",
+                      fmt::format("'{}' is not a whole number from 1", options.threads));
   }
   return static_cast<int>(threads);
 }
@@ -119,10 +120,11 @@ Expected<CpuSet> resolve_cpu_set(const ExecOptions& options, const Machine& mach
   const auto number = static_cast<std::size_t>(*threads);
   // A mask is a rank's own, so this is an error that each rank tells for itself.
   if (options.cpus.empty() && number > cpus->size()) {
-    return fail(ErrorKind::permission,
-                fmt::format("--threads: {} CPUs are asked for, this process may use {}", *threads,
-                            to_list(machine.usable_cpus())),
-                "ask for fewer, or start it with a wider mask (mpirun --bind-to none, srun -c)");
+    return fail_about(
+        ErrorKind::permission, "--threads",
+        fmt::format("{} CPUs are asked for, this process may use {}", *threads,
+                    to_list(machine.usable_cpus())),
+        "ask for fewer, or start it with a wider mask (mpirun --bind-to none, srun -c)");
   }
   CpuSet set;
   const bool in_turn = spec->form == CpuSpec::Form::list && spec->lists.size() == 1 &&
@@ -166,10 +168,10 @@ Expected<Resolved> resolve(const ExecOptions& options) {
     const auto spec = parse_memory_spec(options.memory);
     if (!spec) return fail(spec.error());
     if (!spec->single.source.empty()) {
-      return fail(ErrorKind::usage,
-                  fmt::format("--memory {}: a program's own memory cannot be put there",
-                              spec->single.text()),
-                  "name nodes: bind:0, interleave:0,1; memory of a kmem or CXL device is a node");
+      return fail_usage(
+          fmt::format("--memory {}", spec->single.text()),
+          "a program's own memory cannot be put there",
+          "name nodes: bind:0, interleave:0,1; memory of a kmem or CXL device is a node");
     }
     const bool by_rank = spec->form != MemorySpec::Form::single;
     const auto index = by_rank ? index_in(*spec, launcher, options.exact) : Expected<int>(0);
@@ -233,19 +235,19 @@ int become(const std::vector<std::string>& program) {
   std::string hint;
   if (code == ENOENT && there) hint = "it is there, but what it names as its interpreter is not";
   if (code == EACCES && there) hint = "is it a program, and may you execute it?";
-  return end_with({ErrorKind::unavailable,
-                   fmt::format("exec: {}: {}", program.front(), errno_text(code)), hint},
+  return end_with({ErrorKind::unavailable, fmt::format("{}: {}", program.front(), errno_text(code)),
+                   hint, "exec"},
                   true, code == ENOENT ? not_found : cannot_execute);
 }
 
 Expected<int> run(const ExecOptions& options, const std::vector<std::string>& program) {
   if (program.empty()) {
-    return fail(ErrorKind::usage, "exec: no program is named",
-                "numatlas exec --memory bind:0 -- PROGRAM ARGUMENTS");
+    return fail_usage("exec", "no program is named",
+                      "numatlas exec --memory bind:0 -- PROGRAM ARGUMENTS");
   }
   if (!options.machine.empty() && !options.dry_run) {
-    return fail(ErrorKind::usage, "--machine: a program cannot run on a recorded machine",
-                "add --dry-run to see how it would be placed there");
+    return fail_usage("--machine", "a program cannot run on a recorded machine",
+                      "add --dry-run to see how it would be placed there");
   }
   const auto resolved = resolve(options);
   if (!resolved) {
@@ -268,23 +270,26 @@ Expected<int> run(const ExecOptions& options, const std::vector<std::string>& pr
 
 Command add_exec_command(CLI::App& app, const std::vector<std::string>& program) {
   auto options = std::make_shared<ExecOptions>();
-  refuse_empty(app.add_option("--cpus", options->cpus,
-                              "CPUS as everywhere; one list under a launcher is dealt out by local "
-                              "rank, --threads CPUs each"))
-      ->type_name("CPUS");
-  refuse_empty(app.add_option("--threads", options->threads,
-                              "CPUs a rank, of those named or of all allowed (default for one list "
-                              "under a launcher: OMP_NUM_THREADS, else 1)"))
-      ->type_name("N");
-  refuse_empty(
-      app.add_option("--memory", options->memory, "PLACEMENT as everywhere, by local rank"))
-      ->type_name("PLACEMENT");
+  add_value(
+      app, "--cpus", options->cpus, "CPUS",
+      "CPUs to bind to: allowed, cores, a list such as 1-7,17, or node:0,1. Under a launcher "
+      "one list is dealt out by local rank; the other forms give each rank all CPUs that they "
+      "name");
+  add_value(app, "--threads", options->threads, "N",
+            "CPUs per rank, taken in turn by local rank from those of --cpus or from all that may "
+            "be used; fewer are an error (default for one list under a launcher: OMP_NUM_THREADS, "
+            "else 1)");
+  add_value(app, "--memory", options->memory, "PLACEMENT",
+            "memory to bind to, by local rank: local, bind:0, prefer:0, interleave:0,1, "
+            "weighted:0=3,2=1, each:0,0,1,1 or auto");
   app.add_flag("--exact", options->exact,
-               "refuse a list (each:) that does not name one node a task, of this host or of all");
-  app.add_flag("--verbose", options->verbose, "say on standard error what is run where");
-  app.add_flag("--dry-run", options->dry_run, "print what would be run where, and stop");
+               "refuse a list (each:) that does not have one node per task, of this host or of all "
+               "hosts");
+  app.add_flag("--verbose", options->verbose,
+               "print the placement and the program on standard error before it starts");
+  app.add_flag("--dry-run", options->dry_run, "print the placement and the program, and stop");
   add_machine_option(app, options->machine);
-  app.footer("\nThe program follows: numatlas exec --memory bind:0 -- PROGRAM [ARGUMENTS...]");
+  app.footer("The program follows: numatlas exec --memory bind:0 -- PROGRAM [ARGUMENTS...]");
   app.prefix_command();
   return [options, &app, &program]() -> Expected<int> {
     std::vector<std::string> words = app.remaining();

@@ -74,10 +74,11 @@ std::vector<std::string> whole_line(const std::string& program,
 Error start_error(const std::string& program, int code) {
   const bool of_python =
       is_python_command(fs::path(program).filename().string().substr(prefix.size()));
-  return {ErrorKind::unavailable, fmt::format("{}: {}", program, errno_text(code)),
+  return {ErrorKind::unavailable, errno_text(code),
           code == EACCES ? "may you execute it, and the interpreter that its first line names?"
           : of_python ? "its interpreter may be gone: set the Python part up again with scripts/run"
-                      : "its first line names an interpreter: is that there?"};
+                      : "its first line names an interpreter: is that there?",
+          program};
 }
 
 }  // namespace

@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "base/version.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/options.h"
 #include "cli/commands.h"
 #include "comm/comm.h"
@@ -24,7 +26,6 @@
 #include "memory/source_states.h"
 #include "placement/policy.h"
 #include "report/file.h"
-#include "report/worker_table.h"
 
 namespace numatlas {
 namespace {
@@ -93,7 +94,7 @@ void add_memory(std::vector<Feature>& features, const Machine& machine) {
   if (!usable.empty()) bind = {MemoryMode::bind, {{usable.front(), 1}}};
   const auto bound = allocate({Bytes{probe_bytes}, bind, PageKind::base});
   features.push_back({"memory", "placement (mbind)", bound.has_value(),
-                      bound ? "allowed" : bound.error().message});
+                      bound ? "allowed" : full_text(bound.error())});
   if (bound) {
     (*bound)->data()[0] = std::byte{1};
     const Residency seen = observe((*bound)->data(), probe_bytes);
@@ -108,18 +109,16 @@ void add_memory(std::vector<Feature>& features, const Machine& machine) {
                 : "cannot be asked: mbind is refused"});
   for (PageKind kind : {PageKind::thp, PageKind::huge_2m, PageKind::huge_1g}) {
     const Bytes one = kind == PageKind::huge_1g ? Bytes{gib} : Bytes{probe_bytes};
-    const std::string problem = page_kind_problem(kind, machine, usable, one);
-    // The reason names the option for error messages; here the line does already.
-    const auto reason = problem.find(": ");
-    features.push_back({"memory", fmt::format("--pages {}", name_of(kind)), problem.empty(),
-                        problem.empty() ? "can be had" : problem.substr(reason + 2)});
+    const auto problem = page_kind_problem(kind, machine, usable, one);
+    features.push_back({"memory", fmt::format("--pages {}", name_of(kind)), !problem,
+                        problem ? with_hint(problem->message, *problem) : "can be had"});
   }
   for (SourceState& state : source_states(machine)) {
     features.push_back({"memory", std::move(state.name), state.available, std::move(state.detail)});
   }
   const auto memory = read_process_memory(0, usable);
   features.push_back({"memory", "--process-memory (numa_maps)", memory.has_value(),
-                      memory ? "readable" : memory.error().message});
+                      memory ? "readable" : full_text(memory.error())});
   const auto& limit = machine.allowance.memory_limit;
   features.push_back({"memory", "memory limit", limit.has_value(),
                       limit ? fmt::format("{} by {}", to_rounded_text(*limit),
@@ -153,8 +152,7 @@ void add_gpu_drivers(std::vector<Feature>& features) {
     if (state.runtime) {
       detail = state.runtime->description() + ": " + device_list(state.runtime->devices());
     } else if (state.problem) {
-      detail = state.problem->message;
-      if (!state.problem->hint.empty()) detail += "; " + state.problem->hint;
+      detail = with_hint(full_text(*state.problem), *state.problem);
     }
     features.push_back({"gpu", state.name, state.runtime != nullptr, std::move(detail)});
   }
@@ -182,9 +180,6 @@ struct Options {
 };
 
 Expected<int> run(const Options& options) {
-  if (options.format != "table" && options.format != "json") {
-    return fail(ErrorKind::usage, "--format: '" + options.format + "' is not one of table, json");
-  }
   if (!should_report(detect_launcher())) return 0;  // of many ranks the first one prints
   const bool live = options.machine.empty();
   const auto machine = live ? read_live_machine() : read_recorded_machine(options.machine);
@@ -215,10 +210,10 @@ Expected<int> run(const Options& options) {
 
 Command add_features_command(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("--format", options->format, "table or json")
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  app.add_flag("--dry-run", options->dry_run, "accepted everywhere; features measures nothing");
+  add_choice(app, "--format", options->format, named({"table", "json"}),
+             "format of standard output; json is an array of objects with group, name, available "
+             "and detail");
+  app.add_flag("--dry-run", options->dry_run, "accepted as by every command; nothing is measured");
   add_machine_option(app, options->machine);
   app.allow_extras();
   return [options] { return run(*options); };

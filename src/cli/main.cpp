@@ -13,6 +13,7 @@
 
 #include "base/say.h"
 #include "base/version.h"
+#include "benchmarks/declared.h"
 #include "benchmarks/parse.h"
 #include "benchmarks/program.h"
 #include "benchmarks/runner.h"
@@ -73,32 +74,37 @@ bool names_a_measuring_command(const Entries& entries, const CommandLine& line) 
 Entries declare(CLI::App& app, const CommandLine& line,
                 std::vector<std::unique_ptr<RunParser>>& parsers) {
   app.name("numatlas");
-  app.set_version_flag("--version", fmt::format("numatlas {}", version));
+  use_help_format(app);
+  app.set_help_flag("-h,--help", "print this help");
+  app.set_version_flag("--version", fmt::format("numatlas {}", version), "print the version");
   app.allow_extras();
   app.require_subcommand(0, 1);
-  app.footer("\n`numatlas COMMAND --help` tells a command's options; man numatlas the rest.");
+  app.footer("numatlas COMMAND --help describes a command's options, man numatlas the rest.");
   Entries entries;
   const auto command = [&](const std::string& name, const std::string& summary) {
     return app.add_subcommand(name, summary);
   };
-  CLI::App* topology = command("topology", "what is here: nodes, CPUs, caches, memory, settings");
+  CLI::App* topology =
+      command("topology", "NUMA nodes, CPUs, caches, memory and settings of this machine");
   entries[topology] = {add_topology_command(*topology)};
-  CLI::App* features = command("features", "what this build and this machine have, and why not");
+  CLI::App* features =
+      command("features", "what this build and this machine can do, and what is missing");
   entries[features] = {add_features_command(*features)};
-  CLI::App* survey =
-      command("survey", "topology and every benchmark that applies, within a minute");
+  CLI::App* survey = command("survey", "topology and all benchmarks that apply, within a minute");
   entries[survey] = {add_survey_command(*survey, line.words), true};
-  CLI::App* check = command("check", "stored results of STREAM over hosts: which nodes are slow");
+  CLI::App* check = command("check", "find slow nodes in stored results of STREAM over hosts");
   entries[check] = {add_check_command(*check)};
-  CLI::App* compare = command("compare", "stored results: what became faster or slower");
+  CLI::App* compare = command("compare", "compare stored results: what became faster or slower");
   entries[compare] = {add_compare_command(*compare)};
   CLI::App* convert = command("convert", "bring a JSON result of an earlier version up to date");
   entries[convert] = {add_convert_command(*convert)};
-  CLI::App* exec = command("exec", "run any program with a placement by rank");
+  CLI::App* exec = command("exec", "run any program with a placement for each rank");
   entries[exec] = {add_exec_command(*exec, line.program), false, true};
+  CLI::App* completion = command("completion", "print a completion script for a shell");
+  entries[completion] = {add_completion_command(*completion)};
   for (auto& benchmark : all_benchmarks()) {
     CLI::App* sub = command(benchmark->name(), benchmark->summary());
-    sub->footer("\n" + benchmark->description());
+    sub->footer(benchmark->description());
     auto& parser = parsers.emplace_back(std::make_unique<RunParser>(std::move(benchmark)));
     parser->add_to(*sub);
     const auto start = [&parser = *parser, &line]() -> Expected<int> {
@@ -109,7 +115,7 @@ Entries declare(CLI::App& app, const CommandLine& line,
     entries[sub] = {start, true};
   }
   for (const ExternalCommand& external : python_commands()) {
-    app.add_subcommand(external.name, external.summary);
+    app.add_subcommand(external.name, external.summary)->prefix_command();
   }
   return entries;
 }
@@ -128,7 +134,7 @@ std::optional<Error> become_external_command(const CLI::App& app, int argc, char
   if (!program) return program.error();
   if (*program) return become_external(**program, std::vector<std::string>(argv + 2, argv + argc));
   if (!of_python) return std::nullopt;
-  return Error{ErrorKind::unavailable, name + ": the Python part is not here", how_to_get(name)};
+  return Error{ErrorKind::unavailable, "the Python part is not here", how_to_get(name), name};
 }
 
 /// Runs the command that was parsed. Whatever was left over is an error.
@@ -152,6 +158,10 @@ int run(int argc, char** argv) {
   const Entries entries = declare(app, line, parsers);
   if (const auto error = become_external_command(app, argc, argv)) {
     return report_error(*error, false);
+  }
+  if (const auto text = declared_text(app, line.words)) {
+    const auto shown = write_stdout(*text);
+    return shown ? 0 : report_error(shown.error(), false);
   }
   const bool measures = names_a_measuring_command(entries, line);
   try {

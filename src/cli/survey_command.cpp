@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "benchmarks/declare.h"
 #include "benchmarks/parse.h"
 #include "benchmarks/runner.h"
 #include "cli/commands.h"
@@ -17,19 +18,17 @@ namespace {
 
 /// As typed.
 struct SurveyWords {
-  std::string time = "60s", only, without, mpi = "auto", engine;
+  std::string time = "60s", mpi = "auto", engine;
   bool quick = false, no_report = false;
   const CLI::Option* time_option = nullptr;  ///< the app's
 };
 
 Expected<void> read_words(const SurveyWords& words, SurveyOptions& options) {
   if (words.quick && words.time_option->count() > 0)
-    return fail(ErrorKind::usage, "--quick: is --time 10s", "leave one of them out");
+    return fail_usage("--quick", "is --time 10s", "leave one of them out");
   const auto time = parse_duration(words.quick ? "10s" : words.time);
-  if (!time) return fail(ErrorKind::usage, "--time: " + time.error().message, time.error().hint);
+  if (!time) return fail(about("--time", time.error()));
   options.time = *time;
-  if (!words.only.empty()) options.only = words_of(words.only);
-  if (!words.without.empty()) options.without = words_of(words.without);
   options.null_engine = words.engine == "null";
   options.html = !words.no_report;
   return {};
@@ -38,28 +37,13 @@ Expected<void> read_words(const SurveyWords& words, SurveyOptions& options) {
 /// Writes report.html, or says how it can be had.
 std::string make_html(const std::string& survey_file, const std::string& html_file) {
   const auto found = find_external("report");
-  if (!found) return "no report.html: " + found.error().message;
+  if (!found) return "no report.html: " + full_text(found.error());
   const std::optional<std::string>& program = *found;
   if (!program) return "no report.html: " + how_to_get("report");
   const auto code = run_external(*program, {survey_file, "-o", html_file, "--quiet"});
   if (code && *code == 0) return html_file;
   return fmt::format("no report.html: {}", code ? fmt::format("{} ended with {}", *program, *code)
-                                                : code.error().message);
-}
-
-void add_choices(CLI::App& app, SurveyWords& words) {
-  words.time_option =
-      app.add_option("--time", words.time,
-                     "for the whole survey, shared out among the benchmarks; seconds unless a unit "
-                     "is given")
-          ->type_name("TIME")
-          ->capture_default_str();
-  app.add_flag("--quick", words.quick, "the same as --time 10s");
-  refuse_empty(app.add_option("--only", words.only, "these benchmarks: matrix,latency"))
-      ->type_name("NAMES");
-  refuse_empty(app.add_option("--without", words.without, "all but these benchmarks"))
-      ->type_name("NAMES");
-  app.add_flag("--no-report", words.no_report, "no report.html");
+                                                : full_text(code.error()));
 }
 
 }  // namespace
@@ -67,18 +51,24 @@ void add_choices(CLI::App& app, SurveyWords& words) {
 Command add_survey_command(CLI::App& app, const std::vector<std::string>& line) {
   auto options = std::make_shared<SurveyOptions>();
   auto words = std::make_shared<SurveyWords>();
-  refuse_empty(app.add_option("-o,--output", options->folder,
-                              "folder of the results, made where it is missing"))
-      ->type_name("FOLDER")
-      ->capture_default_str();
-  add_choices(app, *words);
-  app.add_flag("-q,--quiet", options->quiet, "no progress on standard error");
-  app.add_flag("--dry-run", options->dry_run, "print what would be measured, and stop");
+  add_value(app, "-o,--output", options->folder, "FOLDER",
+            "folder for the results; it is created if missing");
+  words->time_option =
+      add_value(app, "--time", words->time, "TIME",
+                "time for the whole survey, preparation included, in seconds "
+                "unless a unit is given; at least half a second for each benchmark "
+                "that applies");
+  app.add_flag("--quick", words->quick, "the same as --time 10s");
+  const Choices<std::string> benchmarks = named(names_of_survey());
+  add_choices(app, "--only", options->only, benchmarks, "run only these benchmarks");
+  add_choices(app, "--without", options->without, benchmarks, "run all but these benchmarks");
+  app.add_flag("--no-report", words->no_report, "do not write report.html");
+  app.add_flag("-q,--quiet", options->quiet, "show no progress on standard error");
+  app.add_flag("--dry-run", options->dry_run,
+               "print the topology and for each benchmark its command, its share of the time and "
+               "its plan, and stop");
   add_machine_option(app, options->machine);
-  app.add_option("--mpi", words->mpi, "auto, none, or an MPI of `numatlas features`")
-      ->envname("NUMATLAS_MPI")
-      ->type_name("NAME")
-      ->capture_default_str();
+  add_mpi_option(app, words->mpi);
   app.add_option("--engine", words->engine)->envname("NUMATLAS_ENGINE")->group("");
   app.allow_extras();
   return [options, words, &line]() -> Expected<int> {
@@ -86,8 +76,8 @@ Command add_survey_command(CLI::App& app, const std::vector<std::string>& line) 
     if (auto read = read_words(*words, *options); !read) return fail(read.error());
     const bool alone = !options->machine.empty() && !options->null_engine;
     if (alone && !options->dry_run) {
-      return fail(ErrorKind::usage, "--machine: a recorded machine cannot be measured",
-                  "add --dry-run to see what would be done there");
+      return fail_usage("--machine", "a recorded machine cannot be measured",
+                        "add --dry-run to see what would be done there");
     }
     return with_ranks({options->dry_run ? "survey --dry-run" : "survey", words->mpi, alone},
                       [&](Comm& comm) { return run_survey(*options, comm, {make_html}); });

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/signals.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/options.h"
 #include "cli/commands.h"
 #include "comm/launcher.h"
@@ -22,9 +23,6 @@ struct TopologyOptions {
 
 Expected<int> run(const TopologyOptions& options) {
   install_signal_handlers();
-  if (options.format != "table" && options.format != "json") {
-    return fail(ErrorKind::usage, "--format: '" + options.format + "' is not one of table, json");
-  }
   if (!should_report(detect_launcher())) return 0;  // of many ranks the first one prints
   const auto machine =
       options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine);
@@ -39,11 +37,10 @@ Expected<int> run(const TopologyOptions& options) {
 
 Command add_topology_command(CLI::App& app) {
   auto options = std::make_shared<TopologyOptions>();
-  app.add_option("--format", options->format, "table, or json (a snapshot that --machine reads)")
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  app.add_flag("--per-cpu", options->per_cpu, "a line a CPU: core, socket, node");
-  app.add_flag("--dry-run", options->dry_run, "accepted everywhere; topology measures nothing");
+  add_choice(app, "--format", options->format, named({"table", "json"}),
+             "format of standard output; json is a snapshot that --machine reads");
+  app.add_flag("--per-cpu", options->per_cpu, "also print the core, socket and node of each CPU");
+  app.add_flag("--dry-run", options->dry_run, "accepted as by every command; nothing is measured");
   add_machine_option(app, options->machine);
   app.allow_extras();
   return [options] { return run(*options); };

@@ -47,7 +47,7 @@ TEST(Connect, UnknownPluginIsRefused) {
   const auto comm = connect_comm("no-such-mpi");
   ASSERT_FALSE(comm);
   EXPECT_EQ(comm.error().kind, ErrorKind::unavailable);
-  EXPECT_EQ(comm.error().message, "--mpi no-such-mpi: this build has no such plug-in");
+  EXPECT_EQ(full_text(comm.error()), "--mpi no-such-mpi: this build has no such plug-in");
 }
 
 TEST(HostLayout, OrdersHostsByTheirLowestRank) {

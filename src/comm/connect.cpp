@@ -43,7 +43,7 @@ Expected<std::unique_ptr<Comm>> start_first(const std::vector<MpiPlugin>& plugin
   for (const MpiPlugin& plugin : plugins) {
     auto table = load_mpi_plugin(plugin);
     if (!table) {
-      problems += (problems.empty() ? "" : "; ") + table.error().message;
+      problems += (problems.empty() ? "" : "; ") + full_text(table.error());
       continue;
     }
     const std::string warning = warning_of_start(task, plugin.name, wiring_of_environment());
@@ -58,9 +58,10 @@ Expected<std::unique_ptr<Comm>> start_first(const std::vector<MpiPlugin>& plugin
     }
     return std::unique_ptr<Comm>(std::move(*comm));
   }
-  return fail(ErrorKind::unavailable,
-              "no MPI plug-in can be loaded" + (problems.empty() ? "" : ": " + problems),
-              "load the MPI module that numatlas was built with; --mpi none runs each task alone");
+  return fail({ErrorKind::unavailable,
+               "no MPI plug-in can be loaded" + (problems.empty() ? "" : ": " + problems),
+               "load the MPI module that numatlas was built with", "",
+               "; --mpi none runs each task alone"});
 }
 
 Expected<std::unique_ptr<Comm>> connect_named(const std::string& name,
@@ -69,9 +70,9 @@ Expected<std::unique_ptr<Comm>> connect_named(const std::string& name,
   for (const MpiPlugin& plugin : plugins) {
     if (plugin.name == name) return start_first({plugin}, task);
   }
-  return fail(ErrorKind::unavailable, "--mpi " + name + ": this build has no such plug-in",
-              "plug-ins of this build: " + names_of(plugins) +
-                  "; `auto` chooses by the launcher, `none` runs each task alone");
+  return fail_about(ErrorKind::unavailable, "--mpi " + name, "this build has no such plug-in",
+                    "plug-ins of this build: " + names_of(plugins) +
+                        "; `auto` chooses by the launcher, `none` runs each task alone");
 }
 
 Expected<std::unique_ptr<Comm>> connect(const std::string& choice) {

@@ -200,12 +200,12 @@ TEST(Singletons, AreExplained) {
   LauncherTask task{"Slurm", 0, 0, 4, {}, "SLURM_PROCID", "SLURM_LOCALID"};
   Error error = singleton_error(task, "mpich, openmpi");
   EXPECT_EQ(error.kind, ErrorKind::unavailable);
-  EXPECT_EQ(error.message, "4 tasks were launched by Slurm, but each MPI sees itself alone");
-  EXPECT_NE(error.hint.find("srun --mpi=pmi2"), std::string::npos);
-  EXPECT_NE(error.hint.find("plug-ins: mpich, openmpi"), std::string::npos);
-  EXPECT_NE(error.hint.find("--mpi none"), std::string::npos);
+  EXPECT_EQ(full_text(error), "4 tasks were launched by Slurm, but each MPI sees itself alone");
+  EXPECT_NE(full_hint(error).find("srun --mpi=pmi2"), std::string::npos);
+  EXPECT_NE(full_hint(error).find("plug-ins: mpich, openmpi"), std::string::npos);
+  EXPECT_NE(full_hint(error).find("--mpi none"), std::string::npos);
   task.launcher = "Open MPI";
-  EXPECT_EQ(singleton_error(task, "none").hint.find("srun"), std::string::npos);
+  EXPECT_EQ(full_hint(singleton_error(task, "none")).find("srun"), std::string::npos);
 }
 
 TEST(PluginChoice, FollowsTheWiring) {
@@ -235,7 +235,7 @@ TEST(PluginFiles, AreFoundOnceAndOnlyWhereTheyAre) {
   const auto problem = load_mpi_plugin({"ghost", "/nonexistent/numatlas_mpi_ghost.so", ""});
   ASSERT_FALSE(problem);
   EXPECT_EQ(problem.error().kind, ErrorKind::unavailable);
-  EXPECT_NE(problem.error().message.find("ghost"), std::string::npos);
+  EXPECT_NE(full_text(problem.error()).find("ghost"), std::string::npos);
 }
 
 TEST(PluginFiles, OfATrustedFolderReplaceThoseOfAnother) {

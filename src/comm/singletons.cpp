@@ -12,8 +12,8 @@ Error singleton_error(const LauncherTask& task, const std::string& plugin_names)
           : "use the launcher of the MPI that numatlas uses";
   return {ErrorKind::unavailable,
           who + " launched by " + task.launcher + ", but each MPI sees itself alone",
-          launch + "; this build has plug-ins: " + plugin_names +
-              " (--mpi NAME chooses); --mpi none runs each task alone"};
+          launch + "; this build has plug-ins: " + plugin_names, "",
+          " (--mpi NAME chooses); --mpi none runs each task alone"};
 }
 
 std::string warning_of_start(const LauncherTask& task, const std::string& plugin, Wiring wiring) {

@@ -16,11 +16,12 @@ LauncherTask task_of(const std::string& launcher) {
 TEST(Singletons, RemedyNamesTheWiringOfEachMpi) {
   const Error slurm = singleton_error(task_of("Slurm"), "mpich, openmpi");
   EXPECT_EQ(slurm.kind, ErrorKind::unavailable);
-  EXPECT_EQ(slurm.message, "4 tasks were launched by Slurm, but each MPI sees itself alone");
-  EXPECT_NE(slurm.hint.find("srun --mpi=pmix for Open MPI, srun --mpi=pmi2 for MPICH"),
+  EXPECT_EQ(full_text(slurm), "4 tasks were launched by Slurm, but each MPI sees itself alone");
+  EXPECT_NE(full_hint(slurm).find("srun --mpi=pmix for Open MPI, srun --mpi=pmi2 for MPICH"),
             std::string::npos);
-  EXPECT_NE(slurm.hint.find("plug-ins: mpich, openmpi"), std::string::npos);
-  EXPECT_EQ(singleton_error(task_of("MPICH"), "openmpi").hint.find("srun"), std::string::npos);
+  EXPECT_NE(full_hint(slurm).find("plug-ins: mpich, openmpi"), std::string::npos);
+  EXPECT_EQ(full_hint(singleton_error(task_of("MPICH"), "openmpi")).find("srun"),
+            std::string::npos);
 }
 
 TEST(Singletons, OpenMpiIsWarnedOfUnderPmi2Only) {

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/text.h"
 #include "compare/compare_output.h"
-#include "report/worker_table.h"
 
 namespace numatlas {
 namespace {

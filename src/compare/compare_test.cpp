@@ -43,13 +43,13 @@ StoredFile stored(const std::function<void(RunReport&)>& change = {}) {
   report.workers[1].rank = 0;
   if (change) change(report);
   auto file = stored_from_text(json_text(report), "a.json");
-  EXPECT_TRUE(file) << file.error().message;
+  EXPECT_TRUE(file) << full_text(file.error());
   return file.value_or(StoredFile{});
 }
 
 std::string error_of_text(const std::string& text) {
   const auto file = stored_from_text(text, "a.json");
-  return file ? "" : file.error().message;
+  return file ? "" : full_text(file.error());
 }
 
 const ComparedCase& find_case(const Comparison& found, const std::string& point,
@@ -162,7 +162,7 @@ TEST(Differences, AHostOfStreamIsDisturbedByItself) {
   Fleet fleet = testing::even_fleet(3);
   fleet.hosts[1].cpu_use = CpuUse{2.0, 2, 1.0, 1.0, 0.0, ""};
   const auto file = stored_from_text(json_text(fleet, nullptr), "a.json");
-  ASSERT_TRUE(file) << file.error().message;
+  ASSERT_TRUE(file) << full_text(file.error());
   for (const StoredCase& one : file->runs[0].cases)
     EXPECT_EQ(one.figure.disturbed.empty(), one.part != "host " + fleet.hosts[1].name) << one.part;
 }
@@ -294,8 +294,9 @@ TEST(Match, TheMedianOverFlowsKnowsAllIntervals) {
 
 TEST(Stored, WhatIsWrongIsSaidInOneLine) {
   const std::string good = json_text(testing::report());
-  EXPECT_THAT(error_of_text(good.substr(0, good.size() / 2)), HasSubstr("a.json is cut off after"));
-  EXPECT_THAT(error_of_text(""), HasSubstr("a.json is empty"));
+  EXPECT_THAT(error_of_text(good.substr(0, good.size() / 2)),
+              HasSubstr("a.json: is cut off after"));
+  EXPECT_THAT(error_of_text(""), HasSubstr("a.json: is empty"));
   EXPECT_THAT(error_of_text("{\"a\":\n b}"), HasSubstr("is no JSON: line 2, byte 8"));
   EXPECT_THAT(error_of_text("{\"a\": 1e999}"), HasSubstr("number out of range"));
   EXPECT_THAT(error_of_text("[]"), HasSubstr("no result of numatlas"));
@@ -335,7 +336,7 @@ TEST(Stored, StreamOverHostsIsReadByHostAndKernel) {
   Fleet fleet = testing::even_fleet(2);
   testing::add_noise(fleet, 0.001, 1);
   const auto file = stored_from_text(json_text(fleet), "s.json");
-  ASSERT_TRUE(file) << file.error().message;
+  ASSERT_TRUE(file) << full_text(file.error());
   EXPECT_EQ(file->runs.front().cases.size(), 4U);
   Fleet slow = fleet;
   testing::slow_down(slow.hosts[1], 1.25);

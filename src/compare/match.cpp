@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "record/figure.h"
+
 namespace numatlas {
 namespace {
 
@@ -87,8 +89,7 @@ Change change_of(const StoredFigure& base, const StoredFigure& now, const std::s
   change.verdict = CaseVerdict::same;
   if (overlap(*base.interval, *now.interval) || std::abs(*change.part) < rule.min_effect)
     return change;
-  const bool less_is_better = unit == "s";
-  const bool faster = (*change.part < 0) == less_is_better;
+  const bool faster = (*change.part < 0) == (better_of(unit) == Better::lower);
   change.verdict = faster ? CaseVerdict::faster : CaseVerdict::slower;
   return change;
 }
@@ -169,8 +170,8 @@ Expected<Comparison> compare_files(const StoredFile& base, const StoredFile& now
     CompareRule any = rule;
     any.metric.clear();
     if (!match_cases(of_base, of_now, any).cases.empty())
-      return fail(ErrorKind::usage, fmt::format("--metric: no case has '{}'", rule.metric),
-                  "these have: " + metrics_text(of_base));
+      return fail_usage("--metric", fmt::format("no case has '{}'", rule.metric),
+                        "these have: " + metrics_text(of_base));
   }
   const std::string one = commands_text(base), other = commands_text(now);
   if (one != other)

@@ -157,7 +157,7 @@ class ReportReader {
 };
 
 std::string wrong_text(const FlowResult& flow) {
-  return flow.wrong ? "wrong data: " + flow.wrong->message : "";
+  return flow.wrong ? "wrong data: " + full_text(*flow.wrong) : "";
 }
 
 /// Means of parts over flows; counts add up.

@@ -81,7 +81,7 @@ Expected<StoredFile> survey_from(const json& value, const std::string& file) {
   for (std::size_t i = 0; i < results->size(); ++i) {
     const std::string path = fmt::format("results[{}]", i);
     auto run = run_of((*results)[i]);
-    if (!run) return fail(run.error().kind, path + ": " + run.error().message, run.error().hint);
+    if (!run) return fail(about(path, run.error()));
     run->file = file;
     note_incomplete(stored, *run);
     stored.runs.push_back(*std::move(run));
@@ -97,10 +97,9 @@ Expected<std::string> file_of(const std::string& path) {
   if (fs::is_directory(path, code)) {
     const std::string survey = (fs::path(path) / "survey.json").string();
     if (fs::exists(survey, code)) return survey;
-    if (code)
-      return fail(file_error_kind(code.value()), fmt::format("{}: {}", survey, code.message()));
-    return fail(ErrorKind::usage, fmt::format("{}: is a folder without a survey.json", path),
-                "name a file in it, or compare all of them with --history");
+    if (code) return fail_about(file_error_kind(code.value()), survey, code.message());
+    return fail_about(ErrorKind::usage, path, "is a folder without a survey.json",
+                      "name a file in it, or compare all of them with --history");
   }
   return path;
 }
@@ -119,11 +118,9 @@ void number_doubles(std::vector<StoredCase>& cases) {
 
 Expected<StoredFile> stored_from_text(const std::string& text, const std::string& path) {
   const std::string file = printable(path);
-  const auto named = [&](const Error& error) {
-    return fail(
-        error.kind,
-        fmt::format("{}{} {}", file, error.message.starts_with("field") ? ":" : "", error.message),
-        error.hint.empty() ? name_results : error.hint);
+  const auto named = [&](Error error) {
+    if (error.hint.empty()) error.hint = name_results;
+    return fail(about(file, std::move(error)));
   };
   const auto document = parse_json(text, not_read);
   if (!document) return named(document.error());

@@ -8,6 +8,10 @@
 
 namespace numatlas {
 
+/// Errors as ranks send them to each other.
+std::string error_to_send(const Error& error);
+Error error_received(const std::string& text);
+
 /// Collective: returns the error of the lowest rank that has one, named by rank and host when there
 /// are several ranks, the same on every rank; nothing when no rank has one.
 Expected<void> agree(Comm& comm, const std::optional<Error>& mine);

@@ -205,8 +205,9 @@ void RealEngine::prepare(const Scenario& scenario, Job& job, const PrepareStep& 
   try {
     if (auto done = step(flow, job); !done) job.error = done.error();
   } catch (const std::bad_alloc&) {
-    job.error = Error{ErrorKind::resource, "no memory for the samples (operator new)",
-                      "raise the limit of address space (ulimit -v), or use fewer --threads"};
+    job.error =
+        Error{ErrorKind::resource, "no memory for the samples (operator new)",
+              "raise the limit of address space (ulimit -v)", "", ", or use fewer --threads"};
   }
   job.trace.prepare_seconds += seconds(clock_.now_ns() - start);
 }
@@ -330,9 +331,8 @@ Expected<void> RealEngine::observe(const Flow& flow, Job& job) {
   }
   for (const std::string& problem : problems) {
     if (problem.empty()) continue;
-    if (options_.strict) {
-      return fail(ErrorKind::placement, problem, "without --strict this is a warning");
-    }
+    if (options_.strict)
+      return fail({ErrorKind::placement, problem, "", "", "without --strict this is a warning"});
     job.trace.warnings.push_back({"placement", "", problem});
   }
   return {};

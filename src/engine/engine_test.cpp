@@ -92,7 +92,7 @@ TEST_F(RealEngine, KernelsAreCheckedAndRecordToTheEnd) {
   // One flow has enough at once, and goes on while the other needs all its time.
   scenario.stop.precision = 1e-9;
   const auto traces = engine_->run(scenario);
-  ASSERT_TRUE(traces) << traces.error().message;
+  ASSERT_TRUE(traces) << full_text(traces.error());
   for (const Trace& trace : *traces) {
     EXPECT_FALSE(trace.wrong);
     ASSERT_LT(trace.together_start_ns, trace.together_end_ns);
@@ -113,7 +113,7 @@ TEST_F(RealEngine, KernelsAreCheckedAndRecordToTheEnd) {
 
 TEST_F(RealEngine, FlowsRunTogetherWhereTheyWerePlaced) {
   const auto traces = engine_->run(scenario_of({flow_of(0), flow_of(1)}, milliseconds(200)));
-  ASSERT_TRUE(traces) << traces.error().message;
+  ASSERT_TRUE(traces) << full_text(traces.error());
   ASSERT_EQ(traces->size(), 2U);
   for (std::size_t i = 0; i < 2; ++i) {
     const Trace& trace = (*traces)[i];
@@ -147,7 +147,7 @@ TEST_F(RealEngine, FlowsRunTogetherWhereTheyWerePlaced) {
 TEST_F(RealEngine, GoesOnFromScenarioToScenario) {
   for (int round = 0; round < 5; ++round) {
     const auto traces = engine_->run(scenario_of({flow_of(0), flow_of(1)}, milliseconds(10)));
-    ASSERT_TRUE(traces) << traces.error().message;
+    ASSERT_TRUE(traces) << full_text(traces.error());
     for (const Trace& trace : *traces) EXPECT_FALSE(trace.samples.empty());
   }
 }
@@ -215,7 +215,7 @@ TEST_F(RealEngine, TwoFlowsHandALineToEachOther) {
     // Twice: nothing of the first time is in the way of the second.
     for (int time = 0; time < 2; ++time) {
       const auto traces = engine_->run(scenario_of({asks, answers}, milliseconds(20)));
-      ASSERT_TRUE(traces) << traces.error().message;
+      ASSERT_TRUE(traces) << full_text(traces.error());
       EXPECT_FALSE((*traces)[0].samples.empty());
       EXPECT_FALSE((*traces)[0].wrong);
       EXPECT_EQ((*traces)[0].address, (*traces)[1].address);
@@ -233,7 +233,7 @@ TEST_F(RealEngine, WhoSharesMemoryFindsItFilledAndKnowsWhereItLies) {
     owner.worker = 1;
     shares.shares = 1;
     const auto traces = engine_->run(scenario_of({shares, owner}, milliseconds(20)));
-    ASSERT_TRUE(traces) << traces.error().message;
+    ASSERT_TRUE(traces) << full_text(traces.error());
     const Trace& mine = (*traces)[0];
     const Trace& owners = (*traces)[1];
     EXPECT_FALSE(mine.wrong || owners.wrong);
@@ -255,7 +255,7 @@ TEST_F(RealEngine, WhatIsWrongWithSharedMemoryIsToldAsItsOwnersError) {
   shares.shares = 1;
   const auto traces = engine_->run(scenario_of({shares, owner}));
   ASSERT_FALSE(traces);
-  EXPECT_THAT(traces.error().message, HasSubstr("--memory"));
+  EXPECT_THAT(full_text(traces.error()), HasSubstr("--memory"));
 }
 
 TEST_F(RealEngine, AnotherTouchesFirstAndAnotherRegionIsRead) {
@@ -264,7 +264,7 @@ TEST_F(RealEngine, AnotherTouchesFirstAndAnotherRegionIsRead) {
   copy.source = copy.region;
   copy.first_touch = 1;
   const auto traces = engine_->run(scenario_of({copy}));
-  ASSERT_TRUE(traces) << traces.error().message;
+  ASSERT_TRUE(traces) << full_text(traces.error());
   const Trace& trace = traces->front();
   EXPECT_FALSE(trace.wrong);
   ASSERT_TRUE(trace.source_residency);
@@ -311,7 +311,7 @@ TEST_F(RealEngine, AStopInTheMiddleIsToldAndLeftOut) {
   ASSERT_GT(child, 0);
   const auto traces = engine_->run(scenario);
   ::waitpid(child, nullptr, 0);
-  ASSERT_TRUE(traces) << traces.error().message;
+  ASSERT_TRUE(traces) << full_text(traces.error());
   EXPECT_GE(std::chrono::steady_clock::now() - start, milliseconds(1700)) << "it was stopped";
   for (const Trace& trace : *traces) {
     EXPECT_GE(length_of(merged(trace.pauses)), 750'000'000);
@@ -330,7 +330,7 @@ TEST_F(RealEngine, StopIsSeenWhileSampling) {
   scenario.stop.least_time = scenario.stop.time;
   const auto traces = engine_->run(scenario);
   stopper.join();
-  ASSERT_TRUE(traces) << traces.error().message;
+  ASSERT_TRUE(traces) << full_text(traces.error());
   for (const Trace& trace : *traces) {
     EXPECT_EQ(trace.stop, StopReason::interrupted);
     EXPECT_FALSE(trace.overlap);
@@ -350,7 +350,7 @@ TEST_F(RealEngine, ErrorsOfAWorkerAreReturnedAndLeaveItReady) {
   missing.region.placement = parse_memory_spec("bind:1021")->single;
   auto traces = engine_->run(scenario_of({flow_of(0), missing}));
   ASSERT_FALSE(traces);
-  EXPECT_THAT(traces.error().message, HasSubstr("--memory"));
+  EXPECT_THAT(full_text(traces.error()), HasSubstr("--memory"));
 
   Flow huge = flow_of(0, Bytes{std::uint64_t{1} << 60});
   traces = engine_->run(scenario_of({huge, flow_of(1)}));
@@ -361,7 +361,7 @@ TEST_F(RealEngine, ErrorsOfAWorkerAreReturnedAndLeaveItReady) {
   unknown.kernel.name = "dance";
   traces = engine_->run(scenario_of({unknown}));
   ASSERT_FALSE(traces);
-  EXPECT_THAT(traces.error().message, HasSubstr("'dance'"));
+  EXPECT_THAT(full_text(traces.error()), HasSubstr("'dance'"));
 
   EXPECT_TRUE(engine_->run(scenario_of({flow_of(0), flow_of(1)}, milliseconds(10))));
 }
@@ -409,7 +409,7 @@ TEST_F(RealEngine, TakesSoManyPassesAndTellsOfEach) {
   };
   make(options);
   const auto traces = engine_->run(passes_of(4));
-  ASSERT_TRUE(traces) << traces.error().message;
+  ASSERT_TRUE(traces) << full_text(traces.error());
   EXPECT_EQ(prepared, 2u);
   EXPECT_EQ(told, (std::vector<int>{0, 1, 2, 3}));
   ASSERT_EQ(traces->size(), 2u);
@@ -458,7 +458,7 @@ TEST_F(RealEngine, AnErrorOfWhoIsToldEndsThePasses) {
   make(options);
   const auto traces = engine_->run(passes_of(1000));
   ASSERT_FALSE(traces);
-  EXPECT_EQ(traces.error().message, "gone");
+  EXPECT_EQ(full_text(traces.error()), "gone");
   EXPECT_EQ(told, 1);
 }
 

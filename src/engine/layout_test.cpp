@@ -75,7 +75,7 @@ TEST(Agree, NoErrorIsNone) {
 
 TEST(Agree, ErrorOfAllIsTheCommandLines) {
   ToldComm comm({"MINE", "MINE", "MINE"});
-  const Error error{ErrorKind::resource, "--size: too large", "ask for less"};
+  const Error error{ErrorKind::resource, "too large", "ask for less", "--size", " with --size"};
   const auto agreed = agree(comm, error);
   ASSERT_FALSE(agreed);
   EXPECT_EQ(agreed.error(), error);
@@ -83,26 +83,28 @@ TEST(Agree, ErrorOfAllIsTheCommandLines) {
 
 TEST(Agree, ErrorOfOneIsNamedByRankAndHost) {
   ToldComm comm({"MINE", "", "", ""});
-  auto agreed = agree(comm, Error{ErrorKind::permission, "--memory: mbind: refused", "try less"});
+  auto agreed = agree(comm, Error{ErrorKind::permission, "mbind: refused", "try less", "--memory"});
   ASSERT_FALSE(agreed);
   EXPECT_EQ(agreed.error().kind, ErrorKind::permission);
-  EXPECT_EQ(agreed.error().message, "rank 0 on alpha: --memory: mbind: refused");
-  EXPECT_EQ(agreed.error().hint, "try less");
+  EXPECT_EQ(full_text(agreed.error()), "rank 0 on alpha: --memory: mbind: refused");
+  EXPECT_EQ(agreed.error().subject, "--memory");
+  EXPECT_EQ(full_hint(agreed.error()), "try less");
   // A rank without an error hears of the lowest one that has.
-  ToldComm later({"", "", R"({"kind":5,"message":"late","hint":""})",
-                  R"({"kind":0,"message":"later","hint":""})"});
+  ToldComm later({"", "", error_to_send({ErrorKind::placement, "late", ""}),
+                  error_to_send({ErrorKind::usage, "later", ""})});
   agreed = agree(later, std::nullopt);
   ASSERT_FALSE(agreed);
-  EXPECT_EQ(agreed.error(), (Error{ErrorKind::placement, "rank 2 on beta: late", ""}));
+  EXPECT_EQ(agreed.error().kind, ErrorKind::placement);
+  EXPECT_EQ(full_text(agreed.error()), "rank 2 on beta: late");
 }
 
 TEST(Agree, MessagesMayHoldAnyBytes) {
   // File names are bytes, not text.
   ToldComm comm({"MINE"});
-  const auto agreed = agree(comm, Error{ErrorKind::io, "--json: \xff\xfe: open", ""});
+  const auto agreed = agree(comm, Error{ErrorKind::io, "\xff\xfe: open", "", "--json"});
   ASSERT_FALSE(agreed);
   EXPECT_EQ(agreed.error().kind, ErrorKind::io);
-  EXPECT_THAT(agreed.error().message, ::testing::HasSubstr(": open"));
+  EXPECT_THAT(full_text(agreed.error()), ::testing::HasSubstr(": open"));
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ std::string node_problem(const NodeSet& wanted, const Residency& residency,
                          const std::string& asked) {
   const auto fraction = residency.fraction_on(wanted);
   if (!fraction || *fraction >= 1) return {};
-  return fmt::format("--memory {}: only {:.1f} % of the pages lie there ({})", asked,
-                     *fraction * 100, observed_text(residency));
+  return fmt::format("memory {}: only {:.1f} % of the pages lie there ({})", asked, *fraction * 100,
+                     observed_text(residency));
 }
 
 std::string share_problem(const Region& region, const Residency& residency,
@@ -47,7 +47,7 @@ std::string share_problem(const Region& region, const Residency& residency,
     const double want = pages * weight / weights;
     // One round of the pattern may be cut off anywhere.
     if (std::abs(have - want) > std::max(share_tolerance * pages, weights * unit)) {
-      return fmt::format("--memory {}: node {} should have {:.0f} pages and has {:.0f} ({})",
+      return fmt::format("memory {}: node {} should have {:.0f} pages and has {:.0f} ({})",
                          placement.text(), node.value, want, have, observed_text(residency));
     }
   }
@@ -56,14 +56,14 @@ std::string share_problem(const Region& region, const Residency& residency,
 
 std::string page_problem(const Region& region, const Residency& residency) {
   if (region.pages == PageKind::thp && residency.thp_fraction.value_or(0) < 0.99) {
-    return fmt::format("--pages thp: the kernel gave {}", residency.page_text());
+    return fmt::format("pages thp: the kernel gave {}", residency.page_text());
   }
   if (region.pages == PageKind::base && residency.thp_fraction.value_or(0) > 0) {
-    return fmt::format("--pages base: the kernel gave {}", residency.page_text());
+    return fmt::format("pages base: the kernel gave {}", residency.page_text());
   }
   const bool huge = region.pages == PageKind::huge_2m || region.pages == PageKind::huge_1g;
   if (huge && residency.page_size && *residency.page_size != huge_page_size(region.pages)) {
-    return fmt::format("--pages {}: the kernel gave {}", name_of(region.pages),
+    return fmt::format("pages {}: the kernel gave {}", name_of(region.pages),
                        residency.page_text());
   }
   return {};

@@ -53,10 +53,10 @@ TEST(PlacementProblem, MetIsNoProblem) {
 
 TEST(PlacementProblem, UnmetSaysWhatWasAskedAndWhatWasSeen) {
   EXPECT_EQ(problem("local", {{0, 90}, {7, 10}}),
-            "--memory local: only 90.0 % of the pages lie there (90 on node 0, 10 on node 7 of 100 "
+            "memory local: only 90.0 % of the pages lie there (90 on node 0, 10 on node 7 of 100 "
             "pages asked)");
-  EXPECT_THAT(problem("bind:2", {{0, 100}}), StartsWith("--memory bind:2: only 0.0 %"));
-  EXPECT_THAT(problem("prefer:2", {{0, 1}, {2, 99}}), StartsWith("--memory prefer:2: only 99.0 %"));
+  EXPECT_THAT(problem("bind:2", {{0, 100}}), StartsWith("memory bind:2: only 0.0 %"));
+  EXPECT_THAT(problem("prefer:2", {{0, 1}, {2, 99}}), StartsWith("memory prefer:2: only 99.0 %"));
   EXPECT_THAT(problem("interleave:0,2", {{0, 100}}),
               HasSubstr("node 0 should have 50 pages and has 100"));
   EXPECT_THAT(problem("weighted:0=3,2=1", {{0, 50}, {2, 50}}),
@@ -76,7 +76,7 @@ TEST(PlacementProblem, AnInheritedPolicyIsJudgedToo) {
   region.placement.nodes = {{NodeId{2}, 1}};
   EXPECT_THAT(problem_of({{2, 100}}), IsEmpty());
   EXPECT_THAT(problem_of({{0, 60}, {2, 40}}),
-              StartsWith("inherited --memory bind:2: only 40.0 % of the pages lie there"));
+              StartsWith("inherited memory bind:2: only 40.0 % of the pages lie there"));
 }
 
 TEST(PlacementProblem, LastRoundOfAPatternMayBeCutOff) {
@@ -121,11 +121,10 @@ TEST(PlacementProblem, PageSizes) {
   EXPECT_THAT(of(PageKind::thp, 1, 4 * kib), IsEmpty());
   EXPECT_THAT(of(PageKind::huge_2m, 0, 2 * mib), IsEmpty());
   EXPECT_THAT(of(PageKind::huge_1g, 0, gib), IsEmpty());
-  EXPECT_EQ(of(PageKind::thp, 0.5, 4 * kib), "--pages thp: the kernel gave 4 KiB + 50 % THP");
-  EXPECT_THAT(of(PageKind::base, 1, 4 * kib),
-              StartsWith("--pages base: the kernel gave 2 MiB THP"));
-  EXPECT_EQ(of(PageKind::huge_2m, 0, 4 * kib), "--pages 2M: the kernel gave 4 KiB");
-  EXPECT_EQ(of(PageKind::huge_1g, 0, 2 * mib), "--pages 1G: the kernel gave 2 MiB");
+  EXPECT_EQ(of(PageKind::thp, 0.5, 4 * kib), "pages thp: the kernel gave 4 KiB + 50 % THP");
+  EXPECT_THAT(of(PageKind::base, 1, 4 * kib), StartsWith("pages base: the kernel gave 2 MiB THP"));
+  EXPECT_EQ(of(PageKind::huge_2m, 0, 4 * kib), "pages 2M: the kernel gave 4 KiB");
+  EXPECT_EQ(of(PageKind::huge_1g, 0, 2 * mib), "pages 1G: the kernel gave 2 MiB");
 }
 
 TEST(PlacementProblem, OfASourceNothingIsJudgedButThatItWasSeen) {
@@ -144,8 +143,8 @@ TEST(PlacementProblem, BothProblemsAreSaid) {
   Residency residency = seen({{7, 100}});
   const std::string text =
       placement_problem(region_of("bind:0", PageKind::thp), residency, NodeId{0}, testing::odd());
-  EXPECT_THAT(text, HasSubstr("--memory bind:0: only 0.0 %"));
-  EXPECT_THAT(text, HasSubstr("; --pages thp: the kernel gave 4 KiB"));
+  EXPECT_THAT(text, HasSubstr("memory bind:0: only 0.0 %"));
+  EXPECT_THAT(text, HasSubstr("; pages thp: the kernel gave 4 KiB"));
 }
 
 }  // namespace

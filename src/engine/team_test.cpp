@@ -64,8 +64,9 @@ TEST(Team, DISABLED_UnderAThreadLimit) {
   const auto ran = run_team(3, [&](int) { ++runs; });
   ASSERT_FALSE(ran);
   EXPECT_EQ(ran.error().kind, ErrorKind::resource);
-  EXPECT_THAT(ran.error().message, HasSubstr("--threads: 3 worker threads asked for, 1 to be had"));
-  EXPECT_THAT(ran.error().hint, HasSubstr("OMP_THREAD_LIMIT"));
+  EXPECT_THAT(full_text(ran.error()),
+              HasSubstr("--threads: 3 worker threads asked for, 1 to be had"));
+  EXPECT_THAT(full_hint(ran.error()), HasSubstr("OMP_THREAD_LIMIT"));
   EXPECT_EQ(runs, 0);
 }
 
@@ -89,7 +90,8 @@ TEST(Team, AStackThatCannotBeHadIsAnError) {
   unsetenv("OMP_STACKSIZE");
   ASSERT_FALSE(ran);
   EXPECT_EQ(ran.error().kind, ErrorKind::resource);
-  EXPECT_THAT(ran.error().message, HasSubstr("OMP_STACKSIZE: 13 worker threads with a stack of "));
+  EXPECT_THAT(full_text(ran.error()),
+              HasSubstr("OMP_STACKSIZE: 13 worker threads with a stack of "));
   ASSERT_EQ(setenv("OMP_STACKSIZE", "much", 1), 0);  // libgomp warns, and takes its usual one
   EXPECT_TRUE(run_team(13, [](int) {}));
   unsetenv("OMP_STACKSIZE");

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "base/warning.h"
 #include "machine/cpu_use.h"
 #include "machine/machine.h"
 
@@ -87,7 +88,7 @@ struct FleetHost {
   int first_rank = 0;                          ///< global rank of its first process
   std::vector<std::vector<PassTimes>> rounds;  ///< by kernel, then round; the first one included
   std::string placement;  ///< observed, in words: "node 0: 1536 pages, node 1: 1536 pages of 4 KiB"
-  std::vector<std::string> warnings;
+  std::vector<Warning> warnings;
   std::optional<CpuUse> cpu_use;         ///< while the rounds ran; absent with the null engine
   std::vector<ProcessRounds> processes;  ///< empty unless samples are asked for
   /// By kernel, where a file told only these; then there are no rounds. Else empty.
@@ -122,7 +123,7 @@ struct Fleet {
   std::vector<FleetHost> hosts;
   std::optional<Retest> retest;
   std::vector<Machine> machines;  ///< the first host of each kind, in full
-  std::vector<std::string> warnings;
+  std::vector<Warning> warnings;
   friend bool operator==(const Fleet&, const Fleet&) = default;
 };
 

@@ -1,76 +1,40 @@
 #include "fleet/fleet_json.h"
 
+#include <cmath>
 #include <cstddef>
-#include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json_document.h"
+#include "fleet/fleet_fields.h"
 #include "fleet/slow_nodes.h"
+#include "fleet/summary.h"
 #include "machine/source.h"
+#include "record/estimate.h"
+#include "record/report_json.h"
 
 namespace numatlas {
 namespace {
 
 using nlohmann::json;
+using record::Place;
 
-json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+constexpr const char* hint = "is it a file that 'numatlas stream --json' wrote?";
 
-json kernel_json(const FleetKernel& kernel) {
-  return {{"name", kernel.name},
-          {"mode", kernel.mode},
-          {"stores", text_or_null(kernel.stores)},
-          {"bytes", kernel.bytes},
-          {"moved", kernel.moved}};
-}
-
-/// By quantity, then round: short to write, and what plots want.
-json rounds_json(const std::vector<PassTimes>& rounds) {
-  json node = json::array(), slowest = json::array(), start = json::array(),
-       fastest = json::array(), sum = json::array(), overlap = json::array(), rank = json::array();
-  for (const PassTimes& pass : rounds) {
-    node.push_back(pass.node);
-    slowest.push_back(pass.slowest);
-    start.push_back(pass.start);
-    fastest.push_back(pass.fastest);
-    sum.push_back(pass.sum);
-    overlap.push_back(pass.overlap);
-    rank.push_back(pass.slowest_rank);
-  }
-  return {{"node", node},       {"slowest", slowest}, {"start", start},      {"fastest", fastest},
-          {"process_sum", sum}, {"overlap", overlap}, {"slowest_rank", rank}};
-}
-
-json host_json(const FleetHost& host) {
-  json rounds = json::array(), processes = json::array();
-  for (const auto& its : host.rounds) rounds.push_back(rounds_json(its));
-  for (const ProcessRounds& process : host.processes)
-    processes.push_back(
-        {{"rank", process.rank}, {"starts", process.starts}, {"seconds", process.seconds}});
-  json value = {
-      {"name", host.name},           {"kind", host.kind},           {"first_rank", host.first_rank},
-      {"rounds", std::move(rounds)}, {"placement", host.placement}, {"warnings", host.warnings}};
-  if (host.cpu_use) value["cpu_use"] = to_json(*host.cpu_use);
-  if (!host.processes.empty()) value["processes"] = std::move(processes);
-  if (host.summaries.empty()) return value;
-  json& summaries = value["summaries"] = json::array();
-  for (const auto& times : host.summaries) {
-    summaries.push_back(times ? json{{"average", times->average},
-                                     {"minimum", times->minimum},
-                                     {"maximum", times->maximum}}
-                              : json(nullptr));
-  }
-  return value;
-}
-
-template <class T, class Write>
-json array_of(const std::vector<T>& items, Write write) {
-  json array = json::array();
-  for (const T& item : items) array.push_back(write(item));
-  return array;
-}
+/// The columns of rounds: name, member, least value.
+struct RoundColumn {
+  const char* name;
+  double PassTimes::*member;
+  double least;
+};
+constexpr RoundColumn round_columns[] = {
+    {"node", &PassTimes::node, 0},       {"start", &PassTimes::start, -1},
+    {"slowest", &PassTimes::slowest, 0}, {"fastest", &PassTimes::fastest, 0},
+    {"process_sum", &PassTimes::sum, 0}, {"overlap", &PassTimes::overlap, 0}};
 
 std::string dumped(const json& value, int indent = -1) {
   return value.dump(indent, ' ', false, json::error_handler_t::replace);
@@ -78,55 +42,125 @@ std::string dumped(const json& value, int indent = -1) {
 
 /// An array with a line an element.
 template <class T, class Write>
-void add_lines(std::string& text, const char* indent, const std::vector<T>& items, Write write) {
+void add_lines(std::string& text, const std::vector<T>& items, Write write) {
   text += '[';
   for (std::size_t i = 0; i < items.size(); ++i)
-    text += fmt::format("{}\n{}{}", i == 0 ? "" : ",", indent, dumped(write(items[i])));
+    text += fmt::format("{}\n  {}", i == 0 ? "" : ",", dumped(write(items[i])));
   text += items.empty() ? "]" : "\n ]";
 }
 
-json head_json(const Fleet& fleet) {
-  return {{"schema_version", fleet_schema_version},
-          {"program", "numatlas"},
-          {"version", fleet.version},
-          {"command", fleet.command},
-          {"arguments", fleet.arguments},
-          {"started", fleet.started},
-          {"seconds", fleet.seconds},
-          {"complete", fleet.complete},
-          {"incomplete_reason", text_or_null(fleet.incomplete_reason)},
-          {"comm", fleet.comm},
-          {"engine", fleet.engine},
-          {"isa", fleet.isa},
-          {"ranks", fleet.ranks},
-          {"elements", fleet.elements},
-          {"elements_source", fleet.elements_source},
-          {"repeats", fleet.repeats},
-          {"memory", fleet.memory},
-          {"kernels", array_of(fleet.kernels, kernel_json)},
-          {"kinds", array_of(fleet.kinds, [](const HostKind& kind) { return to_json(kind); })},
-          {"warnings", fleet.warnings}};
+/// What readers of a host's rounds would compute.
+Figure figure_of(const HostTimes& times) {
+  Figure figure{"bandwidth", "B/s", times.rate, times.rates};
+  if (times.rates) figure.estimate = estimate_of_median(*times.rates, std::nullopt);
+  return figure;
+}
+
+json host_json(const Fleet& fleet, const FleetHost& host) {
+  json value = record::to_json(host);
+  json& figures = value["figures"] = json::array();
+  for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel) {
+    const auto times = times_of(fleet, host, kernel);
+    figures.push_back(times ? record::to_json(figure_of(*times)) : json(nullptr));
+  }
+  return value;
+}
+
+/// Of this program, this command and a schema that this program reads? nullopt: yes.
+std::optional<Error> not_a_fleet(const json& value) {
+  const auto is = [&](const char* name, const char* wanted) {
+    return value.contains(name) && value[name] == wanted;
+  };
+  if (!value.is_object() || !value.contains("command") || !is("program", "numatlas"))
+    return Error{ErrorKind::usage, "no results of numatlas", hint};
+  if (!is("command", "stream")) {
+    const json& command = value["command"];
+    return Error{ErrorKind::usage,
+                 fmt::format("results of 'numatlas {}', not of 'numatlas stream'",
+                             command.is_string() ? command.get<std::string>() : "?"),
+                 "name files that 'numatlas stream --json' wrote"};
+  }
+  const auto version = value.find("schema_version");
+  if (version == value.end() || !version->is_number_integer())
+    return Error{ErrorKind::usage, "field 'schema_version' is missing", hint};
+  if (*version != 1 && *version != schema_version) {
+    return Error{ErrorKind::usage,
+                 fmt::format("schema_version is {}; this program reads 1 and {}", version->dump(),
+                             schema_version),
+                 "read it with the version of numatlas that wrote it"};
+  }
+  return std::nullopt;
+}
+
+std::string problem_of_host(const FleetHost& host, const Fleet& fleet) {
+  const std::size_t kernels = fleet.kernels.size();
+  const bool told = !host.summaries.empty();
+  if (host.kind >= fleet.kinds.size()) return "kind' names no kind";
+  if (host.first_rank < 0) return "first_rank' is below 0";
+  if (host.rounds.size() != kernels && !(told && host.rounds.empty()))
+    return fmt::format("rounds' must have an entry for each of {} kernels", kernels);
+  if (told && host.summaries.size() != kernels)
+    return fmt::format("summaries' must have an entry for each of {} kernels", kernels);
+  return "";
+}
+
+/// What fields have to have in common; "" where they have.
+std::string problem_of(const Fleet& fleet, const std::vector<FleetHost>& hosts) {
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const std::string problem = problem_of_host(hosts[i], fleet);
+    if (!problem.empty()) return fmt::format("field 'hosts[{}].{}", i, problem);
+  }
+  return "";
 }
 
 }  // namespace
 
-json to_json(const HostKind& kind) {
-  return {{"cpu_model", kind.cpu_model}, {"os", kind.os},
-          {"cpus", kind.cpus},           {"nodes", kind.nodes},
-          {"memory", kind.memory.value}, {"processes", kind.processes},
-          {"workers", kind.workers}};
+std::string problem_of(const HostKind& kind) {
+  return kind.processes < 1 || kind.workers < 1 ? "has no processes or no workers" : "";
 }
 
-HostKind host_kind_from_json(const json& value) {
-  HostKind kind;
-  kind.cpu_model = value["cpu_model"];
-  kind.os = value["os"];
-  kind.cpus = value["cpus"];
-  kind.nodes = value["nodes"];
-  kind.memory = Bytes{value["memory"].get<std::uint64_t>()};
-  kind.processes = value["processes"];
-  kind.workers = value["workers"];
-  return kind;
+json to_json(const std::vector<PassTimes>& rounds) {
+  json value = json::object();
+  for (const RoundColumn& column : round_columns) {
+    json& numbers = value[column.name] = json::array();
+    for (const PassTimes& pass : rounds) numbers.push_back(record::to_json(pass.*column.member));
+  }
+  json& ranks = value["slowest_rank"] = json::array();
+  for (const PassTimes& pass : rounds) ranks.push_back(pass.slowest_rank);
+  return value;
+}
+
+void from_json(const json& value, const Place& place, std::vector<PassTimes>& out) {
+  out.clear();
+  std::vector<int> ranks;
+  record::Reader reader(value, place);
+  if (!value.is_object()) return place.reject("must be an object");
+  reader("slowest_rank", ranks, "");
+  out.resize(ranks.size());
+  for (const RoundColumn& column : round_columns) {
+    std::vector<double> numbers;
+    reader(column.name, numbers, "");
+    if (place.failed()) return;
+    if (numbers.size() != ranks.size())
+      return place.at(column.name).reject("has another length than what stands beside it");
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (!(numbers[i] >= column.least))
+        return place.at(column.name).reject("must hold numbers of 0 or more");
+      out[i].*column.member = numbers[i];
+    }
+  }
+  for (std::size_t i = 0; i < ranks.size(); ++i) out[i].slowest_rank = ranks[i];
+}
+
+json schema_of(record::Tag<std::vector<PassTimes>>) {
+  const json numbers{{"type", "array"}, {"items", {{"type", "number"}}}};
+  json properties{{"slowest_rank", {{"type", "array"}, {"items", {{"type", "integer"}}}}}};
+  json required{"slowest_rank"};
+  for (const RoundColumn& column : round_columns) {
+    properties[column.name] = numbers;
+    required.push_back(column.name);
+  }
+  return {{"type", "object"}, {"properties", properties}, {"required", required}};
 }
 
 json slow_json(const Fleet& fleet, const SlowReport& slow) {
@@ -154,16 +188,23 @@ json slow_json(const Fleet& fleet, const SlowReport& slow) {
 }
 
 std::string json_text(const Fleet& fleet, const SlowReport* slow) {
-  std::string text = dumped(head_json(fleet), 1);
+  const record::ExactNumbers exact;  // what is computed from a file is what was computed here
+  record::Writer writer;
+  list_head(writer, fleet);
+  json head = writer.take();
+  head["schema_version"] = schema_version;
+  head["program"] = "numatlas";
+  const auto of_host = [&](const FleetHost& host) { return host_json(fleet, host); };
+  std::string text = dumped(head, 1);
   text.resize(text.rfind('\n'));  // its last brace comes at the very end
   text += ",\n \"machines\": ";
-  add_lines(text, "  ", fleet.machines, [](const Machine& machine) { return to_json(machine); });
+  add_lines(text, fleet.machines, [](const Machine& machine) { return to_json(machine); });
   text += ",\n \"hosts\": ";
-  add_lines(text, "  ", fleet.hosts, host_json);
+  add_lines(text, fleet.hosts, of_host);
   text += ",\n \"retest\": ";
   if (fleet.retest) {
     text += "{\"hosts\": ";
-    add_lines(text, "  ", fleet.retest->hosts, host_json);
+    add_lines(text, fleet.retest->hosts, of_host);
     text += '}';
   } else {
     text += "null";
@@ -173,6 +214,51 @@ std::string json_text(const Fleet& fleet, const SlowReport* slow) {
     text += ",\n \"not_judged\": " + dumped(slow->not_judged);
   }
   return text + "\n}\n";
+}
+
+Expected<Fleet> fleet_from_json(const json& value) {
+  if (auto problem = not_a_fleet(value)) return fail(*problem);
+  json converted;
+  const json* current = &value;
+  if (value["schema_version"] == 1) {
+    auto from_1 = from_version_1(value);
+    if (!from_1) return fail(from_1.error());
+    converted = *std::move(from_1);
+    current = &converted;
+  }
+  Fleet fleet;
+  std::optional<record::Problem> problem;
+  record::from_json(*current, Place("", problem), fleet);
+  if (problem)
+    return fail(ErrorKind::usage, fmt::format("field '{}' {}", problem->path, problem->why), hint);
+  std::string wrong = problem_of(fleet, fleet.hosts);
+  if (wrong.empty() && fleet.retest) wrong = problem_of(fleet, fleet.retest->hosts);
+  if (!wrong.empty()) return fail(ErrorKind::usage, wrong, hint);
+  return fleet;
+}
+
+Expected<Fleet> fleet_from_json_text(const std::string& text) {
+  const auto document = parse_json(text);
+  if (!document) return fail(document.error());
+  return fleet_from_json(**document);
+}
+
+json fleet_schema() {
+  json schema = record::schema_of(record::Tag<Fleet>{});
+  schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
+  schema["title"] = "Result of numatlas stream";
+  schema["properties"]["schema_version"] = {{"const", schema_version}};
+  schema["properties"]["program"] = {{"const", "numatlas"}};
+  schema["properties"]["command"] = {{"const", "stream"}};
+  schema["required"].push_back("schema_version");
+  schema["required"].push_back("program");
+  json& host = schema["properties"]["hosts"]["items"];
+  host["properties"]["figures"] = {
+      {"type", "array"},
+      {"description", "by kernel: bandwidth of the rounds that count; null without one"},
+      {"items", record::nullable(record::schema_of(record::Tag<Figure>{}))}};
+  host["required"].push_back("figures");
+  return schema;
 }
 
 }  // namespace numatlas

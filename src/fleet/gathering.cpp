@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -12,13 +13,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "fleet/fleet_json.h"
+#include "fleet/fleet_fields.h"
 #include "machine/source.h"
 
 namespace numatlas {
 namespace {
-
-using nlohmann::json;
 
 /// When a process began and ended.
 struct Span {
@@ -53,6 +52,34 @@ std::vector<T> unpacked(const std::string& bytes) {
   return values;
 }
 static_assert(std::is_trivially_copyable_v<PassTimes>);
+
+/// What a host says of itself when it is met.
+struct Meeting {
+  FleetHost host;
+  HostKind kind;
+};
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, Meeting>& m) {
+  f("host", m.host, "");
+  f("kind", m.kind, "");
+}
+
+template <class T>
+std::string sent(const T& value) {
+  using record::to_json;
+  const record::ExactNumbers exact;
+  return to_json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+template <class T>
+Expected<T> received(const std::string& text) {
+  using record::from_json;
+  T value{};
+  std::optional<record::Problem> problem;
+  from_json(nlohmann::json::parse(text), record::Place("host", problem), value);
+  if (!problem) return value;
+  return fail(ErrorKind::internal,
+              fmt::format("a host sent a field '{}' that {}", problem->path, problem->why));
+}
 
 }  // namespace
 
@@ -97,25 +124,17 @@ std::vector<ProcessPass> process_passes(std::span<const Sample> workers,
 
 Expected<void> FleetGathering::meet(const FleetHost& host, const HostKind& kind,
                                     const Machine& machine) {
-  const auto all = leaders_.gather(json{
-      {"name", host.name},
-      {"kind", to_json(kind)},
-      {"first_rank", host.first_rank},
-      {"placement", host.placement},
-      {"warnings", host.warnings}}.dump());
+  const auto all = leaders_.gather(sent(Meeting{host, kind}));
   if (!all) return fail(all.error());
   std::string firsts;  // a letter a host: whether it is the first of its kind
   for (const std::string& text : *all) {
-    const json value = json::parse(text);
-    const HostKind its = host_kind_from_json(value["kind"]);
+    auto met = received<Meeting>(text);
+    if (!met) return fail(met.error());
+    const HostKind& its = met->kind;
     const auto found = std::find_if(fleet_.kinds.begin(), fleet_.kinds.end(),
                                     [&](const HostKind& known) { return alike(known, its); });
-    FleetHost entry;
-    entry.name = value["name"];
+    FleetHost entry = std::move(met->host);
     entry.kind = static_cast<std::size_t>(found - fleet_.kinds.begin());
-    entry.first_rank = value["first_rank"];
-    entry.placement = value["placement"];
-    entry.warnings = value["warnings"].get<std::vector<std::string>>();
     entry.rounds.resize(fleet_.kernels.size());
     firsts += found == fleet_.kinds.end() ? 'y' : 'n';
     if (found == fleet_.kinds.end()) fleet_.kinds.push_back(its);
@@ -128,7 +147,7 @@ Expected<void> FleetGathering::meet(const FleetHost& host, const HostKind& kind,
   if (!machines) return fail(machines.error());
   for (const std::string& text : *machines) {
     if (text.empty()) continue;
-    auto its = machine_from_json(json::parse(text));
+    auto its = machine_from_json(nlohmann::json::parse(text));
     if (!its) return fail(its.error());
     fleet_.machines.push_back(*std::move(its));
   }
@@ -146,37 +165,42 @@ Expected<void> FleetGathering::add_round(std::size_t first, std::span<const Pass
   return {};
 }
 
-Expected<void> FleetGathering::add_processes(const std::vector<ProcessRounds>& mine) {
-  json text = json::array();
-  for (const ProcessRounds& process : mine)
-    text.push_back(
-        {{"rank", process.rank}, {"starts", process.starts}, {"seconds", process.seconds}});
-  const auto all = leaders_.gather(text.dump());
+/// By host, on rank 0.
+template <class T>
+Expected<std::vector<T>> FleetGathering::of_hosts(const T& mine) {
+  const auto all = leaders_.gather(sent(mine));
   if (!all) return fail(all.error());
-  for (std::size_t host = 0; host < all->size(); ++host) {
-    for (const json& value : json::parse((*all)[host])) {
-      fleet_.hosts[host].processes.push_back(
-          {value["rank"], value["starts"].get<std::vector<std::vector<double>>>(),
-           value["seconds"].get<std::vector<std::vector<double>>>()});
-    }
+  std::vector<T> values;
+  for (const std::string& text : *all) {
+    auto value = received<T>(text);
+    if (!value) return fail(value.error());
+    values.push_back(*std::move(value));
   }
+  return values;
+}
+
+Expected<void> FleetGathering::add_processes(const std::vector<ProcessRounds>& mine) {
+  auto all = of_hosts(mine);
+  if (!all) return fail(all.error());
+  for (std::size_t host = 0; host < all->size(); ++host)
+    fleet_.hosts[host].processes = std::move((*all)[host]);
   return {};
 }
 
 Expected<void> FleetGathering::add_cpu_use(const CpuUse& mine) {
-  const auto all = leaders_.gather(to_json(mine).dump());
+  auto all = of_hosts(mine);
   if (!all) return fail(all.error());
   for (std::size_t host = 0; host < all->size(); ++host)
-    fleet_.hosts[host].cpu_use = cpu_use_from_json(json::parse((*all)[host]));
+    fleet_.hosts[host].cpu_use = std::move((*all)[host]);
   return {};
 }
 
-Expected<void> FleetGathering::add_warnings(const std::vector<std::string>& mine) {
-  const auto all = leaders_.gather(json(mine).dump());
+Expected<void> FleetGathering::add_warnings(const std::vector<Warning>& mine) {
+  const auto all = of_hosts(mine);
   if (!all) return fail(all.error());
   for (std::size_t host = 0; host < all->size(); ++host) {
-    for (const json& text : json::parse((*all)[host]))
-      fleet_.hosts[host].warnings.push_back(text.get<std::string>());
+    std::vector<Warning>& warnings = fleet_.hosts[host].warnings;
+    warnings.insert(warnings.end(), (*all)[host].begin(), (*all)[host].end());
   }
   return {};
 }

@@ -44,10 +44,11 @@ class FleetGathering {
   /// What else ran on this host, at the end.
   Expected<void> add_cpu_use(const CpuUse& mine);
   /// What is to be said of this host now, at the end.
-  Expected<void> add_warnings(const std::vector<std::string>& mine);
+  Expected<void> add_warnings(const std::vector<Warning>& mine);
 
  private:
-  bool root() const { return leaders_.rank() == 0; }
+  template <class T>
+  Expected<std::vector<T>> of_hosts(const T& mine);
 
   Group& leaders_;
   Fleet& fleet_;

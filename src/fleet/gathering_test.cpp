@@ -63,10 +63,11 @@ TEST(FleetGathering, KeepsRoundsByKernel) {
   host.name = "cn1";
   host.first_rank = 3;
   host.placement = "node 0: 8 pages";
-  host.warnings = {"odd"};
+  host.warnings = {{"setting", "", "odd"}};
   const Machine machine = *read_recorded_machine("numa:1 core:2 pu:1");
   HostKind kind;
   kind.cpu_model = "A";
+  kind.processes = kind.workers = 1;
   ASSERT_TRUE(gathering.meet(host, kind, machine));
   ASSERT_EQ(fleet.hosts.size(), 1u);
   EXPECT_EQ(fleet.hosts[0].name, "cn1");
@@ -85,8 +86,9 @@ TEST(FleetGathering, KeepsRoundsByKernel) {
   const CpuUse use{2.5, 64, 30.0, 1.5, 0.25, ""};
   ASSERT_TRUE(gathering.add_cpu_use(use));
   EXPECT_EQ(fleet.hosts[0].cpu_use, use);
-  ASSERT_TRUE(gathering.add_warnings({"later"}));
-  EXPECT_EQ(fleet.hosts[0].warnings, (std::vector<std::string>{"odd", "later"}));
+  ASSERT_TRUE(gathering.add_warnings({{"placement", "", "later"}}));
+  EXPECT_EQ(fleet.hosts[0].warnings,
+            (std::vector<Warning>{{"setting", "", "odd"}, {"placement", "", "later"}}));
   ASSERT_TRUE(gathering.add_processes({{3, {{0, 0}, {1, 0}}, {{1, 2}, {3, 4}}}}));
   EXPECT_EQ(fleet.hosts[0].processes,
             (std::vector<ProcessRounds>{{3, {{0, 0}, {1, 0}}, {{1, 2}, {3, 4}}}}));

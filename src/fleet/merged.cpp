@@ -65,7 +65,7 @@ void add_run(Fleet& all, const Fleet& run) {
   }
   all.ranks += run.ranks;
   all.repeats = std::max(all.repeats, run.repeats);
-  for (const std::string& warning : run.warnings)
+  for (const Warning& warning : run.warnings)
     if (std::find(all.warnings.begin(), all.warnings.end(), warning) == all.warnings.end())
       all.warnings.push_back(warning);
   if (run.complete) return;

@@ -91,9 +91,9 @@ Expected<std::unique_ptr<Buffer>> allocate_on_gpu(const Region& region, int gpu)
   if (address) return std::make_unique<GpuBuffer>(*device, *address, region.bytes);
   Error error = address.error();
   if (error.kind == ErrorKind::resource) {
-    error.message =
-        fmt::format("--size: {} on GPU {}, which has {}: {}", to_rounded_text(region.bytes), gpu,
-                    to_rounded_text(device->info().memory), error.message);
+    error.subject = "--size";
+    error.message = fmt::format("{} on GPU {}, which has {}: {}", to_rounded_text(region.bytes),
+                                gpu, to_rounded_text(device->info().memory), error.message);
     error.hint = "ask for less; somebody else may use its memory";
   }
   return fail(std::move(error));
@@ -101,19 +101,19 @@ Expected<std::unique_ptr<Buffer>> allocate_on_gpu(const Region& region, int gpu)
 
 Expected<std::unique_ptr<Buffer>> allocate_by_driver(const Region& region, const DeviceWork& work) {
   if (!region.placement.source.empty() || region.pages != PageKind::base) {
-    return fail(ErrorKind::unavailable,
-                fmt::format("--pin {}: its driver allocates, and {} cannot be had from it",
-                            name_of(work.pinning),
-                            region.pages != PageKind::base
-                                ? fmt::format("--pages {}", name_of(region.pages))
-                                : region.placement.text()),
-                "use --pin pinned");
+    return fail_about(ErrorKind::unavailable, fmt::format("--pin {}", name_of(work.pinning)),
+                      fmt::format("its driver allocates, and {} cannot be had from it",
+                                  region.pages != PageKind::base
+                                      ? fmt::format("--pages {}", name_of(region.pages))
+                                      : region.placement.text()),
+                      "use --pin pinned");
   }
   const auto device = find_device(work.gpu);
   if (!device) return fail(device.error());
   const bool managed = work.pinning == Pinning::managed;
   if (managed && !device->info().managed_memory)
-    return fail(ErrorKind::unavailable, fmt::format("--pin managed: GPU {} has none", work.gpu));
+    return fail_about(ErrorKind::unavailable, "--pin managed",
+                      fmt::format("GPU {} has none", work.gpu));
   const ThreadPolicy policy(region.placement);
   if (!policy.outcome()) return fail(policy.outcome().error());
   const auto start = managed ? device->runtime->allocate_managed(device->device, region.bytes)

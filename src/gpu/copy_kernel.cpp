@@ -57,8 +57,8 @@ class DeviceCopy final : public DeviceKernel {
 
   Expected<void> check_size(Bytes size) const override {
     if (size.value > 0 && size.value % 16 == 0) return {};
-    return fail(ErrorKind::usage,
-                fmt::format("--size: a GPU copies whole words of 16 bytes, not {}", to_text(size)));
+    return fail_usage("--size",
+                      fmt::format("a GPU copies whole words of 16 bytes, not {}", to_text(size)));
   }
   Expected<void> prepare(const KernelMemory& memory) override;
   Expected<void> attach() override;

@@ -18,7 +18,8 @@ Expected<std::unique_ptr<DeviceKernel>> make_device_kernel(const KernelSpec& spe
   }
   if (spec.name == device_chase) {
     if (spec.device.caches == HostCaches::cold && !can_flush())
-      return fail(ErrorKind::unavailable, "--caches cold: programs cannot flush caches here");
+      return fail_about(ErrorKind::unavailable, "--caches cold",
+                        "programs cannot flush caches here");
     return make_device_chase(spec, *device);
   }
   if (from < 0 && to < 0)

@@ -41,19 +41,21 @@ Expected<DeviceRef> find_device(int index) {
   }
   const int count = device_count();
   if (count > 0) {
-    return fail(ErrorKind::unavailable,
-                fmt::format("--gpus: there is no GPU {}, only {}", index,
-                            count == 1 ? std::string("0") : fmt::format("0 to {}", count - 1)),
-                "CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES and the like hide GPUs");
+    return fail_about(
+        ErrorKind::unavailable, "--gpus",
+        fmt::format("there is no GPU {}, only {}", index,
+                    count == 1 ? std::string("0") : fmt::format("0 to {}", count - 1)),
+        "CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES and the like hide GPUs");
   }
   // The first driver's reason, unless only its library is missing and another one is there.
   const Error* why = nullptr;
   for (const RuntimeState& state : device_runtimes()) {
     if (state.problem && why == nullptr) why = &*state.problem;
   }
-  return fail(ErrorKind::unavailable,
-              "no GPU can be used: " + (why != nullptr ? why->message : std::string("none found")),
-              why != nullptr ? why->hint : "");
+  return fail(
+      ErrorKind::unavailable,
+      "no GPU can be used: " + (why != nullptr ? full_text(*why) : std::string("none found")),
+      why != nullptr ? why->hint : "");
 }
 
 }  // namespace numatlas

@@ -77,25 +77,25 @@ const char* name_of(ChainOrder order) {
 }
 
 Expected<ChainOrder> parse_chain_order(std::string_view text) {
-  for (ChainOrder order : {ChainOrder::random, ChainOrder::page_local, ChainOrder::sequential}) {
+  for (ChainOrder order : all_chain_orders) {
     if (text == name_of(order)) return order;
   }
-  return fail(ErrorKind::usage, fmt::format("--order: '{}' is not an order", text),
-              "use random, page-local or sequential");
+  return fail_usage("--order", fmt::format("'{}' is not an order", text),
+                    "use random, page-local or sequential");
 }
 
 Expected<ChainLayout> ChainLayout::make(Bytes bytes, const ChainSpec& spec) {
   if (spec.stride.value < sizeof(void*) || spec.stride.value % sizeof(void*) != 0) {
-    return fail(ErrorKind::usage,
-                fmt::format("--stride: {} is not a multiple of {} bytes (a node is a pointer)",
-                            to_text(spec.stride), sizeof(void*)));
+    return fail_usage("--stride",
+                      fmt::format("{} is not a multiple of {} bytes (a node is a pointer)",
+                                  to_text(spec.stride), sizeof(void*)));
   }
   const std::uint64_t lines = bytes.value / spec.stride.value;
   if (lines < 2) {
-    return fail(ErrorKind::usage,
-                fmt::format("--size: {} holds fewer than two nodes at a stride of {}",
-                            to_text(bytes), to_text(spec.stride)),
-                "ask for a larger size or a smaller --stride");
+    return fail_usage("--size",
+                      fmt::format("{} holds fewer than two nodes at a stride of {}", to_text(bytes),
+                                  to_text(spec.stride)),
+                      "ask for a larger size", " or a smaller --stride");
   }
   const std::uint64_t window = std::max<std::uint64_t>(1, spec.page.value / spec.stride.value);
   return ChainLayout(lines, std::min(window, lines), spec);

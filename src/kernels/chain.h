@@ -2,6 +2,7 @@
 // one sequential pass without an index array and proven by another.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -17,6 +18,8 @@ enum class ChainOrder {
   page_local,  ///< all lines of a page in random order, then the next page (pages in random order)
   sequential,  ///< ascending: what the prefetchers like best
 };
+inline constexpr std::array all_chain_orders{ChainOrder::random, ChainOrder::page_local,
+                                             ChainOrder::sequential};
 const char* name_of(ChainOrder order);
 Expected<ChainOrder> parse_chain_order(std::string_view text);  // errors name --order
 

@@ -38,7 +38,7 @@ TEST_P(EveryChain, IsOneCycleThroughAllLinesInMemoryToo) {
   const auto& [order, bytes, stride] = GetParam();
   for (std::uint64_t seed : {1u, 2u, 77u}) {
     const auto layout = ChainLayout::make(Bytes{bytes}, {order, Bytes{stride}, Bytes{4096}, seed});
-    ASSERT_TRUE(layout) << layout.error().message;
+    ASSERT_TRUE(layout) << full_text(layout.error());
     EXPECT_EQ(cycle_length(*layout), layout->lines());
     // Both on a line's boundary (streamed whole lines) and off it (single stores), with a guard.
     std::vector<std::uint64_t> memory(bytes / 8 + 17, guard);
@@ -83,7 +83,7 @@ TEST(Chain, ProofFindsAnyCorruptedNode) {
         memory[line * 8] = wrong;
         const auto proof = prove_chain(base, *layout);
         ASSERT_FALSE(proof) << name_of(order) << " line " << line;
-        EXPECT_NE(proof.error().message.find("line " + std::to_string(line)), std::string::npos);
+        EXPECT_NE(full_text(proof.error()).find("line " + std::to_string(line)), std::string::npos);
       }
       memory[line * 8] = right;
     }
@@ -152,12 +152,13 @@ TEST(Chain, VectorAndScalarSuccessorsAgree) {
 }
 
 TEST(Chain, BadStrideAndTinySizeNameTheOption) {
-  EXPECT_NE(ChainLayout::make(Bytes{4096}, {ChainOrder::random, Bytes{12}, Bytes{4096}, 1})
-                .error()
-                .message.find("--stride"),
-            std::string::npos);
-  EXPECT_NE(ChainLayout::make(Bytes{64}, {}).error().message.find("--size"), std::string::npos);
-  EXPECT_NE(parse_chain_order("rnd").error().message.find("--order"), std::string::npos);
+  EXPECT_NE(
+      full_text(
+          ChainLayout::make(Bytes{4096}, {ChainOrder::random, Bytes{12}, Bytes{4096}, 1}).error())
+          .find("--stride"),
+      std::string::npos);
+  EXPECT_NE(full_text(ChainLayout::make(Bytes{64}, {}).error()).find("--size"), std::string::npos);
+  EXPECT_NE(full_text(parse_chain_order("rnd").error()).find("--order"), std::string::npos);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ class HandOverKernel final : public Kernel {
 
   Expected<void> check_size(Bytes size) const override {
     if (size.value >= sizeof(Line)) return {};
-    return fail(ErrorKind::usage, fmt::format("--size: {} do not hold a line", to_text(size)));
+    return fail_usage("--size", fmt::format("{} do not hold a line", to_text(size)));
   }
 
   /// The asking side makes the line; the other side finds it there.

@@ -74,8 +74,8 @@ Expected<std::pair<unsigned, unsigned>> parse_mix(std::string_view text) {
   const unsigned reads = part(text.substr(0, colon));
   const unsigned writes = colon < text.size() ? part(text.substr(colon + 1)) : 0;
   if (reads == 0 || writes == 0) {
-    return fail(ErrorKind::usage, fmt::format("--mix: '{}' is not READS:WRITES", text),
-                fmt::format("such as 2:1, each from 1 to {}", most));
+    return fail_usage("--mix", fmt::format("'{}' is not READS:WRITES", text),
+                      fmt::format("such as 2:1, each from 1 to {}", most));
   }
   return std::pair{reads, writes};
 }

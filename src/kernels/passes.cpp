@@ -87,9 +87,9 @@ class PassesKernel final : public Kernel {
 
   Expected<void> check_size(Bytes size) const override {
     if (lines_ > 0 ? stream_region_bytes(lines_) <= size : lines_in(size.value) > 0) return {};
-    return fail(ErrorKind::usage, fmt::format("--size: {} do not hold a line of each of the 3 "
-                                              "arrays of STREAM",
-                                              to_text(size)));
+    return fail_usage("--size", fmt::format("{} do not hold a line of each of the 3 "
+                                            "arrays of STREAM",
+                                            to_text(size)));
   }
 
   Expected<void> prepare(const KernelMemory& memory) override {

@@ -82,7 +82,7 @@ TEST(Passes, ManyRoundsStayWithinBoundsAndVerify) {
   ASSERT_TRUE(kernel->prepare(arrays.memory()));
   kernel->run(4 * lines * 2000);
   const auto right = kernel->verify();
-  EXPECT_TRUE(right) << right.error().message;
+  EXPECT_TRUE(right) << full_text(right.error());
   EXPECT_NEAR(arrays.array(0)[0], 1, 1e-9);
 }
 
@@ -97,7 +97,7 @@ TEST(Passes, AWrongWordOfAnyArrayIsFound) {
     arrays.array(array)[lines * line_words - 1] *= 1 + 1e-9;
     const auto wrong = kernel->verify();
     ASSERT_FALSE(wrong) << array;
-    EXPECT_THAT(wrong.error().message,
+    EXPECT_THAT(full_text(wrong.error()),
                 HasSubstr(std::string("stream: ") + "abc"[array] + "[23999]"));
   }
 }
@@ -176,7 +176,7 @@ TEST(Passes, AnySelectionStaysWithinBounds) {
     ASSERT_TRUE(kernel->prepare(arrays.memory()));
     kernel->run(passes.size() * lines * 5000);
     const auto right = kernel->verify();
-    EXPECT_TRUE(right) << right.error().message;
+    EXPECT_TRUE(right) << full_text(right.error());
     EXPECT_LT(arrays.array(0)[0], 100);
     EXPECT_GT(arrays.array(0)[0], 0.01);
   }
@@ -194,7 +194,7 @@ TEST(Passes, MemoryThatCannotBeMadeToLastIsFoundWrong) {
   ASSERT_TRUE(kernel->prepare(memory));
   kernel->run(lines);
   ASSERT_FALSE(kernel->verify());
-  EXPECT_EQ(kernel->verify().error().message, "no");
+  EXPECT_EQ(full_text(kernel->verify().error()), "no");
 }
 
 TEST(Passes, TooLittleMemoryIsRefused) {

@@ -132,9 +132,8 @@ class StreamKernel final : public Kernel {
 
   Expected<void> check_size(Bytes size) const override {
     if (size.value >= kind_.arrays * line_bytes) return {};
-    return fail(ErrorKind::usage,
-                fmt::format("--size: {} do not hold a line of each of the {} arrays of {}",
-                            to_text(size), kind_.arrays, kind_.name));
+    return fail_usage("--size", fmt::format("{} do not hold a line of each of the {} arrays of {}",
+                                            to_text(size), kind_.arrays, kind_.name));
   }
 
   Expected<void> prepare(const KernelMemory& memory) override {
@@ -200,9 +199,9 @@ class StreamKernel final : public Kernel {
     }
     const std::size_t sources = kind_.arrays - 1;
     if (sources == 0 || memory.bytes < line_bytes || memory.source_bytes < sources * line_bytes) {
-      return fail(ErrorKind::usage, fmt::format("--size: {} from {} hold no line for {}",
-                                                to_text(Bytes{memory.bytes}),
-                                                to_text(Bytes{memory.source_bytes}), kind_.name));
+      return fail_usage("--size",
+                        fmt::format("{} from {} hold no line for {}", to_text(Bytes{memory.bytes}),
+                                    to_text(Bytes{memory.source_bytes}), kind_.name));
     }
     const std::size_t apart = lines_an_array(memory.source_bytes / line_bytes, sources);
     arrays_[0] = target;
@@ -225,8 +224,8 @@ class MixKernel final : public Kernel {
 
   Expected<void> check_size(Bytes size) const override {
     if (size.value >= std::size_t{reads_ + writes_} * line_bytes) return {};
-    return fail(ErrorKind::usage, fmt::format("--size: {} do not hold a step of {}:{} lines",
-                                              to_text(size), reads_, writes_));
+    return fail_usage("--size", fmt::format("{} do not hold a step of {}:{} lines", to_text(size),
+                                            reads_, writes_));
   }
 
   Expected<void> prepare(const KernelMemory& memory) override {

@@ -220,11 +220,11 @@ Expected<void> use_instruction_set(const std::string& name) {
   }
   const std::string hint = fmt::format("this CPU has {}", fmt::join(instruction_sets(), ", "));
   if (known == 0) {
-    return fail(ErrorKind::usage, fmt::format("--isa: there is no instruction set '{}'", name),
-                hint);
+    return fail_usage("--isa", fmt::format("there is no instruction set '{}'", name), hint);
   }
   if ((hwy::SupportedTargets() & known) == 0) {
-    return fail(ErrorKind::unavailable, fmt::format("--isa: this CPU has no {}", name), hint);
+    return fail_about(ErrorKind::unavailable, "--isa", fmt::format("this CPU has no {}", name),
+                      hint);
   }
   disabled = ~known;
   hwy::DisableTargets(disabled);

@@ -82,7 +82,7 @@ TEST_P(OnInstructionSet, StopsAnywhereAndVerifies) {
         for (std::uint64_t steps : {1U, 2U, 3U, 5U, 64U, 1000U, 20'001U}) {
           kernel->run(steps);
           const auto good = kernel->verify();
-          ASSERT_TRUE(good) << name << " " << bytes << ": " << good.error().message;
+          ASSERT_TRUE(good) << name << " " << bytes << ": " << full_text(good.error());
         }
       }
     }
@@ -123,8 +123,8 @@ INSTANTIATE_TEST_SUITE_P(All, OnInstructionSet, ::testing::ValuesIn(instruction_
 TEST(InstructionSet, UnknownAndAbsent) {
   const auto unknown = use_instruction_set("AVX9");
   ASSERT_FALSE(unknown);
-  EXPECT_THAT(unknown.error().message, HasSubstr("--isa: there is no instruction set 'AVX9'"));
-  EXPECT_THAT(unknown.error().hint, HasSubstr(instruction_sets().front()));
+  EXPECT_THAT(full_text(unknown.error()), HasSubstr("--isa: there is no instruction set 'AVX9'"));
+  EXPECT_THAT(full_hint(unknown.error()), HasSubstr(instruction_sets().front()));
 }
 
 TEST(Traffic, IsCountedAsStreamDoes) {
@@ -159,7 +159,7 @@ TEST(StreamKernel, TooLittleMemoryIsRefused) {
   const Memory memory = memory_of(128);
   const auto done = kernel->prepare({memory.get(), 128});
   ASSERT_FALSE(done);
-  EXPECT_THAT(done.error().message, HasSubstr("--size"));
+  EXPECT_THAT(full_text(done.error()), HasSubstr("--size"));
 }
 
 }  // namespace

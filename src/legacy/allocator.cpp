@@ -10,9 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "report/grouped_table.h"
+#include "legacy/grouped_table.h"
 #include "report/process_memory.h"
-#include "report/worker_table.h"
 
 namespace numatlas::legacy {
 namespace {
@@ -26,9 +25,9 @@ Expected<std::string> checked_size(const std::string& text) {
   std::uint64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc{} || end != text.data() + text.size() || value == 0 || value > most) {
-    return fail(ErrorKind::usage,
-                fmt::format("SIZE_MB: '{}' is not a whole number of MB from 1 to {}", text, most),
-                "numa_allocator [--serial] SIZE_MB, for example numa_allocator --serial 512");
+    return fail_usage("SIZE_MB",
+                      fmt::format("'{}' is not a whole number of MB from 1 to {}", text, most),
+                      "numa_allocator [--serial] SIZE_MB, for example numa_allocator --serial 512");
   }
   return std::to_string(value);
 }
@@ -65,8 +64,6 @@ const FlowResult* flow_of(const RunReport& report, std::size_t worker) {
   }
   return nullptr;
 }
-
-std::string node_text(NodeId node) { return node.value < 0 ? "-" : std::to_string(node.value); }
 
 }  // namespace
 
@@ -142,16 +139,16 @@ int allocator(const std::vector<std::string>& argv) {
   app.name(allocator_name);
   std::string size = "512";
   bool serial = false;
-  app.add_option("SIZE_MB", size, "memory a rank in MB")->type_name("")->capture_default_str();
-  app.add_flag("--serial", serial, "one rank at a time");
-  app.footer("\n`numatlas latency` measures the same with more options. man numa_allocator");
+  app.add_option("SIZE_MB", size, "memory per rank in MiB")->type_name("")->capture_default_str();
+  app.add_flag("--serial", serial, "measure one rank at a time");
+  app.footer("`numatlas latency` measures the same with more options.");
   app.allow_extras();
   if (const auto ended = parse_program(app, {argv.begin() + 1, argv.end()})) return *ended;
   if (!app.remaining().empty()) return end_with_error(leftover(app));
   const auto checked = checked_size(size);
   if (!checked) return end_with_error(checked.error());
   Command command;
-  command.wording = {{"--size", "SIZE_MB"}, measures_what_fits};
+  command.own = {{{"--size", "SIZE_MB"}}, less_memory};
   command.words = {"--size=" + *checked};
   if (serial) command.words.push_back("--serial");
   command.table = [&argv](const RunReport& report) {

@@ -16,13 +16,14 @@
 
 #include "base/environment.h"
 #include "base/say.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/parse.h"
 #include "benchmarks/runner.h"
 #include "engine/agreement.h"
 #include "legacy/command_output.h"
 #include "legacy/program.h"
 #include "report/file.h"
-#include "report/worker_table.h"
+#include "report/notes.h"
 
 namespace numatlas::legacy {
 namespace {
@@ -48,25 +49,22 @@ struct XferOptions {
 void declare_options(CLI::App& app, XferOptions& options) {
   app.name("numa_cpu_xfer_bench");
   app.add_flag("--bandwidth_matrix", options.matrix,
-               "reads of every node's CPUs from every node's memory");
+               "measure reads of every node's CPUs from every node's memory");
   app.add_flag("--peak_injection_bandwidth", options.injection,
-               "all CPUs together, in MLC's mixes of reads and writes");
-  refuse_empty(
-      app.add_option("--membind", options.nodes,
-                     "memory nodes of the peak injection, one after the other: 0,1 (default: each "
-                     "CPU's own)"))
-      ->type_name("NODES");
-  app.add_option("--engine", options.engine,
-                 "native, or mlc: also run Intel MLC from the PATH and print both")
-      ->type_name("NAME")
-      ->capture_default_str();
-  app.add_option("--time", options.time,
-                 "for the whole, preparing of memory included, MLC's own not")
-      ->type_name("TIME")
-      ->capture_default_str();
+               "measure all CPUs together, in MLC's mixes of reads and writes");
+  add_value(app, "--membind", options.nodes, "NODES",
+            "memory nodes of the peak injection, one after the other, such as 0,1 (default: each "
+            "CPU's own)");
+  add_choice(app, "--engine", options.engine, named({"native", "mlc"}),
+             "what to measure with; mlc also runs Intel MLC from the PATH and prints its figures "
+             "beside ours. If it fails, ours are printed, and the error says how it ended");
+  add_value(app, "--time", options.time, "TIME",
+            "time for all bandwidths together, preparation of memory included; what MLC takes does "
+            "not count");
   app.footer(
-      "\nWithout a flag both are measured. `numatlas matrix` and `numatlas bandwidth` measure the "
-      "same with more options. man numa_cpu_xfer_bench");
+      "Without a flag both are measured. `numatlas matrix` and `numatlas bandwidth` measure the "
+      "same "
+      "with more options.");
 }
 
 std::optional<double> number_in(const std::string& word) {
@@ -101,13 +99,11 @@ std::optional<double> sum_of(const ScenarioResult& point) {
 }
 
 /// How it says what `numatlas bandwidth` and `matrix` say.
-Wording wording_of(const XferOptions& options) {
-  constexpr const char* less_memory =
-      "name nodes that have more of it with --membind, or fewer CPUs with taskset";
-  return {{"ask for less, or add --skip-too-large to measure the sizes that fit", less_memory},
-          {"ask for less with --size, or for fewer workers with --cpus", less_memory},
-          {"--size", "memory"},
-          {"--memory", options.nodes.empty() ? "memory" : "--membind"}};
+OwnWords own_words_of(const XferOptions& options) {
+  OwnWords own{{{"--engine", "--engine"}},
+               "name nodes that have more of it with --membind, or fewer CPUs with taskset"};
+  if (!options.nodes.empty()) own.options["--memory"] = "--membind";
+  return own;
 }
 
 NodeMatrix matrix_of(const RunReport& report) {
@@ -149,8 +145,8 @@ class Run {
   Expected<void> operator()(Comm& comm) {
     std::optional<Error> problem;
     if (options_.engine == "mlc" && comm.rank() == 0 && !on_the_path("mlc")) {
-      problem = Error{ErrorKind::unavailable, "--engine mlc: there is no mlc on the PATH",
-                      "put Intel MLC there, or leave --engine out"};
+      problem = Error{ErrorKind::unavailable, "there is no mlc on the PATH",
+                      "put Intel MLC there, or leave --engine out", "--engine mlc"};
     }
     if (auto agreed = agree(comm, problem); !agreed) return agreed;
     if (options_.injection) {
@@ -203,6 +199,9 @@ class Run {
     parsed->options.time_of_all = true;
     std::optional<RunReport> seen;
     RunHooks hooks;
+    hooks.in_words = [&](Error error) {
+      return in_its_words(std::move(error), own_words_of(options_));
+    };
     hooks.table = [&](const RunReport& report) {
       seen = report;
       return std::string();
@@ -216,7 +215,7 @@ class Run {
     parts_left_ -= parts;
     Expected<void> shown;
     if (seen) {
-      say(in_its_words(notes_text(*seen), wording_of(options_)));
+      say(notes_text(*seen, ""));
       seen->complete = ran.has_value();
       shown = show_report(*seen);
     }
@@ -242,19 +241,19 @@ class Run {
     auto written = write_stdout(text_of(ours, theirs.empty() ? nullptr : &theirs));
     if (!written) return written;
     if (output) return judge(mlc, *output, !theirs.empty());
-    const bool stopped = output.error().kind == ErrorKind::interrupted;
-    return fail(output.error().kind, (stopped ? "" : "--engine mlc: ") + output.error().message);
+    if (output.error().kind == ErrorKind::interrupted) return fail(output.error());
+    return fail(about("--engine mlc", output.error()));
   }
 
   static Expected<void> judge(const std::vector<std::string>& mlc, const CommandOutput& output,
                               bool has_figures) {
     if (has_figures && output.ending.empty()) return {};
     const std::string said = output.text.substr(0, output.text.find('\n'));
-    return fail(ErrorKind::unavailable,
-                fmt::format("--engine mlc: `{}` {}{}", fmt::join(mlc, " "),
-                            output.ending.empty() ? "printed no bandwidths" : output.ending,
-                            said.empty() ? "" : ": " + said),
-                "see what mlc itself says");
+    return fail_about(ErrorKind::unavailable, "--engine mlc",
+                      fmt::format("`{}` {}{}", fmt::join(mlc, " "),
+                                  output.ending.empty() ? "printed no bandwidths" : output.ending,
+                                  said.empty() ? "" : ": " + said),
+                      "see what mlc itself says");
   }
 
   XferOptions options_;
@@ -373,31 +372,22 @@ int cpu_xfer(const std::vector<std::string>& words) {
   XferOptions options;
   declare_options(app, options);
   if (const auto ended = parse_program(app, words)) return *ended;
-  if (options.engine != "native" && options.engine != "mlc") {
-    return end_with_error({ErrorKind::usage,
-                           fmt::format("--engine: '{}' is not one of native, mlc", options.engine),
-                           ""});
-  }
   if (!options.matrix && !options.injection) options.matrix = options.injection = true;
   std::vector<std::optional<int>> nodes{std::nullopt};
   if (!options.nodes.empty()) {
     const auto list = parse_list<NodeId>(options.nodes);
     if (!list || list->empty()) {
       return end_with_error({ErrorKind::usage,
-                             fmt::format("--membind: '{}' is not a list of nodes", options.nodes),
-                             "for example 0,1"});
+                             fmt::format("'{}' is not a list of nodes", options.nodes),
+                             "for example 0,1", "--membind"});
     }
     nodes.clear();
     for (NodeId node : *list) nodes.push_back(node.value);
   }
   const auto time = parse_duration(options.time);
-  if (!time) {
-    Error error = time.error();
-    error.message = "--time: " + error.message;
-    return end_with_error(error);
-  }
+  if (!time) return end_with_error(about("--time", time.error()));
   Run run(options, nodes, Seconds(*time).count());
-  return run_on_ranks(wording_of(options), run);
+  return run_on_ranks(own_words_of(options), run);
 }
 
 }  // namespace numatlas::legacy

@@ -20,6 +20,7 @@
 #include "base/size_list.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "benchmarks/declare.h"
 #include "engine/agreement.h"
 #include "gpu/runtime.h"
 #include "placement/system_weights.h"
@@ -40,55 +41,53 @@ constexpr const char* usual_weighted_sizes = "4KiB-2GiB";
 constexpr const char* usual_weights = "1,1;1,2;1,3;1,4";
 
 /// How it says what `numatlas transfer` and `weights` say.
-const Wording sweep_wording{
-    {"ask for less, or add --skip-too-large to measure the sizes that fit", "ask for less"},
-    {"ask for less with --size, or for fewer workers with --cpus", "ask for less"},
-    {": ask for more with --threads", ""},
-    {"; nothing is left to measure", ""},
-    {"--apply", "--kernel-weights"},
-    {"--gpus", "--ngpus"},
-    {"--size", "--sizes"},
-    {"--memory", "--nodes"}};
+const OwnWords sweep_words{{{"--apply", "--kernel-weights"},
+                            {"--gpus", "--ngpus"},
+                            {"--size", "--sizes"},
+                            {"--memory", "--nodes"},
+                            {"--json", "--json"}}};
 
 struct SweepOptions {
   SweepLists lists{"1,2", "", "", ""};
-  std::string iterations = "100", pin = "1", time, json;
-  bool weighted = false, kernel_weights = false, strict = false, quiet = false;
+  std::string iterations = "100", time, json;
+  bool pinned = true, weighted = false, kernel_weights = false, strict = false, quiet = false;
 };
 
 void declare_gpu_sweep(CLI::App& app, SweepOptions& options) {
   app.name(sweep_name);
   const auto text = [&](const char* name, std::string& value, const char* type, const char* what) {
-    return refuse_empty(app.add_option(name, value, what))->type_name(type);
+    add_value(app, name, value, type, what);
   };
-  text("--ngpus", options.lists.gpus, "LIST", "numbers of GPUs, all of each at the same time")
-      ->capture_default_str();
+  text("--ngpus", options.lists.gpus, "LIST",
+       "numbers of GPUs; all GPUs of a number copy at the same time");
   text("--nodes", options.lists.nodes, "LISTS",
-       "nodes to interleave the memory over, lists apart by ; (default: 0;0,1;3;0,3, with weights "
-       "0,3)");
+       "nodes to interleave the memory over, lists separated by semicolons (default: 0;0,1;3;0,3, "
+       "with weights 0,3)");
   text("--sizes", options.lists.sizes, "SIZES",
-       "of a copy: powers of two in a range, or a list; bare numbers are MiB (default: 1KiB-2GiB, "
-       "with weights 4KiB-2GiB)");
+       "bytes per copy: the powers of two in a range, or a list; bare numbers are MiB (default: "
+       "1KiB-2GiB, with weights 4KiB-2GiB)");
   app.add_flag("--weighted", options.weighted, "interleave with weights");
   text("--weights", options.lists.weights, "LISTS",
-       "a weight a node, lists apart by ; implies --weighted (its default: 1,1;1,2;1,3;1,4)");
+       "a weight from 1 to 255 for each node in its order, lists separated by semicolons; implies "
+       "--weighted (default with --weighted: 1,1;1,2;1,3;1,4)");
   app.add_flag("--kernel-weights", options.kernel_weights,
-               "with weights: also set them system-wide for their rows, and put the old ones back, "
-               "however the program ends (root)");
-  text("--iterations", options.iterations, "N", "copies of each GPU and direction at least")
-      ->capture_default_str();
-  text("--pin_memory", options.pin, "0|1", "whether the host's memory is pinned")
-      ->capture_default_str();
+               "with weights, also set them system-wide for their rows, and restore the old ones, "
+               "however the program ends. Requires root and Linux 6.9");
+  text("--iterations", options.iterations, "N", "least number of copies per GPU and direction");
+  add_choice(app, "--pin_memory", options.pinned, zero_or_one,
+             "whether the host's memory is pinned");
   text("--time", options.time, "TIME",
-       "cap on measuring each direction of a row (default: what its copies would take at 1 GB/s, "
-       "at least 2 s)");
-  text("--json", options.json, "FILE", "also write the whole report of each row, without samples");
+       "limit on measuring each direction of a row (default: what its copies would take one after "
+       "the other at 1 GB/s, at least 2 s)");
+  text("--json", options.json, "FILE",
+       "also write an object whose rows have the report of each row, as `numatlas transfer` writes "
+       "it, or its error; at the end or at a stop");
   app.add_flag("--strict", options.strict,
-               "memory that is not where it was asked for is a failure, not a warning");
-  app.add_flag("-q,--quiet", options.quiet, "no progress on standard error");
+               "make memory that does not lie where it was asked for a failure of its row");
+  app.add_flag("-q,--quiet", options.quiet, "show no progress on standard error");
   app.footer(
-      "\nCSV on standard output, a row as soon as it is measured. A row that this machine does not "
-      "have\nsays why; the exit code is then that of the first such row. man numa_gpu_xfer_sweep");
+      "Prints CSV on standard output, each row as soon as it is measured. A row that this machine "
+      "cannot measure says why; the exit code is then that of the first such row.");
 }
 
 /// Texts apart by semicolons, trimmed.
@@ -105,30 +104,28 @@ std::vector<std::string> lists_in(const std::string& text) {
 Expected<std::vector<int>> numbers_in(const std::string& text, const char* option) {
   const auto numbers = parse_ordered_list(text);
   if (numbers && !numbers->empty()) return *numbers;
-  return fail(ErrorKind::usage,
-              fmt::format("{}: '{}' is no list of numbers such as 0,1", option, text));
+  return fail_usage(option, fmt::format("'{}' is no list of numbers such as 0,1", text));
 }
 
 Expected<void> check_nodes_and_weights(const std::string& nodes, const std::string& weights) {
   const auto all = numbers_in(nodes, "--nodes");
   if (!all) return fail(all.error());
   if (std::set<int>(all->begin(), all->end()).size() != all->size()) {
-    return fail(ErrorKind::usage, fmt::format("--nodes: '{}' names a node twice", nodes));
+    return fail_usage("--nodes", fmt::format("'{}' names a node twice", nodes));
   }
   if (weights.empty()) return {};
   const auto each = numbers_in(weights, "--weights");
   if (!each) return fail(each.error());
   if (each->size() != all->size()) {
-    return fail(ErrorKind::usage,
-                fmt::format("--weights: '{}' are {} weights, and the nodes '{}' are {}", weights,
-                            each->size(), nodes, all->size()),
-                "name a weight a node, in their order");
+    return fail_usage("--weights",
+                      fmt::format("'{}' are {} weights, and the nodes '{}' are {}", weights,
+                                  each->size(), nodes, all->size()),
+                      "name a weight a node, in their order");
   }
   for (int weight : *each) {
     // As the kernel's.
     if (weight >= 1 && weight <= 255) continue;
-    return fail(ErrorKind::usage,
-                fmt::format("--weights: {} is not a weight from 1 to 255", weight));
+    return fail_usage("--weights", fmt::format("{} is not a weight from 1 to 255", weight));
   }
   return {};
 }
@@ -147,7 +144,7 @@ Expected<SweepOptions> completed(SweepOptions options) {
   if (lists.nodes.empty()) lists.nodes = options.weighted ? usual_weighted_nodes : usual_nodes;
   if (lists.sizes.empty()) lists.sizes = options.weighted ? usual_weighted_sizes : usual_sizes;
   if (options.kernel_weights && !options.weighted)
-    return fail(ErrorKind::usage, "--kernel-weights: there are no weights to set", "add --weights");
+    return fail_usage("--kernel-weights", "there are no weights to set", "add --weights");
   return options;
 }
 
@@ -171,7 +168,7 @@ class Sweep {
   Expected<void> put_weights_back();
   Expected<void> measure(const SweepRow& row, Comm& comm);
   Expected<void> print(const SweepRow& row, const GpuXfer& asked, const RunReport& report,
-                       const std::optional<Error>& problem);
+                       const std::optional<Error>& error);
   void say_notes(const RunReport& report, const GpuXfer& asked);
   Expected<void> save(const std::string& incomplete) const;
 
@@ -200,8 +197,7 @@ Expected<void> Sweep::get_ready(Comm& comm) const {
   }
   if (!options_.kernel_weights) return {};
   if (sets_nothing()) {
-    return fail(ErrorKind::usage, "--kernel-weights: nothing is measured, so nothing is set",
-                "leave it out");
+    return fail_usage("--kernel-weights", "nothing is measured, so nothing is set", "leave it out");
   }
   const auto repaired = repair_system_weights();
   if (!repaired) return fail(repaired.error());
@@ -247,13 +243,13 @@ Expected<void> Sweep::operator()(Comm& comm) {
     if (!done) break;
   }
   const auto back = put_weights_back();
-  const auto saved = save(done ? "" : done.error().message);
+  const auto saved = save(done ? "" : full_text(in_its_words(done.error(), sweep_words)));
   if (!done) return done;
   if (!back) return back;
   if (!saved || !first_failure_) return saved;
   return fail(first_failure_->kind,
               fmt::format("{} of {} rows failed; the first: {}", failures_, rows_.size(),
-                          first_failure_->message),
+                          full_text(*first_failure_)),
               first_failure_->hint);
 }
 
@@ -269,6 +265,7 @@ Expected<void> Sweep::measure(const SweepRow& row, Comm& comm) {
   if (!parsed) return print(row, asked, report, parsed.error());
   RunHooks hooks;
   hooks.table = [](const RunReport&) { return std::string(); };
+  hooks.in_words = [](Error error) { return in_its_words(std::move(error), sweep_words); };
   hooks.save = [&](const RunReport& now) -> Expected<void> {
     report = now;
     return {};
@@ -279,15 +276,16 @@ Expected<void> Sweep::measure(const SweepRow& row, Comm& comm) {
 }
 
 Expected<void> Sweep::print(const SweepRow& row, const GpuXfer& asked, const RunReport& report,
-                            const std::optional<Error>& problem) {
+                            const std::optional<Error>& error) {
   say_notes(report, asked);
+  std::optional<Error> problem;
+  if (error) problem = in_its_words(*error, sweep_words);
   const auto figures = [&](const char* direction) {
     GpuXferFigures now = figures_of(report, asked, direction);
     const bool known = std::any_of(
         report.scenarios.begin(), report.scenarios.end(),
         [&](const ScenarioResult& point) { return label_of(point, "direction") == direction; });
-    if (!known && problem) now.problem = problem->message;
-    now.problem = in_its_words(now.problem, sweep_wording);
+    if (!known && problem) now.problem = full_text(*problem);
     return now;
   };
   const GpuXferFigures read = figures("h2d"), write = figures("d2h");
@@ -309,19 +307,13 @@ Expected<void> Sweep::print(const SweepRow& row, const GpuXfer& asked, const Run
   return write_stdout(sweep_line(row, read, write));
 }
 
-/// A warning without the point and the worker that it is of.
-std::string without_place(const std::string& note) {
-  const std::size_t worker = note.find(", worker ");
-  return worker == std::string::npos ? note : note.substr(note.find(": ", worker) + 2);
-}
-
 /// What is alike in many rows is said once, of the first.
 void Sweep::say_notes(const RunReport& report, const GpuXfer& asked) {
   std::string text;
-  for (const std::string& note : gpu_xfer_notes(report, asked)) {
-    if (said_.insert(without_place(note)).second) text += note + "\n";
+  for (const Warning& note : gpu_xfer_notes(report, asked)) {
+    if (said_.insert(note.text).second) text += note_line(note);
   }
-  if (!text.empty()) say(in_its_words(text, sweep_wording));
+  say(text);
 }
 
 Expected<void> Sweep::save(const std::string& incomplete) const {
@@ -343,17 +335,15 @@ Expected<GpuXfer> common_of(const SweepOptions& options) {
   const auto iterations =
       whole<int>(options.iterations, "--iterations", std::numeric_limits<int>::max());
   if (!iterations) return fail(iterations.error());
-  const auto pinned = read_pin_memory(options.pin);
-  if (!pinned) return fail(pinned.error());
   common.iterations = *iterations;
-  common.pinned = *pinned;
+  common.pinned = options.pinned;
   common.directions = {"h2d", "d2h"};
   if (options.strict) common.words.emplace_back("--strict");
   // On a terminal the rows are the progress, and a bar would stand among them.
   if (options.quiet || isatty(STDOUT_FILENO) == 1) common.words.emplace_back("--quiet");
   if (!options.time.empty()) {
     const auto time = parse_duration(options.time);
-    if (!time) return fail(time.error().kind, "--time: " + time.error().message, time.error().hint);
+    if (!time) return fail(about("--time", time.error()));
     common.time = *time;
   }
   return common;
@@ -370,7 +360,7 @@ Expected<std::vector<SweepRow>> sweep_rows(const SweepLists& lists) {
   const auto gpus = numbers_in(lists.gpus, "--ngpus");
   if (!gpus) return fail(gpus.error());
   for (int number : *gpus) {
-    if (number < 1) return fail(ErrorKind::usage, "--ngpus: 0 GPUs copy nothing");
+    if (number < 1) return fail_usage("--ngpus", "0 GPUs copy nothing");
   }
   const auto sizes = sizes_in(lists.sizes);
   if (!sizes) return fail(sizes.error());
@@ -429,7 +419,7 @@ int gpu_sweep(const std::vector<std::string>& words) {
   auto common = common_of(*options);
   if (!common) return end_with_error(common.error());
   Sweep sweep(*options, *std::move(rows), *std::move(common));
-  return run_on_ranks(sweep_wording, [&](Comm& comm) { return sweep(comm); });
+  return run_on_ranks(sweep_words, [&](Comm& comm) { return sweep(comm); });
 }
 
 }  // namespace numatlas::legacy

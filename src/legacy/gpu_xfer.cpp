@@ -1,31 +1,29 @@
 #include "legacy/gpu_xfer.h"
 
 #include <CLI/CLI.hpp>
+#include <set>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/say.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/device_flows.h"
 
 namespace numatlas::legacy {
 namespace {
 
 /// How it says what `numatlas transfer` says.
-const Wording gpu_wording{
-    {"ask for less, or add --skip-too-large to measure the sizes that fit", "ask for less"},
-    {"ask for less with --size, or for fewer workers with --cpus", "ask for less"},
-    {": ask for more with --threads", ""},
-    {"--gpus", "--ngpus"},
-    {"--size", "--benchmark_bytes"}};
+const OwnWords gpu_xfer_words{
+    {{"--gpus", "--ngpus"}, {"--size", "--benchmark_bytes"}, {"--json", "--json"}}};
 
 // What the original rounds up to.
 constexpr std::uint64_t page = 4096;
@@ -37,47 +35,45 @@ constexpr std::uint64_t fewest_samples = 20;
 constexpr double any_precision = 1000;
 
 struct GpuWords {
-  std::string gpus, bytes, iterations, operations, pin, time, json;
-  bool strict = false, quiet = false;
+  std::string gpus, bytes, iterations, time, json;
+  std::vector<std::string> directions;
+  bool pinned = false, strict = false, quiet = false;
 };
 
 void declare_gpu_xfer(CLI::App& app, GpuWords& words) {
   app.name("numa_gpu_xfer_bench");
   const auto needed = [&](const char* name, std::string& value, const char* type,
                           const char* what) {
-    app.add_option(name, value, what)->type_name(type)->required();
+    add_value(app, name, value, type, what)->required();
   };
-  needed("--ngpus", words.gpus, "N", "GPUs: so many of the first, all at the same time");
+  needed(
+      "--ngpus", words.gpus, "N",
+      "number of GPUs, the first ones of those that the driver counts; all copy at the same time");
   needed("--benchmark_bytes", words.bytes, "BYTES",
-         "bytes of a copy, rounded up to whole pages of 4096");
+         "bytes per copy, rounded up to whole pages of 4096");
   needed("--iterations_per_bench", words.iterations, "N",
-         "copies of each GPU and direction at least");
-  needed("--operation_type", words.operations, "R|W|R,W",
-         "R: host to device, W: device to host, R,W: one, then the other");
-  needed("--pin_memory", words.pin, "0|1", "whether the host's memory is pinned");
-  refuse_empty(app.add_option("--time", words.time,
-                              "cap on measuring each direction (default: what the copies would "
-                              "take at 1 GB/s, at least 2 s)"))
-      ->type_name("TIME");
-  refuse_empty(app.add_option("--json", words.json, "also write everything, samples included"))
-      ->type_name("FILE");
-  app.add_flag("--strict", words.strict, "memory that is not where numactl asked is an error");
-  app.add_flag("-q,--quiet", words.quiet, "no progress on standard error");
+         "least number of copies per GPU and direction; never less than 20 times what is timed "
+         "together, nor less than takes 100 ms");
+  add_choices<std::string>(app, "--operation_type", words.directions, {{"R", "h2d"}, {"W", "d2h"}},
+                           "copies from host to device (R), from device to host (W), or one, then "
+                           "the other")
+      ->required();
+  add_choice(app, "--pin_memory", words.pinned, zero_or_one, "whether the host's memory is pinned")
+      ->required()
+      ->default_str("");
+  add_value(
+      app, "--time", words.time, "TIME",
+      "limit on measuring each direction; a warning says where it ended one before its copies "
+      "were done (default: what the copies would take one after the other at 1 GB/s, at least "
+      "2 s)");
+  add_value(app, "--json", words.json, "FILE",
+            "also write everything, as `numatlas transfer` does");
+  app.add_flag("--strict", words.strict,
+               "make memory that does not lie where numactl asked for it an error");
+  app.add_flag("-q,--quiet", words.quiet, "show no progress on standard error");
   app.footer(
-      "\nThe host's memory lies where numactl says. `numatlas transfer` measures the same with "
-      "more "
-      "options,\n`numa_gpu_xfer_sweep` whole tables. man numa_gpu_xfer_bench");
-}
-
-Expected<std::vector<std::string>> read_operations(const std::string& text) {
-  const auto operations = parse_words(text, "--operation_type", {"R", "W"});
-  if (!operations) return fail(operations.error().kind, operations.error().message, "R, W or R,W");
-  std::vector<std::string> directions;
-  for (const char* operation : {"R", "W"}) {
-    if (std::find(operations->begin(), operations->end(), operation) != operations->end())
-      directions.emplace_back(*operation == 'R' ? "h2d" : "d2h");
-  }
-  return directions;
+      "The host's memory lies where numactl says. `numatlas transfer` measures the same with more "
+      "options, `numa_gpu_xfer_sweep` whole tables.");
 }
 
 Expected<GpuXfer> read_gpu_xfer(const GpuWords& words) {
@@ -89,18 +85,17 @@ Expected<GpuXfer> read_gpu_xfer(const GpuWords& words) {
   if (!bytes) return fail(bytes.error());
   const auto iterations = whole<int>(words.iterations, "--iterations_per_bench", most);
   if (!iterations) return fail(iterations.error());
-  auto directions = read_operations(words.operations);
-  if (!directions) return fail(directions.error());
-  const auto pinned = read_pin_memory(words.pin);
-  if (!pinned) return fail(pinned.error());
   asked.gpus = *gpus;
   asked.bytes = Bytes{*bytes};
   asked.iterations = *iterations;
-  asked.directions = *std::move(directions);
-  asked.pinned = *pinned;
+  // Each once, host to device first.
+  const std::set<std::string, std::greater<>> directions(words.directions.begin(),
+                                                         words.directions.end());
+  asked.directions.assign(directions.begin(), directions.end());
+  asked.pinned = words.pinned;
   if (!words.time.empty()) {
     const auto time = parse_duration(words.time);
-    if (!time) return fail(time.error().kind, "--time: " + time.error().message, time.error().hint);
+    if (!time) return fail(about("--time", time.error()));
     asked.time = *time;
   }
   if (words.strict) asked.words.emplace_back("--strict");
@@ -133,7 +128,7 @@ const char* operation_text(const std::string& direction) {
 }
 
 /// Where --time ended a direction: the copies of the GPU that has fewest.
-std::string cut_off_note(const ScenarioResult& point, const GpuXfer& asked) {
+std::optional<Warning> cut_off_note(const ScenarioResult& point, const GpuXfer& asked) {
   std::optional<double> fewest;
   for (const FlowResult& flow : point.flows) {
     double bytes = 0;
@@ -141,17 +136,13 @@ std::string cut_off_note(const ScenarioResult& point, const GpuXfer& asked) {
     const double copies = bytes / static_cast<double>(copied_bytes(asked).value);
     if (flow.stop == "time_cap") fewest = std::min(fewest.value_or(copies), copies);
   }
-  if (!fewest || *fewest >= asked.iterations) return "";
-  return fmt::format("warning: {}: the time ended it after about {:.0f} of {} copies a GPU",
-                     point.name, *fewest, asked.iterations);
+  if (!fewest || *fewest >= asked.iterations) return std::nullopt;
+  return Warning{"time-cap", point.name,
+                 fmt::format("the time ended it after about {:.0f} of {} copies a GPU", *fewest,
+                             asked.iterations)};
 }
 
 }  // namespace
-
-Expected<bool> read_pin_memory(const std::string& text) {
-  if (text == "0" || text == "1") return text == "1";
-  return fail(ErrorKind::usage, fmt::format("--pin_memory: '{}' is neither 0 nor 1", text));
-}
 
 Nanoseconds longest_time(const GpuXfer& asked) {
   if (asked.time) return *asked.time;
@@ -228,19 +219,21 @@ std::string gpu_xfer_text(const GpuXfer& asked, const RunReport& report) {
   return text;
 }
 
-std::vector<std::string> gpu_xfer_notes(const RunReport& report, const GpuXfer& asked) {
-  std::vector<std::string> notes;
+std::vector<Warning> gpu_xfer_notes(const RunReport& report, const GpuXfer& asked) {
+  std::vector<Warning> notes;
   for (const ScenarioResult& point : report.scenarios) {
     if (point.status != Status::ok)
-      notes.push_back(fmt::format("{}: {}: {}", point.name, name_of(point.status), point.reason));
-    if (auto note = cut_off_note(point, asked); !note.empty()) notes.push_back(std::move(note));
+      notes.push_back({"", fmt::format("{}: {}", point.name, name_of(point.status)), point.reason});
+    if (auto note = cut_off_note(point, asked)) notes.push_back(*std::move(note));
   }
-  std::set<std::string> said;
   for (const Warning& warning : report.warnings) {
-    const std::string text = full_text(warning);
-    if (said.insert(text).second) notes.push_back("warning: " + text);
+    if (std::find(notes.begin(), notes.end(), warning) == notes.end()) notes.push_back(warning);
   }
   return notes;
+}
+
+std::string note_line(const Warning& note) {
+  return (note.code.empty() ? "" : "warning: ") + full_text(note) + "\n";
 }
 
 int gpu_xfer(const std::vector<std::string>& words) {
@@ -251,17 +244,18 @@ int gpu_xfer(const std::vector<std::string>& words) {
   const auto asked = read_gpu_xfer(given);
   if (!asked) return end_with_error(asked.error());
   const auto parsed = transfer_run(*asked);
-  if (!parsed) return end_with_error(in_its_words(parsed.error(), gpu_wording));
+  if (!parsed) return end_with_error(in_its_words(parsed.error(), gpu_xfer_words));
   std::string notes;
   RunHooks hooks;
+  hooks.in_words = [](Error error) { return in_its_words(std::move(error), gpu_xfer_words); };
   hooks.table = [&](const RunReport& report) {
-    for (const std::string& note : gpu_xfer_notes(report, *asked)) notes += note + "\n";
+    for (const Warning& note : gpu_xfer_notes(report, *asked)) notes += note_line(note);
     return gpu_xfer_text(*asked, report);
   };
-  return run_on_ranks(gpu_wording, [&](Comm& comm) -> Expected<void> {
+  return run_on_ranks(gpu_xfer_words, [&](Comm& comm) -> Expected<void> {
     if (auto one = check_one_task(comm); !one) return one;
     const auto report = run_benchmark(*parsed->benchmark, parsed->options, comm, hooks);
-    say(in_its_words(notes, gpu_wording));
+    say(notes);
     if (!report) return fail(report.error());
     return {};
   });

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/parse.h"
@@ -50,11 +51,12 @@ std::string gpu_xfer_text(const GpuXfer& asked, const RunReport& report);
 std::string ms_text(const std::optional<double>& copy_ms);
 std::string gib_text(const std::optional<double>& gib_second);
 
-/// What a report has to be read with, a line each: points without figures, warnings, and where the
+/// What a report has to be read with: points without figures (no code), warnings, and where the
 /// time ended it before the iterations.
-std::vector<std::string> gpu_xfer_notes(const RunReport& report, const GpuXfer& asked);
+std::vector<Warning> gpu_xfer_notes(const RunReport& report, const GpuXfer& asked);
+std::string note_line(const Warning& note);
 
-/// "1" -> true; an error (usage) names --pin_memory.
-Expected<bool> read_pin_memory(const std::string& text);
+/// What --pin_memory takes.
+inline const std::vector<std::pair<std::string, bool>> zero_or_one{{"0", false}, {"1", true}};
 
 }  // namespace numatlas::legacy

@@ -87,7 +87,7 @@ TEST(GpuSweep, WeightsGoWithTheNodesAsWritten) {
   EXPECT_EQ(memory_of_row((*rows)[1]), "weighted:3=1,0=2");
   const auto wrong = sweep_rows({"1", "3", "4KiB", "1,1"});
   ASSERT_FALSE(wrong);
-  EXPECT_THAT(wrong.error().message, HasSubstr("--weights: '1,1' are 2 weights"));
+  EXPECT_THAT(full_text(wrong.error()), HasSubstr("--weights: '1,1' are 2 weights"));
 }
 
 TEST(GpuSweep, LinesAndFailedCells) {

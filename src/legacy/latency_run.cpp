@@ -43,7 +43,7 @@ Expected<void> run_on(Comm& comm, const Command& command, const ParsedRun& parse
   hooks.process_memory = [&](const ProcessMemory& memory, int rank) {
     return command.process_memory({memory, rank});
   };
-  return run_with_notes(parsed, comm, std::move(hooks), command.wording);
+  return run_with_notes(parsed, comm, std::move(hooks), command.own);
 }
 
 }  // namespace
@@ -55,9 +55,9 @@ int run(const Command& command) {
   const std::vector<std::string> test = test_words();
   words.insert(words.end(), test.begin(), test.end());
   auto parsed = parse_run("latency", words);
-  if (!parsed) return end_with_error(in_its_words(parsed.error(), command.wording));
+  if (!parsed) return end_with_error(in_its_words(parsed.error(), command.own));
   parsed->options.process_memory = "";  // the last rank's
-  return run_on_ranks(command.wording, [&](Comm& comm) { return run_on(comm, command, *parsed); });
+  return run_on_ranks(command.own, [&](Comm& comm) { return run_on(comm, command, *parsed); });
 }
 
 void show_given_cpus(RunReport& report, const std::vector<CpuSet>& masks) {

@@ -17,15 +17,14 @@ struct LastRank {
   int rank = 0;
 };
 
-/// These programs have no --skip-too-large.
-inline constexpr Wording::value_type measures_what_fits{
-    ", or add --skip-too-large to measure the sizes that fit",
-    ", or use `numatlas latency`, which has --skip-too-large"};
+/// What somebody does whose memory does not fit: these programs have no --skip-too-large.
+inline constexpr const char* less_memory =
+    "ask for less, or use `numatlas latency`, which has --skip-too-large";
 
 /// A command, translated.
 struct Command {
   std::vector<std::string> words;  ///< of `numatlas latency`
-  Wording wording = {};            ///< of its errors and notes
+  OwnWords own = {};               ///< of its errors
   std::function<std::string(const RunReport&)> table;
   std::function<void(const RunReport&)> save;  ///< after each point; may be empty
   std::function<std::string(const LastRank&)> process_memory;

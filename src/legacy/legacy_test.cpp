@@ -19,6 +19,7 @@ namespace numatlas::legacy {
 namespace {
 
 using testing::HasSubstr;
+using testing::MatchesRegex;
 
 Machine machine_with_cores() {
   Machine machine;
@@ -243,41 +244,41 @@ TEST(NumaBench, RefusesOneCpuTwice) {
   EXPECT_THAT(text, HasSubstr("--core0 and --core1 are the same CPU 3"));
 }
 
-TEST(Wording, ReplacesWholeWordsEverywhere) {
-  const Wording own{{"--size", "SIZE_MB"}};
-  EXPECT_EQ(in_its_words("rank 1 on a: --size: 5 asked; --sizes, --size-2, --size", own),
-            "rank 1 on a: SIZE_MB: 5 asked; --sizes, --size-2, SIZE_MB");
-  const Error error = in_its_words({ErrorKind::usage, "--size: 5", "less --size"}, own);
-  EXPECT_EQ(error.message, "SIZE_MB: 5");
-  EXPECT_EQ(error.hint, "less SIZE_MB");
+TEST(OwnWords, NamesTheProgramsOptions) {
+  const OwnWords own{{{"--size", "SIZE_MB"}, {"--memory", "--nodes"}}};
+  Error error{ErrorKind::usage, "5 asked", "", "--size"};
+  error.where = "rank 1 on a";
+  const Error said = in_its_words(error, own);
+  EXPECT_EQ(full_text(said), "rank 1 on a: SIZE_MB: 5 asked");
+  EXPECT_EQ(in_its_words(said, own), said) << "in its words already";
+  error.subject = "--memory pmem:/mnt/a b";
+  EXPECT_EQ(in_its_words(error, own).subject, "--nodes pmem:/mnt/a b");
 }
 
-TEST(Wording, LeavesWhatWasPutIn) {
-  const Wording own{{"ask for less with --size", "`numatlas touch` has --size"},
-                    {"--size", "memory"}};
-  EXPECT_EQ(
-      in_its_words("--size: 5; ask for less with --size, or for fewer workers with --cpus", own),
-      "memory: 5; `numatlas touch` has --size");
+TEST(OwnWords, NameNoOptionThatTheProgramsDoNotHave) {
+  const auto subject = [](const char* ours) {
+    return in_its_words({ErrorKind::usage, "", "", ours}, {{{"--size", "SIZE_MB"}}}).subject;
+  };
+  EXPECT_EQ(subject("--sizes"), "sizes");
+  EXPECT_EQ(subject("--memory local"), "memory local");
+  EXPECT_EQ(subject("--mpi mpich"), "NUMATLAS_MPI mpich");
+  EXPECT_EQ(subject("/proc/stat"), "/proc/stat");
+  const auto hint = [](Error error) { return full_hint(in_its_words(std::move(error), {})); };
+  EXPECT_EQ(hint({ErrorKind::usage, "", "ask for fewer", "--threads", ", or for more --cpus"}),
+            "ask for fewer");
+  EXPECT_EQ(hint({ErrorKind::usage, "", "2 or more", "--repeats"}), "2 or more");
+  EXPECT_THAT(hint({ErrorKind::usage, "", "", "--cpus", "leave --cpus out"}),
+              MatchesRegex("see `.+ --help`"));
 }
 
-TEST(Wording, NamesNoOptionThatTheProgramsDoNotHave) {
-  EXPECT_EQ(in_its_words("--memory local: node 1 has no memory", {}),
-            "memory local: node 1 has no memory");
-  EXPECT_EQ(in_its_words("FILE that allows it; `numatlas latency` and `bandwidth` without --memory "
-                         "need no such call",
-                         {}),
-            "FILE that allows it");
-  EXPECT_EQ(in_its_words("ask for fewer, or for more --cpus", {}),
-            "ask for fewer, or for more CPUs");
-  EXPECT_EQ(in_its_words(" (--mpi NAME chooses); --mpi none runs each task alone", {}),
-            " (NUMATLAS_MPI=NAME chooses); NUMATLAS_MPI=none runs each task alone");
-  EXPECT_EQ(in_its_words("use srun --mpi=pmix or mpirun --bind-to none", {}),
-            "use srun --mpi=pmix or mpirun --bind-to none");
-  EXPECT_EQ(in_its_words("ask for less, or add --skip-too-large to measure the sizes that fit", {}),
-            "ask for less");
-  EXPECT_EQ(in_its_words("ask for less, or add --skip-too-large to measure the sizes that fit",
-                         {measures_what_fits}),
-            "ask for less, or use `numatlas latency`, which has --skip-too-large");
+TEST(OwnWords, SayWhatToDoWhereMemoryIsShort) {
+  const OwnWords own{{}, "start fewer tasks"};
+  const auto said = [&](const char* subject, const char* hint, const char* option_hint) {
+    return full_hint(in_its_words({ErrorKind::resource, "", hint, subject, option_hint}, own));
+  };
+  EXPECT_EQ(said("--size", "", "ask for less with --size"), "start fewer tasks");
+  EXPECT_EQ(said("--size", "see ulimit -v", ""), "see ulimit -v");
+  EXPECT_EQ(said("", "raise ulimit -v", ", or use fewer --threads"), "raise ulimit -v");
 }
 
 const NumaXfer asked_for{"0,1", "2-3", 4294967296, 10, 16};

@@ -9,9 +9,9 @@
 
 #include "base/size_list.h"
 #include "benchmarks/parse.h"
+#include "legacy/grouped_table.h"
 #include "report/file.h"
 #include "report/process_memory.h"
-#include "report/worker_table.h"
 
 namespace numatlas::legacy {
 namespace {
@@ -26,23 +26,24 @@ struct Options {
 void declare(CLI::App& app, Options& options) {
   app.name(mem_bench_name);
   app.add_option("--size", options.sizes,
-                 "memory a rank in MB: a value, a range (1-64: its powers of two), or a list "
-                 "(128,256,512)")
-      ->type_name("SIZE")
+                 "memory per rank in MiB: a number, the powers of two in a range (1-64), or a list "
+                 "in this order (128,256,512)")
+      ->type_name("SIZES")
       ->capture_default_str();
-  app.add_flag("--serial", options.serial, "one rank at a time");
-  app.add_option("--csv", options.csv, "also write the results to this file")->type_name("FILE");
-  app.footer("\n`numatlas latency` measures the same with more options. man numa_mem_bench");
+  app.add_flag("--serial", options.serial, "measure one rank at a time");
+  app.add_option("--csv", options.csv,
+                 "also write the latencies as CSV, one row per size and one column per rank")
+      ->type_name("FILE");
+  app.footer("`numatlas latency` measures the same with more options.");
   app.allow_extras();
 }
 
 /// The original goes on after options it does not know, and so do we; but not in silence.
 void warn_of_unknown(const CLI::App& app) {
   for (const std::string& word : app.remaining()) {
-    const Error error = unknown_word(app, {word});
-    const bool close = error.hint.starts_with("did you mean");
-    warn(mem_bench_name,
-         fmt::format("{}, passed over{}", error.message, close ? "; " + error.hint : ""));
+    const Error error = leftover_error(app, {word});
+    warn(mem_bench_name, fmt::format("{}, passed over{}", error.message,
+                                     error.hint.empty() ? "" : "; " + error.hint));
   }
 }
 
@@ -65,12 +66,53 @@ const FlowResult* last_flow(const RunReport& report, int worker) {
 void save_mapping(const RunReport& report, bool& warned) {
   const auto saved = write_whole("mapping_check.log", mapping_csv(report), "the mapping");
   if (!saved && !warned) {
-    warn(mem_bench_name, saved.error().message + "; the run goes on without it");
+    warn(mem_bench_name, full_text(saved.error()) + "; the run goes on without it");
     warned = true;
   }
 }
 
+/// "64MB" of a whole number of MiB.
+std::string head_text(Bytes size) {
+  return size.value % mib == 0 ? fmt::format("{}MB", size.value / mib) : compact_text(size);
+}
+
+std::string cell_text(const ScenarioResult& point, int worker) {
+  for (const FlowResult& flow : point.flows) {
+    const Figure* found = flow.worker == worker ? find_figure(flow, "latency") : nullptr;
+    if (found != nullptr && found->value()) return fmt::format("{:.2f}", *found->value() * 1e9);
+  }
+  return "-";
+}
+
 }  // namespace
+
+std::string worker_table(const RunReport& report) {
+  const bool hosts = report.hosts.size() > 1;
+  // Widths and places as in the original's own output; `NUMA` and ranks stand in the middle.
+  TableGroup mpi{"MPI", {}, std::nullopt};
+  if (hosts) mpi.columns.push_back({"Host", 6});
+  mpi.columns.push_back({"Ranks", 7, true});
+  const TableGroup cpu{"CPU", {{"Cores", 9}, {"NUMA", 6, true}}, 8};
+  const TableGroup memory{"MEMORY", {{"Address", 11, false, true}, {"NUMA", 7, true}}, 9};
+  TableGroup values{"LATENCY (ns)", {}, std::nullopt};
+  for (const ScenarioResult& point : report.scenarios)
+    values.columns.push_back({head_text(point.size), 8});
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t i = 0; i < report.workers.size(); ++i) {
+    const WorkerRow& worker = report.workers[i];
+    const FlowResult* const last = last_flow(report, static_cast<int>(i));
+    std::vector<std::string>& cells = rows.emplace_back();
+    if (hosts) cells.push_back(report.hosts[static_cast<std::size_t>(worker.host)]);
+    cells.push_back(fmt::format("{:03}", worker.rank));
+    cells.push_back(cores_text(worker.cpus));
+    cells.push_back(node_text(worker.cpu_node));
+    cells.push_back(last == nullptr ? "-" : fmt::format("{:#x}", last->address));
+    cells.push_back(last == nullptr ? "-" : memory_node_text(*last));
+    for (const ScenarioResult& point : report.scenarios)
+      cells.push_back(cell_text(point, static_cast<int>(i)));
+  }
+  return grouped_table({mpi, cpu, memory, values}, rows);
+}
 
 std::string mapping_csv(const RunReport& report) {
   std::string text = "rank,cpu_id,cpu_numa,memory_numa\n";
@@ -118,13 +160,11 @@ int mem_bench(const std::vector<std::string>& words) {
   warn_of_unknown(app);
   bool warned = false;
   Command command;
-  command.wording = {measures_what_fits};
+  command.own = {{{"--size", "--size"}, {"--csv", "--csv"}}, less_memory};
   command.words = {"--size=" + options.sizes};
   if (options.serial) command.words.push_back("--serial");
   if (app.count("--csv") > 0) command.words.push_back("--csv=" + options.csv);
-  command.table = [](const RunReport& report) {
-    return worker_table(report, "latency", "", true) + "\n";
-  };
+  command.table = [](const RunReport& report) { return worker_table(report) + "\n"; };
   command.save = [&warned](const RunReport& report) { save_mapping(report, warned); };
   command.process_memory = [last = sizes->back()](const LastRank& rank) {
     return statistics_block(rank, last);

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "benchmarks/declare.h"
 #include "legacy/program.h"
 #include "placement/policy.h"
-#include "report/worker_table.h"
 
 namespace numatlas::legacy {
 namespace {
@@ -19,54 +19,45 @@ constexpr const char* numa_bench_name = "numa_bench";
 constexpr double updates = 1 << 28;
 
 /// How it says what `numatlas touch` says.
-constexpr const char* each_core_takes = "each core takes 256 MiB; `numatlas touch` has --size";
-const Wording touch_wording{
-    {"ask for less, or add --skip-too-large to measure the sizes that fit", each_core_takes},
-    {"ask for less with --size, or for fewer workers with --cpus", each_core_takes},
-    {"--cpus", "--core0, --core1"},
-    {"--size", "memory"}};
+const OwnWords numa_bench_words{{{"--cpus", "--core0, --core1"}},
+                                "each core takes 256 MiB; `numatlas touch` has --size"};
 
 struct TwoCores {
   std::optional<int> first, second;
-  std::string pattern = "own";
+  std::string pattern = "own";  ///< of `numatlas touch`
   bool serial = false;
 };
 
 void declare(CLI::App& app, TwoCores& options) {
   app.name(numa_bench_name);
-  app.add_option("--core0", options.first, "CPU that runs first; with --core1")->type_name("CPU");
-  app.add_option(
-         "--core1", options.second,
-         "the other CPU (default: a CPU of each of the first two NUMA nodes, or two of one)")
+  app.add_option("--core0", options.first,
+                 "first CPU, given together with --core1 (default: a CPU of the first NUMA node)")
       ->type_name("CPU");
-  app.add_option("--pattern", options.pattern,
-                 "own (each core its own memory), first (both what core0 touched first), crossed "
-                 "(each what the other touched first)")
-      ->type_name("NAME")
-      ->capture_default_str();
-  app.add_flag("--serial", options.serial, "one core after the other, as the original does");
+  app.add_option("--core1", options.second,
+                 "second CPU, given together with --core0 (default: a CPU of the second NUMA node, "
+                 "or another one of the only node)")
+      ->type_name("CPU");
+  add_choice<std::string>(
+      app, "--pattern", options.pattern,
+      {{"own", "own"}, {"first", "other"}, {"crossed", "crossed"}},
+      "which memory each core uses: what it touched first itself (own), what the "
+      "first core touched first (first), or what the other touched first "
+      "(crossed)");
+  app.add_flag("--serial", options.serial,
+               "run one core after the other, as the original does, instead of both at once");
   app.footer(
-      "\nThe seconds are those of 2^28 scattered updates at the rate measured, which is less than\n"
-      "is really run. Both cores run at the same time unless --serial. `numatlas touch` measures\n"
-      "the same with more options. man numa_bench");
+      "The seconds are those of 2^28 scattered updates at the measured rate; fewer are really run. "
+      "`numatlas touch` measures the same with more options.");
 }
 
 /// As words of `numatlas touch`.
 Expected<std::vector<std::string>> translated(const TwoCores& options) {
-  const char* const pattern = options.pattern == "first"     ? "other"
-                              : options.pattern == "own"     ? "own"
-                              : options.pattern == "crossed" ? "crossed"
-                                                             : nullptr;
-  if (pattern == nullptr) {
-    return fail(ErrorKind::usage,
-                fmt::format("--pattern: '{}' is not one of own, first, crossed", options.pattern));
-  }
   if (options.first.has_value() != options.second.has_value())
     return fail(ErrorKind::usage, "--core0 and --core1 go together", "give both, or neither");
-  std::vector<std::string> words{"--threads", "2",       "--pattern", pattern,
+  std::vector<std::string> words{"--threads", "2",       "--pattern", options.pattern,
                                  "--kernel",  "scatter", "--size",    "256"};
   for (const std::optional<int>& core : {options.first, options.second}) {
-    if (core && *core < 0) return fail(ErrorKind::usage, "--core0, --core1: CPUs count from 0");
+    if (core && *core < 0) return fail_usage("--core0, --core1", "CPUs count from 0");
   }
   if (options.first && *options.first == *options.second) {
     return fail(ErrorKind::usage,
@@ -131,18 +122,18 @@ int numa_bench(const std::vector<std::string>& words) {
   const auto touch_words = translated(options);
   if (!touch_words) return end_with_error(touch_words.error());
   const auto parsed = parse_run("touch", *touch_words);
-  if (!parsed) return end_with_error(in_its_words(parsed.error(), touch_wording));
+  if (!parsed) return end_with_error(in_its_words(parsed.error(), numa_bench_words));
   RunHooks hooks;
   hooks.table = [&](const RunReport& report) {
     return node_lines(report.machines.front()) +
            core_lines(report, options.serial ? "alone" : "together");
   };
-  return run_on_ranks(touch_wording, [&](Comm& comm) -> Expected<void> {
+  return run_on_ranks(numa_bench_words, [&](Comm& comm) -> Expected<void> {
     if (auto one = check_one_task(comm); !one) return one;
     if (!options.first && parsed->options.machine.empty()) {
       if (auto two = check_two_cpus(); !two) return two;
     }
-    return run_with_notes(*parsed, comm, hooks, touch_wording);
+    return run_with_notes(*parsed, comm, hooks, numa_bench_words);
   });
 }
 

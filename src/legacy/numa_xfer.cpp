@@ -7,18 +7,17 @@
 
 #include <fmt/format.h>
 
+#include "benchmarks/declare.h"
 #include "legacy/program.h"
-#include "report/worker_table.h"
 
 namespace numatlas::legacy {
 namespace {
 
 /// How it says what `numatlas copy` says.
-const Wording copy_wording{{"--from", "--src_nodes"},
-                           {"--to", "--dst_nodes"},
-                           {"--size", "--benchmark_bytes"},
-                           {"--threads", "--num_threads"},
-                           {" (--side any takes all)", ""}};
+const OwnWords numa_xfer_words{{{"--from", "--src_nodes"},
+                                {"--to", "--dst_nodes"},
+                                {"--size", "--benchmark_bytes"},
+                                {"--threads", "--num_threads"}}};
 
 struct Words {
   std::string source_nodes, target_nodes, bytes, iterations, threads = "1";
@@ -26,31 +25,25 @@ struct Words {
 
 void declare(CLI::App& app, Words& words) {
   app.name("numa_numa_xfer_bench");
-  const auto option = [&](const char* name, std::string& value, const char* what) {
-    return app.add_option(name, value, what);
+  const auto needed = [&](const char* name, std::string& value, const char* type,
+                          const char* what) {
+    add_value(app, name, value, type, what)->required();
   };
-  option("--src_nodes", words.source_nodes, "nodes of the buffer copied from: 0,1 or 0-3")
-      ->type_name("NODES")
-      ->required();
-  option("--dst_nodes", words.target_nodes, "nodes of the buffer copied to")
-      ->type_name("NODES")
-      ->required();
-  option("--benchmark_bytes", words.bytes, "bytes that all threads together copy")
-      ->type_name("BYTES")
-      ->required();
-  option("--iterations_per_bench", words.iterations,
-         "printed; how long is measured follows from how sure the result is")
-      ->type_name("N")
-      ->required();
-  option("--num_threads", words.threads, "threads")->type_name("N")->capture_default_str();
-  app.footer("\n`numatlas copy` measures the same with more options. man numa_numa_xfer_bench");
+  needed("--src_nodes", words.source_nodes, "NODES",
+         "nodes of the buffer copied from, such as 0,1 or 0-3");
+  needed("--dst_nodes", words.target_nodes, "NODES", "nodes of the buffer copied to");
+  needed("--benchmark_bytes", words.bytes, "BYTES",
+         "bytes that all threads together copy; each copies whole lines of 64 bytes, at least two");
+  needed("--iterations_per_bench", words.iterations, "N",
+         "only printed: the measurement ends when the result is precise enough");
+  add_value(app, "--num_threads", words.threads, "N", "number of threads");
+  app.footer("`numatlas copy` measures the same with more options.");
 }
 
 Expected<std::string> nodes(const std::string& text, const char* option) {
   const auto list = parse_list<NodeId>(text);
   if (list && !list->empty()) return to_list(*list);
-  return fail(ErrorKind::usage, fmt::format("{}: '{}' is not a list of nodes", option, text),
-              "such as 0,1 or 0-3");
+  return fail_usage(option, fmt::format("'{}' is not a list of nodes", text), "such as 0,1 or 0-3");
 }
 
 Expected<NumaXfer> read(const Words& words) {
@@ -122,12 +115,12 @@ int numa_xfer(const std::vector<std::string>& words) {
   std::vector<std::string> ours = copy_words(*asked);
   for (const std::string& word : test_words()) ours.push_back(word);
   auto parsed = parse_run("copy", ours);
-  if (!parsed) return end_with_error(in_its_words(parsed.error(), copy_wording));
+  if (!parsed) return end_with_error(in_its_words(parsed.error(), numa_xfer_words));
   RunHooks hooks;
   hooks.table = [&](const RunReport& report) { return numa_xfer_text(*asked, report); };
-  return run_on_ranks(copy_wording, [&](Comm& comm) -> Expected<void> {
+  return run_on_ranks(numa_xfer_words, [&](Comm& comm) -> Expected<void> {
     if (auto one = check_one_task(comm); !one) return one;
-    return run_with_notes(*parsed, comm, hooks, copy_wording);
+    return run_with_notes(*parsed, comm, hooks, numa_xfer_words);
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,23 +26,25 @@ std::optional<int> parse_program(CLI::App& app, const std::vector<std::string>& 
 /// The error (usage) about words that the parser left over.
 Error unknown_word(const CLI::App& app, const std::vector<std::string>& leftover);
 
-/// What numatlas says, and what a program says in its place: {"--size", "SIZE_MB"}. Of two that fit
-/// at one place the first; what was put in stays.
-using Wording = std::vector<std::pair<std::string_view, std::string_view>>;
+/// What a program says in place of what numatlas says.
+struct OwnWords {
+  /// By option of numatlas, the program's own: {"--size", "SIZE_MB"}. Others are no options here,
+  /// and lose their dashes.
+  std::map<std::string, std::string> options = {};
+  std::string less_memory = "ask for less";  ///< the hint where memory is short
+};
 
-/// Text of the shared code as a program says it: with `own`, then with what no program here has an
-/// option for said without one (--memory, --cpus, --threads, --mpi).
-std::string in_its_words(const std::string& text, const Wording& own);
-Error in_its_words(Error error, const Wording& own);
+/// An error of the shared code as a program says it.
+Error in_its_words(Error error, const OwnWords& own);
 
 /// Connects the ranks and calls `work` on each; errors are said in the program's words. Returns the
 /// process's exit code.
-int run_on_ranks(const Wording& own, const std::function<Expected<void>(Comm&)>& work);
+int run_on_ranks(const OwnWords& own, const std::function<Expected<void>(Comm&)>& work);
 
 /// Runs a benchmark with a table of the program's own; the notes of the run go to standard error,
 /// after it.
 Expected<void> run_with_notes(const ParsedRun& parsed, Comm& comm, RunHooks hooks,
-                              const Wording& own);
+                              const OwnWords& own);
 
 /// Error (usage) when there are several ranks, the same on each: for a program whose threads
 /// measure without ranks, and would do so beside each other.
@@ -54,8 +57,7 @@ Expected<T> whole(const std::string& text, const char* option, T most) {
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code == std::errc{} && end == text.data() + text.size() && value > 0 && value <= most)
     return value;
-  return fail(ErrorKind::usage,
-              fmt::format("{}: '{}' is not a whole number from 1 to {}", option, text, most));
+  return fail_usage(option, fmt::format("'{}' is not a whole number from 1 to {}", text, most));
 }
 
 /// For tests: the placement of a recorded machine, as `numatlas exec` hands it on there

@@ -12,11 +12,13 @@
 #include <map>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/say.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/stream/stream.h"
 #include "engine/agreement.h"
 #include "fleet/summary.h"
@@ -36,15 +38,9 @@ const char* name_of(StreamVariant variant) {
   return "distributed_streams";
 }
 
-const Wording stream_wording{
-    {"ask for less with --elements or --size, or for fewer ranks or --threads",
-     "give fewer CACHE_ELEMENTS, or start fewer processes or threads"},
-    {"ask for 2 or more; an interval takes 7", "give 2 or more"},
-    {"--elements", "CACHE_ELEMENTS"},
-    {"--repeats", "REPEATS"},
-    {"--dat", "memory_results"},
-    {"name a file in a folder that exists, that you may write to, and that has room",
-     "start it in a folder that you may write to, and that has room"}};
+const OwnWords streams_words{
+    {{"--elements", "CACHE_ELEMENTS"}, {"--repeats", "REPEATS"}, {"--dat", "memory_results"}},
+    "give fewer CACHE_ELEMENTS, or start fewer processes or threads"};
 
 struct Arguments {
   std::string cache_elements, repeats, path;
@@ -52,27 +48,29 @@ struct Arguments {
 
 void declare(CLI::App& app, StreamVariant variant, Arguments& arguments) {
   app.name(name_of(variant));
-  app.add_option("CACHE_ELEMENTS", arguments.cache_elements,
-                 "elements of 8 bytes that the last-level cache holds; the arrays are 4 times as "
-                 "large, among the processes of a node")
+  add_value(
+      app, "CACHE_ELEMENTS", arguments.cache_elements, "",
+      "elements of 8 bytes that the last-level cache holds; each array has four times as many, "
+      "divided by the processes of a node")
       ->required();
-  app.add_option("REPEATS", arguments.repeats,
-                 "how often each kernel runs; the first does not count")
+  add_value(app, "REPEATS", arguments.repeats, "",
+            "how often each kernel runs; the first time does not count")
       ->required();
   if (variant == StreamVariant::memory) {
     // The original takes it from every program's users, and this one has no use for it.
-    app.add_option("PMEM_PATH", arguments.path, "ignored");
+    app.add_option("PMEM_PATH", arguments.path, "ignored")->type_name("");
   } else {
-    app.add_option("PMEM_PATH", arguments.path,
-                   variant == StreamVariant::pmem
-                       ? "folder on persistent memory; PMEM_PATH0, PMEM_PATH1, ... where these "
-                         "exist: one for each socket"
-                       : "folder on persistent memory")
+    add_value(
+        app, "PMEM_PATH", arguments.path, "FOLDER",
+        variant == StreamVariant::pmem
+            ? "folder on persistent memory; PMEM_PATH0, PMEM_PATH1, ... where these exist: one "
+              "for each socket"
+            : "folder on persistent memory")
         ->required();
   }
   app.footer(
-      "\nThreads of a process: OMP_NUM_THREADS. `numatlas stream` measures the same with more "
-      "options.\nman distributed_streams");
+      "OMP_NUM_THREADS is the number of threads of a process. `numatlas stream` measures the same "
+      "with more options.");
 }
 
 /// Of a run that numatlas made: the mode's kernels and their rows.
@@ -102,20 +100,21 @@ Expected<void> check_folder(const std::string& path) {
   std::error_code code;
   if (std::filesystem::is_directory(path, code)) {
     if (access(path.c_str(), W_OK | X_OK) == 0) return {};
-    return fail(ErrorKind::permission, fmt::format("PMEM_PATH: {}: {}", path, errno_text(errno)),
-                "name a folder that this user may write to");
+    return fail_about(ErrorKind::permission, "PMEM_PATH",
+                      fmt::format("{}: {}", path, errno_text(errno)),
+                      "name a folder that this user may write to");
   }
-  return fail(code ? file_error_kind(code.value()) : ErrorKind::usage,
-              fmt::format("PMEM_PATH: {}: {}", path, code ? code.message() : "it is not a folder"),
-              "name a folder that is there, on persistent memory");
+  return fail_about(code ? file_error_kind(code.value()) : ErrorKind::usage, "PMEM_PATH",
+                    fmt::format("{}: {}", path, code ? code.message() : "it is not a folder"),
+                    "name a folder that is there, on persistent memory");
 }
 
 /// What a table of this program has no place for.
 void say_warnings(const Fleet& fleet) {
   std::string text;
   for (const std::string& warning : host_warnings(fleet)) text += "warning: " + warning + "\n";
-  for (const std::string& warning : fleet.warnings) text += "warning: " + warning + "\n";
-  say(in_its_words(text, stream_wording));
+  for (const Warning& warning : fleet.warnings) text += "warning: " + full_text(warning) + "\n";
+  say(text);
 }
 
 /// One of the programs' runs of `numatlas stream`, on all ranks.
@@ -124,6 +123,7 @@ Expected<void> run_task(Comm& comm, const std::vector<std::string>& words,
   auto parsed = parse_run("stream", words);
   if (!parsed) return fail(parsed.error());
   StreamHooks hooks;
+  hooks.in_words = [](Error error) { return in_its_words(std::move(error), streams_words); };
   hooks.table = [&](const Fleet& fleet) {
     say_warnings(fleet);
     return table(fleet);
@@ -141,9 +141,8 @@ Expected<std::uint64_t> read_count(const std::string& text, const char* name) {
   constexpr std::uint64_t most = std::uint64_t{1} << 53;
   const bool whole = code == std::errc{} && end == text.data() + text.size();
   if (whole && value > 0 && value <= most) return value;
-  return fail(ErrorKind::usage,
-              fmt::format("{}: '{}' is not a whole number from 1 to {}", name, text, most),
-              "see --help");
+  return fail_usage(name, fmt::format("'{}' is not a whole number from 1 to {}", text, most),
+                    "see --help");
 }
 
 int fewest_processes(const Comm& comm) {
@@ -236,7 +235,7 @@ int distributed_streams(StreamVariant variant, const std::vector<std::string>& w
   if (const auto ended = parse_program(app, words)) return *ended;
   const auto cache = read_count(arguments.cache_elements, "CACHE_ELEMENTS");
   if (!cache) return end_with_error(cache.error());
-  return run_on_ranks(stream_wording, [&](Comm& comm) -> Expected<void> {
+  return run_on_ranks(streams_words, [&](Comm& comm) -> Expected<void> {
     if (variant == StreamVariant::memory && !arguments.path.empty() && comm.rank() == 0) {
       say(fmt::format("{}: warning: PMEM_PATH is ignored: {}_pmem measures it\n", name_of(variant),
                       name_of(variant)));

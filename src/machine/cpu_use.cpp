@@ -100,7 +100,7 @@ CpuUse cpu_use_between(const Expected<CpuTimes>& before, const Expected<CpuTimes
   CpuUse use;
   for (const auto* reading : {&before, &after}) {
     if (!*reading) {
-      use.reason = reading->error().message;
+      use.reason = full_text(reading->error());
       return use;
     }
   }

@@ -43,7 +43,7 @@ TEST(CpuUse, IsReadFromProc) {
   const RecordedTree tree;
   record(tree, 100, 7, 30);
   const auto times = read_cpu_times(Tree(tree.root()), {17});
-  ASSERT_TRUE(times) << times.error().message;
+  ASSERT_TRUE(times) << full_text(times.error());
   EXPECT_DOUBLE_EQ(times->busy, 100) << "idle, waiting and the guests' part are not busy";
   EXPECT_DOUBLE_EQ(times->stolen, 7);
   EXPECT_DOUBLE_EQ(times->own, 30);
@@ -54,7 +54,7 @@ TEST(CpuUse, SaysWhatCannotBeRead) {
   const RecordedTree empty, tree, words;
   const auto message = [](const RecordedTree& from, const std::vector<int>& own) {
     const auto times = read_cpu_times(Tree(from.root()), own);
-    return times ? "" : times.error().message;
+    return times ? "" : full_text(times.error());
   };
   EXPECT_EQ(message(empty, {}), "/proc/stat cannot be read");
   record(tree, 100, 0, 30);

@@ -34,7 +34,7 @@ const Setting* setting(const Machine& machine, const std::string& name) {
 
 TEST(Live, AgreesWithSysfsAndProc) {
   const auto machine = read_live_machine();
-  ASSERT_TRUE(machine) << machine.error().message;
+  ASSERT_TRUE(machine) << full_text(machine.error());
   const Tree tree("");
   EXPECT_TRUE(machine->is_live());
   if (const auto online = tree.list<CpuId>("/sys/devices/system/cpu/online")) {
@@ -141,7 +141,7 @@ TEST(RecordedTree, NodesWithoutCpusEmptyAndSparse) {
   const RecordedTree tree;
   write_cxl_machine(tree);
   const auto machine = read_live_machine(tree.root());
-  ASSERT_TRUE(machine) << machine.error().message;
+  ASSERT_TRUE(machine) << full_text(machine.error());
   EXPECT_FALSE(machine->is_live());
   ASSERT_EQ(machine->nodes.size(), 4U);
   const NumaNode& cxl = *machine->find_node(NodeId{5});
@@ -171,7 +171,7 @@ TEST(RecordedTree, AnEmptyFolderOfNodesIsAnErrorAndNoAbort) {
   const auto machine = read_live_machine(tree.root());
   ASSERT_FALSE(machine);
   EXPECT_EQ(machine.error().kind, ErrorKind::unavailable);
-  EXPECT_THAT(machine.error().message, HasSubstr("/sys/devices/system/node has no NUMA node"));
+  EXPECT_THAT(full_text(machine.error()), HasSubstr("/sys/devices/system/node has no NUMA node"));
 }
 
 TEST(RecordedTree, HmatPrefersCpusAndConvertsUnits) {

@@ -175,7 +175,7 @@ class PciTree : public RecordedTree {
   }
   std::vector<Gpu> gpus() const {
     const auto machine = read_live_machine(root());
-    EXPECT_TRUE(machine) << machine.error().message;
+    EXPECT_TRUE(machine) << full_text(machine.error());
     return machine ? machine->gpus : std::vector<Gpu>{};
   }
 };

@@ -30,7 +30,7 @@ using testing::nodes;
 
 Machine recorded(const std::string& spec) {
   auto machine = read_recorded_machine(spec);
-  EXPECT_TRUE(machine) << machine.error().message;
+  EXPECT_TRUE(machine) << full_text(machine.error());
   return machine.value_or(Machine{});
 }
 
@@ -150,8 +150,8 @@ TEST(DamagedXml, ThatLibhwlocAbortsOnIsAnError) {
           read_text(damaged(object + (*number == '0' ? "0x1" : "0x2"), object + "0x0"));
       ASSERT_FALSE(machine) << level << number;
       EXPECT_EQ(machine.error().kind, ErrorKind::usage);
-      EXPECT_THAT(machine.error().message, HasSubstr("machine.xml': "));
-      EXPECT_FALSE(machine.error().hint.empty());
+      EXPECT_THAT(full_text(machine.error()), HasSubstr("machine.xml': "));
+      EXPECT_FALSE(full_hint(machine.error()).empty());
     }
   }
 }
@@ -199,16 +199,17 @@ TEST(Synthetic, MistakesNameTheOption) {
     const auto machine = read_recorded_machine(bad);
     ASSERT_FALSE(machine) << bad;
     EXPECT_EQ(machine.error().kind, ErrorKind::usage);
-    EXPECT_THAT(machine.error().message, HasSubstr("--machine")) << bad;
+    EXPECT_THAT(full_text(machine.error()), HasSubstr("--machine")) << bad;
   }
-  EXPECT_THAT(read_recorded_machine("lost.json").error().message, HasSubstr("no file 'lost.json'"));
+  EXPECT_THAT(full_text(read_recorded_machine("lost.json").error()),
+              HasSubstr("no file 'lost.json'"));
 }
 
 TEST(Files, UnreadableAndForeignOnes) {
   const RecordedTree tree;
-  EXPECT_THAT(read_recorded_machine(tree.root()).error().message, HasSubstr("is a folder"));
+  EXPECT_THAT(full_text(read_recorded_machine(tree.root()).error()), HasSubstr("is a folder"));
   tree.file("/notes.txt", "hello");
-  EXPECT_THAT(read_recorded_machine(tree.root() + "/notes.txt").error().message,
+  EXPECT_THAT(full_text(read_recorded_machine(tree.root() + "/notes.txt").error()),
               HasSubstr("neither a JSON snapshot nor hwloc XML"));
   std::ofstream(tree.root() + "/empty").close();
   EXPECT_FALSE(read_recorded_machine(tree.root() + "/empty"));
@@ -222,7 +223,7 @@ void truncate_everywhere(const std::string& content, std::size_t step) {
     std::ofstream(path, std::ios::trunc) << content.substr(0, length);
     const auto machine = read_recorded_machine(path);
     ASSERT_FALSE(machine) << "cut at " << length;
-    ASSERT_THAT(machine.error().message, HasSubstr("--machine")) << "cut at " << length;
+    ASSERT_THAT(full_text(machine.error()), HasSubstr("--machine")) << "cut at " << length;
   }
 }
 
@@ -240,13 +241,13 @@ TEST(Snapshot, IsTheInverseAlsoThroughText) {
         "two-sockets-four-gpus.json", "grace-gpu-memory.json"}) {
     const Machine machine = recorded(data + name);
     const auto back = machine_from_json(json::parse(to_json(machine).dump()));
-    ASSERT_TRUE(back) << back.error().message;
+    ASSERT_TRUE(back) << full_text(back.error());
     EXPECT_EQ(*back, machine) << name;
   }
   const auto live = read_live_machine();
   ASSERT_TRUE(live);
   const auto back = machine_from_json(to_json(*live));
-  ASSERT_TRUE(back) << back.error().message;
+  ASSERT_TRUE(back) << full_text(back.error());
   EXPECT_EQ(*back, *live);
 }
 
@@ -282,7 +283,7 @@ TEST(Snapshot, AbsentFactsOfGpusAreNullAndComeBackAbsent) {
   EXPECT_EQ(written["path"][0].at("width"), 8);
   EXPECT_TRUE(written["path"][1].at("max_width").is_null());
   const auto back = machine_from_json(to_json(machine));
-  ASSERT_TRUE(back) << back.error().message;
+  ASSERT_TRUE(back) << full_text(back.error());
   EXPECT_EQ(back->gpus, machine.gpus);
 }
 
@@ -294,7 +295,7 @@ TEST(Snapshot, GpusOfBeforeTheyHadAPathAreRead) {
     }
   }
   const auto machine = machine_from_json(snapshot);
-  ASSERT_TRUE(machine) << machine.error().message;
+  ASSERT_TRUE(machine) << full_text(machine.error());
   ASSERT_EQ(machine->gpus.size(), 4U);
   EXPECT_EQ(machine->gpus[3], (Gpu{"0000:b8:00.0", "NVIDIA", "0x2330", NodeId{1}, "nvidia"}));
 }
@@ -336,7 +337,7 @@ TEST(Snapshot, ErrorsNameTheField) {
     snapshot[json::json_pointer(bad.pointer)] = bad.value;
     const auto machine = machine_from_json(snapshot);
     ASSERT_FALSE(machine) << bad.pointer;
-    EXPECT_THAT(machine.error().message, HasSubstr(bad.message));
+    EXPECT_THAT(full_text(machine.error()), HasSubstr(bad.message));
   }
   EXPECT_FALSE(machine_from_json(json(3)));
   EXPECT_FALSE(machine_from_json(json::array()));
@@ -360,7 +361,7 @@ TEST(Snapshot, ErrorsNameTheFieldOfAGpu) {
     snapshot[json::json_pointer(bad.pointer)] = bad.value;
     const auto machine = machine_from_json(snapshot);
     ASSERT_FALSE(machine) << bad.pointer;
-    EXPECT_THAT(machine.error().message, HasSubstr(bad.message));
+    EXPECT_THAT(full_text(machine.error()), HasSubstr(bad.message));
   }
 }
 
@@ -376,7 +377,7 @@ void every_field_is_needed(const json& good) {
     snapshot[pointer.parent_pointer()].erase(pointer.back());
     const auto machine = machine_from_json(snapshot);
     ASSERT_FALSE(machine) << path;
-    EXPECT_THAT(machine.error().message, HasSubstr(pointer.back() + "'")) << path;
+    EXPECT_THAT(full_text(machine.error()), HasSubstr(pointer.back() + "'")) << path;
   }
 }
 

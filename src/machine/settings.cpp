@@ -144,7 +144,7 @@ void read_smt(Reader& reader) {
   if (!active) return;
   reader.add("smt", *active != 0 ? "active" : "inactive", file,
              *active != 0 ? "workers on two hardware threads of a core share its caches; "
-                            "--cpus cores takes one a core"
+                            "one worker a core avoids it"
                           : "");
 }
 

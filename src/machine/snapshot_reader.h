@@ -41,7 +41,7 @@ class FieldReader {
     text(name, value);
     if (error_) return;
     auto set = parse_list<I>(value);
-    if (!set) return reject(name, set.error().message);
+    if (!set) return reject(name, full_text(set.error()));
     out = *set;
   }
   /// The field if it is there and not null; null and an error otherwise, unless `optional`.

@@ -28,7 +28,7 @@ constexpr const char* written_by =
 
 /// Says whose error it is: the message of a part becomes that of the option.
 Error of_option(const std::string& spec, const Error& error) {
-  return {error.kind, fmt::format("--machine: '{}': {}", spec, error.message), error.hint};
+  return about("--machine", about(fmt::format("'{}'", spec), error));
 }
 
 /// Names come from files of a recorded machine, from firmware, and from whoever named the host.
@@ -48,12 +48,10 @@ void make_printable(Machine& machine) {
   for (std::string& note : machine.notes) make(note);
 }
 
-Expected<Machine> from_snapshot(const std::string& spec, const std::string& content) {
+Expected<Machine> from_snapshot(const std::string& content) {
   const auto document = parse_json(content);
-  if (!document) return fail(of_option(spec, document.error()));
-  auto machine = machine_from_json(**document);
-  if (!machine) return fail(of_option(spec, machine.error()));
-  return machine;
+  if (!document) return fail(document.error());
+  return machine_from_json(**document);
 }
 
 /// A machine as a snapshot, or an error: what a child process answers.
@@ -72,10 +70,10 @@ Expected<Machine> from_topology(const std::string& spec,
   if (!answer) {
     Error error = of_option(spec, answer.error());
     if (error.kind != ErrorKind::usage) return fail(error);
-    return fail(error.kind,
-                fmt::format("--machine: '{}': hwloc cannot read it: libhwloc {}", spec,
-                            answer.error().message),
-                "is a file damaged, or not written by lstopo? is a description far too large?");
+    return fail_about(
+        error.kind, "--machine",
+        fmt::format("'{}': hwloc cannot read it: libhwloc {}", spec, answer.error().message),
+        "is a file damaged, or not written by lstopo? is a description far too large?");
   }
   const auto read = nlohmann::json::parse(*answer);
   if (!read.contains("machine"))
@@ -83,19 +81,21 @@ Expected<Machine> from_topology(const std::string& spec,
   auto machine = machine_from_json(read["machine"]);
   if (!machine) return fail(of_option(spec, machine.error()));
   if (machine->cpus.empty()) {
-    return fail(ErrorKind::usage, fmt::format("--machine: '{}' describes no CPU", spec));
+    return fail_usage("--machine", fmt::format("'{}' describes no CPU", spec));
   }
   return machine;
 }
 
 Expected<Machine> from_file(const std::string& spec) {
-  const std::string name = fmt::format("--machine: '{}'", spec);
-  const auto content = read_file(spec, name, written_by);
-  if (!content) return fail(content.error());
+  const auto content = read_file(spec, fmt::format("'{}'", spec), written_by);
+  if (!content) return fail(about("--machine", content.error()));
   const auto start = content->find_first_not_of(" \t\r\n");
   const char first = start == std::string::npos ? '\0' : (*content)[start];
-  if (first == '{')
-    return within_memory(name, *content, [&] { return from_snapshot(spec, *content); });
+  if (first == '{') {
+    auto machine = within_memory("", *content, [&] { return from_snapshot(*content); });
+    if (!machine) return fail(of_option(spec, machine.error()));
+    return machine;
+  }
   if (first == '<') {
     auto machine = from_topology(spec, [&] { return load_xml_topology(*content); });
     if (machine)
@@ -103,9 +103,8 @@ Expected<Machine> from_file(const std::string& spec) {
           "not read from hwloc XML: free memory, huge pages, limits, settings, GPUs, DAX memory");
     return machine;
   }
-  return fail(ErrorKind::usage,
-              fmt::format("--machine: '{}' is neither a JSON snapshot nor hwloc XML", spec),
-              written_by);
+  return fail_usage("--machine", fmt::format("'{}' is neither a JSON snapshot nor hwloc XML", spec),
+                    written_by);
 }
 
 }  // namespace
@@ -131,20 +130,21 @@ Expected<Machine> read_live_machine(const std::string& root) {
 }
 
 Expected<Machine> read_recorded_machine(const std::string& spec) {
-  if (spec.empty()) return fail(ErrorKind::usage, "--machine: empty");
+  if (spec.empty()) return fail_usage("--machine", "empty");
   std::error_code error;
   const bool is_file = std::filesystem::exists(spec, error);
   if (file_error_kind(error.value()) == ErrorKind::permission)
-    return fail(ErrorKind::permission, fmt::format("--machine: '{}': {}", spec, error.message()));
+    return fail_about(ErrorKind::permission, "--machine",
+                      fmt::format("'{}': {}", spec, error.message()));
   auto machine = is_file ? from_file(spec)
                          : from_topology(spec, [&] { return load_synthetic_topology(spec); });
   if (!machine && !is_file && spec.find_first_of("/.") != std::string::npos) {
     // It looks like a path: a missing file is the likelier mistake than a bad description.
-    return fail(ErrorKind::usage,
-                fmt::format("--machine: no file '{}', and it is not a synthetic "
-                            "description either",
-                            spec),
-                machine.error().hint);
+    return fail_usage("--machine",
+                      fmt::format("no file '{}', and it is not a synthetic "
+                                  "description either",
+                                  spec),
+                      machine.error().hint);
   }
   if (!machine) return machine;
   machine->source = spec;

@@ -9,7 +9,7 @@ namespace numatlas {
 
 Expected<std::unique_ptr<Buffer>> allocate(const Region& region) {
   if (region.bytes.value == 0) {
-    return fail(ErrorKind::usage, "--size: a region of 0 bytes cannot be measured");
+    return fail_usage("--size", "a region of 0 bytes cannot be measured");
   }
   switch (source_of(region.placement).kind) {
     case SourceKind::anonymous: break;
@@ -19,10 +19,9 @@ Expected<std::unique_ptr<Buffer>> allocate(const Region& region) {
     case SourceKind::memkind:
     case SourceKind::memkind_directory: return allocate_memkind(region);
     case SourceKind::gpu:
-      return fail(ErrorKind::usage,
-                  fmt::format("--memory {}: only copies of a GPU reach its memory",
-                              region.placement.text()),
-                  "numatlas transfer copies to and from GPUs");
+      return fail_usage(fmt::format("--memory {}", region.placement.text()),
+                        "only copies of a GPU reach its memory",
+                        "numatlas transfer copies to and from GPUs");
   }
   return allocate_anonymous(region);
 }

@@ -62,11 +62,11 @@ class AnonymousBuffer final : public Buffer {
 };
 
 tl::unexpected<Error> no_space(std::uint64_t bytes, int error) {
-  return fail(ErrorKind::resource,
-              fmt::format("--size: mmap of {} failed: {}", to_rounded_text(Bytes{bytes}),
-                          errno_text(error)),
-              "see ulimit -v, /proc/sys/vm/overcommit_memory and /proc/sys/vm/max_map_count, or "
-              "ask for less");
+  return fail_about(
+      ErrorKind::resource, "--size",
+      fmt::format("mmap of {} failed: {}", to_rounded_text(Bytes{bytes}), errno_text(error)),
+      "see ulimit -v, /proc/sys/vm/overcommit_memory and /proc/sys/vm/max_map_count, or "
+      "ask for less");
 }
 
 /// Bytes rounded up to whole pages; nullopt when that is beyond any address.
@@ -101,10 +101,8 @@ Expected<Mapped> map_huge(std::uint64_t bytes, const Region& region) {
   const std::uint64_t page = huge_page_size(region.pages).value;
   const auto pools = live_pools(region.pages);
   const std::uint64_t pages = bytes / page;
-  if (auto problem = pool_problem(region.pages, pools, required_nodes(region.placement), pages)) {
-    return fail(problem->offered ? ErrorKind::resource : ErrorKind::unavailable, problem->message,
-                problem->hint);
-  }
+  if (auto problem = pool_problem(region.pages, pools, required_nodes(region.placement), pages))
+    return fail(*std::move(problem));
   int log2_page = 0;
   while ((std::uint64_t{1} << log2_page) < page) ++log2_page;
   void* raw =
@@ -113,16 +111,16 @@ Expected<Mapped> map_huge(std::uint64_t bytes, const Region& region) {
   if (raw != MAP_FAILED) return Mapped(raw, bytes);
   const int error = errno;
   if (error == EINVAL) {
-    return fail(ErrorKind::unavailable,
-                fmt::format("--pages {}: this kernel does not map huge pages of {}",
-                            name_of(region.pages), to_text(Bytes{page})),
-                "use another kind of --pages");
+    return fail_about(
+        ErrorKind::unavailable, fmt::format("--pages {}", name_of(region.pages)),
+        fmt::format("this kernel does not map huge pages of {}", to_text(Bytes{page})),
+        "use another kind of --pages");
   }
-  return fail(
-      ErrorKind::resource,
-      fmt::format("--pages {}: mmap of {} huge pages failed: {}; free pages may be reserved "
+  return fail_about(
+      ErrorKind::resource, fmt::format("--pages {}", name_of(region.pages)),
+      fmt::format("mmap of {} huge pages failed: {}; free pages may be reserved "
                   "by other processes, or a control group limits them",
-                  name_of(region.pages), pages, errno_text(error)),
+                  pages, errno_text(error)),
       "see HugePages_Free and HugePages_Rsvd in /proc/meminfo, and hugetlb.*.max of the "
       "control group");
 }
@@ -136,9 +134,9 @@ Expected<void> advise(const Mapped& mapped, PageKind kind) {
   }
   if (kind != PageKind::thp) return {};
   if (kernel::calls().madvise(mapped.start(), mapped.bytes(), MADV_HUGEPAGE) == 0) return {};
-  return fail(ErrorKind::unavailable,
-              fmt::format("--pages thp: madvise(MADV_HUGEPAGE) failed: {}", errno_text(errno)),
-              "use --pages base or 2M");
+  return fail_about(ErrorKind::unavailable, "--pages thp",
+                    fmt::format("madvise(MADV_HUGEPAGE) failed: {}", errno_text(errno)),
+                    "use --pages base or 2M");
 }
 
 }  // namespace
@@ -148,9 +146,7 @@ Expected<std::unique_ptr<Buffer>> allocate_anonymous(const Region& region) {
   std::size_t page = kernel::page_size();
   if (pool) page = huge_page_size(region.pages).value;
   if (region.pages == PageKind::thp) {
-    if (auto problem = thp_problem()) {
-      return fail(ErrorKind::unavailable, problem->message, problem->hint);
-    }
+    if (auto problem = thp_problem()) return fail(*std::move(problem));
     page = thp_size();
   }
   const auto bytes = rounded(region.bytes.value, page);

@@ -61,11 +61,11 @@ class Buffer {
 /// regions that live at the same time are checked together with check_fits first.
 Expected<std::unique_ptr<Buffer>> allocate(const Region& region);
 
-/// Why a page kind cannot be had on these nodes now ("" when it can): pool sizes, THP switched off,
-/// with the remedy. `nodes` empty: any node will do. The pools are those of `machine`, read anew
-/// from sysfs when it is the live one.
-std::string page_kind_problem(PageKind kind, const Machine& machine, const NodeSet& nodes,
-                              Bytes bytes);
+/// Why a page kind cannot be had on these nodes now (nullopt when it can): pool sizes, THP switched
+/// off, with the remedy. `nodes` empty: any node will do. The pools are those of `machine`, read
+/// anew from sysfs when it is the live one.
+std::optional<Error> page_kind_problem(PageKind kind, const Machine& machine, const NodeSet& nodes,
+                                       Bytes bytes);
 
 /// Checks regions that will be alive at the same time on one host (of all its ranks: pass them all)
 /// against the free memory of the nodes, the huge page pools, the cgroup's limit and the address

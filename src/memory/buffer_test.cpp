@@ -66,7 +66,7 @@ class FakeRoot {
 
 TEST(Allocate, BasePagesAreUntouchedAndStaySmall) {
   const auto buffer = allocate(region(Bytes{4 * mib + 100}));
-  ASSERT_TRUE(buffer) << buffer.error().message;
+  ASSERT_TRUE(buffer) << full_text(buffer.error());
   EXPECT_EQ((*buffer)->bytes(), 4 * mib + 100);
   EXPECT_EQ((*buffer)->policy().mechanism, "inherited");
   if (!kernel::allowed_nodes()) GTEST_SKIP() << "NUMA calls are refused here";
@@ -84,15 +84,15 @@ TEST(Allocate, BoundToANode) {
   if (!allowed) GTEST_SKIP() << "NUMA calls are refused here";
   const NodeId node = allowed->front();
   const auto buffer = allocate(region(Bytes{mib}, "bind:" + std::to_string(node.value)));
-  ASSERT_TRUE(buffer) << buffer.error().message;
+  ASSERT_TRUE(buffer) << full_text(buffer.error());
   std::memset((*buffer)->data(), 1, mib);
   EXPECT_DOUBLE_EQ(*(*buffer)->residency().fraction_on(NodeSet{node}), 1.0);
 }
 
 TEST(Allocate, TransparentHugePages) {
-  if (thp_problem()) GTEST_SKIP() << thp_problem()->message;
+  if (thp_problem()) GTEST_SKIP() << full_text(*thp_problem());
   const auto buffer = allocate(region(Bytes{8 * thp_size() - 100}, "inherit", PageKind::thp));
-  ASSERT_TRUE(buffer) << buffer.error().message;
+  ASSERT_TRUE(buffer) << full_text(buffer.error());
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>((*buffer)->data()) % thp_size(), 0u);
   std::memset((*buffer)->data(), 1, (*buffer)->bytes());
   const Residency seen = (*buffer)->residency();
@@ -108,7 +108,7 @@ TEST(Allocate, HugePagesOfThePool) {
   const std::string node = std::to_string(pools->front().node.value);
   for (const std::string& memory : {"bind:" + node, "weighted:" + node + "=5"}) {
     const auto buffer = allocate(region(Bytes{5 * mib}, memory, PageKind::huge_2m));
-    ASSERT_TRUE(buffer) << buffer.error().message;
+    ASSERT_TRUE(buffer) << full_text(buffer.error());
     std::memset((*buffer)->data(), 1, (*buffer)->bytes());
     const Residency seen = (*buffer)->residency();
     EXPECT_EQ(seen.page_text(), "2 MiB");
@@ -124,40 +124,42 @@ TEST(Allocate, EmptyPoolOfTheBoundNode) {
   root.pool(1, 10, 4);
   const Error error = error_of(region(Bytes{20 * mib}, "bind:1", PageKind::huge_2m));
   EXPECT_EQ(error.kind, ErrorKind::resource);
-  EXPECT_THAT(error.message,
+  EXPECT_THAT(full_text(error),
               AllOf(HasSubstr("--pages 2M: 10 pages of 2 MiB are needed on node 1, 4 are free"),
                     HasSubstr("node 0: 100 total, 80 free"), HasSubstr("node 1: 10 total")));
-  EXPECT_THAT(error.hint,
+  EXPECT_THAT(full_hint(error),
               HasSubstr("echo 16 > /sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr"));
   const Error anywhere = error_of(region(Bytes{gib}, "local", PageKind::huge_2m));
-  EXPECT_THAT(anywhere.hint, HasSubstr("sysctl vm.nr_hugepages=538"));  // 110 + (512 - 84)
+  EXPECT_THAT(full_hint(anywhere), HasSubstr("sysctl vm.nr_hugepages=538"));  // 110 + (512 - 84)
   const Error giant = error_of(region(Bytes{gib}, "local", PageKind::huge_1g));
   EXPECT_EQ(giant.kind, ErrorKind::unavailable);
-  EXPECT_THAT(giant.message, HasSubstr("--pages 1G: this machine offers no huge pages of 1 GiB"));
+  EXPECT_THAT(full_text(giant),
+              HasSubstr("--pages 1G: this machine offers no huge pages of 1 GiB"));
 }
 
 TEST(Allocate, ThpSwitchedOff) {
   FakeRoot root;
   const std::string folder = "sys/kernel/mm/transparent_hugepage/";
-  EXPECT_THAT(error_of(region(Bytes{mib}, "local", PageKind::thp)).message,
+  EXPECT_THAT(full_text(error_of(region(Bytes{mib}, "local", PageKind::thp))),
               HasSubstr("has no transparent huge pages"));
   root.write(folder + "enabled", "always madvise [never]\n");
   const Error off = error_of(region(Bytes{mib}, "local", PageKind::thp));
   EXPECT_EQ(off.kind, ErrorKind::unavailable);
-  EXPECT_THAT(off.message, HasSubstr("/sys/kernel/mm/transparent_hugepage/enabled is 'never'"));
-  EXPECT_THAT(off.hint, HasSubstr("echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"));
+  EXPECT_THAT(full_text(off), HasSubstr("/sys/kernel/mm/transparent_hugepage/enabled is 'never'"));
+  EXPECT_THAT(full_hint(off),
+              HasSubstr("echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"));
   root.write(folder + "hugepages-2048kB/enabled", "always [madvise] inherit never\n");
   EXPECT_FALSE(thp_problem());
   root.write(folder + "enabled", "[always] madvise never\n");
   root.write(folder + "hugepages-2048kB/enabled", "always madvise inherit [never]\n");
-  EXPECT_THAT(thp_problem()->message, HasSubstr("hugepages-2048kB/enabled is 'never'"));
+  EXPECT_THAT(full_text(*thp_problem()), HasSubstr("hugepages-2048kB/enabled is 'never'"));
 }
 
 TEST(Allocate, Refusals) {
   EXPECT_EQ(error_of(region(Bytes{0})).kind, ErrorKind::usage);
   const Error huge = error_of(region(Bytes{10 * 1024 * 1024 * gib}));
   EXPECT_EQ(huge.kind, ErrorKind::resource);
-  EXPECT_THAT(huge.message, HasSubstr("--size: mmap of 10 PiB failed"));
+  EXPECT_THAT(full_text(huge), HasSubstr("--size: mmap of 10 PiB failed"));
   EXPECT_EQ(error_of(region(Bytes{~std::uint64_t{0}})).kind, ErrorKind::resource);
 }
 
@@ -170,7 +172,7 @@ TEST(Allocate, RefusedPolicyLeavesNothingMapped) {
   };
   const Error error = error_of(region(Bytes{mib}, "bind:0"));
   EXPECT_EQ(error.kind, ErrorKind::resource);
-  EXPECT_THAT(error.message, HasSubstr("--memory"));
+  EXPECT_THAT(full_text(error), HasSubstr("--memory"));
 }
 
 TEST(NullSource, ReportsThePlacementAsMet) {

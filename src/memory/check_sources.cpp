@@ -30,12 +30,12 @@ void add_demand(Demand& demand, const Region& region, std::uint64_t bytes) {
 
 tl::unexpected<Error> too_little(const Demand& demand, std::uint64_t there, const char* what,
                                  const std::string& where) {
-  return fail(
-      ErrorKind::resource,
-      fmt::format("{}: {} needed by {} region{}, {} {} {}", option_text(demand.first),
-                  to_rounded_text(Bytes{demand.bytes}), demand.regions,
-                  demand.regions == 1 ? "" : "s", to_rounded_text(Bytes{there}), what, where),
-      "ask for less with --size or fewer workers; --skip-too-large leaves such sizes out");
+  return fail_about(
+      ErrorKind::resource, option_text(demand.first),
+      fmt::format("{} needed by {} region{}, {} {} {}", to_rounded_text(Bytes{demand.bytes}),
+                  demand.regions, demand.regions == 1 ? "" : "s", to_rounded_text(Bytes{there}),
+                  what, where),
+      "", "ask for less with --size or fewer workers; --skip-too-large leaves such sizes out");
 }
 
 Expected<void> check_file_systems(const std::vector<Region>& regions) {
@@ -123,10 +123,10 @@ Expected<void> check_sources(const std::vector<Region>& regions, const Machine& 
     if (kind == SourceKind::anonymous || kind == SourceKind::null || kind == SourceKind::gpu)
       continue;
     if (region.pages != PageKind::base) {
-      return fail(ErrorKind::usage,
-                  fmt::format("--pages {}: memory of {} has the pages that its source gives",
-                              name_of(region.pages), option_text(region.placement)),
-                  "leave --pages out");
+      return fail_usage(fmt::format("--pages {}", name_of(region.pages)),
+                        fmt::format("memory of {} has the pages that its source gives",
+                                    option_text(region.placement)),
+                        "leave --pages out");
     }
     if (!machine.is_live() || !seen.insert(region.placement.source).second) continue;
     if (auto there = check_source(region.placement); !there) return there;

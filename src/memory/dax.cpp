@@ -72,10 +72,10 @@ std::string link_name(const std::string& path) {
 tl::unexpected<Error> in_use(const MemoryPlacement& placement, const std::string& folder,
                              const std::string& name) {
   const auto node = node_in(folder + "/target_node");
-  return fail(
-      ErrorKind::unavailable,
-      fmt::format("{}: this memory is in use as system memory (system-ram){}",
-                  option_text(placement), node ? fmt::format(", as node {}", node->value) : ""),
+  return fail_about(
+      ErrorKind::unavailable, option_text(placement),
+      fmt::format("this memory is in use as system memory (system-ram){}",
+                  node ? fmt::format(", as node {}", node->value) : ""),
       fmt::format("{}make it a device with daxctl reconfigure-device --mode=devdax {}",
                   node ? fmt::format("use --memory bind:{}, or ", node->value) : "", name));
 }
@@ -89,10 +89,11 @@ tl::unexpected<Error> no_device(const MemoryPlacement& placement, const std::str
   const std::string name = std::filesystem::path(path).filename().string();
   const std::string folder = "/sys/bus/dax/devices/" + name;
   if (error == ENOENT && is_system_memory(folder)) return in_use(placement, folder, name);
-  const std::string text = fmt::format("{}: {}", option, errno_text(error));
-  if (error == ENAMETOOLONG) return fail(ErrorKind::usage, text);
-  if (error == EACCES) return fail(ErrorKind::permission, text);
-  return fail(ErrorKind::unavailable, text, "numatlas topology shows the devices of this machine");
+  const std::string text = errno_text(error);
+  if (error == ENAMETOOLONG) return fail_usage(option, text);
+  if (error == EACCES) return fail_about(ErrorKind::permission, option, text);
+  return fail_about(ErrorKind::unavailable, option, text,
+                    "numatlas topology shows the devices of this machine");
 }
 
 /// /sys/dev/char/M:m of a path; an error where it is no device.
@@ -100,9 +101,9 @@ Expected<std::string> sysfs_folder(const MemoryPlacement& placement, const std::
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return no_device(placement, path, errno);
   if (!S_ISCHR(status.st_mode)) {
-    return fail(ErrorKind::usage, option_text(placement) + ": this is not a character device",
-                S_ISDIR(status.st_mode) ? "a folder on a DAX file system is used with pmem:"
-                                        : "name a device such as /dev/dax0.0");
+    return fail_usage(option_text(placement), "this is not a character device",
+                      S_ISDIR(status.st_mode) ? "a folder on a DAX file system is used with pmem:"
+                                              : "name a device such as /dev/dax0.0");
   }
   return fmt::format("/sys/dev/char/{}:{}", major(status.st_rdev), minor(status.st_rdev));
 }
@@ -118,10 +119,9 @@ Expected<DaxDevice> find_dax(const MemoryPlacement& placement) {
   if (is_system_memory(*folder)) return in_use(placement, *folder, device.name);
   const auto size = kernel::read_number(*folder + "/size");
   if (!device.name.starts_with("dax") || !size || *size <= 0) {
-    return fail(ErrorKind::unavailable,
-                fmt::format("{}: this is not a DAX device ({} does not show one)",
-                            option_text(placement), *folder),
-                "numatlas topology shows the devices of this machine");
+    return fail_about(ErrorKind::unavailable, option_text(placement),
+                      fmt::format("this is not a DAX device ({} does not show one)", *folder),
+                      "numatlas topology shows the devices of this machine");
   }
   device.size = static_cast<std::uint64_t>(*size);
   const auto alignment = kernel::read_number(*folder + "/align");
@@ -129,9 +129,8 @@ Expected<DaxDevice> find_dax(const MemoryPlacement& placement) {
       alignment && *alignment > 0 ? static_cast<std::uint64_t>(*alignment) : usual_alignment;
   device.node = node_of_device(*folder);
   if (access(path.c_str(), R_OK | W_OK) != 0) {
-    return fail(ErrorKind::permission,
-                fmt::format("{}: {}", option_text(placement), errno_text(errno)),
-                "ask for read and write permission on the device, or run as root");
+    return fail_about(ErrorKind::permission, option_text(placement), errno_text(errno),
+                      "ask for read and write permission on the device, or run as root");
   }
   return device;
 }
@@ -173,18 +172,17 @@ Expected<std::unique_ptr<Buffer>> allocate_dax(const Region& region) {
   const auto device = find_dax(region.placement);
   if (!device) return fail(device.error());
   if (!libpmem().problem.empty()) {
-    return fail(
-        ErrorKind::unavailable,
-        fmt::format("{}: libpmem is needed, to make stores last: {}", option, libpmem().problem),
-        libpmem().hint);
+    return fail_about(ErrorKind::unavailable, option,
+                      fmt::format("libpmem is needed, to make stores last: {}", libpmem().problem),
+                      libpmem().hint);
   }
   const std::uint64_t bytes = rounded_up(region.bytes.value, device->alignment);
   if (region.offset > device->size || bytes > device->size - region.offset) {
-    return fail(ErrorKind::resource,
-                fmt::format("{}: {} from {} on are needed, the device has {}", option,
-                            to_rounded_text(Bytes{bytes}), to_rounded_text(Bytes{region.offset}),
-                            to_rounded_text(Bytes{device->size})),
-                "ask for less with --size or fewer workers");
+    return fail_about(
+        ErrorKind::resource, option,
+        fmt::format("{} from {} on are needed, the device has {}", to_rounded_text(Bytes{bytes}),
+                    to_rounded_text(Bytes{region.offset}), to_rounded_text(Bytes{device->size})),
+        "", "ask for less with --size or fewer workers");
   }
   const int file = open(source_of(region.placement).name.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return file_error(region, "open", errno);

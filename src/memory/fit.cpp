@@ -209,13 +209,14 @@ struct Figures {
 
   tl::unexpected<Error> refuse(const std::string& where, uint64_t wanted,
                                uint64_t available) const {
-    return fail(
-        ErrorKind::resource,
-        fmt::format("--size: {} asked by {} worker{}; {} of it {}, where {} may be used ({} kept "
+    return fail_about(
+        ErrorKind::resource, "--size",
+        fmt::format("{} asked by {} worker{}; {} of it {}, where {} may be used ({} kept "
                     "back){}{}",
                     rounded(total), workers, workers == 1 ? "" : "s", rounded(wanted), where,
                     rounded(available - margin(available)), rounded(margin(available)),
                     supply_text(supplies), group_text(group)),
+        "",
         "ask for less with --size or fewer workers, or spread it with --memory; --skip-too-large "
         "leaves such sizes out");
   }
@@ -271,8 +272,7 @@ Expected<void> check_pools(PageKind kind, const std::vector<Region>& all_regions
     if (here && (!problem || members.size() == 1)) problem = std::move(here);
   }
   if (!problem) return {};
-  return fail(problem->offered ? ErrorKind::resource : ErrorKind::unavailable, problem->message,
-              problem->hint);
+  return fail(*std::move(problem));
 }
 
 /// Address space is a process's own, so regions are looked at one by one.
@@ -288,10 +288,10 @@ Expected<void> check_address_space(const std::vector<Region>& regions) {
   }
   for (const Region& region : regions) {
     if (region.bytes.value <= most) continue;
-    return fail(ErrorKind::resource,
-                fmt::format("--size: a region of {} is larger than {}, {}",
-                            rounded(region.bytes.value), source, rounded(most)),
-                "ask for less with --size");
+    return fail_about(ErrorKind::resource, "--size",
+                      fmt::format("a region of {} is larger than {}, {}",
+                                  rounded(region.bytes.value), source, rounded(most)),
+                      "", "ask for less with --size");
   }
   return {};
 }

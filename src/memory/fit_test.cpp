@@ -33,7 +33,7 @@ std::string problem(const std::vector<Region>& regions, const Machine& machine) 
   if (!fits) {
     EXPECT_EQ(fits.error().kind, ErrorKind::resource);
   }
-  return fits ? "" : fits.error().message;
+  return fits ? "" : full_text(fits.error());
 }
 
 TEST(CheckFits, TenPebibytes) {
@@ -164,18 +164,21 @@ TEST(CheckFits, NullRegionsTakeNothing) {
 
 TEST(PageKindProblem, RecordedMachine) {
   Machine machine = three_nodes();
-  EXPECT_EQ(page_kind_problem(PageKind::base, machine, {}, Bytes{gib}), "");
-  EXPECT_THAT(page_kind_problem(PageKind::huge_1g, machine, {}, Bytes{gib}),
-              HasSubstr("offers no huge pages of 1 GiB"));
+  const auto text = [&](PageKind kind, const NodeSet& nodes, Bytes bytes) {
+    const Error problem = page_kind_problem(kind, machine, nodes, bytes).value();
+    return with_hint(full_text(problem), problem);
+  };
+  EXPECT_FALSE(page_kind_problem(PageKind::base, machine, {}, Bytes{gib}));
+  EXPECT_THAT(text(PageKind::huge_1g, {}, Bytes{gib}), HasSubstr("offers no huge pages of 1 GiB"));
   machine.nodes[1].huge_pages = {{Bytes{gib}, 2, 1}};
-  EXPECT_EQ(page_kind_problem(PageKind::huge_1g, machine, NodeSet{NodeId{1}}, Bytes{gib}), "");
-  EXPECT_THAT(page_kind_problem(PageKind::huge_1g, machine, NodeSet{NodeId{1}}, Bytes{gib + 1}),
+  EXPECT_FALSE(page_kind_problem(PageKind::huge_1g, machine, NodeSet{NodeId{1}}, Bytes{gib}));
+  EXPECT_THAT(text(PageKind::huge_1g, NodeSet{NodeId{1}}, Bytes{gib + 1}),
               AllOf(HasSubstr("2 pages of 1 GiB are needed on node 1, 1 is free"),
                     HasSubstr("echo 3 > "), HasSubstr("hugepagesz=1G")));
-  EXPECT_NE(page_kind_problem(PageKind::huge_1g, machine, NodeSet{NodeId{0}}, Bytes{gib}), "");
-  EXPECT_EQ(page_kind_problem(PageKind::thp, machine, {}, Bytes{gib}), "");
+  EXPECT_TRUE(page_kind_problem(PageKind::huge_1g, machine, NodeSet{NodeId{0}}, Bytes{gib}));
+  EXPECT_FALSE(page_kind_problem(PageKind::thp, machine, {}, Bytes{gib}));
   machine.settings.push_back({"thp", "never", "/sys/kernel/mm/transparent_hugepage/enabled", ""});
-  EXPECT_THAT(page_kind_problem(PageKind::thp, machine, {}, Bytes{gib}), HasSubstr("switched off"));
+  EXPECT_THAT(text(PageKind::thp, {}, Bytes{gib}), HasSubstr("switched off"));
 }
 
 }  // namespace

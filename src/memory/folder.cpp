@@ -89,21 +89,21 @@ Expected<void> check_folder(const MemoryPlacement& placement) {
   struct stat status {};
   if (stat(folder.c_str(), &status) != 0) {
     const int error = errno;
-    const std::string text = fmt::format("{}: {}", option, errno_text(error));
-    if (error == ENAMETOOLONG) return fail(ErrorKind::usage, text);
-    if (error == EACCES) return fail(ErrorKind::permission, text);
-    return fail(ErrorKind::io, text,
-                "name a folder that is there, on a file system mounted with -o dax");
+    const std::string text = errno_text(error);
+    if (error == ENAMETOOLONG) return fail_usage(option, text);
+    if (error == EACCES) return fail_about(ErrorKind::permission, option, text);
+    return fail_about(ErrorKind::io, option, text,
+                      "name a folder that is there, on a file system mounted with -o dax");
   }
   if (!S_ISDIR(status.st_mode)) {
     const bool device = S_ISCHR(status.st_mode);
-    return fail(ErrorKind::usage, option + ": this is not a folder",
-                device ? "a character device is used with dax:" : "name the folder it is in");
+    return fail_usage(option, "this is not a folder",
+                      device ? "a character device is used with dax:" : "name the folder it is in");
   }
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
-    return fail(ErrorKind::permission,
-                fmt::format("{}: no file can be made there: {}", option, errno_text(errno)),
-                "name a folder that this user may write to");
+    return fail_about(ErrorKind::permission, option,
+                      fmt::format("no file can be made there: {}", errno_text(errno)),
+                      "name a folder that this user may write to");
   }
   return {};
 }
@@ -162,28 +162,30 @@ Residency file_residency(const void* start, std::size_t bytes, const std::string
 
 tl::unexpected<Error> file_error(const Region& region, const std::string& call, int error) {
   const std::string option = option_text(region.placement);
-  const std::string what = fmt::format("{}: {} of {} failed: {}", option, call,
-                                       to_rounded_text(region.bytes), errno_text(error));
+  const std::string what =
+      fmt::format("{} of {} failed: {}", call, to_rounded_text(region.bytes), errno_text(error));
   switch (error) {
-    case EINTR: return fail(ErrorKind::interrupted, what);
+    case EINTR: return fail_about(ErrorKind::interrupted, option, what);
     case EACCES:
     case EPERM:
-    case EROFS: return fail(ErrorKind::permission, what);
+    case EROFS: return fail_about(ErrorKind::permission, option, what);
     case ENOSPC:
     case EDQUOT:
     case EFBIG: {
       const auto left = free_in(source_of(region.placement).name);
-      return fail(ErrorKind::resource,
-                  left ? fmt::format("{}; {} free", what, to_rounded_text(Bytes{*left})) : what,
-                  "ask for less with --size or fewer workers, or make room there");
+      return fail_about(
+          ErrorKind::resource, option,
+          left ? fmt::format("{}; {} free", what, to_rounded_text(Bytes{*left})) : what, "",
+          "ask for less with --size or fewer workers, or make room there");
     }
-    case ENOMEM: return fail(ErrorKind::resource, what);
-    case ENAMETOOLONG: return fail(ErrorKind::usage, what);
+    case ENOMEM: return fail_about(ErrorKind::resource, option, what);
+    case ENAMETOOLONG: return fail_usage(option, what);
     case EINVAL:
     case ENODEV:
     case ENOTSUP:
-      return fail(ErrorKind::io, what, "this file system may be one that does not map files");
-    default: return fail(ErrorKind::io, what);
+      return fail_about(ErrorKind::io, option, what,
+                        "this file system may be one that does not map files");
+    default: return fail_about(ErrorKind::io, option, what);
   }
 }
 

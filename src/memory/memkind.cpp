@@ -107,8 +107,7 @@ std::string error_text(int error) {
 Expected<void> check_library() {
   const Library& library = libmemkind().library;
   if (library.problem().empty()) return {};
-  return fail(ErrorKind::unavailable, "--memory memkind: needs libmemkind: " + library.problem(),
-              library.hint());
+  return fail(ErrorKind::unavailable, library.problem(), library.hint());
 }
 
 /// A kind of a file in a folder, for as long as a buffer has memory of it. The file has no name
@@ -136,8 +135,8 @@ Expected<std::shared_ptr<FolderKind>> folder_kind(const Region& region) {
   if (auto kind = known.lock()) return kind;
   Kind kind = nullptr;
   if (const int error = libmemkind().create_pmem(folder.c_str(), 0, &kind); error != 0) {
-    return fail(ErrorKind::io, fmt::format("{}: memkind_create_pmem: {}",
-                                           option_text(region.placement), error_text(error)));
+    return fail_about(ErrorKind::io, option_text(region.placement),
+                      fmt::format("memkind_create_pmem: {}", error_text(error)));
   }
   auto made = std::make_shared<FolderKind>(kind);
   known = made;
@@ -192,7 +191,10 @@ void forget_pages(void* start, std::size_t bytes) {
 }  // namespace
 
 Expected<void> check_memkind(const MemoryPlacement& placement) {
-  if (auto there = check_library(); !there) return there;
+  if (auto there = check_library(); !there) {
+    return fail_about(ErrorKind::unavailable, "--memory memkind",
+                      "needs libmemkind: " + there.error().message, there.error().hint);
+  }
   const MemorySource source = source_of(placement);
   if (source.kind == SourceKind::memkind_directory) return {};
   const std::vector<std::string>& names = kind_names();
@@ -201,15 +203,15 @@ Expected<void> check_memkind(const MemoryPlacement& placement) {
   const std::string option = option_text(placement);
   if (kind == nullptr) {
     const std::string close = named ? "" : nearest_name(source.name, names);
-    return fail(named ? ErrorKind::unavailable : ErrorKind::usage,
-                fmt::format("{}: libmemkind has no such kind", option),
-                close.empty() ? fmt::format("its kinds are {}; a folder has a slash in it: ./{}",
-                                            fmt::join(names, ", "), source.name)
-                              : fmt::format("did you mean memkind:{}?", close));
+    return fail_about(
+        named ? ErrorKind::unavailable : ErrorKind::usage, option, "libmemkind has no such kind",
+        close.empty() ? fmt::format("its kinds are {}; a folder has a slash in it: ./{}",
+                                    fmt::join(names, ", "), source.name)
+                      : fmt::format("did you mean memkind:{}?", close));
   }
   if (const int error = libmemkind().check_available(kind); error != 0) {
-    return fail(ErrorKind::unavailable, fmt::format("{}: {}", option, error_text(error)),
-                "numatlas features lists the kinds that are available here");
+    return fail_about(ErrorKind::unavailable, option, error_text(error),
+                      "numatlas features lists the kinds that are available here");
   }
   return {};
 }
@@ -243,11 +245,10 @@ Expected<std::unique_ptr<Buffer>> allocate_memkind(const Region& region) {
   void* start = nullptr;
   const int error = libmemkind().posix_memalign(kind, &start, alignment, region.bytes.value);
   if (error != 0 || start == nullptr) {
-    return fail(
-        ErrorKind::resource,
-        fmt::format("{}: memkind_posix_memalign of {} failed: {}", option_text(region.placement),
-                    to_rounded_text(region.bytes), error_text(error)),
-        "ask for less with --size or fewer workers");
+    return fail_about(ErrorKind::resource, option_text(region.placement),
+                      fmt::format("memkind_posix_memalign of {} failed: {}",
+                                  to_rounded_text(region.bytes), error_text(error)),
+                      "", "ask for less with --size or fewer workers");
   }
   if (!in_folder && !huge) forget_pages(start, region.bytes.value);
   return std::make_unique<MemkindBuffer>(

@@ -59,7 +59,7 @@ class PmemBuffer final : public Buffer {
       return {};
     }
     if (libpmem().msync(start, bytes) == 0) return {};
-    return fail(ErrorKind::io, fmt::format("{}: pmem_msync: {}", folder_, errno_text(errno)));
+    return fail_about(ErrorKind::io, folder_, fmt::format("pmem_msync: {}", errno_text(errno)));
   }
   bool persistent() const override { return true; }
   void note(std::string text) { policy_.note = std::move(text); }
@@ -145,8 +145,8 @@ bool pmem_is_forced() {
 Expected<void> check_pmem() {
   const LibPmem& library = libpmem();
   if (library.problem.empty()) return {};
-  return fail(ErrorKind::unavailable, "--memory pmem: needs libpmem: " + library.problem,
-              library.hint);
+  return fail_about(ErrorKind::unavailable, "--memory pmem", "needs libpmem: " + library.problem,
+                    library.hint);
 }
 
 Expected<std::unique_ptr<Buffer>> allocate_pmem(const Region& region) {

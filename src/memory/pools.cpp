@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "placement/kernel_calls.h"
 
@@ -97,14 +98,14 @@ std::optional<std::vector<PoolState>> pools_of(PageKind kind, const Machine& mac
   return pools;
 }
 
-std::optional<PoolProblem> pool_problem(PageKind kind,
-                                        const std::optional<std::vector<PoolState>>& pools,
-                                        const NodeSet& nodes, std::uint64_t pages) {
+std::optional<Error> pool_problem(PageKind kind, const std::optional<std::vector<PoolState>>& pools,
+                                  const NodeSet& nodes, std::uint64_t pages) {
   const std::string size = to_text(huge_page_size(kind));
+  const std::string subject = fmt::format("--pages {}", name_of(kind));
   if (!pools) {
-    return PoolProblem{
-        fmt::format("--pages {}: this machine offers no huge pages of {}", name_of(kind), size),
-        "use another kind of --pages", false};
+    return Error{ErrorKind::unavailable,
+                 fmt::format("this machine offers no huge pages of {}", size),
+                 "use another kind of --pages", subject};
   }
   std::uint64_t total = 0, free = 0;
   for (const PoolState& pool : *pools) {
@@ -113,12 +114,13 @@ std::optional<PoolProblem> pool_problem(PageKind kind,
     free += pool.free;
   }
   if (free >= pages) return std::nullopt;
-  PoolProblem problem;
   const std::string where = nodes.empty() ? "" : " on node " + to_list(nodes);
-  problem.message = fmt::format("--pages {}: {} of {} {} needed{}, {} {} free ({})", name_of(kind),
-                                pages == 1 ? "1 page" : fmt::format("{} pages", pages), size,
-                                pages == 1 ? "is" : "are", where, free, free == 1 ? "is" : "are",
-                                pool_text(*pools));
+  Error problem{ErrorKind::resource,
+                fmt::format("{} of {} {} needed{}, {} {} free ({})",
+                            pages == 1 ? "1 page" : fmt::format("{} pages", pages), size,
+                            pages == 1 ? "is" : "are", where, free, free == 1 ? "is" : "are",
+                            pool_text(*pools)),
+                "", subject};
   // Pages in use stay in use, so the pool must grow by what is missing.
   const std::uint64_t missing = pages - free;
   if (nodes.size() == 1) {
@@ -149,14 +151,15 @@ std::size_t thp_size() {
   return huge_page_size(PageKind::thp).value;
 }
 
-std::optional<ThpProblem> thp_problem() {
+std::optional<Error> thp_problem() {
+  const auto problem = [](std::string message, std::string hint) {
+    return Error{ErrorKind::unavailable, std::move(message), std::move(hint), "--pages thp"};
+  };
   const std::string global = std::string(thp_folder) + "enabled";
   const auto setting = kernel::read_line(global);
   if (!setting) {
-    return ThpProblem{
-        fmt::format("--pages thp: this kernel has no transparent huge pages ({} is missing)",
-                    global),
-        "use --pages 2M or base"};
+    return problem(fmt::format("this kernel has no transparent huge pages ({} is missing)", global),
+                   "use --pages 2M or base");
   }
   // Linux 6.8 on: a setting a size, which may leave the decision to the one for all.
   const std::string by_size = fmt::format("{}hugepages-{}kB/enabled", thp_folder, thp_size() / kib);
@@ -164,41 +167,36 @@ std::optional<ThpProblem> thp_problem() {
   const bool inherits = own.empty() || own == "inherit";
   if ((inherits ? chosen(setting) : own) == "never") {
     const std::string& file = inherits ? global : by_size;
-    return ThpProblem{fmt::format("--pages thp: transparent huge pages are switched off: {} is "
-                                  "'never'",
-                                  file),
-                      fmt::format("as root: echo madvise > {}; or use --pages base or 2M", file)};
+    return problem(fmt::format("transparent huge pages are switched off: {} is 'never'", file),
+                   fmt::format("as root: echo madvise > {}; or use --pages base or 2M", file));
   }
   if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 1) {
-    return ThpProblem{
-        "--pages thp: transparent huge pages are switched off for this process "
+    return problem(
+        "transparent huge pages are switched off for this process "
         "(PR_SET_THP_DISABLE, inherited from what started it)",
-        "start it from a shell or launcher that does not switch them off"};
+        "start it from a shell or launcher that does not switch them off");
   }
   return std::nullopt;
 }
 
-std::string page_kind_problem(PageKind kind, const Machine& machine, const NodeSet& nodes,
-                              Bytes bytes) {
+std::optional<Error> page_kind_problem(PageKind kind, const Machine& machine, const NodeSet& nodes,
+                                       Bytes bytes) {
   if (kind == PageKind::base) return {};
   if (kind == PageKind::thp) {
-    if (machine.is_live()) {
-      const auto problem = thp_problem();
-      return problem ? problem->message + "; " + problem->hint : std::string{};
-    }
+    if (machine.is_live()) return thp_problem();
     for (const Setting& setting : machine.settings) {
       if (setting.source.find("transparent_hugepage/enabled") == std::string::npos) continue;
       if (setting.value == "never" || setting.value.find("[never]") != std::string::npos) {
-        return fmt::format("--pages thp: transparent huge pages are switched off: {} is 'never'",
-                           setting.source);
+        return Error{
+            ErrorKind::unavailable,
+            fmt::format("transparent huge pages are switched off: {} is 'never'", setting.source),
+            "", "--pages thp"};
       }
     }
     return {};
   }
-  const auto problem = pool_problem(kind, pools_of(kind, machine), nodes,
-                                    pages_for(bytes.value, huge_page_size(kind).value));
-  if (!problem) return {};
-  return problem->message + "; " + problem->hint;
+  return pool_problem(kind, pools_of(kind, machine), nodes,
+                      pages_for(bytes.value, huge_page_size(kind).value));
 }
 
 }  // namespace numatlas

@@ -22,21 +22,13 @@ std::optional<std::vector<PoolState>> live_pools(PageKind kind);
 /// The same from a Machine value (read anew when it is live).
 std::optional<std::vector<PoolState>> pools_of(PageKind kind, const Machine& machine);
 
-/// Why `pages` pages of a kind cannot come from the pools of these nodes (empty: any); "" when they
-/// can. `hint` is what to do about it.
-struct PoolProblem {
-  std::string message, hint;
-  bool offered = true;  ///< false: the kernel has no pages of this size
-};
-std::optional<PoolProblem> pool_problem(PageKind kind,
-                                        const std::optional<std::vector<PoolState>>& pools,
-                                        const NodeSet& nodes, std::uint64_t pages);
+/// Why `pages` pages of a kind cannot come from the pools of these nodes (empty: any); nullopt when
+/// they can. Kind resource, or unavailable where the kernel has no pages of this size.
+std::optional<Error> pool_problem(PageKind kind, const std::optional<std::vector<PoolState>>& pools,
+                                  const NodeSet& nodes, std::uint64_t pages);
 
 /// Why transparent huge pages cannot be had by madvise; nullopt when they can.
-struct ThpProblem {
-  std::string message, hint;
-};
-std::optional<ThpProblem> thp_problem();
+std::optional<Error> thp_problem();
 /// Size of a transparent huge page here (2 MiB where the kernel does not say).
 std::size_t thp_size();
 

@@ -12,14 +12,9 @@
 namespace numatlas {
 namespace {
 
-std::string with_hint(const std::string& problem, const std::string& hint) {
-  return hint.empty() ? problem : problem + "; " + hint;
-}
-
 SourceState libpmem_state() {
-  const LibPmem& library = libpmem();
-  if (!library.problem.empty())
-    return {"libpmem (pmem:, dax:)", false, with_hint(library.problem, library.hint)};
+  if (const auto there = check_pmem(); !there)
+    return {"libpmem (pmem:, dax:)", false, with_hint(libpmem().problem, there.error())};
   return {"libpmem (pmem:, dax:)", true,
           pmem_is_forced() ? "loaded; PMEM_IS_PMEM_FORCE=1 makes it take any file for persistent "
                              "memory"
@@ -28,14 +23,7 @@ SourceState libpmem_state() {
 
 SourceState memkind_state() {
   const auto kinds = available_kinds();
-  if (!kinds) {
-    // The message is one of the option's.
-    const std::string& message = kinds.error().message;
-    const auto reason = message.find("libmemkind: ");
-    return {"memkind", false,
-            with_hint(reason == std::string::npos ? message : message.substr(reason + 12),
-                      kinds.error().hint)};
-  }
+  if (!kinds) return {"memkind", false, with_hint(kinds.error().message, kinds.error())};
   return {"memkind", true, fmt::format("kinds available: {}", fmt::join(*kinds, ", "))};
 }
 
@@ -76,10 +64,7 @@ SourceState device_state(const Machine& machine) {
     if (device) {
       good.push_back(fmt::format("/dev/{} {}", memory.name, to_rounded_text(Bytes{device->size})));
     } else {
-      const std::string head = option_text(placement) + ": ";
-      const std::string& message = device.error().message;
-      bad.push_back(fmt::format("/dev/{}: {}", memory.name,
-                                message.starts_with(head) ? message.substr(head.size()) : message));
+      bad.push_back(fmt::format("/dev/{}: {}", memory.name, device.error().message));
     }
   }
   std::vector<std::string> all = good;

@@ -77,9 +77,9 @@ Error fit_error(std::uint64_t bytes, const std::string& memory) {
 }
 
 #define NEEDS_LIBPMEM() \
-  if (!check_pmem()) GTEST_SKIP() << check_pmem().error().message
+  if (!check_pmem()) GTEST_SKIP() << full_text(check_pmem().error())
 #define NEEDS_MEMKIND() \
-  if (!available_kinds()) GTEST_SKIP() << available_kinds().error().message
+  if (!available_kinds()) GTEST_SKIP() << full_text(available_kinds().error())
 
 void fill_and_check(const Buffer& buffer) {
   std::memset(buffer.data(), 7, buffer.bytes());
@@ -96,7 +96,7 @@ TEST(Pmem, AFileInThePageCacheIsNamedAsSuchAndLeavesNothing) {
   const SourceFolder folder;
   const Region region = source_region(3 * mib + 100, "pmem:" + folder.text());
   const auto buffer = allocate(region);
-  ASSERT_TRUE(buffer) << buffer.error().message;
+  ASSERT_TRUE(buffer) << full_text(buffer.error());
   EXPECT_EQ((*buffer)->bytes(), 3 * mib + 100);
   EXPECT_TRUE((*buffer)->persistent());
   EXPECT_EQ((*buffer)->policy().mechanism, "pmem_map_file");
@@ -131,7 +131,7 @@ TEST(Pmem, PersistAsTheMappingNeedsIt) {
   };
   setenv("PMEM_IS_PMEM_FORCE", "1", 1);
   const auto forced = allocate(source_region(mib, "pmem:" + folder.text()));
-  ASSERT_TRUE(forced) << forced.error().message;
+  ASSERT_TRUE(forced) << full_text(forced.error());
   if (maps_directly(folder.text()) != true) {
     EXPECT_THAT((*forced)->policy().note, HasSubstr("PMEM_IS_PMEM_FORCE=1 makes libpmem"));
   }
@@ -150,7 +150,7 @@ TEST(Pmem, PersistAsTheMappingNeedsIt) {
   EXPECT_EQ(synced, 1);
   const auto failed = (*plain)->persist((*plain)->data(), 64);
   ASSERT_FALSE(failed);
-  EXPECT_THAT(failed.error().message, HasSubstr("pmem_msync"));
+  EXPECT_THAT(full_text(failed.error()), HasSubstr("pmem_msync"));
 }
 
 TEST(Pmem, WithoutUnnamedFilesTheNameGoesAtOnce) {
@@ -171,7 +171,7 @@ TEST(Pmem, WithoutUnnamedFilesTheNameGoesAtOnce) {
     return real(path, bytes, flags, mode, mapped, is_pmem);
   };
   const auto buffer = allocate(source_region(2 * mib, "pmem:" + folder.text()));
-  ASSERT_TRUE(buffer) << buffer.error().message;
+  ASSERT_TRUE(buffer) << full_text(buffer.error());
   EXPECT_THAT(name, StartsWith(folder.text() + "/.numatlas-"));
   EXPECT_TRUE(folder.empty());
   fill_and_check(**buffer);
@@ -192,7 +192,7 @@ TEST(Pmem, AFileSystemThatRunsFullOnTheWay) {
   const auto buffer = allocate(source_region(mib, "pmem:" + folder.text()));
   ASSERT_FALSE(buffer);
   EXPECT_EQ(buffer.error().kind, ErrorKind::resource);
-  EXPECT_THAT(buffer.error().message,
+  EXPECT_THAT(full_text(buffer.error()),
               AllOf(HasSubstr("pmem_map_file of 1 MiB failed: No space left on device; "),
                     HasSubstr(" free")));
   EXPECT_TRUE(folder.empty());
@@ -212,11 +212,11 @@ TEST(Pmem, AFullFileSystem) {
   const auto large = allocate(source_region(5 * mib, memory));
   const bool left = fs::is_empty(folder.path());
   umount2(folder.text().c_str(), MNT_DETACH);
-  EXPECT_TRUE(small) << small.error().message;
+  EXPECT_TRUE(small) << full_text(small.error());
   EXPECT_EQ(alone.kind, ErrorKind::resource);
-  EXPECT_EQ(alone.message,
+  EXPECT_EQ(full_text(alone),
             "--memory " + memory + ": 5 MiB needed by 1 region, 3 MiB free on tmpfs");
-  EXPECT_THAT(together.message, HasSubstr("4 MiB needed by 2 regions, 3 MiB free on tmpfs"));
+  EXPECT_THAT(full_text(together), HasSubstr("4 MiB needed by 2 regions, 3 MiB free on tmpfs"));
   ASSERT_FALSE(large);
   EXPECT_EQ(large.error().kind, ErrorKind::resource);
   EXPECT_TRUE(left);
@@ -226,17 +226,17 @@ TEST(Pmem, FoldersThatWillNotDo) {
   NEEDS_LIBPMEM();
   const SourceFolder folder;
   const std::string memory = "pmem:" + folder.text();
-  EXPECT_EQ(fit_error(mib, memory).message, "it fits");
+  EXPECT_EQ(full_text(fit_error(mib, memory)), "it fits");
   const Error missing = fit_error(mib, memory + "/none");
   EXPECT_EQ(missing.kind, ErrorKind::io);
-  EXPECT_EQ(missing.message, "--memory " + memory + "/none: No such file or directory");
+  EXPECT_EQ(full_text(missing), "--memory " + memory + "/none: No such file or directory");
   std::ofstream(folder.path() / "file") << "x";
   EXPECT_EQ(fit_error(mib, memory + "/file").kind, ErrorKind::usage);
-  EXPECT_THAT(fit_error(mib, memory + "/file").message, HasSubstr("this is not a folder"));
-  EXPECT_THAT(fit_error(mib, "pmem:/dev/null").hint, HasSubstr("dax:"));
+  EXPECT_THAT(full_text(fit_error(mib, memory + "/file")), HasSubstr("this is not a folder"));
+  EXPECT_THAT(full_hint(fit_error(mib, "pmem:/dev/null")), HasSubstr("dax:"));
   const Error name = fit_error(mib, memory + "/" + std::string(300, 'n'));
   EXPECT_EQ(name.kind, ErrorKind::usage);
-  EXPECT_THAT(name.message, HasSubstr("File name too long"));
+  EXPECT_THAT(full_text(name), HasSubstr("File name too long"));
   EXPECT_EQ(fit_error(mib, memory + std::string(5000, '/')).kind, ErrorKind::usage);
 }
 
@@ -253,7 +253,7 @@ TEST(Pmem, AFolderThatMayNotBeWrittenTo) {
   if (mounted) umount2(folder.text().c_str(), MNT_DETACH);
   if (!mounted) fs::permissions(folder.path(), fs::perms::owner_all);
   EXPECT_EQ(unwritable.kind, ErrorKind::permission);
-  EXPECT_THAT(unwritable.message, HasSubstr("no file can be made there: "));
+  EXPECT_THAT(full_text(unwritable), HasSubstr("no file can be made there: "));
 }
 
 TEST(Sources, PagesAreTheSourcesOwn) {
@@ -263,7 +263,7 @@ TEST(Sources, PagesAreTheSourcesOwn) {
     const auto fits = check_fits({region}, testing::build({{0, {{0}}}}));
     ASSERT_FALSE(fits) << memory;
     EXPECT_EQ(fits.error().kind, ErrorKind::usage);
-    EXPECT_THAT(fits.error().message,
+    EXPECT_THAT(full_text(fits.error()),
                 StartsWith("--pages 2M: memory of --memory " + std::string(memory)));
   }
 }
@@ -286,8 +286,8 @@ TEST(Sources, WithoutTheLibrary) {
   for (const std::string& memory : {"pmem:" + folder.text(), std::string("dax:/dev/dax0.0")}) {
     const Error error = fit_error(mib, memory);
     EXPECT_EQ(error.kind, ErrorKind::unavailable);
-    EXPECT_THAT(error.message, HasSubstr("libpmem.so.1: cannot open"));
-    EXPECT_EQ(error.hint, "install it");
+    EXPECT_THAT(full_text(error), HasSubstr("libpmem.so.1: cannot open"));
+    EXPECT_EQ(full_hint(error), "install it");
     EXPECT_FALSE(allocate(source_region(mib, memory)));
   }
 }
@@ -332,7 +332,7 @@ TEST(Dax, WhatSysfsSays) {
   const DaxRoot root;
   const MemoryPlacement placement = source_region(mib, "dax:/dev/null").placement;
   auto device = find_dax(placement);
-  ASSERT_TRUE(device) << device.error().message;
+  ASSERT_TRUE(device) << full_text(device.error());
   EXPECT_EQ(device->name, "dax9.0");
   EXPECT_EQ(device->size, 64 * mib);
   EXPECT_EQ(device->alignment, 2 * mib);
@@ -348,18 +348,18 @@ TEST(Dax, RoomForAllRegionsTogether) {
   NEEDS_LIBPMEM();
   const DaxRoot root;
   const Region half = source_region(31 * mib + 1, "dax:/dev/null");
-  EXPECT_EQ(fit_error({half, half}).message, "it fits");
+  EXPECT_EQ(full_text(fit_error({half, half})), "it fits");
   const Error error = fit_error({half, half, source_region(1, "dax:/dev/null")});
   EXPECT_EQ(error.kind, ErrorKind::resource);
-  EXPECT_EQ(error.message,
+  EXPECT_EQ(full_text(error),
             "--memory dax:/dev/null: 66 MiB needed by 3 regions, 64 MiB is the size of dax9.0");
   Region late = half;
   late.offset = 34 * mib;
   const auto buffer = allocate(late);
   ASSERT_FALSE(buffer);
   EXPECT_EQ(buffer.error().kind, ErrorKind::resource);
-  EXPECT_THAT(buffer.error().message, HasSubstr("32 MiB from 34 MiB on are needed"));
-  EXPECT_THAT(allocate(half).error().message, HasSubstr("mmap of 31"));
+  EXPECT_THAT(full_text(buffer.error()), HasSubstr("32 MiB from 34 MiB on are needed"));
+  EXPECT_THAT(full_text(allocate(half).error()), HasSubstr("mmap of 31"));
 }
 
 TEST(Dax, WhatIsNoDevice) {
@@ -367,10 +367,10 @@ TEST(Dax, WhatIsNoDevice) {
   const DaxRoot root;
   EXPECT_EQ(fit_error(mib, "dax:/dev/none").kind, ErrorKind::unavailable);
   EXPECT_EQ(fit_error(mib, "dax:/tmp").kind, ErrorKind::usage);
-  EXPECT_THAT(fit_error(mib, "dax:/tmp").hint, HasSubstr("pmem:"));
+  EXPECT_THAT(full_hint(fit_error(mib, "dax:/tmp")), HasSubstr("pmem:"));
   const Error zero = fit_error(mib, "dax:/dev/zero");
   EXPECT_EQ(zero.kind, ErrorKind::unavailable);
-  EXPECT_THAT(zero.message, HasSubstr("this is not a DAX device"));
+  EXPECT_THAT(full_text(zero), HasSubstr("this is not a DAX device"));
   const fs::path kmem = root.folder().path() / "sys/bus/dax/devices/dax1.0";
   fs::create_directories(kmem);
   fs::create_directory_symlink("../../drivers/kmem", kmem / "driver");
@@ -379,11 +379,11 @@ TEST(Dax, WhatIsNoDevice) {
   root.in_use();
   const Error kept = fit_error(mib, "dax:/dev/null");
   EXPECT_EQ(kept.kind, ErrorKind::unavailable);
-  EXPECT_THAT(kept.message, HasSubstr("in use as system memory (system-ram), as node 2"));
+  EXPECT_THAT(full_text(kept), HasSubstr("in use as system memory (system-ram), as node 2"));
   const Error used = fit_error(mib, "dax:/dev/dax1.0");
   EXPECT_EQ(used.kind, ErrorKind::unavailable);
-  EXPECT_THAT(used.message, HasSubstr("in use as system memory (system-ram), as node 3"));
-  EXPECT_THAT(used.hint, HasSubstr("use --memory bind:3"));
+  EXPECT_THAT(full_text(used), HasSubstr("in use as system memory (system-ram), as node 3"));
+  EXPECT_THAT(full_hint(used), HasSubstr("use --memory bind:3"));
 }
 
 TEST(Dax, RegionsLieSideBySide) {
@@ -448,12 +448,12 @@ TEST(Memkind, DefaultAndAFolder) {
   NEEDS_MEMKIND();
   const SourceFolder folder;
   for (const std::string& memory : {std::string("memkind:DEFAULT"), "memkind:" + folder.text()}) {
-    EXPECT_EQ(fit_error(5 * mib, memory).message, "it fits") << memory;
+    EXPECT_EQ(full_text(fit_error(5 * mib, memory)), "it fits") << memory;
     for (int turn = 0; turn < 3; ++turn) {
       const auto one = allocate(source_region(5 * mib + 3, memory));
       const auto two = allocate(source_region(mib, memory));
-      ASSERT_TRUE(one) << one.error().message;
-      ASSERT_TRUE(two) << two.error().message;
+      ASSERT_TRUE(one) << full_text(one.error());
+      ASSERT_TRUE(two) << full_text(two.error());
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>((*one)->data()) % kernel::page_size(), 0u);
       EXPECT_FALSE((*one)->persistent());
       fill_and_check(**one);
@@ -467,16 +467,17 @@ TEST(Memkind, UnknownAndUnavailableKinds) {
   NEEDS_MEMKIND();
   const Error unknown = fit_error(mib, "memkind:DAX_KMEN");
   EXPECT_EQ(unknown.kind, ErrorKind::usage);
-  EXPECT_THAT(unknown.hint, HasSubstr("did you mean memkind:DAX_KMEM?"));
+  EXPECT_THAT(full_hint(unknown), HasSubstr("did you mean memkind:DAX_KMEM?"));
   EXPECT_EQ(fit_error(mib, "memkind:HBW_OPS").kind, ErrorKind::usage);
-  EXPECT_THAT(fit_error(mib, "memkind:PMEM0").hint, HasSubstr("its kinds are DEFAULT, "));
+  EXPECT_THAT(full_hint(fit_error(mib, "memkind:PMEM0")), HasSubstr("its kinds are DEFAULT, "));
   const auto available = available_kinds();
   ASSERT_THAT(*available, ::testing::Contains("DEFAULT"));
   EXPECT_EQ(fit_error(mib, "memkind:/none").kind, ErrorKind::io);
   if (std::find(available->begin(), available->end(), "DAX_KMEM") == available->end()) {
     const Error error = fit_error(mib, "memkind:DAX_KMEM");
     EXPECT_EQ(error.kind, ErrorKind::unavailable);
-    EXPECT_EQ(error.message, "--memory memkind:DAX_KMEM: Requested memory kind is not available");
+    EXPECT_EQ(full_text(error),
+              "--memory memkind:DAX_KMEM: Requested memory kind is not available");
   }
 }
 

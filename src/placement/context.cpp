@@ -70,21 +70,22 @@ TaskContext read_task_context() {
 
 Expected<void> bind_thread(const CpuSet& cpus) {
   if (cpus.empty() || cpus.front().value < 0) {
-    return fail(ErrorKind::usage, "--cpus: no CPU to bind a thread to");
+    return fail_usage("--cpus", "no CPU to bind a thread to");
   }
   const auto count = static_cast<std::size_t>(cpus[cpus.size() - 1].value) + 1;
   const CpuMask mask(CPU_ALLOC(count));
-  if (!mask) return fail(ErrorKind::resource, "--cpus: no memory for a CPU mask");
+  if (!mask) return fail_about(ErrorKind::resource, "--cpus", "no memory for a CPU mask");
   const std::size_t size = CPU_ALLOC_SIZE(count);
   CPU_ZERO_S(size, mask.get());
   for (CpuId cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu.value), size, mask.get());
   if (sched_setaffinity(0, size, mask.get()) == 0) return {};
   const int error = errno;
   const bool refused = error == EPERM || error == EACCES;
-  return fail(refused ? ErrorKind::permission : ErrorKind::unavailable,
-              fmt::format("--cpus: sched_setaffinity to CPU {} failed: {}; this thread may use {}",
-                          to_list(cpus), errno_text(error), to_list(thread_affinity())),
-              error == EINVAL ? "no such CPU is online inside the cpuset of this process" : "");
+  return fail_about(
+      refused ? ErrorKind::permission : ErrorKind::unavailable, "--cpus",
+      fmt::format("sched_setaffinity to CPU {} failed: {}; this thread may use {}", to_list(cpus),
+                  errno_text(error), to_list(thread_affinity())),
+      error == EINVAL ? "no such CPU is online inside the cpuset of this process" : "");
 }
 
 CpuSet thread_affinity() {

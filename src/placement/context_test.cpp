@@ -25,7 +25,7 @@ TEST(Affinity, MissingCpu) {
   const auto bound = bind_thread(CpuSet{CpuId{100000}});
   ASSERT_FALSE(bound);
   EXPECT_EQ(bound.error().kind, ErrorKind::unavailable);
-  EXPECT_THAT(bound.error().message, AllOf(HasSubstr("--cpus"), HasSubstr("100000")));
+  EXPECT_THAT(full_text(bound.error()), AllOf(HasSubstr("--cpus"), HasSubstr("100000")));
   EXPECT_FALSE(bind_thread({}));
 }
 

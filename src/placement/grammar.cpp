@@ -72,7 +72,7 @@ std::string quoted(std::string_view text) {
 tl::unexpected<Error> memory_error(const std::string& what, std::string_view suggestion = {}) {
   std::string hint = memory_forms;
   if (!suggestion.empty()) hint = fmt::format("did you mean '{}'? {}", suggestion, memory_forms);
-  return fail(ErrorKind::usage, "--memory: " + what, hint);
+  return fail_usage("--memory", what, hint);
 }
 
 Expected<std::vector<int>> parse_nodes(std::string_view list, std::string_view whole) {
@@ -172,17 +172,16 @@ std::string cpu_hint(std::string_view part) {
 Expected<std::vector<int>> parse_cpu_list(std::string_view part, bool nodes) {
   const std::string_view list = nodes ? part.substr(std::string_view("node:").size()) : part;
   const auto ids = parse_ordered_list(list);
-  if (!ids) return fail(ErrorKind::usage, "--cpus: " + ids.error().message, cpu_hint(part));
+  if (!ids) return fail_usage("--cpus", ids.error().message, cpu_hint(part));
   if (ids->empty()) {
-    return fail(ErrorKind::usage,
-                fmt::format("--cpus: the list is empty: no {} named", nodes ? "node" : "CPU"),
-                cpu_forms);
+    return fail_usage(
+        "--cpus", fmt::format("the list is empty: no {} named", nodes ? "node" : "CPU"), cpu_forms);
   }
   return *ids;
 }
 
 Expected<PageKind> parse_page_kind(std::string_view text) {
-  for (PageKind kind : {PageKind::base, PageKind::thp, PageKind::huge_2m, PageKind::huge_1g}) {
+  for (PageKind kind : all_page_kinds) {
     if (text == name_of(kind)) return kind;
   }
   constexpr std::array<std::string_view, 4> words = {"base", "thp", "2M", "1G"};
@@ -190,8 +189,9 @@ Expected<PageKind> parse_page_kind(std::string_view text) {
   if (text == "2m" || text == "2MiB" || text == "2MB" || text == "huge") meant = "2M";
   if (text == "1g" || text == "1GiB" || text == "1GB") meant = "1G";
   if (text == "4k" || text == "4K" || text == "4KiB" || text == "64K") meant = "base";
-  return fail(ErrorKind::usage, fmt::format("--pages: {} is not a page kind", quoted(text)),
-              meant.empty() ? page_forms : fmt::format("did you mean '{}'? {}", meant, page_forms));
+  return fail_usage(
+      "--pages", fmt::format("{} is not a page kind", quoted(text)),
+      meant.empty() ? page_forms : fmt::format("did you mean '{}'? {}", meant, page_forms));
 }
 
 }  // namespace
@@ -311,16 +311,16 @@ Expected<CpuSpec> parse_cpu_spec(std::string_view text) {
     return spec;
   }
   if (whole.empty()) {
-    return fail(ErrorKind::usage, "--cpus: the list is empty: no CPU named", cpu_forms);
+    return fail_usage("--cpus", "the list is empty: no CPU named", cpu_forms);
   }
   const std::vector<std::string_view> parts = split(whole, '/');
   const bool nodes = parts.front().starts_with("node:");
   spec.form = nodes ? CpuSpec::Form::nodes : CpuSpec::Form::list;
   for (std::string_view part : parts) {
     if (part.starts_with("node:") != nodes && !part.empty()) {
-      return fail(ErrorKind::usage,
-                  fmt::format("--cpus: {} mixes CPU lists and 'node:' lists", quoted(whole)),
-                  cpu_hint(part));
+      return fail_usage("--cpus",
+                        fmt::format("{} mixes CPU lists and 'node:' lists", quoted(whole)),
+                        cpu_hint(part));
     }
     auto list = parse_cpu_list(part, nodes && !part.empty());
     if (!list) return fail(list.error());
@@ -335,7 +335,7 @@ Expected<std::vector<PageKind>> parse_page_kinds(std::string_view text) {
     const auto kind = parse_page_kind(item);
     if (!kind) return fail(kind.error());
     if (std::find(kinds.begin(), kinds.end(), *kind) != kinds.end()) {
-      return fail(ErrorKind::usage, fmt::format("--pages: '{}' is named twice", item), page_forms);
+      return fail_usage("--pages", fmt::format("'{}' is named twice", item), page_forms);
     }
     kinds.push_back(*kind);
   }

@@ -54,7 +54,7 @@ std::string kind_name(std::string_view value) {
 }
 
 tl::unexpected<Error> source_error(const std::string& what, const std::string& hint) {
-  return fail(ErrorKind::usage, "--memory: " + what, hint);
+  return fail_usage("--memory", what, hint);
 }
 
 std::string replaced(std::string text, std::string_view word, const std::string& by) {
@@ -66,10 +66,10 @@ std::string replaced(std::string text, std::string_view word, const std::string&
 
 tl::unexpected<Error> no_one_number(const MemoryPlacement& placement, std::string_view word,
                                     const CpuSet& cpus, const std::string& which) {
-  return fail(ErrorKind::unavailable,
-              fmt::format("{}: a worker on CPU {} has no one number for {}: {}",
-                          option_text(placement), to_list(cpus), word, which),
-              "pin each worker with --cpus, or name one folder for all");
+  return fail_about(
+      ErrorKind::unavailable, option_text(placement),
+      fmt::format("a worker on CPU {} has no one number for {}: {}", to_list(cpus), word, which),
+      "", "pin each worker with --cpus, or name one folder for all");
 }
 
 }  // namespace

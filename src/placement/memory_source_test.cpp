@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 
 MemoryPlacement source_placement(const std::string& text) {
   const auto spec = parse_memory_spec(text);
-  EXPECT_TRUE(spec) << text << ": " << (spec ? "" : spec.error().message);
+  EXPECT_TRUE(spec) << text << ": " << (spec ? "" : full_text(spec.error()));
   return spec ? spec->single : MemoryPlacement{};
 }
 
@@ -53,22 +53,22 @@ TEST(SourceGrammar, KindsInAnyLetters) {
 }
 
 TEST(SourceGrammar, Refusals) {
-  EXPECT_THAT(source_refusal("pmem").message, HasSubstr("'pmem:' names no folder"));
-  EXPECT_THAT(source_refusal("pmem:").message, HasSubstr("names no folder"));
-  EXPECT_THAT(source_refusal("dax: ").message, HasSubstr("names no device"));
-  EXPECT_THAT(source_refusal("memkind:").message, HasSubstr("names no kind and no folder"));
-  EXPECT_THAT(source_refusal("memkind:a,b").hint, HasSubstr("./FOLDER"));
-  EXPECT_THAT(source_refusal("memkind:MEMKIND_").message, HasSubstr("the name of a kind"));
-  EXPECT_THAT(source_refusal("pmem:/a\nb").message, HasSubstr("control characters"));
-  EXPECT_THAT(source_refusal("pmem:/a\x7f").message, HasSubstr("control characters"));
+  EXPECT_THAT(full_text(source_refusal("pmem")), HasSubstr("'pmem:' names no folder"));
+  EXPECT_THAT(full_text(source_refusal("pmem:")), HasSubstr("names no folder"));
+  EXPECT_THAT(full_text(source_refusal("dax: ")), HasSubstr("names no device"));
+  EXPECT_THAT(full_text(source_refusal("memkind:")), HasSubstr("names no kind and no folder"));
+  EXPECT_THAT(full_hint(source_refusal("memkind:a,b")), HasSubstr("./FOLDER"));
+  EXPECT_THAT(full_text(source_refusal("memkind:MEMKIND_")), HasSubstr("the name of a kind"));
+  EXPECT_THAT(full_text(source_refusal("pmem:/a\nb")), HasSubstr("control characters"));
+  EXPECT_THAT(full_text(source_refusal("pmem:/a\x7f")), HasSubstr("control characters"));
   for (const char* wrong : {"pmem:/\xff", "pmem:/\xc0\xaf", "pmem:/\xed\xa0\x80", "pmem:/\xe2\x82",
                             "dax:/\xf5\x80\x80\x80", "memkind:/\xe0\x80\x80"}) {
-    EXPECT_THAT(source_refusal(wrong).message, HasSubstr("not UTF-8"));
+    EXPECT_THAT(full_text(source_refusal(wrong)), HasSubstr("not UTF-8"));
   }
-  EXPECT_THAT(source_refusal("/mnt/pmem0").hint, HasSubstr("'pmem:/mnt/pmem0'?"));
-  EXPECT_THAT(source_refusal("/dev/dax0.0").hint, HasSubstr("'dax:/dev/dax0.0'?"));
-  EXPECT_THAT(source_refusal("pmen:/x").hint, HasSubstr("'pmem:/x'?"));
-  EXPECT_THAT(source_refusal("memkin:HBW").hint, HasSubstr("'memkind:HBW'?"));
+  EXPECT_THAT(full_hint(source_refusal("/mnt/pmem0")), HasSubstr("'pmem:/mnt/pmem0'?"));
+  EXPECT_THAT(full_hint(source_refusal("/dev/dax0.0")), HasSubstr("'dax:/dev/dax0.0'?"));
+  EXPECT_THAT(full_hint(source_refusal("pmen:/x")), HasSubstr("'pmem:/x'?"));
+  EXPECT_THAT(full_hint(source_refusal("memkin:HBW")), HasSubstr("'memkind:HBW'?"));
 }
 
 TEST(SourcePlace, BracesAreTheWorkersNumbers) {
@@ -77,7 +77,7 @@ TEST(SourcePlace, BracesAreTheWorkersNumbers) {
   for (Cpu& cpu : machine.cpus) cpu.package = cpu.id.value == 0 ? 0 : 3;
   const auto placed = [&](const char* text, const CpuSet& cpus) {
     const auto result = resolve_memory(*parse_memory_spec(text), machine, 0, cpus);
-    return result ? result->text() : result.error().message;
+    return result ? result->text() : full_text(result.error());
   };
   EXPECT_EQ(placed("pmem:/mnt/pmem{node}", {CpuId{4}}), "pmem:/mnt/pmem2");
   EXPECT_EQ(placed("dax:/dev/dax{socket}.{node}{node}", {CpuId{5}}), "dax:/dev/dax3.77");
@@ -101,7 +101,7 @@ TEST(SourcePlace, WorkersGetTheirOwnAndNoPolicyIsInherited) {
   TaskContext task;
   task.inherited = MemoryPlacement{MemoryMode::bind, {{NodeId{1}, 1}}};
   const auto workers = resolve_placement(spec, machine, task, 0);
-  ASSERT_TRUE(workers) << workers.error().message;
+  ASSERT_TRUE(workers) << full_text(workers.error());
   ASSERT_EQ(workers->size(), 2u);
   EXPECT_EQ((*workers)[0].memory.text(), "pmem:/mnt/pmem0");
   EXPECT_EQ((*workers)[1].memory.text(), "pmem:/mnt/pmem1");
@@ -144,7 +144,7 @@ TEST(SourceProperty, TextParsesBackToTheSamePlacement) {
     const auto* form = *rc::gen::element("pmem:", "dax:", "memkind:", "memkind:/");
     const auto spec = parse_memory_spec(form + *letters);
     if (!spec) {
-      RC_ASSERT(spec.error().message.starts_with("--memory: "));
+      RC_ASSERT(full_text(spec.error()).starts_with("--memory: "));
       return;
     }
     const auto again = parse_memory_spec(spec->single.text());

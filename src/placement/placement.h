@@ -10,6 +10,7 @@
 //   --pages   base | thp | 2M | 1G
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,8 @@
 namespace numatlas {
 
 enum class PageKind { base, thp, huge_2m, huge_1g };
+inline constexpr std::array all_page_kinds{PageKind::base, PageKind::thp, PageKind::huge_2m,
+                                           PageKind::huge_1g};
 const char* name_of(PageKind kind);   ///< as the grammar writes it
 Bytes huge_page_size(PageKind kind);  ///< of huge_2m, huge_1g (and 2 MiB for thp on 4 KiB pages)
 

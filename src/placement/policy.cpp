@@ -32,21 +32,22 @@ std::optional<Error> node_problem(const MemoryPlacement& placement) {
     if (allowed->contains(node)) continue;
     if (online && !online->empty() && !online->contains(node)) {
       return Error{ErrorKind::unavailable,
-                   fmt::format("--memory: this machine has no NUMA node {}; its nodes are {}",
-                               node.value, to_list(*online)),
-                   ""};
+                   fmt::format("this machine has no NUMA node {}; its nodes are {}", node.value,
+                               to_list(*online)),
+                   "", "--memory"};
     }
     if (with_memory && !with_memory->empty() && !with_memory->contains(node)) {
       return Error{ErrorKind::unavailable,
-                   fmt::format("--memory: NUMA node {} has no memory; nodes with memory: {}",
-                               node.value, to_list(*with_memory)),
-                   ""};
+                   fmt::format("NUMA node {} has no memory; nodes with memory: {}", node.value,
+                               to_list(*with_memory)),
+                   "", "--memory"};
     }
     return Error{ErrorKind::permission,
-                 fmt::format("--memory: NUMA node {} exists but is outside the memory nodes that "
+                 fmt::format("NUMA node {} exists but is outside the memory nodes that "
                              "this process may use (Mems_allowed: {})",
                              node.value, to_list(*allowed)),
-                 "the cpuset of the batch job or container decides this; name one of these nodes"};
+                 "the cpuset of the batch job or container decides this; name one of these nodes",
+                 "--memory"};
   }
   return std::nullopt;
 }
@@ -108,33 +109,35 @@ std::string weights_remedy(const WeightedNodes& nodes) {
 }  // namespace
 
 Error policy_error(int error, const char* system_call, const MemoryPlacement& placement) {
-  const std::string what = fmt::format("--memory: {} for '{}'", system_call, placement.text());
+  const std::string what = fmt::format("{} for '{}'", system_call, placement.text());
+  Error problem{ErrorKind::unavailable, fmt::format("{}: {}", what, errno_text(error)), "",
+                "--memory"};
   switch (error) {
     case EPERM:
     case EACCES:
-      return Error{ErrorKind::permission,
-                   fmt::format("{} is not permitted here ({})", what, errno_text(error)),
-                   "a container's seccomp filter refuses it: start the container with --cap-add "
-                   "SYS_NICE or --security-opt seccomp=FILE that allows it; `numatlas latency` "
-                   "and `bandwidth` without --memory need no such call"};
+      problem.kind = ErrorKind::permission;
+      problem.message = fmt::format("{} is not permitted here ({})", what, errno_text(error));
+      problem.hint =
+          "a container's seccomp filter refuses it: start the container with --cap-add SYS_NICE or "
+          "--security-opt seccomp=FILE that allows it";
+      problem.option_hint =
+          "; `numatlas latency` and `bandwidth` without --memory need no such call";
+      break;
     case ENOSYS:
-      return Error{ErrorKind::unavailable,
-                   fmt::format("{}: this kernel is built without NUMA policies ({})", what,
-                               errno_text(error)),
-                   ""};
+      problem.message = fmt::format("{}: this kernel is built without NUMA policies ({})", what,
+                                    errno_text(error));
+      break;
     case EINVAL:
-      if (auto problem = node_problem(placement)) return *problem;
+      if (auto of_node = node_problem(placement)) return *of_node;
       if (placement.mode == MemoryMode::prefer && placement.nodes.size() > 1) {
-        return Error{ErrorKind::unavailable,
-                     what + ": this kernel cannot prefer several nodes (Linux 5.15 can)",
-                     "prefer one node, or use bind or interleave"};
+        problem.message = what + ": this kernel cannot prefer several nodes (Linux 5.15 can)";
+        problem.hint = "prefer one node, or use bind or interleave";
       }
       break;
-    case ENOMEM:
-      return Error{ErrorKind::resource, fmt::format("{}: {}", what, errno_text(error)), ""};
+    case ENOMEM: problem.kind = ErrorKind::resource; break;
     default: break;
   }
-  return Error{ErrorKind::unavailable, fmt::format("{}: {}", what, errno_text(error)), ""};
+  return problem;
 }
 
 namespace {
@@ -146,7 +149,7 @@ Expected<PolicyOutcome> ask_kernel(void* address, std::size_t bytes, std::size_t
   if (auto problem = node_problem(placement)) return fail(*problem);
   if (placement.mode == MemoryMode::weighted) {
     if (placement.nodes.empty()) {
-      return fail(ErrorKind::usage, "--memory: 'weighted' names no node");
+      return fail_usage("--memory", "'weighted' names no node");
     }
     return weighted_range(
         address, bytes, page_size, placement,
@@ -194,11 +197,11 @@ Expected<PolicyOutcome> apply_to_process(const MemoryPlacement& placement) {
     const auto why_not = no_kernel_weighting(placement.nodes);
     if (why_not && !all_ones(placement.nodes)) {
       const bool old_kernel = !kernel_has_weighted_interleave();
-      return fail(ErrorKind::unavailable,
-                  fmt::format("--memory: '{}' for a whole process needs the kernel's weighted "
-                              "interleave, but {}",
-                              placement.text(), *why_not),
-                  old_kernel ? "use interleave" : weights_remedy(placement.nodes));
+      return fail_about(ErrorKind::unavailable, "--memory",
+                        fmt::format("'{}' for a whole process needs the kernel's weighted "
+                                    "interleave, but {}",
+                                    placement.text(), *why_not),
+                        old_kernel ? "use interleave" : weights_remedy(placement.nodes));
     }
     if (why_not) {
       mode = kernel::mpol_interleave;

@@ -50,7 +50,7 @@ TEST(ApplyToRange, ModesReachTheKernel) {
   for (const auto& [text, mode] : cases) {
     Pages pages(8);
     const auto outcome = apply_to_range(pages.start(), pages.bytes(), page, placement(text));
-    ASSERT_TRUE(outcome) << outcome.error().message;
+    ASSERT_TRUE(outcome) << full_text(outcome.error());
     EXPECT_EQ(outcome->mechanism, "mbind");
     EXPECT_EQ(pages.mode(), mode) << text;
     pages.touch();
@@ -78,7 +78,7 @@ TEST(ApplyToRange, WeightedByFirstTouchLeavesOneMappingAndTheTaskPolicy) {
   Pages pages(1000);
   const auto outcome = apply_to_range(pages.start(), pages.bytes(), page,
                                       placement("weighted:" + own_node() + "=7"));
-  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_TRUE(outcome) << full_text(outcome.error());
   if (outcome->mechanism != "first touch") GTEST_SKIP() << "the system-wide weight is 7 here";
   EXPECT_THAT(outcome->note, HasSubstr("because"));
   EXPECT_THAT(page_nodes(pages.start(), pages.bytes(), page, 2000), Each(std::stoi(own_node())));
@@ -98,7 +98,7 @@ TEST(ApplyToRange, WeightedWhereTheKernelsWeightsAreTheAskedOnes) {
   Pages pages(8);
   const auto outcome = apply_to_range(pages.start(), pages.bytes(), page,
                                       MemoryPlacement{MemoryMode::weighted, {{node, *weight}}});
-  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_TRUE(outcome) << full_text(outcome.error());
   EXPECT_EQ(outcome->mechanism, "kernel weighted interleave");
   EXPECT_EQ(pages.mode(), kernel::mpol_weighted_interleave);
 }
@@ -212,7 +212,7 @@ TEST(PopulateWeighted, AFullNodeIsAnErrorAndThePolicyIsRestored) {
       populate_weighted(pages.start(), pages.bytes(), page, {{NodeId{0}, 1}, {NodeId{2}, 1}});
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().kind, ErrorKind::resource);
-  EXPECT_THAT(done.error().message, HasSubstr("node 0 has no room"));
+  EXPECT_THAT(full_text(done.error()), HasSubstr("node 0 has no room"));
   EXPECT_EQ(fake.restored_mode, kernel::mpol_interleave);
 }
 
@@ -236,7 +236,7 @@ TEST(ApplyToRange, AllOnesIsPlainInterleaveOnAnOldKernel) {
   fake.refuse_mode = kernel::mpol_weighted_interleave;
   EXPECT_FALSE(kernel_has_weighted_interleave());
   auto outcome = apply_to_range(pages.start(), pages.bytes(), page, placement("weighted:0=1,2=1"));
-  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_TRUE(outcome) << full_text(outcome.error());
   EXPECT_EQ(fake.range_mode, kernel::mpol_interleave);
   EXPECT_EQ(fake.touched[0], -1);
   outcome = apply_to_range(pages.start(), pages.bytes(), page, placement("weighted:0=2,2=1"));
@@ -252,7 +252,7 @@ TEST(ApplyToRange, OldKernelCannotPreferSeveral) {
   fake.refuse_mode = kernel::mpol_preferred_many;
   const auto outcome = apply_to_range(pages.start(), pages.bytes(), page, placement("prefer:0,2"));
   ASSERT_FALSE(outcome);
-  EXPECT_THAT(outcome.error().message, HasSubstr("cannot prefer several nodes"));
+  EXPECT_THAT(full_text(outcome.error()), HasSubstr("cannot prefer several nodes"));
 }
 
 TEST(UnusableNode, ThreeWaysAreToldApart) {
@@ -261,7 +261,7 @@ TEST(UnusableNode, ThreeWaysAreToldApart) {
   install_fake_kernel(pages);  // Mems_allowed: 0,2
   const auto message = [&](const char* text) {
     const auto outcome = apply_to_range(pages.start(), pages.bytes(), page, placement(text));
-    return outcome ? std::string("accepted") : outcome.error().message;
+    return outcome ? std::string("accepted") : full_text(outcome.error());
   };
   EXPECT_THAT(message("bind:0,8"), AllOf(HasSubstr("no NUMA node 8"), HasSubstr("are 0-3")));
   EXPECT_THAT(message("interleave:0-1"),
@@ -275,7 +275,7 @@ TEST(UnusableNode, RealKernel) {
   Pages pages(1);
   const auto outcome = apply_to_range(pages.start(), page, page, placement("bind:9999"));
   ASSERT_FALSE(outcome);
-  EXPECT_THAT(outcome.error().message, HasSubstr("no NUMA node 9999"));
+  EXPECT_THAT(full_text(outcome.error()), HasSubstr("no NUMA node 9999"));
 }
 
 TEST(ApplyToProcess, ModesAreReadBack) {
@@ -301,8 +301,8 @@ TEST(ApplyToProcess, WeightedNeedsTheSystemsWeights) {
   const int other = *weight == 9 ? 8 : 9;
   const auto refused = apply_to_process({MemoryMode::weighted, {{node, other}}});
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("system-wide weight of node"));
-  EXPECT_THAT(refused.error().hint, HasSubstr("echo " + std::to_string(other) + " > /sys/"));
+  EXPECT_THAT(full_text(refused.error()), HasSubstr("system-wide weight of node"));
+  EXPECT_THAT(full_hint(refused.error()), HasSubstr("echo " + std::to_string(other) + " > /sys/"));
   EXPECT_TRUE(in_child([&] {
     const MemoryPlacement same{MemoryMode::weighted, {{node, *weight}}};
     return apply_to_process(same) && inherited_policy() == same;

@@ -19,16 +19,18 @@ Expected<ProcessMemory> read_process_memory(int pid, const NodeSet& nodes) {
   if (!file || file.peek() == std::ifstream::traits_type::eof()) {
     const int error = errno;
     if (access((kernel::calls().root + folder).c_str(), F_OK) != 0) {
-      return fail(ErrorKind::unavailable, fmt::format("--process-memory: no process {}", pid));
+      return fail_about(ErrorKind::unavailable, "--process-memory",
+                        fmt::format("no process {}", pid));
     }
     if (error == EACCES || error == EPERM) {
-      return fail(ErrorKind::permission,
-                  fmt::format("--process-memory: {}: {}", path, errno_text(error)),
-                  "only the owner of a process and root may read it");
+      return fail_about(ErrorKind::permission, "--process-memory",
+                        fmt::format("{}: {}", path, errno_text(error)),
+                        "only the owner of a process and root may read it");
     }
     if (!file) {
-      return fail(ErrorKind::unavailable, fmt::format("--process-memory: {} does not exist", path),
-                  "the kernel is built without NUMA, or the container hides the file");
+      return fail_about(ErrorKind::unavailable, "--process-memory",
+                        fmt::format("{} does not exist", path),
+                        "the kernel is built without NUMA, or the container hides the file");
     }
   }
   ProcessMemory memory = sum_numa_maps(file, nodes);

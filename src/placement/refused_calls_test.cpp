@@ -59,15 +59,16 @@ TEST(RefusedCalls, NotPermittedGivesTheRemedies) {
     const auto outcome = apply_to_range(pages.start(), page, page, placement(text));
     ASSERT_FALSE(outcome) << text;
     EXPECT_EQ(outcome.error().kind, ErrorKind::permission);
-    EXPECT_THAT(outcome.error().message, AllOf(HasSubstr("--memory: mbind for '"), HasSubstr(text),
-                                               HasSubstr("not permitted")));
-    EXPECT_THAT(outcome.error().hint, AllOf(HasSubstr("SYS_NICE"), HasSubstr("numatlas latency")));
-    EXPECT_THAT(outcome.error().hint, Not(HasSubstr("--memory inherit")))
+    EXPECT_THAT(full_text(outcome.error()), AllOf(HasSubstr("--memory: mbind for '"),
+                                                  HasSubstr(text), HasSubstr("not permitted")));
+    EXPECT_THAT(full_hint(outcome.error()),
+                AllOf(HasSubstr("SYS_NICE"), HasSubstr("numatlas latency")));
+    EXPECT_THAT(full_hint(outcome.error()), Not(HasSubstr("--memory inherit")))
         << "matrix, weights and others refuse it";
   }
   const auto process = apply_to_process(placement("bind:0"));
   ASSERT_FALSE(process);
-  EXPECT_THAT(process.error().message, HasSubstr("set_mempolicy for 'bind:0' is not permitted"));
+  EXPECT_THAT(full_text(process.error()), HasSubstr("set_mempolicy for 'bind:0' is not permitted"));
   EXPECT_TRUE(apply_to_range(pages.start(), page, page, placement("inherit")));
 }
 
@@ -123,7 +124,7 @@ TEST(RefusedCalls, KernelWithoutNuma) {
   const auto outcome = apply_to_range(pages.start(), page, page, placement("bind:0"));
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().kind, ErrorKind::unavailable);
-  EXPECT_THAT(outcome.error().message, HasSubstr("without NUMA"));
+  EXPECT_THAT(full_text(outcome.error()), HasSubstr("without NUMA"));
   EXPECT_FALSE(inherited_policy());
   EXPECT_FALSE(kernel_has_weighted_interleave());
   EXPECT_FALSE(kernel::allowed_nodes());
@@ -150,8 +151,8 @@ TEST(SeccompFilter, MbindForbidden) {
     Pages pages(1);
     const auto outcome = apply_to_range(pages.start(), page, page, placement("bind:0"));
     return !outcome && outcome.error().kind == ErrorKind::permission &&
-           outcome.error().message.find("--memory") != std::string::npos &&
-           outcome.error().hint.find("SYS_NICE") != std::string::npos;
+           full_text(outcome.error()).find("--memory") != std::string::npos &&
+           full_hint(outcome.error()).find("SYS_NICE") != std::string::npos;
   }));
 }
 

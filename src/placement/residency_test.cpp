@@ -70,7 +70,7 @@ TEST(NumaMaps, GroupsAsNumastatDoes) {
 TEST(ProcessMemory, OwnAndMissingProcess) {
   if (access("/proc/self/numa_maps", R_OK) != 0) GTEST_SKIP() << "no numa_maps here";
   const auto own = read_process_memory(0, NodeSet{NodeId{0}});
-  ASSERT_TRUE(own) << own.error().message;
+  ASSERT_TRUE(own) << full_text(own.error());
   EXPECT_EQ(own->pid, getpid());
   EXPECT_THAT(own->command, HasSubstr("test_placement"));
   std::uint64_t sum = 0;
@@ -79,7 +79,7 @@ TEST(ProcessMemory, OwnAndMissingProcess) {
   }
   EXPECT_GT(sum, 100 * kib);
   // Above the largest number that Linux gives to a process (2^22).
-  EXPECT_THAT(read_process_memory(1 << 23, {}).error().message, HasSubstr("no process 8388608"));
+  EXPECT_THAT(full_text(read_process_memory(1 << 23, {}).error()), HasSubstr("no process 8388608"));
 }
 
 TEST(ProcessMemory, KernelWithoutNuma) {

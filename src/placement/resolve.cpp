@@ -52,20 +52,20 @@ std::string may_use(const Machine& machine) {
 /// Why this process may not use a CPU that exists.
 tl::unexpected<Error> excluded(const std::string& cpus, bool by_cpuset, const Machine& machine) {
   if (by_cpuset) {
-    return fail(
-        ErrorKind::permission,
-        fmt::format("--cpus: CPU {} is outside the cpuset of this process's control group "
+    return fail_about(
+        ErrorKind::permission, "--cpus",
+        fmt::format("CPU {} is outside the cpuset of this process's control group "
                     "({}); {}",
                     cpus, list_or_none(to_list(machine.allowance.cpuset)), may_use(machine)),
-        "ask the batch system or the container for more CPUs, or leave --cpus out");
+        "ask the batch system or the container for more CPUs", ", or leave --cpus out");
   }
-  return fail(
-      ErrorKind::permission,
-      fmt::format("--cpus: CPU {} is outside the affinity this process was started with by "
+  return fail_about(
+      ErrorKind::permission, "--cpus",
+      fmt::format("CPU {} is outside the affinity this process was started with by "
                   "its launcher, batch system or taskset ({}); {}",
                   cpus, list_or_none(to_list(machine.allowance.affinity)), may_use(machine)),
-      "start it with a wider mask (e.g. mpirun --bind-to none, srun --cpu-bind=none), or "
-      "leave --cpus out");
+      "start it with a wider mask (e.g. mpirun --bind-to none, srun --cpu-bind=none)",
+      ", or leave --cpus out");
 }
 
 Expected<std::vector<CpuId>> check_cpu_list(const std::vector<int>& list, const Machine& machine) {
@@ -83,21 +83,21 @@ Expected<std::vector<CpuId>> check_cpu_list(const std::vector<int>& list, const 
     }
   }
   if (!missing.empty()) {
-    return fail(ErrorKind::unavailable,
-                fmt::format("--cpus: this machine has no CPU {}; its CPUs are {}", to_list(missing),
-                            list_or_none(to_list(machine.all_cpus()))),
-                may_use(machine));
+    return fail_about(ErrorKind::unavailable, "--cpus",
+                      fmt::format("this machine has no CPU {}; its CPUs are {}", to_list(missing),
+                                  list_or_none(to_list(machine.all_cpus()))),
+                      may_use(machine));
   }
   if (!outside_cpuset.empty()) return excluded(to_list(outside_cpuset), true, machine);
   if (!outside_affinity.empty()) return excluded(to_list(outside_affinity), false, machine);
-  if (cpus.empty()) return fail(ErrorKind::usage, "--cpus: the list is empty: no CPU named");
+  if (cpus.empty()) return fail_usage("--cpus", "the list is empty: no CPU named");
   return cpus;
 }
 
 tl::unexpected<Error> missing_node(const char* option, int node, const Machine& machine) {
-  return fail(ErrorKind::unavailable,
-              fmt::format("{}: this machine has no NUMA node {}; its nodes are {}", option, node,
-                          list_or_none(to_list(all_nodes(machine)))));
+  return fail_about(ErrorKind::unavailable, option,
+                    fmt::format("this machine has no NUMA node {}; its nodes are {}", node,
+                                list_or_none(to_list(all_nodes(machine)))));
 }
 
 Expected<std::vector<CpuId>> cpus_of_nodes(const std::vector<int>& nodes, const Machine& machine) {
@@ -107,9 +107,9 @@ Expected<std::vector<CpuId>> cpus_of_nodes(const std::vector<int>& nodes, const 
     const NumaNode* node = machine.find_node(NodeId{number});
     if (node == nullptr) return missing_node("--cpus", number, machine);
     if (node->cpus.empty()) {
-      return fail(ErrorKind::unavailable,
-                  fmt::format("--cpus: NUMA node {} has no CPUs (memory only); nodes with CPUs: {}",
-                              number, to_list(machine.nodes_of(machine.all_cpus()))));
+      return fail_about(ErrorKind::unavailable, "--cpus",
+                        fmt::format("NUMA node {} has no CPUs (memory only); nodes with CPUs: {}",
+                                    number, to_list(machine.nodes_of(machine.all_cpus()))));
     }
     const CpuSet here = node->cpus & usable;
     if (here.empty()) {
@@ -119,7 +119,7 @@ Expected<std::vector<CpuId>> cpus_of_nodes(const std::vector<int>& nodes, const 
     }
     for (CpuId id : cores_before_siblings(in_order(here), machine, false)) cpus.push_back(id);
   }
-  if (cpus.empty()) return fail(ErrorKind::usage, "--cpus: the list is empty: no node named");
+  if (cpus.empty()) return fail_usage("--cpus", "the list is empty: no node named");
   return cpus;
 }
 
@@ -145,10 +145,9 @@ Expected<std::size_t> worker_count(const PlacementSpec& spec, const TaskContext&
   const std::optional<int> asked = from_environment ? task.omp_num_threads : spec.threads;
   if (asked) {
     if (*asked < 1 || *asked > max_threads) {
-      return fail(
-          ErrorKind::usage,
-          fmt::format("{}: {} is not a number of threads from 1 to {}",
-                      from_environment ? "OMP_NUM_THREADS" : "--threads", *asked, max_threads),
+      return fail_usage(
+          from_environment ? "OMP_NUM_THREADS" : "--threads",
+          fmt::format("{} is not a number of threads from 1 to {}", *asked, max_threads),
           "leave it out to let the number of CPUs decide");
     }
     return static_cast<std::size_t>(*asked);
@@ -172,17 +171,18 @@ Expected<void> check_memory_node(NodeId id, const Machine& machine) {
     if (other.has_memory()) with_memory.insert(other.id);
   }
   if (!node->has_memory()) {
-    return fail(ErrorKind::unavailable,
-                fmt::format("--memory: NUMA node {} has no memory; nodes with memory: {}", id.value,
-                            list_or_none(to_list(with_memory))));
+    return fail_about(ErrorKind::unavailable, "--memory",
+                      fmt::format("NUMA node {} has no memory; nodes with memory: {}", id.value,
+                                  list_or_none(to_list(with_memory))));
   }
   if (!machine.allowance.memory_nodes.contains(id)) {
-    return fail(ErrorKind::permission,
-                fmt::format("--memory: NUMA node {} exists but is outside the memory nodes that "
-                            "this process may use (Mems_allowed: {})",
-                            id.value, list_or_none(to_list(machine.allowance.memory_nodes))),
-                "the cpuset of the batch job or container decides this; ask it for more, or name "
-                "one of these nodes");
+    return fail_about(
+        ErrorKind::permission, "--memory",
+        fmt::format("NUMA node {} exists but is outside the memory nodes that "
+                    "this process may use (Mems_allowed: {})",
+                    id.value, list_or_none(to_list(machine.allowance.memory_nodes))),
+        "the cpuset of the batch job or container decides this; ask it for more, or name "
+        "one of these nodes");
   }
   return {};
 }
@@ -204,15 +204,15 @@ Expected<std::vector<CpuId>> resolve_cpus(const CpuSpec& spec, const Machine& ma
   if (cores || spec.form == CpuSpec::Form::allowed) {
     auto cpus = cores_before_siblings(in_order(machine.usable_cpus()), machine, cores);
     if (cpus.empty()) {
-      return fail(ErrorKind::unavailable,
-                  fmt::format("--cpus: no CPU is left to this process: affinity {}, cpuset {}",
-                              list_or_none(to_list(machine.allowance.affinity)),
-                              list_or_none(to_list(machine.allowance.cpuset))));
+      return fail_about(ErrorKind::unavailable, "--cpus",
+                        fmt::format("no CPU is left to this process: affinity {}, cpuset {}",
+                                    list_or_none(to_list(machine.allowance.affinity)),
+                                    list_or_none(to_list(machine.allowance.cpuset))));
     }
     return cpus;
   }
   if (spec.lists.empty()) {
-    return fail(ErrorKind::usage, "--cpus: the list is empty: no CPU named");
+    return fail_usage("--cpus", "the list is empty: no CPU named");
   }
   // Every list is checked, so that a mistake in one of them is found on all ranks and not on one.
   Expected<std::vector<CpuId>> mine;
@@ -233,17 +233,16 @@ Expected<MemoryPlacement> resolve_memory(const MemorySpec& spec, const Machine& 
   if (spec.form == MemorySpec::Form::round_robin) {
     const NodeSet nodes = nodes_for_auto(machine);
     if (nodes.empty()) {
-      return fail(
-          ErrorKind::unavailable,
-          fmt::format("--memory: 'auto' finds no node with memory that this process may use "
-                      "(nodes: {}, Mems_allowed: {})",
-                      list_or_none(to_list(all_nodes(machine))),
-                      list_or_none(to_list(machine.allowance.memory_nodes))));
+      return fail_about(ErrorKind::unavailable, "--memory",
+                        fmt::format("'auto' finds no node with memory that this process may use "
+                                    "(nodes: {}, Mems_allowed: {})",
+                                    list_or_none(to_list(all_nodes(machine))),
+                                    list_or_none(to_list(machine.allowance.memory_nodes))));
     }
     return MemoryPlacement{MemoryMode::bind, {{nodes[worker % nodes.size()], 1}}};
   }
   if (spec.form == MemorySpec::Form::each) {
-    if (spec.each.empty()) return fail(ErrorKind::usage, "--memory: 'each' names no node");
+    if (spec.each.empty()) return fail_usage("--memory", "'each' names no node");
     for (NodeId node : spec.each) {
       if (auto good = check_memory_node(node, machine); !good) return fail(good.error());
     }

@@ -35,7 +35,7 @@ TaskContext task_of(int local_rank, int local_size) {
 
 std::vector<int> cpus_of(const Expected<std::vector<WorkerPlacement>>& workers) {
   std::vector<int> cpus;
-  EXPECT_TRUE(workers) << (workers ? "" : workers.error().message);
+  EXPECT_TRUE(workers) << (workers ? "" : full_text(workers.error()));
   if (!workers) return cpus;
   for (const auto& worker : *workers) cpus.push_back(worker.cpu ? worker.cpu->value : -1);
   return cpus;
@@ -43,7 +43,7 @@ std::vector<int> cpus_of(const Expected<std::vector<WorkerPlacement>>& workers) 
 
 std::vector<std::string> memory_of(const Expected<std::vector<WorkerPlacement>>& workers) {
   std::vector<std::string> texts;
-  EXPECT_TRUE(workers) << (workers ? "" : workers.error().message);
+  EXPECT_TRUE(workers) << (workers ? "" : full_text(workers.error()));
   if (!workers) return texts;
   for (const auto& worker : *workers) texts.push_back(worker.memory.text());
   return texts;
@@ -75,11 +75,12 @@ TEST(ResolveCpus, NumberOfWorkers) {
   task.omp_num_threads = 3;
   EXPECT_EQ(resolve_placement(spec_of(nullptr), machine, task, 0)->size(), 3u);
   EXPECT_EQ(resolve_placement(spec_of(nullptr, nullptr, 5), machine, task, 0)->size(), 5u);
-  EXPECT_THAT(error_of(spec_of(nullptr, nullptr, 0), machine).message, HasSubstr("--threads: 0"));
-  EXPECT_THAT(error_of(spec_of(nullptr, nullptr, 2000000000), machine).message,
+  EXPECT_THAT(full_text(error_of(spec_of(nullptr, nullptr, 0), machine)),
+              HasSubstr("--threads: 0"));
+  EXPECT_THAT(full_text(error_of(spec_of(nullptr, nullptr, 2000000000), machine)),
               HasSubstr("--threads: 2000000000"));
   task.omp_num_threads = 2000000000;
-  EXPECT_THAT(error_of(spec_of(nullptr), machine, task).message, HasSubstr("OMP_NUM_THREADS"));
+  EXPECT_THAT(full_text(error_of(spec_of(nullptr), machine, task)), HasSubstr("OMP_NUM_THREADS"));
 }
 
 TEST(ResolveCpus, TasksWithOneMaskDoNotSitOnEachOther) {
@@ -117,10 +118,10 @@ TEST(ResolveCpus, NodesInTheirOrder) {
 TEST(ResolveCpus, MissingCpuListsWhatThereIs) {
   const Error error = error_of(spec_of("3,16,99"), epyc());
   EXPECT_EQ(error.kind, ErrorKind::unavailable);
-  EXPECT_THAT(error.message, AllOf(HasSubstr("--cpus"), HasSubstr("no CPU 16,99"),
-                                   HasSubstr("its CPUs are 0-15")));
+  EXPECT_THAT(full_text(error), AllOf(HasSubstr("--cpus"), HasSubstr("no CPU 16,99"),
+                                      HasSubstr("its CPUs are 0-15")));
   // A mistake in another rank's list is found here as well.
-  EXPECT_THAT(error_of(spec_of("0/99"), epyc(), task_of(0, 2)).message, HasSubstr("no CPU 99"));
+  EXPECT_THAT(full_text(error_of(spec_of("0/99"), epyc(), task_of(0, 2))), HasSubstr("no CPU 99"));
 }
 
 TEST(ResolveCpus, ExcludedCpuSaysByWhat) {
@@ -129,25 +130,26 @@ TEST(ResolveCpus, ExcludedCpuSaysByWhat) {
   machine.allowance.cpuset = CpuSet{CpuId{0}, CpuId{1}, CpuId{2}, CpuId{3}};
   const Error affinity = error_of(spec_of("0,2"), machine);
   EXPECT_EQ(affinity.kind, ErrorKind::permission);
-  EXPECT_THAT(affinity.message,
+  EXPECT_THAT(full_text(affinity),
               AllOf(HasSubstr("CPU 2 "), HasSubstr("taskset"), HasSubstr("may use CPUs 0-1")));
   const Error cpuset = error_of(spec_of("0,8"), machine);
-  EXPECT_THAT(cpuset.message, AllOf(HasSubstr("CPU 8 "), HasSubstr("cpuset"), HasSubstr("(0-3)"),
-                                    HasSubstr("may use CPUs 0-1")));
-  EXPECT_THAT(error_of(spec_of("node:1"), machine).message, HasSubstr("taskset"));
-  EXPECT_THAT(error_of(spec_of("node:3"), machine).message, HasSubstr("outside the cpuset"));
+  EXPECT_THAT(full_text(cpuset), AllOf(HasSubstr("CPU 8 "), HasSubstr("cpuset"), HasSubstr("(0-3)"),
+                                       HasSubstr("may use CPUs 0-1")));
+  EXPECT_THAT(full_text(error_of(spec_of("node:1"), machine)), HasSubstr("taskset"));
+  EXPECT_THAT(full_text(error_of(spec_of("node:3"), machine)), HasSubstr("outside the cpuset"));
 }
 
 TEST(ResolveCpus, NoCpuLeft) {
   Machine machine = epyc();
   machine.allowance.affinity = CpuSet{};
-  EXPECT_THAT(error_of(spec_of(nullptr), machine).message, HasSubstr("affinity none, cpuset 0-15"));
+  EXPECT_THAT(full_text(error_of(spec_of(nullptr), machine)),
+              HasSubstr("affinity none, cpuset 0-15"));
 }
 
 TEST(ResolveCpus, NodeWithoutCpusAndMissingNode) {
-  EXPECT_THAT(error_of(spec_of("node:2"), odd()).message,
+  EXPECT_THAT(full_text(error_of(spec_of("node:2"), odd())),
               AllOf(HasSubstr("node 2 has no CPUs"), HasSubstr("nodes with CPUs: 0-1,7")));
-  EXPECT_THAT(error_of(spec_of("node:3"), odd()).message,
+  EXPECT_THAT(full_text(error_of(spec_of("node:3"), odd())),
               AllOf(HasSubstr("--cpus"), HasSubstr("no NUMA node 3"), HasSubstr("0-2,7")));
 }
 
@@ -219,11 +221,11 @@ TEST(ResolveMemory, ThreeWaysOfNotBeingThere) {
       text.replace(text.find("{}"), 2, node);
       return error_of(spec_of(nullptr, text.c_str()), machine);
     };
-    EXPECT_THAT(with("3").message, AllOf(HasSubstr("no NUMA node 3"), HasSubstr("are 0-2,7")));
+    EXPECT_THAT(full_text(with("3")), AllOf(HasSubstr("no NUMA node 3"), HasSubstr("are 0-2,7")));
     EXPECT_EQ(with("3").kind, ErrorKind::unavailable);
-    EXPECT_THAT(with("1").message,
+    EXPECT_THAT(full_text(with("1")),
                 AllOf(HasSubstr("node 1 has no memory"), HasSubstr("with memory: 0,2,7")));
-    EXPECT_THAT(with("7").message,
+    EXPECT_THAT(full_text(with("7")),
                 AllOf(HasSubstr("node 7 exists but is outside"), HasSubstr("Mems_allowed: 0,2")));
     EXPECT_EQ(with("7").kind, ErrorKind::permission);
   }
@@ -246,7 +248,7 @@ TEST(ResolveMemory, AutoLeavesOutMemoryWithoutCpus) {
 TEST(ResolveMemory, AutoWithoutAnyNode) {
   Machine machine = odd();
   machine.allowance.memory_nodes = NodeSet{NodeId{1}};
-  EXPECT_THAT(error_of(spec_of(nullptr, "auto"), machine).message,
+  EXPECT_THAT(full_text(error_of(spec_of(nullptr, "auto"), machine)),
               HasSubstr("'auto' finds no node"));
 }
 

@@ -30,8 +30,6 @@ namespace {
 // this one that there is nothing to do.
 constexpr char ready = 'r', done = 'd', all_but_automatic = 'a', failed = 'f', keep_them = 'k';
 
-constexpr const char* root_hint = "setting the system's weights takes root; leave --apply out";
-
 /// "on": the kernel itself computes the weights from the firmware's bandwidths (Linux 6.16), until
 /// one is set by hand. Kernels whose headers define `auto` as a macro give the file that name.
 constexpr const char* automatic_names[] = {"auto", "__auto_type"};
@@ -54,7 +52,8 @@ std::optional<std::string> first_line(const std::string& path) {
 Error cannot_write(const std::string& path, int error) {
   const ErrorKind kind = file_error_kind(error);
   return {kind == ErrorKind::permission ? kind : ErrorKind::unavailable,
-          fmt::format("--apply: {} cannot be written: {}", path, errno_text(error)), root_hint};
+          fmt::format("{} cannot be written: {}", path, errno_text(error)),
+          "setting the system's weights takes root", "--apply", "; leave --apply out"};
 }
 
 /// One byte from the other side; nullopt when it is gone.
@@ -127,8 +126,8 @@ Expected<int> lock_state() {
   const bool taken = errno == EWOULDBLOCK;
   close(file);
   if (!taken) return -1;
-  return fail(ErrorKind::unavailable, "--apply: another run has set the system's weights",
-              "wait for its end");
+  return fail_about(ErrorKind::unavailable, "--apply", "another run has set the system's weights",
+                    "wait for its end");
 }
 
 // The last line: what was cut short is not believed.
@@ -247,9 +246,10 @@ Expected<void> check_system_weights() {
     if (*state >= 0) close(*state);
     return {};
   }
-  return fail(ErrorKind::unavailable,
-              fmt::format("--apply: this kernel has no weights to set ({} is not there)", folder),
-              "Linux 6.9 and later have them; without --apply the search works here as well");
+  return fail_about(ErrorKind::unavailable, "--apply",
+                    fmt::format("this kernel has no weights to set ({} is not there)", folder),
+                    "Linux 6.9 and later have them",
+                    "; without --apply the search works here as well");
 }
 
 Expected<SystemWeights> SystemWeights::set(const WeightedNodes& nodes) {
@@ -263,9 +263,9 @@ Expected<SystemWeights> SystemWeights::set(const WeightedNodes& nodes) {
   for (const auto& [node, weight] : nodes) {
     const auto old = first_line(node_file(node));
     if (!old) {
-      return fail(ErrorKind::unavailable,
-                  fmt::format("--apply: {} cannot be read", node_file(node)),
-                  "Linux 6.9 and later have such a file for each node");
+      return fail_about(ErrorKind::unavailable, "--apply",
+                        fmt::format("{} cannot be read", node_file(node)),
+                        "Linux 6.9 and later have such a file for each node");
     }
     held.saved_.push_back({node_file(node), *old});
   }
@@ -300,7 +300,7 @@ SystemWeights::~SystemWeights() {
 Expected<void> SystemWeights::start_guard() {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return fail(ErrorKind::resource, "--apply: socketpair failed: " + errno_text(errno));
+    return fail_about(ErrorKind::resource, "--apply", "socketpair failed: " + errno_text(errno));
   }
   const pid_t child = fork();
   if (child == 0) {
@@ -313,9 +313,9 @@ Expected<void> SystemWeights::start_guard() {
   guard_ = child;
   if (child >= 0 && hear(channel_) == ready) return {};
   end_guard();
-  return fail(ErrorKind::resource,
-              "--apply: the process that would put the old weights back cannot be started" +
-                  (child < 0 ? ": " + errno_text(error) : std::string()));
+  return fail_about(ErrorKind::resource, "--apply",
+                    "the process that would put the old weights back cannot be started" +
+                        (child < 0 ? ": " + errno_text(error) : std::string()));
 }
 
 /// Other threads may have held locks at the fork: only what is safe in a signal handler.
@@ -356,7 +356,8 @@ Expected<std::string> SystemWeights::restore() {
   if (result == failed) result = write_back(saved_);
   end_guard();
   if (result == failed)
-    return fail(ErrorKind::io, "--apply: the old weights could not be put back", by_hand(saved_));
+    return fail_about(ErrorKind::io, "--apply", "the old weights could not be put back",
+                      by_hand(saved_));
   if (state_ >= 0) (void)!ftruncate(state_, 0);
   close_state();
   return result == done ? "" : automatic_note();

@@ -91,7 +91,7 @@ class SystemWeightsTest : public ::testing::Test {
 TEST_F(SystemWeightsTest, SetAndPutBack) {
   {
     auto held = SystemWeights::set(wanted);
-    ASSERT_TRUE(held) << held.error().message;
+    ASSERT_TRUE(held) << full_text(held.error());
     EXPECT_EQ(both(), "3,1");
     ASSERT_TRUE(held->restore());
     EXPECT_EQ(both(), "5,7");
@@ -153,10 +153,10 @@ class NoBandwidthsTest : public SystemWeightsTest {
   /// Weights can be set and put back as if nothing had been before.
   void expect_another_run() const {
     auto held = SystemWeights::set(wanted);
-    ASSERT_TRUE(held) << held.error().message;
+    ASSERT_TRUE(held) << full_text(held.error());
     EXPECT_EQ(both(), "3,1");
     const auto restored = held->restore();
-    ASSERT_TRUE(restored) << restored.error().message;
+    ASSERT_TRUE(restored) << full_text(restored.error());
     EXPECT_EQ(*restored, "") << "auto was off before";
     EXPECT_EQ(both(), "5,7");
   }
@@ -168,9 +168,9 @@ class NoBandwidthsTest : public SystemWeightsTest {
 TEST_F(NoBandwidthsTest, AutomaticWeightsThatStayOffAreToldOfAndNoError) {
   {
     auto held = SystemWeights::set(wanted);
-    ASSERT_TRUE(held) << held.error().message;
+    ASSERT_TRUE(held) << full_text(held.error());
     const auto restored = held->restore();
-    ASSERT_TRUE(restored) << restored.error().message;
+    ASSERT_TRUE(restored) << full_text(restored.error());
     EXPECT_THAT(*restored, HasSubstr("automatic interleave weights stay off"));
     EXPECT_THAT(*restored, HasSubstr("No such device"));
   }
@@ -213,7 +213,7 @@ TEST_F(NoBandwidthsTest, WhatAKilledRunLeftIsRepairedOnce) {
   write("auto", "false");
   write("state", "node0 5 3\nnode2 7 1\nauto true\nend");
   const auto repaired = repair_system_weights();
-  ASSERT_TRUE(repaired) << repaired.error().message;
+  ASSERT_TRUE(repaired) << full_text(repaired.error());
   EXPECT_THAT(*repaired, ::testing::StartsWith("echo 5 > " + folder_ + "/node0; echo 7 > " +
                                                folder_ + "/node2 (the kernel's automatic"));
   EXPECT_EQ(both(), "5,7");
@@ -227,11 +227,11 @@ TEST_F(NoBandwidthsTest, AWeightThatCannotBeWrittenIsAnErrorAllTheSame) {
                                              : write_without_bandwidths(path, value, length);
   };
   auto held = SystemWeights::set(wanted);
-  ASSERT_TRUE(held) << held.error().message;
+  ASSERT_TRUE(held) << full_text(held.error());
   const auto restored = held->restore();
   ASSERT_FALSE(restored);
   EXPECT_EQ(restored.error().kind, ErrorKind::io);
-  EXPECT_THAT(restored.error().hint, HasSubstr("echo 7 > " + folder_ + "/node2"));
+  EXPECT_THAT(full_hint(restored.error()), HasSubstr("echo 7 > " + folder_ + "/node2"));
 }
 
 TEST_F(SystemWeightsTest, PutBackAfterAKill) {
@@ -302,7 +302,7 @@ TEST_F(SystemWeightsTest, RepairedAfterAKillOfBoth) {
   ASSERT_EQ(both(), "3,1") << "nobody was left to put them back";
   write("auto", "false");
   const auto repaired = repair_system_weights();
-  ASSERT_TRUE(repaired) << repaired.error().message;
+  ASSERT_TRUE(repaired) << full_text(repaired.error());
   EXPECT_EQ(*repaired, "echo 5 > " + folder_ + "/node0; echo 7 > " + folder_ +
                            "/node2; echo true > " + folder_ + "/auto");
   EXPECT_EQ(both(), "5,7");
@@ -353,7 +353,7 @@ TEST_F(SystemWeightsTest, NothingIsRepairedWhileARunOrItsGuardLives) {
   EXPECT_EQ(both(), "3,1");
   const auto second = SystemWeights::set(wanted);
   ASSERT_FALSE(second);
-  EXPECT_THAT(second.error().message, HasSubstr("another run has set the system's weights"));
+  EXPECT_THAT(full_text(second.error()), HasSubstr("another run has set the system's weights"));
   EXPECT_EQ(both(), "3,1");
   kill(child, SIGKILL);
   end_of(child);
@@ -377,14 +377,14 @@ TEST_F(SystemWeightsTest, WhatCannotBePutBackIsSaid) {
   const auto repaired = repair_system_weights();
   ASSERT_FALSE(repaired);
   EXPECT_EQ(repaired.error().kind, ErrorKind::io);
-  EXPECT_THAT(repaired.error().hint, HasSubstr("echo 7 > " + folder_ + "/node2"));
+  EXPECT_THAT(full_hint(repaired.error()), HasSubstr("echo 7 > " + folder_ + "/node2"));
 }
 
 TEST_F(SystemWeightsTest, NothingIsSetWhenOneFileIsMissing) {
   const auto held = SystemWeights::set({{NodeId{0}, 3}, {NodeId{4}, 1}});
   ASSERT_FALSE(held);
   EXPECT_EQ(held.error().kind, ErrorKind::unavailable);
-  EXPECT_THAT(held.error().message, HasSubstr("--apply: " + folder_ + "/node4 cannot be read"));
+  EXPECT_THAT(full_text(held.error()), HasSubstr("--apply: " + folder_ + "/node4 cannot be read"));
   EXPECT_EQ(both(), "5,7");
 }
 
@@ -394,7 +394,8 @@ TEST_F(SystemWeightsTest, TheFirstIsPutBackWhenTheSecondCannotBeWritten) {
   std::filesystem::create_symlink("/proc/version", folder_ + "/node2");
   const auto held = SystemWeights::set(wanted);
   ASSERT_FALSE(held);
-  EXPECT_THAT(held.error().message, HasSubstr("--apply: " + folder_ + "/node2 cannot be written"));
+  EXPECT_THAT(full_text(held.error()),
+              HasSubstr("--apply: " + folder_ + "/node2 cannot be written"));
   EXPECT_EQ(read("node0"), "5");
 }
 
@@ -404,7 +405,7 @@ TEST_F(SystemWeightsTest, RefusedToOthersThanRoot) {
   const auto checked = check_system_weights();
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.error().kind, ErrorKind::permission);
-  EXPECT_THAT(checked.error().message, HasSubstr("--apply: "));
+  EXPECT_THAT(full_text(checked.error()), HasSubstr("--apply: "));
 }
 
 TEST_F(SystemWeightsTest, CheckedBefore) {

@@ -58,9 +58,9 @@ int touch_runs(std::byte* start, std::ptrdiff_t bytes, std::ptrdiff_t period_byt
 Error populate_error(int error, NodeId node, std::size_t bytes) {
   if (error == ENOMEM || error == EFAULT || error == EHWPOISON) {
     return Error{ErrorKind::resource,
-                 fmt::format("--memory: node {} has no room for its share of {}: {}", node.value,
+                 fmt::format("node {} has no room for its share of {}: {}", node.value,
                              to_rounded_text(Bytes{bytes}), errno_text(error)),
-                 "ask for less with --size, or for another --memory"};
+                 "", "--memory", "ask for less with --size, or for another --memory"};
   }
   return Error{ErrorKind::internal,
                fmt::format("madvise(MADV_POPULATE_WRITE) failed: {}", errno_text(error)), ""};

@@ -31,7 +31,7 @@ std::vector<Warning> cache_warnings(const RunReport& report) {
     if (caches.empty()) continue;
     warnings.push_back({"fits-cache", point.name,
                         fmt::format("a figure of {}, not of memory: all that is touched fits there "
-                                    "(--size asks for more, where memory limits allow it)",
+                                    "(ask for more, where memory limits allow it)",
                                     caches)});
   }
   return warnings;

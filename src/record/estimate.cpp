@@ -62,6 +62,27 @@ Estimate ratio_of(const Estimate& one, const Estimate& other) {
   return ratio;
 }
 
+Estimate difference_of(const Estimate& one, const Estimate& other) {
+  Estimate difference = one.value - other.value;
+  difference.n = std::min(one.n, other.n);
+  if (!one.low || !other.low) return difference;
+  difference.low = *one.low - *other.high;
+  difference.high = *one.high - *other.low;
+  difference.method = Method::derived;
+  return difference;
+}
+
+Estimate between(const Estimate& one, const Estimate& other, double way) {
+  const auto at = [&](double from, double to) { return from + way * (to - from); };
+  Estimate result = at(one.value, other.value);
+  result.n = std::min(one.n, other.n);
+  if (!one.low || !other.low) return result;
+  result.low = at(*one.low, *other.low);
+  result.high = at(*one.high, *other.high);
+  result.method = Method::derived;
+  return result;
+}
+
 std::optional<Estimate> median_of(const std::vector<Estimate>& estimates) {
   std::vector<double> values;
   double widest = 0;

@@ -52,6 +52,12 @@ Estimate divided_into(double constant, const Estimate& estimate);
 /// One over the other, with what both intervals leave open; no interval where one has none.
 Estimate ratio_of(const Estimate& one, const Estimate& other);
 
+/// One less the other, with what both intervals leave open; no interval where one has none.
+Estimate difference_of(const Estimate& one, const Estimate& other);
+
+/// On the straight line from one (`way` 0) to the other (1).
+Estimate between(const Estimate& one, const Estimate& other, double way);
+
 /// The median of estimates of the same quantity, as sure as the least sure of them; no interval
 /// where one has none. Absent without any.
 std::optional<Estimate> median_of(const std::vector<Estimate>& estimates);

@@ -86,5 +86,21 @@ TEST(Distribution, BinsOfTwoPercent) {
   EXPECT_EQ(two.counts, (std::vector<std::uint64_t>{3, 1, 1}));
 }
 
+TEST(Estimate, DifferencesLeaveOpenWhatBothDo) {
+  const Estimate difference = difference_of(with_interval(10, 9, 12), with_interval(7, 6, 7.5));
+  EXPECT_EQ(difference.value, 3);
+  EXPECT_EQ(difference.low, 1.5);
+  EXPECT_EQ(difference.high, 6);
+  EXPECT_FALSE(difference_of(with_interval(10, 9, 12), 7).low);
+}
+
+TEST(Estimate, BetweenTwoOnTheirLine) {
+  const Estimate one = between(with_interval(100, 90, 110), with_interval(200, 198, 202), 0.25);
+  EXPECT_EQ(one.value, 125);
+  EXPECT_EQ(one.low, 117);
+  EXPECT_EQ(one.high, 133);
+  EXPECT_FALSE(between(with_interval(100, 90, 110), 200, 0.25).low);
+}
+
 }  // namespace
 }  // namespace numatlas

@@ -108,7 +108,7 @@ void from_json(const json& value, const Place& place, CpuSet& out) {
   from_json(value, place, text);
   if (place.failed()) return;
   auto set = parse_list<CpuId>(text);
-  if (!set) return place.reject(set.error().message);
+  if (!set) return place.reject(full_text(set.error()));
   out = *std::move(set);
 }
 

@@ -130,11 +130,16 @@ class Writer {
   json object_ = json::object();
 };
 
+/// As the record writes an enumeration's value.
 template <Enumeration E>
-json to_json(const E& value) {
+const char* name_in_record(E value) {
   for (const auto& [one, name] : EnumNames<E>::values)
     if (one == value) return name;
-  return nullptr;
+  return "";
+}
+template <Enumeration E>
+json to_json(const E& value) {
+  return name_in_record(value);
 }
 template <HasFields T>
 json to_json(const T& value) {

@@ -11,7 +11,7 @@ namespace numatlas {
 
 enum class Better { lower, higher };
 
-/// Which way a quantity of this unit is better: times are better when lower, rates when higher.
+/// Which way a quantity of this unit is better: times when lower, rates and shares when higher.
 Better better_of(const std::string& unit);
 
 struct Figure {

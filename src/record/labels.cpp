@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <span>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/size_list.h"
+#include "machine/pci_link.h"
 #include "record/cache_level.h"
 
 namespace numatlas {
@@ -23,32 +27,53 @@ const WorkerRow& worker_of(const RunReport& report, const FlowResult& flow) {
   return report.workers[static_cast<std::size_t>(flow.worker)];
 }
 
+std::string arrow_text(const NodeSet& from, const NodeSet& to) {
+  return text_or_none(to_list(from)) + " -> " + text_or_none(to_list(to));
+}
+
 /// "0,1 -> 2": nodes of the workers' CPUs and of their memory as observed.
-std::string nodes_of(const RunReport& report, const ScenarioResult& one) {
+std::string nodes_text(const RunReport& report, std::span<const FlowResult> flows) {
   NodeSet cpus, memory;
-  for (const FlowResult& flow : one.flows) {
+  for (const FlowResult& flow : flows) {
     const NodeId node = worker_of(report, flow).cpu_node;
     if (node.value >= 0) cpus.insert(node);
-    for (const auto& [id, pages] : observed_memory(flow).pages_by_node) {
-      if (pages > 0) memory.insert(NodeId{id});
-    }
+    memory = memory | nodes_of(observed_memory(flow));
   }
-  return text_or_none(to_list(cpus)) + " -> " + text_or_none(to_list(memory));
+  return arrow_text(cpus, memory);
 }
 
 /// "2 -> 0": where what is read and what is written lie, as observed.
 std::string copied_between(const ScenarioResult& one) {
   NodeSet from, to;
-  const auto add = [](const Residency& seen, NodeSet& nodes) {
-    for (const auto& [id, pages] : seen.pages_by_node) {
-      if (pages > 0) nodes.insert(NodeId{id});
-    }
-  };
   for (const FlowResult& flow : one.flows) {
-    add(flow.source_residency.value_or(flow.residency), from);
-    add(flow.residency, to);
+    from = from | nodes_of(flow.source_residency.value_or(flow.residency));
+    to = to | nodes_of(flow.residency);
   }
-  return text_or_none(to_list(from)) + " -> " + text_or_none(to_list(to));
+  return arrow_text(from, to);
+}
+
+/// "1 from 0" where a flow reads from memory apart.
+std::string with_source(const FlowResult& flow, const std::string& mine, const std::string& its) {
+  return flow.source_memory.empty() ? mine : mine + " from " + its;
+}
+/// Where pages were found; those of a GPU's memory are on no node.
+std::string found_text(const FlowResult& flow) {
+  const auto side = [](const std::string& asked, const Residency& seen) {
+    return asked.starts_with("gpu:") ? asked : text_or_none(to_list(nodes_of(seen)));
+  };
+  return with_source(flow, side(flow.memory, flow.residency),
+                     side(flow.source_memory, flow.source_residency.value_or(flow.residency)));
+}
+
+/// Node that a flow's GPU is near to.
+std::string gpu_node(const RunReport& report, const FlowResult& flow) {
+  // A report of one host has one machine.
+  const auto host = static_cast<std::size_t>(host_of(report, flow));
+  if (!flow.gpu || report.machines.empty()) return none;
+  const Machine& machine = report.machines[report.machines.size() == 1 ? 0 : host];
+  for (const Gpu& gpu : machine.gpus)
+    if (gpu.pci_address == flow.gpu->pci_address && gpu.node) return node_text(*gpu.node);
+  return none;
 }
 
 using CaseText = std::function<std::string(const RunReport&, const ScenarioResult&)>;
@@ -69,7 +94,7 @@ const std::map<std::string, CaseText>& case_texts() {
       {"workers", [](const Report&, const Case& c) { return std::to_string(c.flows.size()); }},
       {"level", [](const Report&, const Case& c) { return level_text(c); }},
       {"cache", [](const Report&, const Case& c) { return text_or_none(cache_text(c)); }},
-      {"nodes", nodes_of},
+      {"nodes", [](const Report& r, const Case& c) { return nodes_text(r, c.flows); }},
       {"copied_between", [](const Report&, const Case& c) { return copied_between(c); }}};
   return texts;
 }
@@ -79,7 +104,6 @@ using FlowText = std::function<std::string(const RunReport&, const FlowResult&)>
 const std::map<std::string, FlowText>& flow_texts() {
   using Report = RunReport;
   using Flow = FlowResult;
-  const auto percent = [](double part) { return fmt::format("{:.0f}%", part * 100); };
   static const std::map<std::string, FlowText> texts{
       {"kernel", [](const Report&, const Flow& f) { return full_name(f); }},
       {"stores", [](const Report&, const Flow& f) { return text_or_none(f.stores); }},
@@ -97,71 +121,173 @@ const std::map<std::string, FlowText>& flow_texts() {
       {"cpu", [](const Report& r, const Flow& f) { return to_list(worker_of(r, f).cpus); }},
       {"cpu_node",
        [](const Report& r, const Flow& f) { return node_text(worker_of(r, f).cpu_node); }},
-      {"memory", [](const Report&, const Flow& f) { return f.memory; }},
-      {"memory_node", [](const Report&, const Flow& f) { return memory_node_text(f); }},
+      {"memory",
+       [](const Report&, const Flow& f) { return with_source(f, f.memory, f.source_memory); }},
+      {"memory_node", [](const Report&, const Flow& f) { return found_text(f); }},
+      {"nodes", [](const Report& r, const Flow& f) { return nodes_text(r, {&f, 1}); }},
       {"page_size", [](const Report&, const Flow& f) { return observed_memory(f).page_text(); }},
       {"role", [](const Report&, const Flow& f) { return f.load ? "load" : "measured"; }},
       {"first_touch",
        [](const Report&, const Flow& f) {
          return std::to_string(f.first_touch.value_or(f.worker));
        }},
+      {"rate",
+       [](const Report&, const Flow& f) {
+         return f.rate ? fmt::format("{:g} GB/s", *f.rate * 1e-9) : none;
+       }},
       {"overlap",
-       [percent](const Report&, const Flow& f) { return f.overlap ? percent(*f.overlap) : none; }},
+       [](const Report&, const Flow& f) {
+         return f.overlap ? fmt::format("{:.0f}%", *f.overlap * 100) : none;
+       }},
+      {"gpu_node", gpu_node},
       {"stop", [](const Report&, const Flow& f) { return f.stop; }}};
   return texts;
 }
 
-const std::string* own_label(const ScenarioResult& one, const std::string& name) {
-  for (const auto& [label, text] : one.labels) {
-    if (label == name) return &text;
-  }
-  return nullptr;
+using GpuText = std::function<std::string(const GpuResult&)>;
+
+const std::map<std::string, GpuText>& gpu_texts() {
+  using Gpu = GpuResult;
+  static const std::map<std::string, GpuText> texts{
+      {"gpu", [](const Gpu& g) { return std::to_string(g.gpu); }},
+      {"gpu_name", [](const Gpu& g) { return text_or_none(g.name); }},
+      {"gpu_address", [](const Gpu& g) { return text_or_none(g.pci_address); }},
+      {"gpu_direction", [](const Gpu& g) { return text_or_none(g.direction); }},
+      {"gpu_how",
+       [](const Gpu& g) {
+         return text_or_none(!g.caches.empty() ? g.caches : g.route.empty() ? g.pinning : g.route);
+       }},
+      {"link", [](const Gpu& g) { return g.link ? link_text(*g.link) : none; }},
+      {"link_limit", [](const Gpu& g) {
+         return g.link_limit ? fmt::format("{:.2f} GB/s", *g.link_limit * 1e-9) : none;
+       }}};
+  return texts;
+}
+
+bool is_of_flows(const std::string& name) {
+  return flow_texts().contains(name) || gpu_texts().contains(name);
+}
+
+bool has_label(const ScenarioResult& one, const std::string& name) {
+  return find_label(one, name) != nullptr || case_texts().contains(name) || is_of_flows(name);
+}
+
+/// A label that all flows have.
+std::string flow_text(const RunReport& report, const FlowResult& flow, const std::string& name) {
+  if (const auto of_gpu = gpu_texts().find(name); of_gpu != gpu_texts().end())
+    return flow.gpu ? of_gpu->second(*flow.gpu) : none;
+  return flow_texts().at(name)(report, flow);
 }
 
 }  // namespace
 
 bool has_label(const RunReport& report, const std::string& name) {
-  if (case_texts().contains(name) || flow_texts().contains(name)) return true;
   return std::any_of(report.scenarios.begin(), report.scenarios.end(),
-                     [&](const ScenarioResult& one) { return own_label(one, name) != nullptr; });
+                     [&](const ScenarioResult& one) { return has_label(one, name); }) ||
+         has_label(ScenarioResult{}, name);
 }
 
 std::string label_text(const RunReport& report, const ScenarioResult& one,
                        const std::string& name) {
-  if (const std::string* own = own_label(one, name)) return text_or_none(*own);
+  if (const std::string* own = find_label(one, name)) return text_or_none(*own);
   const auto built_in = case_texts().find(name);
-  return built_in == case_texts().end() ? none : built_in->second(report, one);
+  if (built_in != case_texts().end()) return built_in->second(report, one);
+  if (!is_of_flows(name)) return none;
+  std::vector<std::string> texts;
+  for (const FlowResult& flow : one.flows) {
+    std::string text = flow_text(report, flow, name);
+    if (std::find(texts.begin(), texts.end(), text) == texts.end())
+      texts.push_back(std::move(text));
+  }
+  return texts.empty() ? none : fmt::format("{}", fmt::join(texts, "/"));
 }
 
-std::string label_text(const RunReport& report, const ScenarioResult& one, const FlowResult& flow,
-                       const std::string& name) {
-  const auto built_in = flow_texts().find(name);
-  if (own_label(one, name) == nullptr && built_in != flow_texts().end())
-    return built_in->second(report, flow);
-  return label_text(report, one, name);
+std::string label_text(const RunReport& report, const ViewItem& item, const std::string& name) {
+  if (item.group != nullptr) {
+    for (const auto& [label, text] : item.group->labels)
+      if (label == name) return text;
+  }
+  if (item.flow != nullptr && is_of_flows(name) && find_label(*item.one, name) == nullptr)
+    return flow_text(report, *item.flow, name);
+  return label_text(report, *item.one, name);
+}
+
+const Figure* figure_of(const ViewItem& item, const std::string& key) {
+  if (item.group != nullptr) return find_figure(item.group->figures, key);
+  if (item.flow != nullptr) return find_figure(*item.flow, key);
+  if (const Figure* const own = find_figure(item.one->figures, key)) return own;
+  if (!item.one->groups.empty()) return find_figure(item.one->groups.front().figures, key);
+  for (const FlowResult& flow : item.one->flows)
+    if (!flow.load) return find_figure(flow, key);  // the only one
+  return nullptr;
 }
 
 std::optional<Estimate> estimate_of(const ScenarioResult& one, const std::string& key) {
-  if (const Figure* const figure = find_figure(one.figures, key)) return figure->estimate;
-  std::vector<Estimate> measured;
-  for (const FlowResult& flow : one.flows) {
-    const Figure* const figure = flow.load ? nullptr : find_figure(flow, key);
-    if (figure != nullptr && figure->estimate) measured.push_back(*figure->estimate);
+  const Figure* const figure = figure_of({&one}, key);
+  return figure == nullptr ? std::nullopt : figure->estimate;
+}
+
+namespace {
+
+bool belongs(const RunReport& report, const ViewItem& item,
+             const std::vector<std::pair<std::string, std::string>>& where) {
+  return std::all_of(where.begin(), where.end(), [&](const auto& label) {
+    return !has_label(*item.one, label.first) ||
+           label_text(report, item, label.first) == label.second;
+  });
+}
+
+}  // namespace
+
+std::vector<ViewItem> items_of(const RunReport& report, const View& view) {
+  std::vector<ViewItem> items;
+  for (const ScenarioResult& one : report.scenarios) {
+    std::vector<ViewItem> mine;
+    if (view.level == ViewLevel::cases) mine.push_back({&one});
+    // The first is that of all flows, where their nodes differ.
+    if (view.level == ViewLevel::groups) {
+      for (std::size_t i = one.groups.size() > 1 ? 1 : 0; i < one.groups.size(); ++i)
+        mine.push_back({&one, &one.groups[i]});
+    }
+    const bool measured = view.level == ViewLevel::groups && one.groups.empty();
+    for (const FlowResult& flow : one.flows) {
+      if (view.level == ViewLevel::flows || (measured && !flow.load))
+        mine.push_back({&one, nullptr, &flow});
+    }
+    std::copy_if(mine.begin(), mine.end(), std::back_inserter(items),
+                 [&](const ViewItem& item) { return belongs(report, item, view.where); });
   }
-  return measured.size() == 1 ? measured.front() : median_of(measured);
+  return items;
+}
+
+std::optional<Estimate> host_estimate_of(const ScenarioResult& one, const std::string& key) {
+  if (one.status != Status::ok) return std::nullopt;
+  std::vector<Estimate> hosts;
+  for (const HostTotals& host : one.host_totals) {
+    const Figure* const figure = find_figure(host.figures, key);
+    if (figure != nullptr && figure->estimate) hosts.push_back(*figure->estimate);
+  }
+  return hosts.empty() ? estimate_of(one, key) : median_of(hosts);
 }
 
 std::vector<CaseGroup> groups_of(const RunReport& report, const std::vector<std::string>& labels) {
   std::vector<CaseGroup> groups;
+  std::vector<std::string> known;
+  std::copy_if(labels.begin(), labels.end(), std::back_inserter(known),
+               [&](const std::string& name) { return has_label(report, name); });
   for (const ScenarioResult& one : report.scenarios) {
     CaseGroup group;
-    for (const std::string& name : labels) {
-      if (has_label(report, name)) group.labels.emplace_back(name, label_text(report, one, name));
+    for (const std::string& name : known) {
+      if (has_label(one, name)) group.labels.emplace_back(name, label_text(report, one, name));
     }
-    auto found = std::find_if(groups.begin(), groups.end(),
-                              [&](const CaseGroup& other) { return other.labels == group.labels; });
-    if (found == groups.end()) found = groups.insert(groups.end(), std::move(group));
-    found->cases.push_back(&one);
+    const bool is_known = std::any_of(groups.begin(), groups.end(), [&](const CaseGroup& other) {
+      return other.labels == group.labels;
+    });
+    if (group.labels.size() == known.size() && !is_known) groups.push_back(std::move(group));
+  }
+  for (CaseGroup& group : groups) {
+    for (const ScenarioResult& one : report.scenarios)
+      if (belongs(report, {&one}, group.labels)) group.cases.push_back(&one);
   }
   return groups;
 }

@@ -17,22 +17,37 @@ namespace numatlas {
 /// where it is not memory), `copied_between` (nodes of what is read and written,
 /// as observed), `nodes` ("0 -> 2":
 /// CPUs' and, as observed, memory's); of a flow also `worker`, `rank`, `thread`, `host`, `cpu`,
-/// `cpu_node`, `memory` (asked for), `memory_node` (observed), `page_size` (observed), `role`,
-/// `first_touch` (worker), `overlap`, `stop`.
+/// `cpu_node`, `memory` (asked for), `memory_node` (observed), both "1 from 0" where it reads from
+/// memory apart, `page_size` (observed), `role`, `first_touch` (worker), `rate` (held to),
+/// `overlap`, `stop`; of a GPU's flow `gpu`, `gpu_name`, `gpu_address`, `gpu_node`,
+/// `gpu_direction`, `gpu_how` (pinning, caches or route), `link` and `link_limit`.
 bool has_label(const RunReport& report, const std::string& name);
 
-/// A case's label as people read it; "-" where it has none.
-std::string label_text(const RunReport& report, const ScenarioResult& one, const std::string& name);
-/// A flow's, or its case's.
-std::string label_text(const RunReport& report, const ScenarioResult& one, const FlowResult& flow,
-                       const std::string& name);
+/// What a view shows one row or cell of: a case, or in it a group of flows or a flow.
+struct ViewItem {
+  const ScenarioResult* one = nullptr;
+  const FlowGroup* group = nullptr;
+  const FlowResult* flow = nullptr;
+};
+/// What a view shows, in the order of the cases.
+std::vector<ViewItem> items_of(const RunReport& report, const View& view);
 
-/// The figure of a case over all its flows; where it has none of that key, the median over its
-/// measured flows. Absent where nothing was measured.
+/// Its label as people read it, else that of its case; "-" where it has none. A case has those of
+/// its flows as well: "a/b" where they differ.
+std::string label_text(const RunReport& report, const ViewItem& item, const std::string& name);
+std::string label_text(const RunReport& report, const ScenarioResult& one, const std::string& name);
+
+/// The figure of that key; nullptr where nothing was measured. Of a case its own, else the median
+/// over its measured flows.
+const Figure* figure_of(const ViewItem& item, const std::string& key);
 std::optional<Estimate> estimate_of(const ScenarioResult& one, const std::string& key);
 
+/// Over all flows of a host, of several hosts the median of theirs. Absent where the case was not
+/// measured to its end.
+std::optional<Estimate> host_estimate_of(const ScenarioResult& one, const std::string& key);
+
 /// Cases that are alike in those of these labels that the report has, in the order of the first of
-/// each.
+/// each. A case without one of them belongs to all groups, as it does for a View, and makes none.
 struct CaseGroup {
   std::vector<std::pair<std::string, std::string>> labels;  ///< their values, as View::where has it
   std::vector<const ScenarioResult*> cases;

@@ -3,27 +3,26 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "record/report_fields.h"
+
 namespace numatlas {
 namespace {
 
 std::string nodes_text(const Residency& residency) {
-  NodeSet nodes;
-  for (const auto& [node, pages] : residency.pages_by_node) {
-    if (pages > 0) nodes.insert(NodeId{node});
-  }
+  const NodeSet nodes = nodes_of(residency);
   return nodes.empty() ? "-" : to_list(nodes);
 }
 
 }  // namespace
 
-const char* name_of(Status status) {
-  switch (status) {
-    case Status::ok: return "ok";
-    case Status::skipped: return "skipped";
-    case Status::failed: return "failed";
-    case Status::incomplete: return "incomplete";
+const char* name_of(Status status) { return record::name_in_record(status); }
+
+NodeSet nodes_of(const Residency& residency) {
+  NodeSet nodes;
+  for (const auto& [node, pages] : residency.pages_by_node) {
+    if (pages > 0) nodes.insert(NodeId{node});
   }
-  return "failed";
+  return nodes;
 }
 
 int host_of(const RunReport& report, const FlowResult& flow) {
@@ -49,11 +48,16 @@ const Figure* find_total(const ScenarioResult& point, const std::string& key) {
   return find_figure(point.figures, key);
 }
 
-std::string label_of(const ScenarioResult& point, const std::string& name) {
+const std::string* find_label(const ScenarioResult& point, const std::string& name) {
   for (const auto& [label, text] : point.labels) {
-    if (label == name) return text;
+    if (label == name) return &text;
   }
-  return "";
+  return nullptr;
+}
+
+std::string label_of(const ScenarioResult& point, const std::string& name) {
+  const std::string* const text = find_label(point, name);
+  return text == nullptr ? "" : *text;
 }
 
 const Figure* find_figure(const FlowResult& flow, const std::string& key) {
@@ -70,6 +74,7 @@ RunReport of_host(const RunReport& report, int host) {
   for (ScenarioResult& point : part.scenarios) {
     std::erase_if(point.flows,
                   [&](const FlowResult& flow) { return host_of(report, flow) != host; });
+    point.groups.clear();
     const auto mine = std::find_if(point.host_totals.begin(), point.host_totals.end(),
                                    [&](const HostTotals& totals) { return totals.host == host; });
     point.figures = mine == point.host_totals.end() ? std::vector<Figure>{} : mine->figures;

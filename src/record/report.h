@@ -1,6 +1,7 @@
 // What a run found, ready to be shown: reporters print this and compute nothing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "placement/policy.h"
 #include "placement/residency.h"
 #include "record/distribution.h"
+#include "record/fact.h"
 #include "record/figure.h"
 #include "record/view.h"
 
@@ -99,6 +101,13 @@ struct HostTotals {
   std::vector<Figure> figures;
 };
 
+/// Measured flows of a case that are alike in some labels.
+struct FlowGroup {
+  std::vector<std::pair<std::string, std::string>> labels;  ///< {"nodes", "0 -> 1"}; empty: all
+  std::size_t workers = 0;
+  std::vector<Figure> figures;  ///< medians over the flows; summaries of the flows' values
+};
+
 /// One scenario: a point of the plan.
 struct ScenarioResult {
   std::string name;
@@ -113,8 +122,10 @@ struct ScenarioResult {
   std::string stores;  ///< "ordinary", "non-temporal"; "" for kernels that do not write
   std::optional<double> precision{}, time_cap{};  ///< its own, where they are not the run's
   std::vector<Figure> figures{};                  ///< over all flows
-  Distribution distribution{};                    ///< of the measured flows' samples
-  std::vector<HostTotals> host_totals{};          ///< of each host, where there are several
+  /// Where several flows measured: first of all of them; then by their nodes, where these differ.
+  std::vector<FlowGroup> groups{};
+  Distribution distribution{};            ///< of the measured flows' samples
+  std::vector<HostTotals> host_totals{};  ///< of each host, where there are several
   Status status = Status::ok;
   std::string reason;             ///< of a skip, a failure or an incomplete run
   std::vector<FlowResult> flows;  ///< by worker
@@ -144,16 +155,19 @@ struct RunReport {
   std::vector<ScenarioResult> scenarios;
   std::vector<Warning> warnings;
   std::vector<View> views;  ///< how the figures are to be shown
+  std::vector<Fact> facts;  ///< what a survey says of it
 };
 
 /// Index of the host that a flow ran on.
 int host_of(const RunReport& report, const FlowResult& flow);
-/// A report that holds only the flows of one host, with the sums over those.
+/// A report that holds only the flows of one host, with the sums over those; without groups.
 RunReport of_host(const RunReport& report, int host);
 /// What a flow did: "read", "mix 2:1".
 std::string full_name(const FlowResult& flow);
 /// Where the memory lies that a flow works on; of a GPU's copies the host's side.
 const Residency& observed_memory(const FlowResult& flow);
+/// Nodes that have pages of it.
+NodeSet nodes_of(const Residency& residency);
 /// Observed node of a flow's memory: "0", "0,2" for several, "-" for unknown.
 std::string memory_node_text(const FlowResult& flow);
 /// The same for where it reads from, which is the same memory unless that is apart.
@@ -164,7 +178,9 @@ const Figure* find_figure(const FlowResult& flow, const std::string& key);
 std::optional<double> half_width(const FlowResult& flow);
 /// The same among the totals of a point.
 const Figure* find_total(const ScenarioResult& point, const std::string& name);
-/// A point's label of that name, "" when it has none.
+/// A label that the benchmark gave the point; nullptr when it has none of that name.
+const std::string* find_label(const ScenarioResult& point, const std::string& name);
+/// The same, "" when it has none.
 std::string label_of(const ScenarioResult& point, const std::string& name);
 
 }  // namespace numatlas

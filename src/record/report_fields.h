@@ -25,11 +25,6 @@ struct EnumNames<Method> {
       std::pair{Method::stretches, "stretches"}, std::pair{Method::derived, "derived"}};
 };
 template <>
-struct EnumNames<Better> {
-  static constexpr std::array values{std::pair{Better::lower, "lower"},
-                                     std::pair{Better::higher, "higher"}};
-};
-template <>
 struct EnumNames<ErrorKind> {
   static constexpr std::array values{std::pair{ErrorKind::usage, "usage"},
                                      std::pair{ErrorKind::unavailable, "unavailable"},
@@ -50,6 +45,7 @@ struct EnumNames<ViewKind> {
 template <>
 struct EnumNames<ViewLevel> {
   static constexpr std::array values{std::pair{ViewLevel::cases, "cases"},
+                                     std::pair{ViewLevel::groups, "groups"},
                                      std::pair{ViewLevel::flows, "flows"}};
 };
 template <>
@@ -59,6 +55,7 @@ struct EnumNames<Part> {
                                      std::pair{Part::with_interval, "with_interval"},
                                      std::pair{Part::least, "least"},
                                      std::pair{Part::most, "most"},
+                                     std::pair{Part::spread, "spread"},
                                      std::pair{Part::p95, "p95"},
                                      std::pair{Part::p99, "p99"}};
 };
@@ -228,6 +225,13 @@ void list_fields(Fields& f, Host<Fields, HostTotals>& h) {
 }
 
 template <class Fields>
+void list_fields(Fields& f, Host<Fields, FlowGroup>& g) {
+  f("labels", g.labels, "what its flows have alike; empty: all measured flows");
+  f("workers", g.workers, "number of its flows");
+  f("figures", g.figures, "medians over its flows; the summaries are of the flows' values");
+}
+
+template <class Fields>
 void list_fields(Fields& f, Host<Fields, ScenarioResult>& c) {
   f("name", c.name, "for people");
   f("labels", c.labels, "what tells it from the other cases of its command");
@@ -243,6 +247,7 @@ void list_fields(Fields& f, Host<Fields, ScenarioResult>& c) {
   f("reason", c.reason, "why it was skipped, failed or is incomplete");
   f("figures", c.figures, "over all flows");
   f("host_figures", c.host_totals, "over the flows of each host, where there are several");
+  f("groups", c.groups, "medians over flows, where several measured the same");
   f("distribution", c.distribution,
     "of the measured flows' samples, in the unit of their first figure");
   f("flows", c.flows, "what each worker measured");
@@ -256,6 +261,7 @@ void list_fields(Fields& f, Host<Fields, ViewColumn>& c) {
   f("part", c.part, "part of the figure shown");
   f("scale", c.scale, "factor from the figure's unit to the one shown");
   f("digits", c.digits, "behind the point");
+  f("unit", c.unit, "behind each number");
 }
 
 template <class Fields>
@@ -263,13 +269,24 @@ void list_fields(Fields& f, Host<Fields, View>& v) {
   f("title", v.title, "with the unit");
   f("kind", v.kind, "table, matrix, curve");
   f("level", v.level, "what a table has one row of");
-  f("where", v.where, "labels of the cases shown");
-  f("rows", v.rows, "label of a matrix's rows");
-  f("columns", v.columns, "label of its columns");
+  f("where", v.where, "labels of what is shown; a case without the label is always shown");
+  f("rows", v.rows, "label of a matrix's rows; label or figure of a curve's horizontal axis");
+  f("columns", v.columns, "label of a matrix's columns; one column for each value");
   f("symmetric", v.symmetric, "a cell stands for both orders of its labels");
   f("cells", v.cells, "columns of a table; what stands in a cell of a matrix");
   f("notes", v.notes, "how to read it");
   f("verdict", v.verdict, "what follows from it");
+}
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, Fact>& fact) {
+  f("key", fact.key, "what it is");
+  f("where", fact.where, "labels of its case or flow");
+  f("words", fact.words, "for people, without the figure");
+  f("unit", fact.unit, "SI: s, B/s; 1 for ratios");
+  f("estimate", fact.estimate, "of several workers or hosts their median");
+  f("heading", fact.heading, "of the summary; null: not shown there");
+  f("line", fact.line, "in the summary, {} for the figure; null: a cell of a matrix");
 }
 
 template <class Fields>
@@ -306,6 +323,7 @@ void list_fields(Fields& f, Host<Fields, RunReport>& r) {
   f("workers", r.workers, "who measured");
   f("cases", r.scenarios, "what was measured");
   f("views", r.views, "how it is to be shown");
+  f("facts", r.facts, "what a survey's summary says of it");
   f("warnings", r.warnings, "what the whole run has to be read with");
 }
 

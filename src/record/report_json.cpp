@@ -52,7 +52,9 @@ void write(const json& value, std::size_t depth, std::string& text) {
 Expected<void> check_views(const RunReport& report) {
   for (std::size_t i = 0; i < report.views.size(); ++i) {
     const View& view = report.views[i];
-    std::vector<std::string> named{view.rows, view.columns};
+    const bool is_figure = std::any_of(view.cells.begin(), view.cells.end(),
+                                       [&](const auto& cell) { return cell.figure == view.rows; });
+    std::vector<std::string> named{is_figure ? "" : view.rows, view.columns};
     for (const auto& [label, value] : view.where) named.push_back(label);
     for (const ViewColumn& cell : view.cells) named.push_back(cell.label);
     for (const std::string& name : named) {
@@ -82,7 +84,7 @@ std::string problem_of(const Distribution& distribution) {
 
 void from_json(const json& value, const Place& place, Machine& out) {
   auto machine = machine_from_json(value);
-  if (!machine) return place.reject("is no machine: " + machine.error().message);
+  if (!machine) return place.reject("is no machine: " + full_text(machine.error()));
   out = *std::move(machine);
 }
 

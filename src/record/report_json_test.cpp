@@ -108,7 +108,7 @@ void expect_round_trip() {
 
 std::string error_of_reading(const json& value) {
   const auto report = report_from_json(value);
-  return report ? "" : report.error().message;
+  return report ? "" : full_text(report.error());
 }
 
 TEST(ReportJson, WhatIsNotKnownSurvivesTheRoundTrip) {
@@ -132,7 +132,7 @@ TEST(ReportJson, FlowsSurviveTheWayToRankZero) {
   Filler filler;
   list_fields(filler, filled);
   const auto received = flows_received(flows_to_send({filled.flow, filled.flow}));
-  ASSERT_TRUE(received) << received.error().message;
+  ASSERT_TRUE(received) << full_text(received.error());
   ASSERT_EQ(received->size(), 2U);
   EXPECT_EQ(record::to_json(FlowInTransit{received->at(1)}), record::to_json(filled));
   EXPECT_EQ(received->at(0).stretch_bytes, filled.flow.stretch_bytes);
@@ -248,7 +248,7 @@ TEST(ReportJson, ReadsVersion1) {
       "host_totals": [], "status": "ok", "reason": null, "flows": []}],
     "warnings": ["a warning"]})");
   const auto report = report_from_json(old);
-  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_TRUE(report) << full_text(report.error());
   EXPECT_EQ(report->warnings[0].text, "a warning");
   const Estimate sum = *report->scenarios[0].figures[0].estimate;
   EXPECT_DOUBLE_EQ(sum.value, 100);

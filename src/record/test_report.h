@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "record/fact.h"
 #include "record/report.h"
 
 namespace numatlas::testing {
@@ -100,6 +101,14 @@ inline RunReport report() {
       flow.memory = r.workers[static_cast<std::size_t>(flow.worker)].memory;
     }
   }
+  r.facts = {{"memory_latency",
+              {{"level", "memory"}},
+              "latency of memory",
+              "s",
+              Estimate(80e-9),
+              "Idle latency",
+              "memory {}"},
+             {"cache_latency", {{"level", "L2"}}, "latency of L2", "s", Estimate(4e-9)}};
   point("1GiB base", Bytes{gib}, Status::skipped, "--size: does not fit");
   return r;
 }

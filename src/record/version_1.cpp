@@ -122,6 +122,7 @@ json case_of(json one) {
                      {"figures", record::to_json(figures_of(host.at("totals"), {}, true))}});
   }
   one["host_figures"] = std::move(hosts);
+  one["groups"] = json::array();
   json flows = json::array();
   for (const json& flow : one.at("flows")) flows.push_back(flow_of(flow));
   one["flows"] = std::move(flows);
@@ -130,6 +131,45 @@ json case_of(json one) {
   one.erase("totals");
   one.erase("host_totals");
   return one;
+}
+
+json hosts_of(json hosts) {
+  for (json& host : hosts) {
+    host["warnings"] = warnings_of(host.at("warnings"), "");
+    for (json& rounds : host.at("rounds")) {
+      // Absent from the first files.
+      if (!rounds.contains("start")) rounds["start"] = json(rounds.at("node").size(), -1);
+    }
+    for (const char* name : {"processes", "summaries"})
+      if (!host.contains(name)) host[name] = json::array();
+    if (!host.contains("cpu_use")) host["cpu_use"] = nullptr;
+  }
+  return hosts;
+}
+
+/// STREAM over hosts.
+json fleet_of(json value) {
+  value["warnings"] = warnings_of(value.at("warnings"), "");
+  value["hosts"] = hosts_of(value.at("hosts"));
+  if (value.at("retest").is_object())
+    value["retest"]["hosts"] = hosts_of(value["retest"].at("hosts"));
+  value["schema_version"] = schema_version;
+  return value;
+}
+
+/// What a survey said; of which benchmark it is not known.
+json facts_of(const json& summary) {
+  json facts = json::array();
+  for (json fact : summary) {
+    Estimate estimate = fact.at("value").get<double>();
+    if (fact.at("low").is_number()) estimate.low = fact["low"];
+    if (fact.at("high").is_number()) estimate.high = fact["high"];
+    for (const char* name : {"value", "low", "high"}) fact.erase(name);
+    fact["estimate"] = record::to_json(estimate);
+    fact["heading"] = fact["line"] = nullptr;
+    facts.push_back(std::move(fact));
+  }
+  return facts;
 }
 
 }  // namespace
@@ -144,14 +184,19 @@ Expected<json> from_version_1(const json& report) {
         if (!converted) return converted;
         part = *std::move(converted);
       }
+      if (!value["results"].empty())
+        value["results"][0]["facts"] = facts_of(report.value("summary", json::array()));
+      value.erase("summary");
       value["schema_version"] = schema_version;
       return value;
     }
-    if (!report.contains("scenarios")) return value;  // a fleet, a snapshot: as they were
+    if (report.value("command", "") == "stream") return fleet_of(std::move(value));
+    if (!report.contains("scenarios")) return value;  // a snapshot: as it was
     json cases = json::array();
     for (const json& one : report.at("scenarios")) cases.push_back(case_of(one));
     value["cases"] = std::move(cases);
     value["views"] = json::array();
+    value["facts"] = json::array();
     if (!value.contains("cpu_use")) value["cpu_use"] = json::array();
     value["warnings"] = warnings_of(report.value("warnings", json::array()), "");
     value["schema_version"] = schema_version;

@@ -8,13 +8,14 @@
 namespace numatlas {
 
 enum class ViewKind {
-  table,   ///< one row per case or flow
+  table,   ///< one row per case, group or flow
   matrix,  ///< one cell per pair of a row label and a column label
-  curve,   ///< a table whose first column is an axis (size, load)
+  curve,   ///< a table with an axis (size, load), in whose order its rows stand
 };
 
-/// What a table has one row of.
-enum class ViewLevel { cases, flows };
+/// What a view shows one row or cell of. `groups`: the measured flows of a case with CPUs and
+/// memory on the same nodes.
+enum class ViewLevel { cases, groups, flows };
 
 /// What of a figure is shown.
 enum class Part {
@@ -22,7 +23,8 @@ enum class Part {
   half_width,     ///< of the 95 % interval, relative
   with_interval,  ///< "12.3 +-1.0%"
   least,
-  most,  ///< over the workers of a case
+  most,    ///< over the workers of a case or group
+  spread,  ///< "12.3 (12.1-12.6)": least and most; of a single worker as with_interval
   p95,
   p99,
 };
@@ -36,6 +38,7 @@ struct ViewColumn {
   Part part = Part::value;
   double scale = 1;  ///< from the figure's unit to the one shown: 1e9 for ns
   int digits = 2;    ///< behind the point
+  std::string unit;  ///< behind each number: "%"
 };
 
 /// One table, matrix or picture.
@@ -43,9 +46,15 @@ struct View {
   std::string title;  ///< with the unit of its figures
   ViewKind kind = ViewKind::table;
   ViewLevel level = ViewLevel::cases;
-  /// Only cases whose labels have these values, all of them: {"kernel", "read"}.
+  /// Only what has these values, all of them: {"kernel", "read"}. A case without one of these
+  /// labels belongs to all: it is what the others are compared with.
   std::vector<std::pair<std::string, std::string>> where;
-  std::string rows, columns;         ///< labels whose values are the rows and columns of a matrix
+  /// Of a matrix the label whose values are its rows; of a curve the label, or the key of the
+  /// figure, on the horizontal axis.
+  std::string rows;
+  /// Label whose values are the columns: of a matrix; of a table or curve, which then has its first
+  /// labels as heads of the rows, and the other columns as one cell for each value.
+  std::string columns;
   bool symmetric = false;            ///< a cell stands for both orders of its labels
   std::vector<ViewColumn> cells;     ///< columns of a table; of a matrix what stands in a cell
   std::vector<std::string> notes;    ///< below the title: how to read it
@@ -61,9 +70,9 @@ inline ViewColumn label_column(std::string head, std::string label) {
 }
 /// A column of a figure, in the unit that people read: ns of times, GB/s of rates.
 inline ViewColumn figure_column(std::string head, std::string figure, double scale,
-                                Part part = Part::value, int digits = 2) {
-  return {std::move(head), "", std::move(figure), part, scale, digits};
+                                Part part = Part::value, int digits = 2, std::string unit = "") {
+  return {std::move(head), "", std::move(figure), part, scale, digits, std::move(unit)};
 }
-inline constexpr double in_ns = 1e9, in_gb_per_s = 1e-9;
+inline constexpr double in_ns = 1e9, in_us = 1e6, in_ms = 1e3, in_gb_per_s = 1e-9, in_percent = 100;
 
 }  // namespace numatlas

@@ -22,12 +22,12 @@ tl::unexpected<Error> file_error(const std::string& option, const std::string& p
                                  const std::string& what, int code) {
   // What opening a pipe for writing says of one that no process has opened for reading.
   if (code == ENXIO) {
-    return fail(ErrorKind::io, fmt::format("{}: {}: no process reads from it", option, path),
-                "start the reader of a pipe first, or name a file");
+    return fail_about(ErrorKind::io, option, fmt::format("{}: no process reads from it", path),
+                      "start the reader of a pipe first, or name a file");
   }
-  return fail(file_error_kind(code),
-              fmt::format("{}: {}: {}: {}", option, path, what, errno_text(code)),
-              "name a file in a folder that exists, that you may write to, and that has room");
+  return fail_about(
+      file_error_kind(code), option, fmt::format("{}: {}: {}", path, what, errno_text(code)),
+      "name a file in a folder that exists, that you may write to, and that has room");
 }
 
 /// Writes all bytes; the errno of the failure, 0 for none.
@@ -127,7 +127,7 @@ bool is_special_file(const std::string& path) {
 }
 
 Expected<void> check_writable(const std::string& path, const std::string& option) {
-  if (path.empty()) return fail(ErrorKind::usage, option + ": the file name is empty");
+  if (path.empty()) return fail_usage(option, "the file name is empty");
   const auto target = target_of(path, option);
   if (!target) return fail(target.error());
   struct stat status {};
@@ -147,6 +147,22 @@ Expected<void> check_writable(const std::string& path, const std::string& option
   if (file < 0) return file_error(option, path, "open", errno);
   close(file);
   unlink(probe.c_str());
+  return {};
+}
+
+Expected<void> check_writable(const std::vector<OutputFile>& files) {
+  std::map<std::string, std::string> options;
+  for (const auto& [option, path] : files) {
+    if (path.empty()) continue;
+    if (path == "-") {
+      const bool has_format = option != "--samples" && option != "--dat";
+      return fail_usage(option, "takes a file, not standard output", "",
+                        has_format ? "use --format " + option.substr(2) : "");
+    }
+    const auto [other, is_new] = options.try_emplace(path, option);
+    if (!is_new) return fail_usage(option, other->second + " names the same file");
+    if (auto writable = check_writable(path, option); !writable) return writable;
+  }
   return {};
 }
 

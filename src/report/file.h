@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 
@@ -12,6 +13,13 @@ namespace numatlas {
 /// there stays as it is. A pipe without a reader is an error; one with a reader is kept open for
 /// write_whole. `option` is named in the error (kind io or permission).
 Expected<void> check_writable(const std::string& path, const std::string& option);
+
+/// A file that an option asks for; no path: it does not.
+struct OutputFile {
+  std::string option, path;
+};
+/// The same of all files of a run. Error (usage): one of them is "-", or two are the same.
+Expected<void> check_writable(const std::vector<OutputFile>& files);
 
 /// Writes beside the file, flushes to disk, renames. A file that is replaced keeps its mode, owner
 /// and group as far as this user may give them. A symbolic link stays one: what it points to is

@@ -109,12 +109,12 @@ TEST_F(Files, LinksInACircleOrIntoNoFolderAreErrors) {
   for (const auto& done :
        {check_writable(path("a"), "--json"), write_whole(path("a"), "x", "--json")}) {
     ASSERT_FALSE(done);
-    EXPECT_THAT(done.error().message, HasSubstr("Too many levels of symbolic links"));
+    EXPECT_THAT(full_text(done.error()), HasSubstr("Too many levels of symbolic links"));
   }
   for (const auto& done :
        {check_writable(path("c"), "--json"), write_whole(path("c"), "x", "--json")}) {
     ASSERT_FALSE(done);
-    EXPECT_THAT(done.error().message, HasSubstr("No such file or directory"));
+    EXPECT_THAT(full_text(done.error()), HasSubstr("No such file or directory"));
   }
   EXPECT_EQ(files(), 3U);
 }
@@ -153,7 +153,7 @@ TEST_F(Files, PipesWithoutAReaderAreRefused) {
        {check_writable(path("pipe"), "--json"), write_whole(path("pipe"), "x", "--json")}) {
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().kind, ErrorKind::io);
-    EXPECT_EQ(done.error().message, "--json: " + path("pipe") + ": no process reads from it");
+    EXPECT_EQ(full_text(done.error()), "--json: " + path("pipe") + ": no process reads from it");
   }
   alarm(0);
 }
@@ -186,16 +186,16 @@ TEST_F(Files, MissingFolderIsNamed) {
        {write_whole(path("no/a"), "x", "--csv"), check_writable(path("no/a"), "--csv")}) {
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().kind, ErrorKind::io);
-    EXPECT_THAT(done.error().message, StartsWith("--csv: " + path("no/a")));
-    EXPECT_THAT(done.error().message, HasSubstr("No such file or directory"));
-    EXPECT_FALSE(done.error().hint.empty());
+    EXPECT_THAT(full_text(done.error()), StartsWith("--csv: " + path("no/a")));
+    EXPECT_THAT(full_text(done.error()), HasSubstr("No such file or directory"));
+    EXPECT_FALSE(full_hint(done.error()).empty());
   }
 }
 
 TEST_F(Files, FoldersAreNoFiles) {
   const auto checked = check_writable(folder_.string(), "--json");
   ASSERT_FALSE(checked);
-  EXPECT_THAT(checked.error().message, HasSubstr("Is a directory"));
+  EXPECT_THAT(full_text(checked.error()), HasSubstr("Is a directory"));
   EXPECT_EQ(check_writable("", "--json").error().kind, ErrorKind::usage);
 }
 
@@ -214,7 +214,8 @@ TEST_F(Files, WhereNobodyCanMakeAFileIsNoPlaceForOne) {
     const auto checked = check_writable(file, "--json");
     ASSERT_FALSE(checked) << file;
     EXPECT_EQ(checked.error().kind, ErrorKind::io);
-    EXPECT_THAT(checked.error().message, StartsWith(std::string("--json: ") + file + ": open: "));
+    EXPECT_THAT(full_text(checked.error()),
+                StartsWith(std::string("--json: ") + file + ": open: "));
   }
 }
 
@@ -224,7 +225,7 @@ TEST_F(Files, DevicesAreWrittenDirectly) {
   const auto full = write_whole("/dev/full", "x", "--json");
   ASSERT_FALSE(full);
   EXPECT_EQ(full.error().kind, ErrorKind::io);
-  EXPECT_THAT(full.error().message, HasSubstr("No space left on device"));
+  EXPECT_THAT(full_text(full.error()), HasSubstr("No space left on device"));
 }
 
 TEST_F(Files, StdoutByItsNameIsWrittenDirectly) {
@@ -271,7 +272,7 @@ TEST_F(Files, StdoutThatIsClosedOrFullIsAnError) {
     close(STDOUT_FILENO);
     const auto wrote = write_stdout("x");
     return !wrote && wrote.error().kind == ErrorKind::io &&
-           wrote.error().message == "standard output: write: Bad file descriptor";
+           full_text(wrote.error()) == "standard output: write: Bad file descriptor";
   }));
   EXPECT_TRUE(in_child([] {
     const int full = open("/dev/full", O_WRONLY);

@@ -37,12 +37,12 @@ std::string changed(std::string text, const std::string& from, const std::string
 std::string problem_of(const std::string& text) {
   const auto fleet = fleet_from_dat(text, "x.dat");
   EXPECT_FALSE(fleet);
-  return fleet ? "" : fleet.error().message;
+  return fleet ? "" : full_text(fleet.error());
 }
 
 TEST(FleetDat, TheExampleOfItsReadme) {
   const auto fleet = read_fleet(example);
-  ASSERT_TRUE(fleet) << fleet.error().message;
+  ASSERT_TRUE(fleet) << full_text(fleet.error());
   EXPECT_EQ(fleet->started, "2021-04-01T10:01:00Z");
   EXPECT_EQ(fleet->hosts.size(), 23u);
   EXPECT_EQ(fleet->ranks, 1104);
@@ -115,7 +115,7 @@ TEST(FleetDat, BackToTheLastDigit) {
   testing::add_noise(fleet, 0.02, 5);
   fleet.hosts[1].name = "a<b>&\"c";
   const auto read = fleet_from_dat(dat_text(fleet), dat_name(fleet));
-  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_TRUE(read) << full_text(read.error());
   EXPECT_EQ(read->started, "2026-11-21T10:01:00Z");  // minutes
   ASSERT_EQ(read->hosts.size(), fleet.hosts.size());
   EXPECT_EQ(read->hosts[1].name, "a<b>&\"c");
@@ -142,7 +142,7 @@ TEST(FleetDat, UnlikeHostsAndModes) {
   EXPECT_THAT(text, HasSubstr("<copy_individual_size>1500000000</copy_individual_size>"));
   EXPECT_THAT(text, HasSubstr("<Copy_individual>"));
   const auto read = fleet_from_dat(text, "x");
-  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_TRUE(read) << full_text(read.error());
   EXPECT_EQ(read->kernels[1].mode, "individual");
   EXPECT_EQ(read->kinds[read->hosts[2].kind].processes, 2);
   EXPECT_EQ(read->kinds[read->hosts[3].kind].processes, 4);
@@ -180,7 +180,7 @@ TEST(FleetFile, ErrorsNameTheFile) {
     std::ofstream(path) << content;
     const auto fleet = read_fleet(path);
     EXPECT_FALSE(fleet);
-    return fleet ? "" : fleet.error().message;
+    return fleet ? "" : full_text(fleet.error());
   };
   EXPECT_EQ(message(""), path + ": is empty");
   EXPECT_EQ(message("hello"), path + ": is neither JSON nor XML (.dat)");
@@ -190,7 +190,7 @@ TEST(FleetFile, ErrorsNameTheFile) {
   EXPECT_EQ(folder.error().kind, ErrorKind::usage);
   const auto absent = read_fleet("/no/such/file");
   EXPECT_EQ(absent.error().kind, ErrorKind::io);
-  EXPECT_THAT(absent.error().message, HasSubstr("/no/such/file: cannot be read: No such file"));
+  EXPECT_THAT(full_text(absent.error()), HasSubstr("/no/such/file: cannot be read: No such file"));
 }
 
 }  // namespace

@@ -28,10 +28,8 @@ Expected<Fleet> parsed(const std::string& content, const std::string& path) {
 Expected<Fleet> read_fleet(const std::string& path) {
   const auto content = read_file(path, path, name_results);
   if (!content) return fail(content.error());
-  auto fleet = within_memory(path, *content, [&] { return parsed(*content, path); });
-  if (!fleet)
-    return fail(fleet.error().kind, fmt::format("{}: {}", path, fleet.error().message),
-                fleet.error().hint);
+  auto fleet = within_memory("", *content, [&] { return parsed(*content, path); });
+  if (!fleet) return fail(about(path, fleet.error()));
   return fleet;
 }
 

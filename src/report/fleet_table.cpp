@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/text.h"
 #include "fleet/summary.h"
-#include "report/worker_table.h"
 
 namespace numatlas {
 namespace {
@@ -188,8 +188,11 @@ std::string placement_text(const Fleet& fleet) {
 
 std::vector<std::string> host_warnings(const Fleet& fleet) {
   std::vector<std::string> warnings;
-  for (const SharedText& shared :
-       shared_texts(fleet, [](const FleetHost& host) { return host.warnings; }))
+  for (const SharedText& shared : shared_texts(fleet, [](const FleetHost& host) {
+         std::vector<std::string> texts;
+         for (const Warning& warning : host.warnings) texts.push_back(full_text(warning));
+         return texts;
+       }))
     warnings.push_back(said_by(shared, fleet.hosts.size()));
   return warnings;
 }
@@ -214,7 +217,7 @@ std::string fleet_table(const Fleet& fleet, const SlowReport& slow, const SlowRu
     text += fmt::format("incomplete: {} of {} rounds{}\n", finished_rounds(fleet), fleet.repeats,
                         fleet.incomplete_reason.empty() ? "" : ": " + fleet.incomplete_reason);
   }
-  for (const std::string& warning : fleet.warnings) text += "warning: " + warning + "\n";
+  for (const Warning& warning : fleet.warnings) text += "warning: " + full_text(warning) + "\n";
   for (const std::string& warning : host_warnings(fleet)) text += "warning: " + warning + "\n";
   return text;
 }

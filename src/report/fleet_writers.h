@@ -1,8 +1,6 @@
 // A fleet for other programs.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
 #include "fleet/fleet.h"
@@ -21,8 +19,5 @@ std::string fleet_openmetrics(const Fleet& fleet, const SlowReport& slow);
 
 /// A row a host, kernel and round; empty where a value could not be had.
 std::string fleet_csv(const Fleet& fleet);
-
-/// Seconds since 1970 of an ISO 8601 time in UTC ("2026-11-21T10:01:05Z"); nullopt for others.
-std::optional<std::int64_t> unix_seconds(const std::string& iso);
 
 }  // namespace numatlas

@@ -37,8 +37,8 @@ Fleet with_a_slow_host() {
 
 TEST(FleetTable, RowsKindsAndWords) {
   Fleet fleet = with_a_slow_host();
-  fleet.hosts[3].warnings = {"numa_balancing = 1"};
-  fleet.hosts[4].warnings = {"numa_balancing = 1", "hot"};
+  fleet.hosts[3].warnings = {{"setting", "", "numa_balancing = 1"}};
+  fleet.hosts[4].warnings = {{"setting", "", "numa_balancing = 1"}, {"setting", "", "hot"}};
   const SlowRule rule;
   EXPECT_EQ(fleet_table(fleet, find_slow(fleet, rule), rule),
             R"(STREAM on 46 nodes, 184 processes, 3 arrays of 62500000 elements (476.8 MiB) each
@@ -85,7 +85,7 @@ TEST(FleetTable, AnIncompleteRunSaysHowFarItCame) {
 
 TEST(FleetTable, AWarningOfAllHostsNamesNone) {
   Fleet fleet = even_fleet(3);
-  for (FleetHost& host : fleet.hosts) host.warnings = {"x"};
+  for (FleetHost& host : fleet.hosts) host.warnings = {{"setting", "", "x"}};
   EXPECT_EQ(host_warnings(fleet), std::vector<std::string>{"x"});
 }
 
@@ -213,13 +213,6 @@ TEST(FleetOpenMetrics, WhoWasNotConfirmedIsNotSlow) {
   const std::string text = fleet_openmetrics(fleet, find_slow(fleet));
   EXPECT_THAT(text, HasSubstr("numatlas_stream_host_slow{host=\"cn17\"} 0\n"));
   EXPECT_THAT(text, Not(HasSubstr("drop_ratio")));
-}
-
-TEST(FleetTimes, UnixSeconds) {
-  EXPECT_EQ(unix_seconds("1970-01-01T00:00:10Z"), 10);
-  EXPECT_EQ(unix_seconds("2000-02-29T12:00:00Z"), 951825600);
-  EXPECT_FALSE(unix_seconds("2000-02-29 12:00:00Z"));
-  EXPECT_FALSE(unix_seconds(""));
 }
 
 }  // namespace

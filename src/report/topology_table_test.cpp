@@ -19,7 +19,7 @@ const std::string data = NUMATLAS_TEST_DATA "/topologies/";
 
 Machine recorded(const std::string& spec) {
   auto machine = read_recorded_machine(spec);
-  EXPECT_TRUE(machine) << machine.error().message;
+  EXPECT_TRUE(machine) << full_text(machine.error());
   return machine.value_or(Machine{});
 }
 

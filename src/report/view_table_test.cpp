@@ -1,6 +1,8 @@
 #include "report/view_table.h"
 
 #include <cstddef>
+#include <sstream>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,14 +30,35 @@ View table_view() {
   return view;
 }
 
+/// With the medians that a run makes, of two workers on nodes of their own.
+RunReport grouped(RunReport report = testing::report()) {
+  for (ScenarioResult& one : report.scenarios) {
+    if (one.pages.empty() || one.flows.size() < 2) continue;
+    const auto estimate = [&](std::size_t i) { return one.flows[i].figures[0].estimate; };
+    std::vector<Estimate> all;
+    std::vector<double> values;
+    std::vector<FlowGroup> groups;
+    for (std::size_t i = 0; i < 2; ++i) {
+      groups.push_back({{{"nodes", i == 0 ? "0 -> 0,12" : "1 -> 0,12"}}, 1, one.flows[i].figures});
+      if (!estimate(i)) continue;
+      all.push_back(*estimate(i));
+      values.push_back(estimate(i)->value);
+    }
+    const FlowGroup of_all{{}, all.size(), {{"latency", "s", median_of(all), summarize(values)}}};
+    groups.insert(groups.begin(), of_all);
+    one.groups = groups;
+  }
+  return report;
+}
+
 TEST(ViewTable, OneRowPerCaseWithoutEmptyColumns) {
-  const std::string text = view_text(testing::report(), table_view());
+  const std::string text = view_text(grouped(), table_view());
   EXPECT_EQ(text,
             "Latency in ns\n"
             "lower is better\n"
-            "size     latency    +-  least   most\n"
-            "1MiB        4.56  0.8%   4.00   5.12\n"
-            "1536KiB    80.00  0.8%  80.00  80.00\n"
+            "size     latency    +-  least  most\n"
+            "1MiB        4.56  0.8%   4.00  5.12\n"
+            "1536KiB    80.00  0.8%      -     -\n"
             "nothing follows\n\n");
 }
 
@@ -70,28 +93,103 @@ TEST(ViewTable, AMatrixHasACellPerPairAndADashWhereNothingWasMeasured) {
   EXPECT_EQ(view_text(report, view), "") << "nothing to show";
 }
 
-TEST(ViewTable, HostsStandApart) {
+TEST(ViewTable, LabelsAloneStandOnce) {
+  View view;
+  view.title = "Pages";
+  view.level = ViewLevel::flows;
+  view.cells = {label_column("asked", "pages"), label_column("nodes", "memory_node")};
+  EXPECT_EQ(view_text(grouped(), view), "Pages\nasked  nodes\nbase   0,12\nbase   -\n\n");
+}
+
+TEST(ViewTable, OneColumnPerValueOfALabel) {
+  View view = table_view();
+  view.kind = ViewKind::curve;
+  view.level = ViewLevel::groups;
+  view.columns = "nodes";
+  view.cells = {label_column("size", "size"), label_column("stores", "stores"),
+                figure_column("pair", "latency", in_ns, Part::spread, 1, "ns")};
+  EXPECT_EQ(view_text(grouped(), view),
+            "Latency in ns\n"
+            "lower is better\n"
+            "size                 pair 0 -> 0,12     pair 1 -> 0,12\n"
+            "1MiB                  4.0ns +-0.8%       5.1ns +-0.8%\n"
+            "1536KiB  80.0ns +-0.8%             -\n"
+            "nothing follows\n\n");
+}
+
+TEST(ViewTable, WideTablesAreCutIntoBlocks) {
   RunReport report = testing::report();
-  report.hosts = {"alpha", "beta"};
-  report.machines.resize(2);
-  report.workers[1].host = 1;
-  const std::string text = views_text(report, {table_view()}, true);
-  EXPECT_THAT(text, HasSubstr("Host alpha\n\nLatency"));
-  EXPECT_THAT(text, HasSubstr("Host beta\n\nLatency"));
-  EXPECT_THAT(views_text(report, {table_view()}, false), Not(HasSubstr("Host")));
+  report.scenarios.resize(1);
+  for (int i = 0; i < 12; ++i) {
+    report.scenarios.push_back(report.scenarios[0]);
+    report.scenarios.back().pages = "pages" + std::to_string(i);
+  }
+  View view = table_view();
+  view.columns = "pages";
+  view.cells = {label_column("size", "size"),
+                figure_column("", "latency", in_ns, Part::with_interval)};
+  const std::string text = view_text(grouped(report), view);
+  EXPECT_THAT(text, HasSubstr("\n\nsize"));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120U);
+}
+
+TEST(ViewTable, ACurveIsInTheOrderOfItsAxis) {
+  RunReport report = testing::report();
+  std::swap(report.scenarios[0], report.scenarios[1]);
+  View view = table_view();
+  view.kind = ViewKind::curve;
+  view.rows = "latency";
+  const std::string text = view_text(grouped(report), view);
+  EXPECT_LT(text.find("1MiB"), text.find("1536KiB"));
+}
+
+TEST(ViewTable, ADifferenceThatMayBeNoneIsNotTheWholeOfItself) {
+  RunReport report = testing::report();
+  Estimate small = 1e-9;
+  small.low = -2e-9;
+  small.high = 2e-9;
+  report.scenarios[0].figures = {{"cost", "s", small, {}}};
+  View view;
+  view.title = "Cost";
+  view.cells = {label_column("size", "size"),
+                figure_column("ns", "cost", in_ns, Part::with_interval)};
+  EXPECT_EQ(view_text(report, view), "Cost\nsize           ns\n1MiB  1.00 +-3.00\n\n");
 }
 
 TEST(Labels, OwnLabelsGoFirst) {
   RunReport report = testing::report();
   ScenarioResult& one = report.scenarios[0];
   one.labels = {{"memory", "bind:7"}};
-  EXPECT_EQ(label_text(report, one, one.flows[0], "memory"), "bind:7");
-  EXPECT_EQ(label_text(report, one, one.flows[0], "cpu"), "0,64");
+  EXPECT_EQ(label_text(report, {&one, nullptr, &one.flows[0]}, "memory"), "bind:7");
+  EXPECT_EQ(label_text(report, {&one, nullptr, &one.flows[0]}, "cpu"), "0,64");
   EXPECT_EQ(label_text(report, one, "nodes"), "0-1 -> 0,12");
   EXPECT_EQ(label_text(report, one, "colour"), "-");
   EXPECT_FALSE(has_label(report, "colour"));
   EXPECT_TRUE(has_label(report, "memory"));
   EXPECT_EQ(groups_of(report, {"status"}).size(), 2U);
+}
+
+TEST(Labels, ACaseHasThoseOfItsFlows) {
+  const RunReport report = testing::report();
+  EXPECT_EQ(label_text(report, report.scenarios[0], "cpu_node"), "0/1");
+  EXPECT_EQ(label_text(report, report.scenarios[0], "role"), "measured");
+  EXPECT_EQ(label_text(report, report.scenarios[2], "role"), "-") << "it has no flows";
+}
+
+TEST(Labels, ACaseWithoutALabelBelongsToAllGroups) {
+  RunReport report = testing::report();
+  report.scenarios[1].labels = {{"load", "read"}};
+  report.scenarios[2].labels = {{"load", "write"}};
+  const auto groups = groups_of(report, {"load", "pages"});
+  ASSERT_EQ(groups.size(), 2U);
+  for (const CaseGroup& group : groups) {
+    ASSERT_EQ(group.cases.size(), 2U);
+    EXPECT_EQ(group.cases[0], &report.scenarios[0]);
+    View view;
+    view.where = group.labels;
+    EXPECT_EQ(items_of(report, view).size(), 2U);
+  }
 }
 
 }  // namespace

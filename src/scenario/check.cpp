@@ -72,7 +72,7 @@ Expected<void> check_flow(const FileFlow& flow) {
   if (flow.size && !flow.source && !is_device_kernel(flow.kernel)) {
     const auto held = (*make_kernel(spec_of(flow)))->check_size(*flow.size);
     if (!held) {
-      const bool of_stride = held.error().message.starts_with("--stride");
+      const bool of_stride = is_about(held.error(), "--stride");
       return fail(error_at(flow.places, of_stride ? "stride" : "size", held.error()));
     }
   }

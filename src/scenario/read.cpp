@@ -283,16 +283,13 @@ Expected<FileScenario> read_scenario(const toml::table& table, const std::string
 
 }  // namespace
 
-Error error_at(const Places& places, const std::string& key, const Error& error) {
-  std::string message = error.message;
-  if (const auto end = message.find(": "); message.starts_with("--") && end != std::string::npos)
-    message = message.substr(end + 2);
+Error error_at(const Places& places, const std::string& key, Error error) {
   const auto place = places.of.find(key);
-  const std::string where = place == places.of.end()
-                                ? (places.of.contains("") ? places.of.at("") : "scenario")
-                                : place->second;
-  return {error.kind, fmt::format("{}: {}{}", where, key.empty() ? "" : key + ": ", message),
-          error.hint};
+  error.subject = place == places.of.end()
+                      ? (places.of.contains("") ? places.of.at("") : "scenario")
+                      : place->second;
+  if (!key.empty()) error.message = key + ": " + error.message;
+  return error;
 }
 
 Expected<ScenarioFile> parse_scenarios(std::string_view text, const std::string& name) {
@@ -300,15 +297,13 @@ Expected<ScenarioFile> parse_scenarios(std::string_view text, const std::string&
   const auto safe = safe_text(text);
   if (!safe) {
     const UnsafePlace& place = safe.error();
-    return fail(ErrorKind::usage,
-                fmt::format("{}:{}:{}: {}", name, place.line, place.column, place.what), hint);
+    return fail_usage(fmt::format("{}:{}:{}", name, place.line, place.column), place.what, hint);
   }
   const toml::parse_result parsed = toml::parse(*safe);
   if (!parsed) {
     const toml::parse_error& error = parsed.error();
-    return fail(ErrorKind::usage,
-                fmt::format("{}: {}", place_text(name, error.source().begin), error.description()),
-                hint);
+    return fail_usage(place_text(name, error.source().begin), std::string(error.description()),
+                      hint);
   }
   ScenarioFile file;
   TableReader reader(parsed.table(), name, "the file", {"cpus", "scenario"}, file.places);

@@ -22,9 +22,9 @@ struct Places {
   friend bool operator==(const Places&, const Places&) { return true; }
 };
 
-/// The error of a value, told with its place and its key. Where the message names an option (as
-/// the parsers of the command line do), the key stands in its stead.
-Error error_at(const Places& places, const std::string& key, const Error& error);
+/// The error of a value, about its place and its key, whatever it was about (the parsers of the
+/// command line name options).
+Error error_at(const Places& places, const std::string& key, Error error);
 
 /// Memory that a flow only reads.
 struct FileSource {

@@ -129,7 +129,7 @@ RC_GTEST_PROP(ScenarioFileProperty, IsReadAsItWasWritten, ()) {
   }
   const std::string text = text_of(file, {some_name()});
   const auto read = parse_scenarios(text, "f");
-  if (!read) RC_FAIL(read.error().message + "\n" + text);
+  if (!read) RC_FAIL(full_text(read.error()) + "\n" + text);
   if (!(*read == file)) RC_FAIL("another file:\n" + text + text_of(*read, {}));
 }
 
@@ -155,7 +155,7 @@ RC_GTEST_PROP(ScenarioFileProperty, AnyBytesEndInAFileOrAnError, ()) {
     RC_ASSERT(parse_scenarios(text_of(*read, {}), "f") == *read);
   } else {
     RC_ASSERT(read.error().kind == ErrorKind::usage);
-    RC_ASSERT(read.error().message.starts_with("f:"));
+    RC_ASSERT(full_text(read.error()).starts_with("f:"));
   }
 }
 

@@ -53,7 +53,7 @@ role = "load"
 rate = "2GB/s"
 )",
                                     "f.toml");
-  ASSERT_TRUE(file) << file.error().message;
+  ASSERT_TRUE(file) << full_text(file.error());
   EXPECT_EQ(file->cpus, (std::vector<CpuId>{{9}, {1}, {2}, {3}, {0}}));
   ASSERT_EQ(file->scenarios.size(), 1u);
   const FileScenario& scenario = file->scenarios[0];
@@ -111,7 +111,7 @@ loads = 12
 caches = "warm"
 )"),
                                     "f.toml");
-  ASSERT_TRUE(file) << file.error().message;
+  ASSERT_TRUE(file) << full_text(file.error());
   FileFlow copy;
   copy.cpus = {CpuId{1}, CpuId{2}};
   copy.kernel = "device copy";
@@ -154,7 +154,7 @@ TEST(ScenarioFile, CpusComeInTheOrderOfTheFile) {
       with_flow("cpu = 5\nkernel = \"read\"\nsize = \"1MiB\"\nfirst_touch = 9\n"
                 "[[scenario.flow]]\ncpus = \"0,9\"\nkernel = \"read\"\nsize = \"1MiB\"\n"),
       "f.toml");
-  ASSERT_TRUE(file) << file.error().message;
+  ASSERT_TRUE(file) << full_text(file.error());
   EXPECT_EQ(cpus_named(*file), (std::vector<CpuId>{{5}, {9}, {0}}));
 }
 
@@ -170,8 +170,8 @@ TEST_P(BadFlow, IsToldWithItsPlace) {
   const Error error = error_in(with_flow(GetParam().keys));
   EXPECT_EQ(error.kind, ErrorKind::usage);
   const std::string message = std::string("f.toml:") + GetParam().message;
-  EXPECT_EQ(error.message, message);
-  EXPECT_THAT(error.hint, HasSubstr(GetParam().hint));
+  EXPECT_EQ(full_text(error), message);
+  EXPECT_THAT(full_hint(error), HasSubstr(GetParam().hint));
 }
 
 #define READ "cpu = 0\nkernel = \"read\"\nsize = \"1MiB\"\n"
@@ -326,33 +326,33 @@ INSTANTIATE_TEST_SUITE_P(
             "5:1: kernel: there is no kernel 'device cope'", "did you mean device copy?"}));
 
 TEST(ScenarioFile, WhatIsWrongAroundTheFlows) {
-  EXPECT_EQ(error_in("").message, "f.toml:1:1: the file: key 'scenario' is missing");
-  EXPECT_THAT(error_in("[[scenario]\n").message, HasSubstr("f.toml:1:"));
-  EXPECT_EQ(error_in("scenario = 3").message,
+  EXPECT_EQ(full_text(error_in("")), "f.toml:1:1: the file: key 'scenario' is missing");
+  EXPECT_THAT(full_text(error_in("[[scenario]\n")), HasSubstr("f.toml:1:"));
+  EXPECT_EQ(full_text(error_in("scenario = 3")),
             "f.toml:1:1: scenario: one or more tables are wanted");
-  EXPECT_EQ(error_in("[[scenarios]]\nname = 1").hint, "did you mean scenario?");
-  EXPECT_EQ(error_in("[[scenario]]\nname = \"a\"").message,
+  EXPECT_EQ(full_hint(error_in("[[scenarios]]\nname = 1")), "did you mean scenario?");
+  EXPECT_EQ(full_text(error_in("[[scenario]]\nname = \"a\"")),
             "f.toml:1:1: a scenario: key 'flow' is missing");
-  EXPECT_EQ(error_in("[[scenario]]\nname = \"a\"\nflow = []").hint,
+  EXPECT_EQ(full_hint(error_in("[[scenario]]\nname = \"a\"\nflow = []")),
             "head each with [[scenario.flow]]");
-  EXPECT_THAT(error_in("[[scenario]]\nname = \"a\\nb\"\n[[scenario.flow]]\n" READ).message,
+  EXPECT_THAT(full_text(error_in("[[scenario]]\nname = \"a\\nb\"\n[[scenario.flow]]\n" READ)),
               HasSubstr("f.toml:2:1: name: one line"));
   EXPECT_THAT(
-      error_in("[[scenario]]\nname = \"a\"\ntime = \"5h\"\n[[scenario.flow]]\n" READ).message,
+      full_text(error_in("[[scenario]]\nname = \"a\"\ntime = \"5h\"\n[[scenario.flow]]\n" READ)),
       HasSubstr("f.toml:3:1: time: '5h' has an unknown unit of time"));
   EXPECT_THAT(
-      error_in("[[scenario]]\nname = \"a\"\nprecision = 2\n[[scenario.flow]]\n" READ).message,
+      full_text(error_in("[[scenario]]\nname = \"a\"\nprecision = 2\n[[scenario.flow]]\n" READ)),
       HasSubstr("f.toml:3:1: precision: 2 is not a part"));
-  EXPECT_EQ(error_in("cpus = \"1-3\"\n" + with_flow(READ)).message,
+  EXPECT_EQ(full_text(error_in("cpus = \"1-3\"\n" + with_flow(READ))),
             "f.toml:1:1: cpus: CPU 0 of a flow is not in the list");
 }
 
 TEST(ScenarioFile, WhatTheParserWouldNotSurviveIsTold) {
-  EXPECT_EQ(error_in("\n [[=]]").message, "f.toml:2:4: a name is wanted after '['");
-  EXPECT_EQ(error_in("[\n").message, "f.toml:1:2: a name is wanted after '['");
-  EXPECT_EQ(error_in("[[").message, "f.toml:1:3: a name is wanted after '['");
-  EXPECT_THAT(error_in("[]").message, HasSubstr("f.toml:1:"));
-  EXPECT_EQ(error_in(with_flow(READ "m\u00e9mory = 1")).message,
+  EXPECT_EQ(full_text(error_in("\n [[=]]")), "f.toml:2:4: a name is wanted after '['");
+  EXPECT_EQ(full_text(error_in("[\n")), "f.toml:1:2: a name is wanted after '['");
+  EXPECT_EQ(full_text(error_in("[[")), "f.toml:1:3: a name is wanted after '['");
+  EXPECT_THAT(full_text(error_in("[]")), HasSubstr("f.toml:1:"));
+  EXPECT_EQ(full_text(error_in(with_flow(READ "m\u00e9mory = 1"))),
             "f.toml:7:2: a letter that is not ASCII stands outside of a comment; in quotes it "
             "is written as \\u00e9");
 }
@@ -362,15 +362,15 @@ TEST(ScenarioFile, LettersOfAnyKindAreTakenInCommentsAndEscaped) {
       "\xef\xbb\xbf# \u00e9 \"\n[[scenario]] # \u3000\nname = \"\\\"\\u00e9#\" # it's \u00e9\n"
       "[[scenario.flow]]\n" READ,
       "f.toml");
-  ASSERT_TRUE(file) << file.error().message;
+  ASSERT_TRUE(file) << full_text(file.error());
   EXPECT_EQ(file->scenarios[0].name, "\"\u00e9#");
   const auto again = parse_scenarios(text_of(*file, {}), "again");
-  ASSERT_TRUE(again) << again.error().message;
+  ASSERT_TRUE(again) << full_text(again.error());
   EXPECT_EQ(*again, *file);
 }
 
 TEST(ScenarioFile, TheFirstUnknownKeyOfTheFileIsTold) {
-  EXPECT_THAT(error_in(with_flow(READ "zebra = 1\napple = 2\n")).message, HasSubstr("'zebra'"));
+  EXPECT_THAT(full_text(error_in(with_flow(READ "zebra = 1\napple = 2\n"))), HasSubstr("'zebra'"));
 }
 
 TEST(ScenarioFile, ListsWrittenOutHaveALimit) {
@@ -380,18 +380,18 @@ TEST(ScenarioFile, ListsWrittenOutHaveALimit) {
         "[[scenario]]\nname = \"a\"\n[[scenario.flow]]\ncpus = \"0-65535\"\n"
         "kernel = \"read\"\nsize = \"1MiB\"\n";
   }
-  EXPECT_EQ(error_in(text).message, "f.toml:100:1: cpus: the file has more than 1048576 flows");
+  EXPECT_EQ(full_text(error_in(text)), "f.toml:100:1: cpus: the file has more than 1048576 flows");
 }
 
 TEST(ScenarioFile, SharedMemoryThatSuitsBothIsTaken) {
   const auto reads = parse_scenarios(
       with_flow(READ "[[scenario.flow]]\ncpus = \"1-2\"\nkernel = \"read\"\nshares = 0\n"), "f");
-  EXPECT_TRUE(reads) << reads.error().message;
+  EXPECT_TRUE(reads) << full_text(reads.error());
   const auto line = parse_scenarios(
       with_flow("cpu = 0\nkernel = \"store\"\nsize = \"64B\"\n"
                 "[[scenario.flow]]\ncpu = 1\nkernel = \"store answer\"\nshares = 0\n"),
       "f");
-  EXPECT_TRUE(line) << line.error().message;
+  EXPECT_TRUE(line) << full_text(line.error());
 }
 
 TEST(ScenarioFile, IsWrittenAsItIsRead) {

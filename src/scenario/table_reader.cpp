@@ -43,10 +43,10 @@ TableReader::TableReader(const toml::table& table, const std::string& file, cons
   if (unknown == nullptr) return;
   const std::string name(unknown->str());
   const std::string close = nearest_name(name, known);
-  error_ = Error{ErrorKind::usage,
-                 fmt::format("{}: unknown key '{}' of {}", places_.of[name], name, what_),
+  error_ = Error{ErrorKind::usage, fmt::format("unknown key '{}' of {}", name, what_),
                  close.empty() ? fmt::format("its keys are {}", fmt::join(known, ", "))
-                               : fmt::format("did you mean {}?", close)};
+                               : fmt::format("did you mean {}?", close),
+                 places_.of[name]};
 }
 
 void TableReader::wrong(const std::string& key, const Error& error) {
@@ -59,8 +59,8 @@ void TableReader::wrong_type(const std::string& key, const char* wanted) {
 
 void TableReader::need(const std::string& key) {
   if (has(key) || error_) return;
-  error_ = Error{ErrorKind::usage,
-                 fmt::format("{}: {}: key '{}' is missing", places_.of[""], what_, key), ""};
+  error_ = Error{ErrorKind::usage, fmt::format("{}: key '{}' is missing", what_, key), "",
+                 places_.of[""]};
 }
 
 std::optional<std::string> TableReader::text(const std::string& key) {

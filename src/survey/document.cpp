@@ -34,11 +34,10 @@ json plan_of(const SurveyRecord& record) {
 }  // namespace
 
 std::string document_text(const SurveyRecord& record, const SurveySummary& summary) {
-  json results = json::array(), skipped = json::array(), facts = json::array();
+  json results = json::array(), skipped = json::array();
   for (const RunReport& report : record.reports) results.push_back(to_json(report));
   for (const SkippedBenchmark& one : record.skipped)
     skipped.push_back({{"benchmark", one.benchmark}, {"reason", one.reason}});
-  for (const SurveyFact& fact : summary.facts) facts.push_back(to_json(fact));
   const json document = {{"schema_version", schema_version},
                          {"program", "numatlas"},
                          {"command", "survey"},
@@ -53,7 +52,6 @@ std::string document_text(const SurveyRecord& record, const SurveySummary& summa
                          {"plan", plan_of(record)},
                          {"results", std::move(results)},
                          {"skipped", std::move(skipped)},
-                         {"summary", std::move(facts)},
                          {"notes", record.notes},
                          {"warnings", summary.warnings}};
   return pretty(document);

@@ -16,19 +16,6 @@
 namespace numatlas {
 namespace {
 
-Expected<void> check_names(const SurveyOptions& options, const Machine& machine) {
-  const std::vector<std::string> known = names_of_survey(machine);
-  for (const auto& [option, names] :
-       {std::pair("--only", &options.only), std::pair("--without", &options.without)}) {
-    for (const std::string& name : *names) {
-      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-      return fail(ErrorKind::usage,
-                  fmt::format("{}: '{}' is not one of {}", option, name, fmt::join(known, ", ")));
-    }
-  }
-  return {};
-}
-
 /// Those that were chosen, what is worth most first.
 std::vector<SurveyItem> candidates(const SurveyOptions& options, const Machine& machine) {
   const auto named = [](const std::vector<std::string>& names, const std::string& name) {
@@ -101,18 +88,17 @@ void share_out(std::vector<SurveyItem>& all, double seconds) {
 
 }  // namespace
 
-std::vector<std::string> names_of_survey(const Machine& machine) {
+std::vector<std::string> names_of_survey() {
   std::vector<std::string> names;
   for (const auto& benchmark : all_benchmarks()) {
-    const SurveyPart part = benchmark->survey(machine);
+    const SurveyPart part = benchmark->survey({});  // what is there decides only what is skipped
     if (part.worth > 0 || !part.reason.empty()) names.push_back(benchmark->name());
   }
   return names;
 }
 
 std::string reason_of(const SurveyItem& item, const Error& error) {
-  const std::string name = item.benchmark + ": ";
-  return error.message.starts_with(name) ? error.message.substr(name.size()) : error.message;
+  return error.subject == item.benchmark ? error.message : full_text(error);
 }
 
 bool is_not_for_here(const Error& error) {
@@ -142,11 +128,10 @@ Expected<std::vector<SurveyItem>> plan_survey(const SurveyOptions& options, cons
                                               Comm& comm) {
   const auto first = machine_of_first(machine, comm);
   if (!first) return fail(first.error());
-  if (auto checked = check_names(options, *first); !checked) return fail(checked.error());
   std::vector<SurveyItem> all = candidates(options, *first);
   const double seconds = std::chrono::duration<double>(options.time).count();
   if (all.empty())
-    return fail(ErrorKind::usage, "--without: leaves no benchmark", "leave one of them out of it");
+    return fail_usage("--without", "leaves no benchmark", "leave one of them out of it");
   // What does not apply is known when its plan was tried: then the others have more.
   share_out(all, seconds);
   for (SurveyItem& item : all) {
@@ -161,10 +146,10 @@ Expected<std::vector<SurveyItem>> plan_survey(const SurveyOptions& options, cons
       all.begin(), all.end(), [](const SurveyItem& item) { return item.skip.empty(); }));
   const double least = least_survey_time(applying);
   if (seconds < least) {
-    return fail(ErrorKind::usage,
-                fmt::format("--time: {:g} s is too little for {} benchmark{}: at least {:g} s",
-                            seconds, applying, applying == 1 ? "" : "s", least),
-                applying == 1 ? "give it more" : "give more, or choose fewer with --only");
+    return fail_usage("--time",
+                      fmt::format("{:g} s is too little for {} benchmark{}: at least {:g} s",
+                                  seconds, applying, applying == 1 ? "" : "s", least),
+                      applying == 1 ? "give it more" : "give more, or choose fewer with --only");
   }
   share_out(all, seconds);
   for (SurveyItem& item : all) {

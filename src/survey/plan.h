@@ -32,8 +32,8 @@ struct SurveyItem {
   std::vector<SurveyWay> ways;
 };
 
-/// The benchmarks that a survey of this machine runs, or says why it does not.
-std::vector<std::string> names_of_survey(const Machine& machine);
+/// The benchmarks that a survey runs, or says why it does not.
+std::vector<std::string> names_of_survey();
 
 /// The words with the survey's own options, read; --time is for all its points together.
 Expected<ParsedRun> parse_item(const SurveyItem& item, const SurveyOptions& options, double share);

@@ -34,7 +34,7 @@ const SurveyItem* item_named(const std::vector<SurveyItem>& items, const std::st
 
 TEST(SurveyPlan, SharesAddUpToTheTime) {
   const auto items = planned({}, recorded + "guest-four-nodes.json");
-  ASSERT_TRUE(items) << items.error().message;
+  ASSERT_TRUE(items) << full_text(items.error());
   double seconds = 0;
   for (const SurveyItem& item : *items) {
     seconds += item.share;
@@ -48,7 +48,7 @@ TEST(SurveyPlan, SharesAddUpToTheTime) {
 
 TEST(SurveyPlan, AThousandCpusArePlannedWithinTheTime) {
   const auto items = planned({}, recorded + "eight-sockets-1024-cpus.xml");
-  ASSERT_TRUE(items) << items.error().message;
+  ASSERT_TRUE(items) << full_text(items.error());
   double least = 0;
   for (const SurveyItem& item : *items) {
     if (item.skip.empty()) least += item.least_time;
@@ -87,12 +87,12 @@ TEST(SurveyPlan, EveryWayCanBePlanned) {
         item.benchmark = benchmark->name();
         item.words = way.words;
         const auto parsed = parse_item(item, options, 10);
-        ASSERT_TRUE(parsed) << file << ": " << parsed.error().message;
+        ASSERT_TRUE(parsed) << file << ": " << full_text(parsed.error());
         EXPECT_TRUE(parsed->options.time_of_all);
         const auto comm = make_single_comm();
         const auto setup = set_up(*parsed->benchmark, parsed->options, *comm, &*machine);
         EXPECT_TRUE(setup || setup.error().kind != ErrorKind::usage)
-            << file << ": " << benchmark->name() << ": " << setup.error().message;
+            << file << ": " << benchmark->name() << ": " << full_text(setup.error());
       }
     }
   }
@@ -100,16 +100,11 @@ TEST(SurveyPlan, EveryWayCanBePlanned) {
 
 TEST(SurveyPlan, NamesAndTimesThatAreWrong) {
   SurveyOptions options;
-  options.only = {"matrix", "latenzy"};
-  auto items = planned(options, "numa:1 core:2 pu:1");
-  ASSERT_FALSE(items);
-  EXPECT_EQ(items.error().kind, ErrorKind::usage);
-  EXPECT_THAT(items.error().message, HasSubstr("--only: 'latenzy'"));
   options.only = {"matrix", "latency"};
   options.time = std::chrono::milliseconds(900);
-  items = planned(options, "numa:1 core:2 pu:1");
+  auto items = planned(options, "numa:1 core:2 pu:1");
   ASSERT_FALSE(items);
-  EXPECT_THAT(items.error().message, HasSubstr("at least 1 s"));
+  EXPECT_THAT(full_text(items.error()), HasSubstr("at least 1 s"));
 }
 
 }  // namespace

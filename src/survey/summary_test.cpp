@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
+#include <utility>
 
+#include "benchmarks/matrix/facts.h"
 #include "machine/source.h"
-#include "survey/facts.h"
+#include "record/labels.h"
 
 namespace numatlas {
 namespace {
@@ -43,54 +45,34 @@ RunReport matrix_of(std::vector<ScenarioResult> points) {
   RunReport report;
   report.command = "matrix";
   report.scenarios = std::move(points);
+  report.facts = matrix_facts(report);
   return report;
 }
 
-const SurveyFact* fact_named(const SurveySummary& summary, const std::string& key) {
-  for (const SurveyFact& fact : summary.facts) {
+const Fact* fact_named(const SurveySummary& summary, const std::string& key) {
+  for (const Fact& fact : summary.facts) {
     if (fact.key == key) return &fact;
   }
   return nullptr;
-}
-
-TEST(SurveySummary, MedianOverWorkersWithTheWidestInterval) {
-  ScenarioResult point;
-  point.flows = {measured(0, "latency", 100e-9, 0.01), measured(1, "latency", 120e-9, 0.03),
-                 measured(2, "latency", 300e-9, 0.02)};
-  FlowResult load = measured(3, "latency", 1, 0.5);
-  load.load = true;
-  point.flows.push_back(load);
-  const auto estimate = median_over_flows(point, "latency");
-  ASSERT_TRUE(estimate);
-  EXPECT_DOUBLE_EQ(estimate->value, 120e-9);
-  EXPECT_NEAR(*half_width(*estimate), 0.03, 1e-12);
-}
-
-TEST(SurveySummary, WithoutAllIntervalsThereIsNone) {
-  ScenarioResult point;
-  point.flows = {measured(0, "latency", 100e-9, 0.01), measured(1, "latency", 120e-9, {})};
-  EXPECT_FALSE(median_over_flows(point, "latency")->low);
-  point.status = Status::incomplete;
-  EXPECT_FALSE(median_over_flows(point, "latency")) << "a point that was cut off is no figure";
 }
 
 TEST(SurveySummary, WorstRemotePenaltyIsAgainstTheSameCpusOwnNode) {
   const auto summary = summary_of(
       {matrix_of({latency_cell("0", "0", 100e-9, 0.01), latency_cell("0", "1", 150e-9, 0.02),
                   latency_cell("1", "0", 170e-9, 0.01), latency_cell("1", "1", 120e-9, 0.01)})});
-  const SurveyFact* worst = fact_named(summary, "remote_latency_times");
+  const Fact* worst = fact_named(summary, "remote_latency_times");
   ASSERT_NE(worst, nullptr);
-  EXPECT_DOUBLE_EQ(worst->value, 1.5);
+  EXPECT_DOUBLE_EQ(worst->estimate.value, 1.5);
   EXPECT_EQ(where_of(*worst, "cpu_node"), "0");
   EXPECT_EQ(where_of(*worst, "memory_node"), "1");
-  EXPECT_LT(*worst->low, 1.5);
-  EXPECT_GE(*worst->high, 150 * 1.02 / (100 * 0.99) - 1e-9);
+  EXPECT_LT(*worst->estimate.low, 1.5);
+  EXPECT_GE(*worst->estimate.high, 150 * 1.02 / (100 * 0.99) - 1e-9);
 }
 
 TEST(SurveySummary, CpusWithoutMemoryAreComparedWithTheirNearest) {
   const auto summary = summary_of(
       {matrix_of({latency_cell("1", "0", 100e-9, 0.01), latency_cell("1", "2", 130e-9, 0.01)})});
-  const SurveyFact* worst = fact_named(summary, "remote_latency_times");
+  const Fact* worst = fact_named(summary, "remote_latency_times");
   ASSERT_NE(worst, nullptr);
   EXPECT_EQ(where_of(*worst, "compared_with_node"), "0");
 }
@@ -170,12 +152,17 @@ TEST(SurveySummary, NothingMeasuredIsSaid) {
   EXPECT_THAT(text, HasSubstr("interrupted"));
 }
 
-TEST(SurveySummary, FactsAsJsonHaveNullsForWhatIsNotKnown) {
-  const auto value =
-      to_json(fact_of("memory_latency", {{"pages", "base"}}, "words", "s", Estimate(1e-7)));
-  EXPECT_EQ(value["where"]["pages"], "base");
-  EXPECT_TRUE(value["low"].is_null());
-  EXPECT_DOUBLE_EQ(value["value"].get<double>(), 1e-7);
+TEST(SurveySummary, FactsOfOneHeadingStandInOneLine) {
+  RunReport report;
+  report.facts = {{"a", {}, "words", "s", Estimate(1e-9), "Idle latency", "L1 {}"},
+                  {"b", {}, "words", "1", Estimate(1.5), "Remote", "latency at worst {} that"},
+                  {"c", {}, "not shown", "s", Estimate(7e-9)},
+                  {"d", {}, "words", "B/s", Estimate(2e9), "Idle latency", "memory {}"}};
+  const auto machine = read_recorded_machine("numa:1 core:1 pu:1");
+  const std::string text = summary_text(*machine, summary_of({report}), {});
+  EXPECT_THAT(text, HasSubstr("Idle latency  L1 1.00 ns; memory 2.00 GB/s\n"));
+  EXPECT_THAT(text, HasSubstr("Remote        latency at worst 1.50 times that\n"));
+  EXPECT_THAT(text, Not(HasSubstr("7.00")));
 }
 
 }  // namespace

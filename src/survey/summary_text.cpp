@@ -1,9 +1,8 @@
 // The summary for people: one screen.
 #include <algorithm>
 #include <cstddef>
-#include <functional>
-#include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "base/size_list.h"
-#include "report/worker_table.h"
+#include "base/text.h"
 #include "survey/summary.h"
 
 namespace numatlas {
@@ -24,15 +23,7 @@ constexpr std::size_t label_width = 14;
 constexpr std::size_t most_nodes_shown = 8;
 constexpr std::size_t most_warnings = 6;
 
-using FactList = std::vector<const SurveyFact*>;
-
-FactList with_key(const SurveySummary& summary, const std::string& key) {
-  FactList found;
-  for (const SurveyFact& fact : summary.facts) {
-    if (fact.key == key) found.push_back(&fact);
-  }
-  return found;
-}
+using FactList = std::vector<const Fact*>;
 
 /// Three figures that count.
 std::string three_figures(double value) {
@@ -47,30 +38,26 @@ std::string seconds_text(double seconds) {
 }
 
 /// " +-0.5%"; "" without an interval.
-std::string width_text(const SurveyFact& fact) {
-  if (!fact.low || !fact.high || !(fact.value > 0)) return "";
-  const double width = std::max(*fact.high - fact.value, fact.value - *fact.low) / fact.value * 100;
-  return fmt::format(" +-{:.{}f}%", width, width < 9.95 ? 1 : 0);
+std::string width_text(const Fact& fact) {
+  const auto width = half_width(fact.estimate);
+  if (!width) return "";
+  return fmt::format(" +-{:.{}f}%", *width * 100, *width < 0.0995 ? 1 : 0);
 }
 
-std::string value_text(const SurveyFact& fact) {
-  if (fact.unit == "s") return seconds_text(fact.value);
-  if (fact.unit == "B/s") return three_figures(fact.value * 1e-9) + " GB/s";
-  return three_figures(fact.value);
-}
-
-std::string figure(const SurveyFact& fact) { return value_text(fact) + width_text(fact); }
-
-/// "1.47 times (1.45 to 1.50)".
-std::string times_text(const SurveyFact& fact) {
-  std::string text = fmt::format("{:.2f} times", fact.value);
-  if (fact.low && fact.high) text += fmt::format(" ({:.2f} to {:.2f})", *fact.low, *fact.high);
-  return text;
+/// "94.5 ns +-0.2%", "45.3 GB/s +-1.0%", "1.47 times (1.45 to 1.50)".
+std::string figure(const Fact& fact) {
+  const Estimate& estimate = fact.estimate;
+  if (fact.unit == "s") return seconds_text(estimate.value) + width_text(fact);
+  if (fact.unit == "B/s") return three_figures(estimate.value * 1e-9) + " GB/s" + width_text(fact);
+  const std::string times = fmt::format("{:.2f} times", estimate.value);
+  if (!estimate.low || !estimate.high) return times;
+  return times + fmt::format(" ({:.2f} to {:.2f})", *estimate.low, *estimate.high);
 }
 
 /// A label and words after it, in lines of at most 100 columns.
 std::string paragraph(const std::string& label, const std::string& words) {
   std::string text, line = fmt::format("{:<{}}", label, label_width);
+  if (label.size() >= label_width) line += "  ";
   bool empty = true;
   for (std::size_t at = 0; at < words.size();) {
     const std::size_t end = std::min(words.find(' ', at), words.size());
@@ -138,259 +125,95 @@ std::string nodes_words(const Machine& machine) {
   return fmt::format("{}", fmt::join(nodes, "; "));
 }
 
-std::vector<std::string> different(const FactList& facts, const char* label) {
+/// The values of a label, in the order of the first of each.
+std::vector<std::string> different(const FactList& facts, std::size_t label) {
   std::vector<std::string> values;
-  for (const SurveyFact* fact : facts) {
-    const std::string value = where_of(*fact, label);
+  for (const Fact* fact : facts) {
+    const std::string& value = fact->where[label].second;
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
   }
   return values;
 }
 
+std::string place_of(const Fact& fact) {
+  return fmt::format("CPUs of node {} to memory of node {}", fact.where[0].second,
+                     fact.where[1].second);
+}
+
 /// "lowest 80.1 ns +-0.2% (CPUs of node 0 to memory of node 0), highest ...".
-std::string extremes(const FactList& facts, const char* from, const char* to,
-                     const std::string& before, const std::string& between) {
+std::string extremes(const FactList& facts) {
   const auto [low, high] = std::minmax_element(
       facts.begin(), facts.end(),
-      [](const SurveyFact* a, const SurveyFact* b) { return a->value < b->value; });
-  const auto named = [&](const SurveyFact& fact) {
-    const auto place = [&](const char* label) {
-      const std::string text = where_of(fact, label);
-      return text.starts_with("bind:") ? text.substr(5) : text;
-    };
-    return fmt::format("{} ({}{}{}{})", figure(fact), before, place(from), between, place(to));
-  };
-  if (facts.size() == 1) return named(**low);
-  return fmt::format("lowest {}, highest {}", named(**low), named(**high));
+      [](const Fact* a, const Fact* b) { return a->estimate.value < b->estimate.value; });
+  return fmt::format("lowest {} ({}), highest {} ({})", figure(**low), place_of(**low),
+                     figure(**high), place_of(**high));
 }
 
 std::string cell_of(const FactList& facts, const std::string& row, const std::string& column) {
-  for (const SurveyFact* fact : facts) {
-    if (where_of(*fact, "cpu_node") != row || where_of(*fact, "memory_node") != column) continue;
-    const double scaled = fact->value * (fact->unit == "s" ? 1e9 : 1e-9);
+  for (const Fact* fact : facts) {
+    if (fact->where[0].second != row || fact->where[1].second != column) continue;
+    const double scaled = fact->estimate.value * (fact->unit == "s" ? 1e9 : 1e-9);
     return three_figures(scaled) + width_text(*fact);
   }
   return "-";
 }
 
 /// Rows are nodes with CPUs, columns nodes with memory.
-std::string matrix_text(const FactList& facts, const std::string& title, const char* unit) {
-  const auto rows = different(facts, "cpu_node"), memory = different(facts, "memory_node");
-  if (rows.size() > most_nodes_shown || memory.size() > most_nodes_shown) {
-    return paragraph(
-        title, extremes(facts, "cpu_node", "memory_node", "CPUs of node ", " to memory of node "));
-  }
-  if (facts.size() == 1) return paragraph(title, figure(*facts.front()));
+std::string matrix_text(const std::string& heading, const FactList& facts) {
+  const auto rows = different(facts, 0), memory = different(facts, 1);
+  if (facts.size() == 1) return paragraph(heading, figure(*facts.front()));
+  if (rows.size() > most_nodes_shown || memory.size() > most_nodes_shown)
+    return paragraph(heading, extremes(facts));
   // With many columns the widths would not fit: the widest of them is told.
   constexpr std::size_t widest_with_widths = 5;
+  const bool apart = memory.size() > widest_with_widths;
   std::vector<std::vector<std::string>> cells{{""}};
-  std::string widest;
-  double most = 0;
   for (const std::string& column : memory) cells.front().push_back("memory " + column);
   for (const std::string& row : rows) {
     cells.push_back({"CPUs of node " + row});
     for (const std::string& column : memory) {
-      std::string cell = cell_of(facts, row, column);
-      if (memory.size() > widest_with_widths) cell = cell.substr(0, cell.find(' '));
-      cells.back().push_back(cell);
+      const std::string cell = cell_of(facts, row, column);
+      cells.back().push_back(apart ? cell.substr(0, cell.find(' ')) : cell);
     }
   }
-  for (const SurveyFact* fact : facts) {
-    if (!fact->low || !(fact->value > 0)) continue;
-    const double width = (fact->value - *fact->low) / fact->value;
-    if (width >= most) widest = width_text(*fact), most = width;
-  }
-  const bool apart = memory.size() > widest_with_widths && !widest.empty();
+  const Fact* const widest =
+      *std::max_element(facts.begin(), facts.end(), [](const Fact* a, const Fact* b) {
+        return half_width(a->estimate).value_or(0) < half_width(b->estimate).value_or(0);
+      });
+  const std::string width = width_text(*widest);
   std::string text =
-      fmt::format("{} ({}){}\n", title, unit, apart ? ", each within" + widest + " or less" : "");
-  std::string table = aligned(cells, 1), line;
-  for (char c : table) {
-    if (line.empty()) line = "  ";
-    line += c;
-    if (c != '\n') continue;
-    text += line;
-    line.clear();
-  }
+      fmt::format("{} ({}){}\n", heading, facts.front()->unit == "s" ? "ns" : "GB/s",
+                  apart && !width.empty() ? ", each within" + width + " or less" : "");
+  std::istringstream table(aligned(cells, 1));
+  for (std::string line; std::getline(table, line);) text += "  " + line + "\n";
   return text;
 }
 
-std::string matrices_text(const SurveySummary& summary) {
+/// Facts of one heading: a matrix, or one line.
+std::string heading_text(const std::string& heading, const FactList& facts) {
+  if (facts.front()->line.empty()) return matrix_text(heading, facts);
+  std::string words;
+  for (const Fact* fact : facts) {
+    std::string part = fact->line;
+    if (const auto at = part.find("{}"); at != std::string::npos)
+      part.replace(at, 2, figure(*fact));
+    words += (words.empty() ? "" : "; ") + part;
+  }
+  return paragraph(heading, words);
+}
+
+std::string facts_text(const std::vector<Fact>& facts) {
+  std::vector<std::pair<std::string, FactList>> headings;
+  for (const Fact& fact : facts) {
+    if (fact.heading.empty()) continue;
+    auto found = std::find_if(headings.begin(), headings.end(),
+                              [&](const auto& one) { return one.first == fact.heading; });
+    if (found == headings.end()) found = headings.insert(headings.end(), {fact.heading, {}});
+    found->second.push_back(&fact);
+  }
   std::string text;
-  const FactList latency = with_key(summary, "matrix_latency");
-  const FactList reads = with_key(summary, "matrix_bandwidth");
-  if (latency.size() == 1 && reads.size() == 1) {
-    return paragraph("Node", fmt::format("memory latency {} (one CPU alone), read bandwidth {} "
-                                         "(all its CPUs together)",
-                                         figure(*latency.front()), figure(*reads.front())));
-  }
-  const bool words = latency.size() > most_nodes_shown * most_nodes_shown;
-  if (!latency.empty())
-    text += matrix_text(latency, words ? "Latency" : "Memory latency, one CPU alone", "ns");
-  if (!reads.empty())
-    text += matrix_text(reads, words ? "Reads" : "Read bandwidth, all CPUs of the node", "GB/s");
-  return text;
-}
-
-std::string caches_text(const SurveySummary& summary) {
-  std::vector<std::string> parts;
-  for (const SurveyFact* fact : with_key(summary, "cache_latency"))
-    parts.push_back(where_of(*fact, "level") + " " + figure(*fact));
-  for (const SurveyFact* fact : with_key(summary, "memory_latency")) {
-    const std::string pages = where_of(*fact, "pages");
-    const std::string size = compact_text(Bytes{std::stoull(where_of(*fact, "size"))});
-    parts.push_back(fmt::format("memory {} ({}, {} pages)", figure(*fact), size, pages));
-  }
-  if (parts.empty()) return "";
-  return paragraph(
-      "Latency", fmt::format("{}; one load after another, one CPU alone", fmt::join(parts, ", ")));
-}
-
-std::string peak_text(const SurveySummary& summary) {
-  std::vector<std::string> parts;
-  for (const char* key : {"peak_bandwidth", "one_cpu_bandwidth"}) {
-    for (const SurveyFact* fact : with_key(summary, key))
-      parts.push_back(fmt::format("{} ({})", figure(*fact), fact->words));
-  }
-  const char* const label = with_key(summary, "peak_bandwidth").empty() ? "Bandwidth" : "Peak";
-  return parts.empty() ? "" : paragraph(label, fmt::format("{}", fmt::join(parts, "; ")));
-}
-
-std::string loaded_text(const SurveySummary& summary) {
-  const FactList idle = with_key(summary, "loaded_latency_idle");
-  // One node's curve, and how many more there are: all are in the files.
-  const auto of_node = [&](const char* key, const std::string& node) {
-    for (const SurveyFact* fact : with_key(summary, key)) {
-      if (where_of(*fact, "cpu_node") == node) return fact;
-    }
-    return static_cast<const SurveyFact*>(nullptr);
-  };
-  if (idle.empty()) return "";
-  const std::string node = where_of(*idle.front(), "cpu_node");
-  std::string words = fmt::format("node {}: {} idle", node, figure(*idle.front()));
-  if (const auto* half = of_node("loaded_latency_half", node))
-    words += fmt::format(", {} at half of the peak", figure(*half));
-  if (const auto* peak = of_node("loaded_latency_peak", node)) {
-    words += fmt::format(", {} at the peak", figure(*peak));
-    if (const auto* rate = of_node("loaded_bandwidth_peak", node))
-      words += fmt::format(" ({} read by the others)", figure(*rate));
-  }
-  if (idle.size() > 1)
-    words += fmt::format("; {} in loaded.txt", count_text(idle.size() - 1, "more node"));
-  return paragraph("Under load", words);
-}
-
-std::string remote_text(const SurveySummary& summary) {
-  std::vector<std::string> parts;
-  for (const SurveyFact* fact : with_key(summary, "remote_latency_times"))
-    parts.push_back(fmt::format("latency {}: from CPUs of node {} to memory of node {}",
-                                times_text(*fact), where_of(*fact, "cpu_node"),
-                                where_of(*fact, "memory_node")));
-  for (const SurveyFact* fact : with_key(summary, "remote_bandwidth_part"))
-    parts.push_back(fmt::format("read bandwidth {}: from CPUs of node {} to memory of node {}",
-                                times_text(*fact), where_of(*fact, "cpu_node"),
-                                where_of(*fact, "memory_node")));
-  if (parts.empty()) return "";
-  return paragraph("Remote", fmt::format("at worst {}; against the nearest memory of the same CPUs",
-                                         fmt::join(parts, "; ")));
-}
-
-std::string cores_text_of(const SurveySummary& summary) {
-  std::vector<std::string> parts;
-  for (const auto& [key, word] :
-       {std::pair("hand_over_nearest", "shortest"), std::pair("hand_over_farthest", "longest")}) {
-    for (const SurveyFact* fact : with_key(summary, key))
-      parts.push_back(fmt::format("{} {} (CPUs {} and {}, {})", word, figure(*fact),
-                                  where_of(*fact, "first_cpu"), where_of(*fact, "second_cpu"),
-                                  where_of(*fact, "nearness")));
-  }
-  if (parts.empty()) return "";
-  if (parts.size() == 1) parts[0].erase(0, parts[0].find(' ') + 1);
-  return paragraph("Core to core",
-                   fmt::format("a cache line handed over: {}", fmt::join(parts, ", ")));
-}
-
-std::string copies_text(const SurveySummary& summary) {
-  const FactList copies = with_key(summary, "copy_rate");
-  if (copies.empty()) return "";
-  return paragraph("Copies",
-                   extremes(copies, "from", "to", "node ", " to node ") + "; bytes counted once");
-}
-
-std::string touch_text(const SurveySummary& summary) {
-  const FactList facts = with_key(summary, "first_touch_times");
-  if (facts.empty()) return "";
-  const SurveyFact& fact = *facts.front();
-  const std::string between = fmt::format("{}, memory first touched by {}, against its own",
-                                          where_of(fact, "used_by"), where_of(fact, "touched_by"));
-  const bool told = fact.low && fact.high && (*fact.low > 1 || *fact.high < 1);
-  return paragraph("First touch", told ? fmt::format("at worst {} as long an access: {}",
-                                                     times_text(fact), between)
-                                       : fmt::format("no difference that can be told: at worst {}, "
-                                                     "{}",
-                                                     times_text(fact), between));
-}
-
-std::string weights_text(const SurveySummary& summary) {
-  const FactList best = with_key(summary, "weights_bandwidth");
-  if (best.empty()) return "";
-  const FactList times = with_key(summary, "weights_times");
-  std::string words = fmt::format("weights {} give {} of {}", where_of(*best.front(), "weights"),
-                                  figure(*best.front()), where_of(*best.front(), "kernel"));
-  const std::string cpu_nodes = where_of(*best.front(), "cpu_nodes");
-  if (!cpu_nodes.empty()) {
-    const bool several = cpu_nodes.find_first_of(",-") != std::string::npos;
-    words += fmt::format(" by the CPUs of node{} {}", several ? "s" : "", cpu_nodes);
-  }
-  if (!times.empty() && times[0]->high && *times[0]->high < 1)
-    return paragraph("Interleave",
-                     fmt::format("no weights are as fast as each CPU's nearest node alone: {}, {} "
-                                 "that",
-                                 words, times_text(*times[0])));
-  if (!times.empty())
-    words += fmt::format(", {} the bandwidth of the nearest node alone", times_text(*times[0]));
-  return paragraph("Interleave", words);
-}
-
-/// A line a GPU: its best place for each direction.
-std::string gpus_text(const SurveySummary& summary) {
-  std::string text;
-  const FactList rates = with_key(summary, "gpu_copy_rate");
-  const std::vector<std::string> gpus = different(rates, "gpu");
-  constexpr std::size_t most_gpus = 4;
-  for (std::size_t i = 0; i < gpus.size() && i < most_gpus; ++i) {
-    std::vector<std::string> parts;
-    for (const auto& [direction, words] :
-         {std::pair("h2d", "to it"), std::pair("d2h", "from it"), std::pair("both", "both ways")}) {
-      const SurveyFact* best = nullptr;
-      for (const SurveyFact* fact : rates) {
-        if (where_of(*fact, "gpu") == gpus[i] && where_of(*fact, "direction") == direction &&
-            (best == nullptr || fact->value > best->value))
-          best = fact;
-      }
-      if (best == nullptr) continue;
-      const std::string memory = where_of(*best, "memory");
-      parts.push_back(
-          fmt::format("{} {} ({})", words, figure(*best),
-                      memory.starts_with("bind:") ? "node " + memory.substr(5) : memory));
-    }
-    for (const SurveyFact* fact : with_key(summary, "gpu_latency")) {
-      if (where_of(*fact, "gpu") != gpus[i]) continue;
-      const std::string memory = where_of(*fact, "memory");
-      parts.push_back(fmt::format("a load from memory of {} {}",
-                                  memory.starts_with("bind:") ? "node " + memory.substr(5) : memory,
-                                  figure(*fact)));
-      break;
-    }
-    text += paragraph("GPU " + gpus[i],
-                      fmt::format("copies from the best node: {}", fmt::join(parts, ", ")));
-  }
-  if (gpus.size() > most_gpus)
-    text += paragraph("", count_text(gpus.size() - most_gpus, "more GPU") + " in transfer.txt");
-  for (const SurveyFact* fact : with_key(summary, "gpu_peer_rate")) {
-    text += paragraph("GPUs", fmt::format("{} {}", fact->words, figure(*fact)));
-    break;
-  }
-  return text;
+  for (const auto& [heading, its] : headings) text += heading_text(heading, its);
+  return text.empty() ? "There is nothing to sum up.\n" : text;
 }
 
 std::string listed(const char* label, const std::vector<std::string>& lines, std::size_t most,
@@ -410,10 +233,7 @@ std::string summary_text(const Machine& machine, const SurveySummary& summary,
   std::string text = paragraph("Machine", machine_words(machine)) +
                      paragraph(machine.nodes.size() == 1 ? "Node" : "Nodes", nodes_words(machine)) +
                      "\n";
-  for (const auto& section : {matrices_text, remote_text, caches_text, peak_text, loaded_text,
-                              cores_text_of, copies_text, touch_text, weights_text, gpus_text})
-    text += section(summary);
-  if (summary.facts.empty()) text += "There is nothing to sum up.\n";
+  text += facts_text(summary.facts);
   text += "\n" + listed("Warnings", summary.warnings, most_warnings, "survey.json");
   std::vector<std::string> skipped;
   for (const SkippedBenchmark& one : frame.skipped)

@@ -34,27 +34,22 @@ Expected<void> make_folder(const std::string& folder) {
   std::error_code code;
   fs::create_directories(folder, code);
   if (code) {
-    return fail(file_error_kind(code.value()),
-                fmt::format("--output: {}: {}", folder, code.message()),
-                "name a folder that can be made");
+    return fail_about(file_error_kind(code.value()), "--output",
+                      fmt::format("{}: {}", folder, code.message()),
+                      "name a folder that can be made");
   }
   return check_writable((fs::path(folder) / "survey.json").string(), "--output");
 }
 
 /// Results of an earlier survey in the same folder, which this one may not write anew. Its own
 /// survey.json is there already.
-void remove_earlier(const fs::path& folder, const Machine& machine) {
+void remove_earlier(const fs::path& folder) {
   std::error_code ignored;
   fs::remove(folder / "report.html", ignored);
-  for (const std::string& name : names_of_survey(machine)) {
+  for (const std::string& name : names_of_survey()) {
     for (const char* const suffix : {".json", ".txt"})
       fs::remove(folder / (name + suffix), ignored);
   }
-}
-
-/// Not of the benchmark, but of the folder that its files are to be in.
-bool is_of_the_folder(const Error& error) {
-  return error.message.find("--output: ") != std::string::npos;
 }
 
 // What was foreseen is wrong by a factor now and then; with less than this part of it the time
@@ -127,8 +122,8 @@ Expected<void> Survey::prepare() {
     std::vector<std::string> reasons;
     for (const SkippedBenchmark& one : record_.skipped)
       reasons.push_back(one.benchmark + ": " + one.reason);
-    return fail(ErrorKind::unavailable,
-                fmt::format("survey: nothing can be measured here: {}", fmt::join(reasons, "; ")));
+    return fail_about(ErrorKind::unavailable, "survey",
+                      fmt::format("nothing can be measured here: {}", fmt::join(reasons, "; ")));
   }
   if (options.dry_run) return {};
   Expected<void> made;
@@ -140,7 +135,7 @@ Expected<void> Survey::prepare() {
     if (made) made = write("topology.json", to_json(record_.machine).dump(1) + "\n");
     if (made) made = save(false, "not ended");
     if (made && earlier) {
-      remove_earlier(options.folder, record_.machine);
+      remove_earlier(options.folder);
       if (!options.quiet)
         say("removed the results of an earlier survey in " + options.folder + "\n");
     }
@@ -231,8 +226,9 @@ Expected<void> Survey::run_item(std::size_t index) {
   }
   const auto done = measure(index);
   if (done) return {};
-  if (!is_not_for_here(done.error()) || is_of_the_folder(done.error())) return done;
-  progress_.end(item.benchmark, "skipped: " + done.error().message);
+  // The folder is that of the others' files too.
+  if (!is_not_for_here(done.error()) || is_about(done.error(), "--output")) return done;
+  progress_.end(item.benchmark, "skipped: " + full_text(done.error()));
   record_.skipped.push_back({item.benchmark, reason_of(item, done.error())});
   return {};
 }
@@ -291,7 +287,7 @@ std::vector<std::string> Survey::notes() const {
     const bool has_results =
         std::any_of(report.scenarios.begin(), report.scenarios.end(),
                     [](const ScenarioResult& point) { return point.status == Status::ok; });
-    if (has_results && facts_of(report).empty())
+    if (has_results && report.facts.empty())
       notes.push_back(
           fmt::format("{0}: nothing of it is in the summary, such as no size beyond the "
                       "caches; {0}.txt has what there is",
@@ -317,10 +313,10 @@ std::string Survey::not_run() const {
 Expected<void> Survey::end(const std::optional<Error>& error) {
   std::optional<Error> problem = error;
   progress_.clear();
-  const auto saved = save(!problem, problem ? problem->message : "");
+  const auto saved = save(!problem, problem ? full_text(*problem) : "");
   if (!problem) problem = error_of(saved);
   SurveyFrame around{
-      problem ? problem->message + not_run() : "", record_.notes, record_.skipped, {}};
+      problem ? full_text(*problem) + not_run() : "", record_.notes, record_.skipped, {}};
   if (saved) {
     const std::string folder = fs::weakly_canonical(record_.options.folder).string();
     around.files.push_back(fmt::format(

@@ -29,7 +29,7 @@ using std::chrono::seconds;
 /// Ends as the real program does: one message, everyone's end.
 [[noreturn]] void stop_all(Comm& comm, const Error& error) {
   if (comm.claim_report()) {
-    std::fprintf(stderr, "probe: error (%s): %s\n", name_of(error.kind), error.message.c_str());
+    std::fprintf(stderr, "probe: error (%s): %s\n", name_of(error.kind), full_text(error).c_str());
   }
   comm.abort(exit_code(error.kind));
   std::abort();  // gcc does not see that a virtual function never returns
@@ -147,7 +147,7 @@ void lose_last(Comm& comm, bool cleanly_aborts) {
   auto waited = comm.barrier();
   CHECK(!waited);
   CHECK(!comm.barrier());  // stays broken, and does not wait again
-  if (comm.rank() == 0) std::printf("saw: %s\n", waited.error().message.c_str());
+  if (comm.rank() == 0) std::printf("saw: %s\n", full_text(waited.error()).c_str());
   stop_all(comm, waited.error());
 }
 
@@ -236,8 +236,8 @@ int main(int argc, char** argv) {
   auto comm = connect_comm(argc > 2 ? argv[2] : "auto");
   if (!comm) {
     if (should_report(detect_launcher())) {
-      std::fprintf(stderr, "probe: %s\nhint: %s\n", comm.error().message.c_str(),
-                   comm.error().hint.c_str());
+      std::fprintf(stderr, "probe: %s\nhint: %s\n", full_text(comm.error()).c_str(),
+                   full_hint(comm.error()).c_str());
     }
     return exit_code(comm.error().kind);
   }

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # ranks.sh MPI CASE NUMATLAS: three ranks under that MPI's launcher. Exit 77: it is not here.
 #   ranks  all that they say
-#   hosts  the ranks of this host taken for two hosts: the table's first two columns (the name of
-#          the host, which sets the width of all, reads HOST)
+#   hosts  the ranks of this host taken for two hosts: the table of workers
 #   stream  `numatlas stream` of seven ranks on three hosts, and all of its files but the metrics
 #   stream-slow  one of four hosts takes half as long again
 #   streams  distributed_streams of six ranks on three hosts
@@ -65,7 +64,5 @@ elif [ "$case" = survey-hosts ]; then
 elif [ "$case" = ranks ]; then
   run
 else
-  run | awk -F'|' -v host="$(uname -n)" '
-    NF > 5 && $2 !~ /--/ { sub(host, "HOST", $2); gsub(/ /, "", $2); gsub(/ /, "", $3); print $2, $3 }
-    /exit code/ { print }'
+  run | sed -n '/^Latency of each worker/,/^$/p; /exit code/p'
 fi

@@ -17,15 +17,15 @@ void expect_problem(const char* message, const char* hint) {
   ASSERT_EQ(cuda().runtime, nullptr);
   ASSERT_TRUE(cuda().problem);
   EXPECT_EQ(cuda().problem->kind, ErrorKind::unavailable);
-  EXPECT_THAT(cuda().problem->message, HasSubstr(message));
-  EXPECT_THAT(cuda().problem->hint, HasSubstr(hint));
+  EXPECT_THAT(full_text(*cuda().problem), HasSubstr(message));
+  EXPECT_THAT(full_hint(*cuda().problem), HasSubstr(hint));
   const Error none = refused(find_device(0));
   EXPECT_EQ(none.kind, ErrorKind::unavailable);
-  EXPECT_THAT(none.message, AllOf(StartsWith("no GPU can be used: "), HasSubstr(message)));
+  EXPECT_THAT(full_text(none), AllOf(StartsWith("no GPU can be used: "), HasSubstr(message)));
 }
 
 TEST(Probe, NoLibrary) {
-  if (!cuda().problem || cuda().problem->message != "libcuda.so.1 is not there") {
+  if (!cuda().problem || full_text(*cuda().problem) != "libcuda.so.1 is not there") {
     GTEST_SKIP() << "an NVIDIA driver is installed here";
   }
   expect_problem("libcuda.so.1 is not there", "--gpus all");
@@ -43,7 +43,7 @@ TEST(Probe, CountFails) { expect_problem("cuDeviceGetCount: CUDA_ERROR_UNKNOWN (
 TEST(Probe, NotALibrary) { expect_problem("libcuda.so.1: ", "not installed as a whole"); }
 
 TEST(Devices, TheirFacts) {
-  ASSERT_NE(cuda().runtime, nullptr) << cuda().problem->message;
+  ASSERT_NE(cuda().runtime, nullptr) << full_text(*cuda().problem);
   EXPECT_FALSE(cuda().problem);
   EXPECT_EQ(gpu().name(), "cuda");
   EXPECT_EQ(gpu().description(), "CUDA driver 12.4");
@@ -66,11 +66,11 @@ TEST(Devices, Found) {
   for (int index : {-1, 500}) {
     const Error none = refused(find_device(index));
     EXPECT_EQ(none.kind, ErrorKind::unavailable);
-    EXPECT_THAT(none.message,
+    EXPECT_THAT(full_text(none),
                 HasSubstr("there is no GPU " + std::to_string(index) + ", only 0 to "));
-    EXPECT_THAT(none.hint, HasSubstr("CUDA_VISIBLE_DEVICES"));
+    EXPECT_THAT(full_hint(none), HasSubstr("CUDA_VISIBLE_DEVICES"));
   }
-  EXPECT_EQ(refused(gpu().allocate(2, Bytes{1})).message, "CUDA driver: it has no device 2");
+  EXPECT_EQ(full_text(refused(gpu().allocate(2, Bytes{1}))), "CUDA driver: it has no device 2");
 }
 
 TEST(Devices, OneSaysNothing) {
@@ -152,14 +152,14 @@ TEST(Memory, PinAndUnpin) {
   must(gpu().pin(0, start, memory.size(), true));
   EXPECT_EQ(must(gpu().mapped_address(0, start)), reinterpret_cast<std::uintptr_t>(start));
   const Error twice = refused(gpu().pin(1, start, memory.size(), true));
-  EXPECT_EQ(twice.message, "cuMemHostRegister: CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED (712)");
-  EXPECT_THAT(twice.hint, HasSubstr("pinned already"));
+  EXPECT_EQ(full_text(twice), "cuMemHostRegister: CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED (712)");
+  EXPECT_THAT(full_hint(twice), HasSubstr("pinned already"));
   must(gpu().unpin(0, start));
   const Error gone = refused(gpu().unpin(0, start));
-  EXPECT_EQ(gone.message, "cuMemHostUnregister: CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED (713)");
+  EXPECT_EQ(full_text(gone), "cuMemHostUnregister: CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED (713)");
   const Error not_memory = refused(gpu().pin(0, nullptr, 4096, false));
   EXPECT_EQ(not_memory.kind, ErrorKind::unavailable);
-  EXPECT_THAT(not_memory.hint, HasSubstr("does not pin this memory"));
+  EXPECT_THAT(full_hint(not_memory), HasSubstr("does not pin this memory"));
 }
 
 TEST(Memory, OfTheDriver) {
@@ -176,8 +176,8 @@ TEST(Memory, UsedUp) {
   const DeviceAddress most = must(gpu().allocate(0, Bytes{60000}));
   const Error none = refused(gpu().allocate(0, Bytes{60000}));
   EXPECT_EQ(none.kind, ErrorKind::resource);
-  EXPECT_EQ(none.message, "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2)");
-  EXPECT_THAT(none.hint, HasSubstr("nvidia-smi"));
+  EXPECT_EQ(full_text(none), "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2)");
+  EXPECT_THAT(full_hint(none), HasSubstr("nvidia-smi"));
   must(gpu().free(0, most));
   must(gpu().allocate(0, Bytes{60000}));
 }
@@ -204,7 +204,7 @@ TEST(Events, OrderAndTimes) {
 TEST(Events, NotYet) {
   Timed copy{0};
   const Error never = refused(gpu().elapsed(0, copy.start, copy.end));
-  EXPECT_EQ(never.message, "cuEventElapsedTime: CUDA_ERROR_INVALID_HANDLE (400)");
+  EXPECT_EQ(full_text(never), "cuEventElapsedTime: CUDA_ERROR_INVALID_HANDLE (400)");
   must(gpu().wait_for_event(0, copy.end));  // nobody waits for what was never recorded
 }
 
@@ -231,7 +231,7 @@ TEST(Failure, OnceOnly) {
   std::vector<unsigned char> memory(4096);
   const Error planted = refused(gpu().pin(0, memory.data(), memory.size(), false));
   EXPECT_EQ(planted.kind, ErrorKind::permission);
-  EXPECT_EQ(planted.message, "cuMemHostRegister: CUDA_ERROR_NOT_PERMITTED (800)");
+  EXPECT_EQ(full_text(planted), "cuMemHostRegister: CUDA_ERROR_NOT_PERMITTED (800)");
   must(gpu().pin(0, memory.data(), memory.size(), false));
 }
 
@@ -246,18 +246,18 @@ TEST(Failure, LostDevice) {
   must(copy());
   const Error lost = refused(copy());
   EXPECT_EQ(lost.kind, ErrorKind::io);
-  EXPECT_EQ(lost.message, "cuMemcpyHtoDAsync: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
-  EXPECT_THAT(lost.hint, AllOf(HasSubstr("xid"), HasSubstr("nvidia-smi")));
+  EXPECT_EQ(full_text(lost), "cuMemcpyHtoDAsync: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  EXPECT_THAT(full_hint(lost), AllOf(HasSubstr("xid"), HasSubstr("nvidia-smi")));
   const Error still = refused(gpu().allocate(0, Bytes{64}));
   EXPECT_EQ(still.kind, ErrorKind::io);
-  EXPECT_EQ(still.message, "cuMemAlloc: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  EXPECT_EQ(full_text(still), "cuMemAlloc: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
   EXPECT_EQ(refused(gpu().wait_for_stream(0, stream)).kind, ErrorKind::io);
   round_trip(1, true, 1);  // the other one goes on
 }
 
 TEST(Failure, OfTheContext) {
   const Error taken = refused(gpu().allocate(0, Bytes{64}));
-  EXPECT_EQ(taken.message, "cuDevicePrimaryCtxRetain: CUDA_ERROR_DEVICE_UNAVAILABLE (46)");
+  EXPECT_EQ(full_text(taken), "cuDevicePrimaryCtxRetain: CUDA_ERROR_DEVICE_UNAVAILABLE (46)");
   EXPECT_EQ(taken.kind, ErrorKind::unavailable) << "somebody has it for himself: nothing is lost";
   must(gpu().allocate(0, Bytes{64}));  // it is asked for again
 }
@@ -284,9 +284,10 @@ TEST(Kernels, ByName) {
   EXPECT_EQ(std::memcmp(target, chain, sizeof chain), 0);
 
   const Error unknown = refused(gpu().function(0, ptx, "numatlas_nothing"));
-  EXPECT_EQ(unknown.message, "cuModuleGetFunction: CUDA_ERROR_NOT_FOUND (500): numatlas_nothing");
+  EXPECT_EQ(full_text(unknown),
+            "cuModuleGetFunction: CUDA_ERROR_NOT_FOUND (500): numatlas_nothing");
   const Error no_ptx = refused(gpu().function(0, "not PTX", "numatlas_chase"));
-  EXPECT_THAT(no_ptx.message, StartsWith("cuModuleLoadData: "));
+  EXPECT_THAT(full_text(no_ptx), StartsWith("cuModuleLoadData: "));
 }
 
 TEST(Kernels, CompiledOnce) {
@@ -315,8 +316,8 @@ TEST(Features, OldDriver) {
         refused(gpu().launch(0, nullptr, nullptr, 1, 1, nullptr)),
         refused(gpu().copy_between(0, nullptr, 1, 0, 0, 0, 1)),
         refused(gpu().mapped_address(0, memory.data()))}) {
-    EXPECT_EQ(error.kind, ErrorKind::unavailable) << error.message;
-    EXPECT_THAT(error.message, StartsWith("the CUDA driver has no cu"));
+    EXPECT_EQ(error.kind, ErrorKind::unavailable) << full_text(error);
+    EXPECT_THAT(full_text(error), StartsWith("the CUDA driver has no cu"));
   }
 }
 

@@ -28,11 +28,11 @@ inline DeviceRuntime& gpu() {
 
 template <class T>
 T must(Expected<T> got) {
-  EXPECT_TRUE(got.has_value()) << (got ? "" : got.error().message);
+  EXPECT_TRUE(got.has_value()) << (got ? "" : full_text(got.error()));
   return got ? *got : T{};
 }
 inline void must(const Expected<void>& done) {
-  EXPECT_TRUE(done.has_value()) << (done ? "" : done.error().message);
+  EXPECT_TRUE(done.has_value()) << (done ? "" : full_text(done.error()));
 }
 template <class T>
 Error refused(const Expected<T>& got) {

@@ -13,23 +13,23 @@ TEST(Probe, Hip) {
   if (hip().runtime) GTEST_SKIP() << "there is an AMD GPU: " << hip().runtime->description();
   ASSERT_TRUE(hip().problem);
   EXPECT_EQ(hip().problem->kind, ErrorKind::unavailable);
-  EXPECT_FALSE(hip().problem->hint.empty());
-  if (hip().problem->message == "libamdhip64.so.7, .6 or .5 is not there") {
+  EXPECT_FALSE(full_hint(*hip().problem).empty());
+  if (full_text(*hip().problem) == "libamdhip64.so.7, .6 or .5 is not there") {
     GTEST_SKIP() << "no libamdhip64 (Debian: libamdhip64-5)";
   }
-  EXPECT_THAT(hip().problem->message, StartsWith("hip"));
-  EXPECT_THAT(hip().problem->hint, HasSubstr("rocminfo"));
+  EXPECT_THAT(full_text(*hip().problem), StartsWith("hip"));
+  EXPECT_THAT(full_hint(*hip().problem), HasSubstr("rocminfo"));
 }
 
 TEST(Hip, NoDevice) {
   ASSERT_TRUE(hip().problem);
-  EXPECT_EQ(hip().problem->message,
+  EXPECT_EQ(full_text(*hip().problem),
             "hipInit: hipErrorNoDevice (100): there is no GPU that this process may use");
-  EXPECT_THAT(hip().problem->hint, HasSubstr("/dev/kfd"));
+  EXPECT_THAT(full_hint(*hip().problem), HasSubstr("/dev/kfd"));
 }
 
 TEST(Hip, TheirFacts) {
-  ASSERT_NE(hip().runtime, nullptr) << hip().problem->message;
+  ASSERT_NE(hip().runtime, nullptr) << full_text(*hip().problem);
   EXPECT_EQ(gpu().name(), "hip");
   EXPECT_EQ(gpu().description(), "HIP runtime 6.3");
   ASSERT_EQ(gpu().devices().size(), 2U);
@@ -90,7 +90,7 @@ TEST(Hip, Memory) {
   must(gpu().pin(0, memory.data(), memory.size(), true));
   EXPECT_EQ(must(gpu().mapped_address(0, memory.data())),
             reinterpret_cast<std::uintptr_t>(memory.data()));
-  EXPECT_EQ(refused(gpu().pin(0, memory.data(), memory.size(), true)).message,
+  EXPECT_EQ(full_text(refused(gpu().pin(0, memory.data(), memory.size(), true))),
             "hipHostRegister: hipErrorHostMemoryAlreadyRegistered (712)");
   must(gpu().unpin(0, memory.data()));
   must(gpu().free_pinned(0, must(gpu().allocate_pinned(0, Bytes{4096}))));
@@ -100,8 +100,8 @@ TEST(Hip, Memory) {
 TEST(Hip, UsedUp) {
   const Error none = refused(gpu().allocate(0, Bytes{200000}));
   EXPECT_EQ(none.kind, ErrorKind::resource);
-  EXPECT_EQ(none.message, "hipMalloc: hipErrorOutOfMemory (2)");
-  EXPECT_THAT(none.hint, HasSubstr("rocm-smi"));
+  EXPECT_EQ(full_text(none), "hipMalloc: hipErrorOutOfMemory (2)");
+  EXPECT_THAT(full_hint(none), HasSubstr("rocm-smi"));
 }
 
 TEST(Hip, LostDevice) {
@@ -111,8 +111,8 @@ TEST(Hip, LostDevice) {
   const Error lost =
       refused(gpu().copy(0, stream, CopyWay::device_to_host, there, memory.data(), memory.size()));
   EXPECT_EQ(lost.kind, ErrorKind::io);
-  EXPECT_EQ(lost.message, "hipMemcpyAsync: hipErrorIllegalAddress (700)");
-  EXPECT_THAT(lost.hint, HasSubstr("amdgpu"));
+  EXPECT_EQ(full_text(lost), "hipMemcpyAsync: hipErrorIllegalAddress (700)");
+  EXPECT_THAT(full_hint(lost), HasSubstr("amdgpu"));
 }
 
 TEST(Hip, NoKernels) {

@@ -16,7 +16,7 @@ namespace {
 class Real : public testing::Test {
  protected:
   void SetUp() override {
-    if (cuda().runtime == nullptr) GTEST_SKIP() << cuda().problem->message;
+    if (cuda().runtime == nullptr) GTEST_SKIP() << full_text(*cuda().problem);
   }
 };
 

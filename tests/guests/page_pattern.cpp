@@ -82,6 +82,6 @@ int main(int argc, char** argv) {
   }
   const auto shown = show(words);
   if (shown) return 0;
-  fmt::print(stderr, "page_pattern: error: {}\n", shown.error().message);
+  fmt::print(stderr, "page_pattern: error: {}\n", full_text(shown.error()));
   return exit_code(shown.error().kind);
 }

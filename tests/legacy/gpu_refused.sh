@@ -30,7 +30,11 @@ refused 5 --benchmark_bytes 1125899906842624 '.* asked by 2 workers'
 refused 2 --iterations_per_bench 0 "'0' is not a whole number"
 refused 2 --operation_type X "'X' is not one of R, W$"
 refused 2 --operation_type RW "'RW' is not one of R, W$"
-refused 2 --pin_memory 2 "'2' is neither 0 nor 1$"
+refused 2 --pin_memory 2 "'2' is not one of 0, 1$"
+run "$bin/numa_gpu_xfer_bench" "${good[@]}" --json -
+ends_with 2
+warns_once '^numa_gpu_xfer_bench: error: --json: takes a file, not standard output$'
+warns_once '^numa_gpu_xfer_bench: hint: see `numa_gpu_xfer_bench --help`$'
 for option in --ngpus --benchmark_bytes --iterations_per_bench --operation_type --pin_memory; do
   words=()
   for ((i = 0; i < ${#good[@]}; i += 2)); do
@@ -58,7 +62,7 @@ sweep_refused 2 '--weights: 256 is not a weight' --weights 1,256
 sweep_refused 2 '--weights: 0 is not a weight' --weights 0,1
 sweep_refused 2 '--sizes: ' --sizes 3KiB-3.5KiB
 sweep_refused 2 "--iterations: 'many'" --iterations many
-sweep_refused 2 "--pin_memory: 'yes' is neither" --pin_memory yes
+sweep_refused 2 "--pin_memory: 'yes' is not one of 0, 1" --pin_memory yes
 sweep_refused 2 '--kernel-weights: there are no weights to set' --kernel-weights
 sweep_refused 2 '--kernel-weights: nothing is measured' --kernel-weights --weighted
 sweep_refused 6 '--json: ' --json /proc/x

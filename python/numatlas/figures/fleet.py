@@ -1,72 +1,116 @@
-"""What a Fleet says in sum: a row for each kernel and kind of host. For the page and for the plots."""
-
-from collections import Counter
-from dataclasses import dataclass
+"""STREAM over hosts: how even they are, and which are slow."""
 
 import numpy as np
+import pandas as pd
 
-from numatlas.figures.model import Fleet
-from numatlas.statistics import median_interval
+from numatlas.figures.model import Figure, Fleet
+from numatlas.figures.told import column, warnings_of
+from numatlas.result import Result
+from numatlas.units import percent_text
 
+#: Reasons why a host or kind has no verdict, told one by one.
+MOST_NOT_JUDGED = 4
 #: Bins of a histogram of hosts; fewer where there are few hosts.
 MOST_BINS = 48
-
 #: The program compares hosts of one kind from this many on.
 LEAST_HOSTS = 3
 NONE_JUDGED = f"no host could be judged: {LEAST_HOSTS} and more of one kind, with rounds, can be compared"
 
+IN_UNIT = ["value", "low", "high", "min", "max"]
 
-@dataclass
-class KernelSummary:
-    """Hosts of one kind at one kernel, in the figure's unit."""
 
-    kernel: str
-    kind: int
-    count: int  #: hosts with a value
-    median: float
-    low: float | None  #: 95 % interval of the median over the hosts
-    high: float | None
-    least: float  #: the slowest host
-    most: float
-    suspects: int
-    counts: list[int]  #: histogram of the hosts between `least` and `most`
+def figures(result: Result) -> list[Figure]:
+    """One, of all hosts."""
+    hosts = result.hosts.assign(kernel=kernels_of(result.hosts)).drop_duplicates(["kernel", "host"])
+    hosts[IN_UNIT] = hosts[IN_UNIT].apply(pd.to_numeric) * 1e-9
+    facts = zip(*(column(hosts, name).fillna("") for name in ("placement", "warnings")), strict=True)
+    hosts = hosts.assign(
+        kind=column(hosts, "kind").fillna(0).astype(int),
+        facts=["; ".join(filter(None, pair)) for pair in facts],
+        rounds=_rounds(result, hosts),
+        drop=column(hosts, "drop"),
+        words=[_words(row) if row.slow else "" for row in hosts.itertuples()],
+    )
+    count, counted = hosts["host"].nunique(), pd.to_numeric(hosts["n"]).max()
+    spread = "average of the processes; best and worst round of the node; the file has no rounds"
+    if counted > 0:
+        spread = f"median of {counted:.0f} rounds; 95 % interval of the median; best and worst round"
+    return [
+        Fleet(
+            "stream",
+            f"STREAM on {count} {'host' if count == 1 else 'hosts'}",
+            spread=spread,
+            placement=_placement(column(hosts.drop_duplicates("host"), "placement").dropna()),
+            notes=_notes(result),
+            warnings=warnings_of(result, result.flows),
+            data=result.hosts,
+            hosts=hosts,
+            kind_names=[kind["cpu_model"] for kind in result.meta.get("kinds", [])] or [""],
+            judged=result.meta.get("slow") is not None,
+        )
+    ]
+
+
+def kernels_of(frame: pd.DataFrame, form: str = "{} ({})") -> pd.Series:
+    """With the mode of persistent memory."""
+    named = [form.format(kernel, mode) for kernel, mode in zip(frame["kernel"], frame["mode"], strict=True)]
+    return frame["kernel"].where(frame["mode"] == "memory", pd.Series(named, frame.index, dtype=object))
+
+
+def _rounds(result: Result, hosts: pd.DataFrame) -> list[list[float]]:
+    """Of each row, in GB/s."""
+    if result.rounds.empty:
+        return [[]] * len(hosts)
+    rounds = result.rounds[result.rounds["counted"]]
+    lists = (rounds["bandwidth"] * 1e-9).groupby([rounds["host"], kernels_of(rounds)], sort=False).agg(list)
+    found = lists.to_dict()
+    return [found.get(place, []) for place in zip(hosts["host"], hosts["kernel"], strict=True)]
+
+
+def _words(row: object) -> str:
+    words = f"{row.host}: {row.kernel} {percent_text(row.drop)} below the median of its kind"
+    return words + ("" if pd.isna(row.mads) else f", {row.mads:.1f} MADs")
+
+
+def _placement(texts: pd.Series) -> str:
+    if texts.empty:
+        return "the file does not tell where the memory lay"
+    nodes = texts.str.replace(r"\d+ pages", "pages", regex=True).value_counts()
+    return "observed: " + "; ".join(f"{text} ({count} hosts)" for text, count in nodes.head(3).items())
+
+
+def _notes(result: Result) -> list[str]:
+    meta = result.meta
+    reasons = meta.get("not_judged") or []
+    more = len(reasons) - MOST_NOT_JUDGED
+    notes = [f"not judged: {reason}" for reason in reasons[:MOST_NOT_JUDGED]]
+    notes += [f"not judged: {more} more"] if more > 0 else []
+    if "elements" in meta:
+        words = f"{meta['ranks']} processes, arrays of {meta['elements']:,} elements"
+        return [f"{words}, {meta['repeats']} rounds, memory {meta['memory']}", *notes]
+    if "processes_per_node" in meta:
+        return [f"{meta['processes_per_node']} processes a node, {meta['threads_per_process']} threads each"]
+    return notes
+
+
+# ---- In sum: for the page and for the plots
 
 
 def judged_hosts(figure: Fleet) -> int:
     """Hosts that could be compared with others of their kind; the file tells the others in words only."""
-    kinds = figure.kinds or [0] * len(figure.hosts)
-    measured = [kind for at, kind in enumerate(kinds) if any(line[at] is not None for line in figure.values)]
-    return sum(count for count in Counter(measured).values() if count >= LEAST_HOSTS)
+    measured = figure.hosts[figure.hosts["value"].notna()].drop_duplicates("host")["kind"].value_counts()
+    return int(measured[measured >= LEAST_HOSTS].sum())
 
 
-def summaries(fleet: Fleet) -> list[KernelSummary]:
-    """By kernel, then by kind; kinds without any value are left out."""
-    found = []
-    kinds = np.array(fleet.kinds or [0] * len(fleet.hosts))
-    slow = {(suspect.host, suspect.kernel) for suspect in fleet.suspects}
-    for kernel, line in zip(fleet.kernels, fleet.values, strict=True):
-        values = np.array([np.nan if value is None else value for value in line], dtype=float)
-        for kind in np.unique(kinds):
-            mine = (kinds == kind) & ~np.isnan(values)
-            if not mine.any():
-                continue
-            ordered = np.sort(values[mine])
-            median, low, high = median_interval([float(value) for value in ordered])
-            bins = int(min(MOST_BINS, max(5, round(2 * len(ordered) ** 0.5))))
-            counts = np.histogram(ordered, bins=bins)[0]
-            suspects = sum((fleet.hosts[at], kernel) in slow for at in np.flatnonzero(mine))
-            found.append(
-                KernelSummary(
-                    kernel,
-                    int(kind),
-                    len(ordered),
-                    median,
-                    low,
-                    high,
-                    float(ordered[0]),
-                    float(ordered[-1]),
-                    suspects,
-                    [int(count) for count in counts],
-                )
-            )
-    return found
+def summaries(fleet: Fleet) -> pd.DataFrame:
+    """A row for each kernel and kind of hosts that have values: count, min, 25%, 50%, 75% and max of these;
+    suspects; a histogram from the slowest to the fastest."""
+    groups = fleet.hosts.dropna(subset=["value"]).groupby(["kernel", "kind"], sort=False)
+    found = groups["value"].describe().assign(suspects=groups["slow"].sum())
+
+    def counts(values: pd.Series) -> list[int]:
+        return np.histogram(values, bins=int(min(MOST_BINS, max(5, round(2 * len(values) ** 0.5)))))[
+            0
+        ].tolist()
+
+    return found.assign(counts=[counts(values) for _, values in groups["value"]]).reset_index()

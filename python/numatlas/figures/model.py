@@ -10,11 +10,17 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.units import number_text
+from numatlas.units import spread_text
+
+Values = list[float | None]
 
 
-def absent_as_none(values: Iterable[Any]) -> list[float | None]:
+def absent_as_none(values: Iterable[Any]) -> Values:
     return [None if value is None or pd.isna(value) else float(value) for value in values]
+
+
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
 
 
 @dataclass
@@ -26,8 +32,10 @@ class Figure:
     spread: str = ""  #: what low and high are, in words
     placement: str = ""  #: where the memory was seen to lie
     notes: list[str] = field(default_factory=list)  #: how it was measured, what was skipped
+    verdict: list[str] = field(default_factory=list)  #: what follows from it, in lines of text
     warnings: list[str] = field(default_factory=list)
     data: pd.DataFrame = field(default_factory=pd.DataFrame)  #: the numbers shown, and more, to be copied
+    kind: str = ""  #: of figures: the command, "machine" or "stream"
 
 
 @dataclass
@@ -36,9 +44,9 @@ class Series:
 
     name: str
     x: list[float]
-    y: list[float | None]
-    low: list[float | None] = field(default_factory=list)
-    high: list[float | None] = field(default_factory=list)
+    y: Values
+    low: Values = field(default_factory=list)
+    high: Values = field(default_factory=list)
     texts: list[str] = field(default_factory=list)  #: of each point, beside its numbers
 
     def __post_init__(self) -> None:
@@ -52,6 +60,12 @@ class Axis:
     label: str  #: "size of the memory"
     unit: str = ""  #: "ns", "GB/s"; "bytes" is shown as KiB, MiB, ...
     log2: bool = False
+
+    @property
+    def words(self) -> str:
+        """ "size of the memory", "latency (ns)"."""
+        unit = "" if self.unit == "bytes" else self.unit
+        return f"{self.label} ({unit})" if self.label and unit else self.label or unit
 
 
 @dataclass
@@ -71,6 +85,16 @@ class Curves(Figure):
     series: list[Series] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
 
+    def ends(self) -> list[float]:
+        """All numbers that a scale has to reach."""
+        return _known(end for line in self.series for end in (*line.y, *line.low, *line.high))
+
+
+def by_ratio(x: Axis, low: float, high: float) -> bool:
+    """Whether values are over more than a decade of sizes: on an axis from 0 their lowest steps would not be
+    seen."""
+    return x.log2 and low > 0 and high > 10 * low
+
 
 @dataclass
 class Matrix(Figure):
@@ -82,73 +106,107 @@ class Matrix(Figure):
     columns: list[str] = field(default_factory=list)
     unit: str = ""
     less_is_better: bool = True
-    values: list[list[float | None]] = field(default_factory=list)
-    low: list[list[float | None]] = field(default_factory=list)
-    high: list[list[float | None]] = field(default_factory=list)
-    whys: list[list[str]] = field(default_factory=list)  #: of an empty cell: why; else "" or []
+    values: list[Values] = field(default_factory=list)
+    low: list[Values] = field(default_factory=list)
+    high: list[Values] = field(default_factory=list)
+    texts: list[list[str]] = field(default_factory=list)  #: beside the numbers; of an empty cell: why; or []
 
     def __post_init__(self) -> None:
         for name in ("values", "low", "high"):
             setattr(self, name, [absent_as_none(line) for line in getattr(self, name)])
 
+    def ends(self) -> list[float]:
+        """All numbers that a scale has to reach."""
+        return _known(value for row in self.values for value in row)
+
+    def text(self, row: int, column: int) -> str:
+        """What stands beside a number, or why there is none."""
+        text = self.texts[row][column] if self.texts else ""
+        return text if isinstance(text, str) else ""
+
+    def spread_of(self, row: int, column: int, *form: Any) -> str:
+        """ "1.2 to 1.9", or ""."""
+        return spread_text(self.low[row][column], self.high[row][column], *form) if self.low else ""
+
     def widest(self) -> str | None:
         """The widest spread of a cell in words, for pictures without room for each: "1.2 to 1.9 (row 0,
         column 1)"; None where no cell has one."""
         parts = [
-            ((high - low) / abs(value), low, high, row, column)
-            for row, cells in zip(
-                self.rows, zip(self.values, self.low, self.high, strict=False), strict=False
-            )
-            for column, value, low, high in zip(self.columns, *cells, strict=True)
-            if value and low is not None and high is not None
+            ((self.high[row][column] - self.low[row][column]) / abs(value), row, column)
+            for row, line in enumerate(self.values)
+            for column, value in enumerate(line)
+            if value and self.spread_of(row, column)
         ]
         if not parts:
             return None
-        _, low, high, row, column = max(parts, key=lambda part: part[0])
-        where = f"{self.row_label} {row}, {self.column_label} {column}"
-        return f"{number_text(low)} to {number_text(high)} {self.unit} ({where})"
+        _, row, column = max(parts)
+        where = f"{self.row_label} {self.rows[row]}, {self.column_label} {self.columns[column]}"
+        return f"{self.spread_of(row, column)} {self.unit} ({where})"
+
+
+@dataclass
+class Bar:
+    """A row of a Bars figure; bars of one name stand together, those of one group have one colour."""
+
+    name: str
+    group: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    cells: list[str] = field(default_factory=list)  #: what a table of it shows, by Bars.heads
+
+    def __post_init__(self) -> None:
+        self.value, self.low, self.high = absent_as_none((self.value, self.low, self.high))
 
 
 @dataclass
 class Bars(Figure):
-    """Values by name; `groups` names the bars that stand together at each name."""
+    """A table of values with their names."""
 
     unit: str = ""
     less_is_better: bool = True
-    names: list[str] = field(default_factory=list)
-    groups: list[Series] = field(default_factory=list)  #: x counts the names
+    rows: list[Bar] = field(default_factory=list)
+    heads: list[str] = field(default_factory=list)  #: of the columns of a table
+    column: int = 0  #: the one that has the value
+
+    def ends(self) -> list[float]:
+        """All numbers that a scale has to reach."""
+        return _known(end for row in self.rows for end in (row.value, row.high))
+
+    def groups(self) -> list[str]:
+        """Each once."""
+        return list(dict.fromkeys(row.group for row in self.rows))
 
 
 @dataclass
 class Fleet(Figure):
-    """Many hosts: one value, interval and verdict each, by kernel."""
+    """Many hosts: one value, interval and verdict each, by kernel.
+
+    `hosts`: a row for each host and kernel: host, kernel, value, low, high, min and max (of the rounds), kind
+    (hosts of one kind are compared), slow, words (of a slow one), rounds (a list), facts."""
 
     unit: str = "GB/s"
-    kernels: list[str] = field(default_factory=list)
-    hosts: list[str] = field(default_factory=list)
-    values: list[list[float | None]] = field(default_factory=list)  #: [kernel][host]
-    low: list[list[float | None]] = field(default_factory=list)
-    high: list[list[float | None]] = field(default_factory=list)
-    least: list[list[float | None]] = field(default_factory=list)  #: worst round
-    most: list[list[float | None]] = field(default_factory=list)  #: best round
-    rounds: list[list[list[float]]] = field(default_factory=list)  #: [kernel][host][round], or []
-    kinds: list[int] = field(default_factory=list)  #: of each host: hosts of one kind are compared
+    hosts: pd.DataFrame = field(default_factory=pd.DataFrame)
     kind_names: list[str] = field(default_factory=list)
-    facts: list[str] = field(default_factory=list)  #: of each host: its placement and warnings
-    suspects: list["Suspect"] = field(default_factory=list)  #: the worst first
     judged: bool = True  #: whether somebody looked for slow hosts
 
+    def names(self) -> list[str]:
+        """Of the hosts."""
+        return list(dict.fromkeys(self.hosts["host"]))
 
-@dataclass
-class Suspect:
-    """A host that was found slow in a kernel."""
+    def kernels(self) -> list[str]:
+        """Each once."""
+        return list(dict.fromkeys(self.hosts["kernel"]))
 
-    host: str
-    kernel: str
-    value: float
-    drop: float  #: part below the median of its kind, 0..1
-    mads: float | None
-    words: str
+    def suspects(self) -> pd.DataFrame:
+        """Rows of slow hosts, the worst first."""
+        return self.hosts[self.hosts["slow"]].sort_values("drop", ascending=False, kind="stable")
+
+    def grid(self, column: str) -> pd.DataFrame:
+        """A row a kernel, a column a host."""
+        return self.hosts.pivot(index="kernel", columns="host", values=column).loc[
+            self.kernels(), self.names()
+        ]
 
 
 @dataclass

@@ -1,20 +1,14 @@
 """Where the memory of flows was seen to lie, in a sentence that counts pages and flows."""
 
-from numbers import Real
-from typing import Any
-
 import pandas as pd
+
+from numatlas.figures.told import column, label_text
 
 #: More placements than these are counted only.
 MOST_PLACEMENTS = 4
 MOST_ASTRAY = 3
 
 COUNTS = ("pages_total", "pages_checked", "pages_observed", "pages_elsewhere")
-
-
-def column(frame: pd.DataFrame, name: str) -> pd.Series:
-    """A column, or as many absent values where the file has none of that name."""
-    return frame[name] if name in frame else pd.Series([None] * len(frame), index=frame.index, dtype=object)
 
 
 def placement_of(flows: pd.DataFrame) -> str:
@@ -90,20 +84,14 @@ def _listed(observed: pd.DataFrame) -> str:
 
 def _by_nodes(seen: pd.DataFrame) -> str:
     """Of a CSV file, which has no pages."""
+    if "memory" not in seen:
+        return "the file does not tell where the memory lay"
     nodes = column(seen, "memory_node")
     if nodes.dropna().empty:
         return "where the pages lay was not observed"
-    told = sorted({_node(node) for node in nodes.dropna()})
-    words = f"memory seen on node {', '.join(told)}"
-    for memory, node in sorted(
-        {(str(m), _node(n)) for m, n in zip(column(seen, "memory"), nodes, strict=True)}
-    ):
+    words = f"memory seen on node {', '.join(sorted({label_text(node) for node in nodes.dropna()}))}"
+    pairs = {(str(m), label_text(n)) for m, n in zip(column(seen, "memory"), nodes, strict=True)}
+    for memory, node in sorted(pairs):
         if memory.startswith("bind:") and memory[5:].isdigit() and node != memory[5:]:
-            words += f"; asked {memory}, seen on node {node or '?'}"
+            words += f"; asked {memory}, seen on node {node.replace('-', '?')}"
     return f"{words}; the file tells the node of each worker's memory, not its pages"
-
-
-def _node(value: Any) -> str:
-    if value is None or pd.isna(value):
-        return ""
-    return str(int(value)) if isinstance(value, Real) else str(value)

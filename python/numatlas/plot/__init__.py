@@ -1,14 +1,12 @@
 """Figures as pictures for papers: png, svg, pdf. The same figure gives the same bytes."""
 
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
-from typing import ParamSpec, TypeVar
 
 import matplotlib.figure
 import matplotlib.style
 
 from numatlas.figures.model import Bars, Curves, Figure, Fleet, MachinePicture, Matrix
+from numatlas.file_error import FileError
 from numatlas.plot import bars, curves, fleet, machine, matrix
 from numatlas.plot.style import DPI, STYLE
 
@@ -19,9 +17,6 @@ FORMATS = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
 _DRAWERS = {
     Bars: bars.build,
     Curves: curves.build,
@@ -31,15 +26,14 @@ _DRAWERS = {
 }
 
 
-def styled(function: Callable[P, R]) -> Callable[P, R]:
-    """Draws in our style and not with the settings of whoever calls, as a matplotlibrc."""
+#: Of a function that draws: in our style and not with the settings of whoever calls, as a matplotlibrc.
+styled = matplotlib.style.context(["default", STYLE])
 
-    @wraps(function)
-    def in_style(*args: P.args, **kwargs: P.kwargs) -> R:
-        with matplotlib.style.context(["default", STYLE]):
-            return function(*args, **kwargs)
 
-    return in_style
+def check_form(path: Path, hint: str = "") -> None:
+    """Raises FileError where a picture cannot have this name."""
+    if path.suffix.lstrip(".").lower() not in FORMATS:
+        raise FileError("--output", f"{path}: ends in none of {', '.join(FORMATS)}", hint=hint)
 
 
 @styled

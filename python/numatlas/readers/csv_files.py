@@ -8,7 +8,7 @@ import pandas as pd
 
 from numatlas.file_error import FileError
 from numatlas.readers.tidy_csv import read_tidy
-from numatlas.result import Result
+from numatlas.result import Result, View, cell_of, view_of
 
 MIB = 2**20
 
@@ -21,6 +21,30 @@ SWEEP_COLUMNS = {
 }
 
 
+def _curve(
+    title: str, x: tuple[str, str], lines: dict[str, str], figure: str, unit: str, scale: float
+) -> View:
+    """A view of `rows`; `figure`: a column, in `unit`."""
+    labels = [cell_of(head=head, label=name) for name, head in {x[0]: x[1], **lines}.items()]
+    value = cell_of(figure=figure, scale=scale, **{"in": unit})
+    return view_of(title, "curve", [*labels, value], level="flows", rows=x[0])
+
+
+RANK_VIEWS = [
+    _curve("Latency of each rank", ("size", "size of the memory"), {"rank": "rank"}, "value", "s", 1e9)
+]
+SWEEP_LINES = {"ngpus": "GPUs", "numa_nodes": "nodes", "numa_weight": "weights"}
+SWEEP_VIEWS = [
+    _curve(title, ("access_size_bytes", "size of a copy"), SWEEP_LINES, *figure)
+    for title, *figure in (
+        ("Host to GPU", "read_bw", "B/s", 2**-30),
+        ("GPU to host", "write_bw", "B/s", 2**-30),
+        ("Host to GPU, time of a copy", "read_latency", "s", 1e3),
+        ("GPU to host, time of a copy", "write_latency", "s", 1e3),
+    )
+]
+
+
 def read(path: Path, text: str) -> Result:
     """Which one it is, its first line tells."""
     head = next(csv.reader(io.StringIO(text.lstrip())), [])
@@ -28,7 +52,7 @@ def read(path: Path, text: str) -> Result:
         "size (MB)": _ranks,
         "rank": _mapping,
         "ngpus": _sweep,
-        "host": read_tidy,
+        "host": _tidy_stream if "node_bytes_per_second" in head else read_tidy,
         "numa_nodes": _sweep,
     }
     reader = readers.get(head[0].strip()) if head else None
@@ -37,11 +61,9 @@ def read(path: Path, text: str) -> Result:
             path, "neither a result of numatlas nor a CSV file that it or an earlier program writes"
         )
     _check_whole(path, text)
+    # Words of the command stay words: a node "0", and a kind of memory that is called "none".
+    words = {"dtype": str, "keep_default_na": False, "na_values": [""]} if reader is read_tidy else {}
     try:
-        if reader is read_tidy and "node_bytes_per_second" in head:
-            reader = _tidy_stream
-        # Words of the command stay words: a node "0", and a kind of memory that is called "none".
-        words = {"dtype": str, "keep_default_na": False, "na_values": [""]} if reader is read_tidy else {}
         frame = pd.read_csv(io.StringIO(text.lstrip()), skipinitialspace=True, **words)
         if frame.empty:
             raise FileError(path, "a header without rows: a run that was ended before its first result")
@@ -65,12 +87,14 @@ def _check_whole(path: Path, text: str) -> None:
 
 def _ranks(path: Path, frame: pd.DataFrame) -> Result:
     """`rows`: a row for each size and rank: size (bytes), rank, value (s)."""
-    long = frame.melt(id_vars="size (MB)", var_name="rank", value_name="value").dropna()
-    long["rank"] = long["rank"].astype(int)
-    long["value"] = long["value"].astype(float) * 1e-9
-    long["size"] = long["size (MB)"].astype(float) * MIB
-    rows = long[["size", "rank", "value"]].sort_values(["rank", "size"], ignore_index=True)
-    return Result(path, "numa_mem_bench", rows=rows)
+    rows = frame.melt(id_vars="size (MB)", var_name="rank", value_name="value").dropna()
+    rows = rows.assign(
+        size=rows["size (MB)"].astype(float) * MIB,
+        rank=rows["rank"].astype(int),
+        value=rows["value"].astype(float) * 1e-9,
+    )
+    rows = rows[["size", "rank", "value"]].sort_values(["rank", "size"], ignore_index=True)
+    return Result(path, "numa_mem_bench", {"command": "latency"}, rows=rows, views=RANK_VIEWS)
 
 
 def _mapping(path: Path, frame: pd.DataFrame) -> Result:
@@ -83,37 +107,18 @@ def _sweep(path: Path, frame: pd.DataFrame) -> Result:
     """`rows`: as the file, with latencies in s, bandwidths in B/s and what is no number as `error`."""
     rows = frame.rename(columns=SWEEP_COLUMNS)
     measured = list(SWEEP_COLUMNS.values())[1:]
-    words = (
-        rows[measured]
-        .astype(str)
-        .apply(lambda row: next((w for w in row if not _is_number(w)), None), axis=1)
-    )
-    rows["error"] = words
-    for name in measured:
-        factor = 1e-3 if name.endswith("latency") else 2**30
-        rows[name] = pd.to_numeric(rows[name], errors="coerce") * factor
+    numbers = rows[measured].apply(pd.to_numeric, errors="coerce")
+    rows["error"] = rows[measured].where(numbers.isna()).bfill(axis=1).iloc[:, 0]
+    rows[measured] = numbers * [1e-3 if name.endswith("latency") else 2**30 for name in measured]
     rows["numa_nodes"] = rows["numa_nodes"].astype(str)
-    return Result(path, "gpu sweep", rows=rows)
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return word != "nan"
+    return Result(path, "gpu sweep", {"command": "transfer"}, rows=rows, views=SWEEP_VIEWS)
 
 
 def _tidy_stream(path: Path, frame: pd.DataFrame) -> Result:
-    rounds = frame.rename(
-        columns={
-            "node_seconds": "seconds",
-            "slowest_seconds": "slowest",
-            "node_bytes_per_second": "bandwidth",
-        }
-    )
+    names = {"node_seconds": "seconds", "slowest_seconds": "slowest", "node_bytes_per_second": "bandwidth"}
+    rounds = frame.rename(columns=names)
     rounds["counted"] = rounds["counted"] == "yes"
     counted = rounds[rounds["counted"]].groupby(["host", "kernel", "mode"], sort=False)["bandwidth"]
     hosts = counted.agg(value="median", min="min", max="max", n="count").reset_index()
     hosts = hosts.assign(low=None, high=None, unit="B/s", slow=False)
-    return Result(path, "stream csv", hosts=hosts, rounds=rounds)
+    return Result(path, "stream csv", {"command": "stream"}, hosts=hosts, rounds=rounds)

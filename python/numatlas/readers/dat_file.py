@@ -10,6 +10,7 @@ from numatlas.file_error import FileError
 from numatlas.result import Result
 
 #: The file's four kernels, and those of persistent memory (`Copy_individual`).
+TIMES = ("Average", "Minimum", "Maximum")
 KERNELS = ("Copy", "Scale", "Add", "Triad", "Read", "Write")
 
 
@@ -29,48 +30,32 @@ def read(path: Path, text: str) -> Result:
 
 
 def _result(path: Path, root: ElementTree.Element) -> Result:
-    configuration = {element.tag: float(element.text or "") for element in root.find("configuration")}
-    usual = int(configuration["processes_per_node"])
+    asked = {element.tag: float(element.text or "") for element in root.find("configuration")}
+    usual = int(asked["processes_per_node"])
     rows = []
     for node in root.find("results").findall("node"):
-        name = (node.findtext("name") or "").strip()
         processes = int(node.findtext("processes") or usual)
         for times in node:
             kernel, _, mode = times.tag.partition("_")
-            if kernel not in KERNELS:
-                continue
-            moved = configuration[f"{times.tag.lower()}_size"] * processes
-            average, minimum, maximum = (
-                float(times.findtext(tag)) for tag in ("Average", "Minimum", "Maximum")
-            )
-            rows.append(
-                {
-                    "host": name,
-                    "kernel": kernel.lower(),
-                    "mode": mode or "memory",
-                    "value": moved / average,
-                    "low": None,
-                    "high": None,
-                    "min": moved / maximum,
-                    "max": moved / minimum,
-                    "n": None,
-                    "unit": "B/s",
-                    "average_seconds": average,
-                    "minimum_seconds": minimum,
-                    "maximum_seconds": maximum,
-                    "processes": processes,
-                    "slow": False,
-                }
-            )
+            if kernel in KERNELS:
+                seconds = {f"{tag.lower()}_seconds": float(times.findtext(tag)) for tag in TIMES}
+                named = {"host": (node.findtext("name") or "").strip(), "kernel": kernel.lower()}
+                moved = asked[f"{times.tag.lower()}_size"] * processes
+                rows.append(
+                    {**named, "mode": mode or "memory", **seconds, "moved": moved, "processes": processes}
+                )
     if not rows:
         raise FileError(path, "has no nodes: a run that was ended before its first round?")
+    hosts = pd.DataFrame(rows).assign(low=None, high=None, n=None, unit="B/s", slow=False)
+    rates = {"value": "average_seconds", "min": "maximum_seconds", "max": "minimum_seconds"}
+    if (hosts[list(rates.values())] == 0).any(axis=None):
+        raise ZeroDivisionError("a time of 0 s")
+    hosts = hosts.assign(**{name: hosts["moved"] / hosts[times] for name, times in rates.items()})
     meta = {
-        "processes_per_node": usual,
-        "threads_per_process": int(configuration["threads_per_process"]),
-        "number_of_nodes": int(configuration["number_of_nodes"]),
-        "started": _started(path),
+        name: int(asked[name]) for name in ("processes_per_node", "threads_per_process", "number_of_nodes")
     }
-    return Result(path, "distributed_streams", meta, hosts=pd.DataFrame(rows))
+    meta |= {"started": _started(path), "command": "stream"}
+    return Result(path, "distributed_streams", meta, hosts=hosts.drop(columns="moved"))
 
 
 def _started(path: Path) -> str:

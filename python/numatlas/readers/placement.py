@@ -3,24 +3,48 @@
 from typing import Any
 
 
-def main_node(residency: dict[str, Any] | None) -> int | None:
-    """The node that most pages were seen on; None where nobody saw them."""
-    pages = (residency or {}).get("pages_by_node") or {}
-    return int(max(pages, key=lambda node: pages[node])) if pages else None
+class Residency:
+    """Where the pages of a flow's memory were seen; `prefix` None: of no memory at all."""
 
+    def __init__(self, flow: dict[str, Any], prefix: str | None) -> None:
+        known = prefix is not None
+        self.asked = flow.get(f"{prefix}memory") if known else None  #: the placement asked for
+        self.told = (flow.get(f"{prefix}residency") if known else None) or {}
+        self.pages = self.told.get("pages_by_node") or {}
+        self.seen = sum(self.pages.values())
 
-def residency_text(residency: dict[str, Any] | None) -> str | None:
-    """ "node 0: 100 %, 4 KiB"; None where there is nothing to tell."""
-    if not residency:
-        return None
-    if residency.get("problem"):
-        return f"not observed: {residency['problem']}"
-    pages = residency.get("pages_by_node") or {}
-    seen = sum(pages.values())
-    if not seen:
-        return None
-    nodes = ", ".join(f"node {node}: {_percent(pages[node], seen)} %" for node in sorted(pages, key=int))
-    return f"{nodes}, {residency['page_text']}" if residency.get("page_text") else nodes
+    def nodes(self) -> list[int]:
+        """Those with pages."""
+        return [int(node) for node, pages in self.pages.items() if pages]
+
+    def main_node(self) -> int | None:
+        """The node that most pages were seen on; None where nobody saw them."""
+        return int(max(self.pages, key=lambda node: self.pages[node])) if self.pages else None
+
+    def text(self) -> str | None:
+        """ "node 0: 100 %, 4 KiB"; None where there is nothing to tell."""
+        if self.told.get("problem"):
+            return f"not observed: {self.told['problem']}"
+        if not self.seen:
+            return None
+        nodes = (
+            f"node {node}: {_percent(self.pages[node], self.seen)} %" for node in sorted(self.pages, key=int)
+        )
+        return ", ".join([*nodes, *filter(None, [self.told.get("page_text")])])
+
+    def columns(self, prefix: str) -> dict[str, Any]:
+        """Words, and pages in all, those that the kernel was asked about, those whose node it told, and of
+        memory bound to one node those that lie elsewhere. None where there is nothing to tell."""
+        elsewhere, node = None, str(self.asked).removeprefix("bind:")
+        if self.seen and str(self.asked).startswith("bind:") and node.isdigit():
+            elsewhere = self.seen - self.pages.get(node, 0)
+        return {
+            f"{prefix}placement": self.text(),
+            f"{prefix}pages_total": self.told.get("pages_total"),
+            f"{prefix}pages_checked": self.told.get("pages_asked"),
+            f"{prefix}pages_observed": self.seen if self.told else None,
+            f"{prefix}pages_elsewhere": elsewhere,
+        }
 
 
 def _percent(pages: int, seen: int) -> str:
@@ -30,20 +54,3 @@ def _percent(pages: int, seen: int) -> str:
         if text != "100" or pages == seen:
             return text
     return "over 99.99"
-
-
-def page_counts(residency: dict[str, Any] | None, memory: Any) -> dict[str, int | None]:
-    """Pages in all, those that the kernel was asked about, those whose node it told, and of memory bound to
-    one node those that lie elsewhere. None where there is nothing to tell."""
-    told = residency or {}
-    pages = told.get("pages_by_node") or {}
-    seen = sum(pages.values())
-    elsewhere = None
-    if seen and str(memory).startswith("bind:") and str(memory)[5:].isdigit():
-        elsewhere = seen - pages.get(str(memory)[5:], 0)
-    return {
-        "pages_total": told.get("pages_total"),
-        "pages_checked": told.get("pages_asked"),
-        "pages_observed": seen if residency else None,
-        "pages_elsewhere": elsewhere,
-    }

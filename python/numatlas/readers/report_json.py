@@ -6,19 +6,31 @@ from typing import Any
 import pandas as pd
 
 from numatlas.file_error import FileError
-from numatlas.readers.placement import main_node, page_counts, residency_text
-from numatlas.result import Result
+from numatlas.readers.csv_files import SWEEP_VIEWS
+from numatlas.readers.placement import Residency
+from numatlas.result import Result, Warning
+from numatlas.units import ranges_of
 
 #: Columns of a case, in the order of a reader's interest.
 POINT_FIELDS = ("name", "size", "pages", "order", "stride", "kernel", "stores", "status", "reason")
+
+#: Labels that the program makes of a case and its flows (src/record/labels.h).
+MADE_LABELS = (
+    *("workers", "cache", "nodes", "copied_between", "worker", "rank", "thread", "host", "cpu", "cpu_node"),
+    *("memory", "memory_node", "page_size", "role", "first_touch", "overlap", "stop", "level", "rate"),
+    *("gpu", "gpu_name", "gpu_address", "gpu_node", "gpu_direction", "gpu_how", "link", "link_limit"),
+)
 
 #: Commands whose JSON is of other files' results.
 VERDICTS = ("compare", "check")
 
 SUMMARY_FIELDS = ("n", "p5", "p25", "p75", "p95", "p99", "min", "max", "mean", "stddev", "mad", "outliers")
+GPU_FIELDS = ("gpu", "name", "direction", "pinning", "link_limit", "route")
+
+Json = dict[str, Any]
 
 
-def read(path: Path, data: dict[str, Any]) -> Result:
+def read(path: Path, data: Json) -> Result:
     """Whatever command wrote it; see numatlas.load."""
     if data.get("command") == "survey":
         return _survey(path, data)
@@ -29,161 +41,167 @@ def read(path: Path, data: dict[str, Any]) -> Result:
     if "cases" in data:
         return _report(path, data)
     if "nodes" in data:
-        return _topology(path, data)
+        meta = {key: data[key] for key in ("schema_version", "source") if key in data}
+        return Result(path, "topology", meta, machines=[data], warnings=settings_that_disturb(data))
     raise FileError(path, "JSON of numatlas, but neither results nor a machine")
 
 
-def _topology(path: Path, data: dict[str, Any]) -> Result:
-    meta = {key: data[key] for key in ("schema_version", "source") if key in data}
-    return Result(path, "topology", meta, machines=[data], warnings=_setting_warnings(data))
-
-
-def _setting_warnings(machine: dict[str, Any]) -> list[str]:
+def settings_that_disturb(machine: Json) -> list[Warning]:
+    """Of a snapshot, in the words of the program."""
     return [
-        f"{setting['name']} = {setting['value']}: {setting['warning']}"
+        Warning(f"{setting['name']} = {setting['value']}: {setting['warning']}", "setting")
         for setting in machine.get("settings", [])
         if setting.get("warning")
     ]
 
 
-def _survey(path: Path, data: dict[str, Any]) -> Result:
+def _survey(path: Path, data: Json) -> Result:
     parts = []
-    for report in data["results"]:
-        if not report.get("machines"):
-            report = {**report, "machines": [data["machine"]]}
-        parts.append(_report(path, report))
-    meta = {key: value for key, value in data.items() if key not in ("results", "machine", "skipped")}
-    skipped = pd.DataFrame(
-        [{"name": skip["benchmark"], "reason": skip["reason"]} for skip in data.get("skipped", [])]
-    )
+    for index, report in enumerate(data["results"]):
+        machines = report.get("machines") or [data["machine"]]
+        parts.append(_report(path, {**report, "machines": machines}, f"results[{index}]."))
+    told = {str(warning): warning for part in parts for warning in part.warnings}
+    skipped = [{"name": skip["benchmark"], "reason": skip["reason"]} for skip in data.get("skipped", [])]
     return Result(
         path,
         "survey",
-        meta,
-        skipped=skipped,
+        {key: value for key, value in data.items() if key not in ("results", "machine", "skipped")},
+        skipped=pd.DataFrame(skipped),
         machines=[data["machine"]] if data.get("machine") else [],
-        warnings=data.get("warnings", []),
+        # Their codes stand in the benchmarks' own.
+        warnings=[told.get(text, Warning(text)) for text in data.get("warnings", [])],
         parts=parts,
     )
 
 
-def _sweep(path: Path, data: dict[str, Any]) -> Result:
+def _sweep(path: Path, data: Json) -> Result:
+    """As CSV of the sweep has it: the mean over the GPUs."""
+    asked = ("ngpus", "numa_nodes", "numa_weight", "access_size_bytes", "error")
+    names = {"copy_time": "latency", "bandwidth": "bw"}
     rows = []
     for row in data["rows"]:
-        asked = {
-            key: row.get(key) for key in ("ngpus", "numa_nodes", "numa_weight", "access_size_bytes", "error")
-        }
         flows = _report(path, row["report"]).flows if row.get("report") else pd.DataFrame()
+        means = flows.groupby(["gpu_direction", "metric"])["value"].mean() if len(flows) else {}
+        rows.append({key: row.get(key) for key in asked})
         for direction, letter in (("h2d", "read"), ("d2h", "write")):
-            for metric, column in (("copy_time", "latency"), ("bandwidth", "bw")):
-                if flows.empty:
-                    asked[f"{letter}_{column}"] = None
-                    continue
-                mine = flows[(flows.metric == metric) & (flows.gpu_direction == direction)].value.dropna()
-                asked[f"{letter}_{column}"] = mine.mean() if len(mine) else None
-        rows.append(asked)
-    meta = {key: value for key, value in data.items() if key != "rows"}
-    return Result(path, "gpu sweep", meta, rows=pd.DataFrame(rows))
+            rows[-1] |= {f"{letter}_{name}": means.get((direction, metric)) for metric, name in names.items()}
+    meta = {"command": "transfer", **{key: value for key, value in data.items() if key != "rows"}}
+    return Result(path, "gpu sweep", meta, rows=pd.DataFrame(rows), views=SWEEP_VIEWS)
 
 
-def _report(path: Path, data: dict[str, Any]) -> Result:
-    flows: list[dict[str, Any]] = []
-    totals: list[dict[str, Any]] = []
-    host_totals: list[dict[str, Any]] = []
-    skipped: list[dict[str, Any]] = []
-    workers = data.get("workers", [])
-    hosts = data.get("hosts", [])
+def _report(path: Path, data: Json, place: str = "") -> Result:
+    rows: dict[str, list[Json]] = {"flows": [], "totals": [], "host_totals": [], "groups": [], "skipped": []}
+    workers, hosts = data.get("workers", []), data.get("hosts", [])
+    labels: dict[str, None] = {}
     for index, case in enumerate(data["cases"]):
-        point = {
-            "point": index,
-            **{key: case.get(key) for key in POINT_FIELDS},
-            **case.get("labels", {}),
-        }
         # What all flows of a case have alike stands there once.
-        all_flows = [{**case["flow_common"], **flow} for flow in case["flows"]]
-        point["workers"] = len(all_flows)
+        flows = [_flow({**case["flow_common"], **flow}, workers, hosts) for flow in case["flows"]]
+        fields = {key: case.get(key) for key in POINT_FIELDS}
+        point = {"point": index, **fields, **case.get("labels", {}), "workers": len(flows)}
+        labels |= dict.fromkeys(case.get("labels", {}))
         if case["status"] != "ok":
-            skipped.append({"name": case["name"], "status": case["status"], "reason": case.get("reason")})
-        totals += [{**point, **_figure(figure)} for figure in case["figures"]]
+            rows["skipped"].append({key: case.get(key) for key in ("name", "status", "reason")})
+        rows["totals"] += [{**point, **_figure(figure)} for figure in case["figures"]]
         for mine in case["host_figures"]:
-            count = sum(workers[flow["worker"]]["host"] == mine["host"] for flow in all_flows)
-            of_host = {**point, "workers": count, "host": _host(mine["host"], hosts)}
-            host_totals += [{**of_host, **_figure(figure)} for figure in mine["figures"]]
-        for number, flow in enumerate(all_flows):
-            row = {**point, "flow": number, **_flow(flow, workers, hosts)}
-            flows += [{**row, **_figure(figure)} for figure in flow["figures"]]
-    meta = {
-        key: value
-        for key, value in data.items()
-        if key not in ("cases", "views", "machines", "workers", "warnings")
-    }
-    return Result(
+            of_host = {**point, "host": _host(mine["host"], hosts)}
+            of_host["workers"] = sum(flow["host"] == of_host["host"] for flow in flows)
+            rows["host_totals"] += [{**of_host, **_figure(figure)} for figure in mine["figures"]]
+        for number, group in enumerate(case.get("groups", [])):
+            told = {**point, **group["labels"], "group": number, "workers": group["workers"]}
+            rows["groups"] += [{**told, **_figure(figure)} for figure in group["figures"]]
+        for number, (row, flow) in enumerate(zip(flows, case["flows"], strict=True)):
+            told = {**point, "flow": number, **row, "half_width": _half_width(flow["figures"])}
+            rows["flows"] += [{**told, **_figure(figure)} for figure in flow["figures"]]
+    apart = ("cases", "views", "machines", "workers", "warnings")
+    result = Result(
         path,
         data["command"],
-        meta,
-        flows=pd.DataFrame(flows),
-        totals=pd.DataFrame(totals),
-        host_totals=pd.DataFrame(host_totals),
-        skipped=pd.DataFrame(skipped),
+        {key: value for key, value in data.items() if key not in apart},
+        **{name: pd.DataFrame(of_frame) for name, of_frame in rows.items()},
         machines=data.get("machines", []),
-        warnings=[_warning(warning) for warning in data["warnings"]],
+        warnings=[Warning(told["text"], told["code"], told["where"]) for told in data["warnings"]],
+        labels=list(labels),
+        views=data.get("views", []),
     )
+    _check(result, place)
+    return result
 
 
-def _warning(warning: dict[str, Any]) -> str:
-    return f"{warning['where']}: {warning['text']}" if warning["where"] else warning["text"]
+def _check(result: Result, place: str) -> None:
+    """Raises FileError where nothing of it can be believed, or shown."""
+    places = {"flows": "flows", "totals": "figures", "host_totals": "host_figures", "groups": "groups"}
+    for name, where in places.items():
+        frame = getattr(result, name)
+        if frame.empty:
+            continue
+        wrong = frame[(frame["low"] > frame["value"]) | (frame["high"] < frame["value"])]
+        for row in wrong.itertuples():
+            field = f"{place}cases[{row.point}].{where}" + (
+                f"[{row.flow}].figures" if name == "flows" else ""
+            )
+            words = (
+                f"the interval of {row.metric}, {row.low:g} to {row.high:g}, excludes its value {row.value:g}"
+            )
+            raise FileError(result.path, f"field '{field}': {words}")
+    known = {*result.labels, *POINT_FIELDS, *MADE_LABELS, None, ""}
+    for index, view in enumerate(result.views):
+        figures = {cell["figure"] for cell in view["cells"]}
+        rows = None if view["rows"] in figures else view["rows"]  # of a curve
+        named = [rows, view["columns"], *view["where"], *(cell["label"] for cell in view["cells"])]
+        for name in named:
+            if name not in known:
+                words = f"field '{place}views[{index}]' names the label '{name}', which no case has"
+                raise FileError(result.path, words)
 
 
 def _host(index: int, hosts: list[str]) -> str:
     return hosts[index] if index < len(hosts) else str(index)
 
 
-def _flow(flow: dict[str, Any], workers: list[dict[str, Any]], hosts: list[str]) -> dict[str, Any]:
+def _flow(flow: Json, workers: list[Json], hosts: list[str]) -> Json:
     """What is the same for all figures of a flow. Its own size, order and so on go before the point's."""
     worker = workers[flow["worker"]]
-    own = {
-        key: flow[key] for key in ("size", "order", "stride", "kernel", "stores") if flow.get(key) is not None
-    }
+    node = worker.get("cpu_node")
+    fields = ("size", "order", "stride", "kernel", "stores")
+    own = {key: flow[key] for key in fields if flow.get(key) is not None}
     if flow.get("mix"):
         own["kernel"] = f"{flow['kernel']} {flow['mix']}"
     gpu = flow.get("gpu") or {}
-    # A copy to a GPU: what lies somewhere on the host is its source.
-    of_host = "source_" if str(flow.get("memory")).startswith("gpu:") and flow.get("source_memory") else ""
-    residency = flow.get(f"{of_host}residency")
-    # What was told as the memory is not told once more as its source.
-    source, source_residency = (
-        (None, None) if of_host else (flow.get("source_memory"), flow.get("source_residency"))
-    )
-    device = {
-        f"gpu_{key}": gpu.get(key) for key in ("gpu", "name", "direction", "pinning", "link_limit", "route")
-    }
+    # A copy to a GPU: what lies somewhere on the host is its source, which is not told once more.
+    to_gpu = str(flow.get("memory")).startswith("gpu:") and flow.get("source_memory")
+    first, second = ("source_", None) if to_gpu else ("", "source_")
+    memory = Residency(flow, first)
+    source = Residency(flow, second)
+    past_caches = (flow.get("kernel"), flow.get("stores")) == ("write", "non-temporal")
     return {
         **own,
-        **(device if gpu else {}),
+        **({f"gpu_{key}": gpu.get(key) for key in GPU_FIELDS} if gpu else {}),
         "host": _host(worker["host"], hosts),
         "rank": worker["rank"],
         "thread": worker["thread"],
+        "worker": flow["worker"],
         "cpu": flow.get("cpu_after"),
-        "cpu_node": worker.get("cpu_node"),
-        "memory": flow.get(f"{of_host}memory"),
-        "memory_node": main_node(residency),
-        "placement": residency_text(residency),
-        "page_size": (residency or {}).get("page_text"),
-        **page_counts(residency, flow.get(f"{of_host}memory")),
-        "source_memory": source,
-        "source_placement": residency_text(source_residency),
-        **{f"source_{name}": count for name, count in page_counts(source_residency, source).items()},
+        "cpu_node": node,
+        "nodes": f"{'-' if node is None else node} -> {ranges_of(memory.nodes()) or '-'}",
+        "memory": memory.asked,
+        "memory_node": memory.main_node(),
+        **memory.columns(""),
+        "page_size": memory.told.get("page_text"),
+        "source_memory": source.asked,
+        **source.columns("source_"),
+        "first_touch": flow["worker"] if flow.get("first_touch") is None else flow["first_touch"],
         "level": flow.get("level"),
+        "cache": flow.get("level") if str(flow.get("level"))[0] == "L" and not past_caches else None,
         "role": "load" if flow.get("load") else "measured",
         "rate": flow.get("rate"),
         "overlap": flow.get("overlap"),
         "stop": flow.get("stop"),
-        "half_width": _half_width(flow["figures"]),
         "flow_warnings": "; ".join(warning["text"] for warning in flow.get("warnings", [])),
+        "flow_warning_codes": "; ".join(warning["code"] for warning in flow.get("warnings", [])),
     }
 
 
-def _half_width(figures: list[dict[str, Any]]) -> float | None:
+def _half_width(figures: list[Json]) -> float | None:
     """The larger side of the first figure's interval over its value."""
     estimate = figures[0]["estimate"] if figures else None
     if not estimate or estimate["low"] is None or not estimate["value"]:
@@ -192,15 +210,13 @@ def _half_width(figures: list[dict[str, Any]]) -> float | None:
     return max(value - estimate["low"], estimate["high"] - value) / abs(value)
 
 
-def _figure(figure: dict[str, Any]) -> dict[str, Any]:
+def _figure(figure: Json) -> Json:
     """Value, interval and spread, as they stand in the file."""
     estimate = figure["estimate"] or {}
     summary = figure["summary"] or {}
     return {
         "metric": figure["key"],
         "unit": figure["unit"],
-        "value": estimate.get("value"),
-        "low": estimate.get("low"),
-        "high": estimate.get("high"),
+        **{key: estimate.get(key) for key in ("value", "low", "high")},
         **{key: summary.get(key) for key in SUMMARY_FIELDS},
     }

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from numatlas.result import IN_UNIT, Result
@@ -33,46 +34,37 @@ NAMES = {
 }
 
 #: Columns that every command has, by what they are; those after them are labels of the point.
-TEXTS = (
-    "host",
-    "memory",
-    "pages",
-    "page_size",
-    "order",
-    "kernel",
-    "stores",
-    "role",
-    "status",
-    "stop",
-    "metric",
-)
+TEXTS = ("host", "memory", "pages", "page_size", "order", "kernel", "stores", "role", "status", "stop")
 WHOLE = ("rank", "thread", "cpu", "cpu_node", "size", "stride", "workers", "n")
 #: The file has no standard deviation.
 REAL = ("rate", "half_width", "overlap", *(name for name in IN_UNIT if name != "stddev"))
-COMMON = {*TEXTS, *WHOLE, *REAL, "unit", "memory_node"}
+COMMON = {*TEXTS, *WHOLE, *REAL, "metric", "unit", "memory_node"}
 
 
 def read_tidy(path: Path, frame: pd.DataFrame) -> Result:
     """`flows` (rows of a worker), `totals` (of the host "all") and `host_totals`, as of the JSON; of a frame
     of texts. Raises KeyError and ValueError where the file is damaged."""
     frame = frame.rename(columns=NAMES)
-    kind = _command(frame)
+    there = set(frame.columns)
+    kind = "latency" if set(frame["metric"]) == {"latency"} else "bandwidth"
+    kind = next((command for columns, command in COMMANDS if there.issuperset(columns)), kind)
     labels = [name for name in frame.columns if name not in COMMON]
-    for name in (*WHOLE, *REAL):
-        frame[name] = pd.to_numeric(frame[name])
+    frame[[*WHOLE, *REAL]] = frame[[*WHOLE, *REAL]].apply(pd.to_numeric)
     if kind == "run":
         frame["name"] = frame["scenario"]
-    frame["point"], frame["flow"] = _numbers(frame, kind, labels)
+    # Flows of these work on sizes of their own.
+    size = ["size"] if kind not in ("loaded", "run") else []
+    frame["point"], frame["flow"] = _numbers(frame, ["pages", "status", *size, *labels])
     if "label_memory" in frame:  # the label `memory` of a transfer: of the host's memory, also at its flows
         frame["memory"] = frame.pop("label_memory").fillna(frame["memory"])
+        labels[labels.index("label_memory")] = "memory"
     of_worker = frame["rank"].notna()
     flows = _whole(frame[of_worker]).reset_index(drop=True)
     none = ["rank", "thread", "cpu", "cpu_node", "memory_node", "flow"]
     sums = _whole(frame[~of_worker].drop(columns=none))
     if len(flows):
         flows = flows.assign(memory_node=_nodes(flows["memory_node"]))
-        if _is_of_version_1(flows):
-            flows, sums = _with_spread(flows), _without_spread(sums)
+        flows, sums = _as_version_2(flows, sums)
     every = sums["host"] == "all"
     return Result(
         path,
@@ -81,44 +73,24 @@ def read_tidy(path: Path, frame: pd.DataFrame) -> Result:
         flows=flows,
         totals=sums[every].drop(columns="host").reset_index(drop=True),
         host_totals=sums[~every].reset_index(drop=True),
+        labels=sorted(labels),  # as in JSON
     )
 
 
-def _command(frame: pd.DataFrame) -> str:
-    for columns, command in COMMANDS:
-        if set(columns) <= set(frame.columns):
-            return command
-    return "latency" if set(frame["metric"]) == {"latency"} else "bandwidth"
-
-
-def _numbers(frame: pd.DataFrame, kind: str, labels: list[str]) -> tuple[list[int], list[int]]:
+def _numbers(frame: pd.DataFrame, marks: list[str]) -> tuple[pd.Series, pd.Series]:
     """Of each row its point and the flow in it. The rows of a point stand together: its flows, metric by
     metric, then its sums. A point ends where what tells it changes, after its sums, and where a worker
     comes for a second time."""
-    # Flows of these work on sizes of their own.
-    size = ["size"] if kind not in ("loaded", "run") else []
-    marks = (
-        frame[["pages", "status", *size, *labels]]
-        .astype(object)
-        .fillna("")
-        .itertuples(index=False, name=None)
-    )
-    workers = frame[["host", "rank", "thread"]].itertuples(index=False, name=None)
-    points, flows = [], []
-    point, mark, seen, metrics, ended = -1, None, [], set(), False
-    for now, worker, metric in zip(marks, workers, frame["metric"], strict=True):
-        total = pd.isna(worker[1])
-        again = not total and worker in seen and (worker != seen[-1] or metric in metrics)
-        if now != mark or again or (ended and not total):
-            point, mark, seen = point + 1, now, []
-        ended = total
-        if not total and (not seen or worker != seen[-1]):
-            seen.append(worker)
-            metrics = set()
-        metrics.add(metric)
-        points.append(point)
-        flows.append(len(seen) - 1)
-    return points, flows
+    total = frame["rank"].isna()
+    mark = frame[marks].astype(object).fillna("")
+    changed = (mark != mark.shift()).any(axis=1) | (total.shift(fill_value=False) & ~total)
+    worker = [frame["host"], frame["rank"], frame["thread"]]
+    again = frame.groupby([changed.cumsum(), *worker, frame["metric"]], dropna=False).cumcount()
+    ended = again.where(~total).ffill().fillna(0)
+    point = (changed | (ended != ended.shift())).cumsum() - 1
+    name = frame.groupby(worker, dropna=False).ngroup()
+    flow = name.groupby(point).transform(lambda workers: pd.factorize(workers)[0])
+    return point, flow
 
 
 def _whole(frame: pd.DataFrame) -> pd.DataFrame:
@@ -140,31 +112,16 @@ def _nodes(nodes: pd.Series) -> pd.Series:
     return pd.Series(found, index=nodes.index, dtype="int64" if numbers else object)
 
 
-def _firsts(flows: pd.DataFrame) -> pd.Series:
-    """Whether a row is of the metric that `half_width` is of, and has one."""
-    return ~flows.duplicated(["point", "flow"]) & flows["half_width"].notna() & flows["value"].notna()
-
-
-def _is_of_version_1(flows: pd.DataFrame) -> bool:
+def _as_version_2(flows: pd.DataFrame, sums: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Since version 2 `half_width` is the larger side of the interval in the file. numatlas 0.1 wrote there
-    that of the stop rule, and as the interval that over all samples."""
-    firsts = flows[_firsts(flows)]
-    sides = pd.concat([firsts["value"] - firsts["low"], firsts["high"] - firsts["value"]], axis=1)
-    widths = sides.max(axis=1, skipna=False) / firsts["value"].abs()
-    return not ((widths - firsts["half_width"]).abs() < ROUNDING).all()
-
-
-def _with_spread(flows: pd.DataFrame) -> pd.DataFrame:
-    """The wider interval, as later versions write it."""
-    first = _firsts(flows)
-    half = flows["half_width"] * flows["value"].abs()
-    low = pd.concat([flows["low"], flows["value"] - half], axis=1).min(axis=1)
-    high = pd.concat([flows["high"], flows["value"] + half], axis=1).max(axis=1)
-    return flows.assign(low=flows["low"].mask(first, low), high=flows["high"].mask(first, high))
-
-
-def _without_spread(sums: pd.DataFrame) -> pd.DataFrame:
-    """The interval of a sum comes from the deviation of its parts, which a file of version 1 does not have;
-    the one that it has is of their median."""
+    that of the stop rule, and as the interval that over all samples: the wider of the two counts. Of a sum it
+    wrote that of the median of its parts, which is none of the sum."""
+    first = ~flows.duplicated(["point", "flow"]) & flows["half_width"].notna() & flows["value"].notna()
+    value, half = flows["value"], flows["half_width"] * flows["value"].abs()
+    side = np.maximum(value - flows["low"], flows["high"] - value)
+    if ((side - half).abs() < ROUNDING * value.abs())[first].all():
+        return flows, sums
+    low, high = np.fmin(flows["low"], value - half), np.fmax(flows["high"], value + half)
+    wide = flows.assign(low=flows["low"].mask(first, low), high=flows["high"].mask(first, high))
     parts = sums["n"] == PARTS_OF_A_SUM
-    return sums.assign(low=sums["low"].mask(parts), high=sums["high"].mask(parts))
+    return wide, sums.assign(low=sums["low"].mask(parts), high=sums["high"].mask(parts))

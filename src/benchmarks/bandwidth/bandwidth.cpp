@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "base/size_list.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/sizes_option.h"
+#include "record/cache_level.h"
 #include "record/labels.h"
 #include "report/csv.h"
 
@@ -26,13 +28,10 @@ class Bandwidth final : public Benchmark {
     return "bandwidth of reads, writes and STREAM's operations, by worker and in sum";
   }
   std::string description() const override {
-    return "Each worker runs a kernel over its own memory, all at the same time unless --serial. "
-           "Bytes\n"
-           "are counted as STREAM counts them; the traffic with the lines that ordinary stores "
-           "fetch\n"
-           "before they write stands beside. The sum is what all workers moved in the time in "
-           "which\n"
-           "all were recording.";
+    return "Each worker runs a kernel over its own memory, all at the same time unless "
+           "--serial is given. Bytes are counted as STREAM counts them; a second column "
+           "adds the lines that ordinary stores fetch before they write. The sum is what "
+           "all workers moved in the time in which all were recording.";
   }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
@@ -46,6 +45,7 @@ class Bandwidth final : public Benchmark {
   }
   SurveyPart survey(const Machine& machine) const override;
   std::vector<View> views(const RunReport& report) const override;
+  std::vector<Fact> facts(const RunReport& report) const override;
 
  private:
   std::vector<PlannedScenario> plan_of(const PlanInput& input,
@@ -53,13 +53,13 @@ class Bandwidth final : public Benchmark {
   PlannedScenario point(const PlanInput& input, const Choice& choice, Bytes size, PageKind pages,
                         int threads) const;
 
-  KernelOptions kernels_{"read,write,copy,scale,add,triad", ""};
+  KernelOptions kernels_{{"read", "write", "copy", "scale", "add", "triad"}, ""};
   SizesOption sizes_{usual_size};
   std::vector<Choice> choices_;
 };
 
 void Bandwidth::add_options(CLI::App& app) {
-  sizes_.add_to(app, "memory a worker, all arrays together");
+  sizes_.add_to(app, "memory of each worker, all arrays of the kernel together");
   kernels_.add_to(app);
 }
 
@@ -133,8 +133,8 @@ std::vector<View> Bandwidth::views(const RunReport& report) const {
     view.notes = {
         "sum: all workers over their common time, bytes counted as STREAM does; +-: half of its 95 "
         "% interval",
-        "moved: with the lines that regular (write-allocate) stores read first; less if the CPU "
-        "avoids that"};
+        "moved: including the lines that ordinary (write-allocate) stores read first; less if the "
+        "CPU avoids that; -: in a cache"};
     view.cells = {label_column("kernel", "kernel"),
                   label_column("stores", "stores"),
                   label_column("size/worker", "size"),
@@ -178,6 +178,61 @@ SurveyPart Bandwidth::survey(const Machine& machine) const {
            SurveyWay{words("read,triad", "none", false, little),
                      "copies, the mix and non-temporal stores"}},
           ""};
+}
+
+std::string stores_words(const ScenarioResult& point) {
+  return point.stores == "non-temporal" ? " with non-temporal stores" : "";
+}
+
+/// Whether no two flows share a CPU: ranks of a launcher that binds nothing may.
+bool each_has_its_cpu(const ScenarioResult& point, const RunReport& report) {
+  std::set<std::pair<int, std::string>> taken;
+  for (const FlowResult& flow : point.flows) {
+    const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
+    if (worker.cpus.size() != 1 || !taken.insert({worker.host, to_list(worker.cpus)}).second)
+      return false;
+  }
+  return true;
+}
+
+std::vector<Fact> Bandwidth::facts(const RunReport& report) const {
+  const ScenarioResult *peak = nullptr, *alone = nullptr;
+  const auto more = [](const ScenarioResult& point, const ScenarioResult* than) {
+    return than == nullptr || host_estimate_of(point, "bandwidth_sum")->value >
+                                  host_estimate_of(*than, "bandwidth_sum")->value;
+  };
+  for (const ScenarioResult& point : report.scenarios) {
+    if (!cache_text(point).empty() || !host_estimate_of(point, "bandwidth_sum")) continue;
+    if (more(point, peak)) peak = &point;
+    if (point.flows.size() == 1 && more(point, alone)) alone = &point;
+  }
+  std::vector<Fact> facts;
+  const std::string peak_key = "peak_bandwidth";
+  const auto add = [&](const std::string& key, const ScenarioResult& point) {
+    const std::size_t workers = point.flows.size();
+    const char* const what = each_has_its_cpu(point, report) ? "CPUs" : "workers";
+    const std::size_t hosts = point.host_totals.size();  // none where there is one
+    const std::string together =
+        hosts > 1 ? fmt::format("{} {} of {} hosts, the median host's sum", workers, what, hosts)
+                  : fmt::format("{} {} together", workers, what);
+    const std::string how =
+        fmt::format("{}{}, {}, memory local to each", full_name(point.flows.front()),
+                    stores_words(point), workers == 1 ? "1 CPU alone" : together);
+    facts.push_back(
+        {key,
+         {{"kernel", point.kernel}, {"stores", point.stores}, {"workers", std::to_string(workers)}},
+         how,
+         "B/s",
+         *host_estimate_of(point, "bandwidth_sum"),
+         "Bandwidth",
+         fmt::format("{}{{}} ({})", key == peak_key ? "peak " : "", how)});
+  };
+  // One CPU is no peak where there are more.
+  const bool together = peak != nullptr && (peak->flows.size() > 1 || report.workers.size() < 2);
+  if (together) add(peak_key, *peak);
+  if (!together) peak = nullptr;
+  if (alone != nullptr && alone != peak) add("one_cpu_bandwidth", *alone);
+  return facts;
 }
 
 }  // namespace

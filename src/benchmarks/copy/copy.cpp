@@ -10,13 +10,13 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/size_list.h"
 #include "benchmarks/benchmark.h"
 #include "benchmarks/choices.h"
 #include "benchmarks/copy/team.h"
 #include "benchmarks/copy/views.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/few_cpus.h"
 #include "benchmarks/levels.h"
 #include "benchmarks/sizes_option.h"
@@ -38,24 +38,22 @@ Expected<MemorySpec> parse_end(const std::string& text, const char* option) {
   auto spec = parse_memory_spec(text);
   if (!spec) return fail(renamed(spec.error(), "--memory", option));
   if (spec->form == MemorySpec::Form::single) return spec;
-  return fail(ErrorKind::usage,
-              fmt::format("{}: '{}' is another place for each worker", option, text),
-              "name one for all: bind:0, interleave:0,1, weighted:0=3,2=1, prefer:0, local, "
-              "pmem:DIR");
+  return fail_usage(option, fmt::format("'{}' is another place for each worker", text),
+                    "name one for all: bind:0, interleave:0,1, weighted:0=3,2=1, prefer:0, local, "
+                    "pmem:DIR");
 }
 
 class Copy final : public Benchmark {
  public:
   std::string name() const override { return "copy"; }
   std::string summary() const override {
-    return "copies from the memory of one node to that of another, all pairs or one";
+    return "bandwidth of copies from one NUMA node to another, for all pairs or one";
   }
   std::string description() const override {
-    return "Each worker copies from memory of its own in one place to memory of its own in "
-           "another.\n"
-           "Without --from and --to: every pair of nodes with memory, nodes without CPUs "
-           "included.\n"
-           "Bytes copied are counted once; STREAM counts them twice, as read and as written.";
+    return "Each worker copies from memory of its own in one place to memory of its own in"
+           " another. Without --from and --to every pair of nodes with memory is measured,"
+           " including nodes without CPUs. Bytes copied are counted once; STREAM counts "
+           "them twice, as read and as written.";
   }
   std::vector<std::string> refused_options() const override { return {"--memory", "--csv"}; }
   void add_options(CLI::App& app) override;
@@ -73,6 +71,7 @@ class Copy final : public Benchmark {
   }
   SurveyPart survey(const Machine& machine) const override;
   std::vector<View> views(const RunReport& report) const override { return copy_views(report); }
+  std::vector<Fact> facts(const RunReport& report) const override { return copy_facts(report); }
 
  private:
   /// What the points of all pairs are measured with in turn.
@@ -90,47 +89,37 @@ class Copy final : public Benchmark {
                         std::vector<Flow>& flows) const;
   Flow flow_of(const PlanInput& input, const Pair& pair, const Case& now, int worker) const;
 
-  std::string from_text_, to_text_, side_text_ = "from";
-  std::string stores_text_ = "ordinary", isa_;
+  std::string from_text_, to_text_, isa_;
   bool matrix_ = false;
   std::optional<MemorySpec> from_, to_;
   Side side_ = Side::from;
   SizesOption sizes_{usual_size};
-  std::vector<Stores> stores_;
+  std::vector<Stores> stores_{Stores::ordinary};
 };
 
 void Copy::add_options(CLI::App& app) {
-  const auto place = [&](const char* name, std::string& value, const char* what) {
-    return refuse_empty(app.add_option(name, value, what))->type_name("PLACEMENT");
-  };
-  auto* from = place("--from", from_text_,
-                     "what is read: bind:0, interleave:0,1, weighted:0=3,2=1, prefer:0, local");
-  auto* to = place("--to", to_text_, "what is written (each: local when only the other is given)");
-  app.add_flag("--matrix", matrix_, "all pairs of nodes (default without --from and --to)")
+  auto* from = add_value(app, "--from", from_text_, "PLACEMENT",
+                         "where the memory lies that is read, such as bind:0, interleave:0,1, "
+                         "weighted:0=3,2=1, prefer:0 or local (default: local if --to is given)");
+  auto* to = add_value(app, "--to", to_text_, "PLACEMENT",
+                       "where the memory lies that is written (default: local if --from is given)");
+  app.add_flag("--matrix", matrix_, "copy between all pairs of nodes, as without --from and --to")
       ->excludes(from)
       ->excludes(to);
-  app.add_option("--side", side_text_,
-                 "CPUs of the nodes copied from, of those copied to, or any; where there are none: "
-                 "the other side's, else the nearest")
-      ->type_name("SIDE")
-      ->capture_default_str();
-  sizes_.add_to(app, "memory a worker copies from, and as much to copy to");
-  add_stores_option(app, stores_text_);
+  add_choice<Side>(app, "--side", side_,
+                   {{"from", Side::from}, {"to", Side::to}, {"any", Side::any}},
+                   "the CPUs that copy: those of the nodes copied from, those of the nodes copied "
+                   "to, or any. If there are none among the chosen CPUs, those of the other side "
+                   "copy, else the nearest by the machine's distances");
+  sizes_.add_to(app, "memory that each worker copies from, and as much to copy to");
+  add_stores_option(app, stores_);
   add_isa_option(app, isa_);
 }
 
 Expected<void> Copy::parse_options() {
   if (auto sizes = sizes_.parse(); !sizes) return sizes;
   if (auto used = use_instruction_set(isa_); !used) return used;
-  auto stores = parse_stores(stores_text_);
-  if (!stores) return fail(stores.error());
-  stores_ = *std::move(stores);
-  const auto side = parse_words(side_text_, "--side", {"from", "to", "any"});
-  if (!side) return fail(side.error());
-  if (side->size() > 1) return fail(ErrorKind::usage, "--side: only one at a time");
-  const std::map<std::string, Side> sides{
-      {"from", Side::from}, {"to", Side::to}, {"any", Side::any}};
-  side_ = sides.at(side->front());
+  if (auto checked = check_stores(stores_); !checked) return checked;
   if (from_text_.empty() && to_text_.empty()) return {};
   auto from = parse_end(from_text_.empty() ? "local" : from_text_, "--from");
   if (!from) return fail(from.error());
@@ -179,7 +168,8 @@ Expected<std::vector<Pair>> Copy::pairs_of(const PlanInput& input) const {
     for (NodeId to : nodes) pairs.push_back({bound_to(from), bound_to(to)});
   }
   if (pairs.empty())
-    return fail(ErrorKind::unavailable, "--matrix: no node has memory that this process may use");
+    return fail_about(ErrorKind::unavailable, "--matrix",
+                      "no node has memory that this process may use");
   return pairs;
 }
 
@@ -233,18 +223,20 @@ PlannedScenario Copy::point(const PlanInput& input, const Pair& pair, const Case
   const bool several_ranks = input.layout.workers.back().rank > input.layout.workers.front().rank;
   if (input.options.placement.threads && !several_ranks &&
       static_cast<int>(team.workers.size()) < now.threads) {
-    planned.skip = fmt::format(
-        "--threads: {} asked for; of the workers {} {} on CPUs of node {} (--side any takes all)",
-        now.threads, team.workers.size(), team.workers.size() == 1 ? "is" : "are",
-        to_list(cpu_nodes));
+    planned.skip =
+        Error{ErrorKind::unavailable,
+              fmt::format("{} asked for; of the workers {} {} on CPUs of node {}{}", now.threads,
+                          team.workers.size(), team.workers.size() == 1 ? "is" : "are",
+                          to_list(cpu_nodes), side_ != Side::any ? " (--side any takes all)" : ""),
+              "", "--threads"};
   }
   for (const Machine& machine : input.machines) {
     if (const auto there = resolve_memory(pair.from, machine, 0); !there)
-      planned.skip = renamed(there.error(), "--memory", "--from").message;
+      planned.skip = renamed(there.error(), "--memory", "--from");
     if (const auto there = resolve_memory(pair.to, machine, 0); !there)
-      planned.skip = renamed(there.error(), "--memory", "--to").message;
+      planned.skip = renamed(there.error(), "--memory", "--to");
   }
-  if (!planned.skip.empty()) flows.clear();
+  if (planned.skip) flows.clear();
   return planned;
 }
 
@@ -272,10 +264,10 @@ std::vector<PlannedScenario> Copy::plan_of(const PlanInput& input, const std::ve
 
 Expected<std::vector<PlannedScenario>> Copy::plan(const PlanInput& input) const {
   if (input.options.placement.memory)
-    return fail(ErrorKind::usage, "--memory: a copy has two places", "name --from and --to");
+    return fail_usage("--memory", "a copy has two places", "name --from and --to");
   if (!input.options.csv_file.empty()) {
-    return fail(ErrorKind::usage, "--csv: its format has no place for where a copy comes from",
-                "use --format csv or --json FILE");
+    return fail_usage("--csv", "its format has no place for where a copy comes from",
+                      "use --format csv or --json FILE");
   }
   const auto pairs = pairs_of(input);
   if (!pairs) return fail(pairs.error());

@@ -1,5 +1,6 @@
 #include "benchmarks/copy/views.h"
 
+#include <utility>
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/size_list.h"
+#include "record/cache_level.h"
 #include "record/labels.h"
 
 namespace numatlas {
@@ -69,7 +71,8 @@ View table_of(const RunReport& report) {
   view.notes = {
       "copied: all workers over their common time, each byte counts once, where STREAM counts it "
       "as read and as written",
-      "moved: read and written, with the lines that regular (write-allocate) stores read first"};
+      "moved: read and written, including the lines that ordinary (write-allocate) stores read "
+      "first; -: in a cache"};
   view.cells = {label_column("from", "from"),
                 label_column("to", "to"),
                 label_column("nodes seen", "copied_between"),
@@ -100,6 +103,38 @@ std::vector<View> copy_views(const RunReport& report) {
   for (const CaseGroup& group : groups_of(report, {"pages", "size", "stores", "threads"}))
     views.push_back(matrix_of(report, group));
   return views;
+}
+
+/// "bind:2" is node 2.
+std::string place_words(const std::string& memory) {
+  return memory.starts_with("bind:") ? "node " + memory.substr(5) : memory;
+}
+
+std::vector<Fact> copy_facts(const RunReport& report) {
+  std::vector<Fact> facts;
+  for (const ScenarioResult& point : report.scenarios) {
+    const auto rate = host_estimate_of(point, "copy_rate");
+    if (!rate || !cache_text(point).empty()) continue;
+    const std::string from = label_of(point, "from"), to = label_of(point, "to");
+    facts.push_back({"copy_rate",
+                     {{"from", from}, {"to", to}, {"cpu_nodes", label_of(point, "cpu_nodes")}},
+                     fmt::format("copies from {} to {}, by {} CPUs of node {}, bytes counted once",
+                                 place_words(from), place_words(to), point.flows.size(),
+                                 label_of(point, "cpu_nodes")),
+                     "B/s",
+                     *rate});
+  }
+  const auto [low, high] = std::minmax_element(
+      facts.begin(), facts.end(),
+      [](const Fact& a, const Fact& b) { return a.estimate.value < b.estimate.value; });
+  for (const auto& [fact, word] : {std::pair(low, "lowest "), std::pair(high, "highest ")}) {
+    if (fact == facts.end()) continue;
+    fact->heading = "Copies";
+    fact->line =
+        fmt::format("{}{{}} ({} to {})", low == high ? "" : word,
+                    place_words(where_of(*fact, "from")), place_words(where_of(*fact, "to")));
+  }
+  return facts;
 }
 
 }  // namespace numatlas

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "benchmarks/benchmark.h"
 #include "benchmarks/cores/pairs.h"
 #include "benchmarks/cores/views.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
 
 namespace numatlas {
@@ -29,14 +29,14 @@ class Cores final : public Benchmark {
  public:
   std::string name() const override { return "cores"; }
   std::string summary() const override {
-    return "time to hand a cache line from one CPU to another, for each pair";
+    return "core-to-core latency: the time a cache line takes from one CPU to another, for each "
+           "pair";
   }
   std::string description() const override {
-    return "Two CPUs hand a cache line to and fro, one pair after the other, each with a line of "
-           "its\n"
-           "own. The figure is one way: half of a round trip. Without --cpus: one CPU a core, as "
-           "many\n"
-           "as --time has room for; --cpus cores takes all cores, however long that lasts.";
+    return "Two CPUs pass a cache line back and forth, one pair after the other, each with"
+           " a line of its own. The figure is half of a round trip. Without --cpus there "
+           "is one CPU per core, as many as --time allows; --cpus cores takes all cores, "
+           "however long that lasts.";
   }
   std::vector<std::string> refused_options() const override { return {"--csv"}; }
   void add_options(CLI::App& app) override;
@@ -54,6 +54,7 @@ class Cores final : public Benchmark {
     return {1, {SurveyWay{{"--method", "cas"}, ""}}, ""};
   }
   std::vector<View> views(const RunReport& report) const override { return cores_views(report); }
+  std::vector<Fact> facts(const RunReport& report) const override { return cores_facts(report); }
   std::string table(const RunReport& report, const RunOptions& options) const override;
 
  private:
@@ -63,34 +64,28 @@ class Cores final : public Benchmark {
                        int second) const;
   std::size_t most_cpus(const RunOptions& options) const;
 
-  std::string method_text_ = "cas,store", home_ = "first";
-  std::vector<std::string> methods_;
+  std::vector<std::string> methods_{"cas", "store"};
+  std::string home_ = "first";
   std::optional<MemorySpec> home_node_;  ///< absent: by first touch
 };
 
 void Cores::add_options(CLI::App& app) {
-  app.add_option("--method", method_text_,
-                 "how the line is handed over: cas (compare-and-swap), store (a load and a store); "
-                 "several: cas,store")
-      ->type_name("NAMES")
-      ->capture_default_str();
-  app.add_option("--home", home_,
-                 "where the line's memory is: first (touched first by the pair's first CPU), "
-                 "second, or the number of a NUMA node")
-      ->type_name("WHERE")
-      ->capture_default_str();
+  add_choices(
+      app, "--method", methods_, named({"cas", "store"}),
+      "how the line is passed: by compare-and-swap when a side finds the other's word in it "
+      "(cas), or by loading until that word is there, then storing (store)");
+  add_value(app, "--home", home_, "first|second|NODE",
+            "where the memory of the line lies: where the first or the second CPU of the pair "
+            "touches it first, or on a NUMA node");
 }
 
 Expected<void> Cores::parse_options() {
-  auto methods = parse_words(method_text_, "--method", {"cas", "store"});
-  if (!methods) return fail(methods.error());
-  methods_ = *std::move(methods);
   if (home_ == "first" || home_ == "second") return {};
   const bool digits = !home_.empty() && home_.find_first_not_of("0123456789") == std::string::npos;
   auto node = digits ? parse_memory_spec("bind:" + home_) : fail(ErrorKind::usage, "");
   if (!node) {
-    return fail(ErrorKind::usage, fmt::format("--home: '{}' is not first, second or a node", home_),
-                "nodes: see `numatlas topology`");
+    return fail_usage("--home", fmt::format("'{}' is not first, second or a node", home_),
+                      "nodes: see `numatlas topology`");
   }
   home_node_ = *std::move(node);
   return {};
@@ -127,28 +122,28 @@ Expected<void> Cores::check(const PlanInput& input) const {
   if (auto one = check_one_process(input, "cores"); !one) return one;
   const RunOptions& options = input.options;
   if (!options.thread_counts.empty())
-    return fail(ErrorKind::usage, "--threads: cores takes one number", "name --cpus instead");
+    return fail_usage("--threads", "cores takes one number", "name --cpus instead");
   if (options.placement.threads == 1) {
-    return fail(ErrorKind::usage, "--threads: 1 CPU is no pair to hand a line over",
-                "ask for 2 at least; without it all chosen CPUs are measured");
+    return fail_usage("--threads", "1 CPU is no pair to hand a line over",
+                      "ask for 2 at least; without it all chosen CPUs are measured");
   }
   if (!options.csv_file.empty()) {
-    return fail(ErrorKind::usage, "--csv: its format has no place for pairs of CPUs",
-                "use --format csv or --json FILE");
+    return fail_usage("--csv", "its format has no place for pairs of CPUs",
+                      "use --format csv or --json FILE");
   }
   if (options.pages.size() > 1)
-    return fail(ErrorKind::usage, "--pages: cores takes one kind", "run it once for each");
+    return fail_usage("--pages", "cores takes one kind", "run it once for each");
   if (home_node_ && options.placement.memory) {
     return fail(ErrorKind::usage, "--home and --memory both say where the line is",
                 "leave one of them out");
   }
   const auto cpus =
-      distinct_cpus(input, "cores: CPU {} is there twice, and cannot hand a line to itself");
+      distinct_cpus(input, name(), "CPU {} is there twice, and cannot hand a line to itself");
   if (!cpus) return fail(cpus.error());
   if (cpus->size() > 1) return {};
-  return fail(
-      ErrorKind::unavailable,
-      fmt::format("cores: there is no pair: only CPU {} is here to be measured", to_list(*cpus)),
+  return fail_about(
+      ErrorKind::unavailable, name(),
+      fmt::format("there is no pair: only CPU {} is here to be measured", to_list(*cpus)),
       "it takes two CPUs that this process may use; a launcher may have bound it to one "
       "(mpirun --bind-to none)");
 }

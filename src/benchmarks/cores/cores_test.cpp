@@ -61,7 +61,7 @@ TEST(CoresPlan, HomeIsWhereItSays) {
   EXPECT_FALSE((*node)[0].scenario.flows[0].first_touch);
   const auto missing = cores_plan({"--home", "7"});
   ASSERT_FALSE(missing);
-  EXPECT_THAT(missing.error().message, HasSubstr("--home: this machine has no NUMA node 7"));
+  EXPECT_THAT(full_text(missing.error()), HasSubstr("--home: this machine has no NUMA node 7"));
 }
 
 TEST(CoresPlan, OneCpuACoreUnlessNamed) {
@@ -95,20 +95,20 @@ TEST(CoresPlan, ThreadsAreTheFirstCpus) {
   const auto one = cores_plan({"--threads", "1"});
   ASSERT_FALSE(one);
   EXPECT_EQ(one.error().kind, ErrorKind::usage);
-  EXPECT_THAT(one.error().message, HasSubstr("--threads: 1 CPU is no pair"));
+  EXPECT_THAT(full_text(one.error()), HasSubstr("--threads: 1 CPU is no pair"));
 }
 
 TEST(CoresPlan, RefusesWhatIsNoPair) {
   const auto alone = cores_plan({}, "numa:1 core:1 pu:1");
   ASSERT_FALSE(alone);
   EXPECT_EQ(alone.error().kind, ErrorKind::unavailable);
-  EXPECT_THAT(alone.error().message, HasSubstr("there is no pair: only CPU 0"));
+  EXPECT_THAT(full_text(alone.error()), HasSubstr("there is no pair: only CPU 0"));
   EXPECT_EQ(cores_plan({"--method", "cas"}, "numa:1 core:1 pu:2")->size(), 1u)
       << "the threads of the only core";
   const auto twice = cores_plan({"--cpus", "0", "--threads", "2"});
   ASSERT_FALSE(twice);
   EXPECT_EQ(twice.error().kind, ErrorKind::usage);
-  EXPECT_THAT(twice.error().message, HasSubstr("CPU 0 is there twice"));
+  EXPECT_THAT(full_text(twice.error()), HasSubstr("CPU 0 is there twice"));
 }
 
 TEST(Nearness, FromCoreToNode) {
@@ -178,7 +178,7 @@ TEST(CoresTable, ManyCpusHaveNoMatrix) {
   EXPECT_THAT(table_of(report_of_pairs(32)), HasSubstr("\n31  "));
   const std::string text = table_of(report_of_pairs(33));
   EXPECT_THAT(text, Not(HasSubstr("\n31  ")));
-  EXPECT_THAT(text, HasSubstr("The matrix of 33 columns is in --format csv and --json"));
+  EXPECT_THAT(text, HasSubstr("The 33 columns are in --format csv and --json."));
   EXPECT_THAT(text, HasSubstr("cas     other node     496"));
 }
 

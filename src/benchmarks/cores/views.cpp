@@ -11,8 +11,9 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "benchmarks/metrics.h"
-#include "report/worker_table.h"
+#include "record/labels.h"
 
 namespace numatlas {
 namespace {
@@ -112,6 +113,35 @@ std::vector<View> cores_views(const RunReport& report) {
   }
   if (!views.empty()) views.back().verdict = summary_lines(cells);
   return views;
+}
+
+std::vector<Fact> cores_facts(const RunReport& report) {
+  const ScenarioResult *nearest = nullptr, *farthest = nullptr;
+  const auto value = [](const ScenarioResult& point) {
+    return host_estimate_of(point, "hand_over")->value;
+  };
+  for (const ScenarioResult& point : report.scenarios) {
+    if (!host_estimate_of(point, "hand_over")) continue;
+    if (nearest == nullptr || value(point) < value(*nearest)) nearest = &point;
+    if (farthest == nullptr || value(point) > value(*farthest)) farthest = &point;
+  }
+  std::vector<Fact> facts;
+  const auto add = [&](const char* key, const char* word, const ScenarioResult& point) {
+    const std::string first = label_of(point, "first_cpu"), second = label_of(point, "second_cpu");
+    const std::string nearness = label_of(point, "nearness");
+    facts.push_back({key,
+                     {{"first_cpu", first}, {"second_cpu", second}, {"nearness", nearness}},
+                     fmt::format("hand-over of a cache line between CPUs {} and {} ({})", first,
+                                 second, nearness),
+                     "s",
+                     *host_estimate_of(point, "hand_over"),
+                     "Core to core",
+                     fmt::format("{}{{}} (CPUs {} and {}, {})", word, first, second, nearness)});
+  };
+  if (nearest != nullptr)
+    add("hand_over_nearest", farthest == nearest ? "" : "shortest ", *nearest);
+  if (farthest != nearest) add("hand_over_farthest", "longest ", *farthest);
+  return facts;
 }
 
 }  // namespace numatlas

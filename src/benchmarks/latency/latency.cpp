@@ -1,4 +1,6 @@
 // Idle latency: a measured pointer chase a worker, all together or (--serial) one after the other.
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -6,12 +8,12 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/size_list.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/sizes_option.h"
-#include "report/worker_table.h"
+#include "record/labels.h"
 
 namespace numatlas {
 namespace {
@@ -19,15 +21,12 @@ namespace {
 class Latency final : public Benchmark {
  public:
   std::string name() const override { return "latency"; }
-  std::string summary() const override {
-    return "latency of dependent loads, a worker a CPU, over sizes";
-  }
+  std::string summary() const override { return "latency of dependent loads, by worker and size"; }
   std::string description() const override {
-    return "Each worker walks a random cycle through all lines of its own memory, one dependent "
-           "load\n"
-           "a step. All workers measure at the same time unless --serial. Sizes within a cache "
-           "show\n"
-           "that cache, larger ones the memory and, with base pages, the TLB's misses.";
+    return "Each worker walks a random cycle through all lines of its own memory, one "
+           "dependent load per step. All workers measure at the same time unless --serial "
+           "is given. Sizes that fit a cache show that cache, larger ones the memory and, "
+           "with base pages, the TLB's misses.";
   }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
@@ -37,39 +36,34 @@ class Latency final : public Benchmark {
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "latency"; }
   SurveyPart survey(const Machine& machine) const override;
-  std::string table(const RunReport& report, const RunOptions& options) const override;
+  void conclude(RunReport& report) const override;
+  std::vector<View> views(const RunReport& report) const override;
+  std::vector<Fact> facts(const RunReport& report) const override;
 
  private:
   std::vector<PlannedScenario> plan_of(const PlanInput& input,
                                        const std::vector<Bytes>& sizes) const;
 
-  std::string order_text_ = "random", stride_text_;
+  std::string stride_text_;
   SizesOption sizes_{Bytes{512 * mib}};
   ChainOrder order_ = ChainOrder::random;
   std::optional<Bytes> stride_;  ///< absent: the machine's cache line
 };
 
 void Latency::add_options(CLI::App& app) {
-  sizes_.add_to(app, "memory a worker");
-  app.add_option("--order", order_text_, "random, page-local (TLB-friendly), sequential")
-      ->type_name("ORDER")
-      ->capture_default_str()
-      ->group("Measurement");
-  app.add_option("--stride", stride_text_,
-                 "bytes between nodes of the chain (default: a cache line)")
-      ->type_name("BYTES")
+  sizes_.add_to(app, "memory of each worker");
+  add_order_option(app, order_);
+  add_value(app, "--stride", stride_text_, "BYTES",
+            "distance between the nodes of the chain (default: a cache line)")
       ->group("Measurement");
 }
 
 Expected<void> Latency::parse_options() {
   if (auto sizes = sizes_.parse(); !sizes) return sizes;
-  const auto order = parse_chain_order(order_text_);
-  if (!order) return fail(order.error());
-  order_ = *order;
   if (!stride_text_.empty()) {
     const auto stride = parse_bytes(stride_text_);
     if (!stride) {
-      return fail(ErrorKind::usage, "--stride: " + stride.error().message, stride.error().hint);
+      return fail(about("--stride", stride.error()));
     }
     stride_ = *stride;
   }
@@ -78,7 +72,7 @@ Expected<void> Latency::parse_options() {
 
 Expected<std::vector<PlannedScenario>> Latency::plan(const PlanInput& input) const {
   if (!input.options.thread_counts.empty()) {
-    return fail(ErrorKind::usage, "--threads: latency takes one number", "run it once for each");
+    return fail_usage("--threads", "latency takes one number", "run it once for each");
   }
   const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); };
   const std::vector<Bytes> sizes = sizes_.sizes(input, with);
@@ -153,23 +147,113 @@ SurveyPart Latency::survey(const Machine& machine) const {
   return part;
 }
 
-std::string Latency::table(const RunReport& report, const RunOptions& options) const {
-  std::string text;
-  for (const std::string& kind : page_kinds_of(report)) {
-    if (options.pages.size() > 1) text += fmt::format("pages asked: {}\n", kind);
-    text += worker_table(report, "latency", kind, false) + "\n";
-    text += "Median over the workers of each pair of nodes (ns)\n";
-    text += pair_table(report, "latency", kind) + "\n";
+/// What the misses of the TLB cost with the first kind of pages: how much less the others take.
+void Latency::conclude(RunReport& report) const {
+  for (ScenarioResult& one : report.scenarios) {
+    for (const ScenarioResult& base : report.scenarios) {
+      if (base.size != one.size || base.pages != report.scenarios.front().pages) continue;
+      const auto more = estimate_of(base, "latency"), less = estimate_of(one, "latency");
+      if (&base != &one && more && less)
+        one.figures.push_back({"tlb_cost", "s", difference_of(*more, *less), std::nullopt});
+    }
   }
-  const std::string kinds = page_kind_table(report, "latency");
-  if (!kinds.empty())
-    text +=
-        "Median of all workers by page kind (ns); the difference is what the TLB misses of the "
-        "smaller "
-        "pages cost\n" +
-        kinds + "\n";
-  if (options.stats) text += "All cells (ns)\n" + stats_table(report, "latency") + "\n";
-  return text + notes_text(report);
+}
+
+std::vector<View> Latency::views(const RunReport& report) const {
+  std::vector<View> views;
+  const std::vector<CaseGroup> kinds = groups_of(report, {"pages"});
+  const bool several = report.workers.size() > 1;
+  for (const CaseGroup& kind : kinds) {
+    const std::string of_pages = fmt::format(" ({} pages)", kind.labels.front().second);
+    View view;
+    view.kind = ViewKind::curve;
+    view.level = ViewLevel::groups;
+    view.where = kind.labels;
+    view.title = "Latency of dependent loads in ns" + of_pages;
+    view.notes = {
+        "one row per size, one column per pair of nodes: those of the CPUs -> those of the memory"};
+    if (several) view.notes.push_back("median of the pair's workers (lowest-highest)");
+    view.rows = "size";
+    view.columns = "nodes";
+    view.cells = {label_column("size", "size"), label_column("fits", "level"),
+                  figure_column("", "latency", in_ns, Part::spread)};
+    views.push_back(view);
+    if (!several) continue;
+    view.kind = ViewKind::table;
+    view.level = ViewLevel::flows;
+    view.title = "Latency of each worker in ns" + of_pages;
+    view.notes = {"one row per worker, one column per size"};
+    view.rows = "";
+    view.columns = "size";
+    view.cells = {label_column("worker", "worker")};
+    if (report.hosts.size() > 1) view.cells.push_back(label_column("host", "host"));
+    if (report.ranks > 1) view.cells.push_back(label_column("rank", "rank"));
+    for (const auto& [head, label] :
+         {std::pair("CPU", "cpu"), std::pair("node", "cpu_node"), std::pair("memory", "memory")})
+      view.cells.push_back(label_column(head, label));
+    view.cells.push_back(figure_column("", "latency", in_ns));
+    views.push_back(std::move(view));
+  }
+  if (kinds.size() < 2) return views;
+  View view;
+  view.kind = ViewKind::curve;
+  view.title =
+      fmt::format("What TLB misses cost in ns: latency with {} pages less that with others",
+                  kinds.front().labels.front().second);
+  view.notes = {"one row per size, one column per kind of pages; medians of all workers"};
+  view.rows = "size";
+  view.columns = "pages";
+  view.cells = {label_column("size", "size"),
+                figure_column("", "tlb_cost", in_ns, Part::with_interval)};
+  views.push_back(std::move(view));
+  return views;
+}
+
+/// Of all points of one cache level the one farthest from both its borders; of memory the largest.
+const ScenarioResult* typical_point(std::vector<const ScenarioResult*> points, bool memory) {
+  std::sort(points.begin(), points.end(),
+            [](const auto* a, const auto* b) { return a->size < b->size; });
+  // The largest size that a level holds shares it with whatever else is there.
+  const std::size_t at = memory || points.size() == 1 ? points.size() - 1 : points.size() - 2;
+  return points[at];
+}
+
+std::string level_of(const ScenarioResult& point) {
+  return point.flows.empty() ? "-" : point.flows.front().level;
+}
+
+std::vector<Fact> Latency::facts(const RunReport& report) const {
+  std::vector<Fact> facts;
+  std::vector<std::string> kinds;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (std::find(kinds.begin(), kinds.end(), point.pages) == kinds.end())
+      kinds.push_back(point.pages);
+  }
+  for (const char* level : {"L1", "L2", "L3", "L4", "memory"}) {
+    for (const std::string& pages : kinds) {
+      const bool memory = std::string(level) == "memory";
+      // Of a cache without the misses of the TLB, which those of the largest pages are nearest to.
+      if (!memory && pages != kinds.back()) continue;
+      std::vector<const ScenarioResult*> points;
+      for (const ScenarioResult& point : report.scenarios) {
+        if (point.pages == pages && level_of(point) == level && host_estimate_of(point, "latency"))
+          points.push_back(&point);
+      }
+      if (points.empty()) continue;
+      const ScenarioResult& point = *typical_point(points, memory);
+      const std::string size = compact_text(point.size);
+      facts.push_back(
+          {memory ? "memory_latency" : "cache_latency",
+           {{"level", level}, {"size", std::to_string(point.size.value)}, {"pages", pages}},
+           fmt::format("latency of {} ({} at random, {} pages)", level, size, pages),
+           "s",
+           *host_estimate_of(point, "latency"),
+           "Idle latency",
+           memory ? fmt::format("memory {{}} ({}, {} pages)", size, pages)
+                  : level + std::string(" {}")});
+    }
+  }
+  return facts;
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ std::vector<PlannedScenario> plan(Words words) {
   EXPECT_TRUE(machine);
   words.insert(words.end(), {"--dry-run"});
   const auto run = parse_run("latency", words);
-  EXPECT_TRUE(run) << run.error().message;
+  EXPECT_TRUE(run) << full_text(run.error());
   const auto placed = resolve_placement(run->options.placement, *machine, TaskContext{}, 2);
   EXPECT_TRUE(placed);
   Layout layout;

@@ -13,13 +13,15 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "base/size_list.h"
 #include "base/text.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
-#include "benchmarks/loaded/table.h"
+#include "benchmarks/loaded/facts.h"
 #include "benchmarks/node_pairs.h"
 #include "benchmarks/room.h"
+#include "record/labels.h"
 
 namespace numatlas {
 namespace {
@@ -42,14 +44,13 @@ class Loaded final : public Benchmark {
  public:
   std::string name() const override { return "loaded"; }
   std::string summary() const override {
-    return "latency while others load the memory at a rising rate";
+    return "latency while other CPUs load the memory at rising rates";
   }
   std::string description() const override {
-    return "One worker of a node chases while the node's others load the same memory: not at all,\n"
-           "at parts of the peak, and as much as they can. The rate is held by the clock, and "
-           "what\n"
-           "was achieved is counted in the time in which the latency was measured. --time is for\n"
-           "all points together.";
+    return "One worker of a node chases while the node's others load the same memory: not "
+           "at all, at parts of the peak, and as much as they can. The rate is kept by the"
+           " clock, and the load shown is what was achieved while the latency was "
+           "measured. --time is for all points together.";
   }
   std::vector<std::string> refused_options() const override {
     return {"--memory", "--serial", "--csv"};
@@ -70,12 +71,11 @@ class Loaded final : public Benchmark {
                                                 const RunReport& report) const override;
   std::string main_metric() const override { return "latency"; }
   SurveyPart survey(const Machine& machine) const override;
-  std::vector<Warning> warnings(const RunReport& report) const override {
-    return loaded_warnings(report);
-  }
-  std::string table(const RunReport& report, const RunOptions& options) const override {
-    return loaded_table(report, options.stats);
-  }
+  std::vector<Figure> totals(const ScenarioResult& point, const RunReport& report) const override;
+  void conclude(RunReport& report) const override;
+  std::vector<Warning> warnings(const RunReport& report) const override;
+  std::vector<View> views(const RunReport& report) const override;
+  std::vector<Fact> facts(const RunReport& report) const override { return loaded_facts(report); }
 
  private:
   Expected<std::vector<Setting>> settings(const PlanInput& input) const;
@@ -83,21 +83,21 @@ class Loaded final : public Benchmark {
   PlannedScenario point(const PlanInput& input, const Setting& setting, const Choice* choice,
                         const std::string& load, std::optional<double> rate, PageKind pages) const;
 
-  NodePairOptions common_{{"read", "2:1"}};  ///< its size is a loader's
+  NodePairOptions common_{{{"read"}, "2:1"}};  ///< its size is a loader's
   std::string pairs_text_ = "all", rates_text_;
   std::vector<double> rates_;  ///< B/s; empty: parts of the peak
 };
 
 void Loaded::add_options(CLI::App& app) {
-  app.add_option("--pairs", pairs_text_,
-                 "all (every CPU node to every memory node), local, or a list of CPUNODE:MEMNODE: "
-                 "0:0,0:2")
-      ->type_name("PAIRS")
-      ->capture_default_str();
-  refuse_empty(app.add_option("--rates", rates_text_,
-                              "GB/s of all loaders together: 1,2,5 (default: parts of the peak)"))
-      ->type_name("RATES");
-  common_.add_to(app, "memory of each loader: MiB, or with a unit (default: what no cache holds)");
+  add_value(app, "--pairs", pairs_text_, "all|local|PAIRS",
+            "which nodes to measure: every node with workers against every node with memory (all), "
+            "each node against its own memory (local), or pairs of a CPU node and a memory node "
+            "such as 0:0,0:2");
+  add_value(app, "--rates", rates_text_, "RATES",
+            "rates in GB/s of all loaders together, such as 1,2,5; required with several ranks "
+            "(default: parts of the peak, which is measured first)");
+  common_.add_to(
+      app, "memory of each loader, in MiB or with a unit (default: as for `numatlas matrix`)");
 }
 
 Expected<std::vector<double>> parse_rates(const std::string& text) {
@@ -111,9 +111,9 @@ Expected<std::vector<double>> parse_rates(const std::string& text) {
     constexpr double least = 0.001;
     if (code != std::errc{} || end != number.data() + number.size() || !(value >= least) ||
         value > 1e6)
-      return fail(ErrorKind::usage,
-                  fmt::format("--rates: '{}' is not a rate in GB/s, of 0.001 at least", word),
-                  "for example 1,2,5,10");
+      return fail_usage("--rates",
+                        fmt::format("'{}' is not a rate in GB/s, of 0.001 at least", word),
+                        "for example 1,2,5,10");
     rates.push_back(value * 1e9);
   }
   std::sort(rates.begin(), rates.end());
@@ -178,14 +178,13 @@ Expected<std::vector<Setting>> Loaded::settings(const PlanInput& input) const {
     const auto cpus = parse_list<NodeId>(word.substr(0, colon));
     const auto memory = parse_list<NodeId>(colon < word.size() ? word.substr(colon + 1) : "");
     if (!cpus || !memory || cpus->size() != 1 || memory->size() != 1) {
-      return fail(ErrorKind::usage,
-                  fmt::format("--pairs: '{}' is not CPUNODE:MEMNODE, all or local", word),
-                  "for example 0:0,0:2");
+      return fail_usage("--pairs", fmt::format("'{}' is not CPUNODE:MEMNODE, all or local", word),
+                        "for example 0:0,0:2");
     }
     const auto missing = [&](const NodeSet& nodes, NodeId node, const char* what) {
-      return fail(ErrorKind::unavailable,
-                  fmt::format("--pairs: no {} on node {}", what, node.value),
-                  fmt::format("there are {}", to_list(nodes)));
+      return fail_about(ErrorKind::unavailable, "--pairs",
+                        fmt::format("no {} on node {}", what, node.value),
+                        fmt::format("there are {}", to_list(nodes)));
     };
     if (!with_workers.contains(cpus->front()))
       return missing(with_workers, cpus->front(), "worker");
@@ -242,9 +241,10 @@ PlannedScenario Loaded::point(const PlanInput& input, const Setting& setting, co
   }
   planned.scenario = {head.name, std::move(flows), input.options.stop};
   planned.optional = true;
-  planned.skip = setting.problem;
   planned.reference = choice == nullptr;
-  if (!setting.problem.empty()) planned.scenario.flows.clear();
+  if (setting.problem.empty()) return planned;
+  planned.skip = Error{ErrorKind::unavailable, setting.problem, ""};
+  planned.scenario.flows.clear();
   return planned;
 }
 
@@ -309,6 +309,122 @@ Expected<std::vector<PlannedScenario>> Loaded::refine(const PlanInput& input,
     }
   }
   return more;
+}
+
+std::string load_of(const ScenarioResult& point) { return label_of(point, "load"); }
+
+/// The points of each kernel between the same nodes, and the idle one that these start with.
+std::vector<CaseGroup> curves_of(const RunReport& report) {
+  return groups_of(report, {"pages", "cell_cpu_node", "cell_memory_node", "load_kernel"});
+}
+
+double rate_of(const ScenarioResult& point) {
+  return estimate_of(point, "bandwidth_sum").value_or(0).value;
+}
+
+/// The rate that was asked for, and what the load adds to the idle latency.
+std::vector<Figure> Loaded::totals(const ScenarioResult& point, const RunReport& report) const {
+  std::vector<Figure> figures;
+  double asked = 0;
+  for (const FlowResult& flow : point.flows) asked += flow.rate.value_or(0);
+  if (asked > 0) figures.push_back({"rate_asked", "B/s", asked, std::nullopt});
+  const auto latency = estimate_of(point, "latency");
+  for (const ScenarioResult& other : report.scenarios) {
+    const auto alike = [&](const char* label) {
+      return label_of(other, label) == label_of(point, label);
+    };
+    const auto idle = estimate_of(other, "latency");
+    if (load_of(other) == idle_load && load_of(point) != idle_load && other.pages == point.pages &&
+        alike("cell_cpu_node") && alike("cell_memory_node") && idle && latency)
+      figures.push_back({"latency_added", "s", difference_of(*latency, *idle), std::nullopt});
+  }
+  return figures;
+}
+
+/// The latency where the load is 80 % of the largest of all, between the points next to it.
+void Loaded::conclude(RunReport& report) const {
+  for (CaseGroup& curve : curves_of(report)) {
+    std::stable_sort(curve.cases.begin(), curve.cases.end(),
+                     [](const auto* a, const auto* b) { return rate_of(*a) < rate_of(*b); });
+    const double wanted = 0.8 * rate_of(*curve.cases.back());
+    for (std::size_t i = 1; i < curve.cases.size(); ++i) {
+      const ScenarioResult &before = *curve.cases[i - 1], &after = *curve.cases[i];
+      const double from = rate_of(before), to = rate_of(after);
+      const auto low = estimate_of(before, "latency"), high = estimate_of(after, "latency");
+      if (!low || !high || from > wanted || to < wanted || to <= from) continue;
+      auto& mine = report.scenarios[static_cast<std::size_t>(&after - report.scenarios.data())];
+      mine.figures.push_back({"latency_at_80_percent", "s",
+                              between(*low, *high, (wanted - from) / (to - from)), std::nullopt});
+      break;
+    }
+  }
+}
+
+/// Rates that were not reached, and peaks whose parts are no better known than they are.
+std::vector<Warning> Loaded::warnings(const RunReport& report) const {
+  // Of the rate asked for. Halfway from 50 to 40 % of the peak is 90 % of it: with less a point is
+  // nearer to another one.
+  constexpr double least_reached = 0.9;
+  // Half a step between the parts of the peak: wider, and two of them cannot be told apart.
+  constexpr double widest_peak = 0.05;
+  std::vector<Warning> warnings;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (point.flows.empty()) continue;
+    const auto asked = estimate_of(point, "rate_asked"), sum = estimate_of(point, "bandwidth_sum");
+    if (asked && rate_of(point) < least_reached * asked->value) {
+      warnings.push_back(
+          {"rate-not-reached", point.name,
+           fmt::format(
+               "{:.0f} % of the rate asked for was reached; the latency is that of what was "
+               "achieved",
+               rate_of(point) / asked->value * 100)});
+    }
+    const auto width = sum ? half_width(*sum) : std::nullopt;
+    if (load_of(point) != peak_load || (width && *width <= std::max(widest_peak, report.precision)))
+      continue;
+    warnings.push_back(
+        {"peak-uncertain", point.name,
+         fmt::format("the peak, and with it each part of it, is known {}; more --time helps",
+                     width ? fmt::format("to +-{:.1f} % only", *width * 100)
+                           : "from too few samples for an interval")});
+  }
+  return warnings;
+}
+
+std::vector<View> Loaded::views(const RunReport& report) const {
+  std::vector<View> views;
+  for (const CaseGroup& curve : curves_of(report)) {
+    const ScenarioResult& any = *curve.cases.back();
+    const auto loaders = std::count_if(any.flows.begin(), any.flows.end(),
+                                       [](const FlowResult& flow) { return flow.load; });
+    View view;
+    view.kind = ViewKind::curve;
+    view.where = curve.labels;
+    view.title = fmt::format(
+        "Loaded latency in ns: CPUs of node {} to memory of node {} (load: {} by {} CPU{}, {} "
+        "each{}, {} pages)",
+        label_of(any, "cell_cpu_node"), label_of(any, "cell_memory_node"), any.kernel, loaders,
+        loaders == 1 ? "" : "s", compact_text(any.size),
+        any.stores.empty() ? "" : ", " + any.stores + " stores", any.pages);
+    view.notes = {
+        "bandwidth in GB/s as STREAM counts it, in the time in which the latency was "
+        "measured"};
+    view.rows = "bandwidth_sum";
+    view.cells = {label_column("load", "load"),
+                  figure_column("asked", "rate_asked", in_gb_per_s),
+                  figure_column("achieved", "bandwidth_sum", in_gb_per_s),
+                  figure_column("+-", "bandwidth_sum", in_gb_per_s, Part::half_width),
+                  figure_column("latency", "latency", in_ns, Part::value, 1),
+                  figure_column("+-", "latency", in_ns, Part::half_width),
+                  figure_column("above idle", "latency_added", in_ns, Part::value, 1),
+                  label_column("in cache", "cache")};
+    for (const ScenarioResult* point : curve.cases) {
+      if (const auto knee = estimate_of(*point, "latency_at_80_percent"))
+        view.verdict = {fmt::format("at 80 % of the peak: {:.1f} ns", knee->value * in_ns)};
+    }
+    views.push_back(std::move(view));
+  }
+  return views;
 }
 
 /// A curve of each node's own memory.

@@ -1,53 +1,85 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "benchmarks/loaded/table.h"
 #include "benchmarks/test_plan.h"
+#include "record/labels.h"
 
 namespace numatlas {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
-LoadPoint at(const std::string& load, double bandwidth, double latency) {
-  LoadPoint point;
-  point.load = load;
-  point.bandwidth = bandwidth;
-  point.latency = latency;
+/// A point of a curve with one loader.
+ScenarioResult at(const std::string& load, double bandwidth, double latency) {
+  ScenarioResult point;
+  point.name = load;
+  point.pages = "base";
+  point.labels = {{"cell_cpu_node", "0"}, {"cell_memory_node", "0"}, {"load", load}};
+  if (load != "idle") point.labels.emplace_back("load_kernel", "read");
+  FlowResult chase;
+  chase.figures = {{"latency", "s", latency, std::nullopt}};
+  chase.stop = "converged";
+  point.flows = {chase};
+  if (bandwidth > 0) point.figures = {{"bandwidth_sum", "B/s", bandwidth, std::nullopt}};
   return point;
 }
 
-TEST(Knee, BetweenTheNeighboursOf80Percent) {
-  const Knee knee =
+/// At 80 % of the peak, by the benchmark.
+std::optional<double> knee_of(std::vector<ScenarioResult> curve) {
+  RunReport report;
+  report.scenarios = std::move(curve);
+  parse_run("loaded", {})->benchmark->conclude(report);
+  std::optional<double> knee;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (const auto latency = estimate_of(point, "latency_at_80_percent")) {
+      EXPECT_FALSE(knee) << "only once a curve";
+      knee = latency->value;
+    }
+  }
+  return knee;
+}
+
+TEST(LoadedKnee, BetweenTheNeighboursOf80Percent) {
+  const auto knee =
       knee_of({at("idle", 0, 100), at("peak", 10, 300), at("70%", 7, 120), at("90%", 9, 200)});
-  EXPECT_EQ(knee.unloaded, 100);
-  EXPECT_EQ(knee.peak, 10);
-  EXPECT_EQ(knee.at_peak, 300);
-  ASSERT_TRUE(knee.at_80_percent);
-  EXPECT_DOUBLE_EQ(*knee.at_80_percent, 160);
+  ASSERT_TRUE(knee);
+  EXPECT_DOUBLE_EQ(*knee, 160);
 }
 
-TEST(Knee, MoreThanThePeakMayBeReachedBelowIt) {
-  const Knee knee = knee_of({at("idle", 0, 100), at("90%", 11, 200), at("peak", 10, 300)});
-  EXPECT_EQ(knee.peak, 11);
-  EXPECT_EQ(knee.at_peak, 200);
+TEST(LoadedKnee, MoreThanThePeakMayBeReachedBelowIt) {
+  const auto knee = knee_of({at("idle", 0, 100), at("90%", 20, 200), at("peak", 10, 300)});
+  ASSERT_TRUE(knee);
+  EXPECT_DOUBLE_EQ(*knee, 240) << "16 of 20, between 10 and 20";
 }
 
-TEST(Knee, NothingIsMadeUp) {
-  EXPECT_FALSE(knee_of({}).unloaded);
-  const Knee idle = knee_of({at("idle", 0, 100)});
-  EXPECT_EQ(idle.unloaded, 100);
-  EXPECT_FALSE(idle.at_80_percent);
-  EXPECT_FALSE(idle.at_peak);
+TEST(LoadedKnee, NothingIsMadeUp) {
+  EXPECT_FALSE(knee_of({}));
+  EXPECT_FALSE(knee_of({at("idle", 0, 100)}));
+}
+
+TEST(Loaded, WhatTheLoadAddsIsAgainstTheIdlePointOfTheSameNodes) {
+  RunReport report;
+  report.scenarios = {at("idle", 0, 100), at("idle", 0, 70), at("peak", 10, 300)};
+  report.scenarios[1].labels[1].second = "1";
+  FlowResult loader;
+  loader.load = true;
+  loader.rate = 4;
+  report.scenarios[2].flows.push_back(loader);
+  report.scenarios[2].flows.push_back(loader);
+  const auto figures = parse_run("loaded", {})->benchmark->totals(report.scenarios[2], report);
+  ASSERT_EQ(figures.size(), 2U);
+  EXPECT_EQ(figures[0].key, "rate_asked");
+  EXPECT_EQ(figures[0].value(), 8);
+  EXPECT_EQ(figures[1].key, "latency_added");
+  EXPECT_EQ(figures[1].value(), 200);
+  EXPECT_TRUE(parse_run("loaded", {})->benchmark->totals(report.scenarios[0], report).empty());
 }
 
 testing::Plan loaded_plan(const std::string& machine, const testing::Words& words) {
@@ -58,9 +90,9 @@ testing::Plan loaded_plan(const std::string& machine, const testing::Words& word
 testing::Plan refined_plan(const std::string& machine, const testing::Words& words,
                            const RunReport& seen) {
   const auto prepared = testing::prepare("loaded", words, machine);
-  EXPECT_TRUE(prepared) << prepared.error().message;
+  EXPECT_TRUE(prepared) << full_text(prepared.error());
   const auto plan = prepared->run.benchmark->refine(prepared->input(), seen);
-  EXPECT_TRUE(plan) << plan.error().message;
+  EXPECT_TRUE(plan) << full_text(plan.error());
   return *plan;
 }
 
@@ -116,7 +148,7 @@ TEST(Loaded, AHardwareThreadOfTheSameCoreDoesNotLoad) {
   EXPECT_EQ(loaded_plan("numa:1 core:2 pu:2", {"--mix", "none"})[1].scenario.flows.size(), 3U);
   const auto alone = loaded_plan("numa:1 core:1 pu:2", {"--mix", "none"});
   ASSERT_EQ(alone.size(), 1U);
-  EXPECT_THAT(alone[0].skip, HasSubstr("no other core to load from"));
+  EXPECT_THAT(full_text(alone[0].skip.value()), HasSubstr("no other core to load from"));
 }
 
 TEST(Loaded, ThreadsAreTheFirstCpus) {
@@ -124,64 +156,55 @@ TEST(Loaded, ThreadsAreTheFirstCpus) {
   EXPECT_EQ(plan[1].scenario.flows.size(), 3U);
   const auto alone = loaded_plan("numa:1 core:4 pu:1", {"--threads", "1"});
   ASSERT_EQ(alone.size(), 1U);
-  EXPECT_THAT(alone[0].skip, HasSubstr("no other core to load from"));
+  EXPECT_THAT(full_text(alone[0].skip.value()), HasSubstr("no other core to load from"));
 }
 
-/// A measured point of the curve of one loader on node 0.
-ScenarioResult measured(const std::string& load, double asked, double achieved, double percent) {
-  ScenarioResult point;
-  point.name = "read " + load + " node 0 to 0 base";
-  point.kernel = "read";
-  point.labels = {{"cell_cpu_node", "0"}, {"cell_memory_node", "0"}, {"load", load}};
-  Summary summary;
-  summary.n = 20;
-  // Inverse of the half width of a sum (Student's t for 20 stretches).
-  summary.stddev = percent / 100 * achieved * std::sqrt(20.0) / 2.093;
-  summary.mean = achieved;
-  point.figures = {{"bandwidth_sum", "B/s", estimate_of_stretches(summary), summary}};
-  FlowResult chase, loader;
-  chase.figures = {{"latency", "s", 100e-9, std::nullopt}};
-  chase.stop = "converged";
-  loader.load = true;
-  if (asked > 0) loader.rate = asked;
-  point.flows = {chase, loader};
+/// A sum that is known to so many percent.
+ScenarioResult known_to(double percent, ScenarioResult point) {
+  Estimate& sum = *point.figures.front().estimate;
+  sum.low = sum.value * (1 - percent / 100);
+  sum.high = sum.value * (1 + percent / 100);
   return point;
 }
 
 RunReport curve(double reached, double peak_percent) {
   RunReport report;
   report.hosts = {"alpha"};
-  report.workers.resize(2);
+  report.workers.resize(1);
   report.complete = true;
   report.precision = 0.01;
-  report.scenarios = {measured("peak", 0, 10e9, peak_percent),
-                      measured("40%", 4e9, reached * 4e9, 0.1)};
+  report.scenarios = {known_to(peak_percent, at("peak", 10e9, 100e-9)),
+                      known_to(0.1, at("40%", reached * 4e9, 100e-9))};
+  report.scenarios[1].figures.push_back({"rate_asked", "B/s", 4e9, std::nullopt});
   return report;
 }
 
-TEST(LoadedWarnings, ARateThatIsNotReachedIsMarked) {
-  EXPECT_THAT(counted(loaded_warnings(curve(0.95, 1))), ElementsAre());
-  EXPECT_THAT(loaded_table(curve(0.95, 1), false), Not(HasSubstr("note")));
-  const RunReport report = curve(0.5, 1);
-  EXPECT_THAT(
-      counted(loaded_warnings(report)),
-      ElementsAre(HasSubstr("read peak node 0 to 0 base: the rate asked for was not reached "
-                            "at 40% (least: 50 % of it)")));
-  EXPECT_THAT(loaded_table(report, false), HasSubstr("rate not reached\n"));
+std::vector<std::string> warnings_of(const RunReport& report) {
+  return counted(parse_run("loaded", {})->benchmark->warnings(report));
 }
 
-TEST(LoadedWarnings, APeakThatIsHardlyKnownIsMarked) {
+TEST(LoadedWarnings, ARateThatIsNotReachedIsTold) {
+  EXPECT_THAT(warnings_of(curve(0.95, 1)), ElementsAre());
+  EXPECT_THAT(warnings_of(curve(0.5, 1)),
+              ElementsAre(HasSubstr("40%: 50 % of the rate asked for was reached")));
+}
+
+TEST(LoadedWarnings, APeakThatIsHardlyKnownIsTold) {
   RunReport report = curve(1, 8);
-  EXPECT_THAT(
-      counted(loaded_warnings(report)),
-      ElementsAre(HasSubstr("the peak is known to +-8.0 % only, and parts of it no better")));
-  EXPECT_THAT(loaded_table(report, false), HasSubstr("wide\n"));
+  EXPECT_THAT(warnings_of(report), ElementsAre(HasSubstr("is known to +-8.0 % only")));
   report = curve(1, 3);
-  EXPECT_THAT(counted(loaded_warnings(report)), ElementsAre())
-      << "less than half a step of the parts";
+  EXPECT_THAT(warnings_of(report), ElementsAre()) << "less than half a step of the parts";
   report.scenarios[0].figures[0].estimate = 10e9;
-  EXPECT_THAT(counted(loaded_warnings(report)),
-              ElementsAre(HasSubstr("too few samples for an interval")));
+  EXPECT_THAT(warnings_of(report), ElementsAre(HasSubstr("too few samples for an interval")));
+}
+
+TEST(Loaded, ACurveIsInTheOrderOfItsRates) {
+  RunReport report = curve(1, 1);
+  report.scenarios.push_back(at("idle", 0, 90e-9));
+  const std::string text = parse_run("loaded", {})->benchmark->table(report, {});
+  const auto place = [&](const char* load) { return text.find(std::string("\n") + load); };
+  EXPECT_LT(place("idle"), place("40%")) << text;
+  EXPECT_LT(place("40%"), place("peak")) << text;
 }
 
 TEST(Loaded, BadWordsAreNamed) {
@@ -190,7 +213,7 @@ TEST(Loaded, BadWordsAreNamed) {
         std::pair("--order", "up"), std::pair("--size", "1,2")}) {
     const auto run = parse_run("loaded", {std::string(option) + "=" + value});
     ASSERT_FALSE(run) << option << value;
-    EXPECT_THAT(run.error().message, HasSubstr(option));
+    EXPECT_THAT(full_text(run.error()), HasSubstr(option));
   }
 }
 

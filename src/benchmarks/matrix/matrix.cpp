@@ -11,7 +11,9 @@
 #include <CLI/CLI.hpp>
 
 #include "base/size_list.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
+#include "benchmarks/matrix/facts.h"
 #include "benchmarks/node_pairs.h"
 #include "record/labels.h"
 
@@ -22,14 +24,14 @@ class Matrix final : public Benchmark {
  public:
   std::string name() const override { return "matrix"; }
   std::string summary() const override {
-    return "latency and bandwidth of every node's CPUs to every node's memory";
+    return "latency and bandwidth from every node's CPUs to every node's memory";
   }
   std::string description() const override {
-    return "For every node with CPUs and every node with memory, those without CPUs included: the\n"
-           "latency that one CPU sees while nothing else runs, and the bandwidth of all workers "
-           "of\n"
-           "the node together. Bytes are counted as STREAM counts them. A cell that cannot be\n"
-           "measured says why. --time is for the whole, shared among the cells.";
+    return "Measures, for every node with CPUs and every node with memory, including nodes"
+           " without CPUs, the latency that one CPU sees while nothing else runs, and the "
+           "bandwidth of all workers of the node together. Bytes are counted as STREAM "
+           "counts them. A cell that cannot be measured says why. --time is for all cells "
+           "together.";
   }
   std::vector<std::string> refused_options() const override {
     return {"--memory", "--serial", "--csv"};
@@ -47,6 +49,7 @@ class Matrix final : public Benchmark {
   std::string main_metric() const override { return "bandwidth"; }
   SurveyPart survey(const Machine& machine) const override;
   std::vector<View> views(const RunReport& report) const override;
+  std::vector<Fact> facts(const RunReport& report) const override { return matrix_facts(report); }
   bool by_host() const override { return true; }
 
  private:
@@ -57,34 +60,30 @@ class Matrix final : public Benchmark {
   void add_bandwidth(const PlanInput& input, const Choice& choice, PageKind pages,
                      std::vector<PlannedScenario>& plan) const;
 
-  NodePairOptions pairs_{{"read,write,copy", "2:1"}};
+  NodePairOptions pairs_{{{"read", "write", "copy"}, "2:1"}};
   std::string only_;
   const CLI::Option* order_option_ = nullptr;  ///< the app's
 };
 
 void Matrix::add_options(CLI::App& app) {
-  app.add_option("--only", only_, "latency, or bandwidth: one of the two")->type_name("WHAT");
-  pairs_.add_to(app,
-                "memory a worker: MiB, or with a unit (default: what no cache holds; of the chase "
-                "at least 256 MiB)");
+  add_choice(app, "--only", only_, named({"latency", "bandwidth"}), "measure only this");
+  pairs_.add_to(
+      app,
+      "memory of each worker, in MiB or with a unit (default: four times the last-level "
+      "caches, shared among the node's workers, and at least 16 MiB; at least 256 MiB for "
+      "the latency; less where that is more than half of a node's free memory)");
   order_option_ = app.get_option("--order");
 }
 
 Expected<void> Matrix::parse_options() {
   if (auto parsed = pairs_.parse(name()); !parsed) return parsed;
-  if (!only_.empty() && only_ != "latency" && only_ != "bandwidth") {
-    return fail(ErrorKind::usage,
-                fmt::format("--only: '{}' is not one of latency, bandwidth", only_));
-  }
   const std::string of_bandwidth = pairs_.kernels.given();
   if (only_ == "latency" && !of_bandwidth.empty()) {
-    return fail(ErrorKind::usage,
-                fmt::format("{}: --only latency measures no bandwidth", of_bandwidth),
-                "leave one of them out");
+    return fail_usage(of_bandwidth, "--only latency measures no bandwidth",
+                      "leave one of them out");
   }
   if (only_ == "bandwidth" && order_option_->count() > 0) {
-    return fail(ErrorKind::usage, "--order: --only bandwidth measures no chase",
-                "leave one of them out");
+    return fail_usage("--order", "--only bandwidth measures no chase", "leave one of them out");
   }
   return {};
 }
@@ -108,10 +107,10 @@ void keep_possible(const PlanInput& input, NodeId memory, std::vector<Flow>& flo
                    PlannedScenario& planned) {
   std::erase_if(flows, [&](const Flow& flow) {
     const std::string problem = memory_node_problem(machine_of(input, flow.worker), memory);
-    if (!problem.empty()) planned.skip = problem;
+    if (!problem.empty()) planned.skip = Error{ErrorKind::unavailable, problem, ""};
     return !problem.empty();
   });
-  if (!flows.empty()) planned.skip.clear();
+  if (!flows.empty()) planned.skip.reset();
   for (Flow& flow : flows) {
     flow.region.placement = {};
     flow.region.placement.mode = MemoryMode::bind;

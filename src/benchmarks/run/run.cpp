@@ -10,12 +10,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 
 #include "benchmarks/choices.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/device_totals.h"
 #include "benchmarks/file_flows.h"
-#include "benchmarks/run/table.h"
 #include "gpu/buffers.h"
 #include "gpu/machine_gpus.h"
 #include "kernels/stream_loops.h"
@@ -28,13 +27,13 @@ class RunFile final : public Benchmark {
   std::string name() const override { return "run"; }
   std::string less_memory_hint() const override { return "name smaller sizes in FILE"; }
   std::string summary() const override {
-    return "the flows that a file names, together: any kernels, CPUs and memory";
+    return "flows described in a file, at the same time: any kernels, CPUs and memory";
   }
   std::string description() const override {
-    return "FILE is TOML and says which CPUs do what to which memory at the same time;\n"
-           "docs/scenarios.md explains it, and --print-scenario writes the plan of any other "
-           "command as\n"
-           "such a file. Options stand for what the file leaves out. The CPUs are the file's.";
+    return "FILE is TOML and says which CPUs do what to which memory at the same time; "
+           "docs/scenarios.md explains it, and --print-scenario writes the plan of any "
+           "other command as such a file. Options apply where the file does not say "
+           "otherwise. The CPUs are those of the file.";
   }
   std::vector<std::string> refused_options() const override {
     return {"--cpus", "--threads", "--serial", "--csv"};
@@ -53,9 +52,7 @@ class RunFile final : public Benchmark {
   std::vector<Warning> warnings(const RunReport& report) const override {
     return device_warnings(report);
   }
-  std::string table(const RunReport& report, const RunOptions& options) const override {
-    return run_table(report, options.stats);
-  }
+  std::vector<View> views(const RunReport& report) const override;
 
  private:
   std::vector<CpuId> cpus() const { return file_.cpus.empty() ? cpus_named(file_) : file_.cpus; }
@@ -70,8 +67,7 @@ class RunFile final : public Benchmark {
 };
 
 void RunFile::add_options(CLI::App& app) {
-  refuse_empty(app.add_option("FILE", path_, "file of scenarios, or - for standard input"))
-      ->type_name("")
+  add_value(app, "FILE", path_, "", "file of scenarios in TOML, or - for standard input")
       ->required();
   add_isa_option(app, isa_);
 }
@@ -93,9 +89,7 @@ bool leaves_memory(const FileFlow& flow) {
 /// What the file says, or what has no meaning for flows that differ.
 Expected<void> check_options_of_run(const RunOptions& options, const std::string& path) {
   const auto refused = [&](const std::string& option, const std::string& why,
-                           const std::string& hint) {
-    return fail(ErrorKind::usage, fmt::format("{}: {}", option, why), hint);
-  };
+                           const std::string& hint) { return fail_usage(option, why, hint); };
   const std::string of_file = fmt::format("the CPUs are those that {} names", path);
   if (!options.placement.cpus.is_default) return refused("--cpus", of_file, "change them there");
   if (options.placement.threads) return refused("--threads", of_file, "change them there");
@@ -157,8 +151,9 @@ Expected<void> RunFile::check_cpu(CpuId cpu, const Machine& machine,
   const auto found = resolve_cpus(alone, machine, task);
   if (found) return {};
   // Its hints are of the option.
-  const Error error{found.error().kind, found.error().message,
-                    "name other CPUs, or ask the launcher or batch system for this one"};
+  Error error = found.error();
+  error.hint = "name other CPUs, or ask the launcher or batch system for this one";
+  error.option_hint.clear();
   for (const FileScenario& scenario : file_.scenarios) {
     for (const FileFlow& flow : scenario.flows) {
       const bool runs = std::find(flow.cpus.begin(), flow.cpus.end(), cpu) != flow.cpus.end();
@@ -174,8 +169,8 @@ Expected<std::vector<WorkerPlacement>> RunFile::workers(const RunOptions& option
                                                         const Machine& machine,
                                                         const TaskContext& task) const {
   if (task.size > 1) {
-    return fail(ErrorKind::usage, "run: one process runs all flows of a file",
-                "start one task, without mpirun or with srun -n 1 -c CPUS");
+    return fail_usage("run", "one process runs all flows of a file",
+                      "start one task, without mpirun or with srun -n 1 -c CPUS");
   }
   if (auto good = check_options_of_run(options, path_); !good) return fail(good.error());
   PlacementSpec spec = options.placement;
@@ -239,6 +234,47 @@ Expected<std::vector<PlannedScenario>> RunFile::plan(const PlanInput& input) con
     add_point(plan, std::move(planned), std::move(flows), false);
   }
   return plan;
+}
+
+std::vector<View> RunFile::views(const RunReport& report) const {
+  const ViewColumn scenario = label_column("scenario", "name"), cpu = label_column("CPU", "cpu");
+  View flows;
+  flows.level = ViewLevel::flows;
+  flows.title = fmt::format("Flows of each scenario, which ran together (kernels: {})", report.isa);
+  flows.notes = {
+      "latencies in ns, rates in GB/s as STREAM counts bytes; at most: the rate it was held to"};
+  flows.cells = {scenario,
+                 cpu,
+                 label_column("node", "cpu_node"),
+                 label_column("kernel", "kernel"),
+                 label_column("role", "role"),
+                 label_column("GPU", "gpu"),
+                 label_column("how", "gpu_how"),
+                 label_column("memory asked", "memory"),
+                 label_column("on node", "memory_node"),
+                 label_column("size", "size"),
+                 label_column("at most", "rate"),
+                 figure_column("latency", "latency", in_ns, Part::with_interval),
+                 figure_column("core to core", "hand_over", in_ns, Part::with_interval),
+                 figure_column("bandwidth", "bandwidth", in_gb_per_s, Part::with_interval)};
+  View sums;
+  sums.title = "Sum of each scenario's flows in GB/s";
+  sums.notes = {"what they moved in their common time, as STREAM counts bytes"};
+  sums.cells = {scenario, figure_column("sum", "bandwidth_sum", in_gb_per_s, Part::with_interval)};
+  View gpus;
+  gpus.level = ViewLevel::flows;
+  gpus.title = "Copies of GPUs";
+  gpus.notes = {"one copy: median time and 95th percentile, and the rate by the GPU's own clock"};
+  gpus.cells = {scenario,
+                cpu,
+                label_column("GPU", "gpu"),
+                label_column("direction", "gpu_direction"),
+                label_column("link's limit", "link_limit"),
+                figure_column("us", "copy_time", in_us),
+                figure_column("p95", "copy_time", in_us, Part::p95),
+                figure_column("GB/s", "event_bandwidth", in_gb_per_s),
+                figure_column("pin ms", "pin_time", in_ms)};
+  return {flows, sums, gpus};
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ std::string placement_of_rank(const std::vector<const Trace*>& traces);
 /// "node 0: 1536 pages, node 1: 1536 pages (4 KiB)", and each warning once.
 struct HostPlacement {
   std::string text;
-  std::vector<std::string> warnings;
+  std::vector<Warning> warnings;
 };
 /// From what the ranks of a host say. Pure.
 HostPlacement placement_of_host(const std::vector<std::string>& ranks);

@@ -1,7 +1,6 @@
 #include "benchmarks/stream/output.h"
 
 #include <filesystem>
-#include <map>
 #include <system_error>
 #include <utility>
 
@@ -18,27 +17,6 @@
 
 namespace numatlas {
 
-Expected<void> check_files(const StreamFiles& files) {
-  std::map<std::string, const char*> known;
-  for (const auto& [file, option] : {std::pair{files.json, "--json"}, std::pair{files.csv, "--csv"},
-                                     std::pair{files.openmetrics, "--openmetrics"}}) {
-    if (file.empty()) continue;
-    if (file == "-") {
-      return fail(ErrorKind::usage, fmt::format("{} takes a file, not standard output", option),
-                  "use --format csv or --format json");
-    }
-    const auto [other, is_new] = known.try_emplace(file, option);
-    if (!is_new) {
-      return fail(ErrorKind::usage,
-                  fmt::format("{} and {} name the same file", other->second, option));
-    }
-    if (auto writable = check_writable(file, option); !writable) return writable;
-  }
-  if (files.dat_folder.empty()) return {};
-  return check_writable((std::filesystem::path(files.dat_folder) / "memory_results").string(),
-                        "--dat");
-}
-
 std::string unused_dat_name(const Fleet& fleet, const std::string& folder) {
   const std::filesystem::path name = dat_name(fleet);
   std::filesystem::path unused = name;
@@ -48,21 +26,18 @@ std::string unused_dat_name(const Fleet& fleet, const std::string& folder) {
   return unused.string();
 }
 
-Expected<void> save(const Fleet& fleet, const StreamFiles& files, const SlowRule& rule) {
+Expected<void> save(const Fleet& fleet, const std::vector<OutputFile>& files,
+                    const SlowRule& rule) {
   const SlowReport slow = find_slow(fleet, rule);
-  std::string dat;
-  if (!files.dat_folder.empty())
-    dat = (std::filesystem::path(files.dat_folder) / files.dat_name).string();
-  const auto write = [](const std::string& file, const char* option, const auto& text) {
-    return file.empty() ? Expected<void>{} : write_whole(file, text(), option);
-  };
-  auto wrote = write(files.json, "--json", [&] { return json_text(fleet, &slow); });
-  if (wrote) wrote = write(files.csv, "--csv", [&] { return fleet_csv(fleet); });
-  if (wrote) wrote = write(dat, "--dat", [&] { return dat_text(fleet); });
-  if (wrote)
-    wrote =
-        write(files.openmetrics, "--openmetrics", [&] { return fleet_openmetrics(fleet, slow); });
-  return wrote;
+  for (const auto& [option, path] : files) {
+    if (path.empty()) continue;
+    const std::string text = option == "--json"  ? json_text(fleet, &slow)
+                             : option == "--csv" ? fleet_csv(fleet)
+                             : option == "--dat" ? dat_text(fleet)
+                                                 : fleet_openmetrics(fleet, slow);
+    if (auto wrote = write_whole(path, text, option); !wrote) return wrote;
+  }
+  return {};
 }
 
 Expected<void> show(const Fleet& fleet, const SlowRule& rule, Format format, bool lines,
@@ -72,6 +47,7 @@ Expected<void> show(const Fleet& fleet, const SlowRule& rule, Format format, boo
   switch (format) {
     case Format::json: return write_stdout(json_text(fleet, &slow));
     case Format::csv: return write_stdout(fleet_csv(fleet));
+    case Format::openmetrics: return write_stdout(fleet_openmetrics(fleet, slow));
     case Format::table: break;
   }
   return write_stdout(fleet_table(fleet, slow, rule) +

@@ -4,27 +4,22 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "benchmarks/options.h"
 #include "comm/comm.h"
 #include "engine/engine.h"
 #include "fleet/fleet.h"
 #include "fleet/slow_nodes.h"
+#include "report/file.h"
 
 namespace numatlas {
-
-/// Files asked for; "" for none.
-struct StreamFiles {
-  std::string json, csv, openmetrics, dat_folder;
-  std::string dat_name;  ///< in that folder; "" until it is known
-};
 
 /// The name that says when a run started says only the minute: a number is added where there is
 /// such a file.
 std::string unused_dat_name(const Fleet& fleet, const std::string& folder);
-/// Whether all of them can be written; errors name the option.
-Expected<void> check_files(const StreamFiles& files);
-Expected<void> save(const Fleet& fleet, const StreamFiles& files, const SlowRule& rule);
+/// Writes all files of the run.
+Expected<void> save(const Fleet& fleet, const std::vector<OutputFile>& files, const SlowRule& rule);
 /// On standard output. `table` replaces ours.
 Expected<void> show(const Fleet& fleet, const SlowRule& rule, Format format, bool lines,
                     const std::function<std::string(const Fleet&)>& table);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -100,10 +101,7 @@ class StreamRun {
   Expected<void> gather_samples();
   Expected<void> retest();
   Expected<void> show_plan() const;
-  StreamFiles files() const {
-    return {options_.json_file, options_.csv_file, stream_.openmetrics_file_, stream_.dat_folder_,
-            dat_name_};
-  }
+  std::vector<OutputFile> files() const;
   Expected<int> end(Expected<void> ran);
   bool root() const { return comm_.rank() == 0; }
   bool leads() const { return comm_.local_rank() == 0; }
@@ -124,10 +122,9 @@ class StreamRun {
   std::size_t first_kernel_ = 0;               ///< of the scenario at hand
   std::vector<PassTimes> round_;               ///< passes of the round at hand
   std::vector<ProcessRounds> processes_;
-  std::optional<CpuWatch> cpu_watch_;    ///< on the first ranks of hosts
-  std::set<std::string> said_warnings_;  ///< of this host
-  std::vector<std::string> later_warnings_;
-  std::string placement_;  ///< of this host, in the first scenario
+  std::optional<CpuWatch> cpu_watch_;                    ///< on the first ranks of hosts
+  std::vector<Warning> said_warnings_, later_warnings_;  ///< of this host
+  std::string placement_;                                ///< of this host, in the first scenario
   std::string elements_source_;
   bool met_ = false, retesting_ = false;
   Steady::duration last_save_{0};
@@ -137,10 +134,9 @@ class StreamRun {
 /// What is said of --size is said of the options that stream has.
 Error StreamRun::in_own_words(Error error) const {
   if (error.kind != ErrorKind::resource) return error;
-  const std::size_t option = error.message.find("--size");
-  if (option != std::string::npos && stream_.size_text_.empty())
-    error.message.replace(option, 6, "--elements");
-  error.hint = stream_.less_memory_hint();
+  if (stream_.size_text_.empty()) error = renamed(std::move(error), "--size", "--elements");
+  error.hint.clear();
+  error.option_hint = stream_.less_memory_hint();
   return error;
 }
 
@@ -244,6 +240,16 @@ Expected<void> StreamRun::make_engine_and_fleet() {
   return {};
 }
 
+/// The name of the .dat is known once hosts have met.
+std::vector<OutputFile> StreamRun::files() const {
+  std::vector<OutputFile> files = output_files(options_);
+  if (!stream_.dat_folder_.empty()) {
+    const std::string name = dat_name_.empty() ? "memory_results" : dat_name_;
+    files.push_back({"--dat", (std::filesystem::path(stream_.dat_folder_) / name).string()});
+  }
+  return files;
+}
+
 /// Before the first pass: an error here is one of the ranks' talk, which the engine meets next.
 void StreamRun::meet(const std::vector<const Trace*>& traces) {
   if (retesting_) return;
@@ -252,10 +258,14 @@ void StreamRun::meet(const std::vector<const Trace*>& traces) {
   const HostPlacement placement = placement_of_host(*all);
   if (met_) {
     if (placement.text != placement_)
-      later_warnings_.push_back("a later scenario's memory lay elsewhere: " + placement.text);
-    for (const std::string& warning : placement.warnings) {
+      later_warnings_.push_back(
+          {"placement", "", "a later scenario's memory lay elsewhere: " + placement.text});
+    for (const Warning& warning : placement.warnings) {
       // Said once, and not again by each scenario.
-      if (said_warnings_.insert(warning).second) later_warnings_.push_back(warning);
+      if (std::find(said_warnings_.begin(), said_warnings_.end(), warning) != said_warnings_.end())
+        continue;
+      said_warnings_.push_back(warning);
+      later_warnings_.push_back(warning);
     }
     return;
   }
@@ -264,9 +274,9 @@ void StreamRun::meet(const std::vector<const Trace*>& traces) {
   host.name = setup_.layout.hosts.front();
   host.first_rank = host_->world_rank(0);
   host.placement = placement_ = placement.text;
-  for (const Warning& warning : setup_.warnings) host.warnings.push_back(full_text(warning));
+  host.warnings = setup_.warnings;
   host.warnings.insert(host.warnings.end(), placement.warnings.begin(), placement.warnings.end());
-  said_warnings_.insert(host.warnings.begin(), host.warnings.end());
+  said_warnings_ = host.warnings;
   const int workers = static_cast<int>(setup_.layout.workers.size());
   (void)gathering_->meet(host, kind_of(setup_.machine, host_->size(), workers), setup_.machine);
 }
@@ -404,17 +414,21 @@ Expected<int> StreamRun::end(Expected<void> ran) {
   int verdict = 0;
   if (root()) {
     fleet_.complete = ran.has_value();
-    fleet_.incomplete_reason = ran ? "" : ran.error().message;
+    if (!ran)
+      fleet_.incomplete_reason =
+          full_text(hooks_.in_words ? hooks_.in_words(ran.error()) : ran.error());
     note_time(fleet_, options_, start_);
-    for (std::string text : {overlap_warning(fleet_), disturbance_warning(fleet_)})
-      if (!text.empty()) fleet_.warnings.push_back(std::move(text));
+    for (auto& [code, text] : {std::pair("low-overlap", overlap_warning(fleet_)),
+                               {"other-processes", disturbance_warning(fleet_)}})
+      if (!text.empty()) fleet_.warnings.push_back({code, "", text});
     // More than that, and hosts that share a network or a power supply did not load it together.
     constexpr double most_apart = 0.1;
     if (const auto spread = start_spread(fleet_); spread && spread->part > most_apart) {
       fleet_.warnings.push_back(
-          fmt::format("hosts began a pass {:.0f} % of its time apart (median): larger arrays make "
-                      "that less",
-                      spread->part * 100));
+          {"late-hosts", "",
+           fmt::format("hosts began a pass {:.0f} % of its time apart (median): larger arrays make "
+                       "that less",
+                       spread->part * 100)});
     }
     const bool anything = has_rounds(fleet_);
     if (anything) {
@@ -435,7 +449,8 @@ Expected<int> StreamRun::end(Expected<void> ran) {
 }
 
 Expected<int> StreamRun::go() {
-  const auto writable = root() && !options_.only_plans() ? check_files(files()) : Expected<void>{};
+  const auto writable =
+      root() && !options_.only_plans() ? check_writable(files()) : Expected<void>{};
   if (auto agreed = agree(comm_, error_of(writable)); !agreed) return fail(agreed.error());
   if (auto done = check_same_options(); !done) return fail(done.error());
   if (auto done = set_up_host(); !done) return fail(done.error());

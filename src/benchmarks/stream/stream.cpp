@@ -18,6 +18,7 @@
 
 #include "base/size_list.h"
 #include "benchmarks/choices.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/room.h"
 
@@ -35,17 +36,8 @@ Expected<T> whole_number(const std::string& text, T low, T high, const char* opt
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code == std::errc{} && end == text.data() + text.size() && value >= low && value <= high)
     return value;
-  return fail(ErrorKind::usage,
-              fmt::format("{}: '{}' is not a whole number from {} to {}", option, text, low, high),
-              hint);
-}
-
-Expected<Operation> parse_operation(const std::string& word) {
-  for (const Operation operation : {Operation::copy, Operation::scale, Operation::add,
-                                    Operation::triad, Operation::read, Operation::write}) {
-    if (word == name_of(operation)) return operation;
-  }
-  return fail(ErrorKind::internal, word);
+  return fail_usage(option,
+                    fmt::format("'{}' is not a whole number from {} to {}", text, low, high), hint);
 }
 
 std::vector<int> all_workers(const PlanInput& input) {
@@ -61,70 +53,64 @@ bool lasts(const MemoryPlacement& placement) {
 }
 
 std::string Stream::description() const {
-  return "Each process (rank) has three arrays, divided among its threads. A round is one pass of\n"
-         "each kernel; all ranks of all hosts begin each pass together. The first round warms up "
-         "and\n"
-         "does not count. A host's time is that of its slowest process. Hosts that are alike are\n"
-         "compared: one is slow where its median lies far below theirs (--mads, --slow) and its\n"
-         "interval excludes it.";
+  return "Each process (rank) has three arrays, divided among its threads. A round is "
+         "one pass of each kernel; all ranks of all hosts begin each pass together. The "
+         "first round is a warm-up and does not count. A host's time is that of its "
+         "slowest process. Hosts that are alike are compared: one is slow if its median "
+         "lies far below theirs (--mads, --slow) and its interval excludes it.";
 }
 
 void Stream::add_options(CLI::App& app) {
-  refuse_empty(
-      app.add_option(
-          "--elements", elements_text_,
-          "elements (8 bytes) of each of the three arrays of a process (default: four times "
-          "the last-level caches of the host, among its processes)"))
-      ->type_name("N");
-  refuse_empty(app.add_option("--size", size_text_,
-                              "memory of a process, its three arrays together: MiB (512) or with a "
-                              "unit (48KiB)"))
-      ->type_name("SIZE");
-  app.add_option("--repeats", repeats_text_, "rounds, the first one included")
-      ->type_name("N")
-      ->capture_default_str();
-  app.add_option("--kernels", kernels_text_,
-                 "copy, scale, add, triad, read, write; several: "
-                 "copy,triad")
-      ->type_name("NAMES")
-      ->capture_default_str();
-  app.add_option(
-         "--stores", stores_text_,
-         "ordinary (fetch the line before they write), or non-temporal or nt (past the caches)")
-      ->type_name("KIND")
-      ->capture_default_str();
+  add_value(
+      app, "--elements", elements_text_, "N",
+      "elements of 8 bytes of each of the three arrays of a process, rounded up to whole cache "
+      "lines (default: four times the last-level caches that the workers of a host use, "
+      "divided by its processes; the most that any host needs; less where that is more than "
+      "half of the free memory)");
+  add_value(app, "--size", size_text_, "SIZE",
+            "the same as memory of a process, its three arrays together, in MiB (512) or with a "
+            "unit (48KiB)");
+  add_value(app, "--repeats", repeats_text_, "N",
+            "rounds, including the first one, which does not count; at least 2, and 7 for an "
+            "interval");
+  add_choices(app, "--kernels", operations_,
+              named(std::vector{Operation::copy, Operation::scale, Operation::add, Operation::triad,
+                                Operation::read, Operation::write}),
+              "kernels to run, in STREAM's order; read and write run in rounds of their own");
+  add_stores_option(app, stores_);
   add_isa_option(app, isa_);
-  refuse_empty(app.add_option("--persist", persist_text_,
-                              "of persistent memory: none, individual (each thread its part), "
-                              "collective (one thread for all of a process), per-block; several: "
-                              "none,individual"))
-      ->type_name("MODES");
+  add_choices(app, "--persist", persists_,
+              named(std::vector{Persist::none, Persist::individual, Persist::collective,
+                                Persist::per_block}),
+              "with --memory pmem: or dax:, when to make what was written persistent, within the "
+              "measured time: never (none), each thread its part when it is done (individual), one "
+              "thread of each process for all of them (collective), or every 64 KiB (per-block). "
+              "Several are measured one after the other");
   slow_options_.add_to(app);
   app.add_flag("--check", check_,
-               "exit with 1 where a slow host is found, with 9 where hosts could not be judged");
-  app.add_flag("--retest", retest_, "run slow hosts again, with healthy ones beside them");
-  refuse_empty(app.add_option("--openmetrics", openmetrics_file_,
-                              "also write figures for Prometheus' textfile collector"))
-      ->type_name("FILE")
-      ->group("Output");
-  refuse_empty(app.add_option("--dat", dat_folder_,
-                              "also write memory_results-PxT-TIME.dat (XML) in this folder"))
-      ->type_name("FOLDER")
-      ->group("Output");
-  app.add_flag("--samples", samples_, "keep the rounds of each process in --json as well")
-      ->group("Output");
-  app.add_flag("--lines", lines_, "key=value lines after the table, for scripts")->group("Output");
+               "end with exit code 1 if a node is slow, with 9 if a node could not be judged");
+  app.add_flag("--retest", retest_,
+               "run the slow nodes again with as many healthy ones of their kind, at least three, "
+               "while the others wait. Nodes that are not slow again do not count for --check");
+  const auto output = [](CLI::Option* option) { option->group("Output"); };
+  output(add_value(app, "--dat", dat_folder_, "FOLDER",
+                   "also write memory_results-PxT-TIME.dat in this folder, the XML of "
+                   "distributed_streams: P processes per node, T threads each"));
+  output(app.add_flag("--samples", samples_, "keep the rounds of each process in --json as well"));
+  output(app.add_flag("--lines", lines_,
+                      "print a key=value line for each kernel and each slow node after the table, "
+                      "for scripts"));
 }
 
 Expected<void> Stream::parse_options() {
   const auto repeats = whole_number<int>(repeats_text_, 0, 1'000'000, "--repeats", "");
   if (!repeats) return fail(repeats.error());
   if (*repeats < 2) {
-    return fail(ErrorKind::usage,
-                fmt::format("--repeats: {} round{} nothing to report: the first one warms up and "
-                            "does not count",
-                            *repeats, *repeats == 1 ? " leaves" : "s leave"),
-                "ask for 2 or more; an interval takes 7");
+    return fail_usage("--repeats",
+                      fmt::format("{} round{} nothing to report: the first one warms up and "
+                                  "does not count",
+                                  *repeats, *repeats == 1 ? " leaves" : "s leave"),
+                      "ask for 2 or more", "; an interval takes 7");
   }
   repeats_ = *repeats;
   const auto rule = slow_options_.parse();
@@ -136,7 +122,7 @@ Expected<void> Stream::parse_options() {
 
 Expected<void> Stream::parse_arrays() {
   if (!elements_text_.empty() && !size_text_.empty())
-    return fail(ErrorKind::usage, "--size: --elements says the same", "give one of them");
+    return fail_usage("--size", "--elements says the same", "give one of them");
   if (!elements_text_.empty()) {
     const auto count = whole_number<std::uint64_t>(elements_text_, 1, std::uint64_t{1} << 56,
                                                    "--elements", "elements of 8 bytes, an array");
@@ -147,8 +133,7 @@ Expected<void> Stream::parse_arrays() {
     if (!size) return fail(size.error());
     elements_ = size->value / arrays / sizeof(double);
     if (*elements_ == 0) {
-      return fail(ErrorKind::usage,
-                  fmt::format("--size: {} do not hold three arrays", to_text(*size)));
+      return fail_usage("--size", fmt::format("{} do not hold three arrays", to_text(*size)));
     }
   }
   return {};
@@ -156,32 +141,14 @@ Expected<void> Stream::parse_arrays() {
 
 Expected<void> Stream::parse_kernels() {
   if (auto used = use_instruction_set(isa_); !used) return fail(used.error());
-  const auto stores = parse_stores(stores_text_);
-  if (!stores) return fail(stores.error());
-  if (stores->size() != 1)
-    return fail(ErrorKind::usage, "--stores: stream takes one kind in a run");
-  stores_ = stores->front();
-  const auto kernels =
-      parse_words(kernels_text_, "--kernels", {"copy", "scale", "add", "triad", "read", "write"});
-  if (!kernels) return fail(kernels.error());
-  for (const std::string& word : *kernels) {
-    const auto operation = parse_operation(word);
-    if (!operation) return fail(operation.error());
-    if (std::find(operations_.begin(), operations_.end(), *operation) != operations_.end())
-      return fail(ErrorKind::usage, fmt::format("--kernels: '{}' is named twice", word));
-    operations_.push_back(*operation);
-  }
+  if (auto checked = check_stores({stores_}); !checked) return checked;
   // In STREAM's order, whatever theirs: what one writes the next one reads.
   std::sort(operations_.begin(), operations_.end());
-  if (persist_text_.empty()) return {};
-  const auto modes =
-      parse_words(persist_text_, "--persist", {"none", "individual", "collective", "per-block"});
-  if (!modes) return fail(modes.error());
-  for (const Persist persist :
-       {Persist::none, Persist::individual, Persist::collective, Persist::per_block}) {
-    if (std::find(modes->begin(), modes->end(), name_of(persist)) != modes->end())
-      persists_.push_back(persist);
-  }
+  const auto twice = std::adjacent_find(operations_.begin(), operations_.end());
+  if (twice != operations_.end())
+    return fail_usage("--kernels", fmt::format("'{}' is named twice", name_of(*twice)));
+  std::sort(persists_.begin(), persists_.end());
+  persists_.erase(std::unique(persists_.begin(), persists_.end()), persists_.end());
   return {};
 }
 
@@ -273,12 +240,11 @@ Expected<std::vector<Flow>> Stream::flows_of(const PlanInput& input, const Strea
     flow.kernel.persist = point.persist;
     flow.kernel.array_lines = lines / threads + (thread < lines % threads ? 1 : 0);
     if (flow.kernel.array_lines == 0) {
-      return fail(
-          ErrorKind::usage,
-          fmt::format("{}: arrays of {} leave some of the {} threads of a process without a "
-                      "cache line",
-                      size_text_.empty() ? "--elements" : "--size", elements, threads),
-          "ask for more elements, or for fewer --threads");
+      return fail_usage(size_text_.empty() ? "--elements" : "--size",
+                        fmt::format("arrays of {} leave some of the {} threads of a process "
+                                    "without a cache line",
+                                    elements, threads),
+                        "ask for more elements", ", or for fewer --threads");
     }
     flow.region.bytes = stream_region_bytes(flow.kernel.array_lines);
     flow.region.placement = worker.placement.memory;
@@ -291,15 +257,14 @@ Expected<std::vector<Flow>> Stream::flows_of(const PlanInput& input, const Strea
 Expected<std::vector<PlannedScenario>> Stream::plan(const PlanInput& input) const {
   const auto& options = input.options;
   if (!options.thread_counts.empty())
-    return fail(ErrorKind::usage, "--threads: stream takes one number in a run");
-  if (options.pages.size() > 1)
-    return fail(ErrorKind::usage, "--pages: stream takes one kind in a run");
+    return fail_usage("--threads", "stream takes one number in a run");
+  if (options.pages.size() > 1) return fail_usage("--pages", "stream takes one kind in a run");
   const bool lasting =
       std::any_of(input.layout.workers.begin(), input.layout.workers.end(),
                   [](const Worker& worker) { return lasts(worker.placement.memory); });
   if (!persists_.empty() && !lasting) {
-    return fail(ErrorKind::usage, "--persist: this memory does not last",
-                "name persistent memory, as in --memory pmem:/mnt/pmem0");
+    return fail_usage("--persist", "this memory does not last",
+                      "name persistent memory, as in --memory pmem:/mnt/pmem0");
   }
   std::uint64_t elements = elements_.value_or(0);
   if (!elements_) {

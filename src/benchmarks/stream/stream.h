@@ -35,13 +35,15 @@ bool lasts(const MemoryPlacement& placement);
 /// How the source system's command (src/legacy/) reports, in place of ours.
 struct StreamHooks {
   std::function<std::string(const Fleet&)> table;
+  std::function<Error(Error)> in_words;  ///< of why a run is incomplete; as of RunHooks
 };
 
 class Stream final : public Benchmark {
  public:
   std::string name() const override { return "stream"; }
   std::string summary() const override {
-    return "STREAM over all ranks and hosts in rounds begun together, and which hosts are slow";
+    return "STREAM over all ranks and hosts, in rounds that begin together, and which nodes are "
+           "slow";
   }
   std::string description() const override;
   void add_options(CLI::App& app) override;
@@ -79,9 +81,8 @@ class Stream final : public Benchmark {
   /// The points for memory that lasts, or not.
   std::vector<StreamPoint> points(bool lasting) const;
 
-  std::string elements_text_, size_text_, kernels_text_ = "copy,scale,add,triad";
-  std::string stores_text_ = "ordinary", isa_, persist_text_, repeats_text_ = "10";
-  std::string openmetrics_file_, dat_folder_;
+  std::string elements_text_, size_text_, isa_, repeats_text_ = "10";
+  std::string dat_folder_;
   bool samples_ = false, check_ = false, retest_ = false, lines_ = false;
 
   /// Why so many: "4 x the last-level caches (32 MiB)", or what there is room for.
@@ -93,7 +94,8 @@ class Stream final : public Benchmark {
   std::optional<std::uint64_t> elements_;
   int repeats_ = 10;
   Stores stores_ = Stores::ordinary;
-  std::vector<Operation> operations_;
+  std::vector<Operation> operations_{Operation::copy, Operation::scale, Operation::add,
+                                     Operation::triad};
   std::vector<Persist> persists_;
 };
 

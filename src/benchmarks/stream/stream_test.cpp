@@ -51,7 +51,7 @@ TEST(HostPlacement, SaysWhatIsNotKnownAndEachWarningOnce) {
   const HostPlacement placement =
       placement_of_host({placement_of_rank({&trace}), placement_of_rank({&trace})});
   EXPECT_THAT(placement.text, HasSubstr("node 0: 100 pages, not observed: 80 pages"));
-  EXPECT_THAT(placement.warnings, ElementsAre("odd"));
+  EXPECT_THAT(placement.warnings, ElementsAre(Warning{"placement", "", "odd"}));
   EXPECT_EQ(placement_of_host({}).text, "not observed");
 }
 
@@ -86,7 +86,7 @@ TEST(StreamPlan, ReadsAndWritesRunInRoundsOfTheirOwn) {
 TEST(StreamPlan, WhatDoesNotLastIsNotPersisted) {
   const auto plan = plan_on("stream", {"--elements", "10000", "--persist", "none"}, one_node);
   ASSERT_FALSE(plan);
-  EXPECT_THAT(plan.error().message, HasSubstr("--persist: this memory does not last"));
+  EXPECT_THAT(full_text(plan.error()), HasSubstr("--persist: this memory does not last"));
 }
 
 TEST(StreamPlan, EveryModeOfWritesAndOneOfReads) {

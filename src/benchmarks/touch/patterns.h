@@ -35,4 +35,7 @@ std::vector<Figure> access_figures(const FlowResult& flow, const ScenarioResult&
 /// what memory first touched by another costs each worker.
 std::vector<View> touch_views(const RunReport& report);
 
+/// The worst of those that ran alone.
+std::vector<Fact> touch_facts(const RunReport& report);
+
 }  // namespace numatlas

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/size_list.h"
 #include "benchmarks/benchmark.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/touch/patterns.h"
@@ -25,15 +25,14 @@ class Touch final : public Benchmark {
  public:
   std::string name() const override { return "touch"; }
   std::string summary() const override {
-    return "what memory costs that another CPU has touched first";
+    return "cost of memory that another CPU has touched first";
   }
   std::string description() const override {
-    return "Memory lies on the node of the CPU that touches it first. Workers use memory that "
-           "they\n"
-           "touched themselves (own), that worker 0 touched (other), and that the next worker "
-           "touched\n"
-           "(crossed), each alone and then all together; each has a region of its own. Without\n"
-           "--cpus: a CPU of each NUMA node, or two CPUs where there is one node.";
+    return "Memory lies on the node of the CPU that touches it first. Workers use memory "
+           "that they touched themselves (own), that worker 0 touched (other), and that "
+           "the next worker touched (crossed), each alone and then all together; each has "
+           "a region of its own. Without --cpus there is a worker on one CPU of each NUMA "
+           "node, or on two CPUs if there is one node.";
   }
   std::vector<std::string> refused_options() const override { return {"--csv"}; }
   void add_options(CLI::App& app) override;
@@ -50,6 +49,7 @@ class Touch final : public Benchmark {
                                    const RunReport& report) const override;
   SurveyPart survey(const Machine& machine) const override;
   std::vector<View> views(const RunReport& report) const override { return touch_views(report); }
+  std::vector<Fact> facts(const RunReport& report) const override { return touch_facts(report); }
   std::string table(const RunReport& report, const RunOptions& options) const override;
 
  private:
@@ -62,36 +62,24 @@ class Touch final : public Benchmark {
   std::vector<PlannedScenario> plan_of(const PlanInput& input,
                                        const std::vector<Bytes>& sizes) const;
 
-  std::string pattern_text_ = "own,other,crossed", kernel_text_ = "scatter";
   SizesOption sizes_{usual_size};
-  std::vector<std::string> patterns_, kernels_;
+  std::vector<std::string> patterns_{"own", "other", "crossed"}, kernels_{"scatter"};
 };
 
 void Touch::add_options(CLI::App& app) {
-  app.add_option("--pattern", pattern_text_,
-                 "who touched first what a worker uses: own (itself), other (worker 0), crossed "
-                 "(the next worker); several: own,other")
-      ->type_name("NAMES")
-      ->capture_default_str();
-  app.add_option("--kernel", kernel_text_,
-                 "scatter (updates in strides that prefetchers do not follow), update (line by "
-                 "line), chase, read, write, copy, triad; several: scatter,read")
-      ->type_name("NAMES")
-      ->capture_default_str();
-  sizes_.add_to(app, "memory a worker");
+  add_choices(app, "--pattern", patterns_, named({"own", "other", "crossed"}),
+              "which worker touches the memory of a worker first: itself (own), worker 0 (other), "
+              "or the next one (crossed). Costs are relative to own");
+  add_choices(app, "--kernel", kernels_,
+              named({"scatter", "update", "chase", "read", "write", "copy", "triad"}),
+              "what a worker does with its memory: scatter adds to one word of a line and goes on "
+              "57 lines or a little more further, round all lines, so that prefetchers hide little "
+              "of it and updates do not wait for each other; update changes every word, line by "
+              "line; the others are those of `numatlas latency` and `numatlas bandwidth`");
+  sizes_.add_to(app, "memory of each worker");
 }
 
-Expected<void> Touch::parse_options() {
-  if (auto sizes = sizes_.parse(); !sizes) return sizes;
-  auto patterns = parse_words(pattern_text_, "--pattern", {"own", "other", "crossed"});
-  if (!patterns) return fail(patterns.error());
-  patterns_ = *std::move(patterns);
-  auto kernels = parse_words(kernel_text_, "--kernel",
-                             {"scatter", "update", "chase", "read", "write", "copy", "triad"});
-  if (!kernels) return fail(kernels.error());
-  kernels_ = *std::move(kernels);
-  return {};
-}
+Expected<void> Touch::parse_options() { return sizes_.parse(); }
 
 /// CPUs of the nodes in turn, and as many as there are nodes.
 PlacementSpec Touch::placement(const RunOptions& options, const Machine& machine) const {
@@ -120,13 +108,13 @@ PlacementSpec Touch::placement(const RunOptions& options, const Machine& machine
 Expected<void> Touch::check(const PlanInput& input) const {
   if (auto one = check_one_process(input, "touch"); !one) return one;
   if (!input.options.thread_counts.empty())
-    return fail(ErrorKind::usage, "--threads: touch takes one number", "run it once for each");
+    return fail_usage("--threads", "touch takes one number", "run it once for each");
   if (!input.options.csv_file.empty()) {
-    return fail(ErrorKind::usage, "--csv: its format has no place for patterns",
-                "use --format csv or --json FILE");
+    return fail_usage("--csv", "its format has no place for patterns",
+                      "use --format csv or --json FILE");
   }
   if (auto cpus =
-          distinct_cpus(input, "touch: two workers are on CPU {}, and would only run by turns");
+          distinct_cpus(input, name(), "two workers are on CPU {}, and would only run by turns");
       !cpus)
     return fail(cpus.error());
   return {};
@@ -205,7 +193,8 @@ std::vector<PlannedScenario> Touch::plan_of(const PlanInput& input,
           }
           PlannedScenario skipped;
           skipped.head = std::move(head);
-          skipped.skip = "there is one worker, and no other to touch first (--cpus)";
+          skipped.skip = Error{ErrorKind::unavailable,
+                               "there is one worker, and no other to touch first (--cpus)", ""};
           skipped.scenario.name = skipped.head.name;
           add_point(plan, std::move(skipped), {}, false);
         }

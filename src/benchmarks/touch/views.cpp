@@ -1,3 +1,4 @@
+#include <optional>
 #include <cstddef>
 #include <set>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "base/size_list.h"
 #include "benchmarks/touch/patterns.h"
+#include "record/cache_level.h"
 #include "record/labels.h"
 
 namespace numatlas {
@@ -103,6 +105,45 @@ std::vector<View> touch_views(const RunReport& report) {
     views.push_back(std::move(view));
   }
   return views;
+}
+
+namespace {
+
+std::string worker_words(const RunReport& report, int index) {
+  const WorkerRow& worker = report.workers[static_cast<std::size_t>(index)];
+  return fmt::format("CPU {} (node {})", to_list(worker.cpus),
+                     worker.cpu_node.value < 0 ? "-" : std::to_string(worker.cpu_node.value));
+}
+
+}  // namespace
+
+std::vector<Fact> touch_facts(const RunReport& report) {
+  std::optional<Fact> worst;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (label_of(point, "pattern") == "own" || label_of(point, "run") != "alone") continue;
+    if (!cache_text(point).empty()) continue;
+    for (const FlowResult& flow : point.flows) {
+      const auto times = against_own(report, point, flow);
+      if (!times || !flow.first_touch || (worst && times->ratio <= worst->estimate.value)) continue;
+      const std::string user = worker_words(report, flow.worker);
+      const std::string toucher = worker_words(report, *flow.first_touch);
+      Estimate ratio = times->ratio;
+      ratio.low = times->low;
+      ratio.high = times->high;
+      const std::string between = fmt::format(
+          "at worst {{}} an access to its own: {}, memory first touched by {}", user, toucher);
+      worst = Fact{"first_touch_times",
+                   {{"used_by", user}, {"touched_by", toucher}},
+                   fmt::format("an access by {} to memory that {} touched first, against its own",
+                               user, toucher),
+                   "1",
+                   ratio,
+                   "First touch",
+                   (times->told() ? "" : "no difference beyond the intervals: ") + between};
+    }
+  }
+  if (!worst) return {};
+  return {*worst};
 }
 
 }  // namespace numatlas

@@ -4,27 +4,21 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/ids.h"
 #include "base/size_list.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/options.h"
 
 namespace numatlas {
 namespace {
-
-CLI::Option* text_option(CLI::App& app, const char* name, std::string& value, const char* type,
-                         const char* what) {
-  return refuse_empty(app.add_option(name, value, what))->type_name(type);
-}
 
 Expected<std::vector<Bytes>> sizes_of(const std::string& text, const char* option) {
   auto sizes = parse_sizes(text);
   if (!sizes) return fail(renamed(sizes.error(), "--size", option));
   for (Bytes size : *sizes) {
     if (size.value % 16 == 0) continue;
-    return fail(ErrorKind::usage,
-                fmt::format("{}: {} is no multiple of 16 bytes", option, to_text(size)));
+    return fail_usage(option, fmt::format("{} is no multiple of 16 bytes", to_text(size)));
   }
   return sizes;
 }
@@ -32,80 +26,61 @@ Expected<std::vector<Bytes>> sizes_of(const std::string& text, const char* optio
 }  // namespace
 
 void TransferWords::add_to(CLI::App& app) {
-  text_option(app, "--measure", measure_, "LIST",
-              "copies, latency (of small copies), chase (of a GPU through memory of the host), "
-              "peer (copies between GPUs) (default: all that the machine has)");
-  text_option(app, "--gpus", gpus_, "LIST",
-              "GPUs by number, as their driver counts them (default: all)");
-  app.add_flag("--together", together_,
-               "copies of all these GPUs at the same time (default: each GPU alone)");
-  text_option(app, "--direction", direction_, "LIST",
-              "h2d (host to device), d2h, both at the same time")
-      ->capture_default_str();
-  text_option(app, "--pin", pin_, "LIST",
-              "how GPUs get at the host's memory: pinned (our memory, registered), driver (memory "
-              "that the driver allocates), pageable, zero-copy, managed")
-      ->capture_default_str();
-  text_option(app, "--size", size_, "SIZES",
-              "of a copy: MiB (512), with a unit (48KiB), powers of two in a range (4KiB-2GiB), a "
-              "list (64,128,300) (default: 512, less where a node is small)");
-  text_option(app, "--latency-size", latency_size_, "SIZES", "of the small copies of `latency`")
-      ->capture_default_str();
-  text_option(app, "--chase-size", chase_size_, "SIZES", "memory that a GPU chases through")
-      ->capture_default_str();
-  text_option(
-      app, "--caches", caches_, "LIST",
-      "what the CPUs' caches have of a line when the chase loads it: cold (it was flushed), "
-      "warm (a CPU has just read it)")
-      ->capture_default_str();
-  text_option(app, "--caller", caller_, "PLACE",
-              "CPU that queues the work: near the GPU, far from it, or near the memory")
-      ->capture_default_str();
+  add_choices<bool TransferOptions::*>(app, "--measure", measures_,
+                                       {{"copies", &TransferOptions::copies},
+                                        {"latency", &TransferOptions::latency},
+                                        {"chase", &TransferOptions::chase},
+                                        {"peer", &TransferOptions::peer}},
+                                       "what to measure: copies, the latency of small copies that "
+                                       "are waited for one by one, a chase of a GPU through memory "
+                                       "of the host (NVIDIA only), copies between GPUs (peer) "
+                                       "(default: all that the machine has)");
+  add_value(app, "--gpus", gpus_, "GPUS",
+            "GPUs by number, as their driver counts them: 0,1 or 0-3 (default: all)");
+  app.add_flag("--together", options_.together,
+               "copy with all these GPUs at the same time, instead of with each GPU alone");
+  add_choices(
+      app, "--direction", options_.directions, named({"h2d", "d2h", "both"}),
+      "direction of copies: host to device (h2d), device to host (d2h), or both at the same "
+      "time");
+  add_choices(
+      app, "--pin", options_.pinnings, named(all_pinnings),
+      "how GPUs access memory of the host: pinned is memory of ours, registered with the "
+      "driver; driver is allocated by the driver, under the policy asked for; pageable is "
+      "not pinned; zero-copy is pinned, and read and written by a kernel of the GPU (NVIDIA "
+      "only); managed moves between host and GPU. driver and managed have base pages only, "
+      "and no persistent memory");
+  add_value(
+      app, "--size", size_, "SIZES",
+      "bytes per copy, in multiples of 16: in MiB (512), with a unit (48KiB), the powers of "
+      "two in a range (4KiB-2GiB), or a list (64,128,300) (default: 512 MiB, less where a node "
+      "has too little room)");
+  add_value(app, "--latency-size", latency_size_, "SIZES", "bytes per copy for --measure latency");
+  add_value(app, "--chase-size", chase_size_, "SIZES", "memory that a GPU chases through");
+  add_choices(app, "--caches", options_.caches,
+              named(std::vector{HostCaches::cold, HostCaches::warm}),
+              "state of a line in the CPUs' caches when the chase loads it: flushed (cold) or just "
+              "read by a CPU (warm)");
+  add_choice<Caller>(
+      app, "--caller", options_.caller,
+      {{"near", Caller::near}, {"far", Caller::far}, {"memory", Caller::memory}},
+      "CPU that queues the work: near the GPU, on the node farthest from it, or near "
+      "the memory");
 }
 
 Expected<TransferOptions> TransferWords::parse() const {
-  TransferOptions options;
-  options.all = measure_.empty();
-  const auto measures = parse_words(options.all ? "copies,latency,chase,peer" : measure_,
-                                    "--measure", {"copies", "latency", "chase", "peer"});
-  if (!measures) return fail(measures.error());
-  for (const std::string& word : *measures) {
-    options.copies = options.copies || word == "copies";
-    options.latency = options.latency || word == "latency";
-    options.chase = options.chase || word == "chase";
-    options.peer = options.peer || word == "peer";
-  }
+  TransferOptions options = options_;
+  options.all = measures_.empty();
+  for (const auto measure : measures_) options.*measure = true;
+  if (options.all) options.copies = options.latency = options.chase = options.peer = true;
   if (!gpus_.empty()) {
     const auto numbers = parse_ordered_list(gpus_);
     if (!numbers || numbers->empty()) {
-      return fail(ErrorKind::usage, fmt::format("--gpus: '{}' is no list of numbers", gpus_),
-                  "such as 0,1 or 0-3");
+      return fail_usage("--gpus", fmt::format("'{}' is no list of numbers", gpus_),
+                        "such as 0,1 or 0-3");
     }
     options.gpus = *numbers;
   }
-  options.together = together_;
-  auto directions = parse_words(direction_, "--direction", {"h2d", "d2h", "both"});
-  if (!directions) return fail(directions.error());
-  options.directions = *std::move(directions);
-  std::vector<std::string> names;
-  for (Pinning pinning : all_pinnings) names.emplace_back(name_of(pinning));
-  const auto pins = parse_words(pin_, "--pin", names);
-  if (!pins) return fail(pins.error());
-  for (const std::string& word : *pins) {
-    for (Pinning pinning : all_pinnings) {
-      if (word == name_of(pinning)) options.pinnings.push_back(pinning);
-    }
-  }
-  const auto caches = parse_words(caches_, "--caches", {"cold", "warm"});
-  if (!caches) return fail(caches.error());
-  for (const std::string& word : *caches)
-    options.caches.push_back(word == "warm" ? HostCaches::warm : HostCaches::cold);
-  const auto caller = parse_words(caller_, "--caller", {"near", "far", "memory"});
-  if (!caller) return fail(caller.error());
-  if (caller->size() > 1) return fail(ErrorKind::usage, "--caller: only one at a time");
-  options.caller = caller->front() == "far"      ? Caller::far
-                   : caller->front() == "memory" ? Caller::memory
-                                                 : Caller::near;
   if (!size_.empty()) {
     auto sizes = sizes_of(size_, "--size");
     if (!sizes) return fail(sizes.error());
@@ -119,9 +94,9 @@ Expected<TransferOptions> TransferWords::parse() const {
   for (Bytes size : *chased) {
     constexpr std::uint64_t two_lines = 128;
     if (size.value >= two_lines) continue;
-    return fail(ErrorKind::usage, fmt::format("--chase-size: {} has no two lines of 64 bytes to "
-                                              "go from one to the other",
-                                              to_text(size)));
+    return fail_usage("--chase-size", fmt::format("{} has no two lines of 64 bytes to "
+                                                  "go from one to the other",
+                                                  to_text(size)));
   }
   options.chase_sizes = *std::move(chased);
   return options;

@@ -17,18 +17,18 @@ enum class Caller { near, far, memory };
 
 struct TransferOptions {
   bool copies = false, latency = false, chase = false, peer = false;
-  bool all = false;                     ///< of these, what the machine has: nobody named them
-  std::vector<int> gpus;                ///< empty: all
-  bool together = false;                ///< the copies of all GPUs at the same time
-  std::vector<std::string> directions;  ///< "h2d", "d2h", "both"
-  std::vector<Pinning> pinnings;
+  bool all = false;       ///< of these, what the machine has: nobody named them
+  std::vector<int> gpus;  ///< empty: all
+  bool together = false;  ///< the copies of all GPUs at the same time
+  std::vector<std::string> directions{"h2d", "d2h", "both"};
+  std::vector<Pinning> pinnings{Pinning::pinned};
   std::vector<Bytes> sizes;  ///< of a copy; empty: the usual one, or what has room
   std::vector<Bytes> latency_sizes, chase_sizes;
-  std::vector<HostCaches> caches;
+  std::vector<HostCaches> caches{HostCaches::cold};
   Caller caller = Caller::near;
 };
 
-/// The options as typed.
+/// The options as declared.
 class TransferWords {
  public:
   void add_to(CLI::App& app);
@@ -36,10 +36,9 @@ class TransferWords {
   Expected<TransferOptions> parse() const;
 
  private:
-  std::string measure_, gpus_, direction_ = "h2d,d2h,both", pin_ = "pinned", size_;
-  std::string latency_size_ = "4KiB,64KiB", chase_size_ = "256KiB,64MiB", caches_ = "cold";
-  std::string caller_ = "near";
-  bool together_ = false;
+  std::vector<bool TransferOptions::*> measures_;
+  TransferOptions options_;  ///< but for the texts
+  std::string gpus_, size_, latency_size_ = "4KiB,64KiB", chase_size_ = "256KiB,64MiB";
 };
 
 }  // namespace numatlas

@@ -37,9 +37,7 @@ Expected<void> TransferPlan::find_gpus() {
   if (options_.gpus.empty()) gpus_.assign(there.begin(), there.end());
   for (int gpu : options_.gpus) {
     if (!there.contains(gpu)) {
-      Error error = no_such_gpu(gpu, there);
-      error.message = "--gpus: " + error.message;
-      return fail(std::move(error));
+      return fail(about("--gpus", no_such_gpu(gpu, there)));
     }
     if (std::find(gpus_.begin(), gpus_.end(), gpu) == gpus_.end()) gpus_.push_back(gpu);
   }
@@ -68,12 +66,12 @@ Expected<void> TransferPlan::find_memories() {
     return fail(ErrorKind::unavailable, "no node has memory that this process may use");
   }
   if (asked->form != MemorySpec::Form::single) {
-    return fail(ErrorKind::usage, "--memory: copies of a GPU have one place in the host's memory",
-                "name one: bind:0, interleave:0,1, weighted:0=3,2=1, local");
+    return fail_usage("--memory", "copies of a GPU have one place in the host's memory",
+                      "name one: bind:0, interleave:0,1, weighted:0=3,2=1, local");
   }
   if (gpu_of(asked->single) >= 0) {
-    return fail(ErrorKind::usage, "--memory: this is the host's side, and gpu:N is no part of it",
-                "name GPUs with --gpus");
+    return fail_usage("--memory", "this is the host's side, and gpu:N is no part of it",
+                      "name GPUs with --gpus");
   }
   for (const Machine& machine : input_.machines) {
     if (auto there = resolve_memory(*asked, machine, 0); !there) return fail(there.error());
@@ -82,45 +80,35 @@ Expected<void> TransferPlan::find_memories() {
   return {};
 }
 
-std::vector<std::vector<int>> TransferPlan::groups() const {
-  if (options_.together) return {gpus_};
-  std::vector<std::vector<int>> alone;
-  for (int gpu : gpus_) alone.push_back({gpu});
-  return alone;
-}
-
-PlannedScenario TransferPlan::head(const std::string& measure, const Case& now,
-                                   const std::vector<int>& gpus) const {
+PlannedScenario TransferPlan::head(const Case& now) const {
   PlannedScenario planned;
-  const std::string memory = now.memory.text();
-  const std::string size = compact_text(now.size);
-  const std::string pages = name_of(now.pages);
+  const std::string memory = now.memory.text(), gpus = list_of(now.gpus);
+  const std::string size = compact_text(now.size), pages = name_of(now.pages);
   ScenarioResult& head = planned.head;
-  if (measure == "peer") {
-    head.name = fmt::format("gpu {} -> gpu {} {}", gpus[0], gpus[1], size);
-  } else if (measure == "chase") {
-    head.name = fmt::format("chase {} from gpu {} {} {} {}", memory, list_of(gpus),
-                            name_of(now.caches), size, pages);
-  } else {
-    head.name =
-        fmt::format("{}{} {} gpu {} {} {} {}", measure == "latency" ? "latency " : "",
-                    now.direction, memory, list_of(gpus), name_of(now.pinning), size, pages);
-  }
   head.size = now.size;
   head.pages = pages;
-  head.kernel = measure == "chase" ? device_chase : device_copy;
-  head.labels = {{"measure", measure}, {"gpus", list_of(gpus)}};
-  if (measure != "peer") head.labels.emplace_back("memory", memory);
-  if (measure == "chase") {
+  head.kernel = now.measure == "chase" ? device_chase : device_copy;
+  head.labels = {{"measure", now.measure}, {"gpus", gpus}};
+  if (now.measure == "peer") {
+    head.name = fmt::format("gpu {} -> gpu {} {}", now.gpus[0], now.gpus[1], size);
+    head.labels.emplace_back("from_gpu", std::to_string(now.gpus[0]));
+    head.labels.emplace_back("to_gpu", std::to_string(now.gpus[1]));
+  } else if (now.measure == "chase") {
+    head.name = fmt::format("chase {} from gpu {} {} {} {}", memory, gpus, name_of(now.caches),
+                            size, pages);
     head.order = name_of(ChainOrder::random);
     head.stride = usual_line;
+    head.labels.emplace_back("memory", memory);
     head.labels.emplace_back("caches", name_of(now.caches));
-  } else if (measure != "peer") {
+  } else {
+    head.name = fmt::format("{}{} {} gpu {} {} {} {}", now.measure == "latency" ? "latency " : "",
+                            now.direction, memory, gpus, name_of(now.pinning), size, pages);
+    head.labels.emplace_back("memory", memory);
     head.labels.emplace_back("direction", now.direction);
     head.labels.emplace_back("pinning", name_of(now.pinning));
   }
   planned.scenario = {head.name, {}, input_.options.stop};
-  planned.scenario.stop.to_the_end = measure == "copies" || measure == "peer";
+  planned.scenario.stop.to_the_end = now.measure == "copies" || now.measure == "peer";
   planned.optional = !input_.options.placement.memory || options_.pinnings.size() > 1;
   return planned;
 }
@@ -134,9 +122,9 @@ Flow TransferPlan::copy_flow(int worker, int from, int to, const Case& now,
   DeviceWork& work = flow.kernel.device;
   work.gpu = from >= 0 ? from : to;
   work.pinning = now.pinning;
-  work.depth = now.depth;
+  if (now.measure == "latency") work.depth = 1;  // each is waited for
   work.bytes = now.size;
-  work.copies = usual_copies(now.size, now.depth);
+  work.copies = usual_copies(now.size, work.depth);
   const auto region = [&](int gpu) {
     Region side;
     side.bytes = now.size;
@@ -152,17 +140,19 @@ Flow TransferPlan::copy_flow(int worker, int from, int to, const Case& now,
 
 /// One direction of one GPU's copies on a host; nullopt, and why, where it cannot be.
 std::optional<Flow> TransferPlan::flow_at(int host, int gpu, const Case& now, std::set<int>& taken,
-                                          std::string& skip) const {
+                                          std::optional<Error>& skip) const {
   const bool of_driver = now.pinning == Pinning::driver || now.pinning == Pinning::managed;
   if (of_driver && now.pages != PageKind::base) {
-    skip = fmt::format("--pin {} has base pages only", name_of(now.pinning));
+    skip = Error{ErrorKind::unavailable,
+                 fmt::format("--pin {} has base pages only", name_of(now.pinning)), ""};
     return std::nullopt;
   }
   const Machine& machine = input_.machines[static_cast<std::size_t>(host)];
   const auto worker =
       caller_for(input_, host, *find_gpu(machine, gpu), now.memory, options_.caller, taken);
   if (!worker) {
-    skip = "too few workers to queue all these copies: ask for more with --threads";
+    skip =
+        Error{ErrorKind::unavailable, "too few workers to queue all these copies", "", "--threads"};
     return std::nullopt;
   }
   taken.insert(*worker);
@@ -173,21 +163,36 @@ std::optional<Flow> TransferPlan::flow_at(int host, int gpu, const Case& now, st
   auto memory = inherits ? Expected<MemoryPlacement>(place.memory)
                          : resolve_memory(spec, machine, 0, place.cpus);
   if (!memory) {
-    skip = memory.error().message;
+    skip = memory.error();
     return std::nullopt;
   }
   const bool to_gpu = now.direction == "h2d";
-  return copy_flow(*worker, to_gpu ? -1 : gpu, to_gpu ? gpu : -1, now, *std::move(memory));
+  Flow flow = copy_flow(*worker, to_gpu ? -1 : gpu, to_gpu ? gpu : -1, now, *std::move(memory));
+  if (now.measure != "chase") return flow;
+  flow.kernel.name = device_chase;
+  flow.region = *flow.source;
+  flow.source.reset();
+  flow.kernel.device.copies = 1;
+  flow.kernel.device.caches = now.caches;
+  flow.kernel.device.loads = usual_loads(now.size);
+  flow.warm_up = device_warm_up(flow);
+  return flow;
 }
 
-void TransferPlan::add_flows(const Case& now, const std::vector<int>& gpus, int host, Flows& flows,
-                             std::string& skip) const {
+void TransferPlan::add_flows(const Case& now, int host, Flows& flows, std::optional<Error>& skip) const {
   const Machine& machine = input_.machines[static_cast<std::size_t>(host)];
+  const auto is_here = [&](int gpu) { return find_gpu(machine, gpu) != nullptr; };
+  if (now.measure == "peer") {
+    if (!std::all_of(now.gpus.begin(), now.gpus.end(), is_here)) return;
+    const Gpu& from = *find_gpu(machine, now.gpus[0]);
+    if (const auto worker = caller_for(input_, host, from, now.memory, options_.caller, {}))
+      flows.push_back(copy_flow(*worker, now.gpus[0], now.gpus[1], now, now.memory));
+    return;
+  }
   std::set<int> taken;
-  for (int gpu : gpus) {
-    if (find_gpu(machine, gpu) == nullptr) continue;
+  for (int gpu : now.gpus) {
     for (const char* direction : {"h2d", "d2h"}) {
-      if (now.direction != "both" && now.direction != direction) continue;
+      if (!is_here(gpu) || (now.direction != "both" && now.direction != direction)) continue;
       Case one = now;
       one.direction = direction;
       if (auto flow = flow_at(host, gpu, one, taken, skip)) flows.push_back(*std::move(flow));
@@ -195,119 +200,68 @@ void TransferPlan::add_flows(const Case& now, const std::vector<int>& gpus, int 
   }
 }
 
-void TransferPlan::add_copy_point(const std::string& measure, const Case& now,
-                                  const std::vector<int>& gpus) {
-  PlannedScenario planned = head(measure, now, gpus);
+void TransferPlan::add_point_of(const Case& now) {
+  PlannedScenario planned = head(now);
   Flows flows;
   for (std::size_t host = 0; host < input_.machines.size(); ++host)
-    add_flows(now, gpus, static_cast<int>(host), flows, planned.skip);
-  if (!planned.skip.empty()) flows.clear();
+    add_flows(now, static_cast<int>(host), flows, planned.skip);
+  if (planned.skip) flows.clear();
   add_point(plan_, std::move(planned), std::move(flows), false);
 }
 
-void TransferPlan::add_copies(const std::vector<Bytes>& sizes) {
-  for (PageKind pages : input_.options.pages) {
-    for (Pinning pinning : options_.pinnings) {
-      for (Bytes size : sizes) {
-        for (const std::string& direction : options_.directions) {
-          for (const MemoryPlacement& memory : memories_) {
-            for (const std::vector<int>& group : groups())
-              add_copy_point("copies", {pages, size, pinning, direction, memory}, group);
-          }
-        }
-      }
-    }
-  }
+void TransferPlan::add(const std::string& measure, const std::vector<Bytes>& sizes,
+                       const std::vector<std::string>& directions,
+                       const std::vector<std::vector<int>>& groups) {
+  const bool chase = measure == "chase";
+  const auto pinnings = chase ? std::vector{Pinning::pinned} : options_.pinnings;
+  const auto caches_of = chase ? options_.caches : std::vector{HostCaches::cold};
+  for (PageKind pages : input_.options.pages)
+    for (Pinning pinning : pinnings)
+      for (HostCaches caches : caches_of)
+        for (Bytes size : sizes)
+          for (const std::string& direction : directions)
+            for (const MemoryPlacement& memory : memories_)
+              for (const std::vector<int>& gpus : groups)
+                add_point_of({measure, pages, pinning, caches, size, direction, memory, gpus});
 }
 
-/// One copy at a time, each waited for.
-void TransferPlan::add_latency() {
-  for (PageKind pages : input_.options.pages) {
-    for (Pinning pinning : options_.pinnings) {
-      for (Bytes size : options_.latency_sizes) {
-        for (const std::string& direction : options_.directions) {
-          if (direction == "both") continue;
-          for (const MemoryPlacement& memory : memories_) {
-            for (int gpu : gpus_) {
-              Case now{pages, size, pinning, direction, memory};
-              now.depth = 1;
-              add_copy_point("latency", now, {gpu});
-            }
-          }
-        }
-      }
-    }
-  }
-}
-
-void TransferPlan::add_chases() {
-  for (PageKind pages : input_.options.pages) {
-    for (HostCaches caches : options_.caches) {
-      for (Bytes size : options_.chase_sizes) {
-        for (const MemoryPlacement& memory : memories_) {
-          for (int gpu : gpus_) {
-            Case now{pages, size, Pinning::pinned, "h2d", memory, caches};
-            PlannedScenario planned = head("chase", now, {gpu});
-            Flows flows;
-            for (std::size_t host = 0; host < input_.machines.size(); ++host)
-              add_flows(now, {gpu}, static_cast<int>(host), flows, planned.skip);
-            for (Flow& flow : flows) {
-              flow.kernel.name = device_chase;
-              flow.region = *flow.source;
-              flow.source.reset();
-              flow.kernel.device.copies = 1;
-              flow.kernel.device.caches = caches;
-              flow.kernel.device.loads = usual_loads(size);
-              flow.warm_up = device_warm_up(flow);
-            }
-            if (!planned.skip.empty()) flows.clear();
-            add_point(plan_, std::move(planned), std::move(flows), false);
-          }
-        }
-      }
-    }
-  }
-}
-
-void TransferPlan::add_peers() {
-  const std::vector<Bytes> sizes =
-      options_.sizes.empty() ? std::vector{usual_copy} : options_.sizes;
-  for (Bytes size : sizes) {
-    for (int from : gpus_) {
-      for (int to : gpus_) {
-        if (from == to) continue;
-        Case now;
-        now.size = size;
-        PlannedScenario planned = head("peer", now, {from, to});
-        Flows flows;
-        for (std::size_t host = 0; host < input_.machines.size(); ++host) {
-          const Gpu* gpu = find_gpu(input_.machines[host], from);
-          if (gpu == nullptr || find_gpu(input_.machines[host], to) == nullptr) continue;
-          const auto worker =
-              caller_for(input_, static_cast<int>(host), *gpu, now.memory, options_.caller, {});
-          if (worker) flows.push_back(copy_flow(*worker, from, to, now, now.memory));
-        }
-        add_point(plan_, std::move(planned), std::move(flows), false);
-      }
+void TransferPlan::add_peers(Bytes size) {
+  for (int from : gpus_) {
+    for (int to : gpus_) {
+      Case now;
+      now.measure = "peer";
+      now.size = size;
+      now.gpus = {from, to};
+      if (from != to) add_point_of(now);
     }
   }
 }
 
 void TransferPlan::add_all(Bytes size) {
   plan_.clear();
-  if (options_.copies) add_copies(options_.sizes.empty() ? std::vector{size} : options_.sizes);
-  if (options_.latency) add_latency();
-  if (options_.chase) add_chases();
-  if (options_.peer) add_peers();
+  std::vector<std::vector<int>> alone;
+  for (int gpu : gpus_) alone.push_back({gpu});
+  std::vector<std::string> one_way = options_.directions;
+  std::erase(one_way, "both");
+  if (options_.copies) {
+    add("copies", options_.sizes.empty() ? std::vector{size} : options_.sizes, options_.directions,
+        options_.together ? std::vector<std::vector<int>>{gpus_} : alone);
+  }
+  if (options_.latency) add("latency", options_.latency_sizes, one_way, alone);
+  if (options_.chase) add("chase", options_.chase_sizes, {"h2d"}, alone);
+  if (!options_.peer) return;
+  for (Bytes each : options_.sizes.empty() ? std::vector{usual_copy} : options_.sizes)
+    add_peers(each);
 }
 
 Expected<std::vector<PlannedScenario>> TransferPlan::make() {
   if (auto found = find_gpus(); !found) return fail(found.error());
   if (auto found = find_memories(); !found) return fail(found.error());
   if (options_.peer && !options_.all && gpus_.size() < 2) {
-    return fail(ErrorKind::unavailable,
-                fmt::format("--measure peer: copies between GPUs take two, and there {} {}",
-                            gpus_.size() == 1 ? "is only GPU" : "are only GPUs", list_of(gpus_)));
+    return fail_about(
+        ErrorKind::unavailable, "--measure peer",
+        fmt::format("copies between GPUs take two, and there {} {}",
+                    gpus_.size() == 1 ? "is only GPU" : "are only GPUs", list_of(gpus_)));
   }
   add_all(usual_copy);
   if (options_.sizes.empty()) {

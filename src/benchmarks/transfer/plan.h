@@ -20,31 +20,29 @@ class TransferPlan {
  private:
   /// What tells a point from the others.
   struct Case {
+    std::string measure;  ///< "copies", "latency", "chase", "peer"
     PageKind pages = PageKind::base;
-    Bytes size;
     Pinning pinning = Pinning::pinned;
+    HostCaches caches = HostCaches::cold;
+    Bytes size;
     std::string direction;
     MemoryPlacement memory;
-    HostCaches caches = HostCaches::cold;
-    int depth = 0;
+    std::vector<int> gpus;
   };
   using Flows = std::vector<Flow>;
 
   Expected<void> find_gpus();
   Expected<void> find_memories();
-  std::vector<std::vector<int>> groups() const;
   void add_all(Bytes size);
-  void add_copies(const std::vector<Bytes>& sizes);
-  void add_latency();
-  void add_chases();
-  void add_peers();
-  PlannedScenario head(const std::string& measure, const Case& now,
-                       const std::vector<int>& gpus) const;
-  void add_copy_point(const std::string& measure, const Case& now, const std::vector<int>& gpus);
-  void add_flows(const Case& now, const std::vector<int>& gpus, int host, Flows& flows,
-                 std::string& skip) const;
+  /// Points of all that the options name beside what is named here.
+  void add(const std::string& measure, const std::vector<Bytes>& sizes,
+           const std::vector<std::string>& directions, const std::vector<std::vector<int>>& groups);
+  void add_peers(Bytes size);
+  void add_point_of(const Case& now);
+  PlannedScenario head(const Case& now) const;
+  void add_flows(const Case& now, int host, Flows& flows, std::optional<Error>& skip) const;
   std::optional<Flow> flow_at(int host, int gpu, const Case& now, std::set<int>& taken,
-                              std::string& skip) const;
+                              std::optional<Error>& skip) const;
   Flow copy_flow(int worker, int from, int to, const Case& now, MemoryPlacement memory) const;
 
   const PlanInput& input_;
@@ -53,5 +51,9 @@ class TransferPlan {
   std::vector<MemoryPlacement> memories_;
   std::vector<PlannedScenario> plan_;
 };
+
+/// GPUs with their links; memory against GPUs for each direction, pinning and kind of pages, with
+/// the best place for each GPU; chases, copies between GPUs, the cost of pinning.
+std::vector<View> transfer_views(const RunReport& report);
 
 }  // namespace numatlas

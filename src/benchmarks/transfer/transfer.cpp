@@ -10,9 +10,9 @@
 #include "benchmarks/benchmark.h"
 #include "benchmarks/device_flows.h"
 #include "benchmarks/device_totals.h"
+#include "benchmarks/transfer/facts.h"
 #include "benchmarks/transfer/options.h"
 #include "benchmarks/transfer/plan.h"
-#include "benchmarks/transfer/table.h"
 #include "gpu/machine_gpus.h"
 
 namespace numatlas {
@@ -25,11 +25,10 @@ class Transfer final : public Benchmark {
     return "copies between memory of the host and GPUs, all nodes and all GPUs";
   }
   std::string description() const override {
-    return "Copies from memory of each node to each GPU, back, and both at once; the latency of "
-           "small copies; a pointer chase of\n"
-           "each GPU through memory of each node; copies between GPUs.\n"
-           "Nothing of a vendor's is needed to build this: the driver's library is loaded where it "
-           "is (numatlas features).";
+    return "Measures copies from memory of each node to each GPU, back, and both at once; "
+           "the latency of small copies; a pointer chase of each GPU through memory of "
+           "each node; and copies between GPUs. The driver's library is loaded when the "
+           "command runs; see `numatlas features`.";
   }
   void add_options(CLI::App& app) override { words_.add_to(app); }
   std::vector<std::string> without_options() const override { return {"--serial", "--csv"}; }
@@ -65,9 +64,9 @@ class Transfer final : public Benchmark {
                        "GPUs other than 0; small copies and chases"}},
             ""};
   }
-  std::string table(const RunReport& report, const RunOptions& options) const override {
-    return transfer_table(report, options.stats);
-  }
+  std::vector<View> views(const RunReport& report) const override { return transfer_views(report); }
+  bool by_host() const override { return true; }
+  std::vector<Fact> facts(const RunReport& report) const override { return transfer_facts(report); }
 
  private:
   TransferWords words_;

@@ -10,6 +10,7 @@
 #include "base/size_list.h"
 #include "benchmarks/weights/search.h"
 #include "placement/system_weights.h"
+#include "record/cache_level.h"
 
 namespace numatlas {
 namespace {
@@ -87,6 +88,46 @@ std::vector<View> weights_views(const RunReport& report, bool kept) {
     for (std::string line; std::getline(lines, line);) view.verdict.push_back(line);
   }
   return {view};
+}
+
+std::vector<Fact> weights_facts(const RunReport& report) {
+  const ScenarioResult* const best = best_point(report);
+  const auto rate = best != nullptr ? rate_of(*best) : std::nullopt;
+  if (!rate || weights_of(*best).size() < 2 || !cache_text(*best).empty()) return {};
+  const std::string weights = text_of(weights_of(*best));
+  NodeSet nodes;
+  for (const WorkerRow& worker : report.workers) {
+    if (worker.cpu_node.value >= 0) nodes.insert(worker.cpu_node);
+  }
+  const std::string cpu_nodes =
+      nodes.empty() ? "" : (nodes.size() > 1 ? "nodes " : "node ") + to_list(nodes);
+  const ScenarioResult* const nearest = point_of(report, nearest_alone);
+  const auto alone = nearest != nullptr ? rate_of(*nearest) : std::nullopt;
+  const Estimate times = alone ? ratio_of(*rate, *alone) : Estimate(1);
+  const bool worse = alone && times.high && *times.high < 1;
+  std::vector<Fact> facts{
+      {"weights_bandwidth",
+       {{"weights", weights}, {"kernel", best->kernel}, {"cpu_nodes", to_list(nodes)}},
+       fmt::format("{} of {} CPUs{} over memory interleaved by the best weights found ({})",
+                   best->kernel, report.workers.size(),
+                   cpu_nodes.empty() ? "" : " (" + cpu_nodes + ")", weights),
+       "B/s",
+       *rate,
+       "Interleave",
+       fmt::format("{}weights {} give {{}} of {}{}",
+                   worse ? "no weights are as fast as each CPU's nearest node alone: " : "",
+                   weights, best->kernel,
+                   cpu_nodes.empty() ? "" : " by the CPUs of " + cpu_nodes)}};
+  if (alone) {
+    facts.push_back({"weights_times",
+                     {{"weights", weights}},
+                     "that against each CPU's nearest node alone",
+                     "1",
+                     times,
+                     "Interleave",
+                     "{} the bandwidth of the nearest node alone"});
+  }
+  return facts;
 }
 
 }  // namespace numatlas

@@ -11,4 +11,7 @@ namespace numatlas {
 /// were confirmed have stayed.
 std::vector<View> weights_views(const RunReport& report, bool kept);
 
+/// What the best weights give, and that against the nearest node alone.
+std::vector<Fact> weights_facts(const RunReport& report);
+
 }  // namespace numatlas

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/environment.h"
 #include "base/say.h"
 #include "benchmarks/benchmark.h"
 #include "benchmarks/choices.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/few_cpus.h"
 #include "benchmarks/levels.h"
 #include "benchmarks/room.h"
@@ -104,14 +104,13 @@ class WeightsBenchmark final : public Benchmark {
  public:
   std::string name() const override { return "weights"; }
   std::string summary() const override {
-    return "which weights of interleaved memory give the most bandwidth";
+    return "weights of interleaved memory that give the most bandwidth";
   }
   std::string description() const override {
-    return "Tries weights over nodes, coarsely and then ever closer round the best, and compares "
-           "the\n"
-           "best with equal weights and with the nearest node alone. Prints what would set them "
-           "for\n"
-           "the whole system; --apply sets them to confirm that, and puts the old ones back.";
+    return "Tries weights of nodes, first coarsely and then closer and closer to the best,"
+           " and compares the best with equal weights and with the nearest node alone. "
+           "Prints the commands that set them for the whole system; --apply sets them to "
+           "confirm the result, and restores the old ones.";
   }
   std::vector<std::string> refused_options() const override {
     return {"--memory", "--serial", "--csv"};
@@ -132,6 +131,7 @@ class WeightsBenchmark final : public Benchmark {
   /// The grid, and three rounds round its best.
   double time_until(int round) const override { return std::min(1.0, 0.4 + 0.2 * round); }
   SurveyPart survey(const Machine& machine) const override;
+  std::vector<Fact> facts(const RunReport& report) const override { return weights_facts(report); }
   std::vector<View> views(const RunReport& report) const override {
     return weights_views(report, keep_);
   }
@@ -146,34 +146,31 @@ class WeightsBenchmark final : public Benchmark {
   PlannedScenario point(const PlanInput& input, const NodeSet& nodes, const Weights& weights,
                         const std::string& round) const;
 
-  std::string nodes_text_, size_text_, kernel_text_, mix_text_ = "2:1", isa_;
+  std::string nodes_text_, size_text_, mix_text_ = "2:1", isa_;
   bool apply_ = false, keep_ = false;
   std::optional<NodeSet> nodes_;
   std::optional<Bytes> size_;  ///< absent: the usual one, or what has room
   KernelSpec kernel_;
-  std::string kernel_name_;  ///< in the report: "mix 2:1"
+  std::string kernel_name_;  ///< in the report: "mix 2:1"; until --mix is read, that of --kernel
 };
 
 void WeightsBenchmark::add_options(CLI::App& app) {
-  refuse_empty(app.add_option("--nodes", nodes_text_,
-                              "nodes to share the pages among, at most 4 (default: all with "
-                              "memory; of more than 4 first those without CPUs)"))
-      ->type_name("NODES");
-  auto* kernel = refuse_empty(app.add_option(
-      "--kernel", kernel_text_, "read, write, copy, scale, add, triad or update instead of a mix"));
-  kernel->type_name("NAME");
-  app.add_option("--mix", mix_text_, "lines read to lines written")
-      ->type_name("R:W")
-      ->capture_default_str()
-      ->excludes(kernel);
-  refuse_empty(app.add_option("--size", size_text_,
-                              "memory a worker: MiB (512) or with a unit (2GiB) (default: 256, "
-                              "less where a node is small)"))
-      ->type_name("SIZE");
-  auto* apply = app.add_flag("--apply", apply_,
-                             "set the best weights system-wide, measure under them, and put the "
-                             "old ones back, however the program ends (root)");
-  app.add_flag("--keep", keep_, "with --apply: the new weights stay once they were measured")
+  add_value(app, "--nodes", nodes_text_, "NODES",
+            "nodes to interleave over, at most 4, such as 0,2 (default: all with usable memory; of "
+            "more than 4 first those without CPUs)");
+  auto* kernel = add_choice(app, "--kernel", kernel_name_, named(stream_kernels),
+                            "measure this kernel of `numatlas bandwidth` instead of a mix");
+  add_value(app, "--mix", mix_text_, "R:W", "mix of lines read to lines written")->excludes(kernel);
+  add_value(
+      app, "--size", size_text_, "SIZE",
+      "memory of each worker, in MiB (512) or with a unit (2GiB) (default: 256 MiB, less where "
+      "any node that had all of it would keep less than half of its free memory)");
+  auto* apply =
+      app.add_flag("--apply", apply_,
+                   "set the best weights system-wide, measure once more with the kernel's "
+                   "own policy, and restore the old weights, however the program ends. "
+                   "Requires root");
+  app.add_flag("--keep", keep_, "leave the new weights in place once they were measured")
       ->needs(apply);
   add_isa_option(app, isa_);
 }
@@ -185,26 +182,23 @@ Expected<void> WeightsBenchmark::parse_options() {
     size_ = *size;
   }
   if (auto used = use_instruction_set(isa_); !used) return used;
-  if (kernel_text_.empty()) {
+  if (kernel_name_.empty()) {
     const auto mix = parse_mix(mix_text_);
     if (!mix) return fail(mix.error());
     kernel_.name = "mix";
     std::tie(kernel_.mix_reads, kernel_.mix_writes) = *mix;
     kernel_name_ = full_name(kernel_);
   } else {
-    const auto kernel = parse_words(kernel_text_, "--kernel", stream_kernels);
-    if (!kernel) return fail(kernel.error());
-    if (kernel->size() > 1) return fail(ErrorKind::usage, "--kernel: only one at a time");
-    kernel_.name = kernel_name_ = kernel->front();
+    kernel_.name = kernel_name_;
   }
   if (size_) {
     if (auto fits = (*make_kernel(kernel_))->check_size(*size_); !fits) return fits;
   }
   if (!nodes_text_.empty()) {
     auto nodes = parse_list<NodeId>(nodes_text_);
-    if (!nodes) return fail(ErrorKind::usage, "--nodes: " + nodes.error().message, "such as 0,2");
+    if (!nodes) return fail_usage("--nodes", nodes.error().message, "such as 0,2");
     if (nodes->empty() || nodes->size() > most_nodes)
-      return fail(ErrorKind::usage, fmt::format("--nodes: name 1 to {} nodes", most_nodes));
+      return fail_usage("--nodes", fmt::format("name 1 to {} nodes", most_nodes));
     nodes_ = *std::move(nodes);
   }
   return {};
@@ -212,25 +206,24 @@ Expected<void> WeightsBenchmark::parse_options() {
 
 Expected<void> WeightsBenchmark::check(const PlanInput& input) const {
   const RunOptions& options = input.options;
-  const auto refuse = [](const char* what, const char* hint) {
-    return fail(ErrorKind::usage, what, hint);
-  };
   if (options.placement.memory)
-    return refuse("--memory: weights itself says where memory lies", "name --nodes");
+    return fail_usage("--memory", "weights itself says where memory lies", "name --nodes");
   if (options.serial)
-    return refuse("--serial: weights compares what all workers move together", "leave it out");
+    return fail_usage("--serial", "weights compares what all workers move together",
+                      "leave it out");
   if (options.pages.size() > 1)
-    return refuse("--pages: weights takes one kind of pages", "run it once for each");
+    return fail_usage("--pages", "weights takes one kind of pages", "run it once for each");
   if (!options.thread_counts.empty())
-    return refuse("--threads: weights takes one number", "run it once for each");
+    return fail_usage("--threads", "weights takes one number", "run it once for each");
   if (!options.csv_file.empty())
-    return refuse("--csv: its format has no place for weights", "use --format csv or --json FILE");
+    return fail_usage("--csv", "its format has no place for weights",
+                      "use --format csv or --json FILE");
   if (!apply_) return {};
   if (nothing_is_set(options))
-    return refuse("--apply: nothing is measured, so nothing is set", "leave it out");
+    return fail_usage("--apply", "nothing is measured, so nothing is set", "leave it out");
   if (auto one = check_one_process(input, name()); !one) {
-    return refuse("--apply: weights are confirmed by the threads of one process",
-                  "start one task, without mpirun or with srun -n 1 -c CPUS");
+    return fail_usage("--apply", "weights are confirmed by the threads of one process",
+                      "start one task, without mpirun or with srun -n 1 -c CPUS");
   }
   return {};
 }
@@ -249,7 +242,8 @@ Expected<NodeSet> WeightsBenchmark::nodes_of(const PlanInput& input) const {
       }
     }
     if (nodes.empty())
-      return fail(ErrorKind::unavailable, "--nodes: no node has memory that this process may use");
+      return fail_about(ErrorKind::unavailable, "--nodes",
+                        "no node has memory that this process may use");
   }
   MemorySpec all;
   all.single.mode = MemoryMode::weighted;

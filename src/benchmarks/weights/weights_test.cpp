@@ -111,14 +111,14 @@ TEST(WeightsSearch, IntervalsDecide) {}
 testing::Prepared prepare(const testing::Words& words) {
   auto prepared = testing::prepare("weights", words,
                                    "numa:2(memory=34359738368) l3:1(size=16777216) core:1 pu:1");
-  EXPECT_TRUE(prepared) << prepared.error().message;
+  EXPECT_TRUE(prepared) << full_text(prepared.error());
   return *std::move(prepared);
 }
 
 TEST(WeightsPlan, TheNearestAloneAndTheGridByAllWorkers) {
   const testing::Prepared planned = prepare({"--size", "8"});
   const auto plan = planned.run.benchmark->plan(planned.input());
-  ASSERT_TRUE(plan) << plan.error().message;
+  ASSERT_TRUE(plan) << full_text(plan.error());
   ASSERT_EQ(plan->size(), 6U);
   const auto& nearest = plan->at(0).scenario.flows;
   ASSERT_EQ(nearest.size(), 2U);
@@ -174,7 +174,7 @@ std::vector<std::string> survey_ways(const Machine& machine) {
 
 Machine recorded(const char* file) {
   const auto machine = read_recorded_machine(std::string(NUMATLAS_TEST_DATA "/topologies/") + file);
-  EXPECT_TRUE(machine) << machine.error().message;
+  EXPECT_TRUE(machine) << full_text(machine.error());
   return *machine;
 }
 
@@ -237,7 +237,7 @@ TEST(WeightsRefine, ConfirmsOnlyWhenToldTo) {
 }
 
 std::string table_of(const RunReport& report, bool kept) {
-  return views_text(report, weights_views(report, kept), false);
+  return views_text(report, weights_views(report, kept));
 }
 
 TEST(WeightsTable, SaysWhatTheBestIsWorth) {

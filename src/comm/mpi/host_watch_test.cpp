@@ -72,7 +72,7 @@ TEST_F(HostWatchPair, DeadPeerIsNamed) {
   const auto failure = watch.failure(true);
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->kind, ErrorKind::peer);
-  EXPECT_EQ(failure->message, "rank 3 (pid " + std::to_string(pid) + ") on node7 died");
+  EXPECT_EQ(full_text(*failure), "rank 3 (pid " + std::to_string(pid) + ") on node7 died");
   EXPECT_TRUE(watch.is_declarer());
   EXPECT_EQ(watch.failure_code(), exit_code(ErrorKind::peer));
   EXPECT_TRUE(watch.all_leaving());
@@ -106,7 +106,7 @@ TEST_F(HostWatchPair, DeclaredFailureAndStopReachTheOther) {
   });
   HostWatch watch = enter();
   ASSERT_TRUE(watch.failure());
-  EXPECT_EQ(watch.failure()->message, "rank 3 on node7 stopped the run");
+  EXPECT_EQ(full_text(*watch.failure()), "rank 3 on node7 stopped the run");
   EXPECT_EQ(watch.told_stop(), SIGTERM);
   EXPECT_FALSE(watch.claim_report());
   EXPECT_FALSE(watch.declare_failure(9, "too late"));
@@ -118,7 +118,7 @@ TEST_F(HostWatchPair, LongMessageIsCut) {
   HostWatch watch(block_, 0, 2, 0, "node7");
   watch.start();
   EXPECT_TRUE(watch.declare_failure(1, std::string(10'000, 'm')));
-  EXPECT_EQ(watch.failure()->message, std::string(255, 'm'));
+  EXPECT_EQ(full_text(*watch.failure()), std::string(255, 'm'));
 }
 
 TEST(ProcessIdentity, IsOfThisProcessAndNoOther) {

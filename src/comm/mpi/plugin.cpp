@@ -116,7 +116,7 @@ std::vector<MpiPlugin> list_mpi_plugins() {
       plugin.problem = loading_error(plugin).value().message;
       continue;
     }
-    if (auto table = table_of(library, plugin); !table) plugin.problem = table.error().message;
+    if (auto table = table_of(library, plugin); !table) plugin.problem = full_text(table.error());
     dlclose(library);
   }
   return plugins;

@@ -199,8 +199,8 @@ Expected<void> HipRuntime::reach_peer(int device, int peer) {
 }
 
 Expected<FunctionHandle> HipRuntime::function(int, const std::string&, const std::string& name) {
-  return fail(ErrorKind::unavailable, name + ": the HIP runtime takes no PTX",
-              "kernels are run by NVIDIA GPUs only; copies are what AMD's can be asked for");
+  return fail_about(ErrorKind::unavailable, name, "the HIP runtime takes no PTX",
+                    "kernels are run by NVIDIA GPUs only; copies are what AMD's can be asked for");
 }
 
 Expected<void> HipRuntime::launch(int, StreamHandle, FunctionHandle, unsigned, unsigned, void**) {

@@ -1,0 +1,56 @@
+# What the build makes of the options that the programs declare: manual pages and completions.
+if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+  message(STATUS "Cross-compiling without an emulator: no manual pages, no completions")
+  return()
+endif()
+
+set(declared "")
+function(manual_page page name program command)
+  add_custom_command(
+    OUTPUT ${PROJECT_BINARY_DIR}/man/${name}
+    COMMAND ${CMAKE_COMMAND} -DPAGE=${page} -DOUTPUT=${PROJECT_BINARY_DIR}/man/${name}
+            "-DPROGRAM=${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:${program}>"
+            -DCOMMAND=${command} -DPROJECT_VERSION=${PROJECT_VERSION}
+            -P ${PROJECT_SOURCE_DIR}/cmake/manual_page.cmake
+    DEPENDS ${program} ${page} ${PROJECT_SOURCE_DIR}/cmake/manual_page.cmake VERBATIM)
+  set(declared ${declared} ${PROJECT_BINARY_DIR}/man/${name} PARENT_SCOPE)
+endfunction()
+file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.1.in)
+foreach(page IN LISTS man_pages)
+  cmake_path(GET page STEM LAST_ONLY name)  # numatlas-latency.1
+  string(REGEX MATCH "^([a-z_]+)-?([a-z]*)" program ${name})
+  set(program ${CMAKE_MATCH_1})
+  if(TARGET ${program})
+    manual_page(${page} ${name} ${program} "${CMAKE_MATCH_2}")
+  endif()
+endforeach()
+# A benchmark without a page of its own has one of what it declares.
+file(GLOB benchmarks CONFIGURE_DEPENDS LIST_DIRECTORIES true
+     RELATIVE ${PROJECT_SOURCE_DIR}/src/benchmarks ${PROJECT_SOURCE_DIR}/src/benchmarks/*)
+foreach(command IN LISTS benchmarks)
+  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/src/benchmarks/${command} AND
+     NOT EXISTS ${PROJECT_SOURCE_DIR}/docs/man/numatlas-${command}.1.in)
+    manual_page(${PROJECT_SOURCE_DIR}/docs/man/benchmark.in numatlas-${command}.1 numatlas ${command})
+  endif()
+endforeach()
+install(FILES ${declared} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+
+# Where each shell looks for the script of a program, and under which name.
+set(bash_folder bash-completion/completions)
+set(zsh_folder zsh/site-functions)
+set(zsh_prefix _)
+set(fish_folder fish/vendor_completions.d)
+set(fish_suffix .fish)
+foreach(program IN LISTS programs)
+  foreach(shell bash zsh fish)
+    set(script ${PROJECT_BINARY_DIR}/completions/${shell}/${${shell}_prefix}${program}${${shell}_suffix})
+    add_custom_command(OUTPUT ${script} DEPENDS ${program} VERBATIM
+                       COMMAND ${program} __declared ${shell} > ${script})
+    install(FILES ${script} DESTINATION ${CMAKE_INSTALL_DATADIR}/${${shell}_folder})
+    list(APPEND declared ${script})
+  endforeach()
+endforeach()
+foreach(shell bash zsh fish)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/completions/${shell})
+endforeach()
+add_custom_target(declared ALL DEPENDS ${declared})

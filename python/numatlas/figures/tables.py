@@ -1,0 +1,235 @@
+"""The rows of a view: their labels, and the parts of their figures."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from numatlas.figures.placement import placement_of
+from numatlas.figures.told import column, convergence_of, key_of, label_text, skips_of, warnings_of
+from numatlas.result import IN_UNIT, Cell, Result, View
+from numatlas.units import percent_text, scaled_unit
+
+#: Labels that cases, and flows, have besides their own.
+CASE_LABELS = ("host", "kernel", "stores", "size", "pages", "order", "stride", "workers")
+#: Those that are quantities, and may be an axis.
+QUANTITIES = ("size", "stride", "workers", "threads", "access_size_bytes")
+FLOW_LABELS = ("cpu_node", "memory_node", "rank", "thread")
+
+INTERVAL = "95 % interval"
+WORKERS = "from the lowest to the highest worker; of one worker its 95 % interval"
+NO_SPREAD = "the file has no interval of these figures"
+
+#: Labels that say nothing without their name: "4", "bind:0".
+NUMBERED = re.compile(r"\W*(\w+:)?\d")
+
+PARTS = ("value", "low", "high", "p95", "p99", "min", "max", "of_workers")
+
+
+def words_of(name: str) -> str:
+    """A label or figure for people."""
+    return name.removeprefix("cell_").replace("_", " ").replace("cpu", "CPU").replace("gpu", "GPU")
+
+
+def words_for(view: View, labels: dict[str, Any]) -> str:
+    """ "read, ordinary, workers 4"."""
+    heads = {cell["label"]: cell["head"] for cell in view["cells"] if cell["label"] and cell["head"]}
+    texts = {name: label_text(value, name) for name, value in labels.items()}
+    return ", ".join(
+        f"{heads.get(name, words_of(name))} {text}" if NUMBERED.match(text) else text
+        for name, text in texts.items()
+        if text != "-"
+    )
+
+
+@dataclass
+class Table:
+    """`frame`: a row for each case, group of flows or flow of a view; its labels are columns, and its figures
+    as "latency.value"."""
+
+    result: Result
+    view: View
+    frame: pd.DataFrame
+    long: pd.DataFrame  #: the same with a row for each figure, in SI units
+    by: list[str]  #: columns that number the rows
+    main: Cell  #: the figure that is drawn; {}: none was measured
+
+    def __post_init__(self) -> None:
+        self.units = dict(zip(self.long["metric"], self.long["unit"], strict=True))
+        self.labels = [cell["label"] for cell in self.view["cells"] if cell["label"]]
+        if self.main:
+            self.unit = scaled_unit(self.units[self.main["figure"]], self.main["scale"])
+            self.less_is_better = self.units[self.main["figure"]] == "s"
+
+    def figures(self) -> list[Cell]:
+        """Those that were measured."""
+        parts = ("value", "with_interval", "spread")
+        return [cell for cell in self.view["cells"] if cell["figure"] in self.units and cell["part"] in parts]
+
+    def part(self, cell: Cell, part: str = "value") -> pd.Series:
+        """Numbers in the unit that the cell shows."""
+        return pd.to_numeric(column(self.frame, f"{cell['figure']}.{part}")) * cell["scale"]
+
+    def of_workers(self, cell: Cell) -> pd.Series:
+        """Whether a row's figure is the median of several workers."""
+        return column(self.frame, f"{cell['figure']}.of_workers").astype(object).fillna(False).astype(bool)
+
+    def spreads(self) -> dict[str, pd.Series]:
+        """Value, low and high as they are drawn."""
+        parts = {name: self.part(self.main, name) for name in ("value", "low", "high")}
+        if self.main["part"] == "spread":
+            several = self.of_workers(self.main)
+            parts["low"] = parts["low"].mask(several, self.part(self.main, "min"))
+            parts["high"] = parts["high"].mask(several, self.part(self.main, "max"))
+        return parts
+
+    def texts(self, cell: Cell) -> list[str]:
+        """Of each row, as the program prints it."""
+        if cell["label"]:
+            return [label_text(value, cell["label"]) for value in column(self.frame, cell["label"])]
+        kind = {"least": "min", "most": "max", "p95": "p95", "p99": "p99"}.get(cell["part"], "value")
+        numbers, several = self.part(cell, kind), self.of_workers(cell)
+        if kind != "value":
+            numbers = numbers.where(several if kind in ("min", "max") else ~several)
+        texts = [
+            "-" if pd.isna(one) else f"{one:.{cell['digits']}f}{cell.get('unit', '')}" for one in numbers
+        ]
+        if cell["part"] not in ("half_width", "with_interval", "spread"):
+            return texts
+        sides = [numbers - self.part(cell, "low"), self.part(cell, "high") - numbers]
+        widths = pd.concat(sides, axis=1).max(axis=1, skipna=False) / numbers.abs()
+        words = ["-" if pd.isna(width) else percent_text(width) for width in widths]
+        if cell["part"] == "half_width":
+            return words
+        return [
+            text if width == "-" else f"{text} +-{width}" for text, width in zip(texts, words, strict=True)
+        ]
+
+    def telling(self, known: list[str], first: list[str]) -> list[str]:
+        """Labels that tell apart rows which are alike in `known`: these first, as few as do."""
+        own = [*self.result.labels, *CASE_LABELS, *(FLOW_LABELS if "flow" in self.by else [])]
+        names = [name for name in dict.fromkeys([*first, *own]) if name in self.frame and name not in known]
+        groups = self.frame.groupby(known, dropna=False) if known else self.frame
+        found = [name for name in names if pd.Series(groups[name].nunique(dropna=False)).max() > 1]
+
+        def unique(names: list[str]) -> bool:
+            return bool(names + known) and not self.frame.duplicated([*known, *names]).any()
+
+        while found and unique(found[:-1]):
+            found.pop()
+        for name in [name for name in found if name in self.result.labels]:
+            others = [other for other in found if other != name]
+            found = others if unique(others) else found
+        return found
+
+    def groups(self, names: list[str]) -> Iterator[tuple[dict[str, Any], "Table"]]:
+        """A table for each combination of these labels, with the labels' values."""
+        groups = self.frame.groupby(names, sort=False, dropna=False) if names else [((), self.frame)]
+        for values, frame in groups:
+            yield dict(zip(names, values, strict=True)), replace(self, frame=frame)
+
+    def told(self, labels: dict[str, Any] | None = None, *more: str) -> dict[str, Any]:
+        """What any figure of these rows says; `labels`: those that it is of, besides the view's."""
+        view, result, labels = self.view, self.result, labels or {}
+        flows = self._mine(result.flows)
+        where = [*view["where"].values(), *(label_text(value, name) for name, value in labels.items())]
+        spread = WORKERS if self.main["part"] == "spread" and self.of_workers(self.main).any() else INTERVAL
+        of_totals = len(result.totals) > 0 and self.main["figure"] in set(result.totals["metric"])
+        hosts = column(flows, "host").nunique() if of_totals and self.by == ["point"] else 1
+        titles = [view["title"], words_for(view, labels), f"sum over {hosts} hosts" if hosts > 1 else ""]
+        return {
+            "key": key_of([result.meta.get("command", result.kind), self.main["figure"], *more, *where]),
+            "title": ", ".join(filter(None, titles)),
+            "spread": spread if self.part(self.main, "low").notna().any() else NO_SPREAD,
+            "placement": placement_of(flows),
+            "notes": [*view["notes"], *convergence_of(flows), *skips_of(result)],
+            "verdict": view["verdict"],
+            "warnings": warnings_of(result, flows),
+            "data": self._data(),
+        }
+
+    def _mine(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The rows that are of this table."""
+        keys = [name for name in self.by if name in frame]
+        wanted = pd.MultiIndex.from_frame(self.frame[keys])
+        return frame[pd.MultiIndex.from_frame(frame[keys]).isin(wanted)]
+
+    def _data(self) -> pd.DataFrame:
+        """A row for each figure shown, in the unit shown, with all that is known of it."""
+        cells = {cell["figure"]: cell for cell in reversed(self.view["cells"]) if cell["figure"]}
+        long = self._mine(self.long)
+        long = long[long["metric"].isin(list(cells))]
+        scale = long["metric"].map({name: cell["scale"] for name, cell in cells.items()})
+        unit = [scaled_unit(self.units[name], cells[name]["scale"]) for name in long["metric"]]
+        numbers = {name: pd.to_numeric(long[name]) * scale for name in IN_UNIT if name in long}
+        scaled = long.assign(unit=unit, **numbers).drop(columns="of_workers", errors="ignore")
+        labels = [name for name in self.frame if "." not in name and name not in scaled]
+        return self.frame[[*self.by, *labels]].merge(scaled, on=self.by)
+
+
+class Tables:
+    """Those of a result's views: what they have in common is made once."""
+
+    def __init__(self, result: Result, views: list[View]) -> None:
+        self.result = result
+        shown = {cell["label"] for view in views for cell in view["cells"]}
+        self.of_flows = list(shown & set(result.flows) - set(result.labels))
+        self.several_hosts = column(result.flows, "host").nunique() > 1
+        self.made: dict[Any, tuple[list[str], pd.DataFrame, pd.DataFrame]] = {}
+
+    def of(self, view: View) -> Table:
+        """What the view shows, in the order of the cases."""
+        by_host = self.several_hosts and view["kind"] != "table"  # places are those of a host
+        key = (view["level"], by_host)
+        self.made[key] = self.made.get(key) or self._make(*key)
+        by, rows, long = self.made[key]
+        if "points" in view:
+            rows = rows[rows["point"].isin(view["points"])]
+        for name, value in view["where"].items():
+            # What has no such label belongs to all: the others are compared with it.
+            absent = rows[name].isna() if name in self.result.labels else False
+            texts = [label_text(one, name) for one in column(rows, name)]
+            rows = rows[absent | (pd.Series(texts, rows.index, dtype=object) == value)]
+        table = Table(self.result, view, rows.reset_index(drop=True), long, by, {})
+        measured = [cell for cell in table.figures() if table.part(cell).notna().any()]
+        x_unit = table.units.get(view["rows"])
+        if x_unit:  # over a figure: what is of another kind
+            measured.sort(key=lambda cell: table.units[cell["figure"]] == x_unit)
+        return replace(table, main=measured[0] if measured else {})
+
+    def _make(self, level: str, by_host: bool) -> tuple[list[str], pd.DataFrame, pd.DataFrame]:
+        """What numbers the rows; the rows; the same with one for each figure."""
+        by, frames = self._frames(level, by_host)
+        frames = [frame for frame in frames if len(frame)] or [self.result.flows[:0]]
+        long = pd.concat(frames).drop_duplicates([*by, "metric"])
+        rows = pd.concat([frame.drop_duplicates(by) for frame in frames]).groupby(by).first()
+        for name in self.of_flows if by == ["point"] else []:  # what flows tell of their case
+            values = self.result.flows.groupby(by)[name]
+            texts = values.agg(lambda every: "/".join(dict.fromkeys(map(label_text, every))))
+            rows[name] = column(rows, name).fillna(texts) if values.nunique().max() < 2 else texts
+        rows = rows.drop(columns=[*IN_UNIT, "n", "metric", "unit", "of_workers"], errors="ignore")
+        wide = long.pivot(index=by, columns="metric", values=[name for name in PARTS if name in long])
+        wide.columns = [f"{metric}.{part}" for part, metric in wide.columns]
+        return by, rows.join(wide).reset_index(), long
+
+    def _frames(self, level: str, by_host: bool) -> tuple[list[str], list[pd.DataFrame]]:
+        """What numbers the rows, and the frames that have them, the first of which counts."""
+        flows, groups = self.result.flows, self.result.groups
+        if level == "flows":
+            return ["point", "flow"], [flows]
+        measured = flows[column(flows, "role") != "load"]
+        if len(groups):
+            several = groups.groupby("point")["group"].transform("max") > 0
+            groups = groups.assign(of_workers=groups["workers"] > 1)
+            # The first is that of all flows, where there are several.
+            groups = groups[(groups["group"] > 0) | ~several if level == "groups" else groups["group"] == 0]
+        if level == "groups":
+            alone = measured[~measured["point"].isin(groups["point"])] if len(groups) else measured
+            return ["point", "group"], [groups, alone.assign(group=alone["flow"])]
+        by, totals = ["point"], self.result.totals.drop(columns="host", errors="ignore")
+        if by_host:
+            by, totals, groups = ["point", "host"], self.result.host_totals, groups[:0]
+        alone = measured.groupby(by)["flow"].transform("nunique") == 1
+        return by, [totals, groups, measured[alone]]

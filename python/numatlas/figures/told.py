@@ -1,0 +1,71 @@
+"""What figures say beside their numbers: warnings, how well they are known, what was not measured."""
+
+import re
+from typing import Any
+
+import pandas as pd
+
+from numatlas.result import Result
+from numatlas.units import percent_text, size_text
+
+#: Why a flow stopped before its figure was known well enough.
+STOPS = {"time_cap": "stopped at the time cap", "interrupted": "were interrupted"}
+NOTHING = "no measurement: numbers of the null engine, which touches no memory"
+MOST_REASONS = 5
+
+
+def column(frame: pd.DataFrame, name: str) -> pd.Series:
+    """A column, or as many absent values where the file has none of that name."""
+    return frame[name] if name in frame else pd.Series([None] * len(frame), index=frame.index, dtype=object)
+
+
+def label_text(value: Any, name: str = "") -> str:
+    """A label as the program prints it."""
+    if value is None or pd.isna(value) or value == "":
+        return "-"
+    if name in ("size", "stride"):
+        return size_text(value, whole=True)
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value)) if whole else str(value)
+
+
+def key_of(words: list[str]) -> str:
+    """Words as a key of a figure: letters, digits and dashes."""
+    return re.sub(r"[^0-9A-Za-z]+", "-", "-".join(words)).strip("-")
+
+
+def convergence_of(flows: pd.DataFrame) -> list[str]:
+    """How many flows were measured as precisely as was asked for."""
+    if not {"point", "flow", "stop"} <= set(flows):
+        return []
+    stops = flows.drop_duplicates(["point", "flow"])["stop"].dropna()
+    if stops.empty or (stops == "converged").all():
+        return []
+    widest = pd.to_numeric(column(flows, "half_width")).max()
+    worst = "" if pd.isna(widest) else f" (the widest interval is +-{percent_text(widest)})"
+    others = stops[stops != "converged"].value_counts()
+    words = [
+        f"{'the others' if len(others) == 1 else count} {STOPS.get(stop, f'ended by {stop}')}"
+        for stop, count in others.items()
+    ]
+    return [f"{len(stops) - others.sum()} of {len(stops)} medians converged; {', '.join(words)}{worst}"]
+
+
+def warnings_of(result: Result, flows: pd.DataFrame) -> list[str]:
+    """Those of the run, and those of the flows shown, each once."""
+    nothing = [NOTHING] if str(result.meta.get("engine", "")).startswith("null") else []
+    own = "; ".join(column(flows, "flow_warnings").dropna().unique()).split("; ")
+    return list(dict.fromkeys([*nothing, *map(str, result.warnings), *filter(None, own)]))
+
+
+def skips_of(result: Result) -> list[str]:
+    """What was not measured, by reason."""
+    if result.skipped.empty:
+        return []
+    by_reason = result.skipped.groupby("reason", sort=False, dropna=False)["name"].agg(["first", "size"])
+    return [
+        f"not measured: {row['first']}"
+        + (f" and {row['size'] - 1} more" if row["size"] > 1 else "")
+        + f": {reason}"
+        for reason, row in by_reason.head(MOST_REASONS).iterrows()
+    ]

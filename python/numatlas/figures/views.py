@@ -1,0 +1,249 @@
+"""Views as figures: what a result says is to be shown, whatever measured it."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pandas as pd
+
+from numatlas.figures.default_views import default_views
+from numatlas.figures.model import Axis, Bar, Bars, Curves, Figure, Mark, Matrix, Series
+from numatlas.figures.tables import QUANTITIES, Table, Tables, words_for, words_of
+from numatlas.figures.told import label_text
+from numatlas.result import Cell, Result, View
+from numatlas.units import scaled_unit, size_text
+
+#: More groups than this nobody tells apart by their colour.
+MOST_GROUPS = 8
+#: A table over so many values of a number has a picture over that number too.
+LEAST_STEPS = 3
+
+
+def figures(result: Result) -> list[Figure]:
+    """One for each view, and for each part of it that needs its own."""
+    if result.flows.empty and not result.rows.empty:
+        result = replace(result, flows=_tidy(result), labels=list(result.rows))
+    views = (result.views or default_views(result)) if len(result.flows) else []
+    tables = Tables(result, views)
+    found: list[Figure] = []
+    for table in (_united(tables, same) for same in _alike(views)):
+        found += _drawer(table)(table) if table.main else []
+    for index, one in enumerate(found):
+        again = sum(other.key == one.key for other in found[:index])
+        one.key += f"-{again + 1}" if again else ""
+    return found
+
+
+def _alike(views: list[View]) -> Iterable[list[View]]:
+    """Curves of the same shape share a picture."""
+    found: dict[str, list[View]] = {}
+    for at, view in enumerate(views):
+        shape = [view[name] for name in ("level", "rows", "columns", "cells")]
+        found.setdefault(repr(shape) if view["kind"] == "curve" else str(at), []).append(view)
+    return found.values()
+
+
+def _united(tables: Tables, views: list[View]) -> Table:
+    """The rows of all; what their views differ in names their lines."""
+    first = tables.of(views[0])
+    if len(views) == 1:
+        return first
+    common = set.intersection(*(set(view["where"].items()) for view in views))
+    parts, verdict = [], []
+    for view in views:
+        own = {name: value for name, value in view["where"].items() if (name, value) not in common}
+        words = words_for(view, own)
+        parts.append(tables.of(view).frame.assign(line=words))
+        verdict += [f"{words}: {line}" for line in view["verdict"]]
+    notes = list(dict.fromkeys(note for view in views for note in view["notes"]))
+    title = re.split(r" *[:(]", views[0]["title"])[0]
+    view = {**views[0], "where": dict(common), "title": title, "notes": notes, "verdict": verdict}
+    return replace(first, frame=pd.concat(parts, ignore_index=True), view=view)
+
+
+def _drawer(table: Table):  # noqa: ANN202
+    """A curve without a quantity on its axis, and a table with columns, are drawn as what they are."""
+    view = table.view
+    axis = view["rows"] if view["kind"] == "curve" else view["columns"]
+    numeric = axis in table.units or (axis in table.frame and axis in QUANTITIES)
+    if view["kind"] == "curve" or not axis:
+        return _curves if numeric else _bars
+    return _curves if numeric and view["kind"] != "matrix" else _matrices
+
+
+def _tidy(result: Result) -> pd.DataFrame:
+    """The rows of an earlier program's file as flows: one for each row and figure."""
+    units = {view["cells"][-1]["figure"]: view["cells"][-1]["in"] for view in result.views}
+    rows = result.rows.assign(point=range(len(result.rows)), flow=0)
+    long = rows.melt([name for name in rows if name not in units], list(units), "metric", "number")
+    numbers = pd.to_numeric(long.pop("number"))
+    return long.assign(value=numbers, low=None, high=None, unit=long["metric"].map(units))[numbers.notna()]
+
+
+# ---- Matrices
+
+
+def _matrices(table: Table) -> list[Figure]:
+    view = table.view
+    rows = [view["rows"]] if view["rows"] else _leading(table)
+    columns = view["columns"]
+    split = table.telling([*rows, columns], [])
+    found = []
+    for labels, mine in table.groups(split):
+        frame = pd.DataFrame(mine.spreads())
+        texts = {name: [label_text(one, name) for one in mine.frame[name]] for name in (*rows, columns)}
+        frame["row"] = [", ".join(words) for words in zip(*(texts[name] for name in rows), strict=True)]
+        frame["column"] = texts[columns]
+        beside = [
+            mine.texts(cell) for cell in view["cells"] if cell is not mine.main and cell["label"] not in rows
+        ]
+        frame["text"] = _joined(beside, len(frame))
+        if view["symmetric"]:
+            frame = _both_sides(frame)
+        names = [_ordered(frame[name]) for name in ("row", "column")]
+        cells = frame.set_index(["row", "column"])
+        grids = {
+            field: cells[name].unstack("column").reindex(index=names[0], columns=names[1]).to_numpy(object)
+            for field, name in {"values": "value", "low": "low", "high": "high", "texts": "text"}.items()
+        }
+        found.append(
+            Matrix(
+                **mine.told(labels),
+                row_label=", ".join(words_of(name) for name in rows),
+                column_label=words_of(columns),
+                rows=names[0],
+                columns=names[1],
+                unit=mine.unit,
+                less_is_better=mine.less_is_better,
+                **{field: grid.tolist() for field, grid in grids.items()},
+            )
+        )
+    return found
+
+
+def _leading(table: Table) -> list[str]:
+    """The labels that come first, which name the rows."""
+    count = next(at for at, cell in enumerate(table.view["cells"]) if not cell["label"])
+    return [name for name in table.labels[:count] if name in table.frame and name != table.view["rows"]]
+
+
+def _joined(columns: list[list[str]], rows: int) -> list[str]:
+    if not columns:
+        return [""] * rows
+    return [", ".join(word for word in words if word != "-") for words in zip(*columns, strict=True)]
+
+
+def _both_sides(frame: pd.DataFrame) -> pd.DataFrame:
+    """A cell stands for both orders of its labels."""
+    both = pd.concat([frame, frame.rename(columns={"row": "column", "column": "row"})])
+    names = list(dict.fromkeys(frame[["row", "column"]].to_numpy().ravel()))
+    itself = pd.DataFrame([{"row": name, "column": name, "text": "a place with itself"} for name in names])
+    both = pd.concat([both, itself]).drop_duplicates(["row", "column"])
+    places = {name: at for at, name in enumerate(names)}
+    return both.sort_values(["row", "column"], key=lambda column: column.map(places))
+
+
+def _ordered(names: pd.Series) -> list[str]:
+    """By their numbers, or as they come."""
+    found = list(dict.fromkeys(names))
+    return sorted(found, key=int) if all(name.isdigit() for name in found) else found
+
+
+# ---- Curves
+
+
+def _curves(table: Table) -> list[Figure]:
+    view, frame = table.view, table.frame
+    name = view["rows"] if view["kind"] == "curve" else view["columns"]
+    head = next((cell["head"] for cell in view["cells"] if name in (cell["label"], cell["figure"])), "")
+    if name in table.units:
+        axis = next(cell for cell in view["cells"] if cell["figure"] == name)
+        xs, unit = table.part(axis), scaled_unit(table.units[name], axis["scale"])
+    else:
+        xs, unit = pd.to_numeric(frame[name]), "bytes" if name in ("size", "access_size_bytes") else ""
+    frame = frame.assign(x=xs.fillna(0), **table.spreads())
+    lines = _lines(replace(table, frame=frame), name)
+    beside = [cell for cell in view["cells"] if cell["label"] and cell["label"] not in (*lines, name)]
+    frame["text"] = _joined([table.texts(cell) for cell in beside], len(frame))
+    frame = frame[frame["value"].notna()].sort_values("x", kind="stable")
+    series = [
+        Series(
+            words_for(view, labels),
+            *(list(mine.frame[part]) for part in ("x", "value", "low", "high", "text")),
+        )
+        for labels, mine in replace(table, frame=frame).groups(lines)
+    ]
+    return [
+        Curves(
+            **table.told(None, *([] if view["kind"] == "curve" else ["by", name])),
+            x=Axis(head or words_of(name), unit, log2=unit == "bytes"),
+            y=Axis(table.main["head"] or words_of(table.main["figure"]), table.unit),
+            series=series,
+            marks=cache_marks(table.result) if name == "size" else [],
+        )
+    ]
+
+
+def _lines(table: Table, axis: str) -> list[str]:
+    """Labels that each line has its own values of."""
+    found = ["line"] if "line" in table.frame else []
+    if table.view["columns"] not in (None, "", axis):
+        return [*found, table.view["columns"]]
+    if axis in table.units:
+        return found + [name for name in table.by if name == "host"]
+    return found + table.telling(["x", *found], table.labels)
+
+
+def cache_marks(result: Result) -> list[Mark]:
+    """The caches of a CPU, by their sizes."""
+    sizes: dict[int, int] = {}
+    for cache in result.machines[0].get("caches", []) if result.machines else []:
+        if cache.get("type") != "instruction" and cache.get("size"):
+            sizes[cache["level"]] = max(sizes.get(cache["level"], 0), cache["size"])
+    return [Mark(size, f"L{level} {size_text(size)}") for level, size in sorted(sizes.items())]
+
+
+# ---- Tables
+
+
+def _bars(table: Table) -> list[Figure]:
+    view, main = table.view, table.main
+    table = replace(table, frame=table.frame[table.part(main).notna()])
+    telling = table.telling([], table.labels)
+    cells = [(cell, table.texts(cell)) for cell in view["cells"] if cell is main or not _told_by(cell, main)]
+    cells = [(cell, texts) for cell, texts in cells if cell is main or set(texts) != {"-"}]
+    names, spreads = _names(table, telling), zip(*table.spreads().values(), strict=True)
+    texts = [list(words) for words in zip(*(texts for _, texts in cells), strict=True)]
+    bars = Bars(
+        **table.told(),
+        unit=table.unit,
+        less_is_better=table.less_is_better,
+        rows=[Bar(*name, *spread, row) for name, spread, row in zip(names, spreads, texts, strict=True)],
+        heads=[cell["head"] or words_of(cell["label"] or cell["figure"]) for cell, _ in cells],
+        column=[cell for cell, _ in cells].index(main),
+    )
+    found: list[Figure] = [bars]
+    for name in QUANTITIES if view["level"] == "cases" else []:
+        if name in telling and table.frame[name].nunique() >= LEAST_STEPS:
+            by = {**view, "rows": None, "columns": name, "title": f"{view['title']}, by {words_of(name)}"}
+            found += _curves(replace(table, view=by))
+    return found
+
+
+def _told_by(cell: Cell, main: Cell) -> bool:
+    """Whether the bar of the main figure tells it."""
+    return cell["figure"] == main["figure"] and cell["part"] in ("half_width", "with_interval", "value")
+
+
+def _names(table: Table, telling: list[str]) -> list[tuple[str, str]]:
+    """Of each row its name and its group: labels that tell the rows apart."""
+    first, rest = telling[:1], telling[1:]
+    if len(table.frame[rest].drop_duplicates()) > MOST_GROUPS:
+        first, rest = telling, []
+    rows = table.frame.to_dict("records")
+    if not telling:
+        return [(str(row.get("name") or words_of(table.main["figure"])), "") for row in rows]
+    return [
+        tuple(words_for(table.view, {name: row[name] for name in names}) for names in (first, rest))
+        for row in rows
+    ]

@@ -1,0 +1,102 @@
+#include "benchmarks/matrix/facts.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "record/cache_level.h"
+#include "record/labels.h"
+
+namespace numatlas {
+namespace {
+
+/// A cell of a matrix.
+struct Cell {
+  std::string cpus, memory;
+  Estimate estimate;
+};
+
+std::vector<Cell> cells_of(const RunReport& report, const std::string& kernel) {
+  std::vector<Cell> cells;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (point.kernel != kernel || !cache_text(point).empty()) continue;
+    const auto estimate = host_estimate_of(point, kernel == "chase" ? "latency" : "bandwidth_sum");
+    if (estimate)
+      cells.push_back(
+          {label_of(point, "cell_cpu_node"), label_of(point, "cell_memory_node"), *estimate});
+  }
+  return cells;
+}
+
+/// What a node's CPUs are compared with: their own node's memory, else the best that they reach.
+const Cell* nearest_cell(const std::vector<Cell>& cells, const std::string& cpus, bool least) {
+  const Cell* best = nullptr;
+  for (const Cell& cell : cells) {
+    if (cell.cpus != cpus) continue;
+    if (cell.memory == cpus) return &cell;
+    const bool better = best != nullptr && (least ? cell.estimate.value < best->estimate.value
+                                                  : cell.estimate.value > best->estimate.value);
+    if (best == nullptr || better) best = &cell;
+  }
+  return best;
+}
+
+/// The cell that compares worst with the nearest memory of its CPUs.
+std::optional<Fact> worst_remote(const std::vector<Cell>& cells, bool latency) {
+  std::optional<Fact> worst;
+  for (const Cell& cell : cells) {
+    const Cell* const near = nearest_cell(cells, cell.cpus, latency);
+    if (near == nullptr || near == &cell || !(near->estimate.value > 0)) continue;
+    const Estimate times = ratio_of(cell.estimate, near->estimate);
+    const double most = worst ? worst->estimate.value : times.value;
+    if (worst && (latency ? times.value <= most : times.value >= most)) continue;
+    const std::string nearest = near->memory == near->cpus
+                                    ? "that of their own node"
+                                    : fmt::format("that of node {}, their nearest", near->memory);
+    const std::string what = latency ? "latency" : "read bandwidth";
+    const std::string places =
+        fmt::format("from CPUs of node {} to memory of node {}", cell.cpus, cell.memory);
+    worst = Fact{latency ? "remote_latency_times" : "remote_bandwidth_part",
+                 {{"cpu_node", cell.cpus},
+                  {"memory_node", cell.memory},
+                  {"compared_with_node", near->memory}},
+                 fmt::format("{} {}, against {}", what, places, nearest),
+                 "1",
+                 times,
+                 "Remote",
+                 fmt::format("{} at worst {{}} {} ({})", what, nearest, places)};
+  }
+  return worst;
+}
+
+void add_cells(std::vector<Fact>& facts, const std::vector<Cell>& cells, bool latency) {
+  for (const Cell& cell : cells) {
+    facts.push_back(
+        {latency ? "matrix_latency" : "matrix_bandwidth",
+         {{"cpu_node", cell.cpus}, {"memory_node", cell.memory}},
+         fmt::format("{} from CPUs of node {} to memory of node {}",
+                     latency ? "latency of one CPU alone" : "read bandwidth of all CPUs", cell.cpus,
+                     cell.memory),
+         latency ? "s" : "B/s",
+         cell.estimate,
+         latency ? "Memory latency, one CPU alone" : "Read bandwidth, all CPUs of the node"});
+    if (!latency) facts.back().where.emplace_back("kernel", "read");
+  }
+}
+
+}  // namespace
+
+std::vector<Fact> matrix_facts(const RunReport& report) {
+  std::vector<Fact> facts;
+  const auto latency = cells_of(report, "chase"), reads = cells_of(report, "read");
+  add_cells(facts, latency, true);
+  add_cells(facts, reads, false);
+  for (const auto& [cells, of_latency] : {std::pair(latency, true), std::pair(reads, false)}) {
+    if (auto worst = worst_remote(cells, of_latency)) facts.push_back(*std::move(worst));
+  }
+  return facts;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,152 @@
+#include "report/notes.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "record/labels.h"
+
+namespace numatlas {
+namespace {
+
+using Row = std::vector<std::string>;
+
+/// Every flow that has samples of a figure: n, interval, percentiles, why it ended.
+std::string stats_table(const RunReport& report, const Figure& wanted) {
+  std::vector<Row> rows{{"case", "pages", "observed", "rank", "thread", "n", "median", "ci95 low",
+                         "ci95 high", "+-", "p5", "p25", "p75", "p95", "p99", "min", "max",
+                         "overlap", "stop"}};
+  const double scale = wanted.unit == "B/s" ? in_gb_per_s : in_ns;
+  const auto number = [&](const std::optional<double>& value) {
+    return value ? fmt::format("{:.2f}", *value * scale) : "-";
+  };
+  for (const ScenarioResult& one : report.scenarios) {
+    for (const FlowResult& flow : one.flows) {
+      const Figure* const figure = find_figure(flow, wanted.key);
+      if (figure == nullptr || !figure->summary) continue;
+      const Summary& s = *figure->summary;
+      const Estimate estimate = figure->estimate.value_or(Estimate{});
+      const auto width = half_width(*figure);
+      Row row{one.name};
+      const auto add_labels = [&](std::initializer_list<const char*> names) {
+        for (const char* name : names)
+          row.push_back(label_text(report, {&one, nullptr, &flow}, name));
+      };
+      add_labels({"pages", "page_size", "rank", "thread"});
+      row.push_back(std::to_string(s.n));
+      for (const auto& value : {std::optional(s.median), estimate.low, estimate.high})
+        row.push_back(number(value));
+      row.push_back(width ? fmt::format("{:.1f}%", *width * 100) : "-");
+      for (double value : {s.p5, s.p25, s.p75, s.p95, s.p99, s.min, s.max})
+        row.push_back(number(value));
+      add_labels({"overlap", "stop"});
+      rows.push_back(std::move(row));
+    }
+  }
+  return aligned(rows, 4);
+}
+
+/// Of a point that was cut off: why its workers have figures and all of them together have none.
+std::string missing_sum_text(const ScenarioResult& point) {
+  const bool rates =
+      std::any_of(point.flows.begin(), point.flows.end(),
+                  [](const FlowResult& flow) { return find_figure(flow, "bandwidth") != nullptr; });
+  const bool without = point.status == Status::incomplete && rates && point.figures.empty();
+  return without ? "; its workers have what they had recorded, their time together has no end and "
+                   "so no sum"
+                 : "";
+}
+
+}  // namespace
+
+std::string stats_text(const RunReport& report) {
+  std::vector<Figure> shown;  // one of each key, in order
+  for (const ScenarioResult& one : report.scenarios) {
+    for (const FlowResult& flow : one.flows) {
+      for (const Figure& figure : flow.figures)
+        if (figure.summary && find_figure(shown, figure.key) == nullptr) shown.push_back(figure);
+    }
+  }
+  std::string text;
+  for (const Figure& figure : shown)
+    text += fmt::format("All workers: {} ({})\n{}\n", figure.key,
+                        figure.unit == "B/s" ? "GB/s" : "ns", stats_table(report, figure));
+  return text;
+}
+
+std::string notes_text(const RunReport& report, const char* where_all_are) {
+  std::string text;
+  std::map<std::string, std::set<std::string>> observed;
+  std::size_t cells = 0;
+  std::size_t converged = 0;
+  std::vector<std::string> not_converged;
+  for (const ScenarioResult& scenario : report.scenarios) {
+    if (scenario.status != Status::ok) {
+      text += fmt::format("{}: {}: {}{}\n", scenario.name, name_of(scenario.status),
+                          scenario.reason, missing_sum_text(scenario));
+    }
+    std::size_t open = 0;
+    std::size_t measured = 0;
+    std::optional<double> widest;
+    for (const FlowResult& flow : scenario.flows) {
+      // A load has no figure, and perhaps no memory of its own.
+      if (flow.load || flow.wrong) continue;
+      const bool between_gpus = flow.gpu && flow.gpu->direction == "p2p";
+      if (!between_gpus) observed[scenario.pages].insert(observed_memory(flow).page_text());
+      ++measured;
+      if (flow.stop == "converged") continue;
+      ++open;
+      if (const auto width = half_width(flow)) widest = std::max(widest.value_or(0), *width);
+    }
+    cells += measured;
+    converged += measured - open;
+    if (open > 0) {
+      not_converged.push_back(
+          fmt::format("{} ({} of {} workers, {})", scenario.name, open, measured,
+                      widest ? fmt::format("to {:.1f} %", *widest * 100) : "too few samples"));
+    }
+  }
+  if (!report.scenarios.empty()) {
+    const ScenarioResult& first = report.scenarios.front();
+    if (!first.order.empty()) {
+      text += fmt::format("order: {}, stride {}, seed {}\n", first.order, to_text(first.stride),
+                          report.seed);
+    }
+  }
+  for (const auto& [kind, sizes] : observed) {
+    text += fmt::format("pages: {} asked, {} observed\n", kind, fmt::join(sizes, " and "));
+  }
+  const bool own_rules =
+      std::any_of(report.scenarios.begin(), report.scenarios.end(),
+                  [](const ScenarioResult& s) { return s.precision || s.time_cap; });
+  text += fmt::format(
+      "{} of {} cells converged to {} within {}", converged, cells,
+      own_rules ? "their precision" : fmt::format("{:g} %", report.precision * 100),
+      own_rules ? "their time"
+                : fmt::format("{:g} s{}", report.time_cap, report.time_of_all ? " in all" : ""));
+  // A list of all would bury what else is said here.
+  constexpr std::size_t most_named = 4;
+  const std::size_t unnamed =
+      not_converged.size() > most_named ? not_converged.size() - most_named : 0;
+  not_converged.resize(not_converged.size() - unnamed);
+  text +=
+      not_converged.empty()
+          ? "\n"
+          : fmt::format(
+                "; not converged: {}{}\n", fmt::join(not_converged, ", "),
+                unnamed == 0 ? "" : fmt::format(" and {} more cases{}", unnamed, where_all_are));
+  if (!report.complete) text += fmt::format("incomplete: {}\n", report.incomplete_reason);
+  for (const std::string& warning : counted(report.warnings)) text += "warning: " + warning + "\n";
+  return text;
+}
+
+}  // namespace numatlas

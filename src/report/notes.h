@@ -1,0 +1,18 @@
+// What stands below the views of every benchmark.
+#pragma once
+
+#include <string>
+
+#include "record/report.h"
+
+namespace numatlas {
+
+/// For every figure that has samples a table of all flows: n, interval, percentiles, overlap, why
+/// it stopped.
+std::string stats_text(const RunReport& report);
+
+/// Skipped, failed and incomplete cases with their reasons, warnings (each once), page sizes
+/// obtained, stop reasons. `where_all_are`: where to see what is too much for here.
+std::string notes_text(const RunReport& report, const char* where_all_are = " (--stats)");
+
+}  // namespace numatlas

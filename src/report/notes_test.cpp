@@ -1,0 +1,85 @@
+#include "report/notes.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "record/test_report.h"
+#include "report/process_memory.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Stats, OneRowPerFlowWithSamples) {
+  const std::string text = stats_text(testing::report());
+  EXPECT_THAT(text, HasSubstr("All workers: latency (ns)\n"));
+  EXPECT_THAT(text, HasSubstr("98%"));
+  EXPECT_THAT(text, HasSubstr("converged"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 6);  // two heads, three flows, a blank
+}
+
+TEST(Notes, SkipsWarningsAndWhatConverged) {
+  RunReport report = testing::report();
+  report.warnings = {{"low-overlap", "1MiB base, worker 0", "slow"},
+                     {"low-overlap", "2MiB base, worker 1", "slow"},
+                     {"setting", "", "numa_balancing = 1"},
+                     {"low-overlap", "4MiB base, worker 3", "slow"},
+                     {"placement", "8MiB base, worker 3", "cold"}};
+  report.complete = false;
+  report.incomplete_reason = "interrupted";
+  const std::string text = notes_text(report);
+  EXPECT_THAT(text, HasSubstr("1GiB base: skipped: --size: does not fit\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("3 of 4 cells converged to 1 % within 0.5 s; not converged: 1536KiB base (1 of 2 "
+                "workers, too few samples)\n"));
+  EXPECT_THAT(text, HasSubstr("incomplete: interrupted\n"));
+  EXPECT_THAT(text, HasSubstr("warning: 1MiB base, worker 0: slow (and 2 more)\n"));
+  EXPECT_THAT(text, HasSubstr("warning: numa_balancing = 1\n"));
+  EXPECT_THAT(text, HasSubstr("warning: 8MiB base, worker 3: cold\n"));
+  EXPECT_THAT(text, Not(HasSubstr("4MiB base")));
+}
+
+TEST(ProcessMemoryTable, AsNumastatShowsIt) {
+  ProcessMemory memory;
+  memory.pid = 42;
+  memory.command = "numatlas";
+  memory.nodes = {NodeId{0}, NodeId{2}};
+  memory.rows = {{"Huge", {Bytes{0}, Bytes{2 * mib}}}, {"Heap", {Bytes{mib / 2}, Bytes{0}}}};
+  EXPECT_EQ(process_memory_table(memory),
+            "Per-node process memory usage (in MBs) for PID 42 (numatlas)\n"
+            "                           Node 0          Node 2           Total\n"
+            "                  --------------- --------------- ---------------\n"
+            "Huge                         0.00            2.00            2.00\n"
+            "Heap                         0.50            0.00            0.50\n"
+            "----------------  --------------- --------------- ---------------\n"
+            "Total                        0.50            2.00            2.50\n");
+}
+
+TEST(WithPrefix, EveryLineOnce) {
+  EXPECT_EQ(with_prefix("[1] ", "a\nb\n"), "[1] a\n[1] b\n");
+  EXPECT_EQ(with_prefix("[1] ", "a"), "[1] a\n");
+  EXPECT_EQ(with_prefix("[1] ", ""), "");
+}
+
+TEST(Notes, APointThatWasCutOffSaysWhyItHasNoSum) {
+  RunReport report = testing::report();
+  ScenarioResult& point = report.scenarios.front();
+  point.status = Status::incomplete;
+  point.reason = "interrupted";
+  EXPECT_THAT(notes_text(report), HasSubstr("1MiB base: incomplete: interrupted\n"));
+  point.flows.front().figures.front().key = "bandwidth";
+  EXPECT_THAT(notes_text(report),
+              HasSubstr("incomplete: interrupted; its workers have what they had recorded"));
+  point.figures = {{"bandwidth_sum", "B/s", 1e9, {}}};
+  EXPECT_THAT(notes_text(report), HasSubstr("1MiB base: incomplete: interrupted\n"));
+}
+
+}  // namespace
+}  // namespace numatlas

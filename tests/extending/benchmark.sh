@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# benchmark.sh PROGRAM REPORT: the benchmark of docs/extending.md is in everything that a benchmark is in.
+set -u
+program=$1 report=$2
+# shellcheck source=tests/outside.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../outside.sh"
+hide_outside
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+failed=0
+null=(--engine null --machine 'numa:1(memory=34359738368) l3:1(size=16777216) core:2 pu:1')
+
+# has WHAT PATTERN COMMAND...: the command ends well and says it.
+has() {
+  local what=$1 pattern=$2 output code
+  shift 2
+  output=$("$@" 2>&1)
+  code=$?
+  if [ "$code" -ne 0 ] || ! grep -qE -- "$pattern" <<<"$output"; then
+    printf 'FAILED: %s (exit code %d)\n%s\n' "$what" "$code" "$output"
+    failed=1
+  fi
+}
+
+has 'the list of commands' '^ +strides +idle latency' "$program" --help
+has 'its help' '--size' "$program" strides --help
+has 'its completion' 'strides' "$program" completion bash
+has 'its plan' '64MiB stride 4096' "$program" strides --size 64 --dry-run "${null[@]}"
+has "the survey's plan" 'strides' "$program" survey --dry-run -o "$folder/survey" "${null[@]}"
+has 'its table' '^Latency of dependent loads by stride \(ns\)$' "$program" strides --size 64 -q "${null[@]}" \
+  --json "$folder/one.json" --openmetrics "$folder/one.prom"
+has 'its CSV' ',latency,s,' "$program" strides --size 64 -q --format csv "${null[@]}"
+has 'its metrics' '^numatlas_latency_seconds\{command="strides"' cat "$folder/one.prom"
+has 'a comparison' 'strides' "$program" compare "$folder/one.json" "$folder/one.json"
+has "the survey's summary" '^Strides +widest [0-9.]+ times' "$program" survey -q --no-report --only strides \
+  -o "$folder/survey" "${null[@]}"
+if [ -x "$report" ]; then
+  has 'its page' '' env NUMATLAS="$program" "$report" -o "$folder/page.html" "$folder/one.json"
+  has 'a table of the page' 'Latency of dependent loads by stride' cat "$folder/page.html"
+else
+  echo 'the Python part is not set up: no page was made'
+fi
+exit $failed
