@@ -64,5 +64,5 @@ elif [ "$case" = survey-hosts ]; then
 elif [ "$case" = ranks ]; then
   run
 else
-  run | sed -n '/^Latency of each worker/,/^$/p; /exit code/p'
+  run | sed -n '/^Latency of each worker/,/^All workers/{/^All workers/!p}; /exit code/p'
 fi

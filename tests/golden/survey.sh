@@ -29,8 +29,9 @@ for item in survey["plan"]:
     print(f"plan: {item['benchmark']} {item['share']:.1f} s; left out: {item['left_out']}")
 for item in survey["skipped"]:
     print(f"skipped: {item['benchmark']}: {item['reason']}")
-for key in dict.fromkeys(fact["key"] for fact in survey["summary"]):
-    facts = [fact for fact in survey["summary"] if fact["key"] == key]
-    print(f"{len(facts)} of {key}, such as {json.dumps(facts[0])}")
+facts = [fact for result in survey["results"] for fact in result["facts"]]
+for key in dict.fromkeys(fact["key"] for fact in facts):
+    those = [fact for fact in facts if fact["key"] == key]
+    print(f"{len(those)} of {key}, such as {json.dumps(those[0])}")
 END
 exit "$status"

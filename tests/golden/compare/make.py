@@ -49,7 +49,7 @@ def survey_of(version, *reports):
     return {"schema_version": version, "program": "numatlas", "command": "survey", "version": "0.1.0",
             "started": "2026-01-01T00:00:00Z", "seconds": 1, "complete": True,
             "machine": reports[0]["machines"][0], "results": reports,
-            "skipped": [{"benchmark": "transfer", "reason": "no GPU"}], "summary": []}
+            "skipped": [{"benchmark": "transfer", "reason": "no GPU"}]}
 
 
 base, latency = read("base.json"), read("latency.json")
