@@ -204,7 +204,11 @@ Expected<json> from_version_1(const json& report) {
     value.erase("with_samples");
     return value;
   } catch (const std::exception& error) {
-    return fail(ErrorKind::usage, std::string("is of version 1 and damaged: ") + error.what());
+    // nlohmann's messages begin with "[json.exception.NAME.NUMBER] ".
+    const std::string text = error.what();
+    const auto end = text.starts_with("[json.exception") ? text.find("] ") : std::string::npos;
+    return fail(ErrorKind::usage, "is a damaged result of numatlas 0.1: " +
+                                      (end == std::string::npos ? text : text.substr(end + 2)));
   }
 }
 

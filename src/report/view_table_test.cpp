@@ -73,7 +73,7 @@ TEST(ViewTable, OneRowPerFlow) {
 }
 
 TEST(ViewTable, AMatrixHasACellPerPairAndADashWhereNothingWasMeasured) {
-  RunReport report = testing::report();
+  RunReport report = grouped();
   const char* places[][2] = {{"0", "0"}, {"0", "8"}, {"8", "0"}};
   for (std::size_t i = 0; i < 3; ++i)
     report.scenarios[i].labels = {{"from", places[i][0]}, {"to", places[i][1]}};
@@ -85,7 +85,7 @@ TEST(ViewTable, AMatrixHasACellPerPairAndADashWhereNothingWasMeasured) {
   view.cells = {figure_column("", "latency", in_ns, Part::with_interval, 1),
                 label_column("", "pages")};
   EXPECT_EQ(view_text(report, view),
-            "Matrix\n"
+            "Matrix\n\n"
             "                 0                 8\n"
             "0  4.6 +-0.8% base  80.0 +-0.8% base\n"
             "8                -                 -\n\n");
@@ -110,10 +110,10 @@ TEST(ViewTable, OneColumnPerValueOfALabel) {
                 figure_column("pair", "latency", in_ns, Part::spread, 1, "ns")};
   EXPECT_EQ(view_text(grouped(), view),
             "Latency in ns\n"
-            "lower is better\n"
-            "size                 pair 0 -> 0,12     pair 1 -> 0,12\n"
-            "1MiB                  4.0ns +-0.8%       5.1ns +-0.8%\n"
-            "1536KiB  80.0ns +-0.8%             -\n"
+            "lower is better\n\n"
+            "size     pair 0 -> 0,12  pair 1 -> 0,12\n"
+            "1MiB       4.0ns +-0.8%    5.1ns +-0.8%\n"
+            "1536KiB   80.0ns +-0.8%               -\n"
             "nothing follows\n\n");
 }
 

@@ -196,6 +196,7 @@ RunReport report_of(const std::vector<std::pair<std::string, std::string>>& pair
     point.flows = {copied(0, 6e9), copied(1, 10e9)};
     point.figures = sums_of(point, report);
     for (Figure& metric : copy_totals(point)) point.figures.push_back(metric);
+    point.groups = medians_of(point, report);
     report.scenarios.push_back(point);
   }
   return report;

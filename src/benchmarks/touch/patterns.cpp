@@ -29,8 +29,12 @@ int toucher_of(const std::string& pattern, int worker, int workers) {
   return pattern == "crossed" ? (worker + 1) % workers : worker;
 }
 
-std::optional<TimesAsLong> against_own(const RunReport& report, const ScenarioResult& point,
-                                       const FlowResult& flow) {
+bool is_told(const Estimate& ratio) {
+  return ratio.low && ratio.high && (*ratio.low > 1 || *ratio.high < 1);
+}
+
+std::optional<Estimate> against_own(const RunReport& report, const ScenarioResult& point,
+                                    const FlowResult& flow) {
   const auto mine = seconds_a_line(flow);
   if (!mine) return std::nullopt;
   for (const ScenarioResult& other : report.scenarios) {
@@ -39,9 +43,7 @@ std::optional<TimesAsLong> against_own(const RunReport& report, const ScenarioRe
       continue;
     for (const FlowResult& own : other.flows) {
       const auto its = own.worker == flow.worker ? seconds_a_line(own) : std::nullopt;
-      if (!its) continue;
-      const Estimate times = ratio_of(*mine, *its);
-      return TimesAsLong{times.value, times.low, times.high};
+      if (its) return ratio_of(*mine, *its);
     }
   }
   return std::nullopt;

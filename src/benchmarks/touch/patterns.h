@@ -13,19 +13,14 @@ namespace numatlas {
 /// ("other"), or the next one ("crossed").
 int toucher_of(const std::string& pattern, int worker, int workers);
 
-/// How many times as long, with an interval that both medians' intervals leave open; without one
-/// where there were too few samples.
-struct TimesAsLong {
-  double ratio = 1;
-  std::optional<double> low, high;
-  /// The intervals of the two medians do not meet.
-  bool told() const { return low && high && (*low > 1 || *high < 1); }
-};
+/// How many times as long an access of `flow` at `point` takes as one to the worker's own memory in
+/// the same run (alone, or together) of the same kernel and size; nullopt where that was not
+/// measured.
+std::optional<Estimate> against_own(const RunReport& report, const ScenarioResult& point,
+                                    const FlowResult& flow);
 
-/// An access of `flow` at `point` against one to the worker's own memory in the same run (alone, or
-/// together) of the same kernel and size; nullopt where that was not measured.
-std::optional<TimesAsLong> against_own(const RunReport& report, const ScenarioResult& point,
-                                       const FlowResult& flow);
+/// Whether a ratio differs from 1 by more than its interval.
+bool is_told(const Estimate& ratio);
 
 /// "access_time" and "pass_time" in s: for a line of 64 bytes, read, written, or both; and for as
 /// many as the size holds. Nothing where nothing was measured.

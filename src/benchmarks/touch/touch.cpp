@@ -209,7 +209,7 @@ std::vector<Figure> Touch::flow_figures(const FlowResult& flow, const ScenarioRe
   std::vector<Figure> metrics = access_figures(flow, point);
   if (const auto times = against_own(report, point, flow);
       times && label_of(point, "pattern") != "own") {
-    metrics.push_back({"times_as_long_as_own", "1", times->ratio, std::nullopt});
+    metrics.push_back({"times_as_long_as_own", "1", *times, std::nullopt});
   }
   return metrics;
 }

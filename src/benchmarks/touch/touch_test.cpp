@@ -84,6 +84,7 @@ ScenarioResult point_of(const std::string& pattern, const std::string& run,
     FlowResult flow;
     flow.worker = static_cast<int>(i);
     flow.kernel = "scatter";
+    flow.size = point.size;
     Estimate rate = rates[i];
     rate.low = rate.value * (1 - half_width);
     rate.high = rate.value * (1 + half_width);
@@ -121,16 +122,17 @@ TEST(TouchMetrics, AnAccessIsALine) {
   EXPECT_TRUE(access_figures(nothing, report.scenarios[0]).empty());
 }
 
-TEST(TouchMetrics, TimesAsLongWithAnInterval) {
+TEST(TouchMetrics, ARatioWithAnInterval) {
   const RunReport report = report_of_points(0.1);
   const ScenarioResult& crossed = report.scenarios[1];
   const auto slow = against_own(report, crossed, crossed.flows[0]);
   ASSERT_TRUE(slow);
-  EXPECT_DOUBLE_EQ(slow->ratio, 2);
+  EXPECT_DOUBLE_EQ(slow->value, 2);
   EXPECT_DOUBLE_EQ(*slow->low, 2 * 0.9 / 1.1);
   EXPECT_DOUBLE_EQ(*slow->high, 2 * 1.1 / 0.9);
-  EXPECT_TRUE(slow->told());
-  EXPECT_FALSE(against_own(report, crossed, crossed.flows[1])->told());
+  EXPECT_EQ(slow->method, Method::derived);
+  EXPECT_TRUE(is_told(*slow));
+  EXPECT_FALSE(is_told(*against_own(report, crossed, crossed.flows[1])));
   RunReport without = report;
   without.scenarios.erase(without.scenarios.begin());
   EXPECT_FALSE(against_own(without, crossed, crossed.flows[0]));

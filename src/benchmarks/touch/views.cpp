@@ -19,13 +19,13 @@ std::string node_word(NodeId node) { return node.value < 0 ? "-" : std::to_strin
 
 int first_toucher_of(const FlowResult& flow) { return flow.first_touch.value_or(flow.worker); }
 
-std::string times_text(const TimesAsLong& times) {
+std::string times_text(const Estimate& times) {
   if (!times.low || !times.high)
-    return fmt::format("{:.2f} times as long (too few samples for an interval)", times.ratio);
-  return times.told() ? fmt::format("{:.2f} times as long ({:.2f} to {:.2f})", times.ratio,
-                                    *times.low, *times.high)
-                      : fmt::format("no significant difference ({:.2f} times, {:.2f} to {:.2f})",
-                                    times.ratio, *times.low, *times.high);
+    return fmt::format("{:.2f} times as long (too few samples for an interval)", times.value);
+  return is_told(times) ? fmt::format("{:.2f} times as long ({:.2f} to {:.2f})", times.value,
+                                      *times.low, *times.high)
+                        : fmt::format("no significant difference ({:.2f} times, {:.2f} to {:.2f})",
+                                      times.value, *times.low, *times.high);
 }
 
 std::string worker_word(const RunReport& report, int index) {
@@ -124,12 +124,9 @@ std::vector<Fact> touch_facts(const RunReport& report) {
     if (!cache_text(point).empty()) continue;
     for (const FlowResult& flow : point.flows) {
       const auto times = against_own(report, point, flow);
-      if (!times || !flow.first_touch || (worst && times->ratio <= worst->estimate.value)) continue;
+      if (!times || !flow.first_touch || (worst && times->value <= worst->estimate.value)) continue;
       const std::string user = worker_words(report, flow.worker);
       const std::string toucher = worker_words(report, *flow.first_touch);
-      Estimate ratio = times->ratio;
-      ratio.low = times->low;
-      ratio.high = times->high;
       const std::string between = fmt::format(
           "at worst {{}} an access to its own: {}, memory first touched by {}", user, toucher);
       worst = Fact{"first_touch_times",
@@ -137,9 +134,9 @@ std::vector<Fact> touch_facts(const RunReport& report) {
                    fmt::format("an access by {} to memory that {} touched first, against its own",
                                user, toucher),
                    "1",
-                   ratio,
+                   *times,
                    "First touch",
-                   (times->told() ? "" : "no difference beyond the intervals: ") + between};
+                   (is_told(*times) ? "" : "no difference beyond the intervals: ") + between};
     }
   }
   if (!worst) return {};
