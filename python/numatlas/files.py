@@ -133,6 +133,6 @@ def _of_version_1(path: Path) -> dict[str, Any]:
         raise FileError(path, f"{why}: {program}: {error.strerror}") from None
     if done.returncode != 0:
         said = [line for line in done.stderr.splitlines() if line] or [f"exit code {done.returncode}"]
-        words = said[0].removeprefix("numatlas: error: ").removeprefix(f"{path.absolute()}: ")
-        raise FileError(path, f"{why}: {words}")
+        words, of_file = said[0].removeprefix("numatlas: error: "), f"{path.absolute()}: "
+        raise FileError(path, words.removeprefix(of_file) if words.startswith(of_file) else f"{why}: {words}")
     return json.loads(done.stdout)

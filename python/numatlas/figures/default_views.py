@@ -19,7 +19,9 @@ def default_views(result: Result) -> list[View]:
     loaded = len(measured) < len(result.flows)
     figures = ["metric", "unit"]
     first = measured.drop_duplicates("point").set_index("point")
-    totals = result.totals.drop_duplicates("point").set_index("point") if len(result.totals) else first[:0]
+    # Other figures of a case compare it with other cases.
+    sums = result.totals[column(result.totals, "metric").astype(str).str.endswith("_sum")]
+    totals = sums.drop_duplicates("point").set_index("point") if len(sums) else first[:0]
     main = first[figures] if loaded else totals[figures].combine_first(first[figures])
     cases = totals.combine_first(first)
     views = []
@@ -52,7 +54,8 @@ def _views(result: Result, cases: pd.DataFrame, metric: str, unit: str, load: st
         x = cell_of(head="load", figure=load, scale=1e-9)
         step = max(own, key=lambda name: cases[name].nunique(), default=None)
         told = [cell for cell in labels if cell["label"] == step]
-        lines = cases[[name for name in own if name != step]].dropna().drop_duplicates().to_dict("records")
+        rest = [name for name in own if name != step]
+        lines = cases[rest].dropna().drop_duplicates().to_dict("records") if rest else []
         return [
             view_of(title, "curve", [*told, x, figure], rows=load, where=where) for where in lines or [{}]
         ]

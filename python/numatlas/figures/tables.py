@@ -93,9 +93,8 @@ class Table:
         numbers, several = self.part(cell, kind), self.of_workers(cell)
         if kind != "value":
             numbers = numbers.where(several if kind in ("min", "max") else ~several)
-        texts = [
-            "-" if pd.isna(one) else f"{one:.{cell['digits']}f}{cell.get('unit', '')}" for one in numbers
-        ]
+        unit = cell.get("unit") or ""
+        texts = ["-" if pd.isna(one) else f"{one:.{cell['digits']}f}{unit}" for one in numbers]
         if cell["part"] not in ("half_width", "with_interval", "spread"):
             return texts
         sides = [numbers - self.part(cell, "low"), self.part(cell, "high") - numbers]

@@ -59,13 +59,13 @@ def warnings_of(result: Result, flows: pd.DataFrame) -> list[str]:
 
 
 def skips_of(result: Result) -> list[str]:
-    """What was not measured, by reason."""
+    """What was not measured, or not to its end, by reason."""
     if result.skipped.empty:
         return []
-    by_reason = result.skipped.groupby("reason", sort=False, dropna=False)["name"].agg(["first", "size"])
+    by_reason = result.skipped.groupby(["status", "reason"], sort=False, dropna=False)["name"]
     return [
-        f"not measured: {row['first']}"
+        f"{'not measured' if status == 'skipped' else status}: {row['first']}"
         + (f" and {row['size'] - 1} more" if row["size"] > 1 else "")
         + f": {reason}"
-        for reason, row in by_reason.head(MOST_REASONS).iterrows()
+        for (status, reason), row in by_reason.agg(["first", "size"]).head(MOST_REASONS).iterrows()
     ]

@@ -46,7 +46,7 @@ def read_tidy(path: Path, frame: pd.DataFrame) -> Result:
     of texts. Raises KeyError and ValueError where the file is damaged."""
     frame = frame.rename(columns=NAMES)
     there = set(frame.columns)
-    kind = "latency" if set(frame["metric"]) == {"latency"} else "bandwidth"
+    kind = "latency" if "latency" in set(frame["metric"]) else "bandwidth"
     kind = next((command for columns, command in COMMANDS if there.issuperset(columns)), kind)
     labels = [name for name in frame.columns if name not in COMMON]
     frame[[*WHOLE, *REAL]] = frame[[*WHOLE, *REAL]].apply(pd.to_numeric)

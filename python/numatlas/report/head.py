@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from numatlas.result import Result
-from numatlas.units import number_text, shown, size_text
+from numatlas.units import number_text, shown
 
 #: Skipped cases told one by one; the rest is counted.
 MOST_SKIPS = 12
@@ -77,11 +77,11 @@ def cards(results: list[Result], names: list[str]) -> list[Json]:
             places: set[tuple] = set()
             mine = facts.get(key, [])
             for fact, end in _ends(mine) if count > MOST_OF_A_KEY else [(fact, "") for fact in mine]:
-                place = (key, end, json.dumps(fact.get("where"), sort_keys=True))
+                place = (key, end, json.dumps(fact["where"], sort_keys=True))
                 while place in places:  # a survey that says the same twice
                     place = (*place, "")
                 places.add(place)
-                card = found.setdefault(place, {"words": fact.get("words") or key, "values": []})
+                card = found.setdefault(place, {"words": fact["words"], "values": []})
                 value = {
                     "file": name if len(results) > 1 else "",
                     "end": f"{end} of {len(mine)}" if end else "",
@@ -103,41 +103,26 @@ def _facts(result: Result) -> dict[str, list[Json]]:
     """By key, in the survey's order."""
     facts: dict[str, list[Json]] = {}
     for part in result.parts:
-        for fact in part.meta.get("facts") or []:
-            if isinstance(fact, dict):
-                told = fact | (fact.get("estimate") or {})
-                facts.setdefault(str(fact.get("key", fact.get("words"))), []).append(told)
+        for fact in part.meta.get("facts", []):
+            facts.setdefault(fact["key"], []).append(fact)
     return facts
 
 
 def _ends(facts: list[Json]) -> list[tuple[Json, str]]:
     """The lowest and the highest, where there are two: of the others the figures tell."""
-    ordered = sorted(
-        (fact for fact in facts if _is_number(fact.get("value"))), key=lambda fact: fact["value"]
-    )
+    ordered = sorted(facts, key=lambda fact: fact["estimate"]["value"])
     if len(ordered) < 2:
         return [(fact, "") for fact in ordered]
     return [(ordered[0], "lowest"), (ordered[-1], "highest")]
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _fact(fact: Json) -> dict[str, str]:
-    value, unit, low, high = (fact.get(name) for name in ("value", "unit", "low", "high"))
-    if not _is_number(value):
-        return {"text": "not measured" if value is None else str(value), "spread": ""}
-    known = low is not None and high is not None
-    spread = f"{_quantity(low, unit)} to {_quantity(high, unit)}" if known else ""
-    return {"text": _quantity(value, unit), "spread": spread}
-
-
-def _quantity(value: float, unit: str | None) -> str:
-    if unit in ("B", "bytes"):
-        return size_text(value)
-    name, factor = shown(unit or "")
-    return f"{number_text(value * factor)} {name}".strip()
+    unit, factor = shown(fact["unit"])
+    value, low, high = (
+        None if number is None else f"{number_text(number * factor)} {unit}".strip()
+        for number in (fact["estimate"][name] for name in ("value", "low", "high"))
+    )
+    return {"text": value, "spread": f"{low} to {high}" if low and high else ""}
 
 
 def skipped(results: list[Result], names: list[str]) -> list[tuple[str, list[str]]]:

@@ -10,7 +10,7 @@ from plotly.colors import get_colorscale, sample_colorscale
 from numatlas.figures.fleet import judged_hosts, summaries
 from numatlas.figures.model import Axis, Bars, Curves, Figure, Fleet, Matrix, Series, by_ratio
 from numatlas.report.pack import rounded
-from numatlas.units import ink_on, number_text, size_text, spread_text
+from numatlas.units import ink_on, number_text, percent_text, size_text, spread_text
 
 #: From dark blue (worse) to yellow (better): lightness rises all along it, so that readers with any kind of
 #: colour vision, and printers without colours, can tell it apart.
@@ -216,13 +216,10 @@ def _fleet(figure: Fleet) -> Spec:
 def fleet_in_sum(figure: Fleet) -> Spec:
     """What the page tells of a fleet without a script: of each suspect its worst kernel first."""
     by_host = figure.suspects().groupby("host", sort=False)
-    also = by_host.apply(
-        lambda rows: [f"{one.kernel} {100 * one.drop:.1f} %" for one in rows[1:].itertuples()]
-    )
-    words = [
-        first + (f"; also {', '.join(others)}" if others else "")
-        for first, others in zip(by_host["words"].first(), also, strict=True)
-    ]
+    words = []
+    for _, rows in by_host:
+        others = [f"{one.kernel} {percent_text(one.drop)}" for one in rows[1:].itertuples()]
+        words.append(rows["words"].iloc[0] + (f"; also {', '.join(others)}" if others else ""))
     return {
         "summaries": summaries(figure).to_dict("records"),
         "judged": judged_hosts(figure),
