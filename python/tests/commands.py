@@ -1,15 +1,38 @@
 """The commands as the program runs them."""
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SURVEYS = ROOT / "examples" / "results"
 MARK = "of one run"
 CSV = "size (MB),0,1\n1,10,11\n64,80,90\n"
 SCALING = ROOT / "scripts" / "visualization" / "plot_scaling.py"
+
+
+def program() -> Path:
+    """numatlas, as NUMATLAS names it or as it was built here."""
+    named = os.environ.get("NUMATLAS")
+    if named:
+        return Path(named)
+    for preset in ("ci", "release"):
+        built = ROOT / "build" / preset / "bin" / "numatlas"
+        if built.exists():
+            return built
+    pytest.skip("numatlas is not built, and NUMATLAS names none")
+
+
+def converted(data: dict, path: Path) -> dict:
+    """What a file of version 1 says in the words of today; `path`: where it is written to for that."""
+    path.write_text(json.dumps(data))
+    done = subprocess.run([program(), "convert", path], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
 
 
 def command(name, *arguments, folder, script=None, stdout=subprocess.PIPE):

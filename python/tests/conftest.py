@@ -8,24 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from report_pages import EVIL
+from commands import ROOT, program
+from report_pages import EVIL, fact
 
-ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 from results import load  # noqa: E402
 from schema import check  # noqa: E402
-
-
-def program() -> Path:
-    """numatlas, as NUMATLAS names it or as it was built here."""
-    named = os.environ.get("NUMATLAS")
-    if named:
-        return Path(named)
-    for preset in ("ci", "release"):
-        built = ROOT / "build" / preset / "bin" / "numatlas"
-        if built.exists():
-            return built
-    pytest.skip("numatlas is not built, and NUMATLAS names none")
 
 
 @pytest.fixture(scope="session")
@@ -93,21 +81,14 @@ def made_survey(measure: Callable, plain: Callable, tmp_path_factory: pytest.Tem
         "arguments": ["survey"],
         "started": "2026-11-01T10:01:05Z",
         "seconds": 12.5,
-        "summary": [
-            {
-                "key": "a",
-                "words": "Idle latency",
-                "value": 8.125e-8,
-                "unit": "s",
-                "low": 8e-8,
-                "high": 8.2e-8,
-            },
-            {"key": "b", "words": "Copies to a GPU", "value": None, "unit": "B/s"},
-        ],
         "warnings": [warning["text"] for warning in parts[0]["warnings"]],
         "skipped": [{"benchmark": "transfer", "reason": f"no GPU {EVIL}"}],
         "machine": parts[0]["machines"][0],
-        "results": [{**part, "machines": []} for part in parts],
+        "results": [{**part, "machines": [], "facts": []} for part in parts],
     }
+    data["results"][0]["facts"] = [
+        fact("a", "Idle latency", 8.125e-8, unit="s", ends=(8e-8, 8.2e-8)),
+        fact("b", "Times as long", 2.5),
+    ]
     (folder / "survey.json").write_text(json.dumps(data))
     return folder

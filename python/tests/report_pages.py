@@ -6,7 +6,9 @@ import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 
-FLEETS = Path(__file__).resolve().parents[2] / "tests" / "golden" / "fleet"
+from commands import ROOT, converted
+
+FLEETS = ROOT / "tests" / "golden" / "fleet"
 VOID = {"img", "input", "br", "meta"}
 #: Markup in a name or reason: shown as it is, never obeyed.
 EVIL = '<b>x</b><script>document.documentElement.dataset.error="obeyed"</script>&"\'</script><!--'
@@ -69,29 +71,43 @@ def _value(text: str) -> str | float | None:
         return text
 
 
+def fact(
+    key: str, words: str, value: float, where: dict | None = None, unit: str = "1", ends: tuple = (None, None)
+) -> dict:
+    """One of those that a survey shows in short."""
+    estimate = {"value": value, "low": ends[0], "high": ends[1], "n": 1, "method": "none"}
+    shown = {"heading": None, "line": None}
+    return {"key": key, "where": where or {}, "words": words, "unit": unit, "estimate": estimate, **shown}
+
+
+def with_verdicts(data: dict, path: Path, slow: list[dict], not_judged: list[str] | None = None) -> Path:
+    """A fleet of version 1 as `numatlas stream --json` writes it today, with these verdicts."""
+    path.write_text(json.dumps({**converted(data, path), "slow": slow, "not_judged": not_judged or []}))
+    return path
+
+
 def evil_fleet(tmp_path: Path) -> Path:
     """A fleet with a suspect whose name is markup."""
     data = json.loads((FLEETS / "run1.json").read_text())
     data["hosts"][4]["name"] = EVIL
     data["hosts"][4]["warnings"] = [EVIL]
     data["kinds"][1]["cpu_model"] = EVIL
-    data["slow"] = [{"host": EVIL, "kernels": [{"kernel": 1, "drop": 0.2, "mads": 31.5}]}]
-    path = tmp_path / "evil.json"
-    path.write_text(json.dumps(data))
-    return path
+    slow = [{"host": EVIL, "kernels": [{"kernel": 1, "drop": 0.2, "mads": 31.5}]}]
+    return with_verdicts(data, tmp_path / "evil.json", slow)
 
 
 def fleet_of(hosts: int, path: Path) -> Path:
     """As `numatlas stream --json`: host 3 is slow."""
     data = json.loads((FLEETS / "run1.json").read_text())
-    passes = data["hosts"][0]["rounds"]
-    entries = []
+    first = data["hosts"][0]
+    times = ("node", "slowest", "fastest", "process_sum")
+    data["hosts"] = []
     for index in range(hosts):
         slower = (1.25 if index == 3 else 1) * (1 + index % 97 / 5000)
-        rounds = [{"node": [seconds * slower for seconds in one["node"]]} for one in passes]
-        entries.append(
-            {"name": f"cn{index:05}", "kind": 0, "first_rank": index, "rounds": rounds, "placement": "node 0"}
-        )
+        rounds = [
+            {**one, **{name: [seconds * slower for seconds in one[name]] for name in times}}
+            for one in first["rounds"]
+        ]
+        data["hosts"].append({**first, "name": f"cn{index:05}", "first_rank": index, "rounds": rounds})
     slow = [{"host": "cn00003", "kernels": [{"kernel": 0, "drop": 0.2, "mads": None}]}]
-    path.write_text(json.dumps({**data, "hosts": entries, "slow": slow}))
-    return path
+    return with_verdicts(data, path, slow)

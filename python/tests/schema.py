@@ -28,7 +28,8 @@ def codes() -> set[str]:
 
 def problem_of(report: dict[str, Any]) -> str:
     """What is not as the schema says, and where; "" where all is."""
-    error = best_match(validator("stream" if report.get("command") == "stream" else "result").iter_errors(report))
+    name = "stream" if report.get("command") == "stream" else "result"
+    error = best_match(validator(name).iter_errors(report))
     return f"{error.json_path}: {error.message[:500]}" if error else ""
 
 

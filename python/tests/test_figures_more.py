@@ -233,12 +233,18 @@ def test_nodes_of_two_hosts_are_two(measure, plain, tmp_path):
 
 
 def test_points_that_were_stopped_are_no_workers_in_turn(measure, plain, tmp_path):
+    """They have no sum, but what their workers had recorded."""
     data = plain(measure("bandwidth", GPUS, "--threads", "2"))
     for case in data["cases"]:
-        case |= {"status": "incomplete", "figures": []}
+        case |= {"status": "incomplete", "reason": "interrupted", "figures": []}
     path = tmp_path / "stopped.json"
     path.write_text(json.dumps(data))
-    assert figures_of(numatlas.load(path), "bandwidth") == []
+    (bars,) = figures_of(numatlas.load(path), "bandwidth")
+    assert bars.heads[bars.column] == "worker median" and "sum" not in bars.heads
+    medians = [value(case["groups"][0], "bandwidth") * 1e-9 for case in data["cases"]]
+    assert [row.value for row in bars.rows] == pytest.approx(medians)
+    name, others = data["cases"][0]["name"], len(medians) - 1
+    assert bars.notes[-1] == f"incomplete: {name} and {others} more: interrupted"
 
 
 def placement(measure, plain, tmp_path, change, command="matrix", start="matrix-latency") -> str:

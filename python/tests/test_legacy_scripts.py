@@ -209,26 +209,29 @@ def test_another_folder(tmp_path):
     assert error_of(done, 6) == "process_results.py: error: --output: none: no such folder"
 
 
-def cells_of(text, name, folder):
+@pytest.fixture
+def cells_of(monkeypatch, tmp_path):
     """What is drawn of one file: the cells of every picture by its name."""
-    path = folder / name
-    path.write_text(text)
-    pictures = {}
 
-    def keep(picture, target):
-        pictures[target.stem] = texts(picture, "cell")
+    def drawn(text, name):
+        path = tmp_path / name
+        path.write_text(text)
+        pictures = {}
 
-    original, heat_maps.write = heat_maps.write, keep
-    try:
-        heat_maps.main([str(path), "--output", str(folder)])
-    finally:
-        heat_maps.write = original
-    return pictures
+        def keep(picture, part):
+            pictures[part.name.removeprefix(".").partition(".")[0]] = texts(picture, "cell")
+            part.touch()
+
+        monkeypatch.setattr(heat_maps, "save", keep)
+        heat_maps.main([str(path), "--output", str(tmp_path)])
+        return pictures
+
+    return drawn
 
 
-def test_average_worst_and_best_are_what_they_say(tmp_path):
+def test_average_worst_and_best_are_what_they_say(cells_of):
     """The file has seconds; a node's bandwidth is that of its 48 processes."""
-    pictures = cells_of(DAT.read_text(), DAT.name, tmp_path)
+    pictures = cells_of(DAT.read_text(), DAT.name)
     node = re.search(r"<name>cn17</name>.*?</node>", DAT.read_text(), re.DOTALL).group()
     average, least, most = (
         float(value)
@@ -247,14 +250,14 @@ def test_average_worst_and_best_are_what_they_say(tmp_path):
         assert pictures[name][16] == f"cn17\n{value:.0f}"
 
 
-def test_persistent_memory_has_maps_of_its_own(tmp_path):
+def test_persistent_memory_has_maps_of_its_own(cells_of):
     text = DAT.read_text().replace(
         "<copy_size>", "<copy_individual_size>60000000</copy_individual_size><copy_size>"
     )
     individual = (
         "<Copy_individual><Average>2</Average><Minimum>1</Minimum><Maximum>3</Maximum></Copy_individual>"
     )
-    pictures = cells_of(text.replace("<Copy>", individual + "<Copy>"), "memory_results-48x1-1.dat", tmp_path)
+    pictures = cells_of(text.replace("<Copy>", individual + "<Copy>"), "memory_results-48x1-1.dat")
     assert len(pictures) == 15
     assert pictures["copy_individual_max"][0] == f"cn01\n{60000000 * 48 / 1e9:.2f}"
 

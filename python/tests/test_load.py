@@ -9,7 +9,7 @@ from statistics import median
 
 import pandas as pd
 import pytest
-from conftest import program
+from commands import program
 from results import load
 from schema import problem_of
 
@@ -98,7 +98,8 @@ def test_a_pipe_is_read_once(measure, tmp_path):
 def test_the_interval_of_a_sum_is_that_of_the_program(measure, plain):
     """survey.json tells the one that the program shows."""
     folder = measure("survey", "guest-tiers.json", "--only", "bandwidth", "--no-report", output="--output")
-    facts = plain(folder / "survey.json")["summary"]
+    (report,) = plain(folder / "survey.json")["results"]
+    facts = [{**fact, **fact["estimate"]} for fact in report["facts"]]
     (part,) = [part for part in numatlas.load(folder).parts if part.kind == "bandwidth"]
     sums = part.totals[part.totals["metric"] == "bandwidth_sum"]
     assert facts
@@ -173,6 +174,7 @@ def test_a_sweep_in_json_has_the_figures_of_its_csv(tmp_path):
         assert not row["report"] or problem_of(row["report"]) == ""
 
 
+@pytest.mark.usefixtures("convert")
 def test_stream_by_rounds(plain):
     path = FLEET / "run1.json"
     result, data = numatlas.load(path), plain(path)
@@ -209,7 +211,11 @@ BAD = {
         '{"program": "numatlas", "schema_version": 2, "command": "matrix", "cases": 5}',
         "damaged",
     ),
-    "no fields": ('{"program": "numatlas", "schema_version": 1, "command": "stream"}', "it has no 'hosts'"),
+    "no fields": ('{"program": "numatlas", "schema_version": 2, "command": "stream"}', "it has no 'hosts'"),
+    "no fields of 0.1": (
+        '{"program": "numatlas", "schema_version": 1, "command": "stream"}',
+        "damaged result of numatlas 0.1: key 'warnings' not found",
+    ),
     "syntax": ('{"program": "numatlas",, "a": 1}', "line 1, column"),
     "xml": ("<html></html>", "not of distributed_streams"),
     "cut xml": ("<stream_run><experiment>", "no whole XML"),
@@ -227,6 +233,7 @@ BAD = {
 }
 
 
+@pytest.mark.usefixtures("convert")
 @pytest.mark.parametrize("name", BAD)
 def test_bad_files_give_one_line(tmp_path, name):
     text, words = BAD[name]

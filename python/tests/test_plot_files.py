@@ -173,6 +173,7 @@ def test_numbers_of_a_picture_are_those_of_the_file(tmp_path):
     assert "! no measurement: numbers of the null engine, which touches no memory" in texts(picture, "small")
 
 
+@pytest.mark.usefixtures("convert")
 def test_rounds_of_a_fleet_give_the_medians_that_are_drawn():
     path = FLEET / "run4.json"
     data = json.loads(path.read_text())

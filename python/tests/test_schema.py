@@ -18,6 +18,7 @@ CASES = [
     ("bandwidth", GPUS, ["--size", "64MiB", "--kernels", "copy", "--mix", "2:1", "--stores", "non-temporal"]),
     ("transfer", GPUS, ["--gpus", "0", "--memory", "weighted:0=3,1=1", "--pin", "pinned,pageable"]),
     ("survey", GPUS, ["--only", "cores,transfer", "--no-report"]),
+    ("stream", GPUS, ["--repeats", "8"]),
 ]
 
 
