@@ -204,17 +204,20 @@ void Run::judge(const PlannedScenario& planned, const FlowResult& flow) {
   const auto expected = benchmark_.expected_warnings();
   const auto warn = [&](const std::string& code, const std::string& text) {
     if (std::find(expected.begin(), expected.end(), code) != expected.end()) return;
-    report_.warnings.push_back(
-        {code, fmt::format("{}, worker {}", planned.scenario.name, flow.worker), text});
+    // Where workers are measured in turn, the case's name ends in the worker.
+    const std::string worker = fmt::format("worker {}", flow.worker);
+    const std::string& name = planned.scenario.name;
+    report_.warnings.push_back({code, name.ends_with(worker) ? name : name + ", " + worker, text});
   };
   for (const Warning& warning : flow.warnings) warn(warning.code, warning.text);
   if (!flow.policy.note.empty()) warn("placement-method", flow.policy.note);
   if (!flow.pauses.empty()) {
     const double seconds = std::accumulate(flow.pauses.begin(), flow.pauses.end(), 0.0);
     warn("stopped",
-         fmt::format("was stopped for {:.1f} s while measuring (by a signal, or without a CPU), "
+         fmt::format("was stopped for {} while measuring (by a signal, or without a CPU), "
                      "which its rates and its time leave out",
-                     seconds));
+                     seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1e3)
+                                 : fmt::format("{:.1f} s", seconds)));
   }
   // Below this the word "together" would mislead.
   constexpr double least_overlap = 0.9;

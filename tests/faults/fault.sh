@@ -61,7 +61,7 @@ signalled() { # SIGNAL NUMBER
   status=$?
   [ $((SECONDS - start)) -le 10 ] || fail 'took more than 10 seconds to end'
   ends_with $((128 + $2))
-  out_says 'LATENCY \(ns\)'
+  out_says '^Latency of dependent loads in ns '
   out_says '^incomplete: interrupted'
   out_says ' base: incomplete: '
   err_says "^numatlas: interrupted by signal $2: what was finished before is kept"
@@ -97,7 +97,7 @@ case $case in
     wait "$pid"
     status=$?
     ends_with 0
-    out_says 'LATENCY' ;;
+    out_says '^Latency of dependent loads in ns ' ;;
   sigint-early) # while memory is prepared, before any sample
     "$numatlas" latency --size 1024 --time 60s --json "$folder/report.json" \
       >"$folder/out" 2>"$folder/err" </dev/null &
@@ -142,7 +142,7 @@ case $case in
   stderr-closed)
     run bash -c '"$@" 2>&-' - "$numatlas" latency --size 1 --time 50ms
     ends_with 0
-    out_says 'LATENCY' ;;
+    out_says '^Latency of dependent loads in ns ' ;;
   json-full)
     [ -e /dev/full ] || skip 'no /dev/full'
     run "$numatlas" latency --size 1 --time 50ms --json /dev/full
@@ -323,7 +323,7 @@ case $case in
     run "$numatlas" survey --output "$folder/deep/report" --time 4s --only latency -q
     ends_with 0
     out_says '^Machine '
-    out_says '^Latency  *L1 [0-9.]* ns'
+    out_says '^Idle latency  *L1 [0-9.]* ns'
     out_says "^Files  *$(realpath "$folder")/deep/report: survey.json"
     for file in topology.txt topology.json latency.txt survey.json; do
       [ -s "$folder/deep/report/$file" ] || fail "no $file"
@@ -367,7 +367,7 @@ import sys
 
 survey = json.load(open(sys.argv[1]))
 assert not survey["complete"] and survey["incomplete_reason"] == "interrupted", survey["incomplete_reason"]
-assert survey["results"][0]["complete"] and survey["summary"]
+assert survey["results"][0]["complete"] and survey["results"][0]["facts"]
 END
     no_leftovers ;;
   survey-disk-full) # the file that was there stays whole

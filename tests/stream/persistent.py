@@ -45,7 +45,8 @@ def case_pmem(t: Trial) -> None:
     host, = report["hosts"]
     equal([len(rounds["node"]) for rounds in host["rounds"]], [3] * 21, "rounds")
     equal(report["memory"], f"pmem:{folder}", "memory")
-    equal(len(host["warnings"]), len(set(host["warnings"])), f"warnings, each once: {host['warnings']}")
+    texts = [warning["text"] for warning in host["warnings"]]
+    equal(len(texts), len(set(texts)), f"warnings, each once: {texts}")
     for mode in MODES:
         run.out_says(rf"^Process triad \(persist {mode}\) ").out_says(rf"^Node write \(persist {mode}\) ")
     equal(os.listdir(folder), [], "files left")

@@ -414,9 +414,8 @@ Expected<int> StreamRun::end(Expected<void> ran) {
   int verdict = 0;
   if (root()) {
     fleet_.complete = ran.has_value();
-    if (!ran)
-      fleet_.incomplete_reason =
-          full_text(hooks_.in_words ? hooks_.in_words(ran.error()) : ran.error());
+    fleet_.incomplete_reason =
+        ran ? "" : full_text(hooks_.in_words ? hooks_.in_words(ran.error()) : ran.error());
     note_time(fleet_, options_, start_);
     for (auto& [code, text] : {std::pair("low-overlap", overlap_warning(fleet_)),
                                {"other-processes", disturbance_warning(fleet_)}})
