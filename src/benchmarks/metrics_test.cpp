@@ -1,7 +1,7 @@
 #include "benchmarks/metrics.h"
 
-#include <utility>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -32,7 +32,11 @@ Expected<nlohmann::json> converted(const nlohmann::json& value) {
   if ((*current)["command"] == "stream") {
     const auto read = fleet_from_json(*current);
     if (!read) return fail(read.error());
-    return nlohmann::json::parse(json_text(*read));  // with the figures that version 1 had not
+    auto whole =
+        nlohmann::json::parse(json_text(*read));  // with the figures that version 1 had not
+    for (const char* verdict : {"slow", "not_judged"})
+      if (current->contains(verdict)) whole[verdict] = (*current)[verdict];
+    return whole;
   }
   const auto reports =
       current->contains("results") ? (*current)["results"] : nlohmann::json::array({*current});

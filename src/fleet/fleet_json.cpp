@@ -51,8 +51,11 @@ void add_lines(std::string& text, const std::vector<T>& items, Write write) {
 
 /// What readers of a host's rounds would compute.
 Figure figure_of(const HostTimes& times) {
-  Figure figure{"bandwidth", "B/s", times.rate, times.rates};
-  if (times.rates) figure.estimate = estimate_of_median(*times.rates, std::nullopt);
+  Figure figure{"bandwidth", "B/s", std::nullopt, times.rates};
+  if (times.rates)
+    figure.estimate = estimate_of_median(*times.rates, std::nullopt);
+  else if (times.rate > 0)
+    figure.estimate = times.rate;
   return figure;
 }
 

@@ -1,7 +1,6 @@
 #include "legacy/gpu_xfer.h"
 
 #include <CLI/CLI.hpp>
-#include <set>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>

@@ -124,7 +124,10 @@ const std::map<std::string, FlowText>& flow_texts() {
       {"memory",
        [](const Report&, const Flow& f) { return with_source(f, f.memory, f.source_memory); }},
       {"memory_node", [](const Report&, const Flow& f) { return found_text(f); }},
-      {"nodes", [](const Report& r, const Flow& f) { return nodes_text(r, {&f, 1}); }},
+      {"nodes",
+       [](const Report& r, const Flow& f) {
+         return nodes_text(r, {&f, 1});
+       }},
       {"page_size", [](const Report&, const Flow& f) { return observed_memory(f).page_text(); }},
       {"role", [](const Report&, const Flow& f) { return f.load ? "load" : "measured"; }},
       {"first_touch",

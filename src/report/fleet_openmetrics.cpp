@@ -1,5 +1,5 @@
-#include <cstddef>
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>

@@ -161,7 +161,11 @@ std::string cell_of(const FactList& facts, const std::string& row, const std::st
 /// Rows are nodes with CPUs, columns nodes with memory.
 std::string matrix_text(const std::string& heading, const FactList& facts) {
   const auto rows = different(facts, 0), memory = different(facts, 1);
-  if (facts.size() == 1) return paragraph(heading, figure(*facts.front()));
+  if (facts.size() == 1) {
+    const std::string &row = rows.front(), &column = memory.front();
+    return paragraph("Node " + (row == column ? row : row + " to " + column),
+                     heading + ": " + figure(*facts.front()));
+  }
   if (rows.size() > most_nodes_shown || memory.size() > most_nodes_shown)
     return paragraph(heading, extremes(facts));
   // With many columns the widths would not fit: the widest of them is told.

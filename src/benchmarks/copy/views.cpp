@@ -1,11 +1,11 @@
 #include "benchmarks/copy/views.h"
 
-#include <utility>
 #include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-#include <optional>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>

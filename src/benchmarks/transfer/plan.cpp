@@ -179,7 +179,8 @@ std::optional<Flow> TransferPlan::flow_at(int host, int gpu, const Case& now, st
   return flow;
 }
 
-void TransferPlan::add_flows(const Case& now, int host, Flows& flows, std::optional<Error>& skip) const {
+void TransferPlan::add_flows(const Case& now, int host, Flows& flows,
+                             std::optional<Error>& skip) const {
   const Machine& machine = input_.machines[static_cast<std::size_t>(host)];
   const auto is_here = [&](int gpu) { return find_gpu(machine, gpu) != nullptr; };
   if (now.measure == "peer") {
