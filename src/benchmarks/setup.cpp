@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/pretty_json.h"
 #include "base/text.h"
 #include "benchmarks/file_flows.h"
 #include "engine/agreement.h"
@@ -392,7 +393,7 @@ std::string skip_text(const Error& skip) {
 }
 
 std::string plan_text(const Setup& setup, const RunOptions& options) {
-  if (options.format == Format::json) return plan_json(setup).dump(2) + "\n";
+  if (options.format == Format::json) return pretty(plan_json(setup));
   std::string text = fmt::format("{} worker{}:\n", setup.layout.workers.size(),
                                  setup.layout.workers.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < setup.layout.workers.size(); ++i) {

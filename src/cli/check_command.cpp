@@ -14,6 +14,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/pretty_json.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "benchmarks/declare.h"
@@ -238,7 +239,7 @@ std::string check_json(const Checked& checked, const std::optional<History>& his
       {"runs", std::move(runs)},
       {"notes", checked.notes},
       {"history", history ? history_json(checked.newest().fleet, *history) : json(nullptr)}};
-  return value.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+  return pretty(value);
 }
 
 std::string check_text(const Checked& checked, const std::optional<History>& history,

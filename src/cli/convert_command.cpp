@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_document.h"
+#include "base/pretty_json.h"
 #include "base/read_file.h"
 #include "benchmarks/declare.h"
 #include "cli/commands.h"

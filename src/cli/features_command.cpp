@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/pretty_json.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "benchmarks/declare.h"
@@ -200,7 +201,7 @@ Expected<int> run(const Options& options) {
       list.push_back(
           {{"group", f.group}, {"name", f.name}, {"available", f.available}, {"detail", f.detail}});
     }
-    text = list.dump(1) + "\n";
+    text = pretty(list);
   }
   if (auto shown = write_stdout(text); !shown) return fail(shown.error());
   return 0;

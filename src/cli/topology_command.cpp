@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/pretty_json.h"
 #include "base/signals.h"
 #include "benchmarks/declare.h"
 #include "benchmarks/options.h"
@@ -27,7 +28,7 @@ Expected<int> run(const TopologyOptions& options) {
   const auto machine =
       options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine);
   if (!machine) return fail(machine.error());
-  const std::string text = options.format == "json" ? to_json(*machine).dump(1) + "\n"
+  const std::string text = options.format == "json" ? pretty(to_json(*machine))
                                                     : topology_table(*machine, options.per_cpu);
   if (auto shown = write_stdout(text); !shown) return fail(shown.error());
   return 0;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/pretty_json.h"
 #include "base/version.h"
 #include "compare/compare_output.h"
 #include "report/csv.h"
@@ -70,10 +71,6 @@ json head_json(const CompareView& view) {
           {"version", version},
           {"command", "compare"},
           {"min_effect", view.rule.min_effect}};
-}
-
-std::string dumped(const json& value) {
-  return value.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 json counts_json(const Comparison& found) {
@@ -157,7 +154,7 @@ std::string compare_json(const ComparedFiles& files, const CompareView& view) {
     json& list = value[name] = json::array();
     for (const StoredCase& one : *side) list.push_back(case_json(one));
   }
-  return dumped(value);
+  return pretty(value);
 }
 
 std::string compare_csv(const ComparedFiles& files, const CompareView& view) {
@@ -190,7 +187,7 @@ std::string runs_json(const ComparedRuns& runs, const CompareView& view) {
   value["history"] = runs.folder;
   value["groups"] = std::move(groups);
   value["notes"] = runs.notes;
-  return dumped(value);
+  return pretty(value);
 }
 
 std::string runs_csv(const ComparedRuns& runs, const CompareView& view) {

@@ -1,4 +1,5 @@
 #include "fleet/fleet_json.h"
+#include "base/pretty_json.h"
 
 #include <cstddef>
 #include <cstdlib>

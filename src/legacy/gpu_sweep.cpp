@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/environment.h"
+#include "base/pretty_json.h"
 #include "base/say.h"
 #include "base/signals.h"
 #include "base/size_list.h"
@@ -324,10 +325,7 @@ Expected<void> Sweep::save(const std::string& incomplete) const {
                            {"incomplete_reason", incomplete.empty() ? nlohmann::json(nullptr)
                                                                     : nlohmann::json(incomplete)},
                            {"rows", reports_}};
-  // As reports are written: what is no UTF-8 in a file's name is replaced.
-  return write_whole(options_.json,
-                     all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
-                     "--json");
+  return write_whole(options_.json, pretty(all), "--json");
 }
 
 Expected<GpuXfer> common_of(const SweepOptions& options) {

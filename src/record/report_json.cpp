@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/pretty_json.h"
 #include "record/labels.h"
 #include "record/report_fields.h"
 
@@ -17,37 +18,6 @@ namespace {
 
 using nlohmann::json;
 using record::Place;
-
-bool is_plain(const json& value) {
-  return !value.is_structured() ||
-         (value.size() <= 24 && std::none_of(value.begin(), value.end(), [](const json& item) {
-            return item.is_structured() && !item.empty();
-          }));
-}
-
-std::string line_of(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-void write(const json& value, std::size_t depth, std::string& text) {
-  if (is_plain(value)) {
-    text += line_of(value);
-    return;
-  }
-  const bool object = value.is_object();
-  text += object ? '{' : '[';
-  bool first = true;
-  for (auto item = value.begin(); item != value.end(); ++item) {
-    text += first ? "\n" : ",\n";
-    first = false;
-    text.append(depth + 1, ' ');
-    if (object) text += line_of(item.key()) + ": ";
-    write(*item, depth + 1, text);
-  }
-  text += '\n';
-  text.append(depth, ' ');
-  text += object ? '}' : ']';
-}
 
 Expected<void> check_views(const RunReport& report) {
   for (std::size_t i = 0; i < report.views.size(); ++i) {
@@ -164,12 +134,6 @@ json to_json(const RunReport& report) {
   return value;
 }
 
-std::string pretty(const json& value) {
-  std::string text;
-  write(value, 0, text);
-  return text + '\n';
-}
-
 std::string json_text(const RunReport& report) { return pretty(to_json(report)); }
 
 Expected<RunReport> report_from_json(const json& value) {
@@ -217,7 +181,7 @@ std::string flows_to_send(const std::vector<FlowResult>& flows) {
   const record::ExactNumbers exact;  // sums and samples are made of them
   json array = json::array();
   for (const FlowResult& flow : flows) array.push_back(record::to_json(FlowInTransit{flow}));
-  return line_of(array);
+  return array.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 Expected<std::vector<FlowResult>> flows_received(const std::string& text) {

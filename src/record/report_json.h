@@ -17,9 +17,6 @@ nlohmann::json to_json(const RunReport& report);
 /// As text, ending in a newline. Arguments may be file names, which are bytes: what is no UTF-8 in
 /// them is replaced.
 std::string json_text(const RunReport& report);
-/// JSON of any command as it is written: objects and arrays that hold only plain values stand in
-/// one line.
-std::string pretty(const nlohmann::json& value);
 
 /// Reads what to_json wrote, or a report of version 1. Error (usage) names the field by its path,
 /// without the file: "field 'cases[0].flows' must be an object".

@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/pretty_json.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "benchmarks/runner.h"
@@ -132,7 +133,7 @@ Expected<void> Survey::prepare() {
     std::error_code ignored;
     const bool earlier = fs::exists(path("survey.json"), ignored);
     if (made) made = write("topology.txt", topology_table(record_.machine, false));
-    if (made) made = write("topology.json", to_json(record_.machine).dump(1) + "\n");
+    if (made) made = write("topology.json", pretty(to_json(record_.machine)));
     if (made) made = save(false, "not ended");
     if (made && earlier) {
       remove_earlier(options.folder);

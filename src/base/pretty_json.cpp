@@ -1,0 +1,65 @@
+#include "base/pretty_json.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+
+bool is_plain(const json& value) {
+  return !value.is_structured() ||
+         (value.size() <= 24 && std::none_of(value.begin(), value.end(), [](const json& item) {
+            return item.is_structured() && !item.empty();
+          }));
+}
+
+std::string line_of(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// One member per line at the top; below, lines are filled with what is short.
+void write(const json& value, std::size_t depth, std::string& text) {
+  if (is_plain(value)) {
+    text += line_of(value);
+    return;
+  }
+  constexpr std::size_t columns = 120, most_in_a_filled_line = 60;
+  const bool object = value.is_object();
+  text += object ? '{' : '[';
+  bool first = true, last_was_short = false;
+  std::size_t line_start = 0;
+  for (auto item = value.begin(); item != value.end(); ++item) {
+    std::string part = object ? line_of(item.key()) + ": " : "";
+    write(*item, depth + 1, part);
+    const bool is_short =
+        depth > 0 && part.size() <= most_in_a_filled_line && part.find('\n') == std::string::npos;
+    if (is_short && last_was_short && text.size() - line_start + 2 + part.size() < columns) {
+      text += ", ";
+    } else {
+      text += first ? "\n" : ",\n";
+      line_start = text.size();
+      text.append(depth + 1, ' ');
+    }
+    text += part;
+    first = false;
+    last_was_short = is_short;
+  }
+  text += '\n';
+  text.append(depth, ' ');
+  text += object ? '}' : ']';
+}
+
+}  // namespace
+
+std::string pretty(const json& value) {
+  std::string text;
+  write(value, 0, text);
+  return text + '\n';
+}
+
+}  // namespace numatlas
