@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # show.sh COMMAND...: runs the command and writes all that a user sees of it to standard output:
-# what it wrote to standard output, to standard error, and its exit code. Machines are named as
-# files in tests/topologies. The version is the one thing that is replaced: it is not what is tested.
+# what it wrote to standard output, to standard error, and its exit code. `show.sh + COMMAND... +
+# COMMAND...` shows several, each below its own words. Machines are named as files in tests/topologies.
+# The version is the one thing that is replaced: it is not what is tested.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../topologies" || exit 1
 # shellcheck source=tests/outside.sh
@@ -9,10 +10,35 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../topologies" || exit 1
 kept=NUMATLAS_TEST_ hide_outside # the scripts that call this one set them
 errors=$(mktemp) || exit 1
 trap 'rm -f "$errors"' EXIT
-"$@" 2>"$errors" </dev/null | sed -E 's/^( "version": )"[^"]*"/\1"VERSION"/'
-status=${PIPESTATUS[0]}
-if [ -s "$errors" ]; then
-  echo '--- standard error ---'
-  cat "$errors"
+show() {
+  "$@" 2>"$errors" </dev/null | sed -E 's/^( "version": )"[^"]*"/\1"VERSION"/'
+  status=${PIPESTATUS[0]}
+  if [ -s "$errors" ]; then
+    echo '--- standard error ---'
+    cat "$errors"
+  fi
+  echo "--- exit code $status ---"
+}
+titled() { # without the folders of programs
+  local word line=$
+  for word; do
+    if [[ $word == /* && -x $word ]]; then word=${word##*/}; fi
+    line+=" $word"
+  done
+  echo "$line"
+  show "$@"
+}
+if [ "$1" != + ]; then
+  show "$@"
+  exit
 fi
-echo "--- exit code $status ---"
+shift
+words=()
+for word in "$@" +; do
+  if [ "$word" != + ]; then
+    words+=("$word")
+    continue
+  fi
+  titled "${words[@]}"
+  words=()
+done
