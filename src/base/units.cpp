@@ -111,7 +111,8 @@ Expected<Nanoseconds> parse_duration(std::string_view text) {
                 "use ns, us, ms, s or m");
   }
   const double time = number->value * unit;
-  if (!(time >= 1) || time > 9e18) {
+  if (time > 9e18) return fail(ErrorKind::usage, fmt::format("'{}' is too large", text));
+  if (!(time >= 1)) {
     return fail(ErrorKind::usage, fmt::format("'{}' is not a time of at least 1 ns", text));
   }
   return Nanoseconds(static_cast<std::int64_t>(time));

@@ -120,11 +120,13 @@ Expected<CpuSet> resolve_cpu_set(const ExecOptions& options, const Machine& mach
   const auto number = static_cast<std::size_t>(*threads);
   // A mask is a rank's own, so this is an error that each rank tells for itself.
   if (options.cpus.empty() && number > cpus->size()) {
-    return fail_about(
-        ErrorKind::permission, "--threads",
-        fmt::format("{} CPUs are asked for, this process may use {}", *threads,
-                    to_list(machine.usable_cpus())),
-        "ask for fewer, or start it with a wider mask (mpirun --bind-to none, srun -c)");
+    const bool exist = number <= machine.cpus.size();
+    return fail_about(exist ? ErrorKind::permission : ErrorKind::unavailable, "--threads",
+                      fmt::format("{} CPUs are asked for, this process may use {}", *threads,
+                                  to_list(machine.usable_cpus())),
+                      exist ? "ask for fewer, or start it with a wider mask (mpirun --bind-to "
+                              "none, srun -c)"
+                            : "ask for fewer: this machine has no more");
   }
   CpuSet set;
   const bool in_turn = spec->form == CpuSpec::Form::list && spec->lists.size() == 1 &&

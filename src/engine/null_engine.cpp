@@ -34,7 +34,8 @@ constexpr double other_cache_ns = 110.0;
 constexpr double no_such_distance = 20.0;  // SLIT default of a remote node
 constexpr double tlb_miss_ns = 25.0;       // of a 4 KiB page, once the buffer outgrows the TLB
 constexpr std::uint64_t tlb_reach = 8 * mib;
-constexpr std::int64_t clock_cost_ns = 25;
+// Far more than a real clock takes, so that samples are long and few, and large machines are quick.
+constexpr std::int64_t clock_cost_ns = 1000;
 
 class NullEngine final : public Engine {
  public:

@@ -47,7 +47,9 @@ Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uin
       next_check_(rule.least_samples) {
   // Touched now, so that recording takes no page fault. Some room beyond the cap, since samples
   // may come out shorter than calibrated.
-  samples_.resize(most_samples + most_samples / 4);
+  constexpr std::int64_t least_room = 1000, shorter = 3;
+  const std::int64_t room = shorter * (rule.time.count() / target_ns_) + least_room;
+  samples_.resize(static_cast<std::size_t>(std::min(room, most_samples + most_samples / 4)));
   samples_.clear();
   pauses_.reserve(most_pauses);
 }

@@ -257,7 +257,7 @@ TEST(ReportJson, ReadsVersion1) {
   EXPECT_EQ(sum.method, Method::stretches);
   json damaged = old;
   damaged["scenarios"][0].erase("flows");
-  EXPECT_THAT(error_of_reading(damaged), HasSubstr("version 1"));
+  EXPECT_THAT(error_of_reading(damaged), HasSubstr("numatlas 0.1"));
 }
 
 TEST(Report, MemoryNodes) {

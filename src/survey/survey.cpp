@@ -57,6 +57,14 @@ void remove_earlier(const fs::path& folder) {
 // would not be kept at all.
 constexpr double least_part = 0.25;
 
+bool has_figures(const RunReport& report) {
+  return std::any_of(report.scenarios.begin(), report.scenarios.end(), [](const auto& one) {
+    return !one.figures.empty() ||
+           std::any_of(one.flows.begin(), one.flows.end(),
+                       [](const FlowResult& flow) { return !flow.figures.empty(); });
+  });
+}
+
 /// One survey in progress on one rank.
 class Survey {
  public:
@@ -80,6 +88,7 @@ class Survey {
   Expected<void> run_item(std::size_t index);
   Expected<double> share_of(std::size_t index);
   Expected<void> measure(std::size_t index);
+  Expected<void> begin_folder();
   Expected<void> write(const char* file, const std::string& text) const;
   Expected<void> save(bool complete, const std::string& reason);
   Expected<void> end(const std::optional<Error>& problem);
@@ -97,7 +106,9 @@ class Survey {
   SurveyProgress progress_;
   SurveyRecord record_;
   std::set<std::size_t> begun_;
-  double used_ = 0;  ///< shares, where the null engine's clock is the plan's
+  bool earlier_ = false;       ///< the folder has the results of an earlier survey
+  bool folder_begun_ = false;  ///< it has those of this one
+  double used_ = 0;            ///< shares, where the null engine's clock is the plan's
 };
 
 Expected<void> Survey::write(const char* file, const std::string& text) const {
@@ -131,17 +142,25 @@ Expected<void> Survey::prepare() {
   if (root()) {
     made = make_folder(options.folder);
     std::error_code ignored;
-    const bool earlier = fs::exists(path("survey.json"), ignored);
-    if (made) made = write("topology.txt", topology_table(record_.machine, false));
-    if (made) made = write("topology.json", pretty(to_json(record_.machine)));
-    if (made) made = save(false, "not ended");
-    if (made && earlier) {
-      remove_earlier(options.folder);
-      if (!options.quiet)
-        say("removed the results of an earlier survey in " + options.folder + "\n");
-    }
+    earlier_ = fs::exists(path("survey.json"), ignored);
+    if (made && !earlier_) made = begin_folder();
   }
   return agree(comm_, error_of(made));
+}
+
+/// The first files; those of an earlier survey, which stay until this one has a figure, are
+/// removed.
+Expected<void> Survey::begin_folder() {
+  if (folder_begun_) return {};
+  folder_begun_ = true;
+  auto made = write("topology.txt", topology_table(record_.machine, false));
+  if (made) made = write("topology.json", pretty(to_json(record_.machine)));
+  if (made) made = save(false, "not ended");
+  if (!made || !earlier_) return made;
+  remove_earlier(record_.options.folder);
+  if (!record_.options.quiet)
+    say("removed the results of an earlier survey in " + record_.options.folder + "\n");
+  return {};
 }
 
 Expected<void> Survey::show_plan() const {
@@ -199,7 +218,8 @@ Expected<void> Survey::measure(std::size_t index) {
   record_.taken[index] = seconds() - before;
   std::optional<Error> problem = error_of(ran);
   if (root() && !table.empty()) {
-    const auto wrote = write((item.benchmark + ".txt").c_str(), table);
+    auto wrote = ran || has_figures(record_.reports.back()) ? begin_folder() : Expected<void>{};
+    if (wrote && folder_begun_) wrote = write((item.benchmark + ".txt").c_str(), table);
     if (!problem) problem = error_of(wrote);
   }
   if (!ran) return fail(*problem);
@@ -246,7 +266,7 @@ Expected<void> Survey::run_all() {
   for (std::size_t i = 0; i < record_.items.size(); ++i) {
     if (!record_.items[i].skip.empty()) continue;
     if (auto done = run_item(i); !done) return done;
-    const auto saved = root() ? save(false, "not ended") : Expected<void>{};
+    const auto saved = folder_begun_ ? save(false, "not ended") : Expected<void>{};
     if (auto agreed = agree(comm_, error_of(saved)); !agreed) return agreed;
   }
   return {};
@@ -314,12 +334,16 @@ std::string Survey::not_run() const {
 Expected<void> Survey::end(const std::optional<Error>& error) {
   std::optional<Error> problem = error;
   progress_.clear();
-  const auto saved = save(!problem, problem ? full_text(*problem) : "");
+  if (!problem) problem = error_of(begin_folder());
+  const auto saved =
+      folder_begun_ ? save(!problem, problem ? full_text(*problem) : "") : Expected<void>{};
   if (!problem) problem = error_of(saved);
   SurveyFrame around{
       problem ? full_text(*problem) + not_run() : "", record_.notes, record_.skipped, {}};
-  if (saved) {
-    const std::string folder = fs::weakly_canonical(record_.options.folder).string();
+  const std::string folder = fs::weakly_canonical(record_.options.folder).string();
+  if (!folder_begun_) {
+    around.files.push_back(folder + ": the results of the earlier survey, as this one has none");
+  } else if (saved) {
     around.files.push_back(fmt::format(
         "{}: survey.json holds all results; a table of each benchmark beside it", folder));
     if (!problem && record_.options.html && hooks_.report)

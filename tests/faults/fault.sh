@@ -370,6 +370,18 @@ assert not survey["complete"] and survey["incomplete_reason"] == "interrupted", 
 assert survey["results"][0]["complete"] and survey["results"][0]["facts"]
 END
     no_leftovers ;;
+  survey-early) # before there is a figure: the results of an earlier survey stay
+    echo old >"$folder/survey.json"
+    echo table >"$folder/latency.txt"
+    "$numatlas" survey --output "$folder" --time 20s --only latency -q >"$folder/out" 2>"$folder/err" &
+    pid=$!
+    sleep 0.3
+    kill -INT "$pid"
+    wait "$pid"
+    status=$?
+    ends_with 130
+    [ "$(cat "$folder/survey.json" "$folder/latency.txt")" = "$(printf 'old\ntable')" ] ||
+      fail 'the earlier results are not as they were' ;;
   survey-disk-full) # the file that was there stays whole
     echo old >"$folder/survey.json"
     run bash -c 'ulimit -f 2; exec "$@"' - "$numatlas" survey --output "$folder" --time 2s \
