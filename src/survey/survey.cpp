@@ -57,11 +57,10 @@ void remove_earlier(const fs::path& folder) {
 // would not be kept at all.
 constexpr double least_part = 0.25;
 
+/// A case was measured to its end.
 bool has_figures(const RunReport& report) {
   return std::any_of(report.scenarios.begin(), report.scenarios.end(), [](const auto& one) {
-    return !one.figures.empty() ||
-           std::any_of(one.flows.begin(), one.flows.end(),
-                       [](const FlowResult& flow) { return !flow.figures.empty(); });
+    return one.status == Status::ok && !one.flows.empty();
   });
 }
 
@@ -218,7 +217,8 @@ Expected<void> Survey::measure(std::size_t index) {
   record_.taken[index] = seconds() - before;
   std::optional<Error> problem = error_of(ran);
   if (root() && !table.empty()) {
-    auto wrote = ran || has_figures(record_.reports.back()) ? begin_folder() : Expected<void>{};
+    const RunReport& report = record_.reports.back();
+    auto wrote = report.complete || has_figures(report) ? begin_folder() : Expected<void>{};
     if (wrote && folder_begun_) wrote = write((item.benchmark + ".txt").c_str(), table);
     if (!problem) problem = error_of(wrote);
   }
