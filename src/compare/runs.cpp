@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -129,9 +131,33 @@ RunSeries series_of_group(const std::vector<const StoredRun*>& runs, const Compa
   return group;
 }
 
-}  // namespace
-
-namespace {
+/// "2 earlier figures are left out, ...", and the points of the run before that the newest lacks.
+void note_gaps(const RunSeries& group, const std::vector<const StoredRun*>& runs,
+               const CompareRule& rule, std::vector<std::string>& notes) {
+  std::size_t left_out = 0;
+  for (const CaseSeries& series : group.cases) left_out += series.left_out;
+  if (left_out > 0)
+    notes.push_back(
+        fmt::format("{}: {} earlier figure{} left out: of other placement or unit, or not known "
+                    "well enough (--format json counts them by case)",
+                    group.command, left_out, left_out == 1 ? " is" : "s are"));
+  if (runs.size() < 2) return;
+  std::set<std::string> now;
+  for (const StoredCase& one : runs.back()->cases)
+    if (!one.is_empty_point()) now.insert(one.point);
+  std::vector<std::string> gone;
+  for (const StoredCase& one : runs[runs.size() - 2]->cases) {
+    if (one.is_empty_point() || !wants(rule, one) || !now.insert(one.point).second) continue;
+    gone.push_back(one.point);
+  }
+  if (gone.empty()) return;
+  constexpr std::size_t most_named = 5;
+  const std::size_t more = gone.size() - std::min(gone.size(), most_named);
+  gone.resize(gone.size() - more);
+  notes.push_back(fmt::format("{}: the newest run has no figure of {}{}", group.command,
+                              fmt::join(gone, ", "),
+                              more == 0 ? "" : fmt::format(" and {} more", more)));
+}
 
 /// Runs that follow one another: nothing but time is between them.
 struct RunKind {
@@ -184,6 +210,7 @@ std::vector<RunSeries> series_of(std::vector<StoredRun> runs, const CompareRule&
       return a->started < b->started;
     });
     all.push_back(series_of_group(group, rule));
+    note_gaps(all.back(), group, rule, notes);
   }
   return all;
 }
