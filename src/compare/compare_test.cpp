@@ -23,7 +23,9 @@ namespace numatlas {
 namespace {
 
 using nlohmann::json;
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 StoredFigure figure(double value, double low, double high) {
   return {value, Interval{low, high}, "", {}};
@@ -442,13 +444,11 @@ TEST(History, WhatTheNewestRunLacksOrCannotBeComparedIsTold) {
   std::vector<StoredRun> lacking = runs;
   std::erase_if(lacking[1].cases, [](const StoredCase& one) { return one.point == "1MiB base"; });
   series_of(lacking, {}, notes);
-  ASSERT_EQ(notes.size(), 1U);
-  EXPECT_THAT(notes[0], HasSubstr("the newest run has no figure of 1MiB base"));
-  StoredCase& vague = runs[0].cases.front();
-  vague.figure.interval = Interval{-*vague.figure.value, 9 * *vague.figure.value};
+  EXPECT_THAT(notes, Contains(HasSubstr("the newest run has no figure of 1MiB base")));
+  notes.clear();
   series_of(runs, {}, notes);
-  ASSERT_EQ(notes.size(), 2U);
-  EXPECT_THAT(notes[1], HasSubstr("1 earlier figure is left out"));
+  EXPECT_THAT(notes, Contains(HasSubstr("1 earlier figure is left out"))) << "one has no interval";
+  EXPECT_THAT(notes, Not(Contains(HasSubstr("the newest run has no figure"))));
 }
 
 TEST(History, FewRunsAreWidenedByTheirOwnIntervals) {
