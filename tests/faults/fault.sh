@@ -372,15 +372,15 @@ END
     no_leftovers ;;
   survey-early) # before there is a figure: the results of an earlier survey stay
     echo old >"$folder/survey.json"
-    echo table >"$folder/latency.txt"
-    "$numatlas" survey --output "$folder" --time 20s --only latency -q >"$folder/out" 2>"$folder/err" &
+    echo table >"$folder/matrix.txt"
+    "$numatlas" survey --output "$folder" --time 20s --only matrix -q >"$folder/out" 2>"$folder/err" &
     pid=$!
     sleep 0.3
     kill -INT "$pid"
     wait "$pid"
     status=$?
     ends_with 130
-    [ "$(cat "$folder/survey.json" "$folder/latency.txt")" = "$(printf 'old\ntable')" ] ||
+    [ "$(cat "$folder/survey.json" "$folder/matrix.txt")" = "$(printf 'old\ntable')" ] ||
       fail 'the earlier results are not as they were' ;;
   survey-disk-full) # the file that was there stays whole
     echo old >"$folder/survey.json"
