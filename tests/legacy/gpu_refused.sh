@@ -34,6 +34,7 @@ refused 2 --pin_memory 2 "'2' is not one of 0, 1$"
 run "$bin/numa_gpu_xfer_bench" "${good[@]}" --json -
 ends_with 2
 warns_once '^numa_gpu_xfer_bench: error: --json: takes a file, not standard output$'
+# shellcheck disable=SC2016  # the program prints these backquotes
 warns_once '^numa_gpu_xfer_bench: hint: see `numa_gpu_xfer_bench --help`$'
 for option in --ngpus --benchmark_bytes --iterations_per_bench --operation_type --pin_memory; do
   words=()
