@@ -36,7 +36,8 @@ Expected<nlohmann::json> converted(const nlohmann::json& value) {
     auto whole =
         nlohmann::json::parse(json_text(*read));  // with the figures that version 1 had not
     for (const char* verdict : {"slow", "not_judged"})
-      if (current->contains(verdict)) whole[verdict] = (*current)[verdict];
+      if (current->contains(verdict) && (*current)[verdict].is_array())
+        whole[verdict] = (*current)[verdict];
     return whole;
   }
   const auto reports =

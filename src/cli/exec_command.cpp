@@ -124,9 +124,10 @@ Expected<CpuSet> resolve_cpu_set(const ExecOptions& options, const Machine& mach
     return fail_about(exist ? ErrorKind::permission : ErrorKind::unavailable, "--threads",
                       fmt::format("{} CPUs are asked for, this process may use {}", *threads,
                                   to_list(machine.usable_cpus())),
-                      exist ? "ask for fewer, or start it with a wider mask (mpirun --bind-to "
-                              "none, srun -c)"
-                            : "ask for fewer: this machine has no more");
+                      exist
+                          ? "ask for fewer, or start it with a wider mask (mpirun --bind-to "
+                            "none, srun -c)"
+                          : fmt::format("ask for fewer: this machine has {}", machine.cpus.size()));
   }
   CpuSet set;
   const bool in_turn = spec->form == CpuSpec::Form::list && spec->lists.size() == 1 &&

@@ -14,6 +14,8 @@ namespace {
 
 // A time cap of any length is divided into at most this many samples (1 MiB of them a worker).
 constexpr std::int64_t most_samples = 60'000;
+// Some more than that, since samples may come out shorter than calibrated.
+constexpr std::size_t most_room = most_samples + most_samples / 4;
 // Short samples show more of the spread; under 20 us the 1 % rule would bind on slow timers anyway.
 constexpr std::int64_t shortest_sample_ns = 20'000;
 // Stretches whose medians are compared: enough for an interval, and at the least recorded time of
@@ -45,11 +47,11 @@ Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uin
               std::clamp(rule.time.count() / pauses_a_time, shortest_pause_ns, longest_turn_ns)))),
       steps_(std::clamp<std::uint64_t>(steps_a_pass, 1, most_first_steps)),
       next_check_(rule.least_samples) {
-  // Touched now, so that recording takes no page fault. Some room beyond the cap, since samples
-  // may come out shorter than calibrated.
+  // Touched now, so that recording takes no page fault; it grows where samples come out shorter
+  // yet.
   constexpr std::int64_t least_room = 1000, shorter = 3;
   const std::int64_t room = shorter * (rule.time.count() / target_ns_) + least_room;
-  samples_.resize(static_cast<std::size_t>(std::min(room, most_samples + most_samples / 4)));
+  samples_.resize(std::min(static_cast<std::size_t>(room), most_room));
   samples_.clear();
   pauses_.reserve(most_pauses);
 }
@@ -101,7 +103,7 @@ void Sampler::record() {
   }
   // A pause takes nothing of the time for recording: what is left of it may be a few samples.
   const std::int64_t elapsed = end - samples_.front().start_ns - paused_ns_;
-  if (elapsed >= rule_.time.count() || samples_.size() >= samples_.capacity()) {
+  if (elapsed >= rule_.time.count() || samples_.size() >= most_room) {
     check();
     done_ = true;
     if (reason_ != StopReason::converged) reason_ = StopReason::time_cap;
@@ -115,7 +117,7 @@ void Sampler::record() {
 }
 
 void Sampler::record_more() {
-  if (samples_.size() == samples_.capacity()) return run_unrecorded();
+  if (samples_.size() >= most_room) return run_unrecorded();
   take_sample();
 }
 

@@ -151,15 +151,17 @@ Expected<void> Survey::prepare() {
 /// removed.
 Expected<void> Survey::begin_folder() {
   if (folder_begun_) return {};
+  // Where this fails, the earlier results are as they were.
+  if (auto saved = save(false, "not ended"); !saved) return saved;
   folder_begun_ = true;
+  if (earlier_) {
+    remove_earlier(record_.options.folder);
+    if (!record_.options.quiet)
+      say("removed the results of an earlier survey in " + record_.options.folder + "\n");
+  }
   auto made = write("topology.txt", topology_table(record_.machine, false));
   if (made) made = write("topology.json", pretty(to_json(record_.machine)));
-  if (made) made = save(false, "not ended");
-  if (!made || !earlier_) return made;
-  remove_earlier(record_.options.folder);
-  if (!record_.options.quiet)
-    say("removed the results of an earlier survey in " + record_.options.folder + "\n");
-  return {};
+  return made;
 }
 
 Expected<void> Survey::show_plan() const {
@@ -338,11 +340,17 @@ Expected<void> Survey::end(const std::optional<Error>& error) {
   const auto saved =
       folder_begun_ ? save(!problem, problem ? full_text(*problem) : "") : Expected<void>{};
   if (!problem) problem = error_of(saved);
+  if (!folder_begun_) {
+    record_.seconds = seconds();
+    record_.notes = notes();
+  }
   SurveyFrame around{
       problem ? full_text(*problem) + not_run() : "", record_.notes, record_.skipped, {}};
-  const std::string folder = fs::weakly_canonical(record_.options.folder).string();
+  std::error_code unresolved;
+  const fs::path resolved = fs::weakly_canonical(record_.options.folder, unresolved);
+  const std::string folder = unresolved ? record_.options.folder : resolved.string();
   if (!folder_begun_) {
-    around.files.push_back(folder + ": the results of the earlier survey, as this one has none");
+    around.files.push_back(folder + ": still holds the earlier survey: this one finished no case");
   } else if (saved) {
     around.files.push_back(fmt::format(
         "{}: survey.json holds all results; a table of each benchmark beside it", folder));

@@ -10,7 +10,7 @@ trap 'rm -rf "$folder"' EXIT
 . "$here/../outside.sh"
 hide_outside
 # As in scripts/test: LeakSanitizer misreads the thread-local memory of the loaded driver.
-export ASAN_OPTIONS=${ASAN_OPTIONS:-intercept_tls_get_addr=0}
+export ASAN_OPTIONS=intercept_tls_get_addr=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 status=- ; : >"$folder/out"; : >"$folder/err"
 
 fail() {
