@@ -22,6 +22,7 @@ show() {
 titled() { # without the folders of programs
   local word line=$
   for word; do
+    [[ $word != PATH=* ]] || continue # folders of this machine
     if [[ $word == /* && -x $word ]]; then word=${word##*/}; fi
     line+=" $word"
   done
