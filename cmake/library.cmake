@@ -31,10 +31,11 @@ function(numatlas_unity target)
   endforeach()
 endfunction()
 
-# numatlas_library(NAME [THREADED_TESTS] [DEPENDS lib...] [LINK external...] [EXCLUDE regex...])
+# numatlas_library(NAME [MEASURES] [THREADED_TESTS] [DEPENDS lib...] [LINK external...] [EXCLUDE regex...])
+# MEASURES: compiled with -O3 in a release, whatever the preset asks for elsewhere.
 # THREADED_TESTS: its tests start threads. The thread sanitizer has nothing to see in the others.
 function(numatlas_library name)
-  cmake_parse_arguments(ARG "THREADED_TESTS" "" "DEPENDS;LINK;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(ARG "MEASURES;THREADED_TESTS" "" "DEPENDS;LINK;EXCLUDE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp)
   list(REMOVE_ITEM sources ${tests} "")
@@ -50,6 +51,9 @@ function(numatlas_library name)
   add_library(numatlas_${name} STATIC ${sources})
   numatlas_unity(numatlas_${name} ${sources})
   target_include_directories(numatlas_${name} PUBLIC ${root})
+  if(ARG_MEASURES)
+    target_compile_options(numatlas_${name} PRIVATE $<$<CONFIG:Release>:-O3>)
+  endif()
   list(TRANSFORM ARG_DEPENDS PREPEND numatlas_)
   target_link_libraries(numatlas_${name} PUBLIC ${ARG_DEPENDS} ${ARG_LINK}
                         PRIVATE numatlas_options)
