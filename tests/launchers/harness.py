@@ -135,7 +135,10 @@ def clean_environment() -> dict[str, str]:
     """Without what a launcher around these tests, or a user's settings, would say to the programs."""
     foreign = re.compile("SLURM|SBATCH|SALLOC|PMI|OMPI|HYDR?A?_|HYDI|MPI_LOCAL|MPICH|NUMATLAS_|OMP_|MV2_|FLUX|PALS|JSM")
     clean = {name: text for name, text in os.environ.items() if not foreign.match(name)}
-    return clean | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "LC_ALL": "C.UTF-8"}
+    # The virtual nodes are this machine under several names: Open MPI 5 finds no way from one to the other
+    # by the addresses of its networks, and UCX shares memory between them that is not there.
+    return clean | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                    "OMPI_MCA_btl_tcp_if_include": "lo", "OMPI_MCA_pml": "ob1", "LC_ALL": "C.UTF-8"}
 
 
 def marked_processes(mark: str) -> list[int]:
@@ -165,9 +168,9 @@ class Run:
         raise Failed(f"{why}\n--- {' '.join(self.words)}\n--- exit code {self.code}, standard output:\n"
                      f"{self.out[-4000:]}--- standard error:\n{self.err[-4000:]}")
 
-    def ends_with(self, code: int) -> Run:
-        if self.code != code:
-            self.fail(f"the exit code is {self.code}, not {code}")
+    def ends_with(self, *codes: int) -> Run:
+        if self.code not in codes:
+            self.fail(f"the exit code is {self.code}, not {' or '.join(map(str, codes))}")
         return self
 
     def out_says(self, pattern: str) -> Run:
