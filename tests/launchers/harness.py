@@ -115,10 +115,13 @@ class Slurm:
 
     def _start_daemons(self) -> None:
         # The cleaner's standard input ends when this process does, in whatever way: even killed, it
-        # leaves nothing behind.
-        self._cleaner = subprocess.Popen(
-            ["bash", "-c", 'read -r; "$0" stop "$1"; rm -rf -- "$1"', HERE / "slurm.sh", self.folder],
-            stdin=subprocess.PIPE, start_new_session=True)
+        # leaves nothing behind, tasks of a step that nobody ended included.
+        clean = f"""read -r; "$0" stop "$1"; rm -rf -- "$1"
+            for process in /proc/[0-9]*; do
+              grep -qzF "{MARK}=${{1%/*}}/" "$process/environ" 2>/dev/null && kill -KILL "${{process#/proc/}}"
+            done"""
+        self._cleaner = subprocess.Popen(["bash", "-c", clean, HERE / "slurm.sh", self.folder],
+                                         stdin=subprocess.PIPE, start_new_session=True)
         print("starting Slurm with four nodes ...", flush=True)
         started = subprocess.run([HERE / "slurm.sh", "start", self.folder, "--nodes", str(self.NODES)],
                                  env=clean_environment(), stdin=subprocess.DEVNULL)
