@@ -114,13 +114,14 @@ class Benchmark {
   /// What --csv writes.
   virtual std::string csv_file(const RunReport& report, const RunOptions& options) const;
   /// Figures of a flow in one visit, beside those of metrics.h. Pure.
-  virtual std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult& visit) const {
+  virtual std::vector<Figure> flow_figures(const FlowResult& flow,
+                                           const ScenarioResult& visit) const {
     (void)flow;
     (void)visit;
     return {};
   }
-  /// Figures over all flows of one visit, beside those of metrics.h; of `report` only hosts, machines
-  /// and workers. Pure.
+  /// Figures over all flows of one visit, beside those of metrics.h; of `report` only hosts,
+  /// machines and workers. Pure.
   virtual std::vector<Figure> totals(const ScenarioResult& visit, const RunReport& report) const {
     (void)visit;
     (void)report;

@@ -139,12 +139,13 @@ std::vector<Figure> figures_of(const Flow& flow, const Trace& trace) {
   if (is_chase(flow)) return {median_of("latency", "s", summary, trace.half_width)};
   if (hands_over) return {median_of("hand_over", "s", summary, trace.half_width)};
   if (summary) {
-    // Samples have equal bytes. All of them over the time from the first start to the last end: what
-    // passes between two samples, such as stores that drain, is part of it.
+    // Samples have equal bytes. All of them over the time from the first start to the last end:
+    // what passes between two samples, such as stores that drain, is part of it.
     const Sample& last = trace.samples.back();
     const std::int64_t begin = trace.samples.front().start_ns;
     const std::int64_t end = last.start_ns + last.duration_ns;
-    const auto time = static_cast<double>(end - begin - length_of(within(trace.pauses, begin, end)));
+    const auto time =
+        static_cast<double>(end - begin - length_of(within(trace.pauses, begin, end)));
     const auto steps = static_cast<double>(trace.steps_a_sample * trace.samples.size());
     summary->mean = steps * static_cast<double>(traffic.counted()) / (time * 1e-9);
   }

@@ -41,8 +41,8 @@ struct RunOptions {
   bool stats = false;
   StopRule stop;  ///< of each point; its time is for all together where `time_of_all`
   bool time_of_all = false;
-  int visits = 0;          ///< of each point; 0: until it is known well enough
-  Nanoseconds spread{0};   ///< the visits of a point are spread over at least this long
+  int visits = 0;         ///< of each point; 0: until it is known well enough
+  Nanoseconds spread{0};  ///< the visits of a point are spread over at least this long
   std::uint64_t seed = 1;
   Verify verify = Verify::proof;
   Format format = Format::table;

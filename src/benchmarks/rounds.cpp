@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/permutation.h"
 #include "benchmarks/foresee.h"
 #include "engine/sharing.h"
+#include "kernels/permutation.h"
 
 namespace numatlas {
 namespace {
@@ -63,7 +63,8 @@ std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan, std::s
   return points;
 }
 
-std::vector<std::size_t> order_of(const std::vector<PointRun>& points, int round, std::uint64_t seed) {
+std::vector<std::size_t> order_of(const std::vector<PointRun>& points, int round,
+                                  std::uint64_t seed) {
   // Neighbours in the plan, each with its points.
   std::vector<std::vector<std::size_t>> blocks;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -76,7 +77,8 @@ std::vector<std::size_t> order_of(const std::vector<PointRun>& points, int round
   std::uint64_t state = seed + static_cast<std::uint64_t>(round) * 0x9e3779b97f4a7c15;
   const auto shuffle = [&](auto& items) {
     // Fisher and Yates; the remainder's bias is far below anything that matters here.
-    for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[split_mix(state) % i]);
+    for (std::size_t i = items.size(); i > 1; --i)
+      std::swap(items[i - 1], items[split_mix(state) % i]);
   };
   if (round > 0) shuffle(blocks);
   std::vector<std::size_t> order;
@@ -88,7 +90,8 @@ std::vector<std::size_t> order_of(const std::vector<PointRun>& points, int round
 }
 
 TimeLeft divide_time(const std::vector<PointRun>& points, double left, double slower) {
-  // Shorter than this a visit has too few samples for a value; longer than this it is better divided.
+  // Shorter than this a visit has too few samples for a value; longer than this it is better
+  // divided.
   constexpr double shortest = 0.02, longest = 0.05, part = 0.05;
   for (int target = static_cast<int>(least_visits); target > 0; --target) {
     double visits = 0, preparing = 0, time = 0;
@@ -98,9 +101,10 @@ TimeLeft divide_time(const std::vector<PointRun>& points, double left, double sl
       visits += more;
       time = std::max(time, point.time.count());
       const int sitting = point.visits.count() == 0 ? point.first_sitting : point.later_sitting;
-      const double sittings = point.visits.count() == 0 && more > sitting
-                                  ? 1 + (more - sitting + point.later_sitting - 1) / point.later_sitting
-                                  : (more + sitting - 1) / sitting;
+      const double sittings =
+          point.visits.count() == 0 && more > sitting
+              ? 1 + (more - sitting + point.later_sitting - 1) / point.later_sitting
+              : (more + sitting - 1) / sitting;
       preparing += sittings * point.preparation * slower;
     }
     if (visits == 0) {

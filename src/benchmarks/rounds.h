@@ -1,5 +1,5 @@
-// Which point of a plan is visited when: rounds over all points, so that each has a value early and its
-// visits are spread over the whole run. Pure: every rank comes to the same.
+// Which point of a plan is visited when: rounds over all points, so that each has a value early and
+// its visits are spread over the whole run. Pure: every rank comes to the same.
 #pragma once
 
 #include <chrono>
@@ -25,24 +25,25 @@ struct PointRun {
   CaseVisits visits;
 };
 
-/// Visits of a point, unless --visits names another number: the least that an interval takes, and as many
-/// as --time is divided into.
+/// Visits of a point, unless --visits names another number: the least that an interval takes, and
+/// as many as --time is divided into.
 constexpr int most_visits = 10;
 
-/// The points of the plan from scenario `from` on, with their times (those of the options, or equal parts
-/// of a time for all). Memory is made anew for each visit, or less often where that would take longer than
-/// measuring.
+/// The points of the plan from scenario `from` on, with their times (those of the options, or equal
+/// parts of a time for all). Memory is made anew for each visit, or less often where that would
+/// take longer than measuring.
 std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan, std::size_t from,
                                 const RunOptions& options);
 
-/// The points that have not ended, as indices, in the order of a round: that of the plan in the first, so
-/// that what is left of a stopped run is its beginning; shuffled by the seed in the later ones. Points
-/// that work on the same memory stay together.
-std::vector<std::size_t> order_of(const std::vector<PointRun>& points, int round, std::uint64_t seed);
+/// The points that have not ended, as indices, in the order of a round: that of the plan in the
+/// first, so that what is left of a stopped run is its beginning; shuffled by the seed in the later
+/// ones. Points that work on the same memory stay together.
+std::vector<std::size_t> order_of(const std::vector<PointRun>& points, int round,
+                                  std::uint64_t seed);
 
 /// What is left of a time for all points, divided.
 struct TimeLeft {
-  int visits = 0;  ///< that each point is to have at least
+  int visits = 0;                           ///< that each point is to have at least
   std::chrono::duration<double> window{0};  ///< of the next visit; 0: there is no time for one
 };
 /// `left`: seconds; `slower`: how much longer preparing takes than was foreseen.

@@ -149,10 +149,10 @@ class Run {
   std::optional<Error> first_problem_;  ///< why scenarios were skipped while running
   bool all_optional_ = true;            ///< these scenarios
   std::optional<Error> wrong_;          ///< a kernel's output was not what it should be
-  std::vector<Warning> own_warnings_;  ///< of the set-up and of visits
-  std::vector<PointRun> points_;       ///< of the plan, or of what refines it
-  int stage_ = 0;          ///< of `refine`; 0: the plan
-  int memory_number_ = 0;  ///< grows when memory is to be made anew
+  std::vector<Warning> own_warnings_;   ///< of the set-up and of visits
+  std::vector<PointRun> points_;        ///< of the plan, or of what refines it
+  int stage_ = 0;                       ///< of `refine`; 0: the plan
+  int memory_number_ = 0;               ///< grows when memory is to be made anew
   std::string my_process_memory_;
   std::optional<CpuWatch> cpu_watch_;  ///< of this host, by one of its ranks
   Seconds recorded_{0};                ///< measuring time used so far, where it is shared
@@ -385,8 +385,9 @@ Expected<Seconds> Run::next_window(const PointRun& point) {
   }
   const Seconds spent =
       options_.null_engine ? recorded_ : std::chrono::steady_clock::now() - start_;
-  const double slower =
-      options_.null_engine ? 0 : foreseen > 0 ? (spent - recorded_).count() / foreseen : 1;
+  const double slower = options_.null_engine ? 0
+                        : foreseen > 0       ? (spent - recorded_).count() / foreseen
+                                             : 1;
   const TimeLeft left = divide_time(points_, time_left().count(), std::max(0.0, slower));
   if (comm_.size() == 1) return left.window;
   const auto said = comm_.broadcast(std::to_string(left.window.count()));
@@ -404,8 +405,8 @@ Expected<void> Run::decide(PointRun& point) {
     if (options_.visits > 0) {
       ended = count >= options_.visits;
     } else {
-      ended = has_converged(result, precision) ||
-              (!options_.time_of_all && count >= most_visits) || result.status == Status::failed;
+      ended = has_converged(result, precision) || (!options_.time_of_all && count >= most_visits) ||
+              result.status == Status::failed;
     }
     if (ended) set_stop(result, precision, "time_cap");
   }

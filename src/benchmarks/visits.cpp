@@ -29,9 +29,8 @@ void merge_facts(FlowResult& into, FlowResult& visit) {
   visit.cpu_before = into.cpu_before;
   if (into.wrong) visit.wrong = into.wrong;
   for (Warning& warning : visit.warnings) {
-    const bool known = std::any_of(into.warnings.begin(), into.warnings.end(), [&](const Warning& w) {
-      return w.code == warning.code;
-    });
+    const bool known = std::any_of(into.warnings.begin(), into.warnings.end(),
+                                   [&](const Warning& w) { return w.code == warning.code; });
     if (!known) into.warnings.push_back(std::move(warning));
   }
   visit.warnings = std::move(into.warnings);
@@ -68,7 +67,8 @@ Summary combined(const Summary& a, const Summary& b) {
   return sum;
 }
 
-void CaseVisits::merge(std::vector<Figure>& figures, std::vector<Figure>&& visit, int host, int flow) {
+void CaseVisits::merge(std::vector<Figure>& figures, std::vector<Figure>&& visit, int host,
+                       int flow) {
   for (Figure& one : visit) {
     auto found = std::find_if(figures.begin(), figures.end(),
                               [&](const Figure& figure) { return figure.key == one.key; });
@@ -173,8 +173,7 @@ void set_stop(ScenarioResult& result, double precision, const std::string& other
     if (flow.load || flow.figures.empty()) continue;
     const auto& estimate = flow.figures.front().estimate;
     const auto width = estimate ? half_width(*estimate) : std::nullopt;
-    const bool converged =
-        width && estimate->method == Method::visits && *width <= precision;
+    const bool converged = width && estimate->method == Method::visits && *width <= precision;
     flow.stop = converged ? "converged" : otherwise;
   }
 }

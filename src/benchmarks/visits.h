@@ -1,5 +1,5 @@
-// A case over its visits: each visit gives one value for every figure, and the figure of the case is
-// an estimate over these.
+// A case over its visits: each visit gives one value for every figure, and the figure of the case
+// is an estimate over these.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ struct VisitSeries {
 /// What a case needs to keep between its visits, beside its result.
 class CaseVisits {
  public:
-  /// Adds the next visit to the case's result, whose figures become estimates over all visits. `result`
-  /// has no flows before the first. `start`, `end`: seconds, from any time.
+  /// Adds the next visit to the case's result, whose figures become estimates over all visits.
+  /// `result` has no flows before the first. `start`, `end`: seconds, from any time.
   void add(ScenarioResult& result, ScenarioResult visit, double start, double end);
   /// The next visit will find the memory of the one before.
   void memory_kept() { ++kept_; }
@@ -42,14 +42,15 @@ class CaseVisits {
   double first_start_ = 0;
 };
 
-/// Whether all measured flows' first figures are known as well as was asked for, over enough visits.
+/// Whether all measured flows' first figures are known as well as was asked for, over enough
+/// visits.
 bool has_converged(const ScenarioResult& result, double precision);
 
 /// Says of each flow how it ended: "converged", or what ended the visits.
 void set_stop(ScenarioResult& result, double precision, const std::string& otherwise);
 
-/// Of the samples of both: counts, extremes, mean and deviation exactly; percentiles as the mean of both,
-/// weighted by the samples.
+/// Of the samples of both: counts, extremes, mean and deviation exactly; percentiles as the mean of
+/// both, weighted by the samples.
 Summary combined(const Summary& a, const Summary& b);
 
 }  // namespace numatlas

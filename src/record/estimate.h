@@ -18,8 +18,8 @@ enum class Method {
   stretches,  ///< the mean rate over the common window; Student's t over its 20 equal stretches
   derived,    ///< made from other estimates
   visits,     ///< the mean of several visits; Student's t over their values
-  within,     ///< the same with fewer visits than an interval over them takes: the least that has the
-              ///< interval within each visit
+  within,  ///< the same with fewer visits than an interval over them takes: the least that has the
+           ///< interval within each visit
 };
 
 /// A value with its 95 % confidence interval, in SI base units.
@@ -50,10 +50,10 @@ Estimate estimate_of_stretches(const Summary& summary);
 /// Visits that an interval over them takes at least, and without which nothing is called converged.
 constexpr std::size_t least_visits = 5;
 
-/// The mean over visits with Student's interval, Method::visits. Of fewer than `least_visits` that of
-/// Method::within: `low` and `high` enclose the intervals of all visits; absent, there is none. The
-/// interval of a quantity that cannot be negative (`values` has none) does not reach below 0. Without
-/// values undefined.
+/// The mean over visits with Student's interval, Method::visits. Of fewer than `least_visits` that
+/// of Method::within: `low` and `high` enclose the intervals of all visits; absent, there is none.
+/// The interval of a quantity that cannot be negative (`values` has none) does not reach below 0.
+/// Without values undefined.
 Estimate estimate_of_visits(std::span<const double> values, std::optional<double> low,
                             std::optional<double> high);
 

@@ -142,9 +142,9 @@ struct ScenarioResult {
   Distribution distribution{};            ///< of the measured flows' samples
   std::vector<HostTotals> host_totals{};  ///< of each host, where there are several
   Status status = Status::ok;
-  std::string reason;             ///< of a skip, a failure or an incomplete run
+  std::string reason;              ///< of a skip, a failure or an incomplete run
   std::optional<Visits> visits{};  ///< absent where it was measured in one go
-  std::vector<FlowResult> flows;  ///< by worker
+  std::vector<FlowResult> flows;   ///< by worker
 };
 
 /// Everything a command found; what --json writes.

@@ -21,9 +21,9 @@ struct EnumNames<Status> {
 template <>
 struct EnumNames<Method> {
   static constexpr std::array values{
-      std::pair{Method::none, "none"}, std::pair{Method::samples, "samples"},
+      std::pair{Method::none, "none"},           std::pair{Method::samples, "samples"},
       std::pair{Method::stretches, "stretches"}, std::pair{Method::derived, "derived"},
-      std::pair{Method::visits, "visits"},   std::pair{Method::within, "within"}};
+      std::pair{Method::visits, "visits"},       std::pair{Method::within, "within"}};
 };
 template <>
 struct EnumNames<ErrorKind> {

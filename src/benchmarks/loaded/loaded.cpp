@@ -339,8 +339,9 @@ void add_latency_added(RunReport& report) {
         return label_of(other, label) == label_of(point, label);
       };
       const auto idle = estimate_of(other, "latency");
-      if (load_of(other) == idle_load && load_of(point) != idle_load && other.pages == point.pages &&
-          alike("cell_cpu_node") && alike("cell_memory_node") && idle && latency)
+      if (load_of(other) == idle_load && load_of(point) != idle_load &&
+          other.pages == point.pages && alike("cell_cpu_node") && alike("cell_memory_node") &&
+          idle && latency)
         point.figures.push_back(
             {"latency_added", "s", difference_of(*latency, *idle), std::nullopt});
     }
