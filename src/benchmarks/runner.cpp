@@ -238,7 +238,7 @@ void Run::add(PointRun& point, Outcome outcome, double start) {
   result.distribution = {};
   for (const FlowResult& flow : result.flows)
     result.distribution = merged(result.distribution, flow.distribution);
-  set_stop(result, precision_of(result), "interrupted");
+  if (options_.visits != 1) set_stop(result, precision_of(result), "interrupted");
 }
 
 /// What the flows have to be read with, of all points so far.
@@ -296,9 +296,11 @@ Expected<void> Run::run_part(Engine& engine, std::size_t index, Seconds window, 
   }
   Scenario scenario = planned.scenario;
   scenario.stop.time = std::chrono::duration_cast<Nanoseconds>(window);
-  // Whether it is enough is seen from all visits.
-  scenario.stop.precision = -1;
-  scenario.stop.least_time = scenario.stop.time;
+  // Whether it is enough is seen from all visits; a single one sees it by itself.
+  if (options_.visits != 1) {
+    scenario.stop.precision = -1;
+    scenario.stop.least_time = scenario.stop.time;
+  }
   scenario.memory_number = memory_number_;
   scenario.keep_memory = keep_memory;
   for (Flow& flow : scenario.flows)
@@ -408,7 +410,7 @@ Expected<void> Run::decide(PointRun& point) {
       ended = has_converged(result, precision) || (!options_.time_of_all && count >= most_visits) ||
               result.status == Status::failed;
     }
-    if (ended) set_stop(result, precision, "time_cap");
+    if (ended && options_.visits != 1) set_stop(result, precision, "time_cap");
   }
   if (comm_.size() > 1) {
     const auto said = comm_.broadcast(ended ? "ended" : "");
