@@ -38,7 +38,7 @@ TEST(Points, WorkersInTurnArePartsOfOne) {
 }
 
 TEST(Points, MemoryThatIsDearIsMadeLessOften) {
-  const auto points = points_on({"--size", "16KiB,64,1GiB", "--time", "500ms", "--cpus", "0"});
+  const auto points = points_on({"--size", "16KiB,32,1GiB", "--time", "500ms", "--cpus", "0"});
   EXPECT_THAT(first_sittings(points), ElementsAre(1, 1, 5));
   EXPECT_EQ(points[0].later_sitting, 1) << "cheap: anew for each visit";
   EXPECT_EQ(points[1].later_sitting, 5) << "once for the first, once for the others";
