@@ -65,7 +65,9 @@ def case_pmem_killed(t: Trial) -> None:
     true(str(folder) in maps, f"nothing of {folder} is mapped")
     for process in ranks.values():
         os.kill(process, signal.SIGKILL)
-    run.end().fails()
+    said = run.end()
+    # Hydra 4.2 ends with 0 when all ranks are killed.
+    true(said.code != 0 or t.launcher[:1] == ["mpirun.mpich"], "the exit code is 0")
     run.none_left()
     equal(os.listdir(folder), [], "files left")
 
