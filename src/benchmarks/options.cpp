@@ -177,7 +177,7 @@ void CommonOptions::add_output(CLI::App& app) {
   // JSON has had none since version 2; scripts may still say so.
   app.add_flag("--no-samples", no_samples_)->group("");
   output(app.add_flag("--stats", plain_.stats,
-                      "also print for each worker and point the number of samples, the median with "
+                      "also print for each worker and point the number of samples, the value with "
                       "its interval, percentiles, minimum and maximum"));
   process_memory_option_ =
       app.add_option("--process-memory", process_memory_,

@@ -22,7 +22,7 @@ using Row = std::vector<std::string>;
 
 /// Every flow that has samples of a figure: n, interval, percentiles, why it ended.
 std::string stats_table(const RunReport& report, const Figure& wanted) {
-  std::vector<Row> rows{{"case", "pages", "observed", "rank", "thread", "n", "median", "ci95 low",
+  std::vector<Row> rows{{"case", "pages", "observed", "rank", "thread", "n", "value", "ci95 low",
                          "ci95 high", "+-", "p5", "p25", "p75", "p95", "p99", "min", "max",
                          "overlap", "stop"}};
   const double scale = wanted.unit == "B/s" ? in_gb_per_s : in_ns;
@@ -43,7 +43,7 @@ std::string stats_table(const RunReport& report, const Figure& wanted) {
       };
       add_labels({"pages", "page_size", "rank", "thread"});
       row.push_back(std::to_string(s.n));
-      for (const auto& value : {std::optional(s.median), estimate.low, estimate.high})
+      for (const auto& value : {std::optional(estimate.value), estimate.low, estimate.high})
         row.push_back(number(value));
       row.push_back(width ? fmt::format("{:.1f}%", *width * 100) : "-");
       for (double value : {s.p5, s.p25, s.p75, s.p95, s.p99, s.min, s.max})
