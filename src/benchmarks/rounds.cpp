@@ -1,6 +1,7 @@
 #include "benchmarks/rounds.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "benchmarks/foresee.h"
@@ -20,45 +21,70 @@ bool same_memory(const PlannedScenario& a, const PlannedScenario& b) {
          std::equal(one.begin(), one.end(), other.begin(), same_work);
 }
 
+/// Whether the engine can keep its memory from one run to the next.
+bool keeps_memory(const std::vector<PlannedScenario>& plan, const PointRun& point) {
+  const auto first = plan.begin() + static_cast<std::ptrdiff_t>(point.first);
+  return std::all_of(first, first + static_cast<std::ptrdiff_t>(point.count), [](const auto& one) {
+    const Scenario& scenario = one.scenario;
+    for (std::size_t i = 0; i < scenario.flows.size(); ++i) {
+      const Flow& flow = scenario.flows[i];
+      if (on_gpu(flow.kernel) || !same_work(flow, flow) ||
+          !stands_alone(scenario, static_cast<int>(i)))
+        return false;
+    }
+    return true;
+  });
+}
+
 /// Memory for all visits of a point at once, for one and the others, or for each.
-void plan_sittings(PointRun& point, bool every_time) {
+void plan_sittings(PointRun& point) {
   constexpr int all = static_cast<int>(least_visits);
   // All preparing together is to take no longer than half of the measuring.
   const double prepared = point.preparation, measured = point.time.count();
-  if (every_time || all * prepared <= measured / 2) return;
+  if (all * prepared <= measured / 2) return;
   point.later_sitting = all;
   point.first_sitting = 2 * prepared <= measured ? 1 : all;
 }
 
 }  // namespace
 
-std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan, std::size_t from,
-                                const RunOptions& options) {
+std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
+                                const std::vector<std::optional<Error>>& skips, std::size_t from,
+                                Seconds time, const RunOptions& options) {
   std::vector<PointRun> points;
+  double scenarios = 0;
   for (std::size_t i = from; i < plan.size(); ++i) {
     const PlannedScenario& planned = plan[i];
-    const bool begins = i == from || plan[i - 1].point != planned.point;
-    if (begins) {
+    if (i == from || plan[i - 1].point != planned.point) {
       PointRun point;
       point.first = i;
+      point.skipped = true;
       const bool goes_on = i > from && same_memory(plan[i - 1], planned);
       point.neighbours = goes_on ? points.back().neighbours : points.size();
       point.time = Seconds(planned.scenario.stop.time);
       points.push_back(std::move(point));
     }
-    ++points.back().count;
-    points.back().preparation += preparation_of(planned.scenario);
+    PointRun& point = points.back();
+    ++point.count;
+    point.once = point.once || !planned.system_weights.empty();
+    if (skips[i]) continue;
+    point.skipped = false;
+    point.preparation += preparation_of(planned.scenario);
+    ++scenarios;
   }
   for (PointRun& point : points) {
+    if (options.time_of_all)
+      point.time = time / std::max(1.0, scenarios) * static_cast<double>(point.count);
+    // Whoever says how often wants that often.
+    if (options.visits > 0 || point.once || !keeps_memory(plan, point)) continue;
     // Made once for all that share it.
     const auto sharing = std::count_if(points.begin(), points.end(), [&](const PointRun& other) {
-      return other.neighbours == point.neighbours;
+      return other.neighbours == point.neighbours && !other.skipped;
     });
-    point.preparation /= static_cast<double>(sharing);
-    if (options.time_of_all)
-      point.time = Seconds(options.stop.time) / static_cast<double>(points.size());
-    // Whoever says how often wants that often.
-    plan_sittings(point, options.visits > 0);
+    const double alone = point.preparation;
+    point.preparation = alone / static_cast<double>(std::max<std::ptrdiff_t>(1, sharing));
+    plan_sittings(point);
+    if (point.later_sitting > 1) point.preparation = alone;  // each makes its own
   }
   return points;
 }
@@ -97,8 +123,8 @@ TimeLeft divide_time(const std::vector<PointRun>& points, double left, double sl
     double visits = 0, preparing = 0, time = 0;
     for (const PointRun& point : points) {
       const int more = target - point.visits.count();
-      if (point.ended || more <= 0) continue;
-      visits += more;
+      if (point.ended || point.skipped || more <= 0) continue;
+      visits += more * static_cast<double>(point.count);
       time = std::max(time, point.time.count());
       const int sitting = point.visits.count() == 0 ? point.first_sitting : point.later_sitting;
       const double sittings =
@@ -109,14 +135,15 @@ TimeLeft divide_time(const std::vector<PointRun>& points, double left, double sl
     }
     if (visits == 0) {
       // All have what they need at least: one more each for those that are not known well enough.
-      double once = 0;
+      double once = 0, windows = 1;
       for (const PointRun& point : points) {
-        if (point.ended) continue;
+        if (point.ended || point.skipped) continue;
+        windows = std::max(windows, static_cast<double>(point.count));
         once = std::max(once, point.preparation * slower);
         time = std::max(time, point.time.count());
       }
       const double window = std::max(longest, part * time);
-      return {target, Seconds(left >= once + window ? window : 0)};
+      return {target, Seconds(left >= once + windows * window ? window : 0)};
     }
     const double window = (left - preparing) / visits;
     if (window >= shortest || target == 1)

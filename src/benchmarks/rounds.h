@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "benchmarks/benchmark.h"
@@ -20,7 +21,10 @@ struct PointRun {
   std::chrono::duration<double> time{0};  ///< to be measured for, at most
   /// Visits for which the memory is made once, in the first round and in the later ones.
   int first_sitting = 1, later_sitting = 1;
+  bool skipped = false;  ///< it cannot be measured here, and takes no time
+  bool once = false;     ///< it changes the machine for a while: visited once, for all of its time
   bool ended = false;
+  int taken = 0;    ///< whole visits, on every rank
   int result = -1;  ///< index among the report's cases
   CaseVisits visits;
 };
@@ -32,8 +36,9 @@ constexpr int most_visits = 10;
 /// The points of the plan from scenario `from` on, with their times (those of the options, or equal
 /// parts of a time for all). Memory is made anew for each visit, or less often where that would
 /// take longer than measuring.
-std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan, std::size_t from,
-                                const RunOptions& options);
+std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
+                                const std::vector<std::optional<Error>>& skips, std::size_t from,
+                                std::chrono::duration<double> time, const RunOptions& options);
 
 /// The points that have not ended, as indices, in the order of a round: that of the plan in the
 /// first, so that what is left of a stopped run is its beginning; shuffled by the seed in the later

@@ -21,7 +21,8 @@ std::vector<PointRun> points_on(const testing::Words& words,
   EXPECT_TRUE(prepared);
   const auto plan = prepared->run.benchmark->plan(prepared->input());
   EXPECT_TRUE(plan);
-  return points_of(*plan, 0, prepared->run.options);
+  return points_of(*plan, std::vector<std::optional<Error>>(plan->size()), 0,
+                   prepared->run.options.stop.time, prepared->run.options);
 }
 
 std::vector<int> first_sittings(const std::vector<PointRun>& points) {
@@ -87,7 +88,10 @@ TEST(Rounds, PointsOfTheSameMemoryStayTogether) {
 
 TEST(TimeForAll, EachPointGetsFiveVisitsWhereTheTimeAllows) {
   std::vector<PointRun> points(4);
-  for (PointRun& point : points) point.time = std::chrono::seconds(1);
+  for (PointRun& point : points) {
+    point.count = 1;
+    point.time = std::chrono::seconds(1);
+  }
   const TimeLeft plenty = divide_time(points, 100, 1);
   EXPECT_EQ(plenty.visits, 5);
   EXPECT_EQ(plenty.window.count(), 0.05) << "more visits are better than longer ones";
@@ -99,6 +103,7 @@ TEST(TimeForAll, EachPointGetsFiveVisitsWhereTheTimeAllows) {
 TEST(TimeForAll, PreparingComesOff) {
   std::vector<PointRun> points(2);
   for (PointRun& point : points) {
+    point.count = 1;
     point.preparation = 0.1;
     point.time = std::chrono::milliseconds(500);
   }
@@ -108,6 +113,7 @@ TEST(TimeForAll, PreparingComesOff) {
 
 TEST(TimeForAll, EndsWhenNoVisitFits) {
   std::vector<PointRun> points(1);
+  points[0].count = 1;
   points[0].time = std::chrono::seconds(1);
   ScenarioResult result;
   for (int i = 0; i < 5; ++i) points[0].visits.add(result, {}, 0, 0);

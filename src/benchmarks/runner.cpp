@@ -111,8 +111,11 @@ class Run {
   Expected<void> run_rounds(Engine& engine, std::size_t from);
   Expected<void> run_sitting(Engine& engine, PointRun& point, int round);
   Expected<void> visit(Engine& engine, PointRun& point, Seconds window, bool keep_memory);
-  Expected<void> run_part(Engine& engine, std::size_t index, Seconds window, bool keep_memory,
-                          Outcome& outcome);
+  Expected<void> run_part(Engine& engine, const PointRun& point, std::size_t index, Seconds window,
+                          bool keep_memory, Outcome& outcome);
+  bool at_once(const PointRun& point) const { return options_.visits == 1 || point.once; }
+  Seconds spent() const;
+  Expected<Seconds> broadcast(Seconds time);
   Expected<Seconds> next_window(const PointRun& point);
   Seconds time_left() const;
   Expected<void> decide(PointRun& point);
@@ -152,7 +155,10 @@ class Run {
   std::vector<Warning> own_warnings_;   ///< of the set-up and of visits
   std::vector<PointRun> points_;        ///< of the plan, or of what refines it
   int stage_ = 0;                       ///< of `refine`; 0: the plan
-  int memory_number_ = 0;               ///< grows when memory is to be made anew
+  std::chrono::steady_clock::time_point stage_begun_;
+  Seconds stage_spent_{0}, stage_recorded_{0};  ///< before the stage
+  Seconds waited_{0};                           ///< to spread visits
+  int memory_number_ = 0;                       ///< grows when memory is to be made anew
   std::string my_process_memory_;
   std::optional<CpuWatch> cpu_watch_;  ///< of this host, by one of its ranks
   Seconds recorded_{0};                ///< measuring time used so far, where it is shared
@@ -192,16 +198,17 @@ void Run::add(PointRun& point, Outcome outcome, double start) {
     report_.scenarios.push_back(setup_.plan[point.first].head);
   }
   ScenarioResult& result = report_.scenarios[static_cast<std::size_t>(point.result)];
-  const bool first = point.visits.count() == 0;
+  const bool first = point.taken == 0;
   if (outcome.status != Status::ok && (first || outcome.status == Status::failed)) {
     result.status = outcome.status;
     result.reason = outcome.reason;
   } else if (outcome.status == Status::skipped) {
     own_warnings_.push_back({"visit-failed", result.name,
                              fmt::format("could not be measured again after {} visits: {}",
-                                         point.visits.count(), outcome.reason)});
+                                         point.taken, outcome.reason)});
   }
-  if (outcome.flows.empty() || (outcome.status == Status::incomplete && !first)) return;
+  // Part of a visit is no visit: earlier ones have all workers.
+  if (outcome.flows.empty() || (outcome.status != Status::ok && !first)) return;
   ScenarioResult visit = setup_.plan[point.first].head;
   visit.flows = std::move(outcome.flows);
   std::sort(visit.flows.begin(), visit.flows.end(),
@@ -238,7 +245,7 @@ void Run::add(PointRun& point, Outcome outcome, double start) {
   result.distribution = {};
   for (const FlowResult& flow : result.flows)
     result.distribution = merged(result.distribution, flow.distribution);
-  if (options_.visits != 1) set_stop(result, precision_of(result), "interrupted");
+  if (!at_once(point)) set_stop(result, precision_of(result), "interrupted");
 }
 
 /// What the flows have to be read with, of all points so far.
@@ -281,8 +288,8 @@ void Run::judge(const ScenarioResult& point, const FlowResult& flow) {
 }
 
 /// One scenario of a visit: its flows, or why there are none. An error ends the run.
-Expected<void> Run::run_part(Engine& engine, std::size_t index, Seconds window, bool keep_memory,
-                             Outcome& outcome) {
+Expected<void> Run::run_part(Engine& engine, const PointRun& point, std::size_t index,
+                             Seconds window, bool keep_memory, Outcome& outcome) {
   const PlannedScenario& planned = setup_.plan[index];
   progress_.begin(index);
   const auto skip = [&](const std::string& reason) {
@@ -297,7 +304,7 @@ Expected<void> Run::run_part(Engine& engine, std::size_t index, Seconds window, 
   Scenario scenario = planned.scenario;
   scenario.stop.time = std::chrono::duration_cast<Nanoseconds>(window);
   // Whether it is enough is seen from all visits; a single one sees it by itself.
-  if (options_.visits != 1) {
+  if (!at_once(point)) {
     scenario.stop.precision = -1;
     scenario.stop.least_time = scenario.stop.time;
   }
@@ -319,8 +326,10 @@ Expected<void> Run::run_part(Engine& engine, std::size_t index, Seconds window, 
       outcome.reason = full_text(in_words(error));
       return fail(traces.error());
     }
-    if (!first_problem_) first_problem_ = error;
-    all_optional_ = all_optional_ && planned.optional;
+    if (point.taken == 0) {
+      if (!first_problem_) first_problem_ = error;
+      all_optional_ = all_optional_ && planned.optional;
+    }
     skip(full_text(in_words(error)));
     return {};
   }
@@ -359,42 +368,48 @@ Expected<void> Run::visit(Engine& engine, PointRun& point, Seconds window, bool 
   Outcome outcome;
   Expected<void> ran;
   for (std::size_t i = point.first; ran && i < point.first + point.count; ++i)
-    ran = run_part(engine, i, window, keep_memory, outcome);
+    ran = run_part(engine, point, i, window, keep_memory, outcome);
   const bool measured = outcome.status == Status::ok;
   add(point, std::move(outcome), start);
-  if (!measured) point.ended = true;
+  if (measured) ++point.taken;
+  if (!measured || point.once) point.ended = true;
   // A device that is lost does no more for this process, and may leave its memory pinned.
   if (ran && wrong_ && wrong_->kind == ErrorKind::io) return fail(*wrong_);
   return ran;
 }
 
-/// Of the time for all points, without what is spent.
+/// Of the time for all points; waiting to spread visits is no part of it.
+Seconds Run::spent() const {
+  if (options_.null_engine) return recorded_;
+  return Seconds(std::chrono::steady_clock::now() - start_) - waited_;
+}
+
 Seconds Run::time_left() const {
-  const Seconds spent =
-      options_.null_engine ? recorded_ : std::chrono::steady_clock::now() - start_;
-  return benchmark_.time_until(stage_) * Seconds(options_.stop.time) - spent;
+  return benchmark_.time_until(stage_) * Seconds(options_.stop.time) - spent();
+}
+
+/// What rank 0 says.
+Expected<Seconds> Run::broadcast(Seconds time) {
+  if (comm_.size() == 1) return time;
+  const auto said = comm_.broadcast(std::to_string(time.count()));
+  if (!said) return fail(said.error());
+  return Seconds(std::stod(*said));
 }
 
 /// How long the next visit to a point measures; 0: there is no time for it.
 Expected<Seconds> Run::next_window(const PointRun& point) {
   const int visits = options_.visits > 0 ? options_.visits : most_visits;
-  if (!options_.time_of_all) return point.time / visits;
-  if (options_.visits > 0) return point.time / visits;
+  if (point.once) return point.time;
+  if (!options_.time_of_all || options_.visits > 0) return point.time / visits;
   // What was foreseen is right on no machine, but wrong alike for what is to come.
   double foreseen = 0;
   for (const PointRun& one : points_) {
     if (one.visits.count() > 0) foreseen += one.preparation * made_anew(one);
   }
-  const Seconds spent =
-      options_.null_engine ? recorded_ : std::chrono::steady_clock::now() - start_;
-  const double slower = options_.null_engine ? 0
-                        : foreseen > 0       ? (spent - recorded_).count() / foreseen
-                                             : 1;
+  const Seconds preparing = spent() - stage_spent_ - (recorded_ - stage_recorded_);
+  const double slower = options_.null_engine ? 0 : foreseen > 0 ? preparing.count() / foreseen : 1;
   const TimeLeft left = divide_time(points_, time_left().count(), std::max(0.0, slower));
-  if (comm_.size() == 1) return left.window;
-  const auto said = comm_.broadcast(std::to_string(left.window.count()));
-  if (!said) return fail(said.error());
-  return Seconds(std::stod(*said));
+  return broadcast(left.window);
 }
 
 /// Whether a point has enough; rank 0 knows.
@@ -410,7 +425,7 @@ Expected<void> Run::decide(PointRun& point) {
       ended = has_converged(result, precision) || (!options_.time_of_all && count >= most_visits) ||
               result.status == Status::failed;
     }
-    if (ended && options_.visits != 1) set_stop(result, precision, "time_cap");
+    if (ended && !at_once(point)) set_stop(result, precision, "time_cap");
   }
   if (comm_.size() > 1) {
     const auto said = comm_.broadcast(ended ? "ended" : "");
@@ -458,15 +473,22 @@ Expected<void> Run::spread_out(int round) {
   if (round + 1 >= visits) return {};
   constexpr std::chrono::milliseconds nap{20};
   const Seconds until = Seconds(options_.spread) * (round + 1) / (visits - 1);
-  while (std::chrono::steady_clock::now() - start_ < until) {
+  const auto begun = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - stage_begun_ < until) {
     if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
     std::this_thread::sleep_for(nap);
   }
+  waited_ += std::chrono::steady_clock::now() - begun;
   return {};
 }
 
 Expected<void> Run::run_rounds(Engine& engine, std::size_t from) {
-  points_ = points_of(setup_.plan, from, options_);
+  stage_begun_ = std::chrono::steady_clock::now();
+  stage_spent_ = spent();
+  stage_recorded_ = recorded_;
+  const auto time = broadcast(std::max(Seconds{0}, time_left()));
+  if (!time) return fail(time.error());
+  points_ = points_of(setup_.plan, setup_.skips, from, *time, options_);
   for (int round = 0;; ++round) {
     const auto order = order_of(points_, round, options_.seed);
     if (order.empty()) return {};

@@ -104,6 +104,13 @@ Expected<std::vector<Trace>> RealEngine::run(const Scenario& scenario) {
 }
 
 Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& jobs) {
+  // What other ranks still hold for a next run that never came is no room for this one.
+  if (comm_.size() > 1 && kept_for_next_ && scenario.memory_number != last_memory_) {
+    for (auto& kept : kept_) kept.reset();
+    if (auto met = comm_.barrier(); !met) return met;
+  }
+  kept_for_next_ = scenario.keep_memory;
+  last_memory_ = scenario.memory_number;
   SleepingBarrier barrier(threads_);
   // The caller is the team's first thread and gets its CPUs back: the next run may place it anew.
   const CpuSet callers_cpus = thread_affinity();
