@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -168,9 +169,9 @@ class Run:
         raise Failed(f"{why}\n--- {' '.join(self.words)}\n--- exit code {self.code}, standard output:\n"
                      f"{self.out[-4000:]}--- standard error:\n{self.err[-4000:]}")
 
-    def ends_with(self, *codes: int) -> Run:
-        if self.code not in codes:
-            self.fail(f"the exit code is {self.code}, not {' or '.join(map(str, codes))}")
+    def ends_with(self, code: int) -> Run:
+        if self.code != code:
+            self.fail(f"the exit code is {self.code}, not {code}")
         return self
 
     def out_says(self, pattern: str) -> Run:
@@ -300,18 +301,20 @@ def missing_reason(launcher: Launcher, bin_folder: Path) -> str:
     plugin = bin_folder.parent / f"lib/numatlas/mpi/numatlas_mpi_{launcher.plugin}.so"
     if launcher.plugin and not plugin.exists():
         return f"this build has no MPI plug-in {launcher.plugin}"
-    if launcher is SLURM_PMIX and open_mpi_major() >= 5:
+    if launcher is SLURM_PMIX and version_of("mpirun.openmpi") >= (5, 0):
         return "Open MPI 5 takes virtual nodes with one address for each other, and crashes"
     return ""
 
 
-def open_mpi_major() -> int:
-    """0 where there is none."""
-    if shutil.which("mpirun.openmpi") is None:
-        return 0
-    said = subprocess.run(["mpirun.openmpi", "--version"], capture_output=True, text=True, env=clean_environment())
-    found = re.search(r"Open MPI\)? v?(\d+)", said.stdout)
-    return int(found[1]) if found else 0
+@functools.cache
+def version_of(program: str, option: str = "--version") -> tuple[int, int]:
+    """Major and minor number that it prints first; (0, 0) where it is not installed."""
+    path = shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin")
+    if path is None:
+        return 0, 0
+    said = subprocess.run([path, option], capture_output=True, text=True, env=clean_environment())
+    found = re.search(r"(\d+)\.(\d+)", said.stdout)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
 def quick(numatlas: str, *more: str | Path) -> Sequence[str | Path]:

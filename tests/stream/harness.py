@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import re
@@ -35,6 +36,23 @@ def near(seen: float, wanted: float, what: str, part: float = 1e-9, least: float
     """`part`: how far, relative; `least`: below that no difference counts."""
     if abs(seen - wanted) > max(part * abs(wanted), least):
         raise Failed(f"{what}: {seen!r}, not {wanted!r}")
+
+
+def has_library(name: str) -> bool:
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        return False
+    return True
+
+
+def loses_codes(launcher: list[str]) -> bool:
+    """Hydra 4.2 ends, now and then, without a word and with 0 when ranks are killed."""
+    if launcher[:1] != ["mpirun.mpich"]:
+        return False
+    said = subprocess.run([launcher[0], "--version"], capture_output=True, text=True)
+    found = re.search(r"Version: +(\d+)\.(\d+)", said.stdout)
+    return found is not None and (int(found[1]), int(found[2])) >= (4, 2)
 
 
 def true(condition: object, what: str) -> None:
