@@ -1,5 +1,5 @@
 # What the build uses. Required: fmt, nlohmann-json, CLI11, tl-expected, hwloc, Highway, toml++,
-# pugixml.
+# pugixml, Boost.Math.
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
@@ -17,6 +17,7 @@ if(NOT TARGET hwy::hwy)
 endif()
 # Header only; what its packages' own CMake files say would link a library.
 find_path(tomlplusplus_include toml++/toml.h REQUIRED)
+find_path(boost_include boost/math/distributions/students_t.hpp REQUIRED)
 find_package(pugixml CONFIG QUIET)
 if(NOT TARGET pugixml::pugixml)
   pkg_check_modules(pugixml REQUIRED IMPORTED_TARGET pugixml)

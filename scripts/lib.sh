@@ -5,7 +5,8 @@ root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 
 # The one list of what numatlas needs, by Debian name.
 packages_required=(g++ cmake ninja-build make pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev
-  libexpected-dev libhwloc-dev libhwy-dev libtomlplusplus-dev libpugixml-dev)
+  libexpected-dev libhwloc-dev libhwy-dev libtomlplusplus-dev libpugixml-dev
+  libboost-dev)
 packages_optional=(openmpi-bin libopenmpi-dev mpich libmpich-dev python3 python3-venv)
 packages_test=(libgtest-dev libgmock-dev librapidcheck-dev numactl chromium clang libomp-dev
   munge slurm-client slurmctld slurmd
@@ -13,11 +14,11 @@ packages_test=(libgtest-dev libgmock-dev librapidcheck-dev numactl chromium clan
 # The same for the two other package managers that are common on clusters, as a hint only.
 packages_hint_dnf='gcc-c++ cmake ninja-build make pkgconf-pkg-config fmt-devel json-devel
   cli11-devel expected-devel hwloc-devel google-highway-devel tomlplusplus-devel
-  pugixml-devel; MPI: openmpi-devel mpich-devel; tests: gtest-devel gmock-devel numactl python3 libpmem
+  pugixml-devel boost-devel; MPI: openmpi-devel mpich-devel; tests: gtest-devel gmock-devel numactl python3 libpmem
   memkind'
 packages_hint_zypper='gcc-c++ cmake ninja make pkgconf-pkg-config fmt-devel nlohmann_json-devel
   cli11-devel tl-expected-devel hwloc-devel libhwy-devel tomlplusplus-devel
-  pugixml-devel; MPI: openmpi4-devel mpich-devel; tests: gtest gmock numactl python3'
+  pugixml-devel boost-devel; MPI: openmpi4-devel mpich-devel; tests: gtest gmock numactl python3'
 
 say() { printf '%s\n' "$*" >&2; }
 have() { command -v "$1" >/dev/null 2>&1; }

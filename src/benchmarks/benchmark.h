@@ -113,17 +113,17 @@ class Benchmark {
   virtual std::string main_metric() const = 0;
   /// What --csv writes.
   virtual std::string csv_file(const RunReport& report, const RunOptions& options) const;
-  /// Figures of a flow beside those of metrics.h; `report` has the points before. Pure.
-  virtual std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult& point,
-                                           const RunReport& report) const {
+  /// Figures of a flow in one visit, beside those of metrics.h. Pure.
+  virtual std::vector<Figure> flow_figures(const FlowResult& flow,
+                                           const ScenarioResult& visit) const {
     (void)flow;
-    (void)point;
-    (void)report;
+    (void)visit;
     return {};
   }
-  /// Figures over all flows of a point, from their results, beside those of metrics.h. Pure.
-  virtual std::vector<Figure> totals(const ScenarioResult& point, const RunReport& report) const {
-    (void)point;
+  /// Figures over all flows of one visit, beside those of metrics.h; of `report` only hosts,
+  /// machines and workers. Pure.
+  virtual std::vector<Figure> totals(const ScenarioResult& visit, const RunReport& report) const {
+    (void)visit;
     (void)report;
     return {};
   }

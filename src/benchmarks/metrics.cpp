@@ -139,9 +139,13 @@ std::vector<Figure> figures_of(const Flow& flow, const Trace& trace) {
   if (is_chase(flow)) return {median_of("latency", "s", summary, trace.half_width)};
   if (hands_over) return {median_of("hand_over", "s", summary, trace.half_width)};
   if (summary) {
-    // Samples have equal bytes: the mean rate is all bytes over all their time.
-    double time = 0;
-    for (const Sample& sample : trace.samples) time += static_cast<double>(sample.duration_ns);
+    // Samples have equal bytes. All of them over the time from the first start to the last end:
+    // what passes between two samples, such as stores that drain, is part of it.
+    const Sample& last = trace.samples.back();
+    const std::int64_t begin = trace.samples.front().start_ns;
+    const std::int64_t end = last.start_ns + last.duration_ns;
+    const auto time =
+        static_cast<double>(end - begin - length_of(within(trace.pauses, begin, end)));
     const auto steps = static_cast<double>(trace.steps_a_sample * trace.samples.size());
     summary->mean = steps * static_cast<double>(traffic.counted()) / (time * 1e-9);
   }
@@ -162,6 +166,7 @@ std::vector<Figure> figures_of(const Flow& flow, const Trace& trace) {
   const double ratio =
       static_cast<double>(traffic.with_allocate()) / static_cast<double>(traffic.counted());
   Figure bandwidth = median_of("bandwidth", "B/s", summary, trace.half_width);
+  if (bandwidth.estimate) bandwidth.estimate = as_sure_as(summary->mean, *bandwidth.estimate);
   Figure moved{"traffic", "B/s", std::nullopt, std::nullopt};
   if (bandwidth.estimate) moved.estimate = scaled(*bandwidth.estimate, ratio);
   return {std::move(bandwidth), std::move(moved)};
@@ -235,31 +240,6 @@ std::vector<FlowGroup> medians_of(const ScenarioResult& point, const RunReport& 
     groups.back().labels = {{"nodes", label_text(report, {&point, nullptr, flows[0]}, "nodes")}};
   }
   return groups;
-}
-
-std::vector<Warning> waiting_warnings(const RunReport& report) {
-  // Below this something other than the spread of the samples is at work.
-  constexpr double least_share = 0.8;
-  std::vector<Warning> warnings;
-  for (const ScenarioResult& point : report.scenarios) {
-    const Figure* sum = find_total(point, "bandwidth_sum");
-    double medians = 0;
-    bool paced = false;  // waits between its samples
-    for (const FlowResult& flow : point.flows) {
-      const Figure* metric = find_figure(flow, "bandwidth");
-      if (metric != nullptr && metric->value()) medians += *metric->value();
-      paced = paced || flow.rate;
-    }
-    if (paced || sum == nullptr || !(sum->value().value_or(medians) < least_share * medians))
-      continue;
-    warnings.push_back(
-        {"workers-waited", point.name,
-         fmt::format(
-             "the sum is less than {:.0f} % of what the workers' medians add up to: workers "
-             "waited for a CPU or for each other",
-             least_share * 100)});
-  }
-  return warnings;
 }
 
 }  // namespace numatlas

@@ -33,8 +33,4 @@ std::vector<HostTotals> host_sums_of(const ScenarioResult& point, const RunRepor
 /// nodes differ, of each pair of nodes of CPUs and memory, in the order of their numbers.
 std::vector<FlowGroup> medians_of(const ScenarioResult& point, const RunReport& report);
 
-/// Points whose workers moved far less than their medians say, as they were not running all the
-/// time. Pure.
-std::vector<Warning> waiting_warnings(const RunReport& report);
-
 }  // namespace numatlas

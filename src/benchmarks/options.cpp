@@ -128,13 +128,18 @@ void CommonOptions::add_measurement(CLI::App& app) {
   measure(app.add_flag("--serial", plain_.serial,
                        "measure one worker at a time while the others sleep"));
   measure(add_value(app, "--precision", precision_, "PERCENT",
-                    "stop when half of the median's 95 % interval is within this part of the "
-                    "median"));
+                    "stop when half of the 95 % interval is within this part of the value"));
   measure(add_value(app, "--time", time_, "TIME",
                     time_of_all_ ? "time for all points together, shared among them, in seconds "
                                    "unless a unit is given"
                                  : "limit of the measuring time of each point, in seconds unless a "
                                    "unit is given"));
+  measure(add_value(app, "--visits", visits_, "N",
+                    "measure each point N times, each time with memory allocated anew, and share "
+                    "--time among them (default: 5 to 10, until --precision is met)"));
+  measure(add_value(app, "--spread", spread_, "TIME",
+                    "spread the visits to each point over at least this time, in seconds unless a "
+                    "unit is given (default: 0)"));
   measure(add_value(app, "--seed", seed_, "N", "seed of the order of accesses"));
   measure(add_choice<Verify>(app, "--verify", plain_.verify,
                              {{"proof", Verify::proof}, {"full", Verify::full}},
@@ -172,7 +177,7 @@ void CommonOptions::add_output(CLI::App& app) {
   // JSON has had none since version 2; scripts may still say so.
   app.add_flag("--no-samples", no_samples_)->group("");
   output(app.add_flag("--stats", plain_.stats,
-                      "also print for each worker and point the number of samples, the median with "
+                      "also print for each worker and point the number of samples, the value with "
                       "its interval, percentiles, minimum and maximum"));
   process_memory_option_ =
       app.add_option("--process-memory", process_memory_,
@@ -223,6 +228,16 @@ Expected<RunOptions> CommonOptions::parse() const {
   options.stop.time = *time;
   options.time_of_all = time_of_all_;
   options.stop.least_time = std::min(options.stop.least_time, *time);
+  if (!visits_.empty()) {
+    const auto visits = parse_whole<int>(visits_, 1, 1000, "--visits");
+    if (!visits) return fail(visits.error());
+    options.visits = *visits;
+  }
+  if (!spread_.empty()) {
+    const auto spread = parse_duration(spread_);
+    if (!spread) return fail(about("--spread", spread.error()));
+    options.spread = *spread;
+  }
   const auto seed = parse_whole<std::uint64_t>(seed_, 0, ~std::uint64_t{0}, "--seed");
   if (!seed) return fail(seed.error());
   options.seed = *seed;

@@ -41,6 +41,8 @@ struct RunOptions {
   bool stats = false;
   StopRule stop;  ///< of each point; its time is for all together where `time_of_all`
   bool time_of_all = false;
+  int visits = 0;         ///< of each point; 0: until it is known well enough
+  Nanoseconds spread{0};  ///< the visits of a point are spread over at least this long
   std::uint64_t seed = 1;
   Verify verify = Verify::proof;
   Format format = Format::table;
@@ -72,7 +74,7 @@ class CommonOptions {
 
   std::string cpus_, threads_, memory_, pages_ = "base", precision_ = "1%", time_;
   bool time_of_all_ = false;
-  std::string seed_ = "1", process_memory_, engine_ = "real";
+  std::string visits_, spread_, seed_ = "1", process_memory_, engine_ = "real";
   RunOptions plain_;                              ///< what needs no further reading
   bool no_samples_ = false;                       ///< accepted, and without effect
   CLI::Option* process_memory_option_ = nullptr;  ///< the app's; its value may be left out

@@ -50,6 +50,7 @@ void Progress::phase(const Scenario& scenario, const std::string& phase) {
 }
 
 void Progress::end(const Scenario& scenario, const std::string& outcome) {
+  if (!told_of_.insert(current_).second) return;
   done_weight_ += weights_[current_];
   if (shown_ && !terminal_) {
     say(fmt::format("[{}/{}] {}: {}\n", current_ + 1, weights_.size(), scenario.name, outcome));

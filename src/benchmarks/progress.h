@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ class Progress final : public ProgressListener {
   void expect(std::vector<double> weights);
   void begin(std::size_t scenario) { current_ = scenario; }
   void phase(const Scenario& scenario, const std::string& phase) override;
-  /// The current scenario has ended ("ok", "skipped: ...").
+  /// The current scenario has ended ("ok", "skipped: ..."). Told once: later visits only move the bar.
   void end(const Scenario& scenario, const std::string& outcome);
   /// Removes the bar, so that other output can be printed.
   void clear();
@@ -36,6 +37,7 @@ class Progress final : public ProgressListener {
   std::vector<double> weights_;
   double total_weight_ = 0, done_weight_ = 0;
   std::size_t current_ = 0;
+  std::set<std::size_t> told_of_;  ///< scenarios that have ended
   std::chrono::steady_clock::time_point start_;
 };
 

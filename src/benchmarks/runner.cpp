@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,7 +24,9 @@
 #include "benchmarks/flow_result.h"
 #include "benchmarks/foresee.h"
 #include "benchmarks/progress.h"
+#include "benchmarks/rounds.h"
 #include "benchmarks/setup.h"
+#include "benchmarks/visits.h"
 #include "benchmarks/weighted_run.h"
 #include "engine/agreement.h"
 #include "record/cache_level.h"
@@ -68,8 +71,26 @@ RunReport new_report(const Setup& setup, const RunOptions& options, const Comm& 
   return report;
 }
 
+/// Since the start of the run; of the null engine, whose clock is scripted, always 0.
+double seconds_since(std::chrono::steady_clock::time_point start, const RunOptions& options) {
+  return options.null_engine ? 0 : Seconds(std::chrono::steady_clock::now() - start).count();
+}
+
+/// How often its memory was made so far.
+int made_anew(const PointRun& point) {
+  const int more = point.visits.count() - point.first_sitting;
+  return 1 + std::max(0, (more + point.later_sitting - 1) / point.later_sitting);
+}
+
 /// One run in progress on one rank.
 class Run {
+  /// What became of a visit.
+  struct Outcome {
+    Status status = Status::ok;
+    std::string reason;
+    std::vector<FlowResult> flows;
+  };
+
  public:
   Run(const Benchmark& benchmark, const RunOptions& options, Comm& comm, const RunHooks& hooks,
       Setup setup)
@@ -86,14 +107,28 @@ class Run {
 
  private:
   std::vector<double> weights() const;
-  Expected<void> run_all(Engine& engine);
-  Expected<void> run_one(Engine& engine, std::size_t index);
-  Expected<void> share_time(StopRule& rule, std::size_t index);
+  /// Visits all points of the plan from that scenario on, in rounds.
+  Expected<void> run_rounds(Engine& engine, std::size_t from);
+  Expected<void> run_sitting(Engine& engine, PointRun& point, int round);
+  Expected<void> visit(Engine& engine, PointRun& point, Seconds window, bool keep_memory);
+  Expected<void> run_part(Engine& engine, const PointRun& point, std::size_t index, Seconds window,
+                          bool keep_memory, Outcome& outcome);
+  bool at_once(const PointRun& point) const { return options_.visits == 1 || point.once; }
+  Seconds spent() const;
+  Expected<Seconds> broadcast(Seconds time);
+  Expected<Seconds> next_window(const PointRun& point);
+  Seconds time_left() const;
+  Expected<void> decide(PointRun& point);
+  void end_for_lack_of_time(PointRun& point);
+  double precision_of(const ScenarioResult& result) const {
+    return result.precision.value_or(options_.stop.precision);
+  }
+  Expected<void> spread_out(int round);
   Expected<void> refine(Engine& engine);
   Expected<std::vector<FlowResult>> gather(const std::vector<FlowResult>& mine, bool stopped);
-  void add(const PlannedScenario& planned, Status status, const std::string& reason,
-           std::vector<FlowResult> flows);
-  void judge(const PlannedScenario& planned, const FlowResult& flow);
+  void add(PointRun& point, Outcome outcome, double start);
+  void judge(const ScenarioResult& point, const FlowResult& flow);
+  void collect_warnings();
   Expected<void> save(bool last);
   std::string text_of(const std::string& option) const;
   std::chrono::steady_clock::time_point next_save_;
@@ -117,9 +152,13 @@ class Run {
   std::optional<Error> first_problem_;  ///< why scenarios were skipped while running
   bool all_optional_ = true;            ///< these scenarios
   std::optional<Error> wrong_;          ///< a kernel's output was not what it should be
-  int last_point_ = -1;
-  int round_ = 0;         ///< of `refine`; 0: the plan
-  std::size_t next_ = 0;  ///< scenario of the plan to run next
+  std::vector<Warning> own_warnings_;   ///< of the set-up and of visits
+  std::vector<PointRun> points_;        ///< of the plan, or of what refines it
+  int stage_ = 0;                       ///< of `refine`; 0: the plan
+  std::chrono::steady_clock::time_point stage_begun_;
+  Seconds stage_spent_{0}, stage_recorded_{0};  ///< before the stage
+  Seconds waited_{0};                           ///< to spread visits
+  int memory_number_ = 0;                       ///< grows when memory is to be made anew
   std::string my_process_memory_;
   std::optional<CpuWatch> cpu_watch_;  ///< of this host, by one of its ranks
   Seconds recorded_{0};                ///< measuring time used so far, where it is shared
@@ -152,21 +191,30 @@ Expected<std::vector<FlowResult>> Run::gather(const std::vector<FlowResult>& min
   return flows;
 }
 
-/// Adds flows to their point: parts of a serial point become one result.
-void Run::add(const PlannedScenario& planned, Status status, const std::string& reason,
-              std::vector<FlowResult> flows) {
-  if (planned.point != last_point_ || report_.scenarios.empty()) {
-    report_.scenarios.push_back(planned.head);
-    last_point_ = planned.point;
+/// Adds a visit to its point. One that was cut short counts only where there is no other.
+void Run::add(PointRun& point, Outcome outcome, double start) {
+  if (point.result < 0) {
+    point.result = static_cast<int>(report_.scenarios.size());
+    report_.scenarios.push_back(setup_.plan[point.first].head);
   }
-  ScenarioResult& result = report_.scenarios.back();
-  if (status != Status::ok) {
-    result.status = status;
-    result.reason = reason;
+  ScenarioResult& result = report_.scenarios[static_cast<std::size_t>(point.result)];
+  const bool first = point.taken == 0;
+  if (outcome.status != Status::ok && (first || outcome.status == Status::failed)) {
+    result.status = outcome.status;
+    result.reason = outcome.reason;
+  } else if (outcome.status == Status::skipped) {
+    own_warnings_.push_back({"visit-failed", result.name,
+                             fmt::format("could not be measured again after {} visits: {}",
+                                         point.taken, outcome.reason)});
   }
-  for (FlowResult& flow : flows) {
-    judge(planned, flow);
-    for (Figure& figure : benchmark_.flow_figures(flow, result, report_))
+  // Part of a visit is no visit: earlier ones have all workers.
+  if (outcome.flows.empty() || (outcome.status != Status::ok && !first)) return;
+  ScenarioResult visit = setup_.plan[point.first].head;
+  visit.flows = std::move(outcome.flows);
+  std::sort(visit.flows.begin(), visit.flows.end(),
+            [](const FlowResult& a, const FlowResult& b) { return a.worker < b.worker; });
+  for (FlowResult& flow : visit.flows) {
+    for (Figure& figure : benchmark_.flow_figures(flow, visit))
       flow.figures.push_back(std::move(figure));
     if (flow.wrong && result.status == Status::ok) {
       result.status = Status::failed;
@@ -174,40 +222,46 @@ void Run::add(const PlannedScenario& planned, Status status, const std::string& 
       if (!wrong_)
         wrong_ = Error{flow.wrong->kind, result.name + ", " + result.reason, flow.wrong->hint};
     }
-    result.flows.push_back(std::move(flow));
   }
-  std::sort(result.flows.begin(), result.flows.end(),
-            [](const FlowResult& a, const FlowResult& b) { return a.worker < b.worker; });
-  result.figures = sums_of(result, report_);
-  result.host_totals = host_sums_of(result, report_);
-  for (Figure& figure : benchmark_.totals(result, report_))
-    result.figures.push_back(std::move(figure));
-  for (HostTotals& totals : result.host_totals) {
-    ScenarioResult part = result;
+  visit.figures = sums_of(visit, report_);
+  visit.host_totals = host_sums_of(visit, report_);
+  for (Figure& figure : benchmark_.totals(visit, report_))
+    visit.figures.push_back(std::move(figure));
+  for (HostTotals& totals : visit.host_totals) {
+    ScenarioResult part = visit;
     std::erase_if(part.flows,
                   [&](const FlowResult& flow) { return host_of(report_, flow) != totals.host; });
     part.figures = totals.figures;
     for (Figure& figure : benchmark_.totals(part, report_))
       totals.figures.push_back(std::move(figure));
   }
-  result.groups = medians_of(result, report_);
-  // They were wanted for the totals, of a serial point's parts too.
-  result.distribution = {};
-  for (FlowResult& flow : result.flows) {
-    result.distribution = merged(result.distribution, flow.distribution);
+  // They were wanted for the totals.
+  for (FlowResult& flow : visit.flows) {
+    flow.stretch_bytes.clear();
     if (flow.gpu) flow.gpu->steps.clear();
+  }
+  point.visits.add(result, std::move(visit), start, seconds_since(start_, options_));
+  result.groups = medians_of(result, report_);
+  result.distribution = {};
+  for (const FlowResult& flow : result.flows)
+    result.distribution = merged(result.distribution, flow.distribution);
+  if (!at_once(point)) set_stop(result, precision_of(result), "interrupted");
+}
+
+/// What the flows have to be read with, of all points so far.
+void Run::collect_warnings() {
+  report_.warnings = own_warnings_;
+  for (const ScenarioResult& point : report_.scenarios) {
+    for (const FlowResult& flow : point.flows) judge(point, flow);
   }
 }
 
 /// Words for what makes a flow's figure less than it seems.
-void Run::judge(const PlannedScenario& planned, const FlowResult& flow) {
+void Run::judge(const ScenarioResult& point, const FlowResult& flow) {
   const auto expected = benchmark_.expected_warnings();
   const auto warn = [&](const std::string& code, const std::string& text) {
     if (std::find(expected.begin(), expected.end(), code) != expected.end()) return;
-    // Where workers are measured in turn, the case's name ends in the worker.
-    const std::string worker = fmt::format("worker {}", flow.worker);
-    const std::string& name = planned.scenario.name;
-    report_.warnings.push_back({code, name.ends_with(worker) ? name : name + ", " + worker, text});
+    report_.warnings.push_back({code, fmt::format("{}, worker {}", point.name, flow.worker), text});
   };
   for (const Warning& warning : flow.warnings) warn(warning.code, warning.text);
   if (!flow.policy.note.empty()) warn("placement-method", flow.policy.note);
@@ -233,17 +287,31 @@ void Run::judge(const PlannedScenario& planned, const FlowResult& flow) {
   }
 }
 
-Expected<void> Run::run_one(Engine& engine, std::size_t index) {
+/// One scenario of a visit: its flows, or why there are none. An error ends the run.
+Expected<void> Run::run_part(Engine& engine, const PointRun& point, std::size_t index,
+                             Seconds window, bool keep_memory, Outcome& outcome) {
   const PlannedScenario& planned = setup_.plan[index];
   progress_.begin(index);
-  if (const auto& skip = setup_.skips[index]) {
-    const std::string reason = skip_text(in_words(*skip));
-    add(planned, Status::skipped, reason, {});
+  const auto skip = [&](const std::string& reason) {
+    outcome.status = Status::skipped;
+    outcome.reason = reason;
     progress_.end(planned.scenario, "skipped: " + reason);
+  };
+  if (const auto& why = setup_.skips[index]) {
+    skip(skip_text(in_words(*why)));
     return {};
   }
   Scenario scenario = planned.scenario;
-  if (auto shared = share_time(scenario.stop, index); !shared) return shared;
+  scenario.stop.time = std::chrono::duration_cast<Nanoseconds>(window);
+  // Whether it is enough is seen from all visits; a single one sees it by itself.
+  if (!at_once(point)) {
+    scenario.stop.precision = -1;
+    scenario.stop.least_time = scenario.stop.time;
+  }
+  scenario.memory_number = memory_number_;
+  scenario.keep_memory = keep_memory;
+  for (Flow& flow : scenario.flows)
+    flow.kernel.chain.seed += static_cast<std::uint64_t>(memory_number_);
   auto traces = run_weighted(engine, planned, scenario);
   if (!traces) {
     const Error& error = traces.error();
@@ -254,19 +322,19 @@ Expected<void> Run::run_one(Engine& engine, std::size_t index) {
       // Drivers of GPUs do not know what they were asked for.
       if (error.kind == ErrorKind::io) traces = fail(about(scenario.name, error));
       const bool cut = error.kind == ErrorKind::interrupted || error.kind == ErrorKind::peer;
-      add(planned, cut ? Status::incomplete : Status::failed, full_text(in_words(error)), {});
-      return fail(error);
+      outcome.status = cut ? Status::incomplete : Status::failed;
+      outcome.reason = full_text(in_words(error));
+      return fail(traces.error());
     }
-    if (!first_problem_) first_problem_ = error;
-    all_optional_ = all_optional_ && planned.optional;
-    const std::string reason = full_text(in_words(error));
-    add(planned, Status::skipped, reason, {});
-    progress_.end(planned.scenario, "skipped: " + reason);
+    if (point.taken == 0) {
+      if (!first_problem_) first_problem_ = error;
+      all_optional_ = all_optional_ && planned.optional;
+    }
+    skip(full_text(in_words(error)));
     return {};
   }
   // The null engine's flows each have a clock of their own.
-  if (options_.time_of_all)
-    recorded_ += options_.null_engine ? scenario.stop.time : time_used(*traces, scenario.stop);
+  recorded_ += options_.null_engine ? scenario.stop.time : time_used(*traces, scenario.stop);
   std::vector<FlowResult> mine;
   bool stopped = stop_requested();
   for (Trace& trace : *traces) {
@@ -274,57 +342,164 @@ Expected<void> Run::run_one(Engine& engine, std::size_t index) {
     const Flow& flow = planned.scenario.flows[static_cast<std::size_t>(trace.flow)];
     mine.push_back(result_of(setup_, planned.scenario, flow, std::move(trace), with_samples()));
   }
+  const auto cut_off = [&](const Error& error) {
+    outcome.status = Status::incomplete;
+    outcome.reason = full_text(error);
+    std::move(mine.begin(), mine.end(), std::back_inserter(outcome.flows));
+    return fail(error);
+  };
+  const Error interrupted{ErrorKind::interrupted, "interrupted", ""};
   if (stopped && stop_signal() == 0 && comm_.peer_failed()) {
     // Nobody was told to stop: a rank died, and the next wait tells which.
     const auto lost = comm_.barrier();
-    add(planned, Status::incomplete, lost ? "interrupted" : full_text(lost.error()), mine);
-    if (!lost) return fail(lost.error());
-    return fail(ErrorKind::interrupted, "interrupted");
+    return cut_off(lost ? interrupted : lost.error());
   }
   auto flows = gather(mine, stopped);
-  if (!flows) {
-    add(planned, Status::incomplete, full_text(flows.error()), mine);
-    return fail(flows.error());
-  }
-  add(planned, stopped ? Status::incomplete : Status::ok, stopped ? "interrupted" : "",
-      *std::move(flows));
+  if (!flows) return cut_off(flows.error());
+  mine = *std::move(flows);
   progress_.end(planned.scenario, stopped ? "interrupted" : "done");
-  if (stopped) return fail(ErrorKind::interrupted, "interrupted");
-  // A device that is lost does no more for this process, and may leave its memory pinned.
-  if (wrong_ && wrong_->kind == ErrorKind::io) return fail(*wrong_);
+  if (stopped) return cut_off(interrupted);
+  std::move(mine.begin(), mine.end(), std::back_inserter(outcome.flows));
   return {};
 }
 
-/// Where --time is for all points, each gets an equal part of what is left of it, less what the
-/// memory of all that are left takes to prepare: as foreseen, times what that was wrong by so far.
-Expected<void> Run::share_time(StopRule& rule, std::size_t index) {
-  if (!options_.time_of_all) return {};
-  // Shorter than this even a point of a thousand points has no interval worth the name.
-  constexpr Seconds shortest{0.02};
-  const auto here = setup_.skips.begin() + static_cast<std::ptrdiff_t>(index);
-  const auto points = static_cast<double>(std::count(here, setup_.skips.end(), std::nullopt));
-  double prepared = 0, to_prepare = 0;  // as foreseen
-  for (std::size_t i = 0; i < setup_.plan.size(); ++i) {
-    if (setup_.skips[i]) continue;
-    (i < index ? prepared : to_prepare) += preparation_of(setup_.plan[i].scenario);
-  }
-  const Seconds spent =
-      options_.null_engine ? Seconds{0} : std::chrono::steady_clock::now() - start_;
+Expected<void> Run::visit(Engine& engine, PointRun& point, Seconds window, bool keep_memory) {
+  const double start = seconds_since(start_, options_);
+  Outcome outcome;
+  Expected<void> ran;
+  for (std::size_t i = point.first; ran && i < point.first + point.count; ++i)
+    ran = run_part(engine, point, i, window, keep_memory, outcome);
+  const bool measured = outcome.status == Status::ok;
+  add(point, std::move(outcome), start);
+  if (measured) ++point.taken;
+  if (!measured || point.once) point.ended = true;
+  // A device that is lost does no more for this process, and may leave its memory pinned.
+  if (ran && wrong_ && wrong_->kind == ErrorKind::io) return fail(*wrong_);
+  return ran;
+}
+
+/// Of the time for all points; waiting to spread visits is no part of it.
+Seconds Run::spent() const {
+  if (options_.null_engine) return recorded_;
+  return Seconds(std::chrono::steady_clock::now() - start_) - waited_;
+}
+
+Seconds Run::time_left() const {
+  return benchmark_.time_until(stage_) * Seconds(options_.stop.time) - spent();
+}
+
+/// What rank 0 says.
+Expected<Seconds> Run::broadcast(Seconds time) {
+  if (comm_.size() == 1) return time;
+  const auto said = comm_.broadcast(std::to_string(time.count()));
+  if (!said) return fail(said.error());
+  return Seconds(std::stod(*said));
+}
+
+/// How long the next visit to a point measures; 0: there is no time for it.
+Expected<Seconds> Run::next_window(const PointRun& point) {
+  const int visits = options_.visits > 0 ? options_.visits : most_visits;
+  if (point.once) return point.time;
+  if (!options_.time_of_all || options_.visits > 0) return point.time / visits;
   // What was foreseen is right on no machine, but wrong alike for what is to come.
-  Seconds preparing{options_.null_engine ? 0 : to_prepare};
-  if (prepared > 0) preparing *= std::max(0.0, (spent - recorded_).count()) / prepared;
-  const double part = benchmark_.time_until(round_);
-  const Seconds left =
-      part * Seconds(options_.stop.time) - (options_.null_engine ? recorded_ : spent);
-  Seconds share = std::max(shortest, (left - preparing) / points);
-  if (comm_.size() > 1) {
-    const auto said = comm_.broadcast(std::to_string(share.count()));
-    if (!said) return fail(said.error());
-    share = Seconds(std::stod(*said));
+  double foreseen = 0;
+  for (const PointRun& one : points_) {
+    if (one.visits.count() > 0) foreseen += one.preparation * made_anew(one);
   }
-  rule.time = std::chrono::duration_cast<Nanoseconds>(share);
-  rule.least_time = std::min(rule.least_time, rule.time);
+  const Seconds preparing = spent() - stage_spent_ - (recorded_ - stage_recorded_);
+  const double slower = options_.null_engine ? 0 : foreseen > 0 ? preparing.count() / foreseen : 1;
+  const TimeLeft left = divide_time(points_, time_left().count(), std::max(0.0, slower));
+  return broadcast(left.window);
+}
+
+/// Whether a point has enough; rank 0 knows.
+Expected<void> Run::decide(PointRun& point) {
+  const int count = point.visits.count();
+  bool ended = point.ended;
+  if (root() && !ended) {
+    ScenarioResult& result = report_.scenarios[static_cast<std::size_t>(point.result)];
+    const double precision = precision_of(result);
+    if (options_.visits > 0) {
+      ended = count >= options_.visits;
+    } else {
+      ended = has_converged(result, precision) || (!options_.time_of_all && count >= most_visits) ||
+              result.status == Status::failed;
+    }
+    if (ended && !at_once(point)) set_stop(result, precision, "time_cap");
+  }
+  if (comm_.size() > 1) {
+    const auto said = comm_.broadcast(ended ? "ended" : "");
+    if (!said) return fail(said.error());
+    ended = !said->empty();
+  }
+  point.ended = ended;
   return {};
+}
+
+/// The visits that follow each other with the same memory.
+Expected<void> Run::run_sitting(Engine& engine, PointRun& point, int round) {
+  const int sitting = round == 0 ? point.first_sitting : point.later_sitting;
+  if (sitting > 1) ++memory_number_;
+  for (int i = 0; i < sitting && !point.ended; ++i) {
+    if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
+    const auto window = next_window(point);
+    if (!window) return fail(window.error());
+    if (*window == Seconds{0}) {
+      end_for_lack_of_time(point);
+      break;
+    }
+    const bool keeps = i + 1 < sitting;
+    if (i > 0) point.visits.memory_kept();
+    if (auto done = visit(engine, point, *window, keeps); !done) return done;
+    if (auto decided = decide(point); !decided) return decided;
+    // Only rank 0 writes; all must hear of it when it cannot.
+    const auto saved = root() ? save(false) : Expected<void>{};
+    if (auto agreed = agree(comm_, error_of(saved)); !agreed) return agreed;
+  }
+  return {};
+}
+
+void Run::end_for_lack_of_time(PointRun& point) {
+  point.ended = true;
+  if (!root() || point.result < 0) return;
+  ScenarioResult& result = report_.scenarios[static_cast<std::size_t>(point.result)];
+  set_stop(result, precision_of(result), "time_cap");
+}
+
+/// Waits until it is time for the next round where visits are to be spread over a time.
+Expected<void> Run::spread_out(int round) {
+  if (options_.spread.count() == 0 || options_.null_engine) return {};
+  const int visits = options_.visits > 0 ? options_.visits : static_cast<int>(least_visits);
+  if (round + 1 >= visits) return {};
+  constexpr std::chrono::milliseconds nap{20};
+  const Seconds until = Seconds(options_.spread) * (round + 1) / (visits - 1);
+  const auto begun = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - stage_begun_ < until) {
+    if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
+    std::this_thread::sleep_for(nap);
+  }
+  waited_ += std::chrono::steady_clock::now() - begun;
+  return {};
+}
+
+Expected<void> Run::run_rounds(Engine& engine, std::size_t from) {
+  stage_begun_ = std::chrono::steady_clock::now();
+  stage_spent_ = spent();
+  stage_recorded_ = recorded_;
+  const auto time = broadcast(std::max(Seconds{0}, time_left()));
+  if (!time) return fail(time.error());
+  points_ = points_of(setup_.plan, setup_.skips, from, *time, options_);
+  for (int round = 0;; ++round) {
+    const auto order = order_of(points_, round, options_.seed);
+    if (order.empty()) return {};
+    if (round > 0) {
+      if (auto waited = spread_out(round - 1); !waited) return waited;
+      ++memory_number_;
+    }
+    for (const std::size_t index : order) {
+      if (auto done = run_sitting(engine, points_[index], round); !done) return done;
+    }
+  }
 }
 
 /// What a benchmark asks for when it has seen its results.
@@ -333,30 +508,18 @@ Expected<void> Run::refine(Engine& engine) {
     auto more = benchmark_.refine({options_, setup_.layout, setup_.machines}, report_);
     if (!more) return fail(more.error());
     if (more->empty()) return {};
+    const std::size_t from = setup_.plan.size();
+    const int last_point = setup_.plan.empty() ? -1 : setup_.plan.back().point;
     for (PlannedScenario& planned : *more) {
-      planned.point += last_point_ + 1;
+      planned.point += last_point + 1;
       setup_.skips.push_back(planned.skip);
       setup_.plan.push_back(std::move(planned));
     }
-    ++round_;
+    ++stage_;
+    ++memory_number_;
     progress_.expect(weights());
-    if (auto done = run_all(engine); !done) return done;
+    if (auto done = run_rounds(engine, from); !done) return done;
   }
-}
-
-Expected<void> Run::run_all(Engine& engine) {
-  for (; next_ < setup_.plan.size(); ++next_) {
-    const std::size_t i = next_;
-    if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
-    if (auto done = run_one(engine, i); !done) return done;
-    const bool point_ends =
-        i + 1 == setup_.plan.size() || setup_.plan[i + 1].point != setup_.plan[i].point;
-    if (!point_ends) continue;
-    // Only rank 0 writes; all must hear of it when it cannot.
-    const auto saved = root() ? save(false) : Expected<void>{};
-    if (auto agreed = agree(comm_, error_of(saved)); !agreed) return agreed;
-  }
-  return {};
 }
 
 /// Devices and pipes get the whole once, at the end; files are rewritten as results come.
@@ -366,6 +529,7 @@ Expected<void> Run::save(bool last) {
   const auto begun = std::chrono::steady_clock::now();
   const bool write = last || begun >= next_save_;
   if (write) {
+    if (!last) collect_warnings();
     report_.views = benchmark_.views(report_);
     report_.facts = benchmark_.facts(report_);
   }
@@ -444,15 +608,17 @@ Expected<RunReport> Run::go() {
   // The null engine measures nothing that others could disturb.
   if (!options_.null_engine && comm_.local_rank() == 0)
     cpu_watch_.emplace(Tree(""), comm_.local_pids());
-  auto ran = run_all(**engine);
+  own_warnings_ = report_.warnings;
+  auto ran = run_rounds(**engine, 0);
   if (ran && comm_.size() == 1) ran = refine(**engine);
+  collect_warnings();
   if (auto noted = note_cpu_use(cpu_watch_, comm_, ran.has_value(), report_); ran && !noted)
     ran = noted;
   const auto add_all = [&](std::vector<Warning> warnings) {
     std::move(warnings.begin(), warnings.end(), std::back_inserter(report_.warnings));
   };
   benchmark_.conclude(report_);
-  add_all(waiting_warnings(report_));
+  for (ScenarioResult& result : report_.scenarios) result.groups = medians_of(result, report_);
   if (benchmark_.is_of_memory()) add_all(cache_warnings(report_));
   add_all(benchmark_.warnings(report_));
   report_.complete = ran.has_value();

@@ -104,6 +104,13 @@ Expected<std::vector<Trace>> RealEngine::run(const Scenario& scenario) {
 }
 
 Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& jobs) {
+  // What other ranks still hold for a next run that never came is no room for this one.
+  if (comm_.size() > 1 && kept_for_next_ && scenario.memory_number != last_memory_) {
+    for (auto& kept : kept_) kept.reset();
+    if (auto met = comm_.barrier(); !met) return met;
+  }
+  kept_for_next_ = scenario.keep_memory;
+  last_memory_ = scenario.memory_number;
   SleepingBarrier barrier(threads_);
   // The caller is the team's first thread and gets its CPUs back: the next run may place it anew.
   const CpuSet callers_cpus = thread_affinity();
@@ -117,7 +124,9 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
     std::optional<Kept>& kept = kept_[static_cast<std::size_t>(thread)];
     for (Job& job : jobs) {
       const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
-      if (!mine(job) || !kept || !same_work(kept->flow, flow)) continue;
+      if (!mine(job) || !kept || kept->memory_number != scenario.memory_number ||
+          !same_work(kept->flow, flow))
+        continue;
       job.kernel = std::move(kept->kernel);
       job.buffer = std::move(kept->buffer);
       job.source = std::move(kept->source);
@@ -175,10 +184,12 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
     for (Job& job : jobs) {
       if (!mine(job)) continue;
       const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
-      // Other ranks of the host could not count on the memory that this one keeps.
-      if (start && comm_.size() == 1 && !job.trace.wrong && job.device == nullptr &&
-          stands_alone(scenario, job.flow)) {
-        kept = Kept{flow, std::move(job.kernel), std::move(job.buffer), std::move(job.source)};
+      // Other ranks of the host could not count on the memory that this one keeps, unless they keep
+      // theirs.
+      if (start && (comm_.size() == 1 || scenario.keep_memory) && !job.trace.wrong &&
+          job.device == nullptr && stands_alone(scenario, job.flow)) {
+        kept = Kept{flow, scenario.memory_number, std::move(job.kernel), std::move(job.buffer),
+                    std::move(job.source)};
       }
       // By its own thread: a large unmap is that thread's time.
       job.kernel.reset();

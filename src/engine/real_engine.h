@@ -61,6 +61,7 @@ struct Job {
 /// Memory that stands ready after a scenario, with its kernel. The next one may want just that.
 struct Kept {
   Flow flow;
+  int memory_number = 0;
   std::unique_ptr<Kernel> kernel;
   std::unique_ptr<Buffer> buffer, source;
 };
@@ -132,6 +133,8 @@ class RealEngine final : public Engine {
   bool crowded_;  ///< workers of this host share CPUs
   MonotonicClock clock_;
   std::vector<std::optional<Kept>> kept_;  ///< by thread; a thread has one flow at a time
+  bool kept_for_next_ = false;             ///< the scenario before said so, on all ranks
+  int last_memory_ = 0;                    ///< its memory number
   std::uint64_t flows_here_ = 0;           ///< of the scenario at hand, on this host
   std::uint64_t measured_here_ = 0;
   std::uint64_t running_target_ = 0;  ///< HostBlock::running when all of them run

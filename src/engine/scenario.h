@@ -62,6 +62,10 @@ struct Scenario {
   std::string name;
   std::vector<Flow> flows;
   StopRule stop;
+  /// Memory that a run leaves behind may be used by the next one that has the same number here.
+  int memory_number = 0;
+  /// The next run is of the same flows and the same number: their memory stays, on all ranks.
+  bool keep_memory = false;
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };
 

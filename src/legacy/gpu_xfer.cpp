@@ -186,6 +186,7 @@ Expected<ParsedRun> transfer_run(const GpuXfer& asked) {
   const auto iterations = static_cast<std::uint64_t>(asked.iterations);
   stop.least_samples = std::max(fewest_samples, (iterations + together - 1) / together);
   stop.precision = any_precision;
+  parsed->options.visits = 1;  // that many copies, in one go
   stop.time = longest_time(asked);
   stop.least_time = std::min(stop.least_time, stop.time);
   return parsed;

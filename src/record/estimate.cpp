@@ -1,7 +1,9 @@
 #include "record/estimate.h"
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <numeric>
 
 namespace numatlas {
 
@@ -34,6 +36,31 @@ Estimate estimate_of_stretches(const Summary& summary) {
   estimate.low = std::max(0.0, summary.mean - half);
   estimate.high = summary.mean + half;
   estimate.method = Method::stretches;
+  return estimate;
+}
+
+Estimate estimate_of_visits(std::span<const double> values, std::optional<double> low,
+                            std::optional<double> high) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  Estimate estimate = mean;
+  estimate.n = values.size();
+  if (values.size() < least_visits) {
+    if (!low || !high) return estimate;
+    estimate.low = std::min(*low, mean);
+    estimate.high = std::max(*high, mean);
+    estimate.method = Method::within;
+    return estimate;
+  }
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  constexpr double upper_tail = 0.025;
+  const double t = quantile(complement(boost::math::students_t(n - 1), upper_tail));
+  const double half = t * std::sqrt(squares / (n - 1) / n);
+  const bool is_positive = *std::min_element(values.begin(), values.end()) >= 0;
+  estimate.low = is_positive ? std::max(0.0, mean - half) : mean - half;
+  estimate.high = mean + half;
+  estimate.method = Method::visits;
   return estimate;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/statistics.h"
@@ -15,14 +16,17 @@ enum class Method {
   samples,    ///< the median of samples; the wider of its order-statistic interval and the stop
               ///< rule's over 20 consecutive stretches
   stretches,  ///< the mean rate over the common window; Student's t over its 20 equal stretches
-  derived,    ///< another estimate times, or divided into, a constant
+  derived,    ///< made from other estimates
+  visits,     ///< the mean of several visits; Student's t over their values
+  within,  ///< the same with fewer visits than an interval over them takes: the least that has the
+           ///< interval within each visit
 };
 
 /// A value with its 95 % confidence interval, in SI base units.
 struct Estimate {
   double value = 0;
   std::optional<double> low, high;  ///< both or neither; they enclose the value
-  std::size_t n = 0;                ///< samples or stretches that the interval is made of
+  std::size_t n = 0;                ///< samples, stretches or visits that the interval is made of
   Method method = Method::none;
 
   Estimate() = default;
@@ -42,6 +46,16 @@ Estimate estimate_of_median(const Summary& summary, const std::optional<double>&
 /// The mean of rates over equal stretches of one window. No interval for other than 20 stretches or
 /// a mean that is not positive.
 Estimate estimate_of_stretches(const Summary& summary);
+
+/// Visits that an interval over them takes at least, and without which nothing is called converged.
+constexpr std::size_t least_visits = 5;
+
+/// The mean over visits with Student's interval, Method::visits. Of fewer than `least_visits` that
+/// of Method::within: `low` and `high` enclose the intervals of all visits; absent, there is none.
+/// The interval of a quantity that cannot be negative (`values` has none) does not reach below 0.
+/// Without values undefined.
+Estimate estimate_of_visits(std::span<const double> values, std::optional<double> low,
+                            std::optional<double> high);
 
 /// `estimate` times a positive factor.
 Estimate scaled(const Estimate& estimate, double factor);

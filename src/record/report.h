@@ -108,6 +108,21 @@ struct FlowGroup {
   std::vector<Figure> figures;  ///< medians over the flows; summaries of the flows' values
 };
 
+/// What each visit to a case gave.
+struct VisitValues {
+  std::string key, unit;  ///< of a figure over all flows, or of the median over the measured flows
+  std::vector<double> values;
+  double best = 0;
+};
+
+/// How often a case was measured, each time anew.
+struct Visits {
+  int count = 0;
+  double seconds = 0;   ///< from the start of the first to the end of the last one
+  int memory_kept = 0;  ///< visits after which the memory was kept for the next one
+  std::vector<VisitValues> figures;
+};
+
 /// One scenario: a point of the plan.
 struct ScenarioResult {
   std::string name;
@@ -127,8 +142,9 @@ struct ScenarioResult {
   Distribution distribution{};            ///< of the measured flows' samples
   std::vector<HostTotals> host_totals{};  ///< of each host, where there are several
   Status status = Status::ok;
-  std::string reason;             ///< of a skip, a failure or an incomplete run
-  std::vector<FlowResult> flows;  ///< by worker
+  std::string reason;              ///< of a skip, a failure or an incomplete run
+  std::optional<Visits> visits{};  ///< absent where it was measured in one go
+  std::vector<FlowResult> flows;   ///< by worker
 };
 
 /// Everything a command found; what --json writes.

@@ -21,8 +21,9 @@ struct EnumNames<Status> {
 template <>
 struct EnumNames<Method> {
   static constexpr std::array values{
-      std::pair{Method::none, "none"}, std::pair{Method::samples, "samples"},
-      std::pair{Method::stretches, "stretches"}, std::pair{Method::derived, "derived"}};
+      std::pair{Method::none, "none"},           std::pair{Method::samples, "samples"},
+      std::pair{Method::stretches, "stretches"}, std::pair{Method::derived, "derived"},
+      std::pair{Method::visits, "visits"},       std::pair{Method::within, "within"}};
 };
 template <>
 struct EnumNames<ErrorKind> {
@@ -82,7 +83,7 @@ void list_fields(Fields& f, Host<Fields, Estimate>& e) {
   f("value", e.value, "in the figure's unit");
   f("low", e.low, "lower end of the 95 % confidence interval");
   f("high", e.high, "upper end");
-  f("n", e.n, "samples or stretches that the interval is made of");
+  f("n", e.n, "samples, stretches or visits that the interval is made of");
   f("method", e.method, "how the interval was made");
 }
 std::string problem_of(const Estimate& estimate);
@@ -232,6 +233,22 @@ void list_fields(Fields& f, Host<Fields, FlowGroup>& g) {
 }
 
 template <class Fields>
+void list_fields(Fields& f, Host<Fields, VisitValues>& v) {
+  f("key", v.key, "of the figure");
+  f("unit", v.unit, "SI: s, B/s; 1 for shares");
+  f("values", v.values, "of each visit, in their order");
+  f("best", v.best, "the best of them");
+}
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, Visits>& v) {
+  f("count", v.count, "visits");
+  f("seconds", v.seconds, "from the start of the first visit to the end of the last one");
+  f("memory_kept", v.memory_kept, "visits after which the next one found the same memory");
+  f("figures", v.figures, "values of each visit");
+}
+
+template <class Fields>
 void list_fields(Fields& f, Host<Fields, ScenarioResult>& c) {
   f("name", c.name, "for people");
   f("labels", c.labels, "what tells it from the other cases of its command");
@@ -250,6 +267,7 @@ void list_fields(Fields& f, Host<Fields, ScenarioResult>& c) {
   f("groups", c.groups, "medians over flows, where several measured the same");
   f("distribution", c.distribution,
     "of the measured flows' samples, in the unit of their first figure");
+  f("visits", c.visits, "how often and when it was measured; null where it was once");
   f("flows", c.flows, "what each worker measured");
 }
 

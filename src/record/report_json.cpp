@@ -98,6 +98,7 @@ json to_json(const ScenarioResult& one) {
 void from_json(const json& value, const Place& place, ScenarioResult& out) {
   if (!value.is_object()) return place.reject("must be an object");
   json whole = value;
+  whole.emplace("visits", nullptr);  // results from before visits have none
   const auto common = value.find("flow_common");
   if (common == value.end() || !common->is_object())
     return place.at("flow_common").reject("must be an object");
@@ -122,6 +123,7 @@ json schema_of(record::Tag<ScenarioResult>) {
                                          {"description", "fields that all flows have alike"},
                                          {"properties", flow["properties"]}};
   schema["required"].push_back("flow_common");
+  std::erase(schema["required"].get_ref<json::array_t&>(), "visits");
   return schema;
 }
 

@@ -22,7 +22,7 @@ using Row = std::vector<std::string>;
 
 /// Every flow that has samples of a figure: n, interval, percentiles, why it ended.
 std::string stats_table(const RunReport& report, const Figure& wanted) {
-  std::vector<Row> rows{{"case", "pages", "observed", "rank", "thread", "n", "median", "ci95 low",
+  std::vector<Row> rows{{"case", "pages", "observed", "rank", "thread", "n", "value", "ci95 low",
                          "ci95 high", "+-", "p5", "p25", "p75", "p95", "p99", "min", "max",
                          "overlap", "stop"}};
   const double scale = wanted.unit == "B/s" ? in_gb_per_s : in_ns;
@@ -43,7 +43,7 @@ std::string stats_table(const RunReport& report, const Figure& wanted) {
       };
       add_labels({"pages", "page_size", "rank", "thread"});
       row.push_back(std::to_string(s.n));
-      for (const auto& value : {std::optional(s.median), estimate.low, estimate.high})
+      for (const auto& value : {std::optional(estimate.value), estimate.low, estimate.high})
         row.push_back(number(value));
       row.push_back(width ? fmt::format("{:.1f}%", *width * 100) : "-");
       for (double value : {s.p5, s.p25, s.p75, s.p95, s.p99, s.min, s.max})
@@ -82,6 +82,41 @@ std::string stats_text(const RunReport& report) {
                         figure.unit == "B/s" ? "GB/s" : "ns", stats_table(report, figure));
   return text;
 }
+
+namespace {
+
+std::string range_text(const std::string& least, const std::string& most) {
+  return least == most ? least : least + " to " + most;
+}
+
+/// "visits: 5 to 10 per case, spread over 0.3 to 1.2 s; memory reused between visits of 2 cases".
+std::string visits_text(const RunReport& report) {
+  std::vector<int> counts;
+  std::vector<double> seconds;
+  std::size_t few = 0, kept = 0;
+  for (const ScenarioResult& scenario : report.scenarios) {
+    if (!scenario.visits) continue;
+    counts.push_back(scenario.visits->count);
+    seconds.push_back(scenario.visits->seconds);
+    few += scenario.visits->count < static_cast<int>(least_visits) ? 1 : 0;
+    kept += scenario.visits->memory_kept > 0 ? 1 : 0;
+  }
+  if (counts.empty()) return "";
+  std::sort(counts.begin(), counts.end());
+  std::sort(seconds.begin(), seconds.end());
+  const auto cases = [](std::size_t n) { return fmt::format("{} case{}", n, n == 1 ? "" : "s"); };
+  std::string text = fmt::format(
+      "visits: {} per case, spread over {} s",
+      range_text(std::to_string(counts.front()), std::to_string(counts.back())),
+      range_text(fmt::format("{:.1f}", seconds.front()), fmt::format("{:.1f}", seconds.back())));
+  if (kept > 0) text += fmt::format("; memory reused between visits of {}", cases(kept));
+  if (few > 0)
+    text += fmt::format("; {} with fewer than {} visits: the interval is that within a visit",
+                        cases(few), least_visits);
+  return text + "\n";
+}
+
+}  // namespace
 
 std::string notes_text(const RunReport& report, const char* where_all_are) {
   std::string text;
@@ -125,6 +160,7 @@ std::string notes_text(const RunReport& report, const char* where_all_are) {
   for (const auto& [kind, sizes] : observed) {
     text += fmt::format("pages: {} asked, {} observed\n", kind, fmt::join(sizes, " and "));
   }
+  text += visits_text(report);
   const bool own_rules =
       std::any_of(report.scenarios.begin(), report.scenarios.end(),
                   [](const ScenarioResult& s) { return s.precision || s.time_cap; });

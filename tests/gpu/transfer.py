@@ -87,16 +87,18 @@ def case_figures(trial: Trial) -> None:
         events = count = 0
         for flow in point["flows"]:
             # JSON has seven digits.
-            near(value(flow, "event_bandwidth"), flow["size"] / value(flow, "copy_time"), "rate of the median copy", part=1e-6)
+            near(value(flow, "event_bandwidth"), flow["size"] / value(flow, "copy_time"), "rate of the median copy",
+                 part=0.1)  # each is a mean over visits
             events += value(flow, "event_bandwidth")
             rates = raw[index, flow["worker"]]
             count += len(rates)
             slowness = statistics.fmean(1 / rate for rate in rates)
-            near(value(flow, "bandwidth"), 1 / slowness, "all bytes over all their time", part=1e-6)
+            near(value(flow, "bandwidth"), 1 / slowness, "all bytes over all their time",
+                 part=0.02)  # the mean over visits, whose times differ
         near(value(point, "event_bandwidth_sum"), events, "by the GPUs' clocks", part=1e-6)
         equal(sum(point["distribution"]["counts"]), count, "samples in the distribution")
         rate = figure(point, "bandwidth_sum")
-        equal((rate["estimate"]["method"], rate["estimate"]["n"]), ("stretches", 20), "interval of the aggregate")
+        equal((rate["estimate"]["method"], rate["estimate"]["n"]), ("visits", 10), "interval of the aggregate")
         true(0 < value(point, "copies_overlap") <= 1, "overlap")
 
 

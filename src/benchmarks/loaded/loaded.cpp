@@ -322,27 +322,35 @@ double rate_of(const ScenarioResult& point) {
   return estimate_of(point, "bandwidth_sum").value_or(0).value;
 }
 
-/// The rate that was asked for, and what the load adds to the idle latency.
-std::vector<Figure> Loaded::totals(const ScenarioResult& point, const RunReport& report) const {
-  std::vector<Figure> figures;
+/// The rate that was asked for.
+std::vector<Figure> Loaded::totals(const ScenarioResult& visit, const RunReport&) const {
   double asked = 0;
-  for (const FlowResult& flow : point.flows) asked += flow.rate.value_or(0);
-  if (asked > 0) figures.push_back({"rate_asked", "B/s", asked, std::nullopt});
-  const auto latency = estimate_of(point, "latency");
-  for (const ScenarioResult& other : report.scenarios) {
-    const auto alike = [&](const char* label) {
-      return label_of(other, label) == label_of(point, label);
-    };
-    const auto idle = estimate_of(other, "latency");
-    if (load_of(other) == idle_load && load_of(point) != idle_load && other.pages == point.pages &&
-        alike("cell_cpu_node") && alike("cell_memory_node") && idle && latency)
-      figures.push_back({"latency_added", "s", difference_of(*latency, *idle), std::nullopt});
+  for (const FlowResult& flow : visit.flows) asked += flow.rate.value_or(0);
+  if (!(asked > 0)) return {};
+  return {{"rate_asked", "B/s", asked, std::nullopt}};
+}
+
+/// What each load adds to the idle latency.
+void add_latency_added(RunReport& report) {
+  for (ScenarioResult& point : report.scenarios) {
+    const auto latency = estimate_of(point, "latency");
+    for (const ScenarioResult& other : report.scenarios) {
+      const auto alike = [&](const char* label) {
+        return label_of(other, label) == label_of(point, label);
+      };
+      const auto idle = estimate_of(other, "latency");
+      if (load_of(other) == idle_load && load_of(point) != idle_load &&
+          other.pages == point.pages && alike("cell_cpu_node") && alike("cell_memory_node") &&
+          idle && latency)
+        point.figures.push_back(
+            {"latency_added", "s", difference_of(*latency, *idle), std::nullopt});
+    }
   }
-  return figures;
 }
 
 /// The latency where the load is 80 % of the largest of all, between the points next to it.
 void Loaded::conclude(RunReport& report) const {
+  add_latency_added(report);
   for (CaseGroup& curve : curves_of(report)) {
     std::stable_sort(curve.cases.begin(), curve.cases.end(),
                      [](const auto* a, const auto* b) { return rate_of(*a) < rate_of(*b); });

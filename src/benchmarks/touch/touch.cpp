@@ -45,8 +45,9 @@ class Touch final : public Benchmark {
   }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "bandwidth"; }
-  std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult& point,
-                                   const RunReport& report) const override;
+  std::vector<Figure> flow_figures(const FlowResult& flow,
+                                   const ScenarioResult& visit) const override;
+  void conclude(RunReport& report) const override;
   SurveyPart survey(const Machine& machine) const override;
   std::vector<View> views(const RunReport& report) const override { return touch_views(report); }
   std::vector<Fact> facts(const RunReport& report) const override { return touch_facts(report); }
@@ -204,14 +205,19 @@ std::vector<PlannedScenario> Touch::plan_of(const PlanInput& input,
   return plan;
 }
 
-std::vector<Figure> Touch::flow_figures(const FlowResult& flow, const ScenarioResult& point,
-                                        const RunReport& report) const {
-  std::vector<Figure> metrics = access_figures(flow, point);
-  if (const auto times = against_own(report, point, flow);
-      times && label_of(point, "pattern") != "own") {
-    metrics.push_back({"times_as_long_as_own", "1", *times, std::nullopt});
+std::vector<Figure> Touch::flow_figures(const FlowResult& flow, const ScenarioResult& visit) const {
+  return access_figures(flow, visit);
+}
+
+/// What memory that another worker touched first costs, against one's own.
+void Touch::conclude(RunReport& report) const {
+  for (ScenarioResult& point : report.scenarios) {
+    if (label_of(point, "pattern") == "own") continue;
+    for (FlowResult& flow : point.flows) {
+      if (const auto times = against_own(report, point, flow))
+        flow.figures.push_back({"times_as_long_as_own", "1", *times, std::nullopt});
+    }
   }
-  return metrics;
 }
 
 std::string Touch::table(const RunReport& report, const RunOptions& options) const {

@@ -1,0 +1,56 @@
+// A case over its visits: each visit gives one value for every figure, and the figure of the case
+// is an estimate over these.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "record/report.h"
+
+namespace numatlas {
+
+/// One figure over the visits so far.
+struct VisitSeries {
+  std::vector<double> values;
+  /// The least interval that has those within each visit; absent where a visit has none.
+  std::optional<double> low, high;
+  std::optional<Summary> summary;  ///< of the samples of all visits
+};
+
+/// What a case needs to keep between its visits, beside its result.
+class CaseVisits {
+ public:
+  /// Adds the next visit to the case's result, whose figures become estimates over all visits.
+  /// `result` has no flows before the first. `start`, `end`: seconds, from any time.
+  void add(ScenarioResult& result, ScenarioResult visit, double start, double end);
+  /// The next visit will find the memory of the one before.
+  void memory_kept() { ++kept_; }
+  int count() const { return count_; }
+
+ private:
+  /// Host (-1: all), flow (-1: over all flows of it) and key.
+  using Name = std::pair<std::pair<int, int>, std::string>;
+  void merge(std::vector<Figure>& figures, std::vector<Figure>&& visit, int host, int flow);
+  void note_values(ScenarioResult& result, const ScenarioResult& visit);
+
+  std::map<Name, VisitSeries> series_;
+  int count_ = 0, kept_ = 0;
+  double first_start_ = 0;
+};
+
+/// Whether all measured flows' first figures are known as well as was asked for, over enough
+/// visits.
+bool has_converged(const ScenarioResult& result, double precision);
+
+/// Says of each flow how it ended: "converged", or what ended the visits.
+void set_stop(ScenarioResult& result, double precision, const std::string& otherwise);
+
+/// Of the samples of both: counts, extremes, mean and deviation exactly; percentiles as the mean of
+/// both, weighted by the samples.
+Summary combined(const Summary& a, const Summary& b);
+
+}  // namespace numatlas
