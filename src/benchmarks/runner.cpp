@@ -1,5 +1,6 @@
 #include "benchmarks/runner.h"
 
+#include <cstdint>
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
