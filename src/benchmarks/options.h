@@ -41,8 +41,9 @@ struct RunOptions {
   bool stats = false;
   StopRule stop;  ///< of each point; its time is for all together where `time_of_all`
   bool time_of_all = false;
-  int visits = 0;         ///< of each point; 0: until it is known well enough
-  Nanoseconds spread{0};  ///< the visits of a point are spread over at least this long
+  int visits = 0;            ///< of each point; 0: until it is known well enough
+  Nanoseconds spread{0};     ///< the visits of a point are spread over at least this long
+  bool keep_memory = false;  ///< for all visits of a point whose memory takes long to prepare
   std::uint64_t seed = 1;
   Verify verify = Verify::proof;
   Format format = Format::table;

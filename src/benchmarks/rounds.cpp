@@ -37,11 +37,15 @@ bool keeps_memory(const std::vector<PlannedScenario>& plan, const PointRun& poin
 }
 
 /// Memory for all visits of a point at once, for one and the others, or for each.
-void plan_sittings(PointRun& point) {
+void plan_sittings(PointRun& point, bool keep_memory) {
   constexpr int all = static_cast<int>(least_visits);
   // All preparing together is to take no longer than half of the measuring.
   const double prepared = point.preparation, measured = point.time.count();
   if (all * prepared <= measured / 2) return;
+  if (keep_memory) {
+    point.first_sitting = point.later_sitting = most_visits;
+    return;
+  }
   point.later_sitting = all;
   point.first_sitting = 2 * prepared <= measured ? 1 : all;
 }
@@ -83,7 +87,7 @@ std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
     });
     const double alone = point.preparation;
     point.preparation = alone / static_cast<double>(std::max<std::ptrdiff_t>(1, sharing));
-    plan_sittings(point);
+    plan_sittings(point, options.keep_memory);
     if (point.later_sitting > 1) point.preparation = alone;  // each makes its own
   }
   return points;

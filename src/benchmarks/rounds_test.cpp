@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "benchmarks/test_plan.h"
@@ -50,6 +50,20 @@ TEST(Points, MemoryIsMadeAnewForEachVisitThatWasAskedFor) {
   const auto points = points_on({"--size", "1GiB", "--visits", "7", "--cpus", "0"});
   EXPECT_EQ(points[0].first_sitting, 1);
   EXPECT_EQ(points[0].later_sitting, 1);
+}
+
+TEST(Points, MemoryThatIsDearIsMadeOnceWhereTheOptionsSaySo) {
+  const auto prepared = testing::prepare(
+      "latency", {"--size", "16KiB,32MiB,1GiB", "--time", "500ms", "--cpus", "0"}, "numa:2 core:2 pu:1");
+  ASSERT_TRUE(prepared);
+  const auto plan = prepared->run.benchmark->plan(prepared->input());
+  ASSERT_TRUE(plan);
+  RunOptions options = prepared->run.options;
+  options.keep_memory = true;
+  const auto points = points_of(*plan, std::vector<std::optional<Error>>(plan->size()), 0,
+                                options.stop.time, options);
+  EXPECT_THAT(first_sittings(points), ElementsAre(1, most_visits, most_visits));
+  EXPECT_EQ(points[1].later_sitting, most_visits);
 }
 
 TEST(Points, ATimeForAllIsShared) {

@@ -109,7 +109,7 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
     for (auto& kept : kept_) kept.reset();
     if (auto met = comm_.barrier(); !met) return met;
   }
-  kept_for_next_ = scenario.keep_memory;
+  const bool goes_on = std::exchange(kept_for_next_, scenario.keep_memory);
   last_memory_ = scenario.memory_number;
   SleepingBarrier barrier(threads_);
   // The caller is the team's first thread and gets its CPUs back: the next run may place it anew.
@@ -131,6 +131,9 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
       job.buffer = std::move(kept->buffer);
       job.source = std::move(kept->source);
       job.reused = true;
+      job.goes_on = goes_on;
+      job.trace.residency = std::move(kept->residency);
+      job.trace.source_residency = std::move(kept->source_residency);
     }
     kept.reset();
     barrier.wait();
@@ -154,7 +157,9 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
     if (thread == 0) {
       std::vector<const Trace*> traces;
       for (const Job& job : jobs) traces.push_back(&job.trace);
-      if (options_.when_prepared && !jobs.empty()) options_.when_prepared(traces);
+      const bool made_anew =
+          std::any_of(jobs.begin(), jobs.end(), [](const Job& job) { return !job.goes_on; });
+      if (options_.when_prepared && made_anew) options_.when_prepared(traces);
       phase(scenario, "measuring");
       start = agree_on_start(jobs);
     }
@@ -188,8 +193,13 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
       // theirs.
       if (start && (comm_.size() == 1 || scenario.keep_memory) && !job.trace.wrong &&
           job.device == nullptr && stands_alone(scenario, job.flow)) {
-        kept = Kept{flow, scenario.memory_number, std::move(job.kernel), std::move(job.buffer),
-                    std::move(job.source)};
+        kept = Kept{flow,
+                    scenario.memory_number,
+                    std::move(job.kernel),
+                    std::move(job.buffer),
+                    std::move(job.source),
+                    job.trace.residency,
+                    job.trace.source_residency};
       }
       // By its own thread: a large unmap is that thread's time.
       job.kernel.reset();
@@ -329,14 +339,16 @@ void RealEngine::finish_device(const Flow& flow, Job& job) {
 /// Where the memory lies, now that it was written.
 Expected<void> RealEngine::observe(const Flow& flow, Job& job) {
   const NodeId local = place_of(toucher_of(flow)).cpu_node;
-  job.trace.residency = job.buffer->residency();
+  if (!job.goes_on) {
+    job.trace.residency = job.buffer->residency();
+    if (job.source) job.trace.source_residency = job.source->residency();
+  }
   // Of what a GPU works on the host's side is what a policy is for.
   const Buffer* const host = on_gpu(flow.kernel) ? host_side(flow, job) : nullptr;
   job.trace.policy = (host != nullptr ? host : job.buffer.get())->policy();
   std::vector<std::string> problems = {
       placement_problem(flow.region, job.trace.residency, local, machine_)};
   if (job.source) {
-    job.trace.source_residency = job.source->residency();
     problems.push_back(
         placement_problem(*flow.source, *job.trace.source_residency, local, machine_));
   }
@@ -389,11 +401,12 @@ void RealEngine::sample(const Scenario& scenario, Job& job, std::int64_t start_n
   Kernel& kernel = *job.kernel;
   const std::size_t pass_bytes = flow.region.bytes.value;
   // Less than a pass is for caches that hold the memory's last part in any case: memory that was in
-  // use a moment ago needs next to none of it.
+  // use a moment ago needs next to none of it. Nor does the next visit with the same memory.
   constexpr std::uint64_t going_on = 4 * mib;
   const bool goes_round = flow.warm_up.value >= pass_bytes;
-  const std::uint64_t warm_up_bytes =
-      job.reused && !goes_round ? std::min(flow.warm_up.value, going_on) : flow.warm_up.value;
+  const std::uint64_t warm_up_bytes = job.reused && (job.goes_on || !goes_round)
+                                          ? std::min(flow.warm_up.value, going_on)
+                                          : flow.warm_up.value;
   const std::uint64_t warm_up = static_cast<std::uint64_t>(
       static_cast<double>(kernel.steps_a_pass()) * static_cast<double>(warm_up_bytes) /
       static_cast<double>(pass_bytes));

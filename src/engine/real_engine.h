@@ -51,6 +51,7 @@ struct Job {
   DeviceKernel* device = nullptr;    ///< the same kernel, where a GPU runs it
   std::unique_ptr<Sampler> sampler;  ///< made early: it takes memory of its own
   bool reused = false;               ///< the memory stood ready from the scenario before
+  bool goes_on = false;              ///< which was of the same flows; its placement is known
   /// Set when its thread has run its last step: until then who works on the same memory answers.
   std::shared_ptr<std::atomic<bool>> left = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<std::atomic<bool>> owner_left;  ///< of the flow whose memory this one shares
@@ -64,6 +65,8 @@ struct Kept {
   int memory_number = 0;
   std::unique_ptr<Kernel> kernel;
   std::unique_ptr<Buffer> buffer, source;
+  Residency residency;  ///< as observed
+  std::optional<Residency> source_residency;
 };
 
 using PrepareStep = std::function<Expected<void>(const Flow&, Job&)>;

@@ -57,6 +57,7 @@ int run(const Command& command) {
   auto parsed = parse_run("latency", words);
   if (!parsed) return end_with_error(in_its_words(parsed.error(), command.own));
   parsed->options.process_memory = "";  // the last rank's
+  parsed->options.keep_memory = true;   // the originals prepare the memory of each size once
   return run_on_ranks(command.own, [&](Comm& comm) { return run_on(comm, command, *parsed); });
 }
 
