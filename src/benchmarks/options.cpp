@@ -93,6 +93,7 @@ void CommonOptions::add_to(CLI::App& app, const TimeOption& time,
   add_output(app);
   // For tests: "null" touches no memory and has a scripted clock.
   app.add_option("--engine", engine_)->envname("NUMATLAS_ENGINE")->group("");
+  app.add_option("--noise", noise_)->group("");
   for (const std::string& name : without) {
     CLI::Option* const option = app.get_option(name);
     if (option == process_memory_option_) process_memory_option_ = nullptr;
@@ -244,6 +245,13 @@ Expected<RunOptions> CommonOptions::parse() const {
   if (engine_ != "real" && engine_ != "null")
     return fail_usage("--engine", fmt::format("'{}' is not one of real, null", engine_));
   options.null_engine = engine_ == "null";
+  if (!noise_.empty()) {
+    if (!options.null_engine)
+      return fail_usage("--noise", "is of the null engine", "add --engine null");
+    const auto noise = parse_noise(noise_);
+    if (!noise) return fail(noise.error());
+    options.noise = *noise;
+  }
   if (process_memory_option_ != nullptr && process_memory_option_->count() > 0)
     options.process_memory = process_memory_;
   if (options.process_memory && !options.process_memory->empty() &&

@@ -9,6 +9,7 @@
 
 #include "base/cli_forward.h"
 #include "engine/layout.h"
+#include "engine/noise.h"
 #include "engine/scenario.h"
 #include "report/file.h"
 
@@ -51,6 +52,7 @@ struct RunOptions {
   std::string machine;  ///< recorded machine; "" for the live one
   std::string mpi = "auto";
   bool null_engine = false;
+  std::optional<NoiseSpec> noise;             ///< of the null engine
   std::optional<std::string> process_memory;  ///< rank or "all"
 
   /// The plan is printed, and nothing is run.
@@ -75,7 +77,7 @@ class CommonOptions {
 
   std::string cpus_, threads_, memory_, pages_ = "base", precision_ = "1%", time_;
   bool time_of_all_ = false;
-  std::string visits_, spread_, seed_ = "1", process_memory_, engine_ = "real";
+  std::string visits_, spread_, seed_ = "1", process_memory_, engine_ = "real", noise_;
   RunOptions plain_;                              ///< what needs no further reading
   bool no_samples_ = false;                       ///< accepted, and without effect
   CLI::Option* process_memory_option_ = nullptr;  ///< the app's; its value may be left out

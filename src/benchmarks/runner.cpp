@@ -1,9 +1,9 @@
 #include "benchmarks/runner.h"
 
-#include <cstdint>
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <iterator>
 #include <memory>
@@ -72,11 +72,6 @@ RunReport new_report(const Setup& setup, const RunOptions& options, const Comm& 
   return report;
 }
 
-/// Since the start of the run; of the null engine, whose clock is scripted, always 0.
-double seconds_since(std::chrono::steady_clock::time_point start, const RunOptions& options) {
-  return options.null_engine ? 0 : Seconds(std::chrono::steady_clock::now() - start).count();
-}
-
 /// How often its memory was made so far.
 int made_anew(const PointRun& point) {
   const int more = point.visits.count() - point.first_sitting;
@@ -102,7 +97,7 @@ class Run {
         setup_(std::move(setup)),
         progress_(comm.rank() == 0 && !options.quiet, weights(),
                   comm.rank() == 0 ? hooks.progress : nullptr),
-        start_(std::chrono::steady_clock::now()) {}
+        start_ns_(options.null_engine ? 0 : MonotonicClock().now_ns()) {}
 
   Expected<RunReport> go();
 
@@ -115,6 +110,12 @@ class Run {
   Expected<void> run_part(Engine& engine, const PointRun& point, std::size_t index, Seconds window,
                           bool keep_memory, Outcome& outcome);
   bool at_once(const PointRun& point) const { return options_.visits == 1 || point.once; }
+  /// Since the start of the run, by the engine's clock.
+  Seconds now() const {
+    return std::chrono::duration_cast<Seconds>(Nanoseconds(clock_->now_ns() - start_ns_));
+  }
+  /// The null engine's flows each have a clock of their own, and no time passes between them.
+  bool timeless() const { return options_.null_engine && !options_.noise; }
   Seconds spent() const;
   Expected<Seconds> broadcast(Seconds time);
   Expected<Seconds> next_window(const PointRun& point);
@@ -148,7 +149,8 @@ class Run {
   const RunHooks& hooks_;
   Setup setup_;
   Progress progress_;
-  std::chrono::steady_clock::time_point start_;
+  std::int64_t start_ns_;
+  Clock* clock_ = nullptr;  ///< the engine's
   RunReport report_;
   std::optional<Error> first_problem_;  ///< why scenarios were skipped while running
   bool all_optional_ = true;            ///< these scenarios
@@ -156,10 +158,9 @@ class Run {
   std::vector<Warning> own_warnings_;   ///< of the set-up and of visits
   std::vector<PointRun> points_;        ///< of the plan, or of what refines it
   int stage_ = 0;                       ///< of `refine`; 0: the plan
-  std::chrono::steady_clock::time_point stage_begun_;
-  Seconds stage_spent_{0}, stage_recorded_{0};  ///< before the stage
-  Seconds waited_{0};                           ///< to spread visits
-  int memory_number_ = 0;                       ///< grows when memory is to be made anew
+  Seconds stage_begun_{0}, stage_spent_{0}, stage_recorded_{0};  ///< before the stage
+  Seconds waited_{0};                                            ///< to spread visits
+  int memory_number_ = 0;  ///< grows when memory is to be made anew
   std::string my_process_memory_;
   std::optional<CpuWatch> cpu_watch_;  ///< of this host, by one of its ranks
   Seconds recorded_{0};                ///< measuring time used so far, where it is shared
@@ -241,7 +242,7 @@ void Run::add(PointRun& point, Outcome outcome, double start) {
     flow.stretch_bytes.clear();
     if (flow.gpu) flow.gpu->steps.clear();
   }
-  point.visits.add(result, std::move(visit), start, seconds_since(start_, options_));
+  point.visits.add(result, std::move(visit), start, now().count());
   result.groups = medians_of(result, report_);
   result.distribution = {};
   for (const FlowResult& flow : result.flows)
@@ -334,8 +335,7 @@ Expected<void> Run::run_part(Engine& engine, const PointRun& point, std::size_t 
     skip(full_text(in_words(error)));
     return {};
   }
-  // The null engine's flows each have a clock of their own.
-  recorded_ += options_.null_engine ? scenario.stop.time : time_used(*traces, scenario.stop);
+  recorded_ += timeless() ? scenario.stop.time : time_used(*traces, scenario.stop);
   std::vector<FlowResult> mine;
   bool stopped = stop_requested();
   for (Trace& trace : *traces) {
@@ -365,7 +365,7 @@ Expected<void> Run::run_part(Engine& engine, const PointRun& point, std::size_t 
 }
 
 Expected<void> Run::visit(Engine& engine, PointRun& point, Seconds window, bool keep_memory) {
-  const double start = seconds_since(start_, options_);
+  const double start = now().count();
   Outcome outcome;
   Expected<void> ran;
   for (std::size_t i = point.first; ran && i < point.first + point.count; ++i)
@@ -380,10 +380,7 @@ Expected<void> Run::visit(Engine& engine, PointRun& point, Seconds window, bool 
 }
 
 /// Of the time for all points; waiting to spread visits is no part of it.
-Seconds Run::spent() const {
-  if (options_.null_engine) return recorded_;
-  return Seconds(std::chrono::steady_clock::now() - start_) - waited_;
-}
+Seconds Run::spent() const { return timeless() ? recorded_ : now() - waited_; }
 
 Seconds Run::time_left() const {
   return benchmark_.time_until(stage_) * Seconds(options_.stop.time) - spent();
@@ -408,7 +405,7 @@ Expected<Seconds> Run::next_window(const PointRun& point) {
     if (one.visits.count() > 0) foreseen += one.preparation * made_anew(one);
   }
   const Seconds preparing = spent() - stage_spent_ - (recorded_ - stage_recorded_);
-  const double slower = options_.null_engine ? 0 : foreseen > 0 ? preparing.count() / foreseen : 1;
+  const double slower = timeless() ? 0 : foreseen > 0 ? preparing.count() / foreseen : 1;
   const TimeLeft left = divide_time(points_, time_left().count(), std::max(0.0, slower));
   return broadcast(left.window);
 }
@@ -469,22 +466,23 @@ void Run::end_for_lack_of_time(PointRun& point) {
 
 /// Waits until it is time for the next round where visits are to be spread over a time.
 Expected<void> Run::spread_out(int round) {
-  if (options_.spread.count() == 0 || options_.null_engine) return {};
+  if (options_.spread.count() == 0 || timeless()) return {};
   const int visits = options_.visits > 0 ? options_.visits : static_cast<int>(least_visits);
   if (round + 1 >= visits) return {};
-  constexpr std::chrono::milliseconds nap{20};
-  const Seconds until = Seconds(options_.spread) * (round + 1) / (visits - 1);
-  const auto begun = std::chrono::steady_clock::now();
-  while (std::chrono::steady_clock::now() - stage_begun_ < until) {
+  constexpr Nanoseconds nap{20'000'000};
+  const Seconds begun = now();
+  const Seconds until = stage_begun_ + Seconds(options_.spread) * (round + 1) / (visits - 1);
+  while (now() < until) {
     if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
-    std::this_thread::sleep_for(nap);
+    const auto left = std::chrono::duration_cast<Nanoseconds>(until - now());
+    clock_->sleep_until(clock_->now_ns() + std::min(nap, left).count());
   }
-  waited_ += std::chrono::steady_clock::now() - begun;
+  waited_ += now() - begun;
   return {};
 }
 
 Expected<void> Run::run_rounds(Engine& engine, std::size_t from) {
-  stage_begun_ = std::chrono::steady_clock::now();
+  stage_begun_ = now();
   stage_spent_ = spent();
   stage_recorded_ = recorded_;
   const auto time = broadcast(std::max(Seconds{0}, time_left()));
@@ -525,8 +523,7 @@ Expected<void> Run::refine(Engine& engine) {
 
 /// Devices and pipes get the whole once, at the end; files are rewritten as results come.
 Expected<void> Run::save(bool last) {
-  report_.seconds =
-      options_.null_engine ? 0 : Seconds(std::chrono::steady_clock::now() - start_).count();
+  report_.seconds = now().count();
   const auto begun = std::chrono::steady_clock::now();
   const bool write = last || begun >= next_save_;
   if (write) {
@@ -598,6 +595,7 @@ Expected<std::string> Run::process_memory_text() {
 Expected<RunReport> Run::go() {
   EngineOptions engine_options;
   engine_options.strict = options_.strict;
+  engine_options.noise = options_.noise;
   engine_options.progress = &progress_;
   engine_options.when_prepared = [this](const auto&) { capture_process_memory(); };
   auto engine = options_.null_engine
@@ -605,6 +603,7 @@ Expected<RunReport> Run::go() {
                           make_null_engine(comm_, setup_.layout, setup_.machine, engine_options))
                     : make_engine(comm_, setup_.layout, setup_.machine, engine_options);
   if (auto agreed = agree(comm_, error_of(engine)); !agreed) return fail(agreed.error());
+  clock_ = &(*engine)->clock();
   report_ = new_report(setup_, options_, comm_, **engine);
   // The null engine measures nothing that others could disturb.
   if (!options_.null_engine && comm_.local_rank() == 0)

@@ -28,6 +28,8 @@ class ScriptedClock final : public Clock {
     if (time_ns > now_ns_) now_ns_ = time_ns;
   }
   void advance(double nanoseconds);
+  /// Without reading it.
+  double time_ns() const { return static_cast<double>(now_ns_) + part_ns_; }
 
  private:
   std::int64_t now_ns_ = 0;

@@ -3,12 +3,15 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "comm/comm.h"
+#include "engine/clock.h"
 #include "engine/layout.h"
+#include "engine/noise.h"
 #include "engine/scenario.h"
 
 namespace numatlas {
@@ -33,6 +36,9 @@ struct EngineOptions {
   std::function<Expected<void>(int pass, std::span<const Sample> of_host)> after_pass;
   /// For tests: each pass takes so many times as long as it would.
   double slow_down = 1;
+  /// Of the null engine: how its machine's speed varies. Without it time stands still between
+  /// scenarios, and samples vary by a few per cent on their own.
+  std::optional<NoiseSpec> noise;
 };
 
 class Engine {
@@ -47,6 +53,8 @@ class Engine {
   virtual Expected<std::vector<Trace>> run(const Scenario& scenario) = 0;
   /// "OpenMP 201511, 2 threads a rank", "null (scripted clock)".
   virtual std::string description() const = 0;
+  /// The time in which scenarios run.
+  virtual Clock& clock() = 0;
 };
 
 /// The real one. Comm, layout and machine must outlive it. Collective.

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numbers>
 #include <optional>
 #include <string>
 #include <utility>
@@ -40,7 +41,9 @@ constexpr std::int64_t clock_cost_ns = 1000;
 class NullEngine final : public Engine {
  public:
   NullEngine(Comm& comm, const Layout& layout, const Machine& machine, const EngineOptions& options)
-      : comm_(comm), layout_(layout), machine_(machine), options_(options) {}
+      : comm_(comm), layout_(layout), machine_(machine), options_(options) {
+    if (options_.noise) speed_.emplace(*options_.noise);
+  }
 
   Expected<std::vector<Trace>> run(const Scenario& scenario) override {
     std::vector<Trace> traces;
@@ -59,6 +62,9 @@ class NullEngine final : public Engine {
       traces.push_back(*std::move(trace));
     }
     if (auto agreed = agree(comm_, mine); !agreed) return fail(agreed.error());
+    if (speed_ && !scenario.stop.passes) {
+      if (auto met = go_on_after(traces); !met) return fail(met.error());
+    }
     if (scenario.stop.passes) {
       std::vector<const Trace*> prepared;
       for (const Trace& trace : traces) prepared.push_back(&trace);
@@ -68,9 +74,11 @@ class NullEngine final : public Engine {
     return traces;
   }
   std::string description() const override { return "null (scripted clock, no memory touched)"; }
+  Clock& clock() override { return timeline_; }
 
  private:
-  Expected<Trace> simulate(const Scenario& scenario, const Flow& flow, const Worker& worker) const;
+  Expected<Trace> simulate(const Scenario& scenario, const Flow& flow, const Worker& worker);
+  Expected<void> go_on_after(const std::vector<Trace>& traces);
   std::vector<Sample> passes_of(const Scenario& scenario, const Flow& flow, const Worker& worker,
                                 const Residency& residency) const;
   Expected<void> show_passes(const Scenario& scenario) const;
@@ -86,7 +94,20 @@ class NullEngine final : public Engine {
   const Layout& layout_;
   const Machine& machine_;
   EngineOptions options_;
+  std::optional<SpeedOverTime> speed_;
+  ScriptedClock timeline_{0};  ///< of the run; only noise moves it, and who waits
 };
+
+/// All ranks' time goes on when the last flow has ended.
+Expected<void> NullEngine::go_on_after(const std::vector<Trace>& traces) {
+  std::int64_t end = timeline_.now_ns();
+  for (const Trace& trace : traces) end = std::max(end, trace.together_end_ns);
+  const auto all = comm_.all_gather(std::to_string(end));
+  if (!all) return fail(all.error());
+  for (const std::string& its : *all)
+    timeline_.sleep_until(static_cast<std::int64_t>(std::stoll(its)));
+  return {};
+}
 
 /// Where the kernel would put local memory of a node: there, or on the nearest that may give some.
 NodeId NullEngine::nearest_memory(NodeId node) const {
@@ -172,7 +193,7 @@ Expected<std::unique_ptr<Buffer>> NullEngine::place(Region region, const Flow& f
 }
 
 Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
-                                     const Worker& worker) const {
+                                     const Worker& worker) {
   Trace trace;
   const Flow& owner = memory_owner(scenario, flow);
   const auto buffer = place(owner.region, owner);
@@ -209,12 +230,27 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
   // size.
   std::uint64_t state = flow.kernel.chain.seed * 1000003 +
                         static_cast<std::uint64_t>(flow.worker) * 7919 + flow.region.bytes.value;
+  const auto uniform = [&] { return static_cast<double>(split_mix(state) >> 11) * 0x1p-53; };
+  const auto take = [&](double work_ns) {
+    if (!speed_) {
+      const double unit = uniform();
+      clock.advance(work_ns * (1 + 0.05 * unit * unit));
+      return;
+    }
+    if (const double sd = options_.noise->samples; sd > 0) {
+      const double normal =
+          std::sqrt(-2 * std::log(1 - uniform())) * std::cos(2 * std::numbers::pi * uniform());
+      work_ns *= std::exp(sd * normal - sd * sd / 2);
+    }
+    clock.advance(speed_->end_of(clock.time_ns(), work_ns) - clock.time_ns());
+  };
+  if (speed_) {
+    clock.sleep_until(timeline_.now_ns());
+    state += static_cast<std::uint64_t>(timeline_.now_ns());
+  }
   Sampler sampler(
       clock, scenario.stop,
-      [&](std::uint64_t steps) {
-        const double unit = static_cast<double>(split_mix(state) >> 11) * 0x1p-53;
-        clock.advance(static_cast<double>(steps) * mean_ns * (1 + 0.05 * unit * unit));
-      },
+      [&](std::uint64_t steps) { take(static_cast<double>(steps) * mean_ns); },
       on_gpu(flow.kernel) ? 1 : ~std::uint64_t{0});
   sampler.calibrate();
   while (!sampler.done()) sampler.record();

@@ -88,6 +88,7 @@ class RealEngine final : public Engine {
 
   Expected<std::vector<Trace>> run(const Scenario& scenario) override;
   std::string description() const override;
+  Clock& clock() override { return clock_; }
 
  private:
   std::vector<Job> jobs_of(const Scenario& scenario);

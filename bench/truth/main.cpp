@@ -1,0 +1,203 @@
+// Whether the intervals of results hold, on machines whose true speed is known.
+//   bench_truth [--replicates 2000] [--only TEXT] [--wide]
+// Each row runs a whole benchmark that many times on the null engine, with noise of another seed
+// each time (engine/noise.h), and counts how often the interval in the record encloses the truth.
+// Exit code 1 when a row is outside its gate. --wide: gates for few replicates, for tests.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/say.h"
+#include "benchmarks/parse.h"
+#include "benchmarks/runner.h"
+#include "engine/noise.h"
+#include "record/report.h"
+
+namespace numatlas::truth {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// What must hold of a row.
+enum class Gate {
+  coverage,  ///< 93 to 97 % of the intervals, and of those that are called converged
+  wrong,     ///< at most 5 % are called converged and miss the truth
+};
+
+struct Experiment {
+  std::string name, noise, command;
+  Words words;
+  std::string figure;  ///< of the first flow, or the sum where it ends in _sum
+  Gate gate = Gate::coverage;
+};
+
+const Words one_reader = {"--cpus", "0", "--threads", "1", "--kernels", "read", "--size", "256MiB"};
+const Words two_readers = {"--cpus",    "0,1",  "--threads", "2",
+                           "--kernels", "read", "--size",    "256MiB"};
+const Words one_chase = {"--cpus", "0", "--threads", "1", "--size", "256MiB"};
+
+Words plus(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+std::vector<Experiment> experiments() {
+  // 50 ms each: ten over 9 s, one a second.
+  const Words ten = {"--visits", "10", "--time", "500ms", "--spread", "9s"};
+  const Words adaptive = {"--time", "500ms", "--spread", "9s"};
+  const Words together = {"--time", "500ms"};
+  const auto reader = [](const Words& how) { return plus(one_reader, how); };
+  const auto readers = [](const Words& how) { return plus(two_readers, how); };
+  const auto chase = [](const Words& how) { return plus(one_chase, how); };
+  std::vector<Experiment> all;
+  for (const char* sd : {"1%", "5%", "20%"}) {
+    const std::string noise = fmt::format("lognormal={}", sd);
+    const std::string name = fmt::format("log-normal samples, {}", sd);
+    all.push_back({name + ", read", noise, "bandwidth", reader(ten), "bandwidth"});
+    all.push_back({name + ", sum of two", noise, "bandwidth", readers(ten), "bandwidth_sum"});
+    all.push_back({name + ", 5 to 10 visits", noise, "bandwidth", reader(adaptive), "bandwidth"});
+  }
+  for (const char* tau : {"1ms", "10ms", "100ms", "300ms"}) {
+    const std::string noise = fmt::format("ar1:tau={},sd=5%", tau);
+    const std::string name = fmt::format("AR(1), tau {}", tau);
+    all.push_back({name + ", read", noise, "bandwidth", reader(ten), "bandwidth"});
+    all.push_back({name + ", sum of two", noise, "bandwidth", readers(ten), "bandwidth_sum"});
+    all.push_back({name + ", 5 to 10 visits", noise, "bandwidth", reader(adaptive), "bandwidth"});
+    all.push_back({name + ", latency", noise, "latency", chase(ten), "latency"});
+  }
+  all.push_back({"AR(1), tau 100ms, visits follow each other", "ar1:tau=100ms,sd=5%", "bandwidth",
+                 reader(together), "bandwidth", Gate::wrong});
+  all.push_back({"spikes of 5 ms, 10 a second", "spikes:every=95ms,last=5ms,low=0.1", "bandwidth",
+                 reader(ten), "bandwidth"});
+  all.push_back({"two speeds, dwell 5 ms", "telegraph:low=0.6,dwell=5ms", "bandwidth", reader(ten),
+                 "bandwidth"});
+  for (const char* dwell : {"50ms", "300ms", "1s", "3s"})
+    all.push_back({fmt::format("two speeds, dwell {}", dwell),
+                   fmt::format("telegraph:low=0.6,dwell={}", dwell), "bandwidth", reader(adaptive),
+                   "bandwidth", Gate::wrong});
+  all.push_back({"drift of 5 % over the run", "drift:by=5%,over=9s", "bandwidth", reader(ten),
+                 "bandwidth", Gate::wrong});
+  return all;
+}
+
+struct Outcome {
+  Estimate estimate;
+  bool converged = false;
+  double seconds = 0;  ///< from the first visit to the end of the last
+};
+
+/// One run; ends the program on errors, which are defects of it.
+Outcome run_once(const Experiment& experiment, const std::string& noise) {
+  const auto must = [&](const auto& expected) -> decltype(auto) {
+    if (!expected) {
+      fmt::print(stderr, "bench_truth: {}: {}\n", experiment.name, full_text(expected.error()));
+      std::exit(70);
+    }
+    return *expected;
+  };
+  const Words words = plus(experiment.words, {"--machine", "numa:1 core:2 pu:1", "--engine", "null",
+                                              "--noise", noise, "--quiet"});
+  const auto parsed = parse_run(experiment.command, words);
+  must(parsed);
+  RunHooks hooks;
+  hooks.table = [](const RunReport&) { return std::string(); };
+  const auto comm = make_single_comm();
+  const auto report = run_benchmark(*parsed->benchmark, parsed->options, *comm, hooks);
+  must(report);
+  const ScenarioResult& result = report->scenarios.front();
+  const Figure* const figure = experiment.figure.ends_with("_sum")
+                                   ? find_total(result, experiment.figure)
+                                   : find_figure(result.flows.front(), experiment.figure);
+  if (figure == nullptr || !figure->estimate) {
+    fmt::print(stderr, "bench_truth: {}: no {}\n", experiment.name, experiment.figure);
+    std::exit(70);
+  }
+  return {*figure->estimate, result.flows.front().stop == "converged",
+          result.visits ? result.visits->seconds : 0};
+}
+
+/// The speed that the figure should have found, 1 being full speed.
+double true_speed(const std::string& noise, double seconds) {
+  const auto spec = parse_noise(noise);
+  SpeedOverTime speed(*spec);
+  return spec->drift ? speed.mean_between(0, seconds * 1e9) : speed.expected();
+}
+
+bool is_time(const Experiment& experiment) { return experiment.command == "latency"; }
+
+/// Runs a row, prints it, and says whether its gate holds.
+bool run(const Experiment& experiment, int replicates, bool wide) {
+  const double full = run_once(experiment, "seed=1").estimate.value;
+  int held = 0, converged = 0, held_converged = 0, without = 0;
+  std::vector<double> widths;
+  for (int seed = 1; seed <= replicates; ++seed) {
+    const std::string noise = fmt::format("{};seed={}", experiment.noise, seed);
+    const Outcome outcome = run_once(experiment, noise);
+    const double speed = true_speed(noise, outcome.seconds);
+    const double truth = is_time(experiment) ? full / speed : full * speed;
+    const Estimate& estimate = outcome.estimate;
+    const bool holds = estimate.low && *estimate.low <= truth && truth <= *estimate.high;
+    if (!estimate.low) ++without;
+    held += holds;
+    converged += outcome.converged;
+    held_converged += outcome.converged && holds;
+    if (const auto width = half_width(estimate)) widths.push_back(*width);
+  }
+  std::sort(widths.begin(), widths.end());
+  const auto share = [&](int part, int all) { return static_cast<double>(part) / all; };
+  const double covers = share(held, replicates - without);
+  const double wrong = share(converged - held_converged, replicates);
+  // Of so few a share says little.
+  const bool enough = converged >= replicates / 20;
+  const double covers_converged = enough ? share(held_converged, converged) : 0.95;
+  const double slack = wide ? 0.05 : 0;
+  const auto within = [&](double value) { return value >= 0.93 - slack && value <= 0.97 + slack; };
+  const bool good = experiment.gate == Gate::wrong ? wrong <= 0.05 + slack
+                                                   : within(covers) && within(covers_converged);
+  fmt::print("{:<44} {:>6.1f} % {:>9} {:>6.1f} % {:>7.1f} % {:>7.2f} %  {}\n", experiment.name,
+             100 * covers, enough ? fmt::format("{:.1f} %", 100 * covers_converged) : "-",
+             100 * share(converged, replicates), 100 * wrong,
+             widths.empty() ? 0 : 100 * widths[widths.size() / 2], good ? "ok" : "OUTSIDE");
+  std::fflush(stdout);
+  return good;
+}
+
+}  // namespace
+}  // namespace numatlas::truth
+
+int main(int argc, char** argv) {
+  using namespace numatlas::truth;
+  CLI::App app("Whether intervals hold, on machines whose true speed is known.");
+  int replicates = 2000;
+  bool wide = false;
+  std::string only;
+  app.add_option("--replicates", replicates, "runs of each row")->check(CLI::Range(1, 1'000'000));
+  app.add_option("--only", only, "only the rows whose name contains this");
+  app.add_flag("--wide", wide, "gates 5 percentage points wider, for few replicates");
+  CLI11_PARSE(app, argc, argv);
+  fmt::print(
+      "{} replicates; intervals that hold the truth: of all, and of those called converged\n"
+      "{:<44} {:>8} {:>9} {:>8} {:>9} {:>9}\n",
+      replicates, "experiment", "holds", "if conv.", "conv.", "wrong", "+- median");
+  bool good = true, any = false;
+  for (const Experiment& experiment : experiments()) {
+    if (experiment.name.find(only) == std::string::npos) continue;
+    any = true;
+    good = run(experiment, replicates, wide) && good;
+  }
+  if (!any) {
+    fmt::print(stderr, "bench_truth: no row's name contains '{}'\n", only);
+    return 2;
+  }
+  return good ? 0 : 1;
+}
