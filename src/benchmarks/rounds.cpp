@@ -79,8 +79,9 @@ std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
   for (PointRun& point : points) {
     if (options.time_of_all)
       point.time = time / std::max(1.0, scenarios) * static_cast<double>(point.count);
-    // Whoever says how often wants that often.
-    if (options.visits > 0 || point.once || !keeps_memory(plan, point)) continue;
+    // Whoever says how often wants that often; and memory does not wait for a far next visit.
+    const bool as_asked = options.visits > 0 || options.spread.count() > 0;
+    if (as_asked || point.once || !keeps_memory(plan, point)) continue;
     // Made once for all that share it.
     const auto sharing = std::count_if(points.begin(), points.end(), [&](const PointRun& other) {
       return other.neighbours == point.neighbours && !other.skipped;

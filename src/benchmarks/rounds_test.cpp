@@ -53,8 +53,9 @@ TEST(Points, MemoryIsMadeAnewForEachVisitThatWasAskedFor) {
 }
 
 TEST(Points, MemoryThatIsDearIsMadeOnceWhereTheOptionsSaySo) {
-  const auto prepared = testing::prepare(
-      "latency", {"--size", "16KiB,32MiB,1GiB", "--time", "500ms", "--cpus", "0"}, "numa:2 core:2 pu:1");
+  const auto prepared =
+      testing::prepare("latency", {"--size", "16KiB,32MiB,1GiB", "--time", "500ms", "--cpus", "0"},
+                       "numa:2 core:2 pu:1");
   ASSERT_TRUE(prepared);
   const auto plan = prepared->run.benchmark->plan(prepared->input());
   ASSERT_TRUE(plan);

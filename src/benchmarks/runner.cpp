@@ -420,7 +420,10 @@ Expected<void> Run::decide(PointRun& point) {
     if (options_.visits > 0) {
       ended = count >= options_.visits;
     } else {
-      ended = has_converged(result, precision) || (!options_.time_of_all && count >= most_visits) ||
+      // What was to be spread over a time is not known before that time is over.
+      const bool spread = timeless() || now() - stage_begun_ >= Seconds(options_.spread);
+      const bool open_end = options_.time_of_all && options_.spread.count() == 0;
+      ended = (spread && has_converged(result, precision)) || (!open_end && count >= most_visits) ||
               result.status == Status::failed;
     }
     if (ended && !at_once(point)) set_stop(result, precision, "time_cap");
@@ -467,15 +470,15 @@ void Run::end_for_lack_of_time(PointRun& point) {
 /// Waits until it is time for the next round where visits are to be spread over a time.
 Expected<void> Run::spread_out(int round) {
   if (options_.spread.count() == 0 || timeless()) return {};
-  const int visits = options_.visits > 0 ? options_.visits : static_cast<int>(least_visits);
-  if (round + 1 >= visits) return {};
+  const int visits = options_.visits > 0 ? options_.visits : most_visits;
   constexpr Nanoseconds nap{20'000'000};
   const Seconds begun = now();
-  const Seconds until = stage_begun_ + Seconds(options_.spread) * (round + 1) / (visits - 1);
-  while (now() < until) {
+  const Seconds until =
+      stage_begun_ + Seconds(options_.spread) * (round + 1) / std::max(1, visits - 1);
+  const std::int64_t until_ns = start_ns_ + std::chrono::duration_cast<Nanoseconds>(until).count();
+  for (std::int64_t at = clock_->now_ns(); at < until_ns; at = clock_->now_ns()) {
     if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
-    const auto left = std::chrono::duration_cast<Nanoseconds>(until - now());
-    clock_->sleep_until(clock_->now_ns() + std::min(nap, left).count());
+    clock_->sleep_until(std::min(at + nap.count(), until_ns));
   }
   waited_ += now() - begun;
   return {};

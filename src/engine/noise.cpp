@@ -1,5 +1,6 @@
 #include "engine/noise.h"
 
+#include <system_error>
 #include <algorithm>
 #include <charconv>
 #include <cmath>

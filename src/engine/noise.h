@@ -2,6 +2,7 @@
 // tests of what the statistics claim (bench/truth).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <random>
