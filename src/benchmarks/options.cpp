@@ -135,12 +135,14 @@ void CommonOptions::add_measurement(CLI::App& app) {
                                    "unless a unit is given"
                                  : "limit of the measuring time of each point, in seconds unless a "
                                    "unit is given"));
-  measure(add_value(app, "--visits", visits_, "N",
-                    "measure each point N times, each time with memory allocated anew, and share "
-                    "--time among them (default: 5 to 10, until --precision is met)"));
-  measure(add_value(app, "--spread", spread_, "TIME",
-                    "spread the visits to each point over at least this time, in seconds unless a "
-                    "unit is given (default: 0)"));
+  measure(
+      add_value(app, "--visits", visits_, "N",
+                "measure each point N times, dividing --time among these visits and allocating "
+                "memory anew for each (default: 5 to 10 visits, ending once --precision is met)"));
+  measure(
+      add_value(app, "--spread", spread_, "TIME",
+                "take the visits to each point over at least this time, ten visits unless "
+                "--visits names another number; in seconds unless a unit is given (default: 0)"));
   measure(add_value(app, "--seed", seed_, "N", "seed of the order of accesses"));
   measure(add_choice<Verify>(app, "--verify", plain_.verify,
                              {{"proof", Verify::proof}, {"full", Verify::full}},

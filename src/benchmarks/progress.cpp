@@ -28,6 +28,12 @@ void Progress::expect(std::vector<double> weights) {
   total_weight_ = std::accumulate(weights_.begin(), weights_.end(), 0.0);
 }
 
+void Progress::advance(std::size_t scenario, double part) {
+  parts_.resize(weights_.size(), 0);
+  done_weight_ += weights_[scenario] * (part - parts_[scenario]);
+  parts_[scenario] = part;
+}
+
 void Progress::clear() {
   if (shown_ && terminal_) say("\r\033[K");
 }
@@ -51,7 +57,6 @@ void Progress::phase(const Scenario& scenario, const std::string& phase) {
 
 void Progress::end(const Scenario& scenario, const std::string& outcome) {
   if (!told_of_.insert(current_).second) return;
-  done_weight_ += weights_[current_];
   if (shown_ && !terminal_) {
     say(fmt::format("[{}/{}] {}: {}\n", current_ + 1, weights_.size(), scenario.name, outcome));
   }

@@ -23,8 +23,10 @@ class Progress final : public ProgressListener {
   /// More scenarios than were known at first: the weights of all.
   void expect(std::vector<double> weights);
   void begin(std::size_t scenario) { current_ = scenario; }
+  /// A scenario has been measured for this part (0 to 1) of what it takes at most.
+  void advance(std::size_t scenario, double part);
   void phase(const Scenario& scenario, const std::string& phase) override;
-  /// The current scenario has ended ("ok", "skipped: ..."). Told once: later visits only move the bar.
+  /// The current scenario has ended ("ok", "skipped: ..."). Told once.
   void end(const Scenario& scenario, const std::string& outcome);
   /// Removes the bar, so that other output can be printed.
   void clear();
@@ -35,6 +37,7 @@ class Progress final : public ProgressListener {
   std::function<void(std::size_t, std::size_t)> told_;
   bool shown_, terminal_;
   std::vector<double> weights_;
+  std::vector<double> parts_;  ///< done of each
   double total_weight_ = 0, done_weight_ = 0;
   std::size_t current_ = 0;
   std::set<std::size_t> told_of_;  ///< scenarios that have ended

@@ -50,7 +50,21 @@ void plan_sittings(PointRun& point, bool keep_memory) {
   point.first_sitting = 2 * prepared <= measured ? 1 : all;
 }
 
+/// How often memory is still to be made for so many visits.
+int sittings_for(const PointRun& point, int visits) {
+  const int anew = visits - std::min(visits, point.ready);
+  if (anew == 0) return 0;
+  const bool first = point.visits.count() == 0 && point.ready == 0;
+  const int rest = first ? std::max(0, anew - point.first_sitting) : anew;
+  return (first ? 1 : 0) + (rest + point.later_sitting - 1) / point.later_sitting;
+}
+
 }  // namespace
+
+int fixed_visits(const RunOptions& options) {
+  if (options.visits > 0) return options.visits;
+  return options.spread.count() > 0 ? most_visits : 0;
+}
 
 std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
                                 const std::vector<std::optional<Error>>& skips, std::size_t from,
@@ -80,8 +94,7 @@ std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
     if (options.time_of_all)
       point.time = time / std::max(1.0, scenarios) * static_cast<double>(point.count);
     // Whoever says how often wants that often; and memory does not wait for a far next visit.
-    const bool as_asked = options.visits > 0 || options.spread.count() > 0;
-    if (as_asked || point.once || !keeps_memory(plan, point)) continue;
+    if (fixed_visits(options) > 0 || point.once || !keeps_memory(plan, point)) continue;
     // Made once for all that share it.
     const auto sharing = std::count_if(points.begin(), points.end(), [&](const PointRun& other) {
       return other.neighbours == point.neighbours && !other.skipped;
@@ -120,10 +133,11 @@ std::vector<std::size_t> order_of(const std::vector<PointRun>& points, int round
   return order;
 }
 
-TimeLeft divide_time(const std::vector<PointRun>& points, double left, double slower) {
-  // Shorter than this a visit has too few samples for a value; longer than this it is better
-  // divided.
-  constexpr double shortest = 0.02, longest = 0.05, part = 0.05;
+TimeLeft divide_time(const std::vector<PointRun>& points, const PointRun& next, double left,
+                     double slower) {
+  // Longer than this a visit is better divided.
+  constexpr double longest = 0.05, part = 0.05;
+  const double shortest = shortest_window.count();
   for (int target = static_cast<int>(least_visits); target > 0; --target) {
     double visits = 0, preparing = 0, time = 0;
     for (const PointRun& point : points) {
@@ -131,24 +145,14 @@ TimeLeft divide_time(const std::vector<PointRun>& points, double left, double sl
       if (point.ended || point.skipped || more <= 0) continue;
       visits += more * static_cast<double>(point.count);
       time = std::max(time, point.time.count());
-      const int sitting = point.visits.count() == 0 ? point.first_sitting : point.later_sitting;
-      const double sittings =
-          point.visits.count() == 0 && more > sitting
-              ? 1 + (more - sitting + point.later_sitting - 1) / point.later_sitting
-              : (more + sitting - 1) / sitting;
-      preparing += sittings * point.preparation * slower;
+      preparing += sittings_for(point, more) * point.preparation * slower;
     }
     if (visits == 0) {
-      // All have what they need at least: one more each for those that are not known well enough.
-      double once = 0, windows = 1;
-      for (const PointRun& point : points) {
-        if (point.ended || point.skipped) continue;
-        windows = std::max(windows, static_cast<double>(point.count));
-        once = std::max(once, point.preparation * slower);
-        time = std::max(time, point.time.count());
-      }
-      const double window = std::max(longest, part * time);
-      return {target, Seconds(left >= once + windows * window ? window : 0)};
+      // All have what they need at least: one more for the point at hand.
+      const double window = std::max(longest, part * next.time.count());
+      const double needed = sittings_for(next, 1) * next.preparation * slower +
+                            static_cast<double>(next.count) * window;
+      return {target, Seconds(left >= needed ? window : 0)};
     }
     const double window = (left - preparing) / visits;
     if (window >= shortest || target == 1)

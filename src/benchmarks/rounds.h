@@ -25,6 +25,7 @@ struct PointRun {
   bool once = false;     ///< it changes the machine for a while: visited once, for all of its time
   bool ended = false;
   int taken = 0;    ///< whole visits, on every rank
+  int ready = 0;    ///< visits to come for which the memory stands
   int result = -1;  ///< index among the report's cases
   CaseVisits visits;
 };
@@ -32,6 +33,11 @@ struct PointRun {
 /// Visits of a point, unless --visits names another number: the least that an interval takes, and
 /// as many as --time is divided into.
 constexpr int most_visits = 10;
+/// A visit with a shorter window has too few samples for a value.
+constexpr std::chrono::duration<double> shortest_window{0.02};
+
+/// As many visits as --visits says, or --spread means without it; 0: as many as it takes.
+int fixed_visits(const RunOptions& options);
 
 /// The points of the plan from scenario `from` on, with their times (those of the options, or equal
 /// parts of a time for all). Memory is made anew for each visit, or less often where that would
@@ -51,7 +57,9 @@ struct TimeLeft {
   int visits = 0;                           ///< that each point is to have at least
   std::chrono::duration<double> window{0};  ///< of the next visit; 0: there is no time for one
 };
-/// `left`: seconds; `slower`: how much longer preparing takes than was foreseen.
-TimeLeft divide_time(const std::vector<PointRun>& points, double left, double slower);
+/// `next`: the point that it is for. `left`: seconds; `slower`: how much longer preparing takes
+/// than was foreseen.
+TimeLeft divide_time(const std::vector<PointRun>& points, const PointRun& next, double left,
+                     double slower);
 
 }  // namespace numatlas

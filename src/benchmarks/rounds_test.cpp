@@ -73,6 +73,15 @@ TEST(Points, ATimeForAllIsShared) {
   EXPECT_DOUBLE_EQ(points[0].time.count(), 12.0 / static_cast<double>(points.size()));
 }
 
+TEST(Points, SpreadVisitsAreTen) {
+  RunOptions options;
+  EXPECT_EQ(fixed_visits(options), 0);
+  options.spread = std::chrono::seconds(1);
+  EXPECT_EQ(fixed_visits(options), 10);
+  options.visits = 3;
+  EXPECT_EQ(fixed_visits(options), 3);
+}
+
 TEST(Rounds, TheFirstFollowsThePlanLaterOnesAreShuffledAlikeOnAllRanks) {
   std::vector<PointRun> points(50);
   for (std::size_t i = 0; i < points.size(); ++i) points[i].neighbours = i;
@@ -108,12 +117,14 @@ TEST(TimeForAll, EachPointGetsFiveVisitsWhereTheTimeAllows) {
     point.count = 1;
     point.time = std::chrono::seconds(1);
   }
-  const TimeLeft plenty = divide_time(points, 100, 1);
+  const TimeLeft plenty = divide_time(points, points.front(), 100, 1);
   EXPECT_EQ(plenty.visits, 5);
   EXPECT_EQ(plenty.window.count(), 0.05) << "more visits are better than longer ones";
-  EXPECT_DOUBLE_EQ(divide_time(points, 0.5, 1).window.count(), 0.025);
-  EXPECT_EQ(divide_time(points, 0.2, 1).visits, 2) << "5 of 10 ms would say nothing";
-  EXPECT_EQ(divide_time(points, 0, 1).visits, 1) << "each point has a value, whatever the time";
+  EXPECT_DOUBLE_EQ(divide_time(points, points.front(), 0.5, 1).window.count(), 0.025);
+  EXPECT_EQ(divide_time(points, points.front(), 0.2, 1).visits, 2)
+      << "5 of 10 ms would say nothing";
+  EXPECT_EQ(divide_time(points, points.front(), 0, 1).visits, 1)
+      << "each point has a value, whatever the time";
 }
 
 TEST(TimeForAll, PreparingComesOff) {
@@ -123,8 +134,22 @@ TEST(TimeForAll, PreparingComesOff) {
     point.preparation = 0.1;
     point.time = std::chrono::milliseconds(500);
   }
-  EXPECT_DOUBLE_EQ(divide_time(points, 1.4, 1).window.count(), 0.04);
-  EXPECT_EQ(divide_time(points, 1.4, 2).visits, 3) << "it takes twice as long as foreseen";
+  EXPECT_DOUBLE_EQ(divide_time(points, points.front(), 1.4, 1).window.count(), 0.04);
+  EXPECT_EQ(divide_time(points, points.front(), 1.4, 2).visits, 3)
+      << "it takes twice as long as foreseen";
+}
+
+TEST(TimeForAll, MemoryThatStandsIsNotPreparedAgain) {
+  std::vector<PointRun> points(1);
+  points[0].count = 1;
+  points[0].time = std::chrono::seconds(15);
+  points[0].preparation = 10;
+  points[0].first_sitting = points[0].later_sitting = 5;
+  ScenarioResult result;
+  points[0].visits.add(result, {}, 0, 0);
+  EXPECT_EQ(divide_time(points, points[0], 4, 1).window.count(), 0) << "no time to prepare it";
+  points[0].ready = 4;
+  EXPECT_EQ(divide_time(points, points[0], 4, 1).window.count(), 0.75);
 }
 
 TEST(TimeForAll, EndsWhenNoVisitFits) {
@@ -133,8 +158,8 @@ TEST(TimeForAll, EndsWhenNoVisitFits) {
   points[0].time = std::chrono::seconds(1);
   ScenarioResult result;
   for (int i = 0; i < 5; ++i) points[0].visits.add(result, {}, 0, 0);
-  EXPECT_EQ(divide_time(points, 0.06, 1).window.count(), 0.05);
-  EXPECT_EQ(divide_time(points, 0.04, 1).window.count(), 0);
+  EXPECT_EQ(divide_time(points, points.front(), 0.06, 1).window.count(), 0.05);
+  EXPECT_EQ(divide_time(points, points.front(), 0.04, 1).window.count(), 0);
 }
 
 }  // namespace

@@ -31,6 +31,7 @@
 #include "benchmarks/weighted_run.h"
 #include "engine/agreement.h"
 #include "record/cache_level.h"
+#include "record/modes.h"
 #include "record/report_json.h"
 #include "report/csv.h"
 #include "report/file.h"
@@ -84,6 +85,8 @@ class Run {
   struct Outcome {
     Status status = Status::ok;
     std::string reason;
+    std::string left_out;          ///< why a part of the point cannot be measured here; "" for none
+    std::optional<Seconds> start;  ///< of the first sample
     std::vector<FlowResult> flows;
   };
 
@@ -125,7 +128,7 @@ class Run {
   double precision_of(const ScenarioResult& result) const {
     return result.precision.value_or(options_.stop.precision);
   }
-  Expected<void> spread_out(int round);
+  Expected<void> spread_out(Engine& engine, int round);
   Expected<void> refine(Engine& engine);
   Expected<std::vector<FlowResult>> gather(const std::vector<FlowResult>& mine, bool stopped);
   void add(PointRun& point, Outcome outcome, double start);
@@ -201,13 +204,17 @@ void Run::add(PointRun& point, Outcome outcome, double start) {
   }
   ScenarioResult& result = report_.scenarios[static_cast<std::size_t>(point.result)];
   const bool first = point.taken == 0;
+  if (!outcome.left_out.empty()) {
+    result.status = Status::skipped;
+    result.reason = outcome.left_out;
+  }
   if (outcome.status != Status::ok && (first || outcome.status == Status::failed)) {
     result.status = outcome.status;
     result.reason = outcome.reason;
   } else if (outcome.status == Status::skipped) {
     own_warnings_.push_back({"visit-failed", result.name,
-                             fmt::format("could not be measured again after {} visits: {}",
-                                         point.taken, outcome.reason)});
+                             fmt::format("visit {} failed, the earlier ones are kept: {}",
+                                         point.taken + 1, outcome.reason)});
   }
   // Part of a visit is no visit: earlier ones have all workers.
   if (outcome.flows.empty() || (outcome.status != Status::ok && !first)) return;
@@ -250,11 +257,22 @@ void Run::add(PointRun& point, Outcome outcome, double start) {
   if (!at_once(point)) set_stop(result, precision_of(result), "interrupted");
 }
 
+/// Of the first figure whose visits fall into two groups; "" where none do.
+std::string two_speeds_of(const ScenarioResult& point) {
+  if (!point.visits) return "";
+  for (const VisitValues& figure : point.visits->figures) {
+    if (std::string text = modes_text(figure); !text.empty()) return text;
+  }
+  return "";
+}
+
 /// What the flows have to be read with, of all points so far.
 void Run::collect_warnings() {
   report_.warnings = own_warnings_;
   for (const ScenarioResult& point : report_.scenarios) {
     for (const FlowResult& flow : point.flows) judge(point, flow);
+    if (const std::string text = two_speeds_of(point); !text.empty())
+      report_.warnings.push_back({"two-speeds", point.name, text});
   }
 }
 
@@ -300,10 +318,12 @@ Expected<void> Run::run_part(Engine& engine, const PointRun& point, std::size_t 
     progress_.end(planned.scenario, "skipped: " + reason);
   };
   if (const auto& why = setup_.skips[index]) {
-    skip(skip_text(in_words(*why)));
+    outcome.left_out = skip_text(in_words(*why));
+    progress_.end(planned.scenario, "skipped: " + outcome.left_out);
     return {};
   }
   Scenario scenario = planned.scenario;
+  scenario.stop.time_of_case = scenario.stop.time;
   scenario.stop.time = std::chrono::duration_cast<Nanoseconds>(window);
   // Whether it is enough is seen from all visits; a single one sees it by itself.
   if (!at_once(point)) {
@@ -335,6 +355,11 @@ Expected<void> Run::run_part(Engine& engine, const PointRun& point, std::size_t 
     skip(full_text(in_words(error)));
     return {};
   }
+  for (const Trace& trace : *traces) {
+    if (timeless() || trace.samples.empty()) continue;
+    const Seconds start = Nanoseconds(trace.samples.front().start_ns - start_ns_);
+    outcome.start = std::min(outcome.start.value_or(start), start);
+  }
   recorded_ += timeless() ? scenario.stop.time : time_used(*traces, scenario.stop);
   std::vector<FlowResult> mine;
   bool stopped = stop_requested();
@@ -365,12 +390,13 @@ Expected<void> Run::run_part(Engine& engine, const PointRun& point, std::size_t 
 }
 
 Expected<void> Run::visit(Engine& engine, PointRun& point, Seconds window, bool keep_memory) {
-  const double start = now().count();
+  const Seconds begun = now();
   Outcome outcome;
   Expected<void> ran;
   for (std::size_t i = point.first; ran && i < point.first + point.count; ++i)
     ran = run_part(engine, point, i, window, keep_memory, outcome);
-  const bool measured = outcome.status == Status::ok;
+  const bool measured = outcome.status == Status::ok && !point.skipped;
+  const double start = std::max(begun, outcome.start.value_or(begun)).count();
   add(point, std::move(outcome), start);
   if (measured) ++point.taken;
   if (!measured || point.once) point.ended = true;
@@ -396,9 +422,11 @@ Expected<Seconds> Run::broadcast(Seconds time) {
 
 /// How long the next visit to a point measures; 0: there is no time for it.
 Expected<Seconds> Run::next_window(const PointRun& point) {
-  const int visits = options_.visits > 0 ? options_.visits : most_visits;
   if (point.once) return point.time;
-  if (!options_.time_of_all || options_.visits > 0) return point.time / visits;
+  const int visits = fixed_visits(options_);
+  if (!options_.time_of_all) return point.time / (visits > 0 ? visits : most_visits);
+  // All of them were asked for.
+  if (visits > 0) return std::max(shortest_window, point.time / visits);
   // What was foreseen is right on no machine, but wrong alike for what is to come.
   double foreseen = 0;
   for (const PointRun& one : points_) {
@@ -406,7 +434,7 @@ Expected<Seconds> Run::next_window(const PointRun& point) {
   }
   const Seconds preparing = spent() - stage_spent_ - (recorded_ - stage_recorded_);
   const double slower = timeless() ? 0 : foreseen > 0 ? preparing.count() / foreseen : 1;
-  const TimeLeft left = divide_time(points_, time_left().count(), std::max(0.0, slower));
+  const TimeLeft left = divide_time(points_, point, time_left().count(), std::max(0.0, slower));
   return broadcast(left.window);
 }
 
@@ -414,19 +442,21 @@ Expected<Seconds> Run::next_window(const PointRun& point) {
 Expected<void> Run::decide(PointRun& point) {
   const int count = point.visits.count();
   bool ended = point.ended;
-  if (root() && !ended) {
+  if (root()) {
     ScenarioResult& result = report_.scenarios[static_cast<std::size_t>(point.result)];
     const double precision = precision_of(result);
-    if (options_.visits > 0) {
-      ended = count >= options_.visits;
+    const int visits = fixed_visits(options_);
+    if (visits > 0) {
+      ended = ended || count >= visits;
     } else {
-      // What was to be spread over a time is not known before that time is over.
-      const bool spread = timeless() || now() - stage_begun_ >= Seconds(options_.spread);
-      const bool open_end = options_.time_of_all && options_.spread.count() == 0;
-      ended = (spread && has_converged(result, precision)) || (!open_end && count >= most_visits) ||
-              result.status == Status::failed;
+      ended = ended || has_converged(result, precision) ||
+              (!options_.time_of_all && count >= most_visits);
     }
+    ended = ended || result.status == Status::failed;
     if (ended && !at_once(point)) set_stop(result, precision, "time_cap");
+    const double part = ended ? 1 : count / static_cast<double>(visits > 0 ? visits : most_visits);
+    for (std::size_t i = point.first; i < point.first + point.count; ++i)
+      progress_.advance(i, std::min(1.0, part));
   }
   if (comm_.size() > 1) {
     const auto said = comm_.broadcast(ended ? "ended" : "");
@@ -443,9 +473,10 @@ Expected<void> Run::run_sitting(Engine& engine, PointRun& point, int round) {
   if (sitting > 1) ++memory_number_;
   for (int i = 0; i < sitting && !point.ended; ++i) {
     if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
-    const auto window = next_window(point);
+    point.ready = i > 0 ? sitting - i : 0;
+    const auto window = point.skipped ? point.time : next_window(point);
     if (!window) return fail(window.error());
-    if (*window == Seconds{0}) {
+    if (!point.skipped && *window == Seconds{0}) {
       end_for_lack_of_time(point);
       break;
     }
@@ -457,6 +488,9 @@ Expected<void> Run::run_sitting(Engine& engine, PointRun& point, int round) {
     const auto saved = root() ? save(false) : Expected<void>{};
     if (auto agreed = agree(comm_, error_of(saved)); !agreed) return agreed;
   }
+  point.ready = 0;
+  // The last visit may have left memory for a next one that does not come.
+  if (sitting > 1) ++memory_number_;
   return {};
 }
 
@@ -465,19 +499,22 @@ void Run::end_for_lack_of_time(PointRun& point) {
   if (!root() || point.result < 0) return;
   ScenarioResult& result = report_.scenarios[static_cast<std::size_t>(point.result)];
   set_stop(result, precision_of(result), "time_cap");
+  for (std::size_t i = point.first; i < point.first + point.count; ++i) progress_.advance(i, 1);
 }
 
 /// Waits until it is time for the next round where visits are to be spread over a time.
-Expected<void> Run::spread_out(int round) {
+Expected<void> Run::spread_out(Engine& engine, int round) {
   if (options_.spread.count() == 0 || timeless()) return {};
-  const int visits = options_.visits > 0 ? options_.visits : most_visits;
+  const int visits = fixed_visits(options_);
   constexpr Nanoseconds nap{20'000'000};
   const Seconds begun = now();
   const Seconds until =
       stage_begun_ + Seconds(options_.spread) * (round + 1) / std::max(1, visits - 1);
   const std::int64_t until_ns = start_ns_ + std::chrono::duration_cast<Nanoseconds>(until).count();
+  engine.release();
   for (std::int64_t at = clock_->now_ns(); at < until_ns; at = clock_->now_ns()) {
     if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
+    if (comm_.peer_failed()) return comm_.barrier();  // which tells who
     clock_->sleep_until(std::min(at + nap.count(), until_ns));
   }
   waited_ += now() - begun;
@@ -495,7 +532,7 @@ Expected<void> Run::run_rounds(Engine& engine, std::size_t from) {
     const auto order = order_of(points_, round, options_.seed);
     if (order.empty()) return {};
     if (round > 0) {
-      if (auto waited = spread_out(round - 1); !waited) return waited;
+      if (auto waited = spread_out(engine, round - 1); !waited) return waited;
       ++memory_number_;
     }
     for (const std::size_t index : order) {
@@ -510,7 +547,7 @@ Expected<void> Run::refine(Engine& engine) {
     auto more = benchmark_.refine({options_, setup_.layout, setup_.machines}, report_);
     if (!more) return fail(more.error());
     if (more->empty()) return {};
-    const std::size_t from = setup_.plan.size();
+    const std::size_t from = setup_.plan.size(), before = report_.scenarios.size();
     const int last_point = setup_.plan.empty() ? -1 : setup_.plan.back().point;
     for (PlannedScenario& planned : *more) {
       planned.point += last_point + 1;
@@ -521,6 +558,7 @@ Expected<void> Run::refine(Engine& engine) {
     ++memory_number_;
     progress_.expect(weights());
     if (auto done = run_rounds(engine, from); !done) return done;
+    if (report_.scenarios.size() == before) return {};  // it would ask for the same again
   }
 }
 

@@ -106,7 +106,7 @@ Expected<std::vector<Trace>> RealEngine::run(const Scenario& scenario) {
 Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& jobs) {
   // What other ranks still hold for a next run that never came is no room for this one.
   if (comm_.size() > 1 && kept_for_next_ && scenario.memory_number != last_memory_) {
-    for (auto& kept : kept_) kept.reset();
+    release();
     if (auto met = comm_.barrier(); !met) return met;
   }
   const bool goes_on = std::exchange(kept_for_next_, scenario.keep_memory);

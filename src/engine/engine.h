@@ -53,6 +53,8 @@ class Engine {
   virtual Expected<std::vector<Trace>> run(const Scenario& scenario) = 0;
   /// "OpenMP 201511, 2 threads a rank", "null (scripted clock)".
   virtual std::string description() const = 0;
+  /// Frees memory that is kept for the next scenario, if there is any.
+  virtual void release() = 0;
   /// The time in which scenarios run.
   virtual Clock& clock() = 0;
 };

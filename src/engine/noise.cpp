@@ -1,12 +1,12 @@
 #include "engine/noise.h"
 
-#include <system_error>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,20 +29,15 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   }
 }
 
-Expected<double> parse_part(std::string_view text) {
-  const bool percent = text.ends_with('%');
-  if (percent) text.remove_suffix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value >= 0 && value < 1e6))
-    return fail_usage("--noise", fmt::format("'{}' is no number or percentage", text));
-  return percent ? value / 100 : value;
+Expected<double> read_part(std::string_view text) {
+  const auto part = parse_part(text);
+  if (!part) return fail(about("--noise", part.error()));
+  return *part;
 }
 
-Expected<Nanoseconds> parse_time(std::string_view text) {
+Expected<Nanoseconds> read_time(std::string_view text) {
   const auto time = parse_duration(text);
   if (!time) return fail(about("--noise", time.error()));
-  if (time->count() <= 0) return fail_usage("--noise", "a time must be longer than 0");
   return *time;
 }
 
@@ -84,30 +79,30 @@ Expected<void> add_component(NoiseSpec& spec, std::string_view name, std::string
   if (name == "ar1") {
     auto& ar1 = spec.ar1.emplace();
     return read({"tau", "sd"}, [&](const Settings& its) -> Expected<void> {
-      if (auto done = set(ar1.tau, parse_time(its.at("tau"))); !done) return done;
-      return set(ar1.sd, parse_part(its.at("sd")));
+      if (auto done = set(ar1.tau, read_time(its.at("tau"))); !done) return done;
+      return set(ar1.sd, read_part(its.at("sd")));
     });
   }
   if (name == "telegraph") {
     auto& telegraph = spec.telegraph.emplace();
     return read({"low", "dwell"}, [&](const Settings& its) -> Expected<void> {
-      if (auto done = set(telegraph.low, parse_part(its.at("low"))); !done) return done;
-      return set(telegraph.dwell, parse_time(its.at("dwell")));
+      if (auto done = set(telegraph.low, read_part(its.at("low"))); !done) return done;
+      return set(telegraph.dwell, read_time(its.at("dwell")));
     });
   }
   if (name == "drift") {
     auto& drift = spec.drift.emplace();
     return read({"by", "over"}, [&](const Settings& its) -> Expected<void> {
-      if (auto done = set(drift.by, parse_part(its.at("by"))); !done) return done;
-      return set(drift.over, parse_time(its.at("over")));
+      if (auto done = set(drift.by, read_part(its.at("by"))); !done) return done;
+      return set(drift.over, read_time(its.at("over")));
     });
   }
   if (name == "spikes") {
     auto& spikes = spec.spikes.emplace();
     return read({"every", "last", "low"}, [&](const Settings& its) -> Expected<void> {
-      if (auto done = set(spikes.every, parse_time(its.at("every"))); !done) return done;
-      if (auto done = set(spikes.last, parse_time(its.at("last"))); !done) return done;
-      return set(spikes.low, parse_part(its.at("low")));
+      if (auto done = set(spikes.every, read_time(its.at("every"))); !done) return done;
+      if (auto done = set(spikes.last, read_time(its.at("last"))); !done) return done;
+      return set(spikes.low, read_part(its.at("low")));
     });
   }
   return fail_usage("--noise", fmt::format("'{}' is not one of ar1, telegraph, drift, spikes, "
@@ -116,8 +111,8 @@ Expected<void> add_component(NoiseSpec& spec, std::string_view name, std::string
 }
 
 Expected<void> add_value(NoiseSpec& spec, std::string_view name, std::string_view text) {
-  if (name == "lognormal") return set(spec.samples, parse_part(text));
-  if (name == "launch") return set(spec.launch, parse_part(text));
+  if (name == "lognormal") return set(spec.samples, read_part(text));
+  if (name == "launch") return set(spec.launch, read_part(text));
   if (name != "seed") return add_component(spec, name, "");
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), spec.seed);
   if (error != std::errc{} || end != text.data() + text.size())

@@ -76,6 +76,7 @@ class NullEngine final : public Engine {
     return traces;
   }
   std::string description() const override { return "null (scripted clock, no memory touched)"; }
+  void release() override {}
   Clock& clock() override { return timeline_; }
 
  private:

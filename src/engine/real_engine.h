@@ -88,6 +88,9 @@ class RealEngine final : public Engine {
 
   Expected<std::vector<Trace>> run(const Scenario& scenario) override;
   std::string description() const override;
+  void release() override {
+    for (auto& kept : kept_) kept.reset();
+  }
   Clock& clock() override { return clock_; }
 
  private:

@@ -42,9 +42,9 @@ Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uin
       target_ns_(
           std::max({shortest_sample_ns, 110 * overhead_ns_, rule.time.count() / most_samples})),
       pause_ns_(static_cast<std::int64_t>(
-          std::max(1.0, turns) *
-          static_cast<double>(
-              std::clamp(rule.time.count() / pauses_a_time, shortest_pause_ns, longest_turn_ns)))),
+          std::max(1.0, turns) * static_cast<double>(std::clamp(
+                                     std::max(rule.time, rule.time_of_case).count() / pauses_a_time,
+                                     shortest_pause_ns, longest_turn_ns)))),
       steps_(std::clamp<std::uint64_t>(steps_a_pass, 1, most_first_steps)),
       next_check_(rule.least_samples) {
   // Touched now, so that recording takes no page fault; it grows where samples come out shorter

@@ -44,6 +44,9 @@ struct StopRule {
   /// of the medians of 20 consecutive stretches (block_medians says why).
   double precision = 0.01;
   Nanoseconds time{std::chrono::milliseconds(500)};  ///< cap on the recorded time of a flow
+  /// Of all visits to the case together, where `time` is that of one: says what is a pause. 0: the
+  /// same as `time`.
+  Nanoseconds time_of_case{0};
   /// Recorded at least, so that a lucky few samples do not end a flow before the machine shows its
   /// slower moods (timer ticks come every 1 to 10 ms).
   Nanoseconds least_time{std::chrono::milliseconds(100)};

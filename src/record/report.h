@@ -143,7 +143,7 @@ struct ScenarioResult {
   std::vector<HostTotals> host_totals{};  ///< of each host, where there are several
   Status status = Status::ok;
   std::string reason;              ///< of a skip, a failure or an incomplete run
-  std::optional<Visits> visits{};  ///< absent where it was measured in one go
+  std::optional<Visits> visits{};  ///< absent where it never was measured
   std::vector<FlowResult> flows;   ///< by worker
 };
 

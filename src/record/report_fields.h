@@ -267,7 +267,7 @@ void list_fields(Fields& f, Host<Fields, ScenarioResult>& c) {
   f("groups", c.groups, "medians over flows, where several measured the same");
   f("distribution", c.distribution,
     "of the measured flows' samples, in the unit of their first figure");
-  f("visits", c.visits, "how often and when it was measured; null where it was once");
+  f("visits", c.visits, "when and how often it was measured; null if it never was");
   f("flows", c.flows, "what each worker measured");
 }
 

@@ -111,8 +111,9 @@ std::string visits_text(const RunReport& report) {
       range_text(fmt::format("{:.1f}", seconds.front()), fmt::format("{:.1f}", seconds.back())));
   if (kept > 0) text += fmt::format("; memory reused between visits of {}", cases(kept));
   if (few > 0)
-    text += fmt::format("; {} with fewer than {} visits: the interval is that within a visit",
-                        cases(few), least_visits);
+    text += fmt::format("; {} {} fewer than {} visits: {} not cover changes between visits",
+                        cases(few), few == 1 ? "has" : "have", least_visits,
+                        few == 1 ? "its interval does" : "their intervals do");
   return text + "\n";
 }
 

@@ -11,9 +11,9 @@ namespace {
 int rank_of(const Warning& warning) {
   constexpr std::array<std::string_view, 5> of_placement{
       "placement", "placement-method", "memory-not-local", "cpu-outside", "memory-moved"};
-  constexpr std::array<std::string_view, 6> of_interference{"low-overlap",       "oversubscribed",
-                                                            "setting",           "stopped",
-                                                            "copies-took-turns", "other-processes"};
+  constexpr std::array<std::string_view, 7> of_interference{
+      "low-overlap",       "oversubscribed",  "setting",   "stopped",
+      "copies-took-turns", "other-processes", "two-speeds"};
   const auto has = [&](const auto& codes) {
     return std::find(codes.begin(), codes.end(), warning.code) != codes.end();
   };

@@ -44,8 +44,12 @@ void share_out(const NodeSet& nodes, std::size_t at, int rest, Weights& begun,
   }
 }
 
+bool is_of(const ScenarioResult& point, const char* round) {
+  return label_of(point, round_label) == round;
+}
+
 bool is_search(const ScenarioResult& point) {
-  return label_of(point, round_label) != confirm_round &&
+  return !is_of(point, confirm_round) && !is_of(point, final_round) &&
          label_of(point, weights_label) != nearest_alone;
 }
 
@@ -109,16 +113,24 @@ std::optional<Estimate> rate_of(const ScenarioResult& point) {
   return sum->estimate;
 }
 
-const ScenarioResult* best_point(const RunReport& report) { return best_until(report, last_round); }
+const ScenarioResult* best_point(const RunReport& report) {
+  const ScenarioResult* best = nullptr;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (!is_of(point, final_round) || label_of(point, weights_label) == nearest_alone) continue;
+    const auto rate = rate_of(point);
+    if (rate && (best == nullptr || rate->value > rate_of(*best)->value)) best = &point;
+  }
+  return best != nullptr ? best : best_until(report, last_round);
+}
 
 const ScenarioResult* point_of(const RunReport& report, const std::string& weights) {
+  const ScenarioResult* found = nullptr;
   for (const ScenarioResult& point : report.scenarios) {
-    if (label_of(point, weights_label) == weights &&
-        label_of(point, round_label) != confirm_round && rate_of(point)) {
-      return &point;
-    }
+    if (label_of(point, weights_label) != weights || is_of(point, confirm_round) || !rate_of(point))
+      continue;
+    if (found == nullptr || is_of(point, final_round)) found = &point;
   }
-  return nullptr;
+  return found;
 }
 
 Next next_round(const RunReport& report) {
@@ -128,7 +140,7 @@ Next next_round(const RunReport& report) {
     tried.insert(label_of(point, weights_label));
     if (is_search(point)) round = std::max(round, std::stoi(label_of(point, round_label)));
   }
-  const ScenarioResult* best = best_point(report);
+  const ScenarioResult* best = best_until(report, last_round);
   if (best == nullptr || round >= last_round) return {};
   if (round > 0) {
     const ScenarioResult* before = best_until(report, round - 1);
@@ -139,6 +151,28 @@ Next next_round(const RunReport& report) {
     if (tried.insert(text_of(weights)).second) next.weights.push_back(std::move(weights));
   }
   return next;
+}
+
+std::vector<Weights> final_round_of(const RunReport& report) {
+  constexpr std::size_t few = 3;
+  std::vector<const ScenarioResult*> searched;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (is_of(point, final_round)) return {};
+    if (is_search(point) && rate_of(point)) searched.push_back(&point);
+  }
+  if (searched.empty()) return {};
+  std::stable_sort(searched.begin(), searched.end(),
+                   [](const ScenarioResult* a, const ScenarioResult* b) {
+                     return rate_of(*a)->value > rate_of(*b)->value;
+                   });
+  if (searched.size() > few) searched.resize(few);
+  std::vector<Weights> again;
+  for (const ScenarioResult* point : searched) again.push_back(weights_of(*point));
+  Weights equal = again.front();
+  for (auto& [node, weight] : equal) weight = 1;
+  if (std::find(again.begin(), again.end(), equal) == again.end()) again.push_back(equal);
+  again.emplace_back();
+  return again;
 }
 
 }  // namespace numatlas

@@ -32,14 +32,17 @@ Weights weights_of(const ScenarioResult& point);
 inline constexpr const char* weights_label = "weights";
 inline constexpr const char* round_label = "round";
 inline constexpr const char* nearest_alone = "nearest";  ///< instead of weights
+inline constexpr const char* final_round = "final";      ///< instead of a number
 inline constexpr const char* confirm_round = "confirm";  ///< instead of a number
 
 /// Bandwidth of all workers of a point in B/s; nullopt when it was not measured.
 std::optional<Estimate> rate_of(const ScenarioResult& point);
 
-/// The fastest weights among the points of the search; nullptr before any is measured.
+/// The fastest weights; nullptr before any are measured. Once points were measured again, of these
+/// alone: the best of many noisy points owes a part of its lead to chance.
 const ScenarioResult* best_point(const RunReport& report);
-/// The point of the search with this label, nullptr when it was not measured.
+/// The point with this label, the one that was measured again where there are two; nullptr when it
+/// was not measured.
 const ScenarioResult* point_of(const RunReport& report, const std::string& weights);
 
 /// What to try next, and its round: nothing more once a round has brought nothing that can be told,
@@ -49,5 +52,9 @@ struct Next {
   std::vector<Weights> weights;
 };
 Next next_round(const RunReport& report);
+
+/// What to measure again after the search, in turn: the best few weights, equal ones, and the
+/// nearest node alone (empty). Nothing where it was done, or nothing was measured.
+std::vector<Weights> final_round_of(const RunReport& report);
 
 }  // namespace numatlas

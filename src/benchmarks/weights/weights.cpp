@@ -107,8 +107,10 @@ class WeightsBenchmark final : public Benchmark {
     return "weights of interleaved memory that give the most bandwidth";
   }
   std::string description() const override {
-    return "Tries weights of nodes, first coarsely and then closer and closer to the best,"
-           " and compares the best with equal weights and with the nearest node alone. "
+    return "Tries weights of nodes, first on a coarse grid and then in smaller steps around the "
+           "best. Then measures the best few again, in turn with equal weights and with the "
+           "nearest "
+           "node alone, and compares them by these new figures. "
            "Prints the commands that set them for the whole system; --apply sets them to "
            "confirm the result, and restores the old ones.";
   }
@@ -128,8 +130,8 @@ class WeightsBenchmark final : public Benchmark {
   Expected<std::vector<PlannedScenario>> refine(const PlanInput& input,
                                                 const RunReport& report) const override;
   std::string main_metric() const override { return "bandwidth"; }
-  /// The grid, and three rounds round its best.
-  double time_until(int round) const override { return std::min(1.0, 0.4 + 0.2 * round); }
+  /// The grid, three rounds round its best, and the best few again.
+  double time_until(int round) const override { return std::min(1.0, 0.35 + 0.15 * round); }
   SurveyPart survey(const Machine& machine) const override;
   std::vector<Fact> facts(const RunReport& report) const override { return weights_facts(report); }
   std::vector<View> views(const RunReport& report) const override {
@@ -269,7 +271,9 @@ PlannedScenario WeightsBenchmark::point(const PlanInput& input, const NodeSet& n
                                         const Weights& weights, const std::string& round) const {
   const std::string label = weights.empty() ? nearest_alone : text_of(weights);
   PlannedScenario planned;
-  planned.head.name = round == confirm_round ? label + " set system-wide" : label;
+  planned.head.name = label;
+  if (round == confirm_round) planned.head.name += " set system-wide";
+  if (round == final_round) planned.head.name += " again";
   const Bytes size = size_of(input, nodes);
   planned.head.size = size;
   planned.head.pages = name_of(input.options.pages.front());
@@ -311,7 +315,8 @@ Expected<std::vector<PlannedScenario>> WeightsBenchmark::plan(const PlanInput& i
   return plan;
 }
 
-/// The next round of the search; after the last the confirmation, where that is asked for.
+/// The next round of the search; after the last the best again, and then the confirmation, where
+/// that is asked for.
 Expected<std::vector<PlannedScenario>> WeightsBenchmark::refine(const PlanInput& input,
                                                                 const RunReport& report) const {
   const ScenarioResult* best = best_point(report);
@@ -319,10 +324,18 @@ Expected<std::vector<PlannedScenario>> WeightsBenchmark::refine(const PlanInput&
   std::vector<PlannedScenario> more;
   if (!nodes || nodes->size() < 2 || best == nullptr) return more;
   if (label_of(report.scenarios.back(), round_label) == confirm_round) return more;
-  const Next next = next_round(report);
-  for (const Weights& weights : next.weights) {
-    more.push_back(point(input, *nodes, weights, std::to_string(next.round)));
-    more.back().point = static_cast<int>(more.size()) - 1;
+  const auto add = [&](const std::vector<Weights>& all, const std::string& round) {
+    for (const Weights& weights : all) {
+      more.push_back(point(input, *nodes, weights, round));
+      more.back().point = static_cast<int>(more.size()) - 1;
+    }
+  };
+  const std::vector<Weights> again = final_round_of(report);
+  // Nothing is left to measure again once that was done.
+  if (!again.empty()) {
+    const Next next = next_round(report);
+    add(next.weights, std::to_string(next.round));
+    if (more.empty()) add(again, final_round);
   }
   if (!more.empty() || !apply_) return more;
   const Weights found = weights_of(*best);

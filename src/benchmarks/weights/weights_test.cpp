@@ -210,10 +210,48 @@ TEST(WeightsSurvey, TheSameCpusMeasureTheWeightsAndTheirOwnMemoryAlone) {
   }
 }
 
-/// With every neighbour of the best measured: what follows is the confirmation, once.
+std::vector<std::string> names_of(const testing::Plan& plan) {
+  std::vector<std::string> names;
+  for (const PlannedScenario& point : plan) names.push_back(point.head.name);
+  return names;
+}
+
+/// With every neighbour of the best measured.
+RunReport searched() {
+  return report_of({measured("nearest", "0", 40), measured("0=1,1=1", "0", 45),
+                    measured("0=2,1=1", "0", 60), measured("0=7,1=5", "1", 50),
+                    measured("0=3,1=1", "1", 51)});
+}
+
+TEST(WeightsRefine, MeasuresTheBestFewAgainBesideEqualOnesAndTheNearest) {
+  const testing::Prepared planned = prepare({});
+  RunReport report = searched();
+  const auto more = planned.run.benchmark->refine(planned.input(), report);
+  ASSERT_TRUE(more);
+  EXPECT_THAT(names_of(*more), ElementsAre("0=2,1=1 again", "0=3,1=1 again", "0=7,1=5 again",
+                                           "0=1,1=1 again", "nearest again"));
+  EXPECT_EQ(label_of(more->at(4).head, "round"), "final");
+  EXPECT_EQ(more->at(4).scenario.flows.at(0).region.placement.text(), "bind:0");
+  EXPECT_EQ(more->at(4).point, 4) << "points of their own, so that visits take turns";
+}
+
+TEST(WeightsRefine, WhatWasMeasuredAgainAloneCounts) {
+  RunReport report = searched();
+  report.scenarios.push_back(measured("0=2,1=1", "final", 52));
+  report.scenarios.push_back(measured("0=3,1=1", "final", 53));
+  report.scenarios.push_back(measured("0=1,1=1", "final", 46));
+  report.scenarios.push_back(measured("nearest", "final", 41));
+  EXPECT_EQ(best_point(report), &report.scenarios[6]);
+  EXPECT_EQ(point_of(report, "0=1,1=1"), &report.scenarios[7]);
+  EXPECT_EQ(point_of(report, "nearest"), &report.scenarios[8]);
+  EXPECT_EQ(point_of(report, "0=7,1=5"), &report.scenarios[3]) << "measured once";
+  EXPECT_TRUE(final_round_of(report).empty());
+}
+
+/// What follows is the confirmation, once.
 TEST(WeightsRefine, ConfirmsOnlyWhenToldTo) {
-  RunReport report = report_of(
-      {measured("0=2,1=1", "0", 60), measured("0=7,1=5", "1", 50), measured("0=3,1=1", "1", 50)});
+  RunReport report = searched();
+  report.scenarios.push_back(measured("0=2,1=1", "final", 60));
   const testing::Prepared silent = prepare({});
   EXPECT_TRUE(silent.run.benchmark->refine(silent.input(), report)->empty());
   std::string pattern = ::testing::TempDir() + "/weights-XXXXXX";
