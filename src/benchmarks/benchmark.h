@@ -109,7 +109,7 @@ class Benchmark {
   virtual std::string less_memory_hint() const {
     return "ask for less with --size, or for fewer workers with --cpus";
   }
-  /// The metric that --csv holds: a row a size, a column a worker.
+  /// The metric that --csv holds: one row per size, one column per worker.
   virtual std::string main_metric() const = 0;
   /// What --csv writes.
   virtual std::string csv_file(const RunReport& report, const RunOptions& options) const;
@@ -136,6 +136,9 @@ class Benchmark {
   }
   /// Codes of warnings that say nothing here, as they tell how the benchmark works.
   virtual std::vector<std::string> expected_warnings() const { return {}; }
+  /// Whether a latency is the mean of its samples and not their median: where loads queue, the tail
+  /// is part of the result.
+  virtual bool takes_mean_latency() const { return false; }
   /// Whether all of its figures are meant to be those of memory: sizes that fit a cache are warned
   /// of.
   virtual bool is_of_memory() const { return false; }

@@ -49,7 +49,7 @@ NodeSet worker_nodes(const PlanInput& input);
 NodeSet memory_nodes(const PlanInput& input);
 /// Workers on CPUs of these nodes.
 std::vector<int> workers_on(const Layout& layout, const NodeSet& nodes);
-/// Why memory of this node cannot be had on the worker's host; "" when it can be tried.
+/// Why memory of this node cannot be allocated on the worker's host; "" when it can be tried.
 std::string memory_node_problem(const Machine& machine, NodeId node);
 
 /// The CPUs of the workers; an error (usage) where two are on one. `message` says why that will not

@@ -57,7 +57,8 @@ Expected<void> check_node_pairs(const PlanInput& input, const std::string& comma
                       instead_of_memory);
   }
   if (!options.csv_file.empty())
-    return fail_usage("--csv", "its format is a row a size", "use --format csv");
+    return fail_usage("--csv", "its file has one row per size, and this command varies the nodes",
+                      "use --format csv");
   if (worker_nodes(input).empty()) {
     return fail_about(
         ErrorKind::unavailable, command, "the nodes of the workers' CPUs are not known",

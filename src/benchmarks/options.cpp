@@ -249,7 +249,7 @@ Expected<RunOptions> CommonOptions::parse() const {
   options.null_engine = engine_ == "null";
   if (!noise_.empty()) {
     if (!options.null_engine)
-      return fail_usage("--noise", "is of the null engine", "add --engine null");
+      return fail_usage("--noise", "works only with the null engine", "add --engine null");
     const auto noise = parse_noise(noise_);
     if (!noise) return fail(noise.error());
     options.noise = *noise;

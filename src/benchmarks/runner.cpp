@@ -196,6 +196,14 @@ Expected<std::vector<FlowResult>> Run::gather(const std::vector<FlowResult>& min
   return flows;
 }
 
+/// As sure as the median.
+void use_mean_latency(std::vector<Figure>& figures) {
+  for (Figure& figure : figures) {
+    if (figure.key == "latency" && figure.estimate && figure.summary)
+      figure.estimate = as_sure_as(figure.summary->mean, *figure.estimate);
+  }
+}
+
 /// Adds a visit to its point. One that was cut short counts only where there is no other.
 void Run::add(PointRun& point, Outcome outcome, double start) {
   if (point.result < 0) {
@@ -225,6 +233,7 @@ void Run::add(PointRun& point, Outcome outcome, double start) {
   for (FlowResult& flow : visit.flows) {
     for (Figure& figure : benchmark_.flow_figures(flow, visit))
       flow.figures.push_back(std::move(figure));
+    if (benchmark_.takes_mean_latency()) use_mean_latency(flow.figures);
     if (flow.wrong && result.status == Status::ok) {
       result.status = Status::failed;
       result.reason = fmt::format("worker {}: {}", flow.worker, full_text(*flow.wrong));

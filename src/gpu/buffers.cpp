@@ -102,7 +102,7 @@ Expected<std::unique_ptr<Buffer>> allocate_on_gpu(const Region& region, int gpu)
 Expected<std::unique_ptr<Buffer>> allocate_by_driver(const Region& region, const DeviceWork& work) {
   if (!region.placement.source.empty() || region.pages != PageKind::base) {
     return fail_about(ErrorKind::unavailable, fmt::format("--pin {}", name_of(work.pinning)),
-                      fmt::format("its driver allocates, and {} cannot be had from it",
+                      fmt::format("the GPU driver allocates this memory and does not offer {}",
                                   region.pages != PageKind::base
                                       ? fmt::format("--pages {}", name_of(region.pages))
                                       : region.placement.text()),

@@ -17,7 +17,7 @@ struct PeakInjection {
   bool empty() const { return rates.empty(); }
 };
 
-/// Bandwidth of reads in B/s: a row a node with CPUs, a column a node with memory.
+/// Bandwidth of reads in B/s: one row per node with CPUs, one column per node with memory.
 struct NodeMatrix {
   std::vector<int> columns;
   std::vector<std::pair<int, std::vector<std::optional<double>>>> rows;

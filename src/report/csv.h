@@ -7,7 +7,7 @@
 
 namespace numatlas {
 
-/// Numa-Mem-Bench's results file: header "size (MB),0,1,..", a row a size, medians of `metric` in
+/// Numa-Mem-Bench's results file: header "size (MB),0,1,..", one row per size, medians of `metric` in
 /// ns with two decimals. Workers are numbered through. Sizes without a result have no row.
 std::string size_matrix_csv(const RunReport& report, const std::string& metric);
 

@@ -69,6 +69,7 @@ class Loaded final : public Benchmark {
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   Expected<std::vector<PlannedScenario>> refine(const PlanInput& input,
                                                 const RunReport& report) const override;
+  bool takes_mean_latency() const override { return true; }
   std::string main_metric() const override { return "latency"; }
   SurveyPart survey(const Machine& machine) const override;
   std::vector<Figure> totals(const ScenarioResult& point, const RunReport& report) const override;
@@ -415,8 +416,8 @@ std::vector<View> Loaded::views(const RunReport& report) const {
         loaders == 1 ? "" : "s", compact_text(any.size),
         any.stores.empty() ? "" : ", " + any.stores + " stores", any.pages);
     view.notes = {
-        "bandwidth in GB/s as STREAM counts it, in the time in which the latency was "
-        "measured"};
+        "bandwidth in GB/s as STREAM counts it, in the time in which the latency was measured; "
+        "latency: the mean"};
     view.rows = "bandwidth_sum";
     view.cells = {label_column("load", "load"),
                   figure_column("asked", "rate_asked", in_gb_per_s),
@@ -424,6 +425,7 @@ std::vector<View> Loaded::views(const RunReport& report) const {
                   figure_column("+-", "bandwidth_sum", in_gb_per_s, Part::half_width),
                   figure_column("latency", "latency", in_ns, Part::value, 1),
                   figure_column("+-", "latency", in_ns, Part::half_width),
+                  figure_column("p95", "latency", in_ns, Part::p95, 1),
                   figure_column("above idle", "latency_added", in_ns, Part::value, 1),
                   label_column("in cache", "cache")};
     for (const ScenarioResult* point : curve.cases) {

@@ -231,8 +231,8 @@ std::string Touch::table(const RunReport& report, const RunOptions& options) con
   const bool by_policy = !asked && report.workers.front().memory.starts_with("inherit");
   if (by_option || by_policy) {
     text += fmt::format(
-        "warning: {} says where the memory lies, whoever touches it first; --memory local leaves "
-        "that to the first touch\n",
+        "warning: {} determines where the memory lies, so the first touch does not; use --memory "
+        "local to let the first touch decide\n",
         by_option ? "--memory" : "the inherited memory policy (numactl or the launcher)");
   }
   return text;
@@ -241,7 +241,7 @@ std::string Touch::table(const RunReport& report, const RunOptions& options) con
 SurveyPart Touch::survey(const Machine& machine) const {
   const NodeSet nodes = machine.nodes_of(machine.usable_cpus());
   if (nodes.size() < 2) {
-    return {0, {}, "all CPUs are on one node: its memory is as near whoever touches it first"};
+    return {0, {}, "all CPUs are on one node, so who touches memory first makes no difference"};
   }
   SurveyPart part{1, {SurveyWay{{"--size", "64", "--skip-too-large"}, ""}}, ""};
   if (nodes.size() == 2) return part;
