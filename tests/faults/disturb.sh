@@ -58,7 +58,8 @@ sys.exit(json.load(open(sys.argv[1]))["cpu_use"][0]["other_processes"] is not No
     holds s.json 'report["hosts"][0]["cpu_use"]["other_processes"] > 0'
     run compare compare "$folder/a.json" "$folder/a.json" || fail 'compare'
     says compare "^same \* "
-    says compare "^\* BASE: $used; NEW: $used: the difference may come from that"
+    stolen='(, the hypervisor withheld [0-9.]+ of [0-9]+ CPUs)?'
+    says compare "^\* BASE: $used$stolen; NEW: $used$stolen: the difference may come from that"
     says compare '^other processes during latency '
     says compare '^warning: other processes during latency: ' ;;
 

@@ -149,7 +149,9 @@ def rank_killed(t: Trial) -> None:
                 os.kill(process, signal.SIGKILL)
 
     run = stopped(t, kill_last)
-    run.equal(run.code != 0, True, "a failure").err_says(r"^srun: error: n\d: task 3: Killed")
+    run.equal(run.code != 0, True, "a failure").err_says(
+        r"^srun: error: n\d: tasks? (\d-)?3: Killed"
+    )
 
 
 @case(SLURM)
