@@ -12,12 +12,12 @@ namespace numatlas::legacy {
 /// The whole program: words after its name -> exit code.
 int mem_bench(const std::vector<std::string>& words);
 
-/// Latency in ns, one row per rank and one column per size. A host column where there are several; "-" for
-/// what was not measured.
+/// Latency in ns, one row per rank and one column per size. A host column where there are several;
+/// "-" for what was not measured.
 std::string worker_table(const RunReport& report);
 
-/// mapping_check.log: CSV "rank,cpu_id,cpu_numa,memory_numa", one row per rank: the CPU its worker was
-/// seen on, that CPU's node, and the node that holds most of its pages. Unknown: empty.
+/// mapping_check.log: CSV "rank,cpu_id,cpu_numa,memory_numa", one row per rank: the CPU its worker
+/// was seen on, that CPU's node, and the node that holds most of its pages. Unknown: empty.
 std::string mapping_csv(const RunReport& report);
 
 /// The block "NUMA Statistics", each line with "[RANK] " before it. `size`: of the last point.
