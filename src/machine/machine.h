@@ -1,5 +1,5 @@
-// What is here: an immutable value. Live, snapshot file, hwloc XML and synthetic description are
-// equal sources (machine/source.h). Absent facts are nullopt, never 0.
+// The machine as an immutable value. The live machine, a snapshot file, hwloc XML and a synthetic
+// description are equal sources (machine/source.h). Unknown facts are nullopt, never 0.
 #pragma once
 
 #include <cstdint>

@@ -61,9 +61,9 @@ class Buffer {
 /// regions that live at the same time are checked together with check_fits first.
 Expected<std::unique_ptr<Buffer>> allocate(const Region& region);
 
-/// Why a page kind cannot be had on these nodes now (nullopt when it can): pool sizes, THP switched
-/// off, with the remedy. `nodes` empty: any node will do. The pools are those of `machine`, read
-/// anew from sysfs when it is the live one.
+/// Why this kind of pages is unavailable on these nodes now (nullopt if it is not): pool sizes, THP
+/// switched off, with the remedy. `nodes` empty: any node will do. The pools are those of
+/// `machine`, read anew from sysfs when it is the live one.
 std::optional<Error> page_kind_problem(PageKind kind, const Machine& machine, const NodeSet& nodes,
                                        Bytes bytes);
 

@@ -27,7 +27,7 @@ std::optional<std::vector<PoolState>> pools_of(PageKind kind, const Machine& mac
 std::optional<Error> pool_problem(PageKind kind, const std::optional<std::vector<PoolState>>& pools,
                                   const NodeSet& nodes, std::uint64_t pages);
 
-/// Why transparent huge pages cannot be had by madvise; nullopt when they can.
+/// Why madvise cannot provide transparent huge pages; nullopt if it can.
 std::optional<Error> thp_problem();
 /// Size of a transparent huge page here (2 MiB where the kernel does not say).
 std::size_t thp_size();

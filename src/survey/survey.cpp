@@ -236,7 +236,7 @@ Expected<void> Survey::run_item(std::size_t index) {
   if (!share) return fail(share.error());
   item.share = *share;
   used_ += *share;
-  // Those before took more or less than was foreseen: less or more is to be had here.
+  // Earlier benchmarks took more or less time than foreseen, so less or more is left for this one.
   if (auto chosen = choose_way(item, record_.options, record_.machine, comm_); !chosen)
     return chosen;
   if (item.skip.empty() && !begun_.empty() && item.share < least_part * item.least_time) {
