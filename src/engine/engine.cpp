@@ -103,6 +103,21 @@ Expected<std::vector<Trace>> RealEngine::run(const Scenario& scenario) {
   return traces;
 }
 
+/// The first thread, and those that touch, measure or still keep memory.
+std::vector<bool> RealEngine::threads_with_work(const Scenario& scenario,
+                                                const std::vector<Job>& jobs) const {
+  std::vector<bool> works(static_cast<std::size_t>(threads_), false);
+  works[0] = true;
+  for (std::size_t thread = 0; thread < works.size(); ++thread)
+    works[thread] = works[thread] || kept_[thread].has_value();
+  for (const Job& job : jobs) {
+    const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
+    for (const int worker : {flow.worker, toucher_of(flow)})
+      works[static_cast<std::size_t>(place_of(worker).thread)] = true;
+  }
+  return works;
+}
+
 Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& jobs) {
   // What other ranks still hold for a next run that never came is no room for this one.
   if (comm_.size() > 1 && kept_for_next_ && scenario.memory_number != last_memory_) {
@@ -111,12 +126,17 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
   }
   const bool goes_on = std::exchange(kept_for_next_, scenario.keep_memory);
   last_memory_ = scenario.memory_number;
-  SleepingBarrier barrier(threads_);
+  // A thread without work sleeps until the end: waking it for each step would disturb those who
+  // work.
+  const std::vector<bool> works = threads_with_work(scenario, jobs);
+  SleepingBarrier barrier(static_cast<int>(std::count(works.begin(), works.end(), true)));
+  SleepingBarrier end(threads_);
   // The caller is the team's first thread and gets its CPUs back: the next run may place it anew.
   const CpuSet callers_cpus = thread_affinity();
   Expected<std::int64_t> start = 0;
   phase(scenario, "preparing");
   auto ran = run_team(threads_, [&](int thread) {
+    if (!works[static_cast<std::size_t>(thread)]) return end.wait();
     const auto mine = [&](const Job& job) {
       return place_of(scenario.flows[static_cast<std::size_t>(job.flow)].worker).thread == thread;
     };
@@ -206,6 +226,7 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
       job.buffer.reset();
       job.source.reset();
     }
+    end.wait();
   });
   (void)bind_thread(callers_cpus);
   if (!ran) return ran;

@@ -95,6 +95,7 @@ class RealEngine final : public Engine {
 
  private:
   std::vector<Job> jobs_of(const Scenario& scenario);
+  std::vector<bool> threads_with_work(const Scenario& scenario, const std::vector<Job>& jobs) const;
   Expected<void> run_jobs(const Scenario& scenario, std::vector<Job>& jobs);
   const WorkerPlacement& place_of(int worker) const {
     return layout_.workers[static_cast<std::size_t>(worker)].placement;

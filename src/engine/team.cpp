@@ -11,9 +11,11 @@
 #include <atomic>
 #include <cctype>
 #include <charconv>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdlib>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -28,15 +30,15 @@
 namespace numatlas {
 
 void SleepingBarrier::wait() {
-  std::unique_lock lock(mutex_);
-  const unsigned round = round_;
-  if (++here_ == threads_) {
-    here_ = 0;
-    ++round_;
-    all_here_.notify_all();
+  const unsigned round = round_.load(std::memory_order_acquire);
+  if (here_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
+    here_.store(0, std::memory_order_relaxed);
+    round_.fetch_add(1, std::memory_order_release);
+    round_.notify_all();
     return;
   }
-  all_here_.wait(lock, [&] { return round_ != round; });
+  while (round_.load(std::memory_order_acquire) == round)
+    round_.wait(round, std::memory_order_acquire);
 }
 
 namespace {

@@ -1,27 +1,23 @@
 // The worker threads of this process, and how they wait: asleep.
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
 #include <functional>
-#include <mutex>
 
 #include "base/error.h"
 
 namespace numatlas {
 
-/// Barrier for a fixed number of threads that sleeps at once (no spinning: the others may be
-/// measuring).
+/// Barrier for a fixed number of threads that sleep as good as at once: others may be measuring.
 class SleepingBarrier {
  public:
   explicit SleepingBarrier(int threads) : threads_(threads) {}
   void wait();
 
  private:
-  std::mutex mutex_;
-  std::condition_variable all_here_;
   int threads_;
-  int here_ = 0;
-  unsigned round_ = 0;
+  std::atomic<int> here_{0};
+  std::atomic<unsigned> round_{0};
 };
 
 /// Runs `work(thread)` once on each of `threads` threads at the same time and returns when all have
