@@ -20,6 +20,7 @@
 #include "base/say.h"
 #include "benchmarks/parse.h"
 #include "benchmarks/runner.h"
+#include "comparisons.h"
 #include "engine/noise.h"
 #include "record/report.h"
 
@@ -207,6 +208,8 @@ int main(int argc, char** argv) {
     any = true;
     good = run(experiment, replicates, wide) && good;
   }
+  any = any || only.empty() || only.find("compare") != std::string::npos;
+  good = run_comparisons(only, replicates, wide) && good;
   if (!any) {
     fmt::print(stderr, "bench_truth: no row's name contains '{}'\n", only);
     return 2;

@@ -1,32 +1,20 @@
 #include "benchmarks/options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/size_list.h"
+#include "base/whole.h"
 #include "benchmarks/declare.h"
 #include "gpu/buffers.h"
 
 namespace numatlas {
 namespace {
-
-template <class T>
-Expected<T> parse_whole(const std::string& text, T low, T high, const char* option) {
-  T value{};
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size() || value < low || value > high) {
-    return fail_usage(option,
-                      fmt::format("'{}' is not a whole number from {} to {}", text, low, high));
-  }
-  return value;
-}
 
 /// Most worker threads of a rank: far above any machine, low enough to catch a slip of the hand.
 constexpr int most_threads = 65536;

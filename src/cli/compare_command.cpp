@@ -1,4 +1,4 @@
-// Stored results against each other, without measuring.
+// Results against each other: stored ones, or two commands that are measured in turn.
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
@@ -14,8 +14,10 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "base/whole.h"
 #include "benchmarks/declare.h"
 #include "benchmarks/options.h"
+#include "cli/alternate.h"
 #include "cli/commands.h"
 #include "comm/launcher.h"
 #include "compare/compare_output.h"
@@ -30,42 +32,122 @@ namespace fs = std::filesystem;
 constexpr int exit_code_of_slower = 1;
 
 struct CompareOptions {
-  std::vector<std::string> files;
-  std::string format = "table", min_effect = "2%", metric, history;
+  std::vector<std::string> files, base, now, runs;
+  std::string format = "table", min_effect = "2%", launch_spread = "2%", pairs, keep, metric,
+              history;
   std::vector<CaseVerdict> only;
   bool all = false, no_fail = false;
 };
 
+/// A part of something, or none of it.
+Expected<double> part_or_none(const std::string& option, const std::string& text) {
+  if (text == "0" || text == "0%") return 0.0;
+  const auto part = parse_part(text);
+  if (!part) return fail(about(option, part.error()));
+  return *part;
+}
+
 Expected<CompareView> view_of(const CompareOptions& options) {
   CompareView view;
-  // No effect at all is what a test of the measurement itself wants.
-  if (options.min_effect == "0" || options.min_effect == "0%") {
-    view.rule.min_effect = 0;
-  } else {
-    const auto part = parse_part(options.min_effect);
-    if (!part) return fail(about("--min-effect", part.error()));
-    view.rule.min_effect = *part;
-  }
+  const auto effect = part_or_none("--min-effect", options.min_effect);
+  if (!effect) return fail(effect.error());
+  view.rule.min_effect = *effect;
+  const auto spread = part_or_none("--launch-spread", options.launch_spread);
+  if (!spread) return fail(spread.error());
+  view.rule.launch_spread = *spread;
+  view.rule.in_pairs = !options.runs.empty();
   view.rule.every_flow = options.all;
   view.rule.metric = options.metric;
   view.only = {options.only.begin(), options.only.end()};
   return view;
 }
 
-Expected<int> compare_two(const CompareOptions& options, const CompareView& view) {
+/// Which of the ways to name both sides is used, and that it is used as it is meant.
+Expected<void> check_sides(const CompareOptions& options) {
+  const bool sides = !options.base.empty() || !options.now.empty();
+  const auto alone = [](const char* option, const char* others) {
+    return fail_usage(option, fmt::format("excludes {}", others), "name both sides in one way");
+  };
+  if (!options.runs.empty()) {
+    if (!options.files.empty() || sides || !options.history.empty())
+      return alone("--run", "files and --history");
+    if (options.runs.size() != 2)
+      return fail_usage("--run",
+                        fmt::format("two commands are required, not {}", options.runs.size()),
+                        "--run 'COMMAND' --run 'COMMAND'; the same one twice tells how well equals "
+                        "are told to be equal");
+    return {};
+  }
+  if (!options.pairs.empty()) return fail_usage("--pairs", "needs --run", "");
+  if (!options.keep.empty()) return fail_usage("--keep", "needs --run", "");
+  if (!options.history.empty())
+    return sides ? alone("--history", "--base and --new") : Expected<void>{};
+  if (sides) {
+    if (!options.files.empty()) return alone("--base", "files without an option");
+    if (options.base.empty()) return fail_usage("--base", "is required with --new", "");
+    if (options.now.empty()) return fail_usage("--new", "is required with --base", "");
+    return {};
+  }
   if (options.files.size() != 2)
     return fail_usage("compare",
                       fmt::format("BASE and NEW are required, not {} file{}", options.files.size(),
                                   options.files.size() == 1 ? "" : "s"),
-                      "compare many files with --history FOLDER");
-  ComparedFiles compared;
-  for (const auto& [path, file] :
-       {std::pair(options.files[0], &compared.base), std::pair(options.files[1], &compared.now)}) {
+                      "compare several files a side with --base and --new, many with --history "
+                      "FOLDER");
+  return {};
+}
+
+Expected<std::vector<StoredFile>> read_files(const std::vector<std::string>& paths) {
+  std::vector<StoredFile> files;
+  for (const std::string& path : paths) {
     auto stored = read_stored(path);
     if (!stored) return fail(stored.error());
-    *file = *std::move(stored);
+    files.push_back(*std::move(stored));
   }
-  auto comparison = compare_files(compared.base, compared.now, view.rule);
+  return files;
+}
+
+Expected<Launches> launches_of(const CompareOptions& options) {
+  constexpr int default_pairs = 5, least_pairs = 3, most_pairs = 1000;
+  if (!options.runs.empty()) {
+    int pairs = default_pairs;
+    if (!options.pairs.empty()) {
+      const auto asked = parse_whole<int>(options.pairs, least_pairs, most_pairs, "--pairs");
+      if (!asked) return fail(asked.error());
+      pairs = *asked;
+    }
+    return measure_in_turn({options.runs[0], options.runs[1]}, pairs, options.keep);
+  }
+  Launches launches;
+  const bool named = !options.base.empty();
+  const std::vector<std::string> sides[] = {named ? options.base : std::vector{options.files[0]},
+                                            named ? options.now : std::vector{options.files[1]}};
+  for (std::size_t side = 0; side < 2; ++side) {
+    auto files = read_files(sides[side]);
+    if (!files) return fail(files.error());
+    launches[side] = *std::move(files);
+  }
+  return launches;
+}
+
+Expected<int> compare_sides(const CompareOptions& options, const CompareView& view) {
+  auto launches = launches_of(options);
+  if (!launches) return fail(launches.error());
+  ComparedFiles compared;
+  std::vector<std::string> copies[2];
+  if (options.runs.empty())
+    for (std::size_t side = 0; side < 2; ++side) copies[side] = drop_copies((*launches)[side]);
+  compared.base = merged((*launches)[0]);
+  compared.now = merged((*launches)[1]);
+  compared.base.notes.insert(compared.base.notes.end(), copies[0].begin(), copies[0].end());
+  compared.now.notes.insert(compared.now.notes.end(), copies[1].begin(), copies[1].end());
+  compared.base_launches = (*launches)[0].size();
+  compared.now_launches = (*launches)[1].size();
+  if (!options.runs.empty()) {
+    compared.base.file = printable(options.runs[0]);
+    compared.now.file = printable(options.runs[1]);
+  }
+  auto comparison = compare_files(compared.base, compared.now, view.rule, !options.runs.empty());
   if (!comparison) return fail(comparison.error());
   compared.comparison = *std::move(comparison);
   compared.differences = differences_of(compared.base, compared.now);
@@ -162,10 +244,18 @@ Expected<int> compare_many(const CompareOptions& options, const CompareView& vie
 Expected<int> run_compare(const CompareOptions& options) {
   const auto view = view_of(options);
   if (!view) return fail(view.error());
+  if (const auto sides = check_sides(options); !sides) return fail(sides.error());
   if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
-  return options.history.empty() ? compare_two(options, *view) : compare_many(options, *view);
+  return options.history.empty() ? compare_sides(options, *view) : compare_many(options, *view);
 }
 
+}  // namespace
+
+namespace {
+void add_files(CLI::App& app, const std::string& name, std::vector<std::string>& files,
+               const std::string& text) {
+  app.add_option(name, files, text)->type_name("FILE...");
+}
 }  // namespace
 
 Command add_compare_command(CLI::App& app) {
@@ -174,7 +264,23 @@ Command add_compare_command(CLI::App& app) {
                  "BASE and NEW: JSON of any measuring command, or folders of `numatlas survey`")
       ->type_name("");
   add_value(app, "--min-effect", options->min_effect, "PERCENT",
-            "smallest change of a median that is not the same; 0 leaves it to the intervals");
+            "smallest change that counts; 0 leaves it to the intervals");
+  add_files(app, "--base", options->base,
+            "results of several launches of one side; --new has the other's");
+  add_files(app, "--new", options->now, "results of several launches of the other side");
+  refuse_empty(
+      app.add_option("--run", options->runs,
+                     "measure this command and another one in turn (A B B A A B ...), and compare "
+                     "them: a benchmark with its options, or any command line of numatlas; given "
+                     "twice"))
+      ->type_name("COMMAND")
+      ->allow_extra_args(false);
+  add_value(app, "--pairs", options->pairs, "N",
+            "how often --run measures each side (default 5, at least 3)");
+  add_value(app, "--keep", options->keep, "FOLDER", "keep the results of --run here");
+  add_value(app, "--launch-spread", options->launch_spread, "PERCENT",
+            "standard deviation of a figure from launch to launch that is assumed of a single "
+            "file");
   app.add_flag("--all", options->all,
                "compare each flow instead of the median over the flows of a point");
   add_value(
@@ -185,14 +291,15 @@ Command add_compare_command(CLI::App& app) {
                            {{"faster", CaseVerdict::faster},
                             {"slower", CaseVerdict::slower},
                             {"same", CaseVerdict::same},
+                            {"not-distinguishable", CaseVerdict::not_distinguishable},
                             {"not-comparable", CaseVerdict::not_comparable}},
                            "show only cases with these verdicts; the counts are of all cases");
   add_value(app, "--history", options->history, "FOLDER",
             "compare all results (*.json) below this folder, and the files named: the newest runs "
             "against the earlier ones, and where each case changed in a step");
   add_choice(app, "--format", options->format, named({"table", "json", "csv"}),
-             "format of standard output; the table leaves out cases that are the same if they are "
-             "more than 40");
+             "format of standard output; the table leaves out cases without a difference if there "
+             "are more than 40");
   app.add_flag("--no-fail", options->no_fail, "end with exit code 0 even if a case is slower");
   app.footer("Ends with exit code 1 when a case is slower.");
   app.allow_extras();

@@ -123,16 +123,11 @@ std::string how_to_get(const std::string& name) {
       name);
 }
 
-namespace {
-
-/// The Python part calls this program for files of earlier versions.
 void name_this_program() {
   std::error_code code;
   const fs::path self = fs::read_symlink("/proc/self/exe", code);
   if (!code) setenv("NUMATLAS", self.c_str(), 1);
 }
-
-}  // namespace
 
 Expected<int> run_external(const std::string& program, const std::vector<std::string>& arguments) {
   const std::vector<std::string> words = whole_line(program, arguments);

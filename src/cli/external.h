@@ -27,6 +27,10 @@ Expected<std::optional<std::string>> find_external(const std::string& name);
 /// What somebody does who wants a command that was not found, in one line.
 std::string how_to_get(const std::string& name);
 
+/// Tells programs started from now on where this one is, in NUMATLAS: the Python part calls it for
+/// files of earlier versions.
+void name_this_program();
+
 /// Runs it and waits: its exit code, or 128 + the signal that ended it.
 Expected<int> run_external(const std::string& program, const std::vector<std::string>& arguments);
 

@@ -94,7 +94,7 @@ Entries declare(CLI::App& app, const CommandLine& line,
   entries[survey] = {add_survey_command(*survey, line.words), true};
   CLI::App* check = command("check", "find slow nodes in stored results of STREAM over hosts");
   entries[check] = {add_check_command(*check)};
-  CLI::App* compare = command("compare", "compare stored results: what became faster or slower");
+  CLI::App* compare = command("compare", "compare results: what became faster or slower");
   entries[compare] = {add_compare_command(*compare)};
   CLI::App* convert = command("convert", "bring a JSON result of an earlier version up to date");
   entries[convert] = {add_convert_command(*convert)};

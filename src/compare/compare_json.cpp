@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 // Raised when a field changes its meaning or goes; new fields do not raise it.
-constexpr int compare_schema_version = 1;
+constexpr int compare_schema_version = 2;
 
 json number_json(const std::optional<double>& value) {
   return value ? json(*value) : json(nullptr);
@@ -30,13 +30,18 @@ json text_json(const std::optional<std::string>& text) {
 json figure_json(const StoredFigure& figure) {
   return {{"value", number_json(figure.value)},
           {"low", figure.interval ? json(figure.interval->low) : json(nullptr)},
-          {"high", figure.interval ? json(figure.interval->high) : json(nullptr)}};
+          {"high", figure.interval ? json(figure.interval->high) : json(nullptr)},
+          {"launches", figure.launches}};
 }
 
 json change_json(const Change& change) {
-  return {{"verdict", name_of(change.verdict)},    {"change", number_json(change.part)},
-          {"change_low", number_json(change.low)}, {"change_high", number_json(change.high)},
-          {"reason", text_json(change.reason)},    {"doubt", text_json(change.doubt)}};
+  return {{"verdict", name_of(change.verdict)},
+          {"change", number_json(change.part)},
+          {"change_low", number_json(change.low)},
+          {"change_high", number_json(change.high)},
+          {"p", number_json(change.p)},
+          {"reason", text_json(change.reason)},
+          {"doubt", text_json(change.doubt)}};
 }
 
 json case_json(const StoredCase& one) {
@@ -47,7 +52,7 @@ json case_json(const StoredCase& one) {
           {"unit", text_json(one.unit)}};
 }
 
-json file_json(const StoredFile& file) {
+json file_json(const StoredFile& file, std::size_t launches) {
   json runs = json::array();
   for (const StoredRun& run : file.runs)
     runs.push_back({{"command", run.command},
@@ -57,6 +62,7 @@ json file_json(const StoredFile& file) {
                     {"hosts", run.hosts}});
   return {{"file", file.file},
           {"command", file.command},
+          {"launches", launches},
           {"runs", std::move(runs)},
           {"notes", file.notes}};
 }
@@ -77,6 +83,7 @@ json counts_json(const Comparison& found) {
   return {{"faster", found.count(CaseVerdict::faster)},
           {"slower", found.count(CaseVerdict::slower)},
           {"same", found.count(CaseVerdict::same)},
+          {"not_distinguishable", found.count(CaseVerdict::not_distinguishable)},
           {"not_comparable", found.count(CaseVerdict::not_comparable)},
           {"only_base", found.only_base.size()},
           {"only_new", found.only_now.size()}};
@@ -133,6 +140,8 @@ std::string compare_json(const ComparedFiles& files, const CompareView& view) {
   for (const ComparedCase& one : found.cases) {
     if (!is_wanted(view, one.change)) continue;
     json its = case_json(one.base.is_empty_point() ? one.now : one.base);
+    if (one.now.point != one.base.point && !one.now.is_empty_point() && !one.base.is_empty_point())
+      its["new_case"] = one.now.point;
     its.update(change_json(one.change));
     its["base"] = figure_json(one.base.figure);
     its["new"] = figure_json(one.now.figure);
@@ -144,8 +153,10 @@ std::string compare_json(const ComparedFiles& files, const CompareView& view) {
                            {"base", text_json(one.base)},
                            {"new", text_json(one.now)},
                            {"warning", text_json(one.warning)}});
-  value["base"] = file_json(files.base);
-  value["new"] = file_json(files.now);
+  value["base"] = file_json(files.base, files.base_launches);
+  value["new"] = file_json(files.now, files.now_launches);
+  value["launch_spread"] = view.rule.launch_spread;
+  value["in_pairs"] = view.rule.in_pairs;
   value["counts"] = counts_json(found);
   value["differences"] = std::move(differences);
   value["cases"] = std::move(cases);

@@ -1,6 +1,7 @@
 // What was compared, as table, JSON and CSV.
 #pragma once
 
+#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,9 +18,10 @@ struct CompareView {
   std::set<CaseVerdict> only;  ///< empty: all; the table leaves out many that are the same
 };
 
-/// Two files against each other.
+/// Two files, or launches, against each other.
 struct ComparedFiles {
   StoredFile base, now;
+  std::size_t base_launches = 1, now_launches = 1;
   Comparison comparison;
   std::vector<Difference> differences;
 };

@@ -19,7 +19,7 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-// More rows than this are not read: those that are the same are counted only.
+// More rows than this are not read: those without a difference are counted only.
 constexpr std::size_t most_same_rows = 40;
 constexpr std::size_t most_named = 4;    // of cases that only one file has
 constexpr std::size_t widest_fact = 60;  // of what differs; --format json has all
@@ -55,7 +55,8 @@ std::string value_text(const StoredFigure& figure, const std::string& unit) {
 
 bool is_shown(const CompareView& view, CaseVerdict verdict, std::size_t same) {
   if (!view.only.empty()) return view.only.contains(verdict);
-  return verdict != CaseVerdict::same || same <= most_same_rows;
+  const bool dull = verdict == CaseVerdict::same || verdict == CaseVerdict::not_distinguishable;
+  return !dull || same <= most_same_rows;
 }
 
 std::string cut(const std::string& text) {
@@ -74,6 +75,14 @@ std::pair<std::string, std::string> cut_pair(const std::string& a, const std::st
 
 std::string case_name(const StoredCase& one, bool with_command) {
   return (with_command ? one.command + ": " : "") + one.point;
+}
+
+/// Sides that were matched by their order may have other names.
+std::string names_text(const ComparedCase& one, bool with_command) {
+  if (one.base.is_empty_point()) return case_name(one.now, with_command);
+  const std::string name = case_name(one.base, with_command);
+  if (one.now.point == one.base.point || one.now.is_empty_point()) return name;
+  return name + " -> " + one.now.point;
 }
 
 std::string differences_text(const std::vector<Difference>& differences) {
@@ -96,13 +105,17 @@ std::string guest_text(const StoredFile& base, const StoredFile& now) {
     for (const StoredRun& run : file->runs)
       for (const Machine& machine : run.machines)
         if (machine.hypervisor && !machine.hypervisor->empty())
-          return "warning: a virtual machine: other guests slow it down from run to run, which the "
-                 "intervals of two runs do not know; --history compares with many\n";
+          return "warning: a virtual machine: other guests slow it down from run to run, by more "
+                 "than is assumed; --run measures both sides in turn, --history compares with many "
+                 "runs\n";
   return "";
 }
 
-std::string head_line(const char* side, const StoredFile& file) {
-  std::string text = fmt::format("{:<4}  {}: numatlas {}", side, file.file, file.command);
+std::string head_line(const char* side, const StoredFile& file, const CompareRule& rule) {
+  // A command that was measured here says itself what it is.
+  std::string text = rule.in_pairs
+                         ? fmt::format("{:<4}  {}", side, file.file)
+                         : fmt::format("{:<4}  {}: numatlas {}", side, file.file, file.command);
   if (file.runs.empty()) return text + "\n";
   const StoredRun& run = file.runs.front();
   return text +
@@ -123,27 +136,69 @@ std::string only_text(const char* side, const std::vector<StoredCase>& cases, bo
                      more > 0 ? fmt::format("; and {} more", more) : "");
 }
 
-/// "2 faster, 1 slower, 40 same, 2 not comparable"
-std::string counts_text(std::size_t faster, std::size_t slower, std::size_t same,
-                        std::size_t not_comparable) {
-  return fmt::format("{} faster, {} slower, {} same, {} not comparable", faster, slower, same,
-                     not_comparable);
+using Counts = std::map<CaseVerdict, std::size_t>;
+
+/// "2 faster, 1 slower, 40 same, 3 not distinguishable, 2 not comparable"
+std::string counts_text(Counts counts) {
+  std::vector<std::string> parts;
+  for (const CaseVerdict verdict : {CaseVerdict::faster, CaseVerdict::slower, CaseVerdict::same,
+                                    CaseVerdict::not_distinguishable, CaseVerdict::not_comparable})
+    parts.push_back(fmt::format("{} {}", counts[verdict], name_of(verdict)));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+Counts counts_of(const Comparison& found) {
+  Counts counts;
+  for (const ComparedCase& one : found.cases) ++counts[one.change.verdict];
+  return counts;
 }
 
 std::string rule_text(const CompareRule& rule) {
   return fmt::format(
-      "faster, slower: the 95 % intervals do not overlap, and the medians differ by {:g} % or "
-      "more\n",
+      "faster, slower: the intervals do not overlap, and the change is {:g} % or more\n",
       rule.min_effect * 100);
 }
 
+std::string launches_text(const ComparedFiles& files, const CompareRule& rule) {
+  if (rule.in_pairs)
+    return fmt::format(
+        "both sides were measured in turn, {} times each: Student's t over the pairs",
+        files.base_launches);
+  if (files.base_launches > 1 && files.now_launches > 1)
+    return fmt::format("Student's t over {} and {} launches", files.base_launches,
+                       files.now_launches);
+  return fmt::format(
+      "Student's t over the visits; of a single launch, a deviation of {:g} % from launch to "
+      "launch "
+      "is assumed (--launch-spread)",
+      rule.launch_spread * 100);
+}
+
+/// How a verdict between files is made, and what to do where there is none.
+std::string judged_text(const ComparedFiles& files, const CompareRule& rule) {
+  std::string text = fmt::format(
+      "faster, slower: a change of {:g} % or more, with 5 % risk of any false one (Holm's "
+      "procedure)\n"
+      "same: the whole interval of the change is within {:g} %\n{}\n",
+      rule.min_effect * 100, rule.min_effect * 100, launches_text(files, rule));
+  if (files.comparison.count(CaseVerdict::not_distinguishable) == 0) return text;
+  if (rule.in_pairs) return text + "not distinguishable: more pairs tell more (--pairs)\n";
+  if (files.base_launches > 1 && files.now_launches > 1)
+    return text + "not distinguishable: more launches tell more\n";
+  return text +
+         "not distinguishable from one launch each: give several files (--base, --new), or measure "
+         "both in turn (--run)\n";
+}
+
 std::string hidden_text(std::size_t hidden) {
-  return hidden == 0 ? ""
-                     : fmt::format("{} that are the same are not shown: --only same\n", hidden);
+  return hidden == 0
+             ? ""
+             : fmt::format("{} without a difference are not shown: --format json has them\n",
+                           hidden);
 }
 
 std::string runs_counts(const std::vector<RunSeries>& groups) {
-  std::map<CaseVerdict, std::size_t> counts;
+  Counts counts;
   std::size_t before = 0;  // steps that an earlier run made
   for (const RunSeries& group : groups) {
     for (const CaseSeries& one : group.cases) {
@@ -151,9 +206,7 @@ std::string runs_counts(const std::vector<RunSeries>& groups) {
       before += one.step && *one.step + 1 < one.points.size() ? 1 : 0;
     }
   }
-  const std::string text =
-      counts_text(counts[CaseVerdict::faster], counts[CaseVerdict::slower],
-                  counts[CaseVerdict::same], counts[CaseVerdict::not_comparable]);
+  const std::string text = counts_text(counts);
   return before == 0 ? text : text + fmt::format("; {} stepped before the newest run", before);
 }
 
@@ -222,20 +275,24 @@ std::string quantity_text(double value, const std::string& unit) {
 std::string compare_table(const ComparedFiles& files, const CompareView& view) {
   const Comparison& found = files.comparison;
   const bool with_command = files.base.runs.size() > 1 || files.now.runs.size() > 1;
-  const std::size_t same = found.count(CaseVerdict::same);
-  std::string text = head_line("BASE", files.base) + head_line("NEW", files.now);
-  text += differences_text(files.differences) + guest_text(files.base, files.now) + "\n";
+  const std::size_t same =
+      found.count(CaseVerdict::same) + found.count(CaseVerdict::not_distinguishable);
+  std::string text =
+      head_line("BASE", files.base, view.rule) + head_line("NEW", files.now, view.rule);
+  text += differences_text(files.differences);
+  if (!view.rule.in_pairs) text += guest_text(files.base, files.now);
+  text += "\n";
   Rows rows{{"verdict", "case", "of", "metric", "BASE", "NEW", "change", "interval of it"}};
   bool any_reason = false;
   std::size_t hidden = 0;
   std::set<std::string> doubts;
   for (const ComparedCase& one : found.cases) {
     if (!is_shown(view, one.change.verdict, same)) {
-      hidden += one.change.verdict == CaseVerdict::same && view.only.empty() ? 1 : 0;
+      hidden += view.only.empty() ? 1 : 0;
       continue;
     }
     const StoredCase& named = one.base.is_empty_point() ? one.now : one.base;
-    rows.push_back({verdict_text(one.change), case_name(named, with_command), named.part,
+    rows.push_back({verdict_text(one.change), names_text(one, with_command), named.part,
                     named.metric.empty() ? "-" : named.metric,
                     value_text(one.base.figure, named.unit), value_text(one.now.figure, named.unit),
                     percent_text(one.change.part),
@@ -250,9 +307,8 @@ std::string compare_table(const ComparedFiles& files, const CompareView& view) {
           only_text("NEW", found.only_now, with_command);
   for (const StoredFile* file : {&files.base, &files.now})
     for (const std::string& note : file->notes) text += "note: " + note + "\n";
-  text += rule_text(view.rule);
-  text += counts_text(found.count(CaseVerdict::faster), found.count(CaseVerdict::slower), same,
-                      found.count(CaseVerdict::not_comparable));
+  text += judged_text(files, view.rule);
+  text += counts_text(counts_of(found));
   if (!found.only_base.empty()) text += fmt::format("; {} only in BASE", found.only_base.size());
   if (!found.only_now.empty()) text += fmt::format("; {} only in NEW", found.only_now.size());
   return text + "\n";

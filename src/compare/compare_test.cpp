@@ -31,13 +31,6 @@ StoredFigure figure(double value, double low, double high) {
   return {value, Interval{low, high}, "", {}};
 }
 
-CaseVerdict verdict(const StoredFigure& base, const StoredFigure& now, const std::string& unit,
-                    double effect = 0.02) {
-  CompareRule rule;
-  rule.min_effect = effect;
-  return change_of(base, now, unit, rule).verdict;
-}
-
 /// The report of report/test_report.h as a file, changed.
 StoredFile stored(const std::function<void(RunReport&)>& change = {}) {
   RunReport report = testing::report();
@@ -73,46 +66,7 @@ void scale_flow(FlowResult& flow, double factor) {
   }
 }
 
-TEST(Verdict, NeedsBothTheIntervalsAndTheEffect) {
-  const StoredFigure base = figure(100, 99, 101);
-  EXPECT_EQ(verdict(base, figure(110, 109, 111), "s"), CaseVerdict::slower);
-  EXPECT_EQ(verdict(base, figure(110, 109, 111), "B/s"), CaseVerdict::faster);
-  EXPECT_EQ(verdict(base, figure(90, 89, 91), "s"), CaseVerdict::faster);
-  EXPECT_EQ(verdict(base, figure(110, 100.5, 120), "s"), CaseVerdict::same) << "they overlap";
-  EXPECT_EQ(verdict(base, figure(101.9, 101.5, 102.5), "s"), CaseVerdict::same) << "less than 2 %";
-  EXPECT_EQ(verdict(base, figure(101.9, 101.5, 102.5), "s", 0.01), CaseVerdict::slower);
-}
-
-TEST(Verdict, ChangeIsWhatBothIntervalsLeaveOpen) {
-  const Change change = change_of(figure(100, 80, 125), figure(150, 100, 200), "s", {});
-  EXPECT_DOUBLE_EQ(*change.part, 0.5);
-  EXPECT_DOUBLE_EQ(*change.low, 100.0 / 125 - 1);
-  EXPECT_DOUBLE_EQ(*change.high, 200.0 / 80 - 1);
-  const Change open = change_of(figure(100, 0, 125), figure(150, 100, 200), "s", {});
-  EXPECT_EQ(open.high, std::nullopt) << "BASE may be 0: there is no greatest change";
-}
-
-TEST(Verdict, NothingIsSaidOfWhatIsNotKnown) {
-  const StoredFigure base = figure(100, 99, 101);
-  const auto reason = [&](const StoredFigure& now) { return change_of(base, now, "s", {}).reason; };
-  EXPECT_THAT(reason({50, std::nullopt, "", {}}), HasSubstr("NEW: its interval is not known"));
-  EXPECT_THAT(reason({std::nullopt, std::nullopt, "skipped: x", {}}), HasSubstr("NEW: skipped: x"));
-  EXPECT_THAT(change_of(figure(0, 0, 0), base, "s", {}).reason, HasSubstr("BASE: is 0"));
-  EXPECT_EQ(change_of(figure(0, 0, 0), base, "s", {}).part, std::nullopt);
-  EXPECT_THAT(change_of(base, base, "K", {}).reason, HasSubstr("'K'"));
-}
-
-TEST(Verdict, SaysThatOneSideWasDisturbed) {
-  StoredFigure now = figure(110, 109, 111);
-  now.disturbed = "other processes used 1.0 of 2 CPUs";
-  const Change change = change_of(figure(100, 99, 101), now, "s", {});
-  EXPECT_EQ(change.verdict, CaseVerdict::slower);
-  EXPECT_EQ(change.doubt, "NEW: other processes used 1.0 of 2 CPUs");
-  EXPECT_THAT(change_of(now, now, "s", {}).doubt, HasSubstr("CPUs; NEW: other"));
-  EXPECT_EQ(change_of(figure(1, 1, 1), figure(1, 1, 1), "s", {}).doubt, "");
-}
-
-TEST(Verdict, OnlyTheSamePlaceIsCompared) {
+TEST(Place, OnlyTheSamePlaceIsCompared) {
   Observed here{{{"0", 1.0}}, {{"4 KiB", 1.0}}, {{"0", 2}}, {{"NVIDIA H200", 1}}};
   EXPECT_EQ(place_difference(here, here), "");
   EXPECT_EQ(place_difference(here, {}), "") << "what is not known is no difference";
@@ -183,16 +137,16 @@ TEST(Cases, WhatIsNotKnownWithinItselfHasNoVerdict) {
   };
   EXPECT_EQ(change(0, 3.05).verdict, CaseVerdict::not_comparable);
   EXPECT_EQ(change(0, 3.05).reason, "both: not known well enough (+-205 %)");
-  EXPECT_EQ(change(0.5, 1.9).verdict, CaseVerdict::same);
+  EXPECT_EQ(change(0.5, 1.9).verdict, CaseVerdict::not_distinguishable);
 }
 
-TEST(Match, AFileIsTheSameAsItself) {
+TEST(Match, NothingDiffersFromItself) {
   const StoredFile file = stored();
   for (const bool every_flow : {false, true}) {
     CompareRule rule;
     rule.every_flow = every_flow;
     const Comparison found = match_cases(cases_of(file), cases_of(file), rule);
-    EXPECT_GT(found.count(CaseVerdict::same), 0U);
+    EXPECT_GT(found.count(CaseVerdict::not_distinguishable), 0U) << "one launch each";
     EXPECT_EQ(found.count(CaseVerdict::faster) + found.count(CaseVerdict::slower), 0U);
     EXPECT_TRUE(found.only_base.empty() && found.only_now.empty());
   }
@@ -207,8 +161,10 @@ TEST(Match, ByWhatWasAskedForAndNotByOrder) {
   });
   const Comparison found = flows_of(base, now);
   EXPECT_EQ(find_case(found, "1MiB base", "rank 0 thread 0").change.verdict, CaseVerdict::slower);
-  EXPECT_EQ(find_case(found, "1MiB base", "rank 0 thread 1").change.verdict, CaseVerdict::same);
-  EXPECT_EQ(find_case(found, "1536KiB base", "rank 0 thread 0").change.verdict, CaseVerdict::same);
+  EXPECT_EQ(find_case(found, "1MiB base", "rank 0 thread 1").change.verdict,
+            CaseVerdict::not_distinguishable);
+  EXPECT_EQ(find_case(found, "1536KiB base", "rank 0 thread 0").change.verdict,
+            CaseVerdict::not_distinguishable);
 }
 
 TEST(Match, AnotherMemoryAskedForIsAnotherCase) {
@@ -219,6 +175,54 @@ TEST(Match, AnotherMemoryAskedForIsAnotherCase) {
               ::testing::Contains(::testing::Field(&StoredCase::point, "1MiB base")));
   EXPECT_THAT(found.only_now,
               ::testing::Contains(::testing::Field(&StoredCase::point, "1MiB base")));
+}
+
+TEST(Match, SeveralLaunchesAreOneSide) {
+  const auto launch = [](double factor) {
+    return stored([&](RunReport& report) {
+      for (FlowResult& flow : report.scenarios[0].flows) scale_flow(flow, factor);
+    });
+  };
+  const StoredFile base = merged({launch(1), launch(1.001), launch(0.999)});
+  const Comparison found = flows_of(base, merged({launch(1.05), launch(1.051), launch(1.049)}));
+  const ComparedCase& one = find_case(found, "1MiB base", "rank 0 thread 0");
+  EXPECT_EQ(one.change.verdict, CaseVerdict::slower);
+  EXPECT_NEAR(*one.change.part, 0.05, 1e-6);
+  EXPECT_EQ(one.base.figure.launches.size(), 3U);
+  EXPECT_EQ(find_case(flows_of(base, merged({launch(1), launch(1.001), launch(1)})), "1MiB base",
+                      "rank 0 thread 0")
+                .change.verdict,
+            CaseVerdict::same);
+}
+
+TEST(Match, WhatNotAllLaunchesHaveIsToldOf) {
+  StoredFile lacking = stored();
+  std::erase_if(lacking.runs[0].cases, [](const StoredCase& c) { return c.point == "1MiB base"; });
+  const StoredFile side = merged({stored(), lacking});
+  EXPECT_THAT(side.notes, Contains(HasSubstr("1MiB base")));
+  EXPECT_TRUE(std::none_of(side.runs[0].cases.begin(), side.runs[0].cases.end(),
+                           [](const StoredCase& c) { return c.point == "1MiB base"; }));
+}
+
+TEST(Match, SidesAskedForOtherThingsAreMatchedByTheirOrderIfThatIsMeant) {
+  const StoredFile base = stored();
+  const StoredFile now = stored([](RunReport& report) {
+    for (ScenarioResult& point : report.scenarios) {
+      point.pages = "2M";
+      point.name += " huge";
+      for (FlowResult& flow : point.flows) {
+        flow.memory = "bind:1";
+        scale_flow(flow, 0.5);
+      }
+    }
+  });
+  EXPECT_FALSE(compare_files(base, now, {}));
+  const auto found = compare_files(base, now, {}, true);
+  ASSERT_TRUE(found) << full_text(found.error());
+  EXPECT_GT(found->count(CaseVerdict::faster), 0U);
+  EXPECT_EQ(found->cases.front().now.point, found->cases.front().base.point + " huge");
+  ComparedFiles files{base, now, 1, 1, *found, {}};
+  EXPECT_THAT(compare_table(files, {}), HasSubstr("1MiB base -> 1MiB base huge"));
 }
 
 TEST(Match, APointSkippedOnOneSideIsNotComparable) {
@@ -253,7 +257,8 @@ TEST(Match, EqualKeysAreNumbered) {
     scale_flow(report.scenarios.back().flows[0], 3);
   });
   const Comparison found = flows_of(base, now);
-  EXPECT_EQ(find_case(found, "1MiB base", "rank 0 thread 0").change.verdict, CaseVerdict::same);
+  EXPECT_EQ(find_case(found, "1MiB base", "rank 0 thread 0").change.verdict,
+            CaseVerdict::not_distinguishable);
   EXPECT_EQ(find_case(found, "1MiB base #2", "rank 0 thread 0").change.verdict,
             CaseVerdict::slower);
 }
@@ -344,7 +349,8 @@ TEST(Stored, StreamOverHostsIsReadByHostAndKernel) {
   testing::slow_down(slow.hosts[1], 1.25);
   const auto now = stored_from_text(json_text(slow), "t.json");
   const Comparison found = match_cases(cases_of(*file), cases_of(*now), {});
-  EXPECT_EQ(find_case(found, "triad ordinary", "host cn00").change.verdict, CaseVerdict::same);
+  EXPECT_EQ(find_case(found, "triad ordinary", "host cn00").change.verdict,
+            CaseVerdict::not_distinguishable);
   EXPECT_EQ(find_case(found, "triad ordinary", "host cn01").change.verdict, CaseVerdict::slower);
   EXPECT_NEAR(*find_case(found, "copy ordinary", "host cn01").change.part, -0.2, 1e-9);
 }

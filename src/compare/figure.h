@@ -2,9 +2,11 @@
 // measured.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/statistics.h"
 
@@ -31,12 +33,15 @@ std::string width_problem(double value, const Interval& interval);
 
 struct StoredFigure {
   std::optional<double> value;       ///< in the unit of its case
-  std::optional<Interval> interval;  ///< 95 %, and wider where moods of the machine are known
+  std::optional<Interval> interval;  ///< 95 %
   std::string problem;               ///< why there is no comparing with it; "" for none
   Observed observed;
   /// What else used the host while it was measured: "other processes used 1.0 of 2 CPUs"; "" where
   /// nothing is known of it.
   std::string disturbed = {};
+  /// Degrees of freedom of the interval: visits less 1, launches less 1; infinite for others.
+  double freedom = std::numeric_limits<double>::infinity();
+  std::vector<double> launches = {};  ///< the value of each, in their order; empty for one
   friend bool operator==(const StoredFigure&, const StoredFigure&) = default;
 };
 

@@ -1,44 +1,17 @@
 #include "compare/match.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "record/figure.h"
-
 namespace numatlas {
 namespace {
-
-constexpr const char* side_names[] = {"BASE", "NEW"};
-
-/// Why one of two figures says nothing, "" where both do.
-std::string problem_of(const StoredFigure& base, const StoredFigure& now) {
-  if (!base.problem.empty() && base.problem == now.problem) return "both: " + base.problem;
-  const StoredFigure* sides[] = {&base, &now};
-  for (int i = 0; i < 2; ++i)
-    if (!sides[i]->problem.empty()) return fmt::format("{}: {}", side_names[i], sides[i]->problem);
-  for (int i = 0; i < 2; ++i)
-    if (!sides[i]->value || !sides[i]->interval)
-      return fmt::format("{}: its interval is not known", side_names[i]);
-  if (!(*base.value > 0)) return "BASE: is 0";
-  return place_difference(base.observed, now.observed);
-}
-
-/// Which side was disturbed, and by what.
-std::string doubt_of(const StoredFigure& base, const StoredFigure& now) {
-  std::vector<std::string> parts;
-  const StoredFigure* sides[] = {&base, &now};
-  for (int i = 0; i < 2; ++i)
-    if (!sides[i]->disturbed.empty())
-      parts.push_back(fmt::format("{}: {}", side_names[i], sides[i]->disturbed));
-  return fmt::format("{}", fmt::join(parts, "; "));
-}
 
 std::string metrics_text(const std::vector<StoredCase>& cases) {
   std::set<std::string> names;
@@ -55,6 +28,46 @@ std::vector<const StoredCase*> wanted(const std::vector<StoredCase>& cases,
   return kept;
 }
 
+/// `here`: both sides were to be measured at the same place.
+Change change_of_case(const StoredCase& base, const StoredCase& now, const CompareRule& rule,
+                      bool here) {
+  Change change;
+  if (base.unit != now.unit && !base.is_empty_point() && !now.is_empty_point()) {
+    change.reason = fmt::format("in {}, now in {}", base.unit, now.unit);
+    return change;
+  }
+  change = change_between(base.figure, now.figure, base.unit, rule);
+  if (!here || !change.p) return change;
+  change.reason = place_difference(base.figure.observed, now.figure.observed);
+  if (!change.reason.empty()) change.low = change.high = change.p = std::nullopt;
+  return change;
+}
+
+void judge_all(Comparison& found, const CompareRule& rule) {
+  std::vector<Change*> changes;
+  std::vector<std::string> units;
+  for (ComparedCase& one : found.cases) {
+    changes.push_back(&one.change);
+    units.push_back(one.base.unit);
+  }
+  judge(changes, units, rule);
+}
+
+/// No cases where the sides do not have the same metrics in the same order.
+Comparison match_in_order(const std::vector<StoredCase>& base, const std::vector<StoredCase>& now,
+                          const CompareRule& rule) {
+  const auto of_base = wanted(base, rule), of_now = wanted(now, rule);
+  Comparison found;
+  if (of_base.size() != of_now.size()) return found;
+  for (std::size_t i = 0; i < of_base.size(); ++i) {
+    if (of_base[i]->metric != of_now[i]->metric || of_base[i]->unit != of_now[i]->unit) return {};
+    found.cases.push_back(
+        {*of_base[i], *of_now[i], change_of_case(*of_base[i], *of_now[i], rule, false)});
+  }
+  judge_all(found, rule);
+  return found;
+}
+
 std::string commands_text(const StoredFile& file) {
   std::set<std::string> names;
   for (const StoredRun& run : file.runs) names.insert(run.command);
@@ -62,37 +75,6 @@ std::string commands_text(const StoredFile& file) {
 }
 
 }  // namespace
-
-const char* name_of(CaseVerdict verdict) {
-  switch (verdict) {
-    case CaseVerdict::faster: return "faster";
-    case CaseVerdict::slower: return "slower";
-    case CaseVerdict::same: return "same";
-    case CaseVerdict::not_comparable: return "not comparable";
-  }
-  return "not comparable";
-}
-
-Change change_of(const StoredFigure& base, const StoredFigure& now, const std::string& unit,
-                 const CompareRule& rule) {
-  Change change;
-  if (base.value && now.value && *base.value > 0) change.part = *now.value / *base.value - 1;
-  change.doubt = doubt_of(base, now);
-  change.reason = problem_of(base, now);
-  if (!change.reason.empty()) return change;
-  change.low = now.interval->low / base.interval->high - 1;
-  if (base.interval->low > 0) change.high = now.interval->high / base.interval->low - 1;
-  if (unit != "s" && unit != "B/s" && unit != "1") {
-    change.reason = fmt::format("whether more '{}' is better is not known", unit);
-    return change;
-  }
-  change.verdict = CaseVerdict::same;
-  if (overlap(*base.interval, *now.interval) || std::abs(*change.part) < rule.min_effect)
-    return change;
-  const bool faster = (*change.part < 0) == (better_of(unit) == Better::lower);
-  change.verdict = faster ? CaseVerdict::faster : CaseVerdict::slower;
-  return change;
-}
 
 std::size_t Comparison::count(CaseVerdict verdict) const {
   return static_cast<std::size_t>(
@@ -131,12 +113,7 @@ Comparison match_cases(const std::vector<StoredCase>& base, const std::vector<St
   std::set<const StoredCase*> matched;
   const auto add = [&](const StoredCase& a, const StoredCase& b) {
     matched.insert({&a, &b});
-    Change change;
-    if (a.unit != b.unit && !a.is_empty_point() && !b.is_empty_point())
-      change.reason = fmt::format("in {}, now in {}", a.unit, b.unit);
-    else
-      change = change_of(a.figure, b.figure, a.unit, rule);
-    found.cases.push_back({a, b, std::move(change)});
+    found.cases.push_back({a, b, change_of_case(a, b, rule, true)});
   };
   for (const StoredCase* one : of_base) {
     const auto same = by_key.find(one->key);
@@ -158,13 +135,73 @@ Comparison match_cases(const std::vector<StoredCase>& base, const std::vector<St
   }
   for (const StoredCase* one : of_base)
     if (!matched.contains(one)) found.only_base.push_back(*one);
+  judge_all(found, rule);
   return found;
 }
 
+bool same_run(const StoredRun& a, const StoredRun& b) {
+  return a.started == b.started && a.arguments == b.arguments && a.cases.size() == b.cases.size() &&
+         std::equal(a.cases.begin(), a.cases.end(), b.cases.begin(),
+                    [](const StoredCase& x, const StoredCase& y) {
+                      return x.key == y.key && x.figure == y.figure;
+                    });
+}
+
+std::vector<std::string> drop_copies(std::vector<StoredFile>& launches) {
+  std::vector<std::string> notes;
+  std::vector<StoredFile> kept;
+  for (StoredFile& file : launches) {
+    const auto first = std::find_if(kept.begin(), kept.end(), [&](const StoredFile& other) {
+      return std::equal(file.runs.begin(), file.runs.end(), other.runs.begin(), other.runs.end(),
+                        same_run);
+    });
+    if (first == kept.end())
+      kept.push_back(std::move(file));
+    else
+      notes.push_back(fmt::format("{} is the same run as {}: left out", file.file, first->file));
+  }
+  launches = std::move(kept);
+  return notes;
+}
+
+StoredFile merged(const std::vector<StoredFile>& launches) {
+  StoredFile all = launches.front();
+  if (launches.size() == 1) return all;
+  std::vector<std::map<std::string, const StoredFigure*>> by_key;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    auto& figures = by_key.emplace_back();
+    for (const StoredRun& run : launches[i].runs)
+      for (const StoredCase& one : run.cases) figures.emplace(one.key, &one.figure);
+    if (i == 0) continue;
+    all.notes.insert(all.notes.end(), launches[i].notes.begin(), launches[i].notes.end());
+  }
+  all.file += fmt::format(" and {} more", launches.size() - 1);
+  std::set<std::string> missing;
+  for (StoredRun& run : all.runs) {
+    std::erase_if(run.cases, [&](StoredCase& one) {
+      std::vector<StoredFigure> figures;
+      for (const auto& file : by_key)
+        if (const auto found = file.find(one.key); found != file.end())
+          figures.push_back(*found->second);
+      if (figures.size() == launches.size()) {
+        one.figure = figure_of_launches(figures);
+        return false;
+      }
+      missing.insert(one.point);
+      return true;
+    });
+  }
+  if (!missing.empty())
+    all.notes.push_back(
+        fmt::format("{}: not all of them have {}", all.file, fmt::join(missing, "; ")));
+  return all;
+}
+
 Expected<Comparison> compare_files(const StoredFile& base, const StoredFile& now,
-                                   const CompareRule& rule) {
+                                   const CompareRule& rule, bool in_order) {
   const auto of_base = cases_of(base), of_now = cases_of(now);
   Comparison found = match_cases(of_base, of_now, rule);
+  if (found.cases.empty() && in_order) found = match_in_order(of_base, of_now, rule);
   if (!found.cases.empty()) return found;
   if (!rule.metric.empty()) {
     CompareRule any = rule;

@@ -43,6 +43,7 @@ StoredFigure stored(const Figure& figure, const std::string& wrong) {
   const Estimate& estimate = *figure.estimate;
   result.value = estimate.value;
   if (estimate.low) result.interval = Interval{*estimate.low, *estimate.high};
+  if (estimate.method == Method::visits) result.freedom = static_cast<double>(estimate.n) - 1;
   if (result.interval || !wrong.empty()) return result;
   result.problem = figure.summary ? fmt::format("fewer than 6 samples ({})", figure.summary->n)
                                   : "its interval is not known";
@@ -220,6 +221,7 @@ void ReportReader::add_median(const StoredCase& point, const std::vector<const R
       if (!figure.value) continue;
     }
     values.push_back(*figure.value);
+    median.freedom = std::min(median.freedom, figure.freedom);
     if (!figure.interval) continue;
     lows.push_back(figure.interval->low);
     highs.push_back(figure.interval->high);

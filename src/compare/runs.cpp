@@ -16,12 +16,23 @@ namespace {
 
 constexpr std::size_t enough_runs = 6;  // as base/statistics wants for an interval
 
-bool same_run(const StoredRun& a, const StoredRun& b) {
-  return a.started == b.started && a.arguments == b.arguments && a.cases.size() == b.cases.size() &&
-         std::equal(a.cases.begin(), a.cases.end(), b.cases.begin(),
-                    [](const StoredCase& x, const StoredCase& y) {
-                      return x.key == y.key && x.figure == y.figure;
-                    });
+/// Against what earlier runs make one expect: the intervals do not overlap, and the change has the
+/// least effect.
+Change change_of(const StoredFigure& base, const StoredFigure& now, const std::string& unit,
+                 const CompareRule& rule) {
+  Change change;
+  if (base.value && now.value && *base.value > 0) change.part = *now.value / *base.value - 1;
+  change.doubt = doubt_of(base, now);
+  change.reason = problem_of(base, now, unit);
+  if (change.reason.empty()) change.reason = place_difference(base.observed, now.observed);
+  if (!change.reason.empty()) return change;
+  change.low = now.interval->low / base.interval->high - 1;
+  if (base.interval->low > 0) change.high = now.interval->high / base.interval->low - 1;
+  const bool apart = !overlap(*base.interval, *now.interval);
+  change.verdict = apart && std::abs(*change.part) >= rule.min_effect
+                       ? direction_of(*change.part, unit)
+                       : CaseVerdict::same;
+  return change;
 }
 
 /// A survey's folder has the file of each benchmark beside survey.json.

@@ -1,15 +1,16 @@
 #include "engine/noise.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <functional>
+#include <cstdint>
 #include <map>
-#include <system_error>
-#include <utility>
+#include <string>
+#include <variant>
 
 #include <fmt/format.h>
+
+#include "base/whole.h"
 
 namespace numatlas {
 namespace {
@@ -63,60 +64,69 @@ Expected<Settings> settings_of(std::string_view name, std::string_view text,
   return settings;
 }
 
-template <typename T>
-Expected<void> set(T& into, const Expected<T>& value) {
+/// A setting: its key, and the field that it sets, a time or a part.
+struct Setting {
+  const char* key;
+  std::variant<Nanoseconds*, double*> field;
+};
+
+Expected<void> set(const Setting& setting, std::string_view text) {
+  if (auto* const* const part = std::get_if<double*>(&setting.field)) {
+    const auto value = read_part(text);
+    if (!value) return fail(value.error());
+    **part = *value;
+    return {};
+  }
+  const auto value = read_time(text);
   if (!value) return fail(value.error());
-  into = *value;
+  *std::get<Nanoseconds*>(setting.field) = *value;
   return {};
 }
 
-Expected<void> add_component(NoiseSpec& spec, std::string_view name, std::string_view text) {
-  const auto read = [&](const std::vector<std::string_view>& keys,
-                        const std::function<Expected<void>(const Settings&)>& use) {
-    const auto settings = settings_of(name, text, keys);
-    return settings ? use(*settings) : Expected<void>(fail(settings.error()));
-  };
+/// The settings of a component, which from now on is one of the noise's.
+Expected<std::vector<Setting>> settings_named(NoiseSpec& spec, std::string_view name) {
   if (name == "ar1") {
     auto& ar1 = spec.ar1.emplace();
-    return read({"tau", "sd"}, [&](const Settings& its) -> Expected<void> {
-      if (auto done = set(ar1.tau, read_time(its.at("tau"))); !done) return done;
-      return set(ar1.sd, read_part(its.at("sd")));
-    });
+    return std::vector<Setting>{{"tau", &ar1.tau}, {"sd", &ar1.sd}};
   }
   if (name == "telegraph") {
     auto& telegraph = spec.telegraph.emplace();
-    return read({"low", "dwell"}, [&](const Settings& its) -> Expected<void> {
-      if (auto done = set(telegraph.low, read_part(its.at("low"))); !done) return done;
-      return set(telegraph.dwell, read_time(its.at("dwell")));
-    });
+    return std::vector<Setting>{{"low", &telegraph.low}, {"dwell", &telegraph.dwell}};
   }
   if (name == "drift") {
     auto& drift = spec.drift.emplace();
-    return read({"by", "over"}, [&](const Settings& its) -> Expected<void> {
-      if (auto done = set(drift.by, read_part(its.at("by"))); !done) return done;
-      return set(drift.over, read_time(its.at("over")));
-    });
+    return std::vector<Setting>{{"by", &drift.by}, {"over", &drift.over}};
   }
   if (name == "spikes") {
     auto& spikes = spec.spikes.emplace();
-    return read({"every", "last", "low"}, [&](const Settings& its) -> Expected<void> {
-      if (auto done = set(spikes.every, read_time(its.at("every"))); !done) return done;
-      if (auto done = set(spikes.last, read_time(its.at("last"))); !done) return done;
-      return set(spikes.low, read_part(its.at("low")));
-    });
+    return std::vector<Setting>{
+        {"every", &spikes.every}, {"last", &spikes.last}, {"low", &spikes.low}};
   }
   return fail_usage("--noise", fmt::format("'{}' is not one of ar1, telegraph, drift, spikes, "
                                            "lognormal, launch, seed",
                                            name));
 }
 
+Expected<void> add_component(NoiseSpec& spec, std::string_view name, std::string_view text) {
+  const auto settings = settings_named(spec, name);
+  if (!settings) return fail(settings.error());
+  std::vector<std::string_view> keys;
+  for (const Setting& setting : *settings) keys.emplace_back(setting.key);
+  const auto texts = settings_of(name, text, keys);
+  if (!texts) return fail(texts.error());
+  for (const Setting& setting : *settings)
+    if (auto done = set(setting, texts->at(setting.key)); !done) return done;
+  return {};
+}
+
 Expected<void> add_value(NoiseSpec& spec, std::string_view name, std::string_view text) {
-  if (name == "lognormal") return set(spec.samples, read_part(text));
-  if (name == "launch") return set(spec.launch, read_part(text));
+  if (name == "lognormal") return set({"lognormal", &spec.samples}, text);
+  if (name == "launch") return set({"launch", &spec.launch}, text);
   if (name != "seed") return add_component(spec, name, "");
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), spec.seed);
-  if (error != std::errc{} || end != text.data() + text.size())
-    return fail_usage("--noise", fmt::format("seed '{}' is no whole number", text));
+  const auto seed =
+      parse_whole<std::uint64_t>(std::string(text), 0, ~std::uint64_t{0}, "--noise: seed");
+  if (!seed) return fail(seed.error());
+  spec.seed = *seed;
   return {};
 }
 

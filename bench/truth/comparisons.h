@@ -1,0 +1,12 @@
+// How often runs that do not differ are called different, and those that do are found.
+#pragma once
+
+#include <string>
+
+namespace numatlas::truth {
+
+/// Compares launches with planted values that often a row, prints the rows whose names contain
+/// `only`, and says whether all hold their gates. `wide`: gates 5 percentage points wider.
+bool run_comparisons(const std::string& only, int replicates, bool wide);
+
+}  // namespace numatlas::truth

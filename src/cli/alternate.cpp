@@ -1,0 +1,134 @@
+#include "cli/alternate.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/say.h"
+#include "base/text.h"
+#include "benchmarks/benchmark.h"
+#include "cli/external.h"
+#include "compare/match.h"
+#include "report/file.h"
+
+namespace numatlas {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder for results; one without a name goes with its owner.
+class ResultFolder {
+ public:
+  ResultFolder() = default;
+  ResultFolder(const ResultFolder&) = delete;
+  ResultFolder& operator=(const ResultFolder&) = delete;
+  ~ResultFolder() {
+    std::error_code code;
+    if (temporary_) fs::remove_all(path_, code);
+  }
+
+  Expected<void> make(const std::string& name) {
+    std::error_code code;
+    if (!name.empty()) {
+      path_ = name;
+      fs::create_directories(path_, code);
+      if (!code) return {};
+      return fail_about(file_error_kind(code.value()), "--keep",
+                        fmt::format("{}: {}", name, code.message()));
+    }
+    std::string pattern = (fs::temp_directory_path(code) / "numatlas-XXXXXX").string();
+    if (code || mkdtemp(pattern.data()) == nullptr)
+      return fail_about(ErrorKind::io, "--run",
+                        fmt::format("{}: no folder can be made for results: {}", pattern,
+                                    code ? code.message() : errno_text(errno)),
+                        "name one with --keep");
+    path_ = pattern;
+    temporary_ = true;
+    return {};
+  }
+
+  std::string file(char side, int number) const {
+    return (path_ / fmt::format("{}-{}.json", side, number)).string();
+  }
+
+ private:
+  fs::path path_;
+  bool temporary_ = false;
+};
+
+std::string quoted(const std::string& text) {
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+/// For the shell.
+std::string line_of(const std::string& command, const std::string& file) {
+  const std::string first = command.substr(0, command.find_first_of(" \t"));
+  const auto benchmarks = all_benchmarks();
+  const bool ours = std::any_of(benchmarks.begin(), benchmarks.end(),
+                                [&](const auto& one) { return one->name() == first; });
+  return fmt::format("{}{}{} --json {} >/dev/null", ours ? "\"$NUMATLAS\" " : "", command,
+                     ours ? " --quiet" : "", quoted(file));
+}
+
+Expected<StoredFile> launch(const std::string& command, const std::string& file) {
+  std::error_code ignored;
+  fs::remove(file, ignored);  // one of an earlier comparison
+  const int status = std::system(line_of(command, file).c_str());
+  const auto ended = [&](ErrorKind kind, const std::string& how) {
+    return fail_about(kind, "--run", fmt::format("'{}' {}", command, how),
+                      "try it by itself, with --json FILE");
+  };
+  if (status < 0) return ended(ErrorKind::resource, "did not start: " + errno_text(errno));
+  const int by_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + by_signal;
+  if (code == 128 + SIGINT || code == 128 + SIGTERM)
+    return ended(ErrorKind::interrupted, "was interrupted");
+  constexpr int found_wanting = 1;  // complete, and something in it is not as it should be
+  if (code != 0 && code != found_wanting)
+    return ended(ErrorKind::usage, fmt::format("ended with exit code {}", code));
+  if (!fs::exists(file, ignored))
+    return ended(ErrorKind::usage,
+                 "wrote no result: it must be a command of numatlas, at whose end "
+                 "--json FILE can stand");
+  auto stored = read_stored(file);
+  if (!stored) return fail(about("--run", stored.error()));
+  return stored;
+}
+
+}  // namespace
+
+Expected<Launches> measure_in_turn(const std::array<std::string, 2>& commands, int pairs,
+                                   const std::string& name) {
+  ResultFolder folder;
+  if (auto made = folder.make(name); !made) return fail(made.error());
+  name_this_program();
+  Launches launches;
+  for (int i = 0; i < 2 * pairs; ++i) {
+    const int pair = i / 2;
+    const int side = (i + pair) % 2;  // A B, B A, A B, ...
+    const std::string& command = commands[static_cast<std::size_t>(side)];
+    say(fmt::format("[{}/{}] {}: {}\n", i + 1, 2 * pairs, side == 0 ? "BASE" : "NEW", command));
+    auto stored = launch(command, folder.file(side == 0 ? 'a' : 'b', pair + 1));
+    if (!stored) return fail(stored.error());
+    launches[static_cast<std::size_t>(side)].push_back(*std::move(stored));
+    if (i != 1) continue;
+    // Before the time of all others is spent.
+    const auto comparison = compare_files(launches[0][0], launches[1][0], {}, true);
+    if (!comparison) return fail(about("--run", comparison.error()));
+  }
+  return launches;
+}
+
+}  // namespace numatlas

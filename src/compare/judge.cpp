@@ -1,0 +1,192 @@
+#include "compare/judge.h"
+
+#include <algorithm>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "record/figure.h"
+
+namespace numatlas {
+namespace {
+
+constexpr const char* side_names[] = {"BASE", "NEW"};
+constexpr double alpha = 0.05;
+
+/// A variance and how well it is known.
+struct Spread {
+  double variance = 0;
+  double freedom = std::numeric_limits<double>::infinity();
+};
+
+double upper_quantile(double freedom) {
+  if (std::isinf(freedom)) return quantile(complement(boost::math::normal(), alpha / 2));
+  return quantile(complement(boost::math::students_t(freedom), alpha / 2));
+}
+
+/// Probability of values at least that far from 0, on either side.
+double both_tails(double t, double freedom) {
+  if (std::isinf(t)) return 0;
+  if (std::isinf(freedom)) return 2 * cdf(complement(boost::math::normal(), t));
+  return 2 * cdf(complement(boost::math::students_t(freedom), t));
+}
+
+/// Of the logarithm of a figure, by its interval.
+Spread spread_of(const StoredFigure& figure) {
+  const double half =
+      std::max(figure.interval->high - *figure.value, *figure.value - figure.interval->low) /
+      *figure.value;
+  const double error = half / upper_quantile(figure.freedom);
+  return {error * error, figure.freedom};
+}
+
+/// Welch and Satterthwaite.
+Spread sum_of(const std::vector<Spread>& parts) {
+  Spread sum;
+  double weights = 0;
+  for (const Spread& part : parts) {
+    sum.variance += part.variance;
+    weights += part.variance * part.variance / part.freedom;
+  }
+  if (weights > 0) sum.freedom = sum.variance * sum.variance / weights;
+  return sum;
+}
+
+struct LogDifference {
+  double mean = 0;  ///< of the logarithms
+  Spread spread;    ///< of that mean
+};
+
+LogDifference difference_in_pairs(const StoredFigure& base, const StoredFigure& now) {
+  std::vector<double> each;
+  for (std::size_t i = 0; i < base.launches.size(); ++i)
+    each.push_back(std::log(now.launches[i] / base.launches[i]));
+  const auto n = static_cast<double>(each.size());
+  LogDifference difference;
+  difference.mean = std::accumulate(each.begin(), each.end(), 0.0) / n;
+  double squares = 0;
+  for (const double one : each) squares += (one - difference.mean) * (one - difference.mean);
+  difference.spread = {squares / (n - 1) / n, n - 1};
+  return difference;
+}
+
+LogDifference difference_of_sides(const StoredFigure& base, const StoredFigure& now,
+                                  const CompareRule& rule) {
+  std::vector<Spread> parts{spread_of(base), spread_of(now)};
+  for (const StoredFigure* side : {&base, &now})
+    if (side->launches.size() < 2) parts.push_back({rule.launch_spread * rule.launch_spread});
+  return {std::log(*now.value / *base.value), sum_of(parts)};
+}
+
+}  // namespace
+
+const char* name_of(CaseVerdict verdict) {
+  switch (verdict) {
+    case CaseVerdict::faster: return "faster";
+    case CaseVerdict::slower: return "slower";
+    case CaseVerdict::same: return "same";
+    case CaseVerdict::not_distinguishable: return "not distinguishable";
+    case CaseVerdict::not_comparable: return "not comparable";
+  }
+  return "not comparable";
+}
+
+std::string problem_of(const StoredFigure& base, const StoredFigure& now, const std::string& unit) {
+  if (!base.problem.empty() && base.problem == now.problem) return "both: " + base.problem;
+  const StoredFigure* sides[] = {&base, &now};
+  for (int i = 0; i < 2; ++i)
+    if (!sides[i]->problem.empty()) return fmt::format("{}: {}", side_names[i], sides[i]->problem);
+  for (int i = 0; i < 2; ++i)
+    if (!sides[i]->value || !sides[i]->interval)
+      return fmt::format("{}: its interval is not known", side_names[i]);
+  if (!(*base.value > 0)) return "BASE: is 0";
+  if (unit != "s" && unit != "B/s" && unit != "1")
+    return fmt::format("whether more '{}' is better is not known", unit);
+  return "";
+}
+
+std::string doubt_of(const StoredFigure& base, const StoredFigure& now) {
+  std::vector<std::string> parts;
+  const StoredFigure* sides[] = {&base, &now};
+  for (int i = 0; i < 2; ++i)
+    if (!sides[i]->disturbed.empty())
+      parts.push_back(fmt::format("{}: {}", side_names[i], sides[i]->disturbed));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+CaseVerdict direction_of(double part, const std::string& unit) {
+  return (part < 0) == (better_of(unit) == Better::lower) ? CaseVerdict::faster
+                                                          : CaseVerdict::slower;
+}
+
+Change change_between(const StoredFigure& base, const StoredFigure& now, const std::string& unit,
+                      const CompareRule& rule) {
+  Change change;
+  if (base.value && now.value && *base.value > 0) change.part = *now.value / *base.value - 1;
+  change.doubt = doubt_of(base, now);
+  change.reason = problem_of(base, now, unit);
+  if (change.reason.empty() && !(*now.value > 0)) change.reason = "NEW: is 0";
+  if (!change.reason.empty()) return change;
+  const std::size_t pairs = base.launches.size();
+  const bool in_pairs = rule.in_pairs && pairs > 1 && now.launches.size() == pairs;
+  const LogDifference difference =
+      in_pairs ? difference_in_pairs(base, now) : difference_of_sides(base, now, rule);
+  change.part = std::exp(difference.mean) - 1;
+  const double error = std::sqrt(difference.spread.variance);
+  const double half = upper_quantile(difference.spread.freedom) * error;
+  change.low = std::exp(difference.mean - half) - 1;
+  change.high = std::exp(difference.mean + half) - 1;
+  if (error > 0)
+    change.p = both_tails(std::abs(difference.mean) / error, difference.spread.freedom);
+  else
+    change.p = difference.mean == 0 ? 1 : 0;
+  return change;
+}
+
+void judge(const std::vector<Change*>& changes, const std::vector<std::string>& units,
+           const CompareRule& rule) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < changes.size(); ++i)
+    if (changes[i]->p) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return *changes[a]->p < *changes[b]->p; });
+  bool rejects = true;  // Holm: up to the first that is likely enough
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    Change& change = *changes[order[i]];
+    rejects = rejects && *change.p <= alpha / static_cast<double>(order.size() - i);
+    if (rejects && std::abs(*change.part) >= rule.min_effect)
+      change.verdict = direction_of(*change.part, units[order[i]]);
+    else if (*change.low >= -rule.min_effect && *change.high <= rule.min_effect)
+      change.verdict = CaseVerdict::same;
+    else
+      change.verdict = CaseVerdict::not_distinguishable;
+  }
+}
+
+StoredFigure figure_of_launches(const std::vector<StoredFigure>& launches) {
+  StoredFigure all = launches.front();
+  all.launches.clear();
+  for (const StoredFigure& one : launches) {
+    if (all.problem.empty()) all.problem = one.problem;
+    if (all.problem.empty()) all.problem = place_difference(all.observed, one.observed);
+    if (all.disturbed.empty()) all.disturbed = one.disturbed;
+    if (one.value) all.launches.push_back(*one.value);
+  }
+  if (!all.problem.empty() || all.launches.size() != launches.size()) return all;
+  const auto n = static_cast<double>(all.launches.size());
+  const double mean = std::accumulate(all.launches.begin(), all.launches.end(), 0.0) / n;
+  double squares = 0;
+  for (const double value : all.launches) squares += (value - mean) * (value - mean);
+  all.freedom = n - 1;
+  const double half = upper_quantile(all.freedom) * std::sqrt(squares / (n - 1) / n);
+  all.value = mean;
+  all.interval = Interval{mean - half, mean + half};
+  all.problem = width_problem(mean, *all.interval);
+  return all;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,76 @@
+// Whether two figures of one case differ: pure.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/figure.h"
+
+namespace numatlas {
+
+enum class CaseVerdict {
+  faster,
+  slower,
+  same,
+  /// The change may be 0, and may be as large as one that counts: more launches would tell.
+  not_distinguishable,
+  not_comparable
+};
+/// "faster", "slower", "same", "not distinguishable", "not comparable".
+const char* name_of(CaseVerdict verdict);
+
+/// When a difference counts.
+struct CompareRule {
+  double min_effect = 0.02;
+  /// Standard deviation of a figure between launches of the same program, as a part of it: other
+  /// physical pages, other addresses. Assumed of a side that was launched once.
+  double launch_spread = 0.02;
+  bool in_pairs = false;    ///< the launches of both sides alternated: each has its counterpart
+  bool every_flow = false;  ///< flows one by one, and not their median
+  std::string metric;       ///< only this one; also those that follow from others
+};
+
+struct Change {
+  CaseVerdict verdict = CaseVerdict::not_comparable;
+  std::optional<double> part;  ///< new over base, minus 1
+  /// 95 % interval of it; the high end is absent where base may be 0.
+  std::optional<double> low, high;
+  /// How likely a change is that is this large or larger where nothing changed. Absent where
+  /// nothing can be said, and where the change is judged against earlier runs.
+  std::optional<double> p;
+  std::string reason;  ///< of "not comparable"
+  /// What else may have made the difference: "NEW: other processes used 1.0 of 2 CPUs"; "" where
+  /// nothing of the kind is known.
+  std::string doubt;
+};
+
+/// Why the two figures cannot be compared, and what may have disturbed them; else the change, its
+/// interval and its probability, and no verdict yet. The logarithms are compared: Student's t with
+/// Welch's degrees of freedom, or over the pairs. A side of one launch has the interval of its
+/// visits and `rule.launch_spread` beside it.
+Change change_between(const StoredFigure& base, const StoredFigure& now, const std::string& unit,
+                      const CompareRule& rule);
+
+/// Gives all changes with a probability their verdicts. Faster, slower: of the least effect, and
+/// too unlikely by Holm's procedure, which keeps the chance of any false one among all cases at
+/// 5 %. Same: the whole interval lies within the least effect. `units` has the unit of each change.
+void judge(const std::vector<Change*>& changes, const std::vector<std::string>& units,
+           const CompareRule& rule);
+
+/// Of a change known to be there. Times are better when they are less, rates when they are more.
+CaseVerdict direction_of(double part, const std::string& unit);
+
+/// Why one of two figures says nothing, or nothing beside the other; "" where both do.
+std::string problem_of(const StoredFigure& base, const StoredFigure& now, const std::string& unit);
+
+/// Which side was disturbed, and by what.
+std::string doubt_of(const StoredFigure& base, const StoredFigure& now);
+
+/// The same case of several launches: the mean of their values, with Student's interval over them.
+/// Undefined for less than two.
+StoredFigure figure_of_launches(const std::vector<StoredFigure>& launches);
+
+}  // namespace numatlas

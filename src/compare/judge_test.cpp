@@ -1,0 +1,140 @@
+#include "compare/judge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace numatlas {
+namespace {
+
+using ::testing::HasSubstr;
+
+StoredFigure known(double value, double low, double high) {
+  return {value, Interval{low, high}, "", {}};
+}
+
+/// The rule of a side whose launches do not differ.
+CompareRule exact() {
+  CompareRule rule;
+  rule.launch_spread = 0;
+  return rule;
+}
+
+Change judged(const StoredFigure& base, const StoredFigure& now, const std::string& unit,
+              const CompareRule& rule = exact()) {
+  Change change = change_between(base, now, unit, rule);
+  judge({&change}, {unit}, rule);
+  return change;
+}
+
+TEST(Verdict, NeedsBothTheIntervalAndTheEffect) {
+  const StoredFigure base = known(100, 99, 101);
+  const auto verdict = [&](const StoredFigure& now, const std::string& unit) {
+    return judged(base, now, unit).verdict;
+  };
+  EXPECT_EQ(verdict(known(110, 109, 111), "s"), CaseVerdict::slower);
+  EXPECT_EQ(verdict(known(110, 109, 111), "B/s"), CaseVerdict::faster);
+  EXPECT_EQ(verdict(known(90, 89, 91), "s"), CaseVerdict::faster);
+  EXPECT_EQ(verdict(known(110, 95, 125), "s"), CaseVerdict::not_distinguishable);
+  EXPECT_EQ(verdict(known(101.9, 101.8, 102), "s"), CaseVerdict::not_distinguishable)
+      << "less than 2 % itself, but perhaps more";
+  EXPECT_EQ(verdict(known(100.5, 100, 101), "s"), CaseVerdict::same);
+  CompareRule fine = exact();
+  fine.min_effect = 0.01;
+  EXPECT_EQ(judged(base, known(101.9, 101.8, 102), "s", fine).verdict, CaseVerdict::slower);
+}
+
+TEST(Verdict, OneLaunchDoesNotKnowTheNext) {
+  const auto verdict = [](double now) {
+    return judged(known(100, 99.99, 100.01), known(now, now - 0.01, now + 0.01), "s", {}).verdict;
+  };
+  // Two launches of 2 % deviation each: 5.5 % between them in one of twenty cases.
+  EXPECT_EQ(verdict(100), CaseVerdict::not_distinguishable);
+  EXPECT_EQ(verdict(105), CaseVerdict::not_distinguishable);
+  EXPECT_EQ(verdict(106), CaseVerdict::slower);
+}
+
+TEST(Verdict, ChangeHasAnIntervalOfItsOwn) {
+  // By hand: both standard errors 0.01 / 1.96 of the value, so 1.414 % on either side of 50 %.
+  const Change change = judged(known(100, 99, 101), known(150, 148.5, 151.5), "s");
+  EXPECT_DOUBLE_EQ(*change.part, 0.5);
+  EXPECT_NEAR(std::log(1 + *change.low), std::log(1.5) - 0.01 * std::sqrt(2), 1e-9);
+  EXPECT_NEAR(std::log(1 + *change.high), std::log(1.5) + 0.01 * std::sqrt(2), 1e-9);
+  StoredFigure few = known(100, 99, 101);
+  few.freedom = 4;  // five visits
+  // Welch has eight degrees of freedom: 2.306 of the error that 2.776 of four made.
+  EXPECT_NEAR(*judged(few, few, "s").high, std::exp(0.01 * std::sqrt(2) * 2.306 / 2.776) - 1, 1e-5);
+}
+
+TEST(Verdict, OfPairsOnlyTheirRatiosCount) {
+  StoredFigure base = known(100, 50, 150), now = base;
+  base.launches = {60, 100, 140, 80, 120};
+  now.launches = {63, 105.2, 146.8, 84, 126.1};
+  CompareRule rule;
+  rule.in_pairs = true;
+  const Change change = judged(base, now, "s", rule);
+  EXPECT_EQ(change.verdict, CaseVerdict::slower);
+  EXPECT_NEAR(*change.part, 0.05, 0.001);
+  rule.in_pairs = false;
+  EXPECT_EQ(judged(base, now, "s", rule).verdict, CaseVerdict::not_distinguishable);
+}
+
+TEST(Verdict, HolmTakesAllCasesTogether) {
+  // Of probability 0.02: enough alone, not beside 49 others.
+  const double change_of_base = 2.326 * std::sqrt(2) * 0.01;
+  const StoredFigure base = known(100, 98.04, 101.96);
+  const StoredFigure now = known(100 * std::exp(change_of_base), 0, 0);
+  StoredFigure moved = now;
+  moved.interval = Interval{*now.value * 0.9804, *now.value * 1.0196};
+  EXPECT_EQ(judged(base, moved, "s").verdict, CaseVerdict::slower);
+  std::vector<Change> changes(49, change_between(base, base, "s", exact()));
+  changes.push_back(change_between(base, moved, "s", exact()));
+  std::vector<Change*> all;
+  for (Change& change : changes) all.push_back(&change);
+  judge(all, std::vector<std::string>(all.size(), "s"), exact());
+  EXPECT_EQ(changes.back().verdict, CaseVerdict::not_distinguishable);
+}
+
+TEST(Verdict, NothingIsSaidOfWhatIsNotKnown) {
+  const StoredFigure base = known(100, 99, 101);
+  const auto reason = [&](const StoredFigure& now) { return judged(base, now, "s").reason; };
+  EXPECT_THAT(reason({50, std::nullopt, "", {}}), HasSubstr("NEW: its interval is not known"));
+  EXPECT_THAT(reason({std::nullopt, std::nullopt, "skipped: x", {}}), HasSubstr("NEW: skipped: x"));
+  EXPECT_THAT(reason(known(0, 0, 0)), HasSubstr("NEW: is 0"));
+  const Change of_none = judged(known(0, 0, 0), base, "s");
+  EXPECT_THAT(of_none.reason, HasSubstr("BASE: is 0"));
+  EXPECT_EQ(of_none.part, std::nullopt);
+  EXPECT_EQ(of_none.verdict, CaseVerdict::not_comparable);
+  EXPECT_THAT(judged(base, base, "K").reason, HasSubstr("'K'"));
+}
+
+TEST(Verdict, SaysThatOneSideWasDisturbed) {
+  StoredFigure now = known(110, 109, 111);
+  now.disturbed = "other processes used 1.0 of 2 CPUs";
+  const Change change = judged(known(100, 99, 101), now, "s");
+  EXPECT_EQ(change.verdict, CaseVerdict::slower);
+  EXPECT_EQ(change.doubt, "NEW: other processes used 1.0 of 2 CPUs");
+  EXPECT_THAT(judged(now, now, "s").doubt, HasSubstr("CPUs; NEW: other"));
+  EXPECT_EQ(judged(known(1, 1, 1), known(1, 1, 1), "s").doubt, "");
+}
+
+TEST(FigureOfLaunches, IsTheirMeanWithStudentsInterval) {
+  std::vector<StoredFigure> launches;
+  for (const double value : {10.0, 11.0, 12.0}) launches.push_back(known(value, 0, 100));
+  StoredFigure all = figure_of_launches(launches);
+  EXPECT_DOUBLE_EQ(*all.value, 11);
+  EXPECT_NEAR(all.interval->high - 11, 4.303 / std::sqrt(3), 1e-3);
+  EXPECT_EQ(all.launches, (std::vector<double>{10, 11, 12}));
+  EXPECT_EQ(all.freedom, 2);
+  launches[1].problem = "failed";
+  EXPECT_EQ(figure_of_launches(launches).problem, "failed");
+  launches[1].problem.clear();
+  launches[0].observed.nodes = {{"0", 1.0}};
+  launches[2].observed.nodes = {{"1", 1.0}};
+  EXPECT_THAT(figure_of_launches(launches).problem, HasSubstr("memory on node 0, now on 1"));
+}
+
+}  // namespace
+}  // namespace numatlas
