@@ -1,8 +1,10 @@
 #include "simulation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -44,18 +46,23 @@ Fleet make_fleet(std::size_t hosts, std::size_t rounds, const Model& model, std:
   fleet.kinds = {kind_of_hosts(processes)};
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
+  std::student_t_distribution<double> heavy(3);
   std::uniform_real_distribution<double> uniform;
   for (std::size_t i = 0; i < hosts; ++i) {
     FleetHost host;
     host.name = fmt::format("cn{:05}", i);
     host.first_rank = static_cast<int>(i) * processes;
     // Slower by a part of the bandwidth.
-    const double own = (1 + model.host_spread * normal(random)) / (i < planted ? 1 - severity : 1);
+    const double apart = model.heavy ? heavy(random) / std::sqrt(3.0) : normal(random);
+    const double own = (1 + model.host_spread * apart) / (i < planted ? 1 - severity : 1);
+    std::vector<double> disturbed(rounds, 1);
+    for (double& round : disturbed)
+      if (uniform(random) < model.bad_rounds) round = 1.1 + 0.5 * uniform(random);
     for (const FleetKernel& kernel : fleet.kernels) {
       const double base = static_cast<double>(kernel.bytes) / rate_of_process;
       auto& passes = host.rounds.emplace_back();
       for (std::size_t round = 0; round < rounds; ++round) {
-        double factor = own * (1 + model.noise * normal(random));
+        double factor = own * disturbed[round] * (1 + model.noise * normal(random));
         if (uniform(random) < model.tails) factor *= 1.1 + 0.5 * uniform(random);
         factor *= 1 + model.drift * static_cast<double>(round) / static_cast<double>(rounds);
         const double seconds = base * std::max(0.1, factor);

@@ -72,7 +72,9 @@ struct Model {
   double noise = 0.01;         ///< deviation of one pass of one host, as a part
   double host_spread = 0.005;  ///< deviation between healthy hosts, as a part
   double tails = 0;            ///< part of the passes that something disturbs, 10 to 60 % longer
-  double drift = 0;  ///< by how much the whole fleet is slower at the end than at the start
+  double drift = 0;       ///< by how much the whole fleet is slower at the end than at the start
+  bool heavy = false;     ///< healthy hosts differ by Student's t with 3 degrees of freedom
+  double bad_rounds = 0;  ///< part of a host's rounds that something disturbs in all kernels
 };
 
 /// `hosts` hosts of one kind with `rounds` rounds (the first included) of STREAM's four kernels.

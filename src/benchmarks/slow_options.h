@@ -1,4 +1,4 @@
-// --slow and --mads: when a node counts as slow.
+// --slow, --slow-together and --mads: when a node counts as slow.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ class SlowOptions {
   Expected<SlowRule> parse() const;
 
  private:
-  std::string slow_ = "5%", mads_ = "6";
+  std::string slow_, together_, mads_ = "6";
 };
 
 }  // namespace numatlas

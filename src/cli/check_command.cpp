@@ -235,6 +235,7 @@ std::string check_json(const Checked& checked, const std::optional<History>& his
       {"version", version},
       {"command", "check"},
       {"slow", rule.drop},
+      {"slow_together", rule.drop_together},
       {"mads", rule.mads},
       {"runs", std::move(runs)},
       {"notes", checked.notes},

@@ -181,10 +181,17 @@ json slow_json(const Fleet& fleet, const SlowReport& slow) {
                          {"slow_rounds", kernel.slow_rounds},
                          {"evidence", name_of(kernel.evidence)}});
     }
+    json together = nullptr;
+    if (host.together)
+      together = {{"drop", host.together->drop},
+                  {"mads", host.together->mads},
+                  {"rounds", host.together->rounds},
+                  {"slow_rounds", host.together->slow_rounds}};
     hosts.push_back({{"host", fleet.hosts[host.host].name},
                      {"peers", host.peers},
                      {"verdict", name_of(host.verdict)},
                      {"text", to_text(fleet, host)},
+                     {"together", std::move(together)},
                      {"kernels", std::move(kernels)}});
   }
   return hosts;

@@ -1,8 +1,10 @@
 #include "fleet/slow_nodes.h"
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -34,6 +36,16 @@ double median_of(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
+/// From so many rounds on more than two good ones acquit a host: those that something disturbed now
+/// and then are not slow.
+constexpr std::size_t enough_rounds = 5;
+
+/// Of three values or more.
+double third_best(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + 2, values.end(), std::greater<>());
+  return values[2];
+}
+
 /// One kernel on the hosts of one kind.
 class KindTimes {
  public:
@@ -50,15 +62,21 @@ class KindTimes {
   const std::vector<std::size_t>& hosts() const { return hosts_; }
   const std::vector<double>& rates() const { return rates_; }
 
-  /// Each round of a host over the median of all hosts in that round.
-  std::vector<double> relative_rounds(std::size_t host) {
+  /// Each round of a host over the median of all hosts in that round; 0 where it has none.
+  std::vector<double> rounds_over_median(std::size_t host) {
     const auto rounds = counted_rounds(fleet_.hosts[host], kernel_);
-    std::vector<double> relative;
+    std::vector<double> relative(rounds.size(), 0);
     for (std::size_t round = 0; round < rounds.size(); ++round) {
       const double median = round_median(round);
       if (rounds[round].node > 0 && median > 0)
-        relative.push_back(rate(host, rounds[round]) / median);
+        relative[round] = rate(host, rounds[round]) / median;
     }
+    return relative;
+  }
+  /// Those that there are.
+  std::vector<double> relative_rounds(std::size_t host) {
+    auto relative = rounds_over_median(host);
+    std::erase(relative, 0.0);
     return relative;
   }
 
@@ -148,9 +166,8 @@ void drop_lonely(const Fleet& fleet, std::size_t kind, const SlowRule& rule,
   std::erase_if(hosts, [&](std::size_t host) { return !comparable.contains(host); });
 }
 
-void judge_kernel(const Fleet& fleet, const std::vector<std::size_t>& hosts, std::size_t kernel,
-                  const SlowRule& rule, std::map<std::size_t, SlowHost>& found) {
-  KindTimes times(fleet, hosts, kernel);
+void judge_kernel(KindTimes& times, std::size_t kernel, const SlowRule& rule,
+                  std::map<std::size_t, SlowHost>& found) {
   if (times.hosts().size() < rule.least_hosts) return;
   const Peers peers = peers_of(times.rates(), rule);
   for (std::size_t i = 0; i < times.hosts().size(); ++i) {
@@ -167,6 +184,74 @@ void judge_kernel(const Fleet& fleet, const std::vector<std::size_t>& hosts, std
   }
 }
 
+/// A host's rounds over all kernels.
+struct RoundsTogether {
+  std::size_t host = 0;
+  std::vector<double> rounds;  ///< each the median over kernels of rates over their medians
+  double score = 0;            ///< their median
+};
+
+/// Of the hosts that have enough rounds of every kernel.
+std::vector<RoundsTogether> rounds_together(std::vector<KindTimes>& kernels,
+                                            const std::vector<std::size_t>& hosts) {
+  std::vector<RoundsTogether> all;
+  for (const std::size_t host : hosts) {
+    std::vector<std::vector<double>> relative;
+    for (KindTimes& times : kernels) relative.push_back(times.rounds_over_median(host));
+    RoundsTogether one{host, {}, 0};
+    for (std::size_t round = 0; round < relative.front().size(); ++round) {
+      std::vector<double> of_round;
+      for (const auto& rounds : relative)
+        if (round < rounds.size() && rounds[round] > 0) of_round.push_back(rounds[round]);
+      if (of_round.size() == kernels.size()) one.rounds.push_back(median_of(std::move(of_round)));
+    }
+    if (one.rounds.size() < enough_rounds) continue;
+    one.score = median_of(one.rounds);
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+void judge_together(const Fleet& fleet, std::vector<KindTimes>& kernels,
+                    const std::vector<std::size_t>& hosts, const SlowRule& rule,
+                    std::map<std::size_t, SlowHost>& found) {
+  if (!fleet.at_once || kernels.empty()) return;
+  const std::vector<RoundsTogether> all = rounds_together(kernels, hosts);
+  if (all.size() < rule.least_hosts) return;
+  std::vector<double> scores;
+  for (const RoundsTogether& one : all) scores.push_back(one.score);
+  SlowRule fine = rule;
+  fine.least_spread = rule.least_spread / 2;  // medians of medians vary less
+  const Peers peers = peers_of(scores, fine);
+  if (!(peers.spread > 0)) return;
+  const boost::math::students_t distribution(static_cast<double>(peers.count - 1));
+  std::vector<std::pair<double, const RoundsTogether*>> by_chance;
+  for (const RoundsTogether& one : all) {
+    const double mads = (peers.median - one.score) / peers.spread;
+    by_chance.emplace_back(cdf(complement(distribution, mads)), &one);
+  }
+  std::stable_sort(by_chance.begin(), by_chance.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::size_t named = by_chance.size();
+  const auto n = static_cast<double>(by_chance.size());
+  while (named > 0 &&
+         by_chance[named - 1].first > rule.false_share * static_cast<double>(named) / n)
+    --named;
+  const double least = peers.median * (1 - rule.drop_together);
+  for (std::size_t i = 0; i < named; ++i) {
+    const RoundsTogether& one = *by_chance[i].second;
+    if (one.score >= least || third_best(one.rounds) >= least) continue;
+    SlowHost& entry = found[one.host];
+    entry.host = one.host;
+    entry.peers = std::max(entry.peers, peers.count);
+    SlowTogether& slow = entry.together.emplace();
+    slow.drop = 1 - one.score / peers.median;
+    slow.mads = (peers.median - one.score) / peers.spread;
+    slow.rounds = one.rounds.size();
+    for (const double round : one.rounds) slow.slow_rounds += round < least ? 1 : 0;
+  }
+}
+
 /// The same host in the retest; nullptr where it is not.
 const FleetHost* again(const Retest& retest, const FleetHost& host) {
   for (const FleetHost& other : retest.hosts)
@@ -174,28 +259,45 @@ const FleetHost* again(const Retest& retest, const FleetHost& host) {
   return nullptr;
 }
 
+/// A host of the retest over the median of those beside it that are not suspected; nullopt where
+/// one of them has no times of that kernel.
+std::optional<double> over_partners(const Fleet& fleet, const FleetHost& mine,
+                                    const SlowReport& report, std::size_t kernel) {
+  const auto times = times_of(fleet, mine, kernel);
+  std::vector<double> partners;
+  for (const FleetHost& other : fleet.retest->hosts) {
+    const bool suspect =
+        std::any_of(report.hosts.begin(), report.hosts.end(),
+                    [&](const SlowHost& one) { return fleet.hosts[one.host].name == other.name; });
+    const auto its = times_of(fleet, other, kernel);
+    if (!suspect && other.kind == mine.kind && its) partners.push_back(its->rate);
+  }
+  if (!times || partners.empty()) return std::nullopt;
+  return times->rate / median_of(std::move(partners));
+}
+
 Verdict verdict_of(const Fleet& fleet, const SlowHost& slow, const SlowReport& report,
                    const SlowRule& rule) {
   if (!fleet.retest) return Verdict::suspected;
-  const FleetHost& host = fleet.hosts[slow.host];
-  const FleetHost* const mine = again(*fleet.retest, host);
+  const FleetHost* const mine = again(*fleet.retest, fleet.hosts[slow.host]);
   if (mine == nullptr) return Verdict::suspected;
   bool compared = false;
   for (const SlowKernel& kernel : slow.kernels) {
-    const auto times = times_of(fleet, *mine, kernel.kernel);
-    std::vector<double> partners;
-    for (const FleetHost& other : fleet.retest->hosts) {
-      const bool suspect = std::any_of(
-          report.hosts.begin(), report.hosts.end(),
-          [&](const SlowHost& one) { return fleet.hosts[one.host].name == other.name; });
-      const auto its = times_of(fleet, other, kernel.kernel);
-      if (!suspect && other.kind == host.kind && its) partners.push_back(its->rate);
-    }
-    if (!times || partners.empty()) continue;
-    compared = true;
-    if (times->rate < (1 - rule.drop) * median_of(partners)) return Verdict::confirmed;
+    const auto part = over_partners(fleet, *mine, report, kernel.kernel);
+    if (part && *part < 1 - rule.drop) return Verdict::confirmed;
+    compared = compared || part;
   }
-  return compared ? Verdict::not_confirmed : Verdict::suspected;
+  if (!slow.together) return compared ? Verdict::not_confirmed : Verdict::suspected;
+  std::vector<double> parts;
+  for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel)
+    if (const auto part = over_partners(fleet, *mine, report, kernel)) parts.push_back(*part);
+  if (parts.empty()) return Verdict::suspected;
+  return median_of(std::move(parts)) < 1 - rule.drop_together ? Verdict::confirmed
+                                                              : Verdict::not_confirmed;
+}
+
+std::string of_rounds_text(std::size_t slow, std::size_t all) {
+  return slow == all ? "every round" : fmt::format("{} of {} rounds", slow, all);
 }
 
 std::string rounds_text(const SlowKernel& slow) {
@@ -206,8 +308,7 @@ std::string rounds_text(const SlowKernel& slow) {
       return fmt::format("in each of {} rounds, too few to be sure", slow.rounds);
     case Evidence::interval: break;
   }
-  if (slow.slow_rounds == slow.rounds) return "every round";
-  return fmt::format("{} of {} rounds", slow.slow_rounds, slow.rounds);
+  return of_rounds_text(slow.slow_rounds, slow.rounds);
 }
 
 }  // namespace
@@ -246,8 +347,10 @@ const char* name_of(Evidence evidence) {
 }
 
 std::string to_text(const SlowRule& rule) {
-  return fmt::format("over {:g} % and {:g} MAD below the median of its kind", rule.drop * 100,
-                     rule.mads);
+  return fmt::format(
+      "over {:g} % and {:g} MAD below the median of its kind, or over {:g} % in all kernels "
+      "together",
+      rule.drop * 100, rule.mads, rule.drop_together * 100);
 }
 
 Peers peers_of(std::vector<double> values, const SlowRule& rule) {
@@ -279,6 +382,9 @@ std::optional<SlowKernel> compare(double rate, const Peers& peers, std::vector<d
   const auto summary = summarize(relative);
   slow.evidence = summary->ci_high ? Evidence::interval : Evidence::range;
   if (summary->ci_high.value_or(summary->max) >= 1) return std::nullopt;
+  // Half of it, as rounds vary more than their median.
+  if (relative.size() >= enough_rounds && third_best(relative) >= 1 - rule.drop / 2)
+    return std::nullopt;
   return slow;
 }
 
@@ -297,8 +403,12 @@ SlowReport find_slow(const Fleet& fleet, const SlowRule& rule) {
     drop_unfinished(fleet, hosts, report);
     drop_lonely(fleet, kind, rule, hosts, report);
     report.judged += hosts.size();
+    std::vector<KindTimes> kernels;
     for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel)
-      judge_kernel(fleet, hosts, kernel, rule, found);
+      kernels.emplace_back(fleet, hosts, kernel);
+    for (std::size_t kernel = 0; kernel < kernels.size(); ++kernel)
+      judge_kernel(kernels[kernel], kernel, rule, found);
+    judge_together(fleet, kernels, hosts, rule, found);
   }
   std::sort(report.unjudged.begin(), report.unjudged.end());
   for (auto& [index, host] : found) {
@@ -306,10 +416,9 @@ SlowReport find_slow(const Fleet& fleet, const SlowRule& rule) {
                      [](const SlowKernel& a, const SlowKernel& b) { return a.drop > b.drop; });
     report.hosts.push_back(std::move(host));
   }
-  std::stable_sort(report.hosts.begin(), report.hosts.end(),
-                   [](const SlowHost& a, const SlowHost& b) {
-                     return a.kernels.front().drop > b.kernels.front().drop;
-                   });
+  std::stable_sort(
+      report.hosts.begin(), report.hosts.end(),
+      [](const SlowHost& a, const SlowHost& b) { return worst_drop(a) > worst_drop(b); });
   for (SlowHost& host : report.hosts) host.verdict = verdict_of(fleet, host, report, rule);
   return report;
 }
@@ -319,11 +428,22 @@ std::string to_text(const SlowKernel& slow, const std::string& median) {
                      rounds_text(slow));
 }
 
+double worst_drop(const SlowHost& slow) {
+  return std::max(slow.kernels.empty() ? 0 : slow.kernels.front().drop,
+                  slow.together ? slow.together->drop : 0);
+}
+
 std::string to_text(const Fleet& fleet, const SlowHost& slow) {
-  const SlowKernel& worst = slow.kernels.front();
-  std::string text =
-      fmt::format("{}: {} {}", fleet.hosts[slow.host].name, full_name(fleet.kernels[worst.kernel]),
-                  to_text(worst, fmt::format("the median of {} nodes", slow.peers)));
+  const std::string median = fmt::format("the median of {} nodes", slow.peers);
+  std::string text = fleet.hosts[slow.host].name + ": ";
+  if (slow.kernels.empty()) {
+    text += fmt::format("all kernels together {} below {}, {:.1f} MAD, {}",
+                        percent_text(slow.together->drop), median, slow.together->mads,
+                        of_rounds_text(slow.together->slow_rounds, slow.together->rounds));
+  } else {
+    const SlowKernel& worst = slow.kernels.front();
+    text += fmt::format("{} {}", full_name(fleet.kernels[worst.kernel]), to_text(worst, median));
+  }
   for (std::size_t i = 1; i < slow.kernels.size(); ++i) {
     text += fmt::format("{} {} {}", i == 1 ? "; also" : ",",
                         full_name(fleet.kernels[slow.kernels[i].kernel]),

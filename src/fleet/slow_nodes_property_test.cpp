@@ -73,10 +73,16 @@ RC_GTEST_PROP(SlowNodesProperty, AHostThatFallsFarIsFound, ()) {
 
 RC_GTEST_PROP(SlowNodesProperty, WhoIsFoundMeetsTheRule, ()) {
   const Fleet fleet = some_fleet();
-  const SlowRule rule{*rc::gen::element(3.0, 6.0, 12.0), *rc::gen::element(0.01, 0.05, 0.2)};
+  const SlowRule rule{*rc::gen::element(3.0, 6.0, 12.0), *rc::gen::element(0.01, 0.05, 0.2),
+                      *rc::gen::element(0.005, 0.015, 0.1)};
   const SlowReport report = find_slow(fleet, rule);
   for (const SlowHost& slow : report.hosts) {
-    RC_ASSERT(!slow.kernels.empty());
+    RC_ASSERT(!slow.kernels.empty() || slow.together);
+    if (slow.together) {
+      RC_ASSERT(slow.together->drop > rule.drop_together);
+      RC_ASSERT(slow.together->mads > 0);
+      RC_ASSERT(slow.together->slow_rounds <= slow.together->rounds);
+    }
     for (const SlowKernel& kernel : slow.kernels) {
       RC_ASSERT(kernel.drop > rule.drop);
       RC_ASSERT(kernel.mads > rule.mads);
@@ -85,7 +91,7 @@ RC_GTEST_PROP(SlowNodesProperty, WhoIsFoundMeetsTheRule, ()) {
     }
   }
   // A looser rule finds no fewer.
-  const SlowRule looser{rule.mads / 2, rule.drop / 2};
+  const SlowRule looser{rule.mads / 2, rule.drop / 2, rule.drop_together / 2};
   RC_ASSERT(find_slow(fleet, looser).hosts.size() >= report.hosts.size());
 }
 

@@ -67,15 +67,68 @@ TEST(SlowNodes, FastOnesAreNobodysTrouble) {
 TEST(SlowNodes, EachConditionIsNeeded) {
   Fleet fleet = even_fleet(20);
   slow_down(fleet.hosts[3], 1 / 0.951);  // 4.9 %, and many deviations
-  EXPECT_THAT(find_slow(fleet).hosts, IsEmpty());
-  EXPECT_EQ(find_slow(fleet, {6, 0.04}).hosts.size(), 1u);
+  ASSERT_EQ(find_slow(fleet).hosts.size(), 1u);
+  EXPECT_THAT(find_slow(fleet).hosts[0].kernels, IsEmpty());
+  EXPECT_EQ(find_slow(fleet, {6, 0.04}).hosts[0].kernels.size(), 2u);
   slow_down(fleet.hosts[3], 0.951 / 0.9);  // 10 %, over a floor of 0.5 %: 20 deviations
-  EXPECT_EQ(find_slow(fleet).hosts.size(), 1u);
-  EXPECT_THAT(find_slow(fleet, {21, 0.05}).hosts, IsEmpty());
+  EXPECT_EQ(find_slow(fleet).hosts[0].kernels.size(), 2u);
+  EXPECT_THAT(find_slow(fleet, {21, 0.05}).hosts[0].kernels, IsEmpty());
   // Half of its rounds are as good as the others'.
   for (std::size_t round = 1; round < 6; ++round)
     for (auto& rounds : fleet.hosts[3].rounds) rounds[round] = fleet.hosts[2].rounds[0][0];
   EXPECT_THAT(find_slow(fleet).hosts, IsEmpty());
+}
+
+TEST(SlowNodes, AllKernelsTogetherShowWhatNoneShowsByItself) {
+  Fleet fleet = even_fleet(46);
+  add_noise(fleet, 0.005, 7);
+  slow_down(fleet.hosts[17], 1 / 0.97);
+  const SlowReport report = find_slow(fleet);
+  ASSERT_EQ(report.hosts.size(), 1u);
+  const SlowHost& slow = report.hosts[0];
+  EXPECT_EQ(slow.host, 17u);
+  EXPECT_THAT(slow.kernels, IsEmpty());
+  EXPECT_NEAR(slow.together->drop, 0.03, 0.005);
+  EXPECT_EQ(slow.together->rounds, 9u);
+  EXPECT_THAT(to_text(fleet, slow),
+              ::testing::MatchesRegex("cn17: all kernels together [0-9.]+ % below the median of 46 "
+                                      "nodes, [0-9.]+ MAD, every round"));
+  EXPECT_THAT(find_slow(fleet, {6, 0.05, 0.04}).hosts, IsEmpty());
+  // A fault of one kernel is that kernel's.
+  Fleet other = even_fleet(46);
+  add_noise(other, 0.005, 7);
+  scale(other.hosts[17].rounds[0], 1.03);
+  EXPECT_THAT(find_slow(other).hosts, IsEmpty());
+  // Rounds of other times are no rounds together.
+  fleet.at_once = false;
+  EXPECT_THAT(find_slow(fleet).hosts, IsEmpty());
+}
+
+TEST(SlowNodes, AFewBadRoundsAreNotAllKernelsTogether) {
+  Fleet fleet = even_fleet(46);
+  add_noise(fleet, 0.001, 7);
+  for (auto& rounds : fleet.hosts[17].rounds)
+    for (std::size_t round = 1; round < 5; ++round) rounds[round].node *= 1.04;
+  EXPECT_THAT(find_slow(fleet).hosts, IsEmpty());
+  for (auto& rounds : fleet.hosts[17].rounds)
+    for (std::size_t round = 5; round < 7; ++round) rounds[round].node *= 1.04;
+  EXPECT_THAT(find_slow(fleet).hosts, IsEmpty())
+      << "the third-best of nine rounds is as the others'";
+  for (auto& rounds : fleet.hosts[17].rounds) rounds[7].node *= 1.04;
+  EXPECT_EQ(find_slow(fleet).hosts.size(), 1u);
+}
+
+TEST(SlowNodes, ARetestConfirmsAllKernelsTogetherOrNot) {
+  Fleet fleet = even_fleet(46);
+  add_noise(fleet, 0.002, 7);
+  slow_down(fleet.hosts[3], 1.03);
+  slow_down(fleet.hosts[6], 1.03);
+  fleet.retest = Retest{{fleet.hosts[3], fleet.hosts[6], fleet.hosts[0], fleet.hosts[1]}};
+  slow_down(fleet.retest->hosts[1], 1 / 1.03);
+  const SlowReport report = find_slow(fleet);
+  ASSERT_EQ(report.hosts.size(), 2u);
+  for (const SlowHost& slow : report.hosts)
+    EXPECT_EQ(slow.verdict, slow.host == 3 ? Verdict::confirmed : Verdict::not_confirmed);
 }
 
 TEST(SlowNodes, AFleetThatDriftsTogetherHidesNobody) {

@@ -61,14 +61,16 @@ std::string fleet_lines(const Fleet& fleet, const SlowReport& slow) {
     text += '\n';
   }
   for (const SlowHost& host : slow.hosts) {
-    for (const SlowKernel& kernel : host.kernels) {
+    const auto line = [&](const std::string& kernel, const auto& its, const char* evidence) {
       text += fmt::format(
           "numatlas_stream_slow host={} {} drop_percent={:.2f} mads={:.2f} rounds={} "
           "slow_rounds={} evidence={} verdict={}\n",
-          line_word(fleet.hosts[host.host].name), kernel_words(fleet.kernels[kernel.kernel]),
-          kernel.drop * 100, kernel.mads, kernel.rounds, kernel.slow_rounds,
-          name_of(kernel.evidence), name_of(host.verdict));
-    }
+          line_word(fleet.hosts[host.host].name), kernel, its.drop * 100, its.mads, its.rounds,
+          its.slow_rounds, evidence, name_of(host.verdict));
+    };
+    for (const SlowKernel& kernel : host.kernels)
+      line(kernel_words(fleet.kernels[kernel.kernel]), kernel, name_of(kernel.evidence));
+    if (host.together) line("kernel=all mode=all stores=all", *host.together, "together");
   }
   return text + fmt::format("numatlas_stream_summary hosts={} judged={} slow={} complete={}\n",
                             fleet.hosts.size(), slow.judged, slow.slow(),

@@ -52,6 +52,8 @@ std::string host_gauges(const Fleet& fleet, const SlowReport& slow) {
     flagged.insert(host.host);
     for (const SlowKernel& kernel : host.kernels)
       drop.add(with_kernel(labels[host.host], fleet.kernels[kernel.kernel]), kernel.drop);
+    if (host.together)
+      drop.add(with_kernel(labels[host.host], {"all", "all", "all", 0, 0}), host.together->drop);
   }
   for (std::size_t i = 0; i < fleet.hosts.size(); ++i) {
     for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel) {

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import time
+from ctypes.util import find_library
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
@@ -63,7 +64,12 @@ class Boot:
         self._guest, self._kernel, self._qemu, self._say = guest, kernel, qemu, say
         self._folder, self._share = folder, folder / "share"
         self._environment = dict(environment, GUEST_KERNEL=kernel.series)
-        self._steps = [step for step in guest.steps if step.kernels is None or kernel.series in step.kernels]
+        steps = [step for step in guest.steps if step.kernels is None or kernel.series in step.kernels]
+        lacks = {step.name: [name for name in step.libraries if not find_library(name)] for step in steps}
+        for step, missing in lacks.items():
+            if missing:
+                say(f"skipped {step}: not installed here: lib{', lib'.join(missing)}")
+        self._steps = [step for step in steps if not lacks[step.name]]
 
     def _prepare(self) -> None:
         """Everything that the guest reads, in a fresh folder."""

@@ -66,6 +66,7 @@ class Step:
     equals: str | None = None  # standard output, exactly
     json: dict[str, Any] = field(default_factory=dict)  # path in standard output's JSON -> value; `a[*].b` is each, "@null" is null, "@keys 0,1" an object with these
     kernels: list[str] | None = None  # on these only
+    libraries: list[str] = field(default_factory=list)  # of this machine ("memkind"), without which it is skipped
     save: str | None = None  # file of the repository that gets standard output, with NUMATLAS_UPDATE_GOLDEN=1
     only_saved: bool = False  # for what it saves alone, and run only then: it shows little and takes long
     timeout: int = 60
