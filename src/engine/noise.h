@@ -15,35 +15,35 @@
 
 namespace numatlas {
 
+/// First-order autoregressive, normal: correlation time and standard deviation of the speed.
+struct Ar1Noise {
+  Nanoseconds tau{0};
+  double sd = 0;
+};
+/// Two speeds, 1 and `low`; each is kept for an exponential time with mean `dwell`.
+struct TelegraphNoise {
+  double low = 1;
+  Nanoseconds dwell{0};
+};
+/// From 1 - by / 2 to 1 + by / 2 over a time; constant from then on.
+struct DriftNoise {
+  double by = 0;
+  Nanoseconds over{0};
+};
+/// The speed is `low` for `last`, at exponential intervals with mean `every`.
+struct SpikeNoise {
+  Nanoseconds every{0}, last{0};
+  double low = 0;
+};
+
 /// What varies. All flows of a run see the same machine, so everything but `samples` is one course
 /// over the virtual time.
 struct NoiseSpec {
-  /// First-order autoregressive, normal: correlation time and standard deviation of the speed.
-  struct Ar1 {
-    Nanoseconds tau{0};
-    double sd = 0;
-  };
-  /// Two speeds, 1 and `low`; each is kept for an exponential time with mean `dwell`.
-  struct Telegraph {
-    double low = 1;
-    Nanoseconds dwell{0};
-  };
-  /// From 1 - by / 2 to 1 + by / 2 over a time; constant from then on.
-  struct Drift {
-    double by = 0;
-    Nanoseconds over{0};
-  };
-  /// The speed is `low` for `last`, at exponential intervals with mean `every`.
-  struct Spikes {
-    Nanoseconds every{0}, last{0};
-    double low = 0;
-  };
-
   double samples = 0;  ///< standard deviation of the logarithm of each sample's time; its mean is 1
-  std::optional<Ar1> ar1;
-  std::optional<Telegraph> telegraph;
-  std::optional<Drift> drift;
-  std::optional<Spikes> spikes;
+  std::optional<Ar1Noise> ar1;
+  std::optional<TelegraphNoise> telegraph;
+  std::optional<DriftNoise> drift;
+  std::optional<SpikeNoise> spikes;
   double launch = 0;  ///< standard deviation of a factor for the whole run
   std::uint64_t seed = 1;
 };

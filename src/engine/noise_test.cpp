@@ -77,12 +77,11 @@ TEST(Speed, LongMeansAreWhatIsExpected) {
 
 TEST(Speed, NeighboursOfAnAutoregressiveCourseCorrelateAsAskedFor) {
   SpeedOverTime speed(noise("ar1:tau=10ms,sd=5%"));
-  double sum = 0, squares = 0, products = 0;
+  double squares = 0, products = 0;
   constexpr int count = 100'000;
   double before = speed.mean_between(0, 1e5) - 1;
   for (int i = 1; i <= count; ++i) {
     const double now = speed.mean_between(i * 1e5, (i + 1) * 1e5) - 1;
-    sum += now;
     squares += now * now;
     products += now * before;
     before = now;

@@ -48,10 +48,10 @@ for case in cases:
         assert ("times_as_long_as_own" in keys) == (not own), keys
         assert flow["residency"]["pages_untouched"] == 0' ;;
   stopped) # what was measured before is kept, and nothing hangs
-    "$numatlas" cores -q --time 60s --precision 0.0001% --json "$folder/run.json" \
+    "$numatlas" cores -q --time 60s --visits 1 --precision 0.0001% --json "$folder/run.json" \
       >"$folder/out" 2>"$folder/err" &
     pid=$!
-    sleep 2
+    sleep 4 # a start under a sanitizer takes a while
     kill -INT "$pid"
     wait "$pid"
     status=$?
