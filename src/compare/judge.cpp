@@ -133,10 +133,19 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, const s
   if (!change.reason.empty()) return change;
   const std::size_t pairs = base.launches.size();
   const bool in_pairs = rule.in_pairs && pairs > 1 && now.launches.size() == pairs;
+  for (const StoredFigure* side : {&base, &now})
+    if (in_pairs && !(*std::min_element(side->launches.begin(), side->launches.end()) > 0))
+      change.reason =
+          fmt::format("{}: is 0 in one of its launches", side == &base ? "BASE" : "NEW");
+  if (!change.reason.empty()) return change;
   const LogDifference difference =
       in_pairs ? difference_in_pairs(base, now) : difference_of_sides(base, now, rule);
-  change.part = std::exp(difference.mean) - 1;
   const double error = std::sqrt(difference.spread.variance);
+  if (!std::isfinite(difference.mean) || !std::isfinite(error)) {
+    change.reason = "not known well enough: values that nothing measures";
+    return change;
+  }
+  change.part = std::exp(difference.mean) - 1;
   const double half = upper_quantile(difference.spread.freedom) * error;
   change.low = std::exp(difference.mean - half) - 1;
   change.high = std::exp(difference.mean + half) - 1;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace numatlas {
@@ -108,6 +109,20 @@ TEST(Verdict, NothingIsSaidOfWhatIsNotKnown) {
   EXPECT_EQ(of_none.part, std::nullopt);
   EXPECT_EQ(of_none.verdict, CaseVerdict::not_comparable);
   EXPECT_THAT(judged(base, base, "K").reason, HasSubstr("'K'"));
+}
+
+TEST(Verdict, ValuesThatNothingMeasuresHaveNone) {
+  StoredFigure base = known(100, 99, 101), now = base;
+  base.launches = {100, 100, 100};
+  now.launches = {100, 0, 100};
+  CompareRule pairs;
+  pairs.in_pairs = true;
+  EXPECT_EQ(judged(base, now, "s", pairs).reason, "NEW: is 0 in one of its launches");
+  const StoredFigure huge = known(1e308, 1e307, 1.7e308), tiny = known(1e-308, 1e-309, 1.5e-308);
+  EXPECT_EQ(judged(tiny, huge, "s").verdict, CaseVerdict::slower);
+  StoredFigure open = known(100, 99, 101);
+  open.interval->high = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(judged(base, open, "s").reason, HasSubstr("not known well enough"));
 }
 
 TEST(Verdict, SaysThatOneSideWasDisturbed) {

@@ -43,7 +43,8 @@ StoredFigure stored(const Figure& figure, const std::string& wrong) {
   const Estimate& estimate = *figure.estimate;
   result.value = estimate.value;
   if (estimate.low) result.interval = Interval{*estimate.low, *estimate.high};
-  if (estimate.method == Method::visits) result.freedom = static_cast<double>(estimate.n) - 1;
+  if (estimate.method == Method::visits && estimate.n > 1)
+    result.freedom = static_cast<double>(estimate.n) - 1;
   if (result.interval || !wrong.empty()) return result;
   result.problem = figure.summary ? fmt::format("fewer than 6 samples ({})", figure.summary->n)
                                   : "its interval is not known";
