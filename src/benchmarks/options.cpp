@@ -171,9 +171,10 @@ void CommonOptions::add_output(CLI::App& app) {
                       "also print for each worker and point the number of samples, the value with "
                       "its interval, percentiles, minimum and maximum"));
   process_memory_option_ =
-      app.add_option("--process-memory", process_memory_,
-                     "also print by NUMA node where the memory of a rank lies, or of all ranks "
-                     "(default: the last rank)")
+      app.add_option(
+             "--process-memory", process_memory_,
+             "also print by NUMA node where the memory of a rank lies, or of all ranks, during "
+             "the last case (default: the last rank)")
           ->type_name("RANK|all")
           ->expected(0, 1);
   output(process_memory_option_);

@@ -165,8 +165,10 @@ class Run {
   Seconds waited_{0};                                            ///< to spread visits
   int memory_number_ = 0;  ///< grows when memory is to be made anew
   std::string my_process_memory_;
-  std::optional<CpuWatch> cpu_watch_;  ///< of this host, by one of its ranks
-  Seconds recorded_{0};                ///< measuring time used so far, where it is shared
+  std::pair<int, std::size_t> measured_now_;  ///< stage and case
+  std::pair<int, std::size_t> memory_of_;     ///< the case that my_process_memory_ is of
+  std::optional<CpuWatch> cpu_watch_;         ///< of this host, by one of its ranks
+  Seconds recorded_{0};                       ///< measuring time used so far, where it is shared
 };
 
 std::vector<double> Run::weights() const {
@@ -321,6 +323,7 @@ Expected<void> Run::run_part(Engine& engine, const PointRun& point, std::size_t 
                              Seconds window, bool keep_memory, Outcome& outcome) {
   const PlannedScenario& planned = setup_.plan[index];
   progress_.begin(index);
+  measured_now_ = {stage_, index};
   const auto skip = [&](const std::string& reason) {
     outcome.status = Status::skipped;
     outcome.reason = reason;
@@ -621,6 +624,9 @@ void Run::capture_process_memory() {
   const std::string& who = *options_.process_memory;
   const int rank = who.empty() ? comm_.size() - 1 : who == "all" ? comm_.rank() : std::stoi(who);
   if (rank != comm_.rank()) return;
+  // Visits are in no order; what is shown is the last case.
+  if (!my_process_memory_.empty() && measured_now_ < memory_of_) return;
+  memory_of_ = measured_now_;
   NodeSet nodes;
   for (const NumaNode& node : setup_.machine.nodes) nodes.insert(node.id);
   const auto memory = read_process_memory(0, nodes);

@@ -66,12 +66,6 @@ class ResultFolder {
   bool temporary_ = false;
 };
 
-std::string quoted(const std::string& text) {
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
-
 /// For the shell.
 std::string line_of(const std::string& command, const std::string& file) {
   const std::string first = command.substr(0, command.find_first_of(" \t"));
@@ -79,7 +73,7 @@ std::string line_of(const std::string& command, const std::string& file) {
   const bool ours = std::any_of(benchmarks.begin(), benchmarks.end(),
                                 [&](const auto& one) { return one->name() == first; });
   return fmt::format("{}{}{} --json {} >/dev/null", ours ? "\"$NUMATLAS\" " : "", command,
-                     ours ? " --quiet" : "", quoted(file));
+                     ours ? " --quiet" : "", shell_word(file));
 }
 
 Expected<StoredFile> launch(const std::string& command, const std::string& file) {

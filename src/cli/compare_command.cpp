@@ -136,7 +136,8 @@ Expected<int> compare_sides(const CompareOptions& options, const CompareView& vi
   ComparedFiles compared;
   std::vector<std::string> copies[2];
   if (options.runs.empty())
-    for (std::size_t side = 0; side < 2; ++side) copies[side] = drop_copies((*launches)[side]);
+    for (std::size_t side = 0; side < 2; ++side)
+      (*launches)[side] = without_copies(std::move((*launches)[side]), copies[side]);
   compared.base = merged((*launches)[0]);
   compared.now = merged((*launches)[1]);
   compared.base.notes.insert(compared.base.notes.end(), copies[0].begin(), copies[0].end());
@@ -249,13 +250,11 @@ Expected<int> run_compare(const CompareOptions& options) {
   return options.history.empty() ? compare_sides(options, *view) : compare_many(options, *view);
 }
 
-}  // namespace
-
-namespace {
 void add_files(CLI::App& app, const std::string& name, std::vector<std::string>& files,
                const std::string& text) {
   app.add_option(name, files, text)->type_name("FILE...");
 }
+
 }  // namespace
 
 Command add_compare_command(CLI::App& app) {

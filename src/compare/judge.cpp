@@ -56,30 +56,58 @@ Spread sum_of(const std::vector<Spread>& parts) {
   return sum;
 }
 
-struct LogDifference {
-  double mean = 0;  ///< of the logarithms
-  Spread spread;    ///< of that mean
+struct Mean {
+  double value = 0;
+  Spread spread;  ///< of it
 };
 
-LogDifference difference_in_pairs(const StoredFigure& base, const StoredFigure& now) {
+/// The mean of two values or more, and how well it is known.
+Mean mean_of(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return {mean, {squares / (n - 1) / n, n - 1}};
+}
+
+Mean difference_in_pairs(const StoredFigure& base, const StoredFigure& now) {
   std::vector<double> each;
   for (std::size_t i = 0; i < base.launches.size(); ++i)
     each.push_back(std::log(now.launches[i] / base.launches[i]));
-  const auto n = static_cast<double>(each.size());
-  LogDifference difference;
-  difference.mean = std::accumulate(each.begin(), each.end(), 0.0) / n;
-  double squares = 0;
-  for (const double one : each) squares += (one - difference.mean) * (one - difference.mean);
-  difference.spread = {squares / (n - 1) / n, n - 1};
-  return difference;
+  return mean_of(each);
 }
 
-LogDifference difference_of_sides(const StoredFigure& base, const StoredFigure& now,
-                                  const CompareRule& rule) {
+Mean difference_of_sides(const StoredFigure& base, const StoredFigure& now,
+                         const CompareRule& rule) {
   std::vector<Spread> parts{spread_of(base), spread_of(now)};
   for (const StoredFigure* side : {&base, &now})
     if (side->launches.size() < 2) parts.push_back({rule.launch_spread * rule.launch_spread});
   return {std::log(*now.value / *base.value), sum_of(parts)};
+}
+
+/// Why one of two figures says nothing; "" where both do.
+std::string problem_of(const StoredFigure& base, const StoredFigure& now, const std::string& unit) {
+  if (!base.problem.empty() && base.problem == now.problem) return "both: " + base.problem;
+  const StoredFigure* sides[] = {&base, &now};
+  for (int i = 0; i < 2; ++i)
+    if (!sides[i]->problem.empty()) return fmt::format("{}: {}", side_names[i], sides[i]->problem);
+  for (int i = 0; i < 2; ++i)
+    if (!sides[i]->value || !sides[i]->interval)
+      return fmt::format("{}: its interval is not known", side_names[i]);
+  if (!(*base.value > 0)) return "BASE: is 0";
+  if (unit != "s" && unit != "B/s" && unit != "1")
+    return fmt::format("whether more '{}' is better is not known", unit);
+  return "";
+}
+
+/// Which side was disturbed, and by what.
+std::string doubt_of(const StoredFigure& base, const StoredFigure& now) {
+  std::vector<std::string> parts;
+  const StoredFigure* sides[] = {&base, &now};
+  for (int i = 0; i < 2; ++i)
+    if (!sides[i]->disturbed.empty())
+      parts.push_back(fmt::format("{}: {}", side_names[i], sides[i]->disturbed));
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 }  // namespace
@@ -95,40 +123,22 @@ const char* name_of(CaseVerdict verdict) {
   return "not comparable";
 }
 
-std::string problem_of(const StoredFigure& base, const StoredFigure& now, const std::string& unit) {
-  if (!base.problem.empty() && base.problem == now.problem) return "both: " + base.problem;
-  const StoredFigure* sides[] = {&base, &now};
-  for (int i = 0; i < 2; ++i)
-    if (!sides[i]->problem.empty()) return fmt::format("{}: {}", side_names[i], sides[i]->problem);
-  for (int i = 0; i < 2; ++i)
-    if (!sides[i]->value || !sides[i]->interval)
-      return fmt::format("{}: its interval is not known", side_names[i]);
-  if (!(*base.value > 0)) return "BASE: is 0";
-  if (unit != "s" && unit != "B/s" && unit != "1")
-    return fmt::format("whether more '{}' is better is not known", unit);
-  return "";
-}
-
-std::string doubt_of(const StoredFigure& base, const StoredFigure& now) {
-  std::vector<std::string> parts;
-  const StoredFigure* sides[] = {&base, &now};
-  for (int i = 0; i < 2; ++i)
-    if (!sides[i]->disturbed.empty())
-      parts.push_back(fmt::format("{}: {}", side_names[i], sides[i]->disturbed));
-  return fmt::format("{}", fmt::join(parts, "; "));
-}
-
 CaseVerdict direction_of(double part, const std::string& unit) {
   return (part < 0) == (better_of(unit) == Better::lower) ? CaseVerdict::faster
                                                           : CaseVerdict::slower;
 }
 
-Change change_between(const StoredFigure& base, const StoredFigure& now, const std::string& unit,
-                      const CompareRule& rule) {
+Change begin_change(const StoredFigure& base, const StoredFigure& now, const std::string& unit) {
   Change change;
   if (base.value && now.value && *base.value > 0) change.part = *now.value / *base.value - 1;
   change.doubt = doubt_of(base, now);
   change.reason = problem_of(base, now, unit);
+  return change;
+}
+
+Change change_between(const StoredFigure& base, const StoredFigure& now, const std::string& unit,
+                      const CompareRule& rule) {
+  Change change = begin_change(base, now, unit);
   if (change.reason.empty() && !(*now.value > 0)) change.reason = "NEW: is 0";
   if (!change.reason.empty()) return change;
   const std::size_t pairs = base.launches.size();
@@ -138,21 +148,21 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, const s
       change.reason =
           fmt::format("{}: is 0 in one of its launches", side == &base ? "BASE" : "NEW");
   if (!change.reason.empty()) return change;
-  const LogDifference difference =
+  const Mean difference =
       in_pairs ? difference_in_pairs(base, now) : difference_of_sides(base, now, rule);
   const double error = std::sqrt(difference.spread.variance);
-  if (!std::isfinite(difference.mean) || !std::isfinite(error)) {
+  if (!std::isfinite(difference.value) || !std::isfinite(error)) {
     change.reason = "not known well enough: values that nothing measures";
     return change;
   }
-  change.part = std::exp(difference.mean) - 1;
+  change.part = std::exp(difference.value) - 1;
   const double half = upper_quantile(difference.spread.freedom) * error;
-  change.low = std::exp(difference.mean - half) - 1;
-  change.high = std::exp(difference.mean + half) - 1;
+  change.low = std::exp(difference.value - half) - 1;
+  change.high = std::exp(difference.value + half) - 1;
   if (error > 0)
-    change.p = both_tails(std::abs(difference.mean) / error, difference.spread.freedom);
+    change.p = both_tails(std::abs(difference.value) / error, difference.spread.freedom);
   else
-    change.p = difference.mean == 0 ? 1 : 0;
+    change.p = difference.value == 0 ? 1 : 0;
   return change;
 }
 
@@ -186,15 +196,12 @@ StoredFigure figure_of_launches(const std::vector<StoredFigure>& launches) {
     if (one.value) all.launches.push_back(*one.value);
   }
   if (!all.problem.empty() || all.launches.size() != launches.size()) return all;
-  const auto n = static_cast<double>(all.launches.size());
-  const double mean = std::accumulate(all.launches.begin(), all.launches.end(), 0.0) / n;
-  double squares = 0;
-  for (const double value : all.launches) squares += (value - mean) * (value - mean);
-  all.freedom = n - 1;
-  const double half = upper_quantile(all.freedom) * std::sqrt(squares / (n - 1) / n);
-  all.value = mean;
-  all.interval = Interval{mean - half, mean + half};
-  all.problem = width_problem(mean, *all.interval);
+  const Mean mean = mean_of(all.launches);
+  all.freedom = mean.spread.freedom;
+  const double half = upper_quantile(all.freedom) * std::sqrt(mean.spread.variance);
+  all.value = mean.value;
+  all.interval = Interval{mean.value - half, mean.value + half};
+  all.problem = width_problem(mean.value, *all.interval);
   return all;
 }
 

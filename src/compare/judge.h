@@ -63,11 +63,9 @@ void judge(const std::vector<Change*>& changes, const std::vector<std::string>& 
 /// Of a change known to be there. Times are better when they are less, rates when they are more.
 CaseVerdict direction_of(double part, const std::string& unit);
 
-/// Why one of two figures says nothing, or nothing beside the other; "" where both do.
-std::string problem_of(const StoredFigure& base, const StoredFigure& now, const std::string& unit);
-
-/// Which side was disturbed, and by what.
-std::string doubt_of(const StoredFigure& base, const StoredFigure& now);
+/// A change without a verdict: its size, what may have disturbed a side, and as `reason` why one of
+/// the figures says nothing, or nothing beside the other; "" where both do.
+Change begin_change(const StoredFigure& base, const StoredFigure& now, const std::string& unit);
 
 /// The same case of several launches: the mean of their values, with Student's interval over them.
 /// Undefined for less than two.

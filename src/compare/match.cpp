@@ -147,21 +147,9 @@ bool same_run(const StoredRun& a, const StoredRun& b) {
                     });
 }
 
-std::vector<std::string> drop_copies(std::vector<StoredFile>& launches) {
-  std::vector<std::string> notes;
-  std::vector<StoredFile> kept;
-  for (StoredFile& file : launches) {
-    const auto first = std::find_if(kept.begin(), kept.end(), [&](const StoredFile& other) {
-      return std::equal(file.runs.begin(), file.runs.end(), other.runs.begin(), other.runs.end(),
-                        same_run);
-    });
-    if (first == kept.end())
-      kept.push_back(std::move(file));
-    else
-      notes.push_back(fmt::format("{} is the same run as {}: left out", file.file, first->file));
-  }
-  launches = std::move(kept);
-  return notes;
+bool same_run(const StoredFile& a, const StoredFile& b) {
+  return std::equal(a.runs.begin(), a.runs.end(), b.runs.begin(), b.runs.end(),
+                    [](const StoredRun& x, const StoredRun& y) { return same_run(x, y); });
 }
 
 StoredFile merged(const std::vector<StoredFile>& launches) {

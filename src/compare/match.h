@@ -1,8 +1,10 @@
 // Two sets of stored cases against each other: pure.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compare/judge.h"
@@ -34,11 +36,24 @@ Comparison match_cases(const std::vector<StoredCase>& base, const std::vector<St
 /// Whether a rule asks for a case.
 bool wants(const CompareRule& rule, const StoredCase& one);
 
-/// Whether both are copies of one run.
+/// Whether both are copies of one run; of files: of the same runs in the same order.
 bool same_run(const StoredRun& a, const StoredRun& b);
+bool same_run(const StoredFile& a, const StoredFile& b);
 
-/// Takes out all but the first of files that have the same runs; a note for each.
-std::vector<std::string> drop_copies(std::vector<StoredFile>& launches);
+/// The first of each set of copies; `notes` says which others were left out.
+template <class Stored>
+std::vector<Stored> without_copies(std::vector<Stored> all, std::vector<std::string>& notes) {
+  std::vector<Stored> kept;
+  for (Stored& one : all) {
+    const auto first = std::find_if(kept.begin(), kept.end(),
+                                    [&](const Stored& other) { return same_run(one, other); });
+    if (first == kept.end())
+      kept.push_back(std::move(one));
+    else
+      notes.push_back(one.file + " is the same run as " + first->file + ": left out");
+  }
+  return kept;
+}
 
 /// The files of several launches of the same commands as one, whose figures are those over the
 /// launches; cases that not every file has get a note. Undefined for none.

@@ -20,10 +20,7 @@ constexpr std::size_t enough_runs = 6;  // as base/statistics wants for an inter
 /// least effect.
 Change change_of(const StoredFigure& base, const StoredFigure& now, const std::string& unit,
                  const CompareRule& rule) {
-  Change change;
-  if (base.value && now.value && *base.value > 0) change.part = *now.value / *base.value - 1;
-  change.doubt = doubt_of(base, now);
-  change.reason = problem_of(base, now, unit);
+  Change change = begin_change(base, now, unit);
   if (change.reason.empty()) change.reason = place_difference(base.observed, now.observed);
   if (!change.reason.empty()) return change;
   change.low = now.interval->low / base.interval->high - 1;
@@ -33,21 +30,6 @@ Change change_of(const StoredFigure& base, const StoredFigure& now, const std::s
                        ? direction_of(*change.part, unit)
                        : CaseVerdict::same;
   return change;
-}
-
-/// A survey's folder has the file of each benchmark beside survey.json.
-std::vector<StoredRun> without_doubles(std::vector<StoredRun> runs,
-                                       std::vector<std::string>& notes) {
-  std::vector<StoredRun> kept;
-  for (StoredRun& run : runs) {
-    const auto same = std::find_if(kept.begin(), kept.end(),
-                                   [&](const StoredRun& other) { return same_run(run, other); });
-    if (same == kept.end())
-      kept.push_back(std::move(run));
-    else
-      notes.push_back(fmt::format("{} is the same run as {}: left out", run.file, same->file));
-  }
-  return kept;
 }
 
 std::optional<Interval> hull_of(const std::vector<SeriesPoint>& points, std::size_t first,
@@ -203,7 +185,8 @@ StoredFigure expected_of(const std::vector<SeriesPoint>& earlier) {
 
 std::vector<RunSeries> series_of(std::vector<StoredRun> runs, const CompareRule& rule,
                                  std::vector<std::string>& notes) {
-  const std::vector<StoredRun> kept = without_doubles(std::move(runs), notes);
+  // A survey's folder has the file of each benchmark beside survey.json.
+  const std::vector<StoredRun> kept = without_copies(std::move(runs), notes);
   std::map<RunKind, std::vector<const StoredRun*>> groups;
   for (const StoredRun& run : kept) groups[kind_of_run(run)].push_back(&run);
   for (auto one = groups.begin(); one != groups.end(); ++one) {

@@ -258,7 +258,8 @@ TEST(Failure, LostDevice) {
 TEST(Failure, OfTheContext) {
   const Error taken = refused(gpu().allocate(0, Bytes{64}));
   EXPECT_EQ(full_text(taken), "cuDevicePrimaryCtxRetain: CUDA_ERROR_DEVICE_UNAVAILABLE (46)");
-  EXPECT_EQ(taken.kind, ErrorKind::unavailable) << "somebody has it for himself: nothing is lost";
+  EXPECT_EQ(taken.kind, ErrorKind::unavailable)
+      << "another process has exclusive use of it: nothing is lost";
   must(gpu().allocate(0, Bytes{64}));  // it is asked for again
 }
 

@@ -44,7 +44,7 @@ std::pair<std::string, std::string> init_words(int code) {
       return {"the GPUs are not ready yet",
               "systems with NVSwitch need its service: systemctl status nvidia-fabricmanager"};
     case device_unavailable:
-      return {"the GPU is busy, or somebody has it for himself",
+      return {"the GPU is busy, or another process has exclusive use of it",
               "see nvidia-smi: processes and compute mode"};
     case out_of_memory: return {"no memory is left to start with", "see free -h and nvidia-smi"};
     case operating_system:
