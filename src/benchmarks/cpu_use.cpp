@@ -1,5 +1,6 @@
 #include "benchmarks/cpu_use.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -33,6 +34,39 @@ Expected<void> note_cpu_use(const std::optional<CpuWatch>& watch, Comm& comm, bo
   if (std::string text = cpu_use_warning(by_host); !text.empty())
     report.warnings.push_back({"other-processes", "", std::move(text)});
   return {};
+}
+
+Expected<VisitUse> use_of_visit(const std::optional<CpuWatch>& watch, Comm& comm) {
+  std::vector<std::string> all{watch ? to_json(watch->use()).dump() : ""};
+  if (comm.size() > 1) {
+    auto gathered = comm.gather(all.front());
+    if (!gathered) return fail(gathered.error());
+    all = *std::move(gathered);
+  }
+  VisitUse most;
+  const auto larger = [](std::optional<double>& a, const std::optional<double>& b) {
+    if (b) a = std::max(a.value_or(0), *b);
+  };
+  for (const std::string& text : all) {
+    if (text.empty()) continue;
+    const CpuUse use = cpu_use_from_json(nlohmann::json::parse(text));
+    larger(most.others, use.others);
+    larger(most.stolen, use.stolen);
+    most.disturbed = most.disturbed || is_disturbed(use);
+  }
+  if (comm.size() > 1) {
+    const auto said = comm.broadcast(most.disturbed ? "disturbed" : "");
+    if (!said) return fail(said.error());
+    most.disturbed = !said->empty();
+  }
+  return most;
+}
+
+bool Repeats::again(const VisitUse& use) {
+  constexpr int lasting = 3;
+  if (!use.disturbed) in_vain_ = 0;
+  if (use.disturbed && use.repeated) ++in_vain_;
+  return use.disturbed && !use.repeated && in_vain_ < lasting;
 }
 
 }  // namespace numatlas

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "benchmarks/visits.h"
 #include "comm/comm.h"
 #include "record/report.h"
 
@@ -13,5 +14,19 @@ namespace numatlas {
 /// Collective with `all_hosts`; otherwise, after a stop, only the own host is asked.
 Expected<void> note_cpu_use(const std::optional<CpuWatch>& watch, Comm& comm, bool all_hosts,
                             RunReport& report);
+
+/// Of one visit, in which each host had such a watch: the same on every rank. Collective.
+Expected<VisitUse> use_of_visit(const std::optional<CpuWatch>& watch, Comm& comm);
+
+/// Which visits are measured again: disturbed ones, once each. Where several in a row were
+/// disturbed again, what disturbs lasts, and no more are repeated until a visit is left in peace.
+class Repeats {
+ public:
+  /// Whether a visit that ended is to be measured again.
+  bool again(const VisitUse& use);
+
+ private:
+  int in_vain_ = 0;  ///< in a row
+};
 
 }  // namespace numatlas

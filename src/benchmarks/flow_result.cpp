@@ -91,6 +91,7 @@ FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& f
   result.steps_a_sample = trace.steps_a_sample;
   result.warm_up_steps = trace.warm_up_steps;
   result.involuntary_switches = trace.involuntary_switches;
+  result.pages_moved = trace.pages_moved;
   result.timer_overhead = static_cast<double>(trace.timer_overhead_ns) * 1e-9;
   result.start_lateness = static_cast<double>(trace.start_lateness_ns) * 1e-9;
   result.prepare_time = trace.prepare_seconds;

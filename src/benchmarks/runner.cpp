@@ -109,6 +109,8 @@ class Run {
   /// Visits all points of the plan from that scenario on, in rounds.
   Expected<void> run_rounds(Engine& engine, std::size_t from);
   Expected<void> run_sitting(Engine& engine, PointRun& point, int round);
+  Expected<void> try_visit(Engine& engine, const PointRun& point, Seconds window, bool keep_memory,
+                           Outcome& outcome, VisitUse& use);
   Expected<void> visit(Engine& engine, PointRun& point, Seconds window, bool keep_memory);
   Expected<void> run_part(Engine& engine, const PointRun& point, std::size_t index, Seconds window,
                           bool keep_memory, Outcome& outcome);
@@ -168,7 +170,8 @@ class Run {
   std::pair<int, std::size_t> measured_now_;  ///< stage and case
   std::pair<int, std::size_t> memory_of_;     ///< the case that my_process_memory_ is of
   std::optional<CpuWatch> cpu_watch_;         ///< of this host, by one of its ranks
-  Seconds recorded_{0};                       ///< measuring time used so far, where it is shared
+  Repeats repeats_;
+  Seconds recorded_{0};  ///< measuring time used so far, where it is shared
 };
 
 std::vector<double> Run::weights() const {
@@ -380,6 +383,9 @@ Expected<void> Run::run_part(Engine& engine, const PointRun& point, std::size_t 
     const Flow& flow = planned.scenario.flows[static_cast<std::size_t>(trace.flow)];
     mine.push_back(result_of(setup_, planned.scenario, flow, std::move(trace), with_samples()));
   }
+  // Of one CPU a rank: some kernels take their time to find out.
+  if (!options_.null_engine && !mine.empty() && mine.front().cpu_after)
+    mine.front().frequency = cpu_frequency(Tree(""), *mine.front().cpu_after);
   const auto cut_off = [&](const Error& error) {
     outcome.status = Status::incomplete;
     outcome.reason = full_text(error);
@@ -401,17 +407,46 @@ Expected<void> Run::run_part(Engine& engine, const PointRun& point, std::size_t 
   return {};
 }
 
-Expected<void> Run::visit(Engine& engine, PointRun& point, Seconds window, bool keep_memory) {
-  const Seconds begun = now();
-  Outcome outcome;
+/// Whether or not it will count. `use`: what else happened meanwhile.
+Expected<void> Run::try_visit(Engine& engine, const PointRun& point, Seconds window,
+                              bool keep_memory, Outcome& outcome, VisitUse& use) {
+  const std::optional<CpuWatch> watch =
+      cpu_watch_ ? std::optional<CpuWatch>(std::in_place, Tree(""), comm_.local_pids())
+                 : std::nullopt;
   Expected<void> ran;
   for (std::size_t i = point.first; ran && i < point.first + point.count; ++i)
     ran = run_part(engine, point, i, window, keep_memory, outcome);
-  const bool measured = outcome.status == Status::ok && !point.skipped;
+  if (!ran || options_.null_engine || outcome.status != Status::ok || point.skipped) return ran;
+  auto seen = use_of_visit(watch, comm_);
+  if (!seen) return fail(seen.error());
+  use = *seen;
+  return {};
+}
+
+Expected<void> Run::visit(Engine& engine, PointRun& point, Seconds window, bool keep_memory) {
+  const Seconds begun = now();
+  Outcome outcome;
+  VisitUse use;
+  auto ran = try_visit(engine, point, window, keep_memory, outcome, use);
+  const auto measured = [&] { return outcome.status == Status::ok && !point.skipped; };
+  if (ran && measured() && !point.once && repeats_.again(use)) {
+    const Outcome first = std::exchange(outcome, {});
+    const VisitUse before = use;
+    ran = try_visit(engine, point, window, keep_memory, outcome, use);
+    use.repeated = true;
+    repeats_.again(use);
+    if (!measured()) {
+      outcome = first;
+      use = before;
+    }
+  }
   const double start = std::max(begun, outcome.start.value_or(begun)).count();
+  const bool whole = measured();
   add(point, std::move(outcome), start);
-  if (measured) ++point.taken;
-  if (!measured || point.once) point.ended = true;
+  if (whole) ++point.taken;
+  if (whole && root())
+    point.visits.note_use(report_.scenarios[static_cast<std::size_t>(point.result)], use);
+  if (!whole || point.once) point.ended = true;
   // A device that is lost does no more for this process, and may leave its memory pinned.
   if (ran && wrong_ && wrong_->kind == ErrorKind::io) return fail(*wrong_);
   return ran;

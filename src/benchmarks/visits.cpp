@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "record/figure.h"
@@ -126,6 +127,37 @@ void CaseVisits::note_values(ScenarioResult& result, const ScenarioResult& visit
   }
 }
 
+/// Lists stay empty until something is known, and have then an entry for each visit.
+template <class T>
+void CaseVisits::append(std::vector<std::optional<T>>& list, std::optional<T> value) const {
+  if (!value && list.empty()) return;
+  list.resize(static_cast<std::size_t>(count_) - 1);
+  list.push_back(value);
+}
+
+void CaseVisits::note_use(ScenarioResult& result, const VisitUse& use) {
+  Visits& visits = *result.visits;
+  append(visits.others, use.others);
+  append(visits.stolen, use.stolen);
+  visits.repeated += use.repeated ? 1 : 0;
+  visits.disturbed += use.disturbed ? 1 : 0;
+}
+
+void CaseVisits::note_conditions(Visits& visits, const std::vector<FlowResult>& flows) const {
+  std::optional<std::uint64_t> moved, switches;
+  double sum = 0;
+  int known = 0;
+  for (const FlowResult& flow : flows) {
+    if (flow.pages_moved) moved = moved.value_or(0) + *flow.pages_moved;
+    if (flow.frequency) sum += *flow.frequency;
+    known += flow.frequency ? 1 : 0;
+    if (!flow.load) switches = switches.value_or(0) + flow.involuntary_switches;
+  }
+  append(visits.pages_moved, moved);
+  append(visits.switches, switches);
+  append(visits.frequency, known > 0 ? std::optional(sum / known) : std::nullopt);
+}
+
 void CaseVisits::add(ScenarioResult& result, ScenarioResult visit, double start, double end) {
   if (count_++ == 0) {
     first_start_ = start;
@@ -135,6 +167,7 @@ void CaseVisits::add(ScenarioResult& result, ScenarioResult visit, double start,
   result.visits->seconds = end - first_start_;
   result.visits->memory_kept = kept_;
   note_values(result, visit);
+  note_conditions(*result.visits, visit.flows);
   std::vector<FlowResult> before = std::exchange(result.flows, std::move(visit.flows));
   for (FlowResult& flow : result.flows) {
     std::vector<Figure> mine = std::exchange(flow.figures, {});

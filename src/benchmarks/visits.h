@@ -21,9 +21,18 @@ struct VisitSeries {
   std::optional<Summary> summary;  ///< of the samples of all visits
 };
 
+/// What happened on the hosts of a run during a visit.
+struct VisitUse {
+  std::optional<double> others, stolen;  ///< CPUs, of the host where it was most
+  bool disturbed = false;                ///< so much that the visit's figures are not to be trusted
+  bool repeated = false;                 ///< it is the second try
+};
+
 /// What a case needs to keep between its visits, beside its result.
 class CaseVisits {
  public:
+  /// Adds what else happened during the visit that was added last: Visits says how.
+  void note_use(ScenarioResult& result, const VisitUse& use);
   /// Adds the next visit to the case's result, whose figures become estimates over all visits.
   /// `result` has no flows before the first. `start`, `end`: seconds, from any time.
   void add(ScenarioResult& result, ScenarioResult visit, double start, double end);
@@ -35,6 +44,9 @@ class CaseVisits {
   /// Host (-1: all), flow (-1: over all flows of it) and key.
   using Name = std::pair<std::pair<int, int>, std::string>;
   void merge(std::vector<Figure>& figures, std::vector<Figure>&& visit, int host, int flow);
+  void note_conditions(Visits& visits, const std::vector<FlowResult>& flows) const;
+  template <class T>
+  void append(std::vector<std::optional<T>>& list, std::optional<T> value) const;
   void note_values(ScenarioResult& result, const ScenarioResult& visit);
 
   std::map<Name, VisitSeries> series_;

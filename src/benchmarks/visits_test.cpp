@@ -1,9 +1,12 @@
 #include "benchmarks/visits.h"
 
+#include "benchmarks/cpu_use.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <random>
 #include <string>
 #include <vector>
@@ -31,6 +34,51 @@ ScenarioResult visit_of(double latency, double sum) {
   visit.flows = {flow};
   visit.figures = {{"bandwidth_sum", "B/s", Estimate(sum), std::nullopt}};
   return visit;
+}
+
+TEST(CaseVisits, SayWhatElseHappened) {
+  ScenarioResult result;
+  CaseVisits visits;
+  visits.add(result, visit_of(4, 100), 0, 1);
+  visits.note_use(result, {});
+  EXPECT_TRUE(result.visits->others.empty()) << "nothing is known";
+  EXPECT_TRUE(result.visits->pages_moved.empty());
+  EXPECT_TRUE(result.visits->frequency.empty());
+  ScenarioResult second = visit_of(4, 100);
+  second.flows[0].pages_moved = 7;
+  second.flows[0].frequency = 2e9;
+  second.flows.push_back(second.flows[0]);
+  second.flows[1].worker = 1;
+  second.flows[1].frequency = 4e9;
+  visits.add(result, second, 1, 2);
+  visits.note_use(result, {0.5, 0.25, true, true});
+  using Numbers = std::vector<std::optional<double>>;
+  using Counts = std::vector<std::optional<std::uint64_t>>;
+  EXPECT_EQ(result.visits->others, (Numbers{std::nullopt, 0.5}));
+  EXPECT_EQ(result.visits->stolen, (Numbers{std::nullopt, 0.25}));
+  EXPECT_EQ(result.visits->frequency, (Numbers{std::nullopt, 3e9}));
+  EXPECT_EQ(result.visits->pages_moved, (Counts{std::nullopt, 14}));
+  EXPECT_EQ(result.visits->switches, (Counts{2, 4}));
+  EXPECT_EQ(result.visits->repeated, 1);
+  EXPECT_EQ(result.visits->disturbed, 1);
+}
+
+TEST(Repeats, AreOfDisturbedVisitsUntilTheyAreInVain) {
+  const VisitUse quiet{0.0, 0.0, false, false}, quiet_again{0.0, 0.0, false, true};
+  const VisitUse disturbed{1.0, 0.0, true, false}, disturbed_again{1.0, 0.0, true, true};
+  Repeats repeats;
+  EXPECT_FALSE(repeats.again(quiet));
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_TRUE(repeats.again(disturbed));
+    EXPECT_FALSE(repeats.again(quiet_again)) << "once";
+  }
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(repeats.again(disturbed));
+    EXPECT_FALSE(repeats.again(disturbed_again)) << "once";
+  }
+  EXPECT_FALSE(repeats.again(disturbed)) << "it lasts";
+  EXPECT_FALSE(repeats.again(quiet));
+  EXPECT_TRUE(repeats.again(disturbed)) << "it had ended";
 }
 
 TEST(CaseVisits, FewAreKnownAsWellAsEachIsWithin) {

@@ -53,9 +53,10 @@ std::string value_text(const StoredFigure& figure, const std::string& unit) {
   return figure.value ? quantity_text(*figure.value, unit) : "-";
 }
 
-bool is_shown(const CompareView& view, CaseVerdict verdict, std::size_t same) {
-  if (!view.only.empty()) return view.only.contains(verdict);
-  const bool dull = verdict == CaseVerdict::same || verdict == CaseVerdict::not_distinguishable;
+bool is_shown(const CompareView& view, const Change& change, std::size_t same) {
+  if (!view.only.empty()) return view.only.contains(change.verdict);
+  const bool dull = change.verdict == CaseVerdict::same ||
+                    (change.verdict == CaseVerdict::not_distinguishable && !change.explained);
   return !dull || same <= most_same_rows;
 }
 
@@ -233,7 +234,7 @@ std::string group_table(const RunSeries& group, const CompareView& view) {
   std::set<std::string> doubts;
   for (const CaseSeries& one : group.cases) {
     const bool stepped = view.only.empty() && one.step;
-    if (!stepped && !is_shown(view, one.change.verdict, same)) {
+    if (!stepped && !is_shown(view, one.change, same)) {
       hidden += one.change.verdict == CaseVerdict::same && view.only.empty() ? 1 : 0;
       continue;
     }
@@ -287,7 +288,7 @@ std::string compare_table(const ComparedFiles& files, const CompareView& view) {
   std::size_t hidden = 0;
   std::set<std::string> doubts;
   for (const ComparedCase& one : found.cases) {
-    if (!is_shown(view, one.change.verdict, same)) {
+    if (!is_shown(view, one.change, same)) {
       hidden += view.only.empty() ? 1 : 0;
       continue;
     }

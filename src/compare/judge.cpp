@@ -156,6 +156,7 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, const s
     return change;
   }
   change.part = std::exp(difference.value) - 1;
+  change.single = base.launches.empty() || now.launches.empty();
   const double half = upper_quantile(difference.spread.freedom) * error;
   change.low = std::exp(difference.value - half) - 1;
   change.high = std::exp(difference.value + half) - 1;
@@ -177,7 +178,11 @@ void judge(const std::vector<Change*>& changes, const std::vector<std::string>& 
   for (std::size_t i = 0; i < order.size(); ++i) {
     Change& change = *changes[order[i]];
     rejects = rejects && *change.p <= alpha / static_cast<double>(order.size() - i);
-    if (rejects && std::abs(*change.part) >= rule.min_effect)
+    const bool differs = rejects && std::abs(*change.part) >= rule.min_effect;
+    change.explained = differs && change.single && !change.doubt.empty();
+    if (change.explained)
+      change.verdict = CaseVerdict::not_distinguishable;
+    else if (differs)
       change.verdict = direction_of(*change.part, units[order[i]]);
     else if (*change.low >= -rule.min_effect && *change.high <= rule.min_effect)
       change.verdict = CaseVerdict::same;

@@ -45,6 +45,8 @@ struct Change {
   /// What else may have made the difference: "NEW: other processes used 1.0 of 2 CPUs"; "" where
   /// nothing of the kind is known.
   std::string doubt;
+  bool single = false;     ///< a side is one launch, which shows nothing of its disturbances
+  bool explained = false;  ///< it differs, but `doubt` may be why: "not distinguishable"
 };
 
 /// Why the two figures cannot be compared, and what may have disturbed them; else the change, its
@@ -56,7 +58,8 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, const s
 
 /// Gives all changes with a probability their verdicts. Faster, slower: of the least effect, and
 /// too unlikely by Holm's procedure, which keeps the chance of any false one among all cases at
-/// 5 %. Same: the whole interval lies within the least effect. `units` has the unit of each change.
+/// 5 %; not of a single launch that was disturbed. Same: the whole interval lies within the least
+/// effect. `units` has the unit of each change.
 void judge(const std::vector<Change*>& changes, const std::vector<std::string>& units,
            const CompareRule& rule);
 

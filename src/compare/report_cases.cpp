@@ -92,6 +92,22 @@ std::string disturbance_of(const RunReport& report) {
   return all;
 }
 
+/// "3 of 10 visits were disturbed (other processes used up to 1.0 CPUs)".
+std::string disturbance_of(const Visits& visits) {
+  if (visits.disturbed == 0) return "";
+  std::vector<std::string> parts;
+  const auto add_most = [&](const std::vector<std::optional<double>>& cpus, const char* who) {
+    double most = 0;
+    for (const auto& one : cpus) most = std::max(most, one.value_or(0));
+    if (most >= 0.05) parts.push_back(fmt::format("{} up to {:.1f} CPUs", who, most));
+  };
+  add_most(visits.others, "other processes used");
+  add_most(visits.stolen, "the hypervisor withheld");
+  return fmt::format("{} of {} visits {} disturbed{}", visits.disturbed, visits.count,
+                     visits.disturbed == 1 ? "was" : "were",
+                     parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", ")));
+}
+
 class ReportReader {
  public:
   explicit ReportReader(const RunReport& report) : report_(report) {}
@@ -112,7 +128,13 @@ class ReportReader {
     disturbed_ = disturbance_of(report_);
     for (const WorkerRow& worker : report_.workers)
       run_.worker_cpus.push_back(to_list(worker.cpus));
-    for (const ScenarioResult& point : report_.scenarios) read_point(point);
+    for (const ScenarioResult& point : report_.scenarios) {
+      const std::size_t first = run_.cases.size();
+      read_point(point);
+      const std::string text = point.visits ? disturbance_of(*point.visits) : "";
+      for (std::size_t i = first; !text.empty() && i < run_.cases.size(); ++i)
+        run_.cases[i].figure.disturbed = text;
+    }
     number_doubles(run_.cases);
     return std::move(run_);
   }

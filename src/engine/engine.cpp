@@ -203,7 +203,9 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
     for (Job& job : jobs) {
       if (!mine(job)) continue;
       // After a stop nobody waits for the end of a long check.
-      if (start && block_->stop.load(std::memory_order_acquire) == 0) note_wrong(job);
+      if (!start || block_->stop.load(std::memory_order_acquire) != 0) continue;
+      note_wrong(job);
+      note_moved(job);
     }
     barrier.wait();
     for (Job& job : jobs) {
@@ -218,8 +220,8 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
                     std::move(job.kernel),
                     std::move(job.buffer),
                     std::move(job.source),
-                    job.trace.residency,
-                    job.trace.source_residency};
+                    job.seen_after.value_or(job.trace.residency),
+                    job.source_seen_after ? job.source_seen_after : job.trace.source_residency};
       }
       // By its own thread: a large unmap is that thread's time.
       job.kernel.reset();
@@ -380,6 +382,34 @@ Expected<void> RealEngine::observe(const Flow& flow, Job& job) {
     job.trace.warnings.push_back({"placement", "", problem});
   }
   return {};
+}
+
+/// Where the memory lies after the last step, where it could have gone elsewhere.
+void RealEngine::note_moved(Job& job) {
+  const bool several = machine_.usable_memory_nodes().size() > 1;
+  if (!several || !job.buffer || job.device != nullptr) return;
+  Trace& trace = job.trace;
+  // What devices tell of their memory does not change.
+  if (!trace.residency.problem.empty() || !trace.residency.told_by.empty()) return;
+  job.seen_after = job.buffer->residency();
+  std::size_t moved = pages_moved(trace.residency, *job.seen_after);
+  std::size_t all = trace.residency.pages_total;
+  if (job.source && trace.source_residency) {
+    job.source_seen_after = job.source->residency();
+    moved += pages_moved(*trace.source_residency, *job.source_seen_after);
+    all += trace.source_residency->pages_total;
+  }
+  trace.pages_moved = moved;
+  constexpr double share_that_matters = 0.01;
+  const double share =
+      static_cast<double>(moved) / static_cast<double>(std::max<std::size_t>(all, 1));
+  if (share < share_that_matters) return;
+  trace.warnings.push_back(
+      {"pages-moved", "",
+       fmt::format(
+           "at least {:.0f} % of its pages moved to another node while it was measured: the "
+           "kernel's NUMA balancing or another program moves them",
+           share * 100)});
 }
 
 /// Every rank says whether it is ready; the lowest one's error becomes everyone's. Then rank 0

@@ -56,6 +56,7 @@ struct Job {
   std::shared_ptr<std::atomic<bool>> left = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<std::atomic<bool>> owner_left;  ///< of the flow whose memory this one shares
   Trace trace;
+  std::optional<Residency> seen_after, source_seen_after;  ///< after the last step
   std::optional<Error> error;
 };
 
@@ -65,7 +66,7 @@ struct Kept {
   int memory_number = 0;
   std::unique_ptr<Kernel> kernel;
   std::unique_ptr<Buffer> buffer, source;
-  Residency residency;  ///< as observed
+  Residency residency;  ///< as last observed
   std::optional<Residency> source_residency;
 };
 
@@ -108,6 +109,7 @@ class RealEngine final : public Engine {
   Expected<std::unique_ptr<Kernel>> kernel_of(const Flow& flow, Job& job,
                                               const KernelMemory& memory);
   Expected<void> observe(const Flow& flow, Job& job);
+  void note_moved(Job& job);
   void finish_device(const Flow& flow, Job& job);
   Expected<std::int64_t> agree_on_start(const std::vector<Job>& jobs);
   Expected<std::int64_t> name_start();

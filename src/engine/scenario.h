@@ -108,6 +108,8 @@ struct Trace {
   std::optional<CpuId> cpu_before, cpu_after;
   Residency residency;
   std::optional<Residency> source_residency;  ///< where it reads from, when that is apart
+  /// Pages that were on another node after the last step, at least; absent where nobody looked.
+  std::optional<std::size_t> pages_moved;
   /// Of a flow of a GPU: what its side tells, and where the host's memory lay before it was pinned
   /// and after the last step. `residency` (`source_residency`) is that once it was pinned.
   std::optional<DeviceReport> device;

@@ -1,9 +1,5 @@
 #include "gpu/runtime.h"
 
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/lsan_interface.h>
-#endif
-
 #include <fmt/format.h>
 
 #include "gpu/kept_cpus.h"
@@ -11,27 +7,8 @@
 namespace numatlas {
 namespace {
 
-/// LeakSanitizer does not look at what this thread allocates within the scope. A driver without a
-/// GPU unloads libraries that never free what they had (AMD's HIP 5.7 in Debian 13: 54 bytes).
-class UncheckedForLeaks {
- public:
-  UncheckedForLeaks() {
-#ifdef __SANITIZE_ADDRESS__
-    __lsan_disable();
-#endif
-  }
-  ~UncheckedForLeaks() {
-#ifdef __SANITIZE_ADDRESS__
-    __lsan_enable();
-#endif
-  }
-  UncheckedForLeaks(const UncheckedForLeaks&) = delete;
-  UncheckedForLeaks& operator=(const UncheckedForLeaks&) = delete;
-};
-
 std::vector<RuntimeState> probe_all() {
   const KeptCpus kept;
-  const UncheckedForLeaks drivers_memory;
   std::vector<RuntimeState> states;
   states.push_back(probe_cuda());
   states.push_back(probe_hip());

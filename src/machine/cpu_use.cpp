@@ -121,6 +121,12 @@ CpuUse cpu_use_between(const Expected<CpuTimes>& before, const Expected<CpuTimes
   return use;
 }
 
+std::optional<double> cpu_frequency(const Tree& tree, CpuId cpu) {
+  const auto khz =
+      tree.number(fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_cur_freq", cpu.value));
+  return khz && *khz > 0 ? std::optional(static_cast<double>(*khz) * 1e3) : std::nullopt;
+}
+
 bool is_disturbed(const CpuUse& use) {
   return is_much(use, use.others) || is_much(use, use.stolen);
 }

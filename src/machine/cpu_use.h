@@ -57,6 +57,10 @@ class CpuWatch {
   Expected<CpuTimes> start_;
 };
 
+/// Hz that a CPU runs at; absent where the kernel does not tell, as in most virtual machines. May
+/// take 10 ms on kernels before 5.18.
+std::optional<double> cpu_frequency(const Tree& tree, CpuId cpu);
+
 /// Whether others used, or the hypervisor withheld, so much that figures are not to be trusted.
 bool is_disturbed(const CpuUse& use);
 

@@ -63,6 +63,13 @@ TEST(CpuUse, SaysWhatCannotBeRead) {
   EXPECT_EQ(message(words, {}), "/proc/stat does not count CPU time");
 }
 
+TEST(CpuFrequency, IsWhatTheKernelTells) {
+  const RecordedTree tree;
+  tree.file("/sys/devices/system/cpu/cpu3/cpufreq/scaling_cur_freq", "2450000\n");
+  EXPECT_EQ(cpu_frequency(Tree(tree.root()), CpuId{3}), 2.45e9);
+  EXPECT_EQ(cpu_frequency(Tree(tree.root()), CpuId{4}), std::nullopt);
+}
+
 TEST(CpuUse, WhatIsNotOursIsOthers) {
   const CpuUse use = cpu_use_between(reading(100, 50, 10, 1), reading(110, 68, 18, 3));
   EXPECT_DOUBLE_EQ(use.seconds, 10);

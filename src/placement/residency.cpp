@@ -151,6 +151,19 @@ std::optional<double> Residency::fraction_on(const NodeSet& nodes) const {
   return static_cast<double>(there) / static_cast<double>(all);
 }
 
+std::size_t pages_moved(const Residency& before, const Residency& after) {
+  if (before.pages_by_node.empty() || after.pages_asked == 0) return 0;
+  std::size_t arrived = 0;
+  for (const auto& [node, pages] : after.pages_by_node) {
+    const auto earlier = before.pages_by_node.find(node);
+    const std::size_t had = earlier == before.pages_by_node.end() ? 0 : earlier->second;
+    arrived += pages > had ? pages - had : 0;
+  }
+  return static_cast<std::size_t>(
+      std::llround(static_cast<double>(arrived) * static_cast<double>(after.pages_total) /
+                   static_cast<double>(after.pages_asked)));
+}
+
 void tell_by_devices(Residency& seen, const std::vector<NodeId>& nodes) {
   seen.pages_by_node.clear();
   seen.untouched = seen.errors = 0;

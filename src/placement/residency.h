@@ -35,6 +35,10 @@ struct Residency {
   std::optional<double> fraction_on(const NodeSet& nodes) const;
 };
 
+/// Pages that `after` shows on other nodes than `before` did, at least: those that changed places
+/// are not seen. Of a sample scaled up to the whole range; 0 where one of them was not observed.
+std::size_t pages_moved(const Residency& before, const Residency& after);
+
 /// Lays the range on the nodes of the devices behind it (one entry each, in equal shares): for
 /// memory whose pages the kernel does not tell (DAX). No nodes: a problem in words.
 void tell_by_devices(Residency& seen, const std::vector<NodeId>& nodes);

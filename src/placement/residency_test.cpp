@@ -88,6 +88,20 @@ TEST(ProcessMemory, KernelWithoutNuma) {
   EXPECT_FALSE(read_process_memory(0, {}));
 }
 
+TEST(PagesMoved, AreThoseThatArrivedElsewhere) {
+  Residency before, after;
+  before.pages_by_node = {{0, 80}, {1, 20}};
+  before.pages_asked = before.pages_total = 100;
+  after = before;
+  EXPECT_EQ(pages_moved(before, after), 0U);
+  after.pages_by_node = {{0, 50}, {1, 25}, {2, 25}};
+  EXPECT_EQ(pages_moved(before, after), 30U);
+  after.pages_total = 1000;
+  EXPECT_EQ(pages_moved(before, after), 300U) << "of a sample";
+  EXPECT_EQ(pages_moved(before, {}), 0U) << "not observed";
+  EXPECT_EQ(pages_moved({}, after), 0U) << "not observed";
+}
+
 TEST(ResidencyText, Pages) {
   Residency seen;
   EXPECT_EQ(seen.page_text(), "unknown");

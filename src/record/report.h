@@ -89,9 +89,12 @@ struct FlowResult {
   std::uint64_t steps_a_sample = 0;
   std::uint64_t warm_up_steps = 0;
   std::uint64_t involuntary_switches = 0;
-  double timer_overhead = 0;  ///< seconds a reading
-  double start_lateness = 0;  ///< seconds
-  double prepare_time = 0;    ///< seconds
+  /// Pages that lay on another node after the visit than before it, at least.
+  std::optional<std::uint64_t> pages_moved;
+  std::optional<double> frequency;  ///< Hz of its CPU after the visit
+  double timer_overhead = 0;        ///< seconds a reading
+  double start_lateness = 0;        ///< seconds
+  double prepare_time = 0;          ///< seconds
   std::vector<Warning> warnings;
 };
 
@@ -120,6 +123,14 @@ struct Visits {
   int count = 0;
   double seconds = 0;   ///< from the start of the first to the end of the last one
   int memory_kept = 0;  ///< visits after which the memory was kept for the next one
+  int repeated = 0;     ///< of `count`: measured again, as the first try was disturbed
+  int disturbed = 0;    ///< of `count`: used although they were disturbed
+  /// Of each visit, on the host where it was most: CPUs that other processes used and that the
+  /// hypervisor withheld, on average. This and what follows: empty where nothing is known.
+  std::vector<std::optional<double>> others, stolen;
+  std::vector<std::optional<double>> frequency;           ///< Hz of the workers' CPUs, on average
+  std::vector<std::optional<std::uint64_t>> switches;     ///< times that a worker lost its CPU
+  std::vector<std::optional<std::uint64_t>> pages_moved;  ///< as FlowResult's, of all workers
   std::vector<VisitValues> figures;
 };
 

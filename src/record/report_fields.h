@@ -199,6 +199,8 @@ void list_fields(Fields& f, Host<Fields, FlowResult>& flow) {
   f("steps_a_sample", flow.steps_a_sample, "steps of the kernel in a sample");
   f("warm_up_steps", flow.warm_up_steps, "steps before the first sample");
   f("involuntary_switches", flow.involuntary_switches, "times it lost its CPU");
+  f("pages_moved", flow.pages_moved, "pages that moved to another node in the last visit");
+  f("frequency", flow.frequency, "Hz of its CPU after the last visit, where it was read");
   f("timer_overhead", flow.timer_overhead, "seconds for a reading of the clock");
   f("start_lateness", flow.start_lateness, "seconds after the common start");
   f("prepare_time", flow.prepare_time, "seconds to allocate, touch and build");
@@ -245,6 +247,13 @@ void list_fields(Fields& f, Host<Fields, Visits>& v) {
   f("count", v.count, "visits");
   f("seconds", v.seconds, "from the start of the first visit to the end of the last one");
   f("memory_kept", v.memory_kept, "visits after which the next one found the same memory");
+  f("repeated", v.repeated, "visits measured again because their first try was disturbed");
+  f("disturbed", v.disturbed, "visits that count although they were disturbed");
+  f("others", v.others, "per visit: CPUs used by other processes, on the host with the most");
+  f("stolen", v.stolen, "per visit: CPUs withheld by the hypervisor, on the host with the most");
+  f("frequency", v.frequency, "per visit: Hz of the workers' CPUs at its end");
+  f("switches", v.switches, "per visit: times that a worker lost its CPU");
+  f("pages_moved", v.pages_moved, "per visit: pages that moved to another node, at least");
   f("figures", v.figures, "values of each visit");
 }
 

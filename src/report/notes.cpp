@@ -94,12 +94,16 @@ std::string visits_text(const RunReport& report) {
   std::vector<int> counts;
   std::vector<double> seconds;
   std::size_t few = 0, kept = 0;
+  int all = 0, repeated = 0, disturbed = 0;
   for (const ScenarioResult& scenario : report.scenarios) {
     if (!scenario.visits) continue;
     counts.push_back(scenario.visits->count);
     seconds.push_back(scenario.visits->seconds);
     few += scenario.visits->count < static_cast<int>(least_visits) ? 1 : 0;
     kept += scenario.visits->memory_kept > 0 ? 1 : 0;
+    all += scenario.visits->count;
+    repeated += scenario.visits->repeated;
+    disturbed += scenario.visits->disturbed;
   }
   if (counts.empty()) return "";
   std::sort(counts.begin(), counts.end());
@@ -110,6 +114,11 @@ std::string visits_text(const RunReport& report) {
       range_text(std::to_string(counts.front()), std::to_string(counts.back())),
       range_text(fmt::format("{:.1f}", seconds.front()), fmt::format("{:.1f}", seconds.back())));
   if (kept > 0) text += fmt::format("; memory reused between visits of {}", cases(kept));
+  const auto visits = [](int n) { return fmt::format("{} visit{}", n, n == 1 ? "" : "s"); };
+  if (repeated > 0)
+    text += fmt::format("; {} repeated because the first try was disturbed", visits(repeated));
+  if (disturbed > 0)
+    text += fmt::format("; {} of {} counted although disturbed", visits(disturbed), all);
   if (few > 0)
     text += fmt::format("; {} {} fewer than {} visits: {} not cover changes between visits",
                         cases(few), few == 1 ? "has" : "have", least_visits,

@@ -1,0 +1,27 @@
+// For libraries that never free what they had.
+#pragma once
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
+namespace numatlas {
+
+/// LeakSanitizer does not look at what this thread allocates within the scope.
+class UncheckedForLeaks {
+ public:
+  UncheckedForLeaks() {
+#ifdef __SANITIZE_ADDRESS__
+    __lsan_disable();
+#endif
+  }
+  ~UncheckedForLeaks() {
+#ifdef __SANITIZE_ADDRESS__
+    __lsan_enable();
+#endif
+  }
+  UncheckedForLeaks(const UncheckedForLeaks&) = delete;
+  UncheckedForLeaks& operator=(const UncheckedForLeaks&) = delete;
+};
+
+}  // namespace numatlas
