@@ -22,6 +22,7 @@
 #include "benchmarks/runner.h"
 #include "comparisons.h"
 #include "engine/noise.h"
+#include "moods.h"
 #include "record/report.h"
 
 namespace numatlas::truth {
@@ -208,8 +209,10 @@ int main(int argc, char** argv) {
     any = true;
     good = run(experiment, replicates, wide) && good;
   }
-  any = any || only.empty() || only.find("compare") != std::string::npos;
+  for (const char* others : {"compare", "moods"})
+    any = any || only.empty() || only.find(others) != std::string::npos;
   good = run_comparisons(only, replicates, wide) && good;
+  good = run_moods(only, replicates, wide) && good;
   if (!any) {
     fmt::print(stderr, "bench_truth: no row's name contains '{}'\n", only);
     return 2;

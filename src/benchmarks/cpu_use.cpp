@@ -36,7 +36,7 @@ Expected<void> note_cpu_use(const std::optional<CpuWatch>& watch, Comm& comm, bo
   return {};
 }
 
-Expected<VisitUse> use_of_visit(const std::optional<CpuWatch>& watch, Comm& comm) {
+Expected<VisitUse> use_of_visit(const std::optional<CpuWatch>& watch, Comm& comm, bool disturbed) {
   std::vector<std::string> all{watch ? to_json(watch->use()).dump() : ""};
   if (comm.size() > 1) {
     auto gathered = comm.gather(all.front());
@@ -44,6 +44,7 @@ Expected<VisitUse> use_of_visit(const std::optional<CpuWatch>& watch, Comm& comm
     all = *std::move(gathered);
   }
   VisitUse most;
+  most.disturbed = disturbed && comm.rank() == 0;
   const auto larger = [](std::optional<double>& a, const std::optional<double>& b) {
     if (b) a = std::max(a.value_or(0), *b);
   };

@@ -15,8 +15,9 @@ namespace numatlas {
 Expected<void> note_cpu_use(const std::optional<CpuWatch>& watch, Comm& comm, bool all_hosts,
                             RunReport& report);
 
-/// Of one visit, in which each host had such a watch: the same on every rank. Collective.
-Expected<VisitUse> use_of_visit(const std::optional<CpuWatch>& watch, Comm& comm);
+/// Of one visit, in which each host had such a watch: the same on every rank. `disturbed`: rank 0
+/// knows that it was. Collective.
+Expected<VisitUse> use_of_visit(const std::optional<CpuWatch>& watch, Comm& comm, bool disturbed);
 
 /// Which visits are measured again: disturbed ones, once each. Where several in a row were
 /// disturbed again, what disturbs lasts, and no more are repeated until a visit is left in peace.

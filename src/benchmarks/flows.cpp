@@ -75,8 +75,7 @@ Bytes last_level_caches(const PlanInput& input, const std::vector<int>& workers,
   return caches;
 }
 
-Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers, NodeId memory,
-                         Bytes least) {
+Bytes size_past_caches(const PlanInput& input, const std::vector<int>& workers, Bytes least) {
   std::uint64_t size = least.value;
   for (std::size_t host = 0; host < input.machines.size(); ++host) {
     const auto here =
@@ -86,7 +85,13 @@ Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers
     const std::uint64_t caches = last_level_caches(input, workers, host).value;
     if (here > 0) size = std::max(size, (4 * caches / here + mib - 1) / mib * mib);
   }
-  return size_with_room(input, Bytes{size}, flows_on_node(workers, memory));
+  return Bytes{size};
+}
+
+Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers, NodeId memory,
+                         Bytes least) {
+  return size_with_room(input, size_past_caches(input, workers, least),
+                        flows_on_node(workers, memory));
 }
 
 Bytes chase_size_beyond_caches(const PlanInput& input, int worker, NodeId memory) {

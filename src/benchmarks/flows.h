@@ -35,10 +35,13 @@ const Machine& machine_of(const PlanInput& input, int worker);
 /// The last-level caches that these workers use on a host, together; unknown ones count as one.
 Bytes last_level_caches(const PlanInput& input, const std::vector<int>& workers, std::size_t host);
 
-/// Memory a worker on node `memory` that no cache holds when all of them use as much: four times
-/// the last-level caches of their host, as STREAM's rules ask for, shared among the workers, and at
-/// least `least`; whole MiB. The same for all of them: the most that any host needs. Where the node
-/// has little memory: what has room there (benchmarks/room.h).
+/// Memory a worker that no cache holds when all of them use as much: four times the last-level
+/// caches of their host, as STREAM's rules ask for, shared among the workers, and at least `least`;
+/// whole MiB. The same for all of them: the most that any host needs.
+Bytes size_past_caches(const PlanInput& input, const std::vector<int>& workers, Bytes least);
+
+/// The same of memory on node `memory`; where that has little: what has room there
+/// (benchmarks/room.h).
 Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers, NodeId memory,
                          Bytes least = Bytes{16 * mib});
 /// The same for one chase, which has 256 MiB at least, so that it misses the TLB as well.

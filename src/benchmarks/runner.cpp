@@ -24,6 +24,7 @@
 #include "benchmarks/cpu_use.h"
 #include "benchmarks/flow_result.h"
 #include "benchmarks/foresee.h"
+#include "benchmarks/pilots.h"
 #include "benchmarks/progress.h"
 #include "benchmarks/rounds.h"
 #include "benchmarks/setup.h"
@@ -132,6 +133,10 @@ class Run {
   }
   Expected<void> spread_out(Engine& engine, int round);
   Expected<void> refine(Engine& engine);
+  Expected<void> prepare_pilots(Engine& engine);
+  Expected<void> take_pilots(bool last = false);
+  double pilot_seconds() const { return pilots_ ? pilots_->seconds() : 0; }
+  void relate();
   Expected<std::vector<FlowResult>> gather(const std::vector<FlowResult>& mine, bool stopped);
   void add(PointRun& point, Outcome outcome, double start);
   void judge(const ScenarioResult& point, const FlowResult& flow);
@@ -171,7 +176,9 @@ class Run {
   std::pair<int, std::size_t> memory_of_;     ///< the case that my_process_memory_ is of
   std::optional<CpuWatch> cpu_watch_;         ///< of this host, by one of its ranks
   Repeats repeats_;
-  Seconds recorded_{0};  ///< measuring time used so far, where it is shared
+  std::optional<Pilots> pilots_;
+  double stage_pilots_ = 0;  ///< seconds that they took before the stage
+  Seconds recorded_{0};      ///< measuring time used so far, where it is shared
 };
 
 std::vector<double> Run::weights() const {
@@ -207,6 +214,18 @@ void use_mean_latency(std::vector<Figure>& figures) {
     if (figure.key == "latency" && figure.estimate && figure.summary)
       figure.estimate = as_sure_as(figure.summary->mean, *figure.estimate);
   }
+}
+
+std::string pause_text(double seconds) {
+  return seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1e3) : fmt::format("{:.1f} s", seconds);
+}
+
+/// Seconds for which the flow that was stopped longest was.
+double paused_for(const std::vector<FlowResult>& flows) {
+  double most = 0;
+  for (const FlowResult& flow : flows)
+    most = std::max(most, std::accumulate(flow.pauses.begin(), flow.pauses.end(), 0.0));
+  return most;
 }
 
 /// Adds a visit to its point. One that was cut short counts only where there is no other.
@@ -288,6 +307,10 @@ void Run::collect_warnings() {
     if (const std::string text = two_speeds_of(point); !text.empty())
       report_.warnings.push_back({"two-speeds", point.name, text});
   }
+  for (const PilotSeries& pilot : report_.pilots) {
+    if (const std::string text = modes_text(pilot); !text.empty())
+      report_.warnings.push_back({"two-speeds", "the machine as a whole", text});
+  }
 }
 
 /// Words for what makes a flow's figure less than it seems.
@@ -300,12 +323,10 @@ void Run::judge(const ScenarioResult& point, const FlowResult& flow) {
   for (const Warning& warning : flow.warnings) warn(warning.code, warning.text);
   if (!flow.policy.note.empty()) warn("placement-method", flow.policy.note);
   if (!flow.pauses.empty()) {
-    const double seconds = std::accumulate(flow.pauses.begin(), flow.pauses.end(), 0.0);
     warn("stopped",
          fmt::format("was stopped for {} while measuring (by a signal, or without a CPU), "
                      "which its rates and its time leave out",
-                     seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1e3)
-                                 : fmt::format("{:.1f} s", seconds)));
+                     pause_text(paused_for({flow}))));
   }
   // Below this the word "together" would mislead.
   constexpr double least_overlap = 0.9;
@@ -417,21 +438,27 @@ Expected<void> Run::try_visit(Engine& engine, const PointRun& point, Seconds win
   for (std::size_t i = point.first; ran && i < point.first + point.count; ++i)
     ran = run_part(engine, point, i, window, keep_memory, outcome);
   if (!ran || options_.null_engine || outcome.status != Status::ok || point.skipped) return ran;
-  auto seen = use_of_visit(watch, comm_);
+  auto seen = use_of_visit(watch, comm_, paused_for(outcome.flows) > 0);
   if (!seen) return fail(seen.error());
   use = *seen;
   return {};
 }
 
 Expected<void> Run::visit(Engine& engine, PointRun& point, Seconds window, bool keep_memory) {
+  if (auto taken = take_pilots(); !taken) return taken;
   const Seconds begun = now();
   Outcome outcome;
   VisitUse use;
   auto ran = try_visit(engine, point, window, keep_memory, outcome, use);
   const auto measured = [&] { return outcome.status == Status::ok && !point.skipped; };
-  if (ran && measured() && !point.once && repeats_.again(use)) {
+  if (ran && measured() && !at_once(point) && repeats_.again(use)) {
     const Outcome first = std::exchange(outcome, {});
     const VisitUse before = use;
+    if (const double paused = paused_for(first.flows); paused > 0)
+      own_warnings_.push_back({"stopped", setup_.plan[point.first].head.name,
+                               fmt::format("was stopped for {} while measuring (by a signal, or "
+                                           "without a CPU): the visit was repeated",
+                                           pause_text(paused))});
     ran = try_visit(engine, point, window, keep_memory, outcome, use);
     use.repeated = true;
     repeats_.again(use);
@@ -479,7 +506,8 @@ Expected<Seconds> Run::next_window(const PointRun& point) {
   for (const PointRun& one : points_) {
     if (one.visits.count() > 0) foreseen += one.preparation * made_anew(one);
   }
-  const Seconds preparing = spent() - stage_spent_ - (recorded_ - stage_recorded_);
+  const Seconds preparing = spent() - stage_spent_ - (recorded_ - stage_recorded_) -
+                            Seconds(pilot_seconds() - stage_pilots_);
   const double slower = timeless() ? 0 : foreseen > 0 ? preparing.count() / foreseen : 1;
   const TimeLeft left = divide_time(points_, point, time_left().count(), std::max(0.0, slower));
   return broadcast(left.window);
@@ -572,12 +600,13 @@ Expected<void> Run::run_rounds(Engine& engine, std::size_t from) {
   stage_begun_ = now();
   stage_spent_ = spent();
   stage_recorded_ = recorded_;
+  stage_pilots_ = pilot_seconds();
   const auto time = broadcast(std::max(Seconds{0}, time_left()));
   if (!time) return fail(time.error());
   points_ = points_of(setup_.plan, setup_.skips, from, *time, options_);
   for (int round = 0;; ++round) {
     const auto order = order_of(points_, round, options_.seed);
-    if (order.empty()) return {};
+    if (order.empty()) break;
     if (round > 0) {
       if (auto waited = spread_out(engine, round - 1); !waited) return waited;
       ++memory_number_;
@@ -585,6 +614,34 @@ Expected<void> Run::run_rounds(Engine& engine, std::size_t from) {
     for (const std::size_t index : order) {
       if (auto done = run_sitting(engine, points_[index], round); !done) return done;
     }
+  }
+  if (auto taken = take_pilots(true); !taken) return taken;
+  relate();
+  return {};
+}
+
+/// An error of one of them is told, and ends no run.
+Expected<void> Run::prepare_pilots(Engine& engine) {
+  if (timeless() || !hooks_.pilots) return {};
+  auto pilots = Pilots::make(setup_, options_, comm_, options_.null_engine ? &engine : nullptr);
+  if (!pilots) return fail(pilots.error());
+  if (!pilots->empty()) pilots_ = *std::move(pilots);
+  return {};
+}
+
+Expected<void> Run::take_pilots(bool last) {
+  if (!pilots_) return {};
+  return pilots_->take([this] { return now().count(); }, last);
+}
+
+/// What the visits gave, relative to the pilots so far.
+void Run::relate() {
+  if (!root() || !pilots_) return;
+  report_.pilots = pilots_->series();
+  for (const PointRun& point : points_) {
+    if (point.result < 0) continue;
+    relate_to_pilots(report_.scenarios[static_cast<std::size_t>(point.result)],
+                     point.visits.times(), report_.pilots);
   }
 }
 
@@ -615,7 +672,10 @@ Expected<void> Run::save(bool last) {
   const auto begun = std::chrono::steady_clock::now();
   const bool write = last || begun >= next_save_;
   if (write) {
-    if (!last) collect_warnings();
+    if (!last) {
+      collect_warnings();
+      relate();
+    }
     report_.views = benchmark_.views(report_);
     report_.facts = benchmark_.facts(report_);
   }
@@ -700,9 +760,13 @@ Expected<RunReport> Run::go() {
   if (!options_.null_engine && comm_.local_rank() == 0)
     cpu_watch_.emplace(Tree(""), comm_.local_pids());
   own_warnings_ = report_.warnings;
+  if (auto prepared = prepare_pilots(**engine); !prepared) return fail(prepared.error());
   auto ran = run_rounds(**engine, 0);
   if (ran && comm_.size() == 1) ran = refine(**engine);
   collect_warnings();
+  if (pilots_ && !pilots_->failure().empty())
+    report_.warnings.push_back(
+        {"no-pilot", "", "no reference measurements: " + pilots_->failure()});
   if (auto noted = note_cpu_use(cpu_watch_, comm_, ran.has_value(), report_); ran && !noted)
     ran = noted;
   const auto add_all = [&](std::vector<Warning> warnings) {

@@ -29,6 +29,8 @@ struct RunHooks {
   /// How the program says an error, where it has words of its own for it: for the reasons of points
   /// without figures.
   std::function<Error(Error)> in_words;
+  /// Whether pilots may take memory and time of the run.
+  bool pilots = true;
 };
 
 /// Runs one benchmark over all ranks and reports on rank 0. Returns the report (on rank 0 complete,

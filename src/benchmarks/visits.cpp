@@ -159,12 +159,10 @@ void CaseVisits::note_conditions(Visits& visits, const std::vector<FlowResult>& 
 }
 
 void CaseVisits::add(ScenarioResult& result, ScenarioResult visit, double start, double end) {
-  if (count_++ == 0) {
-    first_start_ = start;
-    result.visits.emplace();
-  }
+  if (count_++ == 0) result.visits.emplace();
+  times_.emplace_back(start, end);
   result.visits->count = count_;
-  result.visits->seconds = end - first_start_;
+  result.visits->seconds = end - times_.front().first;
   result.visits->memory_kept = kept_;
   note_values(result, visit);
   note_conditions(*result.visits, visit.flows);

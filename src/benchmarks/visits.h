@@ -39,6 +39,8 @@ class CaseVisits {
   /// The next visit will find the memory of the one before.
   void memory_kept() { ++kept_; }
   int count() const { return count_; }
+  /// Start and end of each visit.
+  const std::vector<std::pair<double, double>>& times() const { return times_; }
 
  private:
   /// Host (-1: all), flow (-1: over all flows of it) and key.
@@ -51,7 +53,7 @@ class CaseVisits {
 
   std::map<Name, VisitSeries> series_;
   int count_ = 0, kept_ = 0;
-  double first_start_ = 0;
+  std::vector<std::pair<double, double>> times_;
 };
 
 /// Whether all measured flows' first figures are known as well as was asked for, over enough

@@ -1,20 +1,26 @@
 #include "cli/alternate.h"
 
+#include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/say.h"
+#include "base/signals.h"
 #include "base/text.h"
 #include "benchmarks/benchmark.h"
 #include "cli/external.h"
@@ -76,15 +82,43 @@ std::string line_of(const std::string& command, const std::string& file) {
                      ours ? " --quiet" : "", shell_word(file));
 }
 
+/// Runs a line of the shell to its end, and gives its wait status. A stop of this program is one of
+/// all that the line started: it has a process group of its own.
+Expected<int> run_line(const std::string& line) {
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  std::string words[] = {"sh", "-c", line};
+  char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+  install_signal_handlers();
+  pid_t child = 0;
+  const int code = posix_spawn(&child, "/bin/sh", nullptr, &attributes, arguments, environ);
+  posix_spawnattr_destroy(&attributes);
+  if (code != 0) return fail(ErrorKind::resource, errno_text(code));
+  constexpr std::chrono::milliseconds nap{50};  // seldom enough to disturb nothing
+  int status = 0;
+  bool told = false;
+  for (pid_t ended = 0; ended == 0;) {
+    ended = waitpid(child, &status, WNOHANG);
+    if (ended < 0) return fail(ErrorKind::resource, errno_text(errno));
+    if (ended > 0) break;
+    if (stop_requested() && !std::exchange(told, true)) kill(-child, stop_signal());
+    std::this_thread::sleep_for(nap);
+  }
+  return status;
+}
+
 Expected<StoredFile> launch(const std::string& command, const std::string& file) {
   std::error_code ignored;
   fs::remove(file, ignored);  // one of an earlier comparison
-  const int status = std::system(line_of(command, file).c_str());
+  const auto ran = run_line(line_of(command, file));
   const auto ended = [&](ErrorKind kind, const std::string& how) {
     return fail_about(kind, "--run", fmt::format("'{}' {}", command, how),
                       "try it by itself, with --json FILE");
   };
-  if (status < 0) return ended(ErrorKind::resource, "did not start: " + errno_text(errno));
+  if (!ran) return ended(ErrorKind::resource, "did not start: " + ran.error().message);
+  const int status = *ran;
+  if (stop_requested()) return ended(ErrorKind::interrupted, "was interrupted");
   const int by_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + by_signal;
   if (code == 128 + SIGINT || code == 128 + SIGTERM)

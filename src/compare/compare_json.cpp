@@ -40,6 +40,7 @@ json change_json(const Change& change) {
           {"change_low", number_json(change.low)},
           {"change_high", number_json(change.high)},
           {"p", number_json(change.p)},
+          {"change_relative", number_json(change.relative)},
           {"reason", text_json(change.reason)},
           {"doubt", text_json(change.doubt)}};
 }

@@ -168,10 +168,13 @@ std::string launches_text(const ComparedFiles& files, const CompareRule& rule) {
   if (files.base_launches > 1 && files.now_launches > 1)
     return fmt::format("Student's t over {} and {} launches", files.base_launches,
                        files.now_launches);
+  const bool pilots =
+      std::any_of(files.comparison.cases.begin(), files.comparison.cases.end(),
+                  [](const ComparedCase& one) { return one.change.relative.has_value(); });
   return fmt::format(
-      "Student's t over the visits; of a single launch, a deviation of {:g} % from launch to "
-      "launch "
-      "is assumed (--launch-spread)",
+      "Student's t over the visits{}; of a single launch, a deviation of {:g} % from launch to "
+      "launch is assumed (--launch-spread)",
+      pilots ? ", and over the visits relative to the pilots: both have to show the change" : "",
       rule.launch_spread * 100);
 }
 

@@ -66,6 +66,55 @@ void scale_flow(FlowResult& flow, double factor) {
   }
 }
 
+Estimate within_a_percent(double value) {
+  Estimate estimate(value);
+  estimate.low = value * 0.99;
+  estimate.high = value * 1.01;
+  estimate.n = 10;
+  estimate.method = Method::visits;
+  return estimate;
+}
+
+/// One chase on a machine that as a whole takes `machine` times as long; the chase itself takes
+/// `own` times as long as it did.
+StoredFile with_pilots(double machine, double own) {
+  return stored([&](RunReport& report) {
+    report.scenarios.resize(1);
+    ScenarioResult& point = report.scenarios.front();
+    point.flows.resize(1);
+    point.flows[0].figures[0].estimate = within_a_percent(100e-9 * machine * own);
+    point.visits.emplace();
+    point.visits->count = 10;
+    VisitValues latency{"latency", "s", {}, 0};
+    latency.relative = within_a_percent(0.5 * own);
+    point.visits->figures = {latency};
+    PilotSeries pilot;
+    pilot.key = "pilot_latency";
+    pilot.unit = "s";
+    pilot.kernel = "chase";
+    pilot.workers = 1;
+    pilot.estimate = within_a_percent(200e-9 * machine);
+    report.pilots = {pilot};
+  });
+}
+
+TEST(Pilots, TellTheMachineFromTheCase) {
+  constexpr const char* machine = "the machine as a whole (pilot)";
+  const auto between = [&](const StoredFile& base, const StoredFile& now) {
+    const Comparison found = match_cases(cases_of(base), cases_of(now), {});
+    return std::pair(find_case(found, "1MiB base", "rank 0 thread 0").change,
+                     find_case(found, machine, "chase").change);
+  };
+  const auto [mood, slow_machine] = between(with_pilots(1, 1), with_pilots(1.5, 1));
+  EXPECT_EQ(mood.verdict, CaseVerdict::not_distinguishable);
+  EXPECT_TRUE(mood.explained);
+  EXPECT_EQ(slow_machine.verdict, CaseVerdict::slower) << "and is not hidden";
+  const auto [slow_case, same_machine] = between(with_pilots(1, 1), with_pilots(1, 1.5));
+  EXPECT_EQ(slow_case.verdict, CaseVerdict::slower);
+  EXPECT_NEAR(*slow_case.relative, 0.5, 1e-9);
+  EXPECT_NE(same_machine.verdict, CaseVerdict::slower);
+}
+
 TEST(Place, OnlyTheSamePlaceIsCompared) {
   Observed here{{{"0", 1.0}}, {{"4 KiB", 1.0}}, {{"0", 2}}, {{"NVIDIA H200", 1}}};
   EXPECT_EQ(place_difference(here, here), "");

@@ -31,6 +31,14 @@ std::string place_difference(const Observed& base, const Observed& now);
 /// the figure itself. "" where it is.
 std::string width_problem(double value, const Interval& interval);
 
+/// A figure over that of the pilots around its visits.
+struct RelativeFigure {
+  double value = 0;
+  Interval interval{};  ///< 95 %
+  double freedom = 0;   ///< degrees of freedom of the interval
+  friend bool operator==(const RelativeFigure&, const RelativeFigure&) = default;
+};
+
 struct StoredFigure {
   std::optional<double> value;       ///< in the unit of its case
   std::optional<Interval> interval;  ///< 95 %
@@ -42,6 +50,7 @@ struct StoredFigure {
   /// Degrees of freedom of the interval: visits less 1, launches less 1; infinite for others.
   double freedom = std::numeric_limits<double>::infinity();
   std::vector<double> launches = {};  ///< the value of each, in their order; empty for one
+  std::optional<RelativeFigure> relative = {};  ///< absent where its run has no pilots
   friend bool operator==(const StoredFigure&, const StoredFigure&) = default;
 };
 

@@ -16,6 +16,7 @@ namespace {
 
 constexpr const char* side_names[] = {"BASE", "NEW"};
 constexpr double alpha = 0.05;
+constexpr const char* pilot_doubt = "the pilots changed as well, so the machine as a whole did";
 
 /// A variance and how well it is known.
 struct Spread {
@@ -36,12 +37,16 @@ double both_tails(double t, double freedom) {
 }
 
 /// Of the logarithm of a figure, by its interval.
+Spread spread_of(double value, const Interval& interval, double freedom) {
+  const double half = std::max(interval.high - value, value - interval.low) / value;
+  const double error = half / upper_quantile(freedom);
+  return {error * error, freedom};
+}
 Spread spread_of(const StoredFigure& figure) {
-  const double half =
-      std::max(figure.interval->high - *figure.value, *figure.value - figure.interval->low) /
-      *figure.value;
-  const double error = half / upper_quantile(figure.freedom);
-  return {error * error, figure.freedom};
+  return spread_of(*figure.value, *figure.interval, figure.freedom);
+}
+Spread spread_of(const RelativeFigure& figure) {
+  return spread_of(figure.value, figure.interval, figure.freedom);
 }
 
 /// Welch and Satterthwaite.
@@ -83,6 +88,41 @@ Mean difference_of_sides(const StoredFigure& base, const StoredFigure& now,
   for (const StoredFigure* side : {&base, &now})
     if (side->launches.size() < 2) parts.push_back({rule.launch_spread * rule.launch_spread});
   return {std::log(*now.value / *base.value), sum_of(parts)};
+}
+
+/// Sets interval and probability of a change from the logarithm of its size.
+void set_change(Change& change, const Mean& difference) {
+  const double error = std::sqrt(difference.spread.variance);
+  const double half = upper_quantile(difference.spread.freedom) * error;
+  change.part = std::exp(difference.value) - 1;
+  change.low = std::exp(difference.value - half) - 1;
+  change.high = std::exp(difference.value + half) - 1;
+  if (error > 0)
+    change.p = both_tails(std::abs(difference.value) / error, difference.spread.freedom);
+  else
+    change.p = difference.value == 0 ? 1 : 0;
+}
+
+/// A change of one launch each holds only where the machine as a whole does not explain it.
+void weigh_pilots(Change& change, const RelativeFigure& base, const RelativeFigure& now,
+                  const CompareRule& rule) {
+  if (!(base.value > 0) || !(now.value > 0)) return;
+  const Spread launch{rule.launch_spread * rule.launch_spread};
+  const Mean difference{std::log(now.value / base.value),
+                        sum_of({spread_of(base), spread_of(now), launch, launch})};
+  if (!std::isfinite(difference.value) || !std::isfinite(difference.spread.variance)) return;
+  Change relative;
+  set_change(relative, difference);
+  const bool alone = *change.p <= alpha && std::abs(*change.part) >= rule.min_effect;
+  const bool agree = (*relative.part < 0) == (*change.part < 0) &&
+                     std::abs(*relative.part) >= rule.min_effect && *relative.p <= alpha;
+  change.relative = relative.part;
+  change.p = agree ? std::max(*change.p, *relative.p) : 1;
+  change.low = std::min(*change.low, *relative.low);
+  change.high = std::max(*change.high, *relative.high);
+  if (!alone || agree) return;
+  change.explained = true;
+  change.doubt += (change.doubt.empty() ? "" : "; ") + std::string(pilot_doubt);
 }
 
 /// Why one of two figures says nothing; "" where both do.
@@ -150,20 +190,14 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, const s
   if (!change.reason.empty()) return change;
   const Mean difference =
       in_pairs ? difference_in_pairs(base, now) : difference_of_sides(base, now, rule);
-  const double error = std::sqrt(difference.spread.variance);
-  if (!std::isfinite(difference.value) || !std::isfinite(error)) {
+  if (!std::isfinite(difference.value) || !std::isfinite(difference.spread.variance)) {
     change.reason = "not known well enough: values that nothing measures";
     return change;
   }
-  change.part = std::exp(difference.value) - 1;
+  set_change(change, difference);
   change.single = base.launches.empty() || now.launches.empty();
-  const double half = upper_quantile(difference.spread.freedom) * error;
-  change.low = std::exp(difference.value - half) - 1;
-  change.high = std::exp(difference.value + half) - 1;
-  if (error > 0)
-    change.p = both_tails(std::abs(difference.value) / error, difference.spread.freedom);
-  else
-    change.p = difference.value == 0 ? 1 : 0;
+  if (base.launches.empty() && now.launches.empty() && base.relative && now.relative)
+    weigh_pilots(change, *base.relative, *now.relative, rule);
   return change;
 }
 
@@ -179,7 +213,7 @@ void judge(const std::vector<Change*>& changes, const std::vector<std::string>& 
     Change& change = *changes[order[i]];
     rejects = rejects && *change.p <= alpha / static_cast<double>(order.size() - i);
     const bool differs = rejects && std::abs(*change.part) >= rule.min_effect;
-    change.explained = differs && change.single && !change.doubt.empty();
+    change.explained = change.explained || (differs && change.single && !change.doubt.empty());
     if (change.explained)
       change.verdict = CaseVerdict::not_distinguishable;
     else if (differs)

@@ -47,12 +47,17 @@ struct Change {
   std::string doubt;
   bool single = false;     ///< a side is one launch, which shows nothing of its disturbances
   bool explained = false;  ///< it differs, but `doubt` may be why: "not distinguishable"
+  /// New over base, minus 1, of the figures relative to their pilots; absent without pilots.
+  std::optional<double> relative;
 };
 
 /// Why the two figures cannot be compared, and what may have disturbed them; else the change, its
 /// interval and its probability, and no verdict yet. The logarithms are compared: Student's t with
 /// Welch's degrees of freedom, or over the pairs. A side of one launch has the interval of its
-/// visits and `rule.launch_spread` beside it.
+/// visits and `rule.launch_spread` beside it. Where both are of one launch and have pilots, the
+/// change must show in the figures and in the figures relative to their pilots, whatever part of
+/// the machine's change of speed the case takes: the probability is the larger one, the interval
+/// spans both. A change of the figure alone is `explained`.
 Change change_between(const StoredFigure& base, const StoredFigure& now, const std::string& unit,
                       const CompareRule& rule);
 

@@ -141,6 +141,33 @@ TEST(Verdict, SaysThatOneSideWasDisturbed) {
   EXPECT_EQ(judged(known(1, 1, 1), known(1, 1, 1), "s").doubt, "");
 }
 
+/// A case over its pilots: the ratio is known within 1 %.
+StoredFigure with_pilot(double value, double relative) {
+  StoredFigure figure = known(value, value * 0.99, value * 1.01);
+  figure.relative = RelativeFigure{relative, {relative * 0.99, relative * 1.01}, 9};
+  return figure;
+}
+
+TEST(Verdict, RestsOnWhatThePilotsDoNotExplain) {
+  const StoredFigure base = with_pilot(100, 1);
+  const Change mood = judged(base, with_pilot(180, 1.001), "B/s");
+  EXPECT_EQ(mood.verdict, CaseVerdict::not_distinguishable);
+  EXPECT_TRUE(mood.explained);
+  EXPECT_THAT(mood.doubt, HasSubstr("the machine as a whole did"));
+  EXPECT_NEAR(*mood.part, 0.8, 1e-9) << "absolute values stay as measured";
+  EXPECT_NEAR(*mood.relative, 0.001, 1e-9);
+  EXPECT_EQ(judged(base, with_pilot(120, 1.2), "B/s").verdict, CaseVerdict::faster);
+  EXPECT_EQ(judged(base, with_pilot(80, 0.8), "B/s").verdict, CaseVerdict::slower);
+  // A figure that does not follow the machine: the pilot alone changed.
+  const Change steady = judged(base, with_pilot(100, 0.6), "B/s");
+  EXPECT_EQ(steady.verdict, CaseVerdict::not_distinguishable);
+  EXPECT_FALSE(steady.explained);
+  EXPECT_EQ(judged(base, with_pilot(120, 0.8), "B/s").verdict, CaseVerdict::not_distinguishable)
+      << "they disagree";
+  EXPECT_EQ(judged(base, known(180, 179, 181), "B/s").verdict, CaseVerdict::faster)
+      << "one side has no pilots";
+}
+
 TEST(FigureOfLaunches, IsTheirMeanWithStudentsInterval) {
   std::vector<StoredFigure> launches;
   for (const double value : {10.0, 11.0, 12.0}) launches.push_back(known(value, 0, 100));

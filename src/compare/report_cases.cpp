@@ -131,10 +131,12 @@ class ReportReader {
     for (const ScenarioResult& point : report_.scenarios) {
       const std::size_t first = run_.cases.size();
       read_point(point);
+      relate(point, first);
       const std::string text = point.visits ? disturbance_of(*point.visits) : "";
       for (std::size_t i = first; !text.empty() && i < run_.cases.size(); ++i)
         run_.cases[i].figure.disturbed = text;
     }
+    for (const PilotSeries& pilot : report_.pilots) read_pilot(pilot);
     number_doubles(run_.cases);
     return std::move(run_);
   }
@@ -168,6 +170,8 @@ class ReportReader {
   }
 
   void read_point(const ScenarioResult& item);
+  void read_pilot(const PilotSeries& pilot);
+  void relate(const ScenarioResult& item, std::size_t first);
   void add_flows(const StoredCase& point, const std::vector<ReadFlow>& flows,
                  const std::string& problem);
   void add_median(const StoredCase& point, const std::vector<const ReadFlow*>& flows,
@@ -362,6 +366,42 @@ void ReportReader::read_point(const ScenarioResult& item) {
         derived ? CaseLevel::derived : CaseLevel::point, together(all), problem);
   }
   add_flows(point, flows, problem);
+}
+
+/// The machine as a whole is a case of its own.
+void ReportReader::read_pilot(const PilotSeries& pilot) {
+  StoredCase one;
+  one.command = run_.command;
+  one.point = "the machine as a whole (pilot)";
+  one.point_key = json{run_.command, pilot.key, pilot.kernel, pilot.size.value, pilot.workers}.dump(
+      -1, ' ', false, json::error_handler_t::replace);
+  one.key = one.point_key;
+  Figure figure;
+  figure.key = pilot.key;
+  figure.unit = pilot.unit;
+  figure.estimate = pilot.estimate;
+  add(std::move(one), pilot.kernel, figure, stored(figure, ""), CaseLevel::point, {}, "");
+}
+
+/// Gives the cases from `first` on, which are those of the point, their figures relative to the
+/// pilots, as far as visits tell them apart: totals, and the median of the flows where all did
+/// alike.
+void ReportReader::relate(const ScenarioResult& item, std::size_t first) {
+  if (!item.visits) return;
+  for (const VisitValues& figure : item.visits->figures) {
+    if (!figure.relative || !figure.relative->low) continue;
+    std::vector<StoredCase*> found;
+    for (std::size_t i = first; i < run_.cases.size(); ++i) {
+      StoredCase& one = run_.cases[i];
+      if (one.metric == figure.key &&
+          (one.level == CaseLevel::point || one.level == CaseLevel::lone_flow))
+        found.push_back(&one);
+    }
+    if (found.size() != 1) continue;
+    const Estimate& relative = *figure.relative;
+    found.front()->figure.relative = RelativeFigure{
+        relative.value, {*relative.low, *relative.high}, static_cast<double>(relative.n) - 1};
+  }
 }
 
 }  // namespace

@@ -76,6 +76,8 @@ int run_on_ranks(const OwnWords& own, const std::function<Expected<void>(Comm&)>
 Expected<void> run_with_notes(const ParsedRun& parsed, Comm& comm, RunHooks hooks,
                               const OwnWords& own) {
   std::string notes;
+  // The program of another system takes no time and memory beside what it is asked to measure.
+  hooks.pilots = false;
   hooks.in_words = [&own](Error error) { return in_its_words(std::move(error), own); };
   hooks.table = [&notes, table = std::move(hooks.table)](const RunReport& report) {
     notes = notes_text(report, "");

@@ -124,6 +124,11 @@ class Writer {
   void operator()(const char* name, const T& value, const char* /*help*/) {
     object_[name] = to_json(value);
   }
+  /// A field that results of earlier versions lack.
+  template <class T>
+  void later(const char* name, const T& value, const char* help) {
+    (*this)(name, value, help);
+  }
   json take() { return std::move(object_); }
 
  private:
@@ -217,6 +222,11 @@ class Reader {
     if (found == object_.end()) return place_.at(name).reject("is missing");
     from_json(*found, place_.at(name), value);
   }
+  /// Stays as it is where the result is of an earlier version.
+  template <class T>
+  void later(const char* name, T& value, const char* help) {
+    if (object_.contains(name)) (*this)(name, value, help);
+  }
 
  private:
   const json& object_;
@@ -307,6 +317,11 @@ class SchemaWriter {
   static constexpr bool writes = false;
   template <class T>
   void operator()(const char* name, T& /*value*/, const char* help);
+  template <class T>
+  void later(const char* name, T& value, const char* help) {
+    (*this)(name, value, help);
+    required_.erase(required_.size() - 1);
+  }
   json take();
 
  private:

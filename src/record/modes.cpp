@@ -26,6 +26,14 @@ std::string value_text(double value, const std::string& unit) {
   return fmt::format("{:.3g}", value);
 }
 
+std::string text_of(const std::vector<double>& values, const std::string& unit, const char* what) {
+  const auto modes = modes_of(values);
+  if (!modes) return "";
+  return fmt::format("two speeds: {} in {:.0f} % of {} {}, {} in {:.0f} %",
+                     value_text(modes->low, unit), 100 * modes->low_share, values.size(), what,
+                     value_text(modes->high, unit), 100 - 100 * modes->low_share);
+}
+
 }  // namespace
 
 std::optional<Modes> modes_of(std::span<const double> values) {
@@ -62,12 +70,11 @@ std::optional<Modes> modes_of(std::span<const double> values) {
 }
 
 std::string modes_text(const VisitValues& figure) {
-  const auto modes = modes_of(figure.values);
-  if (!modes) return "";
-  return fmt::format("two speeds: {} in {:.0f} % of {} visits, {} in {:.0f} %",
-                     value_text(modes->low, figure.unit), 100 * modes->low_share,
-                     figure.values.size(), value_text(modes->high, figure.unit),
-                     100 - 100 * modes->low_share);
+  return text_of(figure.values, figure.unit, "visits");
+}
+
+std::string modes_text(const PilotSeries& pilot) {
+  return text_of(pilot.values, pilot.unit, "pilots");
 }
 
 }  // namespace numatlas

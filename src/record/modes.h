@@ -23,5 +23,7 @@ std::optional<Modes> modes_of(std::span<const double> values);
 
 /// "two speeds: 24.5 GB/s in 60 % of 10 visits, 40.6 GB/s in 40 %"; "" where there is only one.
 std::string modes_text(const VisitValues& figure);
+/// The same of a pilot: "two speeds: 24.5 GB/s in 60 % of 24 pilots, 40.6 GB/s in 40 %".
+std::string modes_text(const PilotSeries& pilot);
 
 }  // namespace numatlas

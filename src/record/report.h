@@ -116,6 +116,20 @@ struct VisitValues {
   std::string key, unit;  ///< of a figure over all flows, or of the median over the measured flows
   std::vector<double> values;
   double best = 0;
+  /// Over the visits, of the value over that of the pilots around the visit. Absent for fewer than
+  /// `least_visits`, for what a cache holds, and where no pilot goes with the figure.
+  std::optional<Estimate> relative{};
+};
+
+/// A short reference measurement, always the same, that was repeated throughout a run.
+struct PilotSeries {
+  std::string key, unit;  ///< "pilot_bandwidth" in B/s, "pilot_latency" in s
+  std::string kernel;     ///< "read", "chase"
+  Bytes size;             ///< a worker
+  std::size_t workers = 0;
+  std::vector<double> start, end;  ///< seconds of the run, of each
+  std::vector<double> values;      ///< sums of the workers' rates, means of their latencies
+  std::optional<Estimate> estimate;
 };
 
 /// How often a case was measured, each time anew.
@@ -180,6 +194,7 @@ struct RunReport {
   std::vector<CpuUse> cpu_use;    ///< one a host; empty with the null engine and while it runs
   std::vector<WorkerRow> workers;
   std::vector<ScenarioResult> scenarios;
+  std::vector<PilotSeries> pilots;  ///< empty for runs too short for any
   std::vector<Warning> warnings;
   std::vector<View> views;  ///< how the figures are to be shown
   std::vector<Fact> facts;  ///< what a survey says of it

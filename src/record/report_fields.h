@@ -58,7 +58,8 @@ struct EnumNames<Part> {
                                      std::pair{Part::most, "most"},
                                      std::pair{Part::spread, "spread"},
                                      std::pair{Part::p95, "p95"},
-                                     std::pair{Part::p99, "p99"}};
+                                     std::pair{Part::p99, "p99"},
+                                     std::pair{Part::best, "best"}};
 };
 }  // namespace record
 
@@ -199,8 +200,8 @@ void list_fields(Fields& f, Host<Fields, FlowResult>& flow) {
   f("steps_a_sample", flow.steps_a_sample, "steps of the kernel in a sample");
   f("warm_up_steps", flow.warm_up_steps, "steps before the first sample");
   f("involuntary_switches", flow.involuntary_switches, "times it lost its CPU");
-  f("pages_moved", flow.pages_moved, "pages that moved to another node in the last visit");
-  f("frequency", flow.frequency, "Hz of its CPU after the last visit, where it was read");
+  f.later("pages_moved", flow.pages_moved, "pages that moved to another node in the last visit");
+  f.later("frequency", flow.frequency, "Hz of its CPU after the last visit, where it was read");
   f("timer_overhead", flow.timer_overhead, "seconds for a reading of the clock");
   f("start_lateness", flow.start_lateness, "seconds after the common start");
   f("prepare_time", flow.prepare_time, "seconds to allocate, touch and build");
@@ -240,6 +241,20 @@ void list_fields(Fields& f, Host<Fields, VisitValues>& v) {
   f("unit", v.unit, "SI: s, B/s; 1 for shares");
   f("values", v.values, "of each visit, in their order");
   f("best", v.best, "the best of them");
+  f.later("relative", v.relative, "to the pilots around each visit; null without them");
+}
+
+template <class Fields>
+void list_fields(Fields& f, Host<Fields, PilotSeries>& p) {
+  f("key", p.key, "pilot_bandwidth, pilot_latency");
+  f("unit", p.unit, "SI: s, B/s");
+  f("kernel", p.kernel, "what its workers did");
+  f("size", p.size, "bytes of memory per worker");
+  f("workers", p.workers, "that took part");
+  f("start", p.start, "seconds of the run, of each");
+  f("end", p.end, "seconds of the run, of each");
+  f("values", p.values, "of each: the sum of the workers' rates, or the mean of their latencies");
+  f("estimate", p.estimate, "over all of them");
 }
 
 template <class Fields>
@@ -247,13 +262,14 @@ void list_fields(Fields& f, Host<Fields, Visits>& v) {
   f("count", v.count, "visits");
   f("seconds", v.seconds, "from the start of the first visit to the end of the last one");
   f("memory_kept", v.memory_kept, "visits after which the next one found the same memory");
-  f("repeated", v.repeated, "visits measured again because their first try was disturbed");
-  f("disturbed", v.disturbed, "visits that count although they were disturbed");
-  f("others", v.others, "per visit: CPUs used by other processes, on the host with the most");
-  f("stolen", v.stolen, "per visit: CPUs withheld by the hypervisor, on the host with the most");
-  f("frequency", v.frequency, "per visit: Hz of the workers' CPUs at its end");
-  f("switches", v.switches, "per visit: times that a worker lost its CPU");
-  f("pages_moved", v.pages_moved, "per visit: pages that moved to another node, at least");
+  f.later("repeated", v.repeated, "visits measured again because their first try was disturbed");
+  f.later("disturbed", v.disturbed, "visits that count although they were disturbed");
+  f.later("others", v.others, "per visit: CPUs used by other processes, on the host with the most");
+  f.later("stolen", v.stolen,
+          "per visit: CPUs withheld by the hypervisor, on the host with the most");
+  f.later("frequency", v.frequency, "per visit: Hz of the workers' CPUs at its end");
+  f.later("switches", v.switches, "per visit: times that a worker lost its CPU");
+  f.later("pages_moved", v.pages_moved, "per visit: pages that moved to another node, at least");
   f("figures", v.figures, "values of each visit");
 }
 
@@ -276,7 +292,7 @@ void list_fields(Fields& f, Host<Fields, ScenarioResult>& c) {
   f("groups", c.groups, "medians over flows, where several measured the same");
   f("distribution", c.distribution,
     "of the measured flows' samples, in the unit of their first figure");
-  f("visits", c.visits, "when and how often it was measured; null if it never was");
+  f.later("visits", c.visits, "when and how often it was measured; null if it never was");
   f("flows", c.flows, "what each worker measured");
 }
 
@@ -349,6 +365,7 @@ void list_fields(Fields& f, Host<Fields, RunReport>& r) {
   f("cpu_use", r.cpu_use, "per host: CPUs used by others while measuring; empty where unknown");
   f("workers", r.workers, "who measured");
   f("cases", r.scenarios, "what was measured");
+  f.later("pilots", r.pilots, "reference measurements, repeated throughout the run");
   f("views", r.views, "how it is to be shown");
   f("facts", r.facts, "what a survey's summary says of it");
   f("warnings", r.warnings, "what the whole run has to be read with");

@@ -19,12 +19,6 @@ namespace {
 using nlohmann::json;
 using record::Place;
 
-// Fields that results from before them lack.
-constexpr const char* later_flow_fields[] = {"pages_moved", "frequency"};
-constexpr const char* later_visit_counts[] = {"repeated", "disturbed"};
-constexpr const char* later_visit_lists[] = {"others", "stolen", "frequency", "switches",
-                                             "pages_moved"};
-
 Expected<void> check_views(const RunReport& report) {
   for (std::size_t i = 0; i < report.views.size(); ++i) {
     const View& view = report.views[i];
@@ -101,30 +95,9 @@ json to_json(const ScenarioResult& one) {
   return value;
 }
 
-void from_json(const json& value, const Place& place, Visits& out) {
-  if (!value.is_object()) return place.reject("must be an object");
-  json whole = value;
-  for (const char* name : later_visit_counts) whole.emplace(name, 0);
-  for (const char* name : later_visit_lists) whole.emplace(name, json::array());
-  record::Reader reader(whole, place);
-  list_fields(reader, out);
-}
-
-json schema_of(record::Tag<Visits>) {
-  record::SchemaWriter writer;
-  Visits one;
-  list_fields(writer, one);
-  json schema = writer.take();
-  auto& required = schema["required"].get_ref<json::array_t&>();
-  for (const char* name : later_visit_counts) std::erase(required, name);
-  for (const char* name : later_visit_lists) std::erase(required, name);
-  return schema;
-}
-
 void from_json(const json& value, const Place& place, ScenarioResult& out) {
   if (!value.is_object()) return place.reject("must be an object");
   json whole = value;
-  whole.emplace("visits", nullptr);  // results from before visits have none
   const auto common = value.find("flow_common");
   if (common == value.end() || !common->is_object())
     return place.at("flow_common").reject("must be an object");
@@ -132,7 +105,6 @@ void from_json(const json& value, const Place& place, ScenarioResult& out) {
     for (json& flow : *flows) {
       if (!flow.is_object()) continue;  // the reader says so
       for (const auto& [name, item] : common->items()) flow.emplace(name, item);
-      for (const char* name : later_flow_fields) flow.emplace(name, nullptr);
     }
   }
   record::Reader reader(whole, place);
@@ -150,7 +122,6 @@ json schema_of(record::Tag<ScenarioResult>) {
                                          {"description", "fields that all flows have alike"},
                                          {"properties", flow["properties"]}};
   schema["required"].push_back("flow_common");
-  std::erase(schema["required"].get_ref<json::array_t&>(), "visits");
   return schema;
 }
 

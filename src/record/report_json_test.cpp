@@ -33,6 +33,10 @@ class Filler {
   void operator()(const char* /*name*/, T& value, const char* /*help*/) {
     fill(value);
   }
+  template <class T>
+  void later(const char* /*name*/, T& value, const char* /*help*/) {
+    fill(value);
+  }
 
  private:
   void fill(bool& value) { value = !value; }

@@ -27,6 +27,7 @@ enum class Part {
   spread,  ///< "12.3 (12.1-12.6)": least and most; of a single worker as with_interval
   p95,
   p99,
+  best,  ///< of the visits to a case; of totals over its workers
 };
 
 /// One column of a table, or one of the things that stand in a matrix's cells: a label or a part of

@@ -55,6 +55,33 @@ std::string stats_table(const RunReport& report, const Figure& wanted) {
   return aligned(rows, 4);
 }
 
+/// Every pilot, with the second of the run at which it began.
+std::string pilot_table(const PilotSeries& pilot) {
+  const bool rate = pilot.unit == "B/s";
+  std::vector<Row> rows{{"at s", rate ? "GB/s" : "ns"}};
+  for (std::size_t i = 0; i < pilot.values.size(); ++i)
+    rows.push_back({fmt::format("{:.2f}", pilot.start[i]),
+                    fmt::format("{:.2f}", pilot.values[i] * (rate ? in_gb_per_s : in_ns))});
+  return fmt::format("Pilot: {} by {} worker{}, {} each\n{}\n", pilot.kernel, pilot.workers,
+                     pilot.workers == 1 ? "" : "s", to_text(pilot.size), aligned(rows, 2));
+}
+
+/// "pilot: read, 24 times: 45.2 GB/s (38.1 to 81.7)"
+std::string pilots_text(const RunReport& report) {
+  std::string text;
+  for (const PilotSeries& pilot : report.pilots) {
+    if (!pilot.estimate) continue;
+    const bool rate = pilot.unit == "B/s";
+    const double scale = rate ? in_gb_per_s : in_ns;
+    const auto [least, most] = std::minmax_element(pilot.values.begin(), pilot.values.end());
+    text += fmt::format("pilot: {}, {} time{}: {:.1f} {} ({:.1f} to {:.1f})\n", pilot.kernel,
+                        pilot.values.size(), pilot.values.size() == 1 ? "" : "s",
+                        pilot.estimate->value * scale, rate ? "GB/s" : "ns", *least * scale,
+                        *most * scale);
+  }
+  return text;
+}
+
 /// Of a point that was cut off: why its workers have figures and all of them together have none.
 std::string missing_sum_text(const ScenarioResult& point) {
   const bool rates =
@@ -80,6 +107,7 @@ std::string stats_text(const RunReport& report) {
   for (const Figure& figure : shown)
     text += fmt::format("All workers: {} ({})\n{}\n", figure.key,
                         figure.unit == "B/s" ? "GB/s" : "ns", stats_table(report, figure));
+  for (const PilotSeries& pilot : report.pilots) text += pilot_table(pilot);
   return text;
 }
 
@@ -170,7 +198,7 @@ std::string notes_text(const RunReport& report, const char* where_all_are) {
   for (const auto& [kind, sizes] : observed) {
     text += fmt::format("pages: {} asked, {} observed\n", kind, fmt::join(sizes, " and "));
   }
-  text += visits_text(report);
+  text += visits_text(report) + pilots_text(report);
   const bool own_rules =
       std::any_of(report.scenarios.begin(), report.scenarios.end(),
                   [](const ScenarioResult& s) { return s.precision || s.time_cap; });

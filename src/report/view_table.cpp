@@ -36,6 +36,15 @@ std::string with_interval(const Estimate& estimate, const ViewColumn& column) {
   return value + " +-" + percent(width);
 }
 
+/// Of several visits.
+std::string best_text(const ViewItem& item, const ViewColumn& column) {
+  const auto& visits = item.one->visits;
+  if (!visits || visits->count < 2 || item.flow != nullptr) return none;
+  const auto found = std::find_if(visits->figures.begin(), visits->figures.end(),
+                                  [&](const auto& one) { return one.key == column.figure; });
+  return found == visits->figures.end() ? none : number(found->best, column);
+}
+
 std::string figure_text(const ViewItem& item, const ViewColumn& column) {
   const Figure* const figure = figure_of(item, column.figure);
   if (figure == nullptr || !figure->estimate) return none;
@@ -58,6 +67,7 @@ std::string figure_text(const ViewItem& item, const ViewColumn& column) {
       return fmt::format("{} ({}-{})", number(estimate.value, column), number(summary->min, column),
                          number(summary->max, column));
     case Part::p95: return summary && !of_workers ? number(summary->p95, column) : none;
+    case Part::best: return best_text(item, column);
     case Part::p99: return summary && !of_workers ? number(summary->p99, column) : none;
   }
   return none;

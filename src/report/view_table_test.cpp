@@ -62,6 +62,20 @@ TEST(ViewTable, OneRowPerCaseWithoutEmptyColumns) {
             "nothing follows\n\n");
 }
 
+TEST(ViewTable, TheBestOfSeveralVisits) {
+  RunReport report = grouped();
+  View view = table_view();
+  view.where = {{"size", "1MiB"}};
+  view.cells = {label_column("size", "size"), figure_column("latency", "latency", in_ns),
+                figure_column("best", "latency", in_ns, Part::best)};
+  report.scenarios[0].visits = Visits{};
+  report.scenarios[0].visits->figures = {{"latency", "s", {5e-9, 4.25e-9}, 4.25e-9}};
+  report.scenarios[0].visits->count = 2;
+  EXPECT_THAT(view_text(report, view), HasSubstr("\n1MiB     4.56  4.25\n"));
+  report.scenarios[0].visits->count = 1;
+  EXPECT_THAT(view_text(report, view), HasSubstr("\n1MiB     4.56\n")) << "it is the value";
+}
+
 TEST(ViewTable, OneRowPerFlow) {
   View view = table_view();
   view.level = ViewLevel::flows;

@@ -97,8 +97,9 @@ sys.exit(json.load(open(sys.argv[1]))["cpu_use"][0]["other_processes"] is not No
     sleep 2
     kill -CONT "$pid"
     wait "$pid" || fail 'latency'
-    says latency '^warning: .*worker 0: was stopped for [0-9.]+ m?s while measuring'
-    holds a.json 'sum(report["cases"][1]["flows"][0]["pauses"]) >= 1.9'
+    # Its visit is disturbed: it is measured once more, unless a steady neighbour has seen to that thrice.
+    says latency '^warning: .*: was stopped for [12]\.[0-9]+ s while measuring'
+    holds a.json 'report["cases"][1]["visits"]["repeated"] >= 1 or sum(report["cases"][1]["flows"][0]["pauses"]) >= 1.9'
     holds a.json '1.9 <= report["cases"][1]["flows"][0]["together"]'
     holds a.json '"stopped" in [one["code"] for one in report["warnings"]]' ;;
 

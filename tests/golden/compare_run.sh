@@ -57,16 +57,20 @@ touch "$folder/file"
 measured 6 --run "$one" --run "$one" --keep "$folder/file/below"
 grep -q '^numatlas: error: --keep: ' "$folder/err" || fail 'a folder that cannot be made'
 
-# Ctrl-C reaches all of the terminal's processes; what was measured so far goes.
-setsid "$numatlas" compare --run 'latency --time 20s --size 1' --run latency >"$folder/out" 2>"$folder/err" </dev/null &
-pid=$!
-for ((i = 0; i < 100; ++i)); do
-  pgrep -g "$pid" -f -- '--json' >/dev/null && [ "$(pgrep -c -g "$pid")" -ge 2 ] && break
-  sleep 0.1
+# A stop is passed on to what is being measured; what was measured so far goes.
+for signal in INT:130 TERM:143; do
+  setsid "$numatlas" compare --run 'latency --time 20s --size 1' --run latency \
+    >"$folder/out" 2>"$folder/err" </dev/null &
+  pid=$!
+  for ((i = 0; i < 100; ++i)); do
+    measuring=$(pgrep -P "$pid") && break
+    sleep 0.1
+  done
+  sleep 0.5
+  kill "-${signal%:*}" "$pid"
+  wait "$pid"
+  status=$?
+  [ "$status" -eq "${signal#*:}" ] || fail "exit code $status after SIG${signal%:*}"
+  [ -z "$(ls "$TMPDIR")" ] || fail "left after SIG${signal%:*}: $(ls "$TMPDIR")"
+  ! pgrep -g "$measuring" >/dev/null || fail "still measuring after SIG${signal%:*}"
 done
-sleep 0.5
-kill -INT -- "-$pid"
-wait "$pid"
-status=$?
-[ "$status" -eq 130 ] || fail "exit code $status after Ctrl-C"
-[ -z "$(ls "$TMPDIR")" ] || fail "left after Ctrl-C: $(ls "$TMPDIR")"

@@ -1,6 +1,6 @@
 """Figures of a result: what a page and the plots draw."""
 
-from numatlas.figures import fleet, machine, views
+from numatlas.figures import fleet, machine, pilots, views
 from numatlas.figures.model import Figure
 from numatlas.result import Result
 
@@ -14,4 +14,7 @@ def figures_of(result: Result, kind: str | None = None) -> list[Figure]:
         for one in mine:
             one.kind = part.meta.get("command", part.kind)
         found += mine
+    for one in pilots.figures(result):
+        one.kind = "pilots"
+        found.append(one)
     return [one for one in found if kind in (None, one.kind)]

@@ -25,7 +25,7 @@ NO_SPREAD = "the file has no interval of these figures"
 #: Labels that say nothing without their name: "4", "bind:0".
 NUMBERED = re.compile(r"\W*(\w+:)?\d")
 
-PARTS = ("value", "low", "high", "p95", "p99", "min", "max", "of_workers")
+PARTS = ("value", "low", "high", "p95", "p99", "min", "max", "best", "of_workers")
 
 
 def words_of(name: str) -> str:
@@ -89,9 +89,11 @@ class Table:
         """Of each row, as the program prints it."""
         if cell["label"]:
             return [label_text(value, cell["label"]) for value in column(self.frame, cell["label"])]
-        kind = {"least": "min", "most": "max", "p95": "p95", "p99": "p99"}.get(cell["part"], "value")
+        kind = {"least": "min", "most": "max", "p95": "p95", "p99": "p99", "best": "best"}.get(
+            cell["part"], "value"
+        )
         numbers, several = self.part(cell, kind), self.of_workers(cell)
-        if kind != "value":
+        if kind not in ("value", "best"):
             numbers = numbers.where(several if kind in ("min", "max") else ~several)
         unit = cell.get("unit") or ""
         texts = ["-" if pd.isna(one) else f"{one:.{cell['digits']}f}{unit}" for one in numbers]

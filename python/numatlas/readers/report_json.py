@@ -101,7 +101,11 @@ def _report(path: Path, data: Json, place: str = "") -> Result:
         labels |= dict.fromkeys(case.get("labels", {}))
         if case["status"] != "ok":
             rows["skipped"].append({key: case.get(key) for key in ("name", "status", "reason")})
-        rows["totals"] += [{**point, **_figure(figure)} for figure in case["figures"]]
+        visits = case.get("visits") or {"count": 0, "figures": []}
+        best = {one["key"]: one["best"] for one in visits["figures"]} if visits["count"] > 1 else {}
+        rows["totals"] += [
+            {**point, **_figure(figure), "best": best.get(figure["key"])} for figure in case["figures"]
+        ]
         for mine in case["host_figures"]:
             of_host = {**point, "host": _host(mine["host"], hosts)}
             of_host["workers"] = sum(flow["host"] == of_host["host"] for flow in flows)

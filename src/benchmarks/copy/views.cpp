@@ -84,6 +84,7 @@ View table_of(const RunReport& report) {
                 label_column("workers", "workers"),
                 figure_column("copied", "copy_rate", in_gb_per_s),
                 figure_column("+-", "copy_rate", in_gb_per_s, Part::half_width),
+                figure_column("best", "copy_rate", in_gb_per_s, Part::best),
                 figure_column("moved", "traffic_sum", in_gb_per_s),
                 figure_column("worker median", "bandwidth", once * in_gb_per_s)};
   return view;

@@ -1,0 +1,42 @@
+"""How fast the machine was as a whole while it was measured: the pilots of a run."""
+
+import pandas as pd
+
+from numatlas.figures.model import Axis, Curves, Figure, Series
+from numatlas.result import Result
+
+_QUANTITIES = {"B/s": ("bandwidth", "GB/s", 1e-9), "s": ("latency", "ns", 1e9)}
+
+
+def figures(result: Result) -> list[Figure]:
+    """One for each kind of pilot, with a line for each run of a survey."""
+    found: dict[str, Curves] = {}
+    for part in result.all():
+        command = str(part.meta.get("command", part.kind))
+        for pilot in part.meta.get("pilots") or []:
+            quantity, unit, scale = _QUANTITIES.get(pilot["unit"], (pilot["key"], pilot["unit"], 1))
+            figure = found.setdefault(
+                pilot["key"],
+                Curves(
+                    pilot["key"].replace("_", "-"),
+                    f"The machine during the run: {quantity} of the pilot in {unit}",
+                    spread="each point is one measurement of 10 ms, without an interval",
+                    placement="memory of each worker's own, beyond the caches",
+                    notes=[
+                        "pilot: the same short measurement, repeated between visits; what changes here "
+                        "changed for the machine as a whole"
+                    ],
+                    x=Axis("time in the run", "s"),
+                    y=Axis(quantity, unit),
+                ),
+            )
+            values = [None if value is None else value * scale for value in pilot["values"]]
+            figure.series.append(Series(command, pilot["start"], values))
+            figure.data = pd.concat(
+                [
+                    figure.data,
+                    pd.DataFrame({"command": command, "seconds": pilot["start"], unit: values}),
+                ],
+                ignore_index=True,
+            )
+    return list(found.values())

@@ -1,0 +1,261 @@
+#include "benchmarks/pilots.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <numeric>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/signals.h"
+#include "benchmarks/flows.h"
+#include "benchmarks/foresee.h"
+#include "benchmarks/metrics.h"
+#include "benchmarks/room.h"
+#include "record/cache_level.h"
+#include "record/estimate.h"
+
+namespace numatlas {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+
+constexpr std::chrono::milliseconds window{10};
+/// Part of a run that pilots may take.
+constexpr double part_of_time = 0.1;
+
+bool chases(const Flow& flow) { return flow.kernel.name == "chase"; }
+
+/// Whether the plan has measured flows of CPUs that chase, or that move memory.
+bool has_flows(const Setup& setup, bool chase) {
+  for (std::size_t i = 0; i < setup.plan.size(); ++i) {
+    if (setup.skips[i]) continue;
+    for (const Flow& flow : setup.plan[i].scenario.flows) {
+      if (flow.role != Role::measured || on_gpu(flow.kernel)) continue;
+      if (chases(flow) ? chase : !chase && traffic_a_step(flow.kernel).counted() > 0) return true;
+    }
+  }
+  return false;
+}
+
+/// Workers on CPUs of their own; only the first of each host where `one_a_host`.
+std::vector<int> pilot_workers(const Layout& layout, bool one_a_host) {
+  std::vector<int> workers;
+  std::set<std::pair<int, CpuId>> seen;
+  for (std::size_t i = 0; i < layout.workers.size(); ++i) {
+    const Worker& worker = layout.workers[i];
+    const CpuId cpu = one_a_host ? CpuId{} : worker.placement.cpu.value_or(CpuId{});
+    const bool any_cpu = !one_a_host && !worker.placement.cpu;
+    if (seen.insert({worker.host, cpu}).second || any_cpu) workers.push_back(static_cast<int>(i));
+  }
+  return workers;
+}
+
+std::optional<PlannedPilot> plan_one(const PlanInput& input, bool chase) {
+  const std::vector<int> workers = pilot_workers(input.layout, chase);
+  const auto on_devices = [&](int worker) {
+    const MemoryPlacement& memory = worker_of(input, worker).placement.memory;
+    return on_device(memory) || !memory.source.empty();
+  };
+  if (workers.empty() || std::any_of(workers.begin(), workers.end(), on_devices))
+    return std::nullopt;
+  const Bytes size = size_past_caches(input, workers, Bytes{(chase ? 64 : 16) * mib});
+  PlannedPilot pilot;
+  Choice read{"read", {}, false};
+  read.spec.name = read.name;
+  for (const int worker : workers) {
+    Flow flow = chase ? chase_flow(input, worker, size, PageKind::base)
+                      : stream_flow(input, read, worker, size, PageKind::base);
+    flow.kernel.verify_full = false;
+    flow.warm_up = {};
+    pilot.scenario.flows.push_back(std::move(flow));
+  }
+  constexpr double part_of_memory = 0.1;
+  if (size_with_room(input, size, pilot.scenario.flows, part_of_memory) < size) return std::nullopt;
+  pilot.head.key = chase ? "pilot_latency" : "pilot_bandwidth";
+  pilot.head.unit = chase ? "s" : "B/s";
+  pilot.head.kernel = chase ? "chase" : "read";
+  pilot.head.size = size;
+  pilot.head.workers = workers.size();
+  pilot.scenario.name = "pilot " + pilot.head.kernel;
+  StopRule& stop = pilot.scenario.stop;
+  stop.time = stop.least_time = window;
+  stop.precision = -1;
+  stop.to_the_end = true;
+  pilot.scenario.keep_memory = true;
+  return pilot;
+}
+
+/// Of one pilot, from the figures of its flows: rates add up.
+double value_of(const PilotSeries& head, const std::vector<double>& flows) {
+  const double sum = std::accumulate(flows.begin(), flows.end(), 0.0);
+  return head.unit == "s" ? sum / static_cast<double>(flows.size()) : sum;
+}
+
+/// Means of up to ten stretches of the series, as equal as can be: pilots close to each other are
+/// alike, and an interval over single ones would be too narrow.
+std::vector<double> batch_means(const std::vector<double>& values) {
+  constexpr std::size_t most = 10;
+  const std::size_t batches = std::min(most, values.size());
+  std::vector<double> means;
+  for (std::size_t i = 0; i < batches; ++i) {
+    const std::size_t first = i * values.size() / batches, end = (i + 1) * values.size() / batches;
+    const auto at = [&](std::size_t index) { return values.begin() + static_cast<long>(index); };
+    means.push_back(std::accumulate(at(first), at(end), 0.0) / static_cast<double>(end - first));
+  }
+  return means;
+}
+
+}  // namespace
+
+std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& options) {
+  // --process-memory shows what the cases take. A single visit has nothing to be relative to.
+  if (options.process_memory || options.visits == 1) return {};
+  double time = 0;
+  for (std::size_t i = 0; i < setup.plan.size(); ++i) {
+    if (!setup.skips[i]) time += Seconds(setup.plan[i].scenario.stop.time).count();
+    if (!setup.plan[i].system_weights.empty()) return {};
+  }
+  if (options.time_of_all) time = Seconds(options.stop.time).count();
+  time = std::max(time, Seconds(options.spread).count());
+  const PlanInput input{options, setup.layout, setup.machines};
+  std::vector<PlannedPilot> pilots;
+  double preparing = 0;
+  for (const bool chase : {false, true}) {
+    if (!has_flows(setup, chase)) continue;
+    auto pilot = plan_one(input, chase);
+    if (!pilot) continue;
+    constexpr double part_for_preparing = part_of_time / 2;
+    preparing += preparation_of(pilot->scenario) + 2 * Seconds(window).count();
+    if (preparing > part_for_preparing * time) break;
+    pilots.push_back(*std::move(pilot));
+  }
+  return pilots;
+}
+
+Expected<Pilots> Pilots::make(const Setup& setup, const RunOptions& options, Comm& comm,
+                              Engine* shared) {
+  Pilots pilots(setup, comm, shared);
+  for (PlannedPilot& planned : plan_pilots(setup, options)) {
+    std::unique_ptr<Engine> own;
+    if (shared == nullptr) {
+      auto engine = make_engine(comm, setup.layout, setup.machine, {});
+      if (!engine) return fail(engine.error());
+      own = *std::move(engine);
+    }
+    pilots.kinds_.push_back({std::move(planned), std::move(own)});
+  }
+  return pilots;
+}
+
+void Pilots::give_up(const Error& error) {
+  failure_ = full_text(error);
+  kinds_.clear();
+}
+
+Expected<void> Pilots::take_one(Kind& kind, const std::function<double()>& now) {
+  Engine& engine = shared_ != nullptr ? *shared_ : *kind.engine;
+  const double start = now();
+  auto traces = engine.run(kind.planned.scenario);
+  if (!traces) return fail(traces.error());
+  const double end = now();
+  std::vector<double> mine;
+  for (Trace& trace : *traces) {
+    const Flow& flow = kind.planned.scenario.flows[static_cast<std::size_t>(trace.flow)];
+    const std::vector<Figure> figures = figures_of(flow, trace);
+    if (!figures.empty() && figures.front().estimate)
+      mine.push_back(figures.front().estimate->value);
+  }
+  if (comm_->size() > 1) {
+    const auto all = comm_->gather(fmt::format("{:.17g}", fmt::join(mine, " ")));
+    if (!all) return fail(all.error());
+    mine.clear();
+    for (const std::string& part : *all) {
+      std::istringstream numbers(part);
+      for (double value = 0; numbers >> value;) mine.push_back(value);
+    }
+  }
+  // A rank that was stopped has none; only rank 0 has those of all.
+  if (mine.size() < kind.planned.scenario.flows.size()) return {};
+  // The first one prepares its memory: that is no part of the window.
+  const double began = first_ ? end - Seconds(window).count() : start;
+  kind.planned.head.start.push_back(std::max(start, began));
+  kind.planned.head.end.push_back(end);
+  kind.planned.head.values.push_back(value_of(kind.planned.head, mine));
+  return {};
+}
+
+Expected<void> Pilots::take(const std::function<double()>& now, bool last) {
+  if (kinds_.empty()) return {};
+  const double begun = now();
+  // Rank 0's clock decides.
+  bool due = !stop_requested() && (first_ || last || seconds_ <= part_of_time * begun);
+  if (comm_->size() > 1) {
+    const auto said = comm_->broadcast(due ? "due" : "");
+    if (!said) return fail(said.error());
+    due = !said->empty();
+  }
+  if (!due) return {};
+  for (Kind& kind : kinds_) {
+    if (auto taken = take_one(kind, now); !taken) {
+      const Error& error = taken.error();
+      if (error.kind == ErrorKind::peer || error.kind == ErrorKind::interrupted) return taken;
+      give_up(error);
+      return {};
+    }
+  }
+  const double took = now() - begun;
+  // Preparing was foreseen, and is done once.
+  seconds_ += first_ ? Seconds(window).count() * static_cast<double>(kinds_.size()) : took;
+  first_ = false;
+  return {};
+}
+
+std::vector<PilotSeries> Pilots::series() const {
+  std::vector<PilotSeries> all;
+  for (const Kind& kind : kinds_) {
+    all.push_back(kind.planned.head);
+    PilotSeries& one = all.back();
+    if (one.values.empty()) {
+      all.pop_back();
+      continue;
+    }
+    one.estimate = estimate_of_visits(batch_means(one.values), std::nullopt, std::nullopt);
+  }
+  return all;
+}
+
+std::optional<double> pilot_around(const PilotSeries& pilot, double start, double end) {
+  std::optional<double> before, after;
+  for (std::size_t i = 0; i < pilot.values.size(); ++i) {
+    if (pilot.end[i] <= start) before = pilot.values[i];
+    if (pilot.start[i] >= end && !after) after = pilot.values[i];
+  }
+  if (before && after) return (*before + *after) / 2;
+  return before ? before : after;
+}
+
+void relate_to_pilots(ScenarioResult& result, const std::vector<std::pair<double, double>>& times,
+                      const std::vector<PilotSeries>& pilots) {
+  if (!result.visits || !cache_text(result).empty()) return;
+  for (VisitValues& figure : result.visits->figures) {
+    figure.relative.reset();
+    const bool related = figure.unit == "B/s" || figure.key == "latency";
+    const auto pilot = std::find_if(pilots.begin(), pilots.end(),
+                                    [&](const auto& one) { return one.unit == figure.unit; });
+    if (!related || pilot == pilots.end() || figure.values.size() != times.size()) continue;
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      const auto around = pilot_around(*pilot, times[i].first, times[i].second);
+      if (around && *around > 0) ratios.push_back(figure.values[i] / *around);
+    }
+    if (ratios.size() >= least_visits && ratios.size() == times.size())
+      figure.relative = estimate_of_visits(ratios, std::nullopt, std::nullopt);
+  }
+}
+
+}  // namespace numatlas
