@@ -63,6 +63,8 @@ int end_with_error(const Error& error);
 /// Now, in UTC and ISO 8601; of the null engine always the same, as its outputs must be.
 std::string start_time(const RunOptions& options);
 
+/// The exit code of a process that ends with it: of an interruption 128 + the signal.
+int end_code(const Error& error);
 /// "error: message" and "hint: ..." on standard error.
 void print_error(const Error& error);
 /// Of what a library threw: resource where memory ran out, else internal.

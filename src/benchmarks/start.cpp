@@ -34,13 +34,18 @@ Error error_of(const std::exception& thrown) {
   return {ErrorKind::internal, thrown.what(), ""};
 }
 
+int end_code(const Error& error) {
+  const int signal = stop_signal();
+  return error.kind == ErrorKind::interrupted && signal != 0 ? 128 + signal : exit_code(error.kind);
+}
+
 namespace {
 
 /// Prints an error that the ranks have in common, or that each sees by itself, once.
 int end_together(Comm& comm, const Error& error) {
   const int signal = stop_signal();
   const bool stopped = error.kind == ErrorKind::interrupted;
-  const int code = stopped && signal != 0 ? 128 + signal : exit_code(error.kind);
+  const int code = end_code(error);
   // An error that all ranks agreed on is rank 0's to print; of a stop or a lost peer each rank
   // learns by itself, and rank 0 may be the one that is gone.
   const bool lonely = stopped || error.kind == ErrorKind::peer;
@@ -120,7 +125,7 @@ int end_with_error(const Error& error) {
     }
   }
   if (should_report(task)) print_error(error);
-  return exit_code(error.kind);
+  return end_code(error);
 }
 
 namespace {

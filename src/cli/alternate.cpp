@@ -105,6 +105,10 @@ Expected<int> run_line(const std::string& line) {
     if (stop_requested() && !std::exchange(told, true)) kill(-child, stop_signal());
     std::this_thread::sleep_for(nap);
   }
+  // The shell does not wait for what it started.
+  for (int naps = 0; told && naps < 200 && kill(-child, 0) == 0; ++naps)
+    std::this_thread::sleep_for(nap);
+  if (told) kill(-child, SIGKILL);
   return status;
 }
 

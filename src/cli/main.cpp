@@ -59,7 +59,7 @@ using Entries = std::map<CLI::App*, Entry>;
 int report_error(const Error& error, bool measures) {
   if (measures) return end_with_error(error);
   if (error.kind != ErrorKind::usage || should_report(detect_launcher())) print_error(error);
-  return exit_code(error.kind);
+  return end_code(error);
 }
 
 /// The command that the words name, before they are parsed.
