@@ -36,7 +36,8 @@ Expected<void> note_cpu_use(const std::optional<CpuWatch>& watch, Comm& comm, bo
   return {};
 }
 
-Expected<VisitUse> use_of_visit(const std::optional<CpuWatch>& watch, Comm& comm, bool disturbed) {
+Expected<VisitUse> use_of_visit(const std::optional<CpuWatch>& watch, Comm& comm, bool disturbed,
+                                bool counts) {
   std::vector<std::string> all{watch ? to_json(watch->use()).dump() : ""};
   if (comm.size() > 1) {
     auto gathered = comm.gather(all.front());
@@ -55,19 +56,25 @@ Expected<VisitUse> use_of_visit(const std::optional<CpuWatch>& watch, Comm& comm
     larger(most.stolen, use.stolen);
     most.disturbed = most.disturbed || is_disturbed(use);
   }
+  most.counts = counts;
   if (comm.size() > 1) {
-    const auto said = comm.broadcast(most.disturbed ? "disturbed" : "");
+    const auto said = comm.broadcast(std::string(most.disturbed ? "d" : "") + (counts ? "c" : ""));
     if (!said) return fail(said.error());
-    most.disturbed = !said->empty();
+    most.disturbed = said->find('d') != std::string::npos;
+    most.counts = said->find('c') != std::string::npos;
   }
   return most;
 }
 
 bool Repeats::again(const VisitUse& use) {
-  constexpr int lasting = 3;
+  constexpr int lasting = 3, at_first = 3, each = 5;
+  visits_ += use.repeated ? 0 : 1;
   if (!use.disturbed) in_vain_ = 0;
   if (use.disturbed && use.repeated) ++in_vain_;
-  return use.disturbed && !use.repeated && in_vain_ < lasting;
+  const bool again = use.disturbed && !use.repeated && !use.counts && in_vain_ < lasting &&
+                     repeated_ < at_first + visits_ / each;
+  repeated_ += again ? 1 : 0;
+  return again;
 }
 
 }  // namespace numatlas

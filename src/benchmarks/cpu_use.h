@@ -16,11 +16,13 @@ Expected<void> note_cpu_use(const std::optional<CpuWatch>& watch, Comm& comm, bo
                             RunReport& report);
 
 /// Of one visit, in which each host had such a watch: the same on every rank. `disturbed`: rank 0
-/// knows that it was. Collective.
-Expected<VisitUse> use_of_visit(const std::optional<CpuWatch>& watch, Comm& comm, bool disturbed);
+/// knows that it was; `counts`: it knows that the visit must not be measured again. Collective.
+Expected<VisitUse> use_of_visit(const std::optional<CpuWatch>& watch, Comm& comm, bool disturbed,
+                                bool counts);
 
-/// Which visits are measured again: disturbed ones, once each. Where several in a row were
-/// disturbed again, what disturbs lasts, and no more are repeated until a visit is left in peace.
+/// Which visits are measured again: disturbed ones, once each, a few and then one in five. Where
+/// several in a row were disturbed again, what disturbs lasts, and no more are repeated until a
+/// visit is left in peace.
 class Repeats {
  public:
   /// Whether a visit that ended is to be measured again.
@@ -28,6 +30,7 @@ class Repeats {
 
  private:
   int in_vain_ = 0;  ///< in a row
+  int visits_ = 0, repeated_ = 0;
 };
 
 }  // namespace numatlas

@@ -16,6 +16,7 @@
 #include "benchmarks/foresee.h"
 #include "benchmarks/metrics.h"
 #include "benchmarks/room.h"
+#include "engine/agreement.h"
 #include "record/cache_level.h"
 #include "record/estimate.h"
 
@@ -81,12 +82,14 @@ std::optional<PlannedPilot> plan_one(const PlanInput& input, bool chase) {
   pilot.head.kernel = chase ? "chase" : "read";
   pilot.head.size = size;
   pilot.head.workers = workers.size();
+  pilot.head.memory = pilot.scenario.flows.front().region.placement.text();
   pilot.scenario.name = "pilot " + pilot.head.kernel;
   StopRule& stop = pilot.scenario.stop;
   stop.time = stop.least_time = window;
   stop.precision = -1;
   stop.to_the_end = true;
   pilot.scenario.keep_memory = true;
+  pilot.scenario.checks = false;  // each would take longer than the window
   return pilot;
 }
 
@@ -108,6 +111,34 @@ std::vector<double> batch_means(const std::vector<double>& values) {
     means.push_back(std::accumulate(at(first), at(end), 0.0) / static_cast<double>(end - first));
   }
   return means;
+}
+
+/// Whether every host has room for its largest scenario and the pilots, and a fifth to spare.
+bool has_room(const Setup& setup, const std::vector<PlannedPilot>& pilots) {
+  constexpr double most = 0.8;
+  const auto bytes_on = [&](const Scenario& scenario, int host) {
+    double bytes = 0;
+    for (const Flow& flow : scenario.flows) {
+      if (setup.layout.workers[static_cast<std::size_t>(flow.worker)].host != host) continue;
+      if (!flow.shares && !on_device(flow.region.placement))
+        bytes += static_cast<double>(flow.region.bytes.value);
+      if (flow.source && !on_device(flow.source->placement))
+        bytes += static_cast<double>(flow.source->bytes.value);
+    }
+    return bytes;
+  };
+  for (std::size_t host = 0; host < setup.machines.size(); ++host) {
+    double room = 0, largest = 0, own = 0;
+    for (const NumaNode& node : setup.machines[host].nodes) {
+      if (node.has_memory()) room += static_cast<double>(room_on(node).value);
+    }
+    for (const PlannedScenario& planned : setup.plan)
+      largest = std::max(largest, bytes_on(planned.scenario, static_cast<int>(host)));
+    for (const PlannedPilot& pilot : pilots)
+      own += bytes_on(pilot.scenario, static_cast<int>(host));
+    if (largest + own > most * room) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -134,7 +165,7 @@ std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& opti
     if (preparing > part_for_preparing * time) break;
     pilots.push_back(*std::move(pilot));
   }
-  return pilots;
+  return has_room(setup, pilots) ? pilots : std::vector<PlannedPilot>{};
 }
 
 Expected<Pilots> Pilots::make(const Setup& setup, const RunOptions& options, Comm& comm,
@@ -144,7 +175,13 @@ Expected<Pilots> Pilots::make(const Setup& setup, const RunOptions& options, Com
     std::unique_ptr<Engine> own;
     if (shared == nullptr) {
       auto engine = make_engine(comm, setup.layout, setup.machine, {});
-      if (!engine) return fail(engine.error());
+      if (auto agreed = agree(comm, error_of(engine)); !agreed) {
+        const Error& error = agreed.error();
+        if (error.kind == ErrorKind::peer || error.kind == ErrorKind::interrupted)
+          return fail(error);
+        pilots.give_up(error);
+        return pilots;
+      }
       own = *std::move(engine);
     }
     pilots.kinds_.push_back({std::move(planned), std::move(own)});
@@ -159,7 +196,6 @@ void Pilots::give_up(const Error& error) {
 
 Expected<void> Pilots::take_one(Kind& kind, const std::function<double()>& now) {
   Engine& engine = shared_ != nullptr ? *shared_ : *kind.engine;
-  const double start = now();
   auto traces = engine.run(kind.planned.scenario);
   if (!traces) return fail(traces.error());
   const double end = now();
@@ -181,9 +217,7 @@ Expected<void> Pilots::take_one(Kind& kind, const std::function<double()>& now) 
   }
   // A rank that was stopped has none; only rank 0 has those of all.
   if (mine.size() < kind.planned.scenario.flows.size()) return {};
-  // The first one prepares its memory: that is no part of the window.
-  const double began = first_ ? end - Seconds(window).count() : start;
-  kind.planned.head.start.push_back(std::max(start, began));
+  kind.planned.head.start.push_back(end - Seconds(window).count());
   kind.planned.head.end.push_back(end);
   kind.planned.head.values.push_back(value_of(kind.planned.head, mine));
   return {};
@@ -193,7 +227,7 @@ Expected<void> Pilots::take(const std::function<double()>& now, bool last) {
   if (kinds_.empty()) return {};
   const double begun = now();
   // Rank 0's clock decides.
-  bool due = !stop_requested() && (first_ || last || seconds_ <= part_of_time * begun);
+  bool due = !stop_requested() && (first_ || last || rationed_ <= part_of_time * begun);
   if (comm_->size() > 1) {
     const auto said = comm_->broadcast(due ? "due" : "");
     if (!said) return fail(said.error());
@@ -209,8 +243,9 @@ Expected<void> Pilots::take(const std::function<double()>& now, bool last) {
     }
   }
   const double took = now() - begun;
+  seconds_ += took;
   // Preparing was foreseen, and is done once.
-  seconds_ += first_ ? Seconds(window).count() * static_cast<double>(kinds_.size()) : took;
+  rationed_ += first_ ? Seconds(window).count() * static_cast<double>(kinds_.size()) : took;
   first_ = false;
   return {};
 }
@@ -241,7 +276,9 @@ std::optional<double> pilot_around(const PilotSeries& pilot, double start, doubl
 
 void relate_to_pilots(ScenarioResult& result, const std::vector<std::pair<double, double>>& times,
                       const std::vector<PilotSeries>& pilots) {
-  if (!result.visits || !cache_text(result).empty()) return;
+  const bool of_gpu = std::any_of(result.flows.begin(), result.flows.end(),
+                                  [](const FlowResult& flow) { return flow.gpu.has_value(); });
+  if (!result.visits || of_gpu || !cache_text(result).empty()) return;
   for (VisitValues& figure : result.visits->figures) {
     figure.relative.reset();
     const bool related = figure.unit == "B/s" || figure.key == "latency";

@@ -23,8 +23,9 @@ struct PlannedPilot {
 
 /// The pilots that suit a plan: reads by the CPUs of all workers where it moves memory, a pointer
 /// chase on each host where it measures latencies. None where preparing them would take more than a
-/// twentieth of the run, where their memory would take more than a tenth of what is free, or where
-/// the workers' memory is a device's. Pure, and the same on every rank.
+/// twentieth of the run, where their memory would take more than a tenth of what is free or leave
+/// less than a fifth of it beside the cases', or where the workers' memory is a device's. Pure, and
+/// the same on every rank.
 std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& options);
 
 /// The pilots of a run in progress. They keep their memory.
@@ -32,13 +33,13 @@ class Pilots {
  public:
   /// `setup` and `comm` must outlive it. `shared`: the null engine, whose flows share one time and
   /// take no memory; nullptr: each pilot has an engine of its own, so that its memory stays.
-  /// Collective. An error leaves no pilots; `failure` says why.
+  /// Collective; errors are those that end a run. Others leave no pilots; `failure` says why.
   static Expected<Pilots> make(const Setup& setup, const RunOptions& options, Comm& comm,
                                Engine* shared);
 
   /// Takes one of each kind at `now` (seconds of the run), unless all of them together have taken a
-  /// tenth of the time so far; `last`: in any case where something was measured since. Collective;
-  /// errors are those that end a run (peer, interrupted).
+  /// tenth of the time so far; `last`: in any case. Collective; errors are those that end a run
+  /// (peer, interrupted).
   Expected<void> take(const std::function<double()>& now, bool last = false);
 
   bool empty() const { return kinds_.empty(); }
@@ -64,7 +65,7 @@ class Pilots {
   Comm* comm_;
   Engine* shared_;
   std::vector<Kind> kinds_;
-  double seconds_ = 0;
+  double seconds_ = 0, rationed_ = 0;  ///< all; without preparing
   bool first_ = true;
   std::string failure_;
 };

@@ -29,12 +29,6 @@ void add_region(RegionsByNode& regions, const Region& region, NodeId toucher) {
   for (const auto& [node, weight] : placement.nodes) regions[node] += weight / sum;
 }
 
-/// File cache is dropped when its place is asked for.
-Bytes room_on(const NumaNode& node) {
-  if (!node.memory_free) return *node.memory_total;
-  return Bytes{node.memory_free->value + node.memory_cache.value_or(Bytes{}).value};
-}
-
 /// Under the control group's limit; nothing where there is none.
 std::optional<Bytes> room_of(const Allowance& allowance) {
   if (!allowance.memory_limit) return std::nullopt;
@@ -44,6 +38,11 @@ std::optional<Bytes> room_of(const Allowance& allowance) {
 }
 
 }  // namespace
+
+Bytes room_on(const NumaNode& node) {
+  if (!node.memory_free) return *node.memory_total;
+  return Bytes{node.memory_free->value + node.memory_cache.value_or(Bytes{}).value};
+}
 
 Bytes size_with_room(const PlanInput& input, Bytes size, const std::vector<Flow>& flows,
                      double part) {

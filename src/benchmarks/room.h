@@ -16,6 +16,10 @@ constexpr double default_room = 0.5;
 /// any last-level cache.
 constexpr Bytes usual_size{256 * mib};
 
+/// What can be had on a node: free memory, and file cache, which is dropped when its place is asked
+/// for.
+Bytes room_on(const NumaNode& node);
+
 /// `size`; or, where regions of it at the places that these flows have would take more than `part`
 /// of what is free (or file cache) on a node, on all nodes of a host together, or under the limit
 /// of its control group, the largest power of two that does not. At least 1 MiB. The bytes of the

@@ -438,14 +438,15 @@ Expected<void> Run::try_visit(Engine& engine, const PointRun& point, Seconds win
   for (std::size_t i = point.first; ran && i < point.first + point.count; ++i)
     ran = run_part(engine, point, i, window, keep_memory, outcome);
   if (!ran || options_.null_engine || outcome.status != Status::ok || point.skipped) return ran;
-  auto seen = use_of_visit(watch, comm_, paused_for(outcome.flows) > 0);
+  const bool wrong = std::any_of(outcome.flows.begin(), outcome.flows.end(),
+                                 [](const FlowResult& flow) { return flow.wrong.has_value(); });
+  auto seen = use_of_visit(watch, comm_, paused_for(outcome.flows) > 0, wrong);
   if (!seen) return fail(seen.error());
   use = *seen;
   return {};
 }
 
 Expected<void> Run::visit(Engine& engine, PointRun& point, Seconds window, bool keep_memory) {
-  if (auto taken = take_pilots(); !taken) return taken;
   const Seconds begun = now();
   Outcome outcome;
   VisitUse use;
@@ -454,17 +455,21 @@ Expected<void> Run::visit(Engine& engine, PointRun& point, Seconds window, bool 
   if (ran && measured() && !at_once(point) && repeats_.again(use)) {
     const Outcome first = std::exchange(outcome, {});
     const VisitUse before = use;
-    if (const double paused = paused_for(first.flows); paused > 0)
-      own_warnings_.push_back({"stopped", setup_.plan[point.first].head.name,
-                               fmt::format("was stopped for {} while measuring (by a signal, or "
-                                           "without a CPU): the visit was repeated",
-                                           pause_text(paused))});
+    const auto problem = first_problem_;
+    const bool all_optional = all_optional_;
     ran = try_visit(engine, point, window, keep_memory, outcome, use);
     use.repeated = true;
     repeats_.again(use);
     if (!measured()) {
       outcome = first;
       use = before;
+      first_problem_ = problem;
+      all_optional_ = all_optional;
+    } else if (const double paused = paused_for(first.flows); paused > 0) {
+      own_warnings_.push_back({"stopped", setup_.plan[point.first].head.name,
+                               fmt::format("was stopped for {} while measuring (by a signal, or "
+                                           "without a CPU): the visit was repeated",
+                                           pause_text(paused))});
     }
   }
   const double start = std::max(begun, outcome.start.value_or(begun)).count();
@@ -546,6 +551,8 @@ Expected<void> Run::decide(PointRun& point) {
 Expected<void> Run::run_sitting(Engine& engine, PointRun& point, int round) {
   const int sitting = round == 0 ? point.first_sitting : point.later_sitting;
   if (sitting > 1) ++memory_number_;
+  // Not between visits that go on with the same memory, as warm as it is.
+  if (auto taken = take_pilots(); !taken) return taken;
   for (int i = 0; i < sitting && !point.ended; ++i) {
     if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
     point.ready = i > 0 ? sitting - i : 0;
@@ -608,6 +615,9 @@ Expected<void> Run::run_rounds(Engine& engine, std::size_t from) {
     const auto order = order_of(points_, round, options_.seed);
     if (order.empty()) break;
     if (round > 0) {
+      // Before the wait: it is to tell of the visits that were.
+      if (options_.spread.count() > 0)
+        if (auto taken = take_pilots(true); !taken) return taken;
       if (auto waited = spread_out(engine, round - 1); !waited) return waited;
       ++memory_number_;
     }
@@ -620,12 +630,11 @@ Expected<void> Run::run_rounds(Engine& engine, std::size_t from) {
   return {};
 }
 
-/// An error of one of them is told, and ends no run.
 Expected<void> Run::prepare_pilots(Engine& engine) {
   if (timeless() || !hooks_.pilots) return {};
   auto pilots = Pilots::make(setup_, options_, comm_, options_.null_engine ? &engine : nullptr);
   if (!pilots) return fail(pilots.error());
-  if (!pilots->empty()) pilots_ = *std::move(pilots);
+  if (!pilots->empty() || !pilots->failure().empty()) pilots_ = *std::move(pilots);
   return {};
 }
 
@@ -673,8 +682,8 @@ Expected<void> Run::save(bool last) {
   const bool write = last || begun >= next_save_;
   if (write) {
     if (!last) {
-      collect_warnings();
       relate();
+      collect_warnings();
     }
     report_.views = benchmark_.views(report_);
     report_.facts = benchmark_.facts(report_);
@@ -763,6 +772,7 @@ Expected<RunReport> Run::go() {
   if (auto prepared = prepare_pilots(**engine); !prepared) return fail(prepared.error());
   auto ran = run_rounds(**engine, 0);
   if (ran && comm_.size() == 1) ran = refine(**engine);
+  relate();
   collect_warnings();
   if (pilots_ && !pilots_->failure().empty())
     report_.warnings.push_back(

@@ -26,6 +26,7 @@ struct VisitUse {
   std::optional<double> others, stolen;  ///< CPUs, of the host where it was most
   bool disturbed = false;                ///< so much that the visit's figures are not to be trusted
   bool repeated = false;                 ///< it is the second try
+  bool counts = false;                   ///< what it found must not be lost: wrong data
 };
 
 /// What a case needs to keep between its visits, beside its result.

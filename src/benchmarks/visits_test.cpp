@@ -64,21 +64,34 @@ TEST(CaseVisits, SayWhatElseHappened) {
 }
 
 TEST(Repeats, AreOfDisturbedVisitsUntilTheyAreInVain) {
-  const VisitUse quiet{0.0, 0.0, false, false}, quiet_again{0.0, 0.0, false, true};
-  const VisitUse disturbed{1.0, 0.0, true, false}, disturbed_again{1.0, 0.0, true, true};
+  const VisitUse quiet{0.0, 0.0, false, false, false}, quiet_again{0.0, 0.0, false, true, false};
+  const VisitUse disturbed{1.0, 0.0, true, false, false}, again{1.0, 0.0, true, true, false};
+  const VisitUse wrong{1.0, 0.0, true, false, true};
   Repeats repeats;
   EXPECT_FALSE(repeats.again(quiet));
-  for (int i = 0; i < 10; ++i) {
-    EXPECT_TRUE(repeats.again(disturbed));
-    EXPECT_FALSE(repeats.again(quiet_again)) << "once";
-  }
+  EXPECT_FALSE(repeats.again(wrong)) << "what it found counts";
+  EXPECT_TRUE(repeats.again(disturbed));
+  EXPECT_FALSE(repeats.again(quiet_again)) << "once";
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(repeats.again(quiet));
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(repeats.again(disturbed));
-    EXPECT_FALSE(repeats.again(disturbed_again)) << "once";
+    EXPECT_FALSE(repeats.again(again)) << "once";
   }
   EXPECT_FALSE(repeats.again(disturbed)) << "it lasts";
   EXPECT_FALSE(repeats.again(quiet));
   EXPECT_TRUE(repeats.again(disturbed)) << "it had ended";
+}
+
+TEST(Repeats, AreFewBesideTheVisits) {
+  const VisitUse disturbed{1.0, 0.0, true, false, false}, quiet_again{0.0, 0.0, false, true, false};
+  Repeats repeats;
+  int repeated = 0;
+  for (int i = 0; i < 100; ++i) {
+    if (!repeats.again(disturbed)) continue;
+    ++repeated;
+    repeats.again(quiet_again);
+  }
+  EXPECT_EQ(repeated, 23);
 }
 
 TEST(CaseVisits, FewAreKnownAsWellAsEachIsWithin) {

@@ -83,18 +83,27 @@ std::string line_of(const std::string& command, const std::string& file) {
 }
 
 /// Runs a line of the shell to its end, and gives its wait status. A stop of this program is one of
-/// all that the line started: it has a process group of its own.
+/// all that the line started. From a terminal, Ctrl-C reaches all of them; elsewhere they have a
+/// process group of their own.
 Expected<int> run_line(const std::string& line) {
+  const bool apart = isatty(STDIN_FILENO) == 0;
+  install_signal_handlers();
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  sigset_t ignored;  // by the handlers here
+  sigemptyset(&ignored);
+  sigaddset(&ignored, SIGPIPE);
+  sigaddset(&ignored, SIGXFSZ);
+  posix_spawnattr_setsigdefault(&attributes, &ignored);
+  posix_spawnattr_setflags(
+      &attributes, static_cast<short>(POSIX_SPAWN_SETSIGDEF | (apart ? POSIX_SPAWN_SETPGROUP : 0)));
   std::string words[] = {"sh", "-c", line};
   char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
-  install_signal_handlers();
   pid_t child = 0;
   const int code = posix_spawn(&child, "/bin/sh", nullptr, &attributes, arguments, environ);
   posix_spawnattr_destroy(&attributes);
   if (code != 0) return fail(ErrorKind::resource, errno_text(code));
+  const pid_t all = apart ? -child : child;
   constexpr std::chrono::milliseconds nap{50};  // seldom enough to disturb nothing
   int status = 0;
   bool told = false;
@@ -102,13 +111,16 @@ Expected<int> run_line(const std::string& line) {
     ended = waitpid(child, &status, WNOHANG);
     if (ended < 0) return fail(ErrorKind::resource, errno_text(errno));
     if (ended > 0) break;
-    if (stop_requested() && !std::exchange(told, true)) kill(-child, stop_signal());
+    if (stop_requested() && !std::exchange(told, true) && (apart || stop_signal() != SIGINT)) {
+      kill(all, stop_signal());
+      kill(all, SIGCONT);
+    }
     std::this_thread::sleep_for(nap);
   }
   // The shell does not wait for what it started.
-  for (int naps = 0; told && naps < 200 && kill(-child, 0) == 0; ++naps)
+  for (int naps = 0; told && apart && naps < 200 && kill(all, 0) == 0; ++naps)
     std::this_thread::sleep_for(nap);
-  if (told) kill(-child, SIGKILL);
+  if (told && apart && kill(all, 0) == 0) kill(all, SIGKILL);
   return status;
 }
 

@@ -47,14 +47,21 @@ Expected<double> part_or_none(const std::string& option, const std::string& text
   return *part;
 }
 
+bool is_folder(const std::string& name) {
+  std::error_code code;
+  return fs::is_directory(name, code);
+}
+
 Expected<CompareView> view_of(const CompareOptions& options) {
   CompareView view;
   const auto effect = part_or_none("--min-effect", options.min_effect);
   if (!effect) return fail(effect.error());
   view.rule.min_effect = *effect;
-  const auto spread = part_or_none("--launch-spread", options.launch_spread);
-  if (!spread) return fail(spread.error());
-  view.rule.launch_spread = *spread;
+  if (!is_folder(options.launch_spread)) {
+    const auto spread = part_or_none("--launch-spread", options.launch_spread);
+    if (!spread) return fail(spread.error());
+    view.rule.launch_spread = *spread;
+  }
   view.rule.in_pairs = !options.runs.empty();
   view.rule.every_flow = options.all;
   view.rule.metric = options.metric;
@@ -130,6 +137,88 @@ Expected<Launches> launches_of(const CompareOptions& options) {
   return launches;
 }
 
+/// All *.json below a folder, sorted: what is found does not depend on the file system. `option`
+/// names it in errors.
+Expected<std::vector<std::string>> files_below(const std::string& option,
+                                               const std::string& folder) {
+  std::error_code code;
+  // Here and not below, where a folder of somebody else is passed over.
+  fs::directory_iterator(folder, code);
+  if (file_error_kind(code.value()) == ErrorKind::permission)
+    return fail_about(ErrorKind::permission, option, fmt::format("{}: {}", folder, code.message()));
+  if (!fs::is_directory(folder, code))
+    return fail_about(ErrorKind::io, option, fmt::format("{}: is no folder", folder),
+                      "name the folder that has the results");
+  std::vector<std::string> files;
+  const auto skip = fs::directory_options::skip_permission_denied;
+  fs::recursive_directory_iterator entry(folder, skip, code);
+  for (; !code && entry != fs::recursive_directory_iterator(); entry.increment(code)) {
+    std::error_code of_file;
+    if (entry->path().extension() == ".json" && entry->is_regular_file(of_file))
+      files.push_back(entry->path().string());
+  }
+  if (code)
+    return fail_about(file_error_kind(code.value()), option,
+                      fmt::format("{}: {}", folder, code.message()));
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string passed_over_text(const std::vector<Error>& errors) {
+  constexpr std::size_t most_named = 3;
+  std::string text =
+      fmt::format("passed over, as they are no results that can be compared: {} file{}",
+                  errors.size(), errors.size() == 1 ? "" : "s");
+  for (std::size_t i = 0; i < std::min(most_named, errors.size()); ++i)
+    text += fmt::format("{}{}", i == 0 ? ": " : "; ", printable(full_text(errors[i])));
+  return errors.size() > most_named ? text + "; ..." : text;
+}
+
+/// What lies below a folder, as far as it can be read.
+struct FoundRuns {
+  std::vector<StoredRun> runs;
+  std::vector<std::string> notes;
+  std::vector<Error> passed_over;
+
+  void add(StoredFile file) {
+    for (StoredRun& run : file.runs) runs.push_back(std::move(run));
+    for (std::string& note : file.notes) notes.push_back(std::move(note));
+  }
+};
+
+Expected<FoundRuns> runs_below(const std::string& option, const std::string& folder) {
+  FoundRuns found;
+  const auto files = files_below(option, folder);
+  if (!files) return fail(files.error());
+  for (const std::string& file : *files) {
+    auto stored = read_stored(file);
+    if (stored)
+      found.add(*std::move(stored));
+    else
+      found.passed_over.push_back(stored.error());
+  }
+  return found;
+}
+
+/// Where --launch-spread is a folder.
+Expected<void> read_launches(const CompareOptions& options, ComparedFiles& compared) {
+  if (!is_folder(options.launch_spread) || !options.runs.empty()) return {};
+  auto found = runs_below("--launch-spread", options.launch_spread);
+  if (!found) return fail(found.error());
+  // A survey's folder has the file of each benchmark beside survey.json.
+  std::vector<std::string> copies;
+  const auto launches = without_copies(std::move(found->runs), copies);
+  const std::size_t known = know_launches(compared.base, launches);
+  know_launches(compared.now, launches);
+  compared.launches_from = printable(options.launch_spread);
+  if (known == 0)
+    compared.base.notes.push_back(
+        fmt::format("{}: fewer than 6 launches of the same command on the same host, so the usual "
+                    "deviation is assumed",
+                    compared.launches_from));
+  return {};
+}
+
 Expected<int> compare_sides(const CompareOptions& options, const CompareView& view) {
   auto launches = launches_of(options);
   if (!launches) return fail(launches.error());
@@ -148,6 +237,7 @@ Expected<int> compare_sides(const CompareOptions& options, const CompareView& vi
     compared.base.file = printable(options.runs[0]);
     compared.now.file = printable(options.runs[1]);
   }
+  if (auto read = read_launches(options, compared); !read) return fail(read.error());
   auto comparison = compare_files(compared.base, compared.now, view.rule, !options.runs.empty());
   if (!comparison) return fail(comparison.error());
   compared.comparison = *std::move(comparison);
@@ -160,72 +250,25 @@ Expected<int> compare_sides(const CompareOptions& options, const CompareView& vi
   return slower && !options.no_fail ? exit_code_of_slower : 0;
 }
 
-/// All *.json below a folder, sorted: what is found does not depend on the file system.
-Expected<std::vector<std::string>> files_below(const std::string& folder) {
-  std::error_code code;
-  // Here and not below, where a folder of somebody else is passed over.
-  fs::directory_iterator(folder, code);
-  if (file_error_kind(code.value()) == ErrorKind::permission)
-    return fail_about(ErrorKind::permission, "--history",
-                      fmt::format("{}: {}", folder, code.message()));
-  if (!fs::is_directory(folder, code))
-    return fail_about(ErrorKind::io, "--history", fmt::format("{}: is no folder", folder),
-                      "name the folder that has the results");
-  std::vector<std::string> files;
-  const auto skip = fs::directory_options::skip_permission_denied;
-  fs::recursive_directory_iterator entry(folder, skip, code);
-  for (; !code && entry != fs::recursive_directory_iterator(); entry.increment(code)) {
-    std::error_code of_file;
-    if (entry->path().extension() == ".json" && entry->is_regular_file(of_file))
-      files.push_back(entry->path().string());
-  }
-  if (code)
-    return fail_about(file_error_kind(code.value()), "--history",
-                      fmt::format("{}: {}", folder, code.message()));
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-std::string passed_over_text(const std::vector<Error>& errors) {
-  constexpr std::size_t most_named = 3;
-  std::string text =
-      fmt::format("passed over, as they are no results that can be compared: {} file{}",
-                  errors.size(), errors.size() == 1 ? "" : "s");
-  for (std::size_t i = 0; i < std::min(most_named, errors.size()); ++i)
-    text += fmt::format("{}{}", i == 0 ? ": " : "; ", printable(full_text(errors[i])));
-  return errors.size() > most_named ? text + "; ..." : text;
-}
-
 Expected<ComparedRuns> read_runs(const CompareOptions& options, const CompareView& view) {
   ComparedRuns compared;
   compared.folder = printable(options.history);
-  std::vector<StoredRun> runs;
-  std::vector<Error> passed_over;
-  const auto add = [&](StoredFile file) {
-    for (StoredRun& run : file.runs) runs.push_back(std::move(run));
-    for (std::string& note : file.notes) compared.notes.push_back(std::move(note));
-  };
-  const auto files = files_below(options.history);
-  if (!files) return fail(files.error());
-  for (const std::string& file : *files) {
-    auto stored = read_stored(file);
-    if (stored)
-      add(*std::move(stored));
-    else
-      passed_over.push_back(stored.error());
-  }
+  auto found = runs_below("--history", options.history);
+  if (!found) return fail(found.error());
   for (const std::string& file : options.files) {  // named one by one: these must be readable
     auto stored = read_stored(file);
     if (!stored) return fail(stored.error());
-    add(*std::move(stored));
+    found->add(*std::move(stored));
   }
-  if (runs.empty())
-    return fail_usage("--history",
-                      fmt::format("{}: no results of numatlas below it{}", options.history,
-                                  passed_over.empty() ? "" : "; " + passed_over_text(passed_over)),
-                      "name the folder of files that --json wrote");
-  compared.groups = series_of(std::move(runs), view.rule, compared.notes);
-  if (!passed_over.empty()) compared.notes.push_back(passed_over_text(passed_over));
+  if (found->runs.empty())
+    return fail_usage(
+        "--history",
+        fmt::format("{}: no results of numatlas below it{}", options.history,
+                    found->passed_over.empty() ? "" : "; " + passed_over_text(found->passed_over)),
+        "name the folder of files that --json wrote");
+  compared.notes = std::move(found->notes);
+  compared.groups = series_of(std::move(found->runs), view.rule, compared.notes);
+  if (!found->passed_over.empty()) compared.notes.push_back(passed_over_text(found->passed_over));
   return compared;
 }
 
@@ -277,9 +320,9 @@ Command add_compare_command(CLI::App& app) {
   add_value(app, "--pairs", options->pairs, "N",
             "how often --run measures each side (default 5, at least 3)");
   add_value(app, "--keep", options->keep, "FOLDER", "keep the results of --run here");
-  add_value(app, "--launch-spread", options->launch_spread, "PERCENT",
+  add_value(app, "--launch-spread", options->launch_spread, "PERCENT|FOLDER",
             "standard deviation of a figure from launch to launch that is assumed of a single "
-            "file");
+            "file; of a folder, what its results of the same command on the same host show");
   app.add_flag("--all", options->all,
                "compare each flow instead of the median over the flows of a point");
   add_value(

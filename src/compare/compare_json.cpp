@@ -1,3 +1,4 @@
+#include <vector>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -31,7 +32,9 @@ json figure_json(const StoredFigure& figure) {
   return {{"value", number_json(figure.value)},
           {"low", figure.interval ? json(figure.interval->low) : json(nullptr)},
           {"high", figure.interval ? json(figure.interval->high) : json(nullptr)},
-          {"launches", figure.launches}};
+          {"launches", figure.launches},
+          {"launch_spread",
+           figure.launch_spread ? json(figure.launch_spread->deviation) : json(nullptr)}};
 }
 
 json change_json(const Change& change) {
@@ -137,17 +140,21 @@ std::string csv_change(const Change& change) {
 
 std::string compare_json(const ComparedFiles& files, const CompareView& view) {
   const Comparison& found = files.comparison;
-  json value = head_json(view), cases = json::array(), differences = json::array();
-  for (const ComparedCase& one : found.cases) {
-    if (!is_wanted(view, one.change)) continue;
-    json its = case_json(one.base.is_empty_point() ? one.now : one.base);
-    if (one.now.point != one.base.point && !one.now.is_empty_point() && !one.base.is_empty_point())
-      its["new_case"] = one.now.point;
-    its.update(change_json(one.change));
-    its["base"] = figure_json(one.base.figure);
-    its["new"] = figure_json(one.now.figure);
-    cases.push_back(std::move(its));
-  }
+  json value = head_json(view), differences = json::array();
+  const auto list_of = [&](const std::vector<ComparedCase>& compared) {
+    json cases = json::array();
+    for (const ComparedCase& one : compared) {
+      if (!is_wanted(view, one.change)) continue;
+      const bool both = !one.now.is_empty_point() && !one.base.is_empty_point();
+      json its = case_json(one.base.is_empty_point() ? one.now : one.base);
+      if (one.now.point != one.base.point && both) its["new_case"] = one.now.point;
+      its.update(change_json(one.change));
+      its["base"] = figure_json(one.base.figure);
+      its["new"] = figure_json(one.now.figure);
+      cases.push_back(std::move(its));
+    }
+    return cases;
+  };
   for (const Difference& one : files.differences)
     differences.push_back({{"what", one.what},
                            {"hosts", text_json(one.hosts)},
@@ -160,7 +167,8 @@ std::string compare_json(const ComparedFiles& files, const CompareView& view) {
   value["in_pairs"] = view.rule.in_pairs;
   value["counts"] = counts_json(found);
   value["differences"] = std::move(differences);
-  value["cases"] = std::move(cases);
+  value["cases"] = list_of(found.cases);
+  value["machine"] = list_of(found.machine);
   for (const auto& [name, side] :
        {std::pair("only_base", &found.only_base), std::pair("only_new", &found.only_now)}) {
     json& list = value[name] = json::array();
@@ -173,13 +181,15 @@ std::string compare_csv(const ComparedFiles& files, const CompareView& view) {
   std::string text =
       "verdict,command,case,of,metric,unit,base,base_low,base_high,new,new_low,new_high,change,"
       "change_low,change_high,reason,doubt\n";
-  for (const ComparedCase& one : files.comparison.cases) {
-    if (!is_wanted(view, one.change)) continue;
+  const auto add_row = [&](const ComparedCase& one) {
+    if (!is_wanted(view, one.change)) return;
     text += fmt::format("{},{},{},{},{}\n", name_of(one.change.verdict),
                         csv_case(one.base.is_empty_point() ? one.now : one.base),
                         csv_figure(one.base.figure), csv_figure(one.now.figure),
                         csv_change(one.change));
-  }
+  };
+  for (const ComparedCase& one : files.comparison.cases) add_row(one);
+  for (const ComparedCase& one : files.comparison.machine) add_row(one);
   return text;
 }
 

@@ -24,6 +24,7 @@ struct ComparedFiles {
   std::size_t base_launches = 1, now_launches = 1;
   Comparison comparison;
   std::vector<Difference> differences;
+  std::string launches_from = {};  ///< folder of earlier launches; "": their spread is assumed
 };
 
 /// Many files.

@@ -171,11 +171,21 @@ std::string launches_text(const ComparedFiles& files, const CompareRule& rule) {
   const bool pilots =
       std::any_of(files.comparison.cases.begin(), files.comparison.cases.end(),
                   [](const ComparedCase& one) { return one.change.relative.has_value(); });
+  const auto known = [](const ComparedCase& one) {
+    return one.base.figure.launch_spread && one.now.figure.launch_spread;
+  };
+  const auto& cases = files.comparison.cases;
+  const std::string from =
+      files.launches_from.empty()
+          ? ""
+          : fmt::format("as the launches below {} show for {} of {} cases; for others, ",
+                        files.launches_from, std::count_if(cases.begin(), cases.end(), known),
+                        cases.size());
   return fmt::format(
-      "Student's t over the visits{}; of a single launch, a deviation of {:g} % from launch to "
-      "launch is assumed (--launch-spread)",
+      "Student's t over the visits{}; of a single launch, a deviation from launch to launch is "
+      "assumed: {}{:g} % (--launch-spread)",
       pilots ? ", and over the visits relative to the pilots: both have to show the change" : "",
-      rule.launch_spread * 100);
+      from, rule.launch_spread * 100);
 }
 
 /// How a verdict between files is made, and what to do where there is none.
@@ -290,10 +300,10 @@ std::string compare_table(const ComparedFiles& files, const CompareView& view) {
   bool any_reason = false;
   std::size_t hidden = 0;
   std::set<std::string> doubts;
-  for (const ComparedCase& one : found.cases) {
+  const auto add_row = [&](const ComparedCase& one) {
     if (!is_shown(view, one.change, same)) {
       hidden += view.only.empty() ? 1 : 0;
-      continue;
+      return;
     }
     const StoredCase& named = one.base.is_empty_point() ? one.now : one.base;
     rows.push_back({verdict_text(one.change), names_text(one, with_command), named.part,
@@ -303,7 +313,9 @@ std::string compare_table(const ComparedFiles& files, const CompareView& view) {
                     one.change.reason.empty() ? range_text(one.change) : one.change.reason});
     any_reason = any_reason || !one.change.reason.empty();
     if (!one.change.doubt.empty()) doubts.insert(one.change.doubt);
-  }
+  };
+  for (const ComparedCase& one : found.cases) add_row(one);
+  for (const ComparedCase& one : found.machine) add_row(one);
   if (any_reason) rows.front().back() = "interval of it, or why not";
   if (rows.size() > 1) text += aligned(rows, 4) + "\n";
   text += doubts_text(doubts) + hidden_text(hidden);

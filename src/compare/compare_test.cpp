@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
@@ -94,16 +95,20 @@ StoredFile with_pilots(double machine, double own) {
     pilot.kernel = "chase";
     pilot.workers = 1;
     pilot.estimate = within_a_percent(200e-9 * machine);
+    pilot.start = pilot.end = {1};
+    pilot.values = {200e-9 * machine};
     report.pilots = {pilot};
   });
 }
 
 TEST(Pilots, TellTheMachineFromTheCase) {
-  constexpr const char* machine = "the machine as a whole (pilot)";
   const auto between = [&](const StoredFile& base, const StoredFile& now) {
-    const Comparison found = match_cases(cases_of(base), cases_of(now), {});
-    return std::pair(find_case(found, "1MiB base", "rank 0 thread 0").change,
-                     find_case(found, machine, "chase").change);
+    const auto found = compare_files(base, now, {}, false);
+    EXPECT_TRUE(found) << full_text(found.error());
+    EXPECT_EQ(found->machine.size(), 1U);
+    EXPECT_EQ(found->cases.size(), 1U) << "the machine is none of the cases";
+    return std::pair(find_case(*found, "1MiB base", "rank 0 thread 0").change,
+                     found->machine.at(0).change);
   };
   const auto [mood, slow_machine] = between(with_pilots(1, 1), with_pilots(1.5, 1));
   EXPECT_EQ(mood.verdict, CaseVerdict::not_distinguishable);
@@ -423,8 +428,7 @@ TEST(Differences, AreToldOfMachinesAndOptions) {
 }
 
 /// Runs whose second flow of the first point has these medians.
-std::vector<RunSeries> history(const std::vector<double>& factors, const CompareRule& rule,
-                               std::vector<std::string>& notes) {
+std::vector<StoredRun> runs_with(const std::vector<double>& factors) {
   std::vector<StoredRun> runs;
   for (std::size_t i = 0; i < factors.size(); ++i) {
     StoredFile file = stored([&](RunReport& report) {
@@ -439,7 +443,11 @@ std::vector<RunSeries> history(const std::vector<double>& factors, const Compare
     file.runs[0].file = "run" + std::to_string(i);
     runs.insert(runs.begin(), file.runs[0]);  // found in another order
   }
-  return series_of(std::move(runs), rule, notes);
+  return runs;
+}
+std::vector<RunSeries> history(const std::vector<double>& factors, const CompareRule& rule,
+                               std::vector<std::string>& notes) {
+  return series_of(runs_with(factors), rule, notes);
 }
 
 const CaseSeries& first_point(const std::vector<RunSeries>& groups) {
@@ -482,6 +490,21 @@ TEST(History, AStepIsOneOfAllRunsAfterIt) {
   rule.min_effect = 0.05;
   const auto groups = history({1, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.03}, rule, notes);
   EXPECT_EQ(first_point(groups).step, std::nullopt);
+}
+
+TEST(History, TellsHowLaunchesDiffer) {
+  StoredFile side = stored();
+  const auto first = [&] { return side.runs[0].cases.front().figure.launch_spread; };
+  EXPECT_EQ(know_launches(side, runs_with({1, 1.1, 0.9, 1, 1.1})), 0U) << "too few";
+  EXPECT_EQ(first(), std::nullopt);
+  EXPECT_GT(know_launches(side, runs_with({1, 1.1, 1 / 1.1, 1, 1.1, 1 / 1.1})), 0U);
+  ASSERT_TRUE(first());
+  EXPECT_NEAR(first()->deviation, std::log(1.1) * std::sqrt(4.0 / 5), 1e-6);
+  EXPECT_EQ(first()->freedom, 5);
+  std::vector<StoredRun> elsewhere = runs_with({1, 1.1, 0.9, 1, 1.1, 0.9});
+  for (StoredRun& run : elsewhere) run.hosts = {"another"};
+  StoredFile other = stored();
+  EXPECT_EQ(know_launches(other, elsewhere), 0U);
 }
 
 TEST(History, ACopyOfAFileIsLeftOut) {

@@ -36,7 +36,15 @@ struct RelativeFigure {
   double value = 0;
   Interval interval{};  ///< 95 %
   double freedom = 0;   ///< degrees of freedom of the interval
+  std::string pilot{};  ///< which it is over: comparable only with the same one
   friend bool operator==(const RelativeFigure&, const RelativeFigure&) = default;
+};
+
+/// How much earlier launches of the same program on the same host differ.
+struct LaunchSpread {
+  double deviation = 0;  ///< standard deviation of the logarithm of the figure
+  double freedom = 0;    ///< launches less 1
+  friend bool operator==(const LaunchSpread&, const LaunchSpread&) = default;
 };
 
 struct StoredFigure {
@@ -50,7 +58,8 @@ struct StoredFigure {
   /// Degrees of freedom of the interval: visits less 1, launches less 1; infinite for others.
   double freedom = std::numeric_limits<double>::infinity();
   std::vector<double> launches = {};  ///< the value of each, in their order; empty for one
-  std::optional<RelativeFigure> relative = {};  ///< absent where its run has no pilots
+  std::optional<LaunchSpread> launch_spread = {};  ///< absent where no history tells
+  std::optional<RelativeFigure> relative = {};     ///< absent where its run has no pilots
   friend bool operator==(const StoredFigure&, const StoredFigure&) = default;
 };
 

@@ -16,7 +16,6 @@ namespace {
 
 constexpr const char* side_names[] = {"BASE", "NEW"};
 constexpr double alpha = 0.05;
-constexpr const char* pilot_doubt = "the pilots changed as well, so the machine as a whole did";
 
 /// A variance and how well it is known.
 struct Spread {
@@ -82,11 +81,23 @@ Mean difference_in_pairs(const StoredFigure& base, const StoredFigure& now) {
   return mean_of(each);
 }
 
+/// Whether both are of one launch, with the same pilots.
+bool have_pilots(const StoredFigure& base, const StoredFigure& now) {
+  return base.launches.empty() && now.launches.empty() && base.relative && now.relative &&
+         base.relative->pilot == now.relative->pilot;
+}
+
 Mean difference_of_sides(const StoredFigure& base, const StoredFigure& now,
                          const CompareRule& rule) {
   std::vector<Spread> parts{spread_of(base), spread_of(now)};
-  for (const StoredFigure* side : {&base, &now})
-    if (side->launches.size() < 2) parts.push_back({rule.launch_spread * rule.launch_spread});
+  // What differs from launch to launch with the speed of the machine, the pilots tell.
+  const bool pilots = have_pilots(base, now);
+  for (const StoredFigure* side : {&base, &now}) {
+    if (side->launches.size() > 1) continue;
+    const auto& known = side->launch_spread;
+    parts.push_back(known && !pilots ? Spread{known->deviation * known->deviation, known->freedom}
+                                     : Spread{rule.launch_spread * rule.launch_spread});
+  }
   return {std::log(*now.value / *base.value), sum_of(parts)};
 }
 
@@ -122,7 +133,12 @@ void weigh_pilots(Change& change, const RelativeFigure& base, const RelativeFigu
   change.high = std::max(*change.high, *relative.high);
   if (!alone || agree) return;
   change.explained = true;
-  change.doubt += (change.doubt.empty() ? "" : "; ") + std::string(pilot_doubt);
+  const double pilot = (1 + *change.part) / (1 + *relative.part) - 1;
+  change.doubt += change.doubt.empty() ? "" : "; ";
+  change.doubt +=
+      std::abs(pilot) >= rule.min_effect
+          ? fmt::format("the machine as a whole changed too (pilot: {:+.1f} %)", pilot * 100)
+          : std::string("relative to the pilots it varies too much to tell");
 }
 
 /// Why one of two figures says nothing; "" where both do.
@@ -196,8 +212,7 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, const s
   }
   set_change(change, difference);
   change.single = base.launches.empty() || now.launches.empty();
-  if (base.launches.empty() && now.launches.empty() && base.relative && now.relative)
-    weigh_pilots(change, *base.relative, *now.relative, rule);
+  if (have_pilots(base, now)) weigh_pilots(change, *base.relative, *now.relative, rule);
   return change;
 }
 

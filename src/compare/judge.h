@@ -26,7 +26,8 @@ const char* name_of(CaseVerdict verdict);
 struct CompareRule {
   double min_effect = 0.02;
   /// Standard deviation of a figure between launches of the same program, as a part of it: other
-  /// physical pages, other addresses. Assumed of a side that was launched once.
+  /// physical pages, other addresses. Assumed of a side that was launched once, and of which no
+  /// earlier launches tell.
   double launch_spread = 0.02;
   bool in_pairs = false;    ///< the launches of both sides alternated: each has its counterpart
   bool every_flow = false;  ///< flows one by one, and not their median

@@ -43,14 +43,29 @@ Change change_of_case(const StoredCase& base, const StoredCase& now, const Compa
   return change;
 }
 
-void judge_all(Comparison& found, const CompareRule& rule) {
+void judge_all(std::vector<ComparedCase>& cases, const CompareRule& rule) {
   std::vector<Change*> changes;
   std::vector<std::string> units;
-  for (ComparedCase& one : found.cases) {
+  for (ComparedCase& one : cases) {
     changes.push_back(&one.change);
     units.push_back(one.base.unit);
   }
   judge(changes, units, rule);
+}
+
+/// The same pilots of both sides.
+std::vector<ComparedCase> match_machine(const std::vector<StoredCase>& base,
+                                        const std::vector<StoredCase>& now,
+                                        const CompareRule& rule) {
+  std::vector<ComparedCase> found;
+  for (const StoredCase& one : base) {
+    if (one.level != CaseLevel::machine) continue;
+    const auto same =
+        std::find_if(now.begin(), now.end(), [&](const auto& two) { return two.key == one.key; });
+    if (same != now.end()) found.push_back({one, *same, change_of_case(one, *same, rule, true)});
+  }
+  judge_all(found, rule);
+  return found;
 }
 
 /// No cases where the sides do not have the same metrics in the same order.
@@ -64,7 +79,7 @@ Comparison match_in_order(const std::vector<StoredCase>& base, const std::vector
     found.cases.push_back(
         {*of_base[i], *of_now[i], change_of_case(*of_base[i], *of_now[i], rule, false)});
   }
-  judge_all(found, rule);
+  judge_all(found.cases, rule);
   return found;
 }
 
@@ -97,6 +112,7 @@ bool wants(const CompareRule& rule, const StoredCase& one) {
     case CaseLevel::lone_flow: return true;
     case CaseLevel::flow: return rule.every_flow;
     case CaseLevel::derived: return !rule.metric.empty();
+    case CaseLevel::machine: return false;
   }
   return false;
 }
@@ -135,7 +151,7 @@ Comparison match_cases(const std::vector<StoredCase>& base, const std::vector<St
   }
   for (const StoredCase* one : of_base)
     if (!matched.contains(one)) found.only_base.push_back(*one);
-  judge_all(found, rule);
+  judge_all(found.cases, rule);
   return found;
 }
 
@@ -190,6 +206,7 @@ Expected<Comparison> compare_files(const StoredFile& base, const StoredFile& now
   const auto of_base = cases_of(base), of_now = cases_of(now);
   Comparison found = match_cases(of_base, of_now, rule);
   if (found.cases.empty() && in_order) found = match_in_order(of_base, of_now, rule);
+  found.machine = match_machine(of_base, of_now, rule);
   if (!found.cases.empty()) return found;
   if (!rule.metric.empty()) {
     CompareRule any = rule;

@@ -19,7 +19,8 @@ struct ComparedCase {
 };
 
 struct Comparison {
-  std::vector<ComparedCase> cases;  ///< in the order of the base
+  std::vector<ComparedCase> cases;    ///< in the order of the base
+  std::vector<ComparedCase> machine;  ///< pilots of both sides: judged apart, and not counted
   std::vector<StoredCase> only_base, only_now;
 
   std::size_t count(CaseVerdict verdict) const;

@@ -108,6 +108,12 @@ std::string disturbance_of(const Visits& visits) {
                      parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", ")));
 }
 
+/// What a pilot was asked for.
+std::string asked_of(const PilotSeries& pilot) {
+  return json{pilot.key, pilot.kernel, pilot.size.value, pilot.workers, pilot.memory}.dump(
+      -1, ' ', false, json::error_handler_t::replace);
+}
+
 class ReportReader {
  public:
   explicit ReportReader(const RunReport& report) : report_(report) {}
@@ -132,9 +138,10 @@ class ReportReader {
       const std::size_t first = run_.cases.size();
       read_point(point);
       relate(point, first);
-      const std::string text = point.visits ? disturbance_of(*point.visits) : "";
-      for (std::size_t i = first; !text.empty() && i < run_.cases.size(); ++i)
-        run_.cases[i].figure.disturbed = text;
+      // What is known of the visits says more than what is known of the run.
+      if (!point.visits || (point.visits->others.empty() && point.visits->stolen.empty())) continue;
+      for (std::size_t i = first; i < run_.cases.size(); ++i)
+        run_.cases[i].figure.disturbed = disturbance_of(*point.visits);
     }
     for (const PilotSeries& pilot : report_.pilots) read_pilot(pilot);
     number_doubles(run_.cases);
@@ -373,14 +380,12 @@ void ReportReader::read_pilot(const PilotSeries& pilot) {
   StoredCase one;
   one.command = run_.command;
   one.point = "the machine as a whole (pilot)";
-  one.point_key = json{run_.command, pilot.key, pilot.kernel, pilot.size.value, pilot.workers}.dump(
-      -1, ' ', false, json::error_handler_t::replace);
-  one.key = one.point_key;
+  one.point_key = one.key = run_.command + asked_of(pilot);
   Figure figure;
   figure.key = pilot.key;
   figure.unit = pilot.unit;
   figure.estimate = pilot.estimate;
-  add(std::move(one), pilot.kernel, figure, stored(figure, ""), CaseLevel::point, {}, "");
+  add(std::move(one), pilot.kernel, figure, stored(figure, ""), CaseLevel::machine, {}, "");
 }
 
 /// Gives the cases from `first` on, which are those of the point, their figures relative to the
@@ -389,7 +394,11 @@ void ReportReader::read_pilot(const PilotSeries& pilot) {
 void ReportReader::relate(const ScenarioResult& item, std::size_t first) {
   if (!item.visits) return;
   for (const VisitValues& figure : item.visits->figures) {
-    if (!figure.relative || !figure.relative->low) continue;
+    if (!figure.relative || !figure.relative->low || figure.relative->n < least_visits) continue;
+    const auto pilot =
+        std::find_if(report_.pilots.begin(), report_.pilots.end(),
+                     [&](const PilotSeries& one) { return one.unit == figure.unit; });
+    if (pilot == report_.pilots.end()) continue;
     std::vector<StoredCase*> found;
     for (std::size_t i = first; i < run_.cases.size(); ++i) {
       StoredCase& one = run_.cases[i];
@@ -399,8 +408,10 @@ void ReportReader::relate(const ScenarioResult& item, std::size_t first) {
     }
     if (found.size() != 1) continue;
     const Estimate& relative = *figure.relative;
-    found.front()->figure.relative = RelativeFigure{
-        relative.value, {*relative.low, *relative.high}, static_cast<double>(relative.n) - 1};
+    found.front()->figure.relative = RelativeFigure{relative.value,
+                                                    {*relative.low, *relative.high},
+                                                    static_cast<double>(relative.n) - 1,
+                                                    asked_of(*pilot)};
   }
 }
 

@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "base/statistics.h"
+
 namespace numatlas {
 namespace {
 
@@ -107,6 +109,11 @@ CaseSeries series_of_case(const std::vector<const StoredRun*>& runs,
   return series;
 }
 
+/// In a history the machine as a whole is a case like others.
+bool is_machine(const StoredCase& one, const CompareRule& rule) {
+  return one.level == CaseLevel::machine && (rule.metric.empty() || rule.metric == one.metric);
+}
+
 RunSeries series_of_group(const std::vector<const StoredRun*>& runs, const CompareRule& rule) {
   RunSeries group;
   group.command = runs.back()->command;
@@ -119,7 +126,7 @@ RunSeries series_of_group(const std::vector<const StoredRun*>& runs, const Compa
   }
   if (runs.size() < 2) return group;
   for (const StoredCase& newest : runs.back()->cases)
-    if (!newest.is_empty_point() && wants(rule, newest))
+    if (!newest.is_empty_point() && (wants(rule, newest) || is_machine(newest, rule)))
       group.cases.push_back(series_of_case(runs, by_key, newest, rule));
   return group;
 }
@@ -167,6 +174,33 @@ RunKind kind_of_run(const StoredRun& run) {
 }
 
 }  // namespace
+
+std::size_t know_launches(StoredFile& side, const std::vector<StoredRun>& others) {
+  std::size_t known = 0;
+  for (StoredRun& run : side.runs) {
+    std::map<std::string, std::vector<const StoredCase*>> by_key;
+    for (const StoredRun& other : others) {
+      if (other.started == run.started || kind_of_run(other) != kind_of_run(run)) continue;
+      for (const StoredCase& one : other.cases) by_key[one.key].push_back(&one);
+    }
+    for (StoredCase& mine : run.cases) {
+      std::vector<double> logarithms;
+      for (const StoredCase* one : by_key[mine.key]) {
+        const StoredFigure& figure = one->figure;
+        const bool usable = figure.problem.empty() && figure.value && *figure.value > 0 &&
+                            one->unit == mine.unit &&
+                            place_difference(figure.observed, mine.figure.observed).empty();
+        if (usable) logarithms.push_back(std::log(*figure.value));
+      }
+      if (logarithms.size() < enough_runs) continue;
+      const auto launches = static_cast<double>(logarithms.size());
+      mine.figure.launch_spread =
+          LaunchSpread{summarize(logarithms)->stddev.value_or(0), launches - 1};
+      ++known;
+    }
+  }
+  return known;
+}
 
 StoredFigure expected_of(const std::vector<SeriesPoint>& earlier) {
   std::vector<double> values;

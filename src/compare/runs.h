@@ -45,6 +45,11 @@ struct RunSeries {
 std::vector<RunSeries> series_of(std::vector<StoredRun> runs, const CompareRule& rule,
                                  std::vector<std::string>& notes);
 
+/// Gives the cases of a side that was launched once the spread that other launches show: of the
+/// same command on the same hosts and processors, as many as expected_of wants. Returns how many
+/// have one.
+std::size_t know_launches(StoredFile& side, const std::vector<StoredRun>& others);
+
 /// What earlier runs make one expect of the next: their median, and the interval in which the next
 /// one lies. From 6 runs on that is from the least to the greatest of their medians (a further run
 /// of the same kind lies there in (n-1) of (n+1) cases; of 40 and more the outermost fortieths are

@@ -17,7 +17,8 @@ enum class CaseLevel {
   point,      ///< a total, or the median over flows asked the same: what is shown at first
   lone_flow,  ///< the only one that was asked this: stands for its point
   flow,       ///< one flow (`--all`)
-  derived     ///< follows from another metric of the same point: only where it is named
+  derived,    ///< follows from another metric of the same point: only where it is named
+  machine     ///< a pilot: the machine as a whole, told beside the cases
 };
 
 /// One metric of what was asked for. Two cases are the same where their keys are: nothing in a key

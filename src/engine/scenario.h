@@ -69,6 +69,8 @@ struct Scenario {
   int memory_number = 0;
   /// The next run is of the same flows and the same number: their memory stays, on all ranks.
   bool keep_memory = false;
+  /// Afterwards the kernels' output is checked, and where the memory lies is looked at again.
+  bool checks = true;
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };
 

@@ -127,6 +127,7 @@ struct PilotSeries {
   std::string kernel;     ///< "read", "chase"
   Bytes size;             ///< a worker
   std::size_t workers = 0;
+  std::string memory;              ///< the placement asked for, in the grammar's words
   std::vector<double> start, end;  ///< seconds of the run, of each
   std::vector<double> values;      ///< sums of the workers' rates, means of their latencies
   std::optional<Estimate> estimate;

@@ -251,11 +251,14 @@ void list_fields(Fields& f, Host<Fields, PilotSeries>& p) {
   f("kernel", p.kernel, "what its workers did");
   f("size", p.size, "bytes of memory per worker");
   f("workers", p.workers, "that took part");
+  f("memory", p.memory, "placement asked for it");
   f("start", p.start, "seconds of the run, of each");
   f("end", p.end, "seconds of the run, of each");
   f("values", p.values, "of each: the sum of the workers' rates, or the mean of their latencies");
   f("estimate", p.estimate, "over all of them");
 }
+
+std::string problem_of(const PilotSeries& pilot);
 
 template <class Fields>
 void list_fields(Fields& f, Host<Fields, Visits>& v) {

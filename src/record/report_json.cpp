@@ -52,6 +52,13 @@ std::string problem_of(const Distribution& distribution) {
                                                                 : "has bins and counts that differ";
 }
 
+std::string problem_of(const PilotSeries& pilot) {
+  const std::size_t all = pilot.values.size();
+  return all > 0 && pilot.start.size() == all && pilot.end.size() == all
+             ? ""
+             : "has no values, or not as many starts and ends";
+}
+
 void from_json(const json& value, const Place& place, Machine& out) {
   auto machine = machine_from_json(value);
   if (!machine) return place.reject("is no machine: " + full_text(machine.error()));

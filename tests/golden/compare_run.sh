@@ -37,6 +37,15 @@ grep -q '^slower ' "$folder/out" || fail 'another node is not slower'
 measured 0 --base "$folder"/kept/a-*.json --new "$folder"/kept/a-*.json
 grep -q "^Student's t over 3 and 3 launches" "$folder/out" || fail 'does not tell of the launches'
 
+# Runs with pilots: the machine as a whole stands beside the cases, and does not match for them.
+noisy='bandwidth --engine null --noise ar1:tau=10ms,sd=1% --cpus 0 --threads 1 --kernels read --size 256MiB --time 5s'
+noisy+=' --visits 5 --machine "numa:2(memory=64GiB) core:2 pu:1"'
+"$numatlas" compare --run "$noisy" --run "$noisy" --pairs 3 >"$folder/out" 2>"$folder/err" || [ $? -eq 1 ] || fail 'noise'
+grep -q 'the machine as a whole (pilot)  *read' "$folder/out" || fail 'no row of the pilots'
+measured 0 --run "$noisy --memory bind:0" --run "$noisy --memory bind:1" --pairs 3 --no-fail
+grep -qE '(slower|faster|same|not distinguishable) .*read 256MiB base' "$folder/out" || fail 'not matched by their order'
+grep -q 'the machine as a whole' "$folder/out" && fail 'pilots of other memory are compared'
+
 # Any command line that ends in one of numatlas.
 measured 0 --run "env SOME=1 '$numatlas' $one" --run "$one" --format json --pairs 3
 python3 -c 'import json, sys

@@ -30,6 +30,8 @@ def figures(result: Result) -> list[Figure]:
                     y=Axis(quantity, unit),
                 ),
             )
+            if len(pilot["start"]) != len(pilot["values"]):
+                continue
             values = [None if value is None else value * scale for value in pilot["values"]]
             figure.series.append(Series(command, pilot["start"], values))
             figure.data = pd.concat(
