@@ -59,7 +59,11 @@ Expected<CompareView> view_of(const CompareOptions& options) {
   view.rule.min_effect = *effect;
   if (!is_folder(options.launch_spread)) {
     const auto spread = part_or_none("--launch-spread", options.launch_spread);
-    if (!spread) return fail(spread.error());
+    if (!spread)
+      return fail_usage(
+          "--launch-spread",
+          fmt::format("'{}' is neither a part between 0 and 1 nor a folder", options.launch_spread),
+          "write 1% or 0.01, or name a folder with earlier results");
     view.rule.launch_spread = *spread;
   }
   view.rule.in_pairs = !options.runs.empty();
