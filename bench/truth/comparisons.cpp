@@ -47,12 +47,7 @@ class Launches {
     std::vector<double> visits;
     for (std::size_t i = 0; i < least_visits; ++i)
       visits.push_back(value * std::exp(0.01 * normal_(random_)));
-    const Estimate estimate = estimate_of_visits(visits, std::nullopt, std::nullopt);
-    StoredFigure figure;
-    figure.value = estimate.value;
-    figure.interval = Interval{*estimate.low, *estimate.high};
-    figure.freedom = static_cast<double>(least_visits) - 1;
-    return figure;
+    return figure_of_visits(visits);
   }
 
   std::mt19937_64 random_;
@@ -79,6 +74,15 @@ std::pair<int, int> judged(Launches& launches, const Sides& sides, int cases) {
 }
 
 }  // namespace
+
+StoredFigure figure_of_visits(const std::vector<double>& visits) {
+  const Estimate estimate = estimate_of_visits(visits, std::nullopt, std::nullopt);
+  StoredFigure figure;
+  figure.value = estimate.value;
+  figure.interval = Interval{*estimate.low, *estimate.high};
+  figure.freedom = static_cast<double>(visits.size()) - 1;
+  return figure;
+}
 
 bool run_comparisons(const std::string& only, int replicates, bool wide) {
   constexpr int file = 50;  // cases

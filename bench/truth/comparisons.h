@@ -2,8 +2,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "compare/figure.h"
 
 namespace numatlas::truth {
+
+/// A figure that was measured in so many visits, as a file of one launch has it.
+StoredFigure figure_of_visits(const std::vector<double>& visits);
 
 /// Compares launches with planted values that often a row, prints the rows whose names contain
 /// `only`, and says whether all hold their gates. `wide`: gates 5 percentage points wider.

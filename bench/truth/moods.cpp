@@ -15,7 +15,7 @@
 
 #include "benchmarks/pilots.h"
 #include "compare/judge.h"
-#include "record/estimate.h"
+#include "comparisons.h"
 
 namespace numatlas::truth {
 namespace {
@@ -78,14 +78,10 @@ class Replay {
     }
     result.visits->figures.push_back({"bandwidth_sum", "B/s", values, 0});
     relate_to_pilots(result, times, {pilot});
-    const Estimate estimate = estimate_of_visits(values, std::nullopt, std::nullopt);
-    StoredFigure figure;
-    figure.value = estimate.value;
-    figure.interval = Interval{*estimate.low, *estimate.high};
-    figure.freedom = static_cast<double>(timing.visits) - 1;
+    StoredFigure figure = figure_of_visits(values);
     if (const auto& relative = result.visits->figures.front().relative; relative && pilots)
       figure.relative =
-          RelativeFigure{relative->value, {*relative->low, *relative->high}, timing.visits - 1.0};
+          RelativeFigure{relative->value, {*relative->low, *relative->high}, figure.freedom};
     return figure;
   }
 

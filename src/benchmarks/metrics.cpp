@@ -15,7 +15,6 @@
 namespace numatlas {
 namespace {
 
-bool is_chase(const Flow& flow) { return flow.kernel.name == "chase"; }
 /// A chase loads words one after the other; its bytes are no bandwidth.
 bool moves_memory(const FlowResult& flow) {
   return flow.kernel != "chase" && flow.kernel != device_chase;
@@ -112,6 +111,8 @@ std::vector<Figure> sums_over(const ScenarioResult& point, const Counts& counts)
 bool has_sums(const RunReport& report) { return !report.serial || report.workers.size() <= 1; }
 
 }  // namespace
+
+bool is_chase(const Flow& flow) { return flow.kernel.name == "chase"; }
 
 std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
   if (flow.kernel.name == device_chase) return step_times(trace, flow.kernel.device.loads);

@@ -9,6 +9,9 @@
 
 namespace numatlas {
 
+/// Whether it follows a chain of dependent loads, by a CPU.
+bool is_chase(const Flow& flow);
+
 /// A trace's samples in the unit of its first metric. Pure.
 std::vector<double> samples_of(const Flow& flow, const Trace& trace);
 

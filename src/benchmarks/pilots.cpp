@@ -29,15 +29,13 @@ constexpr std::chrono::milliseconds window{10};
 /// Part of a run that pilots may take.
 constexpr double part_of_time = 0.1;
 
-bool chases(const Flow& flow) { return flow.kernel.name == "chase"; }
-
 /// Whether the plan has measured flows of CPUs that chase, or that move memory.
 bool has_flows(const Setup& setup, bool chase) {
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
     if (setup.skips[i]) continue;
     for (const Flow& flow : setup.plan[i].scenario.flows) {
       if (flow.role != Role::measured || on_gpu(flow.kernel)) continue;
-      if (chases(flow) ? chase : !chase && traffic_a_step(flow.kernel).counted() > 0) return true;
+      if (is_chase(flow) ? chase : !chase && traffic_a_step(flow.kernel).counted() > 0) return true;
     }
   }
   return false;

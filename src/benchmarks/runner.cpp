@@ -610,6 +610,7 @@ Expected<void> Run::run_rounds(Engine& engine, std::size_t from) {
   stage_pilots_ = pilot_seconds();
   const auto time = broadcast(std::max(Seconds{0}, time_left()));
   if (!time) return fail(time.error());
+  relate();  // those of the stage before
   points_ = points_of(setup_.plan, setup_.skips, from, *time, options_);
   for (int round = 0;; ++round) {
     const auto order = order_of(points_, round, options_.seed);
@@ -625,9 +626,7 @@ Expected<void> Run::run_rounds(Engine& engine, std::size_t from) {
       if (auto done = run_sitting(engine, points_[index], round); !done) return done;
     }
   }
-  if (auto taken = take_pilots(true); !taken) return taken;
-  relate();
-  return {};
+  return take_pilots(true);
 }
 
 Expected<void> Run::prepare_pilots(Engine& engine) {

@@ -20,12 +20,21 @@ namespace {
 
 using Row = std::vector<std::string>;
 
+/// How rates and times are shown.
+struct Shown {
+  const char* unit;
+  double scale;
+};
+Shown shown_in(const std::string& unit) {
+  return unit == "B/s" ? Shown{"GB/s", in_gb_per_s} : Shown{"ns", in_ns};
+}
+
 /// Every flow that has samples of a figure: n, interval, percentiles, why it ended.
 std::string stats_table(const RunReport& report, const Figure& wanted) {
   std::vector<Row> rows{{"case", "pages", "observed", "rank", "thread", "n", "value", "ci95 low",
                          "ci95 high", "+-", "p5", "p25", "p75", "p95", "p99", "min", "max",
                          "overlap", "stop"}};
-  const double scale = wanted.unit == "B/s" ? in_gb_per_s : in_ns;
+  const double scale = shown_in(wanted.unit).scale;
   const auto number = [&](const std::optional<double>& value) {
     return value ? fmt::format("{:.2f}", *value * scale) : "-";
   };
@@ -57,11 +66,11 @@ std::string stats_table(const RunReport& report, const Figure& wanted) {
 
 /// Every pilot, with the second of the run at which it began.
 std::string pilot_table(const PilotSeries& pilot) {
-  const bool rate = pilot.unit == "B/s";
-  std::vector<Row> rows{{"at s", rate ? "GB/s" : "ns"}};
+  const Shown shown = shown_in(pilot.unit);
+  std::vector<Row> rows{{"at s", shown.unit}};
   for (std::size_t i = 0; i < pilot.values.size(); ++i)
     rows.push_back({fmt::format("{:.2f}", pilot.start[i]),
-                    fmt::format("{:.2f}", pilot.values[i] * (rate ? in_gb_per_s : in_ns))});
+                    fmt::format("{:.2f}", pilot.values[i] * shown.scale)});
   return fmt::format("Pilot: {} by {} worker{}, {} each\n{}\n", pilot.kernel, pilot.workers,
                      pilot.workers == 1 ? "" : "s", to_text(pilot.size), aligned(rows, 2));
 }
@@ -71,13 +80,12 @@ std::string pilots_text(const RunReport& report) {
   std::string text;
   for (const PilotSeries& pilot : report.pilots) {
     if (!pilot.estimate) continue;
-    const bool rate = pilot.unit == "B/s";
-    const double scale = rate ? in_gb_per_s : in_ns;
+    const Shown shown = shown_in(pilot.unit);
     const auto [least, most] = std::minmax_element(pilot.values.begin(), pilot.values.end());
     text += fmt::format("pilot: {}, {} time{}: {:.1f} {} ({:.1f} to {:.1f})\n", pilot.kernel,
                         pilot.values.size(), pilot.values.size() == 1 ? "" : "s",
-                        pilot.estimate->value * scale, rate ? "GB/s" : "ns", *least * scale,
-                        *most * scale);
+                        pilot.estimate->value * shown.scale, shown.unit, *least * shown.scale,
+                        *most * shown.scale);
   }
   return text;
 }
@@ -105,8 +113,8 @@ std::string stats_text(const RunReport& report) {
   }
   std::string text;
   for (const Figure& figure : shown)
-    text += fmt::format("All workers: {} ({})\n{}\n", figure.key,
-                        figure.unit == "B/s" ? "GB/s" : "ns", stats_table(report, figure));
+    text += fmt::format("All workers: {} ({})\n{}\n", figure.key, shown_in(figure.unit).unit,
+                        stats_table(report, figure));
   for (const PilotSeries& pilot : report.pilots) text += pilot_table(pilot);
   return text;
 }
