@@ -27,7 +27,7 @@ install: all
 # Not below DESTDIR: an environment cannot be moved.
 install-python:
 	python3 -m venv "$(PREFIX)/lib/numatlas/python"
-	"$(PREFIX)/lib/numatlas/python/bin/pip" install ./python
+	"$(PREFIX)/lib/numatlas/python/bin/pip" install "./python[report]"
 
 clean:
 	rm -rf build/release

@@ -8,7 +8,7 @@ packages_required=(g++ cmake ninja-build make pkg-config libfmt-dev nlohmann-jso
   libexpected-dev libhwloc-dev libhwy-dev libtomlplusplus-dev libpugixml-dev
   libboost-dev)
 packages_optional=(openmpi-bin libopenmpi-dev mpich libmpich-dev python3 python3-venv)
-packages_test=(libgtest-dev libgmock-dev librapidcheck-dev numactl chromium clang libomp-dev
+packages_test=(libgtest-dev libgmock-dev librapidcheck-dev numactl chromium firefox-esr clang libomp-dev
   munge slurm-client slurmctld slurmd
   busybox-static kmod zstd ndctl daxctl e2fsprogs libpmem1 libmemkind0 libamdhip64-5 zsh fish)
 # The same for the two other package managers that are common on clusters, as a hint only.
@@ -218,7 +218,7 @@ print(sys.version_info[0] * 1000 + sys.version_info[1])' 2>/dev/null) || continu
 # as pip fetches what it builds with in a process of its own.
 pip_install() {
   PIP_RETRIES=${PIP_RETRIES:-1} PIP_TIMEOUT=${PIP_TIMEOUT:-8} "$1/bin/python" -m pip install \
-    --disable-pip-version-check --no-input --editable "$root/python${2:+[$2]}"
+    --disable-pip-version-check --no-input --editable "$root/python[report${2:+,$2}]"
 }
 
 # pip_problem LOG: why it failed, in its words: at the end it tells only that it did.

@@ -12,6 +12,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,8 +21,11 @@
 #include "base/say.h"
 #include "benchmarks/parse.h"
 #include "benchmarks/runner.h"
+#include "clocks.h"
 #include "comparisons.h"
 #include "engine/noise.h"
+#include "fleets.h"
+#include "gains.h"
 #include "moods.h"
 #include "record/report.h"
 
@@ -209,10 +213,14 @@ int main(int argc, char** argv) {
     any = true;
     good = run(experiment, replicates, wide) && good;
   }
-  for (const char* others : {"compare", "moods"})
-    any = any || only.empty() || only.find(others) != std::string::npos;
+  for (const char* others : {"compare", "moods", "fleet", "weights", "clocks"})
+    any =
+        any || only.starts_with(others) || std::string_view(others).find(only) != std::string::npos;
   good = run_comparisons(only, replicates, wide) && good;
   good = run_moods(only, replicates, wide) && good;
+  good = run_fleets(only, replicates, wide) && good;
+  good = run_gains(only, replicates, wide) && good;
+  good = run_clocks(only, replicates) && good;
   if (!any) {
     fmt::print(stderr, "bench_truth: no row's name contains '{}'\n", only);
     return 2;

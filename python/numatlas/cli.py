@@ -1,22 +1,31 @@
 """`numatlas report` and `numatlas plot`: the program runs these as git runs its commands."""
 
 import argparse
+import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from numatlas.exit_codes import UNAVAILABLE, USAGE
 from numatlas.figures import figures_of
+from numatlas.figures.model import Figure, Listing
+from numatlas.figures.overlay import can_overlay, letters, overlaid
 from numatlas.file_error import FileError, intact
 from numatlas.files import check_output, load, named
 from numatlas.output import standard_output, write_whole
 from numatlas.result import Result
 from numatlas.text import printable
 
+if TYPE_CHECKING:
+    from numatlas.plot.style import Frame
+
 #: What the figures of some commands were called.
 KINDS = {"scaling": "bandwidth", "flows": "run"}
+#: Inches that a picture may be wide.
+NARROWEST, WIDEST = 2.5, 30.0
 
 
 class _Parser(argparse.ArgumentParser):
@@ -65,49 +74,95 @@ def _report() -> None:
 
 
 def _plot() -> None:
-    """Draws a figure, fit for print. Of several figures of a kind each goes to a file of its own."""
-    from numatlas.plot import check_form
+    """Draws a figure, fit for print. Of several figures of a kind each goes to a file of its own; several
+    files share one picture, where their figures are curves or bars."""
+    from numatlas.plot import check_form, in_style
+    from numatlas.plot.style import PAPER, Frame
 
     parser = _parser("plot", _plot.__doc__, "KIND.png; png, svg or pdf by its end")
     parser.add_argument(
         "--figure", metavar="KEY", default="", help="one of the kind's figures; `list` names them"
     )
-    parser.add_argument("kind", metavar="KIND", help="machine, or the command that measured")
-    parser.add_argument("file", metavar="FILE", help="a result, or the folder of a survey")
+    modes = ("latency", "bandwidth", "claims")
+    parser.add_argument("--mode", choices=modes, default="", help="what an atlas shows")
+    width = {"metavar": "WIDTH", "type": inches, "default": PAPER.width}
+    parser.add_argument("--width", **width, help="of the picture, such as 3.3in or 84mm [default: 7in]")
+    parser.add_argument("--no-title", action="store_true", help="without the line above")
+    parser.add_argument("--no-footer", action="store_true", help="without the small print")
+    style = {"metavar": "STYLE", "default": "", "type": in_style}
+    parser.add_argument("--style", **style, help="name or file of a matplotlib style, on top of ours")
+    parser.add_argument("kind", metavar="KIND", help="machine, atlas, or the command that measured")
+    parser.add_argument("files", metavar="FILE", nargs="+", help="a result, or the folder of a survey")
     options = parser.parse_args()
     target = options.output or Path(f"{options.kind}.png")
     check_form(target, f"such as {options.kind}.png")
-    check_output(target, [options.file])
-    result = load(options.file)
-    with intact(result.path):
-        _draw(result, options.kind, target, options.figure, options.quiet)
+    check_output(target, options.files)
+    frame = Frame(options.width, not options.no_title, not options.no_footer)
+    results = [load(file) for file in options.files]
+    with intact(", ".join(str(result.path) for result in results)):
+        _draw(results, options, target, frame)
 
 
-def _draw(result: Result, kind: str, target: Path, figure: str, quiet: bool) -> None:
+def inches(text: str) -> float:
+    """ "3.3in", "84mm" or "8.4cm" in inches. Raises FileError for what is none, or no width of a picture."""
+    found = re.fullmatch(r"(\d+(?:\.\d*)?)(in|cm|mm)", text)
+    width = float(found[1]) / {"in": 1, "cm": 2.54, "mm": 25.4}[found[2]] if found else 0
+    if not NARROWEST <= width <= WIDEST:
+        hint = f"a width such as 3.3in, 84mm or 8.4cm, from {NARROWEST:g} to {WIDEST:g} inches"
+        raise FileError("--width", f"{text}: no such width", hint=hint)
+    return width
+
+
+def _draw(results: list[Result], options: argparse.Namespace, target: Path, frame: "Frame") -> None:
     """The figures of a kind, or one of them, to files named after `target`."""
     from numatlas.plot import draw
 
-    every = figures_of(result)
-    found = [one for one in every if one.kind == KINDS.get(kind, kind)]
-    if figure == "list":
+    found = _figures(results, options.kind)
+    if options.figure == "list":
         print("\n".join(printable(f"{one.key}  {one.title}") for one in found))
         return
+    chosen = [one for one in found if options.figure in ("", one.key)]
+    if not chosen:
+        keys = ", ".join(one.key for one in found)
+        raise FileError("--figure", f"no such figure: {options.figure}", hint=f"one of {keys}")
+    paths = [target]
+    if len(chosen) > 1:
+        paths = [target.with_name(f"{target.stem}-{one.key}{target.suffix}") for one in chosen]
+    for path in paths:
+        check_output(path, [result.path for result in results])
+    for one, path in zip(chosen, paths, strict=True):
+        form = {"frame": frame, "mode": options.mode, "style": options.style}
+        _write(path, lambda part, one=one, form=form: draw(one, part, **form), options.quiet)
+
+
+def _figures(results: list[Result], kind: str) -> list[Figure]:
+    """Those of a kind; of several files those that all of them have, in common pictures. Raises FileError
+    where there are none."""
+    every = [_of_kind(result, kind) for result in results]
+    if len(every) == 1:
+        return every[0]
+    common = [one for one in every[0] if all(one.key in {other.key for other in mine} for mine in every)]
+    found = [one for one in common if can_overlay(one)]
+    if not found:
+        hint = "curves and bars of the same key can; `numatlas report` shows others side by side"
+        raise FileError("FILE", f"these files have no {kind} that shares a picture", UNAVAILABLE, hint)
+    of_key = [{one.key: one for one in mine} for mine in every]
+    names = letters(len(results))
+    runs = "; ".join(f"{letter}: {result.name}" for letter, result in zip(names, results, strict=True))
+    shared = [overlaid([mine[one.key] for mine in of_key], names) for one in found]
+    return [replace(one, notes=[runs, *one.notes]) for one in shared]
+
+
+def _of_kind(result: Result, kind: str) -> list[Figure]:
+    every = figures_of(result)
+    every = [one for one in every if not isinstance(one, Listing)]  # lists of words are no pictures
+    found = [one for one in every if one.kind == KINDS.get(kind, kind)]
     if not found:
         kinds = ", ".join(dict.fromkeys(one.kind for one in every))
         raise FileError(
             result.path, f"has nothing of {kind}", UNAVAILABLE, f"it has {kinds}" if kinds else ""
         )
-    chosen = [one for one in found if figure in ("", one.key)]
-    if not chosen:
-        keys = ", ".join(one.key for one in found)
-        raise FileError("--figure", f"no such figure: {figure}", hint=f"one of {keys}")
-    paths = [target]
-    if len(chosen) > 1:
-        paths = [target.with_name(f"{target.stem}-{one.key}{target.suffix}") for one in chosen]
-    for path in paths:
-        check_output(path, [result.path])
-    for one, path in zip(chosen, paths, strict=True):
-        _write(path, lambda part, one=one: draw(one, part), quiet)
+    return found
 
 
 def run(command: Callable[[], None], program: str = "numatlas") -> None:
@@ -117,6 +172,9 @@ def run(command: Callable[[], None], program: str = "numatlas") -> None:
             command()
     except FileError as error:
         _fail(program, str(error), error.code, error.hint)
+    except ModuleNotFoundError as error:
+        hint = "pip install 'numatlas[report]' brings what plots and pages need"
+        _fail(program, f"{error.name} is not installed", UNAVAILABLE, hint)
     except KeyboardInterrupt:
         raise SystemExit(130) from None
 

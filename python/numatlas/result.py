@@ -9,6 +9,14 @@ import pandas as pd
 #: Columns of `flows` and `totals` that are in the unit of the row's metric.
 IN_UNIT = ("value", "low", "high", "p5", "p25", "p75", "p95", "p99", "min", "max", "mean", "stddev", "mad")
 
+#: Frames of a result.
+FRAMES = ("flows", "totals", "host_totals", "groups", "samples", "hosts", "rounds", "rows", "skipped")
+#: Columns of nodes, CPUs and ranks: integers, as far as the file tells one number each.
+INTEGERS = (
+    *("rank", "thread", "worker", "cpu", "cpu_node", "memory_node", "first_cpu", "second_cpu"),
+    *("cell_cpu_node", "cell_memory_node", "compared_with_node"),
+)
+
 View = dict[str, Any]  #: as the program writes it (src/record/view.h)
 Cell = dict[str, Any]  #: one of its columns
 
@@ -37,7 +45,7 @@ class Warning:
         return f"{self.where}: {self.text}" if self.where else self.text
 
 
-@dataclass
+@dataclass(repr=False)
 class Result:
     """What one file holds, as tidy frames. Values are in SI base units (s, B/s), sizes in bytes.
 
@@ -69,6 +77,35 @@ class Result:
     views: list[View] = field(default_factory=list)  #: how the figures are to be shown
     parts: list["Result"] = field(default_factory=list)  #: a survey's benchmarks
 
+    def __post_init__(self) -> None:
+        for name in FRAMES:
+            setattr(self, name, _with_integers(getattr(self, name)))
+
+    def __repr__(self) -> str:
+        return f"<numatlas {self.kind} {self.path.name}: {self._contents()}>"
+
+    def _contents(self) -> str:
+        if self.parts:
+            return ", ".join(part.kind for part in self.parts)
+        sizes = [f"{name} {len(frame)} x {len(frame.columns)}" for name, frame in self.frames().items()]
+        return ", ".join(sizes) or f"{len(self.machines)} machines"
+
+    def __getitem__(self, kind: str) -> "Result":
+        """A survey's benchmark, by its command: `survey["matrix"]`. Raises KeyError for others, which names
+        those that it has."""
+        for part in self.all():
+            if part.kind == kind:
+                return part
+        raise KeyError(f"{kind}: {self.path.name} has {', '.join(part.kind for part in self.all())}")
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """The headline figures: a row each, with `key`, `words`, `value`, `low` and `high` in SI units,
+        `unit`, and in words what it is compared with (`beside`) and where it was measured (`where`)."""
+        from numatlas.figures.summary import summary
+
+        return summary(self)
+
     @property
     def name(self) -> str:
         """Words for people: the host and when, or the file."""
@@ -84,5 +121,15 @@ class Result:
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames that hold something, by name."""
-        names = ("flows", "totals", "host_totals", "groups", "samples", "hosts", "rounds", "rows", "skipped")
-        return {name: frame for name in names if not (frame := getattr(self, name)).empty}
+        return {name: frame for name in FRAMES if not (frame := getattr(self, name)).empty}
+
+
+def _with_integers(frame: pd.DataFrame) -> pd.DataFrame:
+    """With columns of nodes and CPUs as integers that may be absent; one with other words ("0-2") stays."""
+    found = {}
+    for name in INTEGERS:
+        if name in frame:
+            numbers = pd.to_numeric(frame[name], errors="coerce")
+            if numbers.notna().sum() == frame[name].notna().sum() and (numbers.dropna() % 1 == 0).all():
+                found[name] = numbers.astype("Int64")
+    return frame.assign(**found)

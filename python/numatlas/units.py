@@ -3,9 +3,14 @@
 import math
 
 #: Unit of a result file -> (unit shown, factor).
-SHOWN = {"s": ("ns", 1e9), "B/s": ("GB/s", 1e-9), "1": ("", 1.0)}
+SHOWN = {"s": ("ns", 1e9), "B/s": ("GB/s", 1e-9), "1": ("", 1.0), "cost": ("", 1.0)}
 #: Other factors that views have.
-SCALED = {("s", 1e3): "ms", ("s", 1e6): "us", ("B/s", 2**-30): "GiB/s", ("1", 100): "%"}
+SCALED = {("s", 1e3): "ms", ("s", 1e6): "µs", ("s", 1): "s", ("B/s", 2**-30): "GiB/s", ("1", 100): "%"}
+
+#: Units of quantities of which less is better; of all others more is.
+LESS_IS_BETTER = {"s", "cost"}
+
+SIZES = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def shown(unit: str) -> tuple[str, float]:
@@ -21,11 +26,19 @@ def scaled_unit(unit: str, scale: float) -> str:
 def size_text(size: float, whole: bool = False) -> str:
     """Bytes in the largest IEC unit that leaves a number of at least 1 ("1.5GiB"), or a whole one
     ("1536MiB")."""
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+    for unit in SIZES:
         if size < 1024 or unit == "TiB" or (whole and size % 1024):
             break
         size /= 1024
     return f"{size:.0f}{unit}" if whole else f"{size:.4g}{unit}"
+
+
+def short_size(size: float) -> str:
+    """Bytes for a caption: "9.8 GiB"."""
+    step = 0
+    while size >= 1000 and step < 4:
+        size, step = size / 1024, step + 1
+    return f"{size:.2g} {SIZES[step]}" if size < 10 else f"{size:.0f} {SIZES[step]}"
 
 
 def number_text(value: float | None, digits: int = 4) -> str:
@@ -41,6 +54,23 @@ def number_text(value: float | None, digits: int = 4) -> str:
 def percent_text(part: float) -> str:
     """0.031 -> "3.1 %"."""
     return f"{100 * part:.1f} %"
+
+
+def half_width(value: float | None, low: float | None, high: float | None) -> float | None:
+    """The larger side of an interval over its value; None where there is no interval."""
+    if not value or low is None or high is None:
+        return None
+    return max(value - low, high - value) / abs(value)
+
+
+def plus_minus(value: float | None, low: float | None, high: float | None) -> str:
+    """Half of an interval, relative: "±0.3 %"; "" where there is none."""
+    width = half_width(value, low, high)
+    if width is None:
+        return ""
+    if width < 0.0005:
+        return "±<0.1 %"
+    return f"±{100 * width:.1f} %" if width < 0.0995 else f"±{100 * width:.0f} %"
 
 
 def spread_text(low: float | None, high: float | None, digits: int = 4, between: str = " to ") -> str:
@@ -76,3 +106,25 @@ def ink_on(red: float, green: float, blue: float) -> str:
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue)
     ]
     return "black" if 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.179 else "white"
+
+
+def fitting_unit(value: float, unit: str) -> tuple[str, float]:
+    """The unit in which people read a quantity of this size, and the factor to it: nanoseconds up to 10 µs,
+    GB/s from 0.1 GB/s to 10 TB/s."""
+    size = abs(value)
+    if unit == "s":
+        steps = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-5))
+        name = next((name for name, least in steps if size >= least), "ns")
+        return name, {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}[name]
+    if unit == "B/s":
+        name, step = ("TB/s", 1e12) if size >= 1e13 else ("GB/s", 1e9)
+        if 0 < size < 1e8:
+            name, step = ("MB/s", 1e6) if size >= 1e5 else ("kB/s", 1e3)
+        return name, 1 / step
+    return shown(unit)
+
+
+def quantity_text(value: float, unit: str, digits: int = 3) -> str:
+    """A quantity in SI units as people read it: 0.0037 s -> "3.70 ms", 2.72e-8 -> "27.2 ns"."""
+    name, factor = fitting_unit(value, unit)
+    return f"{number_text(value * factor, digits)} {name}".strip()

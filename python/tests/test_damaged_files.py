@@ -171,22 +171,23 @@ def test_a_script_names_the_damaged_file(tmp_path):
 # ---- What is no result
 
 
-def test_verdicts_are_no_results(tmp_path):
-    for name, files in (
-        ("compare", [COMPARED / "base.json", COMPARED / "base.json"]),
-        ("check", [FLEETS / "run1.json"]),
-    ):
-        done = subprocess.run(
-            [str(program()), name, *map(str, files), "--format", "json"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        path = tmp_path / f"{name}.json"
-        path.write_text(done.stdout)
-        assert done.stderr == ""
-        with pytest.raises(FileError, match=f"of `numatlas {name}`: it holds verdicts, not results"):
-            numatlas.load(path)
+@pytest.mark.parametrize(("name", "field"), [("compare", "cases"), ("check", "runs")])
+def test_damaged_verdicts(tmp_path, name, field):
+    files = [COMPARED / "base.json"] * 2 if name == "compare" else [FLEETS / "run1.json"]
+    done = subprocess.run(
+        [str(program()), name, *map(str, files), "--format", "json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    path, data = tmp_path / f"{name}.json", json.loads(done.stdout)
+    path.write_text(json.dumps(data))
+    assert numatlas.load(path).kind == name
+    del data[field]
+    path.write_text(json.dumps(data))
+    with pytest.raises(FileError, match=f"damaged, or changed by hand: it has no '{field}'"):
+        numatlas.load(path)
 
 
 def test_a_machine_has_nodes(tmp_path):

@@ -59,7 +59,8 @@ def without_words(figure):
 
 
 def double(figure):
-    figure.series[1].y[6] *= 2
+    for values in (figure.series[1].y, figure.series[1].low, figure.series[1].high):
+        values[6] *= 2
 
 
 def one_cell(figure):

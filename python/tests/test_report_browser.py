@@ -29,15 +29,16 @@ FRAME = """<iframe src="{address}" style="border:0;width:{width}px;height:3000px
 <script>
 const look = setInterval(() => {{
   const shown = frames[0].document, root = shown.documentElement;
-  if (!root.dataset.all && !root.dataset.error) return;
+  if (!root.dataset.ready && !root.dataset.error) return;
   clearInterval(look);
   {act}
   document.querySelector("pre").textContent = JSON.stringify({{...root.dataset, wide: root.scrollWidth,
-    plots: [...shown.querySelectorAll(".plot")].map((one) => one.querySelectorAll(".main-svg").length),
+    plots: [...shown.querySelectorAll(".drawn")].map((one) => one.querySelectorAll("svg path").length),
     colour: frames[0].getComputedStyle(shown.body).backgroundColor,
     hosts: [...shown.querySelectorAll(".hosts tbody tr:not([hidden]) th")].map((one) => one.textContent),
     details: [...shown.querySelectorAll(".details td")].map((one) => one.textContent),
-    ticks: [...shown.querySelectorAll(".plot .xtick text")].map((one) => one.textContent),
+    words: [...shown.querySelectorAll(".drawn svg text")].map((one) => one.textContent),
+    told: [...shown.querySelectorAll(".drawn svg title")].map((one) => one.textContent),
     raw: shown.querySelector("details.raw[open] pre")?.textContent ?? null}});
 }}, 50);
 </script>"""
@@ -84,7 +85,8 @@ def test_a_browser_draws_a_fleet_whose_names_are_markup(tmp_path, width):
     assert "error" not in told
     assert len(told["hosts"]) == 7 and EVIL in told["hosts"]
     assert told["wide"] <= width and all(told["plots"])
-    assert EVIL in told["ticks"]
+    assert any(words.startswith("<b>x</b>") for words in told["words"])  # as much of it as has room
+    assert any(words.startswith(f"{EVIL}: ") for words in told["told"])
 
 
 def test_all_hosts_of_a_large_fleet_are_listed(tmp_path):

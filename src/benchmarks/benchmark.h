@@ -36,6 +36,9 @@ struct PlannedScenario {
   /// `keep_weights` and it was measured. Empty: they are left alone.
   std::vector<std::pair<NodeId, int>> system_weights = {};
   bool keep_weights = false;
+  /// Compared with the other points visit by visit, so that its visits take turns with theirs: each
+  /// with memory made anew.
+  bool in_turn = false;
 };
 
 /// Adds the next point: its flows together, or (serial) a scenario for each of them; without flows
@@ -156,6 +159,9 @@ class Benchmark {
     (void)round;
     return 1;
   }
+  /// Whether one visit to each point is enough for `refine` to choose more; else it is asked when
+  /// all points have ended.
+  virtual bool refines_first_values() const { return false; }
   /// What --time is when it is not given, and whether it is that of each point or of all together.
   virtual TimeOption time_option() const { return {}; }
   /// How `numatlas survey` runs it on this machine; as it is, it does not. Pure.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
@@ -94,8 +95,33 @@ Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers
                         flows_on_node(workers, memory));
 }
 
+Bytes size_past_caches(const PlanInput& input) {
+  std::vector<int> all(input.layout.workers.size());
+  std::iota(all.begin(), all.end(), 0);
+  if (!input.options.serial) return size_past_caches(input, all, least_past_caches);
+  Bytes size;
+  for (int worker : all) size = std::max(size, size_past_caches(input, {worker}, size));
+  return std::max(size, least_past_caches);
+}
+
+Bytes chase_size_past_caches(const Machine& machine, const CpuSet& cpus) {
+  const std::uint64_t size = 4 * last_level_cache_bytes(machine, cpus).value;
+  return std::max(Bytes{256 * mib}, Bytes{(size + mib - 1) / mib * mib});
+}
+
+Bytes chase_size_past_caches(const PlanInput& input) {
+  Bytes size;
+  for (const Worker& worker : input.layout.workers) {
+    const Machine& machine = input.machines[static_cast<std::size_t>(worker.host)];
+    size = std::max(size, chase_size_past_caches(machine, worker.placement.cpus));
+  }
+  return size;
+}
+
 Bytes chase_size_beyond_caches(const PlanInput& input, int worker, NodeId memory) {
-  return size_beyond_caches(input, {worker}, memory, Bytes{256 * mib});
+  const Bytes size =
+      chase_size_past_caches(machine_of(input, worker), worker_of(input, worker).placement.cpus);
+  return size_with_room(input, size, flows_on_node({worker}, memory));
 }
 
 NodeSet worker_nodes(const PlanInput& input) {

@@ -39,12 +39,22 @@ Bytes last_level_caches(const PlanInput& input, const std::vector<int>& workers,
 /// caches of their host, as STREAM's rules ask for, shared among the workers, and at least `least`;
 /// whole MiB. The same for all of them: the most that any host needs.
 Bytes size_past_caches(const PlanInput& input, const std::vector<int>& workers, Bytes least);
+/// The same of all workers, or of each alone where they take turns; and how --help says that.
+Bytes size_past_caches(const PlanInput& input);
+inline constexpr const char* past_caches_words =
+    "4 times the last-level caches over the workers that run together, at least 16 MiB";
+
+/// What a worker has at least, whatever the caches.
+constexpr Bytes least_past_caches{16 * mib};
 
 /// The same of memory on node `memory`; where that has little: what has room there
 /// (benchmarks/room.h).
 Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers, NodeId memory,
-                         Bytes least = Bytes{16 * mib});
+                         Bytes least = least_past_caches);
 /// The same for one chase, which has 256 MiB at least, so that it misses the TLB as well.
+Bytes chase_size_past_caches(const Machine& machine, const CpuSet& cpus);
+/// For the worker that needs most.
+Bytes chase_size_past_caches(const PlanInput& input);
 Bytes chase_size_beyond_caches(const PlanInput& input, int worker, NodeId memory);
 
 /// Nodes with CPUs where workers run, and nodes with memory, on any host; ascending.

@@ -141,7 +141,8 @@ bool has_room(const Setup& setup, const std::vector<PlannedPilot>& pilots) {
 
 }  // namespace
 
-std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& options) {
+std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& options,
+                                      Seconds session) {
   // --process-memory shows what the cases take. A single visit has nothing to be relative to.
   if (options.process_memory || options.visits == 1) return {};
   double time = 0;
@@ -150,7 +151,7 @@ std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& opti
     if (!setup.plan[i].system_weights.empty()) return {};
   }
   if (options.time_of_all) time = Seconds(options.stop.time).count();
-  time = std::max(time, Seconds(options.spread).count());
+  time = std::max({time, Seconds(options.spread).count(), session.count()});
   const PlanInput input{options, setup.layout, setup.machines};
   std::vector<PlannedPilot> pilots;
   double preparing = 0;
@@ -166,25 +167,30 @@ std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& opti
   return has_room(setup, pilots) ? pilots : std::vector<PlannedPilot>{};
 }
 
-Expected<Pilots> Pilots::make(const Setup& setup, const RunOptions& options, Comm& comm,
-                              Engine* shared) {
-  Pilots pilots(setup, comm, shared);
-  for (PlannedPilot& planned : plan_pilots(setup, options)) {
-    std::unique_ptr<Engine> own;
+Expected<void> Pilots::add(const Setup& setup, const RunOptions& options, Seconds time,
+                           Engine* shared) {
+  if (!failure_.empty()) return {};
+  for (PlannedPilot& planned : plan_pilots(setup, options, time)) {
+    const bool there = std::any_of(kinds_.begin(), kinds_.end(), [&](const Kind& kind) {
+      return kind.planned.head.key == planned.head.key;
+    });
+    if (there) continue;
+    Kind kind{std::move(planned), shared, nullptr};
     if (shared == nullptr) {
-      auto engine = make_engine(comm, setup.layout, setup.machine, {});
-      if (auto agreed = agree(comm, error_of(engine)); !agreed) {
+      auto engine = make_engine(*comm_, setup.layout, setup.machine, {});
+      if (auto agreed = agree(*comm_, error_of(engine)); !agreed) {
         const Error& error = agreed.error();
         if (error.kind == ErrorKind::peer || error.kind == ErrorKind::interrupted)
           return fail(error);
-        pilots.give_up(error);
-        return pilots;
+        give_up(error);
+        return {};
       }
-      own = *std::move(engine);
+      kind.own_engine = *std::move(engine);
+      kind.engine = kind.own_engine.get();
     }
-    pilots.kinds_.push_back({std::move(planned), std::move(own)});
+    kinds_.push_back(std::move(kind));
   }
-  return pilots;
+  return {};
 }
 
 void Pilots::give_up(const Error& error) {
@@ -193,8 +199,7 @@ void Pilots::give_up(const Error& error) {
 }
 
 Expected<void> Pilots::take_one(Kind& kind, const std::function<double()>& now) {
-  Engine& engine = shared_ != nullptr ? *shared_ : *kind.engine;
-  auto traces = engine.run(kind.planned.scenario);
+  auto traces = kind.engine->run(kind.planned.scenario);
   if (!traces) return fail(traces.error());
   const double end = now();
   std::vector<double> mine;
@@ -223,9 +228,10 @@ Expected<void> Pilots::take_one(Kind& kind, const std::function<double()>& now) 
 
 Expected<void> Pilots::take(const std::function<double()>& now, bool last) {
   if (kinds_.empty()) return {};
-  const double begun = now();
   // Rank 0's clock decides.
-  bool due = !stop_requested() && (first_ || last || rationed_ <= part_of_time * begun);
+  const bool first =
+      std::any_of(kinds_.begin(), kinds_.end(), [](const Kind& kind) { return !kind.prepared; });
+  bool due = !stop_requested() && (first || last || rationed_ <= part_of_time * now());
   if (comm_->size() > 1) {
     const auto said = comm_->broadcast(due ? "due" : "");
     if (!said) return fail(said.error());
@@ -233,18 +239,17 @@ Expected<void> Pilots::take(const std::function<double()>& now, bool last) {
   }
   if (!due) return {};
   for (Kind& kind : kinds_) {
+    const double begun = now();
     if (auto taken = take_one(kind, now); !taken) {
       const Error& error = taken.error();
       if (error.kind == ErrorKind::peer || error.kind == ErrorKind::interrupted) return taken;
       give_up(error);
       return {};
     }
+    // Preparing was foreseen, and is done once.
+    rationed_ += kind.prepared ? now() - begun : Seconds(window).count();
+    kind.prepared = true;
   }
-  const double took = now() - begun;
-  seconds_ += took;
-  // Preparing was foreseen, and is done once.
-  rationed_ += first_ ? Seconds(window).count() * static_cast<double>(kinds_.size()) : took;
-  first_ = false;
   return {};
 }
 

@@ -2,6 +2,7 @@
 // was when. Differences between runs are seen relative to it (docs/methods.md).
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,25 +27,27 @@ struct PlannedPilot {
 /// twentieth of the run, where their memory would take more than a tenth of what is free or leave
 /// less than a fifth of it beside the cases', or where the workers' memory is a device's. Pure, and
 /// the same on every rank.
-std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& options);
+std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& options,
+                                      std::chrono::duration<double> session);
 
-/// The pilots of a run in progress. They keep their memory.
+/// The pilots of a session in progress. They keep their memory.
 class Pilots {
  public:
-  /// `setup` and `comm` must outlive it. `shared`: the null engine, whose flows share one time and
-  /// take no memory; nullptr: each pilot has an engine of its own, so that its memory stays.
-  /// Collective; errors are those that end a run. Others leave no pilots; `failure` says why.
-  static Expected<Pilots> make(const Setup& setup, const RunOptions& options, Comm& comm,
-                               Engine* shared);
+  /// `comm` must outlive it.
+  explicit Pilots(Comm& comm) : comm_(&comm) {}
 
-  /// Takes one of each kind at `now` (seconds of the run), unless all of them together have taken a
-  /// tenth of the time so far; `last`: in any case. Collective; errors are those that end a run
-  /// (peer, interrupted).
+  /// Adds those that suit a plan, of kinds that are not there yet. `time`: seconds of the session.
+  /// `setup` must outlive it. `shared`: the null engine, whose flows share one time and take no
+  /// memory; nullptr: each pilot has an engine of its own, so that its memory stays. Collective;
+  /// errors are those that end a session. Others leave no pilots; `failure` says why.
+  Expected<void> add(const Setup& setup, const RunOptions& options,
+                     std::chrono::duration<double> time, Engine* shared);
+
+  /// Takes one of each kind at `now` (seconds of the session), unless all of them together have
+  /// taken a tenth of the time so far; `last`: in any case. Collective; errors are those that end a
+  /// session (peer, interrupted).
   Expected<void> take(const std::function<double()>& now, bool last = false);
 
-  bool empty() const { return kinds_.empty(); }
-  /// Seconds that they took.
-  double seconds() const { return seconds_; }
   /// What rank 0 knows.
   std::vector<PilotSeries> series() const;
   /// Why there are none, where they were planned; "" otherwise.
@@ -53,20 +56,17 @@ class Pilots {
  private:
   struct Kind {
     PlannedPilot planned;
-    std::unique_ptr<Engine> engine;
+    Engine* engine = nullptr;
+    std::unique_ptr<Engine> own_engine;
+    bool prepared = false;  ///< its memory stands
   };
 
-  Pilots(const Setup& setup, Comm& comm, Engine* shared)
-      : setup_(&setup), comm_(&comm), shared_(shared) {}
   Expected<void> take_one(Kind& kind, const std::function<double()>& now);
   void give_up(const Error& error);
 
-  const Setup* setup_;
   Comm* comm_;
-  Engine* shared_;
   std::vector<Kind> kinds_;
-  double seconds_ = 0, rationed_ = 0;  ///< all; without preparing
-  bool first_ = true;
+  double rationed_ = 0;  ///< seconds that they took, without preparing
   std::string failure_;
 };
 

@@ -32,7 +32,7 @@ std::vector<PlannedPilot> pilots_on(const std::string& command, const testing::W
   setup.layout = prepared->layout;
   setup.plan = *prepared->run.benchmark->plan(prepared->input());
   setup.skips.resize(setup.plan.size());
-  return plan_pilots(setup, prepared->run.options);
+  return plan_pilots(setup, prepared->run.options, {});
 }
 
 std::vector<std::string> keys_on(const std::string& command, const testing::Words& words,

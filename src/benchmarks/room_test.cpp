@@ -111,8 +111,10 @@ TEST(Room, DefaultSizesOfAPlanAreOneSizeThatFits) {
   EXPECT_EQ(sizes("touch", "guest-four-nodes.json"), Sizes{16});
   EXPECT_EQ(sizes("bandwidth", "guest-four-nodes.json"), Sizes{32});
   EXPECT_EQ(sizes("latency", "guest-four-nodes.json"), Sizes{64});
-  EXPECT_EQ(sizes("latency", "epyc-7a53.xml"), Sizes{512});
-  for (const char* command : {"bandwidth", "copy", "weights", "touch"})
+  EXPECT_EQ(sizes("latency", "epyc-7a53.xml"), Sizes{256});
+  for (const char* command : {"bandwidth", "copy"})
+    EXPECT_EQ(sizes(command, "epyc-7a53.xml"), Sizes{16}) << "256 MiB of caches, 64 cores";
+  for (const char* command : {"weights", "touch"})
     EXPECT_EQ(sizes(command, "epyc-7a53.xml"), Sizes{256});
   for (const char* command : {"bandwidth", "copy", "latency", "weights", "touch"}) {
     EXPECT_EQ(sizes_of(testing::sure_plan(command, {"--size", "4096"},

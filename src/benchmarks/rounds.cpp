@@ -59,6 +59,27 @@ int sittings_for(const PointRun& point, int visits) {
   return (first ? 1 : 0) + (rest + point.later_sitting - 1) / point.later_sitting;
 }
 
+/// What it takes until every point has so many visits.
+struct Needs {
+  double visits = 0;
+  double preparing = 0;  ///< seconds
+  double time = 0;       ///< most seconds that any of the points is to be measured for
+};
+
+Needs needs_of(std::span<const PlanPoints> plans, int target) {
+  Needs needs;
+  for (const PlanPoints& plan : plans) {
+    for (const PointRun& point : plan.points) {
+      const int more = target - point.visits.count();
+      if (point.ended || point.skipped || more <= 0) continue;
+      needs.visits += more * static_cast<double>(point.count);
+      needs.time = std::max(needs.time, point.time.count());
+      needs.preparing += sittings_for(point, more) * point.preparation * plan.slower;
+    }
+  }
+  return needs;
+}
+
 }  // namespace
 
 int fixed_visits(const RunOptions& options) {
@@ -85,6 +106,7 @@ std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
     PointRun& point = points.back();
     ++point.count;
     point.once = point.once || !planned.system_weights.empty();
+    point.in_turn = point.in_turn || planned.in_turn;
     if (skips[i]) continue;
     point.skipped = false;
     point.preparation += preparation_of(planned.scenario);
@@ -94,13 +116,17 @@ std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
     if (options.time_of_all)
       point.time = time / std::max(1.0, scenarios) * static_cast<double>(point.count);
     // Whoever says how often wants that often; and memory does not wait for a far next visit.
-    if (fixed_visits(options) > 0 || point.once || !keeps_memory(plan, point)) continue;
+    if (fixed_visits(options) > 0 || point.once || point.in_turn || !keeps_memory(plan, point))
+      continue;
     // Made once for all that share it.
     const auto sharing = std::count_if(points.begin(), points.end(), [&](const PointRun& other) {
       return other.neighbours == point.neighbours && !other.skipped;
     });
     const double alone = point.preparation;
     point.preparation = alone / static_cast<double>(std::max<std::ptrdiff_t>(1, sharing));
+    // Many that share it have their visits with less preparing than if each sat down by itself.
+    const bool many = sharing >= static_cast<std::ptrdiff_t>(least_visits);
+    if (many && !options.keep_memory) continue;
     plan_sittings(point, options.keep_memory);
     if (point.later_sitting > 1) point.preparation = alone;  // each makes its own
   }
@@ -133,30 +159,23 @@ std::vector<std::size_t> order_of(const std::vector<PointRun>& points, int round
   return order;
 }
 
-TimeLeft divide_time(const std::vector<PointRun>& points, const PointRun& next, double left,
-                     double slower) {
+TimeLeft divide_time(std::span<const PlanPoints> plans, const PointRun& next, double slower,
+                     double left) {
   // Longer than this a visit is better divided.
   constexpr double longest = 0.05, part = 0.05;
   const double shortest = shortest_window.count();
   for (int target = static_cast<int>(least_visits); target > 0; --target) {
-    double visits = 0, preparing = 0, time = 0;
-    for (const PointRun& point : points) {
-      const int more = target - point.visits.count();
-      if (point.ended || point.skipped || more <= 0) continue;
-      visits += more * static_cast<double>(point.count);
-      time = std::max(time, point.time.count());
-      preparing += sittings_for(point, more) * point.preparation * slower;
-    }
-    if (visits == 0) {
+    const Needs needs = needs_of(plans, target);
+    if (needs.visits == 0) {
       // All have what they need at least: one more for the point at hand.
       const double window = std::max(longest, part * next.time.count());
       const double needed = sittings_for(next, 1) * next.preparation * slower +
                             static_cast<double>(next.count) * window;
       return {target, Seconds(left >= needed ? window : 0)};
     }
-    const double window = (left - preparing) / visits;
+    const double window = (left - needs.preparing) / needs.visits;
     if (window >= shortest || target == 1)
-      return {target, Seconds(std::clamp(window, shortest, std::max(longest, part * time)))};
+      return {target, Seconds(std::clamp(window, shortest, std::max(longest, part * needs.time)))};
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "benchmarks/benchmark.h"
@@ -23,10 +24,13 @@ struct PointRun {
   int first_sitting = 1, later_sitting = 1;
   bool skipped = false;  ///< it cannot be measured here, and takes no time
   bool once = false;     ///< it changes the machine for a while: visited once, for all of its time
+  bool in_turn = false;  ///< one visit a round
   bool ended = false;
-  int taken = 0;    ///< whole visits, on every rank
-  int ready = 0;    ///< visits to come for which the memory stands
-  int result = -1;  ///< index among the report's cases
+  int taken = 0;     ///< whole visits, on every rank
+  int by_twins = 0;  ///< of these, visits to the same work of another benchmark
+  int visited = -1;  ///< the number of the round in which the last one was
+  int ready = 0;     ///< visits to come for which the memory stands
+  int result = -1;   ///< index among the report's cases
   CaseVisits visits;
 };
 
@@ -52,14 +56,21 @@ std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
 std::vector<std::size_t> order_of(const std::vector<PointRun>& points, int round,
                                   std::uint64_t seed);
 
+/// The points of one benchmark among those that share a time.
+struct PlanPoints {
+  std::span<const PointRun> points;
+  double slower = 1;  ///< how many times as long as foreseen their memory takes to prepare
+};
+
 /// What is left of a time for all points, divided.
 struct TimeLeft {
-  int visits = 0;                           ///< that each point is to have at least
-  std::chrono::duration<double> window{0};  ///< of the next visit; 0: there is no time for one
+  int visits = 0;  ///< that each point can have at least
+  /// Of the next visit; 0: there is no time for one.
+  std::chrono::duration<double> window{0};
 };
-/// `next`: the point that it is for. `left`: seconds; `slower`: how much longer preparing takes
-/// than was foreseen.
-TimeLeft divide_time(const std::vector<PointRun>& points, const PointRun& next, double left,
-                     double slower);
+/// `next`: the point that it is for, whose memory takes `slower` times as long as foreseen. `left`:
+/// seconds for all points of all `plans`.
+TimeLeft divide_time(std::span<const PlanPoints> plans, const PointRun& next, double slower,
+                     double left);
 
 }  // namespace numatlas

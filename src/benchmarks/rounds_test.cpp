@@ -67,6 +67,21 @@ TEST(Points, MemoryThatIsDearIsMadeOnceWhereTheOptionsSaySo) {
   EXPECT_EQ(points[1].later_sitting, most_visits);
 }
 
+TEST(Points, WhatIsComparedVisitByVisitTakesTurns) {
+  const auto prepared =
+      testing::prepare("latency", {"--size", "1GiB", "--cpus", "0"}, "numa:2 core:2 pu:1");
+  ASSERT_TRUE(prepared);
+  auto plan = *prepared->run.benchmark->plan(prepared->input());
+  const auto sittings = [&] {
+    const auto points =
+        points_of(plan, {std::nullopt}, 0, prepared->run.options.stop.time, prepared->run.options);
+    return std::vector<int>{points.at(0).first_sitting, points.at(0).later_sitting};
+  };
+  EXPECT_THAT(sittings(), ElementsAre(5, 5));
+  plan.front().in_turn = true;
+  EXPECT_THAT(sittings(), ElementsAre(1, 1));
+}
+
 TEST(Points, ATimeForAllIsShared) {
   const auto points = points_on({"--time", "12s", "--kernels", "read", "--mix", "none"}, "matrix");
   ASSERT_GT(points.size(), 1U);
@@ -111,20 +126,24 @@ TEST(Rounds, PointsOfTheSameMemoryStayTogether) {
   }
 }
 
+/// Of a time for one plan, for the first of its points.
+TimeLeft divide(const std::vector<PointRun>& points, double left, double slower) {
+  const PlanPoints plan{points, slower};
+  return divide_time({&plan, 1}, points.front(), slower, left);
+}
+
 TEST(TimeForAll, EachPointGetsFiveVisitsWhereTheTimeAllows) {
   std::vector<PointRun> points(4);
   for (PointRun& point : points) {
     point.count = 1;
     point.time = std::chrono::seconds(1);
   }
-  const TimeLeft plenty = divide_time(points, points.front(), 100, 1);
+  const TimeLeft plenty = divide(points, 100, 1);
   EXPECT_EQ(plenty.visits, 5);
   EXPECT_EQ(plenty.window.count(), 0.05) << "more visits are better than longer ones";
-  EXPECT_DOUBLE_EQ(divide_time(points, points.front(), 0.5, 1).window.count(), 0.025);
-  EXPECT_EQ(divide_time(points, points.front(), 0.2, 1).visits, 2)
-      << "5 of 10 ms would say nothing";
-  EXPECT_EQ(divide_time(points, points.front(), 0, 1).visits, 1)
-      << "each point has a value, whatever the time";
+  EXPECT_DOUBLE_EQ(divide(points, 0.5, 1).window.count(), 0.025);
+  EXPECT_EQ(divide(points, 0.2, 1).visits, 2) << "5 of 10 ms would say nothing";
+  EXPECT_EQ(divide(points, 0, 1).visits, 1) << "each point has a value, whatever the time";
 }
 
 TEST(TimeForAll, PreparingComesOff) {
@@ -134,9 +153,8 @@ TEST(TimeForAll, PreparingComesOff) {
     point.preparation = 0.1;
     point.time = std::chrono::milliseconds(500);
   }
-  EXPECT_DOUBLE_EQ(divide_time(points, points.front(), 1.4, 1).window.count(), 0.04);
-  EXPECT_EQ(divide_time(points, points.front(), 1.4, 2).visits, 3)
-      << "it takes twice as long as foreseen";
+  EXPECT_DOUBLE_EQ(divide(points, 1.4, 1).window.count(), 0.04);
+  EXPECT_EQ(divide(points, 1.4, 2).visits, 3) << "it takes twice as long as foreseen";
 }
 
 TEST(TimeForAll, MemoryThatStandsIsNotPreparedAgain) {
@@ -147,9 +165,23 @@ TEST(TimeForAll, MemoryThatStandsIsNotPreparedAgain) {
   points[0].first_sitting = points[0].later_sitting = 5;
   ScenarioResult result;
   points[0].visits.add(result, {}, 0, 0);
-  EXPECT_EQ(divide_time(points, points[0], 4, 1).window.count(), 0) << "no time to prepare it";
+  EXPECT_EQ(divide(points, 4, 1).window.count(), 0) << "no time to prepare it";
   points[0].ready = 4;
-  EXPECT_EQ(divide_time(points, points[0], 4, 1).window.count(), 0.75);
+  EXPECT_EQ(divide(points, 4, 1).window.count(), 0.75);
+}
+
+TEST(TimeForAll, IsThatOfAllPlans) {
+  std::vector<PointRun> one(1), other(3);
+  for (PointRun* point : {&one[0], &other[0], &other[1], &other[2]}) {
+    point->count = 1;
+    point->time = std::chrono::seconds(1);
+  }
+  other[0].preparation = 0.02;
+  const PlanPoints plans[] = {{one, 1}, {other, 5}};
+  const TimeLeft left = divide_time(plans, one.front(), 1, 1);
+  EXPECT_EQ(left.visits, 5);
+  EXPECT_DOUBLE_EQ(left.window.count(), 0.5 / 20)
+      << "5 of 4 points, and 5 times 20 ms of preparing";
 }
 
 TEST(TimeForAll, EndsWhenNoVisitFits) {
@@ -158,8 +190,8 @@ TEST(TimeForAll, EndsWhenNoVisitFits) {
   points[0].time = std::chrono::seconds(1);
   ScenarioResult result;
   for (int i = 0; i < 5; ++i) points[0].visits.add(result, {}, 0, 0);
-  EXPECT_EQ(divide_time(points, points.front(), 0.06, 1).window.count(), 0.05);
-  EXPECT_EQ(divide_time(points, points.front(), 0.04, 1).window.count(), 0);
+  EXPECT_EQ(divide(points, 0.06, 1).window.count(), 0.05);
+  EXPECT_EQ(divide(points, 0.04, 1).window.count(), 0);
 }
 
 }  // namespace

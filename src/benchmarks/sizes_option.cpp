@@ -12,9 +12,9 @@ namespace numatlas {
 void SizesOption::add_to(CLI::App& app, const std::string& what) {
   add_value(app, "--size", text_, "SIZES",
             fmt::format("{}: in MiB (512), with a unit (48KiB), the powers of two in a range "
-                        "(1-2048, 32KiB-2GiB), or a list (64,128,300) (default: {} MiB, less where "
+                        "(1-2048, 32KiB-2GiB), or a list (64,128,300) (default: {}; less where "
                         "that is more than half of a node's free memory)",
-                        what, usual_.value / mib));
+                        what, usual_));
 }
 
 Expected<void> SizesOption::parse() {

@@ -11,23 +11,25 @@ namespace numatlas {
 
 class SizesOption {
  public:
-  /// `usual`: what a worker has where --size is not given; less where nodes are small.
-  explicit SizesOption(Bytes usual) : usual_(usual) {}
+  /// `usual`: the words of --help for what a worker has where --size is not given.
+  explicit SizesOption(const char* usual) : usual_(usual) {}
 
   /// `what` begins the help: what has this size.
   void add_to(CLI::App& app, const std::string& what);
   /// Error: --size cannot be read.
   Expected<void> parse();
 
-  /// Those on the command line, or one for which the flows of `plan_of(sizes)` have room.
+  /// Those on the command line; empty where --size is not given.
+  const std::vector<Bytes>& given() const { return given_; }
+  /// The same, or `usual`, or less so that the flows of `plan_of(sizes)` have room.
   template <class PlanOf>
-  std::vector<Bytes> sizes(const PlanInput& input, const PlanOf& plan_of) const {
+  std::vector<Bytes> sizes(const PlanInput& input, Bytes usual, const PlanOf& plan_of) const {
     if (!given_.empty()) return given_;
-    return {size_with_room(input, usual_, plan_of({usual_}))};
+    return {size_with_room(input, usual, plan_of({usual}))};
   }
 
  private:
-  Bytes usual_;
+  std::string usual_;
   std::string text_;
   std::vector<Bytes> given_;
 };

@@ -26,5 +26,6 @@ Command add_convert_command(CLI::App& app);
 Command add_completion_command(CLI::App& app);
 /// `program`: the words after `--` (or after the first word that is no option).
 Command add_exec_command(CLI::App& app, const std::vector<std::string>& program);
+Command add_advise_command(CLI::App& app, const std::vector<std::string>& program);
 
 }  // namespace numatlas

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "advise/layout.h"
 #include "base/environment.h"
 #include "base/say.h"
 #include "base/text.h"
@@ -26,7 +27,6 @@
 #include "cli/commands.h"
 #include "comm/launcher.h"
 #include "machine/source.h"
-#include "placement/policy.h"
 #include "report/file.h"
 
 namespace numatlas {
@@ -34,12 +34,16 @@ namespace {
 
 struct ExecOptions {
   std::string cpus, memory, threads, machine;
+  std::optional<PageKind> pages;
   bool dry_run = false, verbose = false, exact = false;
 };
 
 // As env(1) and the shells: found but not executable, not found.
 constexpr int cannot_execute = 126;
 constexpr int not_found = 127;
+
+const Choices<PageKind> exec_pages =
+    named(std::vector<PageKind>{PageKind::base, PageKind::thp, PageKind::huge_2m});
 
 /// For tests: a recorded machine that counts as this one, for a program with the null engine.
 std::string test_machine() {
@@ -83,11 +87,6 @@ Expected<int> index_in(const MemorySpec& spec, const LauncherTask& task, bool ex
                     task.launched() ? "name one node a task"
                                     : "start it with mpirun or srun, a task for each node named");
 }
-
-struct Resolved {
-  std::optional<CpuSet> cpus;
-  std::optional<MemoryPlacement> memory;
-};
 
 Expected<int> threads_of(const ExecOptions& options) {
   if (options.threads.empty()) return read_task_context().omp_num_threads.value_or(1);
@@ -154,8 +153,9 @@ MemorySpec near_cpus(MemorySpec spec, const std::optional<CpuSet>& chosen, const
   return spec;
 }
 
-Expected<Resolved> resolve(const ExecOptions& options) {
-  Resolved resolved;
+Expected<ProgramLayout> resolve(const ExecOptions& options) {
+  ProgramLayout resolved;
+  resolved.pages = options.pages;
   const bool binds = !options.cpus.empty() || !options.threads.empty();
   if (!binds && options.memory.empty()) return resolved;
   const std::string recorded = options.machine.empty() ? test_machine() : options.machine;
@@ -187,13 +187,15 @@ Expected<Resolved> resolve(const ExecOptions& options) {
   return resolved;
 }
 
-std::string description(const Resolved& resolved, const std::vector<std::string>& program) {
+std::string description(const ProgramLayout& resolved, const std::vector<std::string>& program) {
   const LauncherTask task = detect_launcher();
   std::string text = "numatlas exec:";
   if (task.rank) text += fmt::format(" rank {}", *task.rank);
   if (task.local_rank) text += fmt::format(" local rank {}", *task.local_rank);
   text += fmt::format(" cpus {}", resolved.cpus ? to_list(*resolved.cpus) : "as they are");
-  text += fmt::format(" memory {}:", resolved.memory ? resolved.memory->text() : "as it is");
+  text += fmt::format(" memory {}", resolved.memory ? resolved.memory->text() : "as it is");
+  if (resolved.pages) text += fmt::format(" pages {}", name_of(*resolved.pages));
+  text += ":";
   for (const std::string& word : program) text += " " + shell_word(word);
   return text + "\n";
 }
@@ -210,19 +212,11 @@ int end_with(const Error& error, bool same_for_all, int code) {
   return code;
 }
 
-Expected<void> put_in_force(const Resolved& resolved) {
-  if (!test_machine().empty()) {
-    // The program's own null engine takes it from here.
-    if (resolved.cpus) setenv("NUMATLAS_TEST_CPUS", to_list(*resolved.cpus).c_str(), 1);
-    if (resolved.memory) setenv("NUMATLAS_TEST_MEMORY", resolved.memory->text().c_str(), 1);
-    return {};
-  }
-  if (resolved.cpus) {
-    if (auto bound = bind_thread(*resolved.cpus); !bound) return bound;
-  }
-  if (resolved.memory) {
-    if (auto applied = apply_to_process(*resolved.memory); !applied) return fail(applied.error());
-  }
+Expected<void> lay_out(const ProgramLayout& resolved) {
+  if (test_machine().empty()) return put_in_force(resolved);
+  // The program's own null engine takes it from here.
+  if (resolved.cpus) setenv("NUMATLAS_TEST_CPUS", to_list(*resolved.cpus).c_str(), 1);
+  if (resolved.memory) setenv("NUMATLAS_TEST_MEMORY", resolved.memory->text().c_str(), 1);
   return {};
 }
 
@@ -265,7 +259,7 @@ Expected<int> run(const ExecOptions& options, const std::vector<std::string>& pr
     return 0;
   }
   if (options.verbose) say(description(*resolved, program));
-  if (auto done = put_in_force(*resolved); !done) return fail(done.error());
+  if (auto done = lay_out(*resolved); !done) return fail(done.error());
   return become(program);
 }
 
@@ -285,6 +279,13 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
   add_value(app, "--memory", options->memory, "PLACEMENT",
             "memory to bind to, by local rank: local, bind:0, prefer:0, interleave:0,1, "
             "weighted:0=3,2=1, each:0,0,1,1 or auto");
+  add_words(
+      app, "--pages", words_in(exec_pages), false,
+      "pages of the program's memory: base (no transparent huge pages), thp (glibc's heap asks "
+      "for transparent huge pages) or 2M (glibc's heap takes pages of the system's pool)",
+      [chosen = options.get()](const std::vector<std::size_t>& places) {
+        chosen->pages = exec_pages[places.front()].second;
+      });
   app.add_flag("--exact", options->exact,
                "refuse a list (each:) that does not have one node per task, of this host or of all "
                "hosts");

@@ -27,18 +27,21 @@ namespace {
 
 struct CommandLine {
   std::vector<std::string> words;    ///< of numatlas itself
-  std::vector<std::string> program;  ///< after `--`: for exec
+  std::vector<std::string> program;  ///< after `--`: for exec and advise
 };
 
-/// What follows `--` is the program of exec. Elsewhere it is files: one that begins with a dash is
-/// written as no option is.
+/// What follows `--` is the program of exec or advise. Elsewhere it is files: one that begins with
+/// a dash is written as no option is.
 CommandLine split(int argc, char** argv) {
   CommandLine line;
   const std::vector<std::string> all(argv + 1, argv + argc);
   const auto end = std::find(all.begin(), all.end(), "--");
   line.words.assign(all.begin(), end);
   if (end == all.end()) return line;
-  if (std::find(all.begin(), end, "exec") != end) {
+  const auto runs_program = [](const std::string& word) {
+    return word == "exec" || word == "advise";
+  };
+  if (std::any_of(all.begin(), end, runs_program)) {
     line.program.assign(end + 1, all.end());
     return line;
   }
@@ -100,6 +103,9 @@ Entries declare(CLI::App& app, const CommandLine& line,
   entries[convert] = {add_convert_command(*convert)};
   CLI::App* exec = command("exec", "run any program with a placement for each rank");
   entries[exec] = {add_exec_command(*exec, line.program), false, true};
+  CLI::App* advise =
+      command("advise", "the placement that is fastest for a program, by running it");
+  entries[advise] = {add_advise_command(*advise, line.program), false, true};
   CLI::App* completion = command("completion", "print a completion script for a shell");
   entries[completion] = {add_completion_command(*completion)};
   for (auto& benchmark : all_benchmarks()) {

@@ -58,7 +58,8 @@ std::optional<ClockOffset> estimate_clock_offset(std::span<const RoundTrip> trip
   const Nanoseconds half = (best->received - best->sent) / 2;
   // Rounded up, so that the bound stays a bound for odd trips.
   const Nanoseconds precision = best->received - best->sent - half;
-  return ClockOffset{best->remote - (best->sent + half), precision};
+  const Nanoseconds middle = best->sent + half;
+  return ClockOffset{best->remote - middle, precision, middle};
 }
 
 Nanoseconds monotonic_now() {

@@ -26,10 +26,11 @@ struct RoundTrip {
 };
 
 /// `offset` = the host's clock - rank 0's clock; true within +-`precision`, if the clocks run at
-/// one rate. Both are exactly 0 on rank 0's own host.
+/// one rate, at that time. Both are exactly 0 on rank 0's own host.
 struct ClockOffset {
   Nanoseconds offset{};
   Nanoseconds precision{};
+  Nanoseconds at{};  ///< when it was so, by rank 0's clock; host 0's is known at all times
   friend bool operator==(const ClockOffset&, const ClockOffset&) = default;
 };
 

@@ -39,7 +39,7 @@ TEST(SingleComm, GivesZeroedAlignedMemory) {
 
 TEST(SingleComm, AbortEndsWithTheCode) {
   auto comm = make_single_comm();
-  EXPECT_EXIT(comm->abort(7), testing::ExitedWithCode(7), "");
+  EXPECT_EXIT(comm->abort(7), ::testing::ExitedWithCode(7), "");
 }
 
 TEST(Connect, UnknownPluginIsRefused) {

@@ -154,7 +154,7 @@ const Case cases[] = {
      "OMPI_COMM_WORLD_RANK"},
 };
 
-class LauncherCases : public testing::TestWithParam<Case> {};
+class LauncherCases : public ::testing::TestWithParam<Case> {};
 
 TEST_P(LauncherCases, ReadsTheTask) {
   const Case& expected = GetParam();
@@ -168,7 +168,7 @@ TEST_P(LauncherCases, ReadsTheTask) {
   EXPECT_EQ(task.rank_variable, expected.rank_variable);
   EXPECT_EQ(task.local_rank_variable.empty(), !task.local_rank.has_value());
 }
-INSTANTIATE_TEST_SUITE_P(All, LauncherCases, testing::ValuesIn(cases),
+INSTANTIATE_TEST_SUITE_P(All, LauncherCases, ::testing::ValuesIn(cases),
                          [](const auto& test) { return std::string(test.param.name); });
 
 TEST(TasksPerNode, ReadsRepeats) {

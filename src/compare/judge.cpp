@@ -151,7 +151,7 @@ std::string problem_of(const StoredFigure& base, const StoredFigure& now, const 
     if (!sides[i]->value || !sides[i]->interval)
       return fmt::format("{}: its interval is not known", side_names[i]);
   if (!(*base.value > 0)) return "BASE: is 0";
-  if (unit != "s" && unit != "B/s" && unit != "1")
+  if (unit != "s" && unit != "B/s" && unit != "1" && unit != unit_of_cost)
     return fmt::format("whether more '{}' is better is not known", unit);
   return "";
 }

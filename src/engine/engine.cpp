@@ -58,11 +58,9 @@ Buffer* host_side(const Flow& flow, Job& job) {
 std::string RealEngine::description() const {
   std::string text =
       fmt::format("{}, {} worker{} a rank", team_description(), threads_, threads_ == 1 ? "" : "s");
-  Nanoseconds precision{0};
-  for (const ClockOffset& offset : offsets_) precision = std::max(precision, offset.precision);
-  if (offsets_.size() > 1) {
-    text += fmt::format(", clocks of {} hosts known to {}", offsets_.size(), to_text(precision));
-  }
+  const std::size_t hosts = comm_.layout().hosts.size();
+  if (hosts > 1)
+    text += fmt::format(", clocks of {} hosts known to {}", hosts, to_text(clocks_.error()));
   return text;
 }
 
@@ -427,19 +425,24 @@ Expected<std::int64_t> RealEngine::agree_on_start(const std::vector<Job>& jobs) 
   return name_start();
 }
 
-/// Rank 0 names a time.
+/// Rank 0 names a time. By its clock it also decides whether clocks are to be measured again first,
+/// which it says by naming none.
 Expected<std::int64_t> RealEngine::name_start() {
   // Time for the word to reach everyone, from one to two to four, and for each to wake: waiting
   // ranks look every millisecond, and oversubscribed ones queue for their CPU.
   const auto hops = static_cast<std::int64_t>(std::bit_width(static_cast<unsigned>(comm_.size())));
   const std::int64_t lead_ns = 4'000'000 + 1'000'000 * hops + 200'000 * comm_.local_size();
-  const auto said = comm_.broadcast(std::to_string(clock_.now_ns() + lead_ns));
+  const auto soon = [&] { return std::to_string(clock_.now_ns() + lead_ns); };
+  auto said = comm_.broadcast(clocks_.due() ? "" : soon());
+  if (said && said->empty()) {
+    if (auto measured = clocks_.measure(); !measured) return fail(measured.error());
+    said = comm_.broadcast(soon());
+  }
   if (!said) return fail(said.error());
   std::int64_t start_ns = 0;
   std::from_chars(said->data(), said->data() + said->size(), start_ns);
-  const auto here =
-      static_cast<std::size_t>(comm_.layout().host_of[static_cast<std::size_t>(comm_.rank())]);
-  return start_ns + offsets_[here].offset.count();
+  const int here = comm_.layout().host_of[static_cast<std::size_t>(comm_.rank())];
+  return start_ns + clocks_.at(here, Nanoseconds(start_ns)).offset.count();
 }
 
 bool RealEngine::waiting(const std::atomic<std::uint64_t>& counter, std::uint64_t target) {
@@ -521,8 +524,8 @@ void RealEngine::sample(const Scenario& scenario, Job& job, std::int64_t start_n
 Expected<std::unique_ptr<Engine>> make_engine(Comm& comm, const Layout& layout,
                                               const Machine& machine,
                                               const EngineOptions& options) {
-  auto offsets = measure_clock_offsets(comm);
-  if (!offsets) return fail(offsets.error());
+  HostClocks clocks(comm);
+  if (auto measured = clocks.measure(); !measured) return fail(measured.error());
   std::size_t windows = 0;
   for (const Worker& worker : layout.workers) {
     windows += worker.host == layout.own_host(comm) ? 1 : 0;
@@ -535,7 +538,7 @@ Expected<std::unique_ptr<Engine>> make_engine(Comm& comm, const Layout& layout,
   if (!block) return fail(block.error());
   // Zeroed shared memory is a valid HostBlock: all counters at 0.
   return std::make_unique<RealEngine>(comm, layout, machine, options,
-                                      static_cast<HostBlock*>(*block), *std::move(offsets));
+                                      static_cast<HostBlock*>(*block), std::move(clocks));
 }
 
 }  // namespace numatlas

@@ -57,6 +57,9 @@ class Engine {
   virtual void release() = 0;
   /// The time in which scenarios run.
   virtual Clock& clock() = 0;
+  /// Seconds by which a host's clock may have been off rank 0's so far, as it was known; 0 for one
+  /// host. After scenarios of passes: until their end.
+  virtual double clock_error() const = 0;
 };
 
 /// The real one. Comm, layout and machine must outlive it. Collective.

@@ -78,6 +78,7 @@ class NullEngine final : public Engine {
   std::string description() const override { return "null (scripted clock, no memory touched)"; }
   void release() override {}
   Clock& clock() override { return timeline_; }
+  double clock_error() const override { return 0; }
 
  private:
   Expected<Trace> simulate(const Scenario& scenario, const Flow& flow, const Worker& worker);
@@ -86,7 +87,9 @@ class NullEngine final : public Engine {
                                 const Residency& residency) const;
   Expected<void> show_passes(const Scenario& scenario) const;
   NodeId nearest_memory(NodeId node) const;
-  double step_ns(const Flow& flow, const Worker& worker, const Residency& residency) const;
+  double step_ns(const Scenario& scenario, const Flow& flow, const Worker& worker,
+                 const Residency& residency) const;
+  std::uint64_t bytes_under(const Cache& cache, const Scenario& scenario, int host) const;
   double queueing(const Scenario& scenario, const Flow& flow) const;
   double round_trip_ns(const Scenario& scenario, const Flow& flow) const;
   CpuId cpu_of(int worker) const;
@@ -125,7 +128,19 @@ NodeId NullEngine::nearest_memory(NodeId node) const {
                            [&](NodeId a, NodeId b) { return distance(a) < distance(b); });
 }
 
-double NullEngine::step_ns(const Flow& flow, const Worker& worker,
+/// What the flows of a host have together under one cache.
+std::uint64_t NullEngine::bytes_under(const Cache& cache, const Scenario& scenario,
+                                      int host) const {
+  std::uint64_t bytes = 0;
+  for (const Flow& flow : scenario.flows) {
+    const bool here = layout_.workers[static_cast<std::size_t>(flow.worker)].host == host;
+    if (!flow.shares && here && cache.cpus.contains(cpu_of(flow.worker)))
+      bytes += flow.region.bytes.value + (flow.source ? flow.source->bytes.value : 0);
+  }
+  return bytes;
+}
+
+double NullEngine::step_ns(const Scenario& scenario, const Flow& flow, const Worker& worker,
                            const Residency& residency) const {
   const std::uint64_t bytes = flow.region.bytes.value;
   const double tlb = flow.region.pages == PageKind::base && bytes > tlb_reach ? tlb_miss_ns : 0;
@@ -135,7 +150,9 @@ double NullEngine::step_ns(const Flow& flow, const Worker& worker,
                              : static_cast<double>(traffic_a_step(flow.kernel).with_allocate());
   for (int level = 1; level <= 3; ++level) {
     const Cache* cache = machine_.cache_of(cpu, level);
-    if (cache == nullptr || bytes > cache->size.value) continue;
+    if (cache == nullptr || bytes > cache->size.value ||
+        bytes_under(*cache, scenario, worker.host) > cache->size.value)
+      continue;
     return traffic > 0 ? traffic / level_rate[level - 1] : level_ns[level - 1] + tlb;
   }
   const NumaNode* from = machine_.find_node(worker.placement.cpu_node);
@@ -212,10 +229,10 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
   }
   const auto bytes = static_cast<double>(traffic_a_step(flow.kernel).counted());
   double mean_ns =
-      bytes > 0 ? step_ns(flow, worker, trace.residency) : round_trip_ns(scenario, flow);
+      bytes > 0 ? step_ns(scenario, flow, worker, trace.residency) : round_trip_ns(scenario, flow);
   // A copy from farther away than to waits for what it reads.
   if (trace.source_residency)
-    mean_ns = std::max(mean_ns, step_ns(flow, worker, *trace.source_residency));
+    mean_ns = std::max(mean_ns, step_ns(scenario, flow, worker, *trace.source_residency));
   const bool from_host = flow.source && gpu_of(flow.source->placement) < 0;
   const Residency& host = from_host ? *trace.source_residency : trace.residency;
   if (on_gpu(flow.kernel)) mean_ns = null_gpu_step_ns(machine_, scenario, flow, host);
@@ -290,7 +307,8 @@ std::vector<Sample> NullEngine::passes_of(const Scenario& scenario, const Flow& 
     one.kernel.name = name_of(operations[static_cast<std::size_t>(pass) % operations.size()]);
     const double unit = static_cast<double>(split_mix(state) >> 11) * 0x1p-53;
     const double ns = static_cast<double>(flow.kernel.array_lines) *
-                      step_ns(one, worker, residency) * (1 + 0.01 * unit) * options_.slow_down;
+                      step_ns(scenario, one, worker, residency) * (1 + 0.01 * unit) *
+                      options_.slow_down;
     samples.push_back({start, static_cast<std::int64_t>(ns)});
     start += 1'000'000'000;
   }

@@ -49,7 +49,11 @@ void RealEngine::between_passes(const Scenario& scenario, std::vector<Job>& jobs
     job.trace.samples.push_back({window.start_ns, window.end_ns - window.start_ns});
     if (pass + 1 == passes) job.trace.stop = StopReason::passes;
   }
-  if (pass + 1 < passes) pass_start_ = name_start();
+  if (pass + 1 < passes) {
+    pass_start_ = name_start();
+  } else if (auto measured = clocks_.measure(); !measured) {  // how far they drifted since the last
+    pass_start_ = fail(measured.error());
+  }
 }
 
 void RealEngine::take_pass(Job& job, std::int64_t start_ns, int pass) {

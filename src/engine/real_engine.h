@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,7 +14,7 @@
 #include <vector>
 
 #include "base/signals.h"
-#include "comm/clock_offset.h"
+#include "comm/host_clocks.h"
 #include "engine/clock.h"
 #include "engine/engine.h"
 #include "engine/sampler.h"
@@ -75,14 +76,14 @@ using PrepareStep = std::function<Expected<void>(const Flow&, Job&)>;
 class RealEngine final : public Engine {
  public:
   RealEngine(Comm& comm, const Layout& layout, const Machine& machine, const EngineOptions& options,
-             HostBlock* block, std::vector<ClockOffset> offsets)
+             HostBlock* block, HostClocks clocks)
       : comm_(comm),
         layout_(layout),
         machine_(machine),
         options_(options),
         block_(block),
         windows_(reinterpret_cast<Window*>(block + 1)),
-        offsets_(std::move(offsets)),
+        clocks_(std::move(clocks)),
         threads_(static_cast<int>(layout.workers_of(layout.own_rank(comm)).size())),
         crowded_(layout.workers_a_cpu() > 1),
         kept_(static_cast<std::size_t>(threads_)) {}
@@ -93,6 +94,9 @@ class RealEngine final : public Engine {
     for (auto& kept : kept_) kept.reset();
   }
   Clock& clock() override { return clock_; }
+  double clock_error() const override {
+    return std::chrono::duration<double>(clocks_.error()).count();
+  }
 
  private:
   std::vector<Job> jobs_of(const Scenario& scenario);
@@ -138,7 +142,7 @@ class RealEngine final : public Engine {
   EngineOptions options_;
   HostBlock* block_;
   Window* windows_;
-  std::vector<ClockOffset> offsets_;
+  HostClocks clocks_;
   int threads_;
   bool crowded_;  ///< workers of this host share CPUs
   MonotonicClock clock_;

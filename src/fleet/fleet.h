@@ -113,6 +113,7 @@ struct Fleet {
   bool complete = false;
   std::string incomplete_reason;
   std::string comm, engine, isa;
+  double clock_error = 0;  ///< seconds by which a host's clock may have been off rank 0's
   int ranks = 1;
   std::uint64_t elements = 0;   ///< of each of the three arrays of a process, 8 bytes each
   std::string elements_source;  ///< "--elements", "4 x last-level caches (32 MiB) of cn01"

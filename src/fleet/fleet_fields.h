@@ -77,6 +77,8 @@ void list_head(Fields& f, Host<Fields, Fleet>& r) {
   f("incomplete_reason", r.incomplete_reason, "why");
   f("comm", r.comm, "how ranks talk to each other");
   f("engine", r.engine, "what measured");
+  f.later("clock_error", r.clock_error,
+          "seconds by which a host's clock may have been off that of rank 0's host");
   f("isa", r.isa, "instruction set of the kernels");
   f("ranks", r.ranks, "MPI ranks");
   f("elements", r.elements, "of each of the three arrays of a process, 8 bytes each");

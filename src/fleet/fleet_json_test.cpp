@@ -28,6 +28,7 @@ Fleet full_fleet() {
   Fleet fleet = even_fleet(5);
   testing::add_noise(fleet, 0.03, 3);
   testing::slow_down(fleet.hosts[2], 1.5);
+  fleet.clock_error = 2.5e-5;
   fleet.kernels[0].mode = "individual";
   fleet.kernels[1].stores = "";
   fleet.complete = false;
@@ -115,6 +116,7 @@ TEST(FleetJson, WrongFieldsAreNamed) {
   EXPECT_THAT(with("/machines", json::array({1})), HasSubstr("machines[0]"));
   // Each field missing in turn is an error, and no crash.
   for (const auto& [name, field] : good.items()) {
+    if (name == "clock_error") continue;  // files of earlier versions lack it
     json without = good;
     without.erase(name);
     EXPECT_FALSE(fleet_from_json(without)) << name;
@@ -150,6 +152,15 @@ TEST(FleetJson, ReadsVersion1) {
   EXPECT_EQ(*read, fleet);
   old["hosts"][0].erase("rounds");
   EXPECT_THAT(message_of(old.dump()), HasSubstr("numatlas 0.1: key 'rounds' not found"));
+}
+
+TEST(FleetJson, ClocksOfEarlierFilesAreNotKnown) {
+  json earlier = json::parse(json_text(full_fleet()));
+  ASSERT_EQ(earlier["clock_error"], 2.5e-5);
+  earlier.erase("clock_error");
+  const auto fleet = fleet_from_json(earlier);
+  ASSERT_TRUE(fleet) << full_text(fleet.error());
+  EXPECT_EQ(fleet->clock_error, 0);
 }
 
 /// As of reports (record/report_json_test.cpp).

@@ -12,12 +12,21 @@
 namespace numatlas {
 namespace {
 
+std::optional<Estimate> median_over_hosts(const std::vector<Summary>& rounds_of_hosts) {
+  if (rounds_of_hosts.empty()) return std::nullopt;
+  if (rounds_of_hosts.size() == 1) return estimate_of_median(rounds_of_hosts.front(), std::nullopt);
+  std::vector<double> medians;
+  for (const Summary& rounds : rounds_of_hosts) medians.push_back(rounds.median);
+  return estimate_of_median(medians);
+}
+
 /// Collects one row; times and rates are told apart because hosts may run unlike numbers of
 /// processes.
 struct RowMaker {
   TimeRow row;
   double seconds = 0, bytes = 0, count = 0;
-  std::vector<double> rates;
+  std::vector<double> rates;      ///< of the rounds of the host at hand
+  std::vector<Summary> of_hosts;  ///< their rounds
 
   RowMaker() {
     row.minimum = std::numeric_limits<double>::infinity();
@@ -40,11 +49,15 @@ struct RowMaker {
     count += weight;
     if (total > 0) rates.push_back(moved * weight / total);
   }
+  void end_host() {
+    if (const auto rounds = summarize(rates)) of_hosts.push_back(*rounds);
+    rates.clear();
+  }
   TimeRow finish() {
     row.average = seconds / count;
     row.average_rate = seconds > 0 ? bytes / seconds : 0;
     if (row.maximum <= 0) row.minimum_rate = 0;
-    row.rates = summarize(rates);
+    row.median = median_over_hosts(of_hosts);
     return row;
   }
 };
@@ -91,6 +104,8 @@ void add_host(KernelMaker& maker, const Fleet& fleet, std::size_t index, std::si
     maker.host.add_average(all, times.average, 1);
   }
   if (rounds.empty() && !summed) return;
+  maker.process.end_host();
+  maker.host.end_host();
   maker.host_bytes += all;
   maker.hosts += 1;
 }
@@ -131,6 +146,8 @@ std::string disturbance_warning(const Fleet& fleet) {
 
 std::optional<StartSpread> start_spread(const Fleet& fleet) {
   const std::size_t rounds = finished_rounds(fleet);
+  // Rank 0's own clock is not off.
+  const double between_clocks = fleet.clock_error * (fleet.hosts.size() > 2 ? 2 : 1);
   std::vector<double> spreads, parts;
   for (std::size_t kernel = 0; kernel < fleet.kernels.size() && fleet.hosts.size() > 1; ++kernel) {
     for (std::size_t round = rounds > 1 ? 1 : 0; round < rounds; ++round) {
@@ -142,8 +159,8 @@ std::optional<StartSpread> start_spread(const Fleet& fleet) {
         last = std::max(last, pass.start);
         shortest = std::min(shortest, pass.node);
       }
-      spreads.push_back(last - first);
-      if (shortest > 0) parts.push_back((last - first) / shortest);
+      spreads.push_back(last - first + between_clocks);
+      if (shortest > 0) parts.push_back(spreads.back() / shortest);
     }
   }
   const auto seconds = summarize(spreads), part = summarize(parts);

@@ -10,6 +10,7 @@
 
 #include "base/statistics.h"
 #include "fleet/fleet.h"
+#include "record/estimate.h"
 
 namespace numatlas {
 
@@ -21,9 +22,11 @@ struct TimeRow {
   double average_rate = 0, maximum_rate = 0, minimum_rate = 0;
   std::size_t slowest_host = 0;  ///< index: where `maximum` was seen
   int slowest_rank = -1;         ///< and of which process
-  /// Bytes/s over hosts and rounds: median, interval, percentiles. Of processes: each host's mean
-  /// of its processes in that round. Of hosts without rounds: their averages.
-  std::optional<Summary> rates;
+  /// Bytes/s: the median over hosts of what each has in the median of its rounds (of processes: in
+  /// the mean of its processes), or of its averages where it has no rounds. Its interval says how
+  /// well so many hosts tell the median of hosts like these; 2 to 5 hosts have none. Of one host:
+  /// the median of its rounds, with their interval.
+  std::optional<Estimate> median;
 };
 
 struct KernelRows {
@@ -58,8 +61,8 @@ std::string overlap_warning(const Fleet& fleet);
 /// A warning where something else used the hosts' CPUs while the rounds ran; "" where nothing did.
 std::string disturbance_warning(const Fleet& fleet);
 
-/// How far apart hosts began a pass, from the first to the last: median over kernels and rounds, by
-/// clocks that are known to the precision that Fleet::engine states.
+/// How far apart hosts began a pass at most, from the first to the last: median over kernels and
+/// rounds, with what the clocks of two hosts may have been off (Fleet::clock_error).
 struct StartSpread {
   double seconds = 0;
   double part = 0;  ///< of the shortest host's time of that pass

@@ -24,7 +24,7 @@ TEST(FleetSummary, RowsOfEvenHosts) {
   EXPECT_DOUBLE_EQ(triad.host.average, 0.5);
   EXPECT_DOUBLE_EQ(triad.host.average_rate, 12e9);
   EXPECT_DOUBLE_EQ(triad.host.minimum_rate, 12e9);
-  EXPECT_EQ(triad.host.rates->n, 27u);
+  EXPECT_EQ(triad.host.median->n, 3u);
   EXPECT_DOUBLE_EQ(triad.summed_rate, 6e9 / 0.4375);
 }
 
@@ -35,6 +35,39 @@ TEST(FleetSummary, TheFirstRoundIsLeftOut) {
   // Unless there is no other.
   for (FleetHost& host : fleet.hosts) host.rounds[0].resize(1);
   EXPECT_DOUBLE_EQ(rows_of(fleet)[0]->host.maximum, 99);
+}
+
+/// Host i is i % slower than the first.
+Fleet uneven_fleet(std::size_t hosts) {
+  Fleet fleet = even_fleet(hosts);
+  for (std::size_t i = 0; i < hosts; ++i)
+    testing::slow_down(fleet.hosts[i], 1 / (1 - 0.01 * static_cast<double>(i)));
+  return fleet;
+}
+
+TEST(FleetSummary, TheIntervalOverHostsIsOfHostsNotOfRounds) {
+  // Hosts differ; rounds of a host do not. However many rounds there are, few hosts say little.
+  for (const std::size_t hosts : {2U, 3U, 5U}) {
+    const KernelRows triad = *rows_of(uneven_fleet(hosts))[1];
+    EXPECT_EQ(triad.host.median->n, hosts);
+    EXPECT_FALSE(triad.host.median->low) << hosts;
+    EXPECT_FALSE(triad.process.median->low) << hosts;
+  }
+  const Estimate six = *rows_of(uneven_fleet(6))[1]->host.median;
+  EXPECT_DOUBLE_EQ(six.value, 12e9 * 0.975);
+  // Of 6 values the weight of the second is 0.3571 (Hettmansperger and Sheather, gamma = 0.95).
+  EXPECT_NEAR(*six.low, 12e9 * (0.95 + 0.01 * 5 / 14), 1e3);
+  EXPECT_NEAR(*six.high, 12e9 * (1 - 0.01 * 5 / 14), 1e3);
+}
+
+TEST(FleetSummary, TheIntervalOfOneHostIsOfItsRounds) {
+  Fleet fleet = even_fleet(1);
+  fleet.hosts[0].rounds[1][4].node = 0.75;
+  const Estimate median = *rows_of(fleet)[1]->host.median;
+  EXPECT_EQ(median.n, 9u);
+  EXPECT_DOUBLE_EQ(median.value, 12e9);
+  EXPECT_DOUBLE_EQ(*median.low, 8e9);
+  EXPECT_DOUBLE_EQ(*median.high, 12e9);
 }
 
 TEST(FleetSummary, TheSlowestIsNamed) {
@@ -130,6 +163,11 @@ TEST(FleetSummary, HowFarApartHostsBegan) {
   EXPECT_DOUBLE_EQ(start_spread(fleet)->seconds, 0.025);
   // Of copy 10 %, of triad 5 %: as many rounds of each.
   EXPECT_DOUBLE_EQ(start_spread(fleet)->part, 0.075);
+  fleet.clock_error = 0.001;
+  EXPECT_DOUBLE_EQ(start_spread(fleet)->seconds, 0.027) << "either of two clocks may be off";
+  fleet.hosts.pop_back();
+  EXPECT_DOUBLE_EQ(start_spread(fleet)->seconds, 0.026) << "rank 0's is not";
+  fleet = even_fleet(3);
   EXPECT_FALSE(start_spread(even_fleet(1)));
   fleet.hosts[2].rounds.clear();
   EXPECT_FALSE(start_spread(fleet));

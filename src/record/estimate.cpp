@@ -1,11 +1,48 @@
 #include "record/estimate.h"
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <numeric>
 
 namespace numatlas {
+namespace {
+
+constexpr double confidence = 0.95, upper_tail = (1 - confidence) / 2;
+
+/// Half of the interval of the mean of at least two values that leaves out `tail` on each side.
+double students_half_width(std::span<const double> values, double mean, double tail) {
+  const auto n = static_cast<double>(values.size());
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  const double t = quantile(complement(boost::math::students_t(n - 1), tail));
+  return t * std::sqrt(squares / (n - 1) / n);
+}
+
+/// How likely the median of what `n` values were drawn from lies between the `rank`-th smallest
+/// and the `rank`-th largest of them.
+double coverage_between(std::size_t n, std::size_t rank) {
+  const boost::math::binomial below_median(static_cast<double>(n), 0.5);
+  return 1 - 2 * cdf(below_median, static_cast<double>(rank) - 1);
+}
+
+/// The interval of the median between interpolated order statistics.
+std::optional<Interval> interpolated_interval(const std::vector<double>& sorted) {
+  const std::size_t n = sorted.size();
+  if (n == 0 || coverage_between(n, 1) < confidence) return std::nullopt;
+  std::size_t rank = 1;
+  while (coverage_between(n, rank + 1) >= confidence) ++rank;
+  const double outer = coverage_between(n, rank), inner = coverage_between(n, rank + 1);
+  const double part = (outer - confidence) / (outer - inner);
+  const auto k = static_cast<double>(rank), count = static_cast<double>(n);
+  const double inwards = (count - k) * part / (k + (count - 2 * k) * part);
+  const auto towards = [&](double from, double to) { return from + inwards * (to - from); };
+  return Interval{towards(sorted[rank - 1], sorted[rank]),
+                  towards(sorted[n - rank], sorted[n - rank - 1])};
+}
+
+}  // namespace
 
 std::optional<double> half_width(const Estimate& estimate) {
   if (!estimate.low || !estimate.high || estimate.value == 0) return std::nullopt;
@@ -17,6 +54,19 @@ Estimate estimate_of_median(const Summary& summary, const std::optional<double>&
   Estimate estimate = summary.median;
   estimate.n = summary.n;
   const auto interval = interval_of(summary.median, summary, stop_half_width);
+  if (!interval) return estimate;
+  estimate.low = interval->low;
+  estimate.high = interval->high;
+  estimate.method = Method::samples;
+  return estimate;
+}
+
+Estimate estimate_of_median(std::span<const double> values) {
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  Estimate estimate = percentile_sorted(sorted, 50);
+  estimate.n = sorted.size();
+  const auto interval = interpolated_interval(sorted);
   if (!interval) return estimate;
   estimate.low = interval->low;
   estimate.high = interval->high;
@@ -52,16 +102,33 @@ Estimate estimate_of_visits(std::span<const double> values, std::optional<double
     estimate.method = Method::within;
     return estimate;
   }
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  constexpr double upper_tail = 0.025;
-  const double t = quantile(complement(boost::math::students_t(n - 1), upper_tail));
-  const double half = t * std::sqrt(squares / (n - 1) / n);
+  const double half = students_half_width(values, mean, upper_tail);
   const bool is_positive = *std::min_element(values.begin(), values.end()) >= 0;
   estimate.low = is_positive ? std::max(0.0, mean - half) : mean - half;
   estimate.high = mean + half;
   estimate.method = Method::visits;
   return estimate;
+}
+
+std::optional<Estimate> ratio_of_pairs(std::span<const double> mine, std::span<const double> its,
+                                       std::size_t choices) {
+  const std::size_t pairs = std::min(mine.size(), its.size());
+  if (pairs < least_visits) return std::nullopt;
+  std::vector<double> logarithms;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    if (!(mine[i] > 0) || !(its[i] > 0)) return std::nullopt;
+    logarithms.push_back(std::log(mine[i] / its[i]));
+  }
+  const double mean =
+      std::accumulate(logarithms.begin(), logarithms.end(), 0.0) / static_cast<double>(pairs);
+  const double tail = upper_tail / static_cast<double>(std::max<std::size_t>(choices, 1));
+  const double half = students_half_width(logarithms, mean, tail);
+  Estimate ratio = std::exp(mean);
+  ratio.low = std::exp(mean - half);
+  ratio.high = std::exp(mean + half);
+  ratio.n = pairs;
+  ratio.method = Method::visits;
+  return ratio;
 }
 
 Estimate scaled(const Estimate& estimate, double factor) {

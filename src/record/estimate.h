@@ -13,8 +13,8 @@ namespace numatlas {
 /// What an interval was made from.
 enum class Method {
   none,       ///< no interval: too few samples, or a single reading
-  samples,    ///< the median of samples; the wider of its order-statistic interval and the stop
-              ///< rule's over 20 consecutive stretches
+  samples,    ///< the median of samples; the wider of its order-statistic interval and, where it
+              ///< has one, the stop rule's over 20 consecutive stretches
   stretches,  ///< the mean rate over the common window; Student's t over its 20 equal stretches
   derived,    ///< made from other estimates
   visits,     ///< the mean of several visits; Student's t over their values
@@ -43,6 +43,12 @@ std::optional<double> half_width(const Estimate& estimate);
 /// slow moods of the machine. No interval below 6 samples.
 Estimate estimate_of_median(const Summary& summary, const std::optional<double>& stop_half_width);
 
+/// The median of independent values, such as one of each host. Its distribution-free interval lies
+/// between order statistics, interpolated so that it covers 95 % (Hettmansperger and Sheather,
+/// Statistics & Probability Letters 4, 1986). Of fewer than 6 values not even the range covers that
+/// much: they have no interval. Without values undefined.
+Estimate estimate_of_median(std::span<const double> values);
+
 /// The mean of rates over equal stretches of one window. No interval for other than 20 stretches or
 /// a mean that is not positive.
 Estimate estimate_of_stretches(const Summary& summary);
@@ -56,6 +62,15 @@ constexpr std::size_t least_visits = 5;
 /// Without values undefined.
 Estimate estimate_of_visits(std::span<const double> values, std::optional<double> low,
                             std::optional<double> high);
+
+/// How many times as large one quantity is as another, from values that were measured side by side:
+/// the i-th of one belongs to the i-th of the other, as far as both go. The mean of the ratios'
+/// logarithms with Student's interval, Method::visits. `choices`: how many candidates `mine` was
+/// chosen from by these values; the intervals of all of them hold together in 95 % (Bonferroni), so
+/// that of the chosen one does. nullopt for fewer than `least_visits` pairs or a value that is not
+/// positive.
+std::optional<Estimate> ratio_of_pairs(std::span<const double> mine, std::span<const double> its,
+                                       std::size_t choices);
 
 /// `estimate` times a positive factor.
 Estimate scaled(const Estimate& estimate, double factor);

@@ -35,6 +35,35 @@ TEST(Estimate, OfSamplesIsTheWiderOfBothIntervals) {
   EXPECT_EQ(estimate_of_median(*summarize(std::vector<double>{1, 2}), 0.1).method, Method::none);
 }
 
+std::vector<double> up_to(int last) {
+  std::vector<double> values;
+  for (int i = last; i > 0; --i) values.push_back(i);
+  return values;
+}
+
+TEST(Estimate, OfFewValuesHasNoInterval) {
+  for (const int n : {1, 2, 5}) {
+    const Estimate few = estimate_of_median(up_to(n));
+    EXPECT_DOUBLE_EQ(few.value, (n + 1) / 2.0);
+    EXPECT_FALSE(few.low) << n;
+    EXPECT_EQ(few.method, Method::none);
+  }
+}
+
+TEST(Estimate, OfValuesLiesBetweenOrderStatistics) {
+  // By hand for n = 6: the range covers 62/64, the second to the fifth 50/64; 0.1 of the way from
+  // one to the other is 0.95, and the weight is 5 * 0.1 / (1 + 4 * 0.1) = 5/14.
+  const Estimate six = estimate_of_median(up_to(6));
+  EXPECT_NEAR(*six.low, 1 + 5.0 / 14, 1e-12);
+  EXPECT_NEAR(*six.high, 6 - 5.0 / 14, 1e-12);
+  // For n = 10: 0.978516 between the second and the ninth, 0.890625 between the third and the
+  // eighth; 0.324444 of the way, and the weight is 8 * 0.324444 / (2 + 6 * 0.324444).
+  const Estimate ten = estimate_of_median(up_to(10));
+  EXPECT_NEAR(*ten.low, 2.657651, 1e-5);
+  EXPECT_NEAR(*ten.high, 8.342349, 1e-5);
+  EXPECT_EQ(ten.n, 10U);
+}
+
 TEST(Estimate, OfStretchesIsStudents) {
   std::vector<double> rates;
   for (int i = 0; i < 10; ++i) rates.insert(rates.end(), {9, 11});
@@ -56,6 +85,22 @@ TEST(Estimate, RatiosKeepWhatBothLeaveOpen) {
   EXPECT_FALSE(surely_more(with_interval(101, 100, 102), b));
   EXPECT_FALSE(ratio_of(a, with_interval(1, 0, 2)).low) << "0 has no multiple";
   EXPECT_FALSE(surely_more(Estimate(200), b)) << "without an interval nothing is sure";
+}
+
+TEST(Estimate, RatioOfPairsLeavesOutWhatBothShare) {
+  // The machine halves its speed in between; the ratio stays about 1.02.
+  const std::vector<double> its{100, 100, 50, 50, 50};
+  const std::vector<double> mine{102, 103, 51, 50.5, 51, 99};
+  const auto ratio = ratio_of_pairs(mine, its, 1);
+  ASSERT_TRUE(ratio);
+  // exp(mean +- scipy.stats.t.ppf(.975, 4) * std(ddof=1) / sqrt(5)) of the five logarithms
+  EXPECT_NEAR(ratio->value, 1.0199804, 1e-6);
+  EXPECT_NEAR(*ratio->low, 1.0112380, 1e-6);
+  EXPECT_NEAR(*ratio->high, 1.0287984, 1e-6);
+  EXPECT_EQ(ratio->n, 5U) << "what both have";
+  EXPECT_LT(*ratio_of_pairs(mine, its, 3)->low, *ratio->low) << "chosen among three";
+  EXPECT_FALSE(ratio_of_pairs(mine, {its.data(), 4}, 1)) << "too few pairs";
+  EXPECT_FALSE(ratio_of_pairs(mine, std::vector<double>{1, 1, 0, 1, 1}, 1));
 }
 
 TEST(Estimate, TimesFromRates) {

@@ -4,7 +4,9 @@
 
 namespace numatlas {
 
-Better better_of(const std::string& unit) { return unit == "s" ? Better::lower : Better::higher; }
+Better better_of(const std::string& unit) {
+  return unit == "s" || unit == unit_of_cost ? Better::lower : Better::higher;
+}
 
 std::optional<double> half_width(const Figure& figure) {
   return figure.estimate ? half_width(*figure.estimate) : std::nullopt;

@@ -11,7 +11,11 @@ namespace numatlas {
 
 enum class Better { lower, higher };
 
-/// Which way a quantity of this unit is better: times when lower, rates and shares when higher.
+/// Unit of a figure that a program prints of itself and of which less is better.
+inline constexpr const char* unit_of_cost = "cost";
+
+/// Which way a quantity of this unit is better: times and costs when lower, rates and shares when
+/// higher.
 Better better_of(const std::string& unit);
 
 struct Figure {

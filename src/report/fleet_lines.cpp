@@ -28,12 +28,12 @@ std::string row_words(const char* of, const TimeRow& row) {
                   row.average_rate, row.minimum_rate);
   if (row.maximum_rate > 0)  // else not known
     text += fmt::format(" {}_maximum_bytes_per_second={:.0f}", of, row.maximum_rate);
-  if (row.rates) {
-    text += fmt::format(" {0}_median_bytes_per_second={1:.0f}", of, row.rates->median);
-    if (row.rates->ci_low) {
+  if (row.median) {
+    text += fmt::format(" {0}_median_bytes_per_second={1:.0f}", of, row.median->value);
+    if (row.median->low) {
       text += fmt::format(
           " {0}_median_low_bytes_per_second={1:.0f} {0}_median_high_bytes_per_second={2:.0f}", of,
-          *row.rates->ci_low, *row.rates->ci_high);
+          *row.median->low, *row.median->high);
     }
   }
   text += fmt::format(" {0}_average_seconds={1:.9g} {0}_maximum_seconds={2:.9g}", of, row.average,

@@ -73,11 +73,11 @@ std::string host_gauges(const Fleet& fleet, const SlowReport& slow) {
 std::string fleet_openmetrics(const Fleet& fleet, const SlowReport& slow) {
   std::string text = host_gauges(fleet, slow);
   Gauge median("numatlas_stream_bandwidth_bytes_per_second", "bytes_per_second",
-               "Median bandwidth of a host over all hosts and rounds of the last run.");
+               "Median over the hosts of the last run of each host's median bandwidth.");
   const auto rows = rows_of(fleet);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i] && rows[i]->host.rates)
-      median.add(with_kernel({}, fleet.kernels[i]), rows[i]->host.rates->median);
+    if (rows[i] && rows[i]->host.median)
+      median.add(with_kernel({}, fleet.kernels[i]), rows[i]->host.median->value);
   }
   text += median.text();
   const auto one = [&](const char* name, const char* unit, const char* help, double value) {

@@ -58,10 +58,9 @@ std::vector<std::string> row_cells(const char* what, const FleetKernel& kernel, 
                                  time(row.minimum),
                                  rate(row.minimum_rate),
                                  time(row.maximum)};
-  cells.push_back(row.rates ? rate(row.rates->median) : "-");
-  cells.push_back(row.rates && row.rates->ci_low
-                      ? rate(*row.rates->ci_low) + "-" + rate(*row.rates->ci_high)
-                      : "-");
+  cells.push_back(row.median ? rate(row.median->value) : "-");
+  cells.push_back(
+      row.median && row.median->low ? rate(*row.median->low) + "-" + rate(*row.median->high) : "-");
   cells.push_back(where);
   return cells;
 }
@@ -163,10 +162,13 @@ std::string kinds_text(const Fleet& fleet) {
 std::string together_text(const Fleet& fleet) {
   const auto spread = start_spread(fleet);
   if (!spread) return "";
+  const std::string clocks = fleet.clock_error > 0
+                                 ? fmt::format("; clocks known to {:.3f} ms, which is allowed for",
+                                               fleet.clock_error * 1e3)
+                                 : "";
   return fmt::format(
-      "hosts began a pass within {:.3f} ms of each other, {:.2g} % of its time "
-      "(median)\n",
-      spread->seconds * 1e3, spread->part * 100);
+      "hosts began a pass within {:.3f} ms of each other, {:.2g} % of its time (median{})\n",
+      spread->seconds * 1e3, spread->part * 100, clocks);
 }
 
 std::string placement_text(const Fleet& fleet) {

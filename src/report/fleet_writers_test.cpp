@@ -72,6 +72,14 @@ TEST(FleetTable, NobodyIsSlowAndItIsSaidAmongHowMany) {
   EXPECT_THAT(text, Not(HasSubstr("no slow nodes")));
 }
 
+TEST(FleetTable, TellsHowWellClocksWereKnown) {
+  Fleet fleet = testing::even_fleet(3);
+  fleet.clock_error = 25e-6;
+  EXPECT_THAT(fleet_table(fleet, {}, {}),
+              HasSubstr("hosts began a pass within 0.050 ms of each other, 0.015 % of its time "
+                        "(median; clocks known to 0.025 ms, which is allowed for)\n"));
+}
+
 TEST(FleetTable, AnIncompleteRunSaysHowFarItCame) {
   Fleet fleet = even_fleet(4, 4);
   fleet.repeats = 10;

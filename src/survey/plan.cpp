@@ -68,7 +68,7 @@ Expected<SurveyItem> tried(SurveyItem item, const SurveyWay& way, const SurveyOp
   if (!parsed) return fail(parsed.error());
   const auto setup = set_up(*parsed->benchmark, parsed->options, comm, &machine);
   if (!setup) return fail(setup.error());
-  item.least_time = least_time_of(*parsed->benchmark, *setup);
+  item.least_time = item.slower * least_time_of(*parsed->benchmark, *setup);
   if (options.dry_run) item.plan = plan_text(*setup, parsed->options);
   return item;
 }

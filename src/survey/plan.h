@@ -25,10 +25,11 @@ struct SurveyItem {
   std::vector<std::string> words;  ///< as `numatlas BENCHMARK WORDS...` takes them
   double worth = 0;
   double planned_share = 0, share = 0;  ///< seconds: before anything ran, and when it began
-  double least_time = 0;                ///< foreseen, with little time for each point
-  std::string left_out;                 ///< what there is no time for
-  std::string skip;                     ///< why it does not run; "" when it does
-  std::string plan;                     ///< for people
+  double slower = 1;      ///< how many times as long as foreseen earlier benchmarks' memory took
+  double least_time = 0;  ///< foreseen, with little time for each point
+  std::string left_out;   ///< what there is no time for
+  std::string skip;       ///< why it does not run; "" when it does
+  std::string plan;       ///< for people
   std::vector<SurveyWay> ways;
 };
 

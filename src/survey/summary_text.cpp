@@ -1,6 +1,7 @@
 // The summary for people: one screen.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <sstream>
 #include <string>
@@ -44,10 +45,17 @@ std::string width_text(const Fact& fact) {
   return fmt::format(" +-{:.{}f}%", *width * 100, *width < 0.0995 ? 1 : 0);
 }
 
-/// "94.5 ns +-0.2%", "45.3 GB/s +-1.0%", "1.47 times (1.45 to 1.50)".
+std::string size_text(double bytes) {
+  return compact_text(Bytes{static_cast<std::uint64_t>(bytes)});
+}
+
+/// "94.5 ns +-0.2%", "4MiB to 16MiB", "45.3 GB/s +-1.0%", "1.47 times (1.45 to 1.50)".
 std::string figure(const Fact& fact) {
   const Estimate& estimate = fact.estimate;
   if (fact.unit == "s") return seconds_text(estimate.value) + width_text(fact);
+  if (fact.unit == "B")
+    return fmt::format("{} to {}", size_text(estimate.low.value_or(estimate.value)),
+                       size_text(estimate.high.value_or(estimate.value)));
   if (fact.unit == "B/s") return three_figures(estimate.value * 1e-9) + " GB/s" + width_text(fact);
   const std::string times = fmt::format("{:.2f} times", estimate.value);
   if (!estimate.low || !estimate.high) return times;

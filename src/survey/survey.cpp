@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -16,7 +17,9 @@
 #include "base/pretty_json.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "benchmarks/check_options.h"
 #include "benchmarks/runner.h"
+#include "benchmarks/session.h"
 #include "engine/agreement.h"
 #include "machine/source.h"
 #include "report/file.h"
@@ -81,12 +84,25 @@ class Survey {
   Expected<void> go();
 
  private:
+  /// What a part of the session refers to.
+  struct Taken {
+    std::size_t item = 0;
+    ParsedRun run;
+    RunHooks hooks;
+    SessionPart* part = nullptr;
+  };
+
   Expected<void> prepare();
   Expected<void> show_plan() const;
   Expected<void> run_all();
   Expected<void> run_item(std::size_t index);
+  Expected<double> agreed(double mine);
   Expected<double> share_of(std::size_t index);
   Expected<void> measure(std::size_t index);
+  Expected<void> visited();
+  std::optional<Error> find_wrong() const;
+  void take_reports();
+  Expected<void> write_tables();
   Expected<void> begin_folder();
   Expected<void> write(const char* file, const std::string& text) const;
   Expected<void> save(bool complete, const std::string& reason);
@@ -104,10 +120,12 @@ class Survey {
   double seconds_asked_;
   SurveyProgress progress_;
   SurveyRecord record_;
+  std::deque<Taken> taken_;  ///< stays where it is: the session refers to it
+  std::optional<Session> session_;
   std::set<std::size_t> begun_;
+  std::chrono::steady_clock::time_point next_save_;
   bool earlier_ = false;       ///< the folder has the results of an earlier survey
   bool folder_begun_ = false;  ///< it has those of this one
-  double used_ = 0;            ///< shares, where the null engine's clock is the plan's
 };
 
 Expected<void> Survey::write(const char* file, const std::string& text) const {
@@ -181,52 +199,51 @@ Expected<void> Survey::show_plan() const {
   return write_stdout(text);
 }
 
-/// Seconds for an item, the same on every rank.
+/// What rank 0 says.
+Expected<double> Survey::agreed(double mine) {
+  if (comm_.size() == 1) return mine;
+  const auto said = comm_.broadcast(fmt::format("{}", mine));
+  if (!said) return fail(said.error());
+  return std::stod(*said);
+}
+
+/// Seconds for an item, the same on every rank: of what is not spent, nor kept for the benchmarks
+/// that have their first values.
 Expected<double> Survey::share_of(std::size_t index) {
   std::vector<double> worths;
   for (std::size_t i = index; i < record_.items.size(); ++i) {
     const SurveyItem& item = record_.items[i];
     worths.push_back(item.skip.empty() ? item.worth : 0);
   }
-  const double spent = record_.options.null_engine ? used_ : progress_.seconds();
-  const double share = next_share(seconds_asked_ - spent, worths);
-  if (comm_.size() == 1) return share;
-  const auto said = comm_.broadcast(fmt::format("{}", share));
-  if (!said) return fail(said.error());
-  return std::stod(*said);
+  session_->reserve({});
+  const double free = session_->free_time().count();
+  const auto share = agreed(next_share(free, worths));
+  if (share) session_->reserve(Session::Seconds(std::max(0.0, free - *share)));
+  return share;
 }
 
-/// Runs a benchmark; its report is kept also where it was stopped in the middle.
+/// Gives every point of a benchmark its first value.
 Expected<void> Survey::measure(std::size_t index) {
   const SurveyItem& item = record_.items[index];
   auto parsed = parse_item(item, record_.options, item.share);
   if (!parsed) return fail(parsed.error());
-  std::string table;
-  std::size_t points = 0;
-  RunHooks hooks;
-  hooks.progress = [&](std::size_t done, std::size_t all) {
-    points = all;
-    progress_.point(item.benchmark, done, all);
-  };
-  hooks.table = [&](const RunReport& report) {
-    table = parsed->benchmark->table(report, parsed->options);
-    record_.reports.push_back(report);
-    return std::string();
+  taken_.push_back({index, *std::move(parsed), {}});
+  Taken& taken = taken_.back();
+  taken.hooks.progress = [this, index](std::size_t done, std::size_t all) {
+    progress_.point(record_.items[index].benchmark, done, all);
   };
   begun_.insert(index);
-  const double before = seconds();
-  const auto ran = run_benchmark(*parsed->benchmark, parsed->options, comm_, hooks);
-  record_.taken[index] = seconds() - before;
-  std::optional<Error> problem = error_of(ran);
-  if (root() && !table.empty()) {
-    const RunReport& report = record_.reports.back();
-    auto wrote = report.complete || has_figures(report) ? begin_folder() : Expected<void>{};
-    if (wrote && folder_begun_) wrote = write((item.benchmark + ".txt").c_str(), table);
-    if (!problem) problem = error_of(wrote);
-  }
-  if (!ran) return fail(*problem);
-  if (auto agreed = agree(comm_, problem); !agreed) return agreed;
-  progress_.end(item.benchmark, fmt::format("{} point{} done", points, points == 1 ? "" : "s"));
+  auto setup = set_up(*taken.run.benchmark, taken.run.options, comm_);
+  if (!setup) return fail(setup.error());
+  const std::size_t parts = session_->parts().size();
+  auto added = session_->add(*taken.run.benchmark, taken.run.options, taken.hooks,
+                             *std::move(setup), Session::Seconds(item.share));
+  if (session_->parts().size() > parts) taken.part = session_->parts().back().get();
+  if (!added) return added;
+  if (const auto skip = taken.part->skip_that_counts()) return fail(*skip);
+  const std::size_t points = taken.part->points().size();
+  progress_.end(item.benchmark,
+                fmt::format("{} point{} measured once", points, points == 1 ? "" : "s"));
   return {};
 }
 
@@ -235,7 +252,11 @@ Expected<void> Survey::run_item(std::size_t index) {
   const auto share = share_of(index);
   if (!share) return fail(share.error());
   item.share = *share;
-  used_ += *share;
+  const auto slower = agreed(session_->slower());
+  if (!slower) return fail(slower.error());
+  // The first values may take more than their share: later rounds have less then.
+  constexpr double more_than_share = 1.5;
+  item.slower = std::max(1.0, *slower / more_than_share);
   // Earlier benchmarks took more or less time than foreseen, so less or more is left for this one.
   if (auto chosen = choose_way(item, record_.options, record_.machine, comm_); !chosen)
     return chosen;
@@ -249,10 +270,58 @@ Expected<void> Survey::run_item(std::size_t index) {
   }
   const auto done = measure(index);
   if (done) return {};
-  // The folder is that of the others' files too.
-  if (!is_not_for_here(done.error()) || is_about(done.error(), "--output")) return done;
+  if (!is_not_for_here(done.error())) return done;
+  if (SessionPart* const part = taken_.back().part; part != nullptr) part->give_up(done.error());
   progress_.end(item.benchmark, "skipped: " + full_text(done.error()));
   record_.skipped.push_back({item.benchmark, reason_of(item, done.error())});
+  return {};
+}
+
+/// After a visit. Only rank 0 writes; all must hear of it when it cannot.
+Expected<void> Survey::visited() {
+  Expected<void> saved;
+  const auto begun = std::chrono::steady_clock::now();
+  if (root() && folder_begun_ && begun >= next_save_) {
+    for (const Taken& taken : taken_) {
+      if (taken.part == nullptr) continue;
+      taken.part->update(session_->pilots());
+      taken.part->describe();
+    }
+    take_reports();
+    saved = save(false, "not ended");
+    // That may take a twentieth of the time.
+    const auto ended = std::chrono::steady_clock::now();
+    next_save_ = ended + 20 * (ended - begun);
+  }
+  return agree(comm_, error_of(saved));
+}
+
+/// What a kernel gave that was not what it should be; rank 0 knows.
+std::optional<Error> Survey::find_wrong() const {
+  for (const Taken& taken : taken_) {
+    if (taken.part != nullptr && taken.part->wrong()) return taken.part->wrong();
+  }
+  return std::nullopt;
+}
+
+/// Those that say something, as they are.
+void Survey::take_reports() {
+  record_.reports.clear();
+  for (const Taken& taken : taken_) {
+    const SessionPart* const part = taken.part;
+    if (part == nullptr) continue;
+    record_.taken[taken.item] = part->spent().count();
+    if (part->has_flows() || !part->skipped()) record_.reports.push_back(part->report());
+  }
+}
+
+Expected<void> Survey::write_tables() {
+  for (const Taken& taken : taken_) {
+    const SessionPart* const part = taken.part;
+    if (part == nullptr || !(part->has_flows() || !part->skipped())) continue;
+    const std::string table = taken.run.benchmark->table(part->report(), taken.run.options);
+    if (auto wrote = write((part->report().command + ".txt").c_str(), table); !wrote) return wrote;
+  }
   return {};
 }
 
@@ -265,13 +334,35 @@ Expected<void> Survey::save(bool complete, const std::string& reason) {
 }
 
 Expected<void> Survey::run_all() {
+  const double time = seconds_asked_ - seconds();
+  session_.emplace(comm_,
+                   SessionOptions{Session::Seconds(time),
+                                  {},
+                                  0,
+                                  RunOptions().seed,
+                                  true,
+                                  true,
+                                  record_.options.null_engine,
+                                  {}},
+                   [this](SessionPart&) { return visited(); });
   for (std::size_t i = 0; i < record_.items.size(); ++i) {
     if (!record_.items[i].skip.empty()) continue;
     if (auto done = run_item(i); !done) return done;
-    const auto saved = folder_begun_ ? save(false, "not ended") : Expected<void>{};
-    if (auto agreed = agree(comm_, error_of(saved)); !agreed) return agreed;
+    Expected<void> begun;
+    const bool measured = std::any_of(taken_.begin(), taken_.end(), [](const Taken& taken) {
+      return taken.part != nullptr && has_figures(taken.part->report());
+    });
+    if (root() && measured) {
+      begun = begin_folder();
+      next_save_ = {};
+    }
+    if (auto agreed = agree(comm_, error_of(begun)); !agreed) return agreed;
   }
-  return {};
+  session_->reserve({});
+  const auto finished = session_->finish();
+  if (finished && session_->rounds() > 1)
+    progress_.end("all", fmt::format("{} rounds over all points", session_->rounds()));
+  return finished;
 }
 
 /// What the time was too short for, and where it was not kept.
@@ -336,7 +427,12 @@ std::string Survey::not_run() const {
 Expected<void> Survey::end(const std::optional<Error>& error) {
   std::optional<Error> problem = error;
   progress_.clear();
-  if (!problem) problem = error_of(begin_folder());
+  take_reports();
+  const bool measured = std::any_of(record_.reports.begin(), record_.reports.end(), has_figures);
+  const auto begun = !problem || measured ? begin_folder() : Expected<void>{};
+  if (!problem) problem = error_of(begun);
+  const auto tables = folder_begun_ ? write_tables() : Expected<void>{};
+  if (!problem) problem = error_of(tables);
   const auto saved =
       folder_begun_ ? save(!problem, problem ? full_text(*problem) : "") : Expected<void>{};
   if (!problem) problem = error_of(saved);
@@ -370,7 +466,14 @@ Expected<void> Survey::go() {
     const auto shown = root() ? show_plan() : Expected<void>{};
     return agree(comm_, error_of(shown));
   }
-  const auto ran = run_all();
+  auto ran = run_all();
+  ran = session_->conclude(ran);
+  const auto wrong = find_wrong();
+  if (ran) {
+    ran = agree(comm_, wrong);
+  } else if (wrong && wrong->kind == ran.error().kind) {
+    ran = fail(*wrong);
+  }
   if (!root()) return ran ? agree(comm_, std::nullopt) : ran;
   const auto ended = end(error_of(ran));
   // After an error the others do not wait for this one any more.

@@ -31,14 +31,18 @@ class Row:
     bytes: list[float] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
     places: list[tuple[str, int]] = field(default_factory=list)
-    rates: list[float] = field(default_factory=list)  # of hosts in rounds
+    rates: dict[str, list[float]] = field(default_factory=dict)  # of the rounds of each host
 
     def figures(self) -> dict[str, float]:
         each = [bytes_ / time for bytes_, time in zip(self.bytes, self.times)]
         return {
             "average_seconds": mean(self.times), "minimum_seconds": min(self.times), "maximum_seconds": max(self.times),
             "average_bytes_per_second": sum(self.bytes) / sum(self.times), "minimum_bytes_per_second": min(each),
-            "maximum_bytes_per_second": max(each), "median_bytes_per_second": median(self.rates)}
+            "maximum_bytes_per_second": max(each), "median_bytes_per_second": self.median()}
+
+    def median(self) -> float:
+        """Over hosts, of the median of their rounds."""
+        return median(median(rounds) for rounds in self.rates.values())
 
     def slowest(self) -> set[tuple[str, int]]:
         """Where the longest time was seen; clocks tell whole nanoseconds, so there may be several."""
@@ -56,8 +60,8 @@ def rows_of(report: dict) -> list[dict[str, Row]]:
             for round_ in range(1, report["repeats"]):
                 one = Pass(processes, index, round_)
                 all_bytes = kernel["bytes"] * len(processes)
-                both["process"].rates.append(all_bytes / sum(one.seconds.values()))
-                both["node"].rates.append(all_bytes / one.node)
+                both["process"].rates.setdefault(host["name"], []).append(all_bytes / sum(one.seconds.values()))
+                both["node"].rates.setdefault(host["name"], []).append(all_bytes / one.node)
                 both["node"].bytes.append(all_bytes)
                 both["node"].times.append(one.node)
                 both["node"].places.append((host["name"], -1))

@@ -1,16 +1,17 @@
 """Figures of a result: what a page and the plots draw."""
 
-from numatlas.figures import fleet, machine, pilots, views
+from numatlas.figures import atlas, fleet, machine, pilots, verdicts, views
 from numatlas.figures.model import Figure
+from numatlas.readers.verdicts import VERDICTS
 from numatlas.result import Result
 
 
 def figures_of(result: Result, kind: str | None = None) -> list[Figure]:
     """All figures of a result (a survey's benchmarks included), or those of one kind: "machine", or the
     command that measured them."""
-    found: list[Figure] = list(machine.figures(result))
+    found: list[Figure] = [*machine.figures(result), *atlas.figures(result)]
     for part in result.all():
-        mine = fleet.figures(part) if len(part.hosts) else views.figures(part)
+        mine = _measured(part)
         for one in mine:
             one.kind = part.meta.get("command", part.kind)
         found += mine
@@ -18,3 +19,9 @@ def figures_of(result: Result, kind: str | None = None) -> list[Figure]:
         one.kind = "pilots"
         found.append(one)
     return [one for one in found if kind in (None, one.kind)]
+
+
+def _measured(part: Result) -> list[Figure]:
+    if part.kind in VERDICTS:
+        return verdicts.figures(part)
+    return fleet.figures(part) if len(part.hosts) else views.figures(part)

@@ -55,7 +55,8 @@ def _views(result: Result, cases: pd.DataFrame, metric: str, unit: str, load: st
         step = max(own, key=lambda name: cases[name].nunique(), default=None)
         told = [cell for cell in labels if cell["label"] == step]
         rest = [name for name in own if name != step]
-        lines = cases[rest].dropna().drop_duplicates().to_dict("records") if rest else []
+        rows = cases[rest].dropna().drop_duplicates().to_dict("records") if rest else []
+        lines = [{name: label_text(value, name) for name, value in row.items()} for row in rows]
         return [
             view_of(title, "curve", [*told, x, figure], rows=load, where=where) for where in lines or [{}]
         ]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.units import spread_text
+from numatlas.units import plus_minus, spread_text
 
 Values = list[float | None]
 
@@ -48,9 +48,13 @@ class Series:
     low: Values = field(default_factory=list)
     high: Values = field(default_factory=list)
     texts: list[str] = field(default_factory=list)  #: of each point, beside its numbers
+    x_low: Values = field(default_factory=list)  #: interval of `x`, where that is measured too
+    x_high: Values = field(default_factory=list)
+    flagged: list[bool] = field(default_factory=list)  #: points that a warning is of, drawn hollow
 
     def __post_init__(self) -> None:
-        self.y, self.low, self.high = (absent_as_none(line) for line in (self.y, self.low, self.high))
+        for name in ("y", "low", "high", "x_low", "x_high"):
+            setattr(self, name, absent_as_none(getattr(self, name)))
 
 
 @dataclass
@@ -70,10 +74,12 @@ class Axis:
 
 @dataclass
 class Mark:
-    """A line across the picture at `x` (the size of a cache)."""
+    """A line across the picture, at `at` of its horizontal axis (the size of a cache), or of its vertical
+    one (`level`: the latency when idle)."""
 
-    x: float
+    at: float
     text: str
+    level: bool = False
 
 
 @dataclass
@@ -90,12 +96,6 @@ class Curves(Figure):
         return _known(end for line in self.series for end in (*line.y, *line.low, *line.high))
 
 
-def by_ratio(x: Axis, low: float, high: float) -> bool:
-    """Whether values are over more than a decade of sizes: on an axis from 0 their lowest steps would not be
-    seen."""
-    return x.log2 and low > 0 and high > 10 * low
-
-
 @dataclass
 class Matrix(Figure):
     """A heat map: `values[row][column]`, with `low` and `high` of the same shape."""
@@ -110,6 +110,9 @@ class Matrix(Figure):
     low: list[Values] = field(default_factory=list)
     high: list[Values] = field(default_factory=list)
     texts: list[list[str]] = field(default_factory=list)  #: beside the numbers; of an empty cell: why; or []
+    details: list[list[str]] = field(default_factory=list)  #: of each cell, what a reader may ask for; or []
+    breaks: dict[int, int] = field(default_factory=dict)  #: before which rows (and columns) a line is drawn,
+    #: and its weight: 1 between caches, 2 between nodes, 3 between sockets
 
     def __post_init__(self) -> None:
         for name in ("values", "low", "high"):
@@ -124,9 +127,20 @@ class Matrix(Figure):
         text = self.texts[row][column] if self.texts else ""
         return text if isinstance(text, str) else ""
 
+    def detail(self, row: int, column: int) -> str:
+        """What a reader may ask for of a cell."""
+        text = self.details[row][column] if self.details else ""
+        return text if isinstance(text, str) else ""
+
     def spread_of(self, row: int, column: int, *form: Any) -> str:
         """ "1.2 to 1.9", or ""."""
         return spread_text(self.low[row][column], self.high[row][column], *form) if self.low else ""
+
+    def half_width(self, row: int, column: int) -> str:
+        """ "±1.3 %", or ""."""
+        value, ends = self.values[row][column], (self.low, self.high)
+        low, high = (grid[row][column] if grid else None for grid in ends)
+        return plus_minus(value, low, high)
 
     def widest(self) -> str | None:
         """The widest spread of a cell in words, for pictures without room for each: "1.2 to 1.9 (row 0,
@@ -173,9 +187,23 @@ class Bars(Figure):
         """All numbers that a scale has to reach."""
         return _known(end for row in self.rows for end in (row.value, row.high))
 
+    def most(self) -> float:
+        """What the bars reach to: the largest value, and its interval by a quarter at most."""
+        top = max(_known(row.value for row in self.rows), default=0.0)
+        return min(max(self.ends(), default=0.0), 1.25 * top)
+
     def groups(self) -> list[str]:
         """Each once."""
         return list(dict.fromkeys(row.group for row in self.rows))
+
+
+@dataclass
+class Listing(Figure):
+    """Rows of text, of which the first `shown` are seen at once."""
+
+    heads: list[str] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+    shown: int = 0
 
 
 @dataclass

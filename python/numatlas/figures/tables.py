@@ -10,7 +10,7 @@ import pandas as pd
 from numatlas.figures.placement import placement_of
 from numatlas.figures.told import column, convergence_of, key_of, label_text, skips_of, warnings_of
 from numatlas.result import IN_UNIT, Cell, Result, View
-from numatlas.units import percent_text, scaled_unit
+from numatlas.units import LESS_IS_BETTER, fitting_unit, percent_text, scaled_unit
 
 #: Labels that cases, and flows, have besides their own.
 CASE_LABELS = ("host", "kernel", "stores", "size", "pages", "order", "stride", "workers")
@@ -24,6 +24,12 @@ NO_SPREAD = "the file has no interval of these figures"
 
 #: Labels that say nothing without their name: "4", "bind:0".
 NUMBERED = re.compile(r"\W*(\w+:)?\d")
+
+#: The unit of a view's title: of a figure the axes tell it, as it may be another.
+UNIT_IN_TITLE = re.compile(r" in (ns|us|ms|GB/s|GiB/s)\b")
+
+#: The scale of a cell in ns.
+NANOSECONDS = 1e9
 
 PARTS = ("value", "low", "high", "p95", "p99", "min", "max", "best", "of_workers")
 
@@ -61,7 +67,7 @@ class Table:
         self.labels = [cell["label"] for cell in self.view["cells"] if cell["label"]]
         if self.main:
             self.unit = scaled_unit(self.units[self.main["figure"]], self.main["scale"])
-            self.less_is_better = self.units[self.main["figure"]] == "s"
+            self.less_is_better = self.units[self.main["figure"]] in LESS_IS_BETTER
 
     def figures(self) -> list[Cell]:
         """Those that were measured."""
@@ -105,8 +111,23 @@ class Table:
         if cell["part"] == "half_width":
             return words
         return [
-            text if width == "-" else f"{text} +-{width}" for text, width in zip(texts, words, strict=True)
+            text if width == "-" else f"{text} ±{width}" for text, width in zip(texts, words, strict=True)
         ]
+
+    def warnings(self) -> list[str]:
+        """Of each row, those of its flows."""
+        flows = self.result.flows
+        if "flow_warnings" not in flows:
+            return [""] * len(self.frame)
+        told = flows[flows["flow_warnings"].fillna("") != ""]
+        keys = [name for name in self.by if name in told and name != "group"]
+        by_row = told.groupby(keys)["flow_warnings"].agg(lambda texts: "; ".join(dict.fromkeys(texts)))
+        rows = self.frame[keys].itertuples(index=False)
+        return [by_row.get(tuple(row) if len(keys) > 1 else row[0], "") for row in rows]
+
+    def flagged(self) -> list[bool]:
+        """Whether a warning is of the row."""
+        return [bool(text) for text in self.warnings()]
 
     def telling(self, known: list[str], first: list[str]) -> list[str]:
         """Labels that tell apart rows which are alike in `known`: these first, as few as do."""
@@ -139,7 +160,8 @@ class Table:
         spread = WORKERS if self.main["part"] == "spread" and self.of_workers(self.main).any() else INTERVAL
         of_totals = len(result.totals) > 0 and self.main["figure"] in set(result.totals["metric"])
         hosts = column(flows, "host").nunique() if of_totals and self.by == ["point"] else 1
-        titles = [view["title"], words_for(view, labels), f"sum over {hosts} hosts" if hosts > 1 else ""]
+        title = UNIT_IN_TITLE.sub("", view["title"], count=1)
+        titles = [title, words_for(view, labels), f"sum over {hosts} hosts" if hosts > 1 else ""]
         return {
             "key": key_of([result.meta.get("command", result.kind), self.main["figure"], *more, *where]),
             "title": ", ".join(filter(None, titles)),
@@ -193,7 +215,8 @@ class Tables:
             absent = rows[name].isna() if name in self.result.labels else False
             texts = [label_text(one, name) for one in column(rows, name)]
             rows = rows[absent | (pd.Series(texts, rows.index, dtype=object) == value)]
-        table = Table(self.result, view, rows.reset_index(drop=True), long, by, {})
+        table = Table(self.result, _fitting(view, long), rows.reset_index(drop=True), long, by, {})
+        view = table.view
         measured = [cell for cell in table.figures() if table.part(cell).notna().any()]
         x_unit = table.units.get(view["rows"])
         if x_unit:  # over a figure: what is of another kind
@@ -234,3 +257,15 @@ class Tables:
             by, totals, groups = ["point", "host"], self.result.host_totals, groups[:0]
         alone = measured.groupby(by)["flow"].transform("nunique") == 1
         return by, [totals, groups, measured[alone]]
+
+
+def _fitting(view: View, long: pd.DataFrame) -> View:
+    """With nanoseconds as microseconds or milliseconds where all times of a figure are that long."""
+
+    def fit(cell: Cell) -> Cell:
+        values = pd.to_numeric(long["value"][long["metric"] == cell["figure"]]).abs()
+        if cell["scale"] != NANOSECONDS or values.empty or not values.min() > 0:
+            return cell
+        return {**cell, "scale": fitting_unit(values.min(), "s")[1]}
+
+    return {**view, "cells": [fit(cell) for cell in view["cells"]]}

@@ -34,6 +34,15 @@ def key_of(words: list[str]) -> str:
     return re.sub(r"[^0-9A-Za-z]+", "-", "-".join(words)).strip("-")
 
 
+def joined(columns: list[list[str]], rows: int) -> list[str]:
+    """Of each row the texts of all columns, but for those that tell nothing."""
+    if not columns:
+        return [""] * rows
+    return [
+        ", ".join(word for word in words if word not in ("-", "")) for words in zip(*columns, strict=True)
+    ]
+
+
 def convergence_of(flows: pd.DataFrame) -> list[str]:
     """How many flows were measured as precisely as was asked for."""
     if not {"point", "flow", "stop"} <= set(flows):
@@ -42,7 +51,7 @@ def convergence_of(flows: pd.DataFrame) -> list[str]:
     if stops.empty or (stops == "converged").all():
         return []
     widest = pd.to_numeric(column(flows, "half_width")).max()
-    worst = "" if pd.isna(widest) else f" (the widest interval is +-{percent_text(widest)})"
+    worst = "" if pd.isna(widest) else f" (the widest interval is ±{percent_text(widest)})"
     others = stops[stops != "converged"].value_counts()
     words = [
         f"{'the others' if len(others) == 1 else count} {STOPS.get(stop, f'ended by {stop}')}"
@@ -51,9 +60,14 @@ def convergence_of(flows: pd.DataFrame) -> list[str]:
     return [f"{len(stops) - others.sum()} of {len(stops)} medians converged; {', '.join(words)}{worst}"]
 
 
+def is_of_the_null_engine(result: Result) -> bool:
+    """Whether its numbers were made up, by an engine that touches no memory."""
+    return any(str(part.meta.get("engine", "")).startswith("null") for part in [result, *result.all()])
+
+
 def warnings_of(result: Result, flows: pd.DataFrame) -> list[str]:
     """Those of the run, and those of the flows shown, each once."""
-    nothing = [NOTHING] if str(result.meta.get("engine", "")).startswith("null") else []
+    nothing = [NOTHING] if is_of_the_null_engine(result) else []
     own = "; ".join(column(flows, "flow_warnings").dropna().unique()).split("; ")
     return list(dict.fromkeys([*nothing, *map(str, result.warnings), *filter(None, own)]))
 

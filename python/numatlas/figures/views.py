@@ -7,14 +7,22 @@ from dataclasses import replace
 import pandas as pd
 
 from numatlas.figures.default_views import default_views
-from numatlas.figures.model import Axis, Bar, Bars, Curves, Figure, Mark, Matrix, Series
+from numatlas.figures.matrices import matrices, single_cells
+from numatlas.figures.model import Axis, Bar, Bars, Curves, Figure, Mark, Series
 from numatlas.figures.tables import QUANTITIES, Table, Tables, words_for, words_of
-from numatlas.figures.told import label_text
+from numatlas.figures.told import joined
 from numatlas.result import Cell, Result, View
-from numatlas.units import scaled_unit, size_text
+from numatlas.units import number_text, scaled_unit, size_text
 
 #: More groups than this nobody tells apart by their colour.
 MOST_GROUPS = 8
+#: Words of axes for people.
+AXES = {
+    "size": "buffer size",
+    "latency": "latency per load",
+    "bandwidth_sum": "bandwidth of the others",
+    "tlb_cost": "TLB misses, per load",
+}
 #: A table over so many values of a number has a picture over that number too.
 LEAST_STEPS = 3
 
@@ -28,6 +36,7 @@ def figures(result: Result) -> list[Figure]:
     found: list[Figure] = []
     for table in (_united(tables, same) for same in _alike(views)):
         found += _drawer(table)(table) if table.main else []
+    found = single_cells(found)
     for index, one in enumerate(found):
         again = sum(other.key == one.key for other in found[:index])
         one.key += f"-{again + 1}" if again else ""
@@ -68,7 +77,7 @@ def _drawer(table: Table):  # noqa: ANN202
     numeric = axis in table.units or (axis in table.frame and axis in QUANTITIES)
     if view["kind"] == "curve" or not axis:
         return _curves if numeric else _bars
-    return _curves if numeric and view["kind"] != "matrix" else _matrices
+    return _curves if numeric and view["kind"] != "matrix" else matrices
 
 
 def _tidy(result: Result) -> pd.DataFrame:
@@ -80,108 +89,64 @@ def _tidy(result: Result) -> pd.DataFrame:
     return long.assign(value=numbers, low=None, high=None, unit=long["metric"].map(units))[numbers.notna()]
 
 
-# ---- Matrices
-
-
-def _matrices(table: Table) -> list[Figure]:
-    view = table.view
-    rows = [view["rows"]] if view["rows"] else _leading(table)
-    columns = view["columns"]
-    split = table.telling([*rows, columns], [])
-    found = []
-    for labels, mine in table.groups(split):
-        frame = pd.DataFrame(mine.spreads())
-        texts = {name: [label_text(one, name) for one in mine.frame[name]] for name in (*rows, columns)}
-        frame["row"] = [", ".join(words) for words in zip(*(texts[name] for name in rows), strict=True)]
-        frame["column"] = texts[columns]
-        beside = [
-            mine.texts(cell) for cell in view["cells"] if cell is not mine.main and cell["label"] not in rows
-        ]
-        frame["text"] = _joined(beside, len(frame))
-        if view["symmetric"]:
-            frame = _both_sides(frame)
-        names = [_ordered(frame[name]) for name in ("row", "column")]
-        cells = frame.set_index(["row", "column"])
-        grids = {
-            field: cells[name].unstack("column").reindex(index=names[0], columns=names[1]).to_numpy(object)
-            for field, name in {"values": "value", "low": "low", "high": "high", "texts": "text"}.items()
-        }
-        found.append(
-            Matrix(
-                **mine.told(labels),
-                row_label=", ".join(words_of(name) for name in rows),
-                column_label=words_of(columns),
-                rows=names[0],
-                columns=names[1],
-                unit=mine.unit,
-                less_is_better=mine.less_is_better,
-                **{field: grid.tolist() for field, grid in grids.items()},
-            )
-        )
-    return found
-
-
-def _leading(table: Table) -> list[str]:
-    """The labels that come first, which name the rows."""
-    count = next(at for at, cell in enumerate(table.view["cells"]) if not cell["label"])
-    return [name for name in table.labels[:count] if name in table.frame and name != table.view["rows"]]
-
-
-def _joined(columns: list[list[str]], rows: int) -> list[str]:
-    if not columns:
-        return [""] * rows
-    return [", ".join(word for word in words if word != "-") for words in zip(*columns, strict=True)]
-
-
-def _both_sides(frame: pd.DataFrame) -> pd.DataFrame:
-    """A cell stands for both orders of its labels."""
-    both = pd.concat([frame, frame.rename(columns={"row": "column", "column": "row"})])
-    names = list(dict.fromkeys(frame[["row", "column"]].to_numpy().ravel()))
-    itself = pd.DataFrame([{"row": name, "column": name, "text": "a place with itself"} for name in names])
-    both = pd.concat([both, itself]).drop_duplicates(["row", "column"])
-    places = {name: at for at, name in enumerate(names)}
-    return both.sort_values(["row", "column"], key=lambda column: column.map(places))
-
-
-def _ordered(names: pd.Series) -> list[str]:
-    """By their numbers, or as they come."""
-    found = list(dict.fromkeys(names))
-    return sorted(found, key=int) if all(name.isdigit() for name in found) else found
-
-
 # ---- Curves
 
 
+def _follows(frame: pd.DataFrame, name: str, quantity: str) -> bool:
+    """Whether a buffer size is chosen by a number of workers: the more there are, the less each has."""
+    if name != "size" or quantity != "workers":
+        return False
+    by_number = frame.groupby(quantity)[name].nunique()
+    return len(by_number) > 1 and bool((by_number <= 1).all())
+
+
 def _curves(table: Table) -> list[Figure]:
-    view, frame = table.view, table.frame
+    view, frame, figure = table.view, table.frame, table.main["figure"]
     name = view["rows"] if view["kind"] == "curve" else view["columns"]
     head = next((cell["head"] for cell in view["cells"] if name in (cell["label"], cell["figure"])), "")
     if name in table.units:
         axis = next(cell for cell in view["cells"] if cell["figure"] == name)
         xs, unit = table.part(axis), scaled_unit(table.units[name], axis["scale"])
+        frame = frame.assign(x_low=table.part(axis, "low"), x_high=table.part(axis, "high"))
     else:
         xs, unit = pd.to_numeric(frame[name]), "bytes" if name in ("size", "access_size_bytes") else ""
-    frame = frame.assign(x=xs.fillna(0), **table.spreads())
-    lines = _lines(replace(table, frame=frame), name)
+    frame = frame.assign(x=xs.fillna(0), flagged=table.flagged(), **table.spreads())
+    lines = [line for line in _lines(replace(table, frame=frame), name) if not _follows(frame, line, name)]
     beside = [cell for cell in view["cells"] if cell["label"] and cell["label"] not in (*lines, name)]
-    frame["text"] = _joined([table.texts(cell) for cell in beside], len(frame))
+    words = replace(table, frame=frame)
+    frame["text"] = joined([*(table.texts(cell) for cell in beside), words.warnings()], len(frame))
     frame = frame[frame["value"].notna()].sort_values("x", kind="stable")
     series = [
         Series(
             words_for(view, labels),
             *(list(mine.frame[part]) for part in ("x", "value", "low", "high", "text")),
+            *(
+                list(mine.frame[part]) if part in mine.frame else []
+                for part in ("x_low", "x_high", "flagged")
+            ),
         )
         for labels, mine in replace(table, frame=frame).groups(lines)
     ]
     return [
         Curves(
             **table.told(None, *([] if view["kind"] == "curve" else ["by", name])),
-            x=Axis(head or words_of(name), unit, log2=unit == "bytes"),
-            y=Axis(table.main["head"] or words_of(table.main["figure"]), table.unit),
+            x=Axis(AXES.get(name, head or words_of(name)), unit, log2=unit == "bytes"),
+            y=Axis(AXES.get(figure, table.main["head"] or words_of(figure)), table.unit),
             series=series,
-            marks=cache_marks(table.result) if name == "size" else [],
+            marks=cache_marks(table.result) if name == "size" else _load_marks(table, frame, unit),
         )
     ]
+
+
+def _load_marks(table: Table, frame: pd.DataFrame, unit: str) -> list[Mark]:
+    """Of latency over what the others moved: that when idle, the most that was moved, and 80 % of it, where a
+    program that uses its memory well is."""
+    if table.view["kind"] != "curve" or table.view["rows"] not in table.units or frame.empty:
+        return []
+    idle, most = frame[frame["x"] == 0]["value"], frame["x"].max()
+    marks = [Mark(float(idle.median()), f"idle {number_text(idle.median(), 3)} {table.unit}", level=True)]
+    loads = [Mark(0.8 * float(most), "80 %"), Mark(float(most), f"peak {number_text(most, 3)} {unit}")]
+    return (marks if len(idle) else []) + loads
 
 
 def _lines(table: Table, axis: str) -> list[str]:
@@ -223,8 +188,11 @@ def _bars(table: Table) -> list[Figure]:
         column=[cell for cell, _ in cells].index(main),
     )
     found: list[Figure] = [bars]
-    for name in QUANTITIES if view["level"] == "cases" else []:
-        if name in telling and table.frame[name].nunique() >= LEAST_STEPS:
+    told = [name for name in QUANTITIES if name in telling] if view["level"] == "cases" else []
+    if "size" in told and "workers" in table.frame and _follows(table.frame, "size", "workers"):
+        told = list(dict.fromkeys("workers" if name == "size" else name for name in told))
+    for name in told:
+        if table.frame[name].nunique() >= LEAST_STEPS:
             by = {**view, "rows": None, "columns": name, "title": f"{view['title']}, by {words_of(name)}"}
             found += _curves(replace(table, view=by))
     return found

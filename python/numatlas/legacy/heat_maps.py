@@ -13,12 +13,12 @@ from matplotlib.figure import Figure as Picture
 from numatlas import exit_codes
 from numatlas.figures.fleet import kernels_of
 from numatlas.figures.model import Matrix
+from numatlas.figures.scales import colour_range
 from numatlas.file_error import FileError, intact
 from numatlas.legacy.command import path_argument, read, script
 from numatlas.output import write_whole
 from numatlas.plot import save, styled
 from numatlas.plot.matrix import build as heat_map
-from numatlas.plot.matrix import colour_range
 from numatlas.units import number_text
 
 #: End of the file's name, column of the frame, what it is.
@@ -45,7 +45,8 @@ def main(arguments: list[str]) -> None:
         raise FileError("--output", f"{options.output}: no such folder", exit_codes.IO)
     with intact(options.file):
         for name, mine in hosts.groupby(kernels_of(hosts, "{}_{}"), sort=False):
-            scale = colour_range(mine[["value", "min", "max"]].to_numpy(dtype=float) * 1e-9)
+            ends = mine[["value", "min", "max"]].to_numpy(dtype=float).ravel() * 1e-9
+            scale = Normalize(*colour_range(ends))
             for end, column, words in KINDS:
                 path = options.output / f"{name}_{end}.png"
                 picture = build(mine["host"], mine[column] * 1e-9, f"{name}, {words} of each node", scale)
@@ -80,4 +81,4 @@ def build(names: pd.Series, values: pd.Series, title: str, scale: Normalize) -> 
         values=np.append(values, [np.nan] * beyond).reshape(rows, columns).tolist(),
         texts=np.append(names, ["no node"] * beyond).reshape(rows, columns).tolist(),
     )
-    return heat_map(figure, scale)
+    return heat_map(figure, norm=scale)

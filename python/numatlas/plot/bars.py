@@ -3,17 +3,17 @@
 from matplotlib.figure import Figure as Picture
 
 from numatlas.figures.model import Bar, Bars
-from numatlas.plot.style import COLOURS, page, shorten, text_width
+from numatlas.plot.style import COLOURS, PAPER, WIDTH, Frame, page, shorten, text_width
 from numatlas.units import number_text
 
-#: Inches of the axes at least, of a bar, and of a name at most; points of the numbers beside the bars.
-AXES_WIDTH, BAR, LONGEST_NAME, NUMBER = 3.8, 0.2, 2.6, 6.0
+#: Of the width: the axes at least, a name at most; inches of a bar; points of the numbers beside the bars.
+AXES_PART, NAME_PART, BAR, NUMBER = 3.8 / WIDTH, 2.6 / WIDTH, 0.2, 6.0
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\")
 #: More bars than this nobody reads on paper: the best of them.
 MOST_BARS = 60
 
 
-def build(figure: Bars) -> Picture:
+def build(figure: Bars, frame: Frame = PAPER) -> Picture:
     """Bars of one name stand together, those of one group have one colour; what has no value says so."""
     rows, extra = figure.rows, []
     if len(rows) > MOST_BARS:
@@ -25,7 +25,7 @@ def build(figure: Bars) -> Picture:
         )
     names, groups = (list(dict.fromkeys(getattr(row, field) for row in rows)) for field in ("name", "group"))
     legend = groups if len(groups) > 1 else []
-    made = page(figure, max(1.2, BAR * len(rows) + 0.2 * len(names) + 0.5), legend, extra)
+    made = page(figure, max(1.2, BAR * len(rows) + 0.2 * len(names) + 0.5), legend, extra, frame)
     axes = made.picture.add_subplot()
     handles = []
     for index, group in enumerate(groups):
@@ -43,14 +43,14 @@ def build(figure: Bars) -> Picture:
                     place, row.low, row.high, color="white", linewidth=2.2, alpha=0.7
                 )  # seen on black
                 axes.hlines(place, row.low, row.high, color="black", linewidth=0.9, gid="spread")
-            end = (max(row.value or 0, row.high or 0), place)
+            end = (min(max(row.value or 0, row.high or 0), figure.most()), place)
             words = {"textcoords": "offset points", "va": "center_baseline", "size": NUMBER, "gid": "number"}
             axes.annotate(_text(row), end, (3, 0), **words)
     better = f"{'less' if figure.less_is_better else 'more'} is better"
-    axes.set_yticks(range(len(names)), [shorten(name, LONGEST_NAME, 7) for name in names])
+    axes.set_yticks(range(len(names)), [shorten(name, NAME_PART * frame.width, 7) for name in names])
     # Room for the numbers beyond the longest bar.
     number = max((text_width(_text(row), NUMBER) for row in rows), default=0)
-    end = max(figure.ends(), default=0) / (1 - (number + 0.1) / AXES_WIDTH) or 1
+    end = figure.most() / (1 - (number + 0.1) / (AXES_PART * frame.width)) or 1
     label = f"{figure.unit} ({better})" if figure.unit else better
     axes.set(ylim=(len(names) - 0.5, -0.5), xlim=(0, end), xlabel=label)
     axes.tick_params(axis="y", length=0)

@@ -8,9 +8,10 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from numatlas.figures.model import Curves, Mark, Series, by_ratio
-from numatlas.plot.style import COLOURS, MARKERS, QUIET, numbers, page
-from numatlas.units import number_text, size_text
+from numatlas.figures.model import Curves, Mark, Series
+from numatlas.figures.scales import POORLY_KNOWN, Scale, poorly_known, value_scale
+from numatlas.plot.style import COLOURS, MARKERS, PAPER, QUIET, WIDTH, Frame, describe, numbers, page
+from numatlas.units import number_text, plus_minus, size_text, spread_text
 
 BODY = 3.3
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (8, 2)))
@@ -28,7 +29,7 @@ MOST_TICKS = 12
 DARK = 0.92
 
 
-def build(figure: Curves) -> Picture:
+def build(figure: Curves, frame: Frame = PAPER) -> Picture:
     """A legend above, the lines, and the small print; many lines have no names but a colour by their
     order."""
     names = [series.name for series in figure.series]
@@ -36,7 +37,9 @@ def build(figure: Curves) -> Picture:
     small = names if len(names) == 1 else []
     if len(names) > len(LOOKS):
         small = [f"{len(names)} lines, in order from {names[0]} to {names[-1]}"]
-    made = page(figure, BODY, named, small)
+    if any(hollow for series in figure.series for hollow in hollow_points(series)):
+        small.append(f"hollow: known to ±{POORLY_KNOWN:.0%} at best, or a warning is of it")
+    made = page(figure, BODY * frame.flat * min(1, frame.width / WIDTH + 0.15), named, small, frame)
     axes = made.picture.add_subplot()
     lines = panel(axes, figure)
     if named:
@@ -52,21 +55,53 @@ def panel(axes: Axes, figure: Curves, ratios: bool = True) -> list[Line2D]:
     looks = LOOKS
     if count > len(LOOKS):
         looks = cycler(color=colormaps["viridis"](np.linspace(0, DARK, count)), linewidth=[0.7] * count)
-    lines = [_line(axes, series, look) for series, look in zip(figure.series, looks, strict=False)]
+    lines = [_line(axes, figure, series, look) for series, look in zip(figure.series, looks, strict=False)]
     _x_axis(axes, figure)
-    _y_axis(axes, figure, ratios)
+    _y_axis(axes, figure, value_scale(figure, ratios))
     _marks(axes, figure.marks)
     return lines
 
 
-def _line(axes: Axes, series: Series, look: dict) -> Line2D:
+def hollow_points(series: Series) -> list[bool]:
+    """Of each point whether it is poorly known, or a warning is of it."""
+    flagged = series.flagged or [False] * len(series.y)
+    low, high = (ends or [None] * len(series.y) for ends in (series.low, series.high))
+    ends = zip(series.y, low, high, flagged, strict=True)
+    return [flag or poorly_known(*values) for *values, flag in ends]
+
+
+def _line(axes: Axes, figure: Curves, series: Series, look: dict) -> Line2D:
     x, y = numbers(series.x), numbers(series.y)
-    (line,) = axes.plot(x, y, label=series.name, clip_on=False, **look)
+    (line,) = axes.plot(x, y, label=series.name, clip_on=False, gid="points", **look)
+    told = [_told(figure, series, at) for at, value in enumerate(series.y) if value is not None]
+    describe(line, told if line.get_marker() != "None" else [series.name])
+    arms = {"color": line.get_color(), "linewidth": 1.2, "alpha": 0.6}
     if series.low and series.high:
         # Not errorbar(): an average may lie outside of the spread that the file tells.
-        ends = numbers(series.low), numbers(series.high)
-        axes.vlines(x, *ends, color=line.get_color(), linewidth=1.2, alpha=0.6, gid="spread")
+        axes.vlines(x, numbers(series.low), numbers(series.high), gid="spread", **arms)
+    if series.x_low and series.x_high:
+        axes.hlines(y, numbers(series.x_low), numbers(series.x_high), gid="spread-x", **arms)
+    hollow = np.array(hollow_points(series), dtype=bool)
+    if hollow.any() and line.get_marker() != "None":
+        points = {"markerfacecolor": "white", "linestyle": "", "gid": "hollow", "clip_on": False}
+        look = {name: look[name] for name in ("color", "marker", "markersize")}
+        (rings,) = axes.plot(x[hollow], y[hollow], zorder=line.get_zorder() + 0.1, **points, **look)
+        every = [_told(figure, series, at) for at in np.flatnonzero(hollow) if series.y[at] is not None]
+        describe(rings, every)
     return line
+
+
+def _told(figure: Curves, series: Series, at: int) -> str:
+    """Of a point: its line, place, value, interval, and what else is known."""
+    x = series.x[at]
+    place = size_text(x) if figure.x.unit == "bytes" else f"{number_text(x)} {figure.x.unit}".strip()
+    text = f"{place}: {number_text(series.y[at])} {figure.y.unit}"
+    if series.low and series.high:
+        ends = series.low[at], series.high[at]
+        words = plus_minus(series.y[at], *ends)
+        text += f" ({spread_text(*ends)}, {words})" if words else ""
+        text += ", poorly known" if poorly_known(series.y[at], *ends) else ""
+    return "\n".join(filter(None, [series.name, text, series.texts[at] if series.texts else ""]))
 
 
 def _x_axis(axes: Axes, figure: Curves) -> None:
@@ -77,7 +112,8 @@ def _x_axis(axes: Axes, figure: Curves) -> None:
         margin = (steps[-1] / steps[0]) ** 0.03 if len(steps) > 1 else 2
         axes.set_xscale("log", base=2)
         axes.set_xlim(steps[0] / margin, steps[-1] * margin)
-        axes.xaxis.set_major_locator(FixedLocator(steps[:: -(-len(steps) // MOST_TICKS)]))
+        most = max(4, int(MOST_TICKS * axes.figure.get_size_inches()[0] / WIDTH))
+        axes.xaxis.set_major_locator(FixedLocator(steps[:: -(-len(steps) // most)]))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
         return
@@ -86,25 +122,31 @@ def _x_axis(axes: Axes, figure: Curves) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=whole, nbins=10))
 
 
-def _y_axis(axes: Axes, figure: Curves, ratios: bool) -> None:
-    """From 0. Over sizes, values of more than a decade are shown by ratio, and the axis says so."""
-    low, high = min(figure.ends(), default=0), max(figure.ends(), default=0)
+def _y_axis(axes: Axes, figure: Curves, scale: Scale) -> None:
+    """What is logarithmic says so."""
     axes.set_ylabel(figure.y.words)
     axes.grid(axis="y")
-    if not ratios or not by_ratio(figure.x, low, high):
-        axes.set_ylim(0, 1.06 * high or 1)
+    if not scale.log:
+        axes.set_ylim(scale.low, scale.high)
         return
-    axes.set(yscale="log", ylim=(0.8 * low, 1.2 * high), ylabel=f"{figure.y.words}, logarithmic")
+    axes.set(yscale="log", ylim=(scale.low, scale.high), ylabel=f"{figure.y.words}, logarithmic")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def _marks(axes: Axes, marks: list[Mark]) -> None:
-    """Lines across; their words above the axes, by turns a line higher."""
-    low, high = axes.get_xlim()
-    place = {"xycoords": axes.get_xaxis_transform(), "textcoords": "offset points"}
-    look = {"ha": "center", "va": "bottom", "fontsize": 6.5, "color": QUIET}
-    for index, mark in enumerate(mark for mark in marks if low <= mark.x <= high):
-        axes.axvline(mark.x, color=QUIET, linewidth=0.6, linestyle=(0, (2, 2)), zorder=0.5, gid="mark")
-        axes.annotate(mark.text, (mark.x, 1), (0, 2 + 8 * (index % 2)), **place, **look)
+    """Lines across. Words of those that stand upright are above the axes, by turns a line higher."""
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    line = {"color": QUIET, "linewidth": 0.6, "linestyle": (0, (2, 2)), "zorder": 0.5, "gid": "mark"}
+    words = {"textcoords": "offset points", "fontsize": 6.5, "color": QUIET}
+    upright = [mark for mark in marks if not mark.level and left <= mark.at <= right]
+    for index, mark in enumerate(upright):
+        axes.axvline(mark.at, **line)
+        side = "right" if axes.transLimits.transform((mark.at, low))[0] > 0.85 else "center"
+        place = {"xycoords": axes.get_xaxis_transform(), "ha": side, "va": "bottom"}
+        axes.annotate(mark.text, (mark.at, 1), (0, 2 + 8 * (index % 2)), **place, **words)
+    for mark in (mark for mark in marks if mark.level and low <= mark.at <= high):
+        axes.axhline(mark.at, **line)
+        place = {"xycoords": axes.get_yaxis_transform(), "ha": "right", "va": "top"}
+        axes.annotate(mark.text, (1, mark.at), (-2, -2), **place, **words)

@@ -9,23 +9,39 @@ from matplotlib.lines import Line2D
 
 from numatlas.figures.fleet import NONE_JUDGED, judged_hosts
 from numatlas.figures.model import Fleet
-from numatlas.plot.style import ALARM, COLOURS, MARKERS, QUIET, honest_limits, page, room, shorten
+from numatlas.plot.style import (
+    ALARM,
+    COLOURS,
+    MARKERS,
+    PAPER,
+    QUIET,
+    Frame,
+    describe,
+    honest_limits,
+    page,
+    room,
+    shorten,
+)
+from numatlas.units import number_text, spread_text
 
 #: Up to so many hosts two panels stand beside each other; up to so many each has its name.
 SIDE_BY_SIDE, NAMED = 16, 64
+#: Inches: in less, panels stand below each other.
+WIDE = 5.0
 PANEL, LONGEST_NAME = 1.75, 0.9
 #: Suspects named in a panel.
 MOST_SUSPECTS = 5
 
 
-def build(figure: Fleet) -> Picture:
+def build(figure: Fleet, frame: Frame = PAPER) -> Picture:
     """A panel a kernel."""
     names, kernels = figure.names(), figure.kernels()
-    columns = 2 if len(names) <= SIDE_BY_SIDE and len(kernels) > 1 else 1
+    beside = len(names) <= SIDE_BY_SIDE and len(kernels) > 1 and frame.width >= WIDE
+    columns = 2 if beside else 1
     rows = max(-(-len(kernels) // columns), 1)
     longest = min(room(names, 6), LONGEST_NAME) if len(names) <= NAMED else 0
     entries = _entries(figure)
-    made = page(figure, (PANEL + longest) * rows, entries, _extra(figure))
+    made = page(figure, (PANEL + longest) * rows, entries, _extra(figure), frame)
     for index, (kernel, hosts) in enumerate(figure.hosts.groupby("kernel", sort=False)):
         axes = made.picture.add_subplot(rows, columns, index + 1)
         _panel(axes, hosts.sort_values("value", kind="stable", ignore_index=True), figure)
@@ -68,11 +84,16 @@ def _panel(axes: Axes, hosts: pd.DataFrame, figure: Fleet) -> None:
             colours = [_look(kind)["color"] for kind in there["kind"]]
             axes.vlines(there.index, there[low], there[high], colors=colours, **look)
         else:
-            axes.fill_between(there.index, there[low], there[high], color=QUIET, alpha=0.3, linewidth=0)
+            look = {"color": QUIET, "alpha": 0.3, "linewidth": 0, "rasterized": True}
+            axes.fill_between(there.index, there[low], there[high], **look)
     for kind, mine in hosts.groupby("kind"):
-        axes.plot(mine.index, mine["value"], gid="hosts", markersize=3.2 if named else 1, **_look(kind))
+        look = {"markersize": 3.2 if named else 1, "rasterized": not named, **_look(kind)}
+        (points,) = axes.plot(mine.index, mine["value"], gid="hosts", **look)
+        if named:
+            describe(points, _told(mine, figure))
     ring = {"markersize": 7, "markerfacecolor": "none", "color": ALARM, "gid": "slow"}
-    axes.plot(slow.index, slow["value"], "o", **ring)
+    (rings,) = axes.plot(slow.index, slow["value"], "o", **ring)
+    describe(rings, _told(slow, figure))
     if named:
         names = [shorten(host, LONGEST_NAME, 6) for host in hosts["host"]]
         axes.set_xticks(hosts.index, names, rotation=90, fontsize=6)
@@ -93,6 +114,15 @@ def _panel(axes: Axes, hosts: pd.DataFrame, figure: Fleet) -> None:
     if not np.isnan(every).all():
         axes.set_ylim(*honest_limits(np.nanmin(every), np.nanmax(every)))
     axes.grid(axis="y")
+
+
+def _told(hosts: pd.DataFrame, figure: Fleet) -> list[str]:
+    """Of each host with a value."""
+    return [
+        f"{host.host}: {number_text(host.value)} {figure.unit}, rounds {spread_text(host.min, host.max)}"
+        + (f"\n{host.words}" if host.slow else "")
+        for host in hosts[hosts["value"].notna()].itertuples()
+    ]
 
 
 def _extra(figure: Fleet) -> list[str]:

@@ -6,27 +6,28 @@ from matplotlib.patches import Rectangle
 
 from numatlas.figures.machine import Box, barred_cpus, boxes_of
 from numatlas.figures.model import MachinePicture
-from numatlas.plot.style import MARGIN, QUIET, SMALL, WIDTH, page, wrap
+from numatlas.plot.style import MARGIN, PAPER, QUIET, SMALL, Frame, page, wrap
 
-#: Inches: of the picture, around boxes, of a line of words, and of a node at least.
-ACROSS, PAD, LINE, NARROWEST = WIDTH - 2 * MARGIN, 0.06, 0.125, 1.55
+#: Inches: around boxes, of a line of words, and of a node at least.
+PAD, LINE, NARROWEST = 0.06, 0.125, 1.55
 PACKAGE, NODE, SPECIAL = "#F2F2F2", "#DCE9F5", "#F7F1D5"
 
 
-def build(figure: MachinePicture) -> Picture:
+def build(figure: MachinePicture, frame: Frame = PAPER) -> Picture:
     """Everything the snapshot has, to scale with nothing: sizes are in words."""
-    facts = wrap("; ".join(f"{name}: {value}" for name, value in figure.facts), ACROSS, SMALL)
-    rows = [row for name, nodes in boxes_of(figure.machine).items() for row in _rows(name, nodes)]
+    across = frame.free
+    facts = wrap("; ".join(f"{name}: {value}" for name, value in figure.facts), across, SMALL)
+    rows = [row for name, nodes in boxes_of(figure.machine).items() for row in _rows(name, nodes, across)]
     barred = barred_cpus(figure.machine)
     body = LINE * len(facts) + sum(height + 2 * PAD for *_, height in rows) + 0.08
-    made = page(figure, body, extra=[f"not for this process: CPUs {barred}"] if barred else [])
-    axes = made.axes(MARGIN, made.bottom, ACROSS, made.top - made.bottom)
-    axes.set(xlim=(0, ACROSS), ylim=(body, 0))
+    made = page(figure, body, extra=[f"not for this process: CPUs {barred}"] if barred else [], frame=frame)
+    axes = made.axes(MARGIN, made.bottom, across, made.top - made.bottom)
+    axes.set(xlim=(0, across), ylim=(body, 0))
     axes.axis("off")
     _words(axes, facts, 0, 0, "fact", QUIET)
     y = LINE * len(facts) + 0.06
     for name, nodes, wide, height in rows:
-        _box(axes, 0, y, ACROSS, height + PAD, PACKAGE)
+        _box(axes, 0, y, across, height + PAD, PACKAGE)
         _words(axes, [name], PAD, y + PAD, "words")
         for index, (lines, colour) in enumerate(nodes):
             x, top = PAD + index * (wide + PAD), y + PAD + LINE
@@ -39,12 +40,12 @@ def build(figure: MachinePicture) -> Picture:
 Row = tuple[str, list[tuple[list[str], str]], float, float]
 
 
-def _rows(name: str, nodes: list[Box]) -> list[Row]:
+def _rows(name: str, nodes: list[Box], across: float) -> list[Row]:
     """Nodes of a package that stand beside each other: its name, the lines and colour of each, their width,
     and the height of all."""
-    most = min(len(nodes), int(ACROSS / NARROWEST))
+    most = max(1, min(len(nodes), int(across / NARROWEST)))
     beside = -(-len(nodes) // -(-len(nodes) // most))
-    wide = (ACROSS - PAD) / beside - PAD
+    wide = (across - PAD) / beside - PAD
     rows = []
     for start in range(0, len(nodes), beside):
         mine = nodes[start : start + beside]

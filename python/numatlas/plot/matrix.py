@@ -8,32 +8,33 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
 from numatlas.figures.model import Matrix
-from numatlas.plot.style import MARGIN, numbers, page, room, text_width
+from numatlas.figures.scales import colour_range
+from numatlas.plot.style import MARGIN, PAPER, Frame, numbers, page, room, text_width
 from numatlas.units import ink_on, number_text
 
 #: Even steps of lightness for all kinds of sight; its light end is the better one in all our pictures.
 COLOURS = "cividis"
-#: Inches for the cells, and of one.
-WIDE, TALL, LARGEST, FLATTEST = 5.0, 5.6, 0.95, 0.42
+#: Inches for the cells, less than the width by names and the colour bar, and of one.
+BESIDE, TALL, LARGEST, FLATTEST = 2.0, 5.6, 0.95, 0.42
 #: Points: of words in cells; smaller ones nobody reads.
 LARGEST_WORDS, SMALLEST, INTERVAL = 8.0, 4.5, 5.5
 #: Inches: in smaller cells white lines would be most of what is seen.
 LEAST_SEPARATE = 0.15
-#: The colours reach over at least this part of the largest value, so that noise is not made a pattern.
-LEAST_RANGE = 0.1
 MOST_TICKS = 24
+#: Points of lines between caches, nodes and sockets.
+BREAKS = {1: 0.5, 2: 1.2, 3: 2.4}
 #: Inches of an axis' words, of a column's name that lies, of space, and of the colour bar at least.
 LABEL, NAME, SPACE, LEAST_BAR = 0.2, 0.17, 0.05, 1.1
 #: Points that the colour bar's numbers take.
 BAR_NUMBERS = 34
 
 
-def build(figure: Matrix, norm: Normalize | None = None) -> Picture:
+def build(figure: Matrix, frame: Frame = PAPER, norm: Normalize | None = None) -> Picture:
     """Cells, the colour bar that says which end is better, and the small print. `norm`: of the colours, where
     several pictures have one scale."""
     shape = (len(figure.rows), len(figure.columns))
     values = np.array([numbers(row) for row in figure.values], dtype=float).reshape(shape)
-    wide = min(WIDE / max(shape[1], 1), LARGEST)
+    wide = min((frame.width - BESIDE) / max(shape[1], 1), LARGEST)
     tall = min(max(wide, SMALLEST / 72) if wide < FLATTEST else FLATTEST, TALL / max(shape[0], 1))
     # Names of columns stand upright where they would touch each other.
     widest = max((text_width(str(name), 7) for name in figure.columns), default=0)
@@ -41,15 +42,20 @@ def build(figure: Matrix, norm: Normalize | None = None) -> Picture:
     below = LABEL + (room(figure.columns, 7) if turned else NAME)
     texts = _texts(figure, wide, tall)
     cells, high = (wide * shape[1], tall * shape[0]), max(tall * shape[0], LEAST_BAR)
-    made = page(figure, high + below + 0.08, extra=_extra(figure, values, texts))
+    made = page(figure, high + below + 0.08, extra=_extra(figure, values, texts), frame=frame)
     lying = text_width(figure.row_label, 8) > cells[1]
     left = MARGIN + (room([figure.row_label], 8) if lying else LABEL) + room(figure.rows, 7)
     axes = made.axes(left, made.top - SPACE - cells[1], *cells)
     colours = f"{COLOURS}_r" if figure.less_is_better else COLOURS
-    image = axes.imshow(values, cmap=colours, norm=norm or colour_range(values), aspect="auto")
+    norm = norm or Normalize(*colour_range(values.ravel()))
+    image = axes.imshow(values, cmap=colours, norm=norm, aspect="auto", interpolation="none")
     if wide >= LEAST_SEPARATE:  # neighbours of one colour stay two
         axes.hlines(np.arange(1, shape[0]) - 0.5, -0.5, shape[1] - 0.5, color="white", linewidth=0.8)
         axes.vlines(np.arange(1, shape[1]) - 0.5, -0.5, shape[0] - 0.5, color="white", linewidth=0.8)
+    for at, weight in figure.breaks.items():
+        look = {"color": "white", "linewidth": BREAKS[weight], "gid": "break"}
+        axes.axhline(at - 0.5, **look)
+        axes.axvline(at - 0.5, **look)
     _ticks(axes, figure, turned)
     if lying:
         axes.yaxis.label.set(rotation=0, ha="right", va="center")
@@ -72,16 +78,6 @@ def _step(count: int) -> int:
     while count > MOST_TICKS * step:
         step *= 2
     return step
-
-
-def colour_range(values: np.ndarray) -> Normalize:
-    """From the least to the largest value, and never so narrow that noise becomes a pattern."""
-    there = values[~np.isnan(values)]
-    low, high = (float(there.min()), float(there.max())) if there.size else (0.0, 1.0)
-    least = LEAST_RANGE * abs(high) or 1.0
-    if high - low < least:
-        low, high = (low + high - least) / 2, (low + high + least) / 2
-    return Normalize(low, high)
 
 
 def _ticks(axes: Axes, figure: Matrix, turned: bool) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Picture
@@ -25,6 +26,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = "os^Dv<>P"
 ALARM = "#B00020"
 QUIET = "#555555"
+GRID = "#DDDDDD"
 
 STYLE = {
     "font.family": "DejaVu Sans",  # matplotlib brings it along
@@ -36,7 +38,7 @@ STYLE = {
     "axes.axisbelow": True,
     "axes.linewidth": 0.6,
     "grid.linewidth": 0.4,
-    "grid.color": "#DDDDDD",
+    "grid.color": GRID,
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
     "lines.linewidth": 1.2,
@@ -56,6 +58,24 @@ MOST_WARNINGS = 1
 MOST_LINES = 3
 
 
+@dataclass(frozen=True)
+class Frame:
+    """What stands around a picture; its width in inches. Lines wider than the space are wrapped or cut."""
+
+    width: float = WIDTH
+    title: bool = True
+    footer: bool = True
+    flat: float = 1.0  #: part of their usual height that curves have
+
+    @property
+    def free(self) -> float:
+        """Inches between the margins."""
+        return self.width - 2 * MARGIN
+
+
+PAPER = Frame()
+
+
 @dataclass
 class Page:
     """A picture with a title and a legend above and the small print below; the axes get what is between."""
@@ -63,11 +83,13 @@ class Page:
     picture: Picture
     top: float  #: of what is free, in inches from the bottom
     bottom: float
+    frame: Frame
 
     def axes(self, left: float, bottom: float, width: float, height: float) -> Axes:
         """Axes at a place in inches."""
         tall = self.picture.get_size_inches()[1]
-        return self.picture.add_axes((left / WIDTH, bottom / tall, width / WIDTH, height / tall))
+        wide = self.frame.width
+        return self.picture.add_axes((left / wide, bottom / tall, width / wide, height / tall))
 
     def fill(self) -> None:
         """Lays the axes out in what is free."""
@@ -77,14 +99,18 @@ class Page:
 
     def legend(self, handles: list[Any], names: list[str], top: float | None = None) -> None:
         """Names of lines or bars above `top` inches, where nothing else is: it never covers data."""
-        _, columns = _legend_shape(names)
-        width = (WIDTH - 2 * MARGIN) / columns - HANDLE
+        top = self.top if top is None else top
+        _, columns = _legend_shape(names, self.frame.free)
+        width = self.frame.free / columns - HANDLE
         height = self.picture.get_size_inches()[1]
         self.picture.legend(
             handles,
             [shorten(name, width, LEGEND) for name in names],
             loc="upper left",
-            bbox_to_anchor=(0, ((self.top if top is None else top) + legend_height(names)) / height),
+            bbox_to_anchor=(
+                0,
+                ((self.top if top is None else top) + legend_height(names, self.frame)) / height,
+            ),
             ncols=columns,
             fontsize=LEGEND,
             frameon=False,
@@ -95,39 +121,48 @@ class Page:
         ).set_in_layout(False)
 
 
-def _legend_shape(names: list[str]) -> tuple[int, int]:
-    """Rows and columns."""
+def _legend_shape(names: list[str], free: float) -> tuple[int, int]:
+    """Rows and columns in so many inches."""
     widest = max((text_width(name, LEGEND) for name in names), default=0) + HANDLE
-    columns = max(1, min(len(names), int((WIDTH - 2 * MARGIN) / widest)))
+    columns = max(1, min(len(names), int(free / widest)))
     return -(-len(names) // columns), columns
 
 
-def legend_height(names: list[str]) -> float:
+def legend_height(names: list[str], frame: Frame = PAPER) -> float:
     """Inches."""
-    return _legend_shape(names)[0] * LEGEND_LINE + 0.08 if names else 0.0
+    return _legend_shape(names, frame.free)[0] * LEGEND_LINE + 0.08 if names else 0.0
 
 
-def page(figure: Figure, body: float, names: Iterable[str] = (), extra: Iterable[str] = ()) -> Page:
+def page(
+    figure: Figure,
+    body: float,
+    names: Iterable[str] = (),
+    extra: Iterable[str] = (),
+    frame: Frame = PAPER,
+) -> Page:
     """Title and small print of a figure around `body` inches of height, and room for a legend of these
     names. `extra` are lines of small print that the drawer adds."""
-    title = wrap(figure.title, WIDTH - 2 * MARGIN, TITLE, bold=True)
+    title = wrap(figure.title, frame.free, TITLE, bold=True) if frame.title else []
+    printed = small_print(figure, extra) if frame.footer else []
     small = [
         (line, colour, weight)
-        for text, colour, weight in small_print(figure, extra)
-        for line in _few(wrap(text, WIDTH - 2 * MARGIN, SMALL, weight == "bold"))
+        for text, colour, weight in printed
+        for line in _few(wrap(text, frame.free, SMALL, weight == "bold"))
     ]
-    head = legend_height(list(names))
+    head = legend_height(list(names), frame)
     above, below = MARGIN + TITLE_LINE * len(title), MARGIN + SMALL_LINE * len(small)
     height = above + head + body + below
-    picture = Picture(figsize=(WIDTH, height))
+    picture = Picture(figsize=(frame.width, height))
     FigureCanvasAgg(picture)
     for index, line in enumerate(title):
         y = 1 - (MARGIN + TITLE_LINE * index) / height
-        picture.text(MARGIN / WIDTH, y, line, size=TITLE, weight="bold", va="top", gid="title")
+        picture.text(MARGIN / frame.width, y, line, size=TITLE, weight="bold", va="top", gid="title")
     for index, (line, colour, weight) in enumerate(small):
         y = (below - SMALL_LINE * index) / height
-        picture.text(MARGIN / WIDTH, y, line, size=SMALL, color=colour, weight=weight, va="top", gid="small")
-    return Page(picture, height - above - head, below)
+        picture.text(
+            MARGIN / frame.width, y, line, size=SMALL, color=colour, weight=weight, va="top", gid="small"
+        )
+    return Page(picture, height - above - head, below, frame)
 
 
 def small_print(figure: Figure, extra: Iterable[str]) -> list[tuple[str, str, str]]:
@@ -189,6 +224,16 @@ def shorten(text: str, width: float, size: float, bold: bool = False) -> str:
     while text and text_width(text + "...", size, bold) > width:
         text = text[:-1]
     return text + "..."
+
+
+def describe(artist: Artist, texts: list[str]) -> None:
+    """What a reader is told who points at it on a page: a text for each of its markers, or one for all."""
+    artist.numatlas_texts = texts
+
+
+def texts_of(artist: Artist) -> list[str] | None:
+    """What `describe` said."""
+    return getattr(artist, "numatlas_texts", None)
 
 
 def numbers(values: Iterable[float | None]) -> np.ndarray:

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from numatlas.file_error import FileError
+from numatlas.readers import verdicts
 from numatlas.readers.csv_files import SWEEP_VIEWS
 from numatlas.readers.placement import Residency
 from numatlas.result import Result, Warning
@@ -21,9 +22,6 @@ MADE_LABELS = (
     *("gpu", "gpu_name", "gpu_address", "gpu_node", "gpu_direction", "gpu_how", "link", "link_limit"),
 )
 
-#: Commands whose JSON is of other files' results.
-VERDICTS = ("compare", "check")
-
 SUMMARY_FIELDS = ("n", "p5", "p25", "p75", "p95", "p99", "min", "max", "mean", "stddev", "mad", "outliers")
 GPU_FIELDS = ("gpu", "name", "direction", "pinning", "link_limit", "route")
 
@@ -36,8 +34,8 @@ def read(path: Path, data: Json) -> Result:
         return _survey(path, data)
     if data.get("program") == "numa_gpu_xfer_sweep":
         return _sweep(path, data)
-    if data.get("command") in VERDICTS:
-        raise FileError(path, f"of `numatlas {data['command']}`: it holds verdicts, not results")
+    if data.get("command") in verdicts.VERDICTS:
+        return verdicts.read(path, data)
     if "cases" in data:
         return _report(path, data)
     if "nodes" in data:

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from numatlas.result import Result
-from numatlas.units import number_text, shown
+from numatlas.units import number_text, quantity_text
 
 #: Skipped cases told one by one; the rest is counted.
 MOST_SKIPS = 12
@@ -117,12 +117,16 @@ def _ends(facts: list[Json]) -> list[tuple[Json, str]]:
 
 
 def _fact(fact: Json) -> dict[str, str]:
-    unit, factor = shown(fact["unit"])
     value, low, high = (
-        None if number is None else f"{number_text(number * factor)} {unit}".strip()
+        None if number is None else _quantity(number, fact["unit"])
         for number in (fact["estimate"][name] for name in ("value", "low", "high"))
     )
     return {"text": value, "spread": f"{low} to {high}" if low and high else ""}
+
+
+def _quantity(number: float, unit: str) -> str:
+    """A ratio has an "x" behind it."""
+    return f"{number_text(number)}x" if unit == "1" else quantity_text(number, unit, 4)
 
 
 def skipped(results: list[Result], names: list[str]) -> list[tuple[str, list[str]]]:

@@ -1,4 +1,4 @@
-// What all figures need: reading embedded numbers, themes, raw numbers, when to draw.
+// Reading embedded numbers, raw numbers, cells of large maps, light and dark.
 const root = document.documentElement;
 const say = (error) => { root.dataset.error = String((error && error.stack) || error); };
 window.addEventListener("error", (event) => say(event.error || event.message));
@@ -19,12 +19,6 @@ const known = new Map();
 function numbersOf(id, read = JSON.parse) {
   if (!known.has(id)) known.set(id, unpacked(id).then(read));
   return known.get(id);
-}
-
-let plotlyLoading = null;
-function plotlyReady() {
-  plotlyLoading ??= unpacked("plotly").then((text) => document.head.append(make("script", { textContent: text })));
-  return plotlyLoading;
 }
 
 function make(name, properties, ...children) {
@@ -84,65 +78,35 @@ document.addEventListener("toggle", (event) => {
   if (event.target.matches?.("details.raw") && event.target.open) fillRaw(event.target).catch(say);
 }, true);
 // A link to #raw-FIGURE opens its numbers, one to a warning the list that has it.
-function followHash() {
+async function followHash() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   const details = target?.closest("details.raw, details.more");
   if (!details || details.open) return;
   details.open = true;
+  if (details.matches("details.raw")) await fillRaw(details);
   target.scrollIntoView();
 }
-window.addEventListener("hashchange", followHash);
+window.addEventListener("hashchange", () => followHash().catch(say));
 
-// ---- Pictures: what is in view first, the rest when there is time, all before printing
-const pictures = new Map();  // element -> function that promises what plotly is given
-const drawn = new Set();
-const PAPER_WIDTH = 660;  // of a plot, in CSS pixels: A4 less its margins
-let paper = false;
-
-const probe = document.body.appendChild(make("i", { hidden: true }));
-function shade(name) {  // as the theme has it
-  probe.style.color = `var(--${name})`;
-  return getComputedStyle(probe).color;
+// ---- Large heat maps: the value of the cell that is pointed at
+function cellAt(map, image, event) {
+  const { left, top, width, height } = image.getBoundingClientRect();
+  const column = Math.floor(((event.clientX - left) / width) * map.columns.length);
+  const row = Math.floor(((event.clientY - top) / height) * map.rows.length);
+  return map.values[row]?.[column] === undefined ? null : [row, column];
 }
-function template() {
-  const axis = { gridcolor: shade("grid"), linecolor: shade("line"), zeroline: false, automargin: true, ticks: "outside", tickcolor: shade("line") };
-  return { layout: {
-    colorway: [0, 1, 2, 3, 4, 5, 6, 7].map((index) => shade(`c${index}`)), paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    font: { color: shade("ink"), family: "system-ui, sans-serif", size: 12 }, xaxis: axis, yaxis: axis, hovermode: "closest",
-    margin: { l: 56, r: 14, t: 14, b: 48 }, shapedefaults: { line: { color: shade("quiet") } },
-    hoverlabel: { bgcolor: shade("card"), bordercolor: shade("line"), font: { color: shade("ink") }, align: "left" } } };
-}
-async function draw(place) {
-  const { data, layout } = await pictures.get(place)();  // lists first: plotly takes a second on a slow machine
-  await plotlyReady();
-  const width = paper ? PAPER_WIDTH : place.clientWidth;
-  const touch = width < 500 ? { dragmode: false } : {};  // a finger scrolls the page
-  drawn.add(place);
-  return Plotly.react(place, data, { ...layout, ...touch, width: paper ? width : undefined, template: template() },
-    { displayModeBar: false, responsive: true, doubleClick: "reset" });
-}
-const drawAgain = () => Promise.all([...drawn].map(draw)).catch(say);
-
-async function start() {
-  for (const place of document.querySelectorAll("[data-picture]")) pictures.set(place, () => numbersOf(place.dataset.picture));
-  registerFleets();
-  followHash();
-  const seen = (place) => {
-    const { top, bottom } = place.getBoundingClientRect();
-    return top < innerHeight && bottom > 0;
-  };
-  const [first, rest] = [true, false].map((in_view) => [...pictures.keys()].filter((place) => seen(place) === in_view));
-  await Promise.all(first.map(draw));
-  root.dataset.ready = "yes";
-  const watch = new IntersectionObserver((entries) => {
-    for (const { target, isIntersecting } of entries) if (isIntersecting && !drawn.has(target)) draw(target).catch(say);
-  }, { rootMargin: "600px" });
-  rest.forEach((place) => watch.observe(place));
-  for (const place of rest) {  // one after another, so that the page stays quick; paper needs them all
-    await new Promise((go) => setTimeout(go, 20));
-    if (!drawn.has(place)) await draw(place);
+async function startMaps() {
+  for (const box of document.querySelectorAll("[data-cells]")) {
+    const map = await numbersOf(box.dataset.cells), words = box.parentElement.querySelector(".cell-words");
+    box.addEventListener("pointermove", (event) => {
+      const cell = cellAt(map, box.querySelector("image"), event);
+      if (!cell) return;
+      const [row, column] = cell, of = (grid) => map[grid][row]?.[column] ?? null;
+      const ends = of("low") === null ? "" : ` (${numberText(of("low"))} to ${numberText(of("high"))})`;
+      const value = of("values") === null ? "no value" : `${numberText(of("values"))} ${map.unit}${ends}`;
+      words.textContent = `${map.row} ${map.rows[row]}, ${map.column} ${map.columns[column]}: ${value}`;
+    });
   }
-  root.dataset.all = "yes";
 }
 
 // ---- Light, dark and paper
@@ -152,17 +116,20 @@ const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.
 function turn(to) {
   if (to) root.dataset.theme = to; else delete root.dataset.theme;
   theme.textContent = dark() ? "light" : "dark";
-  drawAgain();
 }
 theme.addEventListener("click", () => turn(dark() ? "light" : "dark"));
 system.addEventListener("change", () => turn(root.dataset.theme));
-let themeBefore;
 window.addEventListener("beforeprint", () => {
-  themeBefore = root.dataset.theme;
-  paper = true;
   for (const details of document.querySelectorAll("details.more:not([open])")) details.open = true;
-  turn("light");
 });
-window.addEventListener("afterprint", () => { paper = false; turn(themeBefore); });
 turn(root.dataset.theme);
-window.addEventListener("DOMContentLoaded", () => start().catch(say));
+window.addEventListener("DOMContentLoaded", async () => {
+  try {
+    await followHash();
+    await startMaps();
+    await startFleets();
+    root.dataset.ready = "yes";
+  } catch (error) {
+    say(error);
+  }
+});

@@ -1,5 +1,7 @@
 """Results as one page of HTML: looked at without a network, printed, passed on."""
 
+import base64
+import hashlib
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -7,12 +9,14 @@ from importlib import resources
 import jinja2
 from markupsafe import Markup
 
-from numatlas.figures import figures_of
+from numatlas.figures import figures_of, trend
+from numatlas.figures.atlas_model import Atlas
 from numatlas.figures.fleet import NONE_JUDGED
 from numatlas.figures.machine import barred_cpus, boxes_of
-from numatlas.figures.model import Figure, Fleet, MachinePicture, Matrix
+from numatlas.figures.model import Figure, Fleet, Listing, MachinePicture, Matrix
+from numatlas.figures.overlay import can_overlay, letters, overlaid
 from numatlas.file_error import intact
-from numatlas.report import head, pack, pictures
+from numatlas.report import first, head, pack, pictures
 from numatlas.result import Result
 from numatlas.units import number_text, percent_text, ranges_of, size_text, spread_text
 
@@ -20,6 +24,10 @@ from numatlas.units import number_text, percent_text, ranges_of, size_text, spre
 NARROW = 8
 
 SCRIPTS = ("page.js", "fleet.js")
+
+#: Kinds in the order in which they are read; others follow, the machine is the last.
+ORDER = ("compare", "check", "stream", "trend", "matrix", "cores", "latency", "loaded", "bandwidth")
+LAST = ("pilots", "atlas", "machine")
 
 
 @dataclass
@@ -50,23 +58,41 @@ def _page(results: list[Result], title: str) -> str:
     sections = _sections(results, names)
     panels = [panel for groups in sections.values() for group in groups for panel in group]
     warnings = _shared_warnings(results, names, panels)
+    script = "\n".join(_resource(name) for name in SCRIPTS)
+    script = f'\n"use strict";\n{script}\n'
+    alone = len(results) == 1
     try:
         return (
             _environment()
             .get_template("page.html")
             .render(
-                title=title or f"numatlas: {names[0] if len(names) == 1 else f'{len(names)} runs'}",
+                title=title or (first.title_of(results[0]) if alone else f"{len(results)} runs"),
+                subtitle=first.title_of(results[0]) if alone and title else "",
+                badges=first.badges(results),
+                nothing=first.nothing_measured(results),
+                first=first.first_of(results[0], [(one.identity, one.figure) for one in panels])
+                if alone
+                else None,
+                several_curves=[]
+                if alone
+                else first.curves_of([(one.identity, one.figure) for one in panels], trend.KIND),
+                side_by_side=[] if alone else first.table_of(results),
+                letters=letters(len(results)),
+                models=[first.machine_words(one.machines[0]) if one.machines else "" for one in results],
+                moments=[first.when(result) for result in results],
                 cards=head.cards(results, names),
                 notes=[note for result in results for note in head.notes(result)],
                 runs=[head.run(result, name) for result, name in zip(results, names, strict=True)],
                 skipped=head.skipped(results, names),
                 warnings=warnings,
+                warning_groups=_by_code(results, warnings),
                 numbers={text: index + 1 for index, text in enumerate(warnings)},
                 names=names,
+                hosts=[one.machines[0].get("host", "") if one.machines else "" for one in results],
                 sections=sections,
-                plots=any(panel.sort in ("Curves", "Fleet", "Matrix") for panel in panels),
-                style=_resource("style.css"),
-                script=Markup("\n").join(_resource(name) for name in SCRIPTS),
+                style=Markup(_resource("style.css")),
+                script=Markup(script),
+                script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             )
         )
     except jinja2.UndefinedError as error:
@@ -86,12 +112,16 @@ def _environment() -> jinja2.Environment:
     made.globals |= {
         "barred_cpus": barred_cpus,
         "boxes_of": boxes_of,
+        "claim": first.claim,
+        "drawing_of": pictures.drawing_of,
         "embed": pack.embed,
         "fleet_in_sum": pictures.fleet_in_sum,
-        "none_judged": NONE_JUDGED,
         "gradient": pictures.GRADIENT,
+        "is_drawn": pictures.is_drawn,
+        "maps_of": pictures.maps_of,
+        "none_judged": NONE_JUDGED,
         "packed": pack.packed,
-        "plotly": _plotly,
+        "scale_of": pictures.common_scale,
         "spec_of": pictures.spec_of,
         "spread": spread_text,
         "table": pack.table,
@@ -100,19 +130,12 @@ def _environment() -> jinja2.Environment:
     return made
 
 
-def _resource(name: str) -> Markup:
-    return Markup(resources.files("numatlas.report").joinpath(name).read_text(encoding="utf-8"))
-
-
-def _plotly() -> Markup:
-    """plotly.js, deflated: a third of its size, and not run before a picture needs it."""
-    from plotly.offline import get_plotlyjs
-
-    return pack.packed("plotly", get_plotlyjs())
+def _resource(name: str) -> str:
+    return resources.files("numatlas.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _sections(results: list[Result], names: list[str]) -> dict[str, list[list[Panel]]]:
-    """By kind, the figures of each key: one a file that has it. The machine first."""
+    """By kind, the figures of each key: one a file that has it; curves of several files in one picture."""
     found: dict[str, dict[str, list[Panel]]] = {}
     for result, name in zip(results, names, strict=True):
         mine: dict[str, int] = {}
@@ -128,25 +151,38 @@ def _sections(results: list[Result], names: list[str]) -> dict[str, list[list[Pa
                 same.others.append(name)
             else:
                 group.append(Panel(figure, name, key + (f"-file{len(group) + 1}" if group else "")))
+    short = dict(zip(names, letters(len(names)), strict=True))
+    for figure in trend.figures(results, list(short.values())):
+        found.setdefault(figure.kind, {})[figure.key] = [Panel(figure, names[0], figure.key, names[1:])]
     for groups in found.values():
-        for group in groups.values():
+        for key, group in groups.items():
+            if len(group) > 1 and can_overlay(group[0].figure):
+                groups[key] = group = [_overlaid(group, short)]
             scale = pictures.common_scale([panel.figure for panel in group])
             for panel in group:
                 panel.scale = scale
-    ordered = sorted(found, key=lambda kind: kind != "machine")
+    rank = {kind: at for at, kind in enumerate(ORDER)} | {kind: 100 + at for at, kind in enumerate(LAST)}
+    ordered = sorted(found, key=lambda kind: rank.get(kind, 50))
     return {kind: list(found[kind].values()) for kind in ordered}
+
+
+def _overlaid(group: list[Panel], short: dict[str, str]) -> Panel:
+    """Curves of several files in one picture, each line with its file's letter."""
+    one = overlaid([panel.figure for panel in group], [short[panel.file] for panel in group])
+    return Panel(one, group[0].file, group[0].identity, [panel.file for panel in group[1:]])
 
 
 def _same_machine(one: Figure, other: Figure) -> bool:
     """The same machine in several files is drawn once; its free memory is of the first."""
     if not isinstance(one, MachinePicture) or one.title != other.title:
         return False
-    first, second = (figure.data.drop(columns="memory_free", errors="ignore") for figure in (one, other))
-    return first.equals(second)
+    parts = (figure.data.drop(columns="memory_free", errors="ignore") for figure in (one, other))
+    first_data, second_data = parts
+    return first_data.equals(second_data)
 
 
 def _shared_warnings(results: list[Result], names: list[str], panels: list[Panel]) -> dict[str, list[str]]:
-    """Warnings of two figures and more, and of runs, with the files they are of: told once, at the top."""
+    """Warnings of two figures and more, and of runs, with the files they are of: told once."""
     files: dict[str, dict[str, None]] = {}
     count: dict[str, int] = {}
     told = [(text, 1, [panel.file, *panel.others]) for panel in panels for text in panel.figure.warnings]
@@ -159,15 +195,34 @@ def _shared_warnings(results: list[Result], names: list[str], panels: list[Panel
     shared = [text for text in files if count[text] > 1]
     # That nothing was measured is the first thing to know, then what most figures have.
     shared.sort(key=lambda text: (not text.startswith("no measurement"), -count[text]))
+    codes = _codes(results)
+    order = {code: at for at, code in enumerate(dict.fromkeys(codes.get(text, "") for text in shared))}
+    shared.sort(key=lambda text: order[codes.get(text, "")])  # those of a code together
     return {text: list(files[text]) for text in shared}
+
+
+def _codes(results: list[Result]) -> dict[str, str]:
+    """Of each warning's text, as far as the files tell it."""
+    every = [one for result in results for part in [result, *result.all()] for one in part.warnings]
+    return {str(one): one.code for one in every if one.code}
+
+
+def _by_code(results: list[Result], warnings: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
+    """The warnings' texts by their code, in the order of the first of each."""
+    codes = _codes(results)
+    groups: dict[str, list[str]] = {}
+    for text in warnings:
+        other = "null engine" if text.startswith("no measurement") else "of figures"
+        groups.setdefault(codes.get(text, other), []).append(text)
+    return list(groups.items())
 
 
 def _width(group: list[Panel], groups: int) -> str:
     """The classes of a group: its figures beside one another, or two groups in a line, or alone."""
     figure = group[0].figure
-    if isinstance(figure, Fleet | MachinePicture):
-        return "panels"
-    if len(group) > 1:
+    if len(group) > 1 and not isinstance(figure, Fleet | MachinePicture):
         return "panels several"
+    if isinstance(figure, Fleet | MachinePicture | Atlas | Listing):
+        return "panels"
     narrow = not isinstance(figure, Matrix) or len(figure.columns) <= NARROW
     return "panels half" if narrow and groups > 1 else "panels"

@@ -2,7 +2,9 @@
 // own memory, all together. The sum is what all moved in the time in which all were recording.
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -14,6 +16,7 @@
 #include "base/size_list.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/sizes_option.h"
+#include "benchmarks/survey_words.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
 #include "report/csv.h"
@@ -48,13 +51,16 @@ class Bandwidth final : public Benchmark {
   std::vector<Fact> facts(const RunReport& report) const override;
 
  private:
-  std::vector<PlannedScenario> plan_of(const PlanInput& input,
-                                       const std::vector<Bytes>& sizes) const;
+  /// Memory of each worker where so many threads a rank run together.
+  using SizeOf = std::function<Bytes(int threads)>;
+  std::vector<PlannedScenario> plan_of(const PlanInput& input, const std::vector<int>& counts,
+                                       const std::vector<SizeOf>& sizes) const;
+  Bytes usual_size_of(const PlanInput& input, int threads) const;
   PlannedScenario point(const PlanInput& input, const Choice& choice, Bytes size, PageKind pages,
                         int threads) const;
 
   KernelOptions kernels_{{"read", "write", "copy", "scale", "add", "triad"}, ""};
-  SizesOption sizes_{usual_size};
+  SizesOption sizes_{past_caches_words};
   std::vector<Choice> choices_;
 };
 
@@ -89,26 +95,44 @@ PlannedScenario Bandwidth::point(const PlanInput& input, const Choice& choice, B
 }
 
 Expected<std::vector<PlannedScenario>> Bandwidth::plan(const PlanInput& input) const {
-  const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); };
-  const std::vector<Bytes> sizes = sizes_.sizes(input, with);
-  for (Bytes size : sizes) {
+  std::vector<int> counts = input.options.thread_counts;
+  if (counts.empty()) counts = {std::numeric_limits<int>::max()};
+  std::vector<SizeOf> sizes;
+  for (Bytes size : sizes_.given()) {
     for (const Choice& choice : choices_) {
       if (auto fits = (*make_kernel(choice.spec))->check_size(size); !fits)
         return fail(fits.error());
     }
+    sizes.push_back([size](int) { return size; });
   }
-  return with(sizes);
+  if (sizes.empty()) {
+    std::map<int, Bytes> usual;
+    for (int threads : counts) usual[threads] = usual_size_of(input, threads);
+    sizes.push_back([usual](int threads) { return usual.at(threads); });
+  }
+  return plan_of(input, counts, sizes);
+}
+
+/// What no cache holds, or less where nodes are small.
+Bytes Bandwidth::usual_size_of(const PlanInput& input, int threads) const {
+  std::vector<int> workers;
+  for (std::size_t i = 0; i < input.layout.workers.size(); ++i) {
+    if (input.layout.workers[i].placement.thread < threads) workers.push_back(static_cast<int>(i));
+  }
+  const Bytes size = input.options.serial ? size_past_caches(input)
+                                          : size_past_caches(input, workers, least_past_caches);
+  return size_with_room(input, size, plan_of(input, {threads}, {[size](int) { return size; }}));
 }
 
 std::vector<PlannedScenario> Bandwidth::plan_of(const PlanInput& input,
-                                                const std::vector<Bytes>& sizes) const {
-  std::vector<int> counts = input.options.thread_counts;
-  if (counts.empty()) counts = {std::numeric_limits<int>::max()};
+                                                const std::vector<int>& counts,
+                                                const std::vector<SizeOf>& sizes) const {
   std::vector<PlannedScenario> plan;
   for (PageKind pages : input.options.pages) {
-    for (Bytes size : sizes) {
+    for (const SizeOf& size_of : sizes) {
       for (const Choice& choice : choices_) {
         for (int threads : counts) {
+          const Bytes size = size_of(threads);
           std::vector<Flow> flows;
           for (std::size_t worker = 0; worker < input.layout.workers.size(); ++worker) {
             if (input.layout.workers[worker].placement.thread >= threads) continue;
@@ -156,29 +180,22 @@ std::vector<View> Bandwidth::views(const RunReport& report) const {
 /// All CPUs together and one alone.
 SurveyPart Bandwidth::survey(const Machine& machine) const {
   const auto cpus = std::to_string(std::max<std::size_t>(1, machine.usable_cpus().size()));
-  const auto words = [&](const char* kernels, const char* mix, bool all_stores,
-                         const std::string& size) {
+  const auto words = [&](const char* kernels, const char* mix, bool all_stores) {
     const bool both = all_stores && has_non_temporal_stores();
     std::vector<std::string> options{"--kernels",       kernels,
                                      "--mix",           mix,
                                      "--stores",        both ? "ordinary,non-temporal" : "ordinary",
                                      "--threads",       cpus == "1" ? "1" : "1," + cpus,
+                                     "--pages",         survey_pages(machine),
                                      "--skip-too-large"};
-    if (!size.empty()) options.insert(options.end(), {"--size", size});
     return options;
   };
-  // Together they are to be beyond the cache that they share; not more, where there are many. The
-  // usual size ("") is, and is less where nodes are small.
-  std::string little = "64";
-  const CpuSet usable = machine.usable_cpus();
-  const Cache* const last = usable.empty() ? nullptr : machine.last_level_cache_of(usable.front());
-  if (last != nullptr && last->size.value * 2 / mib > 64 * last->cpus.size()) little = "";
-  return {2,
-          {SurveyWay{words("read,copy,triad", "2:1", true, ""), ""},
-           SurveyWay{words("read,triad", "none", true, ""), "copies and the mix"},
-           SurveyWay{words("read,triad", "none", false, little),
-                     "copies, the mix and non-temporal stores"}},
-          ""};
+  return {
+      2,
+      {SurveyWay{words("read,copy,triad", "2:1", true), ""},
+       SurveyWay{words("read,triad", "none", true), "copies and the mix"},
+       SurveyWay{words("read,triad", "none", false), "copies, the mix and non-temporal stores"}},
+      ""};
 }
 
 std::string stores_words(const ScenarioResult& point) {

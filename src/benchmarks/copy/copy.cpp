@@ -17,9 +17,10 @@
 #include "benchmarks/copy/team.h"
 #include "benchmarks/copy/views.h"
 #include "benchmarks/declare.h"
-#include "benchmarks/few_cpus.h"
+#include "benchmarks/flows.h"
 #include "benchmarks/levels.h"
 #include "benchmarks/sizes_option.h"
+#include "benchmarks/survey_words.h"
 
 namespace numatlas {
 namespace {
@@ -93,7 +94,7 @@ class Copy final : public Benchmark {
   bool matrix_ = false;
   std::optional<MemorySpec> from_, to_;
   Side side_ = Side::from;
-  SizesOption sizes_{usual_size};
+  SizesOption sizes_{past_caches_words};
   std::vector<Stores> stores_{Stores::ordinary};
 };
 
@@ -273,7 +274,7 @@ Expected<std::vector<PlannedScenario>> Copy::plan(const PlanInput& input) const 
   if (!pairs) return fail(pairs.error());
   // One for all pairs, so that they can be compared.
   const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(input, *pairs, sizes); };
-  const std::vector<Bytes> sizes = sizes_.sizes(input, with);
+  const std::vector<Bytes> sizes = sizes_.sizes(input, size_past_caches(input), with);
   KernelSpec copy;
   copy.name = "copy";
   for (Bytes size : sizes) {
@@ -285,19 +286,20 @@ Expected<std::vector<PlannedScenario>> Copy::plan(const PlanInput& input) const 
 /// Every pair, by all CPUs of the node copied from, or by a few of them; else the pair of the
 /// lowest and the highest number.
 SurveyPart Copy::survey(const Machine& machine) const {
-  SurveyPart part{2, {SurveyWay{{"--size", "64", "--skip-too-large"}, ""}}, ""};
+  const std::string pages = survey_pages(machine);
+  SurveyPart part{2, {SurveyWay{{"--pages", pages, "--skip-too-large"}, ""}}, ""};
   constexpr std::size_t few = 4;
   const CpuSet chosen = few_cpus_a_node(machine, few);
   if (chosen.size() < machine.usable_cpus().size()) {
-    part.ways.push_back(SurveyWay{{"--size", "64", "--skip-too-large", "--cpus", to_list(chosen)},
+    part.ways.push_back(SurveyWay{{"--pages", pages, "--skip-too-large", "--cpus", to_list(chosen)},
                                   fmt::format("all but {} CPUs of each node", few)});
   }
   const NodeSet memory = machine.usable_memory_nodes();
   if (memory.size() < 2) return part;
   const int from = memory.front().value, to = memory[memory.size() - 1].value;
   part.ways.push_back(
-      SurveyWay{{"--size", "64", "--skip-too-large", "--from", fmt::format("bind:{}", from), "--to",
-                 fmt::format("bind:{}", to)},
+      SurveyWay{{"--pages", pages, "--skip-too-large", "--from", fmt::format("bind:{}", from),
+                 "--to", fmt::format("bind:{}", to)},
                 fmt::format("all pairs but that from node {} to node {}", from, to)});
   return part;
 }

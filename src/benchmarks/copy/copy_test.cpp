@@ -129,7 +129,7 @@ TEST(CopyPlan, OnePairWithEachNumberOfThreadsAndKindOfStores) {
   std::vector<std::size_t> flows;
   for (const auto& point : *planned) flows.push_back(point.scenario.flows.size());
   EXPECT_THAT(flows, ElementsAre(1, 2, 1, 2));
-  EXPECT_EQ(planned->at(3).head.name, "bind:0 -> interleave:1,2 nt 256MiB base 2 threads");
+  EXPECT_EQ(planned->at(3).head.name, "bind:0 -> interleave:1,2 nt 32MiB base 2 threads");
   EXPECT_EQ(planned->at(3).head.stores, "non-temporal");
   EXPECT_EQ(planned->at(3).head.labels.back().second, "2");
 }

@@ -1,6 +1,9 @@
 // Idle latency: a measured pointer chase a worker, all together or (--serial) one after the other.
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,7 +48,7 @@ class Latency final : public Benchmark {
                                        const std::vector<Bytes>& sizes) const;
 
   std::string stride_text_;
-  SizesOption sizes_{Bytes{512 * mib}};
+  SizesOption sizes_{"4 times the last-level cache, at least 256 MiB"};
   ChainOrder order_ = ChainOrder::random;
   std::optional<Bytes> stride_;  ///< absent: the machine's cache line
 };
@@ -75,7 +78,7 @@ Expected<std::vector<PlannedScenario>> Latency::plan(const PlanInput& input) con
     return fail_usage("--threads", "latency takes one number", "run it once for each");
   }
   const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); };
-  const std::vector<Bytes> sizes = sizes_.sizes(input, with);
+  const std::vector<Bytes> sizes = sizes_.sizes(input, chase_size_past_caches(input), with);
   for (Bytes size : sizes) {
     const auto layout =
         ChainLayout::make(size, {order_, stride_.value_or(usual_line), Bytes{4096}, 1});
@@ -109,14 +112,23 @@ std::vector<PlannedScenario> Latency::plan_of(const PlanInput& input,
   return plan;
 }
 
-/// Half of each cache that a CPU sees, and what none holds.
-std::string size_a_level(const Machine& machine, CpuId cpu) {
+/// Half of each cache that a CPU sees, and `last`.
+std::string size_a_level(const Machine& machine, CpuId cpu, Bytes last) {
   std::string sizes;
   for (int level = 1; level <= 4; ++level) {
     const Cache* const cache = machine.cache_of(cpu, level);
     if (cache != nullptr) sizes += compact_text(Bytes{cache->size.value / 2}) + ",";
   }
-  return sizes + "512MiB";
+  return sizes + compact_text(last);
+}
+
+/// From 16 KiB up, each `factor` times the one before, and `last`.
+std::string ladder(std::uint64_t factor, Bytes last) {
+  std::string sizes;
+  // One that is nearly the last would say nothing else.
+  for (Bytes size{16 * kib}; size.value < last.value / 4 * 3; size.value *= factor)
+    sizes += compact_text(size) + ",";
+  return sizes + compact_text(last);
 }
 
 /// One worker a node that has CPUs, one after the other: every level of the memory as one CPU of
@@ -124,10 +136,12 @@ std::string size_a_level(const Machine& machine, CpuId cpu) {
 SurveyPart Latency::survey(const Machine& machine) const {
   std::string cpus;
   std::optional<CpuId> first;
+  Bytes last;  // as large as the matrix's
   for (const NumaNode& node : machine.nodes) {
     const CpuSet usable = node.cpus & machine.usable_cpus();
     if (usable.empty()) continue;
     if (!first) first = usable.front();
+    last = std::max(last, chase_size_past_caches(machine, usable));
     cpus += fmt::format("{}{}", cpus.empty() ? "" : ",", usable.front().value);
   }
   SurveyPart part{3, {}, ""};
@@ -138,9 +152,9 @@ SurveyPart Latency::survey(const Machine& machine) const {
     if (!where.empty()) way.words.insert(way.words.end(), {"--cpus", where});
     part.ways.push_back(std::move(way));
   };
-  add("16KiB-1GiB", "base,thp", cpus, "");
-  add("16KiB,64KiB,256KiB,1,4,16,64,256,1GiB", "base,thp", cpus, "half of the sizes");
-  const std::string few = size_a_level(machine, first.value_or(CpuId{0}));
+  add(ladder(2, last), "base,thp", cpus, "");
+  add(ladder(4, last), "base,thp", cpus, "half of the sizes");
+  const std::string few = size_a_level(machine, first.value_or(CpuId{0}), last);
   add(few, "base,thp", cpus, "sizes but one a cache level and one of memory");
   add(few, "base", first ? std::to_string(first->value) : "",
       "sizes but one a cache level and one of memory; huge pages; nodes but the first");
@@ -209,50 +223,140 @@ std::vector<View> Latency::views(const RunReport& report) const {
   return views;
 }
 
-/// Of all points of one cache level the one farthest from both its borders; of memory the largest.
-const ScenarioResult* typical_point(std::vector<const ScenarioResult*> points, bool memory) {
-  std::sort(points.begin(), points.end(),
-            [](const auto* a, const auto* b) { return a->size < b->size; });
-  // The largest size that a level holds shares it with whatever else is there.
-  const std::size_t at = memory || points.size() == 1 ? points.size() - 1 : points.size() - 2;
-  return points[at];
-}
-
 std::string level_of(const ScenarioResult& point) {
   return point.flows.empty() ? "-" : point.flows.front().level;
 }
 
+using Points = std::vector<const ScenarioResult*>;
+
+double latency_of(const ScenarioResult& point) { return host_estimate_of(point, "latency")->value; }
+
+/// The points of one kind of pages that have a latency, by the level that their size fits; each by
+/// size.
+std::map<std::string, Points> points_by_level(const RunReport& report, const std::string& pages) {
+  std::map<std::string, Points> levels;
+  for (const ScenarioResult& point : report.scenarios) {
+    if (point.pages == pages && host_estimate_of(point, "latency"))
+      levels[level_of(point)].push_back(&point);
+  }
+  for (auto& [level, points] : levels) {
+    std::sort(points.begin(), points.end(),
+              [](const auto* a, const auto* b) { return a->size < b->size; });
+  }
+  return levels;
+}
+
+/// The points whose loads a cache mostly answers: nearer to its own latency, that of its smallest
+/// point, than to the latency of what comes after it. A guest or a partitioned cache has less than
+/// the machine shows.
+Points held_points(const Points& points, double beyond) {
+  constexpr double as_slow_as_beyond = 2.0 / 3;
+  const double own = latency_of(*points.front());
+  Points held;
+  if (own > as_slow_as_beyond * beyond) return held;
+  for (const ScenarioResult* point : points) {
+    if (latency_of(*point) > (own + beyond) / 2) break;
+    held.push_back(point);
+  }
+  return held;
+}
+
+Fact latency_fact(const char* key, const std::string& level, const ScenarioResult& point,
+                  const std::string& line) {
+  return {key,
+          {{"level", level}, {"size", std::to_string(point.size.value)}, {"pages", point.pages}},
+          fmt::format("latency of {} ({} at random, {} pages)", level, compact_text(point.size),
+                      point.pages),
+          "s",
+          *host_estimate_of(point, "latency"),
+          "Idle latency",
+          line};
+}
+
+/// How much of a cache answers, where the sizes show its end.
+Fact capacity_fact(const std::string& level, const ScenarioResult& last_held,
+                   const ScenarioResult& first_missed) {
+  Estimate held;
+  held.value = static_cast<double>(last_held.size.value);
+  held.low = held.value;
+  held.high = static_cast<double>(first_missed.size.value);
+  held.method = Method::derived;
+  held.n = last_held.flows.size();
+  return {"cache_capacity",
+          {{"level", level}, {"pages", last_held.pages}},
+          fmt::format("largest size that {} mostly answers, {} pages; the next is {}", level,
+                      last_held.pages, compact_text(first_missed.size)),
+          "B",
+          held,
+          "Idle latency",
+          level + " ends at {}"};
+}
+
+/// Of each cache its latency at a size that it really holds, and where it ends if that is within
+/// the size shown. `pages`: the largest, with the fewest misses of the TLB.
+void add_caches(std::vector<Fact>& facts, const RunReport& report, const std::string& pages) {
+  const auto levels = points_by_level(report, pages);
+  const std::array<const char*, 5> order{"L1", "L2", "L3", "L4", "memory"};
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+    const auto points = levels.find(order[i]);
+    if (points == levels.end()) continue;
+    std::optional<double> beyond;  // of the next level that was measured
+    for (std::size_t next = i + 1; next < order.size() && !beyond; ++next) {
+      const auto found = levels.find(order[next]);
+      const bool memory = next + 1 == order.size();
+      if (found != levels.end())
+        beyond = latency_of(memory ? *found->second.back() : *found->second.front());
+    }
+    const Points held = beyond ? held_points(points->second, *beyond) : points->second;
+    // About as slow as what comes after it: not to be seen here.
+    if (held.empty()) continue;
+    // The largest size that a level holds shares it with whatever else is there.
+    const ScenarioResult& typical = *held[held.size() > 1 ? held.size() - 2 : 0];
+    facts.push_back(
+        latency_fact("cache_latency", order[i], typical,
+                     fmt::format("{} {{}} ({})", order[i], compact_text(typical.size))));
+    if (held.size() < points->second.size())
+      facts.push_back(capacity_fact(order[i], *held.back(), *points->second[held.size()]));
+  }
+}
+
+/// Of the largest size with the largest pages, and what the misses of the TLB add with others.
+void add_memory(std::vector<Fact>& facts, const RunReport& report,
+                const std::vector<std::string>& kinds) {
+  const auto memory_of = [&](const std::string& pages) -> const ScenarioResult* {
+    auto levels = points_by_level(report, pages);
+    return levels["memory"].empty() ? nullptr : levels["memory"].back();
+  };
+  const ScenarioResult* const best = memory_of(kinds.back());
+  for (auto pages = kinds.rbegin(); pages != kinds.rend(); ++pages) {
+    const ScenarioResult* const point = memory_of(*pages);
+    if (point == nullptr) continue;
+    const std::string size = compact_text(point->size);
+    const bool compared = best != nullptr && point != best;
+    facts.push_back(latency_fact("memory_latency", "memory", *point,
+                                 compared
+                                     ? fmt::format("{{}} with {} pages", *pages)
+                                     : fmt::format("memory {{}} ({}, {} pages)", size, *pages)));
+    if (!compared || point->size != best->size) continue;
+    Fact cost = latency_fact("tlb_cost", "memory", *point, "TLB misses add {}");
+    cost.words = fmt::format("what TLB misses add to a load with {} pages, against {} pages ({})",
+                             *pages, best->pages, size);
+    cost.estimate =
+        difference_of(*host_estimate_of(*point, "latency"), *host_estimate_of(*best, "latency"));
+    facts.push_back(std::move(cost));
+  }
+}
+
 std::vector<Fact> Latency::facts(const RunReport& report) const {
-  std::vector<Fact> facts;
   std::vector<std::string> kinds;
   for (const ScenarioResult& point : report.scenarios) {
     if (std::find(kinds.begin(), kinds.end(), point.pages) == kinds.end())
       kinds.push_back(point.pages);
   }
-  for (const char* level : {"L1", "L2", "L3", "L4", "memory"}) {
-    for (const std::string& pages : kinds) {
-      const bool memory = std::string(level) == "memory";
-      // Of a cache without the misses of the TLB, which those of the largest pages are nearest to.
-      if (!memory && pages != kinds.back()) continue;
-      std::vector<const ScenarioResult*> points;
-      for (const ScenarioResult& point : report.scenarios) {
-        if (point.pages == pages && level_of(point) == level && host_estimate_of(point, "latency"))
-          points.push_back(&point);
-      }
-      if (points.empty()) continue;
-      const ScenarioResult& point = *typical_point(points, memory);
-      const std::string size = compact_text(point.size);
-      facts.push_back(
-          {memory ? "memory_latency" : "cache_latency",
-           {{"level", level}, {"size", std::to_string(point.size.value)}, {"pages", pages}},
-           fmt::format("latency of {} ({} at random, {} pages)", level, size, pages),
-           "s",
-           *host_estimate_of(point, "latency"),
-           "Idle latency",
-           memory ? fmt::format("memory {{}} ({}, {} pages)", size, pages)
-                  : level + std::string(" {}")});
-    }
-  }
+  std::vector<Fact> facts;
+  if (kinds.empty()) return facts;
+  add_caches(facts, report, kinds.back());
+  add_memory(facts, report, kinds);
   return facts;
 }
 

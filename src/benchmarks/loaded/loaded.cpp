@@ -21,6 +21,7 @@
 #include "benchmarks/loaded/facts.h"
 #include "benchmarks/node_pairs.h"
 #include "benchmarks/room.h"
+#include "benchmarks/survey_words.h"
 #include "record/labels.h"
 
 namespace numatlas {
@@ -66,6 +67,7 @@ class Loaded final : public Benchmark {
   TimeOption time_option() const override { return {"30s", true}; }
   /// Two of eleven points a curve.
   double time_until(int round) const override { return rates_.empty() && round == 0 ? 0.2 : 1; }
+  bool refines_first_values() const override { return true; }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   Expected<std::vector<PlannedScenario>> refine(const PlanInput& input,
                                                 const RunReport& report) const override;
@@ -439,8 +441,11 @@ std::vector<View> Loaded::views(const RunReport& report) const {
 
 /// A curve of each node's own memory.
 SurveyPart Loaded::survey(const Machine& machine) const {
-  SurveyPart part{3, {SurveyWay{{"--pairs", "local", "--skip-too-large"}, ""}}, ""};
-  const std::vector<std::string> reads{"--skip-too-large", "--kernels", "read", "--mix", "none"};
+  const std::string pages = survey_pages(machine);
+  SurveyPart part{
+      3, {SurveyWay{{"--pairs", "local", "--pages", pages, "--skip-too-large"}, ""}}, ""};
+  const std::vector<std::string> reads{"--pages", pages, "--skip-too-large", "--kernels", "read",
+                                       "--mix",   "none"};
   part.ways.push_back(SurveyWay{reads, "the load of the mix"});
   part.ways.back().words.insert(part.ways.back().words.end(), {"--pairs", "local"});
   const NodeSet both = machine.nodes_of(machine.usable_cpus()) & machine.usable_memory_nodes();

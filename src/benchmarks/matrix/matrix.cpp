@@ -15,6 +15,7 @@
 #include "benchmarks/flows.h"
 #include "benchmarks/matrix/facts.h"
 #include "benchmarks/node_pairs.h"
+#include "benchmarks/survey_words.h"
 #include "record/labels.h"
 
 namespace numatlas {
@@ -221,9 +222,11 @@ std::vector<View> Matrix::views(const RunReport& report) const {
 }
 
 SurveyPart Matrix::survey(const Machine& machine) const {
-  const std::vector<std::string> reads{"--skip-too-large", "--kernels", "read", "--mix", "none"};
+  const std::vector<std::string> all{"--pages", survey_pages(machine), "--skip-too-large"};
+  std::vector<std::string> reads = all;
+  reads.insert(reads.end(), {"--kernels", "read", "--mix", "none"});
   const std::string kernels = "the matrices of writes, copies and the mix";
-  SurveyPart part{4, {SurveyWay{{"--skip-too-large"}, ""}, SurveyWay{reads, kernels}}, ""};
+  SurveyPart part{4, {SurveyWay{all, ""}, SurveyWay{reads, kernels}}, ""};
   const NodeSet nodes = machine.nodes_of(machine.usable_cpus());
   for (const std::size_t rows : {std::size_t{2}, std::size_t{1}}) {
     if (nodes.size() <= rows) continue;

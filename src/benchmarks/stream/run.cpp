@@ -417,6 +417,7 @@ Expected<int> StreamRun::end(Expected<void> ran) {
     fleet_.incomplete_reason =
         ran ? "" : full_text(hooks_.in_words ? hooks_.in_words(ran.error()) : ran.error());
     note_time(fleet_, options_, start_);
+    if (engine_) fleet_.clock_error = engine_->clock_error();
     for (auto& [code, text] : {std::pair("low-overlap", overlap_warning(fleet_)),
                                {"other-processes", disturbance_warning(fleet_)}})
       if (!text.empty()) fleet_.warnings.push_back({code, "", text});

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <numeric>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,6 +52,25 @@ bool is_of(const ScenarioResult& point, const char* round) {
 bool is_search(const ScenarioResult& point) {
   return !is_of(point, confirm_round) && !is_of(point, final_round) &&
          label_of(point, weights_label) != nearest_alone;
+}
+
+/// Of each visit, in B/s.
+std::span<const double> visits_of(const ScenarioResult& point) {
+  if (!point.visits) return {};
+  for (const VisitValues& figure : point.visits->figures) {
+    if (figure.key == "bandwidth_sum") return figure.values;
+  }
+  return {};
+}
+
+/// Points of the final round that could have turned out to be the best.
+std::size_t candidates_beside(const RunReport& report, const ScenarioResult& other) {
+  const auto is_candidate = [&](const ScenarioResult& point) {
+    return &point != &other && is_of(point, final_round) &&
+           label_of(point, weights_label) != nearest_alone;
+  };
+  return static_cast<std::size_t>(
+      std::count_if(report.scenarios.begin(), report.scenarios.end(), is_candidate));
 }
 
 /// The best of the rounds up to `last`.
@@ -173,6 +193,18 @@ std::vector<Weights> final_round_of(const RunReport& report) {
   if (std::find(again.begin(), again.end(), equal) == again.end()) again.push_back(equal);
   again.emplace_back();
   return again;
+}
+
+std::optional<Estimate> gain_of(const RunReport& report, const ScenarioResult& best,
+                                const ScenarioResult& other) {
+  const auto its = rate_of(best), others = rate_of(other);
+  if (!its || !others) return std::nullopt;
+  if (is_of(best, final_round) && is_of(other, final_round)) {
+    const auto pairs =
+        ratio_of_pairs(visits_of(best), visits_of(other), candidates_beside(report, other));
+    if (pairs) return pairs;
+  }
+  return ratio_of(*its, *others);
 }
 
 }  // namespace numatlas

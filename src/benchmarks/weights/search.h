@@ -57,4 +57,12 @@ Next next_round(const RunReport& report);
 /// nearest node alone (empty). Nothing where it was done, or nothing was measured.
 std::vector<Weights> final_round_of(const RunReport& report);
 
+/// Bandwidth of a point over that of another: the mean of the ratios between visits of one round,
+/// by their logarithms, so that a slow change of the machine meets both alike. `best` is the best
+/// of several: the interval holds whichever of them it is. Of points that were not measured again
+/// in turn, or have fewer than `least_visits` rounds in common, what both intervals leave open.
+/// nullopt where one was not measured.
+std::optional<Estimate> gain_of(const RunReport& report, const ScenarioResult& best,
+                                const ScenarioResult& other);
+
 }  // namespace numatlas

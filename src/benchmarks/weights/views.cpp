@@ -17,19 +17,21 @@ namespace {
 
 std::string gb(double rate) { return fmt::format("{:.2f}", rate * 1e-9); }
 
+bool is_less(const Estimate& times) { return times.high && *times.high < 1; }
+
 /// "equal weights: +12.3 % (11.8 to 12.9 %)".
-std::string against(const std::string& what, const ScenarioResult& best,
+std::string against(const std::string& what, const RunReport& report, const ScenarioResult& best,
                     const ScenarioResult* other) {
-  const auto mine = rate_of(best);
-  const auto its = other != nullptr ? rate_of(*other) : std::nullopt;
-  if (!mine || !its || other == &best) return "";
-  const Estimate times = ratio_of(*mine, *its);
-  const std::string range = times.low ? fmt::format(" ({:+.1f} to {:+.1f} %)",
-                                                    (*times.low - 1) * 100, (*times.high - 1) * 100)
-                                      : " (too few samples for an interval)";
-  const std::string figures = fmt::format("{:+.1f} %", (times.value - 1) * 100) + range;
-  if (surely_more(*mine, *its)) return fmt::format("  against {}: {}\n", what, figures);
-  if (surely_more(*its, *mine)) return fmt::format("  against {}: less, {}\n", what, figures);
+  const auto times = other != nullptr && other != &best ? gain_of(report, best, *other)
+                                                        : std::optional<Estimate>();
+  if (!times) return "";
+  const auto percent = [](double ratio) { return (ratio - 1) * 100; };
+  const std::string range = times->low ? fmt::format(" ({:+.1f} to {:+.1f} %)",
+                                                     percent(*times->low), percent(*times->high))
+                                       : " (too few samples for an interval)";
+  const std::string figures = fmt::format("{:+.1f} %", percent(times->value)) + range;
+  if (times->low && *times->low > 1) return fmt::format("  against {}: {}\n", what, figures);
+  if (is_less(*times)) return fmt::format("  against {}: less, {}\n", what, figures);
   return fmt::format("  against {}: no significant difference, {}\n", what, figures);
 }
 
@@ -41,7 +43,7 @@ std::string confirmed_text(const RunReport& report, const ScenarioResult& best, 
   return fmt::format("Set system-wide by --apply: {} GB/s (memory placed by: {}); {}\n{}",
                      gb(rate->value), last.flows.front().policy.mechanism,
                      kept ? "they stay" : "the old weights are back",
-                     against("the search", last, &best));
+                     against("the search", report, last, &best));
 }
 
 std::string verdict(const RunReport& report, const ScenarioResult& best, bool kept) {
@@ -56,12 +58,13 @@ std::string verdict(const RunReport& report, const ScenarioResult& best, bool ke
   const ScenarioResult* even = point_of(report, text_of(equal));
   std::string text =
       fmt::format("Best: {} with {} GB/s\n", text_of(weights), gb(rate_of(best)->value));
-  text += even == &best ? "  these are equal weights\n" : against("equal weights", best, even);
-  text += against("the nearest node alone", best, nearest);
+  text +=
+      even == &best ? "  these are equal weights\n" : against("equal weights", report, best, even);
+  text += against("the nearest node alone", report, best, nearest);
   if (report.ranks > 1) text += "With several ranks the coarse grid is all: nothing is refined.\n";
   text += confirmed_text(report, best, kept);
-  if (nearest != nullptr && surely_more(*rate_of(*nearest), *rate_of(best)))
-    return text + "No weights are as fast as the nearest node alone.\n";
+  const auto times = nearest != nullptr ? gain_of(report, best, *nearest) : std::nullopt;
+  if (times && is_less(*times)) return text + "No weights are as fast as the nearest node alone.\n";
   return text + fmt::format(
                     "For all programs under weighted interleave (numactl --weighted-interleave), "
                     "as root:\n  {}\n",
@@ -102,9 +105,8 @@ std::vector<Fact> weights_facts(const RunReport& report) {
   const std::string cpu_nodes =
       nodes.empty() ? "" : (nodes.size() > 1 ? "nodes " : "node ") + to_list(nodes);
   const ScenarioResult* const nearest = point_of(report, nearest_alone);
-  const auto alone = nearest != nullptr ? rate_of(*nearest) : std::nullopt;
-  const Estimate times = alone ? ratio_of(*rate, *alone) : Estimate(1);
-  const bool worse = alone && times.high && *times.high < 1;
+  const auto times = nearest != nullptr ? gain_of(report, *best, *nearest) : std::nullopt;
+  const bool worse = times && is_less(*times);
   std::vector<Fact> facts{
       {"weights_bandwidth",
        {{"weights", weights}, {"kernel", best->kernel}, {"cpu_nodes", to_list(nodes)}},
@@ -118,12 +120,12 @@ std::vector<Fact> weights_facts(const RunReport& report) {
                    worse ? "no weights are as fast as each CPU's nearest node alone: " : "",
                    weights, best->kernel,
                    cpu_nodes.empty() ? "" : " by the CPUs of " + cpu_nodes)}};
-  if (alone) {
+  if (times) {
     facts.push_back({"weights_times",
                      {{"weights", weights}},
                      "that against each CPU's nearest node alone",
                      "1",
-                     times,
+                     *times,
                      "Interleave",
                      "{} the bandwidth of the nearest node alone"});
   }

@@ -18,9 +18,9 @@
 #include "benchmarks/benchmark.h"
 #include "benchmarks/choices.h"
 #include "benchmarks/declare.h"
-#include "benchmarks/few_cpus.h"
 #include "benchmarks/levels.h"
 #include "benchmarks/room.h"
+#include "benchmarks/survey_words.h"
 #include "benchmarks/weights/search.h"
 #include "benchmarks/weights/views.h"
 #include "placement/system_weights.h"
@@ -282,6 +282,7 @@ PlannedScenario WeightsBenchmark::point(const PlanInput& input, const NodeSet& n
   planned.head.labels = {{weights_label, label}, {round_label, round}};
   planned.scenario = {planned.head.name, {}, input.options.stop};
   planned.scenario.stop.to_the_end = true;
+  planned.in_turn = round == final_round;
   for (std::size_t i = 0; i < input.layout.workers.size(); ++i) {
     const Worker& worker = input.layout.workers[i];
     const Machine& machine = input.machines[static_cast<std::size_t>(worker.host)];

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -233,6 +234,7 @@ TEST(WeightsRefine, MeasuresTheBestFewAgainBesideEqualOnesAndTheNearest) {
   EXPECT_EQ(label_of(more->at(4).head, "round"), "final");
   EXPECT_EQ(more->at(4).scenario.flows.at(0).region.placement.text(), "bind:0");
   EXPECT_EQ(more->at(4).point, 4) << "points of their own, so that visits take turns";
+  EXPECT_TRUE(more->at(4).in_turn);
 }
 
 TEST(WeightsRefine, WhatWasMeasuredAgainAloneCounts) {
@@ -246,6 +248,69 @@ TEST(WeightsRefine, WhatWasMeasuredAgainAloneCounts) {
   EXPECT_EQ(point_of(report, "nearest"), &report.scenarios[8]);
   EXPECT_EQ(point_of(report, "0=7,1=5"), &report.scenarios[3]) << "measured once";
   EXPECT_TRUE(final_round_of(report).empty());
+}
+
+/// A point of the final round with these sums in GB/s, a visit each.
+ScenarioResult visited(const std::string& weights, std::vector<double> gbs) {
+  ScenarioResult point = measured(weights, "final", 1);
+  for (double& value : gbs) value *= 1e9;
+  point.figures.front().estimate = estimate_of_visits(gbs, std::nullopt, std::nullopt);
+  point.visits.emplace();
+  point.visits->figures = {{"bandwidth_sum", "B/s", std::move(gbs), 0}};
+  return point;
+}
+
+/// The machine loses half of its speed after the second round.
+RunReport of_two_speeds() {
+  return report_of({visited("0=2,1=1", {102, 103, 51, 50.5, 51, 102}),
+                    visited("0=1,1=1", {100, 100, 50, 50, 50}),
+                    visited("nearest", {106, 105, 53, 53, 52, 105, 106})});
+}
+
+TEST(WeightsGain, IsOfVisitsOfTheSameRound) {
+  const RunReport report = of_two_speeds();
+  const ScenarioResult &best = report.scenarios[0], &equal = report.scenarios[1];
+  const auto gain = gain_of(report, best, equal);
+  ASSERT_TRUE(gain);
+  EXPECT_NEAR(gain->value, 1.02, 0.001) << "of the rounds that both have";
+  EXPECT_EQ(gain->n, 5U);
+  EXPECT_GT(*gain->low, 1.01);
+  EXPECT_LT(*ratio_of(*rate_of(best), *rate_of(equal)).low, 1) << "without pairs nothing is sure";
+}
+
+TEST(WeightsGain, AllowsForTheChoiceAmongCandidates) {
+  RunReport report = of_two_speeds();
+  const Estimate one = *gain_of(report, report.scenarios[0], report.scenarios[1]);
+  report.scenarios.push_back(visited("0=3,1=1", {101, 101, 50, 50, 50}));
+  report.scenarios.push_back(visited("0=5,1=1", {101, 101, 50, 50, 50}));
+  const Estimate of_three = *gain_of(report, report.scenarios[0], report.scenarios[1]);
+  EXPECT_EQ(of_three.value, one.value);
+  EXPECT_LT(*of_three.low, *one.low);
+  EXPECT_GT(*of_three.high, *one.high);
+}
+
+TEST(WeightsGain, OfFewRoundsIsWhatBothIntervalsLeaveOpen) {
+  RunReport report = report_of(
+      {visited("0=2,1=1", {102, 103, 102, 103, 102}), visited("nearest", {100, 100, 100, 100})});
+  const ScenarioResult &best = report.scenarios[0], &nearest = report.scenarios[1];
+  EXPECT_EQ(gain_of(report, best, nearest), ratio_of(*rate_of(best), *rate_of(nearest)));
+  report.scenarios[1] = visited("nearest", {100, 100, 100, 100, 100});
+  EXPECT_EQ(gain_of(report, best, nearest)->method, Method::visits);
+  report.scenarios[1].labels[1].second = "0";
+  EXPECT_EQ(gain_of(report, best, nearest)->method, Method::derived) << "not in the same rounds";
+  report.scenarios[1].status = Status::skipped;
+  EXPECT_FALSE(gain_of(report, best, nearest));
+}
+
+TEST(WeightsGain, IsWhatTablesAndFactsTell) {
+  const RunReport report = of_two_speeds();
+  const std::string text = views_text(report, weights_views(report, false));
+  EXPECT_THAT(text, HasSubstr("against equal weights: +2.0 % (+"));
+  EXPECT_THAT(text, HasSubstr("against the nearest node alone: less, -3."));
+  EXPECT_THAT(text, HasSubstr("No weights are as fast as the nearest node alone."));
+  const std::vector<Fact> facts = weights_facts(report);
+  ASSERT_EQ(facts.size(), 2U);
+  EXPECT_EQ(facts[1].estimate, gain_of(report, report.scenarios[0], report.scenarios[2]));
 }
 
 /// What follows is the confirmation, once.

@@ -1,0 +1,65 @@
+"""What axes and colours reach over: one rule for the page and for the plots.
+
+Scales come from values, never from the ends of intervals: one poorly known point must not squeeze the others.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from numatlas.figures.model import Axis, Curves
+from numatlas.units import half_width
+
+#: Values that differ by more than this factor get a logarithmic axis where sizes are on the other.
+DECADE = 10
+#: Colours reach over at least this part of the middle value, so that noise makes no pattern.
+LEAST_RANGE = 0.2
+#: A point whose interval reaches further than this to a side, relative to its value, is poorly known.
+POORLY_KNOWN = 0.5
+#: A figure with a wider interval is unsteady: dashed in the atlas, counted in the verdict.
+UNSTEADY = 0.1
+#: How far the intervals may stretch an axis beyond its values.
+STRETCH = 1.25
+
+
+def poorly_known(value: float | None, low: float | None, high: float | None) -> bool:
+    """Whether the interval says little: such a point is drawn hollow."""
+    width = half_width(value, low, high)
+    return width is not None and width > POORLY_KNOWN
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Of an axis: its ends, and whether it is logarithmic."""
+
+    low: float
+    high: float
+    log: bool = False
+
+
+def value_scale(figure: Curves, ratios: bool = True) -> Scale:
+    """Of the vertical axis. From 0; over sizes, values of more than a decade are shown by ratio (`ratios`:
+    where the caller allows it). Intervals stretch it by a quarter at most."""
+    values = [y for line in figure.series for y in line.y if y is not None]
+    low, high = min(values, default=0), max(values, default=0)
+    ends = [end for line in figure.series for end in (*line.low, *line.high) if end is not None]
+    top = min(max([high, *ends]), STRETCH * high)
+    if ratios and by_ratio(figure.x, low, high):
+        bottom = max(min([low, *(end for end in ends if end > 0)]), low / STRETCH)
+        return Scale(0.9 * bottom, 1.15 * top, True)
+    return Scale(min(0.0, 1.06 * low), 1.06 * top or 1.0)
+
+
+def by_ratio(x: Axis, low: float, high: float) -> bool:
+    """Whether values are over more than a decade of sizes: on an axis from 0 their lowest steps would not be
+    seen."""
+    return x.log2 and low > 0 and high > DECADE * low
+
+
+def colour_range(values: Iterable[float | None]) -> tuple[float, float]:
+    """From the least to the largest value, and never so narrow that noise becomes a pattern."""
+    there = [float(value) for value in values if value is not None and value == value]
+    low, high = (min(there), max(there)) if there else (0.0, 1.0)
+    least = LEAST_RANGE * abs(low + high) / 2 or 1.0
+    if high - low < least:
+        low, high = (low + high - least) / 2, (low + high + least) / 2
+    return low, high

@@ -1,0 +1,206 @@
+"""An atlas: colours and widths as measured, dashed where they are hardly known."""
+
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure as Picture
+from matplotlib.patches import FancyBboxPatch
+
+from numatlas.figures.atlas_layout import CHAIN, TITLE, WIDE
+from numatlas.figures.atlas_model import Atlas, Box, Hop, Link, Place
+from numatlas.figures.scales import colour_range
+from numatlas.file_error import FileError
+from numatlas.plot.matrix import COLOURS
+from numatlas.plot.style import MARGIN, PAPER, QUIET, SMALL, Frame, describe, page, shorten, wrap
+from numatlas.units import ink_on, quantity_text
+
+UNITS = {"latency": "s", "bandwidth": "B/s"}
+OTHER = {"latency": "bandwidth", "bandwidth": "latency"}
+#: Points of a link's line.
+THIN, THICK = 2.0, 9.0
+SOCKET, EMPTY, EDGE = "#F2F2F2", "#FFFFFF", "#777777"
+#: Inks on colours; on a page these stay as they are, light or dark.
+INKS = {"black": "#010101", "white": "#FEFEFE"}
+DASHED = (0, (3, 1.5))
+NAME, VALUE, LABEL = 7.5, 10.0, 8.0
+#: Inches of a line of words below.
+KEY = 0.125
+
+
+class _Paint:
+    """Colours of what a map shows."""
+
+    def __init__(self, figure: Atlas, mode: str) -> None:
+        self.mode = mode
+        shown = [*figure.places, *figure.links]
+        self.values = [one.values[mode] for one in shown if mode in one.values]
+        self.low, self.high = colour_range(self.values)
+        self.alone = len(self.values) == 1  # nothing to compare it with
+        self.most = max((link.values.get("bandwidth", 0) for link in figure.links), default=0)
+
+    def of(self, value: float | None) -> tuple[str, str]:
+        """A colour, and an ink to be read on it. Light is better."""
+        if value is None or self.alone:
+            return EMPTY, "black"
+        part = min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
+        colour = colormaps[COLOURS](1 - part if self.mode == "latency" else part)
+        return to_hex(colour), INKS[ink_on(*colour[:3])]
+
+    def width(self, link: Link) -> float:
+        """Points, by the bandwidth."""
+        rate = link.values.get("bandwidth")
+        return THIN if not rate or not self.most else THIN + (THICK - THIN) * rate / self.most
+
+
+def build(figure: Atlas, frame: Frame = PAPER, mode: str = "") -> Picture:
+    """`mode`: one of the figure's; its first by default."""
+    if mode and mode not in figure.modes:
+        raise FileError(
+            "--mode", f"nothing of {mode} is in this file", hint=f"it has {', '.join(figure.modes)}"
+        )
+    mode = mode or figure.modes[0]
+    paint = _Paint(figure, mode)
+    scale = frame.free / WIDE
+    key = wrap(_key(figure, paint), frame.free, _size(SMALL, scale))
+    height = figure.height + (KEY * len(key) + 0.06) / scale
+    made = page(figure, height * scale, frame=frame)
+    axes = made.axes(MARGIN, made.bottom, frame.free, made.top - made.bottom)
+    axes.set(xlim=(0, WIDE), ylim=(height, 0))
+    axes.axis("off")
+    pen = _Pen(axes, scale)
+    for index, link in enumerate(figure.links):
+        if link.ends:
+            _link(pen, link, paint, index)
+    for name, (box, titles) in figure.sockets.items():
+        pen.box(box, SOCKET, f"socket-{name}")
+        pen.words(titles[mode], box.x + 0.08, box.y + TITLE / 2, NAME, wide=box.wide - 0.1)
+    for x, start, end in figure.stems:
+        axes.plot([x, x], [start, end], color=EDGE, linewidth=1.5)
+    for index, place in enumerate(figure.places):
+        _place(pen, place, paint, index)
+    for index, hop in enumerate(figure.chain):
+        _hop(pen, figure, hop, index)
+    for index, line in enumerate(key):
+        pen.words(line, 0, figure.height + (0.06 + KEY * (index + 0.5)) / scale, SMALL, QUIET)
+    return made.picture
+
+
+def _size(points: float, scale: float) -> float:
+    """Of words in a picture that is so much smaller: less than half of it, and never too small to be read."""
+    return max(4.5, points * min(1.0, scale**0.5))
+
+
+class _Pen:
+    """Draws in inches of WIDE, whatever the frame's width."""
+
+    def __init__(self, axes: Axes, scale: float) -> None:
+        self.axes, self.scale = axes, scale
+
+    def box(self, box: Box, colour: str, gid: str, dashed: bool = False, told: str = "") -> None:
+        shape = FancyBboxPatch(
+            (box.x, box.y),
+            box.wide,
+            box.tall,
+            boxstyle="round,pad=0,rounding_size=0.05",
+            facecolor=colour,
+            edgecolor=EDGE,
+            linewidth=1.6 if dashed else 0.7,
+            linestyle=DASHED if dashed else "-",
+            clip_on=False,
+            gid=gid,
+        )
+        self.axes.add_patch(shape)
+        if told:
+            describe(shape, [told])
+
+    def words(
+        self,
+        text: str,
+        x: float,
+        y: float,
+        size: float,
+        colour: str = "black",
+        wide: float = 0,
+        **more: object,
+    ) -> None:
+        """`wide`: inches that there are for it."""
+        size = _size(size, self.scale)
+        text = shorten(text, wide * self.scale, size) if wide else text
+        look = {"size": size, "color": colour, "va": "center", "gid": "words", **more}
+        self.axes.text(x, y, text, **look)
+
+
+def _place(pen: _Pen, place: Place, paint: _Paint, index: int) -> None:
+    box, mode = place.box, paint.mode
+    colour, ink = paint.of(place.values.get(mode))
+    pen.box(box, colour, f"place-{index}", mode in place.unsteady, place.detail)
+    big, other = place.texts.get(mode, ""), place.texts.get(OTHER.get(mode, ""), "")
+    if mode == "claims":
+        big = place.claims or "no claim"
+    elif not big and place.far:  # of a GPU's memory there is no latency
+        big, other = other, ""
+    left, right, free = box.x + 0.07, box.x + box.wide - 0.07, box.wide - 0.14
+    middle, last = box.y + 0.5 * box.tall, box.y + box.tall - 0.11
+    pen.words(place.name, left, box.y + 0.12, NAME, ink, free, fontweight="bold")
+    pen.words(other, right, box.y + 0.12, SMALL, ink, ha="right")
+    if big:
+        size = VALUE if mode != "claims" else NAME
+        pen.words(big, left, middle, size, ink, free, fontweight="bold")
+        pen.words(place.spreads.get(mode, ""), right, middle, SMALL, ink, ha="right")
+    else:
+        pen.words("not measured", left, middle, NAME, ink, free)
+    pen.words(place.note, left, last, SMALL, ink, free)
+
+
+def _link(pen: _Pen, link: Link, paint: _Paint, index: int) -> None:
+    x0, y0, x1, y1 = link.ends
+    mode = paint.mode
+    width = paint.width(link) * pen.scale
+    colour = paint.of(link.values[mode])[0] if mode in link.values else EDGE
+    for line_width, line_colour in ((width + 1.4, EDGE), (width, colour)):
+        # matplotlib's dashes are in widths of the line: those of the edge and of the line are as long.
+        dash = (0, (7 / line_width, 4 / line_width)) if mode in link.unsteady else "-"
+        look = {"linewidth": line_width, "color": line_colour, "linestyle": dash, "solid_capstyle": "butt"}
+        (line,) = pen.axes.plot([x0, x1], [y0, y1], gid=f"link-{index}", zorder=0.8, **look)
+        describe(line, [link.detail])
+    if mode == "claims":
+        lines = [link.claims]
+    else:
+        times = f" ({link.times})" if link.times and mode == "latency" else ""
+        lines = [link.texts.get(mode, "") + times, link.texts.get(OTHER[mode], "")]
+    lines = [line for line in lines if line]
+    x, y, edge = (x0 + x1) / 2, (y0 + y1) / 2, None
+    if y0 == y1:  # above and below the line
+        places = [(x, y - 0.17, "center"), (x, y + 0.17, "center")]
+    elif x0 == x1:
+        places = [(x + 0.12, y - 0.09, "left"), (x + 0.12, y + 0.09, "left")]
+    else:  # two that cross: one above the other, in the middle of all
+        lines, shift = [" ".join(lines[:1])], -0.22 if (y1 > y0) else 0.22
+        places = [(x, y + shift, "center")]
+        edge = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"}
+    for number, (line, (at, high, side)) in enumerate(zip(lines, places, strict=False)):
+        look = {"ha": side, "fontweight": "bold" if number == 0 else "normal", "bbox": edge}
+        pen.words(line, at, high, LABEL if number == 0 else NAME, **look)
+
+
+def _hop(pen: _Pen, figure: Atlas, hop: Hop, index: int) -> None:
+    """Caches as steps of one row, CPU first."""
+    wide = WIDE / len(figure.chain)
+    box = Box(index * wide + 0.05, figure.chain_y, wide - 0.1, CHAIN - 0.1)
+    pen.box(box, SOCKET, f"hop-{index}", told=hop.detail)
+    pen.words(hop.name, box.x + 0.08, box.y + 0.12, SMALL, QUIET, box.wide - 0.1)
+    pen.words(hop.text, box.x + 0.08, box.y + 0.28, LABEL, fontweight="bold")
+
+
+def _key(figure: Atlas, paint: _Paint) -> str:
+    if paint.mode == "claims":
+        return "by the firmware (HMAT, SLIT): nothing of this is measured"
+    unit = UNITS[paint.mode]
+    ends = [quantity_text(end, unit) for end in (min(paint.values, default=0), max(paint.values, default=0))]
+    light, dark = ends if paint.mode == "latency" else ends[::-1]
+    words = [f"colour: {light} (light, better) to {dark}" if len(paint.values) > 1 else ""]
+    words.append("width: bandwidth" if paint.most and any(link.ends for link in figure.links) else "")
+    shown = [*figure.places, *figure.links]
+    words.append("dashed: ±10 % at best" if any(paint.mode in one.unsteady for one in shown) else "")
+    words.append("random loads, one CPU alone" if paint.mode == "latency" else "reads by all CPUs of a node")
+    return "; ".join(filter(None, words))

@@ -1,0 +1,196 @@
+"""The first screen: what a run says in five seconds."""
+
+from dataclasses import dataclass, field, replace
+
+import pandas as pd
+from markupsafe import Markup
+
+from numatlas.figures.atlas_model import Atlas
+from numatlas.figures.model import Bar, Bars, Curves, Figure, Matrix
+from numatlas.figures.summary import Metric, metrics
+from numatlas.figures.told import is_of_the_null_engine
+from numatlas.report.pictures import drawing_of, maps_of
+from numatlas.report.verdict import Line, verdict
+from numatlas.result import Result
+from numatlas.units import quantity_text, short_size
+
+#: Cards above the atlas.
+MOST_CARDS = 6
+#: Part of their usual height that curves have here.
+FLAT = 0.8
+#: Inches that the left column has for the atlas and a table below it, and of a table's row; its columns.
+ROOM, ROW, MOST_COLUMNS = 5.2, 0.33, 8
+#: Curves beside it: of these kinds first.
+FIRST_CURVES = ("latency", "loaded", "bandwidth", "stream")
+
+
+@dataclass
+class First:
+    """What stands on the first screen of one run."""
+
+    cards: list[Metric] = field(default_factory=list)
+    verdict: list[Line] = field(default_factory=list)
+    maps: dict[str, Markup] = field(default_factory=dict)  #: of the atlas, by mode
+    atlas: str = ""  #: title of it
+    curves: list[tuple[str, str, Markup]] = field(default_factory=list)  #: identity, title, drawing
+    table: tuple[str, Figure] | None = None  #: below the atlas, where there is room for it
+
+
+def first_of(result: Result, figures: list[tuple[str, Figure]]) -> First:
+    """`figures`: with the identities of their places on the page."""
+    atlas = next((one for _, one in figures if isinstance(one, Atlas)), None)
+    curves = curves_of(figures)
+    return First(
+        metrics(result)[:MOST_CARDS],
+        verdict(result),
+        maps_of(atlas, "first") if atlas else {},
+        atlas.title if atlas else "",
+        curves,
+        _table(figures, atlas) if len(curves) > 1 else None,
+    )
+
+
+def curves_of(figures: list[tuple[str, Figure]], *before: str) -> list[tuple[str, str, Markup]]:
+    """The first two curves for the first screen: identity, title and drawing. `before`: kinds that go before
+    the usual ones."""
+    by_kind: dict[str, tuple[str, Figure]] = {}
+    for identity, one in figures:
+        if isinstance(one, Curves):
+            by_kind.setdefault(one.kind, (identity, one))
+    chosen = [by_kind[kind] for kind in (*before, *FIRST_CURVES) if kind in by_kind][:2]
+    return [(identity, one.title, drawing_of(one, f"first-{identity}", FLAT)) for identity, one in chosen]
+
+
+def _table(figures: list[tuple[str, Figure]], atlas: Atlas | None) -> tuple[str, Figure] | None:
+    """The matrix of latencies, or the kernels of one node, as far as there is room below the atlas."""
+    rows = int((ROOM - (atlas.height if atlas else 0)) / ROW)
+    for identity, one in figures:
+        if (
+            one.kind == "matrix"
+            and isinstance(one, Matrix)
+            and 0 < len(one.rows) <= min(rows, len(one.columns))
+        ):
+            return (identity, one) if len(one.columns) <= MOST_COLUMNS else None
+    for identity, one in figures:
+        if one.kind == "bandwidth" and isinstance(one, Bars) and rows > 2:
+            return identity, replace(one, rows=_best(one.rows, rows), heads=["kernel", one.unit], column=1)
+    return None
+
+
+def _best(rows: list[Bar], most: int) -> list[Bar]:
+    """Those of the largest values, with two cells each: what it is, and the value."""
+    there = sorted((row for row in rows if row.value is not None), key=lambda row: -row.value)
+    return [
+        replace(row, cells=[", ".join(filter(None, [row.name, row.group])), ""], group="")
+        for row in there[:most]
+    ]
+
+
+def title_of(result: Result) -> str:
+    """ "cn042 · 2x EPYC 7763, 8 nodes, 1 TiB · 22 Nov 2026, 57 s"."""
+    machine = result.machines[0] if result.machines else {}
+    count = result.hosts["host"].nunique() if len(result.hosts) else 0
+    name = f"STREAM on {count:,} host{'s' * (count != 1)}" if count else machine.get("host")
+    words = [name or result.path.name, machine_words(machine), when(result)]
+    return " · ".join(filter(None, words))
+
+
+def machine_words(machine: dict) -> str:
+    """ "2x EPYC 7763, 8 nodes, 1 TiB"."""
+    nodes, cpus = machine.get("nodes", []), machine.get("cpus", [])
+    sockets = len({cpu.get("package") for cpu in cpus})
+    model = short_model(machine.get("cpu_model") or "")
+    if model and sockets > 1:
+        model = f"{sockets}x {model}"
+    memory = sum(node.get("memory_total") or 0 for node in nodes)
+    count = f"{len(nodes)} node{'s' * (len(nodes) != 1)}" if nodes else ""
+    return ", ".join(filter(None, [model, count, short_size(memory) if memory else ""]))
+
+
+def short_model(model: str) -> str:
+    """A CPU's name without what every name has."""
+    words = model.replace("(R)", "").replace("(TM)", "").replace("Processor", "").split()
+    kept = [
+        word
+        for word in words
+        if word not in ("AMD", "Intel", "CPU", "@") and not word.endswith(("-Core", "GHz"))
+    ]
+    return " ".join(kept) or model
+
+
+def when(result: Result) -> str:
+    """ "22 Nov 2026, 57 s", or ""."""
+    started = pd.to_datetime(result.meta.get("started"), errors="coerce")
+    seconds = result.meta.get("seconds")
+    took = f"{seconds:.0f} s" if seconds is not None and seconds >= 1 else ""
+    date = "" if pd.isna(started) or started.year == 1970 else f"{started.day} {started:%b %Y}"
+    return ", ".join(filter(None, [date, took]))
+
+
+def badges(results: list[Result]) -> list[tuple[str, str]]:
+    """Words, and the section that has more."""
+    disturbing = {str(one) for result in results for one in result.warnings if one.code == "setting"}
+    missing = {
+        str(name) for result in results for name in result.skipped.get("name", []) if len(result.skipped)
+    }
+    found = [(len(disturbing), "disturb", "warnings"), (len(missing), "not measured", "skipped")]
+    return [(f"{count} {words}", place) for count, words, place in found if count]
+
+
+# ---- Several runs
+
+
+@dataclass
+class Row:
+    """A headline figure of several runs."""
+
+    words: str
+    cells: list[Metric | None]
+    change: str = ""
+    verdict: str = ""
+
+
+def table_of(results: list[Result]) -> list[Row]:
+    """Their headline figures side by side; the change is from the first to the last run."""
+    told = [{one.key: one for one in metrics(result)} for result in results]
+    keys = dict.fromkeys(key for mine in told for key in mine)
+    rows = []
+    for key in keys:
+        cells = [mine.get(key) for mine in told]
+        words = next(cell.words for cell in cells if cell)
+        rows.append(Row(words, cells, *_change(cells[0], cells[-1])))
+    return rows
+
+
+def _change(first: Metric | None, last: Metric | None) -> tuple[str, str]:
+    """By their intervals only: `numatlas compare` judges."""
+    if not first or not last or not first.value:
+        return "", ""
+    change = f"{100 * (last.value / first.value - 1):+.1f} %"
+    if None in (first.low, first.high, last.low, last.high):
+        return change, "no interval"
+    if first.low <= last.high and last.low <= first.high:
+        return change, "intervals overlap"
+    better = (last.value < first.value) == (first.unit == "s")
+    return change, "better" if better else "worse"
+
+
+def claim(metric: Metric) -> str:
+    """The interval in words, for those who point at a figure."""
+    if metric.low is None or metric.high is None:
+        return metric.where
+    ends = (
+        f"95 % interval {quantity_text(metric.low, metric.unit)} to {quantity_text(metric.high, metric.unit)}"
+    )
+    return "; ".join(filter(None, [metric.where, ends]))
+
+
+def nothing_measured(results: list[Result]) -> str:
+    """Why no figure of the page is a measurement; "" where all are."""
+    null = [result for result in results if is_of_the_null_engine(result)]
+    if not null:
+        return ""
+    of = "" if len(null) == len(results) else f" in {len(null)} of {len(results)} files"
+    source = next((machine.get("source") for result in null for machine in result.machines), "")
+    recorded = " on a recorded machine" if source and source != "live" else ""
+    return f"Nothing was measured{of}: the null engine made up these numbers{recorded}."

@@ -1,0 +1,124 @@
+"""The atlas: what stands where, with which figures."""
+
+import pytest
+from made import texts
+from made_results import latency_of, survey
+
+import numatlas
+from numatlas.cli import inches
+from numatlas.figures import figures_of
+from numatlas.figures.atlas_layout import WIDE
+from numatlas.figures.summary import metrics
+from numatlas.file_error import FileError
+from numatlas.plot import build, draw
+from numatlas.plot.style import Frame
+
+SHAPES = {
+    "one node": (1, 1, {}),
+    "two sockets of four nodes": (2, 4, {}),
+    "four sockets": (4, 1, {}),
+    "eight sockets": (8, 1, {}),
+    "far memory and GPUs": (2, 1, {"far": True, "gpus": 4}),
+}
+
+
+def atlas_of(tmp_path, packages=2, nodes=4, **more):
+    result = numatlas.load(survey(tmp_path / "survey.json", packages, nodes, 4, **more))
+    (atlas,) = figures_of(result, "atlas")
+    return result, atlas
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_places_lie_within_the_map_and_apart(tmp_path, shape):
+    packages, nodes, more = SHAPES[shape]
+    _, atlas = atlas_of(tmp_path, packages, nodes, **more)
+    boxes = [place.box for place in atlas.places]
+    assert len(boxes) == packages * nodes + bool(more) + more.get("gpus", 0)
+    for at, box in enumerate(boxes):
+        assert box.x >= 0 and box.x + box.wide <= WIDE + 1e-9
+        assert box.y >= 0 and box.y + box.tall <= atlas.height + 1e-9
+        for other in boxes[at + 1 :]:
+            beside = box.x + box.wide <= other.x or other.x + other.wide <= box.x
+            assert beside or box.y + box.tall <= other.y or other.y + other.tall <= box.y
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("width", [3.3, 7.0])
+def test_no_words_outside_of_the_picture(tmp_path, shape, width):
+    packages, nodes, more = SHAPES[shape]
+    _, atlas = atlas_of(tmp_path, packages, nodes, **more)
+    for mode in atlas.modes:
+        picture = build(atlas, Frame(width), mode)
+        renderer = picture.canvas.get_renderer()
+        picture.draw(renderer)
+        drawn = picture.get_tightbbox(renderer)
+        wide, tall = picture.get_size_inches()
+        assert drawn.x0 >= -0.01 and drawn.y0 >= -0.01 and drawn.x1 <= wide + 0.01 and drawn.y1 <= tall + 0.01
+
+
+def test_places_and_links_have_what_was_measured(tmp_path):
+    _, atlas = atlas_of(tmp_path)
+    places = {place.name: place for place in atlas.places}
+    for node in range(8):
+        assert places[f"N{node}"].values["latency"] == latency_of(node, node, 4)
+    assert places["N0"].texts == {"latency": "120 ns", "bandwidth": "41.7 GB/s"}
+    assert places["N0"].spreads["latency"] == "±1.0 %"
+    (link,) = atlas.links
+    assert link.texts["latency"] == "330 ns" and link.times in ("2.7x", "2.8x")
+    assert link.unsteady == {"latency"}  # one of its pairs is known to ±20 % only
+    assert atlas.sockets["socket 0"][1]["latency"] == "socket 0, node to node 140 ns"
+    assert [hop.name.split(" ")[0] for hop in atlas.chain] == ["L1,", "L2", "L3", "memory,"]
+    words = texts(build(atlas))
+    assert {"120 ns", "330 ns (2.7x)", "15.2 GB/s"} <= set(words) or "330 ns (2.8x)" in words
+
+
+def test_memory_without_cpus_stands_at_the_nearest_socket(tmp_path):
+    _, atlas = atlas_of(tmp_path, 2, 1, far=True, gpus=2)
+    (far,) = [place for place in atlas.places if place.name == "N2 CXL"]
+    assert far.texts["latency"] == "250 ns" and far.note.startswith("from N0, ")
+    assert far.box.y > atlas.sockets["socket 0"][0].y
+
+
+def test_nothing_measured_between_nodes_makes_no_atlas(tmp_path):
+    result, _ = atlas_of(tmp_path)
+    result.parts = [part for part in result.parts if part.kind == "loaded"]
+    assert not figures_of(result, "atlas")
+
+
+def test_headline_figures(tmp_path):
+    result, _ = atlas_of(tmp_path, 2, 1, far=True)
+    told = {one.key: one for one in metrics(result)}
+    assert told["local_latency"].text == "121 ns" and told["local_latency"].spread == "±1.0 %"
+    assert told["remote_latency"].value == pytest.approx(330e-9) and told["remote_latency"].beside.endswith(
+        "x local"
+    )
+    assert (told["far_latency"].words, told["far_latency"].beside) == ("CXL latency", "2.1x local")
+    assert told["peak_bandwidth"].unit == "B/s" and told["loaded_latency"].beside == "1.4x idle"
+    frame = result.summary
+    assert list(frame["key"]) == [one.key for one in metrics(result)] and frame["value"].notna().all()
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_the_same_atlas_gives_the_same_bytes(tmp_path, suffix):
+    _, atlas = atlas_of(tmp_path)
+    paths = [tmp_path / f"{name}.{suffix}" for name in "ab"]
+    for path in paths:
+        draw(atlas, path, frame=Frame(3.3, title=False, footer=False))
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_a_mode_that_is_not_there(tmp_path):
+    _, atlas = atlas_of(tmp_path)
+    with pytest.raises(FileError, match="nothing of claims"):
+        build(atlas, mode="claims")
+
+
+@pytest.mark.parametrize(("text", "width"), [("3.3in", 3.3), ("84mm", 84 / 25.4), ("8.4cm", 8.4 / 2.54)])
+def test_widths(text, width):
+    assert inches(text) == pytest.approx(width)
+
+
+@pytest.mark.parametrize("text", ["", "3.3", "1in", "1000cm", "-3in", "3 in", "nan"])
+def test_widths_that_are_none(text):
+    with pytest.raises(FileError, match="no such width"):
+        inches(text)

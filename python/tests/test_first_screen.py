@@ -1,0 +1,159 @@
+"""The first screen: what a run says in five seconds, one run or several."""
+
+import base64
+import hashlib
+import json
+
+import pytest
+from made_results import survey
+from report_pages import EVIL, Tree, fleet_of
+
+import numatlas
+from numatlas.report.first import short_model, title_of
+from numatlas.report.page import page
+
+
+def tree_of(*paths, title=""):
+    return Tree(page([numatlas.load(path) for path in paths], title))
+
+
+def words(element):
+    return " ".join(element["text"].split())
+
+
+def test_one_run(tmp_path):
+    tree = tree_of(survey(tmp_path / "a.json"))
+    assert tree.find("h1")[0]["text"] == "cn1 · 2x EPYC 7763, 8 nodes, 512 GiB · 1 Nov 2026, 57 s"
+    cards = [words(card) for card in tree.find(class_="metric")]
+    assert cards[0] == "local latency 121 ns ±1.0 % 120 ns to 122 ns over 8 nodes"
+    assert [card.split(" ")[0] for card in cards] == ["local", "remote", "peak", "at"]
+    (first,) = tree.find("section", id="first")
+    assert tree.all.index(first) < tree.all.index(tree.find("article")[0])
+    (atlas,) = tree.find(class_="atlas", within=first)
+    assert [radio["id"] for radio in tree.find("input", within=atlas)] == [
+        "mode-first-latency",
+        "mode-first-bandwidth",
+    ]
+    titles = [words(title) for title in tree.find("h4", within=tree.find(class_="right")[0])]
+    assert titles == ["Latency of dependent loads (base pages)", "Loaded latency (read)"]
+    (badge,) = tree.find("a", class_="badge")
+    assert (badge["href"], badge["text"]) == ("#skipped", "! 1 not measured")
+
+
+def test_the_verdict(tmp_path):
+    def verdict(path):
+        (card,) = tree_of(path).find(class_="verdict-card")
+        return words(card)
+
+    path = survey(tmp_path / "a.json")
+    assert "✓ memory lay where it was asked for" in verdict(path)
+    assert "! 2 of 287 figures unsteady (wider than ±10 %)" in verdict(path)
+    data = json.loads(path.read_text())
+    for case in data["results"][0]["cases"]:
+        case["flows"][0]["warnings"] = [{"code": "placement", "text": f"elsewhere {EVIL}"}]
+    data |= {"complete": False, "incomplete_reason": "interrupted"}
+    path.write_text(json.dumps(data))
+    told = verdict(path)
+    assert "memory lay where" not in told
+    assert "! 128 cases had memory elsewhere than asked" in told and "! not complete: interrupted" in told
+
+
+def test_that_nothing_was_measured_stands_over_everything(tmp_path):
+    tree = tree_of(survey(tmp_path / "a.json", engine="null"))
+    (banner,) = tree.find(class_="banner")
+    assert banner["text"] == "⚠ Nothing was measured: the null engine made up these numbers."
+    assert tree.all.index(banner) < tree.all.index(tree.find("h1")[0])
+    assert not tree_of(survey(tmp_path / "b.json")).find(class_="banner")
+    both = tree_of(tmp_path / "a.json", tmp_path / "b.json")
+    assert "in 1 of 2 files" in both.find(class_="banner")[0]["text"]
+
+
+def test_two_runs(tmp_path):
+    paths = [survey(tmp_path / "a.json"), survey(tmp_path / "b.json", day=2, slower=1.5)]
+    tree = tree_of(*paths)
+    (table,) = tree.find("table", class_="compare")
+    rows = [words(row) for row in tree.find("tr", within=table)]
+    assert rows[0].endswith("Bcn12 Nov 2026, 57 s2x EPYC 7763, 8 nodes, 512 GiB")
+    assert rows[1] == "local latency +50.0 %▼ worse121 ns ±1.0 %182 ns ±1.0 %"
+    assert rows[3].startswith("peak bandwidth -33.3 %▼ worse")
+    lines = [words(title) for title in tree.find("h4", within=tree.find("section", id="first")[0])]
+    assert lines == ["Latency of dependent loads (base pages)", "Loaded latency (read)"]
+    (ladder,) = tree.find("article", id="latency-latency-base")
+    names = {text["text"] for text in tree.find("text", within=ladder)}
+    assert {"A", "B"} <= names
+
+
+def test_a_change_within_the_intervals_is_no_verdict(tmp_path):
+    paths = [survey(tmp_path / "a.json"), survey(tmp_path / "b.json", day=2, slower=1.005)]
+    tree = tree_of(*paths)
+    rows = [words(row) for row in tree.find("tr", within=tree.find("table", class_="compare")[0])]
+    assert all("intervals overlap" in row for row in rows[1:])
+
+
+def test_many_runs_are_a_trend(tmp_path):
+    paths = [survey(tmp_path / f"{day}.json", day=day, slower=1 + day / 100) for day in (3, 1, 2)]
+    tree = tree_of(*paths)
+    (trend,) = tree.find("article", id="trend")
+    assert "run, from the earliest (B) to the newest (A)" in trend["text"]
+    assert tree.find("h4", within=tree.find("section", id="first")[0])[0]["text"] == "Headline figures by run"
+
+
+def test_fleets_are_a_trend_too(tmp_path):
+    paths = [fleet_of(5, tmp_path / f"{index}.json") for index in range(3)]
+    (trend,) = tree_of(*paths).find("article", id="trend-fleet")
+    assert "The median host by run" in trend["text"]
+
+
+def test_a_fleet_begins_with_its_sum(tmp_path):
+    tree = tree_of(fleet_of(50, tmp_path / "fleet.json"))
+    assert tree.find("h1")[0]["text"].startswith("STREAM on 50 hosts")
+    cards = [words(card) for card in tree.find(class_="metric")]
+    assert cards[0] == "hosts 50 50 with values" and cards[3] == "slow hosts 1 by the run's rule"
+    assert "cn00003" in cards[2]
+
+
+def test_only_the_pages_own_script_may_run(tmp_path):
+    text = page([numatlas.load(survey(tmp_path / "a.json"))], f"of {EVIL}")
+    tree = Tree(text)
+    (policy,) = [meta["content"] for meta in tree.find("meta") if meta.get("http-equiv")]
+    (script,) = [one["text"] for one in tree.find("script") if not one.get("type")]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in policy and "default-src 'none'" in policy
+    assert "unsafe-eval" not in policy and "http" not in policy
+
+
+def test_warnings_are_grouped_by_code(tmp_path):
+    path = survey(tmp_path / "a.json")
+    data = json.loads(path.read_text())
+    for part in data["results"]:
+        part["warnings"] = [
+            {"code": code, "where": None, "text": f"{code} {number}"}
+            for number in range(3)
+            for code in ("stopped", "two-speeds")
+        ]
+    path.write_text(json.dumps(data))
+    tree = tree_of(path)
+    (section,) = tree.find("section", id="warnings")
+    summaries = [one["text"] for one in tree.find("summary", within=section)]
+    assert summaries == ["⚠ stopped (3)", "⚠ two-speeds (3)"]
+    listed = [item["id"] for item in tree.find("li", within=section)]
+    assert listed == [f"warning-{number + 1}" for number in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("model", "short"),
+    [
+        ("AMD EPYC 7763 64-Core Processor", "EPYC 7763"),
+        ("Intel(R) Xeon(R) Platinum 8480+", "Xeon Platinum 8480+"),
+        ("Intel(R) Xeon(R) Gold 6230 CPU @ 2.10GHz", "Xeon Gold 6230"),
+        ("", ""),
+    ],
+)
+def test_models_of_cpus(model, short):
+    assert short_model(model) == short
+
+
+def test_a_title_without_a_machine(tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("size (MB), 0, 1\n1, 12.5, 12.25\n64, 80.0, 90.5\n")
+    assert title_of(numatlas.load(path)) == "one.csv"

@@ -1,0 +1,51 @@
+"""A result in Python: what is it, what has it, and what it takes to read it."""
+
+import subprocess
+import sys
+from importlib import resources
+
+import pytest
+from commands import SURVEYS
+from made_results import survey
+
+import numatlas
+
+
+def test_a_survey_gives_its_benchmarks(tmp_path):
+    result = numatlas.load(survey(tmp_path / "a.json"))
+    assert result["matrix"] is result.parts[0] and result["loaded"].kind == "loaded"
+    with pytest.raises(KeyError, match="weights: a.json has matrix, latency, loaded"):
+        result["weights"]
+
+
+def test_a_short_repr(tmp_path):
+    result = numatlas.load(survey(tmp_path / "a.json"))
+    assert repr(result) == "<numatlas survey a.json: matrix, latency, loaded>"
+    assert repr(result["latency"]).startswith("<numatlas latency a.json: flows 9 x ")
+
+
+def test_nodes_and_cpus_are_integers():
+    result = numatlas.load(SURVEYS / "tiers.json")
+    flows = result["matrix"].flows
+    for name in ("rank", "thread", "cpu", "cpu_node", "memory_node", "cell_cpu_node", "cell_memory_node"):
+        assert str(flows[name].dtype) == "Int64", name
+    assert flows["cell_memory_node"].max() == 2
+
+
+def test_a_file_without_headlines_has_an_empty_summary(tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("size (MB), 0, 1\n1, 12.5, 12.25\n64, 80.0, 90.5\n")
+    assert numatlas.load(path).summary.empty
+
+
+def test_reading_needs_pandas_alone():
+    code = f"import numatlas, sys; numatlas.load({str(SURVEYS / 'tiers.json')!r}).summary; " + (
+        "print([name for name in ('matplotlib', 'jinja2', 'plotly', 'PIL') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_types_and_version():
+    assert resources.files("numatlas").joinpath("py.typed").is_file()
+    assert numatlas.__version__[0].isdigit()

@@ -1,0 +1,132 @@
+"""One rule for axes and colours: of values, not of their intervals."""
+
+import made
+import pytest
+from matplotlib.colors import to_hex
+
+from numatlas.figures.scales import DECADE, LEAST_RANGE, colour_range, poorly_known, value_scale
+from numatlas.plot import build
+from numatlas.plot.style import Frame
+from numatlas.report.drawing import inline
+from numatlas.report.pictures import common_scale
+from numatlas.units import plus_minus, quantity_text, short_size
+
+
+def ladder():
+    return made.curves(1, absent=False)
+
+
+def test_a_poorly_known_point_changes_no_axis():
+    """The interval of one point reaches from below zero to three times its value."""
+    figure = ladder()
+    before = value_scale(figure)
+    middle = figure.series[0].y[9]
+    figure.series[0].low[9], figure.series[0].high[9] = -1.33 * middle, 3.33 * middle
+    after = value_scale(figure)
+    assert before.log and after == before
+    highest = max(figure.series[0].y)
+    figure.series[0].high[-1] = 40 * highest
+    assert value_scale(figure).high < 1.5 * highest
+    axes = build(figure).axes[0]
+    assert axes.get_yscale() == "log" and axes.get_ylim() == pytest.approx(
+        (value_scale(figure).low, value_scale(figure).high)
+    )
+
+
+def test_a_poorly_known_point_is_hollow_and_says_so():
+    figure = ladder()
+    middle = figure.series[0].y[9]
+    figure.series[0].low[9], figure.series[0].high[9] = -1.33 * middle, 3.33 * middle
+    picture = build(figure)
+    (rings,) = [line for line in picture.axes[0].lines if line.get_gid() == "hollow"]
+    assert list(rings.get_ydata()) == [middle]
+    assert to_hex(rings.get_markerfacecolor()) == "#ffffff"
+    assert "±233 %), poorly known" in inline(picture, "one", "words")
+
+
+def test_a_point_with_a_warning_is_hollow():
+    figure = ladder()
+    figure.series[0].flagged = [place == 3 for place in range(len(figure.series[0].y))]
+    (rings,) = [line for line in build(figure).axes[0].lines if line.get_gid() == "hollow"]
+    assert list(rings.get_xdata()) == [figure.series[0].x[3]]
+
+
+def test_logarithmic_only_over_sizes_and_a_decade():
+    figure = ladder()
+    assert value_scale(figure).log and not value_scale(figure, ratios=False).log
+    figure.series[0].y = [10 + place * (10 * DECADE - 10.5) / 18 for place in range(19)]
+    assert not value_scale(figure).log or max(figure.series[0].y) > DECADE * 10
+    figure.series[0].y = [10.0 + place for place in range(19)]
+    assert value_scale(figure).low == 0 and not value_scale(figure).log
+
+
+def test_the_page_and_the_plots_have_the_same_colours():
+    figure = made.matrix()
+    figure.values = [[100.0, 100.1, 100.2], [100.0, 100.1, 100.3]]
+    scale = common_scale([figure])
+    (image,) = build(figure).axes[0].images
+    assert (scale.low, scale.high) == pytest.approx((image.norm.vmin, image.norm.vmax))
+    assert scale.high - scale.low == pytest.approx(LEAST_RANGE * 100.15)
+    assert scale.colour(100.3).startswith(f"background:{to_hex(image.cmap(image.norm(100.3)))};")
+
+
+def test_colours_of_nothing_and_of_absent_values():
+    assert colour_range([]) == (0.0, 1.0)
+    assert colour_range([None, 50.0, float("nan"), 100.0]) == (50.0, 100.0)
+
+
+def test_both_intervals_are_drawn():
+    figure = ladder()
+    series = figure.series[0]
+    series.x_low, series.x_high = [x * 0.9 for x in series.x], [x * 1.1 for x in series.x]
+    found = [lines for lines in build(figure).axes[0].collections if lines.get_gid() == "spread-x"]
+    ends = found[0].get_segments()[3]
+    assert [ends[0][0], ends[1][0]] == pytest.approx([series.x_low[3], series.x_high[3]])
+
+
+@pytest.mark.parametrize("width", [3.3, 7.0, 12.0])
+@pytest.mark.parametrize("make", [made.curves, made.matrix, made.bars, made.machine])
+def test_pictures_of_any_width_hold_their_words(make, width):
+    picture = build(make(), Frame(width))
+    renderer = picture.canvas.get_renderer()
+    picture.draw(renderer)
+    drawn = picture.get_tightbbox(renderer)
+    assert picture.get_size_inches()[0] == width
+    assert drawn.x0 >= -0.01 and drawn.x1 <= width + 0.01
+
+
+def test_without_title_and_footer_there_are_no_such_words():
+    words = made.texts(build(made.curves(), Frame(title=False, footer=False)))
+    assert "Latency by size of the memory" not in words and not [word for word in words if "spread" in word]
+
+
+# ---- Units for people
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (2.72e-8, "s", "27.2 ns"),
+        (9e-6, "s", "9000 ns"),
+        (3.745916e-3, "s", "3.75 ms"),
+        (2.5e-5, "s", "25.0 µs"),
+        (12.0, "s", "12.0 s"),
+        (3.1e11, "B/s", "310 GB/s"),
+        (1.2e13, "B/s", "12.0 TB/s"),
+        (2.5e7, "B/s", "25.0 MB/s"),
+    ],
+)
+def test_quantities_for_people(value, unit, text):
+    assert quantity_text(value, unit) == text
+
+
+def test_widths_and_sizes_for_people():
+    assert plus_minus(100, 99.7, 100.3) == "±0.3 %" and plus_minus(100, 67, 133) == "±33 %"
+    assert plus_minus(100, None, None) == "" and plus_minus(100, 100, 100.01) == "±<0.1 %"
+    assert [short_size(size) for size in (512, 32 << 10, 223330304, 1 << 40)] == [
+        "512 B",
+        "32 KiB",
+        "213 MiB",
+        "1 TiB",
+    ]
+    assert poorly_known(10, 4, 11) and not poorly_known(10, 9, 11) and not poorly_known(10, None, None)

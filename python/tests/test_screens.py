@@ -1,0 +1,117 @@
+"""What the first screen looks like, against pictures of how it did: one node, four nodes, CXL and GPUs, 8
+nodes and 256 CPUs, two runs, ten runs, a fleet; light, dark, on a phone.
+
+NUMATLAS_UPDATE_GOLDEN=1 makes the pictures anew."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from made_results import survey
+from PIL import Image, ImageFilter
+from report_pages import fleet_of
+from test_report_browser import chromium
+
+import numatlas
+from numatlas.report.page import page
+
+GOLDEN = Path(__file__).parent / "golden" / "screens"
+#: Pixels of a stored picture; fonts, whose edges differ between machines, are a blur in it.
+STORED = (350, 225)
+#: Of 255: how far the mean of a screen, and the mean of one of its 7 x 5 fields, may be from the stored one.
+#: An empty card, a missing curve or another colour is further off; other fonts are not.
+WHOLE, FIELD = 3.0, 14.0
+FIELDS = (5, 7)
+
+
+def one(folder, name="a", **shape):
+    return [survey(folder / f"{name}.json", **shape)]
+
+
+def runs(folder, count):
+    return [
+        survey(folder / f"{at}.json", 1, 2, 4, 1, day=at + 1, slower=1 + at % 4 / 20) for at in range(count)
+    ]
+
+
+SCREENS = {
+    "one-node": (lambda folder: one(folder, packages=1, nodes=1, cores=4), 1400, False),
+    "four-nodes": (lambda folder: one(folder, packages=4, nodes=1, cores=8), 1400, False),
+    "cxl-and-gpus": (lambda folder: one(folder, nodes=1, far=True, gpus=2), 1400, False),
+    "eight-nodes": (one, 1400, False),
+    "eight-nodes-dark": (one, 1400, True),
+    "eight-nodes-phone": (one, 500, False),
+    "null-engine": (lambda folder: one(folder, engine="null"), 1400, False),
+    "two-runs": (lambda folder: runs(folder, 2), 1400, False),
+    "ten-runs": (lambda folder: runs(folder, 10), 1400, False),
+    "fleet": (lambda folder: [fleet_of(10_000, folder / "fleet.json")], 1400, False),
+}
+
+
+def shot(path: Path, width: int, dark: bool) -> Image.Image:
+    """The first 900 pixels of a page in a window of this width (browsers have none below 500)."""
+    picture = path.with_suffix(".png")
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--screenshot={picture}"]
+    flags += [f"--blink-settings=preferredColorScheme={0 if dark else 1}", f"--window-size={width},900"]
+    done = subprocess.run([chromium(), *flags, path.as_uri()], capture_output=True, text=True, timeout=180)
+    assert picture.exists(), done.stderr[-500:]
+    with Image.open(picture) as opened:
+        return opened.convert("RGB").filter(ImageFilter.GaussianBlur(2)).resize(STORED)
+
+
+def apart(one: Image.Image, other: Image.Image) -> tuple[float, float]:
+    """Of 255: the mean difference of the whole, and of the field where it is largest."""
+    difference = np.abs(np.asarray(one, float) - np.asarray(other, float)).mean(axis=2)
+    rows, columns = FIELDS
+    tall, wide = difference.shape[0] // rows, difference.shape[1] // columns
+    fields = difference[: rows * tall, : columns * wide].reshape(rows, tall, columns, wide)
+    return float(difference.mean()), float(fields.mean(axis=(1, 3)).max())
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_the_first_screen_looks_as_it_did(name, tmp_path):
+    make, width, dark = SCREENS[name]
+    path = tmp_path / "page.html"
+    path.write_text(page([numatlas.load(file) for file in make(tmp_path)]), encoding="utf-8")
+    check(shot(path, width, dark), name)
+
+
+def check(found: Image.Image, name: str) -> None:
+    """Within the tolerance of the stored picture, or stored where that is asked for."""
+    golden = GOLDEN / f"{name}.png"
+    if os.environ.get("NUMATLAS_UPDATE_GOLDEN"):
+        GOLDEN.mkdir(exist_ok=True)
+        found.quantize(64).save(golden, optimize=True)
+    with Image.open(golden) as stored:
+        whole, field = apart(found, stored.convert("RGB"))
+    assert whole <= WHOLE and field <= FIELD, (whole, field)
+
+
+def test_a_missing_card_is_seen(tmp_path):
+    """The tolerance lets no such change through."""
+    path = tmp_path / "page.html"
+    text = page([numatlas.load(file) for file in one(tmp_path)])
+    path.write_text(text.replace('class="right"', 'class="right" hidden style="visibility:hidden"'))
+    with Image.open(GOLDEN / "eight-nodes.png") as stored:
+        whole, field = apart(shot(path, 1400, False), stored.convert("RGB"))
+    assert whole > WHOLE or field > FIELD
+
+
+def test_firefox_shows_it_too(tmp_path):
+    """Against a picture of its own: it lays lines out a pixel or two apart."""
+    firefox = shutil.which("firefox-esr") or shutil.which("firefox")
+    if not firefox:
+        pytest.skip("no firefox-esr and no firefox is installed")
+    path, picture, home = tmp_path / "page.html", tmp_path / "fox.png", tmp_path / "home"
+    path.write_text(page([numatlas.load(file) for file in one(tmp_path)]), encoding="utf-8")
+    home.mkdir()
+    words = [firefox, "--headless", "--screenshot", str(picture), "--window-size=1400,900", path.as_uri()]
+    environment = {**os.environ, "HOME": str(home)}
+    done = subprocess.run(words, capture_output=True, text=True, timeout=180, env=environment, check=False)
+    assert picture.exists(), done.stderr[-500:]
+    with Image.open(picture) as opened:
+        shown = opened.convert("RGB").crop((0, 0, 1400, 900)).filter(ImageFilter.GaussianBlur(2))
+    check(shown.resize(STORED), "eight-nodes-firefox")

@@ -1,0 +1,91 @@
+"""JSON of `compare` and `check`: read, and shown as lists."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from commands import command, one_line, program
+from made_results import survey
+from report_pages import EVIL, FLEETS, Tree
+
+import numatlas
+from numatlas.figures import figures_of
+from numatlas.report.page import page
+
+SIDE = {"file": "base.json", "runs": [{"hosts": ["cn1"], "started": "2026-11-01T10:00:00Z"}]}
+
+
+def case(name, verdict, change, unit="s"):
+    ends = {"value": 1e-7, "low": 0.9e-7, "high": 1.1e-7}
+    told = {"command": "matrix", "case": name, "of": "all flows", "metric": "latency", "unit": unit}
+    told |= {"verdict": verdict, "reason": None, "doubt": None, "p": 0.01, "base": ends, "new": ends}
+    return {**told, "change": change, "change_low": change - 0.01, "change_high": change + 0.01}
+
+
+@pytest.fixture
+def compared(tmp_path):
+    cases = [case(f"case {number}", "not distinguishable", 0.0) for number in range(30)]
+    cases += [case(EVIL, "slower", 0.2), case("second", "faster", -0.3)]
+    data = {"program": "numatlas", "schema_version": 2, "command": "compare", "cases": cases, "base": SIDE}
+    data |= {"new": SIDE, "counts": {"slower": 1, "faster": 1, "not_distinguishable": 30}, "min_effect": 0.02}
+    path = tmp_path / "compared.json"
+    path.write_text(json.dumps(data))
+    return path
+
+
+def test_changes_stand_first(compared):
+    result = numatlas.load(compared)
+    assert result.kind == "compare" and len(result.rows) == 32
+    (listing,) = figures_of(result)
+    assert [row[0] for row in listing.rows[:3]] == ["▼ slower", "▲ faster", "not distinguishable"]
+    assert listing.rows[0][-2:] == ["+20.0 %", "+19.0 % to +21.0 %"]
+    assert listing.verdict == ["1 slower, 1 faster, 30 not distinguishable"]
+    text = page([result])
+    tree = Tree(text)
+    assert len(tree.find("tr", within=tree.find("article")[0])) == 32 + 2  # two heads
+    assert "<b>x</b>" not in text
+
+
+def test_a_list_is_no_picture(compared, tmp_path):
+    one_line(command("plot", "compare", compared, folder=tmp_path), 3, "has nothing of compare")
+
+
+def run(folder, *words):
+    done = subprocess.run(
+        [program(), *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "LC_ALL": "C.UTF-8"},
+    )
+    assert done.returncode in (0, 1, 9), done.stderr
+    return json.loads(done.stdout)
+
+
+def test_what_check_writes_is_read(tmp_path):
+    files = [str(FLEETS / f"run{number}.json") for number in (1, 2, 3, 4)]
+    path = tmp_path / "check.json"
+    path.write_text(json.dumps(run(tmp_path, "check", *files, "--format", "json")))
+    result = numatlas.load(path)
+    listing, history = figures_of(result)
+    assert [row[1] for row in listing.rows] == ["run4.json", "run3.json", "run2.json", "run1.json"]
+    assert history.series[0].y == [float(len(one["slow"])) for one in result.meta["runs"]]
+    assert "cn2: triad 20 % below the median of its own 3 earlier runs" in listing.verdict[0]
+    assert "cn5" in page([result])
+
+
+def test_what_compare_writes_is_read(measure, tmp_path):
+    files = [str(measure("matrix", "guest-tiers.json", *seed)) for seed in ((), ("--seed", "7"))]
+    path = tmp_path / "compare.json"
+    path.write_text(json.dumps(run(tmp_path, "compare", *files, "--format", "json")))
+    result = numatlas.load(path)
+    (listing,) = figures_of(result)
+    assert len(listing.rows) == len(result.rows) == len(json.loads(path.read_text())["cases"])
+    assert listing.title in page([result])
+
+
+def test_files_of_verdicts_and_of_results_share_a_page(compared, tmp_path):
+    tree = Tree(page([numatlas.load(compared), numatlas.load(survey(tmp_path / "a.json"))]))
+    kinds = [section["id"] for section in tree.find("section") if section["id"].startswith("section-")]
+    assert kinds[0] == "section-compare" and "section-matrix" in kinds

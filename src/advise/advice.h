@@ -1,0 +1,58 @@
+// All that came out of advising, and how it is told.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "advise/candidates.h"
+#include "advise/launch.h"
+#include "advise/look.h"
+#include "advise/metric.h"
+#include "advise/race.h"
+#include "base/warning.h"
+#include "record/report.h"
+
+namespace numatlas {
+
+struct Advice {
+  Machine machine;
+  std::vector<std::string> program;
+  Launch launch;
+  Metric metric;
+  std::vector<std::string> arguments;  ///< of numatlas
+  std::string started;
+  double seconds = 0;
+  std::uint64_t seed = 0;
+  Look look;
+  std::vector<Candidate> candidates;  ///< all; those that were tried first
+  std::size_t tried = 0;
+  RaceResult race;            ///< its lanes are the candidates that were tried
+  std::optional<Look> proof;  ///< the best one, watched
+  CpuUse cpu_use;             ///< of the host, from the first run to the last
+  std::vector<Warning> warnings;
+
+  const Candidate* best() const { return race.best ? &candidates[*race.best] : nullptr; }
+};
+
+/// "31.2 % less time (28.9 to 33.4 %)", "12.0 % more of the metric (...)"; of a loss the other way
+/// round.
+std::string gain_text(const LogRatio& ratio, const Metric& metric);
+
+/// The answer in one sentence.
+std::string answer_of(const Advice& advice);
+
+/// The common record: what --export FILE.json writes, and compare, report, plot and Python read.
+RunReport report_of(const Advice& advice);
+
+/// A screen for people.
+std::string advice_text(const Advice& advice);
+/// What was seen of the program and what is proposed, before anything is run against each other.
+std::string candidates_text(const std::vector<Candidate>& candidates);
+/// For --export FILE.md and FILE.sh: a script runs the program as advised.
+std::string advice_markdown(const Advice& advice);
+std::string advice_script(const Advice& advice);
+
+}  // namespace numatlas

@@ -1,0 +1,254 @@
+#include "advise/advise.h"
+
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "advise/program.h"
+#include "base/own_files.h"
+#include "base/signals.h"
+#include "base/units.h"
+#include "machine/cpu_use.h"
+#include "machine/tree.h"
+
+namespace numatlas {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string now_in_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc)};
+}
+
+ProgramTraits traits_of(const Look& look, const AdviseOptions& options) {
+  ProgramTraits traits;
+  // Of several processes those that wait for others keep no CPU busy.
+  const int busy = static_cast<int>(std::lround(look.cpus_used()));
+  if (look.threads > 0) traits.threads = std::max(look.threads, busy);
+  traits.memory = look.peak_memory();
+  traits.huge_share = look.huge_share();
+  traits.openmp = look.openmp;
+  traits.mpi = look.mpi;
+  traits.gpu = look.gpu;
+  traits.ranks = options.launch.ranks;
+  return traits;
+}
+
+/// CPU time of the host; our own is also that of all programs that were run.
+Expected<CpuTimes> host_times() {
+  auto times = read_cpu_times(Tree(""), {static_cast<int>(getpid())});
+  rusage usage{};
+  if (!times || getrusage(RUSAGE_CHILDREN, &usage) != 0) return times;
+  for (const timeval& part : {usage.ru_utime, usage.ru_stime})
+    times->own += static_cast<double>(part.tv_sec) + static_cast<double>(part.tv_usec) * 1e-6;
+  return times;
+}
+
+/// One advising from its first run to its last.
+class Adviser {
+ public:
+  Adviser(const AdviseOptions& options, const Machine& machine)
+      : options_(options), start_(Clock::now()), cpu_before_(host_times()) {
+    advice_.machine = machine;
+    advice_.program = options.program;
+    advice_.launch = options.launch;
+    advice_.metric = options.metric;
+    advice_.arguments = options.arguments;
+    advice_.started = now_in_utc();
+    advice_.seed = options.seed;
+    timeout_ = options.timeout;
+  }
+
+  Expected<Advice> run() {
+    if (auto done = warm_up(); !done) return fail(done.error());
+    if (auto looked = look(); !looked) return fail(looked.error());
+    propose();
+    race();
+    prove();
+    advice_.cpu_use = cpu_use_between(cpu_before_, host_times());
+    if (is_disturbed(advice_.cpu_use))
+      advice_.warnings.push_back(
+          {"other-processes", "", disturbance_text(advice_.cpu_use) + " during the runs"});
+    advice_.seconds = seconds();
+    return std::move(advice_);
+  }
+
+ private:
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  double seconds_left() const { return options_.seconds - seconds(); }
+
+  void tell(const std::string& line) const {
+    if (options_.told) options_.told(line);
+  }
+
+  RunRequest request_for(const Candidate& candidate) const {
+    RunRequest request;
+    request.words =
+        command_of(options_.launch, candidate, options_.program, program_folder() + "/numatlas");
+    request.layout = layout_of(options_.launch, candidate);
+    request.input = options_.input;
+    request.timeout = timeout_;
+    request.keep_output = !options_.metric.is_time();
+    request.show_output = options_.show_output;
+    return request;
+  }
+
+  Expected<void> prepare() const {
+    if (options_.prepare.empty()) return {};
+    RunRequest request;
+    request.words = {"sh", "-c", options_.prepare};
+    const auto run = run_program(request);
+    if (!run) return fail(about("--prepare", run.error()));
+    if (run->good()) return {};
+    const bool stopped = run->ending == Ending::interrupted;
+    return fail_about(stopped ? ErrorKind::interrupted : ErrorKind::usage, "--prepare",
+                      fmt::format("'{}' {}", options_.prepare, failure_text(*run)));
+  }
+
+  /// A run that goes wrong here goes wrong in all others.
+  Error bad_program(const ProgramRun& run) const {
+    const bool stopped = run.ending == Ending::interrupted;
+    return {stopped ? ErrorKind::interrupted : ErrorKind::usage, failure_text(run),
+            stopped ? "" : "try it by itself; --timeout and --input may be what it needs",
+            options_.program.front()};
+  }
+
+  Expected<void> warm_up() {
+    for (std::size_t i = 0; i < options_.warmup; ++i) {
+      tell(fmt::format("warm-up {} of {}", i + 1, options_.warmup));
+      if (auto prepared = prepare(); !prepared) return fail(prepared.error());
+      const auto run = run_program(request_for({}));
+      if (!run) return fail(run.error());
+      if (!run->good()) return fail(bad_program(*run));
+    }
+    return {};
+  }
+
+  Expected<void> look() {
+    tell("looking at the program as it is");
+    if (auto prepared = prepare(); !prepared) return fail(prepared.error());
+    const double before = seconds();
+    auto look = look_at(request_for({}), advice_.machine);
+    if (!look) return fail(look.error());
+    if (!look->run.good()) return fail(bad_program(look->run));
+    if (!options_.metric.is_time()) {
+      const auto value = options_.metric.find_in(look->run.output);
+      if (!value)
+        return fail_usage("--metric", fmt::format("the program {}", value.error().message),
+                          "its standard output and standard error are searched, line by line");
+    }
+    advice_.look = *std::move(look);
+    run_seconds_ = seconds() - before;
+    if (!timeout_) {
+      constexpr double many_times = 10, at_least = 10;
+      timeout_ = many_times * advice_.look.run.seconds + at_least;
+    }
+    return {};
+  }
+
+  void propose() {
+    advice_.candidates =
+        candidates_for(options_, advice_.machine, traits_of(advice_.look, options_));
+    const auto is_tried = [](const Candidate& one) { return one.not_tried.empty(); };
+    auto& all = advice_.candidates;
+    advice_.tried = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_tried));
+    leave_out_for_time();
+  }
+
+  /// Runs that so many candidates, "as it is" among them, take at least.
+  double least_runs(std::size_t candidates) const {
+    if (candidates < 2) return 0;
+    const std::size_t finalists = std::min(candidates, rule().most_finalists + 1);
+    const std::size_t screening = candidates > 2 ? candidates * rule().least_rounds : 0;
+    return static_cast<double>(screening + finalists * rule().least_final);
+  }
+
+  void leave_out_for_time() {
+    if (options_.runs) return;
+    while (advice_.tried > 1 && least_runs(advice_.tried) * run_seconds_ > seconds_left()) {
+      const double needed = seconds() + least_runs(advice_.tried) * run_seconds_;
+      --advice_.tried;
+      advice_.candidates[advice_.tried].not_tried =
+          fmt::format("no time: --time {:.0f}s has room for it", std::ceil(needed * 1.1));
+    }
+  }
+
+  RaceRule rule() const {
+    RaceRule rule;
+    if (!options_.runs) return rule;
+    rule.least_rounds = std::min(rule.least_rounds, *options_.runs);
+    rule.most_rounds = *options_.runs;
+    rule.least_final = rule.most_final = *options_.runs;
+    return rule;
+  }
+
+  RunValue run_once(std::size_t index) {
+    if (stop_requested()) return {std::nullopt, "", true};
+    if (const auto prepared = prepare(); !prepared)
+      return {std::nullopt, full_text(prepared.error()), stop_requested()};
+    const auto run = run_program(request_for(advice_.candidates[index]));
+    if (!run) return {std::nullopt, "cannot be run: " + full_text(run.error()), stop_requested()};
+    if (run->ending == Ending::interrupted) return {std::nullopt, "", true};
+    if (!run->good()) return {std::nullopt, failure_text(*run), false};
+    if (options_.metric.is_time()) return {run->seconds, "", false};
+    const auto value = options_.metric.find_in(run->output);
+    if (!value) return {std::nullopt, value.error().message, false};
+    return {options_.metric.cost_of(*value), "", false};
+  }
+
+  void race() {
+    Race race(advice_.tried, rule(), options_.seed);
+    RaceWork work;
+    work.run = [&](std::size_t index) { return run_once(index); };
+    if (!options_.runs) work.seconds_left = [&] { return seconds_left(); };
+    if (options_.progress)
+      work.progress = [&](const RaceProgress& progress, const RaceResult& so_far) {
+        options_.progress(progress, so_far, advice_.candidates);
+      };
+    advice_.race = race.run(work);
+  }
+
+  /// What was asked for is not what the system did: seen once, in a run that counts for nothing.
+  void prove() {
+    if (!advice_.best() || stop_requested()) return;
+    tell("looking at the best one");
+    if (!prepare()) return;
+    auto look = look_at(request_for(*advice_.best()), advice_.machine);
+    if (!look || !look->run.good()) return;
+    advice_.proof = *std::move(look);
+    const auto pages = advice_.best()->layout.pages;
+    constexpr double least_share = 0.05;
+    const bool huge = pages && *pages != PageKind::base;
+    if (huge && advice_.proof->huge_share().value_or(1) < least_share)
+      advice_.warnings.push_back(
+          {"placement", advice_.best()->name,
+           "hardly any of its memory was in huge pages: the gain has another reason"});
+  }
+
+  const AdviseOptions& options_;
+  Clock::time_point start_;
+  Expected<CpuTimes> cpu_before_;
+  Advice advice_;
+  std::optional<double> timeout_;
+  double run_seconds_ = 0;
+};
+
+}  // namespace
+
+Expected<Advice> advise(const AdviseOptions& options, const Machine& machine) {
+  return Adviser(options, machine).run();
+}
+
+}  // namespace numatlas

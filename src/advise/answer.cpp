@@ -1,0 +1,181 @@
+// The advice as text.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "advise/advice.h"
+#include "base/text.h"
+#include "report/view_table.h"
+
+namespace numatlas {
+namespace {
+
+/// Part by which a logarithm of a cost ratio is better: time saved, or metric won.
+double gain_of(double log, const Metric& metric) {
+  return metric.higher() ? std::exp(-log) - 1 : 1 - std::exp(log);
+}
+
+std::string what(const Metric& metric) { return metric.is_time() ? "time" : "of the metric"; }
+
+/// Lines of a heading, the first beside it.
+std::string block(const std::string& heading, const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines)
+    text += fmt::format("{:<11}{}\n", text.empty() ? heading : "", line);
+  return text;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines(1);
+  for (const char c : text) {
+    if (c == '\n')
+      lines.emplace_back();
+    else
+      lines.back() += c;
+  }
+  if (lines.back().empty()) lines.pop_back();
+  return lines;
+}
+
+std::vector<std::string> words_of_candidates(const std::vector<Candidate>& candidates, bool tried) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Candidate& one : candidates)
+    if (one.not_tried.empty() == tried)
+      rows.push_back({printable(one.name), printable(tried ? one.because : one.not_tried)});
+  return rows.empty() ? std::vector<std::string>{} : lines_of(aligned(rows, 2));
+}
+
+std::string program_line(const std::vector<std::string>& program) {
+  std::string line;
+  for (const std::string& word : program) line += (line.empty() ? "" : " ") + shell_word(word);
+  return printable(line);
+}
+
+/// What became of the candidates that are not in the table's last column.
+std::vector<std::string> fates(const Advice& advice) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < advice.tried; ++i) {
+    const Lane& lane = advice.race.lanes[i];
+    const std::string name = printable(advice.candidates[i].name);
+    if (!lane.failure.empty()) all.push_back(fmt::format("{} {}", name, printable(lane.failure)));
+  }
+  return all;
+}
+
+/// What the pages of the best one were, and whether that is what was asked for.
+std::string proof_text(const Advice& advice) {
+  if (!advice.proof || advice.proof->fullest() == nullptr) return "";  // or too short to be seen
+  std::string text = "seen while it ran so:";
+  for (const auto& [node, share] : advice.proof->node_shares())
+    if (share >= 0.005)
+      text += fmt::format(" {:.0f} % of its memory on node {},", 100 * share, node);
+  if (const auto huge = advice.proof->huge_share())
+    text += fmt::format(" {:.0f} % in huge pages,", 100 * *huge);
+  text.back() = ' ';
+  return std::string(trim(text));
+}
+
+std::vector<std::string> answer_lines(const Advice& advice) {
+  std::vector<std::string> lines{answer_of(advice)};
+  if (const std::string proof = proof_text(advice); !proof.empty()) lines.push_back(proof);
+  if (const Candidate* best = advice.best()) {
+    for (const ReadyLine& ready : ready_lines(advice.launch, *best, advice.program))
+      lines.push_back(fmt::format("  {}", printable(ready.line)));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string gain_text(const LogRatio& ratio, const Metric& metric) {
+  double gain = gain_of(ratio.mean, metric), low = gain_of(ratio.interval.high, metric),
+         high = gain_of(ratio.interval.low, metric);
+  // Time is saved, a metric of which more is better is won; a loss is told the other way round.
+  const bool less = (gain >= 0) != metric.higher();
+  if (gain < 0) {
+    gain = -gain;
+    low = -low;
+    high = -high;
+    std::swap(low, high);
+  }
+  return fmt::format("{:.1f} % {} {} ({:.1f} to {:.1f} %)", 100 * gain, less ? "less" : "more",
+                     what(metric), 100 * low, 100 * high);
+}
+
+std::string answer_of(const Advice& advice) {
+  const RaceResult& race = advice.race;
+  if (advice.tried < 2) return "there is nothing that could be tried here";
+  if (!race.lanes[0].failure.empty())
+    return fmt::format("no answer: the program as it is {}", printable(race.lanes[0].failure));
+  if (const Candidate* best = advice.best())
+    return fmt::format("{}: {} than as it is, {} fresh runs of each", printable(best->name),
+                       gain_text(*race.lanes[*race.best].against_reference, advice.metric),
+                       race.final_rounds);
+  if (!race.complete) return "stopped before there was an answer";
+  const bool all_failed = std::all_of(race.lanes.begin() + 1, race.lanes.end(),
+                                      [](const Lane& lane) { return !lane.failure.empty(); });
+  if (all_failed) return "as it is: everything else that was tried failed";
+  if (!race.open_gain) return "no answer: there was no time for enough runs; more --time helps";
+  const double open = 100 * std::max(0.0, *race.open_gain);
+  constexpr double wide = 5;
+  if (open > wide)
+    return fmt::format(
+        "no placement is surely better than as it is; the runs differ so much that a "
+        "gain of up to {:.0f} % is not ruled out",
+        open);
+  return fmt::format("no placement is better than as it is (within {:.1f} %)", open);
+}
+
+std::string candidates_text(const std::vector<Candidate>& candidates) {
+  return block("Candidates", words_of_candidates(candidates, true)) +
+         block("Not tried", words_of_candidates(candidates, false));
+}
+
+std::string advice_text(const Advice& advice) {
+  const RunReport report = report_of(advice);
+  std::string text = block("Program", {program_line(advice.program)});
+  text += block("Seen", sentences_of(advice.look, advice.machine));
+  text += candidates_text(advice.candidates) + "\n" + views_text(report, report.views);
+  text += block("Failed", fates(advice));
+  text += block("Warnings", counted(advice.warnings));
+  return text + block("Answer", answer_lines(advice));
+}
+
+std::string advice_markdown(const Advice& advice) {
+  const RunReport report = report_of(advice);
+  std::string text =
+      fmt::format("# Placement of `{}`\n\n{}.\n", program_line(advice.program), answer_of(advice));
+  if (const Candidate* best = advice.best()) {
+    text += "\n```\n";
+    for (const ReadyLine& ready : ready_lines(advice.launch, *best, advice.program))
+      text += printable(ready.line) + "\n";
+    text += "```\n";
+  }
+  text += "\n## The program\n";
+  for (const std::string& sentence : sentences_of(advice.look, advice.machine))
+    text += "- " + sentence + "\n";
+  text += "\n## The race\n\n```\n" + views_text(report, report.views) +
+          "```\n\n## Candidates\n\n```\n" + candidates_text(advice.candidates) + "```\n";
+  for (const std::string& fate : fates(advice)) text += "- " + fate + "\n";
+  for (const std::string& warning : counted(advice.warnings)) text += "- " + warning + "\n";
+  return text;
+}
+
+std::string advice_script(const Advice& advice) {
+  const Candidate as_it_is;
+  const Candidate& best = advice.best() != nullptr ? *advice.best() : as_it_is;
+  std::string command;
+  const auto lines = ready_lines(advice.launch, best, advice.program);
+  std::string line = lines.empty() ? "" : lines.front().line;
+  if (line.empty())
+    for (const std::string& word : advice.program)
+      line += (line.empty() ? "" : " ") + shell_word(word);
+  return fmt::format("#!/bin/sh\n# {}\nexec {}\n", answer_of(advice), line);
+}
+
+}  // namespace numatlas

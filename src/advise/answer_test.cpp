@@ -1,0 +1,117 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "advise/advice.h"
+#include "machine/source.h"
+#include "record/report_json.h"
+
+namespace numatlas {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+LogRatio ratio(double low, double mean, double high) {
+  return {std::log(mean), {std::log(low), std::log(high)}, 0.01, 6};
+}
+
+Lane lane(const LogRatio& against, bool finalist) {
+  Lane one;
+  one.screening = {2.0, 2.1, 1.9, 2.0};
+  if (finalist) one.final = {1.4, 1.5, 1.4, 1.45, 1.5, 1.4};
+  one.finalist = finalist;
+  one.against_reference = against;
+  return one;
+}
+
+Advice advice() {
+  Advice all;
+  all.program = {"./prog", "1"};
+  all.machine = *read_recorded_machine("numa:1 core:2 pu:1");
+  all.launch = {};
+  all.started = "2026-01-01T00:00:00Z";
+  Candidate as_it_is, thp, pinned, far;
+  as_it_is.name = "as it is";
+  thp.name = "thp";
+  thp.axis = Axis::pages;
+  thp.layout.pages = PageKind::thp;
+  pinned.name = "pinned";
+  far.name = "bind:9";
+  far.not_tried = "no room";
+  all.candidates = {as_it_is, thp, pinned, far};
+  all.tried = 3;
+  all.race.lanes = {Lane{}, lane(ratio(0.68, 0.70, 0.72), true), lane(ratio(0.9, 1, 1.1), false)};
+  all.race.lanes[0].screening = {2, 2, 2, 2};
+  all.race.lanes[0].final = {2, 2.1, 2, 2, 2.1, 2};
+  all.race.lanes[2].failure = "ended with exit code 3";
+  all.race.rounds = 4;
+  all.race.final_rounds = 6;
+  all.race.complete = true;
+  all.race.best = 1;
+  all.look.samples = {{0.1, {{0, Bytes{gib}}}, Bytes{gib / 2}}};
+  return all;
+}
+
+TEST(Answer, SaysWhatIsBestAndByHowMuch) {
+  EXPECT_EQ(answer_of(advice()),
+            "thp: 30.0 % less time (28.0 to 32.0 %) than as it is, 6 fresh runs of each");
+  EXPECT_THAT(advice_text(advice()), HasSubstr("numatlas exec --pages thp -- ./prog 1\n"));
+}
+
+TEST(Answer, SaysHowMuchMayHaveBeenMissedWhereNothingIsBetter) {
+  Advice all = advice();
+  all.race.best.reset();
+  all.race.open_gain = 0.012;
+  EXPECT_EQ(answer_of(all), "no placement is better than as it is (within 1.2 %)");
+  all.race.open_gain = 0.4;
+  EXPECT_THAT(answer_of(all), HasSubstr("a gain of up to 40 % is not ruled out"));
+}
+
+TEST(Answer, ClaimsNothingWithoutEnoughRuns) {
+  Advice all = advice();
+  all.race.best.reset();
+  EXPECT_THAT(answer_of(all), StartsWith("no answer: there was no time"));
+  all.race.complete = false;
+  EXPECT_EQ(answer_of(all), "stopped before there was an answer");
+  all.tried = 1;
+  EXPECT_EQ(answer_of(all), "there is nothing that could be tried here");
+}
+
+TEST(Answer, GainsAreToldInTheWayOfTheMetric) {
+  const Metric time = *Metric::parse("time", false), more = *Metric::parse("(x)", true);
+  EXPECT_EQ(gain_text(ratio(0.5, 0.8, 1.25), time), "20.0 % less time (-25.0 to 50.0 %)");
+  EXPECT_EQ(gain_text(ratio(1.1, 1.2, 1.3), time), "20.0 % more time (10.0 to 30.0 %)");
+  EXPECT_EQ(gain_text(ratio(0.5, 0.8, 1.0), more), "25.0 % more of the metric (0.0 to 100.0 %)");
+}
+
+TEST(Answer, ScriptRunsTheProgramAsAdvised) {
+  EXPECT_THAT(advice_script(advice()), HasSubstr("\nexec numatlas exec --pages thp -- ./prog 1\n"));
+  Advice none = advice();
+  none.race.best.reset();
+  EXPECT_THAT(advice_script(none), HasSubstr("\nexec ./prog 1\n"));
+  EXPECT_THAT(advice_markdown(advice()), StartsWith("# Placement of `./prog 1`\n"));
+}
+
+TEST(Answer, IsACommonRecord) {
+  const RunReport report = report_of(advice());
+  ASSERT_EQ(report.scenarios.size(), 4U);
+  const auto& thp = report.scenarios[1];
+  ASSERT_EQ(thp.flows.size(), 1U);
+  EXPECT_EQ(thp.flows[0].figures[0].key, "run_time");
+  EXPECT_EQ(thp.flows[0].figures[0].estimate->n, 6U);  // of the final, not of the screening
+  EXPECT_NEAR(*find_total(thp, "gain")->value(), 0.30, 1e-9);
+  EXPECT_EQ(report.scenarios[2].status, Status::failed);
+  EXPECT_EQ(report.scenarios[3].status, Status::skipped);
+  const auto back = report_from_json(nlohmann::json::parse(json_text(report)));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->scenarios.size(), report.scenarios.size());
+  EXPECT_EQ(back->facts.size(), report.facts.size());
+}
+
+}  // namespace
+}  // namespace numatlas

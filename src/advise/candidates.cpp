@@ -1,0 +1,42 @@
+#include "advise/candidates.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace numatlas {
+
+const char* name_of(Axis axis) {
+  switch (axis) {
+    case Axis::none: return "none";
+    case Axis::memory: return "memory";
+    case Axis::weights: return "weights";
+    case Axis::pages: return "pages";
+    case Axis::cpus: return "cpus";
+    case Axis::threads: return "threads";
+    case Axis::ranks: return "ranks";
+  }
+  return "";
+}
+
+std::vector<Candidate> propose(const ProposalInput& input) {
+  const bool launched = input.program.ranks > 0;
+  const auto wants = [&](Axis axis) { return input.axes.contains(axis); };
+  std::vector<Candidate> all;
+  all.push_back({"as it is", Axis::none, {}, {}, "what the others are compared with", ""});
+  const auto add = [&](std::vector<Candidate> some) {
+    std::move(some.begin(), some.end(), std::back_inserter(all));
+  };
+  // Where ranks share a host, its memory and CPUs are theirs by rank.
+  if (launched && (wants(Axis::memory) || wants(Axis::cpus))) add(propose_ranks(input));
+  if (!launched && wants(Axis::memory)) add(propose_memory(input));
+  if (!launched && wants(Axis::weights)) add(propose_weights(input));
+  if (wants(Axis::pages)) add(propose_pages(input));
+  if (!launched && wants(Axis::cpus)) add(propose_cpus(input));
+  if (wants(Axis::threads)) add(propose_threads(input));
+  std::stable_partition(all.begin(), all.end(),
+                        [](const Candidate& one) { return one.not_tried.empty(); });
+  return all;
+}
+
+}  // namespace numatlas

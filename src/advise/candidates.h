@@ -1,0 +1,72 @@
+// Which ways to run a program are worth trying: pure, from the machine, what was seen of the
+// program and what was measured before.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "advise/atlas.h"
+#include "advise/layout.h"
+#include "machine/machine.h"
+
+namespace numatlas {
+
+/// What a candidate changes.
+enum class Axis { none, memory, weights, pages, cpus, threads, ranks };
+const char* name_of(Axis axis);
+
+struct Candidate {
+  std::string name;  ///< "as it is", "bind:2", "thp"
+  Axis axis = Axis::none;
+  ProgramLayout layout;
+  /// Under a launcher: options of `numatlas exec` for all ranks, instead of the layout's.
+  std::vector<std::string> rank_options;
+  std::string because;    ///< the figure that speaks for it, or what it is tried for
+  std::string not_tried;  ///< why it cannot be tried; "" where it can
+};
+
+/// What is known of a program.
+struct ProgramTraits {
+  std::optional<int> threads;
+  std::optional<Bytes> memory;       ///< resident, at most
+  std::optional<double> huge_share;  ///< of it, in huge pages
+  bool openmp = false, mpi = false, gpu = false;
+  int ranks = 0;  ///< that a launcher starts of it on this host; 0: none does
+};
+
+struct ProposalInput {
+  const Machine& machine;
+  ProgramTraits program;
+  const Atlas* atlas = nullptr;
+  std::set<Axis> axes;
+  bool has_policy = false;  ///< a memory policy is in force that the program would inherit
+  /// Why the kernel's weighted interleave cannot have these weights now; "" where it can.
+  std::function<std::string(const MemoryPlacement&)> weights_problem;
+};
+
+/// "As it is" first, then what can be tried, those with the most to be hoped of first, then what
+/// cannot be tried, with the reason.
+std::vector<Candidate> propose(const ProposalInput& input);
+
+// One axis each (propose calls them).
+std::vector<Candidate> propose_memory(const ProposalInput& input);
+std::vector<Candidate> propose_weights(const ProposalInput& input);
+std::vector<Candidate> propose_pages(const ProposalInput& input);
+std::vector<Candidate> propose_cpus(const ProposalInput& input);
+std::vector<Candidate> propose_threads(const ProposalInput& input);
+std::vector<Candidate> propose_ranks(const ProposalInput& input);
+
+/// Usable CPUs, neighbours first: both threads of a core, then the next core of the same cache.
+std::vector<CpuId> packed_order(const Machine& machine);
+/// As far apart as possible: a core each, in turn over the last-level caches; second threads last.
+std::vector<CpuId> spread_order(const Machine& machine);
+/// So many from the front of an order.
+CpuSet first_cpus(const std::vector<CpuId>& order, std::size_t count);
+/// The first usable hardware thread of each core.
+CpuSet one_cpu_per_core(const Machine& machine);
+
+}  // namespace numatlas

@@ -1,0 +1,115 @@
+#include "advise/layout.h"
+
+#include <sys/prctl.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/environment.h"
+#include "placement/policy.h"
+
+namespace numatlas {
+namespace {
+
+constexpr const char* tunables_name = "GLIBC_TUNABLES";
+constexpr std::string_view heap_setting = "glibc.malloc.hugetlb=";
+
+Expected<void> put_pages_in_force(PageKind pages) {
+  const bool off = pages == PageKind::base;
+  // Inherited by what this process becomes; no privilege is needed for either way.
+  if (prctl(PR_SET_THP_DISABLE, off ? 1UL : 0UL, 0UL, 0UL, 0UL) != 0) {
+    const int code = errno;
+    return fail_about(code == EPERM ? ErrorKind::permission : ErrorKind::unavailable, "--pages",
+                      "prctl(PR_SET_THP_DISABLE): " + errno_text(code));
+  }
+  const char* before = environment_variable(tunables_name);
+  const std::string tunables = tunables_with(before == nullptr ? "" : before, pages);
+  if (tunables.empty())
+    unsetenv(tunables_name);
+  else
+    setenv(tunables_name, tunables.c_str(), 1);
+  return {};
+}
+
+std::string list_of(const MemoryPlacement& memory) { return to_list(memory.node_set()); }
+
+/// numactl's word for a placement; nullopt where it has none.
+std::optional<std::string> numactl_memory(const MemoryPlacement& memory) {
+  switch (memory.mode) {
+    case MemoryMode::inherit: return std::nullopt;
+    case MemoryMode::local: return "--localalloc";
+    case MemoryMode::bind: return "--membind=" + list_of(memory);
+    case MemoryMode::prefer:
+      return (memory.nodes.size() == 1 ? "--preferred=" : "--preferred-many=") + list_of(memory);
+    case MemoryMode::interleave: return "--interleave=" + list_of(memory);
+    case MemoryMode::weighted: return "--weighted-interleave=" + list_of(memory);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string tunables_with(const std::string& before, PageKind pages) {
+  std::string kept;
+  std::string_view rest = before;
+  while (!rest.empty()) {
+    const auto end = rest.find(':');
+    const std::string_view one = rest.substr(0, end);
+    rest = end == std::string_view::npos ? "" : rest.substr(end + 1);
+    if (one.empty() || one.starts_with(heap_setting)) continue;
+    kept += (kept.empty() ? "" : ":") + std::string(one);
+  }
+  if (pages == PageKind::base) return kept;
+  return fmt::format("{}{}{}{}", kept, kept.empty() ? "" : ":", heap_setting,
+                     pages == PageKind::thp ? 1 : 2);
+}
+
+Expected<void> put_in_force(const ProgramLayout& layout) {
+  if (layout.cpus)
+    if (auto bound = bind_thread(*layout.cpus); !bound) return bound;
+  if (layout.memory)
+    if (auto applied = apply_to_process(*layout.memory); !applied) return fail(applied.error());
+  if (layout.pages)
+    if (auto set = put_pages_in_force(*layout.pages); !set) return set;
+  for (const auto& [name, value] : layout.environment) setenv(name.c_str(), value.c_str(), 1);
+  return {};
+}
+
+std::vector<std::string> exec_options(const ProgramLayout& layout) {
+  std::vector<std::string> words;
+  if (layout.cpus) words.insert(words.end(), {"--cpus", to_list(*layout.cpus)});
+  if (layout.memory) words.insert(words.end(), {"--memory", layout.memory->text()});
+  if (layout.pages) words.insert(words.end(), {"--pages", name_of(*layout.pages)});
+  return words;
+}
+
+std::vector<std::string> environment_words(const ProgramLayout& layout) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : layout.environment) words.push_back(name + "=" + value);
+  return words;
+}
+
+std::optional<std::vector<std::string>> as_environment(const ProgramLayout& layout) {
+  if (layout.cpus || layout.memory || layout.pages == PageKind::base) return std::nullopt;
+  auto words = environment_words(layout);
+  if (layout.pages)
+    words.push_back(fmt::format("{}={}", tunables_name, tunables_with("", *layout.pages)));
+  return words;
+}
+
+std::optional<std::vector<std::string>> numactl_options(const ProgramLayout& layout) {
+  std::vector<std::string> words;
+  if (layout.cpus) words.push_back("--physcpubind=" + to_list(*layout.cpus));
+  if (layout.memory) {
+    const auto memory = numactl_memory(*layout.memory);
+    if (!memory) return std::nullopt;
+    words.push_back(*memory);
+  }
+  if (words.empty()) return std::nullopt;
+  return words;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,44 @@
+// How one run of a program is laid out: CPUs, memory and pages, put in force in the process that
+// then becomes the program, and the words that ask other tools for the same.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "placement/placement.h"
+
+namespace numatlas {
+
+/// Absent: as this process has it.
+struct ProgramLayout {
+  std::optional<CpuSet> cpus;
+  std::optional<MemoryPlacement> memory;
+  /// base: no transparent huge pages at all; thp: glibc's heap asks for them; huge_2m: glibc's heap
+  /// is made of huge pages of the system's pool. huge_1g is not understood.
+  std::optional<PageKind> pages;
+  std::vector<std::pair<std::string, std::string>> environment = {};  ///< variables beside
+
+  bool is_empty() const { return !cpus && !memory && !pages && environment.empty(); }
+  friend bool operator==(const ProgramLayout&, const ProgramLayout&) = default;
+};
+
+/// Of this process, and of what it becomes. Errors name --cpus, --memory or --pages.
+Expected<void> put_in_force(const ProgramLayout& layout);
+
+/// The options of `numatlas exec`: "--cpus", "0-3", "--memory", "bind:0". Without the environment.
+std::vector<std::string> exec_options(const ProgramLayout& layout);
+
+/// NAME=VALUE of the layout's own variables.
+std::vector<std::string> environment_words(const ProgramLayout& layout);
+/// All of it that variables can ask for, --pages included; nullopt where they cannot ask for all.
+std::optional<std::vector<std::string>> as_environment(const ProgramLayout& layout);
+/// Options of numactl for CPUs and memory; nullopt where it has none for them.
+std::optional<std::vector<std::string>> numactl_options(const ProgramLayout& layout);
+
+/// GLIBC_TUNABLES with the setting of the heap's pages in it; other settings stay.
+std::string tunables_with(const std::string& before, PageKind pages);
+
+}  // namespace numatlas

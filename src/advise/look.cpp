@@ -1,0 +1,208 @@
+#include "advise/look.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "advise/process_tree.h"
+#include "placement/policy.h"
+#include "placement/residency.h"
+
+namespace numatlas {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Reading the nodes of all pages takes a time that grows with the memory.
+constexpr double most_part = 0.01;
+
+class Observer {
+ public:
+  Observer(const Machine& machine, Look& look) : machine_(machine), look_(look) {}
+
+  void begin(pid_t process) {
+    start_ = Clock::now();
+    if (auto opened = counters_.open(process); !opened)
+      look_.no_counters = full_text(opened.error());
+  }
+
+  void observe(pid_t process) {
+    const auto now = Clock::now();
+    if (now < next_) return;
+    sample(process, std::chrono::duration<double>(now - start_).count());
+    const std::chrono::duration<double> taken = Clock::now() - now;
+    next_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(taken / most_part);
+  }
+
+  void end() {
+    look_.counters = counters_.read();
+    if (!look_.counters && look_.no_counters.empty()) look_.no_counters = "nothing was counted";
+  }
+
+ private:
+  void sample(pid_t root, double at) {
+    MemorySample memory;
+    memory.at = at;
+    int threads = 0, processes = 0;
+    for (const pid_t process : processes_below(root)) {
+      const auto state = read_state(process);
+      if (!state) continue;
+      ++processes;
+      threads = std::max(threads, state->threads);
+      memory.huge.value += state->huge.value;
+      add_nodes(process, *state, memory);
+      look_at_libraries(process);
+      for (const CpuSet& cpus : thread_cpus(process))
+        if (cpus != look_.cpus_at_start) look_.own_cpus = cpus;
+    }
+    look_.threads = std::max(look_.threads, threads);
+    look_.processes = std::max(look_.processes, processes);
+    if (!memory.by_node.empty()) look_.samples.push_back(std::move(memory));
+  }
+
+  void add_nodes(pid_t process, const ProcessState& state, MemorySample& sample) {
+    const NodeSet nodes = machine_.usable_memory_nodes();
+    if (nodes.size() == 1) {  // no need to walk all of its pages
+      sample.by_node[nodes.front().value].value += state.resident.value;
+      return;
+    }
+    const auto memory = read_process_memory(process, nodes);
+    if (!memory) {
+      look_.no_nodes = full_text(memory.error());
+      return;
+    }
+    for (const auto& row : memory->rows)
+      for (std::size_t i = 0; i < row.by_node.size(); ++i)
+        sample.by_node[memory->nodes[i].value].value += row.by_node[i].value;
+  }
+
+  void look_at_libraries(pid_t process) {
+    look_.openmp = look_.openmp || has_mapped(process, {"libgomp.", "libomp.", "libiomp5."});
+    look_.mpi = look_.mpi || has_mapped(process, {"libmpi.", "libmpich."});
+    look_.gpu = look_.gpu || has_mapped(process, {"libcuda.", "libamdhip64."});
+  }
+
+  const Machine& machine_;
+  Look& look_;
+  CounterGroup counters_;
+  Clock::time_point start_, next_;
+};
+
+std::string percent(double part) { return fmt::format("{:.0f} %", 100 * part); }
+
+std::string time_text(const Look& look, const Machine& machine) {
+  std::string text = fmt::format("{:.3g} s, {:.1f} of {} CPUs busy", look.run.seconds,
+                                 look.cpus_used(), machine.usable_cpus().size());
+  if (look.threads > 1) text += fmt::format(", {} threads", look.threads);
+  if (look.processes > 1) text += fmt::format(", {} processes", look.processes);
+  return text;
+}
+
+std::string memory_text(const Look& look) {
+  std::string text = to_rounded_text(look.peak_memory()) + " of memory at most";
+  for (const auto& [node, share] : look.node_shares())
+    if (share >= 0.005) text += fmt::format(", {} on node {}", percent(share), node);
+  if (const auto huge = look.huge_share())
+    text += fmt::format(", {} in huge pages", percent(*huge));
+  return text;
+}
+
+std::string faults_text(const ProgramRun& run) {
+  std::string text = fmt::format("{} page faults", run.minor_faults + run.major_faults);
+  if (run.major_faults > 0)
+    text += fmt::format(", {} of them from files or swap", run.major_faults);
+  const double busy = run.user_seconds + run.system_seconds;
+  if (busy > 0)
+    text += fmt::format("; {} of its CPU time in the system", percent(run.system_seconds / busy));
+  return text;
+}
+
+/// Of a run in user mode.
+std::string counters_text(const Counters& counters) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (counters.instructions && counters.cycles && *counters.cycles > 0)
+    add(fmt::format("{:.2f} instructions per cycle", *counters.instructions / *counters.cycles));
+  const double thousands = counters.instructions.value_or(0) / 1000;
+  if (!(thousands > 0)) return text;
+  if (counters.cache_misses)
+    add(fmt::format("{:.2f} last-level cache misses per 1000 instructions",
+                    *counters.cache_misses / thousands));
+  if (counters.tlb_misses)
+    add(fmt::format("{:.2f} TLB misses per 1000 instructions", *counters.tlb_misses / thousands));
+  return text;
+}
+
+}  // namespace
+
+Bytes MemorySample::total() const {
+  Bytes sum;
+  for (const auto& [node, bytes] : by_node) sum.value += bytes.value;
+  return sum;
+}
+
+double Look::cpus_used() const {
+  return run.seconds > 0 ? (run.user_seconds + run.system_seconds) / run.seconds : 0;
+}
+
+const MemorySample* Look::fullest() const {
+  const auto less = [](const auto& a, const auto& b) { return a.total() < b.total(); };
+  const auto most = std::max_element(samples.begin(), samples.end(), less);
+  return most == samples.end() ? nullptr : &*most;
+}
+
+Bytes Look::peak_memory() const {
+  const MemorySample* most = fullest();
+  return std::max(run.peak_memory, most == nullptr ? Bytes{} : most->total());
+}
+
+std::optional<double> Look::huge_share() const {
+  const MemorySample* most = fullest();
+  if (most == nullptr || most->total().value == 0) return std::nullopt;
+  return std::min(1.0,
+                  static_cast<double>(most->huge.value) / static_cast<double>(most->total().value));
+}
+
+std::map<int, double> Look::node_shares() const {
+  std::map<int, double> shares;
+  const MemorySample* most = fullest();
+  if (most == nullptr || most->total().value == 0) return shares;
+  for (const auto& [node, bytes] : most->by_node)
+    if (bytes.value > 0)
+      shares[node] = static_cast<double>(bytes.value) / static_cast<double>(most->total().value);
+  return shares;
+}
+
+Expected<Look> look_at(const RunRequest& request, const Machine& machine) {
+  Look look;
+  look.cpus_at_start = request.layout.cpus.value_or(thread_affinity());
+  Observer observer(machine, look);
+  ProgramWatch watch;
+  watch.starting = [&](pid_t process) { observer.begin(process); };
+  watch.running = [&](pid_t process) { observer.observe(process); };
+  auto run = run_program(request, watch);
+  if (!run) return fail(run.error());
+  look.run = *std::move(run);
+  observer.end();
+  return look;
+}
+
+std::vector<std::string> sentences_of(const Look& look, const Machine& machine) {
+  const ProgramRun& run = look.run;
+  std::vector<std::string> all{time_text(look, machine), memory_text(look), faults_text(run)};
+  all.push_back(look.counters ? counters_text(*look.counters)
+                              : "cycles and misses not counted: " + look.no_counters);
+  if (!look.no_nodes.empty()) all.push_back("nodes of its pages not known: " + look.no_nodes);
+  if (look.own_cpus)
+    all.push_back(fmt::format(
+        "it sets its own CPU affinity (CPUs {}): candidates that place its CPUs say little",
+        to_list(*look.own_cpus)));
+  if (run.left_processes)
+    all.push_back("it leaves processes behind, which were ended: their work is in no figure");
+  return all;
+}
+
+}  // namespace numatlas

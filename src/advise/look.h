@@ -1,0 +1,55 @@
+// What a program does to the machine: one run of it, watched.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "advise/counters.h"
+#include "advise/program.h"
+#include "machine/machine.h"
+
+namespace numatlas {
+
+/// The memory of a program and of all processes that it started, at one time.
+struct MemorySample {
+  double at = 0;                 ///< seconds since its start
+  std::map<int, Bytes> by_node;  ///< OS node -> resident bytes
+  Bytes huge;                    ///< of them in huge pages, transparent ones included
+  Bytes total() const;
+};
+
+struct Look {
+  ProgramRun run;
+  int threads = 0;    ///< most at one time, of one process
+  int processes = 0;  ///< most at one time
+  std::vector<MemorySample> samples;
+  bool openmp = false, mpi = false, gpu = false;  ///< it has such a library loaded
+  CpuSet cpus_at_start;                           ///< it may run on
+  std::optional<CpuSet> own_cpus;  ///< a thread has these instead, which it chose itself
+  std::optional<Counters> counters;
+  std::string no_counters;  ///< why there are none; "" where there are
+  std::string no_nodes;     ///< why the nodes of its pages are not known; "" where they are
+
+  /// CPUs that it kept busy, on average.
+  double cpus_used() const;
+  /// The one with most memory; nullptr for a program that was too short for any.
+  const MemorySample* fullest() const;
+  Bytes peak_memory() const;
+  /// Part of its memory in huge pages when it had most.
+  std::optional<double> huge_share() const;
+  /// Parts of its memory on each node when it had most.
+  std::map<int, double> node_shares() const;
+};
+
+/// Runs the program once and watches it, with at most 1 % of one CPU's time. Errors as run_program.
+Expected<Look> look_at(const RunRequest& request, const Machine& machine);
+
+/// "1 of 64 CPUs, 40 GiB on node 0, 0 % of it in huge pages", a sentence an entry. Pure.
+std::vector<std::string> sentences_of(const Look& look, const Machine& machine);
+
+}  // namespace numatlas

@@ -1,0 +1,133 @@
+#include "advise/program.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "advise/child.h"
+#include "base/signals.h"
+#include "base/text.h"
+
+namespace numatlas {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds look_every{100};
+constexpr std::chrono::milliseconds grace{2000};  // from SIGTERM to SIGKILL
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+/// The program and what it started, as one process group.
+class Group {
+ public:
+  explicit Group(Child& child) : child_(child) {}
+
+  /// Waits until the program itself has ended, or is to be ended.
+  void wait(const RunRequest& request, const ProgramWatch& watch, ProgramRun& run) {
+    const auto start = Clock::now();
+    while (!child_.wait_for_end(look_every)) {
+      if (stop_requested()) return end(Ending::interrupted, run);
+      if (request.timeout && seconds_since(start) > *request.timeout)
+        return end(Ending::timeout, run);
+      if (stopped()) return end(Ending::wants_terminal, run);
+      if (watch.running) watch.running(child_.pid());
+    }
+    run.seconds = seconds_since(start);
+  }
+
+  Expected<void> reap(ProgramRun& run) {
+    int status = 0;
+    rusage usage{};
+    while (wait4(child_.pid(), &status, 0, &usage) < 0)
+      if (errno != EINTR) return fail_about(ErrorKind::resource, "wait4", errno_text(errno));
+    run.user_seconds = seconds_of(usage.ru_utime);
+    run.system_seconds = seconds_of(usage.ru_stime);
+    run.peak_memory = Bytes{static_cast<std::uint64_t>(usage.ru_maxrss) * kib};
+    run.minor_faults = static_cast<std::uint64_t>(usage.ru_minflt);
+    run.major_faults = static_cast<std::uint64_t>(usage.ru_majflt);
+    if (run.ending != Ending::exited) return {};
+    if (WIFSIGNALED(status)) run.ending = Ending::signalled;
+    run.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    return {};
+  }
+
+  /// Ends what the program left behind, if it did. What was just ending is given time for it.
+  bool end_rest() {
+    constexpr int naps = 20;
+    constexpr std::chrono::milliseconds nap{10};
+    for (int i = 0; i < naps; ++i) {
+      if (kill(-child_.pid(), 0) != 0) return false;
+      std::this_thread::sleep_for(nap);
+    }
+    kill(-child_.pid(), SIGKILL);
+    return true;
+  }
+
+ private:
+  void end(Ending ending, ProgramRun& run) {
+    run.ending = ending;
+    kill(-child_.pid(), SIGTERM);
+    kill(-child_.pid(), SIGCONT);
+    if (!child_.wait_for_end(grace)) kill(-child_.pid(), SIGKILL);
+  }
+
+  /// It read from, or asked something of, the terminal, which it has not.
+  bool stopped() const {
+    siginfo_t info{};
+    const auto id = static_cast<id_t>(child_.pid());
+    if (waitid(P_PID, id, &info, WSTOPPED | WNOHANG | WNOWAIT) != 0) return false;
+    return info.si_pid == child_.pid() && (info.si_status == SIGTTIN || info.si_status == SIGTTOU);
+  }
+
+  Child& child_;
+};
+
+}  // namespace
+
+std::string failure_text(const ProgramRun& run) {
+  const std::string words =
+      run.last_words.empty() ? "" : fmt::format(" ({})", printable(run.last_words));
+  switch (run.ending) {
+    case Ending::exited:
+      return run.code == 0 ? "" : fmt::format("ended with exit code {}{}", run.code, words);
+    case Ending::signalled:
+      return fmt::format("was ended by signal {} ({}){}", run.code, strsignal(run.code), words);
+    case Ending::timeout: return fmt::format("had not ended after its time{}", words);
+    case Ending::wants_terminal: return "needs a terminal, which its runs do not have";
+    case Ending::interrupted: return "was interrupted";
+  }
+  return "";
+}
+
+Expected<ProgramRun> run_program(const RunRequest& request, const ProgramWatch& watch) {
+  const auto forked = Child::fork_for(request);
+  if (!forked) return fail(forked.error());
+  Child& child = **forked;
+  if (watch.starting) watch.starting(child.pid());
+  if (auto started = child.start(); !started) return fail(started.error());
+  ProgramRun run;
+  Group group(child);
+  group.wait(request, watch, run);
+  if (auto reaped = group.reap(run); !reaped) return fail(reaped.error());
+  run.left_processes = group.end_rest();
+  run.output = child.output();
+  run.last_words = child.last_words();
+  return run;
+}
+
+}  // namespace numatlas

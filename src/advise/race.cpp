@@ -1,0 +1,213 @@
+#include "advise/race.h"
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace numatlas {
+namespace {
+
+/// Quantile of Student's t that is exceeded on either side with the probability risk / 2.
+double quantile_of_t(std::size_t rounds, double risk) {
+  return quantile(complement(boost::math::students_t(static_cast<double>(rounds) - 1), risk / 2));
+}
+
+}  // namespace
+
+std::optional<LogRatio> log_ratio(std::span<const std::optional<double>> one,
+                                  std::span<const std::optional<double>> other, double risk) {
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < std::min(one.size(), other.size()); ++i)
+    if (one[i] && other[i]) logs.push_back(std::log(*one[i] / *other[i]));
+  if (logs.size() < 2) return std::nullopt;
+  const auto n = static_cast<double>(logs.size());
+  LogRatio ratio;
+  ratio.rounds = logs.size();
+  ratio.mean = std::accumulate(logs.begin(), logs.end(), 0.0) / n;
+  double squares = 0;
+  for (const double value : logs) squares += (value - ratio.mean) * (value - ratio.mean);
+  ratio.deviation = std::sqrt(squares / (n - 1));
+  const double half = quantile_of_t(logs.size(), risk) * ratio.deviation / std::sqrt(n);
+  ratio.interval = {ratio.mean - half, ratio.mean + half};
+  return ratio;
+}
+
+std::size_t rounds_for(double half_width, double deviation, double risk, std::size_t least,
+                       std::size_t most) {
+  for (std::size_t n = std::max<std::size_t>(least, 2); n < most; ++n) {
+    const double half = quantile_of_t(n, risk) * deviation / std::sqrt(static_cast<double>(n));
+    if (half <= half_width) return n;
+  }
+  return most;
+}
+
+Race::Race(std::size_t candidates, const RaceRule& rule, std::uint64_t seed)
+    : rule_(rule), random_(seed), seconds_(candidates, 0) {
+  result_.lanes.resize(candidates);
+}
+
+double Race::left() const {
+  return work_->seconds_left ? work_->seconds_left() : std::numeric_limits<double>::infinity();
+}
+
+std::vector<std::size_t> Race::alive() const {
+  std::vector<std::size_t> candidates;
+  for (std::size_t i = 0; i < result_.lanes.size(); ++i)
+    if (result_.lanes[i].failure.empty() && !result_.lanes[i].dropped_in) candidates.push_back(i);
+  return candidates;
+}
+
+double Race::seconds_of(const std::vector<std::size_t>& candidates) const {
+  double sum = 0;
+  for (const std::size_t i : candidates) sum += seconds_[i];
+  return sum;
+}
+
+bool Race::time_for(const std::vector<std::size_t>& candidates, double reserve) const {
+  return seconds_of(candidates) + reserve <= left();
+}
+
+Race::Go Race::run_round(std::vector<std::size_t> candidates, bool final, std::size_t planned) {
+  std::size_t& rounds = final ? result_.final_rounds : result_.rounds;
+  std::shuffle(candidates.begin(), candidates.end(), random_);
+  for (Lane& lane : result_.lanes) (final ? lane.final : lane.screening).resize(rounds + 1);
+  for (const std::size_t i : candidates) {
+    if (work_->progress)
+      work_->progress({final, rounds + 1, planned, i, candidates.size()}, result_);
+    const double before = left();
+    const RunValue value = work_->run(i);
+    if (std::isfinite(before)) seconds_[i] = before - left();
+    Lane& lane = result_.lanes[i];
+    stopped_ = value.stopped;
+    if (stopped_) break;
+    (final ? lane.final : lane.screening)[rounds] = value.cost;
+    if (!value.cost) lane.failure = value.failure.empty() ? "gave no value" : value.failure;
+    // Without its reference there is nothing to compare with.
+    stopped_ = i == 0 && !value.cost;
+    if (stopped_) break;
+  }
+  ++rounds;
+  return stopped_ ? Go::stop : Go::on;
+}
+
+void Race::drop_losers() {
+  const auto candidates = alive();
+  if (candidates.size() < 3) return;  // one beside "as it is": the final tells
+  std::optional<std::size_t> leader;
+  double least = 0;
+  for (const std::size_t i : candidates) {
+    const auto ratio =
+        log_ratio(result_.lanes[i].screening, result_.lanes[0].screening, rule_.risk);
+    const double mean = i == 0 ? 0 : ratio ? ratio->mean : std::numeric_limits<double>::infinity();
+    if (!leader || mean < least) {
+      leader = i;
+      least = mean;
+    }
+  }
+  const double risk = rule_.risk / static_cast<double>(candidates.size() - 1);
+  for (const std::size_t i : candidates) {
+    if (i == 0 || i == *leader) continue;  // "as it is" is what the others are told against
+    Lane& lane = result_.lanes[i];
+    const auto ratio = log_ratio(lane.screening, result_.lanes[*leader].screening, risk);
+    if (ratio && ratio->interval.low > 0) lane.dropped_in = result_.rounds;
+  }
+}
+
+void Race::screen() {
+  if (alive().size() < 3) return;  // nothing to choose
+  const double until = left() * (1 - rule_.screening_part);
+  while (result_.rounds < rule_.most_rounds) {
+    const auto candidates = alive();
+    if (candidates.size() < 3 && result_.rounds > 0) return;
+    const std::size_t finalists = std::min(rule_.most_finalists + 1, candidates.size());
+    const double mean = seconds_of(candidates) / static_cast<double>(candidates.size());
+    const double reserve = mean * static_cast<double>(finalists * rule_.least_final);
+    if (result_.rounds > 0 && !time_for(candidates, reserve)) return;
+    if (result_.rounds >= rule_.least_rounds && left() < until) return;
+    if (run_round(candidates, false, rule_.most_rounds) == Go::stop) return;
+    if (result_.rounds >= rule_.least_rounds) drop_losers();
+  }
+}
+
+void Race::choose_finalists() {
+  auto candidates = alive();
+  std::erase(candidates, std::size_t{0});
+  const auto mean_of = [&](std::size_t i) {
+    const auto ratio =
+        log_ratio(result_.lanes[i].screening, result_.lanes[0].screening, rule_.risk);
+    return ratio ? ratio->mean : std::numeric_limits<double>::infinity();
+  };
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [&](std::size_t a, std::size_t b) { return mean_of(a) < mean_of(b); });
+  if (candidates.size() > rule_.most_finalists) candidates.resize(rule_.most_finalists);
+  for (const std::size_t i : candidates) result_.lanes[i].finalist = true;
+}
+
+double Race::final_risk() const {
+  const auto finalists = std::count_if(result_.lanes.begin(), result_.lanes.end(),
+                                       [](const Lane& lane) { return lane.finalist; });
+  return rule_.risk / static_cast<double>(std::max<std::ptrdiff_t>(finalists, 1));
+}
+
+std::size_t Race::final_rounds_wanted() const {
+  constexpr double part_of_gain = 0.1;  // a gain of one half need not be known to 1 %
+  std::size_t most = rule_.least_final;
+  for (const Lane& lane : result_.lanes) {
+    if (!lane.finalist) continue;
+    const auto ratio = log_ratio(lane.screening, result_.lanes[0].screening, rule_.risk);
+    if (!ratio || ratio->rounds < 3) return rule_.most_final;  // nothing is known of its spread
+    const double half = std::max(rule_.precision, part_of_gain * std::abs(ratio->mean));
+    most = std::max(most, rounds_for(half, ratio->deviation, final_risk(), rule_.least_final,
+                                     rule_.most_final));
+  }
+  return most;
+}
+
+void Race::run_final() {
+  const std::size_t wanted = final_rounds_wanted();
+  while (result_.final_rounds < wanted) {
+    std::vector<std::size_t> candidates{0};
+    for (std::size_t i = 1; i < result_.lanes.size(); ++i)
+      if (result_.lanes[i].finalist && result_.lanes[i].failure.empty()) candidates.push_back(i);
+    if (candidates.size() < 2) return;
+    if (result_.final_rounds > 0 && !time_for(candidates, 0)) return;
+    if (run_round(candidates, true, wanted) == Go::stop) return;
+  }
+}
+
+void Race::conclude() {
+  const Lane& reference = result_.lanes[0];
+  double best = 0;
+  for (std::size_t i = 1; i < result_.lanes.size(); ++i) {
+    Lane& lane = result_.lanes[i];
+    const auto ratio = lane.finalist ? log_ratio(lane.final, reference.final, final_risk())
+                                     : log_ratio(lane.screening, reference.screening, rule_.risk);
+    lane.against_reference = ratio;
+    if (!lane.finalist || !ratio || ratio->rounds < rule_.least_final || !lane.failure.empty())
+      continue;
+    const double open = 1 - std::exp(ratio->interval.low);
+    result_.open_gain = std::max(result_.open_gain.value_or(0), open);
+    if (ratio->interval.high < 0 && ratio->mean < best) {
+      best = ratio->mean;
+      result_.best = i;
+    }
+  }
+}
+
+RaceResult Race::run(const RaceWork& work) {
+  work_ = &work;
+  if (result_.lanes.size() > 1) {
+    screen();
+    if (!stopped_) {
+      choose_finalists();
+      run_final();
+    }
+    conclude();
+  }
+  result_.complete = !stopped_;
+  return result_;
+}
+
+}  // namespace numatlas

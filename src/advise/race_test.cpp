@@ -1,0 +1,161 @@
+// The race against known truth: simulated programs whose speeds are given.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "advise/race.h"
+
+namespace numatlas {
+namespace {
+
+/// Probability that the machine changes between its two speeds, 30 % apart, before a run.
+constexpr double seldom = 0.002, often = 0.02;
+
+/// A machine on which a run of candidate i takes truth[i], times noise: 2 % of each run, 10 % more
+/// in one run of 50, which something disturbed; and what neighbouring runs share: a drift of 1 %
+/// from run to run, and two speeds.
+class SimulatedMachine {
+ public:
+  SimulatedMachine(std::vector<double> truth, std::uint64_t seed, double change = seldom)
+      : truth_(std::move(truth)), random_(seed), change_(change) {}
+
+  RunValue run(std::size_t candidate) {
+    drift_ = 0.95 * drift_ + 0.01 * normal_(random_);
+    if (uniform_(random_) < change_) slow_ = !slow_;
+    double log = std::log(truth_[candidate]) + drift_ + (slow_ ? 0.3 : 0) + 0.02 * normal_(random_);
+    if (uniform_(random_) < 0.02) log += 0.1;
+    return {std::exp(log), "", false};
+  }
+
+ private:
+  std::vector<double> truth_;
+  std::mt19937_64 random_;
+  std::normal_distribution<double> normal_;
+  std::uniform_real_distribution<double> uniform_;
+  double change_, drift_ = 0;
+  bool slow_ = false;
+};
+
+RaceResult race(const std::vector<double>& truth, std::uint64_t seed, double change = seldom) {
+  SimulatedMachine machine(truth, seed, change);
+  return Race(truth.size(), {}, seed).run({[&](std::size_t i) { return machine.run(i); }});
+}
+
+constexpr int races = 200;
+
+/// Of the races those in which `claimed` holds.
+int count_races(const std::vector<double>& truth,
+                const std::function<bool(const RaceResult&)>& claimed, double change = seldom) {
+  int count = 0;
+  for (std::uint64_t i = 0; i < races; ++i) count += claimed(race(truth, 1000 + i, change)) ? 1 : 0;
+  return count;
+}
+
+TEST(Race, ClaimsNothingWhereAllAreEqual) {
+  const std::vector<double> equal(8, 10.0);
+  for (const double change : {seldom, often})
+    EXPECT_LE(count_races(
+                  equal, [](const auto& r) { return r.best.has_value(); }, change),
+              races * 5 / 100);
+}
+
+TEST(Race, FindsThreePercentAmongEight) {
+  std::vector<double> truth(8, 10.0);
+  truth[5] = 9.7;
+  EXPECT_GE(count_races(truth, [](const auto& r) { return r.best == 5U; }), races * 80 / 100);
+}
+
+TEST(Race, IntervalsOfTheFinalHoldTheTruthThoughTheWinnerWasChosen) {
+  // Seven equals: whoever looks best in the screening is no better than the others.
+  std::vector<double> truth(8, 9.5);
+  truth[0] = 10;
+  const auto holds = [&](const RaceResult& r) {
+    if (!r.best) return false;
+    const Interval interval = r.lanes[*r.best].against_reference->interval;
+    const double log = std::log(0.95);
+    return interval.low <= log && log <= interval.high;
+  };
+  EXPECT_GE(count_races(truth, holds), races * 90 / 100);
+}
+
+TEST(Race, DropsTheSlowEarlyAndSavesTheirRuns) {
+  const RaceResult result = race({10, 20, 9, 15}, 1);
+  EXPECT_EQ(result.best, 2U);
+  EXPECT_EQ(result.lanes[1].dropped_in, RaceRule{}.least_rounds);
+  EXPECT_FALSE(result.lanes[1].finalist);
+  EXPECT_FALSE(result.lanes[0].dropped_in);  // what the others are told against
+}
+
+TEST(Race, AFailureIsAResultAndNotTheEnd) {
+  SimulatedMachine machine({10, 5, 9}, 3);
+  const RaceResult result = Race(3, {}, 3).run({[&](std::size_t i) {
+    return i == 1 ? RunValue{std::nullopt, "no memory", false} : machine.run(i);
+  }});
+  EXPECT_EQ(result.lanes[1].failure, "no memory");
+  EXPECT_EQ(result.lanes[1].screening.size(), result.rounds);
+  EXPECT_EQ(result.best, 2U);
+  EXPECT_TRUE(result.complete);
+}
+
+TEST(Race, WithoutItsReferenceItEnds) {
+  const RaceResult result = Race(3, {}, 3).run({[](std::size_t i) {
+    return i == 0 ? RunValue{{}, "gone", false} : RunValue{5, "", false};
+  }});
+  EXPECT_FALSE(result.complete);
+  EXPECT_FALSE(result.best);
+  EXPECT_EQ(result.lanes[0].failure, "gone");
+}
+
+TEST(Race, AStopGivesTheAnswerSoFarAndClaimsNothing) {
+  SimulatedMachine machine({10, 5}, 3);
+  int runs = 0;
+  const RaceResult result = Race(2, {}, 3).run({[&](std::size_t i) {
+    return ++runs > 6 ? RunValue{std::nullopt, "", true} : machine.run(i);
+  }});
+  EXPECT_FALSE(result.complete);
+  EXPECT_FALSE(result.best);
+  ASSERT_TRUE(result.lanes[1].against_reference);
+  EXPECT_EQ(result.lanes[1].against_reference->rounds, 3U);
+  EXPECT_TRUE(result.lanes[1].failure.empty());
+}
+
+TEST(Race, KeepsItsTime) {
+  SimulatedMachine machine(std::vector<double>(5, 10.0), 3);
+  double left = 600;
+  const RaceResult result = Race(5, {}, 3).run({[&](std::size_t i) {
+                                                  const RunValue value = machine.run(i);
+                                                  left -= *value.cost;
+                                                  return value;
+                                                },
+                                                [&] { return left; }});
+  EXPECT_GE(left, -20);
+  EXPECT_LT(left, 120);
+  EXPECT_GE(result.final_rounds, RaceRule{}.least_final);
+}
+
+TEST(LogRatio, IsPairedByRound) {
+  // Both twice as slow in one round: their ratio does not change.
+  const std::vector<std::optional<double>> one{1.1, 2.2, 1.1, std::nullopt}, other{1, 2, 1, 5};
+  const auto ratio = log_ratio(one, other, 0.05);
+  ASSERT_TRUE(ratio);
+  EXPECT_EQ(ratio->rounds, 3U);
+  EXPECT_NEAR(ratio->mean, std::log(1.1), 1e-12);
+  EXPECT_NEAR(ratio->deviation, 0, 1e-12);
+  EXPECT_FALSE(log_ratio({one.data(), 1}, other, 0.05));
+}
+
+TEST(RoundsFor, FollowsTheSpread) {
+  EXPECT_EQ(rounds_for(0.01, 0, 0.05, 5, 40), 5U);
+  EXPECT_EQ(rounds_for(0.01, 0.02, 0.05, 5, 40), 18U);  // 2.1098 x 0.02 / sqrt(18) = 0.00995
+  EXPECT_EQ(rounds_for(0.01, 0.5, 0.05, 5, 40), 40U);
+}
+
+}  // namespace
+}  // namespace numatlas

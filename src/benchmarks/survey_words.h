@@ -1,0 +1,32 @@
+// Words that the benchmarks have in common where a survey runs them.
+#pragma once
+
+#include <cstddef>
+
+#include "machine/machine.h"
+#include "memory/buffer.h"
+
+namespace numatlas {
+
+/// Huge pages where they can be had, so that figures are of the memory and not of TLB misses. The
+/// same in all benchmarks, so that one quantity has one number.
+inline const char* survey_pages(const Machine& machine) {
+  const bool huge = !page_kind_problem(PageKind::thp, machine, {}, Bytes{});
+  return name_of(huge ? PageKind::thp : PageKind::base);
+}
+
+/// Of a large machine, where all CPUs take longer than there is time for: the first `most` usable
+/// CPUs of each node.
+inline CpuSet few_cpus_a_node(const Machine& machine, std::size_t most) {
+  CpuSet chosen;
+  for (NodeId node : machine.nodes_of(machine.usable_cpus())) {
+    std::size_t taken = 0;
+    const CpuSet here = machine.find_node(node)->cpus & machine.usable_cpus();
+    for (CpuId cpu : here) {
+      if (taken++ < most) chosen.insert(cpu);
+    }
+  }
+  return chosen;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# run.sh CASE NUMATLAS SOURCE_FOLDER: `numatlas advise` with programs whose best placement is known,
+# since they look at their own placement.
+set -u
+case=$1 numatlas=$2 source=$3
+# shellcheck source=tests/legacy/checks.sh
+. "$source/tests/legacy/checks.sh"
+cd "$folder" || exit 1
+PATH=$(dirname "$numatlas"):$PATH
+advise() { run "$numatlas" advise --runs 5 -q "$@"; }
+answer() { sed -n '/^Answer/,$p' <<<"$out"; }
+
+# Fast only where glibc's heap asks for transparent huge pages.
+# shellcheck disable=SC2016 # for the programs' own shells
+likes_thp='case ${GLIBC_TUNABLES:-} in *hugetlb=1*) ;; *) sleep 0.1 ;; esac'
+needs_thp() {
+  grep -q '\[madvise\]' /sys/kernel/mm/transparent_hugepage/enabled 2>/dev/null && return
+  echo 'skipped: transparent huge pages are not set to madvise'
+  exit 77
+}
+needs_two_cpus() { [ "$(nproc)" -ge 2 ] || { echo 'skipped: one CPU'; exit 77; }; }
+
+case $case in
+  planted) # found, with its lines; each of them does it
+    needs_thp
+    advise --try pages -- sh -c "$likes_thp"
+    ends_with 0
+    says '^Answer +thp: [0-9.]+ % less time \('
+    shown=$(answer | sed -n 's/^ *\(numatlas exec .*\|env .*\)/\1/p')
+    [ "$(wc -l <<<"$shown")" -eq 2 ] || fail 'not two lines'
+    while read -r line; do
+      bash -c "TIMEFORMAT=%R; time $line" 2>took
+      grep -q '^0\.0' took || fail "not fast: $line"
+    done <<<"$shown" ;;
+  pinned)
+    needs_two_cpus
+    # shellcheck disable=SC2016
+    advise --try cpus -- sh -c 'case $(nproc) in 1) ;; *) sleep 0.1 ;; esac'
+    ends_with 0
+    says '^Answer +pinned: '
+    says '^ +numactl --physcpubind=[0-9]+ sh -c ' ;;
+  equal)
+    advise --try pages,cpus -- sleep 0.1
+    ends_with 0
+    says '^Answer +(no placement is|there is nothing that could be tried)' ;;
+  metric)
+    needs_thp
+    # shellcheck disable=SC2016
+    printing='case ${GLIBC_TUNABLES:-} in "") echo rate 100.$$ ;; *) echo rate 150.$$ ;; esac'
+    advise --try pages --metric 'rate ([0-9.]+)' --higher -- sh -c "$printing"
+    ends_with 0
+    says '^Answer +thp: (49|50)\.[0-9] % more of the metric'
+    advise --try pages --metric 'rate ([0-9.]+)' -- sh -c "$printing"
+    says '^Answer +no placement is better than as it is'
+    advise --metric 'rate ([0-9]+)' -- echo nothing
+    ends_with 2
+    warns '--metric: the program printed no metric'
+    advise --metric 'rate ([0-9]+)' -- echo rate 1 rate 2
+    ends_with 2
+    warns 'more than once' ;;
+  candidate_fails)
+    needs_thp
+    # shellcheck disable=SC2016
+    advise --try pages -- sh -c 'test -z "${GLIBC_TUNABLES:-}" || { echo no memory >&2; exit 9; }'
+    ends_with 0
+    says '^Failed +thp ended with exit code 9 \(no memory\)$'
+    says '^Answer +as it is: everything else that was tried failed$' ;;
+  program_fails)
+    advise -- sh -c 'echo broken >&2; exit 3'
+    ends_with 1
+    warns 'sh: ended with exit code 3 \(broken\)'
+    advise -- sh -c 'kill -ABRT $$'
+    ends_with 1
+    warns 'signal 6'
+    advise --timeout 0.2s -- sleep 60
+    ends_with 1
+    warns 'had not ended'
+    advise -- ./nowhere
+    ends_with 3
+    echo text >file
+    advise -- ./file
+    ends_with 4 ;;
+  left_behind)
+    advise --try cpus -- sh -c 'sleep 50 & exit 0'
+    ends_with 0
+    says 'leaves processes behind' ;;
+  files)
+    needs_two_cpus
+    advise --try cpus --export a.json --export a.md --export a.sh -- sh -c 'sleep 0.02'
+    ends_with 0
+    run "$numatlas" compare a.json a.json --format csv
+    ends_with 0
+    says 'run_time'
+    grep -q '^# Placement of' a.md || fail 'no heading in Markdown'
+    sh a.sh || fail 'the script does not run' ;;
+  interrupted)
+    "$numatlas" advise --try cpus -- sleep 0.2 >text 2>errors &
+    sleep 2
+    kill -INT $!
+    wait $!
+    status=$? out=$(<text) err=$(<errors)
+    ends_with 130
+    says '^Answer +(stopped before there was an answer|there is nothing)' ;;
+  input) # every run reads it from its start
+    seq 1000 >numbers
+    # shellcheck disable=SC2016
+    adding=(sh -c 's=0; while read -r n; do s=$((s + n)); done; echo sum $s')
+    advise --try cpus --metric 'sum ([0-9]+)' -- "${adding[@]}"
+    ends_with 2 # nothing to read
+    warns 'only metrics above 0'
+    out=$("$numatlas" advise --runs 5 -q --try cpus --metric 'sum ([0-9]+)' -- "${adding[@]}" \
+      <numbers 2>errors)
+    status=$? err=$(<errors)
+    ends_with 0
+    says '500500' ;;
+  *) echo "unknown case $case"; exit 1 ;;
+esac
