@@ -9,6 +9,9 @@ namespace {
 // Below this not even the shortest ways have a sample a point that says something.
 constexpr double least_a_benchmark = 0.5;
 constexpr double least_share = 0.1;
+// What was foreseen is wrong by a factor now and then; with less than this part of it the time
+// would not be kept at all.
+constexpr double least_part = 0.25;
 
 }  // namespace
 
@@ -23,6 +26,12 @@ double next_share(double seconds_left, const std::vector<double>& worths_left) {
   if (worths_left.empty()) return 0;
   return std::max(least_share, shares_of(std::max(0.0, seconds_left), worths_left).front());
 }
+
+double kept_share(double left, double planned, double least_time) {
+  return std::max(left, std::min(planned, least_time));
+}
+
+bool is_too_little(double share, double least_time) { return share < least_part * least_time; }
 
 std::size_t way_within(double share, const std::vector<double>& least_times) {
   for (std::size_t way = 0; way < least_times.size(); ++way) {

@@ -14,6 +14,14 @@ std::vector<double> shares_of(double seconds, const std::vector<double>& worths)
 /// less than a small part of a second: each measures something.
 double next_share(double seconds_left, const std::vector<double>& worths_left);
 
+/// What a benchmark gets whose way takes `least_time`, when `left` is its part of what is left:
+/// where others took too long, still its least time, up to the share that was planned for it. So a
+/// benchmark is not skipped because an earlier one was slow; the survey takes longer instead.
+double kept_share(double left, double planned, double least_time);
+
+/// Whether so little of the least time is left that the benchmark is skipped.
+bool is_too_little(double share, double least_time);
+
 /// The first way whose least time is within the share, else the last. Precondition: there are some.
 std::size_t way_within(double share, const std::vector<double>& least_times);
 

@@ -41,6 +41,14 @@ TEST(Share, TheFullestWayThatFitsIsTaken) {
   EXPECT_EQ(way_within(1, {30, 9, 2}), 2U) << "the last one where none fits";
 }
 
+TEST(KeptShare, IsTheLeastTimeUpToWhatWasPlannedWhereOthersTookTooLong) {
+  EXPECT_DOUBLE_EQ(kept_share(5, 3, 1), 5);
+  EXPECT_DOUBLE_EQ(kept_share(0.1, 3, 1), 1);
+  EXPECT_DOUBLE_EQ(kept_share(0.1, 3, 4), 3);
+  EXPECT_FALSE(is_too_little(kept_share(0.1, 3, 4), 4));
+  EXPECT_TRUE(is_too_little(kept_share(0.1, 3, 20), 20));
+}
+
 TEST(Share, MoreBenchmarksNeedMore) {
   EXPECT_GT(least_survey_time(1), 0);
   EXPECT_DOUBLE_EQ(least_survey_time(6), 6 * least_survey_time(1));

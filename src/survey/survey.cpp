@@ -56,10 +56,6 @@ void remove_earlier(const fs::path& folder) {
   }
 }
 
-// What was foreseen is wrong by a factor now and then; with less than this part of it the time
-// would not be kept at all.
-constexpr double least_part = 0.25;
-
 /// A case was measured to its end.
 bool has_figures(const RunReport& report) {
   return std::any_of(report.scenarios.begin(), report.scenarios.end(), [](const auto& one) {
@@ -216,10 +212,7 @@ Expected<double> Survey::share_of(std::size_t index) {
     worths.push_back(item.skip.empty() ? item.worth : 0);
   }
   session_->reserve({});
-  const double free = session_->free_time().count();
-  const auto share = agreed(next_share(free, worths));
-  if (share) session_->reserve(Session::Seconds(std::max(0.0, free - *share)));
-  return share;
+  return agreed(next_share(session_->free_time().count(), worths));
 }
 
 /// Gives every point of a benchmark its first value.
@@ -260,7 +253,10 @@ Expected<void> Survey::run_item(std::size_t index) {
   // Earlier benchmarks took more or less time than foreseen, so less or more is left for this one.
   if (auto chosen = choose_way(item, record_.options, record_.machine, comm_); !chosen)
     return chosen;
-  if (item.skip.empty() && !begun_.empty() && item.share < least_part * item.least_time) {
+  item.share = kept_share(item.share, item.planned_share, item.least_time);
+  const double others = session_->free_time().count() - item.share;
+  session_->reserve(Session::Seconds(std::max(0.0, others)));
+  if (item.skip.empty() && !begun_.empty() && is_too_little(item.share, item.least_time)) {
     item.skip = fmt::format("no time is left: it takes about {:.1f} s at least", item.least_time);
   }
   if (!item.skip.empty()) {
