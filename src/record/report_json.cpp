@@ -141,7 +141,11 @@ json to_json(const RunReport& report) {
   return value;
 }
 
-std::string json_text(const RunReport& report) { return pretty(to_json(report)); }
+std::string json_text(const RunReport& report) {
+  if (!report.fleet) return pretty(to_json(report));
+  const HostsApart apart(*report.fleet);
+  return apart.put_into(pretty(to_json(report)));
+}
 
 Expected<RunReport> report_from_json(const json& value) {
   json converted;
