@@ -39,7 +39,7 @@ json asked_of(const Fleet& fleet, const FleetHost& host, const FleetKernel& kern
 
 const Figure* bandwidth_of(const ScenarioResult& one, std::size_t host) {
   for (const HostTotals& totals : one.host_totals)
-    if (totals.host == static_cast<int>(host)) return &totals.figures.front();
+    if (totals.host == static_cast<int>(host)) return find_figure(totals.figures, "bandwidth");
   return nullptr;
 }
 

@@ -104,6 +104,7 @@ struct SlowRule {
   double least_spread = 0.005;
   std::size_t least_hosts = 3;  ///< of a kind: below it nobody can say who is slow
   double false_share = 0.01;    ///< of those named for all kernels together
+  friend bool operator==(const SlowRule&, const SlowRule&) = default;
 };
 
 enum class Verdict { suspected, confirmed, not_confirmed };
@@ -120,6 +121,7 @@ struct SlowKernel {
   double mads = 0;
   std::size_t rounds = 0, slow_rounds = 0;  ///< rounds in which it was more than `drop` below
   Evidence evidence = Evidence::interval;
+  friend bool operator==(const SlowKernel&, const SlowKernel&) = default;
 };
 
 /// All kernels together.
@@ -127,6 +129,7 @@ struct SlowTogether {
   double drop = 0;  ///< relative, > 0: of the median over kernels, over the rounds
   double mads = 0;
   std::size_t rounds = 0, slow_rounds = 0;
+  friend bool operator==(const SlowTogether&, const SlowTogether&) = default;
 };
 
 struct SlowHost {
@@ -135,6 +138,7 @@ struct SlowHost {
   std::vector<SlowKernel> kernels;  ///< the largest drop first; empty where none shows it by itself
   std::optional<SlowTogether> together = {};  ///< where all kernels together show it
   Verdict verdict = Verdict::suspected;       ///< from the retest, where there was one
+  friend bool operator==(const SlowHost&, const SlowHost&) = default;
 };
 
 /// Who is slow, by which rule (fleet/slow_nodes.h).
@@ -151,6 +155,7 @@ struct SlowReport {
         std::count_if(hosts.begin(), hosts.end(),
                       [](const SlowHost& host) { return host.verdict != Verdict::not_confirmed; }));
   }
+  friend bool operator==(const SlowReport&, const SlowReport&) = default;
 };
 
 /// The rounds of all hosts of a run.
@@ -167,6 +172,7 @@ struct Fleet {
   std::vector<FleetHost> hosts;
   std::optional<Retest> retest;
   std::optional<SlowReport> slow;  ///< absent until hosts were compared
+  friend bool operator==(const Fleet&, const Fleet&) = default;
 };
 
 }  // namespace numatlas

@@ -148,7 +148,8 @@ void list_fields(Fields& f, Host<Fields, Fleet>& r) {
   f("hosts", r.hosts, "what each host measured");
   f("retest", r.retest, "slow hosts run again (--retest)");
 }
-std::string problem_of(const Fleet& fleet);
+/// What its fields must have in common, as "field '...' ..."; "" where they have.
+std::string inconsistency_of(const Fleet& fleet);
 
 /// The list of fields, but for what is said of HostsApart.
 nlohmann::json to_json(const Fleet& fleet);

@@ -55,7 +55,6 @@ constexpr const char* place_of_hosts = "\x01hosts";
 constexpr const char* place_of_retest = "\x01retest";
 
 std::string lines_of(const std::vector<FleetHost>& hosts) {
-  const record::ExactNumbers exact;  // what is computed from a file is what was computed here
   std::string text = "[";
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     text += i == 0 ? "\n   " : ",\n   ";
@@ -77,11 +76,11 @@ std::string problem_of_slow(const SlowReport& slow, const Fleet& fleet) {
 
 }  // namespace
 
-std::string problem_of(const Fleet& fleet) {
+std::string inconsistency_of(const Fleet& fleet) {
   std::string problem = problem_of_hosts(fleet.hosts, fleet);
   if (problem.empty() && fleet.retest) problem = problem_of_hosts(fleet.retest->hosts, fleet);
   if (problem.empty() && fleet.slow) problem = problem_of_slow(*fleet.slow, fleet);
-  return problem;
+  return problem.empty() ? "" : "field 'fleet' " + problem;
 }
 
 std::string problem_of(const HostKind& kind) {
@@ -89,6 +88,7 @@ std::string problem_of(const HostKind& kind) {
 }
 
 json to_json(const Fleet& fleet) {
+  const record::ExactNumbers exact;  // what is computed from a file is what was computed here
   record::Writer writer;
   list_head(writer, fleet);
   json value = writer.take();
@@ -97,7 +97,6 @@ json to_json(const Fleet& fleet) {
     value["retest"] = fleet.retest ? json(place_of_retest) : json(nullptr);
     return value;
   }
-  const record::ExactNumbers exact;
   value["hosts"] = record::to_json(fleet.hosts);
   value["retest"] = record::to_json(fleet.retest);
   return value;
