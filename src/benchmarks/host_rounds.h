@@ -3,6 +3,7 @@
 // ranks.
 #pragma once
 
+#include <optional>
 #include <cstddef>
 #include <functional>
 #include <memory>

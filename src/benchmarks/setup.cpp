@@ -1,5 +1,6 @@
 #include "benchmarks/setup.h"
 
+#include <cstdint>
 #include <algorithm>
 #include <chrono>
 #include <cstddef>

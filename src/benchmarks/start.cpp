@@ -1,4 +1,5 @@
 // From the launcher to the ranks and back to one exit code.
+#include <cstdint>
 #include <cstddef>
 #include <ctime>
 #include <exception>

@@ -1,5 +1,6 @@
 #include "fleet/cases.h"
 
+#include <cstdint>
 #include <algorithm>
 #include <cstddef>
 #include <optional>

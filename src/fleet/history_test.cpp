@@ -1,5 +1,7 @@
 #include "fleet/history.h"
 
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

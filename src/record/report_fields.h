@@ -370,7 +370,12 @@ void list_fields(Fields& f, Host<Fields, RunReport>& r) {
   f("cpu_use", r.cpu_use, "per host: CPUs used by others while measuring; empty where unknown");
   f("workers", r.workers, "who measured");
   f("cases", r.scenarios, "what was measured");
-  f.later("fleet", r.fleet, "rounds of each host; null of runs that were not reduced to these");
+  // Few reports have it.
+  if constexpr (Fields::writes) {
+    if (r.fleet) f("fleet", r.fleet, "");
+  } else {
+    f.later("fleet", r.fleet, "rounds of each host; only of runs that were reduced to these");
+  }
   f.later("pilots", r.pilots, "reference measurements, repeated throughout the run");
   f("views", r.views, "how it is to be shown");
   f("facts", r.facts, "what a survey's summary says of it");

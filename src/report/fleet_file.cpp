@@ -1,5 +1,6 @@
 #include "report/fleet_file.h"
 
+#include <utility>
 #include <cstddef>
 #include <filesystem>
 #include <optional>

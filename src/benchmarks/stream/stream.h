@@ -2,6 +2,7 @@
 // together.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
