@@ -22,10 +22,11 @@
 
 #include <fmt/format.h>
 
-#include "fleet/fleet_json.h"
+#include "fleet/cases.h"
 #include "fleet/gathering.h"
 #include "fleet/slow_nodes.h"
 #include "machine/source.h"
+#include "record/report_json.h"
 #include "report/file.h"
 #include "report/fleet_dat.h"
 #include "report/fleet_file.h"
@@ -89,7 +90,8 @@ std::vector<std::string> greetings(const Fleet& fleet, const Options& options) {
   std::vector<std::string> texts;
   for (int host = 0; host < options.hosts; ++host) {
     RecordingGroup group(host, options.hosts);
-    Fleet unused = fleet;
+    RunReport unused;
+    unused.fleet = fleet;
     FleetGathering gathering(group, unused);
     (void)gathering.meet(host_named(host, options), kind_of_hosts(options.ranks), Machine{});
     texts.push_back(group.said.front());
@@ -102,7 +104,8 @@ std::vector<std::string> round_texts(const Fleet& fleet, const Options& options,
   std::vector<std::string> texts;
   for (int host = 0; host < options.hosts; ++host) {
     RecordingGroup group(host, options.hosts);
-    Fleet unused;
+    RunReport unused;
+    unused.fleet.emplace();
     FleetGathering gathering(group, unused);
     const auto passes = passes_of(fleet, host, options, random);
     (void)gathering.add_round(0, passes);
@@ -118,11 +121,12 @@ std::string size_text(const std::string& text) {
 int run_scale(const Options& options) {
   fmt::print("{} hosts x {} ranks, {} rounds of 4 kernels\n", options.hosts, options.ranks,
              options.rounds);
-  Fleet fleet = empty_fleet();
+  RunReport run = empty_run();
+  Fleet& fleet = *run.fleet;
   fleet.repeats = static_cast<int>(options.rounds);
-  fleet.ranks = options.hosts * options.ranks;
+  run.ranks = options.hosts * options.ranks;
   RootGroup root(options.hosts);
-  FleetGathering gathering(root, fleet);
+  FleetGathering gathering(root, run);
   std::mt19937_64 random(1);
   double hosts_work = 0, roots_work = 0;
   const auto timed = [](double& sum, const auto& work) {
@@ -152,25 +156,28 @@ int run_scale(const Options& options) {
              hosts_work, hosts_work * 1e6 / options.hosts / static_cast<double>(options.rounds));
   fmt::print("{:<34} {:>8.3f} s  peak {:>7.1f} MiB\n", "rank 0: all rounds", roots_work,
              peak_mib());
-  SlowReport slow;
+  stage("figures of the cases", [&] {
+    add_cases(run);
+    return fmt::format("{} cases", run.scenarios.size());
+  });
   stage("find_slow", [&] {
-    slow = find_slow(fleet);
+    const SlowReport& slow = fleet.slow.emplace(find_slow(fleet));
     return fmt::format("{} slow: {}", slow.hosts.size(),
                        slow.hosts.empty() ? "" : to_text(fleet, slow.hosts.front()));
   });
-  stage("table", [&] { return size_text(fleet_table(fleet, slow, {})); });
-  stage("key=value lines", [&] { return size_text(fleet_lines(fleet, slow)); });
-  stage("OpenMetrics", [&] { return size_text(fleet_openmetrics(fleet, slow)); });
+  stage("table", [&] { return size_text(fleet_table(run)); });
+  stage("key=value lines", [&] { return size_text(fleet_lines(run)); });
+  stage("OpenMetrics", [&] { return size_text(fleet_openmetrics(run)); });
   std::string folder = (std::filesystem::temp_directory_path() / "bench_fleet.XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) return 1;
   const std::string dat = folder + "/bench_fleet.dat", path = folder + "/bench_fleet.json";
   stage(".dat", [&] {
-    const std::string text = dat_text(fleet);
+    const std::string text = dat_text(run);
     return write_whole(dat, text, "bench") ? size_text(text) : "not written";
   });
-  stage("CSV", [&] { return size_text(fleet_csv(fleet)); });
+  stage("CSV", [&] { return size_text(fleet_csv(run)); });
   stage("JSON", [&] {
-    const std::string text = json_text(fleet, &slow);
+    const std::string text = json_text(run);
     return write_whole(path, text, "bench") ? size_text(text) : "not written";
   });
   int code = 0;
@@ -181,7 +188,7 @@ int run_scale(const Options& options) {
   });
   stage("check: read JSON", [&] {
     const auto read = read_fleet(path);
-    if (!read || read->hosts != fleet.hosts) code = 1;
+    if (!read || read->fleet->hosts != fleet.hosts) code = 1;
     return code == 0 ? "as it was" : "NOT as it was";
   });
   std::filesystem::remove_all(folder);

@@ -19,14 +19,15 @@ HostKind kind_of_hosts(int processes) {
   return {"AMD EPYC 7742", "Linux 5.14.0", 256, 8, Bytes{503 * gib}, processes, processes};
 }
 
-Fleet empty_fleet() {
-  Fleet fleet;
-  fleet.command = "stream";
-  fleet.version = "simulated";
-  fleet.started = "2026-01-01T00:00:00Z";
-  fleet.complete = true;
-  fleet.comm = "simulated";
-  fleet.engine = "simulated";
+RunReport empty_run() {
+  RunReport run;
+  run.command = "stream";
+  run.version = "simulated";
+  run.started = "2026-01-01T00:00:00Z";
+  run.complete = true;
+  run.comm = "simulated";
+  run.engine = "simulated";
+  Fleet& fleet = run.fleet.emplace();
   fleet.elements = 16'000'000;
   fleet.elements_source = "simulated";
   fleet.memory = "local";
@@ -35,13 +36,13 @@ Fleet empty_fleet() {
     const std::uint64_t bytes = static_cast<std::uint64_t>(arrays) * 8 * fleet.elements;
     fleet.kernels.push_back({name, "memory", "ordinary", bytes, bytes});
   }
-  return fleet;
+  return run;
 }
 
 Fleet make_fleet(std::size_t hosts, std::size_t rounds, const Model& model, std::size_t planted,
                  double severity, std::uint64_t seed) {
   constexpr int processes = 128;
-  Fleet fleet = empty_fleet();
+  Fleet fleet = *empty_run().fleet;
   fleet.repeats = static_cast<int>(rounds);
   fleet.kinds = {kind_of_hosts(processes)};
   std::mt19937_64 random(seed);

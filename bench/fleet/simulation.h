@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "comm/comm.h"
-#include "fleet/fleet.h"
+#include "record/report.h"
 
 namespace numatlas::simulation {
 
@@ -82,8 +82,8 @@ struct Model {
 Fleet make_fleet(std::size_t hosts, std::size_t rounds, const Model& model, std::size_t planted,
                  double severity, std::uint64_t seed);
 
-/// An empty fleet with its kernels, and the kind of its hosts.
-Fleet empty_fleet();
+/// A run without hosts, with its kernels, and the kind of its hosts.
+RunReport empty_run();
 HostKind kind_of_hosts(int processes);
 
 }  // namespace numatlas::simulation

@@ -82,7 +82,11 @@ def fact(
 
 def with_verdicts(data: dict, path: Path, slow: list[dict], not_judged: list[str] | None = None) -> Path:
     """A fleet of version 1 as `numatlas stream --json` writes it today, with these verdicts."""
-    path.write_text(json.dumps({**converted(data, path), "slow": slow, "not_judged": not_judged or []}))
+    report = converted(data, path)
+    names = report["hosts"]
+    found = [{**one, "host": names.index(one["host"])} for one in slow]
+    report["fleet"]["slow"] |= {"hosts": found, "not_judged": not_judged or []}
+    path.write_text(json.dumps(report))
     return path
 
 

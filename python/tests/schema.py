@@ -13,8 +13,8 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 @cache
-def validator(name: str) -> Draft202012Validator:
-    schema = json.loads((DOCS / f"{name}.schema.json").read_text())
+def validator() -> Draft202012Validator:
+    schema = json.loads((DOCS / "result.schema.json").read_text())
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
 
@@ -28,8 +28,7 @@ def codes() -> set[str]:
 
 def problem_of(report: dict[str, Any]) -> str:
     """What is not as the schema says, and where; "" where all is."""
-    name = "stream" if report.get("command") == "stream" else "result"
-    error = best_match(validator(name).iter_errors(report))
+    error = best_match(validator().iter_errors(report))
     return f"{error.json_path}: {error.message[:500]}" if error else ""
 
 

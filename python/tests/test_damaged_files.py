@@ -61,9 +61,13 @@ def test_damage_is_told_in_one_line(tmp_path, text, words):
 def test_an_average_of_nothing(tmp_path):
     path = tmp_path / "run.json"
     data = converted(json.loads((FLEETS / "run1.json").read_text()), path)
-    for host in data["hosts"]:
-        host["rounds"], host["figures"] = [], [None, {**host["figures"][1], "estimate": None}]
-    path.write_text(json.dumps({**data, "slow": [], "not_judged": []}))
+    for host in data["fleet"]["hosts"]:
+        host["rounds"] = []
+    data["cases"][0]["host_figures"] = []
+    for totals in data["cases"][1]["host_figures"]:
+        totals["figures"][0]["estimate"] = None
+    data["fleet"]["slow"] = {"hosts": [], "not_judged": []}
+    path.write_text(json.dumps(data))
     result = numatlas.load(path)
     assert result.hosts["value"].isna().all() and result.rounds.empty
     assert "no host could be judged" in Tree(page([result])).find("article", data_kind="Fleet")[0]["text"]

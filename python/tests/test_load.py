@@ -211,10 +211,10 @@ BAD = {
         '{"program": "numatlas", "schema_version": 2, "command": "matrix", "cases": 5}',
         "damaged",
     ),
-    "no fields": ('{"program": "numatlas", "schema_version": 2, "command": "stream"}', "it has no 'hosts'"),
+    "no fields": ('{"program": "numatlas", "schema_version": 2, "command": "stream"}', "it has no 'fleet'"),
     "no fields of 0.1": (
         '{"program": "numatlas", "schema_version": 1, "command": "stream"}',
-        "damaged result of numatlas 0.1: key 'warnings' not found",
+        "damaged result of numatlas 0.1: key 'hosts' not found",
     ),
     "syntax": ('{"program": "numatlas",, "a": 1}', "line 1, column"),
     "xml": ("<html></html>", "not of distributed_streams"),

@@ -2,6 +2,8 @@
 // the rest (benchmarks/runner.h).
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +22,9 @@ struct PlanInput {
   const RunOptions& options;
   const Layout& layout;
   const std::vector<Machine>& machines;  ///< one a host
+  /// The largest of each of Benchmark::numbers_of_host over all hosts; empty until they are known,
+  /// and of runs that are not reduced to hosts.
+  std::vector<std::uint64_t> largest = {};
 };
 
 /// A scenario and how the report names its point.
@@ -69,6 +74,12 @@ struct SurveyPart {
   /// The fullest first: a survey takes the first for which its time is enough, else the last.
   std::vector<SurveyWay> ways = {};
   std::string reason = {};  ///< why it does not apply to this machine; "" where that says nothing
+};
+
+/// What the rounds of hosts are of, where a run is reduced to these.
+struct FleetPlan {
+  Fleet head;                    ///< without hosts
+  bool keeps_processes = false;  ///< the rounds of each process as well
 };
 
 class Benchmark {
@@ -169,9 +180,44 @@ class Benchmark {
     (void)machine;
     return {};
   }
-  /// Runs it over all ranks and reports on rank 0; the exit code where all is well, the same on
-  /// every rank. As run_benchmark does, unless it has a way of its own.
-  virtual Expected<int> run(const RunOptions& options, Comm& comm) const;
+  /// Where a run is reduced to the rounds of its hosts (benchmarks/host_rounds.h): what these are
+  /// of. Its scenarios then have passes, and plans are made host by host.
+  virtual std::optional<FleetPlan> fleet(const PlanInput& input) const {
+    (void)input;
+    return std::nullopt;
+  }
+  virtual bool is_by_rounds_of_hosts() const { return false; }
+  /// Numbers that a host comes to by itself and whose largest every host needs
+  /// (PlanInput::largest).
+  virtual std::vector<std::uint64_t> numbers_of_host(const PlanInput& input) const {
+    (void)input;
+    return {};
+  }
+  /// What all hosts must have been told alike, beside what the names of scenarios say.
+  virtual std::string same_on_all_hosts() const { return ""; }
+  /// Of a measured fleet: hosts that are to be run again, as indices. On rank 0.
+  virtual std::vector<std::size_t> hosts_to_retest(const RunReport& report) const {
+    (void)report;
+    return {};
+  }
+  /// Files of its own, each with its option; `report` may still be empty.
+  virtual std::vector<OutputFile> own_files(const RunReport& report) const {
+    (void)report;
+    return {};
+  }
+  /// What the file of such an option holds.
+  virtual std::string own_file(const std::string& option, const RunReport& report) const {
+    (void)option;
+    (void)report;
+    return "";
+  }
+  /// The option that says how much memory it takes.
+  virtual const char* size_option() const { return "--size"; }
+  /// The exit code of a run that came to its end.
+  virtual int exit_code(const RunReport& report) const {
+    (void)report;
+    return 0;
+  }
   /// How the report is to be shown: on a terminal, on the page, in plots. Pure.
   virtual std::vector<View> views(const RunReport& report) const {
     (void)report;

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -10,10 +11,13 @@
 
 namespace numatlas {
 
-Expected<void> check_options(const RunOptions& options, Comm& comm) {
+Expected<void> check_options(const Benchmark& benchmark, const RunOptions& options, Comm& comm) {
   std::optional<Error> problem;
-  if (comm.rank() == 0 && !options.only_plans())
-    problem = error_of(check_writable(output_files(options)));
+  if (comm.rank() == 0 && !options.only_plans()) {
+    std::vector<OutputFile> files = output_files(options);
+    for (const OutputFile& own : benchmark.own_files({})) files.push_back(own);
+    problem = error_of(check_writable(files));
+  }
   if (!problem && !options.csv_file.empty() && options.pages.size() > 1) {
     problem = Error{ErrorKind::usage, "its format has no place for several --pages",
                     "use --format csv or --json FILE", "--csv"};

@@ -5,6 +5,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "base/say.h"
 #include "benchmarks/check_options.h"
@@ -28,16 +31,24 @@ class Run {
         options_(options),
         comm_(comm),
         hooks_(hooks),
-        session_(comm, session_options(options, hooks),
-                 [this](SessionPart&) { return visited(); }) {}
+        session_(comm, session_options(), [this](SessionPart&) { return visited(); }) {}
 
   Expected<RunReport> go(Setup setup);
 
  private:
-  static SessionOptions session_options(const RunOptions& options, const RunHooks& hooks) {
-    const std::chrono::duration<double> time(options.stop.time);
-    return {time,         options.spread, options.visits,      options.seed,
-            hooks.pilots, false,          options.null_engine, options.noise};
+  SessionOptions session_options() {
+    const std::chrono::duration<double> time(options_.stop.time);
+    const bool pilots = hooks_.pilots && !benchmark_.is_by_rounds_of_hosts();
+    // What cannot be written now is told of at the end.
+    return {time,
+            options_.spread,
+            options_.visits,
+            options_.seed,
+            pilots,
+            false,
+            options_.null_engine,
+            options_.noise,
+            [this] { (void)save(false); }};
   }
 
   SessionPart& part() { return *session_.parts().front(); }
@@ -56,6 +67,7 @@ class Run {
   const RunHooks& hooks_;
   Session session_;
   std::chrono::steady_clock::time_point next_save_;
+  std::vector<OutputFile> own_files_;  ///< of the benchmark, once their names are known
 };
 
 /// Only rank 0 writes; all must hear of it when it cannot.
@@ -72,7 +84,10 @@ Expected<void> Run::save(bool last) {
     part().update(session_.pilots());
     part().describe();
   }
-  for (const OutputFile& file : output_files(options_)) {
+  if (own_files_.empty()) own_files_ = benchmark_.own_files(report());
+  std::vector<OutputFile> files = output_files(options_);
+  files.insert(files.end(), own_files_.begin(), own_files_.end());
+  for (const OutputFile& file : files) {
     const bool at_end = file.option == "--samples" || is_special_file(file.path);
     if (!write || file.path.empty() || (at_end && !last)) continue;
     if (auto saved = write_whole(file.path, text_of(file.option), file.option); !saved)
@@ -90,7 +105,8 @@ std::string Run::text_of(const std::string& option) {
   if (option == "--json") return json_text(report());
   if (option == "--csv") return benchmark_.csv_file(report(), options_);
   if (option == "--openmetrics") return report_openmetrics(report());
-  return samples_file(report());
+  if (option == "--samples") return samples_file(report());
+  return benchmark_.own_file(option, report());
 }
 
 Expected<void> Run::show() {
@@ -111,7 +127,7 @@ Expected<void> Run::output(const Expected<void>& ran) {
   if (report().scenarios.empty()) return {};
   const auto saved = save(true);
   // A table without a single figure would only hide the error that follows.
-  const auto shown = part().has_flows() || (ran && !part().skipped()) ? show() : Expected<void>{};
+  const auto shown = part().has_results() || (ran && !part().skipped()) ? show() : Expected<void>{};
   return saved ? shown : saved;
 }
 
@@ -143,21 +159,19 @@ Expected<RunReport> Run::go(Setup setup) {
 
 }  // namespace
 
-Expected<int> Benchmark::run(const RunOptions& options, Comm& comm) const {
-  const auto report = run_benchmark(*this, options, comm);
-  if (!report) return fail(report.error());
-  return 0;
-}
-
 Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
                                   const RunHooks& hooks) {
-  if (auto checked = check_options(options, comm); !checked) return fail(checked.error());
+  if (auto checked = check_options(benchmark, options, comm); !checked)
+    return fail(checked.error());
   auto setup = set_up(benchmark, options, comm);
   if (!setup) return fail(setup.error());
   if (options.only_plans()) {
-    const auto text = options.print_scenario ? scenario_text(*setup, options)
-                                             : Expected<std::string>(plan_text(*setup, options));
+    auto text = options.print_scenario ? scenario_text(*setup, options)
+                                       : Expected<std::string>(plan_text(*setup, options));
     if (!text) return fail(text.error());
+    const std::size_t others = setup->host ? comm.layout().hosts.size() - 1 : 0;
+    if (others > 0 && options.format != Format::json)
+      *text += fmt::format("and as much on {} more host{}\n", others, others == 1 ? "" : "s");
     if (comm.rank() == 0) {
       if (auto shown = write_stdout(*text); !shown) return fail(shown.error());
     }

@@ -27,6 +27,7 @@ struct SessionOptions {
   bool twins = false;        ///< whether equal points of several benchmarks are measured once
   bool null_engine = false;  ///< nothing is measured that others could disturb
   std::optional<NoiseSpec> noise = {};
+  std::function<void()> after_round = {};  ///< as SessionState has it
 };
 
 class Session {

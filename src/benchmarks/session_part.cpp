@@ -1,11 +1,13 @@
 #include "benchmarks/session_part.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <numeric>
 
 #include <fmt/format.h>
 
+#include "base/environment.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "benchmarks/metrics.h"
@@ -64,6 +66,15 @@ std::string two_speeds_of(const ScenarioResult& point) {
   return "";
 }
 
+/// NUMATLAS_TEST_SLOW_HOST=NAME:FACTOR (for tests): passes on that host take so many times as long.
+double slow_down_of(const std::string& host) {
+  const char* text = environment_variable("NUMATLAS_TEST_SLOW_HOST");
+  const std::string said = text == nullptr ? "" : text;
+  const std::size_t colon = said.rfind(':');
+  if (colon == std::string::npos || said.substr(0, colon) != host) return 1;
+  return std::max(1.0, std::atof(said.c_str() + colon + 1));
+}
+
 std::string pause_text(double seconds) {
   return seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1e3) : fmt::format("{:.1f} s", seconds);
 }
@@ -92,12 +103,27 @@ std::vector<double> SessionPart::weights() const {
   return weights;
 }
 
-Expected<void> SessionPart::start() {
+EngineOptions SessionPart::engine_options() {
   EngineOptions options;
   options.strict = options_.strict;
   options.noise = options_.noise;
   options.progress = &progress_;
-  options.when_prepared = [this](const auto&) { capture_process_memory(); };
+  options.when_prepared = [this](const auto& traces) {
+    if (rounds_of_hosts_) return rounds_of_hosts_->meet(traces);
+    capture_process_memory();
+  };
+  if (!setup_.fleet) return options;
+  options.after_pass = [this](int pass, auto of_host) {
+    return rounds_of_hosts_->take_pass(pass, of_host);
+  };
+  const auto here = static_cast<std::size_t>(
+      state_.comm.layout().host_of[static_cast<std::size_t>(state_.comm.rank())]);
+  options.slow_down = slow_down_of(state_.comm.layout().hosts[here]);
+  return options;
+}
+
+Expected<void> SessionPart::start() {
+  const EngineOptions options = engine_options();
   auto engine = options_.null_engine
                     ? Expected<std::unique_ptr<Engine>>(
                           make_null_engine(state_.comm, setup_.layout, setup_.machine, options))
@@ -106,6 +132,11 @@ Expected<void> SessionPart::start() {
   engine_ = *std::move(engine);
   report_ = new_report(setup_, options_, state_.comm, *engine_);
   own_warnings_ = report_.warnings;
+  if (setup_.fleet) {
+    own_warnings_.clear();  // they are of this host, and go with it
+    rounds_of_hosts_ =
+        std::make_unique<HostRounds>(state_.comm, setup_, report_, progress_, state_.after_round);
+  }
   begun_ = now();
   return {};
 }
@@ -123,6 +154,10 @@ void SessionPart::plan_points(Seconds time) {
 }
 
 Expected<bool> SessionPart::refine() {
+  if (rounds_of_hosts_) {
+    if (auto done = retest(); !done) return fail(done.error());
+    return false;
+  }
   // The points of a refinement are those that it gave the last time: it would ask for them again.
   const bool in_vain = report_.scenarios.size() == refined_cases_;
   if (state_.comm.size() > 1 || in_vain) return false;
@@ -164,7 +199,14 @@ void SessionPart::give_up(const Error& error) {
   for (PointRun& point : points_) point.ended = true;
 }
 
-bool SessionPart::has_flows() const {
+bool SessionPart::has_results() const {
+  if (report_.fleet) {
+    const auto& hosts = report_.fleet->hosts;
+    return std::any_of(hosts.begin(), hosts.end(), [](const FleetHost& host) {
+      return std::any_of(host.rounds.begin(), host.rounds.end(),
+                         [](const auto& rounds) { return !rounds.empty(); });
+    });
+  }
   return std::any_of(report_.scenarios.begin(), report_.scenarios.end(),
                      [](const ScenarioResult& point) { return !point.flows.empty(); });
 }
@@ -266,7 +308,11 @@ Expected<void> SessionPart::conclude(const Expected<void>& ran, const Pilots* pi
   update(pilots);
   if (pilots != nullptr && !pilots->failure().empty())
     report_.warnings.push_back({"no-pilot", "", "no reference measurements: " + pilots->failure()});
-  const auto noted = note_cpu_use(state_.cpu_watch, state_.comm, ran.has_value(), report_);
+  if (report_.fleet) report_.fleet->clock_error = engine_->clock_error();
+  // The hosts of a fleet told of theirs.
+  const auto noted = report_.fleet
+                         ? Expected<void>{}
+                         : note_cpu_use(state_.cpu_watch, state_.comm, ran.has_value(), report_);
   const Expected<void>& ended = ran ? noted : ran;
   const auto add_all = [&](std::vector<Warning> warnings) {
     std::move(warnings.begin(), warnings.end(), std::back_inserter(report_.warnings));

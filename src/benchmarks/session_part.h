@@ -14,6 +14,7 @@
 
 #include "benchmarks/benchmark.h"
 #include "benchmarks/cpu_use.h"
+#include "benchmarks/host_rounds.h"
 #include "benchmarks/pilots.h"
 #include "benchmarks/progress.h"
 #include "benchmarks/rounds.h"
@@ -34,6 +35,8 @@ struct SessionState {
   Repeats repeats = {};
   /// Of this host, by one of its ranks; absent with the null engine.
   std::optional<CpuWatch> cpu_watch = {};
+  /// Told on rank 0 after each round of a run that is reduced to the rounds of its hosts.
+  std::function<void()> after_round = {};
 };
 
 /// What became of a visit.
@@ -131,7 +134,7 @@ class SessionPart {
   /// Whether any point was skipped while running.
   bool skipped() const { return first_problem_.has_value(); }
   /// Whether a point was measured, if only in part.
-  bool has_flows() const;
+  bool has_results() const;
   /// What --process-memory shows. Collective; on rank 0.
   Expected<std::string> process_memory_text();
   Error in_words(const Error& error) const {
@@ -142,6 +145,9 @@ class SessionPart {
   using Outcome = VisitOutcome;
 
   std::vector<double> weights() const;
+  EngineOptions engine_options();
+  Expected<void> run_rounds(std::size_t index, bool takes_part);
+  Expected<void> retest();
   Expected<void> try_visit(const PointRun& point, Seconds window, bool keep_memory,
                            Outcome& outcome, VisitUse& use);
   Expected<void> run_scenario(const PointRun& point, std::size_t index, Seconds window,
@@ -171,8 +177,11 @@ class SessionPart {
   Setup setup_;
   Seconds share_, spent_{0}, recorded_{0};
   Progress progress_;
-  std::unique_ptr<Engine> engine_;
   RunReport report_;
+  /// Where the run is reduced to these.
+  std::unique_ptr<HostRounds> rounds_of_hosts_;
+  bool retested_ = false;
+  std::unique_ptr<Engine> engine_;
   std::optional<Visited> last_visit_;
   std::vector<PointRun> points_;  ///< of the plan, then of what refines it
   int stage_ = 0;                 ///< of `refine`; 0: the plan

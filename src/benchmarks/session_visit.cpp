@@ -18,6 +18,7 @@
 #include "benchmarks/metrics.h"
 #include "benchmarks/session_part.h"
 #include "benchmarks/weighted_run.h"
+#include "engine/agreement.h"
 #include "record/report_json.h"
 
 namespace numatlas {
@@ -121,6 +122,45 @@ Expected<void> SessionPart::take_traces(const PlannedScenario& planned, std::vec
   return fail(*std::move(cut));
 }
 
+/// A scenario of passes, of which hosts keep rounds and nothing else.
+Expected<void> SessionPart::run_rounds(std::size_t index, bool takes_part) {
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < index; ++i)
+    first += setup_.plan[i].scenario.flows.front().kernel.passes.size();
+  Scenario scenario = setup_.plan[index].scenario;
+  rounds_of_hosts_->begin(scenario, first);
+  // A host that takes no part waits for those that do.
+  if (!takes_part) scenario.flows.clear();
+  const auto traces = engine_->run(scenario);
+  if (!traces) {
+    // Nobody was told to stop: a rank died, and the next wait tells which.
+    const bool interrupted = traces.error().kind == ErrorKind::interrupted;
+    if (interrupted && stop_signal() == 0 && state_.comm.peer_failed()) {
+      if (auto lost = state_.comm.barrier(); !lost) return lost;
+    }
+    return fail(traces.error());
+  }
+  std::optional<Error> wrong;
+  for (const Trace& trace : *traces) {
+    if (!wrong) wrong = trace.wrong;
+  }
+  return agree(state_.comm, wrong);
+}
+
+/// What each host still has to say, and the slow ones once more.
+Expected<void> SessionPart::retest() {
+  if (std::exchange(retested_, true)) return {};
+  if (auto gathered = rounds_of_hosts_->gather_rest(state_.cpu_watch); !gathered) return gathered;
+  return rounds_of_hosts_->retest(
+      root() ? benchmark_.hosts_to_retest(report_) : std::vector<std::size_t>{},
+      [&](bool takes_part) -> Expected<void> {
+        for (std::size_t i = 0; i < setup_.plan.size(); ++i) {
+          if (auto ran = run_rounds(i, takes_part); !ran) return ran;
+        }
+        return {};
+      });
+}
+
 /// One scenario of a visit: its flows, or why there are none. An error ends the session.
 Expected<void> SessionPart::run_scenario(const PointRun& point, std::size_t index, Seconds window,
                                          bool keep_memory, Outcome& outcome) {
@@ -131,6 +171,10 @@ Expected<void> SessionPart::run_scenario(const PointRun& point, std::size_t inde
     outcome.left_out = skip_text(in_words(*why));
     progress_.end(planned.scenario, "skipped: " + outcome.left_out);
     return {};
+  }
+  if (rounds_of_hosts_) {
+    auto ran = run_rounds(index, true);
+    return ran ? ran : take_failure(point, planned, ran.error(), outcome);
   }
   Scenario scenario = planned.scenario;
   scenario.stop.time_of_case = scenario.stop.time;
@@ -165,7 +209,9 @@ Expected<void> SessionPart::try_visit(const PointRun& point, Seconds window, boo
   Expected<void> ran;
   for (std::size_t i = point.first; ran && i < point.first + point.count; ++i)
     ran = run_scenario(point, i, window, keep_memory, outcome);
-  if (!ran || options_.null_engine || outcome.status != Status::ok || point.skipped) return ran;
+  if (!ran || options_.null_engine || rounds_of_hosts_ || outcome.status != Status::ok ||
+      point.skipped)
+    return ran;
   const bool wrong = std::any_of(outcome.flows.begin(), outcome.flows.end(),
                                  [](const FlowResult& flow) { return flow.wrong.has_value(); });
   auto seen = use_of_visit(watch, comm, paused_for(outcome.flows) > 0, wrong);
@@ -214,7 +260,8 @@ void SessionPart::take(PointRun& point, Visited visited, bool twin) {
   point.visited = state_.round;
   add(point, std::move(visited.outcome), visited.start, visited.end);
   if (whole) ++point.taken;
-  if (whole && root()) point.visits.note_use(result_of_point(point), visited.use);
+  if (whole && root() && !rounds_of_hosts_)
+    point.visits.note_use(result_of_point(point), visited.use);
   if (!whole || point.once) point.ended = true;
 }
 

@@ -1,5 +1,6 @@
 #include "benchmarks/setup.h"
 
+#include <cstdint>
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -108,9 +109,22 @@ Expected<void> check_something_is_left(const Setup& setup, const std::optional<E
   return fail(*std::move(error));
 }
 
+/// With the words of the benchmark's own options.
+Error of_its_size(Error error, const Benchmark& benchmark) {
+  if (benchmark.is_by_rounds_of_hosts()) {
+    error = renamed(std::move(error), "--size", benchmark.size_option());
+    error.hint.clear();
+    error.option_hint = benchmark.less_memory_hint();
+    return error;
+  }
+  error.hint = "ask for less";
+  error.option_hint = ", or add --skip-too-large to measure the sizes that fit";
+  return error;
+}
+
 /// Every host looks at its own part of every scenario; all hosts hear of all problems.
 Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm,
-                          const std::string& hint_of_size) {
+                          const Benchmark& benchmark) {
   json mine = json::object();
   if (comm.local_rank() == 0) {
     const int host = comm.layout().host_of[static_cast<std::size_t>(comm.rank())];
@@ -137,14 +151,13 @@ Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm,
                         (problem.kind == ErrorKind::resource && options.skip_too_large);
       if (!first) first = problem;
       if (!skip && is_of_size(problem)) {
-        problem.hint = "ask for less";
-        problem.option_hint = ", or add --skip-too-large to measure the sizes that fit";
+        problem = of_its_size(std::move(problem), benchmark);
       }
       if (!skip) return fail(std::move(problem));
       setup.skips[std::stoul(index)] = std::move(problem);
     }
   }
-  return check_something_is_left(setup, first, hint_of_size);
+  return check_something_is_left(setup, first, benchmark.less_memory_hint());
 }
 
 /// Nodes whose workers ask for local memory that can't be there, and why.
@@ -341,10 +354,9 @@ Expected<void> check_same_plan(const Setup& setup, const RunOptions& options, Co
                "; --memory each:... and --cpus LIST/LIST differ by rank in the same words"});
 }
 
-}  // namespace
-
-Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
-                       const Machine* known) {
+/// As set_up, for the ranks of `comm`, as if there were no others.
+Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
+                             const Machine* known, const std::vector<std::uint64_t>& largest) {
   Setup setup;
   auto machine = known != nullptr ? Expected<Machine>(*known) : read_machine(options);
   if (machine) {
@@ -376,16 +388,81 @@ Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Co
   const bool mine = comm.local_rank() == 0 && !options.only_plans();
   const auto ready = mine ? benchmark.before_plan(options) : Expected<void>{};
   if (auto agreed = agree(comm, error_of(ready)); !agreed) return fail(agreed.error());
-  auto plan = benchmark.plan({options, setup.layout, setup.machines});
+  const PlanInput input{options, setup.layout, setup.machines, largest};
+  auto plan = benchmark.plan(input);
   if (!plan) return fail(plan.error());
   setup.plan = *std::move(plan);
+  setup.fleet = benchmark.fleet(input);
   place_on_devices(setup, comm.layout().host_of[static_cast<std::size_t>(comm.rank())]);
   for (const PlannedScenario& planned : setup.plan) setup.skips.push_back(planned.skip);
   if (auto same = check_same_plan(setup, options, comm); !same) return fail(same.error());
-  if (auto checked = check_plan(setup, options, comm, benchmark.less_memory_hint()); !checked)
+  if (auto checked = check_plan(setup, options, comm, benchmark); !checked)
     return fail(checked.error());
   add_warnings(setup);
   return setup;
+}
+
+/// Ranks with unlike words would wait for each other for ever: the first that differs is named.
+Expected<void> check_all_say(Comm& comm, const std::string& mine) {
+  const auto unlike = first_unlike(comm, mine);
+  if (!unlike) return fail(unlike.error());
+  if (!*unlike) return {};
+  return fail(ErrorKind::usage,
+              fmt::format("rank {} was told to measure something else than rank 0", **unlike),
+              "give all ranks the same options");
+}
+
+/// The largest of each of this host's numbers over all hosts.
+Expected<std::vector<std::uint64_t>> largest_of_hosts(Comm& comm,
+                                                      const std::vector<std::uint64_t>& mine) {
+  std::vector<std::uint64_t> largest;
+  for (const std::uint64_t number : mine) {
+    const auto most = comm.largest(number);
+    if (!most) return fail(most.error());
+    largest.push_back(*most);
+  }
+  return largest;
+}
+
+/// Each host by itself: it knows nothing of the others' CPUs and needs nothing of them, but for a
+/// few numbers.
+Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& options, Comm& comm) {
+  const json words = {benchmark.same_on_all_hosts(), options.dry_run, options.null_engine};
+  if (auto same = check_all_say(comm, words.dump()); !same) return fail(same.error());
+  const std::shared_ptr<Comm> host = make_host_comm(comm);
+  const auto on_this_host = [&](const std::vector<std::uint64_t>& largest) -> Expected<Setup> {
+    auto setup = set_up_ranks(benchmark, options, *host, nullptr, largest);
+    if (!setup && setup.error().kind == ErrorKind::resource)
+      setup = fail(of_its_size(setup.error(), benchmark));
+    if (auto agreed = agree(comm, error_of(setup)); !agreed) return fail(agreed.error());
+    return setup;
+  };
+  auto setup = on_this_host({});
+  if (!setup) return setup;
+  const auto mine = benchmark.numbers_of_host({options, setup->layout, setup->machines});
+  const auto largest = largest_of_hosts(comm, mine);
+  if (!largest) return fail(largest.error());
+  const auto unlike = comm.largest(*largest == mine ? 0 : 1);
+  if (!unlike) return fail(unlike.error());
+  if (*unlike > 0) {
+    setup = on_this_host(*largest);
+    if (!setup) return setup;
+  }
+  // Every host made its plan of its own words; its ranks compared theirs already.
+  json names = json::array();
+  for (const PlannedScenario& planned : setup->plan) names.push_back(planned.scenario.name);
+  if (auto same = check_all_say(comm, names.dump()); !same) return fail(same.error());
+  setup->layout.of_this_host = true;
+  setup->host = host;
+  return setup;
+}
+
+}  // namespace
+
+Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
+                       const Machine* known) {
+  return benchmark.is_by_rounds_of_hosts() ? set_up_hosts(benchmark, options, comm)
+                                           : set_up_ranks(benchmark, options, comm, known, {});
 }
 
 std::string skip_text(const Error& skip) {

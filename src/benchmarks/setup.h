@@ -2,6 +2,7 @@
 // done.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,7 +12,8 @@
 
 namespace numatlas {
 
-/// The same on every rank, but for `machine`, which is the own host's.
+/// The same on every rank, but for `machine`, which is the own host's. Of a run that is reduced to
+/// the rounds of its hosts: of the own host alone.
 struct Setup {
   Machine machine;
   Layout layout;
@@ -19,6 +21,8 @@ struct Setup {
   std::vector<PlannedScenario> plan;
   std::vector<std::optional<Error>> skips;  ///< by planned scenario: why it cannot be done
   std::vector<Warning> warnings;
+  std::optional<FleetPlan> fleet = {};
+  std::shared_ptr<Comm> host = {};  ///< the ranks of this host; of such a run only
 };
 
 /// Reads the machine, resolves the placement, plans, and checks memory and page kinds of every

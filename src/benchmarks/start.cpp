@@ -1,4 +1,5 @@
 // From the launcher to the ranks and back to one exit code.
+#include <cstdint>
 #include <cstddef>
 #include <ctime>
 #include <exception>
@@ -148,9 +149,14 @@ int run_and_exit_code(const Benchmark& benchmark, const RunOptions& options) {
   int code = 0;
   const int failed =
       with_ranks({task_of(options), options.mpi, alone}, [&](Comm& comm) -> Expected<void> {
-        const auto ran = benchmark.run(options, comm);
-        if (!ran) return fail(ran.error());
-        code = *ran;
+        const auto report = run_benchmark(benchmark, options, comm);
+        if (!report) return fail(report.error());
+        // Rank 0 knows; the others have nothing to judge.
+        const int mine =
+            comm.rank() == 0 && !options.only_plans() ? benchmark.exit_code(*report) : 0;
+        const auto said = comm.largest(static_cast<std::uint64_t>(mine));
+        if (!said) return fail(said.error());
+        code = static_cast<int>(*said);
         return {};
       });
   return failed != 0 ? failed : code;

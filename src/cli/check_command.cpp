@@ -22,9 +22,10 @@
 #include "benchmarks/slow_options.h"
 #include "cli/commands.h"
 #include "comm/launcher.h"
-#include "fleet/fleet_json.h"
+#include "fleet/fleet.h"
 #include "fleet/history.h"
 #include "fleet/merged.h"
+#include "record/report_fields.h"
 #include "record/report_json.h"
 #include "report/file.h"
 #include "report/fleet_file.h"
@@ -45,7 +46,7 @@ struct CheckOptions {
 /// One file.
 struct CheckedRun {
   std::string file;  ///< as it may be shown
-  Fleet fleet;       ///< without what nobody is judged by
+  RunReport run;     ///< without what nobody is judged by
   PastRun past;
 };
 
@@ -53,10 +54,8 @@ struct CheckedRun {
 struct JudgedFleet {
   std::vector<std::string> files;  ///< by their starts
   PastRun past;
-  json found;  ///< for --format json
-  // Of the newest one only: there may be a thousand.
-  Fleet fleet;
-  SlowReport slow;
+  json found;     ///< for --format json
+  RunReport run;  ///< of the newest one only: there may be a thousand
 };
 
 /// All files.
@@ -89,54 +88,86 @@ void leave_out_doubles(Checked& checked) {
 
 /// A JSON file says more of a run than a .dat, which tells only the minute of its start.
 bool is_older(const CheckedRun& a, const CheckedRun& b) {
-  return std::pair(a.fleet.started, a.past.by_rounds) <
-         std::pair(b.fleet.started, b.past.by_rounds);
+  return std::pair(a.run.started, a.past.by_rounds) < std::pair(b.run.started, b.past.by_rounds);
 }
 
 Expected<CheckedRun> read_run(const std::string& file, bool alone) {
-  auto fleet = read_fleet(file);
-  if (!fleet) return fail(fleet.error());
-  if (fleet->started.empty() && !alone)
+  auto read = read_fleet(file);
+  if (!read) return fail(read.error());
+  if (read->started.empty() && !alone)
     return fail_usage(file, "does not say when it ran",
                       "runs of a history are told apart by their start: a .dat has it in its name, "
                       "memory_results-PxT-hhmmDDMMYYYY.dat");
-  fleet->machines.clear();
-  for (FleetHost& host : fleet->hosts) host.processes.clear();
-  CheckedRun run{printable(file), *std::move(fleet), {}};
-  run.past = past_run(run.fleet, {});
+  read->machines.clear();
+  read->fleet->slow.reset();
+  for (FleetHost& host : read->fleet->hosts) host.processes.clear();
+  CheckedRun run{printable(file), *std::move(read), {}};
+  run.past = past_run(run.run);
   return run;
 }
 
+json slow_json(const Fleet& fleet) {
+  json hosts = json::array();
+  for (const SlowHost& host : fleet.slow->hosts) {
+    json kernels = json::array();
+    for (const SlowKernel& kernel : host.kernels) {
+      kernels.push_back({{"kernel", kernel.kernel},
+                         {"name", full_name(fleet.kernels[kernel.kernel])},
+                         {"rate", kernel.rate},
+                         {"median", kernel.median},
+                         {"drop", kernel.drop},
+                         {"mads", kernel.mads},
+                         {"rounds", kernel.rounds},
+                         {"slow_rounds", kernel.slow_rounds},
+                         {"evidence", record::name_in_record(kernel.evidence)}});
+    }
+    json together = nullptr;
+    if (host.together)
+      together = {{"drop", host.together->drop},
+                  {"mads", host.together->mads},
+                  {"rounds", host.together->rounds},
+                  {"slow_rounds", host.together->slow_rounds}};
+    hosts.push_back({{"host", fleet.hosts[host.host].name},
+                     {"peers", host.peers},
+                     {"verdict", record::name_in_record(host.verdict)},
+                     {"text", to_text(fleet, host)},
+                     {"together", std::move(together)},
+                     {"kernels", std::move(kernels)}});
+  }
+  return hosts;
+}
+
 json fleet_json(const JudgedFleet& judged) {
+  const RunReport& run = judged.run;
   return {{"file", judged.files.back()},
           {"files", judged.files},
-          {"started", judged.fleet.started.empty() ? json(nullptr) : json(judged.fleet.started)},
-          {"complete", judged.fleet.complete},
-          {"hosts", judged.fleet.hosts.size()},
-          {"judged", judged.slow.judged},
-          {"slow", slow_json(judged.fleet, judged.slow)},
-          {"not_judged", judged.slow.not_judged}};
+          {"started", run.started.empty() ? json(nullptr) : json(run.started)},
+          {"complete", run.complete},
+          {"hosts", run.fleet->hosts.size()},
+          {"judged", run.fleet->slow->judged},
+          {"slow", slow_json(*run.fleet)},
+          {"not_judged", run.fleet->slow->not_judged}};
 }
 
 /// Puts the runs of each age together, and judges them.
 void judge(Checked& checked, const SlowRule& rule) {
-  std::vector<const Fleet*> fleets;
-  for (const CheckedRun& run : checked.runs) fleets.push_back(&run.fleet);
-  const std::vector<std::size_t> ages = ages_of(fleets);
+  std::vector<const RunReport*> all;
+  for (const CheckedRun& run : checked.runs) all.push_back(&run.run);
+  const std::vector<std::size_t> ages = ages_of(all);
   const std::size_t oldest = *std::max_element(ages.begin(), ages.end());
   for (std::size_t age = oldest + 1; age-- > 0;) {
     JudgedFleet& judged = checked.fleets.emplace_back();
-    std::vector<const Fleet*> of_age;
+    std::vector<const RunReport*> of_age;
     for (std::size_t i = 0; i < ages.size(); ++i) {
       if (ages[i] != age) continue;
       judged.files.push_back(checked.runs[i].file);
-      of_age.push_back(&checked.runs[i].fleet);
+      of_age.push_back(all[i]);
     }
-    judged.fleet = merged(of_age);
-    judged.slow = find_slow(judged.fleet, rule);
-    judged.past = past_run(judged.fleet, judged.slow);
+    judged.run = merged(of_age);
+    judged.run.fleet->slow = find_slow(*judged.run.fleet, rule);
+    judged.past = past_run(judged.run);
     judged.found = fleet_json(judged);
-    if (age > 0) judged.fleet = {};
+    if (age > 0) judged.run = {};
   }
   checked.runs.clear();
 }
@@ -154,18 +185,20 @@ Expected<Checked> read_runs(const std::vector<std::string>& files, const SlowRul
   return checked;
 }
 
-std::optional<History> history_of(const Checked& checked, const SlowRule& rule) {
+std::optional<History> history_of(const Checked& checked) {
   if (checked.fleets.size() < 2) return std::nullopt;
   std::vector<PastRun> earlier;
   for (std::size_t i = 0; i + 1 < checked.fleets.size(); ++i)
     earlier.push_back(checked.fleets[i].past);
-  return history_of(earlier, checked.newest().fleet, checked.newest().slow, rule);
+  return history_of(earlier, checked.newest().run);
 }
 
-std::string history_text(const Checked& checked, const History& history, const SlowRule& rule) {
-  const Fleet& newest = checked.newest().fleet;
+std::string history_text(const Checked& checked, const History& history) {
+  const RunReport& run = checked.newest().run;
+  const Fleet& newest = *run.fleet;
+  const SlowRule& rule = newest.slow->rule;
   std::string text = fmt::format("\nHistory of {} runs, {} to {}\n", checked.fleets.size(),
-                                 checked.fleets.front().past.started, newest.started);
+                                 checked.fleets.front().past.started, run.started);
   std::size_t unjudged = 0;
   for (const auto& [name, count] : history.hosts) unjudged += count.unjudged > 0 ? 1 : 0;
   std::vector<std::pair<std::string, History::Count>> often;
@@ -225,8 +258,8 @@ json history_json(const Fleet& newest, const History& history) {
           {"not_judged", history.unjudged.size()}};
 }
 
-std::string check_json(const Checked& checked, const std::optional<History>& history,
-                       const SlowRule& rule) {
+std::string check_json(const Checked& checked, const std::optional<History>& history) {
+  const SlowRule& rule = checked.newest().run.fleet->slow->rule;
   json runs = json::array();
   for (const JudgedFleet& judged : checked.fleets) runs.push_back(judged.found);
   const json value = {
@@ -239,12 +272,11 @@ std::string check_json(const Checked& checked, const std::optional<History>& his
       {"mads", rule.mads},
       {"runs", std::move(runs)},
       {"notes", checked.notes},
-      {"history", history ? history_json(checked.newest().fleet, *history) : json(nullptr)}};
+      {"history", history ? history_json(*checked.newest().run.fleet, *history) : json(nullptr)}};
   return pretty(value);
 }
 
-std::string check_text(const Checked& checked, const std::optional<History>& history,
-                       const SlowRule& rule) {
+std::string check_text(const Checked& checked, const std::optional<History>& history) {
   const JudgedFleet& newest = checked.newest();
   std::string text;
   if (newest.files.size() > 1)
@@ -252,8 +284,8 @@ std::string check_text(const Checked& checked, const std::optional<History>& his
                        newest.files.size(), names_text(newest.files));
   else if (history)
     text = fmt::format("The newest run: {}\n", names_text(newest.files));
-  text += fleet_table(newest.fleet, newest.slow, rule);
-  if (history) text += history_text(checked, *history, rule);
+  text += fleet_table(newest.run);
+  if (history) text += history_text(checked, *history);
   for (const std::string& note : checked.notes) text += "note: " + note + "\n";
   return text;
 }
@@ -286,17 +318,16 @@ Expected<int> run_check(const CheckOptions& options) {
   }
   const auto checked = read_runs(options.files, *rule);
   if (!checked) return fail(checked.error());
-  const auto history = history_of(*checked, *rule);
-  const std::string text = options.format == "json" ? check_json(*checked, history, *rule)
-                                                    : check_text(*checked, history, *rule);
+  const auto history = history_of(*checked);
+  const std::string text =
+      options.format == "json" ? check_json(*checked, history) : check_text(*checked, history);
   if (auto shown = write_stdout(text); !shown) return fail(shown.error());
   if (!options.openmetrics.empty()) {
-    const auto wrote = write_whole(
-        options.openmetrics, fleet_openmetrics(checked->newest().fleet, checked->newest().slow),
-        "--openmetrics");
+    const auto wrote =
+        write_whole(options.openmetrics, fleet_openmetrics(checked->newest().run), "--openmetrics");
     if (!wrote) return fail(wrote.error());
   }
-  return verdict_of(checked->newest().slow, history);
+  return verdict_of(*checked->newest().run.fleet->slow, history);
 }
 
 }  // namespace

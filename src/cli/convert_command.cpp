@@ -9,7 +9,7 @@
 #include "base/read_file.h"
 #include "benchmarks/declare.h"
 #include "cli/commands.h"
-#include "fleet/fleet_json.h"
+#include "fleet/cases.h"
 #include "record/report_json.h"
 #include "report/file.h"
 
@@ -31,14 +31,10 @@ Expected<nlohmann::json> converted(const nlohmann::json& value) {
   auto current = version == 1 ? from_version_1(value) : Expected<nlohmann::json>(value);
   if (!current) return current;
   if ((*current)["command"] == "stream") {
-    const auto read = fleet_from_json(*current);
+    // With the figures and verdicts that version 1 had not.
+    const auto read = report_with_cases(*current);
     if (!read) return fail(read.error());
-    auto whole =
-        nlohmann::json::parse(json_text(*read));  // with the figures that version 1 had not
-    for (const char* verdict : {"slow", "not_judged"})
-      if (current->contains(verdict) && (*current)[verdict].is_array())
-        whole[verdict] = (*current)[verdict];
-    return whole;
+    return nlohmann::json::parse(json_text(*read));
   }
   const auto reports =
       current->contains("results") ? (*current)["results"] : nlohmann::json::array({*current});

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "compare/compare_output.h"
-#include "fleet/fleet_json.h"
 #include "fleet/test_fleet.h"
 #include "record/report_json.h"
 #include "record/test_report.h"
@@ -171,7 +170,7 @@ TEST(Differences, ANeighbourIsToldBesideTheVerdicts) {
 TEST(Differences, AHostOfStreamIsDisturbedByItself) {
   Fleet fleet = testing::even_fleet(3);
   fleet.hosts[1].cpu_use = CpuUse{2.0, 2, 1.0, 1.0, 0.0, ""};
-  const auto file = stored_from_text(json_text(fleet, nullptr), "a.json");
+  const auto file = stored_from_text(json_text(testing::judged(fleet)), "a.json");
   ASSERT_TRUE(file) << full_text(file.error());
   for (const StoredCase& one : file->runs[0].cases)
     EXPECT_EQ(one.figure.disturbed.empty(), one.part != "host " + fleet.hosts[1].name) << one.part;
@@ -396,12 +395,12 @@ TEST(Stored, AnyFieldMayBeOfAnyType) {
 TEST(Stored, StreamOverHostsIsReadByHostAndKernel) {
   Fleet fleet = testing::even_fleet(2);
   testing::add_noise(fleet, 0.001, 1);
-  const auto file = stored_from_text(json_text(fleet), "s.json");
+  const auto file = stored_from_text(json_text(testing::judged(fleet)), "s.json");
   ASSERT_TRUE(file) << full_text(file.error());
   EXPECT_EQ(file->runs.front().cases.size(), 4U);
   Fleet slow = fleet;
   testing::slow_down(slow.hosts[1], 1.25);
-  const auto now = stored_from_text(json_text(slow), "t.json");
+  const auto now = stored_from_text(json_text(testing::judged(slow)), "t.json");
   const Comparison found = match_cases(cases_of(*file), cases_of(*now), {});
   EXPECT_EQ(find_case(found, "triad ordinary", "host cn00").change.verdict,
             CaseVerdict::not_distinguishable);

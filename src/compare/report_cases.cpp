@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compare/stored.h"
-#include "record/report_json.h"
+#include "fleet/cases.h"
 
 namespace numatlas {
 namespace {
@@ -31,25 +31,6 @@ struct ReadFlow {
   int cpu_node = -1;
   Observed observed;
 };
-
-/// `wrong`: why no figure of its flow can be compared; "" for none.
-StoredFigure stored(const Figure& figure, const std::string& wrong) {
-  StoredFigure result;
-  result.problem = wrong;
-  if (!figure.estimate) {
-    if (wrong.empty()) result.problem = "has no value";
-    return result;
-  }
-  const Estimate& estimate = *figure.estimate;
-  result.value = estimate.value;
-  if (estimate.low) result.interval = Interval{*estimate.low, *estimate.high};
-  if (estimate.method == Method::visits && estimate.n > 1)
-    result.freedom = static_cast<double>(estimate.n) - 1;
-  if (result.interval || !wrong.empty()) return result;
-  result.problem = figure.summary ? fmt::format("fewer than 6 samples ({})", figure.summary->n)
-                                  : "its interval is not known";
-  return result;
-}
 
 void add_residency(const Residency& seen, const std::string& from, Observed& observed) {
   double all = 0;
@@ -134,7 +115,9 @@ class ReportReader {
     disturbed_ = disturbance_of(report_);
     for (const WorkerRow& worker : report_.workers)
       run_.worker_cpus.push_back(to_list(worker.cpus));
+    if (report_.fleet) add_cases_of_hosts(report_, run_);
     for (const ScenarioResult& point : report_.scenarios) {
+      if (report_.fleet) break;
       const std::size_t first = run_.cases.size();
       read_point(point);
       relate(point, first);
@@ -249,7 +232,8 @@ void ReportReader::add_median(const StoredCase& point, const std::vector<const R
   StoredFigure median;
   std::vector<double> values, lows, highs;
   for (const ReadFlow* flow : flows) {
-    const StoredFigure figure = stored(flow->flow->figures.front(), wrong_text(*flow->flow));
+    const StoredFigure figure =
+        stored_figure(flow->flow->figures.front(), wrong_text(*flow->flow), "samples");
     if (!figure.problem.empty()) {
       median.problem = fmt::format("{}: {}", flow->who, figure.problem);
       if (!figure.value) continue;
@@ -325,7 +309,7 @@ void ReportReader::add_flows(const StoredCase& point, const std::vector<ReadFlow
     for (std::size_t i = 0; i < figures.size(); ++i) {
       const bool derived = is_derived(figures[i], i == 0);
       const CaseLevel level = i == 0 && is_alone(flow) ? CaseLevel::lone_flow : CaseLevel::flow;
-      add(one, part, figures[i], stored(figures[i], wrong_text(*flow.flow)),
+      add(one, part, figures[i], stored_figure(figures[i], wrong_text(*flow.flow), "samples"),
           derived ? CaseLevel::derived : level, flow.observed, problem);
     }
   }
@@ -369,7 +353,7 @@ void ReportReader::read_point(const ScenarioResult& item) {
   for (const Figure& total : item.figures) {
     // The rate of a copy is half its sum: one of them is enough.
     const bool derived = has_rate ? total.key != "copy_rate" : !total.summary;
-    add(point, "all flows", total, stored(total, ""),
+    add(point, "all flows", total, stored_figure(total, "", "samples"),
         derived ? CaseLevel::derived : CaseLevel::point, together(all), problem);
   }
   add_flows(point, flows, problem);
@@ -385,7 +369,8 @@ void ReportReader::read_pilot(const PilotSeries& pilot) {
   figure.key = pilot.key;
   figure.unit = pilot.unit;
   figure.estimate = pilot.estimate;
-  add(std::move(one), pilot.kernel, figure, stored(figure, ""), CaseLevel::machine, {}, "");
+  add(std::move(one), pilot.kernel, figure, stored_figure(figure, "", "samples"),
+      CaseLevel::machine, {}, "");
 }
 
 /// Gives the cases from `first` on, which are those of the point, their figures relative to the
@@ -417,8 +402,26 @@ void ReportReader::relate(const ScenarioResult& item, std::size_t first) {
 
 }  // namespace
 
+StoredFigure stored_figure(const Figure& figure, const std::string& wrong, const char* counts) {
+  StoredFigure result;
+  result.problem = wrong;
+  if (!figure.estimate) {
+    if (wrong.empty()) result.problem = "has no value";
+    return result;
+  }
+  const Estimate& estimate = *figure.estimate;
+  result.value = estimate.value;
+  if (estimate.low) result.interval = Interval{*estimate.low, *estimate.high};
+  if (estimate.method == Method::visits && estimate.n > 1)
+    result.freedom = static_cast<double>(estimate.n) - 1;
+  if (result.interval || !wrong.empty()) return result;
+  result.problem = figure.summary ? fmt::format("fewer than 6 {} ({})", counts, figure.summary->n)
+                                  : "its interval is not known";
+  return result;
+}
+
 Expected<StoredRun> run_from_report(const json& value) {
-  const auto report = report_from_json(value);
+  const auto report = report_with_cases(value);
   if (!report)
     return fail(ErrorKind::usage, report.error().message,
                 "is it a file that 'numatlas --json' wrote?");

@@ -15,7 +15,6 @@
 #include "base/json_document.h"
 #include "base/read_file.h"
 #include "base/text.h"
-#include "fleet/fleet_json.h"
 #include "machine/source.h"
 #include "record/report_json.h"
 
@@ -53,12 +52,7 @@ std::optional<Error> foreign(const json& value) {
 Expected<StoredRun> run_of(const json& value) {
   if (auto problem = foreign(value)) return fail(*problem);
   const json& command = value["command"];
-  if (command == "stream") {
-    const auto fleet = fleet_from_json(value);
-    if (!fleet) return fail(fleet.error());
-    return run_from_fleet(*fleet);
-  }
-  if (!value.contains("cases") && !value.contains("scenarios"))
+  if (!value.contains("cases") && !value.contains("scenarios") && command != "stream")
     return fail(ErrorKind::usage,
                 fmt::format("is of 'numatlas {}', which has no figures to compare",
                             command.is_string() ? command.get<std::string>() : command.dump()),

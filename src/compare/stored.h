@@ -7,8 +7,7 @@
 
 #include "base/error.h"
 #include "compare/figure.h"
-#include "fleet/fleet.h"
-#include "machine/machine.h"
+#include "record/report.h"
 
 namespace numatlas {
 
@@ -66,9 +65,13 @@ Expected<StoredFile> read_stored(const std::string& path);
 /// The same of text that stands in the file at `path`.
 Expected<StoredFile> stored_from_text(const std::string& text, const std::string& path);
 
-/// Parts of reading: a report of a benchmark, and STREAM over hosts. Messages name the field.
+/// A report of a benchmark. Messages name the field.
 Expected<StoredRun> run_from_report(const nlohmann::json& report);
-StoredRun run_from_fleet(const Fleet& fleet);
+/// Adds the cases of rounds of hosts: one for each host and kernel.
+void add_cases_of_hosts(const RunReport& report, StoredRun& run);
+/// What can be compared of a figure. `wrong`: why nothing can; "" for nothing. `counts`: what the
+/// interval is made of, in words.
+StoredFigure stored_figure(const Figure& figure, const std::string& wrong, const char* counts);
 
 /// Gives cases with equal keys numbers, in their order.
 void number_doubles(std::vector<StoredCase>& cases);

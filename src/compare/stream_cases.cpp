@@ -1,34 +1,29 @@
-// The cases of STREAM over hosts: a host and a kernel each.
+// The cases of STREAM over hosts: one for each host and kernel.
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "compare/stored.h"
-#include "fleet/summary.h"
 
 namespace numatlas {
 namespace {
 
 using nlohmann::json;
 
-StoredFigure figure_of(const std::optional<HostTimes>& times) {
-  StoredFigure figure;
-  if (!times) {
-    figure.problem = "finished no round";
-    return figure;
+StoredFigure figure_of(const Figure* figure) {
+  StoredFigure stored;
+  if (figure == nullptr) {
+    stored.problem = "finished no round";
+    return stored;
   }
-  figure.value = times->rate;
   // Rounds are long against the moods that a sample of 20 us sees, and too few for blocks of them.
-  if (times->rates) figure.interval = interval_of(times->rate, *times->rates, std::nullopt);
-  if (!figure.interval)
-    figure.problem = fmt::format("fewer than 6 counted rounds ({})",
-                                 times->rates ? times->rates->n : std::size_t{0});
-  else
-    figure.problem = width_problem(times->rate, *figure.interval);
-  return figure;
+  stored = stored_figure(*figure, "", "counted rounds");
+  if (stored.interval) stored.problem = width_problem(*stored.value, *stored.interval);
+  return stored;
 }
 
 /// What a host was asked to do: its processes and threads, the arrays, where they lie.
@@ -42,40 +37,35 @@ json asked_of(const Fleet& fleet, const FleetHost& host, const FleetKernel& kern
           kind.workers};
 }
 
+const Figure* bandwidth_of(const ScenarioResult& one, std::size_t host) {
+  for (const HostTotals& totals : one.host_totals)
+    if (totals.host == static_cast<int>(host)) return find_figure(totals.figures, "bandwidth");
+  return nullptr;
+}
+
 }  // namespace
 
-StoredRun run_from_fleet(const Fleet& fleet) {
-  StoredRun run;
-  run.command = "stream";
-  run.version = fleet.version;
-  run.started = fleet.started;
-  run.engine = fleet.engine;
-  run.comm = fleet.comm;
-  run.isa = fleet.isa;
-  run.arguments = fleet.arguments;
-  run.complete = fleet.complete;
-  run.incomplete_reason = fleet.incomplete_reason;
-  run.machines = fleet.machines;
-  for (const FleetHost& host : fleet.hosts) {
-    run.hosts.push_back(host.name);
+void add_cases_of_hosts(const RunReport& report, StoredRun& run) {
+  const Fleet& fleet = *report.fleet;
+  run.cpu_use.clear();
+  for (std::size_t i = 0; i < fleet.hosts.size(); ++i) {
+    const FleetHost& host = fleet.hosts[i];
     run.cpu_use.push_back(host.cpu_use.value_or(CpuUse{}));
     for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel) {
+      const ScenarioResult& of_kernel = report.scenarios[kernel];
       StoredCase one;
       one.key = one.point_key = asked_of(fleet, host, fleet.kernels[kernel])
                                     .dump(-1, ' ', false, json::error_handler_t::replace);
       one.command = run.command;
-      one.point = full_name(fleet.kernels[kernel]);
-      if (!fleet.kernels[kernel].stores.empty()) one.point += " " + fleet.kernels[kernel].stores;
+      one.point = of_kernel.name;
       one.part = "host " + host.name;
       one.metric = "bandwidth";
       one.unit = "B/s";
-      one.figure = figure_of(times_of(fleet, host, kernel));
+      one.figure = figure_of(bandwidth_of(of_kernel, i));
       one.figure.disturbed = disturbance_text(run.cpu_use.back());
       run.cases.push_back(std::move(one));
     }
   }
-  number_doubles(run.cases);
-  return run;
 }
 
 }  // namespace numatlas

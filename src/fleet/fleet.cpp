@@ -1,5 +1,6 @@
 #include "fleet/fleet.h"
 
+#include <cstdint>
 #include <algorithm>
 
 #include <fmt/format.h>

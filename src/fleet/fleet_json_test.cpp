@@ -1,17 +1,16 @@
-#include "fleet/fleet_json.h"
-#include "base/pretty_json.h"
-
+// Rounds of hosts in the JSON of a report.
+#include <vector>
 #include <cstddef>
-#include <cstdlib>
-#include <fstream>
 #include <optional>
-#include <sstream>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_document.h"
+#include "fleet/cases.h"
 #include "fleet/slow_nodes.h"
 #include "fleet/test_fleet.h"
 #include "record/report_json.h"
@@ -24,16 +23,13 @@ using testing::even_fleet;
 using ::testing::HasSubstr;
 
 /// With something in every field.
-Fleet full_fleet() {
+RunReport full_run() {
   Fleet fleet = even_fleet(5);
   testing::add_noise(fleet, 0.03, 3);
   testing::slow_down(fleet.hosts[2], 1.5);
   fleet.clock_error = 2.5e-5;
   fleet.kernels[0].mode = "individual";
   fleet.kernels[1].stores = "";
-  fleet.complete = false;
-  fleet.incomplete_reason = "interrupted";
-  fleet.warnings = {{"low-overlap", "", "one"}, {"other-processes", "x", "two, \"quoted\""}};
   fleet.hosts[1].warnings = {{"setting", "", "of cn01"}};
   fleet.hosts[1].cpu_use = CpuUse{2.5, 64, 30.0, 1.5, 0.25, ""};
   fleet.hosts[2].cpu_use = CpuUse{0, 0, std::nullopt, std::nullopt, std::nullopt, "hidden"};
@@ -42,136 +38,149 @@ Fleet full_fleet() {
   fleet.retest = Retest{{fleet.hosts[2], fleet.hosts[0]}};
   fleet.hosts[4].rounds.clear();
   fleet.hosts[4].summaries = {HostSummary{0.1, 0.2, 0.3}, std::nullopt};
-  return fleet;
+  RunReport run = testing::judged(fleet);
+  run.complete = false;
+  run.incomplete_reason = "interrupted";
+  add_cases(run);
+  run.warnings = {{"low-overlap", "", "one"}, {"other-processes", "x", "two, \"quoted\""}};
+  return run;
+}
+
+Expected<RunReport> read(const std::string& text) {
+  const auto document = parse_json(text);
+  if (!document) return fail(document.error());
+  return report_with_cases(**document);
 }
 
 std::string message_of(const std::string& text) {
-  const auto fleet = fleet_from_json_text(text);
-  EXPECT_FALSE(fleet);
-  return fleet ? "" : full_text(fleet.error());
+  const auto run = read(text);
+  EXPECT_FALSE(run);
+  return run ? "" : full_text(run.error());
 }
 
 TEST(FleetJson, BackAsItWas) {
-  const Fleet fleet = full_fleet();
-  const SlowReport slow = find_slow(fleet);
-  ASSERT_FALSE(slow.hosts.empty());
-  for (const SlowReport* beside : {static_cast<const SlowReport*>(nullptr), &slow}) {
-    const auto read = fleet_from_json_text(json_text(fleet, beside));
-    ASSERT_TRUE(read) << full_text(read.error());
-    EXPECT_EQ(*read, fleet);
-  }
-  const auto empty = fleet_from_json_text(json_text(even_fleet(0)));
+  const RunReport run = full_run();
+  ASSERT_FALSE(run.fleet->slow->hosts.empty());
+  const auto again = read(json_text(run));
+  ASSERT_TRUE(again) << full_text(again.error());
+  EXPECT_EQ(again->fleet->hosts, run.fleet->hosts);
+  EXPECT_EQ(again->fleet->retest, run.fleet->retest);
+  EXPECT_EQ(again->fleet->kinds, run.fleet->kinds);
+  EXPECT_EQ(again->fleet->kernels, run.fleet->kernels);
+  EXPECT_EQ(again->hosts, run.hosts);
+  EXPECT_EQ(json_text(*again), json_text(run));
+  const auto empty = read(json_text(testing::judged(even_fleet(0))));
   ASSERT_TRUE(empty) << full_text(empty.error());
-  EXPECT_EQ(*empty, even_fleet(0));
+  EXPECT_TRUE(empty->fleet->hosts.empty());
+}
+
+/// Hosts stand apart in the text, and are the same as in the value.
+TEST(FleetJson, TheTextIsThatOfTheValue) {
+  EXPECT_EQ(json::parse(json_text(full_run()))["fleet"], to_json(full_run())["fleet"]);
 }
 
 TEST(FleetJson, WhatReadersFind) {
-  const Fleet fleet = full_fleet();
-  const SlowReport slow = find_slow(fleet);
-  const json value = json::parse(json_text(fleet, &slow));
+  const json value = json::parse(json_text(full_run()));
   EXPECT_EQ(value["command"], "stream");
   EXPECT_EQ(value["schema_version"], 2);
-  EXPECT_EQ(value["kernels"][1]["stores"], nullptr);
-  EXPECT_EQ(value["hosts"][3]["rounds"][1]["node"].size(), 10u);
-  EXPECT_EQ(value["hosts"][3]["rounds"][1]["slowest_rank"][0], 15);
-  EXPECT_EQ(value["slow"][0]["host"], "cn02");
-  EXPECT_EQ(value["slow"][0]["verdict"], "confirmed");
+  const json& fleet = value["fleet"];
+  EXPECT_EQ(fleet["kernels"][1]["stores"], nullptr);
+  EXPECT_EQ(fleet["hosts"][3]["rounds"][1]["node"].size(), 10u);
+  EXPECT_EQ(fleet["hosts"][3]["rounds"][1]["slowest_rank"][0], 15);
+  EXPECT_EQ(fleet["slow"]["hosts"][0]["host"], 2);
+  EXPECT_EQ(fleet["slow"]["hosts"][0]["verdict"], "confirmed");
 }
 
 TEST(FleetJson, EveryTruncationIsAnError) {
-  const std::string text = json_text(full_fleet());
+  const std::string text = json_text(full_run());
   for (std::size_t length = 0; length + 2 < text.size(); length += 97)
-    EXPECT_FALSE(fleet_from_json_text(text.substr(0, length))) << length;
+    EXPECT_FALSE(read(text.substr(0, length))) << length;
   EXPECT_THAT(message_of(text.substr(0, text.size() / 2)),
               HasSubstr(fmt::format("is cut off after {} bytes", text.size() / 2)));
 }
 
-TEST(FleetJson, ForeignFilesAreNamed) {
-  json value = json::parse(json_text(full_fleet()));
-  value["command"] = "latency";
-  EXPECT_EQ(message_of(value.dump()), "results of 'numatlas latency', not of 'numatlas stream'");
-  value["command"] = "stream";
-  value["schema_version"] = 7;
-  EXPECT_EQ(message_of(value.dump()), "schema_version is 7; this program reads 1 and 2");
-  EXPECT_EQ(message_of("{}"), "no results of numatlas");
-  EXPECT_EQ(message_of("[1]"), "no results of numatlas");
-  EXPECT_EQ(message_of("{\"command\": \"stream\"}"), "no results of numatlas");
-}
-
 TEST(FleetJson, WrongFieldsAreNamed) {
-  const json good = json::parse(json_text(full_fleet()));
+  const json good = json::parse(json_text(full_run()));
   const auto with = [&](const char* pointer, const json& value) {
     json changed = good;
     changed[json::json_pointer(pointer)] = value;
     return message_of(changed.dump());
   };
-  EXPECT_THAT(with("/hosts/1/kind", 1), HasSubstr("hosts[1].kind"));
-  EXPECT_THAT(with("/hosts/1/rounds/0/node/3", "x"), HasSubstr("hosts[1].rounds[0].node"));
-  EXPECT_THAT(with("/hosts/1/rounds/0/node/3", -1), HasSubstr("hosts[1].rounds[0].node"));
-  EXPECT_THAT(with("/hosts/1/rounds/0/node", json::array()), HasSubstr("another length"));
-  EXPECT_THAT(with("/hosts/1/rounds", json::array()), HasSubstr("each of 2 kernels"));
-  EXPECT_THAT(with("/kinds/0/processes", 0), HasSubstr("kinds[0]"));
-  EXPECT_THAT(with("/kernels/0", 5), HasSubstr("kernels[0]"));
+  EXPECT_THAT(with("/fleet/hosts/1/kind", 1), HasSubstr("hosts[1]"));
+  EXPECT_THAT(with("/fleet/hosts/1/rounds/0/node/3", "x"),
+              HasSubstr("fleet.hosts[1].rounds[0].node"));
+  EXPECT_THAT(with("/fleet/hosts/1/rounds/0/node/3", -1),
+              HasSubstr("fleet.hosts[1].rounds[0].node"));
+  EXPECT_THAT(with("/fleet/hosts/1/rounds/0/node", json::array()), HasSubstr("another length"));
+  EXPECT_THAT(with("/fleet/hosts/1/rounds", json::array()), HasSubstr("each of 2 kernels"));
+  EXPECT_THAT(with("/fleet/kinds/0/processes", 0), HasSubstr("fleet.kinds[0]"));
+  EXPECT_THAT(with("/fleet/kernels/0", 5), HasSubstr("fleet.kernels[0]"));
+  EXPECT_THAT(with("/fleet/slow/hosts/0/host", 5), HasSubstr("'slow'"));
+  EXPECT_THAT(with("/fleet/slow/hosts/0/kernels/0/kernel", 2), HasSubstr("'slow'"));
+  EXPECT_THAT(with("/cases", json::array()), HasSubstr("'cases' must have one for each of 2"));
+  EXPECT_THAT(with("/cases/0/host_figures/0/host", 5), HasSubstr("'cases[0].host_figures'"));
   EXPECT_THAT(with("/complete", "yes"), HasSubstr("complete"));
   EXPECT_THAT(with("/machines", json::array({1})), HasSubstr("machines[0]"));
   // Each field missing in turn is an error, and no crash.
-  for (const auto& [name, field] : good.items()) {
-    if (name == "clock_error") continue;  // files of earlier versions lack it
+  for (const auto& [name, field] : good["fleet"].items()) {
     json without = good;
-    without.erase(name);
-    EXPECT_FALSE(fleet_from_json(without)) << name;
+    without["fleet"].erase(name);
+    EXPECT_FALSE(report_with_cases(without)) << name;
   }
 }
 
 TEST(FleetJson, FiguresHaveTheirIntervals) {
-  const json value = json::parse(json_text(full_fleet()));
-  const json& copy = value["hosts"][0]["figures"][0];
+  const json value = json::parse(json_text(full_run()));
+  const json& hosts = value["cases"][0]["host_figures"];
+  const json& copy = hosts[0]["figures"][0];
   EXPECT_EQ(copy["unit"], "B/s");
   EXPECT_EQ(copy["summary"]["n"], 9);  // without the first round
   EXPECT_LE(copy["estimate"]["low"], copy["estimate"]["value"]);
   EXPECT_GE(copy["estimate"]["high"], copy["estimate"]["value"]);
-  EXPECT_EQ(value["hosts"][4]["figures"][0]["estimate"]["low"], nullptr);  // by its average alone
-  EXPECT_EQ(value["hosts"][4]["figures"][1], nullptr);
+  EXPECT_EQ(hosts[4]["figures"][0]["estimate"]["low"], nullptr);  // by its average alone
+  EXPECT_EQ(value["cases"][1]["host_figures"].size(), 4);         // one host finished no round
+  EXPECT_EQ(value["cases"][1]["status"], "incomplete");
 }
 
-/// Version 1 had warnings without codes, and left out what was empty.
+/// What a run that was killed left: rounds, and neither verdicts nor figures.
+TEST(FleetJson, RoundsWithoutVerdictsGetThem) {
+  json value = json::parse(json_text(full_run()));
+  const json cases = value["cases"];
+  value["cases"] = json::array();
+  value["fleet"]["slow"] = nullptr;
+  const auto run = report_with_cases(value);
+  ASSERT_TRUE(run) << full_text(run.error());
+  EXPECT_EQ(json::parse(json_text(*run))["cases"], cases);
+  EXPECT_EQ(run->fleet->slow->hosts.front().host, 2u);
+}
+
+/// Version 1 had its rounds at the top and warnings without codes, and left out what was empty.
 TEST(FleetJson, ReadsVersion1) {
   Fleet fleet = even_fleet(2);
-  fleet.warnings = {{"version-1", "", "one"}};
-  json old = json::parse(json_text(fleet));
+  json now = json::parse(json_text(testing::run_of(fleet)));
+  json old = now["fleet"];
+  for (const char* name : {"version", "command", "arguments", "started", "seconds", "complete",
+                           "incomplete_reason", "comm", "engine", "isa", "ranks", "machines"})
+    old[name] = now[name];
+  old["program"] = "numatlas";
   old["schema_version"] = 1;
   old["warnings"] = {"one"};
+  old.erase("clock_error");
   for (json& host : old["hosts"]) {
-    for (const char* name : {"cpu_use", "processes", "summaries", "figures"}) host.erase(name);
+    host["warnings"] = json::array();
+    for (const char* name : {"cpu_use", "processes", "summaries"}) host.erase(name);
     host["rounds"][0].erase("start");
   }
   for (FleetHost& host : fleet.hosts)
     for (PassTimes& pass : host.rounds[0]) pass.start = -1;
-  const auto read = fleet_from_json(old);
+  const auto read = report_with_cases(old);
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(*read, fleet);
+  EXPECT_EQ(read->fleet->hosts, fleet.hosts);
+  EXPECT_EQ(read->warnings, (std::vector<Warning>{{"version-1", "", "one"}}));
+  EXPECT_EQ(read->scenarios.size(), 2u);
+  EXPECT_EQ(read->fleet->clock_error, 0);
   old["hosts"][0].erase("rounds");
   EXPECT_THAT(message_of(old.dump()), HasSubstr("numatlas 0.1: key 'rounds' not found"));
-}
-
-TEST(FleetJson, ClocksOfEarlierFilesAreNotKnown) {
-  json earlier = json::parse(json_text(full_fleet()));
-  ASSERT_EQ(earlier["clock_error"], 2.5e-5);
-  earlier.erase("clock_error");
-  const auto fleet = fleet_from_json(earlier);
-  ASSERT_TRUE(fleet) << full_text(fleet.error());
-  EXPECT_EQ(fleet->clock_error, 0);
-}
-
-/// As of reports (record/report_json_test.cpp).
-TEST(FleetJson, SchemaIsThatOfTheWriter) {
-  const std::string path = NUMATLAS_TEST_DATA "/../docs/stream.schema.json";
-  if (std::getenv("NUMATLAS_UPDATE_GOLDEN") != nullptr)
-    std::ofstream(path) << pretty(fleet_schema());
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  EXPECT_TRUE(json::parse(text.str(), nullptr, false) == fleet_schema()) << path;
 }
 
 }  // namespace

@@ -13,8 +13,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "fleet/fleet_fields.h"
+#include "fleet/fleet.h"
 #include "machine/source.h"
+#include "record/report_fields.h"
 
 namespace numatlas {
 namespace {
@@ -138,6 +139,7 @@ Expected<void> FleetGathering::meet(const FleetHost& host, const HostKind& kind,
     entry.rounds.resize(fleet_.kernels.size());
     firsts += found == fleet_.kinds.end() ? 'y' : 'n';
     if (found == fleet_.kinds.end()) fleet_.kinds.push_back(its);
+    report_.hosts.push_back(entry.name);
     fleet_.hosts.push_back(std::move(entry));
   }
   const auto wanted = leaders_.broadcast(firsts);
@@ -149,7 +151,7 @@ Expected<void> FleetGathering::meet(const FleetHost& host, const HostKind& kind,
     if (text.empty()) continue;
     auto its = machine_from_json(nlohmann::json::parse(text));
     if (!its) return fail(its.error());
-    fleet_.machines.push_back(*std::move(its));
+    report_.machines.push_back(*std::move(its));
   }
   return {};
 }

@@ -10,7 +10,7 @@
 
 #include "comm/comm.h"
 #include "engine/scenario.h"
-#include "fleet/fleet.h"
+#include "record/report.h"
 
 namespace numatlas {
 
@@ -31,8 +31,10 @@ std::vector<ProcessPass> process_passes(std::span<const Sample> workers,
 /// Called by the first rank of each host, in step. `leaders`: those ranks, by host.
 class FleetGathering {
  public:
-  /// `fleet` is filled on rank 0 of `leaders`; it must outlive this.
-  FleetGathering(Group& leaders, Fleet& fleet) : leaders_(leaders), fleet_(fleet) {}
+  /// The hosts, kinds, rounds and machines of `report`, which has a fleet, are filled on rank 0 of
+  /// `leaders`; it must outlive this.
+  FleetGathering(Group& leaders, RunReport& report)
+      : leaders_(leaders), report_(report), fleet_(*report.fleet) {}
 
   /// Names this host to rank 0: its kind, place and warnings; of each kind the first host's machine
   /// goes along.
@@ -51,6 +53,7 @@ class FleetGathering {
   Expected<std::vector<T>> of_hosts(const T& mine);
 
   Group& leaders_;
+  RunReport& report_;
   Fleet& fleet_;
 };
 

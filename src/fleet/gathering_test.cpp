@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "comm/comm.h"
+#include "fleet/fleet.h"
 #include "machine/source.h"
 
 namespace numatlas {
@@ -55,10 +56,11 @@ TEST(HostKind, SomeMemoryMoreOrLessIsAlike) {
 }
 
 TEST(FleetGathering, KeepsRoundsByKernel) {
-  Fleet fleet;
+  RunReport run;
+  Fleet& fleet = run.fleet.emplace();
   fleet.kernels = {{"copy", "memory", "ordinary", 10, 20}, {"triad", "memory", "ordinary", 30, 40}};
   const auto comm = make_single_comm();
-  FleetGathering gathering(*comm, fleet);
+  FleetGathering gathering(*comm, run);
   FleetHost host;
   host.name = "cn1";
   host.first_rank = 3;
@@ -71,9 +73,10 @@ TEST(FleetGathering, KeepsRoundsByKernel) {
   ASSERT_TRUE(gathering.meet(host, kind, machine));
   ASSERT_EQ(fleet.hosts.size(), 1u);
   EXPECT_EQ(fleet.hosts[0].name, "cn1");
+  EXPECT_EQ(run.hosts, std::vector<std::string>{"cn1"});
   EXPECT_EQ(fleet.hosts[0].first_rank, 3);
   EXPECT_EQ(fleet.kinds, std::vector<HostKind>{kind});
-  ASSERT_EQ(fleet.machines.size(), 1u);
+  ASSERT_EQ(run.machines.size(), 1u);
   const PassTimes first[] = {{.slowest = 2, .fastest = 1, .sum = 3, .slowest_rank = 3},
                              {.slowest = 4, .fastest = 4, .sum = 8, .slowest_rank = 4}};
   ASSERT_TRUE(gathering.add_round(0, first));

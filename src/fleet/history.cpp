@@ -49,8 +49,10 @@ std::vector<double> own_rounds(const Fleet& fleet, const FleetHost& host, std::s
 }
 
 /// Compares one host with its past; `enough`: whether there was enough of it.
-Fall fall_of(const std::vector<PastHost>& past, const Fleet& newest, std::size_t index,
-             const SlowRule& rule, bool& enough) {
+Fall fall_of(const std::vector<PastHost>& past, const RunReport& run, std::size_t index,
+             bool& enough) {
+  const Fleet& newest = *run.fleet;
+  const SlowRule& rule = newest.slow->rule;
   Fall fall;
   fall.host = index;
   const FleetHost& host = newest.hosts[index];
@@ -60,8 +62,7 @@ Fall fall_of(const std::vector<PastHost>& past, const Fleet& newest, std::size_t
     if (!times) continue;
     std::vector<double> figures;
     for (const PastHost& one : past) {
-      const auto figure =
-          figure_of(one, asked_kernel(newest, kernel), kind, host.summaries.empty());
+      const auto figure = figure_of(one, asked_kernel(run, kernel), kind, host.summaries.empty());
       if (figure) figures.push_back(*figure);
     }
     if (figures.size() < rule.least_hosts) continue;
@@ -94,11 +95,13 @@ void count_run(History& history, const PastRun& run) {
 
 }  // namespace
 
-PastRun past_run(const Fleet& fleet, const SlowReport& slow) {
+PastRun past_run(const RunReport& report) {
+  const Fleet& fleet = *report.fleet;
+  const SlowReport slow = fleet.slow.value_or(SlowReport{});
   PastRun run;
-  run.started = fleet.started;
+  run.started = report.started;
   for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel)
-    run.kernels.push_back(asked_kernel(fleet, kernel));
+    run.kernels.push_back(asked_kernel(report, kernel));
   run.kinds = fleet.kinds;
   for (const FleetHost& host : fleet.hosts) {
     PastRun::Host entry;
@@ -131,18 +134,18 @@ bool same_run(const PastRun& a, const PastRun& b) {
          a.started.substr(0, to_the_minute) == b.started.substr(0, to_the_minute);
 }
 
-History history_of(const std::vector<PastRun>& earlier, const Fleet& newest, const SlowReport& slow,
-                   const SlowRule& rule) {
+History history_of(const std::vector<PastRun>& earlier, const RunReport& latest) {
+  const Fleet& newest = *latest.fleet;
   History history;
   std::map<std::string, std::vector<PastHost>> past;
   for (const PastRun& run : earlier) {
     count_run(history, run);
     for (const PastRun::Host& host : run.hosts) past[host.name].push_back({&run, &host});
   }
-  count_run(history, past_run(newest, slow));
+  count_run(history, past_run(latest));
   for (std::size_t host = 0; host < newest.hosts.size(); ++host) {
     bool enough = false;
-    Fall fall = fall_of(past[newest.hosts[host].name], newest, host, rule, enough);
+    Fall fall = fall_of(past[newest.hosts[host].name], latest, host, enough);
     if (enough)
       ++history.judged;
     else

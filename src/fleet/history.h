@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "fleet/fleet.h"
 #include "fleet/slow_nodes.h"
+#include "record/report.h"
 
 namespace numatlas {
 
@@ -29,7 +29,8 @@ struct PastRun {
   std::vector<HostKind> kinds;
   std::vector<Host> hosts;
 };
-PastRun past_run(const Fleet& fleet, const SlowReport& slow);
+/// Nobody was judged where there are no verdicts (Fleet::slow).
+PastRun past_run(const RunReport& report);
 
 /// The same run, told by two files: copies, or one with rounds and one without.
 bool same_run(const PastRun& a, const PastRun& b);
@@ -53,11 +54,10 @@ struct History {
   std::vector<std::size_t> unjudged;   ///< of the newest run, the others, ascending
 };
 
-/// `earlier`: in the order of their starts, the newest run not included. Runs with other kernels,
-/// array sizes, memory, instruction set, processes or threads on a host say nothing of it and are
-/// left out for it.
-History history_of(const std::vector<PastRun>& earlier, const Fleet& newest, const SlowReport& slow,
-                   const SlowRule& rule);
+/// By the rule of `newest`. `earlier`: in the order of their starts, the newest run not included.
+/// Runs with other kernels, array sizes, memory, instruction set, processes or threads on a host
+/// say nothing of it and are left out for it.
+History history_of(const std::vector<PastRun>& earlier, const RunReport& newest);
 
 /// "cn03: triad 9.1 % below the median of its own 6 earlier runs, 14.2 MAD, every round".
 std::string to_text(const Fleet& newest, const Fall& fall);

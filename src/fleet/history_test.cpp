@@ -1,5 +1,7 @@
 #include "fleet/history.h"
 
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,11 +12,13 @@ namespace {
 
 using testing::even_fleet;
 using ::testing::HasSubstr;
+using testing::judged;
 using testing::slow_down;
 
 PastRun run_on(Fleet fleet, const std::string& started) {
-  fleet.started = started;
-  return past_run(fleet, find_slow(fleet));
+  RunReport run = judged(std::move(fleet));
+  run.started = started;
+  return past_run(run);
 }
 
 /// So many even runs of five hosts, a day each.
@@ -31,7 +35,7 @@ std::vector<PastRun> even_runs(int count) {
 TEST(FleetHistory, WhoFellAgainstItself) {
   Fleet newest = even_fleet(5);
   slow_down(newest.hosts[1], 1.25);
-  const History history = history_of(even_runs(6), newest, find_slow(newest), {});
+  const History history = history_of(even_runs(6), judged(newest));
   EXPECT_EQ(history.judged, 5u);
   ASSERT_EQ(history.falls.size(), 1u);
   EXPECT_THAT(to_text(newest, history.falls[0]),
@@ -44,13 +48,13 @@ TEST(FleetHistory, AllOfThemMayFall) {
   for (FleetHost& host : newest.hosts) slow_down(host, 1.25);
   const SlowReport slow = find_slow(newest);
   EXPECT_TRUE(slow.hosts.empty());
-  EXPECT_EQ(history_of(even_runs(3), newest, slow, {}).falls.size(), 5u);
+  EXPECT_EQ(history_of(even_runs(3), judged(newest)).falls.size(), 5u);
 }
 
 TEST(FleetHistory, TooFewRunsTellNothing) {
   Fleet newest = even_fleet(5);
   slow_down(newest.hosts[1], 1.25);
-  const History history = history_of(even_runs(2), newest, find_slow(newest), {});
+  const History history = history_of(even_runs(2), judged(newest));
   EXPECT_TRUE(history.falls.empty());
   EXPECT_EQ(history.judged, 0u);
   EXPECT_EQ(history.unjudged.size(), 5u);
@@ -64,7 +68,7 @@ TEST(FleetHistory, HowOftenEachWasSlow) {
   slow.hosts.resize(4);
   runs.push_back(run_on(slow, "2026-11-11T10:00:00Z"));
   const Fleet newest = even_fleet(5);
-  const History history = history_of(runs, newest, find_slow(newest), {});
+  const History history = history_of(runs, judged(newest));
   EXPECT_EQ(history.hosts.at("cn02").runs, 6u);
   EXPECT_EQ(history.hosts.at("cn02").slow, 2u);
   EXPECT_EQ(history.hosts.at("cn02").last_slow, "2026-11-11T10:00:00Z");
@@ -77,7 +81,7 @@ TEST(FleetHistory, OtherLoadsAreNotCompared) {
   Fleet newest = even_fleet(5);
   slow_down(newest.hosts[1], 1.25);
   const auto falls = [&](const Fleet& fleet) {
-    return history_of(even_runs(4), fleet, find_slow(fleet), {}).falls.size();
+    return history_of(even_runs(4), judged(fleet)).falls.size();
   };
   EXPECT_EQ(falls(newest), 1u);
   Fleet other = newest;
@@ -98,7 +102,7 @@ TEST(FleetHistory, WhatElseChangedIsSaid) {
   Fleet newest = even_fleet(5);
   newest.kinds[0].os = "Linux 6.6";
   slow_down(newest.hosts[1], 1.25);
-  const History history = history_of(even_runs(4), newest, find_slow(newest), {});
+  const History history = history_of(even_runs(4), judged(newest));
   ASSERT_EQ(history.falls.size(), 1u);
   EXPECT_THAT(to_text(newest, history.falls[0]),
               HasSubstr("; since the run before it changed from AMD EPYC 7742, 8 CPUs"));
@@ -108,7 +112,7 @@ TEST(FleetHistory, RunsOfOtherMemorySayNothing) {
   Fleet newest = even_fleet(5);
   newest.memory = "bind:1";
   slow_down(newest.hosts[1], 1.25);
-  EXPECT_TRUE(history_of(even_runs(4), newest, find_slow(newest), {}).falls.empty());
+  EXPECT_TRUE(history_of(even_runs(4), judged(newest)).falls.empty());
 }
 
 TEST(FleetHistory, OneRunInTwoFiles) {
@@ -129,7 +133,9 @@ TEST(FleetHistory, TheSameMinuteOnOtherHostsIsAnotherRun) {
   Fleet rounds = even_fleet(1), averages = even_fleet(1);
   averages.hosts[0].rounds.clear();
   averages.hosts[0].summaries = {HostSummary{0.25, 0.25, 0.25}, HostSummary{0.5, 0.5, 0.5}};
-  const auto alike = [&] { return same_run(past_run(rounds, {}), past_run(averages, {})); };
+  const auto alike = [&] {
+    return same_run(past_run(testing::run_of(rounds)), past_run(testing::run_of(averages)));
+  };
   EXPECT_TRUE(alike());
   averages.hosts[0].name = "cn01";
   EXPECT_FALSE(alike());

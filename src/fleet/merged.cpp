@@ -8,13 +8,16 @@
 #include <string>
 #include <utility>
 
+#include "fleet/cases.h"
+#include "fleet/fleet.h"
+
 namespace numatlas {
 namespace {
 
 /// What all runs have in common; `none` where they differ.
 template <class T, class Of>
-T common(std::span<const Fleet* const> runs, T none, Of of) {
-  const auto same = [&](const Fleet* run) { return of(*run) == of(*runs.front()); };
+T common(std::span<const RunReport* const> runs, T none, Of of) {
+  const auto same = [&](const RunReport* run) { return of(*run) == of(*runs.front()); };
   return std::all_of(runs.begin(), runs.end(), same) ? of(*runs.front()) : none;
 }
 
@@ -53,67 +56,74 @@ FleetHost moved_host(FleetHost host, const Fleet& run, Fleet& all,
   return host;
 }
 
-void add_run(Fleet& all, const Fleet& run) {
+void add_run(RunReport& merged, const RunReport& report) {
+  Fleet& all = *merged.fleet;
+  const Fleet& run = *report.fleet;
   std::vector<std::size_t> kernels;
   for (std::size_t i = 0; i < run.kernels.size(); ++i)
-    kernels.push_back(kernel_index(all, asked_kernel(run, i)));
+    kernels.push_back(kernel_index(all, asked_kernel(report, i)));
   for (const FleetHost& host : run.hosts) all.hosts.push_back(moved_host(host, run, all, kernels));
   if (run.retest) {
     if (!all.retest) all.retest.emplace();
     for (const FleetHost& host : run.retest->hosts)
       all.retest->hosts.push_back(moved_host(host, run, all, kernels));
   }
-  all.ranks += run.ranks;
+  merged.ranks += report.ranks;
   all.repeats = std::max(all.repeats, run.repeats);
-  for (const Warning& warning : run.warnings)
-    if (std::find(all.warnings.begin(), all.warnings.end(), warning) == all.warnings.end())
-      all.warnings.push_back(warning);
-  if (run.complete) return;
-  all.complete = false;
-  all.incomplete_reason = run.incomplete_reason;
+  for (const Warning& warning : report.warnings)
+    if (std::find(merged.warnings.begin(), merged.warnings.end(), warning) == merged.warnings.end())
+      merged.warnings.push_back(warning);
+  if (report.complete) return;
+  merged.complete = false;
+  merged.incomplete_reason = report.incomplete_reason;
 }
 
 }  // namespace
 
-FleetKernel asked_kernel(const Fleet& fleet, std::size_t kernel) {
-  FleetKernel asked = fleet.kernels[kernel];
-  if (asked.memory.empty()) asked.memory = fleet.memory;
-  if (asked.isa.empty()) asked.isa = fleet.isa;
+FleetKernel asked_kernel(const RunReport& run, std::size_t kernel) {
+  FleetKernel asked = run.fleet->kernels[kernel];
+  if (asked.memory.empty()) asked.memory = run.fleet->memory;
+  if (asked.isa.empty()) asked.isa = run.isa;
   return asked;
 }
 
-std::vector<std::size_t> ages_of(std::span<const Fleet* const> runs) {
+std::vector<std::size_t> ages_of(std::span<const RunReport* const> runs) {
   std::vector<std::size_t> ages(runs.size(), 0);
   std::map<std::string, std::size_t> seen;  // of each host, runs up to its oldest one so far
   for (std::size_t i = runs.size(); i-- > 0;) {
-    for (const FleetHost& host : runs[i]->hosts) {
+    for (const FleetHost& host : runs[i]->fleet->hosts) {
       const auto newer = seen.find(host.name);
       if (newer != seen.end()) ages[i] = std::max(ages[i], newer->second);
     }
-    for (const FleetHost& host : runs[i]->hosts) seen[host.name] = ages[i] + 1;
+    for (const FleetHost& host : runs[i]->fleet->hosts) seen[host.name] = ages[i] + 1;
   }
   return ages;
 }
 
-Fleet merged(std::span<const Fleet* const> runs) {
+RunReport merged(std::span<const RunReport* const> runs) {
   if (runs.size() == 1) return *runs.front();
-  Fleet all;
+  RunReport all;
+  Fleet& fleet = all.fleet.emplace();
   if (runs.empty()) return all;
-  const Fleet& newest = *runs.back();
-  all.at_once = false;
+  const RunReport& newest = *runs.back();
   all.command = newest.command;
   all.version = newest.version;
   all.started = newest.started;
   all.seconds = newest.seconds;
   all.complete = true;
   all.ranks = 0;
-  all.memory = common(runs, std::string(), [](const Fleet& run) { return run.memory; });
-  all.isa = common(runs, std::string(), [](const Fleet& run) { return run.isa; });
-  all.elements = common(runs, std::uint64_t{0}, [](const Fleet& run) { return run.elements; });
+  all.isa = common(runs, std::string(), [](const RunReport& run) { return run.isa; });
+  fleet.at_once = false;
+  fleet.memory =
+      common(runs, std::string(), [](const RunReport& run) { return run.fleet->memory; });
+  fleet.elements =
+      common(runs, std::uint64_t{0}, [](const RunReport& run) { return run.fleet->elements; });
   // All kernels first: a host has a place for each.
-  for (const Fleet* run : runs)
-    for (std::size_t i = 0; i < run->kernels.size(); ++i) kernel_index(all, asked_kernel(*run, i));
-  for (const Fleet* run : runs) add_run(all, *run);
+  for (const RunReport* run : runs)
+    for (std::size_t i = 0; i < run->fleet->kernels.size(); ++i)
+      kernel_index(fleet, asked_kernel(*run, i));
+  for (const RunReport* run : runs) add_run(all, *run);
+  add_cases(all);
   return all;
 }
 

@@ -328,24 +328,6 @@ std::string names_text(const std::vector<std::string>& names) {
   return text;
 }
 
-const char* name_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::suspected: return "suspected";
-    case Verdict::confirmed: return "confirmed";
-    case Verdict::not_confirmed: return "not_confirmed";
-  }
-  return "suspected";
-}
-
-const char* name_of(Evidence evidence) {
-  switch (evidence) {
-    case Evidence::interval: return "interval";
-    case Evidence::range: return "range";
-    case Evidence::none: return "none";
-  }
-  return "none";
-}
-
 std::string to_text(const SlowRule& rule) {
   return fmt::format(
       "over {:g} % and {:g} MAD below the median of its kind, or over {:g} % in all kernels "
@@ -388,14 +370,9 @@ std::optional<SlowKernel> compare(double rate, const Peers& peers, std::vector<d
   return slow;
 }
 
-std::size_t SlowReport::slow() const {
-  return static_cast<std::size_t>(
-      std::count_if(hosts.begin(), hosts.end(),
-                    [](const SlowHost& host) { return host.verdict != Verdict::not_confirmed; }));
-}
-
 SlowReport find_slow(const Fleet& fleet, const SlowRule& rule) {
   SlowReport report;
+  report.rule = rule;
   std::map<std::size_t, SlowHost> found;
   auto kinds = hosts_by_kind(fleet);
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {

@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/fleet.h"
+#include "fleet/cases.h"
+#include "fleet/slow_nodes.h"
 
 namespace numatlas::testing {
 
@@ -22,16 +23,6 @@ inline PassTimes pass(double slowest, int processes, int rank) {
 /// round as long as the other; a process moves 1 GB of copy in 0.25 s and 1.5 GB of triad in 0.5 s.
 inline Fleet even_fleet(std::size_t hosts, std::size_t rounds = 10) {
   Fleet fleet;
-  fleet.command = "stream";
-  fleet.version = "0.0";
-  fleet.arguments = {"stream", "--repeats", std::to_string(rounds)};
-  fleet.started = "2026-11-21T10:01:05Z";
-  fleet.seconds = 12.5;
-  fleet.complete = true;
-  fleet.comm = "none";
-  fleet.engine = "null";
-  fleet.isa = "AVX3";
-  fleet.ranks = static_cast<int>(hosts) * 4;
   fleet.elements = 62'500'000;
   fleet.elements_source = "--elements";
   fleet.repeats = static_cast<int>(rounds);
@@ -49,6 +40,29 @@ inline Fleet even_fleet(std::size_t hosts, std::size_t rounds = 10) {
     fleet.hosts.push_back(std::move(host));
   }
   return fleet;
+}
+
+/// A run that gave this fleet, not judged yet.
+inline RunReport run_of(Fleet fleet) {
+  RunReport run;
+  run.command = "stream";
+  run.version = "0.0";
+  run.arguments = {"stream", "--repeats", std::to_string(fleet.repeats)};
+  run.started = "2026-11-21T10:01:05Z";
+  run.seconds = 12.5;
+  run.complete = true;
+  run.comm = "none";
+  run.engine = "null";
+  run.isa = "AVX3";
+  run.ranks = static_cast<int>(fleet.hosts.size()) * 4;
+  run.fleet = std::move(fleet);
+  add_cases(run);
+  return run;
+}
+/// The same, judged.
+inline RunReport judged(Fleet fleet, const SlowRule& rule = {}) {
+  fleet.slow = find_slow(fleet, rule);
+  return run_of(std::move(fleet));
 }
 
 inline void scale(std::vector<PassTimes>& rounds, double factor) {

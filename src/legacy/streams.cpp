@@ -19,7 +19,7 @@
 
 #include "base/say.h"
 #include "benchmarks/declare.h"
-#include "benchmarks/stream/stream.h"
+#include "benchmarks/runner.h"
 #include "engine/agreement.h"
 #include "fleet/summary.h"
 #include "legacy/program.h"
@@ -110,26 +110,25 @@ Expected<void> check_folder(const std::string& path) {
 }
 
 /// What a table of this program has no place for.
-void say_warnings(const Fleet& fleet) {
+void say_warnings(const RunReport& run) {
   std::string text;
-  for (const std::string& warning : host_warnings(fleet)) text += "warning: " + warning + "\n";
-  for (const Warning& warning : fleet.warnings) text += "warning: " + full_text(warning) + "\n";
+  for (const std::string& warning : host_warnings(*run.fleet)) text += "warning: " + warning + "\n";
+  for (const Warning& warning : run.warnings) text += "warning: " + full_text(warning) + "\n";
   say(text);
 }
 
 /// One of the programs' runs of `numatlas stream`, on all ranks.
 Expected<void> run_task(Comm& comm, const std::vector<std::string>& words,
-                        const std::function<std::string(const Fleet&)>& table) {
+                        const std::function<std::string(const RunReport&)>& table) {
   auto parsed = parse_run("stream", words);
   if (!parsed) return fail(parsed.error());
-  StreamHooks hooks;
+  RunHooks hooks;
   hooks.in_words = [](Error error) { return in_its_words(std::move(error), streams_words); };
-  hooks.table = [&](const Fleet& fleet) {
-    say_warnings(fleet);
-    return table(fleet);
+  hooks.table = [&](const RunReport& run) {
+    say_warnings(run);
+    return table(run);
   };
-  const auto& stream = dynamic_cast<const Stream&>(*parsed->benchmark);
-  const auto ran = stream.run(parsed->options, comm, hooks);
+  const auto ran = run_benchmark(*parsed->benchmark, parsed->options, comm, hooks);
   if (!ran) return fail(ran.error());
   return {};
 }
@@ -152,15 +151,15 @@ int fewest_processes(const Comm& comm) {
   return fewest;
 }
 
-std::string persistent_tables(const Fleet& fleet) {
+std::string persistent_tables(const RunReport& run) {
   std::string text;
   std::set<std::string> done;
-  for (const FleetKernel& kernel : fleet.kernels) {
+  for (const FleetKernel& kernel : run.fleet->kernels) {
     if (!done.insert(kernel.mode).second) continue;
     // Of memkind nothing is made to last.
     const std::string how = kernel.mode == "memory" ? "memkind" : kernel.mode + " persist";
-    text += streams_banner(fleet, fmt::format("Stream Persistent Memory Task ({})", how)) +
-            streams_table(fleet, kernel.mode) + "\n";
+    text += streams_banner(run, fmt::format("Stream Persistent Memory Task ({})", how)) +
+            streams_table(run, kernel.mode) + "\n";
   }
   return text;
 }
@@ -172,11 +171,12 @@ std::uint64_t elements_a_process(std::uint64_t cache_elements, int fewest_proces
       1, 4 * cache_elements / static_cast<std::uint64_t>(std::max(1, fewest_processes)));
 }
 
-std::string streams_banner(const Fleet& fleet, const std::string& task) {
+std::string streams_banner(const RunReport& run, const std::string& task) {
+  const Fleet& fleet = *run.fleet;
   const auto mib_of = [](double bytes) { return bytes / static_cast<double>(mib); };
   const auto gib_of = [](double bytes) { return bytes / static_cast<double>(gib); };
   const double array = static_cast<double>(fleet.elements) * 8;
-  int most = 0, least = fleet.ranks, threads = 0;
+  int most = 0, least = run.ranks, threads = 0;
   for (const HostKind& kind : fleet.kinds) {
     most = std::max(most, kind.processes);
     least = std::min(least, kind.processes);
@@ -197,10 +197,11 @@ std::string streams_banner(const Fleet& fleet, const std::string& task) {
       "will be used to compute the reported bandwidth.\n"
       "Running with {} MPI processes, each with {} OpenMP threads. {} processes per node\n",
       task, fleet.elements, mib_of(array), gib_of(array), mib_of(3 * array), gib_of(3 * array),
-      mib_of(node), gib_of(node), fleet.repeats, fleet.ranks, threads, a_node);
+      mib_of(node), gib_of(node), fleet.repeats, run.ranks, threads, a_node);
 }
 
-std::string streams_table(const Fleet& fleet, const std::string& mode) {
+std::string streams_table(const RunReport& run, const std::string& mode) {
+  const Fleet& fleet = *run.fleet;
   std::string text = fmt::format(
       "{:<{}}{:>17}  {:>10}  {:>13}  {:>10}  {:>13}  {:>10}  {}\n"
       "{:<{}}{:>17}  {:>10}  {:>13}  {:>10}  {:>13}  {:>10}  {}\n{}\n",
@@ -221,9 +222,9 @@ std::string streams_table(const Fleet& fleet, const std::string& mode) {
     nodes += line_of({"Node " + name, node}, "");
   }
   text += nodes;
-  if (!fleet.complete) {
+  if (!run.complete) {
     text += fmt::format("Incomplete: {} of {} repeats: {}\n", finished_rounds(fleet), fleet.repeats,
-                        fleet.incomplete_reason);
+                        run.incomplete_reason);
   }
   return text;
 }
@@ -253,8 +254,8 @@ int distributed_streams(StreamVariant variant, const std::vector<std::string>& w
     common.insert(common.end(), test.begin(), test.end());
     std::vector<std::string> memory = common;
     memory.insert(memory.end(), {"--dat", "."});
-    auto ran = run_task(comm, memory, [&](const Fleet& fleet) {
-      return streams_banner(fleet, "Stream Memory Task") + streams_table(fleet, "memory") +
+    auto ran = run_task(comm, memory, [&](const RunReport& run) {
+      return streams_banner(run, "Stream Memory Task") + streams_table(run, "memory") +
              (variant == StreamVariant::memory ? "" : "\n");
     });
     if (!ran || variant == StreamVariant::memory) return ran;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fleet/fleet.h"
+#include "record/report.h"
 
 namespace numatlas::legacy {
 
@@ -21,9 +21,9 @@ int distributed_streams(StreamVariant variant, const std::vector<std::string>& w
 std::uint64_t elements_a_process(std::uint64_t cache_elements, int fewest_processes);
 
 /// The lines before the table; `task` as in "Stream Memory Task".
-std::string streams_banner(const Fleet& fleet, const std::string& task);
+std::string streams_banner(const RunReport& run, const std::string& task);
 /// The table of the kernels of this mode (FleetKernel::mode): those over processes, then "Node"
 /// ones.
-std::string streams_table(const Fleet& fleet, const std::string& mode);
+std::string streams_table(const RunReport& run, const std::string& mode);
 
 }  // namespace numatlas::legacy

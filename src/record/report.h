@@ -18,6 +18,7 @@
 #include "record/distribution.h"
 #include "record/fact.h"
 #include "record/figure.h"
+#include "record/fleet.h"
 #include "record/view.h"
 
 namespace numatlas {
@@ -191,10 +192,11 @@ struct RunReport {
   double time_cap = 0;       ///< seconds of measuring a point
   bool time_of_all = false;  ///< time_cap is for all points together
   std::vector<std::string> hosts;
-  std::vector<Machine> machines;  ///< one a host
+  std::vector<Machine> machines;  ///< one a host; of a fleet one of each kind
   std::vector<CpuUse> cpu_use;    ///< one a host; empty with the null engine and while it runs
   std::vector<WorkerRow> workers;
   std::vector<ScenarioResult> scenarios;
+  std::optional<Fleet> fleet{};     ///< of a run that was reduced to the rounds of its hosts
   std::vector<PilotSeries> pilots;  ///< empty for runs too short for any
   std::vector<Warning> warnings;
   std::vector<View> views;  ///< how the figures are to be shown

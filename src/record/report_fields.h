@@ -7,6 +7,7 @@
 
 #include "machine/source.h"
 #include "record/fields.h"
+#include "record/fleet_fields.h"
 #include "record/report.h"
 
 namespace numatlas {
@@ -364,10 +365,17 @@ void list_fields(Fields& f, Host<Fields, RunReport>& r) {
   f("time_cap", r.time_cap, "seconds per case, or in all");
   f("time_of_all", r.time_of_all, "time_cap is for all cases together");
   f("hosts", r.hosts, "names");
-  f("machines", r.machines, "one per host, as topology --format json prints it");
+  f("machines", r.machines,
+    "one per host, of a fleet one of each kind; as topology --format json prints it");
   f("cpu_use", r.cpu_use, "per host: CPUs used by others while measuring; empty where unknown");
   f("workers", r.workers, "who measured");
   f("cases", r.scenarios, "what was measured");
+  // Few reports have it.
+  if constexpr (Fields::writes) {
+    if (r.fleet) f("fleet", r.fleet, "");
+  } else {
+    f.later("fleet", r.fleet, "rounds of each host; only of runs that were reduced to these");
+  }
   f.later("pilots", r.pilots, "reference measurements, repeated throughout the run");
   f("views", r.views, "how it is to be shown");
   f("facts", r.facts, "what a survey's summary says of it");

@@ -141,7 +141,12 @@ json to_json(const RunReport& report) {
   return value;
 }
 
-std::string json_text(const RunReport& report) { return pretty(to_json(report)); }
+std::string json_text(const RunReport& report) {
+  if (!report.fleet) return pretty(to_json(report));
+  const record::ExactNumbers exact;  // what is computed from a file is what was computed here
+  const HostsApart apart(*report.fleet);
+  return apart.put_into(pretty(to_json(report)));
+}
 
 Expected<RunReport> report_from_json(const json& value) {
   json converted;
@@ -163,7 +168,19 @@ Expected<RunReport> report_from_json(const json& value) {
     if (report.workers[i].host < 0 || report.workers[i].host >= hosts)
       return fail(ErrorKind::usage, fmt::format("field 'workers[{}].host' names no host", i));
   }
+  if (report.fleet) {
+    if (const std::string wrong = inconsistency_of(*report.fleet); !wrong.empty())
+      return fail(ErrorKind::usage, wrong);
+  }
+  if (report.fleet && report.fleet->slow && report.scenarios.size() != report.fleet->kernels.size())
+    return fail(ErrorKind::usage, fmt::format("field 'cases' must have one for each of {} kernels",
+                                              report.fleet->kernels.size()));
   for (std::size_t i = 0; i < report.scenarios.size(); ++i) {
+    for (const HostTotals& totals : report.scenarios[i].host_totals) {
+      if (totals.host < 0 || totals.host >= hosts)
+        return fail(ErrorKind::usage,
+                    fmt::format("field 'cases[{}].host_figures' names no host", i));
+    }
     for (const FlowResult& flow : report.scenarios[i].flows) {
       if (flow.worker < 0 || flow.worker >= workers)
         return fail(ErrorKind::usage, fmt::format("field 'cases[{}].flows' names no worker", i));

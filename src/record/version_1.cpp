@@ -147,12 +147,30 @@ json hosts_of(json hosts) {
   return hosts;
 }
 
-/// STREAM over hosts.
+/// STREAM over hosts: its rounds stood at the top. The cases are made of these by whoever reads it.
 json fleet_of(json value) {
+  json hosts = hosts_of(value.at("hosts"));
+  json& fleet = value["fleet"] = json::object();
+  for (const char* name :
+       {"elements", "elements_source", "repeats", "memory", "kernels", "kinds"}) {
+    fleet[name] = value.at(name);
+    value.erase(name);
+  }
+  fleet["clock_error"] = value.value("clock_error", 0.0);
+  fleet["slow"] = nullptr;
+  fleet["retest"] = value.at("retest");
+  if (fleet["retest"].is_object()) fleet["retest"]["hosts"] = hosts_of(fleet["retest"].at("hosts"));
+  json names = json::array();
+  for (const json& host : hosts) names.push_back(host.at("name"));
+  fleet["hosts"] = std::move(hosts);
+  value["hosts"] = std::move(names);
   value["warnings"] = warnings_of(value.at("warnings"), "");
-  value["hosts"] = hosts_of(value.at("hosts"));
-  if (value.at("retest").is_object())
-    value["retest"]["hosts"] = hosts_of(value["retest"].at("hosts"));
+  for (const char* name : {"clock_error", "retest", "slow", "not_judged"}) value.erase(name);
+  value["serial"] = false;
+  value["time_of_all"] = false;
+  for (const char* name : {"seed", "precision", "time_cap"}) value[name] = 0;
+  for (const char* name : {"cpu_use", "workers", "cases", "views", "facts"})
+    value[name] = json::array();
   value["schema_version"] = schema_version;
   return value;
 }

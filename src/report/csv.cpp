@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "report/fleet_writers.h"
+
 namespace numatlas {
 namespace {
 
@@ -103,6 +105,7 @@ std::string size_matrix_csv(const RunReport& report, const std::string& metric) 
 }
 
 std::string tidy_csv(const RunReport& report) {
+  if (report.fleet) return fleet_csv(report);
   // The labels of the points, of all of them, follow the columns that every benchmark has.
   std::vector<std::string> labels;
   for (const ScenarioResult& scenario : report.scenarios) {

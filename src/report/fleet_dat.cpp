@@ -16,6 +16,7 @@
 #include <pugixml.hpp>
 
 #include "base/text.h"
+#include "fleet/cases.h"
 #include "fleet/summary.h"
 
 namespace numatlas {
@@ -143,7 +144,8 @@ std::size_t kind_index(Fleet& fleet, const HostShape& shape) {
 }
 
 void read_node(DatReader& reader, const pugi::xml_node& node, const HostShape& common,
-               const std::vector<std::string>& kernels, Fleet& fleet) {
+               const std::vector<std::string>& kernels, RunReport& report) {
+  Fleet& fleet = *report.fleet;
   FleetHost host;
   host.name = reader.text(node, "name");
   if (host.name.empty()) reader.reject("a <node> has no name");
@@ -151,8 +153,8 @@ void read_node(DatReader& reader, const pugi::xml_node& node, const HostShape& c
   if (node.child("processes")) shape.processes = reader.count(node, "processes");
   if (node.child("threads")) shape.threads = reader.count(node, "threads");
   host.kind = kind_index(fleet, shape);
-  host.first_rank = fleet.ranks;
-  fleet.ranks += shape.processes;
+  host.first_rank = report.ranks;
+  report.ranks += shape.processes;
   for (const std::string& kernel : kernels) {
     auto& summary = host.summaries.emplace_back();
     const pugi::xml_node times = node.child(capitalised(kernel).c_str());
@@ -188,9 +190,9 @@ std::string capitalised(std::string name) {
   return name;
 }
 
-std::string dat_name(const Fleet& fleet) {
-  const HostShape shape = common_shape(fleet);
-  const std::string& iso = fleet.started;  // 2021-04-01T10:01:00Z
+std::string dat_name(const RunReport& run) {
+  const HostShape shape = common_shape(*run.fleet);
+  const std::string& iso = run.started;  // 2021-04-01T10:01:00Z
   std::string stamp;
   if (iso.size() >= 16) {
     stamp = iso.substr(11, 2) + iso.substr(14, 2) + iso.substr(8, 2) + iso.substr(5, 2) +
@@ -199,13 +201,14 @@ std::string dat_name(const Fleet& fleet) {
   return fmt::format("memory_results-{}x{}-{}.dat", shape.processes, shape.threads, stamp);
 }
 
-std::string dat_text(const Fleet& fleet) {
+std::string dat_text(const RunReport& report) {
+  const Fleet& fleet = *report.fleet;
   pugi::xml_document document;
   pugi::xml_node declaration = document.append_child(pugi::node_declaration);
   declaration.append_attribute("version") = "1.0";
   declaration.append_attribute("encoding") = "utf-8";
   pugi::xml_node run = document.append_child("stream_run");
-  add_text(run, "experiment", dat_name(fleet));
+  add_text(run, "experiment", dat_name(report));
   pugi::xml_node configuration = run.append_child("configuration");
   const HostShape common = common_shape(fleet);
   add_text(configuration, "processes_per_node", std::to_string(common.processes));
@@ -237,7 +240,7 @@ std::string dat_text(const Fleet& fleet) {
   return writer.text;
 }
 
-Expected<Fleet> fleet_from_dat(const std::string& text, const std::string& name) {
+Expected<RunReport> report_from_dat(const std::string& text, const std::string& name) {
   pugi::xml_document document;
   const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size());
   const char* hint = "was it cut off while it was copied?";
@@ -253,13 +256,14 @@ Expected<Fleet> fleet_from_dat(const std::string& text, const std::string& name)
     return fail(ErrorKind::usage, "no results of STREAM: it has no <stream_run>",
                 "name a memory_results-PxT-TIMESTAMP.dat or a JSON file of 'numatlas stream'");
   DatReader reader;
-  Fleet fleet;
-  fleet.command = "stream";
-  fleet.complete = true;
-  fleet.ranks = 0;
-  fleet.started = started_from(name);
-  if (fleet.started.empty())
-    fleet.started = started_from(std::string(trim(run.child_value("experiment"))));
+  RunReport report;
+  Fleet& fleet = report.fleet.emplace();
+  report.command = "stream";
+  report.complete = true;
+  report.ranks = 0;
+  report.started = started_from(name);
+  if (report.started.empty())
+    report.started = started_from(std::string(trim(run.child_value("experiment"))));
   const pugi::xml_node configuration = run.child("configuration");
   if (!configuration) reader.reject("<stream_run> has no <configuration>");
   HostShape common;
@@ -270,7 +274,7 @@ Expected<Fleet> fleet_from_dat(const std::string& text, const std::string& name)
     read_kernels(reader, configuration, fleet, kernels);
   }
   for (const pugi::xml_node& node : run.child("results").children("node"))
-    if (reader.problem.empty()) read_node(reader, node, common, kernels, fleet);
+    if (reader.problem.empty()) read_node(reader, node, common, kernels, report);
   if (reader.problem.empty()) {
     const int nodes = reader.count(configuration, "number_of_nodes");
     if (reader.problem.empty() && static_cast<std::size_t>(nodes) != fleet.hosts.size())
@@ -278,7 +282,8 @@ Expected<Fleet> fleet_from_dat(const std::string& text, const std::string& name)
           fmt::format("<number_of_nodes> is {}, but <results> has {}", nodes, fleet.hosts.size()));
   }
   if (!reader.problem.empty()) return fail(ErrorKind::usage, reader.problem, hint);
-  return fleet;
+  add_cases(report);
+  return report;
 }
 
 }  // namespace numatlas

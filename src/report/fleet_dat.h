@@ -15,22 +15,22 @@
 #include <string>
 
 #include "base/error.h"
-#include "fleet/fleet.h"
+#include "record/report.h"
 
 namespace numatlas {
 
 /// "memory_results-48x1-100101042021.dat": processes a node, threads of each, and when it started:
 /// hours, minutes, day, month and year (10:01 on 1 April 2021; UTC).
-std::string dat_name(const Fleet& fleet);
+std::string dat_name(const RunReport& run);
 
 /// A kernel's name as system E writes it: "Triad".
 std::string capitalised(std::string name);
 
-std::string dat_text(const Fleet& fleet);
+std::string dat_text(const RunReport& run);
 
-/// A fleet of hosts with summaries and without rounds. `name`: the file's; the start of the run is
+/// A fleet whose hosts have summaries and no rounds. `name`: the file's; the start of the run is
 /// read from it, or from `experiment`, where one has that form, and is "" otherwise. Errors: kind
 /// usage.
-Expected<Fleet> fleet_from_dat(const std::string& text, const std::string& name);
+Expected<RunReport> report_from_dat(const std::string& text, const std::string& name);
 
 }  // namespace numatlas

@@ -9,14 +9,15 @@
 
 #include "fleet/slow_nodes.h"
 #include "fleet/summary.h"
+#include "fleet/test_fleet.h"
 #include "report/fleet_file.h"
-#include "report/test_fleets.h"
 
 namespace numatlas {
 namespace {
 
-using testing::fleet_report;
+using testing::even_fleet;
 using ::testing::HasSubstr;
+using testing::run_of;
 
 constexpr const char* example =
     NUMATLAS_TEST_DATA "/golden/fleet/memory_results-48x1-100101042021.dat";
@@ -35,17 +36,18 @@ std::string changed(std::string text, const std::string& from, const std::string
 }
 
 std::string problem_of(const std::string& text) {
-  const auto fleet = fleet_from_dat(text, "x.dat");
+  const auto fleet = report_from_dat(text, "x.dat");
   EXPECT_FALSE(fleet);
   return fleet ? "" : full_text(fleet.error());
 }
 
 TEST(FleetDat, TheExampleOfItsReadme) {
-  const auto fleet = read_fleet(example);
-  ASSERT_TRUE(fleet) << full_text(fleet.error());
-  EXPECT_EQ(fleet->started, "2021-04-01T10:01:00Z");
+  const auto run = read_fleet(example);
+  ASSERT_TRUE(run) << full_text(run.error());
+  const auto& fleet = run->fleet;
+  EXPECT_EQ(run->started, "2021-04-01T10:01:00Z");
   EXPECT_EQ(fleet->hosts.size(), 23u);
-  EXPECT_EQ(fleet->ranks, 1104);
+  EXPECT_EQ(run->ranks, 1104);
   EXPECT_EQ(fleet->elements, 5'000'000u);
   EXPECT_EQ(fleet->kinds[0].processes, 48);
   // The rows that the README prints: MB/s and seconds.
@@ -74,13 +76,13 @@ TEST(FleetDat, TheExampleOfItsReadme) {
     EXPECT_EQ(fleet->hosts[found[i]->host.slowest_host].name, rows[i].where);
   }
   EXPECT_TRUE(find_slow(*fleet).hosts.empty());
-  EXPECT_EQ(dat_name(*fleet), "memory_results-48x1-100101042021.dat");
+  EXPECT_EQ(dat_name(*run), "memory_results-48x1-100101042021.dat");
 }
 
 TEST(FleetDat, Layout) {
-  Fleet fleet = fleet_report();
+  Fleet fleet = even_fleet(5);
   fleet.hosts.resize(1);
-  EXPECT_EQ(dat_text(fleet),
+  EXPECT_EQ(dat_text(run_of(fleet)),
             R"(<?xml version="1.0" encoding="utf-8"?>
 <stream_run>
  <experiment>memory_results-4x2-100121112026.dat</experiment>
@@ -111,41 +113,41 @@ TEST(FleetDat, Layout) {
 }
 
 TEST(FleetDat, BackToTheLastDigit) {
-  Fleet fleet = fleet_report();
+  Fleet fleet = even_fleet(5);
   testing::add_noise(fleet, 0.02, 5);
   fleet.hosts[1].name = "a<b>&\"c";
-  const auto read = fleet_from_dat(dat_text(fleet), dat_name(fleet));
+  const auto read = report_from_dat(dat_text(run_of(fleet)), dat_name(run_of(fleet)));
   ASSERT_TRUE(read) << full_text(read.error());
   EXPECT_EQ(read->started, "2026-11-21T10:01:00Z");  // minutes
-  ASSERT_EQ(read->hosts.size(), fleet.hosts.size());
-  EXPECT_EQ(read->hosts[1].name, "a<b>&\"c");
+  ASSERT_EQ(read->fleet->hosts.size(), fleet.hosts.size());
+  EXPECT_EQ(read->fleet->hosts[1].name, "a<b>&\"c");
   for (std::size_t i = 0; i < fleet.hosts.size(); ++i) {
     const auto times = times_of(fleet, fleet.hosts[i], 1);
-    EXPECT_EQ(*read->hosts[i].summaries[1],
+    EXPECT_EQ(*read->fleet->hosts[i].summaries[1],
               (HostSummary{times->process_average, times->minimum, times->maximum}));
   }
-  const auto twice = fleet_from_dat(dat_text(*read), dat_name(*read));
+  const auto twice = report_from_dat(dat_text(*read), dat_name(*read));
   ASSERT_TRUE(twice);
-  EXPECT_EQ(*twice, *read);
+  EXPECT_EQ(twice->fleet, read->fleet);
 }
 
 TEST(FleetDat, UnlikeHostsAndModes) {
-  Fleet fleet = fleet_report();
+  Fleet fleet = even_fleet(5);
   HostKind small = fleet.kinds[0];
   small.processes = small.workers = 2;
   fleet.kinds.push_back(small);
   fleet.hosts[2].kind = 1;
   fleet.kernels[1].name = "copy";
   fleet.kernels[1].mode = "individual";
-  EXPECT_EQ(dat_name(fleet), "memory_results-4x2-100121112026.dat");
-  const std::string text = dat_text(fleet);
+  EXPECT_EQ(dat_name(run_of(fleet)), "memory_results-4x2-100121112026.dat");
+  const std::string text = dat_text(run_of(fleet));
   EXPECT_THAT(text, HasSubstr("<copy_individual_size>1500000000</copy_individual_size>"));
   EXPECT_THAT(text, HasSubstr("<Copy_individual>"));
-  const auto read = fleet_from_dat(text, "x");
+  const auto read = report_from_dat(text, "x");
   ASSERT_TRUE(read) << full_text(read.error());
-  EXPECT_EQ(read->kernels[1].mode, "individual");
-  EXPECT_EQ(read->kinds[read->hosts[2].kind].processes, 2);
-  EXPECT_EQ(read->kinds[read->hosts[3].kind].processes, 4);
+  EXPECT_EQ(read->fleet->kernels[1].mode, "individual");
+  EXPECT_EQ(read->fleet->kinds[read->fleet->hosts[2].kind].processes, 2);
+  EXPECT_EQ(read->fleet->kinds[read->fleet->hosts[3].kind].processes, 4);
   EXPECT_EQ(read->ranks, 18);  // four hosts of four, one of two
 }
 
@@ -167,7 +169,7 @@ TEST(FleetDat, WhatIsWrongIsSaid) {
 
 TEST(FleetDat, WhenItRan) {
   const std::string text = changed(text_of(example), "memory_results<", "memory_results-a<");
-  const auto start = [&](const std::string& name) { return fleet_from_dat(text, name)->started; };
+  const auto start = [&](const std::string& name) { return report_from_dat(text, name)->started; };
   EXPECT_EQ(start("memory_results-1x1-235931122024.dat"), "2024-12-31T23:59:00Z");
   EXPECT_EQ(start("memory_results-1x1-245931122024.dat"), "");
   EXPECT_EQ(start("memory_results-1x1-2359311220245.dat"), "");
@@ -185,6 +187,13 @@ TEST(FleetFile, ErrorsNameTheFile) {
   EXPECT_EQ(message(""), path + ": is empty");
   EXPECT_EQ(message("hello"), path + ": is neither JSON nor XML (.dat)");
   EXPECT_EQ(message("{\"a\":"), path + ": is cut off after 5 bytes, in line 1");
+  EXPECT_EQ(message("{}"), path + ": no results of numatlas");
+  EXPECT_EQ(message("[1]"), path + ": is neither JSON nor XML (.dat)");
+  EXPECT_EQ(message(R"({"command": "stream"})"), path + ": no results of numatlas");
+  EXPECT_EQ(message(R"({"program": "numatlas", "command": "latency", "schema_version": 2})"),
+            path + ": results of 'numatlas latency', not of 'numatlas stream'");
+  EXPECT_EQ(message(R"({"program": "numatlas", "command": "stream", "schema_version": 7})"),
+            path + ": schema_version is 7; this program reads 1 and 2");
   EXPECT_EQ(message("<a/>"), path + ": no results of STREAM: it has no <stream_run>");
   const auto folder = read_fleet(::testing::TempDir());
   EXPECT_EQ(folder.error().kind, ErrorKind::usage);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "fleet/summary.h"
+#include "record/report_fields.h"
 #include "report/csv.h"
 #include "report/fleet_writers.h"
 
@@ -44,7 +45,8 @@ std::string row_words(const char* of, const TimeRow& row) {
 
 }  // namespace
 
-std::string fleet_lines(const Fleet& fleet, const SlowReport& slow) {
+std::string fleet_lines(const RunReport& run) {
+  const Fleet& fleet = *run.fleet;
   std::string text;
   const auto rows = rows_of(fleet);
   const std::size_t rounds = finished_rounds(fleet);
@@ -60,24 +62,27 @@ std::string fleet_lines(const Fleet& fleet, const SlowReport& slow) {
                           line_word(fleet.hosts[rows[i]->process.slowest_host].name));
     text += '\n';
   }
+  const SlowReport slow = fleet.slow.value_or(SlowReport{});
   for (const SlowHost& host : slow.hosts) {
     const auto line = [&](const std::string& kernel, const auto& its, const char* evidence) {
       text += fmt::format(
           "numatlas_stream_slow host={} {} drop_percent={:.2f} mads={:.2f} rounds={} "
           "slow_rounds={} evidence={} verdict={}\n",
           line_word(fleet.hosts[host.host].name), kernel, its.drop * 100, its.mads, its.rounds,
-          its.slow_rounds, evidence, name_of(host.verdict));
+          its.slow_rounds, evidence, record::name_in_record(host.verdict));
     };
     for (const SlowKernel& kernel : host.kernels)
-      line(kernel_words(fleet.kernels[kernel.kernel]), kernel, name_of(kernel.evidence));
+      line(kernel_words(fleet.kernels[kernel.kernel]), kernel,
+           record::name_in_record(kernel.evidence));
     if (host.together) line("kernel=all mode=all stores=all", *host.together, "together");
   }
   return text + fmt::format("numatlas_stream_summary hosts={} judged={} slow={} complete={}\n",
                             fleet.hosts.size(), slow.judged, slow.slow(),
-                            fleet.complete ? "yes" : "no");
+                            run.complete ? "yes" : "no");
 }
 
-std::string fleet_csv(const Fleet& fleet) {
+std::string fleet_csv(const RunReport& run) {
+  const Fleet& fleet = *run.fleet;
   std::string text =
       "host,cpu_model,kernel,mode,stores,round,counted,processes,bytes,start_seconds,node_seconds,"
       "slowest_seconds,fastest_seconds,process_average_seconds,overlap,slowest_rank,node_bytes_per_"

@@ -70,7 +70,9 @@ std::string host_gauges(const Fleet& fleet, const SlowReport& slow) {
 
 }  // namespace
 
-std::string fleet_openmetrics(const Fleet& fleet, const SlowReport& slow) {
+std::string fleet_openmetrics(const RunReport& run) {
+  const Fleet& fleet = *run.fleet;
+  const SlowReport slow = fleet.slow.value_or(SlowReport{});
   std::string text = host_gauges(fleet, slow);
   Gauge median("numatlas_stream_bandwidth_bytes_per_second", "bytes_per_second",
                "Median over the hosts of the last run of each host's median bandwidth.");
@@ -92,11 +94,11 @@ std::string fleet_openmetrics(const Fleet& fleet, const SlowReport& slow) {
   one("numatlas_stream_hosts_slow", "", "Hosts that were found slow.",
       static_cast<double>(slow.slow()));
   one("numatlas_stream_complete", "", "1 where the last run came to its end.",
-      fleet.complete ? 1 : 0);
-  if (const auto started = unix_seconds(fleet.started)) {
+      run.complete ? 1 : 0);
+  if (const auto started = unix_seconds(run.started)) {
     one("numatlas_stream_last_run_seconds", "seconds",
         "When the last run ended, in seconds since 1970 (UTC).",
-        static_cast<double>(*started) + fleet.seconds);
+        static_cast<double>(*started) + run.seconds);
   }
   return text + "# EOF\n";
 }

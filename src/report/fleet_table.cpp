@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "fleet/slow_nodes.h"
 #include "fleet/summary.h"
 
 namespace numatlas {
@@ -103,7 +104,8 @@ std::string stores_text(const Fleet& fleet) {
   return fmt::format("{}", fmt::join(stores, ", "));
 }
 
-std::string head_text(const Fleet& fleet) {
+std::string head_text(const RunReport& run) {
+  const Fleet& fleet = *run.fleet;
   int processes = 0;
   for (const FleetHost& host : fleet.hosts) processes += fleet.kinds[host.kind].processes;
   std::string text =
@@ -121,7 +123,7 @@ std::string head_text(const Fleet& fleet) {
   if (!fleet.memory.empty()) how.push_back("memory: " + fleet.memory);
   if (const std::string stores = stores_text(fleet); !stores.empty())
     how.push_back("stores: " + stores);
-  if (!fleet.isa.empty()) how.push_back("kernels: " + fleet.isa);
+  if (!run.isa.empty()) how.push_back("kernels: " + run.isa);
   if (!how.empty()) text += fmt::format("{}\n", fmt::join(how, "; "));
   return text;
 }
@@ -199,27 +201,30 @@ std::vector<std::string> host_warnings(const Fleet& fleet) {
   return warnings;
 }
 
-std::string slow_text(const Fleet& fleet, const SlowReport& slow, const SlowRule& rule) {
+std::string slow_text(const Fleet& fleet) {
   std::string text;
+  if (!fleet.slow) return text;
+  const SlowReport& slow = *fleet.slow;
   if (!slow.hosts.empty()) {
-    text +=
-        fmt::format("Slow nodes, {} of {} ({}):\n", slow.hosts.size(), slow.judged, to_text(rule));
+    text += fmt::format("Slow nodes, {} of {} ({}):\n", slow.hosts.size(), slow.judged,
+                        to_text(slow.rule));
     for (const SlowHost& host : slow.hosts) text += "  " + to_text(fleet, host) + "\n";
   } else if (slow.judged > 0) {
-    text += fmt::format("no slow nodes among {} (slow: {})\n", slow.judged, to_text(rule));
+    text += fmt::format("no slow nodes among {} (slow: {})\n", slow.judged, to_text(slow.rule));
   }
   for (const std::string& why : slow.not_judged) text += "not judged: " + why + "\n";
   return text;
 }
 
-std::string fleet_table(const Fleet& fleet, const SlowReport& slow, const SlowRule& rule) {
-  std::string text = head_text(fleet) + "\n" + rows_text(fleet) + "\n" + kinds_text(fleet) +
-                     together_text(fleet) + placement_text(fleet) + slow_text(fleet, slow, rule);
-  if (!fleet.complete) {
+std::string fleet_table(const RunReport& run) {
+  const Fleet& fleet = *run.fleet;
+  std::string text = head_text(run) + "\n" + rows_text(fleet) + "\n" + kinds_text(fleet) +
+                     together_text(fleet) + placement_text(fleet) + slow_text(fleet);
+  if (!run.complete) {
     text += fmt::format("incomplete: {} of {} rounds{}\n", finished_rounds(fleet), fleet.repeats,
-                        fleet.incomplete_reason.empty() ? "" : ": " + fleet.incomplete_reason);
+                        run.incomplete_reason.empty() ? "" : ": " + run.incomplete_reason);
   }
-  for (const Warning& warning : fleet.warnings) text += "warning: " + full_text(warning) + "\n";
+  for (const Warning& warning : run.warnings) text += "warning: " + full_text(warning) + "\n";
   for (const std::string& warning : host_warnings(fleet)) text += "warning: " + warning + "\n";
   return text;
 }

@@ -4,17 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "fleet/fleet.h"
-#include "fleet/slow_nodes.h"
+#include "record/report.h"
 
 namespace numatlas {
 
 /// For each kernel a row over all processes and a row over all nodes (GB/s of 10^9 bytes, seconds),
 /// with the slowest of each; the kinds of nodes; the slow ones in words; what is to be said.
-std::string fleet_table(const Fleet& fleet, const SlowReport& slow, const SlowRule& rule);
+std::string fleet_table(const RunReport& run);
 
 /// Only who is slow, or that nobody is, and who could not be judged: lines.
-std::string slow_text(const Fleet& fleet, const SlowReport& slow, const SlowRule& rule);
+std::string slow_text(const Fleet& fleet);
 
 /// "cn01, cn02 and 4 more hosts: TEXT" once for each text of the hosts' warnings; the text alone
 /// where all hosts say it.

@@ -9,15 +9,15 @@
 #include <sstream>
 #include <vector>
 
+#include "fleet/test_fleet.h"
 #include "report/fleet_table.h"
-#include "report/test_fleets.h"
 
 namespace numatlas {
 namespace {
 
 using testing::even_fleet;
-using testing::fleet_report;
 using ::testing::HasSubstr;
+using testing::judged;
 using ::testing::Not;
 using testing::slow_down;
 
@@ -39,8 +39,7 @@ TEST(FleetTable, RowsKindsAndWords) {
   Fleet fleet = with_a_slow_host();
   fleet.hosts[3].warnings = {{"setting", "", "numa_balancing = 1"}};
   fleet.hosts[4].warnings = {{"setting", "", "numa_balancing = 1"}, {"setting", "", "hot"}};
-  const SlowRule rule;
-  EXPECT_EQ(fleet_table(fleet, find_slow(fleet, rule), rule),
+  EXPECT_EQ(fleet_table(judged(fleet)),
             R"(STREAM on 46 nodes, 184 processes, 3 arrays of 62500000 elements (476.8 MiB) each
 10 rounds, the first left out; memory: local; stores: ordinary; kernels: AVX3
 
@@ -63,10 +62,10 @@ warning: cn04: hot
 
 TEST(FleetTable, NobodyIsSlowAndItIsSaidAmongHowMany) {
   const Fleet fleet = even_fleet(46);
-  EXPECT_THAT(slow_text(fleet, find_slow(fleet), {}),
+  EXPECT_THAT(slow_text(*judged(fleet).fleet),
               HasSubstr("no slow nodes among 46 (slow: over 5 % and 6 MAD"));
   const Fleet alone = even_fleet(1);
-  const std::string text = fleet_table(alone, find_slow(alone), {});
+  const std::string text = fleet_table(judged(alone));
   EXPECT_THAT(text, HasSubstr("not judged: cn00: only 1 of this kind"));
   EXPECT_THAT(text, HasSubstr("Node triad"));
   EXPECT_THAT(text, Not(HasSubstr("no slow nodes")));
@@ -75,7 +74,7 @@ TEST(FleetTable, NobodyIsSlowAndItIsSaidAmongHowMany) {
 TEST(FleetTable, TellsHowWellClocksWereKnown) {
   Fleet fleet = testing::even_fleet(3);
   fleet.clock_error = 25e-6;
-  EXPECT_THAT(fleet_table(fleet, {}, {}),
+  EXPECT_THAT(fleet_table(testing::run_of(fleet)),
               HasSubstr("hosts began a pass within 0.050 ms of each other, 0.015 % of its time "
                         "(median; clocks known to 0.025 ms, which is allowed for)\n"));
 }
@@ -83,12 +82,16 @@ TEST(FleetTable, TellsHowWellClocksWereKnown) {
 TEST(FleetTable, AnIncompleteRunSaysHowFarItCame) {
   Fleet fleet = even_fleet(4, 4);
   fleet.repeats = 10;
-  fleet.complete = false;
-  fleet.incomplete_reason = "interrupted";
-  EXPECT_THAT(fleet_table(fleet, find_slow(fleet), {}),
+  const auto interrupted = [](const Fleet& fleet_so_far) {
+    RunReport run = judged(fleet_so_far);
+    run.complete = false;
+    run.incomplete_reason = "interrupted";
+    return run;
+  };
+  EXPECT_THAT(fleet_table(interrupted(fleet)),
               HasSubstr("incomplete: 4 of 10 rounds: interrupted\n"));
   for (FleetHost& host : fleet.hosts) host.rounds = {{}, {}};
-  EXPECT_THAT(fleet_table(fleet, find_slow(fleet), {}), HasSubstr("no host has finished a round"));
+  EXPECT_THAT(fleet_table(interrupted(fleet)), HasSubstr("no host has finished a round"));
 }
 
 TEST(FleetTable, AWarningOfAllHostsNamesNone) {
@@ -99,7 +102,7 @@ TEST(FleetTable, AWarningOfAllHostsNamesNone) {
 
 TEST(FleetLines, KeysAndValues) {
   const Fleet fleet = with_a_slow_host();
-  const auto lines = lines_of(fleet_lines(fleet, find_slow(fleet)));
+  const auto lines = lines_of(fleet_lines(judged(fleet)));
   ASSERT_EQ(lines.size(), 6u);
   EXPECT_THAT(lines[1], HasSubstr("numatlas_stream hosts=46 kernel=triad mode=memory "
                                   "stores=ordinary rounds=10 process_average_bytes_per_second="));
@@ -132,7 +135,7 @@ TEST(FleetLines, KeysAndValues) {
 TEST(FleetCsv, ARowAHostKernelAndRound) {
   Fleet fleet = even_fleet(2, 3);
   fleet.hosts[1].name = "a,b";
-  const auto lines = lines_of(fleet_csv(fleet));
+  const auto lines = lines_of(fleet_csv(judged(fleet)));
   ASSERT_EQ(lines.size(), 1u + 2 * 2 * 3);
   EXPECT_EQ(lines[0].substr(0, 39), "host,cpu_model,kernel,mode,stores,round");
   EXPECT_EQ(
@@ -185,7 +188,7 @@ TEST(FleetOpenMetrics, ValidAndComplete) {
   Fleet fleet = with_a_slow_host();
   fleet.hosts[5].name = "odd\"na\\me\n";
   fleet.kernels[0].mode = "individual";
-  const std::string text = fleet_openmetrics(fleet, find_slow(fleet));
+  const std::string text = fleet_openmetrics(judged(fleet));
   check_metrics(text);
   EXPECT_THAT(text, HasSubstr("numatlas_stream_host_slow{host=\"cn17\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("numatlas_stream_host_slow{host=\"cn16\"} 0\n"));
@@ -197,9 +200,9 @@ TEST(FleetOpenMetrics, ValidAndComplete) {
   EXPECT_THAT(text, HasSubstr("numatlas_stream_hosts_slow 1\n"));
   // 2026-11-21T10:01:05Z and 12.5 s.
   EXPECT_THAT(text, HasSubstr("numatlas_stream_last_run_seconds 1795255277.5\n"));
-  check_metrics(fleet_openmetrics(even_fleet(1, 1), find_slow(even_fleet(1, 1))));
+  check_metrics(fleet_openmetrics(judged(even_fleet(1, 1))));
   fleet.hosts[6].name = fleet.hosts[7].name;
-  const std::string twins = fleet_openmetrics(fleet, find_slow(fleet));
+  const std::string twins = fleet_openmetrics(judged(fleet));
   check_metrics(twins);
   EXPECT_THAT(twins, HasSubstr("numatlas_stream_host_slow{host=\"cn07\",first_rank=\"24\"} 0\n"));
 }
@@ -210,7 +213,7 @@ TEST(FleetOpenMetrics, WhoCouldNotBeJudgedIsNeitherSlowNorNot) {
   other.cpu_model = "another";
   fleet.kinds.push_back(other);
   fleet.hosts[3].kind = 1;
-  const std::string text = fleet_openmetrics(fleet, find_slow(fleet));
+  const std::string text = fleet_openmetrics(judged(fleet));
   EXPECT_THAT(text, HasSubstr("numatlas_stream_host_judged{host=\"cn03\"} 0\n"));
   EXPECT_THAT(text, Not(HasSubstr("numatlas_stream_host_slow{host=\"cn03\"}")));
   EXPECT_THAT(text, HasSubstr("numatlas_stream_host_judged{host=\"cn17\"} 1\n"));
@@ -221,7 +224,7 @@ TEST(FleetOpenMetrics, WhoWasNotConfirmedIsNotSlow) {
   Fleet fleet = with_a_slow_host();
   fleet.retest = Retest{{fleet.hosts[17], fleet.hosts[0]}};
   slow_down(fleet.retest->hosts[0], 0.8);
-  const std::string text = fleet_openmetrics(fleet, find_slow(fleet));
+  const std::string text = fleet_openmetrics(judged(fleet));
   EXPECT_THAT(text, HasSubstr("numatlas_stream_host_slow{host=\"cn17\"} 0\n"));
   EXPECT_THAT(text, Not(HasSubstr("drop_ratio")));
 }

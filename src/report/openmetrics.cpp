@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "report/fleet_writers.h"
+
 namespace numatlas {
 namespace {
 
@@ -132,6 +134,7 @@ void Gauge::add(const MetricLabels& labels, double value) {
 }
 
 std::string report_openmetrics(const RunReport& report) {
+  if (report.fleet) return fleet_openmetrics(report);
   std::string text = figures_text(report);
   const MetricLabels command{{"command", report.command}};
   const auto with = [&](const char* name, const std::string& value) {

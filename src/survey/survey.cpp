@@ -307,14 +307,14 @@ void Survey::take_reports() {
     const SessionPart* const part = taken.part;
     if (part == nullptr) continue;
     record_.taken[taken.item] = part->spent().count();
-    if (part->has_flows() || !part->skipped()) record_.reports.push_back(part->report());
+    if (part->has_results() || !part->skipped()) record_.reports.push_back(part->report());
   }
 }
 
 Expected<void> Survey::write_tables() {
   for (const Taken& taken : taken_) {
     const SessionPart* const part = taken.part;
-    if (part == nullptr || !(part->has_flows() || !part->skipped())) continue;
+    if (part == nullptr || !(part->has_results() || !part->skipped())) continue;
     const std::string table = taken.run.benchmark->table(part->report(), taken.run.options);
     if (auto wrote = write((part->report().command + ".txt").c_str(), table); !wrote) return wrote;
   }

@@ -191,12 +191,17 @@ class Trial:
         return self.run(ranks, self.numatlas, "stream", "-q", *words, **environment)
 
     def report(self, name: str = "report.json") -> dict:
+        """The head of a run and its rounds in one; slow hosts by their names."""
         def refuse(word: str) -> None:
             raise Failed(f"{name}: {word} is not JSON")
         try:
-            return whole(json.loads((self.folder / name).read_text(), parse_constant=refuse))
+            report = whole(json.loads((self.folder / name).read_text(), parse_constant=refuse))
         except ValueError as error:
             raise Failed(f"{name}: {error}") from error
+        fleet = report["fleet"]
+        equal(report["hosts"], [host["name"] for host in fleet["hosts"]], "hosts of the report")
+        slow = (fleet["slow"] or {"hosts": []})["hosts"]
+        return report | fleet | {"slow": [one | {"host": report["hosts"][one["host"]]} for one in slow]}
 
     def clean_up(self) -> None:
         for one in self.started:

@@ -7,6 +7,11 @@ import pandas as pd
 
 from numatlas.result import Result, Warning
 
+#: What is told of the whole run.
+HEAD = (
+    *("schema_version", "program", "version", "command", "arguments", "started", "seconds", "complete"),
+    *("incomplete_reason", "comm", "engine", "isa", "ranks"),
+)
 ROUND_COLUMNS = ("host", "kernel", "mode", "round", "seconds", "slowest", "overlap", "bandwidth")
 
 
@@ -14,22 +19,28 @@ def read(path: Path, data: dict[str, Any]) -> Result:
     """`rounds`: a row for each host, kernel and round (the first round warms up: `counted` is false).
     `hosts`: a row for each host and kernel: the node's median bandwidth over the counted rounds (B/s, as
     STREAM counts bytes) with its interval, as stored, and whether the run called it slow."""
+    fleet = data["fleet"]
     slow = {
         (host["host"], kernel["kernel"]): kernel
-        for host in data.get("slow") or []
+        for host in (fleet["slow"] or {"hosts": []})["hosts"]
         for kernel in host["kernels"]
+    }
+    figures = {
+        (totals["host"], index): totals["figures"][0]
+        for index, case in enumerate(data["cases"])
+        for totals in case["host_figures"]
     }
     rounds: dict[str, list[Any]] = {name: [] for name in ROUND_COLUMNS}
     rows = []
-    for host in data["hosts"]:
-        kind = data["kinds"][host["kind"]]
-        for index, kernel in enumerate(data["kernels"]):
+    for place, host in enumerate(fleet["hosts"]):
+        kind = fleet["kinds"][host["kind"]]
+        for index, kernel in enumerate(fleet["kernels"]):
             told = {"host": host["name"], "kernel": kernel["name"], "mode": kernel["mode"]}
             if host["rounds"]:
                 _add_rounds(host["rounds"][index], kernel["bytes"] * kind["processes"], told, rounds)
-            figure = host["figures"][index] or {}
+            figure = figures.get((place, index), {})
             estimate, summary = figure.get("estimate") or {}, figure.get("summary") or {}
-            found = slow.get((host["name"], index), {})
+            found = slow.get((place, index), {})
             rows.append(
                 {
                     **told,
@@ -50,7 +61,9 @@ def read(path: Path, data: dict[str, Any]) -> Result:
     return Result(
         path,
         "stream",
-        {key: value for key, value in data.items() if key not in ("hosts", "machines", "warnings")},
+        {key: value for key, value in data.items() if key in HEAD}
+        | {key: value for key, value in fleet.items() if key != "hosts"}
+        | {"not_judged": (fleet["slow"] or {}).get("not_judged", [])},
         hosts=pd.DataFrame(rows),
         rounds=frame.assign(counted=frame["round"] > 0),
         machines=data.get("machines", []),

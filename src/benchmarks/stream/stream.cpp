@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -21,6 +22,13 @@
 #include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/room.h"
+#include "fleet/cases.h"
+#include "fleet/slow_nodes.h"
+#include "fleet/summary.h"
+#include "kernels/stream_loops.h"
+#include "report/fleet_dat.h"
+#include "report/fleet_table.h"
+#include "report/fleet_writers.h"
 
 namespace numatlas {
 namespace {
@@ -40,6 +48,39 @@ Expected<T> whole_number(const std::string& text, T low, T high, const char* opt
                     fmt::format("'{}' is not a whole number from {} to {}", text, low, high), hint);
 }
 
+// Cache lines that so many elements take: arrays are whole lines.
+constexpr std::uint64_t elements_a_line = 8;
+constexpr std::uint64_t lines_of(std::uint64_t elements) {
+  return (elements + elements_a_line - 1) / elements_a_line;
+}
+
+/// Whether what is stored there can be made to last.
+bool lasts(const MemoryPlacement& placement) {
+  return placement.source.starts_with("pmem:") || placement.source.starts_with("dax:");
+}
+
+FleetKernel fleet_kernel(Operation operation, const KernelSpec& spec, std::uint64_t lines,
+                         const std::string& mode) {
+  const Traffic traffic = traffic_of_line(operation, spec.stores);
+  FleetKernel kernel;
+  kernel.name = name_of(operation);
+  kernel.mode = mode;
+  kernel.stores = traffic.written > 0 ? name_of(spec.stores) : "";
+  kernel.bytes = traffic.counted() * lines;
+  kernel.moved = traffic.with_allocate() * lines;
+  return kernel;
+}
+
+/// "local"; "bind:0, bind:1" where workers have different ones.
+std::string memory_text(const Layout& layout) {
+  std::vector<std::string> texts;
+  for (const Worker& worker : layout.workers) {
+    const std::string text = worker.placement.memory.text();
+    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
 std::vector<int> all_workers(const PlanInput& input) {
   std::vector<int> workers(input.layout.workers.size());
   std::iota(workers.begin(), workers.end(), 0);
@@ -47,10 +88,6 @@ std::vector<int> all_workers(const PlanInput& input) {
 }
 
 }  // namespace
-
-bool lasts(const MemoryPlacement& placement) {
-  return placement.source.starts_with("pmem:") || placement.source.starts_with("dax:");
-}
 
 std::string Stream::description() const {
   return "Each process (rank) has three arrays, divided among its threads. A round is "
@@ -254,6 +291,114 @@ Expected<std::vector<Flow>> Stream::flows_of(const PlanInput& input, const Strea
   return flows;
 }
 
+std::uint64_t Stream::elements_of(const PlanInput& input) const {
+  if (elements_) return *elements_;
+  if (!input.largest.empty()) return std::min(input.largest[0], ~input.largest[1]);
+  const Elements its = elements_for(input);
+  return std::min(its.wanted, its.room);
+}
+
+/// What is wanted, and the least room of all hosts.
+std::vector<std::uint64_t> Stream::numbers_of_host(const PlanInput& input) const {
+  if (elements_) return {};
+  const Elements mine = elements_for(input);
+  return {mine.wanted, ~mine.room};
+}
+
+std::string Stream::same_on_all_hosts() const {
+  std::string words =
+      fmt::format("{} {} {} {} {} {} {}", repeats_, samples_, retest_, check_,
+                  elements_ ? std::to_string(*elements_) : "", name_of(stores_), instruction_set());
+  for (const Operation operation : operations_) words += std::string(" ") + name_of(operation);
+  for (const Persist persist : persists_) words += std::string(" ") + name_of(persist);
+  return words;
+}
+
+std::optional<FleetPlan> Stream::fleet(const PlanInput& input) const {
+  const std::uint64_t elements = elements_of(input), lines = lines_of(elements);
+  FleetPlan plan;
+  plan.keeps_processes = samples_;
+  plan.head.elements = lines * elements_a_line;
+  plan.head.elements_source = "as asked for";
+  if (!elements_) {
+    const std::uint64_t wanted =
+        input.largest.empty() ? elements_for(input).wanted : input.largest[0];
+    plan.head.elements_source = source_of_elements(input, wanted, elements);
+  }
+  plan.head.repeats = repeats_;
+  plan.head.memory = memory_text(input.layout);
+  const bool lasting =
+      !input.layout.workers.empty() && lasts(input.layout.workers.front().placement.memory);
+  for (const StreamPoint& point : points(lasting)) {
+    KernelSpec spec;
+    spec.stores = stores_;
+    for (const Operation operation : point.operations)
+      plan.head.kernels.push_back(
+          fleet_kernel(operation, spec, lines, lasting ? name_of(point.persist) : "memory"));
+  }
+  return plan;
+}
+
+std::vector<std::size_t> Stream::hosts_to_retest(const RunReport& report) const {
+  if (!retest_) return {};
+  return numatlas::hosts_to_retest(*report.fleet, find_slow(*report.fleet, rule_));
+}
+
+void Stream::conclude(RunReport& report) const {
+  add_cases(report);
+  report.fleet->slow = find_slow(*report.fleet, rule_);
+}
+
+std::vector<Warning> Stream::warnings(const RunReport& report) const {
+  const Fleet& fleet = *report.fleet;
+  std::vector<Warning> warnings;
+  for (auto& [code, text] : {std::pair("low-overlap", overlap_warning(fleet)),
+                             {"other-processes", disturbance_warning(fleet)}})
+    if (!text.empty()) warnings.push_back({code, "", text});
+  // More than that, and hosts that share a network or a power supply did not load it together.
+  constexpr double most_apart = 0.1;
+  if (const auto spread = start_spread(fleet); spread && spread->part > most_apart) {
+    warnings.push_back(
+        {"late-hosts", "",
+         fmt::format("hosts began a pass {:.0f} % of its time apart (median): larger arrays make "
+                     "that less",
+                     spread->part * 100)});
+  }
+  return warnings;
+}
+
+std::string Stream::table(const RunReport& report, const RunOptions&) const {
+  return fleet_table(report) + (lines_ ? "\n" + fleet_lines(report) : "");
+}
+
+std::string Stream::csv_file(const RunReport& report, const RunOptions&) const {
+  return fleet_csv(report);
+}
+
+/// The name of the .dat is known once hosts have met. When a run started it says to the minute: a
+/// number is added where there is such a file.
+std::vector<OutputFile> Stream::own_files(const RunReport& report) const {
+  if (dat_folder_.empty()) return {};
+  const std::filesystem::path folder = dat_folder_;
+  std::filesystem::path name = "memory_results";
+  if (report.fleet && !report.fleet->hosts.empty()) {
+    const std::filesystem::path wanted = dat_name(report);
+    name = wanted;
+    std::error_code none;
+    for (int i = 2; std::filesystem::exists(folder / name, none); ++i)
+      name = fmt::format("{}-{}{}", wanted.stem().string(), i, wanted.extension().string());
+  }
+  return {{"--dat", (folder / name).string()}};
+}
+
+std::string Stream::own_file(const std::string&, const RunReport& report) const {
+  return dat_text(report);
+}
+
+int Stream::exit_code(const RunReport& report) const {
+  return check_ ? exit_code_of(*report.fleet->slow) : 0;
+}
+
 Expected<std::vector<PlannedScenario>> Stream::plan(const PlanInput& input) const {
   const auto& options = input.options;
   if (!options.thread_counts.empty())
@@ -266,11 +411,7 @@ Expected<std::vector<PlannedScenario>> Stream::plan(const PlanInput& input) cons
     return fail_usage("--persist", "this memory does not last",
                       "name persistent memory, as in --memory pmem:/mnt/pmem0");
   }
-  std::uint64_t elements = elements_.value_or(0);
-  if (!elements_) {
-    const Elements its = elements_for(input);
-    elements = std::min(its.wanted, its.room);
-  }
+  const std::uint64_t elements = elements_of(input);
   std::vector<PlannedScenario> plan;
   for (const StreamPoint& point : points(lasting)) {
     auto flows = flows_of(input, point, elements);

@@ -2,17 +2,15 @@
 // together.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "benchmarks/benchmark.h"
 #include "benchmarks/slow_options.h"
-#include "comm/comm.h"
-#include "fleet/fleet.h"
-#include "fleet/slow_nodes.h"
+#include "record/fleet.h"
 
 namespace numatlas {
 
@@ -21,21 +19,6 @@ struct StreamPoint {
   std::string name;                   ///< "stream", "read (persist none)"
   std::vector<Operation> operations;  ///< in turn
   Persist persist = Persist::none;
-};
-
-/// Cache lines that so many elements take: arrays are whole lines.
-constexpr std::uint64_t elements_a_line = 8;
-constexpr std::uint64_t lines_of(std::uint64_t elements) {
-  return (elements + elements_a_line - 1) / elements_a_line;
-}
-
-/// Whether what is stored there can be made to last.
-bool lasts(const MemoryPlacement& placement);
-
-/// How the source system's command (src/legacy/) reports, in place of ours.
-struct StreamHooks {
-  std::function<std::string(const Fleet&)> table;
-  std::function<Error(Error)> in_words;  ///< of why a run is incomplete; as of RunHooks
 };
 
 class Stream final : public Benchmark {
@@ -58,16 +41,22 @@ class Stream final : public Benchmark {
     return "ask for less with --elements or --size, or for fewer ranks or --threads";
   }
   std::string main_metric() const override { return "bandwidth"; }
-  std::string table(const RunReport&, const RunOptions&) const override { return ""; }
+  std::string table(const RunReport& report, const RunOptions& options) const override;
+  std::string csv_file(const RunReport& report, const RunOptions& options) const override;
 
-  Expected<int> run(const RunOptions& options, Comm& comm) const override {
-    return run(options, comm, {});
-  }
-  Expected<int> run(const RunOptions& options, Comm& comm, const StreamHooks& hooks) const;
+  bool is_by_rounds_of_hosts() const override { return true; }
+  std::optional<FleetPlan> fleet(const PlanInput& input) const override;
+  std::vector<std::uint64_t> numbers_of_host(const PlanInput& input) const override;
+  std::string same_on_all_hosts() const override;
+  std::vector<std::size_t> hosts_to_retest(const RunReport& report) const override;
+  void conclude(RunReport& report) const override;
+  std::vector<Warning> warnings(const RunReport& report) const override;
+  std::vector<OutputFile> own_files(const RunReport& report) const override;
+  std::string own_file(const std::string& option, const RunReport& report) const override;
+  const char* size_option() const override { return size_text_.empty() ? "--elements" : "--size"; }
+  int exit_code(const RunReport& report) const override;
 
  private:
-  friend class StreamRun;
-
   Expected<void> parse_arrays();
   Expected<void> parse_kernels();
   /// Elements of each array of a process: what the caches of a host ask for, and what it has room
@@ -88,6 +77,8 @@ class Stream final : public Benchmark {
   /// Why so many: "4 x the last-level caches (32 MiB)", or what there is room for.
   std::string source_of_elements(const PlanInput& input, std::uint64_t wanted,
                                  std::uint64_t elements) const;
+  /// Of each array of a process; as asked for, else what all hosts, or this one, came to.
+  std::uint64_t elements_of(const PlanInput& input) const;
 
   SlowOptions slow_options_;
   SlowRule rule_;

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "benchmarks/stream/host_placement.h"
+#include "benchmarks/host_placement.h"
 #include "benchmarks/test_plan.h"
 
 namespace numatlas {

@@ -19,12 +19,12 @@ def stream_hosts(t: Trial) -> None:
     run = t.launch("-N4", "--ntasks-per-node=2", "--cpu-bind=none",
                    *stream(t, "--repeats", 4, "--samples", "--csv", "report.csv", "--lines")).ends_with(0)
     report = t.report()
-    run.equal((report["complete"], report["ranks"], [host["name"] for host in report["hosts"]]), (True, 8, nodes),
-              "complete, ranks, hosts")
-    run.equal([[one["rank"] for one in host["processes"]] for host in report["hosts"]],
+    run.equal((report["complete"], report["ranks"], report["hosts"]), (True, 8, nodes), "complete, ranks, hosts")
+    fleet = report["fleet"]
+    run.equal([[one["rank"] for one in host["processes"]] for host in fleet["hosts"]],
               [[0, 1], [2, 3], [4, 5], [6, 7]], "ranks of the hosts")
-    run.equal([(kind["processes"], kind["workers"]) for kind in report["kinds"]], [(2, 2)], "kinds")
-    run.equal({len(rounds["node"]) for host in report["hosts"] for rounds in host["rounds"]}, {4}, "rounds")
+    run.equal([(kind["processes"], kind["workers"]) for kind in fleet["kinds"]], [(2, 2)], "kinds")
+    run.equal({len(rounds["node"]) for host in fleet["hosts"] for rounds in host["rounds"]}, {4}, "rounds")
     rows = [line.split(",")[:3:2] for line in (t.folder / "report.csv").read_text().splitlines()[1:]]
     kernels = ["copy", "scale", "add", "triad"]
     run.equal(sorted(map(tuple, rows)), sorted((node, kernel) for node in nodes for kernel in kernels for _ in range(4)),
@@ -41,7 +41,8 @@ def stream_slow_host(t: Trial) -> None:
                    env={"NUMATLAS_TEST_SLOW_HOST": "n2:2"}).ends_with(1)
     run.out_says("^Slow nodes, 1 of 4 ").out_says("^  n2: .* 50 % below the median of 4 nodes")
     report = t.report()
-    run.equal([(one["host"], one["verdict"]) for one in report["slow"]], [("n2", "suspected")], "slow hosts")
+    run.equal([(report["hosts"][one["host"]], one["verdict"]) for one in report["fleet"]["slow"]["hosts"]],
+              [("n2", "suspected")], "slow hosts")
     run = t.launch("-N4", "--ntasks-per-node=1", "--cpu-bind=none", *stream(t, "--engine", "null", "--check"))
     run.ends_with(0).out_says("^no slow nodes among 4 ")
     if not re.search("4 nodes, 4 processes", run.out):

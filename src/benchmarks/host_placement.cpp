@@ -1,4 +1,4 @@
-#include "benchmarks/stream/host_placement.h"
+#include "benchmarks/host_placement.h"
 
 #include <algorithm>
 #include <map>
