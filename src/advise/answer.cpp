@@ -10,7 +10,7 @@
 
 #include "advise/advice.h"
 #include "base/text.h"
-#include "report/view_table.h"
+#include "report/view_text.h"
 
 namespace numatlas {
 namespace {

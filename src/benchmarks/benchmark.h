@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/example.h"
 #include "benchmarks/metrics.h"
 #include "benchmarks/options.h"
 #include "engine/scenario.h"
@@ -88,6 +89,8 @@ class Benchmark {
   virtual std::string name() const = 0;
   virtual std::string summary() const = 0;      ///< one line
   virtual std::string description() const = 0;  ///< for its page of help
+  /// Two at the end of its help.
+  virtual std::vector<Example> examples() const { return {}; }
   /// Options of its own, beside the common ones.
   virtual void add_options(CLI::App& app) = 0;
   /// Common options that mean nothing to it, and that it does not have.
@@ -230,8 +233,14 @@ class Benchmark {
   }
   /// Whether the views of several hosts are shown apart: those over nodes, which each host has.
   virtual bool by_host() const { return false; }
-  /// The report for people: its views, with --stats every flow, and notes.
-  virtual std::string table(const RunReport& report, const RunOptions& options) const;
+  /// What the options have to do with what was found, for people: below the tables. Pure.
+  virtual std::string remarks(const RunReport& report, const RunOptions& options) const {
+    (void)report;
+    (void)options;
+    return "";
+  }
+  /// The report as --format asks for it, to people with remarks.
+  std::string text(const RunReport& report, const RunOptions& options) const;
 };
 
 /// All benchmarks of this build, by name.

@@ -22,6 +22,14 @@ CLI::Option* add_value(CLI::App& app, const std::string& name, std::string& valu
   return option;
 }
 
+void add_examples(CLI::App& app, const std::vector<Example>& examples) {
+  std::string text = app.get_footer();
+  if (!examples.empty()) text += "\nExamples:";
+  for (const Example& example : examples)
+    text += fmt::format("\n  # {}\n  {}", example.what, example.command);
+  app.footer(text);
+}
+
 std::vector<std::string> words_of(const std::string& list) {
   std::vector<std::string> words;
   for (std::size_t at = 0; at <= list.size();) {

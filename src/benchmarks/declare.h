@@ -15,6 +15,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "benchmarks/example.h"
+
 namespace numatlas {
 
 /// `--json "$UNSET"` is a slip, not the same as no --json: an empty value is refused, with the
@@ -24,6 +26,9 @@ CLI::Option* refuse_empty(CLI::Option* option);
 /// An option with a value that is not empty. What `value` holds is its default.
 CLI::Option* add_value(CLI::App& app, const std::string& name, std::string& value,
                        const std::string& type, const std::string& text);
+
+/// Adds examples to the end of a command's help, below its footer.
+void add_examples(CLI::App& app, const std::vector<Example>& examples);
 
 /// "read,copy" -> its words, trimmed.
 std::vector<std::string> words_of(const std::string& list);

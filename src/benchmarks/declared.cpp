@@ -1,5 +1,8 @@
 #include "benchmarks/declared.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -14,15 +17,24 @@
 namespace numatlas {
 namespace {
 
-constexpr std::size_t text_column = 28, line_length = 88;
+constexpr std::size_t text_column = 28;
+
+/// Of the terminal, within what can be read well; where standard output is none, always the same.
+std::size_t line_length() {
+  constexpr std::size_t usual = 88, least = 60, most = 120;
+  winsize size{};
+  const bool terminal = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return terminal ? std::clamp<std::size_t>(size.ws_col, least, most) : usual;
+}
 
 /// Words of `text` in lines that begin at the column, after `head`.
 std::string beside(std::string head, std::size_t column, const std::string& text) {
+  static const std::size_t length = line_length();
   std::string lines;
   if (head.size() + 2 > column && column > 0) std::swap(lines, head += '\n');
   head.resize(column, ' ');
   for (const std::string& word : CLI::detail::split(text, ' ')) {
-    if (head.size() > column && head.size() + 1 + word.size() > line_length) {
+    if (head.size() > column && head.size() + 1 + word.size() > length) {
       lines += head + '\n';
       head.assign(column, ' ');
     }
@@ -55,8 +67,12 @@ class HelpFormat : public CLI::Formatter {
     if (!commands.empty()) text += "\nCommands:\n";
     for (const CLI::App* command : commands)
       text += beside("  " + command->get_name(), text_column, command->get_description());
-    if (app->get_footer().empty()) return text;
-    return text + '\n' + beside("", 0, app->get_footer());
+    const std::string footer = app->get_footer();
+    if (footer.empty()) return text;
+    // Examples stand as they are.
+    const std::size_t examples = std::min(footer.find('\n'), footer.size());
+    if (examples > 0) text += '\n' + beside("", 0, footer.substr(0, examples));
+    return examples == footer.size() ? text : text + footer.substr(examples) + '\n';
   }
 };
 

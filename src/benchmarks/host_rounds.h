@@ -3,10 +3,10 @@
 // ranks.
 #pragma once
 
-#include <optional>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>

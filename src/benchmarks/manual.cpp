@@ -86,8 +86,10 @@ std::string options(const CLI::App& app) {
 std::string commands(const CLI::App& app) {
   std::string text = ".Bl -tag -width bandwidth\n";
   for (const CLI::App* command : commands_of(app)) {
-    text += fmt::format(".It Cm {}\n{}See\n.Xr {}-{} 1 .\n", command->get_name(),
-                        sentences(command->get_description()), app.get_name(), command->get_name());
+    text +=
+        fmt::format(".It Cm {}\n{}", command->get_name(), sentences(command->get_description()));
+    if (command->get_name() != "help")  // which has no page of its own
+      text += fmt::format("See\n.Xr {}-{} 1 .\n", app.get_name(), command->get_name());
   }
   return text + ".El\n";
 }
@@ -96,7 +98,10 @@ std::string commands(const CLI::App& app) {
 
 std::string manual_part(const CLI::App& app, const std::string& part) {
   if (part == "summary") return app.get_description();
-  if (part == "description") return sentences(app.get_footer());
+  if (part == "description") {
+    const std::string footer = app.get_footer();
+    return sentences(footer.substr(0, footer.find('\n')));
+  }
   return part == "synopsis" ? synopsis(app) : part == "commands" ? commands(app) : options(app);
 }
 

@@ -12,12 +12,15 @@
 #include "base/whole.h"
 #include "benchmarks/declare.h"
 #include "gpu/buffers.h"
+#include "report/reporter.h"
 
 namespace numatlas {
 namespace {
 
 /// Most worker threads of a rank: far above any machine, low enough to catch a slip of the hand.
 constexpr int most_threads = 65536;
+
+const std::vector<std::string> all_units{"GB/s", "GiB/s", "ns", "cycles"};
 
 /// "4", "1-8" or "1,2,4,8", ascending.
 Expected<std::vector<int>> parse_thread_counts(const std::string& text) {
@@ -143,12 +146,19 @@ void CommonOptions::add_measurement(CLI::App& app) {
 
 void CommonOptions::add_output(CLI::App& app) {
   const auto output = [](CLI::Option* option) { option->group("Output"); };
-  output(add_choice<Format>(app, "--format", plain_.format,
-                            {{"table", Format::table},
-                             {"csv", Format::csv},
-                             {"json", Format::json},
-                             {"openmetrics", Format::openmetrics}},
-                            "format of standard output"));
+  output(add_choice(app, "--format", plain_.format, named(reporter_names()),
+                    "format of standard output"));
+  output(add_choices(
+      app, "--units", units_, named(all_units),
+      "units of tables: rates in GB/s (10^9 bytes) or GiB/s (2^30 bytes), times in ns or "
+      "in cycles of the CPU's clock, where it is known"));
+  output(add_choice<RowOrder>(
+      app, "--sort", plain_.style.order,
+      {{"plan", RowOrder::plan}, {"best", RowOrder::best}, {"worst", RowOrder::worst}},
+      "order of the rows of tables: as planned, or by the first figure"));
+  output(add_choice(app, "--color", color_, named({"auto", "always", "never"}),
+                    "mark remote cells, intervals wider than 10 % and slow nodes with colors: on "
+                    "terminals unless NO_COLOR is set (auto), always or never"));
   output(add_value(app, "--csv", plain_.csv_file, "FILE",
                    "also write a CSV file: one row per size and one column per worker, in ns or "
                    "GB/s; of stream one row per host, kernel and round; of bandwidth with several "
@@ -167,7 +177,7 @@ void CommonOptions::add_output(CLI::App& app) {
   }
   // JSON has had none since version 2; scripts may still say so.
   app.add_flag("--no-samples", no_samples_)->group("");
-  output(app.add_flag("--stats", plain_.stats,
+  output(app.add_flag("--stats", plain_.style.stats,
                       "also print for each worker and point the number of samples, the value with "
                       "its interval, percentiles, minimum and maximum"));
   process_memory_option_ =
@@ -210,6 +220,17 @@ Expected<RunOptions> CommonOptions::parse() const {
   auto pages = parse_page_kinds(pages_);
   if (!pages) return fail(pages.error());
   options.pages = *std::move(pages);
+  const auto wants = [&](const char* unit) {
+    return std::find(units_.begin(), units_.end(), unit) != units_.end();
+  };
+  for (const auto& [one, other] : {std::pair("GB/s", "GiB/s"), {"ns", "cycles"}})
+    if (wants(one) && wants(other))
+      return fail_usage("--units",
+                        fmt::format("{} and {} are units of the same figures", one, other),
+                        "name one of them");
+  options.style.gib = wants("GiB/s");
+  options.style.cycles = wants("cycles");
+  options.style.color = wants_color(color_);
   const auto precision = parse_part(precision_);
   if (!precision) {
     return fail(about("--precision", precision.error()));

@@ -12,10 +12,10 @@
 #include "engine/noise.h"
 #include "engine/scenario.h"
 #include "report/file.h"
+#include "report/style.h"
 
 namespace numatlas {
 
-enum class Format { table, csv, json, openmetrics };
 enum class Verify { proof, full };
 
 /// What --time means to a benchmark.
@@ -39,7 +39,6 @@ struct RunOptions {
   bool dry_run = false;
   bool print_scenario = false;
   bool quiet = false;
-  bool stats = false;
   StopRule stop;  ///< of each point; its time is for all together where `time_of_all`
   bool time_of_all = false;
   int visits = 0;            ///< of each point; 0: until it is known well enough
@@ -47,7 +46,8 @@ struct RunOptions {
   bool keep_memory = false;  ///< for all visits of a point whose memory takes long to prepare
   std::uint64_t seed = 1;
   Verify verify = Verify::proof;
-  Format format = Format::table;
+  std::string format = "table";  ///< of standard output (report/reporter.h)
+  TextStyle style;               ///< of tables
   std::string csv_file, json_file, openmetrics_file, samples_file;
   std::string machine;  ///< recorded machine; "" for the live one
   std::string mpi = "auto";
@@ -78,6 +78,8 @@ class CommonOptions {
   std::string cpus_, threads_, memory_, pages_ = "base", precision_ = "1%", time_;
   bool time_of_all_ = false;
   std::string visits_, spread_, seed_ = "1", process_memory_, engine_ = "real", noise_;
+  std::vector<std::string> units_;
+  std::string color_ = "auto";
   RunOptions plain_;                              ///< what needs no further reading
   bool no_samples_ = false;                       ///< accepted, and without effect
   CLI::Option* process_memory_option_ = nullptr;  ///< the app's; its value may be left out

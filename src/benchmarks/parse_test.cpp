@@ -34,10 +34,10 @@ TEST(ParseRun, DefaultsAreTheDocumentedOnes) {
   EXPECT_EQ(o.pages, std::vector<PageKind>{PageKind::base});
   EXPECT_DOUBLE_EQ(o.stop.precision, 0.01);
   EXPECT_EQ(o.seed, 1U);
-  EXPECT_EQ(o.format, Format::table);
+  EXPECT_EQ(o.format, "table");
   EXPECT_EQ(o.samples_file, "");
   EXPECT_FALSE(o.process_memory);
-  EXPECT_FALSE(o.strict || o.serial || o.dry_run || o.quiet || o.stats || o.skip_too_large);
+  EXPECT_FALSE(o.strict || o.serial || o.dry_run || o.quiet || o.style.stats || o.skip_too_large);
 }
 
 TEST(ParseRun, EveryOptionArrives) {
@@ -83,11 +83,11 @@ TEST(ParseRun, EveryOptionArrives) {
   EXPECT_EQ(o.stop.time, std::chrono::seconds(3));
   EXPECT_EQ(o.seed, 7U);
   EXPECT_EQ(o.verify, Verify::full);
-  EXPECT_EQ(o.format, Format::json);
+  EXPECT_EQ(o.format, "json");
   EXPECT_EQ(o.json_file, "/tmp/x");
   EXPECT_EQ(o.samples_file, "c.bin");
   EXPECT_EQ(o.process_memory, "all");
-  EXPECT_TRUE(o.strict && o.serial && o.quiet && o.stats && o.skip_too_large);
+  EXPECT_TRUE(o.strict && o.serial && o.quiet && o.style.stats && o.skip_too_large);
   EXPECT_EQ(o.arguments, words);
 }
 

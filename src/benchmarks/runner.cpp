@@ -14,10 +14,8 @@
 #include "benchmarks/session.h"
 #include "benchmarks/setup.h"
 #include "engine/agreement.h"
-#include "record/report_json.h"
-#include "report/csv.h"
 #include "report/file.h"
-#include "report/openmetrics.h"
+#include "report/reporter.h"
 #include "report/samples_file.h"
 
 namespace numatlas {
@@ -102,25 +100,17 @@ Expected<void> Run::save(bool last) {
 
 /// What the file of an option holds.
 std::string Run::text_of(const std::string& option) {
-  if (option == "--json") return json_text(report());
   if (option == "--csv") return benchmark_.csv_file(report(), options_);
-  if (option == "--openmetrics") return report_openmetrics(report());
+  if (option == "--json") return text_in("json", report());
+  if (option == "--openmetrics") return text_in("openmetrics", report());
   if (option == "--samples") return samples_file(report());
   return benchmark_.own_file(option, report());
 }
 
 Expected<void> Run::show() {
   part().progress().clear();
-  std::string text;
-  switch (options_.format) {
-    case Format::table:
-      text = hooks_.table ? hooks_.table(report()) : benchmark_.table(report(), options_);
-      break;
-    case Format::csv: text = tidy_csv(report()); break;
-    case Format::json: text = json_text(report()); break;
-    case Format::openmetrics: text = report_openmetrics(report()); break;
-  }
-  return write_stdout(text);
+  const bool own = hooks_.table && options_.format == "table";
+  return write_stdout(own ? hooks_.table(report()) : benchmark_.text(report(), options_));
 }
 
 Expected<void> Run::output(const Expected<void>& ran) {
@@ -170,7 +160,7 @@ Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& 
                                        : Expected<std::string>(plan_text(*setup, options));
     if (!text) return fail(text.error());
     const std::size_t others = setup->host ? comm.layout().hosts.size() - 1 : 0;
-    if (others > 0 && options.format != Format::json)
+    if (others > 0 && options.format != "json")
       *text += fmt::format("and as much on {} more host{}\n", others, others == 1 ? "" : "s");
     if (comm.rank() == 0) {
       if (auto shown = write_stdout(*text); !shown) return fail(shown.error());

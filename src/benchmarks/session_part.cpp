@@ -301,6 +301,7 @@ void SessionPart::update(const Pilots* pilots) {
 void SessionPart::describe() {
   if (report_.scenarios.empty()) return;
   report_.views = benchmark_.views(report_);
+  for (View& view : report_.views) view.by_host = benchmark_.by_host();
   report_.facts = benchmark_.facts(report_);
 }
 

@@ -19,6 +19,7 @@
 #include "benchmarks/session_part.h"
 #include "benchmarks/weighted_run.h"
 #include "engine/agreement.h"
+#include "kernels/clock_rate.h"
 #include "record/report_json.h"
 
 namespace numatlas {
@@ -102,6 +103,8 @@ Expected<void> SessionPart::take_traces(const PlannedScenario& planned, std::vec
   // Of one CPU a rank: some kernels take their time to find out.
   if (!options_.null_engine && !mine.empty() && mine.front().cpu_after)
     mine.front().frequency = cpu_frequency(Tree(""), *mine.front().cpu_after);
+  if (!options_.null_engine && options_.style.cycles && !mine.empty() && !mine.front().frequency)
+    mine.front().frequency = clock_rate();
   const Error interrupted{ErrorKind::interrupted, "interrupted", ""};
   std::optional<Error> cut;
   if (stopped && stop_signal() == 0 && state_.comm.peer_failed()) {

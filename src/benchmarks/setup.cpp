@@ -1,9 +1,9 @@
 #include "benchmarks/setup.h"
 
-#include <cstdint>
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -470,7 +470,7 @@ std::string skip_text(const Error& skip) {
 }
 
 std::string plan_text(const Setup& setup, const RunOptions& options) {
-  if (options.format == Format::json) return pretty(plan_json(setup));
+  if (options.format == "json") return pretty(plan_json(setup));
   std::string text = fmt::format("{} worker{}:\n", setup.layout.workers.size(),
                                  setup.layout.workers.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < setup.layout.workers.size(); ++i) {

@@ -1,6 +1,6 @@
 // From the launcher to the ranks and back to one exit code.
-#include <cstdint>
 #include <cstddef>
+#include <cstdint>
 #include <ctime>
 #include <exception>
 #include <functional>

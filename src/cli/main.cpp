@@ -9,10 +9,12 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "base/say.h"
 #include "base/version.h"
+#include "benchmarks/declare.h"
 #include "benchmarks/declared.h"
 #include "benchmarks/parse.h"
 #include "benchmarks/program.h"
@@ -32,9 +34,8 @@ struct CommandLine {
 
 /// What follows `--` is the program of exec or advise. Elsewhere it is files: one that begins with
 /// a dash is written as no option is.
-CommandLine split(int argc, char** argv) {
+CommandLine split(const std::vector<std::string>& all) {
   CommandLine line;
-  const std::vector<std::string> all(argv + 1, argv + argc);
   const auto end = std::find(all.begin(), all.end(), "--");
   line.words.assign(all.begin(), end);
   if (end == all.end()) return line;
@@ -74,6 +75,45 @@ bool names_a_measuring_command(const Entries& entries, const CommandLine& line) 
   return false;
 }
 
+/// Of the commands that are no benchmarks.
+const std::map<std::string, std::vector<Example>>& examples() {
+  static const std::map<std::string, std::vector<Example>> all{
+      {"topology",
+       {{"This machine", "numatlas topology"},
+        {"A machine recorded elsewhere by topology --format json",
+         "numatlas topology --machine node.json"}}},
+      {"features",
+       {{"What can be measured here, and why not the rest", "numatlas features"},
+        {"The same for scripts", "numatlas features --format json"}}},
+      {"survey",
+       {{"Everything that applies, within a minute", "numatlas survey"},
+        {"Only the memory, in ten minutes",
+         "numatlas survey --time 10m --only matrix,latency,loaded"}}},
+      {"check",
+       {{"Each node measured itself: which one is slower than the others?",
+         "numatlas check today/*.json"},
+        {"By a stricter rule", "numatlas check --slow 3% --mads 4 results.json"}}},
+      {"compare",
+       {{"Did anything change?", "numatlas compare before.json after.json"},
+        {"Are huge pages faster? Both are measured in turn",
+         "numatlas compare --run 'latency --pages base' --run 'latency --pages thp'"}}},
+      {"convert", {{"A survey of version 0.1", "numatlas convert old/survey.json >survey.json"}}},
+      {"exec",
+       {{"All threads and all memory on node 1",
+         "numatlas exec --cpus node:1 --memory bind:1 -- ./program"},
+        {"Four ranks, two on the memory of each node",
+         "mpirun -n 4 numatlas exec --memory each:0,0,1,1 -- ./program"}}},
+      {"advise",
+       {{"What the survey of this machine suggests, within ten minutes",
+         "numatlas advise --atlas report/survey.json --time 10m -- ./program input.dat"},
+        {"By a rate that the program prints",
+         "numatlas advise --metric 'Triad: *([0-9.]+)' --higher -- ./stream"}}},
+      {"completion",
+       {{"In the running shell", "source <(numatlas completion bash)"},
+        {"For zsh", "source <(numatlas completion zsh)"}}}};
+  return all;
+}
+
 Entries declare(CLI::App& app, const CommandLine& line,
                 std::vector<std::unique_ptr<RunParser>>& parsers) {
   app.name("numatlas");
@@ -111,6 +151,7 @@ Entries declare(CLI::App& app, const CommandLine& line,
   for (auto& benchmark : all_benchmarks()) {
     CLI::App* sub = command(benchmark->name(), benchmark->summary());
     sub->footer(benchmark->description());
+    add_examples(*sub, benchmark->examples());
     auto& parser = parsers.emplace_back(std::make_unique<RunParser>(std::move(benchmark)));
     parser->add_to(*sub);
     const auto start = [&parser = *parser, &line]() -> Expected<int> {
@@ -123,13 +164,43 @@ Entries declare(CLI::App& app, const CommandLine& line,
   for (const ExternalCommand& external : python_commands()) {
     app.add_subcommand(external.name, external.summary)->prefix_command();
   }
+  command("help", "print the help of a command")->add_option("COMMAND")->type_name("");
+  for (const auto& [name, some] : examples()) add_examples(*app.get_subcommand(name), some);
   return entries;
+}
+
+/// Writes the beginning of a command's name out, where only one begins like that, and `help
+/// COMMAND` as `COMMAND --help`. Error (usage): several commands begin with the word.
+Expected<void> complete_command(const CLI::App& app, std::vector<std::string>& words) {
+  if (words.empty() || words[0].empty() || words[0].front() == '-') return {};
+  std::string& word = words[0];
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands_of(app))
+    if (command->get_name().starts_with(word)) names.push_back(command->get_name());
+  const bool whole = std::find(names.begin(), names.end(), word) != names.end();
+  if (!whole && names.size() > 1)
+    return fail_usage(word,
+                      fmt::format("several commands begin with it: {}", fmt::join(names, ", ")));
+  if (!whole && names.size() == 1) word = names.front();
+  if (word != "help") return {};
+  words.erase(words.begin());
+  if (words.empty() || words[0].starts_with("-")) {
+    words = {"--help"};
+    return {};
+  }
+  if (auto completed = complete_command(app, words); !completed) return completed;
+  const bool known = app.get_subcommand_no_throw(words[0]) != nullptr;
+  if (!known) return fail(leftover_error(app, words));
+  words.resize(1);
+  words.emplace_back("--help");
+  return {};
 }
 
 /// The command that the first word names, where it is a program of its own (all words after it are
 /// that program's): comes back with an error, or not at all. nullopt: it is one of ours, or none.
-std::optional<Error> become_external_command(const CLI::App& app, int argc, char** argv) {
-  const std::string name = argc > 1 ? argv[1] : "";
+std::optional<Error> become_external_command(const CLI::App& app,
+                                             const std::vector<std::string>& words) {
+  const std::string name = words.empty() ? "" : words.front();
   if (name.empty() || name.front() == '-' || name.find('/') != std::string::npos) {
     return std::nullopt;
   }
@@ -138,7 +209,7 @@ std::optional<Error> become_external_command(const CLI::App& app, int argc, char
   if (!of_python && !app.get_subcommands(has_name).empty()) return std::nullopt;
   const auto program = find_external(name);
   if (!program) return program.error();
-  if (*program) return become_external(**program, std::vector<std::string>(argv + 2, argv + argc));
+  if (*program) return become_external(**program, {words.begin() + 1, words.end()});
   if (!of_python) return std::nullopt;
   return Error{ErrorKind::unavailable, "the Python part is not here", how_to_get(name), name};
 }
@@ -158,11 +229,15 @@ Expected<int> start(const CLI::App& app, const Entries& entries) {
 }
 
 int run(int argc, char** argv) {
-  const CommandLine line = split(argc, argv);
+  std::vector<std::string> words(argv + 1, argv + argc);
+  CommandLine line;
   CLI::App app("How fast every CPU and memory of this machine reaches every other.");
   std::vector<std::unique_ptr<RunParser>> parsers;
   const Entries entries = declare(app, line, parsers);
-  if (const auto error = become_external_command(app, argc, argv)) {
+  if (auto completed = complete_command(app, words); !completed)
+    return report_error(completed.error(), false);
+  line = split(words);
+  if (const auto error = become_external_command(app, words)) {
     return report_error(*error, false);
   }
   if (const auto text = declared_text(app, line.words)) {

@@ -57,6 +57,7 @@ struct View {
   /// labels as heads of the rows, and the other columns as one cell for each value.
   std::string columns;
   bool symmetric = false;            ///< a cell stands for both orders of its labels
+  bool by_host = false;              ///< of several hosts: shown for each of them
   std::vector<ViewColumn> cells;     ///< columns of a table; of a matrix what stands in a cell
   std::vector<std::string> notes;    ///< below the title: how to read it
   std::vector<std::string> verdict;  ///< below the table: what follows from the figures

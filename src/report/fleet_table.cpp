@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/text.h"
 #include "fleet/slow_nodes.h"
 #include "fleet/summary.h"
+#include "report/text_table.h"
 
 namespace numatlas {
 namespace {
@@ -45,20 +45,20 @@ std::string said_by(const SharedText& shared, std::size_t all) {
   return fmt::format("{}: {}", names_text(shared.hosts), shared.text);
 }
 
-std::vector<std::string> row_cells(const char* what, const FleetKernel& kernel, const TimeRow& row,
-                                   const std::string& where) {
+TextRow row_cells(const char* what, const FleetKernel& kernel, const TimeRow& row,
+                  const std::string& where) {
   // A time that is not known is 0, which no pass takes.
   const auto rate = [](double value) {
     return value > 0 ? fmt::format("{:.2f}", value / giga) : "-";
   };
   const auto time = [](double value) { return value > 0 ? fmt::format("{:.6f}", value) : "-"; };
-  std::vector<std::string> cells{fmt::format("{} {}", what, full_name(kernel)),
-                                 rate(row.average_rate),
-                                 time(row.average),
-                                 rate(row.maximum_rate),
-                                 time(row.minimum),
-                                 rate(row.minimum_rate),
-                                 time(row.maximum)};
+  TextRow cells{fmt::format("{} {}", what, full_name(kernel)),
+                rate(row.average_rate),
+                time(row.average),
+                rate(row.maximum_rate),
+                time(row.minimum),
+                rate(row.minimum_rate),
+                time(row.maximum)};
   cells.push_back(row.median ? rate(row.median->value) : "-");
   cells.push_back(
       row.median && row.median->low ? rate(*row.median->low) + "-" + rate(*row.median->high) : "-");
@@ -66,11 +66,10 @@ std::vector<std::string> row_cells(const char* what, const FleetKernel& kernel, 
   return cells;
 }
 
-std::string rows_text(const Fleet& fleet) {
-  std::vector<std::vector<std::string>> cells{
-      {"", "average", "time", "best", "time", "worst", "time", "median", "95 % interval",
-       "worst at"},
-      {"", "GB/s", "s", "GB/s", "s", "GB/s", "s", "GB/s", "GB/s", ""}};
+std::string rows_text(const Fleet& fleet, const TextStyle& style) {
+  std::vector<TextRow> cells{{"", "average", "time", "best", "time", "worst", "time", "median",
+                              "95 % interval", "worst at"},
+                             {"", "GB/s", "s", "GB/s", "s", "GB/s", "s", "GB/s", "GB/s", ""}};
   const auto rows = rows_of(fleet);
   for (const bool of_hosts : {false, true}) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -87,7 +86,7 @@ std::string rows_text(const Fleet& fleet) {
   if (cells.size() == 2) return "no host has finished a round\n";
   const bool told = std::any_of(rows.begin(), rows.end(),
                                 [](const auto& row) { return row && !row->processes_known; });
-  std::string text = aligned(cells, 1);
+  std::string text = table_lines(cells, 1, style);
   if (told)
     text +=
         "the file has no rounds: averages are of processes, also in the rows of nodes, and may "
@@ -201,14 +200,17 @@ std::vector<std::string> host_warnings(const Fleet& fleet) {
   return warnings;
 }
 
-std::string slow_text(const Fleet& fleet) {
+std::string slow_text(const Fleet& fleet, const TextStyle& style) {
   std::string text;
   if (!fleet.slow) return text;
   const SlowReport& slow = *fleet.slow;
   if (!slow.hosts.empty()) {
     text += fmt::format("Slow nodes, {} of {} ({}):\n", slow.hosts.size(), slow.judged,
                         to_text(slow.rule));
-    for (const SlowHost& host : slow.hosts) text += "  " + to_text(fleet, host) + "\n";
+    for (const SlowHost& host : slow.hosts) {
+      const std::string line = to_text(fleet, host);
+      text += "  " + (style.color ? accented(line, Accent::bad) : line) + "\n";
+    }
   } else if (slow.judged > 0) {
     text += fmt::format("no slow nodes among {} (slow: {})\n", slow.judged, to_text(slow.rule));
   }
@@ -216,10 +218,10 @@ std::string slow_text(const Fleet& fleet) {
   return text;
 }
 
-std::string fleet_table(const RunReport& run) {
+std::string fleet_table(const RunReport& run, const TextStyle& style) {
   const Fleet& fleet = *run.fleet;
-  std::string text = head_text(run) + "\n" + rows_text(fleet) + "\n" + kinds_text(fleet) +
-                     together_text(fleet) + placement_text(fleet) + slow_text(fleet);
+  std::string text = head_text(run) + "\n" + rows_text(fleet, style) + "\n" + kinds_text(fleet) +
+                     together_text(fleet) + placement_text(fleet) + slow_text(fleet, style);
   if (!run.complete) {
     text += fmt::format("incomplete: {} of {} rounds{}\n", finished_rounds(fleet), fleet.repeats,
                         run.incomplete_reason.empty() ? "" : ": " + run.incomplete_reason);

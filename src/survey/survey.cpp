@@ -315,7 +315,7 @@ Expected<void> Survey::write_tables() {
   for (const Taken& taken : taken_) {
     const SessionPart* const part = taken.part;
     if (part == nullptr || !(part->has_results() || !part->skipped())) continue;
-    const std::string table = taken.run.benchmark->table(part->report(), taken.run.options);
+    const std::string table = taken.run.benchmark->text(part->report(), taken.run.options);
     if (auto wrote = write((part->report().command + ".txt").c_str(), table); !wrote) return wrote;
   }
   return {};

@@ -36,6 +36,12 @@ class Bandwidth final : public Benchmark {
            "adds the lines that ordinary stores fetch before they write. The sum is what "
            "all workers moved in the time in which all were recording.";
   }
+  std::vector<Example> examples() const override {
+    return {{"STREAM's kernels on all CPUs, with both kinds of stores",
+             "numatlas bandwidth --kernels copy,scale,add,triad --stores ordinary,non-temporal"},
+            {"How many threads fill the memory of node 0",
+             "numatlas bandwidth --cpus node:0 --memory bind:0 --kernels triad --threads 1-8"}};
+  }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   int default_threads(const RunOptions&) const override { return 0; }

@@ -56,6 +56,11 @@ class Copy final : public Benchmark {
            " including nodes without CPUs. Bytes copied are counted once; STREAM counts "
            "them twice, as read and as written.";
   }
+  std::vector<Example> examples() const override {
+    return {{"Copies between all pairs of nodes", "numatlas copy --stores ordinary,non-temporal"},
+            {"From node 2 to two others, by one to eight threads near the target",
+             "numatlas copy --from bind:2 --to interleave:0,1 --side to --threads 1-8"}};
+  }
   std::vector<std::string> refused_options() const override { return {"--memory", "--csv"}; }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;

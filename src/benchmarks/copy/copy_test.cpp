@@ -11,6 +11,7 @@
 #include "benchmarks/copy/views.h"
 #include "benchmarks/metrics.h"
 #include "benchmarks/parse.h"
+#include "benchmarks/test_plan.h"
 #include "machine/source.h"
 
 namespace numatlas {
@@ -213,7 +214,7 @@ TEST(CopyTotals, BytesCountOnce) {
 }
 
 std::string table_of(const RunReport& report) {
-  return parse_run("copy", {})->benchmark->table(report, {});
+  return testing::tables_of(*parse_run("copy", {})->benchmark, report);
 }
 
 TEST(CopyTable, ARowForOnePair) {

@@ -38,6 +38,12 @@ class Cores final : public Benchmark {
            "is one CPU per core, as many as --time allows; --cpus cores takes all cores, "
            "however long that lasts.";
   }
+  std::vector<Example> examples() const override {
+    return {
+        {"Core-to-core latency between all cores, by compare-and-swap",
+         "numatlas cores --cpus cores --method cas"},
+        {"Three CPUs, with the cache line on node 1", "numatlas cores --cpus 0,64,32 --home 1"}};
+  }
   std::vector<std::string> refused_options() const override { return {"--csv"}; }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
@@ -55,7 +61,7 @@ class Cores final : public Benchmark {
   }
   std::vector<View> views(const RunReport& report) const override { return cores_views(report); }
   std::vector<Fact> facts(const RunReport& report) const override { return cores_facts(report); }
-  std::string table(const RunReport& report, const RunOptions& options) const override;
+  std::string remarks(const RunReport& report, const RunOptions& options) const override;
 
  private:
   PlacementSpec placement(const RunOptions& options, const Machine& machine) const;
@@ -208,8 +214,8 @@ Expected<std::vector<PlannedScenario>> Cores::plan(const PlanInput& input) const
   return plan;
 }
 
-std::string Cores::table(const RunReport& report, const RunOptions& options) const {
-  std::string text = Benchmark::table(report, options);
+std::string Cores::remarks(const RunReport& report, const RunOptions& options) const {
+  std::string text;
   const std::size_t points = report.workers.size() * (report.workers.size() - 1) / 2;
   const auto all = resolve_cpus({CpuSpec::Form::cores, {}, true}, report.machines.front(), {});
   const bool chosen = options.placement.cpus.is_default && !options.placement.threads;

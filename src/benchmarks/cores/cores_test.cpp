@@ -9,7 +9,7 @@
 #include "benchmarks/cores/pairs.h"
 #include "benchmarks/cores/views.h"
 #include "benchmarks/test_plan.h"
-#include "report/view_table.h"
+#include "report/view_text.h"
 
 namespace numatlas {
 namespace {

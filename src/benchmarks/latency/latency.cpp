@@ -31,6 +31,12 @@ class Latency final : public Benchmark {
            "is given. Sizes that fit a cache show that cache, larger ones the memory and, "
            "with base pages, the TLB's misses.";
   }
+  std::vector<Example> examples() const override {
+    return {{"Latency by working-set size, from cache to memory",
+             "numatlas latency --size 16KiB,256KiB,8MiB,1GiB"},
+            {"The share of TLB misses in the latency of 1 GiB",
+             "numatlas latency --size 1GiB --pages base,thp"}};
+  }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   int default_threads(const RunOptions& options) const override {

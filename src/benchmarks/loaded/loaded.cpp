@@ -53,6 +53,12 @@ class Loaded final : public Benchmark {
            " clock, and the load shown is what was achieved while the latency was "
            "measured. --time is for all points together.";
   }
+  std::vector<Example> examples() const override {
+    return {
+        {"The bandwidth-latency curve of each node's own memory", "numatlas loaded --pairs local"},
+        {"The memory of CXL node 2 under three reads to a write",
+         "numatlas loaded --cpus node:0 --pairs 0:2 --mix 3:1"}};
+  }
   std::vector<std::string> refused_options() const override {
     return {"--memory", "--serial", "--csv"};
   }

@@ -205,7 +205,7 @@ TEST(LoadedWarnings, APeakThatIsHardlyKnownIsTold) {
 TEST(Loaded, ACurveIsInTheOrderOfItsRates) {
   RunReport report = curve(1, 1);
   report.scenarios.push_back(at("idle", 0, 90e-9));
-  const std::string text = parse_run("loaded", {})->benchmark->table(report, {});
+  const std::string text = testing::tables_of(*parse_run("loaded", {})->benchmark, report);
   const auto place = [&](const char* load) { return text.find(std::string("\n") + load); };
   EXPECT_LT(place("idle"), place("40%")) << text;
   EXPECT_LT(place("40%"), place("peak")) << text;

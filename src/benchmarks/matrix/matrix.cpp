@@ -34,6 +34,11 @@ class Matrix final : public Benchmark {
            "counts them. A cell that cannot be measured says why. --time is for all cells "
            "together.";
   }
+  std::vector<Example> examples() const override {
+    return {{"Latency and bandwidth between all nodes, within 20 s",
+             "numatlas matrix --time 20s --pages thp"},
+            {"Only the latencies, as CSV", "numatlas matrix --only latency --format csv"}};
+  }
   std::vector<std::string> refused_options() const override {
     return {"--memory", "--serial", "--csv"};
   }

@@ -94,12 +94,12 @@ TEST(MatrixTable, HostsStandApart) {
   ASSERT_EQ(second.scenarios[0].flows.size(), 1U);
   EXPECT_DOUBLE_EQ(*find_total(second.scenarios[0], "bandwidth_sum")->value(), 4e9);
   const auto run = parse_run("matrix", {});
-  const std::string text = run->benchmark->table(report, {});
+  const std::string text = testing::tables_of(*run->benchmark, report);
   EXPECT_THAT(text, HasSubstr("Host a"));
   EXPECT_THAT(text, HasSubstr("4.00"));
   // What is in the files is what the table shows.
   report.scenarios[0].host_totals[1].figures[0].estimate = 5e9;
-  EXPECT_THAT(run->benchmark->table(report, {}), HasSubstr("5.00"));
+  EXPECT_THAT(testing::tables_of(*run->benchmark, report), HasSubstr("5.00"));
 }
 
 }  // namespace

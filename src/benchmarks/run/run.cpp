@@ -35,6 +35,11 @@ class RunFile final : public Benchmark {
            "other command as such a file. Options apply where the file does not say "
            "otherwise. The CPUs are those of the file.";
   }
+  std::vector<Example> examples() const override {
+    return {{"A bandwidth measurement, changed by hand",
+             "numatlas bandwidth --kernels copy --print-scenario >mine.toml"},
+            {"Run it", "numatlas run mine.toml"}};
+  }
   std::vector<std::string> refused_options() const override {
     return {"--cpus", "--threads", "--serial", "--csv"};
   }

@@ -27,7 +27,6 @@
 #include "fleet/summary.h"
 #include "kernels/stream_loops.h"
 #include "report/fleet_dat.h"
-#include "report/fleet_table.h"
 #include "report/fleet_writers.h"
 
 namespace numatlas {
@@ -367,8 +366,8 @@ std::vector<Warning> Stream::warnings(const RunReport& report) const {
   return warnings;
 }
 
-std::string Stream::table(const RunReport& report, const RunOptions&) const {
-  return fleet_table(report) + (lines_ ? "\n" + fleet_lines(report) : "");
+std::string Stream::remarks(const RunReport& report, const RunOptions&) const {
+  return lines_ ? "\n" + fleet_lines(report) : "";
 }
 
 std::string Stream::csv_file(const RunReport& report, const RunOptions&) const {

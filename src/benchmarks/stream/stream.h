@@ -29,6 +29,11 @@ class Stream final : public Benchmark {
            "slow";
   }
   std::string description() const override;
+  std::vector<Example> examples() const override {
+    return {{"STREAM on this host, one thread per CPU", "numatlas stream"},
+            {"Find the slow nodes of a job, 8 processes per node with 16 threads each",
+             "srun --ntasks-per-node 8 -c 16 numatlas stream --threads 16 --check --retest"}};
+  }
   void add_options(CLI::App& app) override;
   std::vector<std::string> without_options() const override {
     return {"--serial", "--precision",      "--time",           "--seed",          "--verify",
@@ -41,7 +46,7 @@ class Stream final : public Benchmark {
     return "ask for less with --elements or --size, or for fewer ranks or --threads";
   }
   std::string main_metric() const override { return "bandwidth"; }
-  std::string table(const RunReport& report, const RunOptions& options) const override;
+  std::string remarks(const RunReport& report, const RunOptions& options) const override;
   std::string csv_file(const RunReport& report, const RunOptions& options) const override;
 
   bool is_by_rounds_of_hosts() const override { return true; }

@@ -34,6 +34,11 @@ class Touch final : public Benchmark {
            "a region of its own. Without --cpus there is a worker on one CPU of each NUMA "
            "node, or on two CPUs if there is one node.";
   }
+  std::vector<Example> examples() const override {
+    return {{"All patterns, on all nodes", "numatlas touch"},
+            {"A CPU of each of two nodes, and plain reads as well",
+             "numatlas touch --cpus 0,32 --kernel scatter,read"}};
+  }
   std::vector<std::string> refused_options() const override { return {"--csv"}; }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
@@ -51,7 +56,7 @@ class Touch final : public Benchmark {
   SurveyPart survey(const Machine& machine) const override;
   std::vector<View> views(const RunReport& report) const override { return touch_views(report); }
   std::vector<Fact> facts(const RunReport& report) const override { return touch_facts(report); }
-  std::string table(const RunReport& report, const RunOptions& options) const override;
+  std::string remarks(const RunReport& report, const RunOptions& options) const override;
 
  private:
   PlacementSpec placement(const RunOptions& options, const Machine& machine) const;
@@ -220,8 +225,8 @@ void Touch::conclude(RunReport& report) const {
   }
 }
 
-std::string Touch::table(const RunReport& report, const RunOptions& options) const {
-  std::string text = Benchmark::table(report, options);
+std::string Touch::remarks(const RunReport& report, const RunOptions& options) const {
+  std::string text;
   const auto& asked = options.placement.memory;
   const bool by_option =
       asked &&

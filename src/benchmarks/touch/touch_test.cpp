@@ -8,7 +8,7 @@
 
 #include "benchmarks/test_plan.h"
 #include "benchmarks/touch/patterns.h"
-#include "report/view_table.h"
+#include "report/view_text.h"
 
 namespace numatlas {
 namespace {

@@ -30,6 +30,11 @@ class Transfer final : public Benchmark {
            "each node; and copies between GPUs. The driver's library is loaded when the "
            "command runs; see `numatlas features`.";
   }
+  std::vector<Example> examples() const override {
+    return {{"Where memory for GPU 0 should lie", "numatlas transfer --gpus 0 --measure copies"},
+            {"All GPUs at once, from memory of both sockets",
+             "numatlas transfer --measure copies --together --memory interleave:0,1"}};
+  }
   void add_options(CLI::App& app) override { words_.add_to(app); }
   std::vector<std::string> without_options() const override { return {"--serial", "--csv"}; }
   Expected<void> parse_options() override {

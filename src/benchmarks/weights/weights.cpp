@@ -114,6 +114,12 @@ class WeightsBenchmark final : public Benchmark {
            "Prints the commands that set them for the whole system; --apply sets them to "
            "confirm the result, and restores the old ones.";
   }
+  std::vector<Example> examples() const override {
+    return {{"Interleave the memory of a socket and that of a CXL node",
+             "numatlas weights --nodes 0,2 --cpus node:0"},
+            {"The best weights for reads, applied system-wide and kept (root)",
+             "numatlas weights --kernel read --apply --keep"}};
+  }
   std::vector<std::string> refused_options() const override {
     return {"--memory", "--serial", "--csv"};
   }

@@ -15,7 +15,7 @@
 #include "benchmarks/test_plan.h"
 #include "benchmarks/weights/search.h"
 #include "benchmarks/weights/views.h"
-#include "report/view_table.h"
+#include "report/view_text.h"
 
 namespace numatlas {
 namespace {

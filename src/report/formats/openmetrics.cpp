@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "report/fleet_writers.h"
+#include "report/reporter.h"
 
 namespace numatlas {
 namespace {
@@ -181,6 +182,11 @@ std::optional<std::int64_t> unix_seconds(const std::string& iso) {
   time.tm_min = part(14, 2);
   time.tm_sec = part(17, 2);
   return static_cast<std::int64_t>(timegm(&time));
+}
+
+Reporter openmetrics_reporter() {
+  return {"openmetrics",
+          [](const RunReport& report, const TextStyle&) { return report_openmetrics(report); }};
 }
 
 }  // namespace numatlas

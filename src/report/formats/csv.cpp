@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "report/fleet_writers.h"
+#include "report/reporter.h"
 
 namespace numatlas {
 namespace {
@@ -164,6 +165,10 @@ std::string tidy_csv(const RunReport& report) {
     }
   }
   return text;
+}
+
+Reporter csv_reporter() {
+  return {"csv", [](const RunReport& report, const TextStyle&) { return tidy_csv(report); }};
 }
 
 }  // namespace numatlas

@@ -1,4 +1,4 @@
-#include "report/view_table.h"
+#include "report/view_text.h"
 
 #include <cstddef>
 #include <sstream>

@@ -1,0 +1,32 @@
+#include "kernels/clock_rate.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace numatlas {
+namespace {
+
+/// The compiler may neither join nor leave out additions to what this has touched.
+inline void keep(unsigned long& value) { asm volatile("" : "+r"(value)); }
+
+}  // namespace
+
+double clock_rate() {
+  constexpr int tries = 5, steps = 100'000, additions = 8;
+  double most = 0;
+  unsigned long value = 0;
+  for (int i = 0; i < tries; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int step = 0; step < steps; ++step) {
+      for (int addition = 0; addition < additions; ++addition) {
+        value += 1;
+        keep(value);
+      }
+    }
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    most = std::max(most, steps * additions / spent.count());
+  }
+  return most;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,31 @@
+// How a result is shown as text.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace numatlas {
+
+/// In which order rows of tables stand.
+enum class RowOrder { plan, best, worst };
+
+struct TextStyle {
+  bool stats = false;  ///< every flow below the tables
+  RowOrder order = RowOrder::plan;
+  bool gib = false;     ///< rates in GiB/s (2^30 bytes) instead of GB/s (10^9)
+  bool cycles = false;  ///< times in cycles of the CPU's clock instead of ns, where it is known
+  bool markdown = false;
+  bool color = false;
+};
+
+/// What a cell is drawn attention to for. On a terminal with colors: remote is blue, uncertain
+/// yellow, bad red.
+enum class Accent { none, remote, uncertain, bad };
+/// The text with the terminal's codes of its accent.
+std::string accented(const std::string& text, Accent accent);
+
+/// "auto": whether standard output is a terminal and NO_COLOR is not set
+/// (https://no-color.org); "always", "never".
+bool wants_color(std::string_view choice);
+
+}  // namespace numatlas

@@ -1,0 +1,33 @@
+#include "report/tables.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "report/fleet_table.h"
+#include "report/notes.h"
+#include "report/text_table.h"
+#include "report/view_text.h"
+
+namespace numatlas {
+
+std::string tables_text(const RunReport& report, const TextStyle& style) {
+  if (report.fleet) return fleet_table(report, style);
+  const bool by_host =
+      report.hosts.size() > 1 && std::any_of(report.views.begin(), report.views.end(),
+                                             [](const View& view) { return view.by_host; });
+  std::string text;
+  for (std::size_t host = 0; by_host && host < report.hosts.size(); ++host) {
+    const RunReport part = of_host(report, static_cast<int>(host));
+    text += fmt::format("{}Host {}\n\n", style.markdown ? "## " : "", report.hosts[host]) +
+            views_text(part, report.views, style);
+  }
+  if (!by_host) text += views_text(report, report.views, style);
+  if (style.stats) text += stats_text(report);
+  const std::string notes = notes_text(report);
+  if (!style.markdown) return text + notes;
+  return text + markdown_lines(notes);
+}
+
+}  // namespace numatlas

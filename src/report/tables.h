@@ -1,0 +1,15 @@
+// A whole result for people.
+#pragma once
+
+#include <string>
+
+#include "record/report.h"
+#include "report/style.h"
+
+namespace numatlas {
+
+/// The views of the report (of several hosts one after the other, where the views say so), with
+/// `stats` every flow, and notes. Of a fleet its rows and slow nodes.
+std::string tables_text(const RunReport& report, const TextStyle& style);
+
+}  // namespace numatlas

@@ -1,0 +1,362 @@
+#include "report/view_text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "record/labels.h"
+#include "report/text_table.h"
+
+namespace numatlas {
+namespace {
+
+using Row = TextRow;
+
+const std::string none = "-";
+
+/// Half of an interval over the value from which a figure is called uncertain on a terminal.
+constexpr double uncertain_from = 0.1;
+
+/// How the columns of a view are shown: in their own units, or in those that were asked for.
+class Shown {
+ public:
+  Shown(const View& view, const std::vector<ViewItem>& items, const TextStyle& style)
+      : style_(style) {
+    const auto has_clock = [](const ViewItem& item) { return clock_of(item).has_value(); };
+    cycles_ = style.cycles && std::all_of(items.begin(), items.end(), has_clock);
+    const auto in_time = [](const ViewColumn& column) { return is_time(column); };
+    no_clock_ =
+        style.cycles && !cycles_ && std::any_of(view.cells.begin(), view.cells.end(), in_time);
+  }
+
+  std::string number(double value, const ViewItem& item, const ViewColumn& column) const {
+    double scale = column.scale;
+    if (style_.gib && is_rate(column)) scale *= 1e9 / static_cast<double>(gib);
+    if (cycles_ && is_time(column)) scale = *clock_of(item);
+    return fmt::format("{:.{}f}{}", value * scale, column.digits, column.unit);
+  }
+  /// A title, a head or a note with the units shown.
+  std::string words(std::string text) const {
+    if (style_.gib) text = with_word(std::move(text), "GB/s", "GiB/s");
+    return cycles_ ? with_word(std::move(text), "ns", "cycles") : text;
+  }
+  /// Said below the title where cycles were asked for in vain.
+  bool lacks_clock() const { return no_clock_; }
+
+ private:
+  static bool is_rate(const ViewColumn& column) { return column.scale == in_gb_per_s; }
+  static bool is_time(const ViewColumn& column) { return column.scale == in_ns; }
+  /// Hz; of a case that of its first worker whose clock is known.
+  static std::optional<double> clock_of(const ViewItem& item) {
+    if (item.flow != nullptr) return item.flow->frequency;
+    for (const FlowResult& flow : item.one->flows)
+      if (flow.frequency) return flow.frequency;
+    return std::nullopt;
+  }
+  static std::string with_word(std::string text, const std::string& from, const std::string& to) {
+    const auto is_letter = [&](std::size_t at) {
+      return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
+    };
+    for (std::size_t at = text.find(from); at != std::string::npos;
+         at = text.find(from, at + to.size())) {
+      if (!is_letter(at - 1) && !is_letter(at + from.size())) text.replace(at, from.size(), to);
+    }
+    return text;
+  }
+
+  const TextStyle& style_;
+  bool cycles_ = false, no_clock_ = false;
+};
+
+TextCell percent(const std::optional<double>& part) {
+  if (!part) return none;
+  return {fmt::format("{:.1f}%", *part * 100),
+          *part > uncertain_from ? Accent::uncertain : Accent::none};
+}
+
+TextCell with_interval(const Estimate& estimate, const ViewItem& item, const ViewColumn& column,
+                       const Shown& shown) {
+  const std::string value = shown.number(estimate.value, item, column);
+  const auto width = half_width(estimate);
+  if (!width) return value;
+  // Of differences that may be none at all.
+  if (*width >= 1)
+    return {value + " +-" + shown.number(*width * std::abs(estimate.value), item, column),
+            Accent::uncertain};
+  const TextCell part = percent(width);
+  return {value + " +-" + part.text, part.accent};
+}
+
+/// Of several visits.
+std::string best_text(const ViewItem& item, const ViewColumn& column, const Shown& shown) {
+  const auto& visits = item.one->visits;
+  if (!visits || visits->count < 2 || item.flow != nullptr) return none;
+  const auto found = std::find_if(visits->figures.begin(), visits->figures.end(),
+                                  [&](const auto& one) { return one.key == column.figure; });
+  return found == visits->figures.end() ? none : shown.number(found->best, item, column);
+}
+
+TextCell figure_cell(const ViewItem& item, const ViewColumn& column, const Shown& shown) {
+  const Figure* const figure = figure_of(item, column.figure);
+  if (figure == nullptr || !figure->estimate) return none;
+  const Estimate& estimate = *figure->estimate;
+  const auto& summary = figure->summary;
+  const auto number = [&](double value) { return shown.number(value, item, column); };
+  // Over workers, not over the samples of one.
+  const FlowGroup* const group = item.group != nullptr ? item.group
+                                 : item.flow == nullptr && !item.one->groups.empty()
+                                     ? &item.one->groups.front()
+                                     : nullptr;
+  const bool of_workers = summary && group != nullptr && group->workers > 1;
+  switch (column.part) {
+    case Part::value: return number(estimate.value);
+    case Part::half_width: return percent(half_width(estimate));
+    case Part::with_interval: return with_interval(estimate, item, column, shown);
+    case Part::least: return of_workers ? number(summary->min) : none;
+    case Part::most: return of_workers ? number(summary->max) : none;
+    case Part::spread:
+      if (!of_workers) return with_interval(estimate, item, column, shown);
+      return fmt::format("{} ({}-{})", number(estimate.value), number(summary->min),
+                         number(summary->max));
+    case Part::p95: return summary && !of_workers ? number(summary->p95) : none;
+    case Part::best: return best_text(item, column, shown);
+    case Part::p99: return summary && !of_workers ? number(summary->p99) : none;
+  }
+  return none;
+}
+
+TextCell cell_of(const RunReport& report, const ViewItem& item, const ViewColumn& column,
+                 const Shown& shown) {
+  return column.label.empty() ? figure_cell(item, column, shown)
+                              : label_text(report, item, column.label);
+}
+
+/// The columns that name a row, which stand to the left, and those that tell something of it: the
+/// labels that come first, and the others.
+struct Columns {
+  std::vector<ViewColumn> names, cells;
+};
+
+Columns columns_of(const View& view) {
+  if (view.kind == ViewKind::matrix) return {{label_column("", view.rows)}, view.cells};
+  const auto first = std::find_if(view.cells.begin(), view.cells.end(),
+                                  [](const ViewColumn& column) { return column.label.empty(); });
+  return {{view.cells.begin(), first}, {first, view.cells.end()}};
+}
+
+Row row_of(const RunReport& report, const ViewItem& item, const std::vector<ViewColumn>& columns,
+           const Shown& shown) {
+  Row row;
+  for (const ViewColumn& column : columns) row.push_back(cell_of(report, item, column, shown));
+  return row;
+}
+
+Row heads_of(const std::vector<ViewColumn>& columns, const Shown& shown) {
+  Row heads;
+  for (const ViewColumn& column : columns) heads.emplace_back(shown.words(column.head));
+  return heads;
+}
+
+/// Whether anything was measured for it of what the view shows; true for views of labels alone.
+bool has_figures(const ViewItem& item, const View& view) {
+  bool asked = false;
+  for (const ViewColumn& column : view.cells) {
+    if (column.figure.empty()) continue;
+    asked = true;
+    const Figure* const figure = figure_of(item, column.figure);
+    if (figure != nullptr && figure->estimate) return true;
+  }
+  return !asked;
+}
+
+/// In the order of the horizontal axis, where that is a figure.
+void sort_by_axis(std::vector<ViewItem>& items, const View& view) {
+  if (view.kind != ViewKind::curve) return;
+  const auto at = [&](const ViewItem& item) {
+    const Figure* const figure = figure_of(item, view.rows);
+    return figure == nullptr ? 0 : figure->value().value_or(0);
+  };
+  std::stable_sort(items.begin(), items.end(),
+                   [&](const ViewItem& a, const ViewItem& b) { return at(a) < at(b); });
+}
+
+/// By the first figure that the view shows: of times the least is best, of all others the most.
+void sort_by_value(std::vector<ViewItem>& items, const View& view, RowOrder order) {
+  const auto column = std::find_if(view.cells.begin(), view.cells.end(),
+                                   [](const ViewColumn& one) { return !one.figure.empty(); });
+  if (order == RowOrder::plan || column == view.cells.end()) return;
+  const auto value = [&](const ViewItem& item) {
+    const Figure* const figure = figure_of(item, column->figure);
+    return figure == nullptr ? std::nullopt : figure->value();
+  };
+  const bool ascending = (column->scale >= 1) == (order == RowOrder::best);
+  std::stable_sort(items.begin(), items.end(), [&](const ViewItem& a, const ViewItem& b) {
+    const auto left = value(a), right = value(b);
+    if (!left || !right) return left.has_value() && !right;
+    return ascending ? *left < *right : *left > *right;
+  });
+}
+
+/// Drops columns that say nothing; how many of the first `left` are left.
+std::size_t drop_empty_columns(std::vector<Row>& rows, std::size_t left) {
+  for (std::size_t column = rows[0].size(); column-- > 0;) {
+    const bool empty = std::all_of(rows.begin() + 1, rows.end(),
+                                   [&](const Row& row) { return row[column].text == none; });
+    if (!empty) continue;
+    if (column < left) --left;
+    for (Row& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  }
+  return left;
+}
+
+std::string table_of(const RunReport& report, const View& view, std::vector<ViewItem> items,
+                     const Shown& shown, const TextStyle& style) {
+  std::vector<Row> rows{heads_of(view.cells, shown)};
+  const Columns columns = columns_of(view);
+  sort_by_axis(items, view);
+  sort_by_value(items, view, style.order);
+  for (const ViewItem& item : items) {
+    if (item.one->flows.empty() || !has_figures(item, view)) continue;
+    Row row = row_of(report, item, view.cells, shown);
+    const bool again =  // of labels alone: each once
+        columns.cells.empty() && std::find(rows.begin(), rows.end(), row) != rows.end();
+    if (!again) rows.push_back(std::move(row));
+  }
+  if (rows.size() == 1) return "";
+  const std::size_t left = drop_empty_columns(rows, columns.names.size());
+  return table_lines(rows, left, style);
+}
+
+/// Texts, each once, in the order in which they came.
+template <class T>
+struct Index {
+  std::vector<T> values;
+  std::map<T, std::size_t> places;
+  std::size_t of(const T& value) {
+    const auto [found, is_new] = places.emplace(value, values.size());
+    if (is_new) values.push_back(value);
+    return found->second;
+  }
+};
+
+/// What stands where a row and a column meet.
+struct Grid {
+  Index<Row> rows;
+  Index<std::string> columns;
+  std::map<std::pair<std::size_t, std::size_t>, TextCell> cells;
+};
+
+/// Between a node and itself, or the only kind of cell that a matrix of other labels has.
+bool is_remote(const RunReport& report, const ViewItem& item, const View& view) {
+  return view.rows == "cell_cpu_node" && view.columns == "cell_memory_node" &&
+         label_text(report, item, view.rows) != label_text(report, item, view.columns);
+}
+
+Grid grid_of(const RunReport& report, const View& view, const std::vector<ViewItem>& items,
+             const Columns& columns, const Shown& shown) {
+  Grid grid;
+  for (const ViewItem& item : items) {
+    // A matrix has a row for what was left out; a table has none.
+    if (view.kind != ViewKind::matrix && !has_figures(item, view)) continue;
+    const std::string column = label_text(report, item, view.columns);
+    const Row row = row_of(report, item, columns.names, shown);
+    TextCell cell;
+    if (is_remote(report, item, view)) cell.accent = Accent::remote;
+    for (const TextCell& part : row_of(report, item, columns.cells, shown)) {
+      if (part.text != none || cell.text.empty())
+        cell.text += (cell.text.empty() ? "" : " ") + part.text;
+      cell.accent = std::max(cell.accent, part.accent);
+    }
+    const auto add = [&](const Row& name, const std::string& head) {
+      const std::pair at{grid.rows.of(name), grid.columns.of(head)};
+      if (!item.one->flows.empty()) grid.cells[at] = cell;
+    };
+    if (view.symmetric) grid.columns.of(row[0].text);  // both in one order
+    add(row, column);
+    if (view.symmetric) add({column}, row[0].text);
+  }
+  return grid;
+}
+
+std::size_t width_of(const Row& column) {
+  std::size_t width = 0;
+  for (const TextCell& cell : column) width = std::max(width, cell.text.size());
+  return width + 2;  // with the blanks between columns
+}
+
+/// As many columns from `next` on as a terminal has room for, beside the rows' names.
+std::string block_of(const Grid& grid, std::vector<Row> rows, std::size_t left,
+                     const std::string& head, std::size_t& next, const TextStyle& style) {
+  constexpr std::size_t widest = 120;
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < left; ++i) {
+    Row column;
+    for (const Row& row : rows) column.push_back(row[i]);
+    width += width_of(column);
+  }
+  for (const std::size_t first = next; next < grid.columns.values.size(); ++next) {
+    const std::string& name = grid.columns.values[next];
+    Row column{TextCell(head.empty() ? name : head + " " + name)};
+    for (std::size_t row = 0; row < grid.rows.values.size(); ++row) {
+      const auto found = grid.cells.find({row, next});
+      column.push_back(found == grid.cells.end() ? TextCell(none) : found->second);
+    }
+    width += width_of(column);
+    if (next > first && width > widest) break;
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back(column[i]);
+  }
+  return table_lines(rows, left, style);
+}
+
+std::string grid_text(const RunReport& report, const View& view, const std::vector<ViewItem>& items,
+                      const Shown& shown, const TextStyle& style) {
+  const Columns columns = columns_of(view);
+  const Grid grid = grid_of(report, view, items, columns, shown);
+  if (grid.cells.empty()) return "";
+  // Beyond this nobody reads a matrix as text.
+  constexpr std::size_t most_columns = 32;
+  if (grid.columns.values.size() > most_columns)
+    return fmt::format("The {} columns are in --format csv and --json.\n",
+                       grid.columns.values.size());
+  std::vector<Row> rows{heads_of(columns.names, shown)};
+  rows.insert(rows.end(), grid.rows.values.begin(), grid.rows.values.end());
+  const std::size_t left = drop_empty_columns(rows, columns.names.size());
+  std::string text;
+  for (std::size_t next = 0; next < grid.columns.values.size();)
+    text += (next > 0 ? "\n" : "") +
+            block_of(grid, rows, left, shown.words(columns.cells.front().head), next, style);
+  return text;
+}
+
+}  // namespace
+
+std::string view_text(const RunReport& report, const View& view, const TextStyle& style) {
+  const std::vector<ViewItem> items = items_of(report, view);
+  const Shown shown(view, items, style);
+  const std::string table = view.columns.empty() ? table_of(report, view, items, shown, style)
+                                                 : grid_text(report, view, items, shown, style);
+  if (table.empty()) return "";
+  std::string notes, verdict;
+  for (const std::string& line : view.notes) notes += shown.words(line) + "\n";
+  if (shown.lacks_clock()) notes += "in ns: the clock of the CPUs is not known\n";
+  for (const std::string& line : view.verdict) verdict += line + "\n";
+  if (!style.markdown) return shown.words(view.title) + "\n" + notes + table + verdict + "\n";
+  const std::string lists = notes.empty() ? "" : markdown_lines(notes) + "\n";
+  return "### " + shown.words(view.title) + "\n\n" + lists + table + "\n" +
+         (verdict.empty() ? "" : markdown_lines(verdict) + "\n");
+}
+
+std::string views_text(const RunReport& report, const std::vector<View>& views,
+                       const TextStyle& style) {
+  std::string text;
+  for (const View& view : views) text += view_text(report, view, style);
+  return text;
+}
+
+}  // namespace numatlas
