@@ -189,7 +189,10 @@ Expected<void> complete_command(const CLI::App& app, std::vector<std::string>& w
     return {};
   }
   if (auto completed = complete_command(app, words); !completed) return completed;
-  const bool known = app.get_subcommand_no_throw(words[0]) != nullptr;
+  const auto commands = commands_of(app);
+  const bool known = std::any_of(commands.begin(), commands.end(), [&](const CLI::App* command) {
+    return command->get_name() == words[0];
+  });
   if (!known) return fail(leftover_error(app, words));
   words.resize(1);
   words.emplace_back("--help");

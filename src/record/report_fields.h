@@ -320,7 +320,8 @@ void list_fields(Fields& f, Host<Fields, View>& v) {
   f("rows", v.rows, "label of a matrix's rows; label or figure of a curve's horizontal axis");
   f("columns", v.columns, "label of a matrix's columns; one column for each value");
   f("symmetric", v.symmetric, "a cell stands for both orders of its labels");
-  f.later("by_host", v.by_host, "of several hosts: shown for each of them");
+  if (!Fields::writes || v.by_host)
+    f.later("by_host", v.by_host, "of several hosts: shown for each of them; false where absent");
   f("cells", v.cells, "columns of a table; what stands in a cell of a matrix");
   f("notes", v.notes, "how to read it");
   f("verdict", v.verdict, "what follows from it");

@@ -327,10 +327,12 @@ std::string grid_text(const RunReport& report, const View& view, const std::vect
   std::vector<Row> rows{heads_of(columns.names, shown)};
   rows.insert(rows.end(), grid.rows.values.begin(), grid.rows.values.end());
   const std::size_t left = drop_empty_columns(rows, columns.names.size());
+  const std::string head = shown.words(columns.cells.front().head);
   std::string text;
-  for (std::size_t next = 0; next < grid.columns.values.size();)
-    text += (next > 0 ? "\n" : "") +
-            block_of(grid, rows, left, shown.words(columns.cells.front().head), next, style);
+  for (std::size_t next = 0; next < grid.columns.values.size();) {
+    if (next > 0) text += "\n";
+    text += block_of(grid, rows, left, head, next, style);
+  }
   return text;
 }
 
