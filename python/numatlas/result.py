@@ -6,6 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from numatlas.facts import summary
+
 #: Columns of `flows` and `totals` that are in the unit of the row's metric.
 IN_UNIT = ("value", "low", "high", "p5", "p25", "p75", "p95", "p99", "min", "max", "mean", "stddev", "mad")
 
@@ -102,8 +104,6 @@ class Result:
     def summary(self) -> pd.DataFrame:
         """The headline figures: a row each, with `key`, `words`, `value`, `low` and `high` in SI units,
         `unit`, and in words what it is compared with (`beside`) and where it was measured (`where`)."""
-        from numatlas.figures.summary import summary
-
         return summary(self)
 
     @property

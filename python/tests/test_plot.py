@@ -14,10 +14,11 @@ import numatlas
 from numatlas.figures import figures_of
 from numatlas.figures.fleet import NONE_JUDGED
 from numatlas.figures.model import Bar
+from numatlas.figures.scales import around
 from numatlas.plot import build, draw
 from numatlas.plot.bars import MOST_BARS
 from numatlas.plot.curves import LOOKS
-from numatlas.plot.style import honest_limits, text_width, wrap
+from numatlas.plot.style import text_width, wrap
 from numatlas.units import ink_on, numbers_of
 
 
@@ -426,5 +427,5 @@ def test_names_with_a_dollar_are_no_formulas(tmp_path):
 
 
 def test_an_axis_that_does_not_begin_at_zero_spans_a_tenth():
-    low, high = honest_limits(99.9, 100)
+    low, high = around(99.9, 100)
     assert high - low >= 10

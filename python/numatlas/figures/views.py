@@ -10,7 +10,8 @@ from numatlas.figures.default_views import default_views
 from numatlas.figures.matrices import matrices, single_cells
 from numatlas.figures.model import Axis, Bar, Bars, Curves, Figure, Mark, Series
 from numatlas.figures.tables import QUANTITIES, Table, Tables, words_for, words_of
-from numatlas.figures.told import joined
+from numatlas.figures.scales import DECADE
+from numatlas.figures.told import column, joined
 from numatlas.result import Cell, Result, View
 from numatlas.units import number_text, scaled_unit, size_text
 
@@ -130,7 +131,7 @@ def _curves(table: Table) -> list[Figure]:
     return [
         Curves(
             **table.told(None, *([] if view["kind"] == "curve" else ["by", name])),
-            x=Axis(AXES.get(name, head or words_of(name)), unit, log2=unit == "bytes"),
+            x=Axis(AXES.get(name, head or words_of(name)), unit, log2=_by_powers(name, unit, frame["x"])),
             y=Axis(AXES.get(figure, table.main["head"] or words_of(figure)), table.unit),
             series=series,
             marks=cache_marks(table.result) if name == "size" else _load_marks(table, frame, unit),
@@ -138,14 +139,24 @@ def _curves(table: Table) -> list[Figure]:
     ]
 
 
+def _by_powers(name: str, unit: str, values: pd.Series) -> bool:
+    """Sizes, and numbers of workers that go from few to many, are shown by powers of two."""
+    return unit == "bytes" or (name in QUANTITIES and 0 < DECADE * values.min() <= values.max())
+
+
 def _load_marks(table: Table, frame: pd.DataFrame, unit: str) -> list[Mark]:
-    """Of latency over what the others moved: that when idle, the most that was moved, and 80 % of it, where a
-    program that uses its memory well is."""
+    """Of a figure over what others moved: that when idle, the most that was moved, and 80 % of it with the
+    figure there, as far as the file has it: the knee, where a program that uses its memory well is."""
     if table.view["kind"] != "curve" or table.view["rows"] not in table.units or frame.empty:
         return []
     idle, most = frame[frame["x"] == 0]["value"], frame["x"].max()
     marks = [Mark(float(idle.median()), f"idle {number_text(idle.median(), 3)} {table.unit}", level=True)]
-    loads = [Mark(0.8 * float(most), "80 %"), Mark(float(most), f"peak {number_text(most, 3)} {unit}")]
+    knee = pd.to_numeric(column(frame, f"{table.main['figure']}_at_80_percent.value")).dropna()
+    words = (
+        ": " + " / ".join(number_text(one * table.main["scale"], 3) for one in knee[:3]) if len(knee) else ""
+    )
+    loads = [Mark(0.8 * float(most), f"80 %{words} {table.unit if words else ''}".strip())]
+    loads.append(Mark(float(most), f"peak {number_text(most, 3)} {unit}"))
     return (marks if len(idle) else []) + loads
 
 

@@ -9,6 +9,7 @@ from matplotlib.lines import Line2D
 
 from numatlas.figures.fleet import NONE_JUDGED, judged_hosts
 from numatlas.figures.model import Fleet
+from numatlas.figures.scales import around
 from numatlas.plot.style import (
     ALARM,
     COLOURS,
@@ -17,7 +18,6 @@ from numatlas.plot.style import (
     QUIET,
     Frame,
     describe,
-    honest_limits,
     page,
     room,
     shorten,
@@ -112,7 +112,7 @@ def _panel(axes: Axes, hosts: pd.DataFrame, figure: Fleet) -> None:
     axes.set(xlim=(-0.7, len(hosts) - 0.3), ylabel=figure.unit)
     every = hosts[["value", "low", "high", "min", "max"]].to_numpy(dtype=float)
     if not np.isnan(every).all():
-        axes.set_ylim(*honest_limits(np.nanmin(every), np.nanmax(every)))
+        axes.set_ylim(*around(np.nanmin(every), np.nanmax(every)))
     axes.grid(axis="y")
 
 

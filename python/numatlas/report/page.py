@@ -10,10 +10,9 @@ import jinja2
 from markupsafe import Markup
 
 from numatlas.figures import figures_of, trend
-from numatlas.figures.atlas_model import Atlas
 from numatlas.figures.fleet import NONE_JUDGED
 from numatlas.figures.machine import barred_cpus, boxes_of
-from numatlas.figures.model import Figure, Fleet, Listing, MachinePicture, Matrix
+from numatlas.figures.model import Atlas, Figure, Fleet, Listing, MachinePicture, Matrix
 from numatlas.figures.overlay import can_overlay, letters, overlaid
 from numatlas.file_error import intact
 from numatlas.report import first, head, pack, pictures
@@ -61,6 +60,7 @@ def _page(results: list[Result], title: str) -> str:
     script = "\n".join(_resource(name) for name in SCRIPTS)
     script = f'\n"use strict";\n{script}\n'
     alone = len(results) == 1
+    figures = [(one.identity, one.figure) for one in panels]
     try:
         return (
             _environment()
@@ -70,16 +70,8 @@ def _page(results: list[Result], title: str) -> str:
                 subtitle=first.title_of(results[0]) if alone and title else "",
                 badges=first.badges(results),
                 nothing=first.nothing_measured(results),
-                first=first.first_of(results[0], [(one.identity, one.figure) for one in panels])
-                if alone
-                else None,
-                several_curves=[]
-                if alone
-                else first.curves_of([(one.identity, one.figure) for one in panels], trend.KIND),
-                side_by_side=[] if alone else first.table_of(results),
-                letters=letters(len(results)),
-                models=[first.machine_words(one.machines[0]) if one.machines else "" for one in results],
-                moments=[first.when(result) for result in results],
+                first=first.first_of(results[0], figures) if alone else None,
+                several=None if alone else first.several_of(results, names, figures),
                 cards=head.cards(results, names),
                 notes=[note for result in results for note in head.notes(result)],
                 runs=[head.run(result, name) for result, name in zip(results, names, strict=True)],
@@ -88,7 +80,6 @@ def _page(results: list[Result], title: str) -> str:
                 warning_groups=_by_code(results, warnings),
                 numbers={text: index + 1 for index, text in enumerate(warnings)},
                 names=names,
-                hosts=[one.machines[0].get("host", "") if one.machines else "" for one in results],
                 sections=sections,
                 style=Markup(_resource("style.css")),
                 script=Markup(script),
