@@ -6,9 +6,9 @@ from made_results import latency_of, survey
 
 import numatlas
 from numatlas.cli import inches
+from numatlas.facts import metrics
 from numatlas.figures import figures_of
 from numatlas.figures.atlas_layout import WIDE
-from numatlas.facts import metrics
 from numatlas.file_error import FileError
 from numatlas.plot import build, draw
 from numatlas.plot.style import Frame

@@ -9,8 +9,8 @@ import pandas as pd
 from numatlas.figures.default_views import default_views
 from numatlas.figures.matrices import matrices, single_cells
 from numatlas.figures.model import Axis, Bar, Bars, Curves, Figure, Mark, Series
-from numatlas.figures.tables import QUANTITIES, Table, Tables, words_for, words_of
 from numatlas.figures.scales import DECADE
+from numatlas.figures.tables import QUANTITIES, Table, Tables, words_for, words_of
 from numatlas.figures.told import column, joined
 from numatlas.result import Cell, Result, View
 from numatlas.units import number_text, scaled_unit, size_text

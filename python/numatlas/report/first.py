@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 from markupsafe import Markup
 
-from numatlas.figures.model import Atlas, Bar, Bars, Curves, Figure, Matrix
 from numatlas.facts import Metric, metrics
+from numatlas.figures.model import Atlas, Bar, Bars, Curves, Figure, Matrix
 from numatlas.figures.overlay import letters
 from numatlas.figures.told import is_of_the_null_engine
 from numatlas.figures.trend import KIND
