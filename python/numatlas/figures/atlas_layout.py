@@ -13,8 +13,8 @@ MOST_LINKED = 4
 
 
 def arrange(atlas: Atlas, nodes: list[list[Spot]], attached: list[list[Spot]]) -> None:
-    """Gives places, sockets and links of the atlas their boxes and ends, and the atlas its height; `nodes` and
-    `attached` are those of each socket."""
+    """Gives places, sockets and links of the atlas their boxes and lines, and the atlas its height; `nodes`
+    and `attached` are those of each socket."""
     count = len(atlas.sockets)
     columns = count if count <= 2 else 2 if count <= MOST_LINKED else min(4, round(count**0.5 + 0.49))
     linked = 1 < count <= MOST_LINKED

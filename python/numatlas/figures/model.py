@@ -257,8 +257,9 @@ class Box:
 
 @dataclass
 class Spot:
-    """A part of an atlas: a node, a GPU, a socket, a link between two sockets, a cache. By what was measured
-    ("latency", "bandwidth"): `values` in SI units, `texts`, `spreads` ("±0.3 %"), and which are `unsteady`."""
+    """A part of an atlas: a node, a GPU, a socket, a link between two sockets, a cache. By what was
+    measured ("latency", "bandwidth"): `values` in SI units, `texts`, `spreads` ("±0.3 %"), and which are
+    `unsteady`."""
 
     name: str  #: "N0"
     note: str = ""  #: CPUs and memory; of a link its latency over that of the CPUs' own node: "2.7x"

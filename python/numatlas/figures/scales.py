@@ -39,9 +39,9 @@ class Scale:
 
 
 def value_scale(figure: Curves, ratios: bool = True) -> Scale:
-    """Of the vertical axis. From 0, but for values of more than a decade over sizes or numbers of workers, which
-    are shown by ratio (`ratios`: where the caller allows it), and for trends. Intervals stretch it by a quarter
-    at most."""
+    """Of the vertical axis. From 0, but for values of more than a decade over sizes or numbers of workers,
+    which are shown by ratio (`ratios`: where the caller allows it), and for trends. Intervals stretch it by a
+    quarter at most."""
     values = [y for line in figure.series for y in line.y if y is not None]
     low, high = min(values, default=0), max(values, default=0)
     ends = [end for line in figure.series for end in (*line.low, *line.high) if end is not None]

@@ -189,7 +189,7 @@ def _shared_warnings(results: list[Result], names: list[str], panels: list[Panel
     nothing = shared["text"].str.startswith("no measurement")
     shared = shared.assign(nothing=~nothing, code=shared["text"].map(codes).fillna("of figures"))
     shared.loc[nothing, "code"] = "null engine"
-    # That nothing was measured is the first thing to know, then what most figures have; those of a code together.
+    # That nothing was measured comes first, then what most figures have; those of a code together.
     shared = shared.sort_values(["nothing", "weight"], ascending=[True, False], kind="stable")
     order = pd.Series(pd.factorize(shared["code"])[0], shared.index).sort_values(kind="stable")
     return shared.loc[order.index].reset_index(drop=True)
