@@ -156,6 +156,7 @@ def _latencies(result: Any) -> list[Metric]:
     other, far = cells[with_cpus].drop(own.index), cells[~with_cpus]
     local = own.set_index("cpu_node")["value"]
     least, most = (quantity_text(end, "s") for end in (own["value"].min(), own["value"].max()))
+    least = least.removesuffix(f" {most.split()[-1]}")
     found = []
     for key, words, rows, at in (
         ("local_latency", "local latency", own, len(own) // 2),
@@ -163,9 +164,11 @@ def _latencies(result: Any) -> list[Metric]:
         ("far_latency", f"{_kind_of(result, far)} latency", far, 0),
     ):
         for row in rows.iloc[[at]].itertuples() if len(rows) else []:
-            beside = f"{least} to {most} over {len(own)} nodes" if rows is own and len(own) > 1 else ""
+            beside = f"{least} to {most}, {len(own)} nodes" if rows is own and len(own) > 1 else ""
             if rows is not own and row.cpu_node in local:
                 beside = f"{row.value / local[row.cpu_node]:.1f}x local"
+            elif not beside:
+                beside = f"node {row.cpu_node}, one CPU alone"
             found.append(_metric(key, words, row, beside))
     return found
 

@@ -47,7 +47,7 @@ def test_the_verdict(tmp_path):
 
     path = survey(tmp_path / "a.json")
     assert "✓ memory lay where it was asked for" in verdict(path)
-    assert "! 2 of 807 figures unsteady (wider than ±10 %)" in verdict(path)
+    assert "! 2 of 807 figures unsteady (> ±10 %)" in verdict(path)
     data = json.loads(path.read_text())
     for case in data["results"][0]["cases"]:
         case["flows"][0]["warnings"] = [{"code": "placement", "text": f"elsewhere {EVIL}"}]

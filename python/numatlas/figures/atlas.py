@@ -116,11 +116,12 @@ def _gpu(gpu: Json, rates: pd.DataFrame, home: dict[int, str]) -> Spot:
     mine = rates[rates["gpu"] == str(gpu.get("index"))]
     texts = [f"{quantity_text(row.value, 'B/s')} {row.direction}" for row in mine.itertuples()]
     at = f"at N{gpu.get('node')}" if gpu.get("node") in home else ""
-    words = [at, short_size(gpu["memory"]) if gpu.get("memory") else "", *texts[1:]]
+    words = [at, short_size(gpu["memory"]) if gpu.get("memory") else ""]
     told = "\n".join([gpu.get("name") or gpu.get("vendor") or "GPU", *texts])
     spot = Spot(f"GPU{gpu.get('index', '')}", ", ".join(filter(None, words)), told, far=True)
     if texts:  # to the GPU, where that was measured
         spot.values["bandwidth"], spot.texts["bandwidth"] = mine["value"].max(), texts[0]
+        spot.texts["other"] = ", ".join(texts[1:])
     return spot
 
 

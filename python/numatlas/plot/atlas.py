@@ -136,11 +136,11 @@ def _place(pen: _Pen, place: Spot, paint: _Paint, index: int) -> None:
     box, mode = place.box, paint.mode
     colour, ink = paint.of(place.values.get(mode))
     pen.box(box, colour, f"place-{index}", mode in place.unsteady, place.detail)
-    big, other = place.texts.get(mode, ""), place.texts.get(OTHER.get(mode, ""), "")
+    big, other = place.texts.get(mode, ""), place.texts.get(OTHER.get(mode, "")) or ""
+    if "other" in place.texts:  # a GPU has no latency
+        big, other = place.texts["bandwidth"], place.texts["other"]
     if mode == "claims":
         big = place.claims or "no claim"
-    elif not big and place.far:  # of a GPU's memory there is no latency
-        big, other = other, ""
     left, right, free = box.x + 0.07, box.x + box.wide - 0.07, box.wide - 0.14
     middle, last = box.y + 0.5 * box.tall, box.y + box.tall - 0.11
     pen.words(place.name, left, box.y + 0.12, NAME, ink, free, fontweight="bold")

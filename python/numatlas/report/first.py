@@ -18,9 +18,11 @@ from numatlas.units import LESS_IS_BETTER, quantity_text, short_size
 #: Cards above the atlas.
 MOST_CARDS = 6
 #: Part of their usual height that curves have here.
-FLAT = 0.8
+FLAT = 0.7
 #: Inches that the left column has for the atlas and a table below it, and of a table's row; its columns.
 ROOM, ROW, MOST_COLUMNS = 5.2, 0.33, 8
+#: Lines of curves of one run here.
+MOST_LINES = 6
 #: Of more runs than this the table has no intervals.
 MOST_WORDY = 4
 #: Curves beside it: of these kinds first.
@@ -64,7 +66,17 @@ def curves_of(figures: list[tuple[str, Figure]], *before: str) -> list[Drawing]:
         if isinstance(one, Curves):
             by_kind.setdefault(one.kind, (identity, one))
     chosen = [by_kind[kind] for kind in (*before, *FIRST_CURVES) if kind in by_kind][:2]
+    if not before:  # of one run: the first lines of many tell what the others do
+        chosen = [(identity, _few_lines(one)) for identity, one in chosen]
     return [(identity, one.title, drawing_of(one, f"first-{identity}", FLAT)) for identity, one in chosen]
+
+
+def _few_lines(figure: Curves) -> Curves:
+    count = len(figure.series)
+    if count <= MOST_LINES:
+        return figure
+    title = f"{figure.title}, {MOST_LINES} of {count} lines"
+    return replace(figure, title=title, series=figure.series[:MOST_LINES])
 
 
 def _table(figures: list[tuple[str, Figure]], atlas: Atlas | None) -> tuple[str, Figure] | None:

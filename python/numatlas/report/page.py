@@ -13,14 +13,14 @@ from markupsafe import Markup
 from numatlas.figures import figures_of, trend
 from numatlas.figures.fleet import NONE_JUDGED
 from numatlas.figures.machine import barred_cpus, boxes_of
-from numatlas.figures.model import Atlas, Figure, Fleet, Listing, MachinePicture, Matrix
+from numatlas.figures.model import Atlas, Bars, Figure, Fleet, Listing, MachinePicture, Matrix
 from numatlas.figures.overlay import can_overlay, letters, overlaid
 from numatlas.file_error import intact
 from numatlas.report import first, head, pack, pictures
 from numatlas.result import Result
 from numatlas.units import number_text, percent_text, ranges_of, size_text, spread_text
 
-#: Columns of a matrix that fit half of a page.
+#: Columns of a matrix or table that fit half of a page.
 NARROW = 8
 
 SCRIPTS = ("page.js", "fleet.js")
@@ -202,5 +202,8 @@ def _width(group: list[Panel], groups: int) -> str:
         return "panels several"
     if isinstance(figure, Fleet | MachinePicture | Atlas | Listing):
         return "panels"
-    narrow = not isinstance(figure, Matrix) or len(figure.columns) <= NARROW
+    columns = (
+        figure.columns if isinstance(figure, Matrix) else figure.heads if isinstance(figure, Bars) else ""
+    )
+    narrow = len(columns) <= NARROW
     return "panels half" if narrow and groups > 1 else "panels"

@@ -64,5 +64,5 @@ def _steadiness(frames: list[pd.DataFrame]) -> list[Line]:
     if rows.empty:
         return []
     if not wide:
-        return [Line(f"all {len(rows)} figures are known to ±10 % or better", good=True)]
-    return [Line(f"{wide} of {len(rows)} figures unsteady (wider than ±10 %)")]
+        return [Line(f"all {len(rows):,} figures are known to ±10 % or better", good=True)]
+    return [Line(f"{wide:,} of {len(rows):,} figures unsteady (> ±10 %)")]
