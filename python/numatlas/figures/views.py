@@ -221,6 +221,9 @@ def _told_by(cell: Cell, main: Cell) -> bool:
 def _names(table: Table, telling: list[str]) -> list[tuple[str, str]]:
     """Of each row its name and its group: labels that tell the rows apart."""
     first, rest = telling[:1], telling[1:]
+    if first:  # what is alike for all of a name is part of it
+        alike = [name for name in rest if table.frame.groupby(first)[name].nunique(dropna=False).max() == 1]
+        first, rest = [*first, *alike], [name for name in rest if name not in alike]
     if len(table.frame[rest].drop_duplicates()) > MOST_GROUPS:
         first, rest = telling, []
     rows = table.frame.to_dict("records")

@@ -12,7 +12,7 @@ from numatlas.figures.model import Atlas, Box, Spot
 from numatlas.figures.scales import colour_range
 from numatlas.file_error import FileError
 from numatlas.plot.matrix import COLOURS
-from numatlas.plot.style import MARGIN, PAPER, QUIET, SMALL, Frame, describe, page, shorten, wrap
+from numatlas.plot.style import MARGIN, PAPER, QUIET, SMALL, Frame, describe, page, shorten, text_width, wrap
 from numatlas.units import ink_on, quantity_text
 
 OTHER = {"latency": "bandwidth", "bandwidth": "latency"}
@@ -23,6 +23,10 @@ SOCKET, EMPTY, EDGE = "#F2F2F2", "#FFFFFF", "#777777"
 INKS = {"black": "#010101", "white": "#FEFEFE"}
 DASHED = (0, (3, 1.5))
 NAME, VALUE, LABEL = 7.5, 10.0, 8.0
+#: Points: smaller words nobody reads.
+SMALLEST = 4.5
+#: Inches from a box to the words in it.
+INSET = 0.07
 #: Inches of a line of words below.
 KEY = 0.125
 
@@ -89,7 +93,7 @@ def build(figure: Atlas, frame: Frame = PAPER, mode: str = "") -> Picture:
 
 def _size(points: float, scale: float) -> float:
     """Of words in a picture that is so much smaller: less than half of it, and never too small to be read."""
-    return max(4.5, points * min(1.0, scale**0.5))
+    return max(SMALLEST, points * min(1.0, scale**0.5))
 
 
 class _Pen:
@@ -116,42 +120,40 @@ class _Pen:
             describe(shape, [told])
 
     def words(
-        self,
-        text: str,
-        x: float,
-        y: float,
-        size: float,
-        colour: str = "black",
-        wide: float = 0,
-        **more: object,
+        self, text: str, x: float, y: float, size: float, colour: str = "black", **more: object
     ) -> None:
-        """`wide`: inches that there are for it."""
-        size = _size(size, self.scale)
-        text = shorten(text, wide * self.scale, size) if wide else text
+        """`wide`: inches that there are for it: it is set smaller, and cut at last."""
+        size, wide = _size(size, self.scale), more.pop("wide", 0) * self.scale
+        bold = more.get("fontweight") == "bold"
+        while wide and size > SMALLEST and text_width(text, size, bold) > wide:
+            size -= 0.5
+        text = shorten(text, wide, size, bold) if wide else text
         look = {"size": size, "color": colour, "va": "center", "gid": "words", **more}
         self.axes.text(x, y, text, **look)
+
+    def pair(self, left: str, right: str, box: Box, y: float, size: float, ink: str) -> None:
+        """Bold words at the left of a box, and small ones at its right where there is room for them."""
+        free, widths = box.wide - 2 * INSET, []
+        for text, points, bold in ((left, size, True), (right, SMALL, False)):
+            widths.append(text_width(text, _size(points, self.scale), bold) / self.scale)
+        self.words(left, box.x + INSET, y, size, ink, wide=free, fontweight="bold")
+        if right and sum(widths) + INSET <= free:
+            self.words(right, box.x + box.wide - INSET, y, SMALL, ink, ha="right")
 
 
 def _place(pen: _Pen, place: Spot, paint: _Paint, index: int) -> None:
     box, mode = place.box, paint.mode
     colour, ink = paint.of(place.values.get(mode))
     pen.box(box, colour, f"place-{index}", mode in place.unsteady, place.detail)
-    big, other = place.texts.get(mode, ""), place.texts.get(OTHER.get(mode, "")) or ""
-    if "other" in place.texts:  # a GPU has no latency
-        big, other = place.texts["bandwidth"], place.texts["other"]
+    big, other = place.texts.get(mode), place.texts.get(OTHER.get(mode, ""), "")
     if mode == "claims":
         big = place.claims or "no claim"
-    left, right, free = box.x + 0.07, box.x + box.wide - 0.07, box.wide - 0.14
-    middle, last = box.y + 0.5 * box.tall, box.y + box.tall - 0.11
-    pen.words(place.name, left, box.y + 0.12, NAME, ink, free, fontweight="bold")
-    pen.words(other, right, box.y + 0.12, SMALL, ink, ha="right")
-    if big:
-        size = VALUE if mode != "claims" else NAME
-        pen.words(big, left, middle, size, ink, free, fontweight="bold")
-        pen.words(place.spreads.get(mode, ""), right, middle, SMALL, ink, ha="right")
-    else:
-        pen.words("not measured", left, middle, NAME, ink, free)
-    pen.words(place.note, left, last, SMALL, ink, free)
+    elif "other" in place.texts:  # a GPU has no latency
+        big, other = place.texts["bandwidth"], place.texts["other"]
+    pen.pair(place.name, other, box, box.y + 0.12, NAME, ink)
+    size = VALUE if big and mode != "claims" else NAME
+    pen.pair(big or "not measured", place.spreads.get(mode, ""), box, box.y + 0.5 * box.tall, size, ink)
+    pen.words(place.note, box.x + INSET, box.y + box.tall - 0.11, SMALL, ink, wide=box.wide - 2 * INSET)
 
 
 def _link(pen: _Pen, link: Spot, paint: _Paint, index: int) -> None:
@@ -189,7 +191,7 @@ def _hop(pen: _Pen, hop: Spot, index: int) -> None:
     """Caches as steps of one row, the nearest first."""
     box = hop.box
     pen.box(box, SOCKET, f"hop-{index}", told=hop.detail)
-    pen.words(hop.name, box.x + 0.08, box.y + 0.12, SMALL, QUIET, box.wide - 0.1)
+    pen.words(hop.name, box.x + 0.08, box.y + 0.12, SMALL, QUIET, wide=box.wide - 0.1)
     pen.words(hop.texts["latency"], box.x + 0.08, box.y + 0.28, LABEL, fontweight="bold")
 
 
