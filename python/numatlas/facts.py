@@ -72,8 +72,26 @@ def pairs(result: Any) -> pd.DataFrame:
     # Those that a survey shows as cells of a matrix.
     cells = every["heading"].notna() & every["line"].isna() & nodes.notna().all(axis=1)
     found = every.assign(**nodes, what=every["unit"].map(QUANTITIES))[cells].dropna(subset=["what"])
+    if found.empty:
+        found = _of_memory(result)
     found = found.drop_duplicates(["what", "cpu_node", "memory_node"])
     return found.astype({"cpu_node": int, "memory_node": int})
+
+
+def _of_memory(result: Any) -> pd.DataFrame:
+    """Where no pair of nodes was measured: loads of workers from memory, of the largest buffer."""
+    frames = [
+        part.flows.assign(words="latency of a worker, " + part.flows["name"], what="latency")
+        for part in result.all()
+        if any(fact["key"] == "memory_latency" for fact in part.meta.get("facts") or [])
+    ]
+    flows = pd.concat(frames) if frames else pd.DataFrame()
+    if flows.empty:
+        return pd.DataFrame(columns=["what", "cpu_node", "memory_node", "heading", "line", "where"])
+    there = flows[(flows["metric"] == "latency") & (flows["level"] == "memory") & (flows["role"] != "load")]
+    there = there.dropna(subset=["cpu_node", "memory_node", "value"])
+    there = there[there["size"] == there["size"].max()].drop_duplicates(["cpu_node", "memory_node"])
+    return there[["what", "cpu_node", "memory_node", "value", "low", "high", "unit", "words"]]
 
 
 def gpu_rates(result: Any) -> pd.DataFrame:

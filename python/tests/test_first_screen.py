@@ -25,7 +25,7 @@ def test_one_run(tmp_path):
     tree = tree_of(survey(tmp_path / "a.json"))
     assert tree.find("h1")[0]["text"] == "cn1 · 2x EPYC 7763, 8 nodes, 512 GiB · 1 Nov 2026, 57 s"
     cards = [words(card) for card in tree.find(class_="metric")]
-    assert cards[0] == "local latency 121 ns ±1.0 % 120 ns to 122 ns over 8 nodes"
+    assert cards[0] == "local latency 121 ns ±1.0 % 120 to 122 ns, 8 nodes"
     assert [card.split(" ")[0] for card in cards] == ["local", "remote", "peak", "at"]
     (first,) = tree.find("section", id="first")
     assert tree.all.index(first) < tree.all.index(tree.find("article")[0])

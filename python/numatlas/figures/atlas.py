@@ -51,7 +51,7 @@ def figures(result: Result) -> list[Figure]:
         kind="atlas",
         spread="95 % interval; dashed: known to ±10 % at best",
         warnings=warnings_of(result, pd.DataFrame()),
-        data=found.drop(columns=["where", "heading", "line"]).dropna(axis=1, how="all"),
+        data=found.drop(columns=["where", "heading", "line"], errors="ignore").dropna(axis=1, how="all"),
         places=[*nodes.values(), *(spot for spots in attached.values() for spot in spots)],
         links=links,
         sockets=[_socket(name, sockets, cells) for name in sockets],

@@ -19,15 +19,15 @@ def figures(results: list[Result], names: list[str]) -> list[Figure]:
     found: list[Figure] = []
     for of_fleets, rows_of in ((True, _median_hosts), (False, _headlines)):
         runs = [at for at in order if (len(results[at].hosts) > 0) == of_fleets]
-        frames = [rows_of(results[at]).assign(run=place + 1) for place, at in enumerate(runs)]
-        rows = pd.concat(frames) if len(runs) >= LEAST_RUNS else pd.DataFrame()
-        if len(rows):
-            found += _trend(rows, [names[at] for at in runs], of_fleets)
+        if len(runs) >= LEAST_RUNS:
+            frames = [rows_of(results[at]).assign(run=place + 1) for place, at in enumerate(runs)]
+            found += _trend(pd.concat(frames), [names[at] for at in runs], of_fleets)
     return found
 
 
 def _median_hosts(result: Result) -> pd.DataFrame:
-    parts = result.hosts.groupby("kernel", sort=False)["value"].quantile([0.5, 0.25, 0.75]).unstack() * 1e-9
+    hosts = result.hosts.assign(value=pd.to_numeric(result.hosts["value"]) * 1e-9)
+    parts = hosts.groupby("kernel", sort=False)["value"].quantile([0.5, 0.25, 0.75]).unstack()
     return parts.set_axis(ENDS, axis=1).dropna().rename_axis("line").reset_index()
 
 
@@ -36,6 +36,8 @@ def _headlines(result: Result) -> pd.DataFrame:
 
 
 def _trend(rows: pd.DataFrame, names: list[str], of_fleets: bool) -> list[Figure]:
+    if rows.empty:
+        return []
     if not of_fleets:
         lines = rows.groupby("line", sort=False)
         rows = rows[lines["run"].transform("size") >= LEAST_RUNS]

@@ -74,6 +74,7 @@ def cards(results: list[Result], names: list[str]) -> list[Json]:
     every.loc[many & (every["rank"] == every["count"]), "end"] = "highest"
     every.loc[many & (every["rank"] == 1), "end"] = "lowest"
     every = every[~many | (every["end"] != "")]
+    every = every.iloc[pd.Series(pd.factorize(every["key"])[0]).sort_values(kind="stable").index]
     place = every["key"] + every["end"] + every["where"].map(lambda where: json.dumps(where, sort_keys=True))
     place += every.groupby([every["file"], place]).cumcount().astype(str)  # a survey that says the same twice
     return [

@@ -187,7 +187,7 @@ def _shared_warnings(results: list[Result], names: list[str], panels: list[Panel
     known = [one for result in results for part in [result, *result.all()] for one in part.warnings]
     codes = {str(one): one.code for one in known if one.code}
     nothing = shared["text"].str.startswith("no measurement")
-    shared = shared.assign(nothing=~nothing, code=shared["text"].map(codes).fillna("of figures"))
+    shared = shared.assign(nothing=~nothing, code=[codes.get(text, "of figures") for text in shared["text"]])
     shared.loc[nothing, "code"] = "null engine"
     # That nothing was measured comes first, then what most figures have; those of a code together.
     shared = shared.sort_values(["nothing", "weight"], ascending=[True, False], kind="stable")

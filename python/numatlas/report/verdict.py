@@ -45,7 +45,9 @@ def verdict(result: Result) -> list[Line]:
             else Line("memory lay where it was asked for", good=True)
         )
     lines += _steadiness([frame for part in parts for frame in (part.flows, part.totals) if len(frame)])
-    lines += [Line(f"{codes[one]} {words[codes[one] > 1]}") for one, words in CODES.items() if one in codes]
+    lines += [
+        Line(f"{codes[one]} {words[int(codes[one] > 1)]}") for one, words in CODES.items() if one in codes
+    ]
     settings = [one.text.split(":")[0] for one in result.warnings if one.code == "setting"]
     if settings:
         lines.append(Line(f"may disturb: {', '.join(settings)}"))
