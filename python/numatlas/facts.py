@@ -19,6 +19,7 @@ CARDS = {
 }
 QUANTITIES = {"s": "latency", "B/s": "bandwidth"}
 LABELS = ("cpu_node", "memory_node", "gpu", "direction", "level", "size", "pages", "workers")
+PAIR = ["what", "cpu_node", "memory_node", "value", "low", "high", "unit", "words"]
 FIELDS = ("key", "words", "unit", "heading", "line", "where")
 
 
@@ -87,11 +88,11 @@ def _of_memory(result: Any) -> pd.DataFrame:
     ]
     flows = pd.concat(frames) if frames else pd.DataFrame()
     if flows.empty:
-        return pd.DataFrame(columns=["what", "cpu_node", "memory_node", "heading", "line", "where"])
+        return pd.DataFrame(columns=PAIR)
     there = flows[(flows["metric"] == "latency") & (flows["level"] == "memory") & (flows["role"] != "load")]
     there = there.dropna(subset=["cpu_node", "memory_node", "value"])
     there = there[there["size"] == there["size"].max()].drop_duplicates(["cpu_node", "memory_node"])
-    return there[["what", "cpu_node", "memory_node", "value", "low", "high", "unit", "words"]]
+    return there[PAIR]
 
 
 def gpu_rates(result: Any) -> pd.DataFrame:

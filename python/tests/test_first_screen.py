@@ -159,4 +159,4 @@ def test_models_of_cpus(model, short):
 def test_a_title_without_a_machine(tmp_path):
     path = tmp_path / "one.csv"
     path.write_text("size (MB), 0, 1\n1, 12.5, 12.25\n64, 80.0, 90.5\n")
-    assert title_of(numatlas.load(path)) == "one.csv"
+    assert title_of([numatlas.load(path)], []) == "one.csv"

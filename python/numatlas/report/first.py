@@ -10,6 +10,7 @@ from numatlas.figures.model import Atlas, Bar, Bars, Curves, Figure, Matrix
 from numatlas.figures.overlay import letters
 from numatlas.figures.told import is_of_the_null_engine
 from numatlas.figures.trend import KIND
+from numatlas.readers.verdicts import VERDICTS
 from numatlas.report.pictures import drawing_of, maps_of
 from numatlas.report.verdict import Line, verdict
 from numatlas.result import Result
@@ -104,8 +105,13 @@ def _best(rows: list[Bar], most: int) -> list[Bar]:
     ]
 
 
-def title_of(result: Result) -> str:
-    """ "cn042 · 2x EPYC 7763, 8 nodes, 1 TiB · 22 Nov 2026, 57 s"."""
+def title_of(results: list[Result], figures: list[tuple[str, Figure]]) -> str:
+    """ "cn042 · 2x EPYC 7763, 8 nodes, 1 TiB · 22 Nov 2026, 57 s"; "10 runs"; what a comparison is of."""
+    if len(results) > 1:
+        return f"{len(results)} runs"
+    result = results[0]
+    if result.kind in VERDICTS and figures:
+        return figures[0][1].title
     machine = result.machines[0] if result.machines else {}
     count = result.hosts["host"].nunique() if len(result.hosts) else 0
     name = f"STREAM on {count:,} host{'s' * (count != 1)}" if count else machine.get("host")

@@ -7,15 +7,13 @@ from typing import Any
 import pandas as pd
 
 from numatlas.facts import facts
-from numatlas.result import Result
+from numatlas.result import NO_TIME, Result
 from numatlas.units import number_text, quantity_text
 
 #: Reasons told one by one; the rest is counted.
 MOST_SKIPS = 12
 #: Facts of one key (the cells of a matrix) that are told one by one; of more the lowest and the highest.
 MOST_OF_A_KEY = 4
-#: The null engine's clock.
-NO_TIME = "1970-01-01"
 
 Json = dict[str, Any]
 

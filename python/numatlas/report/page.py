@@ -67,8 +67,8 @@ def _page(results: list[Result], title: str) -> str:
             _environment()
             .get_template("page.html")
             .render(
-                title=title or (first.title_of(results[0]) if alone else f"{len(results)} runs"),
-                subtitle=first.title_of(results[0]) if alone and title else "",
+                title=title or first.title_of(results, figures),
+                subtitle=first.title_of(results, figures) if alone and title else "",
                 badges=first.badges(results),
                 nothing=first.nothing_measured(results),
                 first=first.first_of(results[0], figures) if alone else None,
