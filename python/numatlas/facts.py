@@ -19,7 +19,7 @@ CARDS = {
 }
 QUANTITIES = {"s": "latency", "B/s": "bandwidth"}
 LABELS = ("cpu_node", "memory_node", "gpu", "direction", "level", "size", "pages", "workers")
-PAIR = ["what", "cpu_node", "memory_node", "value", "low", "high", "unit", "words"]
+PAIR = ["command", "what", "cpu_node", "memory_node", "value", "low", "high", "unit", "words"]
 FIELDS = ("key", "words", "unit", "heading", "line", "where")
 
 
@@ -82,7 +82,7 @@ def pairs(result: Any) -> pd.DataFrame:
 def _of_memory(result: Any) -> pd.DataFrame:
     """Where no pair of nodes was measured: loads of workers from memory, of the largest buffer."""
     frames = [
-        part.flows.assign(words="latency of a worker, " + part.flows["name"], what="latency")
+        part.flows.assign(words="a worker, " + part.flows["name"], what="latency", command=part.kind)
         for part in result.all()
         if any(fact["key"] == "memory_latency" for fact in part.meta.get("facts") or [])
     ]
@@ -127,9 +127,10 @@ def metrics(result: Any) -> list[Metric]:
     """In the order in which they are read."""
     if len(result.hosts):
         return _fleet(result)
-    every = facts(result)
-    found = _latencies(result)
-    commands = set(every["command"][every["unit"].eq("s") & every["line"].isna()]) if found else set()
+    every, cells, levels = facts(result), pairs(result), cache_levels(result)
+    found = _latencies(result, cells)
+    # The latencies of caches stand in the atlas.
+    commands = {*cells["command"], *levels["command"]}
     for key, words in CARDS.items():
         mine = every[every["key"] == key]
         if key == "gpu_copy_rate":
@@ -138,26 +139,12 @@ def metrics(result: Any) -> list[Metric]:
             found.append(_metric(key, words, row, _beside(result, every, row)))
             commands.add(row.command)
     if "peak_bandwidth" not in set(every["key"]):
-        rates = pairs(result)
-        for row in rates[rates["what"] == "bandwidth"].sort_values("value").tail(1).itertuples():
-            found.append(_metric("node_bandwidth", "bandwidth of a node", row))
-    levels = cache_levels(result)
-    # The latencies of caches stand in the atlas.
-    rest = every[~every["command"].isin(commands | set(levels["command"])) & every["line"].notna()]
-    found += [_metric(row.key, row.heading.lower(), row) for row in _first(rest, "command")]
-    if len(found) < 2:
-        found += [
-            _metric(f"{row.level}_latency".lower(), f"{row.level} latency", row) for row in _rows(levels)
-        ]
-    return found
-
-
-def _rows(frame: pd.DataFrame) -> list[Any]:
-    return list(frame.itertuples())
-
-
-def _first(frame: pd.DataFrame, column: str) -> list[Any]:
-    return _rows(frame.drop_duplicates(column))
+        best = cells[cells["what"] == "bandwidth"].sort_values("value").tail(1)
+        found += [_metric("node_bandwidth", "bandwidth of a node", row) for row in best.itertuples()]
+    others = every[~every["command"].isin(commands) & every["line"].notna()].drop_duplicates("command")
+    found += [_metric(row.key, row.heading.lower(), row) for row in others.itertuples()]
+    names = [(row, f"{row.level} latency") for row in levels.itertuples()] if len(found) < 2 else []
+    return found + [_metric(words.lower().replace(" ", "_"), words, row) for row, words in names]
 
 
 def _metric(key: str, words: str, row: Any, beside: str = "") -> Metric:
@@ -165,10 +152,9 @@ def _metric(key: str, words: str, row: Any, beside: str = "") -> Metric:
     return Metric(key, words, float(row.value), low, high, row.unit, beside, row.words)
 
 
-def _latencies(result: Any) -> list[Metric]:
+def _latencies(result: Any, cells: pd.DataFrame) -> list[Metric]:
     """Of a node's own memory the median, of other nodes with CPUs the worst, of memory without CPUs the
     nearest."""
-    cells = pairs(result)
     cells = cells[cells["what"] == "latency"].sort_values("value", kind="stable")
     own = cells[cells["cpu_node"] == cells["memory_node"]]
     with_cpus = cells["memory_node"].isin(nodes_with_cpus(result) or set(cells["cpu_node"]))
