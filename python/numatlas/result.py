@@ -6,8 +6,13 @@ from typing import Any
 
 import pandas as pd
 
+from numatlas.facts import summary
+
 #: Columns of `flows` and `totals` that are in the unit of the row's metric.
 IN_UNIT = ("value", "low", "high", "p5", "p25", "p75", "p95", "p99", "min", "max", "mean", "stddev", "mad")
+
+#: When the null engine's clock says that a run was started.
+NO_TIME = "1970-01-01"
 
 #: Frames of a result.
 FRAMES = ("flows", "totals", "host_totals", "groups", "samples", "hosts", "rounds", "rows", "skipped")
@@ -102,8 +107,6 @@ class Result:
     def summary(self) -> pd.DataFrame:
         """The headline figures: a row each, with `key`, `words`, `value`, `low` and `high` in SI units,
         `unit`, and in words what it is compared with (`beside`) and where it was measured (`where`)."""
-        from numatlas.figures.summary import summary
-
         return summary(self)
 
     @property
@@ -111,7 +114,7 @@ class Result:
         """Words for people: the host and when, or the file."""
         host = self.machines[0].get("host") if self.machines else None
         started = self.meta.get("started") or ""
-        if started.startswith("1970-01-01"):  # the null engine's clock
+        if started.startswith(NO_TIME):
             started = ""
         return " ".join(word for word in (host, started) if word) or self.path.name
 

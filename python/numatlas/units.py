@@ -125,6 +125,8 @@ def fitting_unit(value: float, unit: str) -> tuple[str, float]:
 
 
 def quantity_text(value: float, unit: str, digits: int = 3) -> str:
-    """A quantity in SI units as people read it: 0.0037 s -> "3.70 ms", 2.72e-8 -> "27.2 ns"."""
+    """A quantity in SI units as people read it: 0.0037 s -> "3.70 ms"; a ratio as "2.1x"."""
+    if unit == "1":
+        return f"{number_text(value, digits)}x"
     name, factor = fitting_unit(value, unit)
     return f"{number_text(value * factor, digits)} {name}".strip()

@@ -54,11 +54,17 @@ def view(title, kind, cells, rows=None, columns=None, **where):
     return {**fields, "level": "cases", "symmetric": False, "notes": [], "verdict": []}
 
 
-def report(command, cases, views, workers, warnings=(), engine="real"):
+def fact(key, words, value, unit, heading=None, line=None, part=0.01, **where):
+    """As a benchmark states it."""
+    shown = {"heading": heading, "line": line, "where": where}
+    return {"key": key, "words": words, "unit": unit, "estimate": estimate(value, part), **shown}
+
+
+def report(command, cases, views, workers, warnings=(), engine="real", facts=()):
     return {
         **{"schema_version": 2, "program": "numatlas", "version": "0.1.0", "command": command},
         **{"engine": engine, "cases": cases, "views": views, "workers": workers, "hosts": ["cn1"]},
-        **{"machines": [], "warnings": list(warnings), "facts": []},
+        **{"machines": [], "warnings": list(warnings), "facts": list(facts)},
     }
 
 
@@ -78,7 +84,7 @@ def matrix(machine, nodes_a_package, part, engine):
         {"rank": 0, "thread": 0, "host": 0, "cpus": str(one), "cpu_node": one, "memory": f"bind:{one}"}
         for one in with_cpus
     ]
-    cases = []
+    cases, facts, rates = [], [], []
     for one in with_cpus:
         for node in nodes:
             other, labels = node["id"], {"cell_cpu_node": str(one), "cell_memory_node": str(node["id"])}
@@ -88,9 +94,15 @@ def matrix(machine, nodes_a_package, part, engine):
             chased = flow(one, [figure("latency", seconds, part=unsteady)], memory)
             cases.append(case(f"latency node {one} to {other}", labels, [chased]))
             read = flow(one, [figure("bandwidth", 4e9, "B/s")], memory, kernel="read")
-            rate = figure("bandwidth_sum", 5e-6 / seconds * 1e9, "B/s")
+            rate = figure("bandwidth_sum", 5e3 / seconds, "B/s")
             cases.append(
                 case(f"read node {one} to {other}", labels, [read, read], [rate], kernel="read", size=1 << 24)
+            )
+            where, places = {"cpu_node": str(one), "memory_node": str(other)}, f"node {one} to {other}"
+            words = f"latency of one CPU alone from {places}"
+            facts.append(fact("matrix_latency", words, seconds, "s", "Latency", part=unsteady, **where))
+            rates.append(
+                fact("matrix_bandwidth", f"reads from {places}", 5e3 / seconds, "B/s", "Reads", **where)
             )
     names = {"rows": "cell_cpu_node", "columns": "cell_memory_node"}
     views = [
@@ -99,27 +111,41 @@ def matrix(machine, nodes_a_package, part, engine):
     ]
     views[1]["where"] = {"kernel": "read"}
     warnings = [{"code": "setting", "where": None, "text": "numa_balancing = 1: the kernel may move pages"}]
-    return report("matrix", cases, views, workers, warnings, engine)
+    return report("matrix", cases, views, workers, warnings, engine, facts + rates)
 
 
 def ladder(part, engine):
     """From 1 ns to 120 ns; the point at 1 MiB is poorly known."""
     workers = [{"rank": 0, "thread": 0, "host": 0, "cpus": "0", "cpu_node": 0, "memory": "local"}]
-    cases = []
+    cases, facts = [], []
     for power in range(14, 31, 2):
         seconds = 1.2e-9 * 1.33 ** (power - 14)
         level = "L1" if power < 16 else "L2" if power < 20 else "L3" if power < 26 else "memory"
         known = 2.33 if power == 20 else part
         one = flow(0, [figure("latency", seconds, part=known)], size=1 << power, level=level)
         cases.append(case(f"{1 << power} base", {}, [one], size=1 << power))
+        if power in (14, 16, 24, 30):
+            key, where = (
+                "memory_latency" if power == 30 else "cache_latency",
+                {"level": level, "pages": "base"},
+            )
+            where["size"] = str(1 << power)
+            facts.append(
+                fact(key, f"latency of {level}", seconds, "s", "Idle latency", f"{level} {{}}", **where)
+            )
     cells = [column("size", "size"), column("latency", figure="latency", scale=1e9)]
     views = [view("Latency of dependent loads in ns (base pages)", "curve", cells, "size", pages="base")]
-    return report("latency", cases, views, workers, engine=engine)
+    return report("latency", cases, views, workers, engine=engine, facts=facts)
 
 
 def loaded(part, engine):
     workers = [{"rank": 0, "thread": 0, "host": 0, "cpus": "0", "cpu_node": 0, "memory": "bind:0"}]
     places, cases = {"cell_cpu_node": "0", "cell_memory_node": "0"}, []
+    where_of, under = {"cpu_node": "0", "memory_node": "0"}, "Under load"
+    facts = [
+        fact("loaded_latency_idle", "latency while idle", 120e-9, "s", under, "{} idle", part, **where_of),
+        fact("loaded_latency_80", "latency at 80 % of the peak", 170e-9, "s", part=part, **where_of),
+    ]
     for step in range(11):
         seconds = 120e-9 * (1 + 0.05 * step + (0.5 if step > 8 else 0))
         figures = [figure("bandwidth_sum", 4e9 * step, "B/s", part)] if step else []
@@ -134,7 +160,31 @@ def loaded(part, engine):
     cells.append(column("latency", figure="latency", scale=1e9, part="value"))
     where = {**places, "load_kernel": "read"}
     views = [view("Loaded latency in ns (read)", "curve", cells, "bandwidth_sum", **where)]
-    return report("loaded", cases, views, workers, engine=engine)
+    return report("loaded", cases, views, workers, engine=engine, facts=facts)
+
+
+def bandwidth(cpus, part, engine):
+    """Reads by 1, 2, 4 and so on up to all CPUs: each reads 12 GB/s, all together 200 GB/s."""
+    counts = sorted({*(1 << power for power in range(12) if 1 << power < cpus), cpus})
+    workers = [
+        {"rank": 0, "thread": one, "host": 0, "cpus": str(one), "cpu_node": 0, "memory": "local"}
+        for one in range(cpus)
+    ]
+    cases = []
+    for count in counts:
+        rate = 200e9 * 12 * count / (12 * count + 200)
+        flows = [
+            flow(one, [figure("bandwidth", rate / count, "B/s", part)], kernel="read") for one in range(count)
+        ]
+        total = figure("bandwidth_sum", rate, "B/s", part)
+        cases.append(case(f"read {count} threads", {}, flows, [total], kernel="read", size=1 << 26))
+    cells = [column("kernel", "kernel"), column("workers", "workers")]
+    cells.append(column("sum", figure="bandwidth_sum", scale=1e-9))
+    words = f"read, {cpus} CPUs together, memory local to each"
+    peak = fact("peak_bandwidth", words, rate, "B/s", "Bandwidth", "peak {}", part, workers=str(cpus))
+    return report(
+        "bandwidth", cases, [view("Bandwidth in GB/s", "table", cells)], workers, (), engine, [peak]
+    )
 
 
 def survey(path: Path, packages=2, nodes=4, cores=16, threads=2, day=1, slower=1.0, engine="real", **machine):
@@ -152,11 +202,13 @@ def survey(path: Path, packages=2, nodes=4, cores=16, threads=2, day=1, slower=1
     snapshot |= {"settings": [], "source": "live", "schema_version": 1}
     part = machine.get("part", 0.01)
     results = [matrix(snapshot, nodes, part, engine), ladder(part, engine), loaded(part, engine)]
+    results.append(bandwidth(len(snapshot["cpus"]), part, engine))
     for one in results:
-        for each in [*one["cases"], *(flow for case in one["cases"] for flow in case["flows"])]:
-            for told in each["figures"]:
-                for end in ("value", "low", "high"):
-                    told["estimate"][end] *= slower if told["unit"] == "s" else 1 / slower
+        told = [figure for each in one["cases"] for figure in each["figures"]]
+        told += [figure for each in one["cases"] for flow in each["flows"] for figure in flow["figures"]]
+        for each in told + one["facts"]:
+            for end in ("value", "low", "high"):
+                each["estimate"][end] *= slower if each["unit"] == "s" else 1 / slower
     data = {
         **{"schema_version": 2, "program": "numatlas", "version": "0.1.0", "command": "survey"},
         **{"arguments": ["survey"], "started": STARTED.format(day=day), "seconds": 57.2, "machine": snapshot},

@@ -6,9 +6,9 @@ from made_results import latency_of, survey
 
 import numatlas
 from numatlas.cli import inches
+from numatlas.facts import metrics
 from numatlas.figures import figures_of
 from numatlas.figures.atlas_layout import WIDE
-from numatlas.figures.summary import metrics
 from numatlas.file_error import FileError
 from numatlas.plot import build, draw
 from numatlas.plot.style import Frame
@@ -64,9 +64,9 @@ def test_places_and_links_have_what_was_measured(tmp_path):
     assert places["N0"].texts == {"latency": "120 ns", "bandwidth": "41.7 GB/s"}
     assert places["N0"].spreads["latency"] == "±1.0 %"
     (link,) = atlas.links
-    assert link.texts["latency"] == "330 ns" and link.times in ("2.7x", "2.8x")
+    assert link.texts["latency"] == "330 ns" and link.note in ("2.7x", "2.8x")
     assert link.unsteady == {"latency"}  # one of its pairs is known to ±20 % only
-    assert atlas.sockets["socket 0"][1]["latency"] == "socket 0, node to node 140 ns"
+    assert atlas.sockets[0].texts["latency"] == "socket 0, node to node 140 ns"
     assert [hop.name.split(" ")[0] for hop in atlas.chain] == ["L1,", "L2", "L3", "memory,"]
     words = texts(build(atlas))
     assert {"120 ns", "330 ns (2.7x)", "15.2 GB/s"} <= set(words) or "330 ns (2.8x)" in words
@@ -76,7 +76,7 @@ def test_memory_without_cpus_stands_at_the_nearest_socket(tmp_path):
     _, atlas = atlas_of(tmp_path, 2, 1, far=True, gpus=2)
     (far,) = [place for place in atlas.places if place.name == "N2 CXL"]
     assert far.texts["latency"] == "250 ns" and far.note.startswith("from N0, ")
-    assert far.box.y > atlas.sockets["socket 0"][0].y
+    assert far.box.y > atlas.sockets[0].box.y
 
 
 def test_nothing_measured_between_nodes_makes_no_atlas(tmp_path):
@@ -93,7 +93,7 @@ def test_headline_figures(tmp_path):
         "x local"
     )
     assert (told["far_latency"].words, told["far_latency"].beside) == ("CXL latency", "2.1x local")
-    assert told["peak_bandwidth"].unit == "B/s" and told["loaded_latency"].beside == "1.4x idle"
+    assert told["peak_bandwidth"].unit == "B/s" and told["loaded_latency_80"].beside == "1.4x idle"
     frame = result.summary
     assert list(frame["key"]) == [one.key for one in metrics(result)] and frame["value"].notna().all()
 

@@ -129,7 +129,7 @@ def test_load_stands_over_what_was_achieved(measure, plain, views):
             wanted[0.0] = latency
         elif labels["load_kernel"] == "read":
             wanted[value(case, "bandwidth_sum") * 1e-9] = latency
-    assert len(wanted) == 11
+    assert len(wanted) == 13
     assert dict(zip(line.x, line.y, strict=True)) == pytest.approx(wanted)
     assert line.x == sorted(line.x)
 
@@ -229,7 +229,7 @@ def test_a_case_without_a_label_belongs_to_all(measure, tmp_path):
     where = {"cell_cpu_node": "0", "cell_memory_node": "0", "load_kernel": "read"}
     view = view_of("Loads", "table", cells, where=where)
     (one,) = figures_of(numatlas.load(with_views(path, tmp_path, view)), "loaded")
-    assert one.rows[0].cells[0] == "idle" and len(one.rows) == 11
+    assert one.rows[0].cells[0] == "idle" and len(one.rows) == 13
 
 
 def test_medians_of_groups_are_those_of_the_file(measure, tmp_path):

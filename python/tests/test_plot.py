@@ -14,10 +14,11 @@ import numatlas
 from numatlas.figures import figures_of
 from numatlas.figures.fleet import NONE_JUDGED
 from numatlas.figures.model import Bar
+from numatlas.figures.scales import around
 from numatlas.plot import build, draw
 from numatlas.plot.bars import MOST_BARS
 from numatlas.plot.curves import LOOKS
-from numatlas.plot.style import honest_limits, text_width, wrap
+from numatlas.plot.style import text_width, wrap
 from numatlas.units import ink_on, numbers_of
 
 
@@ -59,7 +60,7 @@ def test_curves_axes():
 def test_values_of_less_than_a_decade_begin_at_zero():
     figure = made.curves(1)
     figure.series[0].y = [5.0 + step for step in range(19)]
-    figure.series[0].low = figure.series[0].high = []
+    figure.series[0].low = figure.series[0].high = [None] * 19
     axes = build(figure).axes[0]
     assert axes.get_yscale() == "linear" and axes.get_ylim()[0] == 0
     assert axes.get_ylabel() == "a dependent load (ns)"
@@ -151,7 +152,7 @@ def test_what_stands_beside_a_number_is_in_its_cell():
     figure = made.matrix()
     figure.texts[0][1] = "in L3"
     assert texts(build(figure), "cell")[1].split("\n")[:2] in (["in L3", "101"], ["101", "100 - 103"])
-    figure.low = figure.high = []
+    figure.low = figure.high = [[None] * 3] * 2
     assert texts(build(figure), "cell")[1] == "in L3\n101"
 
 
@@ -426,5 +427,5 @@ def test_names_with_a_dollar_are_no_formulas(tmp_path):
 
 
 def test_an_axis_that_does_not_begin_at_zero_spans_a_tenth():
-    low, high = honest_limits(99.9, 100)
+    low, high = around(99.9, 100)
     assert high - low >= 10

@@ -14,13 +14,13 @@ import numatlas
 def test_a_survey_gives_its_benchmarks(tmp_path):
     result = numatlas.load(survey(tmp_path / "a.json"))
     assert result["matrix"] is result.parts[0] and result["loaded"].kind == "loaded"
-    with pytest.raises(KeyError, match="weights: a.json has matrix, latency, loaded"):
+    with pytest.raises(KeyError, match="weights: a.json has matrix, latency, loaded, bandwidth"):
         result["weights"]
 
 
 def test_a_short_repr(tmp_path):
     result = numatlas.load(survey(tmp_path / "a.json"))
-    assert repr(result) == "<numatlas survey a.json: matrix, latency, loaded>"
+    assert repr(result) == "<numatlas survey a.json: matrix, latency, loaded, bandwidth>"
     assert repr(result["latency"]).startswith("<numatlas latency a.json: flows 9 x ")
 
 

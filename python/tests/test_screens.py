@@ -21,6 +21,8 @@ from numatlas.report.page import page
 GOLDEN = Path(__file__).parent / "golden" / "screens"
 #: Pixels of a stored picture; fonts, whose edges differ between machines, are a blur in it.
 STORED = (350, 225)
+#: Browsers have no narrower window.
+NARROWEST = 500
 #: Of 255: how far the mean of a screen, and the mean of one of its 7 x 5 fields, may be from the stored one.
 #: An empty card, a missing curve or another colour is further off; other fonts are not.
 WHOLE, FIELD = 3.0, 14.0
@@ -43,7 +45,7 @@ SCREENS = {
     "cxl-and-gpus": (lambda folder: one(folder, nodes=1, far=True, gpus=2), 1400, False),
     "eight-nodes": (one, 1400, False),
     "eight-nodes-dark": (one, 1400, True),
-    "eight-nodes-phone": (one, 500, False),
+    "eight-nodes-phone": (one, 390, False),
     "null-engine": (lambda folder: one(folder, engine="null"), 1400, False),
     "two-runs": (lambda folder: runs(folder, 2), 1400, False),
     "ten-runs": (lambda folder: runs(folder, 10), 1400, False),
@@ -52,14 +54,23 @@ SCREENS = {
 
 
 def shot(path: Path, width: int, dark: bool) -> Image.Image:
-    """The first 900 pixels of a page in a window of this width (browsers have none below 500)."""
+    """The first 900 pixels of a page of this width; in a frame where browsers have no window so narrow."""
     picture = path.with_suffix(".png")
+    if width < NARROWEST:
+        look = f"border:0;width:{width}px;height:900px"
+        frame = f'<body style="margin:0"><iframe src="{path.name}" style="{look}"></iframe>'
+        path = path.with_name("frame.html")
+        path.write_text(frame)
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--screenshot={picture}"]
-    flags += [f"--blink-settings=preferredColorScheme={0 if dark else 1}", f"--window-size={width},900"]
+    flags += [
+        f"--blink-settings=preferredColorScheme={0 if dark else 1}",
+        f"--window-size={max(width, NARROWEST)},900",
+    ]
     done = subprocess.run([chromium(), *flags, path.as_uri()], capture_output=True, text=True, timeout=180)
     assert picture.exists(), done.stderr[-500:]
     with Image.open(picture) as opened:
-        return opened.convert("RGB").filter(ImageFilter.GaussianBlur(2)).resize(STORED)
+        shown = opened.convert("RGB").crop((0, 0, width, 900)).filter(ImageFilter.GaussianBlur(2))
+    return shown.resize((STORED[0] * min(width, 700) // 700, STORED[1]))
 
 
 def apart(one: Image.Image, other: Image.Image) -> tuple[float, float]:

@@ -47,6 +47,16 @@ def test_changes_stand_first(compared):
     assert "<b>x</b>" not in text
 
 
+def test_what_the_null_engine_made_up_is_told_of_a_comparison_too(compared):
+    data = json.loads(compared.read_text())
+    assert not Tree(page([numatlas.load(compared)])).find(class_="banner")
+    data["new"] = {"file": "new.json", "runs": [{"hosts": ["cn1"], "started": "1970-01-01T00:00:00Z"}]}
+    compared.write_text(json.dumps(data))
+    tree = Tree(page([numatlas.load(compared)]))
+    assert "Nothing was measured" in tree.find(class_="banner")[0]["text"]
+    assert tree.find("h1")[0]["text"] == "cn1 2026-11-01 against cn1"
+
+
 def test_a_list_is_no_picture(compared, tmp_path):
     one_line(command("plot", "compare", compared, folder=tmp_path), 3, "has nothing of compare")
 

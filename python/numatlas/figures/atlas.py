@@ -4,199 +4,226 @@ from typing import Any
 
 import pandas as pd
 
+from numatlas.facts import QUANTITIES, cache_levels, gpu_rates, pairs
 from numatlas.figures.atlas_layout import MOST_LINKED, arrange
-from numatlas.figures.atlas_links import UNITS, Cells, detail, known, links, title
-from numatlas.figures.atlas_model import Atlas, Hop, Place
-from numatlas.figures.model import Figure
-from numatlas.figures.pairs import nodes_with_cpus, pairs
+from numatlas.figures.model import Atlas, Figure, Spot
 from numatlas.figures.scales import UNSTEADY
-from numatlas.figures.summary import cache_levels, gpu_rates
 from numatlas.figures.told import warnings_of
 from numatlas.result import Result
-from numatlas.units import (
-    half_width,
-    plus_minus,
-    quantity_text,
-    ranges_of,
-    short_size,
-    size_text,
-)
+from numatlas.units import half_width, plus_minus, quantity_text, ranges_of, short_size, spread_text
 
 Json = dict[str, Any]
+Cells = dict[tuple[int, int], Any]  #: what was measured, by the nodes of the CPUs and of the memory
+
+UNITS = {what: unit for unit, what in QUANTITIES.items()}
+#: Pairs of nodes told one by one of a link.
+MOST_PAIRS = 4
 
 
 def figures(result: Result) -> list[Figure]:
     """One, where pairs of nodes, or of nodes and GPUs, were measured on a known machine."""
     machine = result.machines[0] if result.machines else {}
     sockets = _sockets(machine) if machine.get("nodes") else {}
-    cells, rates = pairs(result), gpu_rates(result)
-    if not sockets or (cells.empty and rates.empty):
+    found, rates = pairs(result), gpu_rates(result)
+    if not sockets or (found.empty and rates.empty):
         return []
+    cells: dict[str, Cells] = {what: {} for what in UNITS}
+    for row in found.itertuples():
+        cells[row.what][row.cpu_node, row.memory_node] = row
+    home = {node: name for name, nodes in sockets.items() for node in nodes}
+    attached = {name: [] for name in sockets}
+    for node in machine["nodes"]:
+        if node["id"] not in home and node.get("memory_total"):
+            near = _nearest(node, cells["latency"], home)
+            attached[home.get(near, next(iter(sockets)))].append(_far(node, near, cells))
+    for gpu in machine.get("gpus", []):
+        attached[home.get(gpu.get("node"), next(iter(sockets)))].append(_gpu(gpu, rates, home))
+    nodes = {node["id"]: _node(machine, node, cells) for node in machine["nodes"] if node["id"] in home}
+    names = list(sockets)
+    links = [
+        _link(machine, (first, second), home, cells)
+        for at, first in enumerate(names)
+        for second in names[at + 1 :]
+    ]
     atlas = Atlas(
         "atlas",
         f"{machine.get('host') or 'The machine'} as it was measured",
         kind="atlas",
         spread="95 % interval; dashed: known to ±10 % at best",
         warnings=warnings_of(result, pd.DataFrame()),
-        data=cells,
-        chain=_chain(result),
+        data=found.drop(columns=["where", "heading", "line"], errors="ignore").dropna(axis=1, how="all"),
+        places=[*nodes.values(), *(spot for spots in attached.values() for spot in spots)],
+        links=links,
+        sockets=[_socket(name, sockets, cells) for name in sockets],
+        chain=[_hop(machine, row) for row in cache_levels(result).itertuples()],
     )
-    by_what: dict[str, Cells] = {what: {} for what in UNITS}
-    for cell in cells.itertuples():
-        by_what[cell.what][cell.cpu_node, cell.memory_node] = cell
-    home = {node: name for name, nodes in sockets.items() for node in nodes}
-    attached = _attached(result, machine, sockets, by_what, rates)
-    atlas.places = [_place(machine, node, by_what) for nodes in sockets.values() for node in nodes]
-    atlas.places += [place for places in attached.values() for place in places]
-    atlas.links = links(machine, sockets, home, by_what)
-    others = len(sockets) > MOST_LINKED  # no lines are drawn to them
-    titles = {name: title(name, nodes, by_what, others) for name, nodes in sockets.items()}
-    arrange(atlas, sockets, titles, attached)
-    atlas.modes = [mode for mode in ("latency", "bandwidth") if by_what[mode]]
-    if not atlas.modes:
-        atlas.modes = ["bandwidth"]
-    if any(place.claims for place in atlas.places) or any(link.claims for link in atlas.links):
+    atlas.modes = [mode for mode in UNITS if cells[mode]] or ["bandwidth"]
+    if any(spot.claims for spot in (*atlas.places, *links)):
         atlas.modes.append("claims")
+    arrange(atlas, [[nodes[node] for node in sockets[name]] for name in sockets], list(attached.values()))
     return [atlas]
 
 
 def _sockets(machine: Json) -> dict[str, list[int]]:
-    """Nodes with CPUs by their package."""
+    """Nodes with CPUs by their packages."""
     packages: dict[int, set[Any]] = {}
     for cpu in machine.get("cpus", []):
         if cpu.get("node") is not None:
             packages.setdefault(cpu["node"], set()).add(cpu.get("package"))
     found: dict[str, list[int]] = {}
-    for node in machine["nodes"]:
-        if node["id"] in packages:
-            names = sorted(str(one) for one in packages[node["id"]] if one is not None)
-            name = f"socket{'s' * (len(names) > 1)} {', '.join(names)}" if names else "CPUs"
-            found.setdefault(name, []).append(node["id"])
+    for node in (node["id"] for node in machine["nodes"] if node["id"] in packages):
+        names = sorted(str(one) for one in packages[node] if one is not None)
+        name = f"socket{'s' * (len(names) > 1)} {', '.join(names)}" if names else "CPUs"
+        found.setdefault(name, []).append(node)
     return found
 
 
 # ---- Places
 
 
-def _place(machine: Json, number: int, by_what: dict[str, Cells]) -> Place:
-    node = next(one for one in machine["nodes"] if one["id"] == number)
-    cpus = [cpu["id"] for cpu in machine.get("cpus", []) if cpu.get("node") == number]
-    count = f"{len(cpus)} CPU{'s' * (len(cpus) != 1)}"
-    words = [count, short_size(node["memory_total"]) if node.get("memory_total") else ""]
-    place = Place(f"N{number}", ", ".join(filter(None, words)), f"node {number}: CPUs {ranges_of(cpus)}")
-    _fill(place, {what: _of_place(cells, number) for what, cells in by_what.items()}, number)
-    place.claims = _claims(node)
-    return place
+def _node(machine: Json, node: Json, cells: dict[str, Cells]) -> Spot:
+    number = node["id"]
+    cpus = [cpu["id"] for cpu in machine["cpus"] if cpu.get("node") == number]
+    size = short_size(node["memory_total"]) if node.get("memory_total") else ""
+    words = [f"{len(cpus)} CPU{'s' * (len(cpus) != 1)}", size]
+    spot = Spot(f"N{number}", ", ".join(filter(None, words)), f"node {number}: CPUs {ranges_of(cpus)}")
+    for what, mine in cells.items():
+        reached = {cpu: cell for (cpu, memory), cell in mine.items() if memory == number}
+        # Of memory that its own CPUs did not reach, the best that others have.
+        best = sorted(reached, key=lambda cpu: reached[cpu].value, reverse=what == "bandwidth")
+        near = number if number in reached else next(iter(best), None)
+        if near is not None:
+            _fill(spot, what, reached[near])
+            if near != number:
+                spot.spreads[what] = f"from N{near}"
+    spot.claims = _claims(node)
+    return spot
 
 
-def _of_place(cells: Cells, number: int) -> Any:
-    """The cell of a node's own CPUs; else that of the CPUs that are nearest to its memory."""
-    reached = [cell for (_, memory), cell in cells.items() if memory == number]
-    more_is_better = bool(reached) and reached[0].what == "bandwidth"
-    best = sorted(reached, key=lambda cell: cell.value, reverse=more_is_better)
-    return cells.get((number, number)) or next(iter(best), None)
+def _far(node: Json, near: int, cells: dict[str, Cells]) -> Spot:
+    """Memory without CPUs, as those of the nearest node see it."""
+    kind = (node.get("kind") or "").upper()
+    name = f"N{node['id']} {kind if kind != 'DRAM' else ''}".strip()
+    note = f"from N{near}, {short_size(node['memory_total'])}"
+    spot = Spot(name, note, f"node {node['id']}, no CPUs", far=True, claims=_claims(node))
+    for what, mine in cells.items():
+        if (near, node["id"]) in mine:
+            _fill(spot, what, mine[near, node["id"]])
+    return spot
 
 
-def _fill(place: Place, own: dict[str, Any], number: int) -> None:
-    """The figures of a place: what its memory gives to these CPUs."""
-    for what, cell in own.items():
-        if cell is None:
-            continue
-        place.values[what] = cell.value
-        place.texts[what] = quantity_text(cell.value, UNITS[what])
-        ends = known(cell.low), known(cell.high)
-        width, spread = half_width(cell.value, *ends), plus_minus(cell.value, *ends)
-        place.spreads[what] = (
-            f"from N{cell.cpu_node}" if cell.cpu_node != number and not place.far else spread
-        )
-        if width is not None and width > UNSTEADY:
-            place.unsteady.add(what)
-        place.detail += f"\n{detail(cell)}"
+def _gpu(gpu: Json, rates: pd.DataFrame, home: dict[int, str]) -> Spot:
+    mine = rates[rates["gpu"] == str(gpu.get("index"))]
+    texts = [f"{quantity_text(row.value, 'B/s')} {row.direction}" for row in mine.itertuples()]
+    at = f"at N{gpu.get('node')}" if gpu.get("node") in home else ""
+    words = [at, short_size(gpu["memory"]) if gpu.get("memory") else ""]
+    told = "\n".join([gpu.get("name") or gpu.get("vendor") or "GPU", *texts])
+    spot = Spot(f"GPU{gpu.get('index', '')}", ", ".join(filter(None, words)), told, far=True)
+    if texts:  # to the GPU, where that was measured
+        spot.values["bandwidth"], spot.texts["bandwidth"] = mine["value"].max(), texts[0]
+        spot.texts["other"] = ", ".join(texts[1:])
+    return spot
+
+
+def _fill(spot: Spot, what: str, cell: Any) -> None:
+    spot.values[what] = cell.value
+    spot.texts[what] = quantity_text(cell.value, cell.unit)
+    spot.spreads[what] = plus_minus(cell.value, cell.low, cell.high)
+    if _is_unsteady(cell):
+        spot.unsteady.add(what)
+    spot.detail += f"\n{_detail(cell)}"
+
+
+def _is_unsteady(cell: Any) -> bool:
+    width = half_width(cell.value, cell.low, cell.high)
+    return width is not None and width > UNSTEADY
+
+
+def _detail(cell: Any) -> str:
+    """All that is known of a pair of nodes."""
+    factor, name = (1e9, "ns") if cell.unit == "s" else (1e-9, "GB/s")
+    ends = spread_text(cell.low * factor, cell.high * factor)
+    return f"{cell.words}: {quantity_text(cell.value, cell.unit, 4)}" + (f" ({ends} {name})" if ends else "")
 
 
 def _claims(node: Json) -> str:
     """By the firmware's HMAT."""
-    told = node.get("hmat") or {}
-    words = [
-        quantity_text(told[name], unit)
-        for name, unit in (("read_latency", "s"), ("read_bandwidth", "B/s"))
-        if told.get(name)
-    ]
-    return ", ".join(words)
+    told, units = node.get("hmat") or {}, {"read_latency": "s", "read_bandwidth": "B/s"}
+    return ", ".join(quantity_text(told[name], unit) for name, unit in units.items() if told.get(name))
 
 
-def _attached(
-    result: Result,
-    machine: Json,
-    sockets: dict[str, list[int]],
-    by_what: dict[str, Cells],
-    rates: pd.DataFrame,
-) -> dict[str, list[Place]]:
-    """Memory without CPUs and GPUs, at the socket that is nearest."""
-    home = {node: name for name, nodes in sockets.items() for node in nodes}
-    found: dict[str, list[Place]] = {name: [] for name in sockets}
-    with_cpus = nodes_with_cpus(result)
-    for node in machine["nodes"]:
-        number = node["id"]
-        if number in with_cpus or number in home or not node.get("memory_total"):
-            continue
-        near = _nearest(node, by_what, home)
-        kind = (node.get("kind") or "").upper()
-        name = " ".join(filter(None, [f"N{number}", kind if kind != "DRAM" else ""]))
-        note = f"from N{near}, {short_size(node['memory_total'])}"
-        place = Place(name, note, f"node {number}, no CPUs", far=True)
-        _fill(place, {what: cells.get((near, number)) for what, cells in by_what.items()}, number)
-        place.claims = _claims(node)
-        found[home.get(near, next(iter(sockets)))].append(place)
-    for gpu in machine.get("gpus", []):
-        node = gpu.get("node")
-        words = [
-            f"at N{node}" if node in home else "",
-            short_size(gpu["memory"]) if gpu.get("memory") else "",
-        ]
-        detail_words = gpu.get("name") or gpu.get("vendor") or "GPU"
-        place = Place(f"GPU{gpu.get('index', '')}", ", ".join(filter(None, words)), detail_words, far=True)
-        _fill_gpu(place, gpu, rates)
-        found[home.get(node, next(iter(sockets)))].append(place)
-    return found
-
-
-def _fill_gpu(place: Place, gpu: Json, rates: pd.DataFrame) -> None:
-    mine = rates[rates["gpu"] == gpu.get("index")] if len(rates) else rates
-    mine = mine.sort_values("direction", ascending=False) if len(mine) else mine
-    found = {rate.direction: rate.value for rate in mine.itertuples()}
-    words = [f"{quantity_text(value, 'B/s')} {direction}" for direction, value in found.items()]
-    if not words:
-        return
-    place.values["bandwidth"] = max(found.values())
-    place.texts["bandwidth"] = words[0]  # to the GPU, where that was measured
-    place.note = ", ".join(filter(None, [place.note, *words[1:]]))
-    place.detail += "\n" + "\n".join(words)
-
-
-def _nearest(node: Json, by_what: dict[str, Cells], home: dict[int, str]) -> int:
+def _nearest(node: Json, latency: Cells, home: dict[int, str]) -> int:
     """Node with CPUs from which this memory is nearest: by what was measured, else by the firmware."""
-    number = node["id"]
-    measured = {one: cell.value for (one, memory), cell in by_what["latency"].items() if memory == number}
-    if measured:
-        return min(measured, key=lambda one: measured[one])
     far = {int(one): length for one, length in (node.get("distance") or {}).items() if int(one) in home}
-    return min(far, key=lambda one: far[one], default=next(iter(home), 0))
+    measured = {cpu: cell.value for (cpu, memory), cell in latency.items() if memory == node["id"]}
+    return min(measured or far or home, key=lambda one: (measured or far or home)[one])
 
 
-def _chain(result: Result) -> list[Hop]:
-    """From the CPU through its caches to memory."""
+def _hop(machine: Json, row: Any) -> Spot:
     sizes = {
         f"L{cache['level']}": cache.get("size")
-        for cache in reversed(result.machines[0].get("caches", []))
+        for cache in reversed(machine.get("caches", []))
         if cache.get("type") != "instruction"
     }
-    return [
-        Hop(
-            f"{level} {short_size(sizes[level])}" if sizes.get(level) else f"{level}, {row.pages} pages",
-            row.value,
-            quantity_text(row.value, "s"),
-            f"{level}: {quantity_text(row.value, 's', 4)}, {size_text(row.size)}, {row.pages} pages",
-        )
-        for level, row in cache_levels(result)
-    ]
+    size = sizes.get(row.level)
+    name = f"{row.level} {short_size(size)}" if size else f"{row.level}, {row.pages} pages"
+    return Spot(name, detail=_detail(row), texts={"latency": quantity_text(row.value, "s")})
+
+
+# ---- Between sockets
+
+
+def _link(machine: Json, names: tuple[str, str], home: dict[int, str], cells: dict[str, Cells]) -> Spot:
+    """All pairs of nodes of two sockets, in both directions."""
+    spot = Spot(" and ".join(names), detail=" and ".join(names), ends=names)
+
+    def joins(nodes: tuple[int, int]) -> bool:
+        return {home.get(node) for node in nodes} == set(names)
+
+    for what, every in cells.items():
+        mine = sorted((cell for pair, cell in every.items() if joins(pair)), key=lambda cell: cell.value)
+        if mine:
+            _fill_link(spot, what, mine, every)
+    distances = {
+        length
+        for node in machine["nodes"]
+        for other, length in (node.get("distance") or {}).items()
+        if joins((node["id"], int(other)))
+    }
+    spot.claims = f"distance {' to '.join(map(str, _ends(sorted(distances))))}" if distances else ""
+    return spot
+
+
+def _ends(values: list[Any]) -> list[Any]:
+    """The first and the last, or the only one."""
+    return values if len(values) < 2 else [values[0], values[-1]]
+
+
+def _fill_link(spot: Spot, what: str, mine: list[Any], every: Cells) -> None:
+    middle, unit = mine[len(mine) // 2], mine[0].unit
+    apart = mine[-1].value > (1 + UNSTEADY) * mine[0].value
+    numbers = [quantity_text(cell.value, unit) for cell in (_ends(mine) if apart else [middle])]
+    spot.values[what] = middle.value
+    spot.texts[what] = f"{numbers[0].split()[0]} to {numbers[1]}" if apart else numbers[0]
+    own = every.get((middle.cpu_node, middle.cpu_node))
+    if what == "latency" and own and not apart:
+        spot.note = f"{middle.value / own.value:.1f}x"
+    if any(_is_unsteady(cell) for cell in mine):
+        spot.unsteady.add(what)
+    lines = [_detail(cell) for cell in mine[:MOST_PAIRS]]
+    lines += [f"and {len(mine) - MOST_PAIRS} more"] if len(mine) > MOST_PAIRS else []
+    spot.detail += "".join(f"\n{line}" for line in lines)
+
+
+def _socket(name: str, sockets: dict[str, list[int]], cells: dict[str, Cells]) -> Spot:
+    """With what lies between its own nodes, and between these and others where no lines are drawn to them."""
+    spot, nodes = Spot(name), set(sockets[name])
+    for what, every in cells.items():
+        inside = [cell.value for pair, cell in every.items() if pair[0] != pair[1] and set(pair) <= nodes]
+        outside = [cell.value for pair, cell in every.items() if len(set(pair) & nodes) == 1]
+        words = [("node to node", inside), ("to others", outside if len(sockets) > MOST_LINKED else [])]
+        middles = [
+            f"{word} {quantity_text(pd.Series(one).median(), UNITS[what])}" for word, one in words if one
+        ]
+        spot.texts[what] = ", ".join([name, *middles])
+    return spot

@@ -23,7 +23,7 @@ def single_cells(figures: list[Figure]) -> list[Figure]:
             found.append(one)
             continue
         row, column = at
-        value, low, high = (grid[row][column] if grid else None for grid in (one.values, one.low, one.high))
+        value, low, high = (grid[row][column] for grid in (one.values, one.low, one.high))
         where = f"{one.row_label} {one.rows[row]}, {one.column_label} {one.columns[column]}"
         name, _, how = one.title.partition(" (")
         bar = Bar(name, "", value, low, high, [name, "; ".join(filter(None, [where, how.rstrip(")")])), ""])

@@ -40,7 +40,7 @@ class Figure:
 
 @dataclass
 class Series:
-    """A line of a Curves figure; `low` and `high` as long as `y`, or empty."""
+    """A line of a Curves figure; ends of intervals are None where none is known."""
 
     name: str
     x: list[float]
@@ -54,7 +54,9 @@ class Series:
 
     def __post_init__(self) -> None:
         for name in ("y", "low", "high", "x_low", "x_high"):
-            setattr(self, name, absent_as_none(getattr(self, name)))
+            setattr(self, name, absent_as_none(getattr(self, name)) or [None] * len(self.x))
+        self.texts = self.texts or [""] * len(self.x)
+        self.flagged = self.flagged or [False] * len(self.x)
 
 
 @dataclass
@@ -64,6 +66,8 @@ class Axis:
     label: str  #: "size of the memory"
     unit: str = ""  #: "ns", "GB/s"; "bytes" is shown as KiB, MiB, ...
     log2: bool = False
+    names: list[str] = field(default_factory=list)  #: of the values 1, 2, ... where they are no numbers
+    from_zero: bool = True  #: of a vertical axis that is not logarithmic
 
     @property
     def words(self) -> str:
@@ -115,32 +119,25 @@ class Matrix(Figure):
     #: and its weight: 1 between caches, 2 between nodes, 3 between sockets
 
     def __post_init__(self) -> None:
+        shape = range(len(self.rows)), len(self.columns)
         for name in ("values", "low", "high"):
-            setattr(self, name, [absent_as_none(line) for line in getattr(self, name)])
+            grid = getattr(self, name) or [[None] * shape[1] for _ in shape[0]]
+            setattr(self, name, [absent_as_none(line) for line in grid])
+        for name in ("texts", "details"):
+            grid = getattr(self, name) or [[""] * shape[1] for _ in shape[0]]
+            setattr(self, name, [[text if isinstance(text, str) else "" for text in line] for line in grid])
 
     def ends(self) -> list[float]:
         """All numbers that a scale has to reach."""
         return _known(value for row in self.values for value in row)
 
-    def text(self, row: int, column: int) -> str:
-        """What stands beside a number, or why there is none."""
-        text = self.texts[row][column] if self.texts else ""
-        return text if isinstance(text, str) else ""
-
-    def detail(self, row: int, column: int) -> str:
-        """What a reader may ask for of a cell."""
-        text = self.details[row][column] if self.details else ""
-        return text if isinstance(text, str) else ""
-
     def spread_of(self, row: int, column: int, *form: Any) -> str:
         """ "1.2 to 1.9", or ""."""
-        return spread_text(self.low[row][column], self.high[row][column], *form) if self.low else ""
+        return spread_text(self.low[row][column], self.high[row][column], *form)
 
     def half_width(self, row: int, column: int) -> str:
         """ "±1.3 %", or ""."""
-        value, ends = self.values[row][column], (self.low, self.high)
-        low, high = (grid[row][column] if grid else None for grid in ends)
-        return plus_minus(value, low, high)
+        return plus_minus(*(grid[row][column] for grid in (self.values, self.low, self.high)))
 
     def widest(self) -> str | None:
         """The widest spread of a cell in words, for pictures without room for each: "1.2 to 1.9 (row 0,
@@ -243,3 +240,49 @@ class MachinePicture(Figure):
 
     machine: dict[str, Any] = field(default_factory=dict)  #: the snapshot
     facts: list[tuple[str, str]] = field(default_factory=list)  #: name, value
+
+
+# ---- Maps
+
+
+@dataclass
+class Box:
+    """A rectangle in inches, from the upper left."""
+
+    x: float
+    y: float
+    wide: float
+    tall: float
+
+
+@dataclass
+class Spot:
+    """A part of an atlas: a node, a GPU, a socket, a link between two sockets, a cache. By what was
+    measured ("latency", "bandwidth"): `values` in SI units, `texts`, `spreads` ("±0.3 %"), and which are
+    `unsteady`."""
+
+    name: str  #: "N0"
+    note: str = ""  #: CPUs and memory; of a link its latency over that of the CPUs' own node: "2.7x"
+    detail: str = ""  #: what a reader may ask for, in lines
+    values: dict[str, float] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    spreads: dict[str, str] = field(default_factory=dict)
+    unsteady: set[str] = field(default_factory=set)
+    claims: str = ""  #: what the firmware says of it
+    far: bool = False  #: without CPUs: the figures are those of the CPUs that its note tells
+    box: Box = field(default_factory=lambda: Box(0, 0, 0, 0))
+    ends: tuple[str, str] = ("", "")  #: of a link, names of its sockets
+    line: tuple[float, float, float, float] | None = None  #: of a link, x and y of both ends; None: not drawn
+
+
+@dataclass
+class Atlas(Figure):
+    """The machine as a map. `modes`: what it can show: "latency", "bandwidth", "claims" (of the firmware)."""
+
+    places: list[Spot] = field(default_factory=list)  #: nodes, and what is attached
+    links: list[Spot] = field(default_factory=list)
+    sockets: list[Spot] = field(default_factory=list)
+    chain: list[Spot] = field(default_factory=list)  #: from the CPU through its caches to memory
+    stems: list[tuple[float, float, float]] = field(default_factory=list)  #: x, from y, to y
+    modes: list[str] = field(default_factory=list)
+    height: float = 0.0

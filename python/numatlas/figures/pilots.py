@@ -3,6 +3,7 @@
 import pandas as pd
 
 from numatlas.figures.model import Axis, Curves, Figure, Series
+from numatlas.figures.told import warnings_of
 from numatlas.result import Result
 
 _QUANTITIES = {"B/s": ("bandwidth", "GB/s", 1e-9), "s": ("latency", "ns", 1e9)}
@@ -24,10 +25,12 @@ def figures(result: Result) -> list[Figure]:
                     placement="memory of each worker's own, beyond the caches",
                     notes=[
                         "pilot: the same short measurement, repeated between visits; what changes here "
-                        "changed for the machine as a whole"
+                        "changed for the machine as a whole",
+                        "the value axis does not begin at 0",
                     ],
                     x=Axis("time in the run", "s"),
-                    y=Axis(quantity, unit),
+                    y=Axis(quantity, unit, from_zero=False),
+                    warnings=warnings_of(result, pd.DataFrame()),
                 ),
             )
             if len(pilot["start"]) != len(pilot["values"]):

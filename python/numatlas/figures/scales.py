@@ -6,7 +6,7 @@ Scales come from values, never from the ends of intervals: one poorly known poin
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from numatlas.figures.model import Axis, Curves
+from numatlas.figures.model import Curves
 from numatlas.units import half_width
 
 #: Values that differ by more than this factor get a logarithmic axis where sizes are on the other.
@@ -17,6 +17,8 @@ LEAST_RANGE = 0.2
 POORLY_KNOWN = 0.5
 #: A figure with a wider interval is unsteady: dashed in the atlas, counted in the verdict.
 UNSTEADY = 0.1
+#: Part of its largest value that an axis which does not begin at 0 spans at least.
+LEAST_SPAN = 0.1
 #: How far the intervals may stretch an axis beyond its values.
 STRETCH = 1.25
 
@@ -37,22 +39,27 @@ class Scale:
 
 
 def value_scale(figure: Curves, ratios: bool = True) -> Scale:
-    """Of the vertical axis. From 0; over sizes, values of more than a decade are shown by ratio (`ratios`:
-    where the caller allows it). Intervals stretch it by a quarter at most."""
+    """Of the vertical axis. From 0, but for values of more than a decade over sizes or numbers of workers,
+    which are shown by ratio (`ratios`: where the caller allows it), and for trends. Intervals stretch it by a
+    quarter at most."""
     values = [y for line in figure.series for y in line.y if y is not None]
     low, high = min(values, default=0), max(values, default=0)
     ends = [end for line in figure.series for end in (*line.low, *line.high) if end is not None]
     top = min(max([high, *ends]), STRETCH * high)
-    if ratios and by_ratio(figure.x, low, high):
-        bottom = max(min([low, *(end for end in ends if end > 0)]), low / STRETCH)
+    bottom = max(min([low, *(end for end in ends if end > 0)]), low / STRETCH)
+    # On an axis from 0 the lowest steps of a ladder would not be seen.
+    if ratios and figure.x.log2 and low > 0 and high > DECADE * low:
         return Scale(0.9 * bottom, 1.15 * top, True)
+    if not figure.y.from_zero:
+        return Scale(*around(bottom, top))
     return Scale(min(0.0, 1.06 * low), 1.06 * top or 1.0)
 
 
-def by_ratio(x: Axis, low: float, high: float) -> bool:
-    """Whether values are over more than a decade of sizes: on an axis from 0 their lowest steps would not be
-    seen."""
-    return x.log2 and low > 0 and high > DECADE * low
+def around(low: float, high: float) -> tuple[float, float]:
+    """An axis that does not begin at 0: at least a tenth of its largest value, so that noise stays small."""
+    span = max(high - low, LEAST_SPAN * abs(high), 1e-12)
+    middle = (low + high) / 2
+    return middle - 0.55 * span, middle + 0.55 * span
 
 
 def colour_range(values: Iterable[float | None]) -> tuple[float, float]:

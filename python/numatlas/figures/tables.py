@@ -28,6 +28,9 @@ NUMBERED = re.compile(r"\W*(\w+:)?\d")
 #: The unit of a view's title: of a figure the axes tell it, as it may be another.
 UNIT_IN_TITLE = re.compile(r" in (ns|us|ms|GB/s|GiB/s)\b")
 
+#: Texts of a case's flows that stand in one cell.
+MOST_OF_A_CASE = 3
+
 #: The scale of a cell in ns.
 NANOSECONDS = 1e9
 
@@ -231,7 +234,7 @@ class Tables:
         rows = pd.concat([frame.drop_duplicates(by) for frame in frames]).groupby(by).first()
         for name in self.of_flows if by == ["point"] else []:  # what flows tell of their case
             values = self.result.flows.groupby(by)[name]
-            texts = values.agg(lambda every: "/".join(dict.fromkeys(map(label_text, every))))
+            texts = values.agg(lambda every: _few(list(dict.fromkeys(map(label_text, every)))))
             rows[name] = column(rows, name).fillna(texts) if values.nunique().max() < 2 else texts
         rows = rows.drop(columns=[*IN_UNIT, "n", "metric", "unit", "of_workers"], errors="ignore")
         wide = long.pivot(index=by, columns="metric", values=[name for name in PARTS if name in long])
@@ -257,6 +260,11 @@ class Tables:
             by, totals, groups = ["point", "host"], self.result.host_totals, groups[:0]
         alone = measured.groupby(by)["flow"].transform("nunique") == 1
         return by, [totals, groups, measured[alone]]
+
+
+def _few(texts: list[str]) -> str:
+    """Those of a case's flows: all, or the first and the last of many."""
+    return "/".join(texts) if len(texts) <= MOST_OF_A_CASE else f"{texts[0]} ... {texts[-1]}"
 
 
 def _fitting(view: View, long: pd.DataFrame) -> View:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.result import Result
+from numatlas.result import NO_TIME, Result
 from numatlas.units import percent_text, size_text
 
 #: Why a flow stopped before its figure was known well enough.
@@ -61,7 +61,12 @@ def convergence_of(flows: pd.DataFrame) -> list[str]:
 
 
 def is_of_the_null_engine(result: Result) -> bool:
-    """Whether its numbers were made up, by an engine that touches no memory."""
+    """Whether its numbers, or those of a run that it compares, were made up by an engine that touches no
+    memory."""
+    sides = [result.meta.get(side) for side in ("base", "new")]
+    runs = [run for side in sides if isinstance(side, dict) for run in side.get("runs") or []]
+    if any(str(run.get("started")).startswith(NO_TIME) for run in runs):
+        return True
     return any(str(part.meta.get("engine", "")).startswith("null") for part in [result, *result.all()])
 
 

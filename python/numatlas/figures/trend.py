@@ -2,80 +2,60 @@
 
 import pandas as pd
 
+from numatlas.facts import summary
 from numatlas.figures.model import Axis, Curves, Figure, Series
-from numatlas.figures.summary import metrics
 from numatlas.result import Result
 
-#: Of these figures.
 KIND = "trend"
 #: Fewer runs show no trend.
 LEAST_RUNS = 3
+ENDS = ["value", "low", "high"]
 
 
 def figures(results: list[Result], names: list[str]) -> list[Figure]:
     """One of fleets, with the median host of each kernel, and one of other runs, with their headline figures
     over those of the first run that has them; `names`: letters of the runs."""
     order = sorted(range(len(results)), key=lambda at: str(results[at].meta.get("started") or ""))
-    fleets = [at for at in order if len(results[at].hosts)]
-    others = [at for at in order if not len(results[at].hosts)]
-    found = []
-    if len(fleets) >= LEAST_RUNS:
-        found.append(_fleets([results[at] for at in fleets], [names[at] for at in fleets]))
-    if len(others) >= LEAST_RUNS:
-        found += _headlines([results[at] for at in others], [names[at] for at in others])
+    found: list[Figure] = []
+    for of_fleets, rows_of in ((True, _median_hosts), (False, _headlines)):
+        runs = [at for at in order if (len(results[at].hosts) > 0) == of_fleets]
+        if len(runs) >= LEAST_RUNS:
+            frames = [rows_of(results[at]).assign(run=place + 1) for place, at in enumerate(runs)]
+            found += _trend(pd.concat(frames), [names[at] for at in runs], of_fleets)
     return found
 
 
-def _axis(names: list[str]) -> Axis:
-    return Axis(f"run, from the earliest ({names[0]}) to the newest ({names[-1]})")
+def _median_hosts(result: Result) -> pd.DataFrame:
+    hosts = result.hosts.assign(value=pd.to_numeric(result.hosts["value"]) * 1e-9)
+    parts = hosts.groupby("kernel", sort=False)["value"].quantile([0.5, 0.25, 0.75]).unstack()
+    return parts.set_axis(ENDS, axis=1).dropna().rename_axis("line").reset_index()
 
 
-def _fleets(results: list[Result], names: list[str]) -> Figure:
-    rows = pd.concat([result.hosts.assign(run=at + 1) for at, result in enumerate(results)])
-    rows = rows.dropna(subset=["value"])
-    parts = rows.groupby(["kernel", "run"], sort=False)["value"].describe() * 1e-9
+def _headlines(result: Result) -> pd.DataFrame:
+    return summary(result).rename(columns={"words": "line"})
+
+
+def _trend(rows: pd.DataFrame, names: list[str], of_fleets: bool) -> list[Figure]:
+    if rows.empty:
+        return []
+    if not of_fleets:
+        lines = rows.groupby("line", sort=False)
+        rows = rows[lines["run"].transform("size") >= LEAST_RUNS]
+        rows = rows.assign(**rows[ENDS].astype(float).div(lines["value"].transform("first"), axis=0))
     series = [
-        Series(
-            str(kernel),
-            [float(run) for run in mine.index.get_level_values("run")],
-            *(list(mine[column]) for column in ("50%", "25%", "75%")),
-        )
-        for kernel, mine in parts.groupby(level="kernel", sort=False)
+        Series(str(name), list(mine["run"].astype(float)), *(list(mine[end]) for end in ENDS))
+        for name, mine in rows.groupby("line", sort=False)
     ]
-    return Curves(
-        "trend-fleet",
-        "The median host by run",
+    y = Axis("bandwidth of a host", "GB/s") if of_fleets else Axis("times the first run")
+    y.from_zero = False
+    figure = Curves(
+        *(("trend-fleet", "The median host by run") if of_fleets else (KIND, "Headline figures by run")),
         kind=KIND,
-        spread="half of the hosts",
-        data=parts[["25%", "50%", "75%"]].reset_index().assign(unit="GB/s"),
-        x=_axis(names),
-        y=Axis("bandwidth of a host", "GB/s"),
+        spread="half of the hosts" if of_fleets else "95 % interval",
+        notes=["the value axis does not begin at 0"],
+        data=rows.assign(run=[names[run - 1] for run in rows["run"]]),
+        x=Axis("run, from the earliest to the newest", names=names),
+        y=y,
         series=series,
     )
-
-
-def _headlines(results: list[Result], names: list[str]) -> list[Figure]:
-    told: dict[str, list] = {}
-    for at, result in enumerate(results):
-        for one in metrics(result):
-            told.setdefault(one.key, []).append((at + 1, one))
-    series, rows = [], []
-    for points in told.values():
-        first = points[0][1].value
-        if len(points) < LEAST_RUNS or not first:
-            continue
-        ends = [[None if end is None else end / first for end in (one.low, one.high)] for _, one in points]
-        lows, highs = zip(*ends, strict=True)
-        ratios = [one.value / first for _, one in points]
-        series.append(
-            Series(points[0][1].words, [float(at) for at, _ in points], ratios, list(lows), list(highs))
-        )
-        rows += [
-            {"run": names[at - 1], "figure": one.key, "value": one.value, "unit": one.unit}
-            for at, one in points
-        ]
-    if not series:
-        return []
-    axes = {"x": _axis(names), "y": Axis("over the first run")}
-    told_of = {"spread": "95 % interval", "data": pd.DataFrame(rows), "kind": KIND}
-    return [Curves("trend", "Headline figures by run", series=series, **axes, **told_of)]
+    return [figure] if series else []

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from numatlas.figures.model import Axis, Curves, Figure, Listing, Series
-from numatlas.result import Result
+from numatlas.result import NO_TIME, Result
 from numatlas.units import quantity_text
 
 #: What decides stands above what could not be told.
@@ -52,7 +52,8 @@ def _compared(result: Result) -> list[Figure]:
 def _side(side: dict[str, Any]) -> str:
     """Host and moment, or the file."""
     run = next(iter(side.get("runs") or []), {})
-    words = [", ".join(run.get("hosts") or []), str(run.get("started") or "")[:10]]
+    started = str(run.get("started") or "")[:10]
+    words = [", ".join(run.get("hosts") or []), "" if started == NO_TIME else started]
     return " ".join(filter(None, words)) or Path(str(side.get("file") or "?")).name
 
 
@@ -89,7 +90,7 @@ def _checked(result: Result) -> list[Figure]:
     found: list[Figure] = [
         Listing(
             "check",
-            f"Slow hosts in {len(runs)} runs",
+            f"Slow hosts in {len(runs)} run{'s' * (len(runs) != 1)}",
             spread="a host counts as slow by its distance to the median of its kind",
             notes=list(result.meta.get("notes", [])),
             verdict=[*(f"fell against its own earlier runs: {text}" for text in fell), *newest],

@@ -9,8 +9,9 @@ import pandas as pd
 from numatlas.figures.default_views import default_views
 from numatlas.figures.matrices import matrices, single_cells
 from numatlas.figures.model import Axis, Bar, Bars, Curves, Figure, Mark, Series
+from numatlas.figures.scales import DECADE
 from numatlas.figures.tables import QUANTITIES, Table, Tables, words_for, words_of
-from numatlas.figures.told import joined
+from numatlas.figures.told import column, joined
 from numatlas.result import Cell, Result, View
 from numatlas.units import number_text, scaled_unit, size_text
 
@@ -20,9 +21,10 @@ MOST_GROUPS = 8
 AXES = {
     "size": "buffer size",
     "latency": "latency per load",
-    "bandwidth_sum": "bandwidth of the others",
     "tlb_cost": "TLB misses, per load",
+    "bandwidth_sum": "bandwidth",
 }
+LOAD = "bandwidth of the others"
 #: A table over so many values of a number has a picture over that number too.
 LEAST_STEPS = 3
 
@@ -113,9 +115,12 @@ def _curves(table: Table) -> list[Figure]:
     frame = frame.assign(x=xs.fillna(0), flagged=table.flagged(), **table.spreads())
     lines = [line for line in _lines(replace(table, frame=frame), name) if not _follows(frame, line, name)]
     beside = [cell for cell in view["cells"] if cell["label"] and cell["label"] not in (*lines, name)]
-    words = replace(table, frame=frame)
-    frame["text"] = joined([*(table.texts(cell) for cell in beside), words.warnings()], len(frame))
+    told = replace(table, frame=frame).warnings()
+    frame["text"] = joined([*(table.texts(cell) for cell in beside), told], len(frame))
+    words = LOAD if name in table.units else AXES.get(name, head or words_of(name))
     frame = frame[frame["value"].notna()].sort_values("x", kind="stable")
+    groups = list(replace(table, frame=frame).groups(lines))
+    most = max((mine.frame for _, mine in groups), key=lambda rows: rows["x"].max(), default=frame)
     series = [
         Series(
             words_for(view, labels),
@@ -125,27 +130,36 @@ def _curves(table: Table) -> list[Figure]:
                 for part in ("x_low", "x_high", "flagged")
             ),
         )
-        for labels, mine in replace(table, frame=frame).groups(lines)
+        for labels, mine in groups
     ]
     return [
         Curves(
             **table.told(None, *([] if view["kind"] == "curve" else ["by", name])),
-            x=Axis(AXES.get(name, head or words_of(name)), unit, log2=unit == "bytes"),
+            x=Axis(words, unit, log2=_by_powers(name, unit, frame["x"])),
             y=Axis(AXES.get(figure, table.main["head"] or words_of(figure)), table.unit),
             series=series,
-            marks=cache_marks(table.result) if name == "size" else _load_marks(table, frame, unit),
+            marks=cache_marks(table.result) if name == "size" else _load_marks(table, most, unit),
         )
     ]
 
 
+def _by_powers(name: str, unit: str, values: pd.Series) -> bool:
+    """Sizes, and numbers of workers that go from few to many, are shown by powers of two."""
+    return unit == "bytes" or (name in QUANTITIES and 0 < DECADE * values.min() <= values.max())
+
+
 def _load_marks(table: Table, frame: pd.DataFrame, unit: str) -> list[Mark]:
-    """Of latency over what the others moved: that when idle, the most that was moved, and 80 % of it, where a
-    program that uses its memory well is."""
+    """Of a figure over what others moved, of the line of the highest load: that when idle, the most that was
+    moved, and 80 % of it with the figure there, as far as the file has it: the knee, where a program that
+    uses its memory well is."""
     if table.view["kind"] != "curve" or table.view["rows"] not in table.units or frame.empty:
         return []
     idle, most = frame[frame["x"] == 0]["value"], frame["x"].max()
     marks = [Mark(float(idle.median()), f"idle {number_text(idle.median(), 3)} {table.unit}", level=True)]
-    loads = [Mark(0.8 * float(most), "80 %"), Mark(float(most), f"peak {number_text(most, 3)} {unit}")]
+    knee = pd.to_numeric(column(frame, f"{table.main['figure']}_at_80_percent.value")).dropna()
+    words = f": {number_text(knee.iloc[0] * table.main['scale'], 3)} {table.unit}" if len(knee) else ""
+    loads = [Mark(0.8 * float(most), f"80 %{words}")]
+    loads.append(Mark(float(most), f"peak {number_text(most, 3)} {unit}"))
     return (marks if len(idle) else []) + loads
 
 
@@ -175,6 +189,9 @@ def _bars(table: Table) -> list[Figure]:
     view, main = table.view, table.main
     table = replace(table, frame=table.frame[table.part(main).notna()])
     telling = table.telling([], table.labels)
+    follows = "size" in telling and "workers" in table.frame and _follows(table.frame, "size", "workers")
+    if follows:
+        telling = list(dict.fromkeys("workers" if name == "size" else name for name in telling))
     cells = [(cell, table.texts(cell)) for cell in view["cells"] if cell is main or not _told_by(cell, main)]
     cells = [(cell, texts) for cell, texts in cells if cell is main or set(texts) != {"-"}]
     names, spreads = _names(table, telling), zip(*table.spreads().values(), strict=True)
@@ -189,8 +206,6 @@ def _bars(table: Table) -> list[Figure]:
     )
     found: list[Figure] = [bars]
     told = [name for name in QUANTITIES if name in telling] if view["level"] == "cases" else []
-    if "size" in told and "workers" in table.frame and _follows(table.frame, "size", "workers"):
-        told = list(dict.fromkeys("workers" if name == "size" else name for name in told))
     for name in told:
         if table.frame[name].nunique() >= LEAST_STEPS:
             by = {**view, "rows": None, "columns": name, "title": f"{view['title']}, by {words_of(name)}"}
@@ -206,6 +221,9 @@ def _told_by(cell: Cell, main: Cell) -> bool:
 def _names(table: Table, telling: list[str]) -> list[tuple[str, str]]:
     """Of each row its name and its group: labels that tell the rows apart."""
     first, rest = telling[:1], telling[1:]
+    if first:  # what is alike for all of a name is part of it
+        alike = [name for name in rest if table.frame.groupby(first)[name].nunique(dropna=False).max() == 1]
+        first, rest = [*first, *alike], [name for name in rest if name not in alike]
     if len(table.frame[rest].drop_duplicates()) > MOST_GROUPS:
         first, rest = telling, []
     rows = table.frame.to_dict("records")

@@ -8,8 +8,7 @@ from typing import BinaryIO
 import matplotlib.figure
 import matplotlib.style
 
-from numatlas.figures.atlas_model import Atlas
-from numatlas.figures.model import Bars, Curves, Figure, Fleet, MachinePicture, Matrix
+from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, MachinePicture, Matrix
 from numatlas.file_error import FileError
 from numatlas.plot import atlas, bars, curves, fleet, machine, matrix
 from numatlas.plot.style import DPI, PAPER, STYLE, Frame

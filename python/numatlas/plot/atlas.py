@@ -6,15 +6,15 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure as Picture
 from matplotlib.patches import FancyBboxPatch
 
-from numatlas.figures.atlas_layout import CHAIN, TITLE, WIDE
-from numatlas.figures.atlas_model import Atlas, Box, Hop, Link, Place
+from numatlas.figures.atlas import UNITS
+from numatlas.figures.atlas_layout import TITLE, WIDE
+from numatlas.figures.model import Atlas, Box, Spot
 from numatlas.figures.scales import colour_range
 from numatlas.file_error import FileError
 from numatlas.plot.matrix import COLOURS
-from numatlas.plot.style import MARGIN, PAPER, QUIET, SMALL, Frame, describe, page, shorten, wrap
+from numatlas.plot.style import MARGIN, PAPER, QUIET, SMALL, Frame, describe, page, shorten, text_width, wrap
 from numatlas.units import ink_on, quantity_text
 
-UNITS = {"latency": "s", "bandwidth": "B/s"}
 OTHER = {"latency": "bandwidth", "bandwidth": "latency"}
 #: Points of a link's line.
 THIN, THICK = 2.0, 9.0
@@ -23,6 +23,10 @@ SOCKET, EMPTY, EDGE = "#F2F2F2", "#FFFFFF", "#777777"
 INKS = {"black": "#010101", "white": "#FEFEFE"}
 DASHED = (0, (3, 1.5))
 NAME, VALUE, LABEL = 7.5, 10.0, 8.0
+#: Points: smaller words nobody reads.
+SMALLEST = 4.5
+#: Inches from a box to the words in it.
+INSET = 0.07
 #: Inches of a line of words below.
 KEY = 0.125
 
@@ -46,7 +50,7 @@ class _Paint:
         colour = colormaps[COLOURS](1 - part if self.mode == "latency" else part)
         return to_hex(colour), INKS[ink_on(*colour[:3])]
 
-    def width(self, link: Link) -> float:
+    def width(self, link: Spot) -> float:
         """Points, by the bandwidth."""
         rate = link.values.get("bandwidth")
         return THIN if not rate or not self.most else THIN + (THICK - THIN) * rate / self.most
@@ -69,17 +73,19 @@ def build(figure: Atlas, frame: Frame = PAPER, mode: str = "") -> Picture:
     axes.axis("off")
     pen = _Pen(axes, scale)
     for index, link in enumerate(figure.links):
-        if link.ends:
+        if link.line:
             _link(pen, link, paint, index)
-    for name, (box, titles) in figure.sockets.items():
-        pen.box(box, SOCKET, f"socket-{name}")
-        pen.words(titles[mode], box.x + 0.08, box.y + TITLE / 2, NAME, wide=box.wide - 0.1)
+    for socket in figure.sockets:
+        box = socket.box
+        pen.box(box, SOCKET, f"socket-{socket.name}")
+        text = socket.texts.get(mode, socket.name)
+        pen.words(text, box.x + 0.08, box.y + TITLE / 2, NAME, wide=box.wide - 0.1)
     for x, start, end in figure.stems:
         axes.plot([x, x], [start, end], color=EDGE, linewidth=1.5)
     for index, place in enumerate(figure.places):
         _place(pen, place, paint, index)
     for index, hop in enumerate(figure.chain):
-        _hop(pen, figure, hop, index)
+        _hop(pen, hop, index)
     for index, line in enumerate(key):
         pen.words(line, 0, figure.height + (0.06 + KEY * (index + 0.5)) / scale, SMALL, QUIET)
     return made.picture
@@ -87,7 +93,7 @@ def build(figure: Atlas, frame: Frame = PAPER, mode: str = "") -> Picture:
 
 def _size(points: float, scale: float) -> float:
     """Of words in a picture that is so much smaller: less than half of it, and never too small to be read."""
-    return max(4.5, points * min(1.0, scale**0.5))
+    return max(SMALLEST, points * min(1.0, scale**0.5))
 
 
 class _Pen:
@@ -114,46 +120,44 @@ class _Pen:
             describe(shape, [told])
 
     def words(
-        self,
-        text: str,
-        x: float,
-        y: float,
-        size: float,
-        colour: str = "black",
-        wide: float = 0,
-        **more: object,
+        self, text: str, x: float, y: float, size: float, colour: str = "black", **more: object
     ) -> None:
-        """`wide`: inches that there are for it."""
-        size = _size(size, self.scale)
-        text = shorten(text, wide * self.scale, size) if wide else text
+        """`wide`: inches that there are for it: it is set smaller, and cut at last."""
+        size, wide = _size(size, self.scale), more.pop("wide", 0) * self.scale
+        bold = more.get("fontweight") == "bold"
+        while wide and size > SMALLEST and text_width(text, size, bold) > wide:
+            size -= 0.5
+        text = shorten(text, wide, size, bold) if wide else text
         look = {"size": size, "color": colour, "va": "center", "gid": "words", **more}
         self.axes.text(x, y, text, **look)
 
+    def pair(self, left: str, right: str, box: Box, y: float, size: float, ink: str) -> None:
+        """Bold words at the left of a box, and small ones at its right where there is room for them."""
+        free, widths = box.wide - 2 * INSET, []
+        for text, points, bold in ((left, size, True), (right, SMALL, False)):
+            widths.append(text_width(text, _size(points, self.scale), bold) / self.scale)
+        self.words(left, box.x + INSET, y, size, ink, wide=free, fontweight="bold")
+        if right and sum(widths) + INSET <= free:
+            self.words(right, box.x + box.wide - INSET, y, SMALL, ink, ha="right")
 
-def _place(pen: _Pen, place: Place, paint: _Paint, index: int) -> None:
+
+def _place(pen: _Pen, place: Spot, paint: _Paint, index: int) -> None:
     box, mode = place.box, paint.mode
     colour, ink = paint.of(place.values.get(mode))
     pen.box(box, colour, f"place-{index}", mode in place.unsteady, place.detail)
-    big, other = place.texts.get(mode, ""), place.texts.get(OTHER.get(mode, ""), "")
+    big, other = place.texts.get(mode), place.texts.get(OTHER.get(mode, ""), "")
     if mode == "claims":
         big = place.claims or "no claim"
-    elif not big and place.far:  # of a GPU's memory there is no latency
-        big, other = other, ""
-    left, right, free = box.x + 0.07, box.x + box.wide - 0.07, box.wide - 0.14
-    middle, last = box.y + 0.5 * box.tall, box.y + box.tall - 0.11
-    pen.words(place.name, left, box.y + 0.12, NAME, ink, free, fontweight="bold")
-    pen.words(other, right, box.y + 0.12, SMALL, ink, ha="right")
-    if big:
-        size = VALUE if mode != "claims" else NAME
-        pen.words(big, left, middle, size, ink, free, fontweight="bold")
-        pen.words(place.spreads.get(mode, ""), right, middle, SMALL, ink, ha="right")
-    else:
-        pen.words("not measured", left, middle, NAME, ink, free)
-    pen.words(place.note, left, last, SMALL, ink, free)
+    elif "other" in place.texts:  # a GPU has no latency
+        big, other = place.texts["bandwidth"], place.texts["other"]
+    pen.pair(place.name, other, box, box.y + 0.12, NAME, ink)
+    size = VALUE if big and mode != "claims" else NAME
+    pen.pair(big or "not measured", place.spreads.get(mode, ""), box, box.y + 0.5 * box.tall, size, ink)
+    pen.words(place.note, box.x + INSET, box.y + box.tall - 0.11, SMALL, ink, wide=box.wide - 2 * INSET)
 
 
-def _link(pen: _Pen, link: Link, paint: _Paint, index: int) -> None:
-    x0, y0, x1, y1 = link.ends
+def _link(pen: _Pen, link: Spot, paint: _Paint, index: int) -> None:
+    x0, y0, x1, y1 = link.line
     mode = paint.mode
     width = paint.width(link) * pen.scale
     colour = paint.of(link.values[mode])[0] if mode in link.values else EDGE
@@ -166,7 +170,7 @@ def _link(pen: _Pen, link: Link, paint: _Paint, index: int) -> None:
     if mode == "claims":
         lines = [link.claims]
     else:
-        times = f" ({link.times})" if link.times and mode == "latency" else ""
+        times = f" ({link.note})" if link.note and mode == "latency" else ""
         lines = [link.texts.get(mode, "") + times, link.texts.get(OTHER[mode], "")]
     lines = [line for line in lines if line]
     x, y, edge = (x0 + x1) / 2, (y0 + y1) / 2, None
@@ -183,13 +187,12 @@ def _link(pen: _Pen, link: Link, paint: _Paint, index: int) -> None:
         pen.words(line, at, high, LABEL if number == 0 else NAME, **look)
 
 
-def _hop(pen: _Pen, figure: Atlas, hop: Hop, index: int) -> None:
-    """Caches as steps of one row, CPU first."""
-    wide = WIDE / len(figure.chain)
-    box = Box(index * wide + 0.05, figure.chain_y, wide - 0.1, CHAIN - 0.1)
+def _hop(pen: _Pen, hop: Spot, index: int) -> None:
+    """Caches as steps of one row, the nearest first."""
+    box = hop.box
     pen.box(box, SOCKET, f"hop-{index}", told=hop.detail)
-    pen.words(hop.name, box.x + 0.08, box.y + 0.12, SMALL, QUIET, box.wide - 0.1)
-    pen.words(hop.text, box.x + 0.08, box.y + 0.28, LABEL, fontweight="bold")
+    pen.words(hop.name, box.x + 0.08, box.y + 0.12, SMALL, QUIET, wide=box.wide - 0.1)
+    pen.words(hop.texts["latency"], box.x + 0.08, box.y + 0.28, LABEL, fontweight="bold")
 
 
 def _key(figure: Atlas, paint: _Paint) -> str:
@@ -199,7 +202,7 @@ def _key(figure: Atlas, paint: _Paint) -> str:
     ends = [quantity_text(end, unit) for end in (min(paint.values, default=0), max(paint.values, default=0))]
     light, dark = ends if paint.mode == "latency" else ends[::-1]
     words = [f"colour: {light} (light, better) to {dark}" if len(paint.values) > 1 else ""]
-    words.append("width: bandwidth" if paint.most and any(link.ends for link in figure.links) else "")
+    words.append("width: bandwidth" if paint.most and any(link.line for link in figure.links) else "")
     shown = [*figure.places, *figure.links]
     words.append("dashed: ±10 % at best" if any(paint.mode in one.unsteady for one in shown) else "")
     words.append("random loads, one CPU alone" if paint.mode == "latency" else "reads by all CPUs of a node")

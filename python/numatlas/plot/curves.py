@@ -8,7 +8,7 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from numatlas.figures.model import Curves, Mark, Series
+from numatlas.figures.model import Axis, Curves, Mark, Series
 from numatlas.figures.scales import POORLY_KNOWN, Scale, poorly_known, value_scale
 from numatlas.plot.style import COLOURS, MARKERS, PAPER, QUIET, WIDTH, Frame, describe, numbers, page
 from numatlas.units import number_text, plus_minus, size_text, spread_text
@@ -64,9 +64,7 @@ def panel(axes: Axes, figure: Curves, ratios: bool = True) -> list[Line2D]:
 
 def hollow_points(series: Series) -> list[bool]:
     """Of each point whether it is poorly known, or a warning is of it."""
-    flagged = series.flagged or [False] * len(series.y)
-    low, high = (ends or [None] * len(series.y) for ends in (series.low, series.high))
-    ends = zip(series.y, low, high, flagged, strict=True)
+    ends = zip(series.y, series.low, series.high, series.flagged, strict=True)
     return [flag or poorly_known(*values) for *values, flag in ends]
 
 
@@ -76,11 +74,9 @@ def _line(axes: Axes, figure: Curves, series: Series, look: dict) -> Line2D:
     told = [_told(figure, series, at) for at, value in enumerate(series.y) if value is not None]
     describe(line, told if line.get_marker() != "None" else [series.name])
     arms = {"color": line.get_color(), "linewidth": 1.2, "alpha": 0.6}
-    if series.low and series.high:
-        # Not errorbar(): an average may lie outside of the spread that the file tells.
-        axes.vlines(x, numbers(series.low), numbers(series.high), gid="spread", **arms)
-    if series.x_low and series.x_high:
-        axes.hlines(y, numbers(series.x_low), numbers(series.x_high), gid="spread-x", **arms)
+    # Not errorbar(): an average may lie outside of the spread that the file tells.
+    axes.vlines(x, numbers(series.low), numbers(series.high), gid="spread", **arms)
+    axes.hlines(y, numbers(series.x_low), numbers(series.x_high), gid="spread-x", **arms)
     hollow = np.array(hollow_points(series), dtype=bool)
     if hollow.any() and line.get_marker() != "None":
         points = {"markerfacecolor": "white", "linestyle": "", "gid": "hollow", "clip_on": False}
@@ -93,33 +89,53 @@ def _line(axes: Axes, figure: Curves, series: Series, look: dict) -> Line2D:
 
 def _told(figure: Curves, series: Series, at: int) -> str:
     """Of a point: its line, place, value, interval, and what else is known."""
-    x = series.x[at]
-    place = size_text(x) if figure.x.unit == "bytes" else f"{number_text(x)} {figure.x.unit}".strip()
-    text = f"{place}: {number_text(series.y[at])} {figure.y.unit}"
-    if series.low and series.high:
-        ends = series.low[at], series.high[at]
-        words = plus_minus(series.y[at], *ends)
-        text += f" ({spread_text(*ends)}, {words})" if words else ""
-        text += ", poorly known" if poorly_known(series.y[at], *ends) else ""
-    return "\n".join(filter(None, [series.name, text, series.texts[at] if series.texts else ""]))
+    values = series.y[at], series.low[at], series.high[at]
+    unit = "" if figure.x.unit == "bytes" else figure.x.unit
+    text = f"{_step(figure.x, series.x[at])} {unit}".strip() + f": {number_text(values[0])} {figure.y.unit}"
+    words = plus_minus(*values)
+    text += f" ({spread_text(*values[1:])}, {words})" if words else ""
+    text += ", poorly known" if poorly_known(*values) else ""
+    return "\n".join(filter(None, [series.name, text, series.texts[at]]))
+
+
+def _step(axis: Axis, value: float) -> str:
+    """A value of the horizontal axis in words."""
+    if axis.names:
+        return axis.names[round(value) - 1]
+    return size_text(value) if axis.unit == "bytes" else f"{value:.4g}"
 
 
 def _x_axis(axes: Axes, figure: Curves) -> None:
-    axes.set_xlabel(figure.x.words)
+    axis = figure.x
+    axes.set_xlabel(axis.words)
     steps = sorted({value for series in figure.series for value in series.x}) or [0]
-    if figure.x.log2 and steps[0] > 0:
-        text = size_text if figure.x.unit == "bytes" else number_text
-        margin = (steps[-1] / steps[0]) ** 0.03 if len(steps) > 1 else 2
-        axes.set_xscale("log", base=2)
-        axes.set_xlim(steps[0] / margin, steps[-1] * margin)
-        most = max(4, int(MOST_TICKS * axes.figure.get_size_inches()[0] / WIDTH))
-        axes.xaxis.set_major_locator(FixedLocator(steps[:: -(-len(steps) // most)]))
+    most = max(4, int(MOST_TICKS * axes.figure.get_size_inches()[0] / WIDTH))
+    if axis.names or (axis.log2 and steps[0] > 0):
+        if axis.names:
+            axes.set_xlim(0.7, len(axis.names) + 0.3)
+        else:
+            margin = (steps[-1] / steps[0]) ** 0.03 if len(steps) > 1 else 2
+            axes.set_xscale("log", base=2)
+            axes.set_xlim(steps[0] / margin, steps[-1] * margin)
+        most = 3 * most if axis.names else most  # letters are narrow
+        axes.xaxis.set_major_locator(FixedLocator(_apart(steps, most, axis.log2)))
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _step(axis, value)))
         return
     axes.set_xlim(0, 1.03 * steps[-1] or 1)
-    whole = figure.x.unit == "" and all(float(step).is_integer() for step in steps)
+    whole = axis.unit == "" and all(float(step).is_integer() for step in steps)
     axes.xaxis.set_major_locator(MaxNLocator(integer=whole, nbins=10))
+
+
+def _apart(steps: list[float], most: int, log: bool) -> list[float]:
+    """Those that have names: as many as there is room for, and none beside another."""
+    places = np.log2(steps) if log else np.array(steps, dtype=float)
+    least = (places[-1] - places[0]) / most
+    named = [0]
+    for at in range(1, len(steps)):
+        if places[at] - places[named[-1]] >= least * 0.999:
+            named.append(at)
+    return [steps[at] for at in named]
 
 
 def _y_axis(axes: Axes, figure: Curves, scale: Scale) -> None:

@@ -9,19 +9,8 @@ from matplotlib.lines import Line2D
 
 from numatlas.figures.fleet import NONE_JUDGED, judged_hosts
 from numatlas.figures.model import Fleet
-from numatlas.plot.style import (
-    ALARM,
-    COLOURS,
-    MARKERS,
-    PAPER,
-    QUIET,
-    Frame,
-    describe,
-    honest_limits,
-    page,
-    room,
-    shorten,
-)
+from numatlas.figures.scales import around
+from numatlas.plot.style import ALARM, COLOURS, MARKERS, PAPER, QUIET, Frame, describe, page, room, shorten
 from numatlas.units import number_text, spread_text
 
 #: Up to so many hosts two panels stand beside each other; up to so many each has its name.
@@ -31,13 +20,14 @@ WIDE = 5.0
 PANEL, LONGEST_NAME = 1.75, 0.9
 #: Suspects named in a panel.
 MOST_SUSPECTS = 5
+#: Ends of the lines of a host, and their width in points.
+SPREADS = {"worst to best round": ("min", "max", 0.7), "95 % interval": ("low", "high", 2.4)}
 
 
 def build(figure: Fleet, frame: Frame = PAPER) -> Picture:
     """A panel a kernel."""
     names, kernels = figure.names(), figure.kernels()
-    beside = len(names) <= SIDE_BY_SIDE and len(kernels) > 1 and frame.width >= WIDE
-    columns = 2 if beside else 1
+    columns = 2 if len(names) <= SIDE_BY_SIDE and len(kernels) > 1 and frame.width >= WIDE else 1
     rows = max(-(-len(kernels) // columns), 1)
     longest = min(room(names, 6), LONGEST_NAME) if len(names) <= NAMED else 0
     entries = _entries(figure)
@@ -48,21 +38,19 @@ def build(figure: Fleet, frame: Frame = PAPER) -> Picture:
         missing = hosts["value"].isna().sum() if len(names) > NAMED else 0
         words = f" ({missing} without a value)" if missing else ""
         axes.set_title(kernel + words, loc="left", fontweight="bold")
-    if entries:
-        made.legend([Line2D([], [], **look) for look in entries.values()], list(entries))
+    made.legend([Line2D([], [], **look) for look in entries.values()], list(entries))
     made.fill()
     return made.picture
 
 
 def _entries(figure: Fleet) -> dict[str, dict]:
     """Of a legend: kinds of hosts, what the lines are, suspects."""
-    entries = {}
     kinds = sorted(set(figure.hosts["kind"]))
-    for kind in kinds if len(kinds) > 1 else []:
-        name = figure.kind_names[kind] if kind < len(figure.kind_names) else ""
-        entries[f"kind {kind + 1}: {name or 'no CPU model'}"] = _look(kind)
-    for name, column, width in (("95 % interval", "low", 2.4), ("worst to best round", "min", 0.7)):
-        if figure.hosts[column].notna().any():
+    names = dict(enumerate(figure.kind_names))
+    entries = {f"kind {kind + 1}: {names.get(kind) or 'no CPU model'}": _look(kind) for kind in kinds}
+    entries = entries if len(kinds) > 1 else {}
+    for name, (low, _, width) in reversed(SPREADS.items()):
+        if figure.hosts[low].notna().any():
             entries[name] = {"color": QUIET, "linewidth": width}
     if figure.hosts["slow"].any():
         entries["slow"] = {"color": ALARM, "marker": "o", "linestyle": "", "markerfacecolor": "none"}
@@ -77,11 +65,11 @@ def _look(kind: int) -> dict:
 def _panel(axes: Axes, hosts: pd.DataFrame, figure: Fleet) -> None:
     """Hosts in order; those without a value stand at the end."""
     named, slow = len(hosts) <= NAMED, hosts[hosts["slow"]]
-    for low, high, width in (("min", "max", 0.7), ("low", "high", 2.4)):
+    for low, high, width in SPREADS.values():
         there = hosts.dropna(subset=[low, high])
         if named:
-            look = {"linewidth": width, "alpha": 0.55, "gid": "spread"}
             colours = [_look(kind)["color"] for kind in there["kind"]]
+            look = {"linewidth": width, "alpha": 0.55, "gid": "spread"}
             axes.vlines(there.index, there[low], there[high], colors=colours, **look)
         else:
             look = {"color": QUIET, "alpha": 0.3, "linewidth": 0, "rasterized": True}
@@ -94,26 +82,33 @@ def _panel(axes: Axes, hosts: pd.DataFrame, figure: Fleet) -> None:
     ring = {"markersize": 7, "markerfacecolor": "none", "color": ALARM, "gid": "slow"}
     (rings,) = axes.plot(slow.index, slow["value"], "o", **ring)
     describe(rings, _told(slow, figure))
-    if named:
-        names = [shorten(host, LONGEST_NAME, 6) for host in hosts["host"]]
-        axes.set_xticks(hosts.index, names, rotation=90, fontsize=6)
-        for place in slow.index:
-            axes.get_xticklabels()[place].set(color=ALARM, fontweight="bold")
-        for place in hosts.index[hosts["value"].isna()]:
-            look = {"rotation": 90, "size": 5.5, "ha": "center", "transform": axes.get_xaxis_transform()}
-            axes.text(place, 0.02, "no value", **look)
-    else:
-        axes.set_xlabel("hosts, from the slowest to the fastest")
-        worst = slow.sort_values("drop", ascending=False, kind="stable").head(MOST_SUSPECTS)
-        words = ", ".join(shorten(host, LONGEST_NAME, 6) for host in worst["host"])
-        words += f" and {len(slow) - MOST_SUSPECTS} more" if len(slow) > MOST_SUSPECTS else ""
-        axes.set_title(f"slow: {words}" if words else "", loc="right", fontsize=6, color=ALARM)
+    (_name if named else _name_slow)(axes, hosts, slow)
     axes.tick_params(axis="x", length=0)
     axes.set(xlim=(-0.7, len(hosts) - 0.3), ylabel=figure.unit)
     every = hosts[["value", "low", "high", "min", "max"]].to_numpy(dtype=float)
     if not np.isnan(every).all():
-        axes.set_ylim(*honest_limits(np.nanmin(every), np.nanmax(every)))
+        axes.set_ylim(*around(np.nanmin(every), np.nanmax(every)))
     axes.grid(axis="y")
+
+
+def _name(axes: Axes, hosts: pd.DataFrame, slow: pd.DataFrame) -> None:
+    """Each host."""
+    names = [shorten(host, LONGEST_NAME, 6) for host in hosts["host"]]
+    axes.set_xticks(hosts.index, names, rotation=90, fontsize=6)
+    for place in slow.index:
+        axes.get_xticklabels()[place].set(color=ALARM, fontweight="bold")
+    for place in hosts.index[hosts["value"].isna()]:
+        look = {"rotation": 90, "size": 5.5, "ha": "center", "transform": axes.get_xaxis_transform()}
+        axes.text(place, 0.02, "no value", **look)
+
+
+def _name_slow(axes: Axes, hosts: pd.DataFrame, slow: pd.DataFrame) -> None:
+    """The worst of them."""
+    axes.set_xlabel("hosts, from the slowest to the fastest")
+    worst = slow.sort_values("drop", ascending=False, kind="stable").head(MOST_SUSPECTS)
+    words = ", ".join(shorten(host, LONGEST_NAME, 6) for host in worst["host"])
+    words += f" and {len(slow) - MOST_SUSPECTS} more" if len(slow) > MOST_SUSPECTS else ""
+    axes.set_title(f"slow: {words}" if words else "", loc="right", fontsize=6, color=ALARM)
 
 
 def _told(hosts: pd.DataFrame, figure: Fleet) -> list[str]:

@@ -108,7 +108,7 @@ def _texts(figure: Matrix, wide: float, tall: float) -> Texts:
     for beside, intervals in ((True, True), (False, True), (True, False), (False, False)):
         words = {}
         for row, at in there:
-            lines = [figure.text(row, at) if beside else "", number_text(figure.values[row][at], 3)]
+            lines = [figure.texts[row][at] if beside else "", number_text(figure.values[row][at], 3)]
             lines.append(figure.spread_of(row, at, 3, " - ") if intervals else "")
             words[row, at] = "\n".join(filter(None, lines))
         widest = max((text_width(line, 1) for text in words.values() for line in text.split("\n")), default=1)
@@ -135,7 +135,7 @@ def _cells(axes: Axes, image: AxesImage, texts: Texts) -> None:
 def _extra(figure: Matrix, values: np.ndarray, texts: Texts) -> list[str]:
     """What the cells cannot tell themselves."""
     empty = zip(*np.nonzero(np.isnan(values)), strict=True)
-    whys = list(dict.fromkeys(figure.text(row, column) or "no value" for row, column in empty))
+    whys = list(dict.fromkeys(figure.texts[row][column] or "no value" for row, column in empty))
     lines = [f"hatched: {'; '.join(whys)}"] if whys else []
     if figure.widest() and not texts[2]:
         lines.append(f"the widest spread of a cell is {figure.widest()}")

@@ -239,10 +239,3 @@ def texts_of(artist: Artist) -> list[str] | None:
 def numbers(values: Iterable[float | None]) -> np.ndarray:
     """Absent as NaN, which matplotlib leaves out."""
     return np.array([np.nan if value is None else float(value) for value in values], dtype=float)
-
-
-def honest_limits(low: float, high: float, least: float = 0.1) -> tuple[float, float]:
-    """An axis that does not begin at 0: at least `least` of its largest value, so that noise stays small."""
-    span = max(high - low, least * abs(high), 1e-12)
-    middle = (low + high) / 2
-    return middle - 0.55 * span, middle + 0.55 * span

@@ -5,23 +5,32 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 from markupsafe import Markup
 
-from numatlas.figures.atlas_model import Atlas
-from numatlas.figures.model import Bar, Bars, Curves, Figure, Matrix
-from numatlas.figures.summary import Metric, metrics
+from numatlas.facts import Metric, metrics
+from numatlas.figures.model import Atlas, Bar, Bars, Curves, Figure, Matrix
+from numatlas.figures.overlay import letters
 from numatlas.figures.told import is_of_the_null_engine
+from numatlas.figures.trend import KIND
+from numatlas.readers.verdicts import VERDICTS
 from numatlas.report.pictures import drawing_of, maps_of
 from numatlas.report.verdict import Line, verdict
 from numatlas.result import Result
-from numatlas.units import quantity_text, short_size
+from numatlas.units import LESS_IS_BETTER, quantity_text, short_size
 
 #: Cards above the atlas.
 MOST_CARDS = 6
 #: Part of their usual height that curves have here.
-FLAT = 0.8
+FLAT = 0.7
 #: Inches that the left column has for the atlas and a table below it, and of a table's row; its columns.
 ROOM, ROW, MOST_COLUMNS = 5.2, 0.33, 8
+#: Lines of curves of one run here.
+MOST_LINES = 6
+#: Of more runs than this the table has no intervals.
+MOST_WORDY = 4
 #: Curves beside it: of these kinds first.
 FIRST_CURVES = ("latency", "loaded", "bandwidth", "stream")
+
+
+Drawing = tuple[str, str, Markup]  #: identity, title, picture
 
 
 @dataclass
@@ -32,7 +41,7 @@ class First:
     verdict: list[Line] = field(default_factory=list)
     maps: dict[str, Markup] = field(default_factory=dict)  #: of the atlas, by mode
     atlas: str = ""  #: title of it
-    curves: list[tuple[str, str, Markup]] = field(default_factory=list)  #: identity, title, drawing
+    curves: list[Drawing] = field(default_factory=list)
     table: tuple[str, Figure] | None = None  #: below the atlas, where there is room for it
 
 
@@ -50,7 +59,7 @@ def first_of(result: Result, figures: list[tuple[str, Figure]]) -> First:
     )
 
 
-def curves_of(figures: list[tuple[str, Figure]], *before: str) -> list[tuple[str, str, Markup]]:
+def curves_of(figures: list[tuple[str, Figure]], *before: str) -> list[Drawing]:
     """The first two curves for the first screen: identity, title and drawing. `before`: kinds that go before
     the usual ones."""
     by_kind: dict[str, tuple[str, Figure]] = {}
@@ -58,7 +67,17 @@ def curves_of(figures: list[tuple[str, Figure]], *before: str) -> list[tuple[str
         if isinstance(one, Curves):
             by_kind.setdefault(one.kind, (identity, one))
     chosen = [by_kind[kind] for kind in (*before, *FIRST_CURVES) if kind in by_kind][:2]
+    if not before:  # of one run: the first lines of many tell what the others do
+        chosen = [(identity, _few_lines(one)) for identity, one in chosen]
     return [(identity, one.title, drawing_of(one, f"first-{identity}", FLAT)) for identity, one in chosen]
+
+
+def _few_lines(figure: Curves) -> Curves:
+    count = len(figure.series)
+    if count <= MOST_LINES:
+        return figure
+    title = f"{figure.title}, {MOST_LINES} of {count} lines"
+    return replace(figure, title=title, series=figure.series[:MOST_LINES])
 
 
 def _table(figures: list[tuple[str, Figure]], atlas: Atlas | None) -> tuple[str, Figure] | None:
@@ -86,8 +105,13 @@ def _best(rows: list[Bar], most: int) -> list[Bar]:
     ]
 
 
-def title_of(result: Result) -> str:
-    """ "cn042 · 2x EPYC 7763, 8 nodes, 1 TiB · 22 Nov 2026, 57 s"."""
+def title_of(results: list[Result], figures: list[tuple[str, Figure]]) -> str:
+    """ "cn042 · 2x EPYC 7763, 8 nodes, 1 TiB · 22 Nov 2026, 57 s"; "10 runs"; what a comparison is of."""
+    if len(results) > 1:
+        return f"{len(results)} runs"
+    result = results[0]
+    if result.kind in VERDICTS and figures:
+        return figures[0][1].title
     machine = result.machines[0] if result.machines else {}
     count = result.hosts["host"].nunique() if len(result.hosts) else 0
     name = f"STREAM on {count:,} host{'s' * (count != 1)}" if count else machine.get("host")
@@ -146,20 +170,45 @@ class Row:
 
     words: str
     cells: list[Metric | None]
-    change: str = ""
-    verdict: str = ""
+    change: str
+    verdict: str
 
 
-def table_of(results: list[Result]) -> list[Row]:
+@dataclass
+class Several:
+    """What stands on the first screen of several runs."""
+
+    heads: list[tuple[str, str, list[str]]]  #: letter, name and lines of what tells the run from others
+    common: str  #: what all have alike
+    rows: list[Row]
+    curves: list[Drawing]
+    compact: bool  #: too many runs for all words
+
+
+def several_of(results: list[Result], names: list[str], figures: list[tuple[str, Figure]]) -> Several:
     """Their headline figures side by side; the change is from the first to the last run."""
+    words = [
+        [str(result.machines[0].get("host") or name), machine_words(result.machines[0]), when(result)]
+        if result.machines
+        else [name, "", when(result)]
+        for result, name in zip(results, names, strict=True)
+    ]
+    alike = [len(set(column)) == 1 for column in zip(*words, strict=True)]
     told = [{one.key: one for one in metrics(result)} for result in results]
-    keys = dict.fromkeys(key for mine in told for key in mine)
     rows = []
-    for key in keys:
+    for key in dict.fromkeys(key for mine in told for key in mine):
         cells = [mine.get(key) for mine in told]
-        words = next(cell.words for cell in cells if cell)
-        rows.append(Row(words, cells, *_change(cells[0], cells[-1])))
-    return rows
+        rows.append(Row(next(cell.words for cell in cells if cell), cells, *_change(cells[0], cells[-1])))
+    return Several(
+        [
+            (letter, name, [text for text, same in zip(mine, alike, strict=True) if text and not same])
+            for letter, name, mine in zip(letters(len(names)), names, words, strict=True)
+        ],
+        ", ".join(text for text, same in zip(words[0], alike, strict=True) if text and same),
+        rows,
+        curves_of(figures, KIND),
+        len(results) > MOST_WORDY,
+    )
 
 
 def _change(first: Metric | None, last: Metric | None) -> tuple[str, str]:
@@ -171,18 +220,14 @@ def _change(first: Metric | None, last: Metric | None) -> tuple[str, str]:
         return change, "no interval"
     if first.low <= last.high and last.low <= first.high:
         return change, "intervals overlap"
-    better = (last.value < first.value) == (first.unit == "s")
-    return change, "better" if better else "worse"
+    return change, "better" if (last.value < first.value) == (first.unit in LESS_IS_BETTER) else "worse"
 
 
 def claim(metric: Metric) -> str:
     """The interval in words, for those who point at a figure."""
-    if metric.low is None or metric.high is None:
-        return metric.where
-    ends = (
-        f"95 % interval {quantity_text(metric.low, metric.unit)} to {quantity_text(metric.high, metric.unit)}"
-    )
-    return "; ".join(filter(None, [metric.where, ends]))
+    ends = [quantity_text(end, metric.unit) for end in (metric.low, metric.high) if end is not None]
+    words = f"95 % interval {' to '.join(ends)}" if len(ends) == 2 else ""
+    return "; ".join(filter(None, [metric.text, metric.where, words]))
 
 
 def nothing_measured(results: list[Result]) -> str:
@@ -191,6 +236,8 @@ def nothing_measured(results: list[Result]) -> str:
     if not null:
         return ""
     of = "" if len(null) == len(results) else f" in {len(null)} of {len(results)} files"
-    source = next((machine.get("source") for result in null for machine in result.machines), "")
-    recorded = " on a recorded machine" if source and source != "live" else ""
-    return f"Nothing was measured{of}: the null engine made up these numbers{recorded}."
+    recorded = any(
+        machine.get("source") not in (None, "live") for one in null for machine in one.machines[:1]
+    )
+    words = " on a recorded machine" if recorded else ""
+    return f"Nothing was measured{of}: the null engine made up these numbers{words}."

@@ -1,21 +1,19 @@
-"""The first screen: which runs, when, what was asked, what they found in sum, what they did not measure."""
+"""What surrounds the figures: which runs, when, what was asked, what they say in sum, what they did not
+measure."""
 
 import json
 from typing import Any
 
 import pandas as pd
 
-from numatlas.result import Result
+from numatlas.facts import facts
+from numatlas.result import NO_TIME, Result
 from numatlas.units import number_text, quantity_text
 
-#: Skipped cases told one by one; the rest is counted.
+#: Reasons told one by one; the rest is counted.
 MOST_SKIPS = 12
-
 #: Facts of one key (the cells of a matrix) that are told one by one; of more the lowest and the highest.
 MOST_OF_A_KEY = 4
-
-#: The null engine's clock.
-NO_TIME = "1970-01-01"
 
 Json = dict[str, Any]
 
@@ -33,20 +31,15 @@ def distinct_names(results: list[Result]) -> list[str]:
 def run(result: Result, name: str) -> dict[str, str]:
     """A row of the table of files."""
     meta = result.meta
-    arguments = meta.get("arguments")
+    arguments, seconds = meta.get("arguments"), meta.get("seconds")
     started = str(meta.get("started") or "").replace("T", " ").replace("Z", " UTC")
-    took = f", {number_text(float(meta['seconds']), 3)} s" if meta.get("seconds") is not None else ""
+    when = started + (f", {number_text(float(seconds), 3)} s" if seconds is not None else "")
     words = [meta.get("program"), meta.get("version"), meta.get("engine"), meta.get("isa")]
-    incomplete = meta.get("incomplete_reason") or "ended early"
     return {
         "name": name,
         "command": f"numatlas {' '.join(map(str, arguments))}" if arguments else result.kind,
-        "incomplete": incomplete if meta.get("complete") is False else "",
-        "when": "no measurement"
-        if started.startswith(NO_TIME)
-        else started + took
-        if started
-        else "not told",
+        "incomplete": (meta.get("incomplete_reason") or "ended early") * (meta.get("complete") is False),
+        "when": "no measurement" if started.startswith(NO_TIME) else when if started else "not told",
         "hosts": _hosts(result),
         "program": ", ".join(dict.fromkeys(str(word) for word in words if word and word != "null")),
         "file": result.path.name,
@@ -54,87 +47,68 @@ def run(result: Result, name: str) -> dict[str, str]:
 
 
 def _hosts(result: Result) -> str:
-    hosts = result.meta.get("hosts") or [
-        machine["host"] for machine in result.machines if machine.get("host")
-    ]
-    if not result.hosts.empty:
-        hosts = list(dict.fromkeys(result.hosts["host"]))
+    named = [machine["host"] for machine in result.machines if machine.get("host")]
+    hosts = list(result.hosts["host"].unique()) if len(result.hosts) else result.meta.get("hosts") or named
     ranks = result.meta.get("ranks")
-    more = f" and {len(hosts) - 3:,} more" if len(hosts) > 3 else ""
-    return ", ".join(map(str, hosts[:3])) + more + (f"; {ranks} ranks" if ranks and ranks != 1 else "")
+    return _several(hosts) + (f"; {ranks} ranks" if ranks and ranks != 1 else "")
+
+
+def _several(names: list[Any]) -> str:
+    return ", ".join(map(str, names[:3])) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
 
 
 def cards(results: list[Result], names: list[str]) -> list[Json]:
     """What surveys say in sum: `words`, and of each file its `values`. Several surveys stand beside one
     another where they have the same fact of the same place."""
-    told = [_facts(result) for result in results]
-    most: dict[str, int] = {}
-    for facts in told:
-        most |= {key: max(most.get(key, 0), len(mine)) for key, mine in facts.items()}
-    found: dict[tuple, Json] = {}
-    for key, count in most.items():
-        for facts, name in zip(told, names, strict=True):
-            places: set[tuple] = set()
-            mine = facts.get(key, [])
-            for fact, end in _ends(mine) if count > MOST_OF_A_KEY else [(fact, "") for fact in mine]:
-                place = (key, end, json.dumps(fact["where"], sort_keys=True))
-                while place in places:  # a survey that says the same twice
-                    place = (*place, "")
-                places.add(place)
-                card = found.setdefault(place, {"words": fact["words"], "values": []})
-                value = {
-                    "file": name if len(results) > 1 else "",
-                    "end": f"{end} of {len(mine)}" if end else "",
-                }
-                card["values"].append(value | _fact(fact))
-    return list(found.values())
+    told = [
+        facts(result).assign(file=name) for result, name in zip(results, names, strict=True) if result.parts
+    ]
+    every = pd.concat(told, ignore_index=True) if told else pd.DataFrame()
+    if every.empty:
+        return []
+    of_key = every.groupby(["file", "key"])["value"]
+    every = every.assign(count=of_key.transform("size"), rank=of_key.rank("first"), end="")
+    many = every.groupby("key")["count"].transform("max") > MOST_OF_A_KEY
+    every.loc[many & (every["rank"] == every["count"]), "end"] = "highest"
+    every.loc[many & (every["rank"] == 1), "end"] = "lowest"
+    every = every[~many | (every["end"] != "")]
+    every = every.iloc[pd.Series(pd.factorize(every["key"])[0]).sort_values(kind="stable").index]
+    place = every["key"] + every["end"] + every["where"].map(lambda where: json.dumps(where, sort_keys=True))
+    place += every.groupby([every["file"], place]).cumcount().astype(str)  # a survey that says the same twice
+    return [
+        {
+            "words": rows["words"].iloc[0],
+            "values": [_value(row, len(results) > 1) for row in rows.itertuples()],
+        }
+        for _, rows in every.groupby(place, sort=False)
+    ]
+
+
+def _value(row: Any, named: bool) -> dict[str, str]:
+    low, high = ("" if pd.isna(end) else quantity_text(end, row.unit, 4) for end in (row.low, row.high))
+    return {
+        "file": row.file if named else "",
+        "end": f"{row.end} of {row.count}" if row.end and row.count > 1 else "",
+        "text": quantity_text(row.value, row.unit, 4),
+        "spread": f"{low} to {high}" if low and high else "",
+    }
 
 
 def notes(result: Result) -> list[str]:
     """How the time was kept, and what an interrupted survey did not come to."""
     told = {part.kind for part in result.parts} | set(result.skipped.get("name", []))
-    planned = [item["benchmark"] for item in result.meta.get("plan") or []]
-    missing = [name for name in planned if name not in told]
+    missing = [one["benchmark"] for one in result.meta.get("plan") or [] if one["benchmark"] not in told]
     stopped = [f"not run: {', '.join(missing)}"] if missing else []
     return [str(note) for note in result.meta.get("notes") or []] + stopped
-
-
-def _facts(result: Result) -> dict[str, list[Json]]:
-    """By key, in the survey's order."""
-    facts: dict[str, list[Json]] = {}
-    for part in result.parts:
-        for fact in part.meta.get("facts", []):
-            facts.setdefault(fact["key"], []).append(fact)
-    return facts
-
-
-def _ends(facts: list[Json]) -> list[tuple[Json, str]]:
-    """The lowest and the highest, where there are two: of the others the figures tell."""
-    ordered = sorted(facts, key=lambda fact: fact["estimate"]["value"])
-    if len(ordered) < 2:
-        return [(fact, "") for fact in ordered]
-    return [(ordered[0], "lowest"), (ordered[-1], "highest")]
-
-
-def _fact(fact: Json) -> dict[str, str]:
-    value, low, high = (
-        None if number is None else _quantity(number, fact["unit"])
-        for number in (fact["estimate"][name] for name in ("value", "low", "high"))
-    )
-    return {"text": value, "spread": f"{low} to {high}" if low and high else ""}
-
-
-def _quantity(number: float, unit: str) -> str:
-    """A ratio has an "x" behind it."""
-    return f"{number_text(number)}x" if unit == "1" else quantity_text(number, unit, 4)
 
 
 def skipped(results: list[Result], names: list[str]) -> list[tuple[str, list[str]]]:
     """What was not measured, and why, by file."""
     blocks = []
     for result, name in zip(results, names, strict=True):
-        frames = [part.skipped for part in {id(one): one for one in [result, *result.all()]}.values()]
-        rows = pd.concat(frames)
+        rows = pd.concat(
+            [part.skipped for part in {id(one): one for one in [result, *result.all()]}.values()]
+        )
         if rows.empty:
             continue
         groups = rows.groupby(rows["reason"].fillna("no reason is told"), sort=False)["name"].agg(list)
@@ -142,7 +116,3 @@ def skipped(results: list[Result], names: list[str]) -> list[tuple[str, list[str
         more = len(groups) - MOST_SKIPS
         blocks.append((name, lines + ([f"and for {more} more reasons"] if more > 0 else [])))
     return blocks
-
-
-def _several(cases: list[Any]) -> str:
-    return ", ".join(map(str, cases[:3])) + (f" and {len(cases) - 3} more" if len(cases) > 3 else "")

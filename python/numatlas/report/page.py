@@ -7,20 +7,20 @@ from functools import cache
 from importlib import resources
 
 import jinja2
+import pandas as pd
 from markupsafe import Markup
 
 from numatlas.figures import figures_of, trend
-from numatlas.figures.atlas_model import Atlas
 from numatlas.figures.fleet import NONE_JUDGED
 from numatlas.figures.machine import barred_cpus, boxes_of
-from numatlas.figures.model import Figure, Fleet, Listing, MachinePicture, Matrix
+from numatlas.figures.model import Atlas, Bars, Figure, Fleet, Listing, MachinePicture, Matrix
 from numatlas.figures.overlay import can_overlay, letters, overlaid
 from numatlas.file_error import intact
 from numatlas.report import first, head, pack, pictures
 from numatlas.result import Result
 from numatlas.units import number_text, percent_text, ranges_of, size_text, spread_text
 
-#: Columns of a matrix that fit half of a page.
+#: Columns of a matrix or table that fit half of a page.
 NARROW = 8
 
 SCRIPTS = ("page.js", "fleet.js")
@@ -61,34 +61,25 @@ def _page(results: list[Result], title: str) -> str:
     script = "\n".join(_resource(name) for name in SCRIPTS)
     script = f'\n"use strict";\n{script}\n'
     alone = len(results) == 1
+    figures = [(one.identity, one.figure) for one in panels]
     try:
         return (
             _environment()
             .get_template("page.html")
             .render(
-                title=title or (first.title_of(results[0]) if alone else f"{len(results)} runs"),
-                subtitle=first.title_of(results[0]) if alone and title else "",
+                title=title or first.title_of(results, figures),
+                subtitle=first.title_of(results, figures) if alone and title else "",
                 badges=first.badges(results),
                 nothing=first.nothing_measured(results),
-                first=first.first_of(results[0], [(one.identity, one.figure) for one in panels])
-                if alone
-                else None,
-                several_curves=[]
-                if alone
-                else first.curves_of([(one.identity, one.figure) for one in panels], trend.KIND),
-                side_by_side=[] if alone else first.table_of(results),
-                letters=letters(len(results)),
-                models=[first.machine_words(one.machines[0]) if one.machines else "" for one in results],
-                moments=[first.when(result) for result in results],
+                first=first.first_of(results[0], figures) if alone else None,
+                several=None if alone else first.several_of(results, names, figures),
                 cards=head.cards(results, names),
                 notes=[note for result in results for note in head.notes(result)],
                 runs=[head.run(result, name) for result, name in zip(results, names, strict=True)],
                 skipped=head.skipped(results, names),
-                warnings=warnings,
-                warning_groups=_by_code(results, warnings),
-                numbers={text: index + 1 for index, text in enumerate(warnings)},
+                warnings=[(code, list(of.itertuples())) for code, of in warnings.groupby("code", sort=False)],
+                numbers={text: index + 1 for index, text in enumerate(warnings["text"])},
                 names=names,
-                hosts=[one.machines[0].get("host", "") if one.machines else "" for one in results],
                 sections=sections,
                 style=Markup(_resource("style.css")),
                 script=Markup(script),
@@ -181,40 +172,27 @@ def _same_machine(one: Figure, other: Figure) -> bool:
     return first_data.equals(second_data)
 
 
-def _shared_warnings(results: list[Result], names: list[str], panels: list[Panel]) -> dict[str, list[str]]:
-    """Warnings of two figures and more, and of runs, with the files they are of: told once."""
-    files: dict[str, dict[str, None]] = {}
-    count: dict[str, int] = {}
-    told = [(text, 1, [panel.file, *panel.others]) for panel in panels for text in panel.figure.warnings]
-    told += [
-        (str(one), 2, [name]) for result, name in zip(results, names, strict=True) for one in result.warnings
+def _shared_warnings(results: list[Result], names: list[str], panels: list[Panel]) -> pd.DataFrame:
+    """Warnings of two figures and more, and of runs, once each: text, code, the files they are of."""
+    told = [
+        (text, 1, file)
+        for panel in panels
+        for text in panel.figure.warnings
+        for file in (panel.file, *panel.others)
     ]
-    for text, weight, where in told:
-        count[text] = count.get(text, 0) + weight
-        files.setdefault(text, {}).update(dict.fromkeys(where))
-    shared = [text for text in files if count[text] > 1]
-    # That nothing was measured is the first thing to know, then what most figures have.
-    shared.sort(key=lambda text: (not text.startswith("no measurement"), -count[text]))
-    codes = _codes(results)
-    order = {code: at for at, code in enumerate(dict.fromkeys(codes.get(text, "") for text in shared))}
-    shared.sort(key=lambda text: order[codes.get(text, "")])  # those of a code together
-    return {text: list(files[text]) for text in shared}
-
-
-def _codes(results: list[Result]) -> dict[str, str]:
-    """Of each warning's text, as far as the files tell it."""
-    every = [one for result in results for part in [result, *result.all()] for one in part.warnings]
-    return {str(one): one.code for one in every if one.code}
-
-
-def _by_code(results: list[Result], warnings: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
-    """The warnings' texts by their code, in the order of the first of each."""
-    codes = _codes(results)
-    groups: dict[str, list[str]] = {}
-    for text in warnings:
-        other = "null engine" if text.startswith("no measurement") else "of figures"
-        groups.setdefault(codes.get(text, other), []).append(text)
-    return list(groups.items())
+    told += [(str(one), 2, name) for run, name in zip(results, names, strict=True) for one in run.warnings]
+    every = pd.DataFrame(told, columns=["text", "weight", "files"]).groupby("text", sort=False)
+    shared = every.agg({"weight": "sum", "files": lambda files: list(dict.fromkeys(files))}).reset_index()
+    shared = shared[shared["weight"] > 1]
+    known = [one for result in results for part in [result, *result.all()] for one in part.warnings]
+    codes = {str(one): one.code for one in known if one.code}
+    nothing = shared["text"].str.startswith("no measurement")
+    shared = shared.assign(nothing=~nothing, code=[codes.get(text, "of figures") for text in shared["text"]])
+    shared.loc[nothing, "code"] = "null engine"
+    # That nothing was measured comes first, then what most figures have; those of a code together.
+    shared = shared.sort_values(["nothing", "weight"], ascending=[True, False], kind="stable")
+    order = pd.Series(pd.factorize(shared["code"])[0], shared.index).sort_values(kind="stable")
+    return shared.loc[order.index].reset_index(drop=True)
 
 
 def _width(group: list[Panel], groups: int) -> str:
@@ -224,5 +202,8 @@ def _width(group: list[Panel], groups: int) -> str:
         return "panels several"
     if isinstance(figure, Fleet | MachinePicture | Atlas | Listing):
         return "panels"
-    narrow = not isinstance(figure, Matrix) or len(figure.columns) <= NARROW
+    columns = (
+        figure.columns if isinstance(figure, Matrix) else figure.heads if isinstance(figure, Bars) else ""
+    )
+    narrow = len(columns) <= NARROW
     return "panels half" if narrow and groups > 1 else "panels"

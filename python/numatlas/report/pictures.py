@@ -7,9 +7,8 @@ from markupsafe import Markup
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
-from numatlas.figures.atlas_model import Atlas
 from numatlas.figures.fleet import judged_hosts, summaries
-from numatlas.figures.model import Bars, Curves, Figure, Fleet, Matrix
+from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, Matrix
 from numatlas.figures.scales import colour_range
 from numatlas.plot import build
 from numatlas.plot.matrix import COLOURS

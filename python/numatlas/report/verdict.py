@@ -7,7 +7,6 @@ import pandas as pd
 from numatlas.figures.scales import UNSTEADY
 from numatlas.figures.told import column
 from numatlas.result import Result
-from numatlas.units import half_width
 
 #: What a code of a warning means, for one case and for several.
 CODES = {
@@ -31,73 +30,41 @@ class Line:
 
 def verdict(result: Result) -> list[Line]:
     """Whether the figures can be believed: placement, steadiness, what disturbed, what is missing."""
+    parts = [part for part in result.all() if len(part.flows)]
+    flows = pd.concat([part.flows for part in parts]) if parts else pd.DataFrame(columns=["name", "flow"])
+    told = column(flows.drop_duplicates(["name", "flow"]), "flow_warning_codes").dropna()
+    codes = told.astype(str).str.split("; ").explode().value_counts()
+    lines = []
     if result.meta.get("complete") is False:
-        return [
-            Line(f"not complete: {result.meta.get('incomplete_reason') or 'ended early'}"),
-            *_rest(result),
-        ]
-    return _rest(result)
-
-
-def _rest(result: Result) -> list[Line]:
-    lines = [_placement(result), _steadiness(result), *_codes(result)]
+        lines.append(Line(f"not complete: {result.meta.get('incomplete_reason') or 'ended early'}"))
+    if column(flows, "pages_observed").notna().any() and "placement" not in codes:
+        astray = (pd.to_numeric(column(flows, "pages_elsewhere")) > 0).any()
+        lines.append(
+            Line("some pages were elsewhere than asked")
+            if astray
+            else Line("memory lay where it was asked for", good=True)
+        )
+    lines += _steadiness([frame for part in parts for frame in (part.flows, part.totals) if len(frame)])
+    lines += [
+        Line(f"{codes[one]} {words[int(codes[one] > 1)]}") for one, words in CODES.items() if one in codes
+    ]
     settings = [one.text.split(":")[0] for one in result.warnings if one.code == "setting"]
     if settings:
         lines.append(Line(f"may disturb: {', '.join(settings)}"))
     if len(result.skipped) and result.parts:
-        names = list(dict.fromkeys(map(str, result.skipped["name"])))
-        lines.append(Line(f"not measured: {', '.join(names)}"))
-    return [line for line in lines if line]
+        lines.append(Line(f"not measured: {', '.join(dict.fromkeys(map(str, result.skipped['name'])))}"))
+    return lines
 
 
-def _flows(result: Result) -> pd.DataFrame:
-    frames = [part.flows for part in result.all() if len(part.flows)]
-    return pd.concat(frames) if frames else pd.DataFrame()
-
-
-def _codes_of(result: Result) -> dict[str, int]:
-    """How many cases and workers each code of a warning is of."""
-    texts = (
-        column(_flows(result).drop_duplicates(["name", "flow"]), "flow_warning_codes")
-        if len(_flows(result))
-        else pd.Series(dtype=object)
-    )
-    codes = [code for text in texts.dropna() for code in str(text).split("; ") if code]
-    return pd.Series(codes, dtype=object).value_counts().to_dict()
-
-
-def _placement(result: Result) -> Line | None:
-    flows = _flows(result)
-    if column(flows, "pages_observed").dropna().empty:
-        return None
-    astray = pd.to_numeric(column(flows, "pages_elsewhere")).fillna(0) > 0
-    if "placement" in _codes_of(result) or astray.any():
-        return None if "placement" in _codes_of(result) else Line("some pages were elsewhere than asked")
-    return Line("memory lay where it was asked for", good=True)
-
-
-def _steadiness(result: Result) -> Line | None:
-    frames = [
-        frame[["value", "low", "high"]]
-        for part in result.all()
-        for frame in (part.flows, part.totals)
-        if len(frame)
-    ]
+def _steadiness(frames: list[pd.DataFrame]) -> list[Line]:
     if not frames:
-        return None
-    rows = pd.concat(frames).dropna()
-    widths = [half_width(*row) for row in rows.itertuples(index=False)]
-    known = [width for width in widths if width is not None]
-    wide = sum(width > UNSTEADY for width in known)
-    if not known:
-        return None
+        return []
+    rows = pd.concat([frame[["value", "low", "high"]] for frame in frames]).apply(pd.to_numeric).dropna()
+    rows = rows[rows["value"] != 0]
+    sides = pd.concat([rows["value"] - rows["low"], rows["high"] - rows["value"]], axis=1)
+    wide = int((sides.max(axis=1) > UNSTEADY * rows["value"].abs()).sum())
+    if rows.empty:
+        return []
     if not wide:
-        return Line(f"all {len(known)} figures are known to ±10 % or better", good=True)
-    return Line(f"{wide} of {len(known)} figures unsteady (wider than ±10 %)")
-
-
-def _codes(result: Result) -> list[Line]:
-    counts = _codes_of(result)
-    return [
-        Line(f"{counts[code]} {words[counts[code] > 1]}") for code, words in CODES.items() if code in counts
-    ]
+        return [Line(f"all {len(rows):,} figures are known to ±10 % or better", good=True)]
+    return [Line(f"{wide:,} of {len(rows):,} figures unsteady (> ±10 %)")]

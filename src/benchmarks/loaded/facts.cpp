@@ -67,6 +67,19 @@ std::vector<Fact> loaded_facts(const RunReport& report) {
   for (const FactLoad& load : fact_loads) {
     for (const ScenarioResult& point : report.scenarios) add_point(load, point);
   }
+  for (const ScenarioResult& point : report.scenarios) {
+    const auto knee = estimate_of(point, "latency_at_80_percent");
+    const std::string kernel = label_of(point, "load_kernel");
+    if (!knee || kernel != "read" || !cache_text(point).empty()) continue;
+    const std::string cpus = label_of(point, "cell_cpu_node"),
+                      memory = label_of(point, "cell_memory_node");
+    facts.push_back({"loaded_latency_80",
+                     {{"cpu_node", cpus}, {"memory_node", memory}},
+                     fmt::format("latency at 80 % of the peak, CPUs of node {}, memory of node {}",
+                                 cpus, memory),
+                     "s",
+                     *knee});
+  }
   for (Fact& fact : facts) {
     if (others.empty() || fact.key != "loaded_bandwidth_peak" || fact.heading.empty()) continue;
     fact.line += fmt::format("; {} more pair{} of nodes in loaded.txt", others.size(),

@@ -28,7 +28,7 @@ namespace numatlas {
 namespace {
 
 // Parts of the peak: closer where the latency rises.
-constexpr std::array<int, 9> percents{10, 20, 30, 40, 50, 60, 70, 80, 90};
+constexpr std::array<int, 11> percents{10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 95};
 
 constexpr const char* idle_load = "idle";
 constexpr const char* peak_load = "peak";
@@ -382,7 +382,7 @@ std::vector<Warning> Loaded::warnings(const RunReport& report) const {
   // Of the rate asked for. Halfway from 50 to 40 % of the peak is 90 % of it: with less a point is
   // nearer to another one.
   constexpr double least_reached = 0.9;
-  // Half a step between the parts of the peak: wider, and two of them cannot be told apart.
+  // Half a step between most parts of the peak: wider, and two of them cannot be told apart.
   constexpr double widest_peak = 0.05;
   std::vector<Warning> warnings;
   for (const ScenarioResult& point : report.scenarios) {

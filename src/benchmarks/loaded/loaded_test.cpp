@@ -130,8 +130,9 @@ TEST(Loaded, ThePartsOfThePeakFollowFromIt) {
   report.scenarios = {peak};
   const std::vector<std::string> words{"--pairs", "local", "--mix", "none"};
   auto more = refined_plan("numa:1 core:3 pu:1", words, report);
-  ASSERT_EQ(more.size(), 9U);
+  ASSERT_EQ(more.size(), 11U);
   EXPECT_EQ(more[3].head.name, "read 40% node 0 to 0 base");
+  EXPECT_EQ(more[8].head.name, "read 85% node 0 to 0 base") << "closer where the latency rises";
   // Both loaders together make 8 GB/s.
   EXPECT_DOUBLE_EQ(*more[3].scenario.flows[1].rate, 4e9);
   EXPECT_FALSE(more[3].scenario.flows[0].rate);

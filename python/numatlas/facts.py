@@ -1,0 +1,226 @@
+"""What a run says in sum: the facts that its benchmarks state (src/record/fact.h), as frames and as headline
+figures. Knows no benchmark but by the keys of facts."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pandas as pd
+
+from numatlas.units import plus_minus, quantity_text
+
+#: Unit of a number of hosts.
+COUNT = "hosts"
+#: Facts that are cards, in the order in which they are read; other benchmarks follow with their first one.
+CARDS = {
+    "peak_bandwidth": "peak bandwidth",
+    "loaded_latency_80": "at 80 % load",
+    "gpu_copy_rate": "host to GPU",
+    "hand_over_nearest": "core to core",
+}
+QUANTITIES = {"s": "latency", "B/s": "bandwidth"}
+LABELS = ("cpu_node", "memory_node", "gpu", "direction", "level", "size", "pages", "workers")
+PAIR = ["command", "what", "cpu_node", "memory_node", "value", "low", "high", "unit", "words"]
+FIELDS = ("key", "words", "unit", "heading", "line", "where")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A headline figure in SI units; absent ends: no interval is known."""
+
+    key: str  #: "local_latency"
+    words: str  #: "local latency"
+    value: float
+    low: float | None
+    high: float | None
+    unit: str  #: "s", "B/s"
+    beside: str = ""  #: what it is compared with: "2.7x local"
+    where: str = ""  #: of which places, and by what
+
+    @property
+    def text(self) -> str:
+        """ "122 ns"; of a count "10,000"; of a ratio "2.1x"."""
+        return f"{self.value:,.0f}" if self.unit == COUNT else quantity_text(self.value, self.unit)
+
+    @property
+    def spread(self) -> str:
+        """ "±0.3 %", or ""."""
+        return plus_minus(self.value, self.low, self.high)
+
+
+def facts(result: Any) -> pd.DataFrame:
+    """A row for each fact of the result's benchmarks, with its command, its estimate, its labels (`cpu_node`,
+    `gpu`, ...; absent where it has none) and all of these in `where`."""
+    rows = [
+        {
+            **{"command": part.meta.get("command", part.kind), **{name: fact[name] for name in FIELDS}},
+            **{name: fact["where"].get(name) for name in LABELS},
+            **{end: fact["estimate"][end] for end in ("value", "low", "high")},
+        }
+        for part in result.all()
+        for fact in part.meta.get("facts") or []
+    ]
+    columns = ["command", *FIELDS, *LABELS, "value", "low", "high"]
+    frame = pd.DataFrame(rows, columns=columns, dtype=object)
+    ends = ["value", "low", "high", "size", "workers"]
+    return frame.assign(**{name: pd.to_numeric(frame[name]) for name in ends})
+
+
+def pairs(result: Any) -> pd.DataFrame:
+    """The facts of pairs of nodes, once each: `what` ("latency" of one CPU alone, "bandwidth" of a read by
+    all CPUs of a node), cpu_node and memory_node as integers, value, low, high, words."""
+    every = facts(result)
+    nodes = every[["cpu_node", "memory_node"]].apply(pd.to_numeric, errors="coerce")
+    # Those that a survey shows as cells of a matrix.
+    cells = every["heading"].notna() & every["line"].isna() & nodes.notna().all(axis=1)
+    found = every.assign(**nodes, what=every["unit"].map(QUANTITIES))[cells].dropna(subset=["what"])
+    if found.empty:
+        found = _of_memory(result)
+    found = found.drop_duplicates(["what", "cpu_node", "memory_node"])
+    return found.astype({"cpu_node": int, "memory_node": int})
+
+
+def _of_memory(result: Any) -> pd.DataFrame:
+    """Where no pair of nodes was measured: loads of workers from memory, of the largest buffer."""
+    frames = [
+        part.flows.assign(words="a worker, " + part.flows["name"], what="latency", command=part.kind)
+        for part in result.all()
+        if any(fact["key"] == "memory_latency" for fact in part.meta.get("facts") or [])
+    ]
+    flows = pd.concat(frames) if frames else pd.DataFrame()
+    if flows.empty:
+        return pd.DataFrame(columns=PAIR)
+    there = flows[(flows["metric"] == "latency") & (flows["level"] == "memory") & (flows["role"] != "load")]
+    there = there.dropna(subset=["cpu_node", "memory_node", "value"])
+    there = there[there["size"] == there["size"].max()].drop_duplicates(["cpu_node", "memory_node"])
+    return there[PAIR]
+
+
+def gpu_rates(result: Any) -> pd.DataFrame:
+    """The best copies of each GPU and direction from or to the host."""
+    every = facts(result)
+    copies = every[(every["key"] == "gpu_copy_rate") & every["direction"].isin(["h2d", "d2h"])]
+    best = copies.sort_values("value").groupby(["gpu", "direction"]).tail(1)
+    return best.sort_values(["gpu", "direction"], ascending=[True, False])
+
+
+def cache_levels(result: Any) -> pd.DataFrame:
+    """Latencies of the caches and of memory, once each level, the nearest first."""
+    every = facts(result)
+    levels = every[every["key"].isin(["cache_latency", "memory_latency"])]
+    return levels.drop_duplicates("level").sort_values("value")
+
+
+def nodes_with_cpus(result: Any) -> set[int]:
+    """By the snapshot."""
+    return {node["id"] for machine in result.machines[:1] for node in machine["nodes"] if node.get("cpus")}
+
+
+# ---- Headline figures
+
+
+def summary(result: Any) -> pd.DataFrame:
+    """The headline figures as a frame: a row each, in SI units; see Metric for the columns."""
+    return pd.DataFrame([asdict(one) for one in metrics(result)])
+
+
+def metrics(result: Any) -> list[Metric]:
+    """In the order in which they are read."""
+    if len(result.hosts):
+        return _fleet(result)
+    every, cells, levels = facts(result), pairs(result), cache_levels(result)
+    found = _latencies(result, cells)
+    # The latencies of caches stand in the atlas.
+    commands = {*cells["command"], *levels["command"]}
+    for key, words in CARDS.items():
+        mine = every[every["key"] == key]
+        if key == "gpu_copy_rate":
+            mine = mine[mine["direction"] == "h2d"].sort_values("value", ascending=False)
+        for row in mine.head(1).itertuples():
+            found.append(_metric(key, words, row, _beside(result, every, row)))
+            commands.add(row.command)
+    if "peak_bandwidth" not in set(every["key"]):
+        best = cells[cells["what"] == "bandwidth"].sort_values("value").tail(1)
+        found += [_metric("node_bandwidth", "bandwidth of a node", row) for row in best.itertuples()]
+    others = every[~every["command"].isin(commands) & every["line"].notna()].drop_duplicates("command")
+    found += [_metric(row.key, row.heading.lower(), row) for row in others.itertuples()]
+    names = [(row, f"{row.level} latency") for row in levels.itertuples()] if len(found) < 2 else []
+    return found + [_metric(words.lower().replace(" ", "_"), words, row) for row, words in names]
+
+
+def _metric(key: str, words: str, row: Any, beside: str = "") -> Metric:
+    low, high = (None if pd.isna(end) else float(end) for end in (row.low, row.high))
+    return Metric(key, words, float(row.value), low, high, row.unit, beside, row.words)
+
+
+def _latencies(result: Any, cells: pd.DataFrame) -> list[Metric]:
+    """Of a node's own memory the median, of other nodes with CPUs the worst, of memory without CPUs the
+    nearest."""
+    cells = cells[cells["what"] == "latency"].sort_values("value", kind="stable")
+    own = cells[cells["cpu_node"] == cells["memory_node"]]
+    with_cpus = cells["memory_node"].isin(nodes_with_cpus(result) or set(cells["cpu_node"]))
+    other, far = cells[with_cpus].drop(own.index), cells[~with_cpus]
+    local = own.set_index("cpu_node")["value"]
+    least, most = (quantity_text(end, "s") for end in (own["value"].min(), own["value"].max()))
+    least = least.removesuffix(f" {most.split()[-1]}")
+    found = []
+    for key, words, rows, at in (
+        ("local_latency", "local latency", own, len(own) // 2),
+        ("remote_latency", "remote latency", other, -1),
+        ("far_latency", f"{_kind_of(result, far)} latency", far, 0),
+    ):
+        for row in rows.iloc[[at]].itertuples() if len(rows) else []:
+            beside = f"{least} to {most}, {len(own)} nodes" if rows is own and len(own) > 1 else ""
+            if rows is not own and row.cpu_node in local:
+                beside = f"{row.value / local[row.cpu_node]:.1f}x local"
+            elif not beside:
+                beside = f"node {row.cpu_node}, one CPU alone"
+            found.append(_metric(key, words, row, beside))
+    return found
+
+
+def _kind_of(result: Any, cells: pd.DataFrame) -> str:
+    """Of memory without CPUs."""
+    nodes = [node for machine in result.machines[:1] for node in machine["nodes"]]
+    mine = [node.get("kind") for node in nodes if node["id"] in set(cells["memory_node"])]
+    return next((kind.upper() for kind in mine if kind and kind != "dram"), "far memory")
+
+
+def _beside(result: Any, every: pd.DataFrame, row: Any) -> str:
+    if row.key == "peak_bandwidth":
+        return _part_of_claim(result, row)
+    if row.key == "loaded_latency_80":
+        same = (every["cpu_node"] == row.cpu_node) & (every["memory_node"] == row.memory_node)
+        idle = every["value"][same & (every["key"] == "loaded_latency_idle")]
+        return f"{row.value / idle.iloc[0]:.1f}x idle" if len(idle) else ""
+    far = every[every["key"] == "hand_over_farthest"] if row.key == "hand_over_nearest" else every[:0]
+    return next((f"up to {quantity_text(one.value, 's')}" for one in far.itertuples()), "")
+
+
+def _part_of_claim(result: Any, row: Any) -> str:
+    """Of what the firmware claims for reads of all nodes with CPUs; "" where too few CPUs read for that."""
+    nodes = [node for machine in result.machines[:1] for node in machine["nodes"] if node.get("cpus")]
+    claims = [(node.get("hmat") or {}).get("read_bandwidth") for node in nodes]
+    cpus = sum(len(machine.get("cpus", [])) for machine in result.machines[:1])
+    if not claims or not all(claims) or not 2 * row.workers >= cpus:
+        return ""
+    return f"{100 * row.value / sum(claims):.0f} % of the firmware's claim"
+
+
+def _fleet(result: Any) -> list[Metric]:
+    """Of the kernel that was measured last: triad, mostly."""
+    hosts = result.hosts
+    rows = hosts[hosts["kernel"] == hosts["kernel"].iloc[-1]].dropna(subset=["value"])
+    count = hosts["host"].nunique()
+    found = [Metric("hosts", "hosts", count, None, None, COUNT, f"{len(rows):,} with values")]
+    if len(rows):
+        kernel, middle = rows["kernel"].iloc[0], rows["value"].median()
+        quarters = [quantity_text(rows["value"].quantile(part), "B/s") for part in (0.25, 0.75)]
+        beside = f"half of the hosts: {quarters[0]} to {quarters[1]}"
+        found.append(Metric("median_host", f"median host, {kernel}", middle, None, None, "B/s", beside))
+        worst = next(rows.sort_values("value").assign(words="").head(1).itertuples())
+        beside = f"{worst.host}: {100 * (worst.value / middle - 1):+.1f} % of the median"
+        found.append(_metric("slowest_host", f"slowest host, {kernel}", worst, beside))
+    if result.meta.get("slow") is not None:
+        slow = hosts["host"][hosts["slow"].astype(bool)].nunique()
+        found.append(Metric("slow_hosts", "slow hosts", slow, None, None, COUNT, "by the run's rule"))
+    return found
