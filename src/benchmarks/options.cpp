@@ -11,6 +11,7 @@
 #include "base/size_list.h"
 #include "base/whole.h"
 #include "benchmarks/declare.h"
+#include "comm/launcher.h"
 #include "gpu/buffers.h"
 #include "report/reporter.h"
 
@@ -230,7 +231,9 @@ Expected<RunOptions> CommonOptions::parse() const {
                         "name one of them");
   options.style.gib = wants("GiB/s");
   options.style.cycles = wants("cycles");
-  options.style.color = wants_color(color_);
+  // mpirun gives tasks a terminal of its own, whatever their output goes to.
+  options.style.color =
+      wants_color(color_) && (color_ == "always" || !detect_launcher().launched());
   const auto precision = parse_part(precision_);
   if (!precision) {
     return fail(about("--precision", precision.error()));

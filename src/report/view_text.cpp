@@ -330,7 +330,7 @@ std::string grid_text(const RunReport& report, const View& view, const std::vect
   const std::string head = shown.words(columns.cells.front().head);
   std::string text;
   for (std::size_t next = 0; next < grid.columns.values.size();) {
-    if (next > 0) text += "\n";
+    if (next > 0 || !style.markdown) text += "\n";
     text += block_of(grid, rows, left, head, next, style);
   }
   return text;

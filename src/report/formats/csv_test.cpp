@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <sstream>
+#include <string>
 
 #include "record/test_report.h"
 

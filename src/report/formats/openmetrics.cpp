@@ -2,10 +2,15 @@
 
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <ctime>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 

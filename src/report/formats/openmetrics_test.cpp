@@ -1,6 +1,7 @@
 #include "report/openmetrics.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
