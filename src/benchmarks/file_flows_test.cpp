@@ -14,10 +14,10 @@
 namespace numatlas {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-class FileFlows : public testing::Test {
+class FileFlows : public ::testing::Test {
  protected:
   FileFlows() {
     machines_ = {*read_recorded_machine(

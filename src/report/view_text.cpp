@@ -16,17 +16,15 @@
 namespace numatlas {
 namespace {
 
-using Row = TextRow;
-
 const std::string none = "-";
 
 /// Half of an interval over the value from which a figure is called uncertain on a terminal.
 constexpr double uncertain_from = 0.1;
 
 /// How the columns of a view are shown: in their own units, or in those that were asked for.
-class Shown {
+class ShownUnits {
  public:
-  Shown(const View& view, const std::vector<ViewItem>& items, const TextStyle& style)
+  ShownUnits(const View& view, const std::vector<ViewItem>& items, const TextStyle& style)
       : style_(style) {
     const auto has_clock = [](const ViewItem& item) { return clock_of(item).has_value(); };
     cycles_ = style.cycles && std::all_of(items.begin(), items.end(), has_clock);
@@ -81,7 +79,7 @@ TextCell percent(const std::optional<double>& part) {
 }
 
 TextCell with_interval(const Estimate& estimate, const ViewItem& item, const ViewColumn& column,
-                       const Shown& shown) {
+                       const ShownUnits& shown) {
   const std::string value = shown.number(estimate.value, item, column);
   const auto width = half_width(estimate);
   if (!width) return value;
@@ -94,7 +92,7 @@ TextCell with_interval(const Estimate& estimate, const ViewItem& item, const Vie
 }
 
 /// Of several visits.
-std::string best_text(const ViewItem& item, const ViewColumn& column, const Shown& shown) {
+std::string best_text(const ViewItem& item, const ViewColumn& column, const ShownUnits& shown) {
   const auto& visits = item.one->visits;
   if (!visits || visits->count < 2 || item.flow != nullptr) return none;
   const auto found = std::find_if(visits->figures.begin(), visits->figures.end(),
@@ -102,7 +100,7 @@ std::string best_text(const ViewItem& item, const ViewColumn& column, const Show
   return found == visits->figures.end() ? none : shown.number(found->best, item, column);
 }
 
-TextCell figure_cell(const ViewItem& item, const ViewColumn& column, const Shown& shown) {
+TextCell figure_cell(const ViewItem& item, const ViewColumn& column, const ShownUnits& shown) {
   const Figure* const figure = figure_of(item, column.figure);
   if (figure == nullptr || !figure->estimate) return none;
   const Estimate& estimate = *figure->estimate;
@@ -132,7 +130,7 @@ TextCell figure_cell(const ViewItem& item, const ViewColumn& column, const Shown
 }
 
 TextCell cell_of(const RunReport& report, const ViewItem& item, const ViewColumn& column,
-                 const Shown& shown) {
+                 const ShownUnits& shown) {
   return column.label.empty() ? figure_cell(item, column, shown)
                               : label_text(report, item, column.label);
 }
@@ -150,15 +148,15 @@ Columns columns_of(const View& view) {
   return {{view.cells.begin(), first}, {first, view.cells.end()}};
 }
 
-Row row_of(const RunReport& report, const ViewItem& item, const std::vector<ViewColumn>& columns,
-           const Shown& shown) {
-  Row row;
+TextRow row_of(const RunReport& report, const ViewItem& item,
+               const std::vector<ViewColumn>& columns, const ShownUnits& shown) {
+  TextRow row;
   for (const ViewColumn& column : columns) row.push_back(cell_of(report, item, column, shown));
   return row;
 }
 
-Row heads_of(const std::vector<ViewColumn>& columns, const Shown& shown) {
-  Row heads;
+TextRow heads_of(const std::vector<ViewColumn>& columns, const ShownUnits& shown) {
+  TextRow heads;
   for (const ViewColumn& column : columns) heads.emplace_back(shown.words(column.head));
   return heads;
 }
@@ -204,26 +202,26 @@ void sort_by_value(std::vector<ViewItem>& items, const View& view, RowOrder orde
 }
 
 /// Drops columns that say nothing; how many of the first `left` are left.
-std::size_t drop_empty_columns(std::vector<Row>& rows, std::size_t left) {
+std::size_t drop_empty_columns(std::vector<TextRow>& rows, std::size_t left) {
   for (std::size_t column = rows[0].size(); column-- > 0;) {
     const bool empty = std::all_of(rows.begin() + 1, rows.end(),
-                                   [&](const Row& row) { return row[column].text == none; });
+                                   [&](const TextRow& row) { return row[column].text == none; });
     if (!empty) continue;
     if (column < left) --left;
-    for (Row& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+    for (TextRow& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
   }
   return left;
 }
 
 std::string table_of(const RunReport& report, const View& view, std::vector<ViewItem> items,
-                     const Shown& shown, const TextStyle& style) {
-  std::vector<Row> rows{heads_of(view.cells, shown)};
+                     const ShownUnits& shown, const TextStyle& style) {
+  std::vector<TextRow> rows{heads_of(view.cells, shown)};
   const Columns columns = columns_of(view);
   sort_by_axis(items, view);
   sort_by_value(items, view, style.order);
   for (const ViewItem& item : items) {
     if (item.one->flows.empty() || !has_figures(item, view)) continue;
-    Row row = row_of(report, item, view.cells, shown);
+    TextRow row = row_of(report, item, view.cells, shown);
     const bool again =  // of labels alone: each once
         columns.cells.empty() && std::find(rows.begin(), rows.end(), row) != rows.end();
     if (!again) rows.push_back(std::move(row));
@@ -247,7 +245,7 @@ struct Index {
 
 /// What stands where a row and a column meet.
 struct Grid {
-  Index<Row> rows;
+  Index<TextRow> rows;
   Index<std::string> columns;
   std::map<std::pair<std::size_t, std::size_t>, TextCell> cells;
 };
@@ -259,13 +257,13 @@ bool is_remote(const RunReport& report, const ViewItem& item, const View& view) 
 }
 
 Grid grid_of(const RunReport& report, const View& view, const std::vector<ViewItem>& items,
-             const Columns& columns, const Shown& shown) {
+             const Columns& columns, const ShownUnits& shown) {
   Grid grid;
   for (const ViewItem& item : items) {
     // A matrix has a row for what was left out; a table has none.
     if (view.kind != ViewKind::matrix && !has_figures(item, view)) continue;
     const std::string column = label_text(report, item, view.columns);
-    const Row row = row_of(report, item, columns.names, shown);
+    const TextRow row = row_of(report, item, columns.names, shown);
     TextCell cell;
     if (is_remote(report, item, view)) cell.accent = Accent::remote;
     for (const TextCell& part : row_of(report, item, columns.cells, shown)) {
@@ -273,7 +271,7 @@ Grid grid_of(const RunReport& report, const View& view, const std::vector<ViewIt
         cell.text += (cell.text.empty() ? "" : " ") + part.text;
       cell.accent = std::max(cell.accent, part.accent);
     }
-    const auto add = [&](const Row& name, const std::string& head) {
+    const auto add = [&](const TextRow& name, const std::string& head) {
       const std::pair at{grid.rows.of(name), grid.columns.of(head)};
       if (!item.one->flows.empty()) grid.cells[at] = cell;
     };
@@ -284,25 +282,25 @@ Grid grid_of(const RunReport& report, const View& view, const std::vector<ViewIt
   return grid;
 }
 
-std::size_t width_of(const Row& column) {
+std::size_t width_of(const TextRow& column) {
   std::size_t width = 0;
   for (const TextCell& cell : column) width = std::max(width, cell.text.size());
   return width + 2;  // with the blanks between columns
 }
 
 /// As many columns from `next` on as a terminal has room for, beside the rows' names.
-std::string block_of(const Grid& grid, std::vector<Row> rows, std::size_t left,
+std::string block_of(const Grid& grid, std::vector<TextRow> rows, std::size_t left,
                      const std::string& head, std::size_t& next, const TextStyle& style) {
   constexpr std::size_t widest = 120;
   std::size_t width = 0;
   for (std::size_t i = 0; i < left; ++i) {
-    Row column;
-    for (const Row& row : rows) column.push_back(row[i]);
+    TextRow column;
+    for (const TextRow& row : rows) column.push_back(row[i]);
     width += width_of(column);
   }
   for (const std::size_t first = next; next < grid.columns.values.size(); ++next) {
     const std::string& name = grid.columns.values[next];
-    Row column{TextCell(head.empty() ? name : head + " " + name)};
+    TextRow column{TextCell(head.empty() ? name : head + " " + name)};
     for (std::size_t row = 0; row < grid.rows.values.size(); ++row) {
       const auto found = grid.cells.find({row, next});
       column.push_back(found == grid.cells.end() ? TextCell(none) : found->second);
@@ -315,7 +313,7 @@ std::string block_of(const Grid& grid, std::vector<Row> rows, std::size_t left,
 }
 
 std::string grid_text(const RunReport& report, const View& view, const std::vector<ViewItem>& items,
-                      const Shown& shown, const TextStyle& style) {
+                      const ShownUnits& shown, const TextStyle& style) {
   const Columns columns = columns_of(view);
   const Grid grid = grid_of(report, view, items, columns, shown);
   if (grid.cells.empty()) return "";
@@ -324,7 +322,7 @@ std::string grid_text(const RunReport& report, const View& view, const std::vect
   if (grid.columns.values.size() > most_columns)
     return fmt::format("The {} columns are in --format csv and --json.\n",
                        grid.columns.values.size());
-  std::vector<Row> rows{heads_of(columns.names, shown)};
+  std::vector<TextRow> rows{heads_of(columns.names, shown)};
   rows.insert(rows.end(), grid.rows.values.begin(), grid.rows.values.end());
   const std::size_t left = drop_empty_columns(rows, columns.names.size());
   const std::string head = shown.words(columns.cells.front().head);
@@ -340,7 +338,7 @@ std::string grid_text(const RunReport& report, const View& view, const std::vect
 
 std::string view_text(const RunReport& report, const View& view, const TextStyle& style) {
   const std::vector<ViewItem> items = items_of(report, view);
-  const Shown shown(view, items, style);
+  const ShownUnits shown(view, items, style);
   const std::string table = view.columns.empty() ? table_of(report, view, items, shown, style)
                                                  : grid_text(report, view, items, shown, style);
   if (table.empty()) return "";
