@@ -1,8 +1,8 @@
 #include "fleet/cases.h"
 
-#include <cstdint>
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>

@@ -1,7 +1,7 @@
 #include "fleet/fleet.h"
 
-#include <cstdint>
 #include <algorithm>
+#include <cstdint>
 
 #include <fmt/format.h>
 

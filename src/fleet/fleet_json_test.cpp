@@ -1,8 +1,8 @@
 // Rounds of hosts in the JSON of a report.
-#include <vector>
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

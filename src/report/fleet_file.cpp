@@ -1,10 +1,10 @@
 #include "report/fleet_file.h"
 
-#include <utility>
 #include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

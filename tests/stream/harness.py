@@ -191,13 +191,15 @@ class Trial:
         return self.run(ranks, self.numatlas, "stream", "-q", *words, **environment)
 
     def report(self, name: str = "report.json") -> dict:
-        """The head of a run and its rounds in one; slow hosts by their names."""
+        """The report. Of STREAM, the head of a run and its rounds in one, slow hosts by their names."""
         def refuse(word: str) -> None:
             raise Failed(f"{name}: {word} is not JSON")
         try:
             report = whole(json.loads((self.folder / name).read_text(), parse_constant=refuse))
         except ValueError as error:
             raise Failed(f"{name}: {error}") from error
+        if "fleet" not in report:
+            return report
         fleet = report["fleet"]
         equal(report["hosts"], [host["name"] for host in fleet["hosts"]], "hosts of the report")
         slow = (fleet["slow"] or {"hosts": []})["hosts"]
