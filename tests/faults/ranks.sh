@@ -121,7 +121,7 @@ case $case in
       [ "$status" -ne 0 ] || fail 'the exit code is 0'
       says_once '^numatlas: error: '
       err_says '^numatlas: error: rank 1 on [^:]*: --memory: '
-      [ ! -s "$folder/out" ] || ! grep -q '^Latency of dependent loads' "$folder/out" || fail 'a table all the same'
+      [ ! -s "$folder/out" ] || ! grep -q '^Pointer-chase latency' "$folder/out" || fail 'a table all the same'
     done ;;
   unwritable)
     run "$numatlas" latency --size 1 --csv "$folder/no/file"
@@ -161,7 +161,7 @@ case $case in
     says_once '^numatlas: error: '
     [ "$case" = dry-run-of-one ] && differs='latency --dry-run' || differs=bandwidth
     err_says "^numatlas: error: rank 1 was told something else than rank 0: \`numatlas $differs\`, not \`numatlas latency\`"
-    [ ! -s "$folder/out" ] || ! grep -q '^Latency of dependent loads' "$folder/out" || fail 'a table all the same' ;;
+    [ ! -s "$folder/out" ] || ! grep -q '^Pointer-chase latency' "$folder/out" || fail 'a table all the same' ;;
   topology-of-one) # it ends without MPI, and the others notice
     # It has ended before the others call MPI_Init: when it ends later, Open MPI's launcher may end the job
     # first, with a message of its own.
