@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "advise/candidates.h"
+#include "memory/source.h"
 
 namespace numatlas {
 namespace {

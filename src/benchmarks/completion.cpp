@@ -12,16 +12,14 @@
 #include <CLI/CLI.hpp>
 
 #include "benchmarks/declared.h"
+#include "memory/source.h"
 
 namespace numatlas {
 namespace {
 
 // How values that have several forms begin.
-const std::map<std::string, std::vector<std::string>> forms{
-    {"CPUS", {"allowed", "cores", "node:"}},
-    {"PLACEMENT",
-     {"local", "inherit", "auto",
-      "bind:", "prefer:", "interleave:", "weighted:", "each:", "pmem:", "dax:", "memkind:"}}};
+const std::map<std::string, std::vector<std::string>> forms{{"CPUS", {"allowed", "cores", "node:"}},
+                                                            {"PLACEMENT", memory_words()}};
 
 /// Up to what explains it.
 std::string summary_of(const std::string& text) {

@@ -8,6 +8,7 @@
 
 #include "benchmarks/flows.h"
 #include "gpu/buffers.h"
+#include "memory/source.h"
 
 namespace numatlas {
 namespace {

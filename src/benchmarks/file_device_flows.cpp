@@ -7,6 +7,7 @@
 
 #include "benchmarks/device_flows.h"
 #include "gpu/buffers.h"
+#include "memory/source.h"
 
 namespace numatlas {
 

@@ -15,6 +15,7 @@
 #include "benchmarks/file_device_flows.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/levels.h"
+#include "memory/source.h"
 
 namespace numatlas {
 namespace {

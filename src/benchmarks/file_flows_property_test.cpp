@@ -14,6 +14,7 @@
 #include "benchmarks/levels.h"
 #include "gpu/buffers.h"
 #include "machine/source.h"
+#include "memory/source.h"
 
 namespace numatlas {
 namespace {

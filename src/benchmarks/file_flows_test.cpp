@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "machine/source.h"
+#include "memory/source.h"
 
 namespace numatlas {
 namespace {

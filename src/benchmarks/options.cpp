@@ -13,6 +13,7 @@
 #include "benchmarks/declare.h"
 #include "comm/launcher.h"
 #include "gpu/buffers.h"
+#include "memory/source.h"
 #include "report/reporter.h"
 
 namespace numatlas {
@@ -102,10 +103,10 @@ void CommonOptions::add_placement(CLI::App& app) {
                   "workers per rank; bandwidth and copy also compare several numbers: 1-8 or 1,2,4 "
                   "(default: OMP_NUM_THREADS or what the command needs; one under a launcher)"));
   place(add_value(app, "--memory", memory_, "PLACEMENT",
-                  "placement of the measured memory: local, bind:0, prefer:0, interleave:0,1, "
-                  "weighted:0=3,2=1, each:0,0,1,1, auto, pmem:DIR, dax:/dev/dax0.0, memkind:KIND, "
-                  "memkind:DIR or inherit (default: inherit if a memory policy is set, else "
-                  "local)"));
+                  fmt::format("placement of the measured memory: local, bind:0, prefer:0, "
+                              "interleave:0,1, weighted:0=3,2=1, each:0,0,1,1, auto, {} or inherit "
+                              "(default: inherit if a memory policy is set, else local)",
+                              source_forms())));
   std::vector<std::string> kinds;
   for (const PageKind kind : all_page_kinds) kinds.emplace_back(name_of(kind));
   place(add_value(app, "--pages", pages_, type_of_words(kinds, true),

@@ -17,6 +17,7 @@
 #include "benchmarks/metrics.h"
 #include "benchmarks/room.h"
 #include "engine/agreement.h"
+#include "memory/source.h"
 #include "record/cache_level.h"
 #include "record/estimate.h"
 

@@ -10,6 +10,7 @@
 
 #include "benchmarks/flows.h"
 #include "engine/sharing.h"
+#include "memory/source.h"
 
 namespace numatlas {
 namespace {

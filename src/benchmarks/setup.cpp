@@ -21,6 +21,7 @@
 #include "engine/agreement.h"
 #include "kernels/stream_loops.h"
 #include "machine/source.h"
+#include "memory/source.h"
 #include "record/report_fields.h"
 
 namespace numatlas {
@@ -46,10 +47,12 @@ Expected<std::vector<Machine>> gather_machines(Comm& comm, const Machine& mine) 
 /// Regions on the same device lie side by side. Each rank asks its own host's devices, and no other
 /// host's offsets matter to it.
 void place_on_devices(Setup& setup, int own_host) {
-  const auto of_own = [&](const std::string& path) {
-    return setup.machine.is_live() ? device_facts(path) : DeviceFacts{path, Bytes{2 * mib}};
+  const auto of_others = [](const MemoryPlacement& placement) {
+    return DeviceFacts{source_value(placement), Bytes{2 * mib}};
   };
-  const auto of_others = [](const std::string& path) { return DeviceFacts{path, Bytes{2 * mib}}; };
+  const auto of_own = [&](const MemoryPlacement& placement) {
+    return setup.machine.is_live() ? device_facts(placement) : of_others(placement);
+  };
   for (PlannedScenario& planned : setup.plan) {
     std::map<int, std::vector<Region*>> by_host;
     for (Flow& flow : planned.scenario.flows) {

@@ -27,6 +27,7 @@
 #include "cli/commands.h"
 #include "comm/launcher.h"
 #include "machine/source.h"
+#include "memory/source.h"
 #include "report/file.h"
 
 namespace numatlas {

@@ -24,7 +24,7 @@
 #include "gpu/runtime.h"
 #include "machine/source.h"
 #include "memory/buffer.h"
-#include "memory/source_states.h"
+#include "memory/source.h"
 #include "placement/policy.h"
 #include "report/file.h"
 
@@ -114,8 +114,10 @@ void add_memory(std::vector<Feature>& features, const Machine& machine) {
     features.push_back({"memory", fmt::format("--pages {}", name_of(kind)), !problem,
                         problem ? with_hint(problem->message, *problem) : "can be had"});
   }
-  for (SourceState& state : source_states(machine)) {
-    features.push_back({"memory", std::move(state.name), state.available, std::move(state.detail)});
+  for (const MemorySource* source : memory_sources()) {
+    for (SourceState& state : source->describe(machine))
+      features.push_back(
+          {"memory", std::move(state.name), state.available, std::move(state.detail)});
   }
   const auto memory = read_process_memory(0, usable);
   features.push_back({"memory", "--process-memory (numa_maps)", memory.has_value(),

@@ -18,6 +18,7 @@
 #include "engine/real_engine.h"
 #include "engine/sharing.h"
 #include "gpu/buffers.h"
+#include "memory/source.h"
 #include "memory/touch.h"
 
 namespace numatlas {

@@ -16,6 +16,7 @@
 
 #include "base/signals.h"
 #include "engine/test_engine.h"
+#include "memory/source.h"
 
 namespace numatlas {
 namespace {

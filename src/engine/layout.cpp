@@ -1,4 +1,5 @@
 #include "engine/layout.h"
+#include "memory/source.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -16,6 +16,7 @@
 #include "engine/sharing.h"
 #include "gpu/buffers.h"
 #include "kernels/permutation.h"
+#include "memory/source.h"
 
 namespace numatlas {
 namespace {

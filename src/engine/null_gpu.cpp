@@ -7,6 +7,7 @@
 #include "gpu/buffers.h"
 #include "gpu/machine_gpus.h"
 #include "machine/pci_link.h"
+#include "memory/source.h"
 
 namespace numatlas {
 namespace {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/engine.h"
+#include "memory/source.h"
 #include "placement/test_machines.h"
 
 namespace numatlas {

@@ -12,6 +12,7 @@
 #include "comm/comm.h"
 #include "engine/engine.h"
 #include "machine/source.h"
+#include "memory/source.h"
 #include "placement/policy.h"
 
 namespace numatlas::testing {

@@ -1,6 +1,5 @@
 #include "gpu/buffers.h"
 
-#include <charconv>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -10,7 +9,6 @@
 
 #include "memory/touch.h"
 #include "placement/kernel_calls.h"
-#include "placement/memory_source.h"
 
 namespace numatlas {
 namespace {
@@ -125,14 +123,6 @@ Expected<std::unique_ptr<Buffer>> allocate_by_driver(const Region& region, const
 }
 
 }  // namespace
-
-int gpu_of(const MemoryPlacement& placement) {
-  const MemorySource source = source_of(placement);
-  int gpu = -1;
-  if (source.kind != SourceKind::gpu) return gpu;
-  std::from_chars(source.name.data(), source.name.data() + source.name.size(), gpu);
-  return gpu;
-}
 
 Expected<std::unique_ptr<Buffer>> allocate_for_gpu(const Region& region, const DeviceWork& work) {
   const int gpu = gpu_of(region.placement);

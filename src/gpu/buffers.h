@@ -5,7 +5,7 @@
 
 #include "gpu/runtime.h"
 #include "kernels/kernel.h"
-#include "memory/buffer.h"
+#include "memory/source.h"
 
 namespace numatlas {
 
@@ -14,8 +14,5 @@ namespace numatlas {
 /// (Pinning::driver, ::managed): a policy of the calling thread holds while it allocates pinned
 /// memory, and while we touch managed memory, which is when it gets its pages.
 Expected<std::unique_ptr<Buffer>> allocate_for_gpu(const Region& region, const DeviceWork& work);
-
-/// N of gpu:N; -1 for memory of the host.
-int gpu_of(const MemoryPlacement& placement);
 
 }  // namespace numatlas

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/device_functions.h"
 #include "gpu/device_kernels.h"
 #include "gpu/flush.h"
 #include "gpu/step_queue.h"
@@ -70,7 +69,7 @@ Expected<void> DeviceChase::prepare(const KernelMemory& memory) {
 Expected<void> DeviceChase::attach() {
   DeviceRuntime& gpu = *device_.runtime;
   if (auto opened = queue_.open(); !opened) return opened;
-  const auto function = gpu.function(device_.device, device_functions, chase_function);
+  const auto function = gpu.kernel(device_.device, kernel_name::chase);
   if (!function) return fail(function.error());
   function_ = *function;
   if (auto done = gpu.pin(device_.device, host_, bytes_, true); !done) return done;

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/device_functions.h"
 #include "gpu/device_kernels.h"
 #include "gpu/step_queue.h"
 #include "kernels/filling.h"
@@ -151,7 +150,7 @@ Expected<void> DeviceCopy::attach() {
   const auto mapped = gpu.mapped_address(device_.device, host_);
   if (!mapped) return fail(mapped.error());
   mapped_ = *mapped;
-  const auto function = gpu.function(device_.device, device_functions, copy_function);
+  const auto function = gpu.kernel(device_.device, kernel_name::copy);
   if (!function) return fail(function.error());
   function_ = *function;
   return {};

@@ -9,10 +9,7 @@ namespace {
 
 std::vector<RuntimeState> probe_all() {
   const KeptCpus kept;
-  std::vector<RuntimeState> states;
-  states.push_back(probe_cuda());
-  states.push_back(probe_hip());
-  return states;
+  return probe_runtimes();
 }
 
 }  // namespace

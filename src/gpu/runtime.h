@@ -1,5 +1,5 @@
-// What the program wants of GPUs: one implementation a vendor's driver, loaded at run time (cuda/,
-// hip/). No toolkit is needed to build or to run.
+// What the program wants of GPUs: one implementation for each driver, in a
+// folder of its own (cuda/, hip/), loaded at run time. No toolkit is needed to build or to run.
 #pragma once
 
 #include <cstddef>
@@ -32,6 +32,18 @@ struct DeviceInfo {
 };
 
 enum class CopyWay { host_to_device, device_to_host, within_device };
+
+/// The kernels that every runtime has, each in the language that its driver compiles. There they
+/// are called numatlas_NAME.
+namespace kernel_name {
+/// (u64 delta, u64 address, u64 loads, u64 result): follows a chain of the host's addresses, each
+/// `delta` from where the GPU finds it, and writes where it ends. One thread. No load may be
+/// answered by what was loaded before.
+inline constexpr const char* chase = "chase";
+/// (u64 destination, u64 source, u64 words of 16 bytes), by all threads of the launch.
+inline constexpr const char* copy = "copy";
+}  // namespace kernel_name
+inline constexpr const char* kernel_prefix = "numatlas_";
 
 /// One driver. Devices are numbered as the driver does (CUDA_VISIBLE_DEVICES and its like are the
 /// driver's to heed). Calls may come from any thread; each sets the device it needs. Errors name
@@ -86,10 +98,9 @@ class DeviceRuntime {
   /// Copies from the device to the peer go directly; being so already is no error.
   virtual Expected<void> reach_peer(int device, int peer) = 0;
 
-  /// A function of a PTX text, which the driver compiles once a device; unavailable for drivers
-  /// that take no PTX.
-  virtual Expected<FunctionHandle> function(int device, const std::string& ptx,
-                                            const std::string& name) = 0;
+  /// A kernel by its name (kernel_name below), compiled once a device from the runtime's own source
+  /// of it; unavailable where this runtime or what it compiles with does not have it.
+  virtual Expected<FunctionHandle> kernel(int device, const std::string& name) = 0;
   /// One launch; `arguments` are pointers to the values, as the drivers want them.
   virtual Expected<void> launch(int device, StreamHandle stream, FunctionHandle function,
                                 unsigned blocks, unsigned threads, void** arguments) = 0;
@@ -107,9 +118,8 @@ struct RuntimeState {
 /// same afterwards. Libraries: libcuda.so.1; libamdhip64.so.7, .6, .5.
 const std::vector<RuntimeState>& device_runtimes();
 
-// Internal: one a driver.
-RuntimeState probe_cuda();
-RuntimeState probe_hip();
+/// Internal: looks for each, in the order of their folders' names. CMake makes it from the folders.
+std::vector<RuntimeState> probe_runtimes();
 
 /// A device of any driver: `gpu:N` is number N of all devices of all drivers, CUDA's first.
 struct DeviceRef {

@@ -20,7 +20,7 @@ struct Region {
   Bytes bytes;
   MemoryPlacement placement;
   PageKind pages = PageKind::base;
-  /// Where it starts on a device (dax:), in bytes; see place_on_devices.
+  /// Where it starts on a device, in bytes; see place_on_devices.
   std::uint64_t offset = 0;
   /// The node that `local` and `inherit` mean here. Only the null source needs it, to say where its
   /// pages would lie; -1: its residency then says that it does not know.
@@ -31,8 +31,8 @@ struct Region {
 /// Realised region (RAII). The memory is mapped, the policy is in force, nothing is touched yet:
 /// the pages appear where the policy and the first touch put them. One exception: a weighted
 /// placement that the kernel's own weights cannot give comes back touched and zero-filled, page by
-/// page in the asked pattern (policy().mechanism is "first touch"). Memory of a source (pmem:,
-/// dax:, memkind:) is where that puts it; a file has its blocks already. `thp` buffers start on a
+/// page in the asked pattern (policy().mechanism is "first touch"). Memory of another source is
+/// where that puts it; a file has its blocks already. `thp` buffers start on a
 /// huge page and are rounded up to whole ones; data() of the null source is nullptr.
 class Buffer {
  public:
@@ -79,17 +79,18 @@ std::optional<Error> page_kind_problem(PageKind kind, const Machine& machine, co
 Expected<void> check_fits(const std::vector<Region>& regions, const Machine& machine,
                           std::optional<std::size_t> workers = std::nullopt);
 
-/// A device of the source dax: as the regions on it see it.
+/// A device on which regions lie side by side, as they see it.
 struct DeviceFacts {
   std::string name;  ///< the same for every path to it
   Bytes alignment;   ///< regions start at multiples of it and end there
 };
-/// What sysfs says of the device behind a path; the path itself and 2 MiB where it says nothing.
-DeviceFacts device_facts(const std::string& path);
+/// What the live machine says of the device of a placement; its path and 2 MiB where it says
+/// nothing.
+DeviceFacts device_facts(const MemoryPlacement& placement);
 
-/// Gives the regions of a scenario on one host that lie on the same device (dax:) their offsets,
-/// one after the other; the others keep theirs. Pure but for `facts_of`.
+/// Gives the regions of a scenario on one host that lie on the same device their offsets, one after
+/// the other; the others keep theirs. Pure but for `facts_of`.
 void place_on_devices(const std::vector<Region*>& regions,
-                      const std::function<DeviceFacts(const std::string& path)>& facts_of);
+                      const std::function<DeviceFacts(const MemoryPlacement& placement)>& facts_of);
 
 }  // namespace numatlas

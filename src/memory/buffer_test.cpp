@@ -12,6 +12,7 @@
 #include <map>
 
 #include "memory/pools.h"
+#include "memory/source.h"
 #include "placement/test_machines.h"
 
 namespace numatlas {

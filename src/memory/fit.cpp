@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "machine/allowance.h"
+#include "memory/check_sources.h"
 #include "memory/pools.h"
-#include "memory/sources.h"
 #include "placement/kernel_calls.h"
 #include "placement/weighted.h"
 
@@ -94,14 +94,6 @@ Supplies supplies_of(const Machine& machine) {
 
 bool uses_pool(const Region& region) {
   return region.pages == PageKind::huge_2m || region.pages == PageKind::huge_1g;
-}
-
-/// Files and devices are not the nodes' memory; but the files of tmpfs are.
-bool uses_nodes(const Region& region, const Machine& machine) {
-  if (!on_device(region.placement)) return true;
-  const MemorySource source = source_of(region.placement);
-  return source.kind != SourceKind::dax && machine.is_live() &&
-         file_system_of(source.name) == "tmpfs";
 }
 
 /// Pages of a region that must lie on the nodes of a set.
@@ -304,12 +296,11 @@ Expected<void> check_fits(const std::vector<Region>& regions, const Machine& mac
   Figures figures;
   std::vector<Region> of_nodes, of_pools, real;
   for (Region region : regions) {
-    // Takes nothing of the host's.
-    const SourceKind kind = source_of(region.placement).kind;
-    if (kind == SourceKind::null || kind == SourceKind::gpu) continue;
+    const MemorySource& source = source_of(region.placement);
+    if (!source.on_host()) continue;
     region.placement = region.placement.in_force();
     real.push_back(region);
-    if (!uses_nodes(region, machine)) continue;
+    if (!source.uses_nodes(region.placement, machine)) continue;
     (uses_pool(region) ? of_pools : of_nodes).push_back(region);
     if (!uses_pool(region)) figures.total = add(figures.total, region.bytes.value);
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "memory/buffer.h"
+#include "memory/source.h"
 #include "placement/test_machines.h"
 
 namespace numatlas {

@@ -19,7 +19,8 @@
 #include <system_error>
 #include <vector>
 
-#include "memory/sources.h"
+#include "base/text.h"
+#include "memory/folder.h"
 #include "placement/kernel_calls.h"
 
 namespace numatlas {
@@ -71,7 +72,72 @@ std::vector<NodeId> nodes_below(const std::string& folder) {
   return nodes;
 }
 
+/// Bytes of the UTF-8 sequence at the start of a text that is not empty; 0 where there is none
+/// (RFC 3629: no overlong forms, no surrogates, nothing beyond U+10FFFF).
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  const unsigned second = byte(1);
+  const bool wrong = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+                     (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
+  return wrong ? 0 : length;
+}
+
+bool is_printable(std::string_view text) {
+  while (!text.empty()) {
+    const auto first = static_cast<unsigned char>(text.front());
+    const std::size_t length = utf8_length(text);
+    if (length == 0 || first < 0x20 || first == 0x7f) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 }  // namespace
+
+Expected<std::string> parse_path(std::string_view value, const std::string& word, const char* what,
+                                 const char* example) {
+  if (trim(value).empty()) {
+    return fail_usage("--memory", fmt::format("'{}:' names no {}", word, what),
+                      fmt::format("write {}", example));
+  }
+  if (!is_printable(value)) {
+    return fail_usage(
+        "--memory",
+        fmt::format("'{}:' names a path that is not UTF-8 text or has control characters", word),
+        "results are text: make a link with a plain name");
+  }
+  return std::string(value);
+}
+
+std::optional<Room> folder_room(const std::string& folder) {
+  struct stat status {};
+  const auto left = free_in(folder);
+  if (!left || stat(folder.c_str(), &status) != 0) return std::nullopt;
+  return Room{fmt::format("file system {}:{}", major(status.st_dev), minor(status.st_dev)), *left,
+              "free on " + file_system_of(folder)};
+}
+
+Expected<void> check_room(const Region& region, std::uint64_t bytes) {
+  const std::string folder = source_value(region.placement);
+  const auto left = free_in(folder);
+  if (!left || bytes <= *left) return {};
+  return fail_about(
+      ErrorKind::resource, option_text(region.placement),
+      fmt::format("{} needed by 1 region, {} free on {}", to_rounded_text(Bytes{bytes}),
+                  to_rounded_text(Bytes{*left}), file_system_of(folder)),
+      "", "use a smaller --size or fewer workers; --skip-too-large skips such sizes");
+}
+
+bool is_node_memory(const std::string& folder, const Machine& machine) {
+  return machine.is_live() && file_system_of(folder) == "tmpfs";
+}
 
 std::optional<NodeId> node_in(const std::string& file) {
   const auto value = kernel::read_number(file);
@@ -85,7 +151,7 @@ std::optional<NodeId> node_of_device(const std::string& folder) {
 }
 
 Expected<void> check_folder(const MemoryPlacement& placement) {
-  const std::string folder = source_of(placement).name, option = option_text(placement);
+  const std::string folder = source_value(placement), option = option_text(placement);
   struct stat status {};
   if (stat(folder.c_str(), &status) != 0) {
     const int error = errno;
@@ -172,7 +238,7 @@ tl::unexpected<Error> file_error(const Region& region, const std::string& call, 
     case ENOSPC:
     case EDQUOT:
     case EFBIG: {
-      const auto left = free_in(source_of(region.placement).name);
+      const auto left = free_in(source_value(region.placement));
       return fail_about(
           ErrorKind::resource, option,
           left ? fmt::format("{}; {} free", what, to_rounded_text(Bytes{*left})) : what, "",

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <string>
 
+#include "base/error.h"
+
 namespace numatlas {
 
 /// Flags of pmem_map_file.
@@ -24,6 +26,9 @@ struct LibPmem {
 };
 /// The library's own, loaded at the first call, until a test changes it.
 LibPmem& libpmem();
+
+/// Whether it is there; error kind unavailable, naming --memory pmem.
+Expected<void> check_pmem();
 
 /// Whether PMEM_IS_PMEM_FORCE=1 tells libpmem to take any file for persistent memory.
 bool pmem_is_forced();

@@ -8,14 +8,19 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <string>
+#include <vector>
 
+#include "memory/folder.h"
 #include "memory/libpmem.h"
-#include "memory/sources.h"
+#include "memory/sources/dax.h"
 #include "placement/test_machines.h"
 
 namespace numatlas {
@@ -78,8 +83,13 @@ Error fit_error(std::uint64_t bytes, const std::string& memory) {
 
 #define NEEDS_LIBPMEM() \
   if (!check_pmem()) GTEST_SKIP() << full_text(check_pmem().error())
+Expected<void> memkind_there() {
+  const MemoryPlacement placement = source_region(mib, "memkind:DEFAULT").placement;
+  return source_of(placement).probe(placement);
+}
+
 #define NEEDS_MEMKIND() \
-  if (!available_kinds()) GTEST_SKIP() << full_text(available_kinds().error())
+  if (!memkind_there()) GTEST_SKIP() << full_text(memkind_there().error())
 
 void fill_and_check(const Buffer& buffer) {
   std::memset(buffer.data(), 7, buffer.bytes());
@@ -340,8 +350,8 @@ TEST(Dax, WhatSysfsSays) {
   root.write("target_node", "-1");
   EXPECT_EQ(find_dax(placement)->node, NodeId{0});
   root.write("align", "4096");
-  EXPECT_EQ(device_facts("/dev/null").alignment, Bytes{4096});
-  EXPECT_EQ(device_facts("/dev/null").name, "dax9.0");
+  EXPECT_EQ(device_facts(placement).alignment, Bytes{4096});
+  EXPECT_EQ(device_facts(placement).name, "dax9.0");
 }
 
 TEST(Dax, RoomForAllRegionsTogether) {
@@ -393,7 +403,8 @@ TEST(Dax, RegionsLieSideBySide) {
                                  source_region(mib, "dax:/dev/dax0.0")};
   std::vector<Region*> pointers;
   for (Region& region : regions) pointers.push_back(&region);
-  const auto facts = [](const std::string& path) {
+  const auto facts = [](const MemoryPlacement& placement) {
+    const std::string path = source_value(placement);
     if (path == "/dev/link") return DeviceFacts{"dax0.0", Bytes{2 * mib}};
     return DeviceFacts{path.substr(5), Bytes{2 * mib}};
   };
@@ -470,10 +481,12 @@ TEST(Memkind, UnknownAndUnavailableKinds) {
   EXPECT_THAT(full_hint(unknown), HasSubstr("did you mean memkind:DAX_KMEM?"));
   EXPECT_EQ(fit_error(mib, "memkind:HBW_OPS").kind, ErrorKind::usage);
   EXPECT_THAT(full_hint(fit_error(mib, "memkind:PMEM0")), HasSubstr("its kinds are DEFAULT, "));
-  const auto available = available_kinds();
-  ASSERT_THAT(*available, ::testing::Contains("DEFAULT"));
+  const auto states = source_of(source_region(mib, "memkind:DEFAULT").placement).describe({});
+  ASSERT_EQ(states.size(), 1U);
+  EXPECT_TRUE(states.front().available);
+  ASSERT_THAT(states.front().detail, StartsWith("kinds available: DEFAULT"));
   EXPECT_EQ(fit_error(mib, "memkind:/none").kind, ErrorKind::io);
-  if (std::find(available->begin(), available->end(), "DAX_KMEM") == available->end()) {
+  if (states.front().detail.find("DAX_KMEM,") == std::string::npos) {
     const Error error = fit_error(mib, "memkind:DAX_KMEM");
     EXPECT_EQ(error.kind, ErrorKind::unavailable);
     EXPECT_EQ(full_text(error),
@@ -482,6 +495,8 @@ TEST(Memkind, UnknownAndUnavailableKinds) {
 }
 
 TEST(Memkind, WhatAFileTakes) {
+  const MemorySource& source = source_of(source_region(mib, "memkind:/x").placement);
+  const auto memkind_bytes = [&](std::uint64_t bytes) { return source.taken(bytes, {}); };
   for (std::uint64_t bytes : {1 * mib, 5 * mib + 3, 64 * mib, gib + 1}) {
     EXPECT_GE(memkind_bytes(bytes), bytes);
     EXPECT_LE(memkind_bytes(bytes), bytes + bytes / 4 + mib);

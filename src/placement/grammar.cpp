@@ -6,21 +6,21 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "placement/memory_source.h"
 #include "placement/placement.h"
 
 namespace numatlas {
 namespace {
 
-constexpr const char* memory_forms =
+constexpr const char* node_forms =
     "valid forms: inherit, local, bind:0 (or bind:0,1), prefer:0, interleave:0,1, "
-    "weighted:0=3,2=1, each:0,0,1,1, auto, pmem:DIR, dax:/dev/dax0.0, memkind:KIND, memkind:DIR";
+    "weighted:0=3,2=1, each:0,0,1,1, auto";
 constexpr const char* cpu_forms =
     "valid forms: allowed, cores, 1-7,17, node:0,1, and a list a local rank: 0-3/4-7 or "
     "node:0/node:1";
@@ -40,8 +40,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 /// The word nearest to what was written, when it is near enough to be meant; "" otherwise.
-template <std::size_t N>
-std::string nearest(std::string_view word, const std::array<std::string_view, N>& words) {
+template <class Words>
+std::string nearest(std::string_view word, const Words& words) {
   // Longer than any word by more than the distance below: cannot match, and need not be compared.
   constexpr std::size_t longest_typo = 20;
   if (word.empty() || word.size() > longest_typo) return {};
@@ -69,10 +69,18 @@ std::string quoted(std::string_view text) {
   return fmt::format("'{}...'", text.substr(0, shown));
 }
 
+/// The hint is added at the end, where the sources are known.
 tl::unexpected<Error> memory_error(const std::string& what, std::string_view suggestion = {}) {
-  std::string hint = memory_forms;
-  if (!suggestion.empty()) hint = fmt::format("did you mean '{}'? {}", suggestion, memory_forms);
-  return fail_usage("--memory", what, hint);
+  return fail_usage("--memory", what,
+                    suggestion.empty() ? "" : fmt::format("did you mean '{}'? ", suggestion));
+}
+
+std::string all_forms(const std::vector<SourceForm>& sources) {
+  std::string text = node_forms;
+  for (const SourceForm& source : sources) {
+    for (const std::string& form : source.forms) text += ", " + form;
+  }
+  return text;
 }
 
 Expected<std::vector<int>> parse_nodes(std::string_view list, std::string_view whole) {
@@ -134,18 +142,33 @@ Expected<MemoryPlacement> weighted(std::string_view list, std::string_view whole
   return placement;
 }
 
-Expected<MemorySpec> unknown_memory_form(std::string_view word, std::string_view list,
-                                         std::string_view whole) {
-  constexpr std::array<std::string_view, 11> words = {"inherit",    "local",    "bind",   "prefer",
-                                                      "interleave", "weighted", "each",   "auto",
-                                                      "pmem",       "dax",      "memkind"};
+/// The form that a value without a word is most likely meant for, by how it begins.
+const SourceForm* source_of_path(std::string_view path, const std::vector<SourceForm>& sources) {
+  const SourceForm* best = nullptr;
+  for (const SourceForm& source : sources) {
+    const bool meant = !source.paths.empty() && path.starts_with(source.paths);
+    if (meant && (best == nullptr || source.paths.size() > best->paths.size())) best = &source;
+  }
+  return best;
+}
+
+tl::unexpected<Error> unknown_memory_form(std::string_view word, std::string_view list,
+                                          std::string_view whole,
+                                          const std::vector<SourceForm>& sources) {
+  std::vector<std::string_view> words;
+  for (std::string_view each : node_words()) {
+    if (each.ends_with(':')) each.remove_suffix(1);
+    words.push_back(each);
+  }
+  for (const SourceForm& source : sources) {
+    if (!source.forms.empty()) words.push_back(source.word);
+  }
   const std::string what = fmt::format("{} is not a placement", quoted(whole));
   if (const auto ids = parse_ordered_list(whole); ids && !ids->empty()) {
     return memory_error(what, fmt::format("bind:{}", whole));
   }
-  if (whole.starts_with('/')) {
-    const bool device = whole.starts_with("/dev/dax");
-    return memory_error(what, fmt::format("{}:{}", device ? "dax" : "pmem", whole));
+  if (const SourceForm* meant = source_of_path(whole, sources); meant != nullptr) {
+    return memory_error(what, fmt::format("{}:{}", meant->word, whole));
   }
   if (const auto equals = whole.find('='); list.empty() && equals != std::string_view::npos) {
     const std::string before = nearest(whole.substr(0, equals), words);
@@ -233,13 +256,6 @@ MemoryPlacement MemoryPlacement::in_force() const {
   return inherits ? MemoryPlacement{inherited, nodes} : *this;
 }
 
-MemoryPlacement gpu_memory(int gpu) {
-  MemoryPlacement placement;
-  placement.mode = MemoryMode::inherit;
-  placement.source = fmt::format("gpu:{}", gpu);
-  return placement;
-}
-
 std::string MemoryPlacement::text() const {
   if (!source.empty()) return source;
   std::string text = name_of(mode);
@@ -253,52 +269,76 @@ std::string MemoryPlacement::text() const {
   return text;
 }
 
-Expected<MemorySpec> parse_memory_spec(std::string_view text) {
-  const std::string_view whole = trim(text);
-  if (whole.empty()) return memory_error("no placement given");
-  const auto colon = whole.find(':');
-  const std::string_view word = trim(whole.substr(0, colon));
-  const bool has_list = colon != std::string_view::npos;
-  const std::string_view list = has_list ? trim(whole.substr(colon + 1)) : std::string_view{};
+namespace {
 
+/// A placement of one mode, or by a word that is not known.
+Expected<MemoryPlacement> parse_placement(std::string_view word, std::string_view list,
+                                          std::string_view whole,
+                                          const std::vector<SourceForm>& sources) {
+  if (word == "weighted") return weighted(list, whole);
+  if (word == "bind") return with_nodes(MemoryMode::bind, list, whole);
+  if (word == "prefer") return with_nodes(MemoryMode::prefer, list, whole);
+  if (word == "interleave") return with_nodes(MemoryMode::interleave, list, whole);
+  return unknown_memory_form(word, list, whole, sources);
+}
+
+/// All forms but those of the sources.
+Expected<MemorySpec> parse_node_form(std::string_view word, std::optional<std::string_view> list,
+                                     std::string_view whole,
+                                     const std::vector<SourceForm>& sources) {
   MemorySpec spec;
   if (word == "local" || word == "inherit" || word == "auto") {
-    if (has_list) return memory_error(fmt::format("'{}' takes no nodes", word));
+    if (list) return memory_error(fmt::format("'{}' takes no nodes", word));
     if (word == "auto") spec.form = MemorySpec::Form::round_robin;
     if (word == "inherit") spec.single.mode = MemoryMode::inherit;
     return spec;
   }
   if (word == "each") {
-    const auto ids = parse_nodes(list, whole);
+    const auto ids = parse_nodes(list.value_or(""), whole);
     if (!ids) return fail(ids.error());
     spec.form = MemorySpec::Form::each;
     for (int id : *ids) spec.each.push_back(NodeId{id});
     return spec;
   }
-  Expected<MemoryPlacement> placement;
-  if (word == "gpu") {
-    const auto number = parse_ordered_list(list);
-    if (!number || number->size() != 1) {
-      return memory_error(fmt::format("{} does not name one GPU (write gpu:0)", quoted(whole)));
-    }
-    placement = gpu_memory(number->front());
-  } else if (word == "pmem" || word == "dax" || word == "memkind") {
-    // Blanks at the end belong to a path as all its letters do.
-    placement = parse_source(word, has_list ? text.substr(text.find(':') + 1) : "");
-  } else if (word == "weighted") {
-    placement = weighted(list, whole);
-  } else if (word == "bind") {
-    placement = with_nodes(MemoryMode::bind, list, whole);
-  } else if (word == "prefer") {
-    placement = with_nodes(MemoryMode::prefer, list, whole);
-  } else if (word == "interleave") {
-    placement = with_nodes(MemoryMode::interleave, list, whole);
-  } else {
-    return unknown_memory_form(word, list, whole);
-  }
+  const auto placement = parse_placement(word, list.value_or(""), whole, sources);
   if (!placement) return fail(placement.error());
   spec.single = *placement;
   return spec;
+}
+
+}  // namespace
+
+const std::vector<std::string>& node_words() {
+  static const std::vector<std::string> words{
+      "local", "inherit", "auto", "bind:", "prefer:", "interleave:", "weighted:", "each:"};
+  return words;
+}
+
+Expected<MemorySpec> parse_memory_spec(std::string_view text,
+                                       const std::vector<SourceForm>& sources) {
+  const std::string_view whole = trim(text);
+  const auto colon = whole.find(':');
+  const std::string_view word = trim(whole.substr(0, colon));
+  const bool has_list = colon != std::string_view::npos;
+  const auto source = std::find_if(sources.begin(), sources.end(),
+                                   [&](const SourceForm& each) { return each.word == word; });
+  if (source != sources.end()) {
+    // Blanks at the end belong to a path as all its letters do.
+    auto value = source->parse(has_list ? text.substr(text.find(':') + 1) : std::string_view{});
+    if (!value) return fail(std::move(value).error());
+    MemorySpec spec;
+    spec.single.mode = MemoryMode::inherit;
+    spec.single.source = fmt::format("{}:{}", word, *value);
+    return spec;
+  }
+  std::optional<std::string_view> list;
+  if (has_list) list = trim(whole.substr(colon + 1));
+  auto spec = whole.empty() ? Expected<MemorySpec>(memory_error("no placement given"))
+                            : parse_node_form(word, list, whole, sources);
+  if (spec) return spec;
+  Error error = std::move(spec).error();
+  error.hint += all_forms(sources);
+  return fail(std::move(error));
 }
 
 Expected<CpuSpec> parse_cpu_spec(std::string_view text) {

@@ -5,12 +5,12 @@
 //   --memory  inherit | local | bind:N[,M] | prefer:N[,M] | interleave:LIST
 //             | weighted:N=W,M=W | each:N,M,... (a worker in turn)
 //             | auto (round robin over the nodes with CPUs and memory)
-//             | pmem:DIR | dax:/dev/daxX.Y | memkind:KIND | memkind:DIR
-//             | gpu:N (copies of GPUs only)
+//             | SOURCE:VALUE (another source of memory: src/memory/sources)
 //   --pages   base | thp | 2M | 1G
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,19 +50,25 @@ struct MemoryPlacement {
   friend bool operator==(const MemoryPlacement&, const MemoryPlacement&) = default;
 };
 
-/// Memory of a GPU itself.
-MemoryPlacement gpu_memory(int gpu);
-
-/// Whether the memory is a file's or a device's, not the nodes' (pmem:, dax:, memkind:DIR, gpu:).
-bool on_device(const MemoryPlacement& placement);
-
 /// Parsed --memory: one placement, or one a worker in turn.
 struct MemorySpec {
   enum class Form { single, each, round_robin } form = Form::single;
   MemoryPlacement single;
   std::vector<NodeId> each;
 };
-Expected<MemorySpec> parse_memory_spec(std::string_view text);  // errors name --memory
+/// A form of --memory, WORD:VALUE, that names another source of memory than the nodes.
+struct SourceForm {
+  std::string word;                ///< "memkind"
+  std::vector<std::string> forms;  ///< for help: {"memkind:KIND", "memkind:DIR"}
+  std::string paths;  ///< how values begin that mean it without the word: "/dev/dax"; "" none
+  /// The value as it was written -> as MemoryPlacement::source has it after the colon.
+  std::function<Expected<std::string>(std::string_view value)> parse;
+};
+/// Errors name --memory. memory/source.h has the same with the forms of all sources.
+Expected<MemorySpec> parse_memory_spec(std::string_view text,
+                                       const std::vector<SourceForm>& sources);
+/// How the forms of --memory without a source begin: "local", "bind:".
+const std::vector<std::string>& node_words();
 
 /// Parsed --cpus.
 struct CpuSpec {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "placement/memory_source.h"
 #include "placement/placement.h"
+#include "placement/source_text.h"
 
 namespace numatlas {
 namespace {

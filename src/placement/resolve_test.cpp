@@ -20,7 +20,7 @@ PlacementSpec spec_of(const char* cpus, const char* memory = nullptr,
                       std::optional<int> threads = {}) {
   PlacementSpec spec;
   if (cpus != nullptr) spec.cpus = *parse_cpu_spec(cpus);
-  if (memory != nullptr) spec.memory = *parse_memory_spec(memory);
+  if (memory != nullptr) spec.memory = *parse_memory_spec(memory, {});
   spec.threads = threads;
   return spec;
 }

@@ -46,7 +46,7 @@ class Pages {
 };
 
 inline MemoryPlacement placement(const std::string& text) {
-  return parse_memory_spec(text)->single;
+  return parse_memory_spec(text, {})->single;
 }
 
 /// A node that this process may use, as text.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "gpu/buffers.h"
+#include "memory/source.h"
 #include "scenario/scenario_file.h"
 
 namespace numatlas {

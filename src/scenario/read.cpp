@@ -18,6 +18,7 @@
 
 #include "base/read_file.h"
 #include "base/text.h"
+#include "memory/source.h"
 #include "scenario/guard.h"
 #include "scenario/table_reader.h"
 

@@ -10,18 +10,8 @@ trap 'rm -rf "$folder"' EXIT
 failed=0
 null=(--engine null --machine 'numa:1(memory=34359738368) l3:1(size=16777216) core:2 pu:1')
 
-# has WHAT PATTERN COMMAND...: the command ends well and says it.
-has() {
-  local what=$1 pattern=$2 output code
-  shift 2
-  output=$("$@" 2>&1)
-  code=$?
-  if [ "$code" -ne 0 ] || ! grep -qE -- "$pattern" <<<"$output"; then
-    printf 'FAILED: %s (exit code %d)\n%s\n' "$what" "$code" "$output"
-    failed=1
-  fi
-}
-
+# shellcheck source=tests/extending/has.sh
+. "$(dirname "${BASH_SOURCE[0]}")/has.sh"
 has 'the list of commands' '^ +strides +idle latency' "$program" --help
 has 'its help' '--size' "$program" strides --help
 has 'its completion' 'strides' "$program" completion bash

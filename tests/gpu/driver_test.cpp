@@ -264,10 +264,9 @@ TEST(Failure, OfTheContext) {
 }
 
 TEST(Kernels, ByName) {
-  const std::string ptx = ".version 7.0\n";
-  const FunctionHandle chase = must(gpu().function(0, ptx, "numatlas_chase"));
-  const FunctionHandle copy = must(gpu().function(0, ptx, "numatlas_copy"));
-  EXPECT_EQ(must(gpu().function(0, ptx, "numatlas_chase")), chase);
+  const FunctionHandle chase = must(gpu().kernel(0, "chase"));
+  const FunctionHandle copy = must(gpu().kernel(0, "copy"));
+  EXPECT_EQ(must(gpu().kernel(0, "chase")), chase);
   const StreamHandle stream = must(gpu().create_stream(0));
   std::uint64_t chain[] = {16, 0, 24, 8};  // 0 -> 16 -> 24 -> 8 -> 0
   std::uint64_t base = reinterpret_cast<std::uintptr_t>(chain), start = 0, loads = 6, end = 99;
@@ -284,18 +283,15 @@ TEST(Kernels, ByName) {
   must(gpu().wait_for_stream(0, stream));
   EXPECT_EQ(std::memcmp(target, chain, sizeof chain), 0);
 
-  const Error unknown = refused(gpu().function(0, ptx, "numatlas_nothing"));
+  const Error unknown = refused(gpu().kernel(0, "nothing"));
   EXPECT_EQ(full_text(unknown),
             "cuModuleGetFunction: CUDA_ERROR_NOT_FOUND (500): numatlas_nothing");
-  const Error no_ptx = refused(gpu().function(0, "not PTX", "numatlas_chase"));
-  EXPECT_THAT(full_text(no_ptx), StartsWith("cuModuleLoadData: "));
 }
 
 TEST(Kernels, CompiledOnce) {
-  const std::string ptx = ".version 7.0\n";
-  must(gpu().function(0, ptx, "numatlas_chase"));
-  must(gpu().function(0, ptx, "numatlas_copy"));
-  must(gpu().function(1, ptx, "numatlas_copy"));
+  must(gpu().kernel(0, "chase"));
+  must(gpu().kernel(0, "copy"));
+  must(gpu().kernel(1, "copy"));
   const char* const name = std::getenv("NUMATLAS_FAKE_CUDA_LOG");
   ASSERT_NE(name, nullptr);
   std::ifstream log(name);
@@ -313,7 +309,7 @@ TEST(Features, OldDriver) {
   std::vector<unsigned char> memory(64);
   for (const Error& error :
        {refused(gpu().allocate_managed(0, Bytes{64})), refused(gpu().can_reach_peer(0, 1)),
-        refused(gpu().reach_peer(0, 1)), refused(gpu().function(0, ".version 7.0", "f")),
+        refused(gpu().reach_peer(0, 1)), refused(gpu().kernel(0, "chase")),
         refused(gpu().launch(0, nullptr, nullptr, 1, 1, nullptr)),
         refused(gpu().copy_between(0, nullptr, 1, 0, 0, 0, 1)),
         refused(gpu().mapped_address(0, memory.data()))}) {

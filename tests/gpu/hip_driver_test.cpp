@@ -115,10 +115,44 @@ TEST(Hip, LostDevice) {
   EXPECT_THAT(full_hint(lost), HasSubstr("amdgpu"));
 }
 
-TEST(Hip, NoKernels) {
-  EXPECT_EQ(refused(gpu().function(0, ".version 7.0", "numatlas_chase")).kind,
-            ErrorKind::unavailable);
-  EXPECT_EQ(refused(gpu().launch(0, nullptr, nullptr, 1, 1, nullptr)).kind, ErrorKind::unavailable);
+TEST(Hip, KernelsByName) {
+  for (int device : {0, 1}) {
+    const FunctionHandle chase = must(gpu().kernel(device, kernel_name::chase));
+    EXPECT_EQ(must(gpu().kernel(device, kernel_name::chase)), chase);
+    const FunctionHandle copy = must(gpu().kernel(device, kernel_name::copy));
+    const StreamHandle stream = must(gpu().create_stream(device));
+    std::uint64_t chain[] = {16, 0, 24, 8};  // 0 -> 16 -> 24 -> 8 -> 0
+    std::uint64_t base = reinterpret_cast<std::uintptr_t>(chain), start = 0, loads = 6, end = 99;
+    std::uint64_t out = reinterpret_cast<std::uintptr_t>(&end);
+    void* arguments[] = {&base, &start, &loads, &out};
+    must(gpu().launch(device, stream, chase, 1, 1, arguments));
+    std::uint64_t target[4] = {};
+    std::uint64_t to = reinterpret_cast<std::uintptr_t>(target), words = 2;
+    void* of_copy[] = {&to, &base, &words};
+    must(gpu().launch(device, stream, copy, 2, 64, of_copy));
+    must(gpu().wait_for_stream(device, stream));
+    EXPECT_EQ(end, 24U);
+    EXPECT_THAT(target, testing::ElementsAreArray(chain));
+    must(gpu().destroy_stream(device, stream));
+  }
+  EXPECT_EQ(full_text(refused(gpu().kernel(0, "nothing"))),
+            "hipModuleGetFunction: hipErrorNotFound (500): numatlas_nothing");
+}
+
+TEST(Hip, KernelsThatDoNotCompile) {
+  const Error error = refused(gpu().kernel(0, kernel_name::chase));
+  EXPECT_EQ(error.kind, ErrorKind::unavailable);
+  EXPECT_EQ(full_text(error),
+            "hiprtcCompileProgram: HIPRTC_ERROR_COMPILATION (6): numatlas.hip:2:3: error: a test");
+  round_trip(0, true, 1);
+}
+
+TEST(Hip, KernelsWithoutACompiler) {
+  const Error error = refused(gpu().kernel(0, kernel_name::chase));
+  EXPECT_EQ(error.kind, ErrorKind::unavailable);
+  EXPECT_THAT(full_text(error), HasSubstr("libhiprtc.so.7"));
+  EXPECT_THAT(full_hint(error), HasSubstr("hiprtc, a part of ROCm"));
+  round_trip(0, false, 1);
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "driver_test.h"
-#include "gpu/device_functions.h"
 
 namespace numatlas {
 namespace {
@@ -74,7 +73,7 @@ TEST_F(Real, Chase) {
       memory->words[i * words] =
           reinterpret_cast<std::uintptr_t>(&memory->words[(i + 5) % lines * words]);
     }
-    const FunctionHandle function = must(gpu().function(index, device_functions, chase_function));
+    const FunctionHandle function = must(gpu().kernel(index, kernel_name::chase));
     const StreamHandle stream = must(gpu().create_stream(index));
     DeviceAddress result = must(gpu().allocate(index, Bytes{sizeof(std::uint64_t)}));
     auto start = reinterpret_cast<std::uintptr_t>(memory->words.data());
@@ -96,7 +95,7 @@ TEST_F(Real, ZeroCopy) {
   const auto from = std::make_unique<Mapped<std::uint32_t, count>>(0);
   const auto to = std::make_unique<Mapped<std::uint32_t, count>>(0);
   std::iota(from->words.begin(), from->words.end(), 1U);
-  const FunctionHandle function = must(gpu().function(0, device_functions, copy_function));
+  const FunctionHandle function = must(gpu().kernel(0, kernel_name::copy));
   const StreamHandle stream = must(gpu().create_stream(0));
   DeviceAddress destination = to->address(), source = from->address();
   std::uint64_t words = count / 4 - 1;

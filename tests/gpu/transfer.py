@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "stream"))
-from harness import Run, Trial, carry_out, equal, near, true  # noqa: E402
+from harness import Run, Skipped, Trial, carry_out, equal, near, true  # noqa: E402
 from results import figure, samples, value  # noqa: E402
 
 FAKES = Path(sys.argv[3])
@@ -230,6 +230,31 @@ def case_old_driver(trial: Trial) -> None:
     equal(by_status["copies pinned"], {"ok"}, "copies")
     for kind in ("copies managed", "copies zero-copy", "chase", "peer"):
         equal(by_status[kind], {"skipped"}, kind)
+
+
+def case_hip(trial: Trial) -> None:
+    """AMD's driver: chase and zero-copy by hiprtc, and what is left out without it."""
+    gpus = Gpus(trial)
+    words = ("--size", "1", "--chase-size", "64KiB", "--gpus", "0,1", "--pin", "pinned,zero-copy", "--visits", "1")
+    if (Path("/usr/lib/x86_64-linux-gnu/libcuda.so.1")).exists():
+        raise Skipped("there is a CUDA driver, whose GPUs come first")
+    gpus.run(*words, driver="fake_hip").ends_with(0)
+    measures = Counter(point["labels"]["measure"] for point in gpus.points() if point["status"] == "ok")
+    equal(len(gpus.points()), sum(measures.values()), "points that are ok")
+    equal(measures["chase"], 2, "chases")
+    calls = Counter(gpus.calls())
+    equal(calls["cuModuleLoadData"], 2, "compiled once for each GPU")
+    true(calls["cuLaunchKernel"] > 2, "launches")
+    # What the chase reads is looked at.
+    gpus.run("--measure", "chase", "--chase-size", "64KiB", "--gpus", "0", driver="fake_hip", CORRUPT=1).ends_with(
+        70).says_once("the chase of the GPU ended at")
+    for driver, settings, reason in (("fake_hip", {"RTC": 6}, "HIPRTC_ERROR_COMPILATION"),
+                                     ("fake_hip_alone", {}, "libhiprtc.so.7")):
+        gpus.run(*words, driver=driver, **settings).ends_with(0)
+        for point in gpus.points():
+            kernel = point["labels"]["measure"] == "chase" or point["labels"].get("pinning") == "zero-copy"
+            equal(point["status"], "skipped" if kernel else "ok", point["name"])
+            true(not kernel or reason in point["reason"], f"the reason: {point['reason']}")
 
 
 def case_refused(trial: Trial) -> None:

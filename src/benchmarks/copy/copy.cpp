@@ -21,6 +21,7 @@
 #include "benchmarks/levels.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
+#include "memory/source.h"
 
 namespace numatlas {
 namespace {

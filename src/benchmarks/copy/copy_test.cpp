@@ -13,6 +13,7 @@
 #include "benchmarks/parse.h"
 #include "benchmarks/test_plan.h"
 #include "machine/source.h"
+#include "memory/source.h"
 
 namespace numatlas {
 namespace {

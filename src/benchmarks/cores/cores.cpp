@@ -18,6 +18,7 @@
 #include "benchmarks/cores/views.h"
 #include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
+#include "memory/source.h"
 
 namespace numatlas {
 namespace {

@@ -18,6 +18,7 @@
 #include "gpu/buffers.h"
 #include "gpu/machine_gpus.h"
 #include "kernels/stream_loops.h"
+#include "memory/source.h"
 
 namespace numatlas {
 namespace {

@@ -26,6 +26,7 @@
 #include "fleet/slow_nodes.h"
 #include "fleet/summary.h"
 #include "kernels/stream_loops.h"
+#include "memory/source.h"
 #include "report/fleet_dat.h"
 #include "report/fleet_writers.h"
 
@@ -54,9 +55,7 @@ constexpr std::uint64_t lines_of(std::uint64_t elements) {
 }
 
 /// Whether what is stored there can be made to last.
-bool lasts(const MemoryPlacement& placement) {
-  return placement.source.starts_with("pmem:") || placement.source.starts_with("dax:");
-}
+bool lasts(const MemoryPlacement& placement) { return source_of(placement).persistent(); }
 
 FleetKernel fleet_kernel(Operation operation, const KernelSpec& spec, std::uint64_t lines,
                          const std::string& mode) {

@@ -17,6 +17,7 @@
 #include "benchmarks/room.h"
 #include "benchmarks/transfer/callers.h"
 #include "gpu/buffers.h"
+#include "memory/source.h"
 
 namespace numatlas {
 namespace {

@@ -13,6 +13,7 @@
 #include "benchmarks/test_plan.h"
 #include "benchmarks/transfer/callers.h"
 #include "benchmarks/transfer/plan.h"
+#include "memory/source.h"
 
 namespace numatlas::testing {
 namespace {

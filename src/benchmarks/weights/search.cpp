@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/metrics.h"
+#include "memory/source.h"
 
 namespace numatlas {
 namespace {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "gpu/cuda/kernels.h"
 #include "gpu/kept_cpus.h"
 
 namespace numatlas::cuda {
@@ -95,27 +96,17 @@ Expected<void> CudaRuntime::reach_peer(int device, int peer) {
   return peer_on(api_->enable_peer, *context);
 }
 
-Expected<FunctionHandle> CudaRuntime::function(int device, const std::string& ptx,
-                                               const std::string& name) {
+Expected<FunctionHandle> CudaRuntime::kernel(int device, const std::string& name) {
   if (auto entered = enter(device); !entered) return fail(entered.error());
   Used& one = used(device);
   const std::lock_guard lock(one.mutex);
-  Module& module = one.modules[ptx];
-  if (module == nullptr) {
-    if (auto loaded = call(api_->module_load, &module, static_cast<const void*>(ptx.c_str()));
-        !loaded) {
-      module = nullptr;
-      return fail(loaded.error());
-    }
+  if (one.module == nullptr) {
+    Module module = nullptr;
+    const void* const text = kernels_ptx;
+    if (auto loaded = call(api_->module_load, &module, text); !loaded) return fail(loaded.error());
+    one.module = module;
   }
-  Function found = nullptr;
-  auto got = call(api_->module_function, &found, module, name.c_str());
-  if (!got) {
-    Error error = std::move(got).error();
-    error.message += ": " + name;
-    return fail(std::move(error));
-  }
-  return found;
+  return kernel_of(api_->module_function, one.module, name);
 }
 
 Expected<void> CudaRuntime::launch(int device, StreamHandle stream, FunctionHandle function,

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -53,8 +52,7 @@ class CudaRuntime final : public VendorRuntime {
 
   Expected<bool> can_reach_peer(int device, int peer) override;
   Expected<void> reach_peer(int device, int peer) override;
-  Expected<FunctionHandle> function(int device, const std::string& ptx,
-                                    const std::string& name) override;
+  Expected<FunctionHandle> kernel(int device, const std::string& name) override;
   Expected<void> launch(int device, StreamHandle stream, FunctionHandle function, unsigned blocks,
                         unsigned threads, void** arguments) override;
 
@@ -63,7 +61,7 @@ class CudaRuntime final : public VendorRuntime {
     Device handle = -1;  ///< -1: the driver would not say
     std::mutex mutex;
     std::atomic<Context> context{nullptr};
-    std::map<std::string, Module> modules;  ///< by their text
+    Module module = nullptr;  ///< of the kernels
   };
 
   const char* error_name(int code) const override;

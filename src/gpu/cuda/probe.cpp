@@ -67,6 +67,7 @@ RuntimeState init_failed(const DriverApi& api, const char* call, int code) {
 
 }  // namespace
 
+RuntimeState probe_cuda();
 RuntimeState probe_cuda() {
   const Library library(cuda_library, "libcuda1");
   if (is_absent(library, cuda_library)) {

@@ -74,6 +74,18 @@ class VendorRuntime : public DeviceRuntime {
     if (code == 0 || code == driver_code::peer_already) return {};
     return fail(error_of(entry.symbol, code));
   }
+  /// A kernel of a module that was loaded; errors name it.
+  Expected<FunctionHandle> kernel_of(const Entry<void**, void*, const char*>& entry, void* module,
+                                     const std::string& name) const {
+    const std::string symbol = kernel_prefix + name;
+    FunctionHandle found = nullptr;
+    if (auto got = call(entry, &found, module, symbol.c_str()); !got) {
+      Error error = std::move(got).error();
+      error.message += ": " + symbol;
+      return fail(std::move(error));
+    }
+    return found;
+  }
   Expected<void> check(int device) const {
     if (device >= 0 && device < static_cast<int>(devices_.size())) return {};
     return fail(ErrorKind::unavailable,

@@ -10,6 +10,8 @@ namespace numatlas::hip {
 
 using Stream = void*;
 using Event = void*;
+using Module = void*;
+using Function = void*;
 
 inline constexpr int attribute_async_engine_count = 2;
 inline constexpr int attribute_can_map_host_memory = 3;
@@ -60,6 +62,13 @@ struct HipApi {
 
   Entry<int*, int, int> can_access_peer{symbols, "hipDeviceCanAccessPeer", Need::feature};
   Entry<int, unsigned> enable_peer{symbols, "hipDeviceEnablePeerAccess", Need::feature};
+
+  Entry<Module*, const void*> module_load{symbols, "hipModuleLoadData", Need::feature};
+  Entry<Function*, Module, const char*> module_function{symbols, "hipModuleGetFunction",
+                                                        Need::feature};
+  Entry<Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream,
+        void**, void**>
+      launch{symbols, "hipModuleLaunchKernel", Need::feature};
 
   /// Returns the name itself, unlike CUDA's; may be nullptr.
   const char* (*error_name)(int) =

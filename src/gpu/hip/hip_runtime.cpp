@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "gpu/hip/kernels.h"
 #include "gpu/kept_cpus.h"
 
 namespace numatlas::hip {
@@ -21,8 +22,11 @@ DeviceAddress address_of(void* pointer) {
 
 }  // namespace
 
-HipRuntime::HipRuntime(std::unique_ptr<HipApi> api, DriverWords words, int count)
-    : VendorRuntime("hip", std::move(words)), api_(std::move(api)) {
+HipRuntime::HipRuntime(std::unique_ptr<HipApi> api, Compiler compiler, DriverWords words, int count)
+    : VendorRuntime("hip", std::move(words)),
+      api_(std::move(api)),
+      compiler_(std::move(compiler)),
+      loaded_(static_cast<std::size_t>(count)) {
   int version = 0;
   // 50221153 is 5.2.21153: major * 10^7 + minor * 10^5 + patch.
   description_ =
@@ -198,13 +202,28 @@ Expected<void> HipRuntime::reach_peer(int device, int peer) {
   return peer_on(api_->enable_peer, peer);
 }
 
-Expected<FunctionHandle> HipRuntime::function(int, const std::string&, const std::string& name) {
-  return fail_about(ErrorKind::unavailable, name, "the HIP runtime takes no PTX",
-                    "kernels are run by NVIDIA GPUs only; copies are what AMD's can be asked for");
+Expected<FunctionHandle> HipRuntime::kernel(int device, const std::string& name) {
+  if (auto entered = enter(device); !entered) return fail(entered.error());
+  Loaded& one = loaded_[static_cast<std::size_t>(device)];
+  const std::lock_guard lock(one.mutex);
+  if (one.module == nullptr) {
+    const KeptCpus kept;
+    // For the device that is current.
+    const auto code = compiler_.compile(kernels_source);
+    if (!code) return fail(code.error());
+    Module module = nullptr;
+    const void* const image = code->data();
+    if (auto loaded = call(api_->module_load, &module, image); !loaded) return fail(loaded.error());
+    one.module = module;
+  }
+  return kernel_of(api_->module_function, one.module, name);
 }
 
-Expected<void> HipRuntime::launch(int, StreamHandle, FunctionHandle, unsigned, unsigned, void**) {
-  return fail(ErrorKind::unavailable, "a kernel: the HIP runtime takes no PTX");
+Expected<void> HipRuntime::launch(int device, StreamHandle stream, FunctionHandle function,
+                                  unsigned blocks, unsigned threads, void** arguments) {
+  void** const no_extra = nullptr;
+  return call_on(device, api_->launch, function, blocks, 1U, 1U, threads, 1U, 1U, 0U, stream,
+                 arguments, no_extra);
 }
 
 }  // namespace numatlas::hip

@@ -3,19 +3,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "gpu/driver/vendor_runtime.h"
+#include "gpu/hip/compiler.h"
 #include "gpu/hip/hip_api.h"
 
 namespace numatlas::hip {
 
-/// It takes no PTX, so it launches nothing: copies only.
+/// Its kernels are compiled by hiprtc when the first of them is asked for.
 class HipRuntime final : public VendorRuntime {
  public:
   /// The library has been initialised and has that many devices.
-  HipRuntime(std::unique_ptr<HipApi> api, DriverWords words, int count);
+  HipRuntime(std::unique_ptr<HipApi> api, Compiler compiler, DriverWords words, int count);
 
   Expected<DeviceAddress> allocate(int device, Bytes bytes) override;
   Expected<void> free(int device, DeviceAddress address) override;
@@ -47,8 +50,7 @@ class HipRuntime final : public VendorRuntime {
 
   Expected<bool> can_reach_peer(int device, int peer) override;
   Expected<void> reach_peer(int device, int peer) override;
-  Expected<FunctionHandle> function(int device, const std::string& ptx,
-                                    const std::string& name) override;
+  Expected<FunctionHandle> kernel(int device, const std::string& name) override;
   Expected<void> launch(int device, StreamHandle stream, FunctionHandle function, unsigned blocks,
                         unsigned threads, void** arguments) override;
 
@@ -57,7 +59,14 @@ class HipRuntime final : public VendorRuntime {
   Expected<void> make_current(int device) override;
   void read_device(int index);
 
+  struct Loaded {
+    std::mutex mutex;
+    Module module = nullptr;  ///< of the kernels
+  };
+
   std::unique_ptr<HipApi> api_;
+  Compiler compiler_;
+  std::deque<Loaded> loaded_;  // by device; never moved: mutexes
 };
 
 }  // namespace numatlas::hip

@@ -21,8 +21,7 @@ namespace {
 using hip::HipApi;
 using hip::HipRuntime;
 
-constexpr const char* hip_libraries[] = {"libamdhip64.so.7", "libamdhip64.so.6",
-                                         "libamdhip64.so.5"};
+constexpr const char* hip_versions[] = {"7", "6", "5"};
 
 DriverWords hip_words() {
   return {"HIP runtime",
@@ -50,10 +49,11 @@ RuntimeState start_failed(const HipApi& api, const char* call, int code) {
 }
 
 /// The first of them that can be loaded; or why the newest that is there cannot be.
-std::optional<Library> load(std::string& problem) {
-  for (const char* name : hip_libraries) {
-    Library library(name, "libamdhip64-5");
-    if (library.problem().empty()) return library;
+std::optional<std::pair<Library, std::string>> load(std::string& problem) {
+  for (const char* version : hip_versions) {
+    const std::string name = std::string("libamdhip64.so.") + version;
+    Library library(name.c_str(), "libamdhip64-5");
+    if (library.problem().empty()) return std::pair(std::move(library), std::string(version));
     if (problem.empty() && !is_absent(library, name)) problem = library.problem();
   }
   return std::nullopt;
@@ -61,6 +61,7 @@ std::optional<Library> load(std::string& problem) {
 
 }  // namespace
 
+RuntimeState probe_hip();
 RuntimeState probe_hip() {
   std::string problem;
   const auto library = load(problem);
@@ -70,7 +71,7 @@ RuntimeState probe_hip() {
                     "(/opt/rocm/lib)");
   }
   if (!library) return unusable("hip", problem, "AMD's ROCm is only partly installed");
-  auto api = std::make_unique<HipApi>(*library);
+  auto api = std::make_unique<HipApi>(library->first);
   if (!api->symbols.missing().empty()) {
     return unusable("hip", fmt::format("libamdhip64 has no {}", api->symbols.missing()),
                     "requires a later ROCm");
@@ -83,7 +84,10 @@ RuntimeState probe_hip() {
     return start_failed(*api, api->device_count.symbol, code);
   }
   if (count == 0) return start_failed(*api, api->device_count.symbol, driver_code::no_device);
-  return {"hip", std::make_unique<HipRuntime>(std::move(api), hip_words(), count), {}};
+  return {"hip",
+          std::make_unique<HipRuntime>(
+              std::move(api), hip::Compiler(library->first, library->second), hip_words(), count),
+          {}};
 }
 
 }  // namespace numatlas

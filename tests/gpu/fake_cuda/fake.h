@@ -19,6 +19,8 @@
 //   NUMATLAS_FAKE_CUDA_CORRUPT=1      each copy flips a bit in the middle of what it writes, each
 //   way
 //                                     another one; the chase ends 64 bytes off
+//   NUMATLAS_FAKE_CUDA_RTC=CODE       the fake libhiprtc.so.7 compiles nothing: CODE, 6 is an error
+//                                     in the source
 //   NUMATLAS_FAKE_CUDA_LOG=FILE       a line a call: name and main arguments; streams and events
 //   are
 //                                     numbered in the order of their making, from 1

@@ -3,6 +3,8 @@
 // leaves the calling thread on one CPU.
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string>
 
 #include <sched.h>
 
@@ -43,6 +45,9 @@ int cuEventElapsedTime(float*, void*, void*);
 int cuEventDestroy_v2(void*);
 int cuDeviceCanAccessPeer(int*, int, int);
 int cuCtxEnablePeerAccess(void*, unsigned);
+int cuModuleGetFunction(void**, void*, const char*);
+int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                   void*, void**, void**);
 }
 
 namespace {
@@ -77,6 +82,7 @@ extern "C" __attribute__((visibility("default"))) const char* hipGetErrorName(in
   switch (code) {
     case fake::out_of_memory: return "hipErrorOutOfMemory";
     case 100: return "hipErrorNoDevice";
+    case fake::not_found: return "hipErrorNotFound";
     case 700: return "hipErrorIllegalAddress";
     case fake::registered_already: return "hipErrorHostMemoryAlreadyRegistered";
     default: return "hipErrorUnknown";
@@ -161,6 +167,26 @@ FAKE_CUDA hipEventElapsedTime(float* milliseconds, void* start, void* end) {
 FAKE_CUDA hipEventDestroy(void* event) { return cuEventDestroy_v2(event); }
 FAKE_CUDA hipDeviceCanAccessPeer(int* can, int device, int peer) {
   return cuDeviceCanAccessPeer(can, device, peer);
+}
+// Takes what the fake libhiprtc.so.7 made, and has the kernels that this names.
+FAKE_CUDA hipModuleLoadData(void** module, const void* image) {
+  if (const int code = fake::begin("cuModuleLoadData", "", true)) return code;
+  const char* const text = static_cast<const char*>(image);
+  if (std::strncmp(text, "fake code object", 16) != 0) return fake::invalid_image;
+  *module = new std::string(text);  // never unloaded
+  return 0;
+}
+FAKE_CUDA hipModuleGetFunction(void** function, void* module, const char* name) {
+  const auto& image = *static_cast<std::string*>(module);
+  if (image.find(std::string(" ") + name) == std::string::npos) return fake::not_found;
+  return cuModuleGetFunction(function, nullptr, name);
+}
+FAKE_CUDA hipModuleLaunchKernel(void* function, unsigned blocks_x, unsigned blocks_y,
+                                unsigned blocks_z, unsigned threads_x, unsigned threads_y,
+                                unsigned threads_z, unsigned shared, void* stream, void** arguments,
+                                void** extra) {
+  return cuLaunchKernel(function, blocks_x, blocks_y, blocks_z, threads_x, threads_y, threads_z,
+                        shared, stream, arguments, extra);
 }
 FAKE_CUDA hipDeviceEnablePeerAccess(int peer, unsigned flags) {
   if (peer < 0 || peer >= fake::settings().devices) return fake::invalid_device;

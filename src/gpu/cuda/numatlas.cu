@@ -1,4 +1,4 @@
-// The functions of device_functions.cpp, for readers and for the test that compiles them
+// The kernels of kernels.cpp, for readers and for the test that compiles them
 // (tests/gpu/ptx). No header of a toolkit is needed: clang and nvcc both take this.
 #ifndef __CUDACC__
 #define __global__ __attribute__((global))

@@ -3,9 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "memory/pools.h"
-#include "memory/sources.h"
+#include "memory/source.h"
 #include "placement/weighted.h"
 
 namespace numatlas {
@@ -62,10 +63,23 @@ class NullBuffer final : public Buffer {
   PolicyOutcome policy_;
 };
 
+class NullSource final : public MemorySource {
+ public:
+  std::string word() const override { return "null"; }
+  Expected<std::unique_ptr<Buffer>> make(const Region& region) const override {
+    return std::make_unique<NullBuffer>(region);
+  }
+  bool is_option() const override { return false; }
+  bool takes_pages() const override { return true; }
+  bool on_device(const MemoryPlacement&) const override { return false; }
+  bool on_host() const override { return false; }
+};
+
 }  // namespace
 
-std::unique_ptr<Buffer> allocate_null(const Region& region) {
-  return std::make_unique<NullBuffer>(region);
+const MemorySource& null_source() {
+  static const NullSource source;
+  return source;
 }
 
 }  // namespace numatlas

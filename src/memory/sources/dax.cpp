@@ -1,6 +1,7 @@
 // A device-DAX character device, mapped: dax:/dev/daxX.Y.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -10,17 +11,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
-#include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "memory/check_sources.h"
+#include "memory/folder.h"
 #include "memory/libpmem.h"
-#include "memory/sources.h"
+#include "memory/sources/dax.h"
 #include "placement/kernel_calls.h"
 
 namespace numatlas {
@@ -111,7 +112,7 @@ Expected<std::string> sysfs_folder(const MemoryPlacement& placement, const std::
 }  // namespace
 
 Expected<DaxDevice> find_dax(const MemoryPlacement& placement) {
-  const std::string path = source_of(placement).name;
+  const std::string path = source_value(placement);
   const auto folder = sysfs_folder(placement, path);
   if (!folder) return fail(folder.error());
   DaxDevice device;
@@ -135,39 +136,9 @@ Expected<DaxDevice> find_dax(const MemoryPlacement& placement) {
   return device;
 }
 
-std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t alignment) {
-  const std::uint64_t rest = bytes % alignment;
-  if (rest == 0) return bytes;
-  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  return bytes > most - alignment ? most : bytes - rest + alignment;
-}
+namespace {
 
-DeviceFacts device_facts(const std::string& path) {
-  MemoryPlacement placement;
-  placement.source = "dax:" + path;
-  const auto device = find_dax(placement);
-  if (!device) return {path, Bytes{usual_alignment}};
-  return {device->name, Bytes{device->alignment}};
-}
-
-void place_on_devices(const std::vector<Region*>& regions,
-                      const std::function<DeviceFacts(const std::string& path)>& facts_of) {
-  std::map<std::string, DeviceFacts> facts;   // by path
-  std::map<std::string, std::uint64_t> next;  // by device
-  for (Region* region : regions) {
-    const MemorySource source = source_of(region->placement);
-    if (source.kind != SourceKind::dax) continue;
-    auto found = facts.find(source.name);
-    if (found == facts.end()) found = facts.emplace(source.name, facts_of(source.name)).first;
-    std::uint64_t& end = next[found->second.name];
-    region->offset = end;
-    const std::uint64_t bytes = rounded_up(region->bytes.value, found->second.alignment.value);
-    const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-    end = bytes > most - end ? most : end + bytes;
-  }
-}
-
-Expected<std::unique_ptr<Buffer>> allocate_dax(const Region& region) {
+Expected<std::unique_ptr<Buffer>> make_dax(const Region& region) {
   const std::string option = option_text(region.placement);
   const auto device = find_dax(region.placement);
   if (!device) return fail(device.error());
@@ -186,7 +157,7 @@ Expected<std::unique_ptr<Buffer>> allocate_dax(const Region& region) {
                     to_rounded_text(Bytes{device->size})),
         "", "use a smaller --size or fewer workers");
   }
-  const int file = open(source_of(region.placement).name.c_str(), O_RDWR | O_CLOEXEC);
+  const int file = open(source_value(region.placement).c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return file_error(region, "open", errno);
   void* const start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED_VALIDATE | MAP_SYNC,
                            file, static_cast<off_t>(region.offset));
@@ -194,6 +165,61 @@ Expected<std::unique_ptr<Buffer>> allocate_dax(const Region& region) {
   close(file);
   if (start == MAP_FAILED) return file_error(region, "mmap", error);
   return std::make_unique<DaxBuffer>(start, bytes, region.bytes.value, device->node);
+}
+
+SourceState device_state(const Machine& machine) {
+  std::vector<std::string> good, bad;
+  for (const PersistentMemory& memory : machine.persistent_memory) {
+    if (memory.mode != "devdax") continue;
+    MemoryPlacement placement;
+    placement.source = "dax:/dev/" + memory.name;
+    const auto device = find_dax(placement);
+    if (device) {
+      good.push_back(fmt::format("/dev/{} {}", memory.name, to_rounded_text(Bytes{device->size})));
+    } else {
+      bad.push_back(fmt::format("/dev/{}: {}", memory.name, device.error().message));
+    }
+  }
+  std::vector<std::string> all = good;
+  all.insert(all.end(), bad.begin(), bad.end());
+  return {"DAX devices", !good.empty(),
+          all.empty() ? "no device in mode devdax" : fmt::format("{}", fmt::join(all, ", "))};
+}
+
+class DaxSource final : public MemorySource {
+ public:
+  std::string word() const override { return "dax"; }
+  std::vector<std::string> forms() const override { return {"dax:/dev/dax0.0"}; }
+  std::string paths() const override { return "/dev/dax"; }
+  Expected<std::string> parse(std::string_view value) const override {
+    return parse_path(value, "dax", "device", "dax:/dev/dax0.0");
+  }
+  Expected<void> probe(const MemoryPlacement&) const override { return check_pmem(); }
+  Expected<std::optional<Room>> room(const MemoryPlacement& placement) const override {
+    const auto found = find_dax(placement);
+    if (!found) return fail(found.error());
+    return Room{found->name, found->size, "is the size of " + found->name, found->alignment};
+  }
+  Expected<std::unique_ptr<Buffer>> make(const Region& region) const override {
+    return make_dax(region);
+  }
+  std::vector<SourceState> describe(const Machine& machine) const override {
+    return {device_state(machine)};
+  }
+  bool persistent() const override { return true; }
+  bool has_offsets() const override { return true; }
+  std::optional<DeviceFacts> device(const MemoryPlacement& placement) const override {
+    const auto found = find_dax(placement);
+    if (!found) return std::nullopt;
+    return DeviceFacts{found->name, Bytes{found->alignment}};
+  }
+};
+
+}  // namespace
+
+const MemorySource& dax_source() {
+  static const DaxSource source;
+  return source;
 }
 
 }  // namespace numatlas

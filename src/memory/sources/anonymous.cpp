@@ -9,10 +9,11 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "memory/pools.h"
-#include "memory/sources.h"
+#include "memory/source.h"
 #include "placement/kernel_calls.h"
 
 namespace numatlas {
@@ -138,9 +139,7 @@ Expected<void> advise(const Mapped& mapped, PageKind kind) {
                     "use --pages base or 2M");
 }
 
-}  // namespace
-
-Expected<std::unique_ptr<Buffer>> allocate_anonymous(const Region& region) {
+Expected<std::unique_ptr<Buffer>> make_anonymous(const Region& region) {
   const bool pool = region.pages == PageKind::huge_2m || region.pages == PageKind::huge_1g;
   std::size_t page = kernel::page_size();
   if (pool) page = huge_page_size(region.pages).value;
@@ -158,6 +157,24 @@ Expected<std::unique_ptr<Buffer>> allocate_anonymous(const Region& region) {
   if (!policy) return fail(policy.error());
   return std::make_unique<AnonymousBuffer>(std::move(*mapped), region.bytes.value,
                                            std::move(*policy));
+}
+
+class AnonymousSource final : public MemorySource {
+ public:
+  std::string word() const override { return ""; }
+  Expected<std::unique_ptr<Buffer>> make(const Region& region) const override {
+    return make_anonymous(region);
+  }
+  bool is_option() const override { return false; }
+  bool takes_pages() const override { return true; }
+  bool on_device(const MemoryPlacement&) const override { return false; }
+};
+
+}  // namespace
+
+const MemorySource& anonymous_source() {
+  static const AnonymousSource source;
+  return source;
 }
 
 }  // namespace numatlas

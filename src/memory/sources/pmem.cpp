@@ -1,5 +1,6 @@
 // Files on persistent memory, by libpmem: pmem:DIR.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -7,31 +8,21 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
+#include <fstream>
 #include <memory>
+#include <optional>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
-#include "base/environment.h"
 #include "base/signals.h"
+#include "memory/folder.h"
 #include "memory/libpmem.h"
-#include "memory/library.h"
-#include "memory/sources.h"
 
 namespace numatlas {
 namespace {
-
-LibPmem load_libpmem() {
-  LibPmem table;
-  Library library("libpmem.so.1", "libpmem1");
-  library.get(table.map_file, "pmem_map_file");
-  library.get(table.unmap, "pmem_unmap");
-  library.get(table.persist, "pmem_persist");
-  library.get(table.msync, "pmem_msync");
-  table.problem = library.problem();
-  table.hint = library.hint();
-  return table;
-}
 
 /// A file, mapped by libpmem; it has no name any more.
 class PmemBuffer final : public Buffer {
@@ -40,7 +31,7 @@ class PmemBuffer final : public Buffer {
       : start_(static_cast<std::byte*>(start)),
         mapped_(mapped),
         bytes_(region.bytes.value),
-        folder_(source_of(region.placement).name),
+        folder_(source_value(region.placement)),
         is_pmem_(is_pmem),
         direct_(direct) {
     policy_.mechanism = "pmem_map_file";
@@ -130,29 +121,10 @@ std::string note_of(const std::string& folder, bool is_pmem, bool direct) {
          (is_pmem && forced ? ", which PMEM_IS_PMEM_FORCE=1 makes libpmem treat as such" : "");
 }
 
-}  // namespace
-
-LibPmem& libpmem() {
-  static LibPmem table = load_libpmem();
-  return table;
-}
-
-bool pmem_is_forced() {
-  const char* value = environment_variable("PMEM_IS_PMEM_FORCE");
-  return value != nullptr && std::strcmp(value, "1") == 0;
-}
-
-Expected<void> check_pmem() {
-  const LibPmem& library = libpmem();
-  if (library.problem.empty()) return {};
-  return fail_about(ErrorKind::unavailable, "--memory pmem", "needs libpmem: " + library.problem,
-                    library.hint);
-}
-
-Expected<std::unique_ptr<Buffer>> allocate_pmem(const Region& region) {
+Expected<std::unique_ptr<Buffer>> make_pmem(const Region& region) {
   if (auto there = check_pmem(); !there) return fail(there.error());
   if (auto room = check_room(region, region.bytes.value); !room) return fail(room.error());
-  const std::string folder = source_of(region.placement).name;
+  const std::string folder = source_value(region.placement);
   MappedFile file = map_file(folder, region.bytes.value, pmem_file_create | pmem_file_tmpfile);
   // Without O_TMPFILE libpmem takes the name off a new file before it gives it its size, which some
   // file systems refuse (9p: ENOENT); others refuse at once.
@@ -165,6 +137,76 @@ Expected<std::unique_ptr<Buffer>> allocate_pmem(const Region& region) {
       std::make_unique<PmemBuffer>(file.start, file.bytes, region, file.is_pmem != 0, direct);
   buffer->note(note_of(folder, file.is_pmem != 0, direct));
   return buffer;
+}
+
+SourceState libpmem_state() {
+  if (const auto there = check_pmem(); !there)
+    return {"libpmem (pmem:, dax:)", false, with_hint(libpmem().problem, there.error())};
+  return {"libpmem (pmem:, dax:)", true,
+          pmem_is_forced()
+              ? "loaded; PMEM_IS_PMEM_FORCE=1 makes it treat any file as persistent memory"
+              : "loaded"};
+}
+
+/// Of the options of a mount, separated by commas.
+bool is_dax(const std::string& options) {
+  std::istringstream words(options);
+  for (std::string word; std::getline(words, word, ',');) {
+    if (word == "dax" || (word.starts_with("dax=") && word != "dax=never")) return true;
+  }
+  return false;
+}
+
+SourceState file_system_state() {
+  std::vector<std::string> found;
+  std::ifstream mounts("/proc/self/mountinfo");
+  // "36 35 259:0 / /mnt/pmem0 rw,noatime shared:1 - ext4 /dev/pmem0 rw,dax=always": see proc(5).
+  for (std::string line; std::getline(mounts, line);) {
+    std::istringstream words(line);
+    std::string word, folder, type, device, options;
+    for (int field = 0; field < 5; ++field) words >> folder;
+    while (words >> word && word != "-") {
+    }
+    if (words >> type >> device >> options && is_dax(options))
+      found.push_back(fmt::format("{} ({} on {})", folder, type, device));
+  }
+  return {
+      "DAX file systems", !found.empty(),
+      found.empty() ? "none is mounted with -o dax" : fmt::format("{}", fmt::join(found, ", "))};
+}
+
+class PmemSource final : public MemorySource {
+ public:
+  std::string word() const override { return "pmem"; }
+  std::vector<std::string> forms() const override { return {"pmem:DIR"}; }
+  std::string paths() const override { return "/"; }
+  Expected<std::string> parse(std::string_view value) const override {
+    return parse_path(value, "pmem", "folder", "pmem:/mnt/pmem0");
+  }
+  Expected<void> probe(const MemoryPlacement& placement) const override {
+    if (auto there = check_pmem(); !there) return there;
+    return check_folder(placement);
+  }
+  Expected<std::optional<Room>> room(const MemoryPlacement& placement) const override {
+    return folder_room(source_value(placement));
+  }
+  Expected<std::unique_ptr<Buffer>> make(const Region& region) const override {
+    return make_pmem(region);
+  }
+  std::vector<SourceState> describe(const Machine&) const override {
+    return {libpmem_state(), file_system_state()};
+  }
+  bool uses_nodes(const MemoryPlacement& placement, const Machine& machine) const override {
+    return is_node_memory(source_value(placement), machine);
+  }
+  bool persistent() const override { return true; }
+};
+
+}  // namespace
+
+const MemorySource& pmem_source() {
+  static const PmemSource source;
+  return source;
 }
 
 }  // namespace numatlas

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,8 +18,9 @@
 #include <vector>
 
 #include "base/text.h"
+#include "memory/check_sources.h"
+#include "memory/folder.h"
 #include "memory/library.h"
-#include "memory/sources.h"
 #include "placement/kernel_calls.h"
 
 namespace numatlas {
@@ -130,7 +133,7 @@ Expected<std::shared_ptr<FolderKind>> folder_kind(const Region& region) {
   static std::mutex mutex;
   static std::map<std::string, std::weak_ptr<FolderKind>> kinds;
   const std::lock_guard lock(mutex);
-  const std::string folder = source_of(region.placement).name;
+  const std::string folder = source_value(region.placement);
   std::weak_ptr<FolderKind>& known = kinds[folder];
   if (auto kind = known.lock()) return kind;
   Kind kind = nullptr;
@@ -151,7 +154,7 @@ class MemkindBuffer final : public Buffer {
         owner_(std::move(owner)),
         start_(static_cast<std::byte*>(start)),
         bytes_(region.bytes.value),
-        folder_(source_of(region.placement).name),
+        folder_(source_value(region.placement)),
         direct_(direct) {
     policy_.mechanism = "memkind_posix_memalign";
     if (owner_ && !direct_.value_or(false)) policy_.note = page_cache_note(folder_);
@@ -188,25 +191,28 @@ void forget_pages(void* start, std::size_t bytes) {
   if (whole > 0) (void)madvise(start, whole, MADV_DONTNEED);
 }
 
-}  // namespace
+/// Of a folder, not of a kind by its name.
+bool is_folder(const MemoryPlacement& placement) {
+  return source_value(placement).find('/') != std::string::npos;
+}
 
 Expected<void> check_memkind(const MemoryPlacement& placement) {
   if (auto there = check_library(); !there) {
     return fail_about(ErrorKind::unavailable, "--memory memkind",
                       "needs libmemkind: " + there.error().message, there.error().hint);
   }
-  const MemorySource source = source_of(placement);
-  if (source.kind == SourceKind::memkind_directory) return {};
+  if (is_folder(placement)) return {};
+  const std::string name = source_value(placement);
   const std::vector<std::string>& names = kind_names();
-  const bool named = std::find(names.begin(), names.end(), source.name) != names.end();
-  const Kind kind = named ? libmemkind().find_kind(source.name) : nullptr;
+  const bool named = std::find(names.begin(), names.end(), name) != names.end();
+  const Kind kind = named ? libmemkind().find_kind(name) : nullptr;
   const std::string option = option_text(placement);
   if (kind == nullptr) {
-    const std::string close = named ? "" : nearest_name(source.name, names);
+    const std::string close = named ? "" : nearest_name(name, names);
     return fail_about(
         named ? ErrorKind::unavailable : ErrorKind::usage, option, "libmemkind has no such kind",
         close.empty() ? fmt::format("its kinds are {}; a folder has a slash in it: ./{}",
-                                    fmt::join(names, ", "), source.name)
+                                    fmt::join(names, ", "), name)
                       : fmt::format("did you mean memkind:{}?", close));
   }
   if (const int error = libmemkind().check_available(kind); error != 0) {
@@ -226,20 +232,32 @@ Expected<std::vector<std::string>> available_kinds() {
   return available;
 }
 
-Expected<std::unique_ptr<Buffer>> allocate_memkind(const Region& region) {
+/// What memkind takes of a file for so many bytes.
+std::uint64_t file_bytes(std::uint64_t bytes) {
+  // jemalloc has four sizes from one power of two to the next, and pads by a page; its own tables
+  // of a folder's kind lie elsewhere.
+  constexpr std::uint64_t pad = 64 * kib;
+  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  if (bytes > most / 2) return most;
+  std::uint64_t power = 4 * pad;
+  while (power * 2 < bytes + pad) power *= 2;
+  return rounded_up(bytes + pad, power / 4);
+}
+
+Expected<std::unique_ptr<Buffer>> make_memkind(const Region& region) {
   if (auto there = check_memkind(region.placement); !there) return fail(there.error());
-  const MemorySource source = source_of(region.placement);
-  const bool in_folder = source.kind == SourceKind::memkind_directory;
+  const std::string name = source_value(region.placement);
+  const bool in_folder = is_folder(region.placement);
   std::shared_ptr<FolderKind> owner;
   if (in_folder) {
-    if (auto room = check_room(region, memkind_bytes(region.bytes.value)); !room)
-      return fail(room.error());
+    auto room = check_room(region, file_bytes(region.bytes.value));
+    if (!room) return fail(room.error());
     auto made = folder_kind(region);
     if (!made) return fail(made.error());
     owner = *std::move(made);
   }
-  const Kind kind = in_folder ? owner->kind() : libmemkind().find_kind(source.name);
-  const bool huge = !in_folder && has_huge_pages(source.name);
+  const Kind kind = in_folder ? owner->kind() : libmemkind().find_kind(name);
+  const bool huge = !in_folder && has_huge_pages(name);
   const std::size_t alignment =
       huge ? huge_page_size(PageKind::huge_2m).value : kernel::page_size();
   void* start = nullptr;
@@ -251,9 +269,69 @@ Expected<std::unique_ptr<Buffer>> allocate_memkind(const Region& region) {
                       "", "use a smaller --size or fewer workers");
   }
   if (!in_folder && !huge) forget_pages(start, region.bytes.value);
-  return std::make_unique<MemkindBuffer>(
-      kind, std::move(owner), start, region,
-      in_folder ? maps_directly(source.name) : std::optional<bool>());
+  return std::make_unique<MemkindBuffer>(kind, std::move(owner), start, region,
+                                         in_folder ? maps_directly(name) : std::optional<bool>());
+}
+
+SourceState memkind_state() {
+  const auto kinds = available_kinds();
+  if (!kinds) return {"memkind", false, with_hint(kinds.error().message, kinds.error())};
+  return {"memkind", true, fmt::format("kinds available: {}", fmt::join(*kinds, ", "))};
+}
+
+/// "dax_kmem", "MEMKIND_DAX_KMEM" -> "DAX_KMEM"; "" for what cannot be the name of a kind.
+std::string kind_name(std::string_view value) {
+  std::string name(trim(value));
+  for (char& letter : name) {
+    if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
+    const bool good =
+        letter == '_' || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9');
+    if (!good) return {};
+  }
+  constexpr std::string_view prefix = "MEMKIND_";
+  return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
+class MemkindSource final : public MemorySource {
+ public:
+  std::string word() const override { return "memkind"; }
+  std::vector<std::string> forms() const override { return {"memkind:KIND", "memkind:DIR"}; }
+  Expected<std::string> parse(std::string_view value) const override {
+    const bool folder = value.find('/') != std::string_view::npos;
+    const std::string kind = folder ? "" : kind_name(value);
+    if (!kind.empty()) return kind;
+    if (!folder && !trim(value).empty()) {
+      return fail_usage("--memory",
+                        "'memkind:' takes the name of a kind, or a folder with a slash in it",
+                        "write memkind:DAX_KMEM or memkind:./FOLDER");
+    }
+    return parse_path(value, "memkind", "kind and no folder",
+                      "memkind:DAX_KMEM or memkind:/mnt/pmem0");
+  }
+  Expected<void> probe(const MemoryPlacement& placement) const override {
+    if (auto there = check_memkind(placement); !there) return there;
+    return is_folder(placement) ? check_folder(placement) : Expected<void>();
+  }
+  Expected<std::optional<Room>> room(const MemoryPlacement& placement) const override {
+    if (!is_folder(placement)) return std::nullopt;
+    return folder_room(source_value(placement));
+  }
+  std::uint64_t taken(std::uint64_t bytes, const Room&) const override { return file_bytes(bytes); }
+  Expected<std::unique_ptr<Buffer>> make(const Region& region) const override {
+    return make_memkind(region);
+  }
+  std::vector<SourceState> describe(const Machine&) const override { return {memkind_state()}; }
+  bool on_device(const MemoryPlacement& placement) const override { return is_folder(placement); }
+  bool uses_nodes(const MemoryPlacement& placement, const Machine& machine) const override {
+    return !is_folder(placement) || is_node_memory(source_value(placement), machine);
+  }
+};
+
+}  // namespace
+
+const MemorySource& memkind_source() {
+  static const MemkindSource source;
+  return source;
 }
 
 }  // namespace numatlas

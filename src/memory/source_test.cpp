@@ -1,4 +1,4 @@
-#include "placement/memory_source.h"
+#include "memory/source.h"
 
 #include <cstddef>
 #include <map>
@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "placement/residency.h"
+#include "placement/source_text.h"
 #include "placement/test_machines.h"
 #ifdef NUMATLAS_HAVE_RAPIDCHECK
 #include <rapidcheck.h>
@@ -37,12 +38,12 @@ TEST(SourceGrammar, PathsAreTakenAsTheyAreWritten) {
     EXPECT_EQ(source_placement(text).text(), text);
     EXPECT_EQ(source_placement(text).mode, MemoryMode::inherit);
   }
-  EXPECT_EQ(source_of(source_placement("pmem:/a:b")).name, "/a:b");
-  EXPECT_EQ(source_of(source_placement("pmem:/a")).kind, SourceKind::pmem);
-  EXPECT_EQ(source_of(source_placement("dax:/a")).kind, SourceKind::dax);
-  EXPECT_EQ(source_of(source_placement("memkind:hbw")).kind, SourceKind::memkind);
-  EXPECT_EQ(source_of(source_placement("memkind:/hbw")).kind, SourceKind::memkind_directory);
-  EXPECT_EQ(source_of(source_placement("bind:0")).kind, SourceKind::anonymous);
+  EXPECT_EQ(source_value(source_placement("pmem:/a:b")), "/a:b");
+  for (const char* word : {"pmem", "dax", "memkind"})
+    EXPECT_EQ(source_of(source_placement(std::string(word) + ":/a")).word(), word);
+  EXPECT_EQ(source_of(source_placement("memkind:hbw")).word(), "memkind");
+  EXPECT_EQ(source_of(source_placement("gpu:3")).word(), "gpu");
+  EXPECT_EQ(source_of(source_placement("bind:0")).word(), "");
 }
 
 TEST(SourceGrammar, KindsInAnyLetters) {

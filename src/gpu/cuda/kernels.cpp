@@ -1,10 +1,10 @@
-#include "gpu/device_functions.h"
+#include "gpu/cuda/kernels.h"
 
-namespace numatlas {
+namespace numatlas::cuda {
 
 // PTX 6.0 for compute capability 5.0: what every driver of the last years compiles for every GPU
 // since. Written by hand after numatlas.cu; tests/gpu compares the two.
-const char* const device_functions = R"(.version 6.0
+const char* const kernels_ptx = R"(.version 6.0
 .target sm_50
 .address_size 64
 
@@ -68,4 +68,4 @@ done:
 }
 )";
 
-}  // namespace numatlas
+}  // namespace numatlas::cuda

@@ -1,0 +1,101 @@
+// Where memory comes from: one class for each source, in a file of its own in sources/. CMake makes
+// the list of sources from the files.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "machine/machine.h"
+#include "memory/buffer.h"
+
+namespace numatlas {
+
+/// What regions of a source share: a file system, a device.
+struct Room {
+  std::string name;        ///< the same for all that share it
+  std::uint64_t bytes;     ///< all of it that regions may take
+  std::string text;        ///< after its bytes in an error: "free on ext4", "is the size of dax0.0"
+  std::uint64_t unit = 1;  ///< regions take whole multiples of it
+};
+
+/// One line of `numatlas features`: whether it is available, and what of it, or why not and what to
+/// do.
+struct SourceState {
+  std::string name;
+  bool available = false;
+  std::string detail;
+};
+
+class MemorySource {
+ public:
+  virtual ~MemorySource() = default;
+  /// What stands before the colon in --memory and in MemoryPlacement::source.
+  virtual std::string word() const = 0;
+  /// Its forms in help and error messages: {"memkind:KIND", "memkind:DIR"}. None: it works, but
+  /// help does not name it.
+  virtual std::vector<std::string> forms() const { return {}; }
+  /// How values begin that are most likely meant for it where --memory has no word: "/dev/dax".
+  virtual std::string paths() const { return {}; }
+  /// The value of --memory -> as MemoryPlacement::source has it. Errors: usage, naming --memory.
+  /// The default: no value of --memory names this source.
+  virtual Expected<std::string> parse(std::string_view value) const;
+
+  /// Whether there is such a source here: its library, folder, kind. Errors name the option.
+  virtual Expected<void> probe(const MemoryPlacement&) const { return {}; }
+  /// What its regions share; nullopt: nothing that is limited, or nobody knows its size.
+  virtual Expected<std::optional<Room>> room(const MemoryPlacement&) const { return std::nullopt; }
+  /// What a region of so many bytes takes of it.
+  virtual std::uint64_t taken(std::uint64_t bytes, const Room& room) const;
+  /// The memory, as allocate() promises it.
+  virtual Expected<std::unique_ptr<Buffer>> make(const Region& region) const = 0;
+  /// What this machine has of it, for `numatlas features`.
+  virtual std::vector<SourceState> describe(const Machine&) const { return {}; }
+
+  /// Whether --memory may name it.
+  virtual bool is_option() const { return true; }
+  /// Whether --pages has a say; else pages are as the source gives them.
+  virtual bool takes_pages() const { return false; }
+  /// Whether the memory is a file's or a device's, not the nodes'.
+  virtual bool on_device(const MemoryPlacement&) const { return true; }
+  /// Whether it counts against the nodes' free memory.
+  virtual bool uses_nodes(const MemoryPlacement& placement, const Machine&) const {
+    return !on_device(placement);
+  }
+  /// Whether it takes memory and addresses of the host at all.
+  virtual bool on_host() const { return true; }
+  /// Whether what is stored there can be made to last.
+  virtual bool persistent() const { return false; }
+  /// Whether regions lie side by side on a device (Region::offset), and what the live machine says
+  /// of it.
+  virtual bool has_offsets() const { return false; }
+  virtual std::optional<DeviceFacts> device(const MemoryPlacement&) const { return std::nullopt; }
+};
+
+/// All of them, in the order of their files' names.
+const std::vector<const MemorySource*>& memory_sources();
+
+/// The source of a placement that parse_memory_spec or gpu_memory made.
+const MemorySource& source_of(const MemoryPlacement& placement);
+/// What stands after the colon of its text: a folder, a device, a kind.
+std::string source_value(const MemoryPlacement& placement);
+
+/// Parses --memory with the forms of all sources; see placement.h.
+Expected<MemorySpec> parse_memory_spec(std::string_view text);
+/// "local", "bind:", "pmem:": how the forms of --memory begin, for completion.
+std::vector<std::string> memory_words();
+/// The sources' forms for help: "dax:/dev/dax0.0, memkind:KIND".
+std::string source_forms();
+
+/// Whether the memory is a file's or a device's, not the nodes'.
+bool on_device(const MemoryPlacement& placement);
+
+/// N of gpu:N; -1 for memory of the host.
+int gpu_of(const MemoryPlacement& placement);
+/// Memory of a GPU itself.
+MemoryPlacement gpu_memory(int gpu);
+
+}  // namespace numatlas

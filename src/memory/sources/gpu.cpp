@@ -1,0 +1,57 @@
+// Memory of a GPU itself: gpu:N, which only copies of GPUs reach. Its driver gives it
+// (gpu/buffers.h), and says what it has when it is asked for some.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "memory/source.h"
+
+namespace numatlas {
+namespace {
+
+class GpuSource final : public MemorySource {
+ public:
+  std::string word() const override { return "gpu"; }
+  Expected<std::string> parse(std::string_view value) const override {
+    const auto number = parse_ordered_list(value);
+    if (number && number->size() == 1) return std::to_string(number->front());
+    return fail_usage("--memory", fmt::format("'gpu:{}' does not name one GPU", value),
+                      "write gpu:0");
+  }
+  Expected<std::unique_ptr<Buffer>> make(const Region& region) const override {
+    return fail_usage(fmt::format("--memory {}", region.placement.text()),
+                      "only GPU copies can access its memory",
+                      "numatlas transfer copies to and from GPUs");
+  }
+  // It has no kinds of pages; that is said where the copy is planned.
+  bool takes_pages() const override { return true; }
+  bool on_host() const override { return false; }
+};
+
+}  // namespace
+
+const MemorySource& gpu_source() {
+  static const GpuSource source;
+  return source;
+}
+
+MemoryPlacement gpu_memory(int gpu) {
+  MemoryPlacement placement;
+  placement.mode = MemoryMode::inherit;
+  placement.source = fmt::format("gpu:{}", gpu);
+  return placement;
+}
+
+int gpu_of(const MemoryPlacement& placement) {
+  int gpu = -1;
+  if (&source_of(placement) != &gpu_source()) return gpu;
+  const std::string number = source_value(placement);
+  std::from_chars(number.data(), number.data() + number.size(), gpu);
+  return gpu;
+}
+
+}  // namespace numatlas

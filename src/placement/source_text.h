@@ -1,0 +1,20 @@
+// Internal to placement and memory: the text of a placement with a source (src/memory), such as
+// pmem:DIR.
+#pragma once
+
+#include <string>
+
+#include "placement/placement.h"
+
+namespace numatlas {
+
+/// Puts the OS number of the CPUs' node for {node}, of their package for {socket}. Error
+/// (unavailable, naming --memory) where they have no single one. Without CPUs, and without braces,
+/// the placement as it is.
+Expected<MemoryPlacement> at_place(const MemoryPlacement& placement, const CpuSet& cpus,
+                                   const Machine& machine);
+
+/// "--memory pmem:/mnt/x", a very long path cut, for error messages.
+std::string option_text(const MemoryPlacement& placement);
+
+}  // namespace numatlas

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# source.sh PROGRAM: the memory source of docs/extending.md is in everything that a source is in, and is measured.
+set -u
+program=$1
+# shellcheck source=tests/outside.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../outside.sh"
+hide_outside
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+failed=0
+# shellcheck source=tests/extending/has.sh
+. "$(dirname "${BASH_SOURCE[0]}")/has.sh"
+refused() { ! "$program" "$@" 2>&1 && return 0; }
+
+has 'the help of --memory' 'memfd:NAME' "$program" latency --help
+has 'its completion' 'memfd:' "$program" completion bash
+has 'the features' 'memfd +.*shared memory of the kernel' "$program" features
+has 'what was meant' "did you mean 'memfd:x'\?" refused latency --memory mefd:x --size 1
+has 'its own error' "'memfd:' names no name" refused latency --memory memfd: --size 1
+has 'the pages of the source' '--pages 2M: memory of --memory memfd:x' refused latency --memory memfd:x --pages 2M --size 1
+has 'a measurement' 'memfd:x' "$program" latency -q --memory memfd:x --size 256KiB --time 100ms --json "$folder/one.json"
+has 'the mechanism' 'memfd_create' cat "$folder/one.json"
+exit $failed
