@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "memory/source.h"
 
 namespace numatlas {
@@ -17,9 +18,9 @@ class GpuSource final : public MemorySource {
  public:
   std::string word() const override { return "gpu"; }
   Expected<std::string> parse(std::string_view value) const override {
-    const auto number = parse_ordered_list(value);
+    const auto number = parse_ordered_list(trim(value));
     if (number && number->size() == 1) return std::to_string(number->front());
-    return fail_usage("--memory", fmt::format("'gpu:{}' does not name one GPU", value),
+    return fail_usage("--memory", fmt::format("'gpu:{}' does not name one GPU", trim(value)),
                       "write gpu:0");
   }
   Expected<std::unique_ptr<Buffer>> make(const Region& region) const override {
