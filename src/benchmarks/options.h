@@ -85,6 +85,10 @@ class CommonOptions {
   CLI::Option* process_memory_option_ = nullptr;  ///< the app's; its value may be left out
 };
 
+/// "4", "1-8" or "1,2,4,8" as the numbers of `option`, each from 1 to `most`, ascending.
+Expected<std::vector<int>> parse_counts(const std::string& text, int most,
+                                        const std::string& option);
+
 /// The --size of a command that takes only one; errors name both.
 Expected<Bytes> parse_one_size(const std::string& text, const std::string& command);
 
