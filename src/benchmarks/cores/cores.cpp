@@ -40,11 +40,10 @@ class Cores final : public Benchmark {
            "however long that lasts.";
   }
   std::vector<Example> examples() const override {
-    return {
-        {"Core-to-core latency between all cores, by compare-and-swap",
-         "numatlas cores --cpus cores --method cas"},
-        {"Both directions of each pair, over 16 lines that lie on node 1",
-         "numatlas cores --cpus 0,64,32 --home 1 --lines 16 --directions both"}};
+    return {{"Core-to-core latency between all cores, by compare-and-swap",
+             "numatlas cores --cpus cores --method cas"},
+            {"Both directions of each pair, over 16 lines that lie on node 1",
+             "numatlas cores --cpus 0,64,32 --home 1 --lines 16 --directions both"}};
   }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
@@ -95,9 +94,10 @@ void Cores::add_options(CLI::App& app) {
             fmt::format("cache lines of a pair, which it takes in turn: the latency depends on the "
                         "cache slice and the directory that a line belongs to (1 to {})",
                         most_hand_over_lines));
-  add_choice(app, "--directions", directions_, named(std::vector<std::string>{"one", "both"}),
-             "measure each pair once (one), or with either CPU as the first (both): the first asks, "
-             "and with --home first has the line in its memory");
+  add_choice(
+      app, "--directions", directions_, named(std::vector<std::string>{"one", "both"}),
+      "measure each pair once (one), or with either CPU as the first (both): the first asks, "
+      "and with --home first has the line in its memory");
 }
 
 Expected<void> Cores::parse_options() {
@@ -240,8 +240,7 @@ Expected<std::vector<PlannedScenario>> Cores::plan(const PlanInput& input) const
 
 std::string Cores::remarks(const RunReport& report, const RunOptions& options) const {
   std::string text;
-  const std::size_t points =
-      report.workers.size() * (report.workers.size() - 1) / (both() ? 1 : 2);
+  const std::size_t points = report.workers.size() * (report.workers.size() - 1) / (both() ? 1 : 2);
   const auto all = resolve_cpus({CpuSpec::Form::cores, {}, true}, report.machines.front(), {});
   const bool chosen = options.placement.cpus.is_default && !options.placement.threads;
   if (chosen && all && all->size() > report.workers.size()) {

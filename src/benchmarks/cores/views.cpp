@@ -138,11 +138,11 @@ std::vector<View> cores_views(const RunReport& report) {
     view.title = fmt::format("Core-to-core latency in ns, {}",
                              method == "cas" ? "by compare-and-swap" : "by a load and a store");
     const std::string lines = label_of(report.scenarios.front(), "lines");
-    view.notes = {fmt::format("half of a round trip of {}, median; {}",
-                              lines.empty() ? "one cache line"
-                                            : fmt::format("a cache line ({} in turn)", lines),
-                              both ? "rows: the CPU that asks; columns: the CPU that answers"
-                                   : "rows and columns: CPUs")};
+    view.notes = {fmt::format(
+        "half of a round trip of {}, median; {}",
+        lines.empty() ? "one cache line" : fmt::format("a cache line ({} in turn)", lines),
+        both ? "rows: the CPU that asks; columns: the CPU that answers"
+             : "rows and columns: CPUs")};
     if (both) view.notes.push_back(home_words(report.scenarios.front()));
     view.where = {{"kernel", method}};
     view.rows = "first_cpu";

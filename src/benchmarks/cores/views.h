@@ -1,6 +1,7 @@
 // How core-to-core latencies are shown.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "record/report.h"

@@ -1,5 +1,7 @@
 #include "benchmarks/latency/chains.h"
 
+#include <algorithm>
+#include <utility>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -92,18 +94,19 @@ std::vector<Fact> chains_facts(const RunReport& report) {
     const std::string chains = label_of(*enough, "chains");
     const std::vector<std::pair<std::string, std::string>> where{
         {"level", "memory"}, {"pages", most->pages}, {"chains", chains}};
-    facts.push_back({"loads_in_flight", where,
-                     fmt::format("misses that one CPU keeps open at once, {} pages; {} chains reach "
-                                 "{:.0f} % of it",
-                                 most->pages, chains, nearly_all * 100),
-                     "1", *in_flight(*most)});
+    facts.push_back(
+        {"loads_in_flight", where,
+         fmt::format("misses that one CPU keeps open at once, {} pages; {} chains reach "
+                     "{:.0f} % of it",
+                     most->pages, chains, nearly_all * 100),
+         "1", *in_flight(*most)});
     if (const auto rate = host_estimate_of(*enough, "chains_bandwidth"))
-      facts.push_back({"chains_bandwidth", where,
-                       fmt::format("random loads of one CPU with {} chains, {} pages", chains,
-                                   most->pages),
-                       "B/s", *rate, "Parallelism",
-                       fmt::format("random loads of one CPU {{}} with {} chains, {:.0f} misses open",
-                                   chains, in_flight(*most)->value)});
+      facts.push_back(
+          {"chains_bandwidth", where,
+           fmt::format("random loads of one CPU with {} chains, {} pages", chains, most->pages),
+           "B/s", *rate, "Parallelism",
+           fmt::format("random loads of one CPU {{}} with {} chains, {:.0f} misses open", chains,
+                       in_flight(*most)->value)});
   }
   return facts;
 }

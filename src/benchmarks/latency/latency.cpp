@@ -77,10 +77,11 @@ void Latency::add_options(CLI::App& app) {
   add_value(app, "--stride", stride_text_, "BYTES",
             "distance between the nodes of the chain (default: a cache line)")
       ->group("Measurement");
-  add_value(app, "--chains", chains_text_, "N",
-            fmt::format("independent chains that each worker follows at the same time, far apart on "
-                        "one cycle: a number, or several such as 1-32 or 1,2,4,8 (1 to {})",
-                        most_chains))
+  add_value(
+      app, "--chains", chains_text_, "N",
+      fmt::format("independent chains that each worker follows at the same time, far apart on "
+                  "one cycle: a number, or several such as 1-32 or 1,2,4,8 (1 to {})",
+                  most_chains))
       ->group("Measurement");
 }
 

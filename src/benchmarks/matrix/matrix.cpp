@@ -81,9 +81,10 @@ class Matrix final : public Benchmark {
 
 void Matrix::add_options(CLI::App& app) {
   add_choice(app, "--only", only_, named({"latency", "bandwidth"}), "measure only this");
-  app.add_flag("--relative", relative_,
-               "show each cell also as a multiple of the local one, and bandwidths as shares of the "
-               "highest one measured");
+  app.add_flag(
+      "--relative", relative_,
+      "show each cell also as a multiple of the local one, and bandwidths as shares of the "
+      "highest one measured");
   pairs_.add_to(
       app,
       "memory of each worker, in MiB or with a unit (default: four times the last-level "
@@ -206,19 +207,17 @@ std::string sizes_text(const CaseGroup& group) {
 /// The same cells as multiples of the local one.
 View relative_view(View view, const ScenarioResult& any) {
   const bool latency = any.kernel == "chase";
-  view.title = fmt::format(
-      "{} as a multiple of the local one ({} pages)",
-      latency ? std::string("Idle latency")
-              : fmt::format("Bandwidth of {}{}", any.kernel,
-                            any.stores.empty() ? "" : ", " + any.stores + " stores"),
-      any.pages);
-  view.notes = {
-      "local: memory of the CPUs' own node; where it has none, the best that they reach"};
+  view.title =
+      fmt::format("{} as a multiple of the local one ({} pages)",
+                  latency ? std::string("Idle latency")
+                          : fmt::format("Bandwidth of {}{}", any.kernel,
+                                        any.stores.empty() ? "" : ", " + any.stores + " stores"),
+                  any.pages);
+  view.notes = {"local: memory of the CPUs' own node; where it has none, the best that they reach"};
   view.cells = {figure_column("", "times_local", 1)};
   if (!latency) {
     view.notes.push_back("of peak: of the highest bandwidth of all cells and kernels");
-    view.cells.push_back(
-        figure_column("", "peak_share", in_percent, Part::value, 0, "% of peak"));
+    view.cells.push_back(figure_column("", "peak_share", in_percent, Part::value, 0, "% of peak"));
   }
   return view;
 }

@@ -1,5 +1,6 @@
 #include "benchmarks/matrix/relative.h"
 
+#include <optional>
 #include <algorithm>
 #include <cstddef>
 #include <string>

@@ -64,8 +64,7 @@ std::optional<Cut> two_cuts(const Runs& runs) {
   std::optional<Cut> best;
   for (std::size_t a = least_at_ends; a + least_between + least_at_ends <= runs.size(); ++a) {
     for (std::size_t b = a + least_between; b + least_at_ends <= runs.size(); ++b) {
-      const double squares =
-          runs.squares(0, a) + runs.squares(a, b) + runs.squares(b, runs.size());
+      const double squares = runs.squares(0, a) + runs.squares(a, b) + runs.squares(b, runs.size());
       if (!runs.steps(0, a, b) || !runs.steps(a, b, runs.size())) continue;
       if (!best || squares < best->squares) best = Cut{a, b, squares};
     }

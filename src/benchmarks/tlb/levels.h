@@ -21,8 +21,9 @@ struct TlbLevel {
 
 /// At most two levels, the nearest first; none where the costs do not rise. `points` by number of
 /// pages. The costs are taken as steps: of all ways to cut the points into up to three runs the one
-/// with the least squares around each run's mean, on the logarithm of the cost, since a walk's grows
-/// with the page tables. A step counts where it is sure to be no noise: 0.8 ns and 40 % at least.
+/// with the least squares around each run's mean, on the logarithm of the cost, since a walk's
+/// grows with the page tables. A step counts where it is sure to be no noise: 0.8 ns and 40 % at
+/// least.
 std::vector<TlbLevel> tlb_levels(const std::vector<TlbPoint>& points);
 
 }  // namespace numatlas

@@ -1,5 +1,6 @@
-// Reach of the TLB's levels and cost of a miss: a chase over one line of each page, against one over
-// as many packed lines.
+// Reach of the TLB's levels and cost of a miss: a chase over one line of each page, against one
+// over as many packed lines.
+#include <cstddef>
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -26,7 +27,8 @@ namespace {
 
 // 4 times what the largest TLB of today holds (3072 entries), with base pages 64 MiB.
 constexpr int most_base_pages = 16384;
-// Half an octave beyond 2048 entries, which most second levels have at most: 6 GiB in pages of 2 MiB.
+// Half an octave beyond 2048 entries, which most second levels have at most: 6 GiB in pages of 2
+// MiB.
 constexpr int most_huge_pages = 3072;
 constexpr int most_pages = 1 << 22;
 
@@ -207,7 +209,8 @@ void Tlb::add_packed(std::vector<PlannedScenario>& plan, const PlanInput& input,
     std::vector<Flow> flows;
     for (std::size_t i = 0; i < input.layout.workers.size(); ++i) {
       const int worker = static_cast<int>(i);
-      const Bytes line = line_bytes(machine_of(input, worker), worker_of(input, worker).placement.cpus);
+      const Bytes line =
+          line_bytes(machine_of(input, worker), worker_of(input, worker).placement.cpus);
       planned.head.stride = line;
       planned.head.size = Bytes{static_cast<std::uint64_t>(count) * line.value};
       flows.push_back(chase_flow(input, worker, planned.head.size, kind, {order, line}));
@@ -238,10 +241,10 @@ SurveyPart Tlb::survey(const Machine& machine) const {
   SurveyPart part{1, {}, ""};
   if (huge != name_of(PageKind::base))
     part.ways.push_back(SurveyWay{{"--pages", "base," + huge, "--skip-too-large"}, ""});
-  part.ways.push_back(SurveyWay{{"--pages", "base", "--page-counts",
-                                 "16,32,64,96,128,256,512,1024,1536,2048,3072,4096,8192,16384",
-                                 "--skip-too-large"},
-                                part.ways.empty() ? "" : "the TLB with huge pages"});
+  part.ways.push_back(
+      SurveyWay{{"--pages", "base", "--page-counts",
+                 "16,32,64,96,128,256,512,1024,1536,2048,3072,4096,8192,16384", "--skip-too-large"},
+                part.ways.empty() ? "" : "the TLB with huge pages"});
   return part;
 }
 

@@ -1,5 +1,6 @@
 #include "benchmarks/tlb/views.h"
 
+#include <cstdint>
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
@@ -17,9 +18,7 @@
 namespace numatlas {
 namespace {
 
-int pages_of(const ScenarioResult& one) {
-  return std::atoi(label_of(one, "page_count").c_str());
-}
+int pages_of(const ScenarioResult& one) { return std::atoi(label_of(one, "page_count").c_str()); }
 
 /// What was measured with one kind of pages, by number of pages.
 struct Sweep {
@@ -63,8 +62,7 @@ std::vector<std::string> verdict_of(const Sweep& sweep) {
         sweep.points[level.typical].cost * 1e9, sweep.points[level.typical].pages));
   }
   if (levels.empty() && !sweep.points.empty())
-    lines.push_back(fmt::format("no TLB misses show up to {} pages ({})",
-                                sweep.points.back().pages,
+    lines.push_back(fmt::format("no TLB misses show up to {} pages ({})", sweep.points.back().pages,
                                 compact_text(reach_of(sweep, sweep.points.size() - 1))));
   return lines;
 }
@@ -97,8 +95,9 @@ std::vector<View> tlb_views(const RunReport& report) {
     view.title = fmt::format("Loads of one line per page in ns ({} pages)", kind);
     // Packed lines belong to all kinds, and have no layout of this name.
     view.where = {{"page_kind", kind}, {"lines", "one per page"}};
-    view.notes = {"packed: as many lines side by side; TLB cost: what one line per page adds to a "
-                  "load"};
+    view.notes = {
+        "packed: as many lines side by side; TLB cost: what one line per page adds to a "
+        "load"};
     view.rows = "page_count";
     view.cells = {label_column("pages", "page_count"),
                   label_column("reach", "reach"),
@@ -119,8 +118,8 @@ std::vector<Fact> tlb_facts(const RunReport& report) {
     for (std::size_t i = 0; i < levels.size(); ++i) {
       const TlbLevel& level = levels[i];
       const std::string name = fmt::format("L{} TLB", i + 1);
-      const std::vector<std::pair<std::string, std::string>> where{
-          {"level", name}, {"page_kind", sweep.kind}};
+      const std::vector<std::pair<std::string, std::string>> where{{"level", name},
+                                                                   {"page_kind", sweep.kind}};
       Estimate reach(static_cast<double>(reach_of(sweep, level.last).value));
       reach.low = reach.value;
       reach.high = static_cast<double>(reach_of(sweep, level.last + 1).value);
