@@ -31,6 +31,10 @@ constexpr std::uint64_t rounds_a_line = 256;
 // CPU: far more than a hand-over takes, and a millisecond at most.
 constexpr int looks_between_questions = 1 << 14;
 
+Line* line_at(std::byte* data, std::uint64_t line) {
+  return std::launder(reinterpret_cast<Line*>(data + line * line_spacing));
+}
+
 /// Hands `seen` on as `seen + 1`. Which of the two instructions does it is what `cas` and `store`
 /// differ in.
 bool hand_on(Line& line, Turn seen, bool by_exchange) {
@@ -63,6 +67,7 @@ class HandOverKernel final : public Kernel {
     if (auto fits = check_size(Bytes{memory.bytes}); !fits) return fits;
     data_ = memory.data;
     for (std::uint64_t i = 0; !answers_ && i < lines_; ++i) new (data_ + i * line_spacing) Line{0};
+    line_ = asked_ = line_at(data_, 0);
     turn_ = answers_ ? 1 : 0;
     return {};
   }
@@ -74,7 +79,7 @@ class HandOverKernel final : public Kernel {
   /// Every turn was taken once: the asking side's last word was answered, or still waits for it.
   Expected<void> verify() const override {
     if (answers_ || stop_requested()) return {};  // the line is the asking side's, which tells
-    const Turn found = asked_line().load(std::memory_order_acquire);
+    const Turn found = asked_->load(std::memory_order_acquire);
     if (found == turn_ || found + 1 == turn_) return {};
     return fail(ErrorKind::internal,
                 fmt::format("kernel {}: turn {} stands in the line after {}", name_, found, turn_));
@@ -83,38 +88,36 @@ class HandOverKernel final : public Kernel {
  private:
   void ask(std::uint64_t steps) {
     for (std::uint64_t step = 0; step < steps; ++step) {
-      Line& before = asked_line();
-      Line& line = line_of(turn_);
-      for (int looks = 0;
-           !(&before == &line ? hand_on(line, turn_, by_exchange_) : move_on(before, line));) {
+      for (int looks = 0; !(asked_ == line_ ? hand_on(*line_, turn_, by_exchange_) : move_on());) {
         // The other side may have ended, after a stop; this one must not wait for it then.
         if (++looks == looks_between_questions) {
           if (stop_requested()) return;
           looks = 0;
         }
       }
-      turn_ += 2;
+      asked_ = line_;
+      next_turn();
     }
   }
 
   void answer(std::uint64_t steps) {
     for (std::uint64_t step = 0; step < steps; ++step) {
-      if (hand_on(line_of(turn_), turn_, by_exchange_)) turn_ += 2;
+      if (hand_on(*line_, turn_, by_exchange_)) next_turn();
     }
   }
 
-  /// The line in which a round takes place: a round is an even turn and the odd one after it.
-  Line& line_of(Turn turn) const {
-    const std::uint64_t line = lines_ == 1 ? 0 : turn / 2 / rounds_a_line % lines_;
-    return *std::launder(reinterpret_cast<Line*>(data_ + line * line_spacing));
+  /// A round is an even turn and the odd one after it; both sides know in which line it is.
+  void next_turn() {
+    turn_ += 2;
+    const Turn round = turn_ / 2;
+    if (lines_ > 1 && round % rounds_a_line == 0)
+      line_ = line_at(data_, round / rounds_a_line % lines_);
   }
-  /// Where the last round was asked, and is answered.
-  Line& asked_line() const { return line_of(turn_ < 2 ? 0 : turn_ - 2); }
 
   /// When the last line was answered, goes on with the next one, which then is this side's.
-  bool move_on(const Line& before, Line& line) const {
-    if (before.load(std::memory_order_acquire) != turn_) return false;
-    line.store(turn_ + 1, std::memory_order_release);
+  bool move_on() {
+    if (asked_->load(std::memory_order_acquire) != turn_) return false;
+    line_->store(turn_ + 1, std::memory_order_release);
     return true;
   }
 
@@ -122,7 +125,9 @@ class HandOverKernel final : public Kernel {
   bool by_exchange_, answers_;
   unsigned lines_;
   std::byte* data_ = nullptr;
-  Turn turn_ = 0;  ///< the next one that this side takes
+  Line* line_ = nullptr;   ///< of this side's next turn
+  Line* asked_ = nullptr;  ///< in which the last round was asked, and is answered
+  Turn turn_ = 0;          ///< the next one that this side takes
 };
 
 }  // namespace
