@@ -75,10 +75,11 @@ CLI::Option* add_order_option(CLI::App& app, ChainOrder& order) {
       ->group("Measurement");
 }
 
-void CommonOptions::add_to(CLI::App& app, const TimeOption& time,
+void CommonOptions::add_to(CLI::App& app, const TimeOption& time, const char* pages,
                            const std::vector<std::string>& without) {
   time_ = time.text;
   time_of_all_ = time.of_all;
+  pages_ = pages;
   add_placement(app);
   add_measurement(app);
   add_output(app);

@@ -66,7 +66,8 @@ std::vector<OutputFile> output_files(const RunOptions& options);
 class CommonOptions {
  public:
   /// All but those that `without` names.
-  void add_to(CLI::App& app, const TimeOption& time, const std::vector<std::string>& without);
+  void add_to(CLI::App& app, const TimeOption& time, const char* pages,
+              const std::vector<std::string>& without);
   /// Errors name the option. After the app has parsed, while it lives.
   Expected<RunOptions> parse() const;
 

@@ -1,8 +1,7 @@
 // Reach of the TLB's levels and cost of a miss: a chase over one line of each page, against one
 // over as many packed lines.
-#include <cstddef>
 #include <algorithm>
-#include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -78,7 +77,7 @@ class Tlb final : public Benchmark {
             {"Around the end of a level, finer than the default steps",
              "numatlas tlb --pages base --page-counts 1024,1280,1536,1792,2048,2304,2560,3072"}};
   }
-  std::vector<std::string> without_options() const override { return {"--pages"}; }
+  const char* usual_pages() const override { return "base,thp,2M,1G"; }
   std::vector<std::string> refused_options() const override { return {"--csv"}; }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
@@ -103,14 +102,11 @@ class Tlb final : public Benchmark {
   void add_packed(std::vector<PlannedScenario>& plan, const PlanInput& input,
                   const std::set<int>& counts) const;
 
-  std::vector<PageKind> kinds_{all_page_kinds.begin(), all_page_kinds.end()};
   std::string counts_text_;
   std::vector<int> counts_;  ///< empty: by kind of pages
 };
 
 void Tlb::add_options(CLI::App& app) {
-  add_choices(app, "--pages", kinds_, named(all_page_kinds), "page sizes to measure")
-      ->group("Placement");
   add_value(app, "--page-counts", counts_text_, "COUNTS",
             fmt::format("numbers of pages: a list (64,96,128), or the powers of two in a range and "
                         "the numbers half way between them (8-16384) (default: 8-{} base pages, "
@@ -227,7 +223,7 @@ Expected<std::vector<PlannedScenario>> Tlb::plan(const PlanInput& input) const {
                       "use --format csv or --json FILE");
   std::vector<PlannedScenario> plan;
   std::set<int> all;
-  for (const PageKind kind : kinds_) {
+  for (const PageKind kind : input.options.pages) {
     const std::vector<int> counts = counts_of(input, kind);
     add_spread(plan, input, kind, counts);
     if (!plan.back().skip) all.insert(counts.begin(), counts.end());
