@@ -1,10 +1,10 @@
 #include "benchmarks/latency/chains.h"
 
 #include <algorithm>
-#include <utility>
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 

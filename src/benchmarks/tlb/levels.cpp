@@ -38,10 +38,17 @@ class Runs {
   /// Whether the run up to `end` costs surely more than the one up to `begin`.
   bool steps(std::size_t start, std::size_t begin, std::size_t end) const {
     const double low = std::exp(mean(start, begin)), high = std::exp(mean(begin, end));
-    return high >= least_step_times * low && (high - low) * floor_s >= least_step_s;
+    // All of the second run: an outlier in it makes no step of the others.
+    const double lowest = std::exp(*std::min_element(at(begin), at(end)));
+    return high >= least_step_times * low && (high - low) * floor_s >= least_step_s &&
+           (lowest - low) * floor_s >= least_step_s / 2;
   }
 
  private:
+  std::vector<double>::const_iterator at(std::size_t index) const {
+    return logs_.begin() + static_cast<std::ptrdiff_t>(index);
+  }
+
   std::vector<double> logs_;
 };
 
