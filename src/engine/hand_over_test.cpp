@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t spacing = 128;  // bytes from line to line, in words below
 
-class HandOver : public testing::TestWithParam<const char*> {};
+class HandOver : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(HandOver, TakesItsLinesInTurnAndCountsEveryRound) {
   constexpr std::uint64_t rounds = 2000;
@@ -53,7 +53,7 @@ TEST_P(HandOver, TakesItsLinesInTurnAndCountsEveryRound) {
     EXPECT_FALSE((*asks)->verify()) << lines;
   }
 }
-INSTANTIATE_TEST_SUITE_P(Methods, HandOver, testing::Values("cas", "store"));
+INSTANTIATE_TEST_SUITE_P(Methods, HandOver, ::testing::Values("cas", "store"));
 
 TEST(HandOverSize, HoldsAllLines) {
   KernelSpec spec;
