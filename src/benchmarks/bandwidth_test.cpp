@@ -9,6 +9,7 @@
 
 #include "benchmarks/metrics.h"
 #include "benchmarks/parse.h"
+#include "benchmarks/peak_share.h"
 #include "benchmarks/test_plan.h"
 
 namespace numatlas {
@@ -54,6 +55,25 @@ TEST(BandwidthTotals, AllBytesOverTheCommonTime) {
   EXPECT_DOUBLE_EQ(totals[0].summary->min, 4e9);
   EXPECT_DOUBLE_EQ(totals[0].summary->max, 8e9);
   EXPECT_DOUBLE_EQ(*totals[1].value(), 9e9) << "with the lines that stores fetch";
+}
+
+TEST(PeakShare, IsOfTheHighestSumOfMemory) {
+  RunReport report = report_of({});
+  const auto add = [&](double sum, const char* level) {
+    ScenarioResult one;
+    one.figures = {{"bandwidth_sum", "B/s", Estimate(sum), std::nullopt}};
+    one.flows = {moved(0, 1.0, {sum})};
+    one.flows[0].level = level;
+    report.scenarios.push_back(one);
+  };
+  report.scenarios.clear();
+  add(10e9, "memory");
+  add(90e9, "L2");
+  add(40e9, "memory");
+  add_peak_shares(report);
+  EXPECT_DOUBLE_EQ(*find_total(report.scenarios[0], "peak_share")->value(), 0.25);
+  EXPECT_EQ(find_total(report.scenarios[1], "peak_share"), nullptr) << "a cache's is no memory's";
+  EXPECT_DOUBLE_EQ(*find_total(report.scenarios[2], "peak_share")->value(), 1);
 }
 
 TEST(BandwidthTotals, NoSumWhereNothingWasTogether) {

@@ -178,6 +178,8 @@ class Benchmark {
   virtual bool refines_first_values() const { return false; }
   /// What --time is when it is not given, and whether it is that of each point or of all together.
   virtual TimeOption time_option() const { return {}; }
+  /// What --pages is when it is not given.
+  virtual const char* usual_pages() const { return "base"; }
   /// How `numatlas survey` runs it on this machine; as it is, it does not. Pure.
   virtual SurveyPart survey(const Machine& machine) const {
     (void)machine;

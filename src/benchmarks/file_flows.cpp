@@ -44,6 +44,7 @@ void fill_in(const FileFlow& file, std::size_t index, const PlanInput& input, Fl
     chain.page = file.window.value_or(flow.region.pages == PageKind::base
                                           ? machine.page_size.value_or(usual_page)
                                           : huge_page_size(flow.region.pages));
+    chain.chains = file.chains.value_or(1);
     chain.seed = file.seed ? *file.seed + index
                            : input.options.seed + static_cast<std::uint64_t>(flow.worker);
     flow.kernel.verify_full =
@@ -89,6 +90,7 @@ Expected<Flow> own_flow(const FileFlow& file, std::size_t index, int worker,
   flow.kernel.name = file.kernel;
   flow.kernel.stores = file.stores.value_or(Stores::ordinary);
   if (file.mix) std::tie(flow.kernel.mix_reads, flow.kernel.mix_writes) = *file.mix;
+  flow.kernel.lines = file.lines.value_or(1);
   flow.role = file.role.value_or(default_role(file.kernel));
   flow.rate = file.rate;
   if (auto there = check_gpus(file, machine_of(input, worker)); !there) return fail(there.error());
@@ -114,6 +116,7 @@ void share(const std::vector<Flow>& flows, std::size_t owner, const FileFlow& fi
   flow.region = flows[owner].region;
   if (file.size) flow.region.bytes = *file.size;
   if (flow.kernel.name == "chase") flow.kernel.chain = flows[owner].kernel.chain;
+  flow.kernel.lines = flows[owner].kernel.lines;
   fill_in(file, 0, input, flow);
 }
 
@@ -155,7 +158,9 @@ FileFlow whole_file_flow(const Scenario& scenario, const Flow& flow, const PlanI
     file.window = chain.page;
     file.seed = chain.seed;
     file.verify_full = flow.kernel.verify_full;
+    if (chain.chains > 1) file.chains = chain.chains;
   }
+  if (flow.kernel.lines > 1) file.lines = flow.kernel.lines;
   return file;
 }
 

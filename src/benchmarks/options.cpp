@@ -24,20 +24,6 @@ constexpr int most_threads = 65536;
 
 const std::vector<std::string> all_units{"GB/s", "GiB/s", "ns", "cycles"};
 
-/// "4", "1-8" or "1,2,4,8", ascending.
-Expected<std::vector<int>> parse_thread_counts(const std::string& text) {
-  const auto one = parse_whole<int>(text, 1, most_threads, "--threads");
-  if (one) return std::vector<int>{*one};
-  const bool several = text.find_first_of(",-") != std::string::npos && text.front() != '-';
-  const auto list = several ? parse_list<CpuId>(text) : fail(one.error());
-  if (!list) return fail_usage("--threads", one.error().message, "or several: 1-8, 1,2,4,8");
-  std::vector<int> counts;
-  for (CpuId id : *list) counts.push_back(id.value);
-  if (counts.empty() || counts.front() < 1 || counts.back() > most_threads)
-    return fail(one.error());
-  return counts;
-}
-
 }  // namespace
 
 std::vector<OutputFile> output_files(const RunOptions& options) {
@@ -45,6 +31,19 @@ std::vector<OutputFile> output_files(const RunOptions& options) {
           {"--json", options.json_file},
           {"--openmetrics", options.openmetrics_file},
           {"--samples", options.samples_file}};
+}
+
+Expected<std::vector<int>> parse_counts(const std::string& text, int most,
+                                        const std::string& option) {
+  const auto one = parse_whole<int>(text, 1, most, option);
+  if (one) return std::vector<int>{*one};
+  const bool several = text.find_first_of(",-") != std::string::npos && text.front() != '-';
+  const auto list = several ? parse_list<CpuId>(text) : fail(one.error());
+  if (!list) return fail_usage(option, one.error().message, "or several: 1-8, 1,2,4,8");
+  std::vector<int> counts;
+  for (CpuId id : *list) counts.push_back(id.value);
+  if (counts.empty() || counts.front() < 1 || counts.back() > most) return fail(one.error());
+  return counts;
 }
 
 Expected<Bytes> parse_one_size(const std::string& text, const std::string& command) {
@@ -76,10 +75,11 @@ CLI::Option* add_order_option(CLI::App& app, ChainOrder& order) {
       ->group("Measurement");
 }
 
-void CommonOptions::add_to(CLI::App& app, const TimeOption& time,
+void CommonOptions::add_to(CLI::App& app, const TimeOption& time, const char* pages,
                            const std::vector<std::string>& without) {
   time_ = time.text;
   time_of_all_ = time.of_all;
+  pages_ = pages;
   add_placement(app);
   add_measurement(app);
   add_output(app);
@@ -201,7 +201,7 @@ Expected<RunOptions> CommonOptions::parse() const {
   options.placement.cpus = *cpus;
   options.placement.cpus.is_default = cpus_.empty();
   if (!threads_.empty()) {
-    auto counts = parse_thread_counts(threads_);
+    auto counts = parse_counts(threads_, most_threads, "--threads");
     if (!counts) return fail(counts.error());
     options.placement.threads = counts->back();
     if (counts->size() > 1) options.thread_counts = *std::move(counts);

@@ -66,7 +66,8 @@ std::vector<OutputFile> output_files(const RunOptions& options);
 class CommonOptions {
  public:
   /// All but those that `without` names.
-  void add_to(CLI::App& app, const TimeOption& time, const std::vector<std::string>& without);
+  void add_to(CLI::App& app, const TimeOption& time, const char* pages,
+              const std::vector<std::string>& without);
   /// Errors name the option. After the app has parsed, while it lives.
   Expected<RunOptions> parse() const;
 
@@ -84,6 +85,10 @@ class CommonOptions {
   bool no_samples_ = false;                       ///< accepted, and without effect
   CLI::Option* process_memory_option_ = nullptr;  ///< the app's; its value may be left out
 };
+
+/// "4", "1-8" or "1,2,4,8" as the numbers of `option`, each from 1 to `most`, ascending.
+Expected<std::vector<int>> parse_counts(const std::string& text, int most,
+                                        const std::string& option);
 
 /// The --size of a command that takes only one; errors name both.
 Expected<Bytes> parse_one_size(const std::string& text, const std::string& command);

@@ -63,7 +63,8 @@ Error leftover_error(const CLI::App& app, const std::vector<std::string>& leftov
 
 void RunParser::add_to(CLI::App& app) {
   benchmark_->add_options(app);
-  common_.add_to(app, benchmark_->time_option(), benchmark_->without_options());
+  common_.add_to(app, benchmark_->time_option(), benchmark_->usual_pages(),
+                 benchmark_->without_options());
   for (const std::string& name : benchmark_->refused_options()) app.get_option(name)->group("");
   app.allow_extras();
 }

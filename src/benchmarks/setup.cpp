@@ -279,16 +279,19 @@ json device_json(const KernelSpec& kernel) {
 /// What a kernel is told, as far as it heeds it.
 json kernel_json(const KernelSpec& kernel) {
   if (kernel.name == "chase") {
-    return {{"kernel", kernel.name},
-            {"order", name_of(kernel.chain.order)},
-            {"stride", kernel.chain.stride.value},
-            {"seed", kernel.chain.seed}};
+    json value = {{"kernel", kernel.name},
+                  {"order", name_of(kernel.chain.order)},
+                  {"stride", kernel.chain.stride.value},
+                  {"seed", kernel.chain.seed}};
+    if (kernel.chain.chains > 1) value["chains"] = kernel.chain.chains;
+    return value;
   }
   if (on_gpu(kernel)) return device_json(kernel);
   json value = {{"kernel", kernel.name}};
   if (kernel.name != "read") {
     value["stores"] = name_of(kernel.stores);
   }
+  if (kernel.lines > 1) value["lines"] = kernel.lines;
   if (kernel.name == "mix") value["mix"] = mix_text(kernel);
   return value;
 }

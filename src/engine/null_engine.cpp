@@ -36,10 +36,39 @@ constexpr double other_cache_ns = 110.0;
 constexpr double no_such_distance = 20.0;  // SLIT default of a remote node
 constexpr double tlb_miss_ns = 25.0;       // of a 4 KiB page, once the buffer outgrows the TLB
 constexpr std::uint64_t tlb_reach = 8 * mib;
+// With one line a page: entries of the two levels of its TLB, and what a miss of the first costs.
+constexpr std::uint64_t first_tlb = 64, second_tlb = 2048;
+constexpr double second_tlb_ns = 2.5;
 // Far more than a real clock takes, so that samples are long and few, and large machines are quick.
 constexpr std::int64_t clock_cost_ns = 1000;
 // Where truth is at stake, it is as little as that of a real one.
 constexpr std::int64_t true_clock_cost_ns = 10;
+
+/// Lines that a chase has in pages of their own; 0 of any other flow.
+std::uint64_t lines_in_own_pages(const Flow& flow) {
+  const bool apart = flow.kernel.name == "chase" && flow.kernel.chain.stride >= Bytes{4096};
+  return apart ? flow.region.bytes.value / flow.kernel.chain.stride.value : 0;
+}
+
+/// What a flow has in the caches.
+std::uint64_t cached_bytes(const Flow& flow) {
+  const std::uint64_t lines = lines_in_own_pages(flow);
+  return lines > 0 ? lines * 64
+                   : flow.region.bytes.value + (flow.source ? flow.source->bytes.value : 0);
+}
+
+double tlb_ns(const Flow& flow) {
+  if (const std::uint64_t lines = lines_in_own_pages(flow); lines > 0)
+    return lines <= first_tlb ? 0 : lines <= second_tlb ? second_tlb_ns : tlb_miss_ns;
+  return flow.region.pages == PageKind::base && flow.region.bytes.value > tlb_reach ? tlb_miss_ns
+                                                                                    : 0;
+}
+
+/// How much longer a step takes with several chains: a core keeps so many misses open.
+double crowding(const Flow& flow) {
+  constexpr double most_misses = 12;
+  return std::max(1.0, flow.kernel.chain.chains / most_misses);
+}
 
 class NullEngine final : public Engine {
  public:
@@ -136,15 +165,15 @@ std::uint64_t NullEngine::bytes_under(const Cache& cache, const Scenario& scenar
   for (const Flow& flow : scenario.flows) {
     const bool here = layout_.workers[static_cast<std::size_t>(flow.worker)].host == host;
     if (!flow.shares && here && cache.cpus.contains(cpu_of(flow.worker)))
-      bytes += flow.region.bytes.value + (flow.source ? flow.source->bytes.value : 0);
+      bytes += cached_bytes(flow);
   }
   return bytes;
 }
 
 double NullEngine::step_ns(const Scenario& scenario, const Flow& flow, const Worker& worker,
                            const Residency& residency) const {
-  const std::uint64_t bytes = flow.region.bytes.value;
-  const double tlb = flow.region.pages == PageKind::base && bytes > tlb_reach ? tlb_miss_ns : 0;
+  const std::uint64_t bytes = cached_bytes(flow) - (flow.source ? flow.source->bytes.value : 0);
+  const double tlb = tlb_ns(flow);
   const CpuId cpu = cpu_of(flow.worker);
   const double traffic = flow.kernel.name == "chase"
                              ? 0
@@ -177,6 +206,7 @@ CpuId NullEngine::cpu_of(int worker) const {
 /// How much longer a load takes among the scenario's other flows.
 double NullEngine::queueing(const Scenario& scenario, const Flow& flow) const {
   if (flow.kernel.name != "chase") return 1;
+  if (flow.kernel.chain.chains > 1) return crowding(flow);
   double asked = 0;
   double most = 0;
   for (const Flow& other : scenario.flows) {

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -65,6 +69,34 @@ std::uint64_t first_wrong(const std::byte* base, const ChainLayout& layout, std:
   return layout.lines();
 }
 
+/// Cursors that stand together would be one.
+Expected<void> check_chains(std::uint64_t lines, std::uint64_t window, const ChainSpec& spec) {
+  if (spec.chains < 1 || spec.chains > most_chains)
+    return fail_usage("--chains", fmt::format("{} is not from 1 to {}", spec.chains, most_chains));
+  const bool by_page = spec.order == ChainOrder::page_local;
+  const std::uint64_t places = by_page ? (lines + window - 1) / window : lines;
+  if (spec.chains == 1 || places / 2 >= spec.chains) return {};
+  return fail_usage("--chains",
+                    fmt::format("{} chains need {} {} and there are {}", spec.chains,
+                                2 * spec.chains, by_page ? "pages" : "nodes", places),
+                    "ask for fewer chains or a larger --size");
+}
+
+/// Unrolled, so that the positions are in registers, as many of them as the CPU has.
+template <std::size_t... index>
+void chase_some(const void** positions, std::uint64_t steps, std::index_sequence<index...>) {
+  const void* at[] = {positions[index]...};
+  for (; steps > 0; --steps) ((at[index] = load(at[index])), ...);
+  ((positions[index] = at[index]), ...);
+}
+
+template <std::size_t... counts>
+constexpr auto chases(std::index_sequence<counts...>) {
+  return std::array{+[](const void** positions, std::uint64_t steps) {
+    chase_some(positions, steps, std::make_index_sequence<counts + 1>{});
+  }...};
+}
+
 }  // namespace
 
 const char* name_of(ChainOrder order) {
@@ -98,6 +130,7 @@ Expected<ChainLayout> ChainLayout::make(Bytes bytes, const ChainSpec& spec) {
                       "use a larger size", " or a smaller --stride");
   }
   const std::uint64_t window = std::max<std::uint64_t>(1, spec.page.value / spec.stride.value);
+  if (auto held = check_chains(lines, window, spec); !held) return fail(held.error());
   return ChainLayout(lines, std::min(window, lines), spec);
 }
 
@@ -133,6 +166,17 @@ std::uint64_t ChainLayout::line_at(std::uint64_t rank) const {
   if (order_ == ChainOrder::random) return outer_.at(rank);
   const std::uint64_t window = outer_.at(rank / (inner_.mask() + 1));
   return window * window_ + (inner_.at(rank & inner_.mask()) ^ twist_of(window));
+}
+
+std::uint64_t ChainLayout::start_of(unsigned part, unsigned parts) const {
+  if (parts == 1) return 0;
+  const auto share = [&](std::uint64_t whole) { return whole / parts * part; };
+  if (order_ == ChainOrder::sequential) return share(lines_);
+  if (order_ == ChainOrder::random) return outer_.at(outer_.next_rank(share(outer_.mask() + 1)));
+  // The first line of a window: past the last rank of the one before it.
+  const std::uint64_t outer = outer_.next_rank(share(outer_.mask() + 1));
+  const std::uint64_t span = inner_.mask() + 1;
+  return line_at(next_rank(outer * span + span - 1));
 }
 
 std::uint64_t ChainLayout::next_rank(std::uint64_t rank) const {
@@ -190,6 +234,15 @@ const void* chase(const void* position, std::uint64_t steps) {
   }
   for (; steps > 0; --steps) position = load(position);
   return position;
+}
+
+void chase_together(std::span<const void*> positions, std::uint64_t steps) {
+  if (positions.size() == 1) {
+    positions[0] = chase(positions[0], steps);
+    return;
+  }
+  static constexpr auto by_count = chases(std::make_index_sequence<most_chains>{});
+  by_count[positions.size() - 1](positions.data(), steps);
 }
 
 Expected<void> walk_chain(const std::byte* base, const ChainLayout& layout) {

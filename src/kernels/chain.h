@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "base/error.h"
@@ -23,11 +24,15 @@ inline constexpr std::array all_chain_orders{ChainOrder::random, ChainOrder::pag
 const char* name_of(ChainOrder order);
 Expected<ChainOrder> parse_chain_order(std::string_view text);  // errors name --order
 
+/// Most cursors of one CPU: above the misses that a core keeps open today.
+inline constexpr unsigned most_chains = 64;
+
 struct ChainSpec {
   ChainOrder order = ChainOrder::random;
   Bytes stride{64};  ///< distance of the nodes; a multiple of 8 bytes
   Bytes page{4096};  ///< window of `page_local`
   std::uint64_t seed = 1;
+  unsigned chains = 1;  ///< cursors that walk the cycle at the same time, far from each other
   friend bool operator==(const ChainSpec&, const ChainSpec&) = default;
 };
 
@@ -37,8 +42,8 @@ struct ChainSpec {
 /// cycle through all lines.
 class ChainLayout {
  public:
-  /// Errors (usage, naming --stride or --size): fewer than two nodes, a stride that is not a
-  /// multiple of 8.
+  /// Errors (usage, naming --stride, --size or --chains): fewer than two nodes, a stride that is
+  /// not a multiple of 8, fewer than two nodes (page-local: pages) a cursor.
   static Expected<ChainLayout> make(Bytes bytes, const ChainSpec& spec);
 
   std::uint64_t lines() const { return lines_; }
@@ -48,6 +53,9 @@ class ChainLayout {
   /// The next rank that holds a line, cyclically.
   std::uint64_t next_rank(std::uint64_t rank) const;
   std::uint64_t line_at(std::uint64_t rank) const;
+  /// Where the `part`-th of `parts` cursors starts: equally far apart in ranks, and so about
+  /// equally far along the cycle. Part 0 of 1 is line 0.
+  std::uint64_t start_of(unsigned part, unsigned parts) const;
 
   /// The permutation of all lines, for the vectorised passes; nullptr for the other orders.
   const Permutation* whole() const {
@@ -81,6 +89,10 @@ Expected<void> prove_chain(const std::byte* base, const ChainLayout& layout);
 /// Follows the chain for `steps` dependent loads and returns where it stands (the proof of work).
 /// A multiple of 16 steps runs without loop overhead worth naming.
 const void* chase(const void* position, std::uint64_t steps);
+
+/// Follows as many chains as there are positions, one load of each in turn, for `steps` loads of
+/// each, and leaves the positions where they stand. 1 to `most_chains` positions.
+void chase_together(std::span<const void*> positions, std::uint64_t steps);
 
 /// Walks the whole cycle from line 0; error kind internal unless it is back after exactly lines()
 /// steps and not before.

@@ -67,6 +67,58 @@ std::vector<Case> all_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Chain, EveryChain, testing::ValuesIn(all_cases()));
 
+TEST(Chain, CursorsStartFarApartAndTogetherWalkWhatOneWouldWalk) {
+  for (ChainOrder order : all_chain_orders) {
+    for (unsigned chains : {2U, 3U, 8U, 17U, most_chains}) {
+      const ChainSpec spec{order, Bytes{64}, Bytes{4096}, 3, chains};
+      const std::uint64_t bytes = 1'000'000;
+      const auto layout = ChainLayout::make(Bytes{bytes}, spec);
+      ASSERT_TRUE(layout) << full_text(layout.error());
+      std::vector<std::uint64_t> memory(bytes / 8);
+      auto* base = reinterpret_cast<std::byte*>(memory.data());
+      build_chain(base, *layout);
+      std::vector<const void*> at;
+      for (unsigned part = 0; part < chains; ++part)
+        at.push_back(base + layout->start_of(part, chains) * layout->stride());
+      // Steps from one start until another one comes: the least of them is no small part of the
+      // cycle.
+      const std::set<const void*> starts(at.begin(), at.end());
+      EXPECT_EQ(starts.size(), chains);
+      std::uint64_t since = 0, least = layout->lines();
+      const void* position = at[0];
+      for (std::uint64_t step = 0; step < layout->lines(); ++step) {
+        position = chase(position, 1);
+        ++since;
+        if (!starts.contains(position)) continue;
+        least = std::min(least, since);
+        since = 0;
+      }
+      EXPECT_GE(least, layout->lines() / chains / 3) << name_of(order) << " " << chains;
+      std::vector<const void*> alone;
+      for (const void* start : at) alone.push_back(chase(start, 1000));
+      chase_together(at, 999);
+      EXPECT_NE(at, alone);
+      chase_together(at, 1);
+      EXPECT_EQ(at, alone);
+    }
+  }
+}
+
+TEST(Chain, MoreChainsThanTheCycleHasRoomForNameTheOption) {
+  const auto error = [](ChainOrder order, std::uint64_t bytes, unsigned chains) {
+    const auto layout = ChainLayout::make(Bytes{bytes}, {order, Bytes{64}, Bytes{4096}, 1, chains});
+    return layout ? "" : full_text(layout.error());
+  };
+  EXPECT_EQ(error(ChainOrder::random, 64 * 16, 8), "");
+  EXPECT_NE(error(ChainOrder::random, 64 * 15, 8).find("--chains: 8 chains need 16 nodes"),
+            std::string::npos);
+  EXPECT_EQ(error(ChainOrder::page_local, 4096 * 16, 8), "");
+  EXPECT_NE(error(ChainOrder::page_local, 4096 * 15, 8).find("--chains: 8 chains need 16 pages"),
+            std::string::npos);
+  EXPECT_NE(error(ChainOrder::random, 1 << 20, most_chains + 1).find("--chains"),
+            std::string::npos);
+}
+
 TEST(Chain, ProofFindsAnyCorruptedNode) {
   for (ChainOrder order : {ChainOrder::random, ChainOrder::page_local, ChainOrder::sequential}) {
     const auto layout = ChainLayout::make(Bytes{200'000}, {order, Bytes{64}, Bytes{4096}, 5});

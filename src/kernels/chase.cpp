@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "kernels/kernel.h"
 
@@ -17,7 +18,9 @@ class ChaseKernel final : public Kernel {
     const auto layout = ChainLayout::make(Bytes{memory.bytes}, spec_.chain);
     if (!layout) return fail(layout.error());
     lines_ = layout->lines();
-    position_ = data;
+    positions_.clear();
+    for (unsigned part = 0; part < spec_.chain.chains; ++part)
+      positions_.push_back(data + layout->start_of(part, spec_.chain.chains) * layout->stride());
     if (memory.filled) return {};
     build_chain(data, *layout);
     if (auto proven = prove_chain(data, *layout); !proven) return proven;
@@ -33,15 +36,15 @@ class ChaseKernel final : public Kernel {
     return {};
   }
 
-  void run(std::uint64_t steps) override { position_ = chase(position_, steps); }
-  std::uint64_t steps_a_pass() const override { return lines_; }
-  Traffic traffic_a_step() const override { return {sizeof(void*), 0, 0}; }
+  void run(std::uint64_t steps) override { chase_together(positions_, steps); }
+  std::uint64_t steps_a_pass() const override { return lines_ / spec_.chain.chains; }
+  Traffic traffic_a_step() const override { return {sizeof(void*) * spec_.chain.chains, 0, 0}; }
   Expected<void> verify() const override { return {}; }  // the chain was proven, and is only read
 
  private:
   KernelSpec spec_;
   std::uint64_t lines_ = 0;
-  const void* position_ = nullptr;
+  std::vector<const void*> positions_;  ///< of its cursors
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 // A cache line that two CPUs hand to each other: what one store costs before another core sees it.
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -19,9 +21,19 @@ using Turn = std::uint64_t;
 using Line = std::atomic<Turn>;
 static_assert(Line::is_always_lock_free, "a lock would distort the measurement");
 
+// Two lines, so that the prefetcher of adjacent lines brings none that is the other side's.
+constexpr std::uint64_t line_spacing = 128;
+// Rounds in one line before the next: the step between them is lost in as many, and a sample is of
+// one line or two.
+constexpr std::uint64_t rounds_a_line = 256;
+
 // Looks without success before it is worth asking whether the other side is gone, or waits for this
 // CPU: far more than a hand-over takes, and a millisecond at most.
 constexpr int looks_between_questions = 1 << 14;
+
+Line* line_at(std::byte* data, std::uint64_t line) {
+  return std::launder(reinterpret_cast<Line*>(data + line * line_spacing));
+}
 
 /// Hands `seen` on as `seen + 1`. Which of the two instructions does it is what `cas` and `store`
 /// differ in.
@@ -40,18 +52,23 @@ class HandOverKernel final : public Kernel {
   explicit HandOverKernel(const KernelSpec& spec)
       : name_(spec.name),
         by_exchange_(spec.name.starts_with("cas")),
-        answers_(spec.name.ends_with("answer")) {}
+        answers_(spec.name.ends_with("answer")),
+        lines_(std::max(1U, spec.lines)) {}
 
   Expected<void> check_size(Bytes size) const override {
-    if (size.value >= sizeof(Line)) return {};
-    return fail_usage("--size", fmt::format("{} are less than a cache line", to_text(size)));
+    if (size >= hand_over_bytes(lines_)) return {};
+    return fail_usage("--size", lines_ == 1
+                                    ? fmt::format("{} are less than a cache line", to_text(size))
+                                    : fmt::format("{} do not hold {} lines, {} B apart",
+                                                  to_text(size), lines_, line_spacing));
   }
 
   /// The asking side makes the line; the other side finds it there.
   Expected<void> prepare(const KernelMemory& memory) override {
     if (auto fits = check_size(Bytes{memory.bytes}); !fits) return fits;
-    line_ =
-        answers_ ? std::launder(reinterpret_cast<Line*>(memory.data)) : new (memory.data) Line{0};
+    data_ = memory.data;
+    for (std::uint64_t i = 0; !answers_ && i < lines_; ++i) new (data_ + i * line_spacing) Line{0};
+    line_ = asked_ = line_at(data_, 0);
     turn_ = answers_ ? 1 : 0;
     return {};
   }
@@ -63,7 +80,7 @@ class HandOverKernel final : public Kernel {
   /// Every turn was taken once: the asking side's last word was answered, or still waits for it.
   Expected<void> verify() const override {
     if (answers_ || stop_requested()) return {};  // the line is the asking side's, which tells
-    const Turn found = line_->load(std::memory_order_acquire);
+    const Turn found = asked_->load(std::memory_order_acquire);
     if (found == turn_ || found + 1 == turn_) return {};
     return fail(ErrorKind::internal,
                 fmt::format("kernel {}: turn {} stands in the line after {}", name_, found, turn_));
@@ -72,30 +89,51 @@ class HandOverKernel final : public Kernel {
  private:
   void ask(std::uint64_t steps) {
     for (std::uint64_t step = 0; step < steps; ++step) {
-      for (int looks = 0; !hand_on(*line_, turn_, by_exchange_);) {
+      for (int looks = 0; !(asked_ == line_ ? hand_on(*line_, turn_, by_exchange_) : move_on());) {
         // The other side may have ended, after a stop; this one must not wait for it then.
         if (++looks == looks_between_questions) {
           if (stop_requested()) return;
           looks = 0;
         }
       }
-      turn_ += 2;
+      asked_ = line_;
+      next_turn();
     }
   }
 
   void answer(std::uint64_t steps) {
     for (std::uint64_t step = 0; step < steps; ++step) {
-      if (hand_on(*line_, turn_, by_exchange_)) turn_ += 2;
+      if (hand_on(*line_, turn_, by_exchange_)) next_turn();
     }
+  }
+
+  /// A round is an even turn and the odd one after it; both sides know in which line it is.
+  void next_turn() {
+    turn_ += 2;
+    const Turn round = turn_ / 2;
+    if (lines_ > 1 && round % rounds_a_line == 0)
+      line_ = line_at(data_, round / rounds_a_line % lines_);
+  }
+
+  /// When the last line was answered, goes on with the next one, which then is this side's.
+  bool move_on() {
+    if (asked_->load(std::memory_order_acquire) != turn_) return false;
+    line_->store(turn_ + 1, std::memory_order_release);
+    return true;
   }
 
   std::string name_;
   bool by_exchange_, answers_;
-  Line* line_ = nullptr;
-  Turn turn_ = 0;  ///< the next one that this side takes
+  unsigned lines_;
+  std::byte* data_ = nullptr;
+  Line* line_ = nullptr;   ///< of this side's next turn
+  Line* asked_ = nullptr;  ///< in which the last round was asked, and is answered
+  Turn turn_ = 0;          ///< the next one that this side takes
 };
 
 }  // namespace
+
+Bytes hand_over_bytes(unsigned lines) { return Bytes{(lines - 1) * line_spacing + sizeof(Line)}; }
 
 std::unique_ptr<Kernel> make_hand_over_kernel(const KernelSpec& spec) {
   return std::make_unique<HandOverKernel>(spec);

@@ -45,6 +45,11 @@ struct DeviceWork {
   friend bool operator==(const DeviceWork&, const DeviceWork&) = default;
 };
 
+/// Most lines that a hand-over takes in turn: they are of one huge page at most.
+inline constexpr unsigned most_hand_over_lines = 4096;
+/// Bytes of memory that so many of them take.
+Bytes hand_over_bytes(unsigned lines);
+
 /// A kernel as data: enough to make the same one on every rank.
 struct KernelSpec {
   std::string name = "chase";
@@ -56,6 +61,7 @@ struct KernelSpec {
   std::uint64_t array_lines = 0;           ///< of "stream": of each array; 0: as many as fit
   Persist persist = Persist::none;         ///< of "stream"
   DeviceWork device;                       ///< of what a GPU does
+  unsigned lines = 1;                      ///< of the hand-over: lines that it takes in turn
   friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
 };
 
@@ -117,7 +123,7 @@ std::string mix_text(const KernelSpec& spec);
 std::string full_name(const KernelSpec& spec);
 /// Of the kernel that make_kernel gives; nothing for an unknown name.
 Traffic traffic_a_step(const KernelSpec& spec);
-/// The pointer chase: a step is one dependent load.
+/// The pointer chase: a step is one dependent load, with several chains one of each.
 std::unique_ptr<Kernel> make_chase_kernel(const KernelSpec& spec);
 /// One operation of STREAM (or a plain read, write, update) over the region: as many arrays as it
 /// takes lie in it one after the other. With a source apart, the array that it writes fills the
@@ -137,9 +143,10 @@ std::unique_ptr<Kernel> make_mix_kernel(const KernelSpec& spec);
 /// Updates of a word in each line, in strides that prefetchers do not follow, none waiting for
 /// another. A step is an update.
 std::unique_ptr<Kernel> make_scatter_kernel(const KernelSpec& spec);
-/// The two sides of a line that two CPUs hand to each other ("cas", "store": how). A step of the
-/// asking side is a round trip; a step of the answering side ("cas answer", "store answer") is a
-/// look at the line, so that it can be ended at any time.
+/// The two sides of a line that two CPUs hand to each other ("cas", "store": how), or of several
+/// that they take in turn, each for a while. A step of the asking side is a round trip; a step of
+/// the answering side ("cas answer", "store answer") is a look at the line, so that it can be ended
+/// at any time.
 std::unique_ptr<Kernel> make_hand_over_kernel(const KernelSpec& spec);
 
 }  // namespace numatlas

@@ -9,7 +9,7 @@
 namespace numatlas {
 
 /// Looks, before any work is done, whether write_whole could write a file: what it writes beside
-/// the file can be made there (and is taken away again), the path is no folder. A file that is
+/// the file can be made there (and is taken away again), the path is not a folder. A file that is
 /// there stays as it is. A pipe without a reader is an error; one with a reader is kept open for
 /// write_whole. `option` is named in the error (kind io or permission).
 Expected<void> check_writable(const std::string& path, const std::string& option);

@@ -256,6 +256,24 @@ bool is_remote(const RunReport& report, const ViewItem& item, const View& view) 
          label_text(report, item, view.rows) != label_text(report, item, view.columns);
 }
 
+/// Where both are of the same things: the first row has no cell of itself, and its column came
+/// late.
+void put_columns_in_order_of_rows(Grid& grid) {
+  const Index<std::string> before = grid.columns;
+  if (grid.rows.values.size() != before.values.size()) return;
+  Index<std::string> columns;
+  for (const TextRow& row : grid.rows.values) {
+    if (!before.places.contains(row[0].text)) return;
+    columns.of(row[0].text);
+  }
+  if (columns.values.size() != before.values.size()) return;
+  std::map<std::pair<std::size_t, std::size_t>, TextCell> cells;
+  for (auto& [at, cell] : grid.cells)
+    cells[{at.first, columns.of(before.values[at.second])}] = std::move(cell);
+  grid.columns = std::move(columns);
+  grid.cells = std::move(cells);
+}
+
 Grid grid_of(const RunReport& report, const View& view, const std::vector<ViewItem>& items,
              const Columns& columns, const ShownUnits& shown) {
   Grid grid;
@@ -279,6 +297,7 @@ Grid grid_of(const RunReport& report, const View& view, const std::vector<ViewIt
     add(row, column);
     if (view.symmetric) add({column}, row[0].text);
   }
+  if (view.kind == ViewKind::matrix) put_columns_in_order_of_rows(grid);
   return grid;
 }
 

@@ -31,6 +31,8 @@ KernelSpec spec_of(const FileFlow& flow) {
   spec.name = flow.kernel;
   if (flow.stride) spec.chain.stride = *flow.stride;
   if (flow.order) spec.chain.order = *flow.order;
+  if (flow.chains) spec.chain.chains = *flow.chains;
+  if (flow.lines) spec.lines = *flow.lines;
   if (flow.mix) std::tie(spec.mix_reads, spec.mix_writes) = *flow.mix;
   return spec;
 }
@@ -46,6 +48,8 @@ Expected<void> check_keys_of_kernel(const FileFlow& flow) {
       {"window", flow.window && !chases},
       {"seed", flow.seed && !chases && !on_gpu},
       {"verify", flow.verify_full && !chases},
+      {"chains", flow.chains && !chases},
+      {"lines", flow.lines && !hands_over(kernel)},
       {"stores", flow.stores && !(streams && writes(kernel))},
       {"mix", flow.mix && kernel != "mix"},
       {"source", flow.source && !takes_source(kernel)},
@@ -72,8 +76,10 @@ Expected<void> check_flow(const FileFlow& flow) {
   if (flow.size && !flow.source && !is_device_kernel(flow.kernel)) {
     const auto held = (*make_kernel(spec_of(flow)))->check_size(*flow.size);
     if (!held) {
-      const bool of_stride = is_about(held.error(), "--stride");
-      return fail(error_at(flow.places, of_stride ? "stride" : "size", held.error()));
+      const char* const key = is_about(held.error(), "--stride")   ? "stride"
+                              : is_about(held.error(), "--chains") ? "chains"
+                                                                   : "size";
+      return fail(error_at(flow.places, key, held.error()));
     }
   }
   if (is_answer(flow.kernel) && flow.role == Role::measured) {
@@ -110,11 +116,13 @@ Expected<void> check_same_content(const FileFlow& flow, const FileFlow& owner) {
         "leave out shares and give it memory of its own (size, memory); these can share: read and "
         "read, chase and chase, cas and \"cas answer\", store and \"store answer\"");
   }
-  if (chases &&
-      (flow.order || flow.stride || flow.window || flow.seed || flow.verify_full || flow.size)) {
+  if (chases && (flow.order || flow.stride || flow.window || flow.seed || flow.verify_full ||
+                 flow.chains || flow.size)) {
     return wrong_key(flow, "shares", "a chase that shares memory uses the other flow's chain",
-                     "leave out size, order, stride, window, seed and verify");
+                     "leave out size, order, stride, window, seed, verify and chains");
   }
+  if (answer && flow.lines)
+    return wrong_key(flow, "lines", "is that of the flow whose memory it shares", "leave it out");
   if (flow.size && owner.size && *flow.size > *owner.size)
     return wrong_key(flow, "size", "is more than that of the flow whose memory it shares");
   return {};

@@ -81,7 +81,7 @@ Expected<PageKind> parse_pages(const std::string& text) {
   if (!kinds) return fail(kinds.error());
   if (kinds->size() > 1) {
     return fail(ErrorKind::usage, fmt::format("'{}' names several", text),
-                "a flow has one kind of pages");
+                "a flow has one kind of pages of pages");
   }
   return kinds->front();
 }
@@ -211,12 +211,12 @@ void read_device(TableReader& reader, FileFlow& flow) {
 
 Expected<FileFlow> read_flow(const toml::table& table, const std::string& file) {
   FileFlow flow;
-  TableReader reader(
-      table, file, "a flow",
-      {"cpu",    "cpus",   "kernel",      "size",   "memory", "pages", "source", "order", "stride",
-       "window", "seed",   "verify",      "stores", "mix",    "gpu",   "pin",    "depth", "copies",
-       "loads",  "caches", "first_touch", "shares", "role",   "rate",  "warm_up"},
-      flow.places);
+  TableReader reader(table, file, "a flow",
+                     {"cpu",    "cpus",   "kernel", "size",    "memory", "pages",  "source",
+                      "order",  "stride", "window", "seed",    "verify", "stores", "mix",
+                      "gpu",    "pin",    "depth",  "copies",  "loads",  "caches", "first_touch",
+                      "shares", "role",   "rate",   "warm_up", "chains", "lines"},
+                     flow.places);
   if (reader.has("cpu") && reader.has("cpus")) reader.wrong("cpus", "'cpu' is given as well");
   if (!reader.has("cpus")) reader.need("cpu");
   reader.need("kernel");
@@ -237,6 +237,12 @@ Expected<FileFlow> read_flow(const toml::table& table, const std::string& file) 
     if (word == "full" || word == "proof") return word == "full";
     return fail(ErrorKind::usage, fmt::format("'{}' is not one of proof, full", word));
   });
+  const auto few = [&](const char* key, unsigned most) {
+    const auto count = reader.whole(key, 1, most);
+    return count ? std::optional(static_cast<unsigned>(*count)) : std::nullopt;
+  };
+  flow.chains = few("chains", most_chains);
+  flow.lines = few("lines", most_hand_over_lines);
   flow.stores = reader.read("stores", [](const std::string& word) {
     return one_of<Stores>(word, {Stores::ordinary, Stores::non_temporal});
   });

@@ -47,6 +47,7 @@ struct FileFlow {
   std::optional<Bytes> stride, window;
   std::optional<std::uint64_t> seed;  ///< of the first CPU, one more for each further
   std::optional<bool> verify_full;
+  std::optional<unsigned> chains, lines;  ///< of a chase; of the hand-over
   std::optional<Stores> stores;
   std::optional<std::pair<unsigned, unsigned>> mix;
   std::optional<int> gpu;  ///< whose work it is; of a copy it may be left out
@@ -87,7 +88,7 @@ Expected<ScenarioFile> parse_scenarios(std::string_view text, const std::string&
 /// The same from a file, or from standard input for "-". Error kinds io and permission as well.
 Expected<ScenarioFile> read_scenarios(const std::string& path);
 
-/// What one flow of a scenario demands of the others: a CPU has one flow, shared memory has an
+/// What one flow of a scenario demands of the others: each CPU has one flow, shared memory has an
 /// owner and kernels that agree on what stands in it, something is measured.
 Expected<void> check_scenario(const FileScenario& scenario);
 

@@ -96,6 +96,7 @@ FileFlow some_flow(int& next_cpu) {
     flow.window = perhaps(some_bytes());
     flow.seed = perhaps(*rc::gen::arbitrary<std::uint64_t>());
     flow.verify_full = perhaps(yes());
+    flow.chains = perhaps(*rc::gen::inRange(1U, most_chains + 1));
   } else if (flow.kernel != "read") {
     flow.stores = perhaps(*rc::gen::element(Stores::ordinary, Stores::non_temporal));
   }

@@ -162,6 +162,8 @@ std::string flow_text(const FileFlow& flow) {
   lines.add_if("seed", flow.seed, seed_text);
   lines.add_if("verify", flow.verify_full,
                [](bool full) { return in_quotes(full ? "full" : "proof"); });
+  lines.add_if("chains", flow.chains, number);
+  lines.add_if("lines", flow.lines, number);
   lines.add_if("role", flow.role, named);
   lines.add_if("rate", flow.rate, rate_text);
   lines.add_if("warm_up", flow.warm_up, bytes_text);

@@ -22,6 +22,8 @@ AXES = {
     "size": "buffer size",
     "latency": "latency per load",
     "tlb_cost": "TLB misses, per load",
+    "page_count": "pages",
+    "chains": "independent chains",
     "bandwidth_sum": "bandwidth",
 }
 LOAD = "bandwidth of the others"

@@ -16,6 +16,7 @@
 
 #include "base/size_list.h"
 #include "benchmarks/flows.h"
+#include "benchmarks/peak_share.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "record/cache_level.h"
@@ -52,6 +53,7 @@ class Bandwidth final : public Benchmark {
     const bool several = choices_.size() > 1 || !options.thread_counts.empty();
     return several ? tidy_csv(report) : Benchmark::csv_file(report, options);
   }
+  void conclude(RunReport& report) const override { add_peak_shares(report); }
   SurveyPart survey(const Machine& machine) const override;
   std::vector<View> views(const RunReport& report) const override;
   std::vector<Fact> facts(const RunReport& report) const override;
@@ -162,7 +164,7 @@ std::vector<View> Bandwidth::views(const RunReport& report) const {
     view.where = group.labels;
     view.notes = {
         "sum: all workers over their common time, bytes counted as STREAM does; +-: half of its 95 "
-        "% interval; best: of the visits",
+        "% interval; best: of the visits; of peak: of the highest sum measured in memory",
         "moved: including write-allocate reads of regular stores; less if the CPU avoids the read "
         "for ownership; -: in a cache"};
     view.cells = {label_column("kernel", "kernel"),
@@ -174,6 +176,7 @@ std::vector<View> Bandwidth::views(const RunReport& report) const {
                   figure_column("sum", "bandwidth_sum", in_gb_per_s),
                   figure_column("+-", "bandwidth_sum", in_gb_per_s, Part::half_width),
                   figure_column("best", "bandwidth_sum", in_gb_per_s, Part::best),
+                  figure_column("of peak", "peak_share", in_percent, Part::value, 0, "%"),
                   figure_column("moved", "traffic_sum", in_gb_per_s),
                   figure_column("worker median", "bandwidth", in_gb_per_s),
                   figure_column("lowest", "bandwidth", in_gb_per_s, Part::least),

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "base/whole.h"
 #include "benchmarks/benchmark.h"
 #include "benchmarks/cores/pairs.h"
 #include "benchmarks/cores/views.h"
@@ -37,12 +38,11 @@ class Cores final : public Benchmark {
            "regardless of --time.";
   }
   std::vector<Example> examples() const override {
-    return {
-        {"Core-to-core latency between all cores, by compare-and-swap",
-         "numatlas cores --cpus cores --method cas"},
-        {"Three CPUs, with the cache line on node 1", "numatlas cores --cpus 0,64,32 --home 1"}};
+    return {{"Core-to-core latency between all cores, by compare-and-swap",
+             "numatlas cores --cpus cores --method cas"},
+            {"Both directions of each pair, over 16 lines that lie on node 1",
+             "numatlas cores --cpus 0,64,32 --home 1 --lines 16 --directions both"}};
   }
-  std::vector<std::string> refused_options() const override { return {"--csv"}; }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   int default_threads(const RunOptions&) const override { return 0; }
@@ -53,6 +53,10 @@ class Cores final : public Benchmark {
   }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "hand_over"; }
+  /// A square over the CPUs, as core-to-core-latency writes it.
+  std::string csv_file(const RunReport& report, const RunOptions&) const override {
+    return cores_square_csv(report);
+  }
   /// As many pairs as there is time for.
   SurveyPart survey(const Machine&) const override {
     return {1, {SurveyWay{{"--method", "cas"}, ""}}, ""};
@@ -67,8 +71,11 @@ class Cores final : public Benchmark {
   PlannedScenario pair(const PlanInput& input, const std::string& method, int first,
                        int second) const;
   std::size_t most_cpus(const RunOptions& options) const;
+  bool both() const { return directions_ == "both"; }
 
   std::vector<std::string> methods_{"cas", "store"};
+  std::string directions_ = "one", lines_text_ = "1";
+  unsigned lines_ = 1;
   std::string home_ = "first";
   std::optional<MemorySpec> home_node_;  ///< absent: by first touch
 };
@@ -80,9 +87,20 @@ void Cores::add_options(CLI::App& app) {
   add_value(
       app, "--home", home_, "first|second|NODE",
       "home of the line: first touch by the first or the second CPU of the pair, or a NUMA node");
+  add_value(app, "--lines", lines_text_, "N",
+            fmt::format("cache lines of a pair, which it takes in turn: the latency depends on the "
+                        "cache slice and the directory that a line belongs to (1 to {})",
+                        most_hand_over_lines));
+  add_choice(
+      app, "--directions", directions_, named(std::vector<std::string>{"one", "both"}),
+      "measure each pair once (one), or with either CPU as the first (both): the first asks, "
+      "and with --home first has the line in its memory");
 }
 
 Expected<void> Cores::parse_options() {
+  const auto lines = parse_whole<unsigned>(lines_text_, 1, most_hand_over_lines, "--lines");
+  if (!lines) return fail(lines.error());
+  lines_ = *lines;
   if (home_ == "first" || home_ == "second") return {};
   const bool digits = !home_.empty() && home_.find_first_not_of("0123456789") == std::string::npos;
   auto node = digits ? parse_memory_spec("bind:" + home_) : fail(ErrorKind::usage, "");
@@ -97,7 +115,8 @@ Expected<void> Cores::parse_options() {
 /// So many that all their pairs fit into --time.
 std::size_t Cores::most_cpus(const RunOptions& options) const {
   const double seconds = std::chrono::duration<double>(options.stop.time).count();
-  const double pairs = seconds / seconds_a_point / static_cast<double>(methods_.size());
+  const double pairs =
+      seconds / seconds_a_point / static_cast<double>(methods_.size()) / (both() ? 2 : 1);
   // n (n - 1) / 2 pairs of n CPUs.
   return static_cast<std::size_t>(std::max(2.0, (1 + std::sqrt(1 + 8 * pairs)) / 2));
 }
@@ -130,10 +149,9 @@ Expected<void> Cores::check(const PlanInput& input) const {
     return fail_usage("--threads", "one CPU is not a pair",
                       "use at least 2; without it all chosen CPUs are measured");
   }
-  if (!options.csv_file.empty()) {
-    return fail_usage("--csv", "its format has no column for pairs of CPUs",
-                      "use --format csv or --json FILE");
-  }
+  if (!options.csv_file.empty() && methods_.size() > 1)
+    return fail_usage("--csv", "its file has one square, and there are two methods",
+                      "choose one with --method");
   if (options.pages.size() > 1)
     return fail_usage("--pages", "cores accepts one kind of pages", "run it once for each");
   if (home_node_ && options.placement.memory) {
@@ -159,8 +177,11 @@ PlannedScenario Cores::pair(const PlanInput& input, const std::string& method, i
   Flow asks;
   asks.worker = first;
   asks.kernel.name = method;
-  asks.region.bytes =
-      pages == PageKind::base ? machine.page_size.value_or(Bytes{4096}) : huge_page_size(pages);
+  asks.kernel.lines = lines_;
+  const std::uint64_t page =
+      (pages == PageKind::base ? machine.page_size.value_or(Bytes{4096}) : huge_page_size(pages))
+          .value;
+  asks.region.bytes = Bytes{(hand_over_bytes(lines_).value + page - 1) / page * page};
   asks.region.pages = pages;
   asks.region.placement = worker(home_ == "second" ? second : first).memory;
   if (home_ == "second") asks.first_touch = second;
@@ -182,6 +203,8 @@ PlannedScenario Cores::pair(const PlanInput& input, const std::string& method, i
                          {"second_cpu", std::to_string(b.value)},
                          {"nearness", nearness_of(machine, a, b)},
                          {"home", home_}};
+  if (lines_ > 1) planned.head.labels.emplace_back("lines", std::to_string(lines_));
+  if (both()) planned.head.labels.emplace_back("directions", directions_);
   planned.scenario = {planned.head.name, {std::move(asks), std::move(answers)}, input.options.stop};
   return planned;
 }
@@ -198,7 +221,8 @@ Expected<std::vector<PlannedScenario>> Cores::plan(const PlanInput& input) const
   const auto workers = static_cast<int>(input.layout.workers.size());
   for (const std::string& method : methods_) {
     for (int first = 0; first < workers; ++first) {
-      for (int second = first + 1; second < workers; ++second) {
+      for (int second = both() ? 0 : first + 1; second < workers; ++second) {
+        if (second == first) continue;
         PlannedScenario planned = pair(input, method, first, second);
         std::vector<Flow> flows = std::move(planned.scenario.flows);
         if (home) flows[0].region.placement = flows[1].region.placement = *home;
@@ -211,7 +235,7 @@ Expected<std::vector<PlannedScenario>> Cores::plan(const PlanInput& input) const
 
 std::string Cores::remarks(const RunReport& report, const RunOptions& options) const {
   std::string text;
-  const std::size_t points = report.workers.size() * (report.workers.size() - 1) / 2;
+  const std::size_t points = report.workers.size() * (report.workers.size() - 1) / (both() ? 1 : 2);
   const auto all = resolve_cpus({CpuSpec::Form::cores, {}, true}, report.machines.front(), {});
   const bool chosen = options.placement.cpus.is_default && !options.placement.threads;
   if (chosen && all && all->size() > report.workers.size()) {

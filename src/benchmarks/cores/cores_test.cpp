@@ -1,6 +1,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -111,6 +112,41 @@ TEST(CoresPlan, RefusesWhatIsNoPair) {
   EXPECT_THAT(full_text(twice.error()), HasSubstr("CPU 0 is listed twice"));
 }
 
+TEST(CoresPlan, LinesHaveRoomAndBothSidesKnowThem) {
+  const auto plan = cores_plan({"--cpus", "0,8", "--method", "cas", "--lines", "40"});
+  ASSERT_TRUE(plan);
+  const Scenario& scenario = plan->front().scenario;
+  EXPECT_EQ(scenario.flows[0].kernel.lines, 40U);
+  EXPECT_EQ(scenario.flows[1].kernel.lines, 40U);
+  EXPECT_EQ(scenario.flows[0].region.bytes, Bytes{8192}) << "two pages";
+  EXPECT_EQ(label_of(plan->front().head, "lines"), "40");
+  EXPECT_EQ(label_of(cores_plan({})->front().head, "lines"), "");
+  for (const char* lines : {"0", "4097", "many"}) {
+    const auto bad = cores_plan({"--lines", lines});
+    ASSERT_FALSE(bad) << lines;
+    EXPECT_THAT(full_text(bad.error()), HasSubstr("--lines"));
+  }
+}
+
+TEST(CoresPlan, BothDirectionsAreTwoCases) {
+  const auto plan = cores_plan({"--cpus", "0,8,9", "--method", "cas", "--directions", "both"});
+  ASSERT_TRUE(plan);
+  std::vector<std::string> names;
+  for (const PlannedScenario& point : *plan) names.push_back(point.head.name);
+  EXPECT_THAT(names, ElementsAre("cas CPUs 0,8", "cas CPUs 0,9", "cas CPUs 8,0", "cas CPUs 8,9",
+                                 "cas CPUs 9,0", "cas CPUs 9,8"));
+  EXPECT_EQ((*plan)[2].scenario.flows[0].worker, 1) << "CPU 8 asks, and has the line";
+  EXPECT_EQ(cores_plan({"--method", "cas", "--directions", "both", "--time", "600ms"})->size(), 12u)
+      << "4 CPUs, as with half the time for one direction";
+}
+
+TEST(CoresPlan, ASquareHasOneMethod) {
+  const auto two = cores_plan({"--csv", "square.csv"});
+  ASSERT_FALSE(two);
+  EXPECT_THAT(full_text(two.error()), HasSubstr("choose one with --method"));
+  EXPECT_TRUE(cores_plan({"--csv", "square.csv", "--method", "store"}));
+}
+
 TEST(Nearness, FromCoreToNode) {
   const auto machine = read_recorded_machine(two_by_two);
   ASSERT_TRUE(machine);
@@ -172,6 +208,26 @@ TEST(CoresTable, IsSymmetricalAndSummedUpByNearness) {
                               "2  20.0  21.0     -\n"));
   EXPECT_THAT(text, HasSubstr("cas     same core        2    15.5     10.0 (0-1)      21.0 (1-2)  "
                               "     0.2%\n"));
+}
+
+TEST(CoresCsv, IsTheSquareBelowTheDiagonalOrWhole) {
+  RunReport report = report_of_pairs(3);
+  EXPECT_EQ(cores_square_csv(report), ",,\n10.00,,\n20.00,21.00,\n");
+  // Measured the other way round as well, one nanosecond longer.
+  const auto once = report.scenarios;
+  for (ScenarioResult point : once) {
+    std::swap(point.labels[0].second, point.labels[1].second);
+    point.flows[0].figures[0].estimate = point.flows[0].figures[0].estimate->value + 1e-9;
+    report.scenarios.push_back(point);
+  }
+  for (ScenarioResult& point : report.scenarios) {
+    point.labels.emplace_back("directions", "both");
+    point.labels.emplace_back("home", "first");
+  }
+  EXPECT_EQ(cores_square_csv(report), ",10.00,20.00\n11.00,,21.00\n21.00,22.00,\n");
+  const std::string text = table_of(report);
+  EXPECT_THAT(text, HasSubstr("0     -  10.0  20.0\n1  11.0     -  21.0\n"));
+  EXPECT_THAT(text, HasSubstr("the line lies where the CPU of the row touched it first"));
 }
 
 TEST(CoresTable, ManyCpusHaveNoMatrix) {

@@ -93,7 +93,39 @@ std::vector<std::string> summary_lines(const std::vector<PairCell>& cells) {
   return lines;
 }
 
+std::string home_words(const ScenarioResult& any) {
+  const std::string home = label_of(any, "home");
+  if (home == "first") return "the line lies where the CPU of the row touched it first";
+  if (home == "second") return "the line lies where the CPU of the column touched it first";
+  return fmt::format("the line lies on node {}", home);
+}
+
 }  // namespace
+
+std::string cores_square_csv(const RunReport& report) {
+  std::vector<std::string> cpus;
+  for (const WorkerRow& worker : report.workers) cpus.push_back(to_list(worker.cpus));
+  const std::vector<PairCell> cells = cells_of(report);
+  std::map<std::pair<std::string, std::string>, double> ns;
+  bool both = false;
+  for (const PairCell& cell : cells) {
+    both = both || ns.contains({cell.second, cell.first});
+    ns[{cell.first, cell.second}] = cell.seconds * 1e9;
+  }
+  std::string text;
+  for (std::size_t row = 0; row < cpus.size(); ++row) {
+    for (std::size_t column = 0; column < cpus.size(); ++column) {
+      // The other tool has each pair once, below the diagonal.
+      const auto cell = both || column > row ? ns.find({cpus[row], cpus[column]})
+                                             : ns.find({cpus[column], cpus[row]});
+      const bool shown = cell != ns.end() && (both || column < row);
+      if (column > 0) text += ',';
+      if (shown) text += fmt::format("{:.2f}", cell->second);
+    }
+    text += '\n';
+  }
+  return text;
+}
 
 std::vector<View> cores_views(const RunReport& report) {
   const std::vector<PairCell> cells = cells_of(report);
@@ -101,10 +133,17 @@ std::vector<View> cores_views(const RunReport& report) {
   for (const std::string& method : different(cells, &PairCell::method)) {
     View view;
     view.kind = ViewKind::matrix;
-    view.symmetric = true;
+    const bool both = !label_of(report.scenarios.front(), "directions").empty();
+    view.symmetric = !both;
     view.title = fmt::format("Core-to-core latency in ns, {}",
                              method == "cas" ? "by compare-and-swap" : "by a load and a store");
-    view.notes = {"half of a round trip of one cache line, median; rows and columns: CPUs"};
+    const std::string lines = label_of(report.scenarios.front(), "lines");
+    view.notes = {fmt::format(
+        "half of a round trip of {}, median; {}",
+        lines.empty() ? "one cache line" : fmt::format("a cache line ({} in turn)", lines),
+        both ? "rows: the CPU that asks; columns: the CPU that answers"
+             : "rows and columns: CPUs")};
+    if (both) view.notes.push_back(home_words(report.scenarios.front()));
     view.where = {{"kernel", method}};
     view.rows = "first_cpu";
     view.columns = "second_cpu";

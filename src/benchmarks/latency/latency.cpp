@@ -15,8 +15,10 @@
 #include "base/size_list.h"
 #include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
+#include "benchmarks/latency/chains.h"
 #include "benchmarks/sizes_option.h"
 #include "record/labels.h"
+#include "report/csv.h"
 
 namespace numatlas {
 namespace {
@@ -34,8 +36,8 @@ class Latency final : public Benchmark {
   std::vector<Example> examples() const override {
     return {{"Latency by working-set size, from cache to memory",
              "numatlas latency --size 16KiB,256KiB,8MiB,1GiB"},
-            {"The share of TLB misses in the latency of 1 GiB",
-             "numatlas latency --size 1GiB --pages base,thp"}};
+            {"How many misses one CPU keeps open at once",
+             "numatlas latency --chains 1-32 --pages thp"}};
   }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
@@ -45,6 +47,15 @@ class Latency final : public Benchmark {
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "latency"; }
   SurveyPart survey(const Machine& machine) const override;
+  /// One row per size has no place for several numbers of chains.
+  std::string csv_file(const RunReport& report, const RunOptions& options) const override {
+    return chains_.size() > 1 ? tidy_csv(report) : Benchmark::csv_file(report, options);
+  }
+  std::vector<Figure> flow_figures(const FlowResult& flow,
+                                   const ScenarioResult& visit) const override {
+    // A stride below a line finds the rest of the line there.
+    return chains_figures(flow, visit, stride_ ? std::min(*stride_, usual_line) : flow.stride);
+  }
   void conclude(RunReport& report) const override;
   std::vector<View> views(const RunReport& report) const override;
   std::vector<Fact> facts(const RunReport& report) const override;
@@ -53,10 +64,11 @@ class Latency final : public Benchmark {
   std::vector<PlannedScenario> plan_of(const PlanInput& input,
                                        const std::vector<Bytes>& sizes) const;
 
-  std::string stride_text_;
+  std::string stride_text_, chains_text_;
   SizesOption sizes_{"4 times the last-level cache, at least 256 MiB"};
   ChainOrder order_ = ChainOrder::random;
   std::optional<Bytes> stride_;  ///< absent: the machine's cache line
+  std::vector<int> chains_;      ///< of --chains; empty: one, and nothing is said of it
 };
 
 void Latency::add_options(CLI::App& app) {
@@ -64,6 +76,12 @@ void Latency::add_options(CLI::App& app) {
   add_order_option(app, order_);
   add_value(app, "--stride", stride_text_, "BYTES",
             "distance between the nodes of the chain (default: a cache line)")
+      ->group("Measurement");
+  add_value(
+      app, "--chains", chains_text_, "N",
+      fmt::format("independent chains that each worker follows at the same time, far apart on "
+                  "one cycle: a number, or several such as 1-32 or 1,2,4,8 (1 to {})",
+                  most_chains))
       ->group("Measurement");
 }
 
@@ -76,6 +94,11 @@ Expected<void> Latency::parse_options() {
     }
     stride_ = *stride;
   }
+  if (!chains_text_.empty()) {
+    auto chains = parse_counts(chains_text_, static_cast<int>(most_chains), "--chains");
+    if (!chains) return fail(chains.error());
+    chains_ = *std::move(chains);
+  }
   return {};
 }
 
@@ -85,26 +108,38 @@ Expected<std::vector<PlannedScenario>> Latency::plan(const PlanInput& input) con
   }
   const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); };
   const std::vector<Bytes> sizes = sizes_.sizes(input, chase_size_past_caches(input), with);
-  for (Bytes size : sizes) {
-    const auto layout =
-        ChainLayout::make(size, {order_, stride_.value_or(usual_line), Bytes{4096}, 1});
-    if (!layout) return fail(layout.error());
+  const std::vector<PlannedScenario> plan = with(sizes);
+  for (const PlannedScenario& point : plan) {
+    for (const Flow& flow : point.scenario.flows) {
+      const auto layout = ChainLayout::make(flow.region.bytes, flow.kernel.chain);
+      if (!layout) return fail(layout.error());
+    }
   }
-  return with(sizes);
+  return plan;
 }
 
 std::vector<PlannedScenario> Latency::plan_of(const PlanInput& input,
                                               const std::vector<Bytes>& sizes) const {
   std::vector<PlannedScenario> plan;
   const auto workers = static_cast<int>(input.layout.workers.size());
+  std::vector<std::pair<Bytes, int>> points;
+  for (Bytes size : sizes) {
+    if (chains_.empty()) points.emplace_back(size, 1);
+    for (int chains : chains_) points.emplace_back(size, chains);
+  }
   for (PageKind pages : input.options.pages) {
-    for (Bytes size : sizes) {
+    for (const auto& [size, chains] : points) {
       std::vector<Flow> flows;
       for (int worker = 0; worker < workers; ++worker) {
         flows.push_back(chase_flow(input, worker, size, pages, {order_, stride_}));
+        flows.back().kernel.chain.chains = static_cast<unsigned>(chains);
       }
       PlannedScenario planned;
       planned.head.name = fmt::format("{} {}", compact_text(size), name_of(pages));
+      if (!chains_.empty()) {
+        planned.head.name += fmt::format(" {} chain{}", chains, chains == 1 ? "" : "s");
+        planned.head.labels = {{"chains", std::to_string(chains)}};
+      }
       planned.head.size = size;
       planned.head.pages = name_of(pages);
       planned.head.order = name_of(order_);
@@ -170,6 +205,7 @@ SurveyPart Latency::survey(const Machine& machine) const {
 
 /// What the misses of the TLB cost with the first kind of pages: how much less the others take.
 void Latency::conclude(RunReport& report) const {
+  if (!chains_.empty()) return add_loads_in_flight(report);
   for (ScenarioResult& one : report.scenarios) {
     for (const ScenarioResult& base : report.scenarios) {
       if (base.size != one.size || base.pages != report.scenarios.front().pages) continue;
@@ -181,6 +217,7 @@ void Latency::conclude(RunReport& report) const {
 }
 
 std::vector<View> Latency::views(const RunReport& report) const {
+  if (!chains_.empty()) return chains_views(report);
   std::vector<View> views;
   const std::vector<CaseGroup> kinds = groups_of(report, {"pages"});
   const bool several = report.workers.size() > 1;
@@ -355,6 +392,7 @@ void add_memory(std::vector<Fact>& facts, const RunReport& report,
 }
 
 std::vector<Fact> Latency::facts(const RunReport& report) const {
+  if (!chains_.empty()) return chains_facts(report);
   std::vector<std::string> kinds;
   for (const ScenarioResult& point : report.scenarios) {
     if (std::find(kinds.begin(), kinds.end(), point.pages) == kinds.end())

@@ -4,12 +4,15 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "benchmarks/latency/chains.h"
 #include "benchmarks/parse.h"
 #include "machine/source.h"
+#include "record/labels.h"
 
 namespace numatlas {
 namespace {
@@ -104,6 +107,76 @@ TEST(LatencyPlan, OptionsReachTheFlows) {
   EXPECT_EQ(point.head.stride, Bytes{128});
   EXPECT_EQ(point.scenario.stop.time, std::chrono::seconds(3));
   EXPECT_DOUBLE_EQ(point.scenario.stop.precision, 0.05);
+}
+
+TEST(LatencyPlan, ChainsAreCursorsOfTheSameChain) {
+  const auto planned = plan({"--size", "1,64", "--chains", "1-3,8"});
+  ASSERT_EQ(planned.size(), 8U);
+  EXPECT_EQ(planned[0].head.name, "1MiB base 1 chain");
+  EXPECT_EQ(planned[3].head.name, "1MiB base 8 chains");
+  EXPECT_EQ(label_of(planned[7].head, "chains"), "8");
+  EXPECT_EQ(planned[7].scenario.flows[1].kernel.chain.chains, 8U);
+  EXPECT_EQ(planned[7].scenario.flows[1].kernel.chain.seed,
+            planned[4].scenario.flows[1].kernel.chain.seed);
+  EXPECT_TRUE(plan({"--size", "64"})[0].head.labels.empty());
+}
+
+TEST(LatencyPlan, BadChainsNameTheOption) {
+  for (const char* chains : {"0", "65", "1-65", "x", ""}) {
+    const auto run = parse_run("latency", {"--chains", chains});
+    ASSERT_FALSE(run) << chains;
+    EXPECT_THAT(full_text(run.error()), ::testing::HasSubstr("--chains")) << chains;
+  }
+}
+
+/// A case of so many chains whose loads take `ns`.
+ScenarioResult case_of(int chains, double ns, const std::string& level) {
+  ScenarioResult one;
+  one.size = Bytes{256 * mib};
+  one.pages = "thp";
+  one.labels = {{"chains", std::to_string(chains)}};
+  FlowResult flow;
+  flow.kernel = "chase";
+  flow.level = level;
+  flow.stride = Bytes{64};
+  flow.figures = {{"latency", "s", Estimate(ns * 1e-9), std::nullopt}};
+  for (const Figure& figure : chains_figures(flow, one, Bytes{64})) flow.figures.push_back(figure);
+  one.flows = {flow};
+  return one;
+}
+
+TEST(Chains, LoadsInFlightAreThoseOfLittlesLaw) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  report.workers.resize(1);
+  // From 8 chains on no more are open at once.
+  report.scenarios = {case_of(8, 100, "memory"), case_of(1, 100, "memory"),
+                      case_of(16, 195, "memory"), case_of(32, 396, "memory")};
+  add_loads_in_flight(report);
+  EXPECT_DOUBLE_EQ(estimate_of(report.scenarios[0], "loads_in_flight")->value, 8);
+  EXPECT_DOUBLE_EQ(estimate_of(report.scenarios[1], "loads_in_flight")->value, 1);
+  EXPECT_NEAR(estimate_of(report.scenarios[2], "loads_in_flight")->value, 8.2, 0.01);
+  EXPECT_DOUBLE_EQ(estimate_of(report.scenarios[0], "chains_bandwidth")->value, 5.12e9);
+  const auto facts = chains_facts(report);
+  ASSERT_EQ(facts.size(), 2U);
+  EXPECT_EQ(facts[0].key, "loads_in_flight");
+  EXPECT_NEAR(facts[0].estimate.value, 8.2, 0.01);
+  EXPECT_EQ(where_of(facts[1], "chains"), "8") << "the fewest that nearly reach it";
+  EXPECT_DOUBLE_EQ(facts[1].estimate.value, 5.12e9);
+}
+
+TEST(Chains, WithoutOneChainAloneNothingIsSaidOfLoadsInFlight) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  report.workers.resize(1);
+  report.scenarios = {case_of(4, 100, "memory"), case_of(8, 110, "memory")};
+  add_loads_in_flight(report);
+  EXPECT_FALSE(estimate_of(report.scenarios[0], "loads_in_flight"));
+  EXPECT_TRUE(chains_facts(report).empty());
+  report.scenarios = {case_of(1, 10, "L3"), case_of(8, 12, "L3")};
+  add_loads_in_flight(report);
+  EXPECT_TRUE(estimate_of(report.scenarios[1], "loads_in_flight"));
+  EXPECT_TRUE(chains_facts(report).empty()) << "a cache's are no misses of memory";
 }
 
 TEST(Latency, MetricIsTheMedianInSeconds) {

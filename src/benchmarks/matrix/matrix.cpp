@@ -14,7 +14,9 @@
 #include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/matrix/facts.h"
+#include "benchmarks/matrix/relative.h"
 #include "benchmarks/node_pairs.h"
+#include "benchmarks/peak_share.h"
 #include "benchmarks/survey_words.h"
 #include "record/labels.h"
 
@@ -36,7 +38,8 @@ class Matrix final : public Benchmark {
   std::vector<Example> examples() const override {
     return {{"Latency and bandwidth between all nodes, within 20 s",
              "numatlas matrix --time 20s --pages thp"},
-            {"Only the latencies, as CSV", "numatlas matrix --only latency --format csv"}};
+            {"Only the latencies, also as multiples of the local one",
+             "numatlas matrix --only latency --relative"}};
   }
   std::vector<std::string> refused_options() const override {
     return {"--memory", "--serial", "--csv"};
@@ -53,6 +56,10 @@ class Matrix final : public Benchmark {
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "bandwidth"; }
   SurveyPart survey(const Machine& machine) const override;
+  void conclude(RunReport& report) const override {
+    add_peak_shares(report);
+    if (relative_) add_times_local(report);
+  }
   std::vector<View> views(const RunReport& report) const override;
   std::vector<Fact> facts(const RunReport& report) const override { return matrix_facts(report); }
   bool by_host() const override { return true; }
@@ -67,11 +74,16 @@ class Matrix final : public Benchmark {
 
   NodePairOptions pairs_{{{"read", "write", "copy"}, "2:1"}};
   std::string only_;
+  bool relative_ = false;
   const CLI::Option* order_option_ = nullptr;  ///< the app's
 };
 
 void Matrix::add_options(CLI::App& app) {
   add_choice(app, "--only", only_, named({"latency", "bandwidth"}), "measure only this");
+  app.add_flag(
+      "--relative", relative_,
+      "show each cell also as a multiple of the local one, and bandwidths as shares of the "
+      "highest one measured");
   pairs_.add_to(
       app,
       "memory of each worker, in MiB or with a unit (default: four times the last-level "
@@ -192,6 +204,24 @@ std::string sizes_text(const CaseGroup& group) {
   return (*least)->size == (*most)->size ? text : text + " to " + compact_text((*most)->size);
 }
 
+/// The same cells as multiples of the local one.
+View relative_view(View view, const ScenarioResult& any) {
+  const bool latency = any.kernel == "chase";
+  view.title =
+      fmt::format("{} as a multiple of the local one ({} pages)",
+                  latency ? std::string("Idle latency")
+                          : fmt::format("Bandwidth of {}{}", any.kernel,
+                                        any.stores.empty() ? "" : ", " + any.stores + " stores"),
+                  any.pages);
+  view.notes = {"local: memory of the CPUs' own node; where it has none, the best that they reach"};
+  view.cells = {figure_column("", "times_local", 1)};
+  if (!latency) {
+    view.notes.push_back("of peak: of the highest bandwidth of all cells and kernels");
+    view.cells.push_back(figure_column("", "peak_share", in_percent, Part::value, 0, "% of peak"));
+  }
+  return view;
+}
+
 std::vector<View> Matrix::views(const RunReport& report) const {
   NodeSet without_cpus;
   for (const Machine& machine : report.machines) {
@@ -221,7 +251,8 @@ std::vector<View> Matrix::views(const RunReport& report) const {
       view.cells = {figure_column("", "bandwidth_sum", in_gb_per_s, Part::with_interval),
                     label_column("", "cache")};
     }
-    views.push_back(std::move(view));
+    views.push_back(view);
+    if (relative_) views.push_back(relative_view(std::move(view), any));
   }
   return views;
 }

@@ -1,3 +1,5 @@
+#include <cstddef>
+#include <optional>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -5,6 +7,7 @@
 
 #include "benchmarks/metrics.h"
 #include "benchmarks/test_plan.h"
+#include "record/labels.h"
 
 namespace numatlas {
 namespace {
@@ -67,6 +70,75 @@ TEST(Matrix, ACellThatCannotBeSaysWhy) {
   EXPECT_FALSE(plan[0].skip);
   EXPECT_THAT(full_text(plan[1].skip.value()), HasSubstr("node 1 is not among the memory nodes"));
   EXPECT_TRUE(plan[1].scenario.flows.empty());
+}
+
+ScenarioResult cell_of(const std::string& kernel, int cpus, int memory, double value) {
+  ScenarioResult one;
+  one.kernel = kernel;
+  one.pages = "base";
+  one.order = "random";
+  one.labels = {{"cell_cpu_node", std::to_string(cpus)},
+                {"cell_memory_node", std::to_string(memory)}};
+  FlowResult flow;
+  flow.kernel = kernel;
+  flow.level = "memory";
+  if (kernel == "chase")
+    flow.figures = {{"latency", "s", Estimate(value * 1e-9), std::nullopt}};
+  else
+    one.figures = {{"bandwidth_sum", "B/s", Estimate(value * 1e9), std::nullopt}};
+  one.flows = {flow};
+  return one;
+}
+
+TEST(MatrixRelative, CellsAreMultiplesOfTheLocalOne) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  report.machines.resize(1);
+  report.workers.resize(1);
+  report.complete = true;
+  report.scenarios = {cell_of("chase", 0, 0, 100), cell_of("chase", 0, 1, 150),
+                      cell_of("chase", 1, 0, 180), cell_of("chase", 1, 1, 90),
+                      cell_of("read", 0, 0, 40), cell_of("read", 0, 1, 10),
+                      // Node 2 has CPUs and no memory: the best that they reach is local.
+                      cell_of("read", 2, 0, 8), cell_of("read", 2, 1, 20)};
+  const auto run = parse_run("matrix", {"--relative"});
+  ASSERT_TRUE(run);
+  run->benchmark->conclude(report);
+  const auto times = [&](std::size_t i) {
+    return estimate_of(report.scenarios[i], "times_local")->value;
+  };
+  EXPECT_DOUBLE_EQ(times(0), 1);
+  EXPECT_DOUBLE_EQ(times(1), 1.5);
+  EXPECT_DOUBLE_EQ(times(2), 2);
+  EXPECT_DOUBLE_EQ(times(5), 0.25);
+  EXPECT_DOUBLE_EQ(times(6), 0.4);
+  EXPECT_DOUBLE_EQ(times(7), 1);
+  EXPECT_DOUBLE_EQ(estimate_of(report.scenarios[7], "peak_share")->value, 0.5);
+  const std::string text = testing::tables_of(*run->benchmark, report);
+  EXPECT_THAT(text, HasSubstr("Idle latency as a multiple of the local one (base pages)"));
+  EXPECT_THAT(text, HasSubstr("1.50"));
+  EXPECT_THAT(text, HasSubstr("50% of peak"));
+}
+
+TEST(MatrixRelative, IsOfEachHost) {
+  RunReport report;
+  report.hosts = {"a", "b"};
+  report.machines.resize(2);
+  report.workers.resize(2);
+  report.workers[1].host = 1;
+  for (const int memory : {0, 1}) {
+    ScenarioResult one = cell_of("read", 0, memory, 1);
+    for (const int host : {0, 1}) {
+      const double value = memory == 0 ? 10e9 : (host == 0 ? 5e9 : 2e9);
+      one.host_totals.push_back({host, {{"bandwidth_sum", "B/s", Estimate(value), std::nullopt}}});
+    }
+    report.scenarios.push_back(one);
+  }
+  const auto run = parse_run("matrix", {"--relative"});
+  run->benchmark->conclude(report);
+  EXPECT_DOUBLE_EQ(estimate_of(of_host(report, 0).scenarios[1], "times_local")->value, 0.5);
+  EXPECT_DOUBLE_EQ(estimate_of(of_host(report, 1).scenarios[1], "times_local")->value, 0.2);
+  EXPECT_DOUBLE_EQ(estimate_of(of_host(report, 1).scenarios[1], "peak_share")->value, 0.2);
 }
 
 TEST(MatrixTable, HostsStandApart) {

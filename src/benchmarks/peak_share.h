@@ -1,0 +1,12 @@
+// Bandwidths as shares of the highest one that the same run measured.
+#pragma once
+
+#include "record/report.h"
+
+namespace numatlas {
+
+/// Adds "peak_share" beside each "bandwidth_sum" of memory: over all hosts, and of each host where
+/// there are several. Nothing of what a cache held.
+void add_peak_shares(RunReport& report);
+
+}  // namespace numatlas

@@ -1,0 +1,251 @@
+// Reach of the TLB's levels and cost of a miss: a chase over one line of each page, against one
+// over as many packed lines.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/size_list.h"
+#include "base/whole.h"
+#include "benchmarks/declare.h"
+#include "benchmarks/flows.h"
+#include "benchmarks/levels.h"
+#include "benchmarks/room.h"
+#include "benchmarks/survey_words.h"
+#include "benchmarks/tlb/views.h"
+
+namespace numatlas {
+namespace {
+
+// 4 times what the largest TLB of today holds (3072 entries), with base pages 64 MiB.
+constexpr int most_base_pages = 16384;
+// Half an octave beyond 2048 entries, which most second levels have at most: 6 GiB in pages of 2
+// MiB.
+constexpr int most_huge_pages = 3072;
+constexpr int most_pages = 1 << 22;
+
+/// Powers of two and the numbers half way between them, from `low` to `high`.
+void add_between(std::set<int>& counts, int low, int high) {
+  for (std::int64_t power = 1; power <= high; power *= 2) {
+    for (const std::int64_t count : {power, power + power / 2})
+      if (count >= std::max(low, 2) && count <= high) counts.insert(static_cast<int>(count));
+  }
+}
+
+/// "8-16384" or "64,96,128", ascending.
+Expected<std::vector<int>> parse_page_counts(const std::string& text) {
+  constexpr const char* option = "--page-counts";
+  std::set<int> counts;
+  for (const std::string& word : words_of(text)) {
+    const std::size_t dash = word.find('-');
+    const auto low = parse_whole<int>(word.substr(0, dash), 2, most_pages, option);
+    if (!low) return fail(low.error());
+    counts.insert(*low);
+    if (dash == std::string::npos) continue;
+    const auto high = parse_whole<int>(word.substr(dash + 1), *low, most_pages, option);
+    if (!high) return fail(high.error());
+    counts.insert(*high);
+    add_between(counts, *low, *high);
+  }
+  if (counts.empty())
+    return fail_usage(option, "no number of pages is named", "such as 8-16384 or 64,96,128");
+  return std::vector<int>(counts.begin(), counts.end());
+}
+
+class Tlb final : public Benchmark {
+ public:
+  std::string name() const override { return "tlb"; }
+  std::string summary() const override {
+    return "reach of each TLB level and cost of its misses, by page size";
+  }
+  std::string description() const override {
+    return "A worker follows a random cycle through one cache line of each of n pages, and one "
+           "through n packed lines. Both need the same cache space; what the first takes longer "
+           "is the cost of TLB misses. Where it rises with n, a TLB level ends. Page sizes that "
+           "are not available are left out with the reason. --time is for all numbers of pages "
+           "together.";
+  }
+  std::vector<Example> examples() const override {
+    return {{"Reach and miss cost of the TLB with base pages", "numatlas tlb --pages base"},
+            {"Around the end of a level, finer than the default steps",
+             "numatlas tlb --pages base --page-counts 1024,1280,1536,1792,2048,2304,2560,3072"}};
+  }
+  const char* usual_pages() const override { return "base,thp,2M,1G"; }
+  std::vector<std::string> refused_options() const override { return {"--csv"}; }
+  void add_options(CLI::App& app) override;
+  Expected<void> parse_options() override;
+  int default_threads(const RunOptions&) const override { return 1; }
+  TimeOption time_option() const override { return {"20s", true}; }
+  const char* size_option() const override { return "--page-counts"; }
+  std::string less_memory_hint() const override {
+    return "ask for fewer pages with --page-counts, or for fewer workers with --cpus";
+  }
+  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
+  std::string main_metric() const override { return "latency"; }
+  SurveyPart survey(const Machine& machine) const override;
+  void conclude(RunReport& report) const override { add_tlb_costs(report); }
+  std::vector<View> views(const RunReport& report) const override { return tlb_views(report); }
+  std::vector<Fact> facts(const RunReport& report) const override { return tlb_facts(report); }
+
+ private:
+  std::vector<int> counts_of(const PlanInput& input, PageKind kind) const;
+  PlannedScenario point(const PlanInput& input, int count, const std::string& lines) const;
+  void add_spread(std::vector<PlannedScenario>& plan, const PlanInput& input, PageKind kind,
+                  const std::vector<int>& counts) const;
+  void add_packed(std::vector<PlannedScenario>& plan, const PlanInput& input,
+                  const std::set<int>& counts) const;
+
+  std::string counts_text_;
+  std::vector<int> counts_;  ///< empty: by kind of pages
+};
+
+void Tlb::add_options(CLI::App& app) {
+  add_value(app, "--page-counts", counts_text_, "COUNTS",
+            fmt::format("numbers of pages: a list (64,96,128), or the powers of two in a range and "
+                        "the numbers half way between them (8-16384) (default: 8-{} base pages, "
+                        "8-{} of 2 MiB, 2-{} of 1 GiB; fewer where that is more than half of a "
+                        "node's free memory)",
+                        most_base_pages, most_huge_pages, most_huge_pages))
+      ->group("Measurement");
+}
+
+Expected<void> Tlb::parse_options() {
+  if (counts_text_.empty()) return {};
+  auto counts = parse_page_counts(counts_text_);
+  if (!counts) return fail(counts.error());
+  counts_ = *std::move(counts);
+  return {};
+}
+
+Bytes page_of(const PlanInput& input, PageKind kind) {
+  const Machine& machine = input.machines.front();
+  return kind == PageKind::base ? machine.page_size.value_or(Bytes{4096}) : huge_page_size(kind);
+}
+
+/// Another line of every page, so that the lines lie in all sets of the caches, as packed ones do.
+Bytes stride_of(const PlanInput& input, PageKind kind) {
+  const CpuSet& cpus = worker_of(input, 0).placement.cpus;
+  return Bytes{page_of(input, kind).value + line_bytes(machine_of(input, 0), cpus).value};
+}
+
+std::vector<int> Tlb::counts_of(const PlanInput& input, PageKind kind) const {
+  if (!counts_.empty()) return counts_;
+  std::set<int> counts;
+  add_between(counts, kind == PageKind::huge_1g ? 2 : 8,
+              kind == PageKind::base ? most_base_pages : most_huge_pages);
+  std::vector<Flow> flows;
+  for (std::size_t i = 0; i < input.layout.workers.size(); ++i)
+    flows.push_back(chase_flow(input, static_cast<int>(i), Bytes{}, kind));
+  std::vector<int> fit;
+  for (const int count : counts) {
+    const Bytes size{static_cast<std::uint64_t>(count) * stride_of(input, kind).value};
+    if (size_with_room(input, size, flows) < size && !fit.empty()) break;
+    fit.push_back(count);
+  }
+  return fit;
+}
+
+PlannedScenario Tlb::point(const PlanInput& input, int count, const std::string& lines) const {
+  PlannedScenario planned;
+  planned.head.labels = {{"page_count", std::to_string(count)}, {"lines", lines}};
+  planned.head.order = name_of(ChainOrder::random);
+  planned.scenario.stop = input.options.stop;
+  planned.optional = true;
+  return planned;
+}
+
+void Tlb::add_spread(std::vector<PlannedScenario>& plan, const PlanInput& input, PageKind kind,
+                     const std::vector<int>& counts) const {
+  const Bytes page = page_of(input, kind);
+  // One reason for all numbers of pages.
+  const auto problem = page_kind_problem(kind, input.machines.front(), {}, page);
+  for (const int count : counts) {
+    PlannedScenario planned = point(input, count, "one per page");
+    planned.head.name = fmt::format("{} {} pages", count, name_of(kind));
+    planned.head.pages = name_of(kind);
+    planned.head.stride = stride_of(input, kind);
+    planned.head.size = Bytes{static_cast<std::uint64_t>(count) * planned.head.stride.value};
+    planned.head.labels.emplace_back("page_kind", name_of(kind));
+    planned.head.labels.emplace_back(
+        "reach", compact_text(Bytes{static_cast<std::uint64_t>(count) * page.value}));
+    planned.scenario.name = planned.head.name;
+    std::vector<Flow> flows;
+    if (problem) {
+      planned.head.name = fmt::format("{} pages", name_of(kind));
+      planned.skip = problem;
+    } else {
+      for (std::size_t i = 0; i < input.layout.workers.size(); ++i)
+        flows.push_back(chase_flow(input, static_cast<int>(i), planned.head.size, kind,
+                                   {ChainOrder::random, planned.head.stride}));
+    }
+    add_point(plan, std::move(planned), std::move(flows), input.options.serial);
+    if (problem) return;
+  }
+}
+
+/// In huge pages, of which the first level of any TLB holds enough; else page by page.
+void Tlb::add_packed(std::vector<PlannedScenario>& plan, const PlanInput& input,
+                     const std::set<int>& counts) const {
+  const bool huge = !page_kind_problem(PageKind::thp, input.machines.front(), {}, Bytes{});
+  const PageKind kind = huge ? PageKind::thp : PageKind::base;
+  const ChainOrder order = huge ? ChainOrder::random : ChainOrder::page_local;
+  for (const int count : counts) {
+    PlannedScenario planned = point(input, count, "packed");
+    planned.reference = true;
+    planned.head.name = planned.scenario.name = fmt::format("{} packed lines", count);
+    planned.head.pages = name_of(kind);
+    planned.head.order = name_of(order);
+    std::vector<Flow> flows;
+    for (std::size_t i = 0; i < input.layout.workers.size(); ++i) {
+      const int worker = static_cast<int>(i);
+      const Bytes line =
+          line_bytes(machine_of(input, worker), worker_of(input, worker).placement.cpus);
+      planned.head.stride = line;
+      planned.head.size = Bytes{static_cast<std::uint64_t>(count) * line.value};
+      flows.push_back(chase_flow(input, worker, planned.head.size, kind, {order, line}));
+    }
+    add_point(plan, std::move(planned), std::move(flows), input.options.serial);
+  }
+}
+
+Expected<std::vector<PlannedScenario>> Tlb::plan(const PlanInput& input) const {
+  if (!input.options.thread_counts.empty())
+    return fail_usage("--threads", "tlb takes one number", "run it once for each");
+  if (!input.options.csv_file.empty())
+    return fail_usage("--csv", "its file has one row per size, and this command varies the pages",
+                      "use --format csv or --json FILE");
+  std::vector<PlannedScenario> plan;
+  std::set<int> all;
+  for (const PageKind kind : input.options.pages) {
+    const std::vector<int> counts = counts_of(input, kind);
+    add_spread(plan, input, kind, counts);
+    if (!plan.back().skip) all.insert(counts.begin(), counts.end());
+  }
+  add_packed(plan, input, all);
+  return plan;
+}
+
+SurveyPart Tlb::survey(const Machine& machine) const {
+  const std::string huge = survey_pages(machine);
+  SurveyPart part{1, {}, ""};
+  if (huge != name_of(PageKind::base))
+    part.ways.push_back(SurveyWay{{"--pages", "base," + huge, "--skip-too-large"}, ""});
+  part.ways.push_back(
+      SurveyWay{{"--pages", "base", "--page-counts",
+                 "16,32,64,96,128,256,512,1024,1536,2048,3072,4096,8192,16384", "--skip-too-large"},
+                part.ways.empty() ? "" : "the TLB with huge pages"});
+  return part;
+}
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_tlb_benchmark() { return std::make_unique<Tlb>(); }
+
+}  // namespace numatlas

@@ -1,0 +1,161 @@
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "benchmarks/test_plan.h"
+#include "benchmarks/tlb/levels.h"
+#include "benchmarks/tlb/views.h"
+#include "record/labels.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr const char* tlb_machine = "numa:1(memory=34359738368) l3:1(size=16777216) core:2 pu:1";
+
+std::vector<TlbPoint> tlb_points(const std::vector<std::pair<int, double>>& costs_ns) {
+  std::vector<TlbPoint> points;
+  for (const auto& [pages, ns] : costs_ns) points.push_back({pages, ns * 1e-9});
+  return points;
+}
+
+/// Where the levels end, in pages.
+std::vector<int> level_ends(const std::vector<TlbPoint>& points) {
+  std::vector<int> ends;
+  for (const TlbLevel& level : tlb_levels(points)) ends.push_back(points[level.last].pages);
+  return ends;
+}
+
+TEST(TlbLevels, TwoLevelsAndAWalkWhoseCostGrows) {
+  // 64 and 2048 entries, 7 cycles, then walks that miss one cache after the other; some noise.
+  const auto points =
+      tlb_points({{8, 0.0},   {12, 0.1},  {16, -0.1},  {24, 0.0},   {32, 0.1},   {48, 0.05},
+                  {64, 0.2},  {96, 2.1},  {128, 2.4},  {192, 2.3},  {256, 2.5},  {384, 2.4},
+                  {512, 2.6}, {768, 2.4}, {1024, 2.5}, {1536, 2.8}, {2048, 3.1}, {3072, 9.0},
+                  {4096, 11}, {6144, 13}, {8192, 16},  {12288, 19}, {16384, 22}});
+  EXPECT_THAT(level_ends(points), ElementsAre(64, 2048));
+  const auto levels = tlb_levels(points);
+  EXPECT_NEAR(points[levels[0].typical].cost, 2.45e-9, 0.1e-9);
+  EXPECT_NEAR(points[levels[1].typical].cost, 16e-9, 3.1e-9);
+}
+
+TEST(TlbLevels, OneLevelWhereOnlyOneStepShows) {
+  EXPECT_THAT(level_ends(tlb_points({{2, 0}, {3, 0.2}, {4, 0.1}, {6, 25}, {8, 26}, {12, 25}})),
+              ElementsAre(4));
+}
+
+TEST(TlbLevels, NoiseAndTooFewPointsAreNoLevels) {
+  EXPECT_THAT(level_ends(tlb_points({{8, 0.1}, {16, 0.4}, {32, -0.2}, {64, 0.3}, {128, 0.5}})),
+              ElementsAre());
+  EXPECT_THAT(level_ends(tlb_points({{8, 0}, {16, 30}, {32, 30}})), ElementsAre());
+  EXPECT_THAT(level_ends({}), ElementsAre());
+  // One outlier is no level.
+  EXPECT_THAT(level_ends(tlb_points({{8, 0}, {16, 0}, {32, 0}, {64, 0}, {128, 0}, {256, 9}})),
+              ElementsAre());
+}
+
+TEST(TlbPlan, OneLineAPageAndAsManyPackedLines) {
+  const auto plan =
+      testing::sure_plan("tlb", {"--pages", "base", "--page-counts", "64,8-16"}, tlb_machine);
+  std::vector<std::string> names;
+  for (const auto& planned : plan) names.push_back(planned.head.name);
+  EXPECT_THAT(names, ElementsAre("8 base pages", "12 base pages", "16 base pages", "64 base pages",
+                                 "8 packed lines", "12 packed lines", "16 packed lines",
+                                 "64 packed lines"));
+  const Flow& spread = plan[3].scenario.flows.at(0);
+  EXPECT_EQ(spread.kernel.chain.stride, Bytes{4096 + 64}) << "another line of each page";
+  EXPECT_EQ(spread.region.bytes, Bytes{64 * 4160});
+  EXPECT_EQ(label_of(plan[3].head, "reach"), "256KiB");
+  const Flow& packed = plan[7].scenario.flows.at(0);
+  EXPECT_EQ(packed.region.bytes, Bytes{64 * 64});
+  EXPECT_EQ(packed.kernel.chain.stride, Bytes{64});
+  EXPECT_TRUE(plan[7].reference);
+  EXPECT_FALSE(plan[3].reference);
+}
+
+TEST(TlbPlan, DefaultsEndWhereMemoryEnds) {
+  const auto last = [](const char* machine) {
+    int most = 0;
+    for (const auto& planned : testing::sure_plan("tlb", {"--pages", "thp"}, machine)) {
+      if (!label_of(planned.head, "page_kind").empty() && !planned.skip)
+        most = std::max(most, std::stoi(label_of(planned.head, "page_count")));
+    }
+    return most;
+  };
+  EXPECT_EQ(last(tlb_machine), 3072);
+  EXPECT_LE(last("numa:1(memory=1073741824) core:1 pu:1"), 256) << "half of 1 GiB";
+}
+
+TEST(TlbPlan, APageSizeThatIsNotThereIsOneSkipWithItsReason) {
+  const auto plan = testing::sure_plan("tlb", {"--pages", "base,1G"}, tlb_machine);
+  int skipped = 0;
+  for (const auto& planned : plan) {
+    if (!planned.skip) continue;
+    ++skipped;
+    EXPECT_EQ(planned.head.name, "1G pages");
+    EXPECT_THAT(full_text(*planned.skip), HasSubstr("1"));
+  }
+  EXPECT_EQ(skipped, 1);
+}
+
+TEST(TlbPlan, BadCountsNameTheOption) {
+  for (const char* counts : {"1", "16-8", "x", "8-", "99999999"}) {
+    const auto run = parse_run("tlb", {"--page-counts", counts});
+    ASSERT_FALSE(run) << counts;
+    EXPECT_THAT(full_text(run.error()), HasSubstr("--page-counts")) << counts;
+  }
+  EXPECT_FALSE(testing::plan_on("tlb", {"--threads", "1-2"}, tlb_machine));
+}
+
+ScenarioResult tlb_case(const std::string& kind, int pages, double ns) {
+  ScenarioResult one;
+  one.pages = kind.empty() ? "thp" : kind;
+  one.stride = Bytes{kind.empty() ? 64U : 4160U};
+  one.labels = {{"page_count", std::to_string(pages)},
+                {"lines", kind.empty() ? "packed" : "one per page"}};
+  if (!kind.empty()) {
+    one.labels.emplace_back("page_kind", kind);
+    one.labels.emplace_back("reach", "some");
+  }
+  FlowResult flow;
+  flow.kernel = "chase";
+  flow.level = "L1";
+  flow.figures = {{"latency", "s", Estimate(ns * 1e-9), std::nullopt}};
+  one.flows = {flow};
+  return one;
+}
+
+TEST(TlbReport, CostsAreDifferencesAndLevelsAreFacts) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  report.workers.resize(1);
+  report.complete = true;
+  for (const int pages : {16, 32, 64, 96, 128, 192}) {
+    report.scenarios.push_back(tlb_case("base", pages, pages <= 64 ? 1.5 : 4.5));
+    report.scenarios.push_back(tlb_case("", pages, 1.5));
+  }
+  add_tlb_costs(report);
+  EXPECT_NEAR(estimate_of(report.scenarios[6], "tlb_miss_cost")->value, 3e-9, 1e-12);
+  EXPECT_FALSE(estimate_of(report.scenarios[7], "tlb_miss_cost")) << "packed lines cost nothing";
+  const auto facts = tlb_facts(report);
+  ASSERT_EQ(facts.size(), 2U);
+  EXPECT_EQ(facts[0].key, "tlb_reach");
+  EXPECT_DOUBLE_EQ(facts[0].estimate.value, 64 * 4096);
+  EXPECT_DOUBLE_EQ(*facts[0].estimate.high, 96 * 4096);
+  EXPECT_EQ(where_of(facts[0], "page_kind"), "base");
+  EXPECT_NEAR(facts[1].estimate.value, 3e-9, 1e-12);
+  const auto run = parse_run("tlb", {});
+  const std::string text = testing::tables_of(*run->benchmark, report);
+  EXPECT_THAT(text, HasSubstr("L1 TLB: 64 to 96 pages (256KiB to 384KiB); a miss costs 3.0 ns"));
+  EXPECT_THAT(text, HasSubstr("one per page"));
+}
+
+}  // namespace
+}  // namespace numatlas

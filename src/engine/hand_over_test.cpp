@@ -1,0 +1,68 @@
+// Lines that two threads hand to each other: every turn is taken once, in the lines' order.
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/kernel.h"
+
+namespace numatlas {
+namespace {
+
+constexpr std::size_t spacing = 128;  // bytes from line to line, in words below
+
+class HandOver : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(HandOver, TakesItsLinesInTurnAndCountsEveryRound) {
+  constexpr std::uint64_t rounds = 2000;
+  for (const unsigned lines : {1U, 3U, 16U}) {
+    KernelSpec spec;
+    spec.name = GetParam();
+    spec.lines = lines;
+    std::vector<std::uint64_t> words(hand_over_bytes(lines).value / sizeof(std::uint64_t) + 16);
+    const KernelMemory memory{reinterpret_cast<std::byte*>(words.data()),
+                              words.size() * sizeof(std::uint64_t)};
+    auto asks = make_kernel(spec);
+    spec.name += " answer";
+    auto answers = make_kernel(spec);
+    ASSERT_TRUE(asks && answers);
+    ASSERT_TRUE((*asks)->prepare(memory));
+    ASSERT_TRUE((*answers)->prepare(memory));
+    std::atomic<bool> done{false};
+    std::thread other([&] {
+      while (!done) (*answers)->run(100);
+    });
+    (*asks)->run(rounds);
+    done = true;
+    other.join();
+    (*answers)->run(1);  // the last word may not have been answered
+    EXPECT_TRUE((*asks)->verify());
+    // 256 rounds in a line before the next one; a round ends with an even turn.
+    std::vector<std::uint64_t> wanted(lines, 0);
+    for (std::uint64_t round = 0; round < rounds; ++round)
+      wanted[lines == 1 ? 0 : round / 256 % lines] = 2 * round + 2;
+    for (unsigned line = 0; line < lines; ++line)
+      EXPECT_EQ(words[line * spacing / sizeof(std::uint64_t)], wanted[line]) << line;
+    // A turn that was taken twice is seen.
+    words[(lines == 1 ? 0 : (rounds - 1) / 256 % lines) * spacing / sizeof(std::uint64_t)] += 2;
+    EXPECT_FALSE((*asks)->verify()) << lines;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Methods, HandOver, ::testing::Values("cas", "store"));
+
+TEST(HandOverSize, HoldsAllLines) {
+  KernelSpec spec;
+  spec.name = "cas";
+  spec.lines = 33;
+  const auto kernel = make_kernel(spec);
+  EXPECT_FALSE((*kernel)->check_size(Bytes{4096}));
+  EXPECT_TRUE((*kernel)->check_size(hand_over_bytes(33)));
+}
+
+}  // namespace
+}  // namespace numatlas
