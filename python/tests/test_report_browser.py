@@ -135,7 +135,7 @@ def test_the_csv_of_the_page_is_the_file(made_survey, tmp_path, key):
     path = tmp_path / "page.html"
     path.write_text(page([result], ""))
     told = browse(path, anchor=f"#raw-{key}")
-    if key == "machine-none":  # nothing is opened by an anchor that was not found
+    if key == "machine-none":  # nothing is opened by an anchor that is not there
         assert told["raw"] is None and "error" not in told
         return
     rows = list(csv.DictReader(io.StringIO(told["raw"])))

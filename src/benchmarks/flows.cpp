@@ -160,6 +160,70 @@ std::string memory_node_problem(const Machine& machine, NodeId node) {
                      node.value, to_list(machine.usable_memory_nodes()));
 }
 
+std::vector<int> counts_of_cpus(const PlanInput& input) {
+  const RunOptions& options = input.options;
+  if (!options.thread_counts.empty()) return options.thread_counts;
+  if (options.placement.threads) return {*options.placement.threads};
+  const auto all = static_cast<int>(input.layout.workers.size());
+  std::vector<int> counts;
+  for (int count = 1; count < all; count *= 2) counts.push_back(count);
+  counts.push_back(all);
+  return counts;
+}
+
+Expected<std::vector<WorkerPlacement>> worker_on_every_core(const RunOptions& options,
+                                                            const Machine& machine,
+                                                            const TaskContext& task) {
+  PlacementSpec spec = options.placement;
+  const bool chosen = spec.cpus.is_default;
+  if (chosen) spec.cpus.form = CpuSpec::Form::cores;
+  const auto cpus = resolve_cpus(spec.cpus, machine, TaskContext{});
+  // More than there are cores: their other hardware threads as well.
+  if (chosen && cpus && spec.threads && *spec.threads > static_cast<int>(cpus->size()))
+    spec.cpus.form = CpuSpec::Form::allowed;
+  spec.cpus.is_default = false;
+  if (cpus && !spec.threads) spec.threads = static_cast<int>(cpus->size());
+  return resolve_placement(spec, machine, task, 0);
+}
+
+Expected<void> check_run_together(const PlanInput& input, const std::string& command) {
+  if (auto one = check_one_process(input, command); !one) return one;
+  if (input.options.serial) {
+    return fail_usage("--serial", fmt::format("{} measures its threads together", command),
+                      "--threads 1 has one of them");
+  }
+  if (!input.options.csv_file.empty()) {
+    return fail_usage("--csv", fmt::format("its format has no place for what {} varies", command),
+                      "use --format csv or --json FILE");
+  }
+  const auto cpus =
+      distinct_cpus(input, command, "two workers are on CPU {}, and would only run by turns");
+  return cpus ? Expected<void>{} : fail(cpus.error());
+}
+
+Bytes page_bytes(const Machine& machine, PageKind pages) {
+  return pages == PageKind::base ? machine.page_size.value_or(Bytes{4096}) : huge_page_size(pages);
+}
+
+Expected<std::vector<NodeId>> parse_nodes(const std::string& option, const std::string& text,
+                                          const std::string& words) {
+  const auto spec = parse_memory_spec("each:" + text);
+  if (spec) return spec->each;
+  return fail_usage(option, fmt::format("'{}' is not {} or a list of nodes", text, words),
+                    "such as 0 or 0,2; nodes: see `numatlas topology`");
+}
+
+Expected<void> check_nodes(const std::string& option, const std::vector<NodeId>& nodes,
+                           const Machine& machine) {
+  for (NodeId node : nodes) {
+    if (machine.find_node(node) != nullptr) continue;
+    return fail_about(ErrorKind::unavailable, option,
+                      fmt::format("this machine has no NUMA node {}", node.value),
+                      "nodes: see `numatlas topology`");
+  }
+  return {};
+}
+
 Expected<CpuSet> distinct_cpus(const PlanInput& input, const std::string& command,
                                const char* message) {
   CpuSet cpus;

@@ -65,6 +65,27 @@ std::vector<int> workers_on(const Layout& layout, const NodeSet& nodes);
 /// Why memory of this node cannot be allocated on the worker's host; "" when it can be tried.
 std::string memory_node_problem(const Machine& machine, NodeId node);
 
+/// Where benchmarks compare numbers of CPUs: those of --threads, else the powers of two and all.
+std::vector<int> counts_of_cpus(const PlanInput& input);
+/// A worker on each of one CPU per core, or on as many as --threads says, whatever a launcher or
+/// OMP_NUM_THREADS says.
+Expected<std::vector<WorkerPlacement>> worker_on_every_core(const RunOptions& options,
+                                                            const Machine& machine,
+                                                            const TaskContext& task);
+/// The page size that is asked for.
+Bytes page_bytes(const Machine& machine, PageKind pages);
+/// Of benchmarks whose workers run together in one process, each on a CPU of its own, and whose
+/// cases have more to tell them apart than --csv has place for. Errors name the option, or
+/// `command`.
+Expected<void> check_run_together(const PlanInput& input, const std::string& command);
+/// A list of nodes as an option has it. Error (usage): names the option, and `words` that it takes
+/// instead of one.
+Expected<std::vector<NodeId>> parse_nodes(const std::string& option, const std::string& text,
+                                          const std::string& words);
+/// Error (unavailable): the machine does not have one of them.
+Expected<void> check_nodes(const std::string& option, const std::vector<NodeId>& nodes,
+                           const Machine& machine);
+
 /// The CPUs of the workers; an error (usage) where two are on one. `message` says why that will not
 /// do; its {} is the CPU.
 Expected<CpuSet> distinct_cpus(const PlanInput& input, const std::string& command,

@@ -124,7 +124,7 @@ std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
     } else if (bytes > 0) {
       value = bytes / (value * 1e-9);
     } else {
-      value *= 0.5e-9;  // a round trip is two hand-overs
+      value *= step_time(flow.kernel).part * 1e-9;
     }
   }
   return values;
@@ -134,11 +134,17 @@ std::vector<Figure> figures_of(const Flow& flow, const Trace& trace) {
   const Traffic traffic = traffic_a_step(flow.kernel);
   if (flow.kernel.name == device_chase)
     return {median_of("latency", "s", summarize(samples_of(flow, trace)), trace.half_width)};
-  const bool hands_over = traffic.counted() == 0;
-  if (hands_over && flow.role == Role::load) return {};
+  const bool is_timed = traffic.counted() == 0;
+  if (is_timed && flow.role == Role::load) return {};
   auto summary = summarize(samples_of(flow, trace));
   if (is_chase(flow)) return {median_of("latency", "s", summary, trace.half_width)};
-  if (hands_over) return {median_of("hand_over", "s", summary, trace.half_width)};
+  if (is_timed) {
+    std::vector<Figure> figures{
+        median_of(step_time(flow.kernel).key.c_str(), "s", summary, trace.half_width)};
+    for (const StepCount& count : trace.counts)
+      figures.push_back({count.key, unit_of_cost, count.each, std::nullopt});
+    return figures;
+  }
   if (summary) {
     // Samples have equal bytes. All of them over the time from the first start to the last end:
     // what passes between two samples, such as stores that drain, is part of it.

@@ -16,6 +16,7 @@
 #include "base/pretty_json.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "benchmarks/benchmark.h"
 #include "benchmarks/declare.h"
 #include "benchmarks/options.h"
 #include "cli/commands.h"
@@ -161,6 +162,15 @@ void add_gpu_drivers(std::vector<Feature>& features) {
   }
 }
 
+/// What a survey could measure here; the machine alone is asked.
+void add_benchmarks(std::vector<Feature>& features, const Machine& machine) {
+  for (const auto& benchmark : all_benchmarks()) {
+    const std::string reason = benchmark->survey(machine).reason;
+    features.push_back({"benchmark", benchmark->name(), reason.empty(),
+                        reason.empty() ? benchmark->summary() : reason});
+  }
+}
+
 void add_launcher(std::vector<Feature>& features) {
   const LauncherTask task = detect_launcher();
   features.push_back(
@@ -190,6 +200,7 @@ Expected<int> run(const Options& options) {
   std::vector<Feature> features;
   add_build(features);
   add_nodes(features, *machine);
+  add_benchmarks(features, *machine);
   // What the kernel allows can only be asked where one is.
   if (live) {
     add_memory(features, *machine);

@@ -283,6 +283,7 @@ std::string quantity_text(double value, const std::string& unit) {
     return with({{1, ""}, {1e-3, "m"}, {1e-6, "u"}});
   }
   if (unit == "B/s") return with({{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}});
+  if (unit == "1/s") return with({{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}});
   return unit == "1" ? fmt::format("{:.3f}", value) : fmt::format("{:g} {}", value, unit);
 }
 

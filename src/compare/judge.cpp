@@ -151,7 +151,7 @@ std::string problem_of(const StoredFigure& base, const StoredFigure& now, const 
     if (!sides[i]->value || !sides[i]->interval)
       return fmt::format("{}: its interval is not known", side_names[i]);
   if (!(*base.value > 0)) return "BASE: is 0";
-  if (unit != "s" && unit != "B/s" && unit != "1" && unit != unit_of_cost)
+  if (unit != "s" && unit != "B/s" && unit != "1/s" && unit != "1" && unit != unit_of_cost)
     return fmt::format("unknown whether a higher '{}' is better", unit);
   return "";
 }

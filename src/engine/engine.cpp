@@ -205,6 +205,7 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
       if (!mine(job)) continue;
       // After a stop nobody waits for the end of a long check.
       if (!start || block_->stop.load(std::memory_order_acquire) != 0) continue;
+      job.trace.counts = job.kernel->counts();
       if (scenario.checks) note_wrong(job);
       // Memory that stays is looked at when it goes.
       if (scenario.checks && !scenario.keep_memory) note_moved(job);
@@ -314,8 +315,12 @@ Expected<void> RealEngine::make_ready(const Scenario& scenario, const Flow& flow
     job.kernel = *std::move(kernel);
   }
   if (!scenario.stop.passes) {
+    std::function<void(std::uint64_t)> ready;
+    if (job.kernel->gets_ready())
+      ready = [&kernel = *job.kernel](std::uint64_t steps) { kernel.ready(steps); };
+    const std::uint64_t first_steps = ready ? 1 : job.kernel->steps_a_pass();
     job.sampler = std::make_unique<Sampler>(clock_, scenario.stop, paced(flow, *job.kernel, clock_),
-                                            job.kernel->steps_a_pass(), layout_.workers_a_cpu());
+                                            first_steps, layout_.workers_a_cpu(), std::move(ready));
   }
   job.trace.address = reinterpret_cast<std::uintptr_t>(memory.data);
   if (owner == &job) return observe(flow, job);
@@ -474,6 +479,7 @@ void RealEngine::sample(const Scenario& scenario, Job& job, std::int64_t start_n
   // In pieces, so that a stop is seen: 2^16 steps take some milliseconds at most.
   for (std::uint64_t left = warm_up; left > 0 && !stop_requested();) {
     const std::uint64_t piece = std::min<std::uint64_t>(left, 1 << 16);
+    kernel.ready(piece);
     kernel.run(piece);
     left -= piece;
   }

@@ -12,6 +12,7 @@
 #include "engine/agreement.h"
 #include "engine/engine.h"
 #include "engine/null_gpu.h"
+#include "engine/null_steps.h"
 #include "engine/sampler.h"
 #include "engine/sharing.h"
 #include "gpu/buffers.h"
@@ -119,6 +120,7 @@ class NullEngine final : public Engine {
   NodeId nearest_memory(NodeId node) const;
   double step_ns(const Scenario& scenario, const Flow& flow, const Worker& worker,
                  const Residency& residency) const;
+  double distance_of(const Worker& worker, const Residency& residency) const;
   std::uint64_t bytes_under(const Cache& cache, const Scenario& scenario, int host) const;
   double queueing(const Scenario& scenario, const Flow& flow) const;
   double round_trip_ns(const Scenario& scenario, const Flow& flow) const;
@@ -185,6 +187,12 @@ double NullEngine::step_ns(const Scenario& scenario, const Flow& flow, const Wor
       continue;
     return traffic > 0 ? traffic / level_rate[level - 1] : level_ns[level - 1] + tlb;
   }
+  const double farther = distance_of(worker, residency);
+  return traffic > 0 ? traffic / memory_rate * farther : tlb + memory_ns * farther;
+}
+
+/// Of the pages from the worker's CPU, against those of its own node.
+double NullEngine::distance_of(const Worker& worker, const Residency& residency) const {
   const NumaNode* from = machine_.find_node(worker.placement.cpu_node);
   double sum = 0;
   double pages = 0;
@@ -194,8 +202,7 @@ double NullEngine::step_ns(const Scenario& scenario, const Flow& flow, const Wor
     sum += static_cast<double>(count) * distance / 10;
     pages += static_cast<double>(count);
   }
-  const double farther = pages > 0 ? sum / pages : 1;
-  return traffic > 0 ? traffic / memory_rate * farther : tlb + memory_ns * farther;
+  return pages > 0 ? sum / pages : 1;
 }
 
 CpuId NullEngine::cpu_of(int worker) const {
@@ -261,6 +268,11 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
   const auto bytes = static_cast<double>(traffic_a_step(flow.kernel).counted());
   double mean_ns =
       bytes > 0 ? step_ns(scenario, flow, worker, trace.residency) : round_trip_ns(scenario, flow);
+  const double hop_ns = round_trip_ns(scenario, owner) / 2;
+  const double farther = distance_of(worker, trace.residency);
+  if (const auto known = null_step_ns(scenario, flow, hop_ns, farther)) mean_ns = *known;
+  mean_ns *= null_wait_for_pages(scenario, flow);
+  trace.counts = null_counts(scenario, flow);
   // A copy from farther away than to waits for what it reads.
   if (trace.source_residency)
     mean_ns = std::max(mean_ns, step_ns(scenario, flow, worker, *trace.source_residency));

@@ -34,10 +34,11 @@ constexpr std::uint64_t step_unit = 16;
 }  // namespace
 
 Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uint64_t)> run,
-                 std::uint64_t steps_a_pass, double turns)
+                 std::uint64_t steps_a_pass, double turns, std::function<void(std::uint64_t)> ready)
     : clock_(clock),
       rule_(rule),
       run_(std::move(run)),
+      ready_(std::move(ready)),
       overhead_ns_(timer_overhead_ns(clock)),
       target_ns_(
           std::max({shortest_sample_ns, 110 * overhead_ns_, rule.time.count() / most_samples})),
@@ -66,6 +67,7 @@ void Sampler::look_for_pause(std::int64_t now_ns) {
 }
 
 void Sampler::run_unrecorded() {
+  make_ready();
   run_(steps_);
   if (done_) look_for_pause(clock_.now_ns());
 }
@@ -75,6 +77,7 @@ void Sampler::calibrate() {
     std::int64_t best = 0;
     const std::int64_t begin = clock_.now_ns();
     for (int attempt = 0; attempt < 3; ++attempt) {
+      make_ready();
       const std::int64_t start = clock_.now_ns();
       run_(steps_);
       const std::int64_t time = clock_.now_ns() - start;
@@ -122,6 +125,7 @@ void Sampler::record_more() {
 }
 
 std::int64_t Sampler::take_sample() {
+  make_ready();
   const std::int64_t start = clock_.now_ns();
   if (samples_.empty()) {
     last_end_ns_ = start;

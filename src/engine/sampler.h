@@ -17,9 +17,11 @@ class Sampler {
  public:
   /// `run` performs steps of the kernel; all references must outlive the sampler. `steps_a_pass`:
   /// the first run, which shows how long a step takes, is no longer than that. `turns`: workers
-  /// that share its CPU, itself included, whose turns are no pauses.
+  /// that share its CPU, itself included, whose turns are no pauses. `ready`: called before each
+  /// run with its steps, and no part of its time.
   Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uint64_t)> run,
-          std::uint64_t steps_a_pass = ~std::uint64_t{0}, double turns = 1);
+          std::uint64_t steps_a_pass = ~std::uint64_t{0}, double turns = 1,
+          std::function<void(std::uint64_t)> ready = {});
 
   /// Finds the steps of a sample: long against the timer (overhead under 1 %). Ends early
   /// where three runs take half of the rule's time, or all of them the whole.
@@ -37,6 +39,12 @@ class Sampler {
   void finish(Trace& trace) &&;
 
  private:
+  /// How long it takes is up to the kernel: a pause is what comes after it.
+  void make_ready() {
+    if (!ready_) return;
+    ready_(steps_);
+    last_end_ns_ = clock_.now_ns();
+  }
   /// Takes one sample and returns when it ended.
   std::int64_t take_sample();
   void check();
@@ -49,7 +57,7 @@ class Sampler {
 
   Clock& clock_;
   StopRule rule_;
-  std::function<void(std::uint64_t)> run_;
+  std::function<void(std::uint64_t)> run_, ready_;
   std::int64_t overhead_ns_;
   std::int64_t target_ns_;        ///< least duration of a sample
   std::int64_t pause_ns_;         ///< least duration of a pause

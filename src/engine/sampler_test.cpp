@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -64,6 +65,35 @@ void expect_honest(const Trace& trace, const StopRule& rule) {
     EXPECT_LE(*half, rule.precision);
     EXPECT_GE(trace.samples.size(), rule.least_samples);
   }
+}
+
+TEST(Sampler, WhatMakesReadyIsNoPartOfASample) {
+  ScriptedClock clock(10);
+  std::uint64_t ready = 0, ran = 0, first_steps = 0;
+  // It takes as long as many samples, and longer than a pause is; only a sample's end tells one.
+  Sampler sampler(
+      clock, rule_of(0.01, milliseconds(2000)),
+      [&](std::uint64_t steps) {
+        EXPECT_EQ(ready, steps) << "ready for just these";
+        ready = 0;
+        if (ran++ == 0) first_steps = steps;
+        clock.advance(static_cast<double>(steps) * 50'000);
+      },
+      1, 1,
+      [&](std::uint64_t steps) {
+        ready = steps;
+        clock.advance(ran % 7 == 0 ? 150e6 : 1000);
+      });
+  sampler.calibrate();
+  while (!sampler.done()) sampler.record();
+  Trace trace;
+  std::move(sampler).finish(trace);
+  EXPECT_EQ(first_steps, 1U);
+  ASSERT_FALSE(trace.samples.empty());
+  for (const Sample& one : trace.samples)
+    EXPECT_NEAR(static_cast<double>(one.duration_ns),
+                static_cast<double>(trace.steps_a_sample) * 50'000, 100);
+  EXPECT_TRUE(trace.pauses.empty());
 }
 
 TEST(Sampler, ConstantKernelConvergesAtTheLeastTime) {

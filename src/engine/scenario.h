@@ -106,6 +106,7 @@ struct Trace {
     return together_end_ns - together_start_ns - length_of(left_out);
   }
   std::optional<Error> wrong;              ///< what the kernel found when it checked its output
+  std::vector<StepCount> counts;           ///< of the kernel, over all steps that it ran
   std::uint64_t involuntary_switches = 0;  ///< times it lost its CPU while recording
   std::optional<CpuId> cpu_before, cpu_after;
   Residency residency;

@@ -13,22 +13,31 @@ namespace {
 struct Entry {
   const char* name;
   std::unique_ptr<Kernel> (*make)(const KernelSpec&);
+  const char* time = "";  ///< key of the figure that the time of a step is
+  double part = 1;        ///< of the step
+  bool in_files = true;   ///< files of scenarios have words for all that it needs
 };
-constexpr std::array<Entry, 15> kernels{{{"chase", make_chase_kernel},
-                                         {"read", make_stream_kernel},
-                                         {"write", make_stream_kernel},
-                                         {"copy", make_stream_kernel},
-                                         {"scale", make_stream_kernel},
-                                         {"add", make_stream_kernel},
-                                         {"triad", make_stream_kernel},
-                                         {"update", make_stream_kernel},
-                                         {"mix", make_mix_kernel},
-                                         {"stream", make_passes_kernel},
-                                         {"scatter", make_scatter_kernel},
-                                         {"cas", make_hand_over_kernel},
-                                         {"cas answer", make_hand_over_kernel},
-                                         {"store", make_hand_over_kernel},
-                                         {"store answer", make_hand_over_kernel}}};
+constexpr double round_trip = 0.5;  // is two hand-overs
+constexpr std::array<Entry, 19> kernels{
+    {{"chase", make_chase_kernel, "latency"},
+     {"read", make_stream_kernel},
+     {"write", make_stream_kernel},
+     {"copy", make_stream_kernel},
+     {"scale", make_stream_kernel},
+     {"add", make_stream_kernel},
+     {"triad", make_stream_kernel},
+     {"update", make_stream_kernel},
+     {"mix", make_mix_kernel},
+     {"stream", make_passes_kernel},
+     {"scatter", make_scatter_kernel},
+     {"cas", make_hand_over_kernel, "hand_over", round_trip},
+     {"cas answer", make_hand_over_kernel, "hand_over", round_trip},
+     {"store", make_hand_over_kernel, "hand_over", round_trip},
+     {"store answer", make_hand_over_kernel, "hand_over", round_trip},
+     {"fetch-add", make_atomics_kernel, "operation_time", 1, false},
+     {"compare-exchange", make_atomics_kernel, "operation_time", 1, false},
+     {"fault", make_fault_kernel, "fault_time", 1, false},
+     {"migrate", make_migrate_kernel, "move_time", 1, false}}};
 
 }  // namespace
 
@@ -54,6 +63,37 @@ const char* name_of(Pinning pinning) {
 }
 
 const char* name_of(HostCaches caches) { return caches == HostCaches::warm ? "warm" : "cold"; }
+
+const char* name_of(Sharing sharing) {
+  switch (sharing) {
+    case Sharing::same: return "same";
+    case Sharing::neighbours: return "neighbours";
+    case Sharing::own: return "own";
+  }
+  return "same";
+}
+
+const char* name_of(Faulting faulting) {
+  switch (faulting) {
+    case Faulting::touch: return "touch";
+    case Faulting::madvise: return "madvise";
+    case Faulting::mmap: return "mmap";
+  }
+  return "touch";
+}
+
+const char* name_of(Moving moving) { return moving == Moving::mbind ? "mbind" : "move_pages"; }
+
+StepTime step_time(const KernelSpec& spec) {
+  if (spec.name == device_chase) return {"latency", 1};
+  for (const Entry& entry : kernels) {
+    if (spec.name != entry.name) continue;
+    const bool of_pages = entry.make == make_fault_kernel || entry.make == make_migrate_kernel;
+    const auto step = static_cast<double>(spec.page.step_bytes());
+    return {entry.time, of_pages ? static_cast<double>(spec.page.page.value) / step : entry.part};
+  }
+  return {};
+}
 
 Expected<std::unique_ptr<Kernel>> make_kernel(const KernelSpec& spec) {
   for (const Entry& entry : kernels) {
@@ -90,7 +130,9 @@ std::string full_name(const KernelSpec& spec) {
 
 std::vector<std::string> kernel_names() {
   std::vector<std::string> names;
-  for (const Entry& entry : kernels) names.emplace_back(entry.name);
+  for (const Entry& entry : kernels) {
+    if (entry.in_files) names.emplace_back(entry.name);
+  }
   return names;
 }
 

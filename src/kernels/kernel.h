@@ -1,6 +1,7 @@
 // What is done to memory. One file an operation; the engine knows only this interface.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -49,6 +50,42 @@ struct DeviceWork {
 inline constexpr unsigned most_hand_over_lines = 4096;
 /// Bytes of memory that so many of them take.
 Bytes hand_over_bytes(unsigned lines);
+/// Where the counters lie that several workers add to: one for all, words of the same lines, one in
+/// lines of each worker's own.
+enum class Sharing { same, neighbours, own };
+inline constexpr std::array all_sharings{Sharing::same, Sharing::neighbours, Sharing::own};
+const char* name_of(Sharing sharing);  ///< "same", "neighbours", "own"
+
+/// What a worker adds to, for the kernels "fetch-add" and "compare-exchange".
+struct CounterWork {
+  Sharing sharing = Sharing::same;
+  std::uint64_t worker = 0, workers = 1;  ///< its number among those that share the memory
+  friend bool operator==(const CounterWork&, const CounterWork&) = default;
+};
+
+/// How pages are made to be there: each written to, by madvise(MADV_POPULATE_WRITE), or by
+/// mmap(MAP_POPULATE).
+enum class Faulting { touch, madvise, mmap };
+inline constexpr std::array all_faultings{Faulting::touch, Faulting::madvise, Faulting::mmap};
+const char* name_of(Faulting faulting);  ///< "touch", "madvise", "mmap"
+
+/// By which call pages are moved to another node.
+enum class Moving { move_pages, mbind };
+inline constexpr std::array all_movings{Moving::move_pages, Moving::mbind};
+const char* name_of(Moving moving);  ///< "move_pages", "mbind"
+
+/// What is done to pages, for the kernels "fault" and "migrate". A step is of the pages in
+/// `step_bytes`.
+struct PageWork {
+  Bytes page{4096};   ///< size of the pages asked for
+  bool pool = false;  ///< of a huge page pool
+  Faulting faulting = Faulting::touch;
+  Moving moving = Moving::move_pages;
+  int from = -1, to = -1;  ///< nodes, of "migrate"
+  /// Long against the call, short against the memory: 2 MiB, or a page where that is more.
+  std::uint64_t step_bytes() const { return std::max<std::uint64_t>(page.value, 2 * mib); }
+  friend bool operator==(const PageWork&, const PageWork&) = default;
+};
 
 /// A kernel as data: enough to make the same one on every rank.
 struct KernelSpec {
@@ -62,6 +99,8 @@ struct KernelSpec {
   Persist persist = Persist::none;         ///< of "stream"
   DeviceWork device;                       ///< of what a GPU does
   unsigned lines = 1;                      ///< of the hand-over: lines that it takes in turn
+  CounterWork counter;                     ///< of the atomic operations
+  PageWork page;                           ///< of "fault" and "migrate"
   friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
 };
 
@@ -71,6 +110,13 @@ struct Traffic {
   std::size_t read = 0, written = 0, allocated = 0;
   std::size_t counted() const { return read + written; }
   std::size_t with_allocate() const { return read + written + allocated; }
+};
+
+/// A number that a kernel counted while it ran, of each thing that the time of a step is of:
+/// {"attempts", 1.7}.
+struct StepCount {
+  std::string key;
+  double each = 0;
 };
 
 /// The memory that a kernel works on.
@@ -94,6 +140,10 @@ class Kernel {
   /// over, where others may read it too (chase, read, the answering sides). Called by the worker
   /// that will run it.
   virtual Expected<void> prepare(const KernelMemory& memory) = 0;
+  /// Whether it has to make ready for steps, and does it by `ready`, which is no part of their
+  /// time.
+  virtual bool gets_ready() const { return false; }
+  virtual void ready(std::uint64_t steps) { (void)steps; }
   /// Goes on for `steps` steps from where the last call stopped.
   virtual void run(std::uint64_t steps) = 0;
   /// Whether somebody must call `persist` when all workers of the rank have done a pass.
@@ -103,6 +153,8 @@ class Kernel {
   /// Steps that touch each line of the memory once.
   virtual std::uint64_t steps_a_pass() const = 0;
   virtual Traffic traffic_a_step() const = 0;
+  /// Of what it did so far. Not while `run` is under way.
+  virtual std::vector<StepCount> counts() const { return {}; }
   /// Looks at what it has written and read so far, so that no work can be left out unseen; error
   /// kind internal when that is wrong.
   virtual Expected<void> verify() const = 0;
@@ -110,8 +162,15 @@ class Kernel {
 
 /// Error kind usage for an unknown name.
 Expected<std::unique_ptr<Kernel>> make_kernel(const KernelSpec& spec);
-/// All that make_kernel knows.
+/// Those that a file of scenarios can name.
 std::vector<std::string> kernel_names();
+/// What the time of a step is the figure of, where its bytes are no bandwidth, and its part of the
+/// step: {"hand_over", 0.5}. "" for kernels that move memory.
+struct StepTime {
+  std::string key;
+  double part = 1;
+};
+StepTime step_time(const KernelSpec& spec);
 /// The two that a GPU runs, which only src/gpu makes.
 inline constexpr const char* device_copy = "device copy";
 inline constexpr const char* device_chase = "device chase";
@@ -148,5 +207,16 @@ std::unique_ptr<Kernel> make_scatter_kernel(const KernelSpec& spec);
 /// the answering side ("cas answer", "store answer") is a look at the line, so that it can be ended
 /// at any time.
 std::unique_ptr<Kernel> make_hand_over_kernel(const KernelSpec& spec);
+/// Counters that several workers add to at the same time ("fetch-add", "compare-exchange": how). A
+/// step is one addition that succeeded; the memory's owner makes the counters.
+std::unique_ptr<Kernel> make_atomics_kernel(const KernelSpec& spec);
+/// Bytes of the memory that so many workers share for it.
+Bytes counter_bytes(std::uint64_t workers);
+/// First touch: pages of memory that is mapped and not there yet are made to be there, and given
+/// back between steps. Counts the thread's page faults (getrusage).
+std::unique_ptr<Kernel> make_fault_kernel(const KernelSpec& spec);
+/// Pages are moved from one node to another, and back between steps. Memory that is filled may be
+/// in use by others meanwhile.
+std::unique_ptr<Kernel> make_migrate_kernel(const KernelSpec& spec);
 
 }  // namespace numatlas

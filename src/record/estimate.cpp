@@ -166,6 +166,16 @@ Estimate difference_of(const Estimate& one, const Estimate& other) {
   return difference;
 }
 
+Estimate sum_of(const Estimate& one, const Estimate& other) {
+  Estimate sum = one.value + other.value;
+  sum.n = std::min(one.n, other.n);
+  if (!one.low || !other.low) return sum;
+  sum.low = *one.low + *other.low;
+  sum.high = *one.high + *other.high;
+  sum.method = Method::derived;
+  return sum;
+}
+
 Estimate between(const Estimate& one, const Estimate& other, double way) {
   const auto at = [&](double from, double to) { return from + way * (to - from); };
   Estimate result = at(one.value, other.value);

@@ -84,6 +84,9 @@ Estimate ratio_of(const Estimate& one, const Estimate& other);
 /// One less the other, with what both intervals leave open; no interval where one has none.
 Estimate difference_of(const Estimate& one, const Estimate& other);
 
+/// One and the other together, with what both intervals leave open; no interval where one has none.
+Estimate sum_of(const Estimate& one, const Estimate& other);
+
 /// On the straight line from one (`way` 0) to the other (1).
 Estimate between(const Estimate& one, const Estimate& other, double way);
 

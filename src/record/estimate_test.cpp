@@ -139,6 +139,15 @@ TEST(Estimate, DifferencesLeaveOpenWhatBothDo) {
   EXPECT_FALSE(difference_of(with_interval(10, 9, 12), 7).low);
 }
 
+TEST(Estimate, SumsLeaveOpenWhatBothDo) {
+  const Estimate sum = sum_of(with_interval(10, 9, 12), with_interval(7, 6, 7.5));
+  EXPECT_EQ(sum.value, 17);
+  EXPECT_EQ(sum.low, 15);
+  EXPECT_EQ(sum.high, 19.5);
+  EXPECT_EQ(sum.method, Method::derived);
+  EXPECT_FALSE(sum_of(with_interval(10, 9, 12), 7).low);
+}
+
 TEST(Estimate, BetweenTwoOnTheirLine) {
   const Estimate one = between(with_interval(100, 90, 110), with_interval(200, 198, 202), 0.25);
   EXPECT_EQ(one.value, 125);

@@ -20,7 +20,7 @@ Better better_of(const std::string& unit);
 
 struct Figure {
   std::string key;                   ///< "latency", "bandwidth_sum"
-  std::string unit;                  ///< SI: "s", "B/s"; "1" for shares
+  std::string unit;                  ///< SI: "s", "B/s", "1/s"; "1" for shares
   std::optional<Estimate> estimate;  ///< absent when it could not be measured
   std::optional<Summary> summary;    ///< of the samples, where there are several
 

@@ -22,6 +22,7 @@ double least_distance(std::size_t values) {
 
 std::string value_text(double value, const std::string& unit) {
   if (unit == "B/s") return fmt::format("{:.1f} GB/s", value * 1e-9);
+  if (unit == "1/s") return fmt::format("{:.3g} M/s", value * 1e-6);
   if (unit == "s") return fmt::format("{:.1f} ns", value * 1e9);
   return fmt::format("{:.3g}", value);
 }

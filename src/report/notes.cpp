@@ -26,6 +26,7 @@ struct Shown {
   double scale;
 };
 Shown shown_in(const std::string& unit) {
+  if (unit == "1/s") return {"M/s", in_millions};
   return unit == "B/s" ? Shown{"GB/s", in_gb_per_s} : Shown{"ns", in_ns};
 }
 

@@ -57,6 +57,7 @@ std::string figure(const Fact& fact) {
     return fmt::format("{} to {}", size_text(estimate.low.value_or(estimate.value)),
                        size_text(estimate.high.value_or(estimate.value)));
   if (fact.unit == "B/s") return three_figures(estimate.value * 1e-9) + " GB/s" + width_text(fact);
+  if (fact.unit == "1/s") return three_figures(estimate.value * 1e-6) + " M/s" + width_text(fact);
   const std::string times = fmt::format("{:.2f} times", estimate.value);
   if (!estimate.low || !estimate.high) return times;
   return times + fmt::format(" ({:.2f} to {:.2f})", *estimate.low, *estimate.high);

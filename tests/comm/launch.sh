@@ -88,7 +88,7 @@ case $case in
     ends_badly
     says_times 1 '^probe: interrupted, signal 15'
     says '^rank 0 has written what it has' ;;
-  other-mpi) # the plug-in of the other MPI sees itself alone, or says that it was not found
+  other-mpi) # the plug-in of the other MPI sees itself alone, or says that it is not there
     launch hello "$other"
     ends_with 3
     if [ -e "$programs/../lib/numatlas/mpi/numatlas_mpi_$other.so" ]; then

@@ -1,5 +1,5 @@
 // page_pattern PLACEMENT PAGES [KIND [MULTIPLE]]: allocates a region with a placement of the
-// grammar, touches what was not found yet from its first byte on, and prints the node of each page
+// grammar, touches what is not there yet from its first byte on, and prints the node of each page
 // in order. Where the pattern of an interleaved region begins depends on its address, so printing
 // begins at a page whose number (its address by the page size) is a multiple of MULTIPLE.
 #include <fmt/format.h>
@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "memory/buffer.h"
-#include "memory/source.h"
 #include "placement/kernel_calls.h"
 
 using namespace numatlas;

@@ -50,7 +50,7 @@ port_block() {
 }
 
 # The cgroup plug-in is named so that none is looked for: the plug-ins below do not use it, but the
-# one for version 2 wants a system with systemd. config_overrides: nodes may claim what was not found.
+# one for version 2 wants a system with systemd. config_overrides: nodes may claim what is not there.
 # TmpFS: the PMIx servers of two nodes must not meet in /tmp. PMIxCollFence, PMIxFenceBarrier: with the
 # defaults a rank of Open MPI 4.1.4 was seen to be still in MPI_Init's first fence when a message of a rank
 # past the second arrived, and crashed (on busy CPUs 2 of 60 starts; with the first alone 10 of 400; with

@@ -96,8 +96,9 @@ std::string size_matrix_csv(const RunReport& report, const std::string& metric) 
       for (const FlowResult& flow : scenario.flows) {
         const Figure* found = find_figure(flow, metric);
         if (flow.worker == static_cast<int>(worker) && found != nullptr && found->value()) {
-          // ns, or GB/s
-          text += fmt::format("{:.2f}", *found->value() * (found->unit == "B/s" ? 1e-9 : 1e9));
+          // ns, GB/s, or what it is
+          const double scale = found->unit == "B/s" ? 1e-9 : found->unit == "s" ? 1e9 : 1;
+          text += fmt::format("{:.2f}", *found->value() * scale);
         }
       }
     }

@@ -37,6 +37,7 @@ std::string escaped(const std::string& value) {
 std::string unit_name(const std::string& unit) {
   if (unit == "s") return "seconds";
   if (unit == "B/s") return "bytes_per_second";
+  if (unit == "1/s") return "per_second";
   return unit == "1" ? "ratio" : "";
 }
 

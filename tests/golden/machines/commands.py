@@ -73,7 +73,7 @@ def plans(facts: Facts) -> list[str]:
 
 
 def refusals(facts: Facts) -> list[str]:
-    """What was not found, has none of what is asked for, or is outside what may be used."""
+    """What is not there, has none of what is asked for, or is outside what may be used."""
     last = facts.memory_nodes[-1]
     lines = [
         f"latency --size 1 --memory bind:{NO_NODE}",

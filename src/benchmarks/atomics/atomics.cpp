@@ -1,0 +1,296 @@
+// Atomic operations: what an addition costs when one CPU, a few or all add to the same counter, to
+// neighbouring words, or each to its own lines.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "benchmarks/benchmark.h"
+#include "benchmarks/declare.h"
+#include "benchmarks/flows.h"
+#include "record/labels.h"
+
+namespace numatlas {
+namespace {
+
+/// Where the line lies, as labels say it, and the node where one is asked for.
+struct Home {
+  std::string label;
+  std::optional<NodeId> node;
+};
+
+class Atomics final : public Benchmark {
+ public:
+  std::string name() const override { return "atomics"; }
+  std::string summary() const override {
+    return "atomic operations: additions per second by number of CPUs, contended and apart";
+  }
+  std::string description() const override {
+    return "One CPU, then more of them add to counters in memory at the same time: to one counter "
+           "(same), to words of their own in the same cache lines (neighbours: false sharing), or "
+           "to words in lines of their own (own). The counters' final values are compared with the "
+           "number of additions. Without --cpus there is one CPU per core, in the order of the "
+           "nodes.";
+  }
+  std::vector<Example> examples() const override {
+    return {{"Fetch-add by 1, 2, 4, ... and all cores, contended and apart",
+             "numatlas atomics --operation fetch-add"},
+            {"One counter for eight CPUs, with its cache line on each node in turn",
+             "numatlas atomics --sharing same --threads 8 --home all"}};
+  }
+  std::vector<std::string> without_options() const override { return {"--print-scenario"}; }
+  std::vector<std::string> refused_options() const override { return {"--csv", "--serial"}; }
+  void add_options(CLI::App& app) override;
+  Expected<void> parse_options() override;
+  int default_threads(const RunOptions&) const override { return 0; }
+  TimeOption time_option() const override { return {"10s", true}; }
+  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
+                                                 const TaskContext& task) const override {
+    return worker_on_every_core(options, machine, task);
+  }
+  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
+  std::string main_metric() const override { return "operation_time"; }
+  std::vector<Figure> flow_figures(const FlowResult& flow, const ScenarioResult&) const override;
+  std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) const override;
+  SurveyPart survey(const Machine& machine) const override;
+  std::vector<View> views(const RunReport& report) const override;
+  std::vector<Fact> facts(const RunReport& report) const override;
+
+ private:
+  Expected<void> check(const PlanInput& input) const;
+  Expected<std::vector<Home>> homes(const PlanInput& input) const;
+  PlannedScenario point(const PlanInput& input, const std::string& operation, Sharing sharing,
+                        const Home& home, int cpus) const;
+
+  std::vector<std::string> operations_{"fetch-add", "compare-exchange"};
+  std::vector<Sharing> sharings_{all_sharings.begin(), all_sharings.end()};
+  std::string home_ = "first";
+  std::vector<NodeId> home_nodes_;  ///< empty: first, or all
+};
+
+void Atomics::add_options(CLI::App& app) {
+  add_choices(app, "--operation", operations_, named(operations_),
+              "how a CPU adds: by an atomic addition (fetch-add), or by compare-and-swap until "
+              "nobody came in between (compare-exchange)");
+  add_choices(app, "--sharing", sharings_, named(sharings_),
+              "what the CPUs add to: one counter, words of their own that lie side by side in the "
+              "same cache lines, or words in lines of their own");
+  add_value(app, "--home", home_, "first|all|NODES",
+            "where the counters lie: on the node of the first CPU, on each node in turn, or on "
+            "these NUMA nodes (0,2) in turn");
+}
+
+Expected<void> Atomics::parse_options() {
+  if (home_ == "first" || home_ == "all") return {};
+  auto nodes = parse_nodes("--home", home_, "first, all");
+  if (!nodes) return fail(nodes.error());
+  home_nodes_ = *std::move(nodes);
+  return {};
+}
+
+Expected<void> Atomics::check(const PlanInput& input) const {
+  if (auto good = check_run_together(input, name()); !good) return good;
+  if (input.options.pages.size() > 1)
+    return fail_usage("--pages", "atomics takes one kind", "run it once for each");
+  if (home_ != "first" && input.options.placement.memory) {
+    return fail(ErrorKind::usage, "--home and --memory both say where the counters are",
+                "leave one of them out");
+  }
+  return {};
+}
+
+Expected<std::vector<Home>> Atomics::homes(const PlanInput& input) const {
+  if (home_ == "first") return std::vector<Home>{{"first", std::nullopt}};
+  std::vector<Home> homes;
+  if (home_ == "all") {
+    for (NodeId node : memory_nodes(input)) homes.push_back({std::to_string(node.value), node});
+    return homes;
+  }
+  if (auto there = check_nodes("--home", home_nodes_, input.machines.front()); !there)
+    return fail(there.error());
+  for (NodeId node : home_nodes_) homes.push_back({std::to_string(node.value), node});
+  return homes;
+}
+
+PlannedScenario Atomics::point(const PlanInput& input, const std::string& operation,
+                               Sharing sharing, const Home& home, int cpus) const {
+  const Machine& machine = input.machines.front();
+  const PageKind pages = input.options.pages.front();
+  const std::uint64_t page = page_bytes(machine, pages).value;
+  const auto count = static_cast<std::uint64_t>(cpus);
+  PlannedScenario planned;
+  planned.head.name = fmt::format("{} {} {} CPU{}{}", operation, name_of(sharing), cpus,
+                                  cpus == 1 ? "" : "s", home.node ? " node " + home.label : "");
+  planned.head.size = Bytes{(counter_bytes(count).value + page - 1) / page * page};
+  planned.head.pages = name_of(pages);
+  planned.head.kernel = operation;
+  planned.head.labels = {
+      {"sharing", name_of(sharing)}, {"threads", std::to_string(cpus)}, {"home", home.label}};
+  planned.scenario = {planned.head.name, {}, input.options.stop};
+  planned.scenario.stop.to_the_end = true;
+  for (int worker = 0; worker < cpus; ++worker) {
+    Flow flow;
+    flow.worker = worker;
+    flow.kernel.name = operation;
+    flow.kernel.counter = {sharing, static_cast<std::uint64_t>(worker), count};
+    flow.region.bytes = planned.head.size;
+    flow.region.pages = pages;
+    flow.region.placement = worker_of(input, 0).placement.memory;
+    if (home.node) flow.region.placement = {MemoryMode::bind, {{*home.node, 1}}};
+    if (worker > 0) flow.shares = 0;
+    planned.scenario.flows.push_back(std::move(flow));
+  }
+  if (!home.node) return planned;
+  if (const auto why = memory_node_problem(machine, *home.node); !why.empty())
+    planned.skip = Error{ErrorKind::unavailable, why, "choose nodes with --home"};
+  return planned;
+}
+
+Expected<std::vector<PlannedScenario>> Atomics::plan(const PlanInput& input) const {
+  if (auto checked = check(input); !checked) return fail(checked.error());
+  const auto places = homes(input);
+  if (!places) return fail(places.error());
+  std::vector<PlannedScenario> plan;
+  for (const std::string& operation : operations_) {
+    for (const Home& home : *places) {
+      for (const Sharing sharing : sharings_) {
+        for (const int cpus : counts_of_cpus(input)) {
+          PlannedScenario planned = point(input, operation, sharing, home, cpus);
+          std::vector<Flow> flows = std::move(planned.scenario.flows);
+          if (planned.skip) flows.clear();
+          add_point(plan, std::move(planned), std::move(flows), false);
+        }
+      }
+    }
+  }
+  return plan;
+}
+
+/// By the mean of the samples: what a median leaves out is part of what was done.
+std::vector<Figure> Atomics::flow_figures(const FlowResult& flow, const ScenarioResult&) const {
+  const Figure* const time = find_figure(flow.figures, "operation_time");
+  if (time == nullptr || !time->estimate || !time->summary || !(time->summary->mean > 0)) return {};
+  return {{"operations", "1/s", as_sure_as(1 / time->summary->mean, *time->estimate), {}}};
+}
+
+std::vector<Figure> Atomics::totals(const ScenarioResult& visit, const RunReport&) const {
+  std::optional<Estimate> sum;
+  for (const FlowResult& flow : visit.flows) {
+    const Figure* const rate = find_figure(flow.figures, "operations");
+    if (rate == nullptr || !rate->estimate) return {};
+    sum = sum ? sum_of(*sum, *rate->estimate) : *rate->estimate;
+  }
+  if (!sum) return {};
+  return {{"operations_sum", "1/s", *sum, std::nullopt}};
+}
+
+SurveyPart Atomics::survey(const Machine& machine) const {
+  SurveyPart part{0.5, {}, ""};
+  if (machine.usable_memory_nodes().size() > 1)
+    part.ways.push_back(SurveyWay{{"--home", "all"}, ""});
+  const char* const nodes = part.ways.empty() ? "" : "counters on nodes but the first CPU's";
+  part.ways.push_back(SurveyWay{{}, nodes});
+  const std::string left_out = part.ways.size() > 1 ? fmt::format(", {}", nodes) : "";
+  part.ways.push_back(
+      SurveyWay{{"--operation", "fetch-add"}, "atomic operations but fetch-add" + left_out});
+  return part;
+}
+
+std::vector<View> Atomics::views(const RunReport& report) const {
+  std::vector<View> views;
+  for (const CaseGroup& group : groups_of(report, {"kernel", "home"})) {
+    View view;
+    view.kind = ViewKind::curve;
+    view.where = group.labels;
+    const std::string home = label_of(*group.cases.front(), "home");
+    const std::string where =
+        home == "first" ? "on the first CPU's node" : fmt::format("on node {}", home);
+    view.title = fmt::format("Atomic operations by {}, counters {}: millions per second",
+                             group.cases.front()->kernel, where);
+    view.notes = {
+        "all CPUs together; same: one counter; neighbours: words of the same lines (false "
+        "sharing); own: lines of their own"};
+    view.rows = "threads";
+    view.columns = "sharing";
+    view.cells = {label_column("CPUs", "threads"),
+                  figure_column("", "operations_sum", in_millions, Part::with_interval)};
+    views.push_back(view);
+    view.title =
+        fmt::format("Time of one by {}, counters {}, in ns", group.cases.front()->kernel, where);
+    view.notes = {
+        "median CPU (lowest-highest): where these differ, some CPUs come to their turn "
+        "more often"};
+    view.cells = {label_column("CPUs", "threads"),
+                  figure_column("", "operation_time", in_ns, Part::spread)};
+    views.push_back(view);
+    if (group.cases.front()->kernel != "compare-exchange") continue;
+    view.title = fmt::format("Attempts of an addition by compare-exchange, counters {}", where);
+    view.notes = {"1: nobody came in between"};
+    view.cells = {label_column("CPUs", "threads"), figure_column("", "attempts", 1)};
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+/// One CPU alone; all of them on one counter; what false sharing costs them.
+std::vector<Fact> Atomics::facts(const RunReport& report) const {
+  const auto found = [&](Sharing sharing, bool all) -> const ScenarioResult* {
+    const ScenarioResult* best = nullptr;
+    for (const ScenarioResult& one : report.scenarios) {
+      if (one.kernel != "fetch-add" || label_of(one, "sharing") != name_of(sharing)) continue;
+      if (!estimate_of(one, "operations_sum")) continue;
+      const bool better = best == nullptr || (all ? one.flows.size() > best->flows.size()
+                                                  : one.flows.size() < best->flows.size());
+      if (better) best = &one;
+    }
+    return best;
+  };
+  std::vector<Fact> facts;
+  const ScenarioResult* const alone = found(Sharing::same, false);
+  const ScenarioResult* const same = found(Sharing::same, true);
+  if (alone != nullptr && alone->flows.size() == 1) {
+    facts.push_back({"atomic_add_alone",
+                     {{"cpus", "1"}},
+                     "fetch-add by one CPU alone",
+                     "s",
+                     *estimate_of(*alone, "operation_time"),
+                     "Atomics",
+                     "one CPU {} an addition"});
+  }
+  if (same == nullptr || same->flows.size() < 2) return facts;
+  const std::string cpus = std::to_string(same->flows.size());
+  facts.push_back({"atomic_add_contended",
+                   {{"cpus", cpus}},
+                   fmt::format("fetch-add by {} CPUs to one counter, together", cpus),
+                   "1/s",
+                   *estimate_of(*same, "operations_sum"),
+                   "Atomics",
+                   fmt::format("{} CPUs on one counter {{}} together", cpus)});
+  const ScenarioResult* const near = found(Sharing::neighbours, true);
+  const ScenarioResult* const own = found(Sharing::own, true);
+  if (near == nullptr || own == nullptr || near->flows.size() != own->flows.size()) return facts;
+  const std::string sharers = std::to_string(near->flows.size());
+  facts.push_back(
+      {"false_sharing_times",
+       {{"cpus", sharers}},
+       fmt::format("an addition by {} CPUs to neighbouring words, against lines of their own",
+                   sharers),
+       "1",
+       ratio_of(*estimate_of(*own, "operations_sum"), *estimate_of(*near, "operations_sum")),
+       "Atomics",
+       fmt::format("false sharing by {} CPUs {{}} as slow as lines of their own", sharers)});
+  return facts;
+}
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_atomics_benchmark() { return std::make_unique<Atomics>(); }
+
+}  // namespace numatlas

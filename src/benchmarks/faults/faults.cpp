@@ -1,0 +1,359 @@
+// Page faults: what it costs until memory is there, by kind of pages, call, node and number of
+// threads.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/size_list.h"
+#include "benchmarks/benchmark.h"
+#include "benchmarks/declare.h"
+#include "benchmarks/flows.h"
+#include "benchmarks/room.h"
+#include "record/labels.h"
+
+namespace numatlas {
+namespace {
+
+// Far more than a step, and little of any node.
+constexpr Bytes usual_fault_size{64 * mib};
+
+/// Node of the memory, absent for that of each thread, and how labels say it.
+struct FaultPlace {
+  std::string label;
+  std::optional<NodeId> node;
+};
+
+class Faults final : public Benchmark {
+ public:
+  std::string name() const override { return "faults"; }
+  std::string summary() const override {
+    return "page faults: what memory costs until it is there, by kind of pages and threads";
+  }
+  std::string description() const override {
+    return "Threads touch memory of their own for the first time, or have the kernel populate it, "
+           "one thread and then more of them at the same time. The kernel finds and clears each "
+           "page; "
+           "its locks show where more threads gain little. Giving the pages back is not part of "
+           "the "
+           "figures. The faults that getrusage counted are part of the report. Without --cpus "
+           "there "
+           "is one CPU per core, in the order of the nodes.";
+  }
+  std::vector<Example> examples() const override {
+    return {{"All kinds of pages, touched by one thread and by all",
+             "numatlas faults --pages base,thp,2M,1G --how touch"},
+            {"Memory of nodes 0 and 2 in turn, touched and populated",
+             "numatlas faults --nodes 0,2 --threads 1,8 --how touch,madvise"}};
+  }
+  std::vector<std::string> without_options() const override { return {"--print-scenario"}; }
+  std::vector<std::string> refused_options() const override { return {"--csv", "--serial"}; }
+  void add_options(CLI::App& app) override;
+  Expected<void> parse_options() override;
+  int default_threads(const RunOptions&) const override { return 0; }
+  TimeOption time_option() const override { return {"20s", true}; }
+  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
+                                                 const TaskContext& task) const override {
+    return worker_on_every_core(options, machine, task);
+  }
+  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
+  std::string main_metric() const override { return "fault_time"; }
+  /// Its pages are given back and come anew all the time.
+  std::vector<std::string> expected_warnings() const override { return {"pages-moved"}; }
+  std::vector<Figure> flow_figures(const FlowResult& flow,
+                                   const ScenarioResult& visit) const override;
+  std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) const override;
+  SurveyPart survey(const Machine& machine) const override;
+  std::vector<View> views(const RunReport& report) const override;
+  std::vector<Fact> facts(const RunReport& report) const override;
+
+ private:
+  Expected<void> check(const PlanInput& input) const;
+  Expected<std::vector<FaultPlace>> places(const PlanInput& input) const;
+  PlannedScenario point(const PlanInput& input, Bytes size, PageKind pages, Faulting how,
+                        const FaultPlace& place, int threads) const;
+  std::vector<PlannedScenario> plan_of(const PlanInput& input,
+                                       const std::vector<FaultPlace>& places, Bytes size) const;
+
+  std::vector<Faulting> hows_{all_faultings.begin(), all_faultings.end()};
+  std::string nodes_text_ = "local", size_text_;
+  std::vector<NodeId> nodes_;  ///< empty: local, or all
+  std::optional<Bytes> size_;
+};
+
+void Faults::add_options(CLI::App& app) {
+  add_choices(
+      app, "--how", hows_, named(hows_),
+      "how the pages come to be there: each is written to (touch), by "
+      "madvise(MADV_POPULATE_WRITE) on memory that is mapped (madvise), or by "
+      "mmap(MAP_POPULATE) (mmap); the last two 2 MiB at a time, or a page where that is more");
+  add_value(app, "--nodes", nodes_text_, "local|all|NODES",
+            "where the memory lies: on the node of each thread, on each node in turn, or on these "
+            "NUMA nodes (0,2) in turn");
+  add_value(app, "--size", size_text_, "SIZE",
+            "memory of each thread, which it goes through again and again (default: 64 MiB, or one "
+            "page where that is more; less where that is more than half of a node's free memory)");
+}
+
+Expected<void> Faults::parse_options() {
+  if (!size_text_.empty()) {
+    const auto size = parse_one_size(size_text_, name());
+    if (!size) return fail(size.error());
+    size_ = *size;
+  }
+  if (nodes_text_ == "local" || nodes_text_ == "all") return {};
+  auto nodes = parse_nodes("--nodes", nodes_text_, "local, all");
+  if (!nodes) return fail(nodes.error());
+  nodes_ = *std::move(nodes);
+  return {};
+}
+
+Expected<void> Faults::check(const PlanInput& input) const {
+  if (auto good = check_run_together(input, name()); !good) return good;
+  if (nodes_text_ != "local" && input.options.placement.memory) {
+    return fail(ErrorKind::usage, "--nodes and --memory both say where the memory is",
+                "leave one of them out");
+  }
+  for (PageKind pages : input.options.pages) {
+    KernelSpec spec;
+    spec.name = "fault";
+    spec.page.page = page_bytes(input.machines.front(), pages);
+    if (!size_) continue;
+    if (auto fits = (*make_kernel(spec))->check_size(*size_); !fits) return fits;
+  }
+  return {};
+}
+
+Expected<std::vector<FaultPlace>> Faults::places(const PlanInput& input) const {
+  if (nodes_text_ == "local") return std::vector<FaultPlace>{{"local", std::nullopt}};
+  std::vector<NodeId> nodes = nodes_;
+  if (nodes_text_ == "all") {
+    const NodeSet all = memory_nodes(input);
+    nodes.assign(all.begin(), all.end());
+  } else if (auto there = check_nodes("--nodes", nodes, input.machines.front()); !there) {
+    return fail(there.error());
+  }
+  std::vector<FaultPlace> places;
+  for (NodeId node : nodes) places.push_back({std::to_string(node.value), node});
+  return places;
+}
+
+/// Why these pages cannot come to be there in this way; nullopt where they can.
+std::optional<Error> problem_of(PageKind pages, Faulting how, const MemoryPlacement& memory) {
+  if (how != Faulting::mmap) return std::nullopt;
+  if (!memory.source.empty() && memory.source != "null") {
+    return Error{ErrorKind::unavailable, "mmap(MAP_POPULATE) is measured of anonymous memory only",
+                 "use --how touch,madvise"};
+  }
+  if (pages != PageKind::thp) return std::nullopt;
+  return Error{ErrorKind::unavailable,
+               "mmap(MAP_POPULATE) fills the memory before it can be asked for huge pages",
+               "use --how madvise"};
+}
+
+PlannedScenario Faults::point(const PlanInput& input, Bytes size, PageKind pages, Faulting how,
+                              const FaultPlace& place, int threads) const {
+  const Machine& machine = input.machines.front();
+  PageWork work;
+  work.page = page_bytes(machine, pages);
+  work.pool = pages == PageKind::huge_2m || pages == PageKind::huge_1g;
+  work.faulting = how;
+  const std::uint64_t step = work.step_bytes();
+  PlannedScenario planned;
+  planned.optional = true;
+  planned.head.name =
+      fmt::format("{} {} {} thread{}{}", name_of(how), name_of(pages), threads,
+                  threads == 1 ? "" : "s", place.node ? " node " + place.label : "");
+  planned.head.size = Bytes{std::max<std::uint64_t>(1, size.value / step) * step};
+  planned.head.pages = name_of(pages);
+  planned.head.kernel = "fault";
+  planned.head.labels = {{"how", name_of(how)},
+                         {"node", place.label},
+                         {"threads", std::to_string(threads)},
+                         {"page", compact_text(work.page)}};
+  planned.scenario = {planned.head.name, {}, input.options.stop};
+  planned.scenario.stop.to_the_end = true;
+  for (int worker = 0; worker < threads; ++worker) {
+    Flow flow;
+    flow.worker = worker;
+    flow.kernel.name = "fault";
+    flow.kernel.page = work;
+    flow.region.bytes = planned.head.size;
+    flow.region.pages = pages;
+    flow.region.placement = worker_of(input, worker).placement.memory;
+    if (place.node) flow.region.placement = {MemoryMode::bind, {{*place.node, 1}}};
+    planned.scenario.flows.push_back(std::move(flow));
+  }
+  const std::string why = place.node ? memory_node_problem(machine, *place.node) : "";
+  planned.skip = problem_of(pages, how, planned.scenario.flows.front().region.placement);
+  if (!why.empty()) planned.skip = Error{ErrorKind::unavailable, why, "choose with --nodes"};
+  return planned;
+}
+
+std::vector<PlannedScenario> Faults::plan_of(const PlanInput& input,
+                                             const std::vector<FaultPlace>& places,
+                                             Bytes size) const {
+  std::vector<PlannedScenario> plan;
+  for (PageKind pages : input.options.pages) {
+    for (Faulting how : hows_) {
+      for (const FaultPlace& place : places) {
+        for (int threads : counts_of_cpus(input)) {
+          PlannedScenario planned = point(input, size, pages, how, place, threads);
+          std::vector<Flow> flows = std::move(planned.scenario.flows);
+          if (planned.skip) flows.clear();
+          add_point(plan, std::move(planned), std::move(flows), false);
+        }
+      }
+    }
+  }
+  return plan;
+}
+
+Expected<std::vector<PlannedScenario>> Faults::plan(const PlanInput& input) const {
+  if (auto checked = check(input); !checked) return fail(checked.error());
+  const auto where = places(input);
+  if (!where) return fail(where.error());
+  const Bytes size = size_.value_or(
+      size_with_room(input, usual_fault_size, plan_of(input, *where, usual_fault_size)));
+  return plan_of(input, *where, size);
+}
+
+/// By the mean of the samples: what a median leaves out is part of what was done.
+std::vector<Figure> Faults::flow_figures(const FlowResult& flow,
+                                         const ScenarioResult& visit) const {
+  const Figure* const time = find_figure(flow.figures, "fault_time");
+  const auto page = parse_bytes(label_of(visit, "page"));
+  if (time == nullptr || !time->estimate || !time->summary || !page) return {};
+  if (!(time->summary->mean > 0)) return {};
+  const double pages = 1 / time->summary->mean;
+  const auto bytes = static_cast<double>(page->value);
+  std::vector<Figure> figures{
+      {"touch_rate", "B/s", as_sure_as(bytes * pages, *time->estimate), std::nullopt}};
+  const Figure* const faults = find_figure(flow.figures, "faults_a_page");
+  if (faults != nullptr && faults->estimate) {
+    figures.push_back({"faults", "1/s",
+                       as_sure_as(pages * faults->estimate->value, *time->estimate), std::nullopt});
+  }
+  return figures;
+}
+
+std::vector<Figure> Faults::totals(const ScenarioResult& visit, const RunReport&) const {
+  std::vector<Figure> figures;
+  for (const auto& [key, sum_key] :
+       {std::pair("touch_rate", "touch_rate_sum"), {"faults", "faults_sum"}}) {
+    std::optional<Estimate> sum;
+    std::string unit;
+    for (const FlowResult& flow : visit.flows) {
+      const Figure* const rate = find_figure(flow.figures, key);
+      if (rate == nullptr || !rate->estimate) return {};
+      sum = sum ? sum_of(*sum, *rate->estimate) : *rate->estimate;
+      unit = rate->unit;
+    }
+    if (sum) figures.push_back({sum_key, unit, *sum, std::nullopt});
+  }
+  return figures;
+}
+
+SurveyPart Faults::survey(const Machine& machine) const {
+  SurveyPart part{1, {}, ""};
+  const std::string all = std::to_string(std::max<std::size_t>(1, machine.usable_cpus().size()));
+  const std::string cores = all == "1" ? "1" : "1," + all;
+  const auto add = [&](const char* pages, const char* how, const char* nodes,
+                       const std::string& left_out) {
+    part.ways.push_back(SurveyWay{
+        {"--pages", pages, "--how", how, "--nodes", nodes, "--threads", cores, "--skip-too-large"},
+        left_out});
+  };
+  const bool several = machine.usable_memory_nodes().size() > 1;
+  if (several) add("base,thp,2M,1G", "touch,madvise", "all", "");
+  const std::string nodes = several ? "nodes but each thread's own" : "";
+  add("base,thp,2M,1G", "touch,madvise", "local", nodes);
+  add("base,thp", "touch", "local",
+      fmt::format("huge page pools, madvise(MADV_POPULATE_WRITE){}{}", several ? ", " : "", nodes));
+  return part;
+}
+
+std::vector<View> Faults::views(const RunReport& report) const {
+  std::vector<View> views;
+  for (const CaseGroup& group : groups_of(report, {"how", "node"})) {
+    const std::string node = label_of(*group.cases.front(), "node");
+    View view;
+    view.kind = ViewKind::curve;
+    view.where = group.labels;
+    view.title =
+        fmt::format("First touch by {}, memory {}, in GB/s", label_of(*group.cases.front(), "how"),
+                    node == "local" ? "of each thread's node" : "of node " + node);
+    view.notes = {
+        "all threads together, each with memory of its own; one column per kind of pages"};
+    view.rows = "threads";
+    view.columns = "pages";
+    view.cells = {label_column("threads", "threads"),
+                  figure_column("", "touch_rate_sum", in_gb_per_s, Part::with_interval)};
+    views.push_back(std::move(view));
+  }
+  View view;
+  view.title = "Page faults";
+  view.notes = {
+      "us a page: median thread; faults a page: as getrusage counted them, 1 where each page took "
+      "one fault; less where a fault brought several pages, more where huge pages were not to be "
+      "had"};
+  view.cells = {label_column("how", "how"),
+                label_column("pages", "pages"),
+                label_column("page", "page"),
+                label_column("memory", "node"),
+                label_column("threads", "threads"),
+                figure_column("us a page", "fault_time", in_us, Part::value, 3),
+                figure_column("+-", "fault_time", in_us, Part::half_width),
+                figure_column("faults a page", "faults_a_page", 1, Part::value, 3),
+                figure_column("M faults/s", "faults_sum", in_millions, Part::value, 3),
+                figure_column("GB/s", "touch_rate_sum", in_gb_per_s)};
+  views.push_back(std::move(view));
+  return views;
+}
+
+/// One thread with each kind of pages, and what all threads gain with the first.
+std::vector<Fact> Faults::facts(const RunReport& report) const {
+  std::vector<Fact> facts;
+  for (const CaseGroup& kind : groups_of(report, {"pages"})) {
+    const ScenarioResult *one = nullptr, *all = nullptr;
+    for (const ScenarioResult* point : kind.cases) {
+      if (label_of(*point, "how") != "touch" || !estimate_of(*point, "touch_rate_sum")) continue;
+      const std::string node = label_of(*point, "node");
+      if (one != nullptr && node != label_of(*one, "node")) continue;
+      if (one == nullptr) one = point;
+      all = point;
+    }
+    if (one == nullptr || one->flows.size() != 1) continue;
+    const std::string pages = kind.labels.front().second;
+    facts.push_back({"first_touch_rate",
+                     {{"pages", pages}, {"threads", "1"}},
+                     fmt::format("first touch of memory with {} pages by one thread", pages),
+                     "B/s",
+                     *estimate_of(*one, "touch_rate_sum"),
+                     "Page faults",
+                     fmt::format("{} pages {{}}", pages)});
+    if (all == one || pages != "base") continue;
+    const std::string threads = std::to_string(all->flows.size());
+    facts.push_back(
+        {"first_touch_threads_times",
+         {{"pages", pages}, {"threads", threads}},
+         fmt::format("first touch of memory by {} threads against one, {} pages", threads, pages),
+         "1",
+         ratio_of(*estimate_of(*all, "touch_rate_sum"), *estimate_of(*one, "touch_rate_sum")),
+         "Page faults",
+         fmt::format("{} threads {{}} as much", threads)});
+  }
+  return facts;
+}
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_faults_benchmark() { return std::make_unique<Faults>(); }
+
+}  // namespace numatlas

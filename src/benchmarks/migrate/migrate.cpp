@@ -1,0 +1,361 @@
+// Migration: how fast the kernel moves pages from one node to another, and what a reader of these
+// pages loses meanwhile.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/size_list.h"
+#include "benchmarks/benchmark.h"
+#include "benchmarks/declare.h"
+#include "benchmarks/flows.h"
+#include "benchmarks/migrate/views.h"
+#include "benchmarks/room.h"
+#include "benchmarks/survey_words.h"
+#include "record/labels.h"
+
+namespace numatlas {
+namespace {
+
+constexpr Bytes usual_moved_size{64 * mib};
+
+class Migrate final : public Benchmark {
+ public:
+  std::string name() const override { return "migrate"; }
+  std::string summary() const override {
+    return "migration: how fast pages move from node to node, and what a reader loses meanwhile";
+  }
+  std::string description() const override {
+    return "Threads move pages of their own from one NUMA node to another, 2 MiB at a time or a "
+           "page "
+           "where that is more, and back, which is not part of the figures. Then a reader on the "
+           "node that the pages leave chases pointers through them, or reads them, while one "
+           "thread "
+           "moves them, and while they rest. Where the pages arrived is looked at.";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"Between all nodes, base and transparent huge pages", "numatlas migrate --pages base,thp"},
+        {"From node 0 to node 2 by one thread and by four, with nobody reading",
+         "numatlas migrate --from 0 --to 2 --threads 1,4 --beside none"}};
+  }
+  std::vector<std::string> without_options() const override { return {"--print-scenario"}; }
+  std::vector<std::string> refused_options() const override {
+    return {"--csv", "--serial", "--memory"};
+  }
+  void add_options(CLI::App& app) override;
+  Expected<void> parse_options() override;
+  int default_threads(const RunOptions&) const override { return 0; }
+  TimeOption time_option() const override { return {"20s", true}; }
+  /// One on every CPU: each pair of nodes takes those of its nodes.
+  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
+                                                 const TaskContext& task) const override {
+    RunOptions every = options;
+    every.placement.threads.reset();
+    every.placement.memory.reset();
+    return worker_on_every_cpu(every, machine, task);
+  }
+  Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
+  std::string main_metric() const override { return "move_time"; }
+  std::vector<std::string> expected_warnings() const override {
+    return {"pages-moved", "placement"};
+  }
+  std::vector<Figure> flow_figures(const FlowResult& flow,
+                                   const ScenarioResult& visit) const override;
+  std::vector<Figure> totals(const ScenarioResult& visit, const RunReport&) const override;
+  void conclude(RunReport& report) const override { compare_readers(report); }
+  SurveyPart survey(const Machine& machine) const override;
+  std::vector<View> views(const RunReport& report) const override { return migrate_views(report); }
+  std::vector<Fact> facts(const RunReport& report) const override { return migrate_facts(report); }
+
+ private:
+  struct Pair {
+    NodeId from, to;
+    std::vector<int> movers;  ///< workers, the nearest first
+    Bytes size;
+  };
+  Expected<void> check(const PlanInput& input) const;
+  Expected<std::vector<NodeId>> nodes(const PlanInput& input, const char* option,
+                                      const std::string& text) const;
+  Flow moving_flow(const Pair& pair, const PlanInput& input, PageKind pages, Moving how,
+                   int worker) const;
+  void add_pair(std::vector<PlannedScenario>& plan, const PlanInput& input, const Pair& pair,
+                PageKind pages) const;
+  void add_readers(std::vector<PlannedScenario>& plan, const PlanInput& input, const Pair& pair,
+                   PageKind pages, const std::string& reader) const;
+  PlannedScenario head(const PlanInput& input, const Pair& pair, PageKind pages,
+                       const std::string& how, const std::string& run, int threads) const;
+
+  std::vector<Moving> hows_{Moving::move_pages};
+  std::vector<std::string> beside_{"none", "chase"};
+  std::string from_ = "all", to_ = "all", size_text_;
+  std::optional<Bytes> size_;
+};
+
+void Migrate::add_options(CLI::App& app) {
+  add_value(app, "--from", from_, "all|NODES", "nodes that the pages leave");
+  add_value(app, "--to", to_, "all|NODES", "nodes that they go to");
+  add_choices(app, "--how", hows_, named(all_movings),
+              "by which system call: move_pages(2), or mbind(2) with MPOL_MF_MOVE");
+  add_choices(
+      app, "--beside", beside_, named({"none", "chase", "read"}),
+      "what else is done with the pages meanwhile: nothing, a pointer chase, or reads of all "
+      "lines, by one more thread and while one thread moves them");
+  add_value(
+      app, "--size", size_text_, "SIZE",
+      "memory of each thread (default: 64 MiB, or one page where that is more; less where that "
+      "is more than half of a node's free memory)");
+}
+
+Expected<void> Migrate::parse_options() {
+  if (!size_text_.empty()) {
+    const auto size = parse_one_size(size_text_, name());
+    if (!size) return fail(size.error());
+    size_ = *size;
+  }
+  for (const auto& [option, text] : {std::pair("--from", from_), {"--to", to_}}) {
+    if (text == "all") continue;
+    if (auto nodes = parse_nodes(option, text, "all"); !nodes) return fail(nodes.error());
+  }
+  return {};
+}
+
+Expected<void> Migrate::check(const PlanInput& input) const {
+  if (auto good = check_run_together(input, name()); !good) return good;
+  if (input.options.placement.memory) {
+    return fail_usage("--memory", "migrate places the memory itself, node by node",
+                      "name nodes with --from and --to");
+  }
+  if (memory_nodes(input).size() < 2) {
+    return fail_about(ErrorKind::unavailable, name(),
+                      "there is one node with memory, and no other to move pages to",
+                      "it takes a machine with several NUMA nodes (sockets, tiers, or sub-NUMA "
+                      "clusters in the firmware's settings)");
+  }
+  for (PageKind pages : input.options.pages) {
+    KernelSpec spec;
+    spec.name = "migrate";
+    spec.page.page = page_bytes(input.machines.front(), pages);
+    if (!size_) continue;
+    if (auto fits = (*make_kernel(spec))->check_size(*size_); !fits) return fits;
+  }
+  return {};
+}
+
+Expected<std::vector<NodeId>> Migrate::nodes(const PlanInput& input, const char* option,
+                                             const std::string& text) const {
+  if (text == "all") {
+    const NodeSet all = memory_nodes(input);
+    return std::vector<NodeId>(all.begin(), all.end());
+  }
+  auto nodes = parse_nodes(option, text, "all");
+  if (!nodes) return nodes;
+  if (auto there = check_nodes(option, *nodes, input.machines.front()); !there)
+    return fail(there.error());
+  return nodes;
+}
+
+PlannedScenario Migrate::head(const PlanInput& input, const Pair& pair, PageKind pages,
+                              const std::string& how, const std::string& run, int threads) const {
+  PlannedScenario planned;
+  planned.optional = true;
+  planned.head.name =
+      fmt::format("{} {} {} {} -> {}", run, how, name_of(pages), pair.from.value, pair.to.value);
+  if (threads != 1) planned.head.name += fmt::format(" {} threads", threads);
+  planned.head.size = pair.size;
+  planned.head.pages = name_of(pages);
+  planned.head.kernel = "migrate";
+  planned.head.labels = {{"run", run},
+                         {"how", how},
+                         {"from", std::to_string(pair.from.value)},
+                         {"to", std::to_string(pair.to.value)},
+                         {"threads", std::to_string(threads)},
+                         {"page", compact_text(page_bytes(input.machines.front(), pages))}};
+  planned.scenario = {planned.head.name, {}, input.options.stop};
+  planned.scenario.stop.to_the_end = true;
+  for (NodeId node : {pair.from, pair.to}) {
+    if (auto why = memory_node_problem(input.machines.front(), node); !why.empty())
+      planned.skip = Error{ErrorKind::unavailable, std::move(why), "choose with --from and --to"};
+  }
+  return planned;
+}
+
+Flow Migrate::moving_flow(const Pair& pair, const PlanInput& input, PageKind pages, Moving how,
+                          int worker) const {
+  Flow flow;
+  flow.worker = worker;
+  flow.kernel.name = "migrate";
+  flow.kernel.page.page = page_bytes(input.machines.front(), pages);
+  flow.kernel.page.moving = how;
+  flow.kernel.page.from = pair.from.value;
+  flow.kernel.page.to = pair.to.value;
+  flow.region.bytes = pair.size;
+  flow.region.pages = pages;
+  flow.region.placement = {MemoryMode::bind, {{pair.from, 1}}};
+  return flow;
+}
+
+void add_or_skip(std::vector<PlannedScenario>& plan, PlannedScenario planned,
+                 std::vector<Flow> flows) {
+  if (planned.skip) flows.clear();
+  add_point(plan, std::move(planned), std::move(flows), false);
+}
+
+/// The reader's pages at rest on both nodes, and on their way.
+void Migrate::add_readers(std::vector<PlannedScenario>& plan, const PlanInput& input,
+                          const Pair& pair, PageKind pages, const std::string& reader) const {
+  Choice choice;
+  choice.spec.name = reader;
+  const int worker = pair.movers.front();
+  Flow reads = reader == "chase" ? chase_flow(input, worker, pair.size, pages)
+                                 : stream_flow(input, choice, worker, pair.size, pages);
+  const auto add = [&](const std::string& run, const std::string& how, NodeId node,
+                       std::optional<Moving> moving) {
+    PlannedScenario planned = head(input, pair, pages, how, run, 1);
+    planned.head.name += " " + reader;
+    planned.head.labels.emplace_back("reader", reader);
+    planned.head.kernel = reader;
+    planned.scenario.name = planned.head.name;
+    reads.region.placement = {MemoryMode::bind, {{node, 1}}};
+    std::vector<Flow> flows{reads};
+    if (moving && pair.movers.size() > 1) {
+      flows.push_back(moving_flow(pair, input, pages, *moving, pair.movers[1]));
+      flows.back().shares = 0;
+    } else if (moving) {
+      planned.skip = Error{ErrorKind::unavailable, "it takes a second CPU to read meanwhile",
+                           "name more --cpus"};
+    }
+    add_or_skip(plan, std::move(planned), std::move(flows));
+  };
+  add("rest before", "-", pair.from, std::nullopt);
+  add("rest after", "-", pair.to, std::nullopt);
+  for (Moving how : hows_) add("beside", name_of(how), pair.from, how);
+}
+
+void Migrate::add_pair(std::vector<PlannedScenario>& plan, const PlanInput& input, const Pair& pair,
+                       PageKind pages) const {
+  for (const std::string& reader : beside_) {
+    if (reader != "none") {
+      add_readers(plan, input, pair, pages, reader);
+      continue;
+    }
+    std::vector<int> counts = input.options.thread_counts;
+    if (counts.empty()) counts = {input.options.placement.threads.value_or(1)};
+    for (Moving how : hows_) {
+      for (const int threads : counts) {
+        PlannedScenario planned = head(input, pair, pages, name_of(how), "move", threads);
+        std::vector<Flow> flows;
+        for (int worker : pair.movers) {
+          if (static_cast<int>(flows.size()) < threads)
+            flows.push_back(moving_flow(pair, input, pages, how, worker));
+        }
+        if (static_cast<int>(flows.size()) < threads) {
+          planned.skip = Error{ErrorKind::unavailable,
+                               fmt::format("there are {} CPUs to move pages", flows.size()),
+                               "ask for fewer --threads, or name more --cpus"};
+        }
+        add_or_skip(plan, std::move(planned), std::move(flows));
+      }
+    }
+  }
+}
+
+/// Workers on CPUs of the first of these nodes that has some, then of the next; then the others.
+std::vector<int> workers_near(const PlanInput& input, const std::vector<NodeId>& nodes) {
+  std::vector<int> workers;
+  for (NodeId node : nodes) {
+    for (int worker : workers_on(input.layout, {node})) workers.push_back(worker);
+  }
+  for (std::size_t i = 0; i < input.layout.workers.size(); ++i) {
+    const auto worker = static_cast<int>(i);
+    if (std::find(workers.begin(), workers.end(), worker) == workers.end())
+      workers.push_back(worker);
+  }
+  return workers;
+}
+
+Expected<std::vector<PlannedScenario>> Migrate::plan(const PlanInput& input) const {
+  if (auto checked = check(input); !checked) return fail(checked.error());
+  const auto froms = nodes(input, "--from", from_), tos = nodes(input, "--to", to_);
+  if (!froms) return fail(froms.error());
+  if (!tos) return fail(tos.error());
+  int threads = input.options.placement.threads.value_or(1);
+  for (int count : input.options.thread_counts) threads = std::max(threads, count);
+  std::vector<PlannedScenario> plan;
+  for (PageKind pages : input.options.pages) {
+    const std::uint64_t step =
+        std::max<std::uint64_t>(page_bytes(input.machines.front(), pages).value, 2 * mib);
+    for (NodeId from : *froms) {
+      for (NodeId to : *tos) {
+        if (from == to) continue;
+        Pair pair{from, to, workers_near(input, {from, to}), {}};
+        std::vector<int> movers = pair.movers;
+        movers.resize(std::min(movers.size(), static_cast<std::size_t>(threads)));
+        Bytes size = usual_moved_size;
+        for (NodeId node : {from, to})
+          size = size_with_room(input, size, flows_on_node(movers, node));
+        size = size_.value_or(size);
+        pair.size = Bytes{std::max<std::uint64_t>(1, size.value / step) * step};
+        add_pair(plan, input, pair, pages);
+      }
+    }
+  }
+  if (plan.empty())
+    return fail_usage("--to", "names the same node as --from, and no other", "name another one");
+  return plan;
+}
+
+/// By the mean of the samples: what a median leaves out is part of what was moved.
+std::vector<Figure> Migrate::flow_figures(const FlowResult& flow,
+                                          const ScenarioResult& visit) const {
+  const Figure* const time = find_figure(flow.figures, "move_time");
+  const auto page = parse_bytes(label_of(visit, "page"));
+  if (time == nullptr || !time->estimate || !time->summary || !page) return {};
+  if (!(time->summary->mean > 0)) return {};
+  // What stayed behind was not moved.
+  const Figure* const left = find_figure(flow.figures, "left_behind");
+  const double arrived = left != nullptr ? 1 - left->value().value_or(0) : 1;
+  const double rate = arrived * static_cast<double>(page->value) / time->summary->mean;
+  return {{"move_rate", "B/s", as_sure_as(rate, *time->estimate), std::nullopt}};
+}
+
+std::vector<Figure> Migrate::totals(const ScenarioResult& visit, const RunReport&) const {
+  std::optional<Estimate> sum;
+  for (const FlowResult& flow : visit.flows) {
+    const Figure* const rate = find_figure(flow.figures, "move_rate");
+    if (rate == nullptr || !rate->estimate) continue;
+    sum = sum ? sum_of(*sum, *rate->estimate) : *rate->estimate;
+  }
+  if (!sum) return {};
+  return {{"move_rate_sum", "B/s", *sum, std::nullopt}};
+}
+
+SurveyPart Migrate::survey(const Machine& machine) const {
+  if (machine.usable_memory_nodes().size() < 2)
+    return {0, {}, "there is one node with memory, and no other to move pages to"};
+  SurveyPart part{1, {}, ""};
+  const NodeSet nodes = machine.usable_memory_nodes();
+  const std::string first = std::to_string(nodes.front().value);
+  const std::string last = std::to_string(nodes[nodes.size() - 1].value);
+  const std::string pages = std::string(survey_pages(machine)) == "thp" ? "base,thp" : "base";
+  part.ways.push_back(SurveyWay{{"--pages", pages, "--skip-too-large"}, ""});
+  part.ways.push_back(
+      SurveyWay{{"--pages", pages, "--from", first, "--to", last, "--skip-too-large"},
+                fmt::format("nodes but {} to {}", first, last)});
+  part.ways.push_back(
+      SurveyWay{{"--from", first, "--to", last, "--beside", "none", "--skip-too-large"},
+                fmt::format("nodes but {} to {}, huge pages, what a reader loses", first, last)});
+  return part;
+}
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_migrate_benchmark() { return std::make_unique<Migrate>(); }
+
+}  // namespace numatlas

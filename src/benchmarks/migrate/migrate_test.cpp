@@ -1,0 +1,116 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "benchmarks/migrate/views.h"
+#include "benchmarks/test_plan.h"
+#include "record/labels.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr const char* migrate_machine =
+    "numa:2(memory=34359738368) l3:1(size=16777216) core:2 pu:1";
+
+std::vector<std::string> migrate_names(const testing::Plan& plan) {
+  std::vector<std::string> names;
+  for (const PlannedScenario& point : plan)
+    names.push_back(point.head.name + (point.skip ? " skipped" : ""));
+  return names;
+}
+
+TEST(MigratePlan, EachPairThereAndBack) {
+  const auto plan = testing::sure_plan("migrate", {"--beside", "none", "--how", "move_pages,mbind"},
+                                       migrate_machine);
+  EXPECT_THAT(migrate_names(plan),
+              ElementsAre("move move_pages base 0 -> 1", "move mbind base 0 -> 1",
+                          "move move_pages base 1 -> 0", "move mbind base 1 -> 0"));
+  const Flow& flow = plan[2].scenario.flows.front();
+  EXPECT_EQ(flow.region.placement.text(), "bind:1");
+  EXPECT_EQ(flow.kernel.page.from, 1);
+  EXPECT_EQ(flow.kernel.page.to, 0);
+  EXPECT_EQ(flow.worker, 2) << "a CPU of the node that the pages leave";
+  EXPECT_EQ(plan[1].scenario.flows.front().kernel.page.moving, Moving::mbind);
+}
+
+TEST(MigratePlan, AReaderOfTheSamePages) {
+  const auto plan = testing::sure_plan("migrate", {"--from", "0", "--to", "1", "--beside", "chase"},
+                                       migrate_machine);
+  EXPECT_THAT(migrate_names(plan),
+              ElementsAre("rest before - base 0 -> 1 chase", "rest after - base 0 -> 1 chase",
+                          "beside move_pages base 0 -> 1 chase"));
+  EXPECT_EQ(plan[1].scenario.flows.front().region.placement.text(), "bind:1");
+  const std::vector<Flow>& flows = plan[2].scenario.flows;
+  ASSERT_EQ(flows.size(), 2U);
+  EXPECT_EQ(flows[0].kernel.name, "chase");
+  EXPECT_EQ(flows[1].kernel.name, "migrate");
+  EXPECT_EQ(flows[1].shares, 0);
+  EXPECT_NE(flows[0].worker, flows[1].worker);
+}
+
+TEST(MigratePlan, ThreadsUpToTheCpus) {
+  const testing::Words words{"--from", "0", "--to", "1", "--beside", "none", "--threads", "1,4,9"};
+  EXPECT_THAT(migrate_names(testing::sure_plan("migrate", words, migrate_machine)),
+              ElementsAre("move move_pages base 0 -> 1", "move move_pages base 0 -> 1 4 threads",
+                          "move move_pages base 0 -> 1 9 threads skipped"));
+}
+
+TEST(MigratePlan, OneNodeHasNowhereToGo) {
+  const auto one = testing::plan_on("migrate", {}, "numa:1(memory=34359738368) core:2 pu:1");
+  ASSERT_FALSE(one);
+  EXPECT_EQ(one.error().kind, ErrorKind::unavailable);
+  EXPECT_THAT(full_text(one.error()), HasSubstr("one node with memory"));
+  EXPECT_THAT(full_hint(one.error()), HasSubstr("several NUMA nodes"));
+  const auto same = testing::plan_on("migrate", {"--from", "1", "--to", "1"}, migrate_machine);
+  ASSERT_FALSE(same);
+  EXPECT_EQ(same.error().kind, ErrorKind::usage);
+  const auto alone = testing::sure_plan(
+      "migrate", {"--cpus", "0", "--from", "0", "--to", "1", "--beside", "read"}, migrate_machine);
+  ASSERT_TRUE(alone.back().skip);
+  EXPECT_THAT(alone.back().skip->message, HasSubstr("a second CPU"));
+}
+
+ScenarioResult reader_at(const std::string& run, double seconds) {
+  ScenarioResult point;
+  point.name = run;
+  point.kernel = "chase";
+  point.pages = "base";
+  point.labels = {{"run", run},       {"how", run == "beside" ? "mbind" : "-"},
+                  {"from", "0"},      {"to", "1"},
+                  {"threads", "1"},   {"page", "4KiB"},
+                  {"reader", "chase"}};
+  FlowResult flow;
+  flow.stop = "converged";
+  flow.figures = {{"latency", "s", seconds, std::nullopt}};
+  point.flows = {flow};
+  return point;
+}
+
+TEST(MigrateReaders, AreComparedWithTheMiddleOfBothNodes) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  report.complete = true;
+  report.workers = {{0, 0, 0, {CpuId{0}}, NodeId{0}, ""}};
+  report.scenarios = {reader_at("rest before", 100e-9), reader_at("rest after", 200e-9),
+                      reader_at("beside", 300e-9)};
+  compare_readers(report);
+  const auto times = estimate_of(report.scenarios[2], "reader_times");
+  ASSERT_TRUE(times);
+  EXPECT_DOUBLE_EQ(times->value, 2);
+  EXPECT_FALSE(estimate_of(report.scenarios[0], "reader_times"));
+  const auto facts = migrate_facts(report);
+  ASSERT_EQ(facts.size(), 1U);
+  EXPECT_EQ(facts[0].key, "migration_reader_times");
+  EXPECT_EQ(facts[0].words,
+            "a reader of pages that are moved, against the same at rest, from node "
+            "0 to node 1 (base pages)");
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,122 @@
+// Counters that several CPUs add to: what an atomic operation costs alone, in the way of others,
+// and beside them in the same line.
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "kernels/kernel.h"
+
+namespace numatlas {
+namespace {
+
+using Counter = std::atomic<std::uint64_t>;
+static_assert(Counter::is_always_lock_free, "a lock would be what is measured");
+
+// Lines are fetched in pairs by some prefetchers: what is to be apart is two lines apart.
+constexpr std::size_t apart = 128;
+
+class AtomicsKernel final : public Kernel {
+ public:
+  explicit AtomicsKernel(const KernelSpec& spec)
+      : name_(spec.name), by_exchange_(spec.name == "compare-exchange"), work_(spec.counter) {}
+
+  Expected<void> check_size(Bytes size) const override {
+    const Bytes least = counter_bytes(work_.workers);
+    if (size >= least) return {};
+    return fail_usage("--size", fmt::format("{} do not hold the counters of {} workers ({})",
+                                            to_text(size), work_.workers, to_text(least)));
+  }
+
+  /// The memory's owner makes all counters and tallies; the others find theirs.
+  Expected<void> prepare(const KernelMemory& memory) override {
+    if (auto fits = check_size(Bytes{memory.bytes}); !fits) return fits;
+    memory_ = memory.data;
+    done_ = attempts_ = 0;
+    if (memory.filled) return {};
+    for (std::size_t at = 0; at < counter_bytes(work_.workers).value; at += sizeof(Counter))
+      new (memory_ + at) Counter{0};
+    return {};
+  }
+
+  void run(std::uint64_t steps) override {
+    Counter& mine = counter();
+    attempts_ += by_exchange_ ? exchange(mine, steps) : add(mine, steps);
+    done_ += steps;
+    at(work_.worker * apart).store(done_, std::memory_order_release);
+  }
+  std::uint64_t steps_a_pass() const override { return 1; }
+  Traffic traffic_a_step() const override { return {}; }
+  std::vector<StepCount> counts() const override {
+    if (done_ == 0) return {};
+    return {{"attempts", static_cast<double>(attempts_) / static_cast<double>(done_)}};
+  }
+
+  /// Each addition is in the counter, and nothing else is.
+  Expected<void> verify() const override {
+    std::uint64_t wanted = done_;
+    if (work_.sharing == Sharing::same) {
+      wanted = 0;
+      for (std::uint64_t worker = 0; worker < work_.workers; ++worker)
+        wanted += at(worker * apart).load(std::memory_order_acquire);
+    }
+    const std::uint64_t found = counter().load(std::memory_order_acquire);
+    if (found == wanted) return {};
+    return fail(
+        ErrorKind::internal,
+        fmt::format("kernel {}: the counter is at {} after {} additions", name_, found, wanted));
+  }
+
+ private:
+  /// What was there is wanted: else compilers take a plain addition, which fetches nothing.
+  std::uint64_t add(Counter& counter, std::uint64_t steps) {
+    for (std::uint64_t step = 0; step < steps; ++step)
+      fetched_ += counter.fetch_add(1, std::memory_order_acq_rel);
+    return steps;
+  }
+
+  /// As programs do it: what was found is the next try's start. Returns the attempts.
+  static std::uint64_t exchange(Counter& counter, std::uint64_t steps) {
+    std::uint64_t attempts = 0;
+    for (std::uint64_t step = 0; step < steps; ++step) {
+      std::uint64_t seen = counter.load(std::memory_order_relaxed);
+      do {
+        ++attempts;
+      } while (!counter.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel,
+                                              std::memory_order_relaxed));
+    }
+    return attempts;
+  }
+
+  Counter& at(std::size_t offset) const {
+    return *std::launder(reinterpret_cast<Counter*>(memory_ + offset));
+  }
+  /// Behind the tallies, which have lines of their own.
+  Counter& counter() const {
+    std::size_t offset = work_.workers * apart;
+    if (work_.sharing == Sharing::neighbours) offset += work_.worker * sizeof(Counter);
+    if (work_.sharing == Sharing::own) offset += work_.worker * apart;
+    return at(offset);
+  }
+
+  std::string name_;
+  bool by_exchange_;
+  CounterWork work_;
+  std::byte* memory_ = nullptr;
+  std::uint64_t done_ = 0, attempts_ = 0, fetched_ = 0;
+};
+
+}  // namespace
+
+Bytes counter_bytes(std::uint64_t workers) { return Bytes{2 * workers * apart}; }
+
+std::unique_ptr<Kernel> make_atomics_kernel(const KernelSpec& spec) {
+  return std::make_unique<AtomicsKernel>(spec);
+}
+
+}  // namespace numatlas

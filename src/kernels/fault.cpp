@@ -1,0 +1,196 @@
+// First touch: what it costs until a page is there.
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "kernels/kernel.h"
+#include "placement/kernel_calls.h"
+
+namespace numatlas {
+namespace {
+
+// Installed headers may be older than the kernel.
+constexpr int populate_write = 23;  // MADV_POPULATE_WRITE, 5.14
+constexpr int map_huge_bits = 26;   // MAP_HUGE_SHIFT
+
+std::uint64_t faults_so_far() {
+  rusage usage{};
+  if (getrusage(RUSAGE_THREAD, &usage) != 0) return 0;
+  return static_cast<std::uint64_t>(usage.ru_minflt) + static_cast<std::uint64_t>(usage.ru_majflt);
+}
+
+/// mmap fills its pages before anybody can say that they are not to be huge: while one of these is
+/// there, none of this process are.
+class WithoutHugePages {
+ public:
+  WithoutHugePages() {
+    if (users_.fetch_add(1) > 0) return;
+    before_ = prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
+    if (before_ == 0) prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+  }
+  WithoutHugePages(const WithoutHugePages&) = delete;
+  WithoutHugePages& operator=(const WithoutHugePages&) = delete;
+  ~WithoutHugePages() {
+    if (users_.fetch_sub(1) == 1 && before_ == 0) prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
+  }
+
+ private:
+  static inline std::atomic<int> users_{0}, before_{0};
+};
+
+/// The policy of a range, which a new mapping in its place would not have.
+std::optional<kernel::TaskPolicy> policy_at(void* address) {
+  constexpr unsigned long of_address = 1UL << 1;  // MPOL_F_ADDR
+  constexpr std::size_t most_bits = 32768, bits_a_word = 8 * sizeof(unsigned long);
+  for (std::size_t bits = 1024; bits <= most_bits; bits *= 2) {
+    kernel::TaskPolicy policy;
+    policy.mask.assign(bits / bits_a_word, 0);
+    if (kernel::calls().get_mempolicy(&policy.mode, policy.mask.data(), bits, address,
+                                      of_address) == 0)
+      return policy;
+    if (errno != EINVAL) break;
+  }
+  return std::nullopt;
+}
+
+class FaultKernel final : public Kernel {
+ public:
+  explicit FaultKernel(const KernelSpec& spec) : work_(spec.page), step_(work_.step_bytes()) {
+    if (work_.faulting == Faulting::mmap && !work_.pool) without_huge_.emplace();
+  }
+
+  Expected<void> check_size(Bytes size) const override {
+    if (size.value >= step_) return {};
+    return fail_usage("--size", fmt::format("{} are less than a step of {}", to_text(size),
+                                            to_text(Bytes{step_})));
+  }
+
+  /// All pages are there once, so that where they lie can be looked at; then they are given back.
+  Expected<void> prepare(const KernelMemory& memory) override {
+    if (auto fits = check_size(Bytes{memory.bytes}); !fits) return fits;
+    start_ = memory.data;
+    bytes_ = memory.bytes / step_ * step_;
+    if (work_.faulting == Faulting::mmap) {
+      policy_ = policy_at(start_);
+      own_policy_ = kernel::task_policy();
+    }
+    touch(0, memory.bytes);
+    if (work_.faulting == Faulting::madvise && madvise(start_, bytes_, populate_write) != 0) {
+      return fail_about(ErrorKind::unavailable, "--how madvise",
+                        fmt::format("madvise(MADV_POPULATE_WRITE) failed: {}", errno_text(errno)),
+                        "it takes Linux 5.14");
+    }
+    next_ = bytes_;
+    return {};
+  }
+
+  bool gets_ready() const override { return true; }
+  void ready(std::uint64_t steps) override {
+    count();
+    if (next_ + steps * step_ > bytes_) give_back();
+    steps_ = steps;
+    before_ = faults_so_far();
+  }
+
+  void run(std::uint64_t steps) override {
+    for (std::uint64_t step = 0; step < steps && !error_; ++step) {
+      if (next_ + step_ > bytes_) give_back();
+      switch (work_.faulting) {
+        case Faulting::touch: touch(next_, next_ + step_); break;
+        case Faulting::madvise:
+          if (madvise(start_ + next_, step_, populate_write) != 0)
+            note("madvise(MADV_POPULATE_WRITE)");
+          break;
+        case Faulting::mmap: map_anew(); break;
+      }
+      next_ += step_;
+    }
+  }
+
+  std::uint64_t steps_a_pass() const override { return bytes_ / step_; }
+  Traffic traffic_a_step() const override { return {}; }
+  std::vector<StepCount> counts() const override {
+    if (pages_ == 0) return {};
+    return {{"faults_a_page", static_cast<double>(faults_) / static_cast<double>(pages_)}};
+  }
+
+  Expected<void> verify() const override {
+    if (error_) return fail(*error_);
+    if (pages_ == 0 || faults_ > 0) return {};
+    return fail(ErrorKind::internal,
+                fmt::format("kernel fault: {} pages were touched, and getrusage counted no page "
+                            "fault: they were there already",
+                            pages_));
+  }
+
+ private:
+  /// Every base page: where huge ones were not to be had, all of the memory is to be there.
+  void touch(std::size_t from, std::size_t to) {
+    for (std::size_t at = from; at < to; at += kernel::page_size())
+      *reinterpret_cast<volatile std::byte*>(start_ + at) = std::byte{1};
+  }
+
+  /// What the last steps took. By the thread that ran them.
+  void count() {
+    if (steps_ == 0 || error_) return;
+    faults_ += faults_so_far() - before_;
+    pages_ += steps_ * step_ / work_.page.value;
+    steps_ = 0;
+  }
+
+  void give_back() {
+    if (madvise(start_, bytes_, MADV_DONTNEED) != 0) note("madvise(MADV_DONTNEED)");
+    next_ = 0;
+  }
+
+  /// The pages lie where the old mapping's policy puts them.
+  void map_anew() {
+    const bool placed = policy_ && own_policy_ && policy_->mode != kernel::mpol_default;
+    if (placed) kernel::set_task_policy(policy_->mode, policy_->mask);
+    // The old mapping has the pool's pages reserved until it is gone.
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED | MAP_POPULATE;
+    if (work_.pool) {
+      int log2_page = 0;
+      while ((std::uint64_t{1} << log2_page) < work_.page.value) ++log2_page;
+      flags |= MAP_HUGETLB | (log2_page << map_huge_bits);
+    }
+    if (mmap(start_ + next_, step_, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
+      note("mmap(MAP_POPULATE)");
+    if (placed) kernel::set_task_policy(own_policy_->mode, own_policy_->mask);
+  }
+
+  void note(const char* call) {
+    if (error_) return;
+    error_ = Error{ErrorKind::resource, fmt::format("{} failed: {}", call, errno_text(errno)),
+                   work_.pool ? "pages of a pool are given back this way since Linux 5.18" : ""};
+  }
+
+  PageWork work_;
+  std::uint64_t step_;
+  std::optional<WithoutHugePages> without_huge_;
+  std::optional<kernel::TaskPolicy> policy_, own_policy_;  ///< of the memory, of the thread
+  std::byte* start_ = nullptr;
+  std::size_t bytes_ = 0, next_ = 0;
+  std::uint64_t steps_ = 0, before_ = 0, faults_ = 0, pages_ = 0;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_fault_kernel(const KernelSpec& spec) {
+  return std::make_unique<FaultKernel>(spec);
+}
+
+}  // namespace numatlas

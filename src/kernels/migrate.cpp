@@ -1,0 +1,151 @@
+// Moving pages from one node to another.
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "kernels/kernel.h"
+#include "placement/kernel_calls.h"
+
+namespace numatlas {
+namespace {
+
+constexpr int move_own = 1 << 1;  // MPOL_MF_MOVE: pages that no other process maps
+
+class MigrateKernel final : public Kernel {
+ public:
+  explicit MigrateKernel(const KernelSpec& spec) : work_(spec.page), step_(work_.step_bytes()) {}
+
+  Expected<void> check_size(Bytes size) const override {
+    if (size.value >= step_) return {};
+    return fail_usage("--size", fmt::format("{} are less than a step of {}", to_text(size),
+                                            to_text(Bytes{step_})));
+  }
+
+  /// Every page is there. Whether pages can be moved is found out with the first of them.
+  Expected<void> prepare(const KernelMemory& memory) override {
+    if (auto fits = check_size(Bytes{memory.bytes}); !fits) return fits;
+    const std::size_t pages = memory.bytes / step_ * step_ / work_.page.value;
+    pages_.resize(pages);
+    for (std::size_t i = 0; i < pages; ++i) pages_[i] = memory.data + i * work_.page.value;
+    for (std::size_t at = 0; at < memory.bytes && !memory.filled; at += kernel::page_size())
+      *reinterpret_cast<volatile std::byte*>(memory.data + at) = std::byte{1};
+    to_.assign(pages, work_.to);
+    back_.assign(pages, work_.from);
+    status_.assign(pages, 0);
+    pages_a_step_ = step_ / work_.page.value;
+    if (auto moved = try_first(); !moved) return moved;
+    return {};
+  }
+
+  bool gets_ready() const override { return true; }
+  void ready(std::uint64_t steps) override {
+    look();
+    if (next_ + steps * pages_a_step_ > pages_.size()) bring_back();
+    looked_ = next_;
+  }
+
+  void run(std::uint64_t steps) override {
+    for (std::uint64_t step = 0; step < steps && !error_; ++step) {
+      if (next_ + pages_a_step_ > pages_.size()) bring_back();
+      move(next_, pages_a_step_, to_.data(), work_.to);
+      next_ += pages_a_step_;
+    }
+  }
+
+  std::uint64_t steps_a_pass() const override { return pages_.size() / pages_a_step_; }
+  Traffic traffic_a_step() const override { return {}; }
+  std::vector<StepCount> counts() const override {
+    if (seen_ == 0) return {};
+    return {{"left_behind", static_cast<double>(left_behind_) / static_cast<double>(seen_)}};
+  }
+
+  Expected<void> verify() const override {
+    if (error_) return fail(*error_);
+    if (seen_ == 0 || left_behind_ < seen_) return {};
+    return fail(
+        ErrorKind::internal,
+        fmt::format("kernel migrate: none of {} pages arrived on node {}", seen_, work_.to));
+  }
+
+ private:
+  /// 0, or the errno. Pages that cannot be moved stay; they are counted later.
+  int call(std::size_t first, std::size_t count, const int* nodes, int node) {
+    const kernel::Calls& calls = kernel::calls();
+    if (work_.moving == Moving::move_pages) {
+      const long moved = calls.move_pages(0, count, pages_.data() + first, nodes,
+                                          status_.data() + first, move_own);
+      return moved < 0 ? errno : 0;
+    }
+    const kernel::NodeMask mask = kernel::to_mask({NodeId{node}});
+    const auto bits = static_cast<unsigned long>(mask.size() * 8 * sizeof(unsigned long) + 1);
+    const long bound = calls.mbind(pages_[first], count * work_.page.value, kernel::mpol_bind,
+                                   mask.data(), bits, move_own);
+    return bound < 0 ? errno : 0;
+  }
+  void move(std::size_t first, std::size_t count, const int* nodes, int node) {
+    if (const int error = call(first, count, nodes, node); error != 0 && !error_)
+      error_ = failed(error);
+  }
+
+  Error failed(int error) const {
+    const bool refused = error == EPERM || error == EACCES || error == ENOSYS;
+    return {
+        refused ? ErrorKind::permission : ErrorKind::resource,
+        fmt::format("{} to node {} failed: {}", name_of(work_.moving), work_.to, errno_text(error)),
+        refused ? "a container's seccomp profile refuses it without CAP_SYS_NICE "
+                  "(docker run --cap-add SYS_NICE)"
+                : "see the free memory of the node in `numatlas topology`"};
+  }
+
+  /// The first step's pages, there and back.
+  Expected<void> try_first() {
+    if (const int error = call(0, pages_a_step_, to_.data(), work_.to); error != 0)
+      return fail(failed(error));
+    next_ = pages_a_step_;
+    bring_back();
+    if (error_) return fail(*error_);
+    return {};
+  }
+
+  void bring_back() {
+    if (next_ > 0) move(0, next_, back_.data(), work_.from);
+    next_ = looked_ = 0;
+  }
+
+  /// Where the pages of the last steps are now.
+  void look() {
+    const std::size_t count = next_ - looked_;
+    if (next_ <= looked_ || error_) return;
+    if (kernel::calls().move_pages(0, count, pages_.data() + looked_, nullptr,
+                                   status_.data() + looked_, 0) < 0)
+      return;
+    const auto first = status_.begin() + static_cast<std::ptrdiff_t>(looked_);
+    const auto end = first + static_cast<std::ptrdiff_t>(count);
+    left_behind_ += count - static_cast<std::uint64_t>(std::count(first, end, work_.to));
+    seen_ += count;
+  }
+
+  PageWork work_;
+  std::uint64_t step_;
+  std::vector<void*> pages_;
+  std::vector<int> to_, back_, status_;
+  std::size_t pages_a_step_ = 1, next_ = 0, looked_ = 0;
+  std::uint64_t seen_ = 0, left_behind_ = 0;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_migrate_kernel(const KernelSpec& spec) {
+  return std::make_unique<MigrateKernel>(spec);
+}
+
+}  // namespace numatlas
