@@ -89,6 +89,11 @@ const std::map<std::string, std::vector<Example>>& examples() {
        {{"Everything that applies, within a minute", "numatlas survey"},
         {"Only the memory, in ten minutes",
          "numatlas survey --time 10m --only matrix,latency,loaded"}}},
+      {"audit",
+       {{"Before a job: is this node what it says it is?",
+         "numatlas audit --time 15s --format nhc"},
+        {"Against its own past, with settings for low latency",
+         "numatlas audit --baseline survey.json --for latency"}}},
       {"check",
        {{"Each node measured itself: which one is slower than the others?",
          "numatlas check today/*.json"},
@@ -135,6 +140,9 @@ Entries declare(CLI::App& app, const CommandLine& line,
   entries[features] = {add_features_command(*features)};
   CLI::App* survey = command("survey", "topology and all benchmarks that apply, within a minute");
   entries[survey] = {add_survey_command(*survey, line.words), true};
+  CLI::App* audit =
+      command("audit", "what firmware and kernel claim of this machine against what it does");
+  entries[audit] = {add_audit_command(*audit, line.words), true};
   CLI::App* check = command("check", "find slow nodes in stored results of STREAM over hosts");
   entries[check] = {add_check_command(*check)};
   CLI::App* compare = command("compare", "compare results: what became faster or slower");
