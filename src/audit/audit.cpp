@@ -29,24 +29,17 @@ std::optional<Error> error_in(const Expected<void>& value) {
   return value ? std::nullopt : std::optional(value.error());
 }
 
-/// A recorded table takes the place of what the machine says of its modules.
-Expected<void> read_smbios(const std::string& file, Machine& machine) {
+/// A recorded table, which takes the place of what the machine says of its modules.
+Expected<MemorySlots> read_smbios(const std::string& file) {
   constexpr std::size_t most_bytes = 4U << 20U;
-  const auto content =
-      read_file(file, "--smbios " + file, "name a file of `dmidecode --dump-bin FILE`", most_bytes);
+  constexpr const char* hint = "name a file of `dmidecode --dump-bin FILE`";
+  const auto content = read_file(file, "--smbios " + file, hint, most_bytes);
   if (!content) return fail(content.error());
   MemorySlots slots = slots_of_smbios(*content);
-  if (slots.slots.empty())
-    return fail_usage("--smbios", fmt::format("{}: {}", printable(file), slots.problem),
-                      "name a file of `dmidecode --dump-bin FILE`");
   slots.source = printable(file);
-  for (MemorySlot& slot : slots.slots) {
-    slot.name = printable(slot.name);
-    slot.socket = printable(slot.socket);
-    slot.channel = printable(slot.channel);
-  }
-  machine.memory_slots = std::move(slots);
-  return {};
+  if (slots.slots.empty())
+    return fail_usage("--smbios", fmt::format("{}: {}", slots.source, slots.problem), hint);
+  return slots;
 }
 
 /// One audit in progress on one rank.
@@ -109,9 +102,12 @@ Expected<void> Audit::choose_claims() {
 }
 
 Expected<void> Audit::read_files() {
-  if (!options_.smbios.empty()) {
-    if (auto read = read_smbios(options_.smbios, report_.machine); !read) return read;
-  }
+  const std::string& recorded = measuring_options_.machine;
+  auto slots = !options_.smbios.empty() ? read_smbios(options_.smbios)
+               : recorded.empty()       ? Expected<MemorySlots>(read_memory_slots(Tree("")))
+                                        : recorded_memory_slots(recorded);
+  if (!slots) return fail(slots.error());
+  report_.slots = *std::move(slots);
   if (!options_.baseline.empty()) {
     auto read = read_stored(options_.baseline);
     if (!read) return fail(about("--baseline", read.error()));
@@ -147,7 +143,7 @@ Expected<void> Audit::plan() {
   std::vector<std::string>& only = measuring_options_.only;
   only.clear();
   for (const auto& claim : claims_) {
-    for (const std::string& name : claim->benchmarks(report_.machine))
+    for (const std::string& name : claim->benchmarks(report_.machine, report_.slots))
       if (std::find(only.begin(), only.end(), name) == only.end()) only.push_back(name);
   }
   // All ranks have to measure the same: the first one's.
@@ -193,7 +189,7 @@ Expected<void> Audit::measure() {
 
 Expected<void> Audit::judge() {
   report_.seconds = report_.null_engine ? 0 : progress_.seconds();
-  AuditInput input{report_.machine, report_.reports, {}};
+  AuditInput input{report_.machine, report_.slots, report_.reports, {}};
   for (const SkippedBenchmark& one : report_.skipped) input.skipped[one.benchmark] = one.reason;
   input.use = options_.use;
   input.peak_share = options_.peak_share;
@@ -214,7 +210,7 @@ Expected<void> Audit::judge() {
 Expected<void> Audit::show_plan() const {
   std::string text;
   for (const auto& claim : claims_) {
-    const auto benchmarks = claim->benchmarks(report_.machine);
+    const auto benchmarks = claim->benchmarks(report_.machine, report_.slots);
     std::string by;
     for (const std::string& name : benchmarks) by += (by.empty() ? "" : ", ") + name;
     text += fmt::format("{:<9} {} [{}]\n", claim->name(), claim->summary(),

@@ -12,6 +12,7 @@
 #include "audit/peers.h"
 #include "audit/verdict.h"
 #include "compare/stored.h"
+#include "machine/memory_slots.h"
 #include "record/report.h"
 
 namespace numatlas {
@@ -23,6 +24,7 @@ const char* name_of(MachineUse use);
 /// All that claims are judged by.
 struct AuditInput {
   const Machine& machine;
+  const MemorySlots& slots;
   const std::vector<RunReport>& reports;       ///< of the benchmarks that ran
   std::map<std::string, std::string> skipped;  ///< benchmark -> why it did not run
   std::optional<MachineUse> use{};
@@ -49,7 +51,8 @@ class Claim {
   virtual std::string name() const = 0;     ///< a word of --only
   virtual std::string summary() const = 0;  ///< what is held against what, in a line
   /// Benchmarks whose figures it takes; none where this machine claims nothing of the kind.
-  virtual std::vector<std::string> benchmarks(const Machine& machine) const = 0;
+  virtual std::vector<std::string> benchmarks(const Machine& machine,
+                                              const MemorySlots& slots) const = 0;
   /// Pure. Nothing where the machine claims nothing and nobody would expect it to.
   virtual std::vector<Verdict> judge(const AuditInput& input) const = 0;
 };

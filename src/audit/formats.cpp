@@ -82,6 +82,7 @@ std::string json_text_of(const AuditReport& report) {
                  {"seconds", report.seconds},
                  {"time_asked", report.time_asked},
                  {"machine", to_json(report.machine)},
+                 {"memory_slots", to_json(report.slots)},
                  {"summary", summary_line(report)},
                  {"verdicts", record::to_json(report.verdicts)},
                  {"results", std::move(results)},

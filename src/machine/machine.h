@@ -109,26 +109,6 @@ struct PersistentMemory {
   friend bool operator==(const PersistentMemory&, const PersistentMemory&) = default;
 };
 
-/// A place for a memory module, as the firmware or the memory controller's driver tells of it.
-struct MemorySlot {
-  std::string name;                        ///< as the board calls it: "P0 CHANNEL A DIMM 0"
-  std::string socket, channel;             ///< "0", "A"; "" where nothing tells
-  std::optional<Bytes> size;               ///< 0: empty
-  std::string type;                        ///< "DDR5"; "" unknown
-  std::optional<double> rated_speed;       ///< of the module, transfers a second
-  std::optional<double> configured_speed;  ///< that it runs at
-  std::optional<int> width;                ///< data bits, without check bits
-  bool is_empty() const { return size && size->value == 0; }
-  friend bool operator==(const MemorySlot&, const MemorySlot&) = default;
-};
-
-struct MemorySlots {
-  std::string source;   ///< file or interface; "" where none says anything
-  std::string problem;  ///< why nothing, or not all, is known; "" for none
-  std::vector<MemorySlot> slots;
-  friend bool operator==(const MemorySlots&, const MemorySlots&) = default;
-};
-
 /// What this process may use. In a recorded machine: everything, unless recorded otherwise.
 struct Allowance {
   CpuSet affinity;                    ///< scheduler affinity at start
@@ -163,7 +143,6 @@ struct Machine {
   std::vector<Cache> caches;              ///< by level, then first CPU
   std::vector<Gpu> gpus;
   std::vector<PersistentMemory> persistent_memory;
-  MemorySlots memory_slots;
   std::vector<Setting> settings;
   Allowance allowance;
   std::vector<std::string> notes;  ///< what could not be read, and why

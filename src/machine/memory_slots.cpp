@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace numatlas {
 namespace {
 
@@ -82,7 +84,7 @@ std::optional<MemorySlots> read_edac(const Tree& tree) {
       if (!megabytes || *megabytes < 0) continue;
       MemorySlot slot;
       const auto text = [&](const char* file) {
-        return tree.text(fmt::format("{}/{}/{}", path, name, file)).value_or("");
+        return printable(tree.text(fmt::format("{}/{}/{}", path, name, file)).value_or(""));
       };
       slot.name = text("dimm_label");
       if (slot.name.empty()) slot.name = controller + " " + name;

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "machine/memory_slots.h"
 
 namespace numatlas {
@@ -45,7 +46,7 @@ struct Structure {
     std::string_view text = strings[index - 1];
     while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    return std::string(text);
+    return printable(text);
   }
 };
 

@@ -106,17 +106,6 @@ json persistent_json(const PersistentMemory& memory) {
           {"target_node", number(memory.target_node)}};
 }
 
-json slot_json(const MemorySlot& slot) {
-  return {{"name", text(slot.name)},
-          {"socket", text(slot.socket)},
-          {"channel", text(slot.channel)},
-          {"size", number(slot.size)},
-          {"type", text(slot.type)},
-          {"rated_speed", number(slot.rated_speed)},
-          {"configured_speed", number(slot.configured_speed)},
-          {"width", number(slot.width)}};
-}
-
 json setting_json(const Setting& setting) {
   return {{"name", text(setting.name)},
           {"value", text(setting.value)},
@@ -144,29 +133,22 @@ json array_of(const std::vector<T>& items, Write write) {
 }  // namespace
 
 json to_json(const Machine& machine) {
-  json value = {{"schema_version", snapshot_schema_version},
-                {"source", text(machine.source)},
-                {"host", text(machine.host)},
-                {"os", text(machine.os)},
-                {"arch", text(machine.arch)},
-                {"cpu_model", text(machine.cpu_model)},
-                {"page_size", number(machine.page_size)},
-                {"hypervisor", machine.hypervisor ? text(*machine.hypervisor) : json(nullptr)},
-                {"nodes", array_of(machine.nodes, node_json)},
-                {"cpus", array_of(machine.cpus, cpu_json)},
-                {"caches", array_of(machine.caches, cache_json)},
-                {"gpus", array_of(machine.gpus, gpu_json)},
-                {"persistent_memory", array_of(machine.persistent_memory, persistent_json)},
-                {"settings", array_of(machine.settings, setting_json)},
-                {"allowance", allowance_json(machine.allowance)},
-                {"notes", array_of(machine.notes, text)}};
-  // Most recorded machines know nothing of them.
-  const MemorySlots& slots = machine.memory_slots;
-  if (slots != MemorySlots{})
-    value["memory_slots"] = {{"source", text(slots.source)},
-                             {"problem", text(slots.problem)},
-                             {"slots", array_of(slots.slots, slot_json)}};
-  return value;
+  return {{"schema_version", snapshot_schema_version},
+          {"source", text(machine.source)},
+          {"host", text(machine.host)},
+          {"os", text(machine.os)},
+          {"arch", text(machine.arch)},
+          {"cpu_model", text(machine.cpu_model)},
+          {"page_size", number(machine.page_size)},
+          {"hypervisor", machine.hypervisor ? text(*machine.hypervisor) : json(nullptr)},
+          {"nodes", array_of(machine.nodes, node_json)},
+          {"cpus", array_of(machine.cpus, cpu_json)},
+          {"caches", array_of(machine.caches, cache_json)},
+          {"gpus", array_of(machine.gpus, gpu_json)},
+          {"persistent_memory", array_of(machine.persistent_memory, persistent_json)},
+          {"settings", array_of(machine.settings, setting_json)},
+          {"allowance", allowance_json(machine.allowance)},
+          {"notes", array_of(machine.notes, text)}};
 }
 
 }  // namespace numatlas

@@ -21,7 +21,6 @@ using nlohmann::json;
 
 constexpr int most_id = 1 << 20;     // as base/ids reads lists
 constexpr int most_level = 16;       // caches have up to 5 today
-constexpr int most_width = 1 << 16;  // the firmware's field has 16 bits
 constexpr int most_lanes = 1024;     // a PCIe link has up to 32 today
 constexpr int most_distance = 4096;  // the firmware's table has one byte a pair; room for others
 
@@ -151,31 +150,6 @@ PersistentMemory read_persistent(const json& value, const std::string& path, Fai
   return memory;
 }
 
-MemorySlot read_slot(const json& value, const std::string& path, Failure& failure) {
-  MemorySlot slot;
-  FieldReader fields(value, path, failure);
-  fields.text("name", slot.name);
-  fields.text("socket", slot.socket);
-  fields.text("channel", slot.channel);
-  fields.bytes("size", slot.size);
-  fields.text("type", slot.type);
-  fields.real("rated_speed", slot.rated_speed);
-  fields.real("configured_speed", slot.configured_speed);
-  fields.whole("width", slot.width, 1, most_width);
-  return slot;
-}
-
-MemorySlots read_slots(const json& value, const std::string& path, Failure& failure) {
-  MemorySlots slots;
-  FieldReader fields(value, path, failure);
-  fields.text("source", slots.source);
-  fields.text("problem", slots.problem);
-  fields.array("slots", [&](const json& item, const std::string& where) {
-    slots.slots.push_back(read_slot(item, where, failure));
-  });
-  return slots;
-}
-
 Setting read_setting(const json& value, const std::string& path, Failure& failure) {
   Setting setting;
   FieldReader fields(value, path, failure);
@@ -281,8 +255,6 @@ Expected<Machine> machine_from_json(const json& snapshot) {
   read_array(fields, "caches", machine.caches, failure, read_cache);
   read_array(fields, "gpus", machine.gpus, failure, read_gpu);
   read_array(fields, "persistent_memory", machine.persistent_memory, failure, read_persistent);
-  if (!failure && snapshot.contains("memory_slots"))
-    machine.memory_slots = read_slots(snapshot["memory_slots"], "memory_slots", failure);
   read_array(fields, "settings", machine.settings, failure, read_setting);
   if (const json* allowance = fields.field("allowance")) {
     machine.allowance = read_allowance(*allowance, "allowance", failure);

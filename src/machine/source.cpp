@@ -16,7 +16,6 @@
 #include "machine/allowance.h"
 #include "machine/hwloc_reader.h"
 #include "machine/identity.h"
-#include "machine/memory_slots.h"
 #include "machine/settings.h"
 #include "machine/sysfs_nodes.h"
 #include "machine/tree.h"
@@ -44,9 +43,6 @@ void make_printable(Machine& machine) {
     for (PciStep& step : gpu.path) make(step.pci_address);
   }
   for (PersistentMemory& memory : machine.persistent_memory) make(memory.name, memory.mode);
-  make(machine.memory_slots.source, machine.memory_slots.problem);
-  for (MemorySlot& slot : machine.memory_slots.slots)
-    make(slot.name, slot.socket, slot.channel, slot.type);
   for (Setting& setting : machine.settings)
     make(setting.name, setting.value, setting.source, setting.warning);
   for (std::string& note : machine.notes) make(note);
@@ -129,7 +125,6 @@ Expected<Machine> read_live_machine(const std::string& root) {
   read_node_kinds(tree, machine);
   machine.allowance = read_allowance(tree, machine);
   read_settings(tree, machine);
-  machine.memory_slots = read_memory_slots(tree);
   make_printable(machine);
   return machine;
 }

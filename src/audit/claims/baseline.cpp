@@ -23,7 +23,7 @@ class Baseline final : public Claim {
   std::string summary() const override {
     return "the machine's own past (--baseline): what became slower";
   }
-  std::vector<std::string> benchmarks(const Machine&) const override {
+  std::vector<std::string> benchmarks(const Machine&, const MemorySlots&) const override {
     return {"matrix", "latency", "bandwidth"};
   }
   std::vector<Verdict> judge(const AuditInput& input) const override;

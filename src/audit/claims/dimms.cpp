@@ -101,10 +101,9 @@ class Dimms final : public Claim {
   std::string summary() const override {
     return "memory modules (SMBIOS, EDAC): population, speed, and the peak they can carry";
   }
-  std::vector<std::string> benchmarks(const Machine& machine) const override {
+  std::vector<std::string> benchmarks(const Machine&, const MemorySlots& slots) const override {
     std::string why;
-    const bool has_peak = !filled(machine.memory_slots).empty() &&
-                          theoretical_peak(machine.memory_slots, why).has_value();
+    const bool has_peak = !filled(slots).empty() && theoretical_peak(slots, why).has_value();
     return has_peak ? std::vector<std::string>{"bandwidth"} : std::vector<std::string>{};
   }
   std::vector<Verdict> judge(const AuditInput& input) const override;
@@ -180,7 +179,7 @@ Verdict Dimms::speed(const Slots& modules) const {
 Verdict Dimms::peak(const AuditInput& input) const {
   const Machine& machine = input.machine;
   std::string why;
-  const auto peak = theoretical_peak(machine.memory_slots, why);
+  const auto peak = theoretical_peak(input.slots, why);
   if (!peak) return not_measurable(name(), "peak", why);
   Verdict verdict;
   verdict.claim = name();
@@ -217,7 +216,7 @@ Verdict Dimms::peak(const AuditInput& input) const {
 }
 
 std::vector<Verdict> Dimms::judge(const AuditInput& input) const {
-  const MemorySlots& all = input.machine.memory_slots;
+  const MemorySlots& all = input.slots;
   const Slots modules = filled(all);
   if (modules.empty()) {
     const std::string why =

@@ -23,7 +23,7 @@ class PeersClaim final : public Claim {
   std::string summary() const override {
     return "hosts of the same kind (--peers): by the rule for slow nodes";
   }
-  std::vector<std::string> benchmarks(const Machine&) const override {
+  std::vector<std::string> benchmarks(const Machine&, const MemorySlots&) const override {
     return {"matrix", "latency", "bandwidth"};
   }
   std::vector<Verdict> judge(const AuditInput& input) const override;
