@@ -202,7 +202,8 @@ Expected<void> Audit::judge() {
     input.now = *std::move(now);
   }
   for (const auto& claim : claims_) {
-    for (Verdict& verdict : claim->judge(input)) report_.verdicts.push_back(std::move(verdict));
+    for (ClaimVerdict& verdict : claim->judge(input))
+      report_.verdicts.push_back(std::move(verdict));
   }
   return {};
 }
@@ -259,7 +260,7 @@ Expected<int> Audit::go() {
 std::size_t AuditReport::count(ClaimOutcome outcome) const {
   return static_cast<std::size_t>(
       std::count_if(verdicts.begin(), verdicts.end(),
-                    [&](const Verdict& verdict) { return verdict.outcome == outcome; }));
+                    [&](const ClaimVerdict& verdict) { return verdict.outcome == outcome; }));
 }
 
 std::vector<std::string> names_of_claims() {

@@ -8,6 +8,7 @@
 
 #include "audit/claim.h"
 #include "survey/plan.h"
+#include "survey/summary.h"
 
 namespace numatlas {
 
@@ -30,7 +31,7 @@ struct AuditReport {
   bool null_engine = false;
   std::vector<RunReport> reports;
   std::vector<SkippedBenchmark> skipped;
-  std::vector<Verdict> verdicts;
+  std::vector<ClaimVerdict> verdicts;
   std::size_t count(ClaimOutcome outcome) const;
 };
 

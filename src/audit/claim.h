@@ -54,7 +54,7 @@ class Claim {
   virtual std::vector<std::string> benchmarks(const Machine& machine,
                                               const MemorySlots& slots) const = 0;
   /// Pure. Nothing where the machine claims nothing and nobody would expect it to.
-  virtual std::vector<Verdict> judge(const AuditInput& input) const = 0;
+  virtual std::vector<ClaimVerdict> judge(const AuditInput& input) const = 0;
 };
 
 /// All claims, in the order of the table.

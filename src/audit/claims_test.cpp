@@ -66,13 +66,13 @@ class Figures {
     add("matrix", {"matrix_latency", where, "", "s", about_value(ns * 1e-9, width)});
     if (gb > 0) add("matrix", {"matrix_bandwidth", where, "", "B/s", about_value(gb * 1e9, width)});
   }
-  std::vector<Verdict> judge(const std::unique_ptr<Claim>& claim) const {
+  std::vector<ClaimVerdict> judge(const std::unique_ptr<Claim>& claim) const {
     AuditInput input{machine, slots, reports, {}};
     input.use = use;
     return claim->judge(input);
   }
-  Verdict judge(const std::unique_ptr<Claim>& claim, const std::string& subject) const {
-    for (const Verdict& one : judge(claim))
+  ClaimVerdict judge(const std::unique_ptr<Claim>& claim, const std::string& subject) const {
+    for (const ClaimVerdict& one : judge(claim))
       if (one.about == subject) return one;
     ADD_FAILURE() << "nothing about " << subject;
     return {};
@@ -85,7 +85,7 @@ TEST(SlitClaim, AFactorOfThreeOverEqualMemory) {
   lying.machine = recorded("guest-four-nodes.json");
   for (int from = 0; from < 4; ++from)
     for (int to = 0; to < 4; ++to) lying.cell(from, to, 100);
-  const Verdict verdict = lying.judge(make_slit_claim(), "from node 0");
+  const ClaimVerdict verdict = lying.judge(make_slit_claim(), "from node 0");
   EXPECT_EQ(verdict.outcome, contradicted);
   EXPECT_THAT(verdict.claimed, HasSubstr("3.20 times the distance of node 0 (32 against 10)"));
   EXPECT_THAT(verdict.found, HasSubstr("1.00 times (0.96 to 1.04) its latency"));
@@ -100,7 +100,7 @@ TEST(SlitClaim, AFartherNodeThatIsFaster) {
   figures.machine = recorded("guest-four-nodes.json");
   for (int from = 0; from < 4; ++from)
     for (int to = 0; to < 4; ++to) figures.cell(from, to, to == from ? 100 : to == 1 ? 200 : 150);
-  const Verdict verdict = figures.judge(make_slit_claim(), "from node 0");
+  const ClaimVerdict verdict = figures.judge(make_slit_claim(), "from node 0");
   EXPECT_EQ(verdict.outcome, contradicted);
   EXPECT_THAT(verdict.claimed, HasSubstr("of node 1"));
   EXPECT_THAT(verdict.found, HasSubstr("0.75 times"));
@@ -117,7 +117,7 @@ TEST(SlitClaim, IntervalsThatOverlapContradictNothing) {
 TEST(SlitClaim, WhatWasNotMeasured) {
   Figures figures;
   figures.machine = recorded("guest-four-nodes.json");
-  const Verdict verdict = figures.judge(make_slit_claim(), "from node 3");
+  const ClaimVerdict verdict = figures.judge(make_slit_claim(), "from node 3");
   EXPECT_EQ(verdict.outcome, not_measurable);
   EXPECT_THAT(verdict.reason, HasSubstr("matrix did not run"));
 }
@@ -133,11 +133,11 @@ TEST(HmatClaim, RatiosBetweenNodes) {
                  : to == 4 ? 22
                            : 45);
   }
-  for (const Verdict& one : figures.judge(make_hmat_claim()))
+  for (const ClaimVerdict& one : figures.judge(make_hmat_claim()))
     EXPECT_NE(one.outcome, contradicted) << one.about << " " << to_text(one);
   EXPECT_EQ(figures.judge(make_hmat_claim(), "node 2 latency").outcome, confirmed);
   figures.machine.nodes[2].hmat->read_latency = 105e-9;  // as DRAM's
-  const Verdict lie = figures.judge(make_hmat_claim(), "node 2 latency");
+  const ClaimVerdict lie = figures.judge(make_hmat_claim(), "node 2 latency");
   EXPECT_EQ(lie.outcome, contradicted);
   EXPECT_THAT(lie.found, HasSubstr("2.43 times"));
 }
@@ -158,7 +158,7 @@ TEST(HmatClaim, CpusThatAreNotTheNearest) {
   figures.machine = recorded("cxl-tiers.json");
   figures.cell(0, 2, 400);
   figures.cell(1, 2, 255);
-  const Verdict verdict = figures.judge(make_hmat_claim(), "node 2 access class");
+  const ClaimVerdict verdict = figures.judge(make_hmat_claim(), "node 2 access class");
   EXPECT_EQ(verdict.outcome, contradicted);
   EXPECT_THAT(verdict.found, HasSubstr("those of node 1"));
 }
@@ -173,7 +173,7 @@ TEST(TiersClaim, CxlInTheTierOfDram) {
   EXPECT_EQ(figures.judge(make_tiers_claim(), "node 2").outcome, confirmed);
   EXPECT_EQ(figures.judge(make_tiers_claim(), "demotion from node 0").outcome, confirmed);
   for (NumaNode& node : figures.machine.nodes) node.memory_tier = 4;
-  const Verdict verdict = figures.judge(make_tiers_claim(), "node 2");
+  const ClaimVerdict verdict = figures.judge(make_tiers_claim(), "node 2");
   EXPECT_EQ(verdict.outcome, contradicted);
   EXPECT_THAT(verdict.next, HasSubstr("although demotion is on"));
 }
@@ -200,7 +200,7 @@ Figures with_modules(const std::string& name, double gb) {
 // Sixteen channels of 38.4 GB/s.
 TEST(DimmsClaim, TheShareOfThePeak) {
   EXPECT_EQ(with_modules("even", 500).judge(make_dimms_claim(), "peak").outcome, confirmed);
-  const Verdict little = with_modules("even", 350).judge(make_dimms_claim(), "peak");
+  const ClaimVerdict little = with_modules("even", 350).judge(make_dimms_claim(), "peak");
   EXPECT_EQ(little.outcome, contradicted);
   EXPECT_THAT(little.claimed, HasSubstr("614 GB/s"));
   EXPECT_THAT(little.found, HasSubstr("57 %"));
@@ -208,17 +208,17 @@ TEST(DimmsClaim, TheShareOfThePeak) {
 
 TEST(DimmsClaim, ChannelsThatDiffer) {
   EXPECT_EQ(with_modules("even", 500).judge(make_dimms_claim(), "channels").outcome, confirmed);
-  const Verdict empty = with_modules("empty-slot", 500).judge(make_dimms_claim(), "channels");
+  const ClaimVerdict empty = with_modules("empty-slot", 500).judge(make_dimms_claim(), "channels");
   EXPECT_EQ(empty.outcome, contradicted);
   EXPECT_THAT(empty.found, StartsWith("none in socket 1 channel C"));
-  const Verdict uneven = with_modules("uneven", 500).judge(make_dimms_claim(), "channels");
+  const ClaimVerdict uneven = with_modules("uneven", 500).judge(make_dimms_claim(), "channels");
   EXPECT_EQ(uneven.outcome, contradicted);
   EXPECT_THAT(uneven.found, HasSubstr("64 GiB in socket 0 channel A"));
 }
 
 TEST(DimmsClaim, AModuleBelowItsSpeed) {
   EXPECT_EQ(with_modules("even", 500).judge(make_dimms_claim(), "speed").outcome, confirmed);
-  const Verdict slow = with_modules("slow-slot", 500).judge(make_dimms_claim(), "speed");
+  const ClaimVerdict slow = with_modules("slow-slot", 500).judge(make_dimms_claim(), "speed");
   EXPECT_EQ(slow.outcome, contradicted);
   EXPECT_THAT(slow.found, HasSubstr("4000 MT/s"));
 }
@@ -242,7 +242,7 @@ TEST(CachesClaim, ACacheThatEndsEarly) {
   held.high = 32.0 * mib;
   held.value = 16.0 * mib;
   figures.add("latency", {"cache_capacity", {{"level", "L3"}}, "", "B", held});
-  const Verdict verdict = figures.judge(make_caches_claim(), "L3");
+  const ClaimVerdict verdict = figures.judge(make_caches_claim(), "L3");
   EXPECT_EQ(verdict.outcome, contradicted);
   EXPECT_THAT(verdict.found, HasSubstr("16.0 MiB to 32.0 MiB"));
 }
@@ -263,7 +263,7 @@ TEST(LinksClaim, HalfTheLanes) {
   gpu.path[0].link = gpu.path[1].link = {32e9, 32e9, 16, 16};
   EXPECT_EQ(figures.judge(make_links_claim(), "gpu 0 link").outcome, confirmed);
   gpu.path[0].link.width = gpu.path[1].link.width = 8;
-  const Verdict verdict = figures.judge(make_links_claim(), "gpu 0 link");
+  const ClaimVerdict verdict = figures.judge(make_links_claim(), "gpu 0 link");
   EXPECT_EQ(verdict.outcome, contradicted);
   EXPECT_THAT(verdict.next, HasSubstr(gpu.pci_address));
   // An idle link steps down in speed, and nothing is wrong with it.
@@ -283,7 +283,7 @@ TEST(LinksClaim, RatesAndTheNearestNode) {
   EXPECT_EQ(figures.judge(make_links_claim(), "gpu 0 node").outcome, confirmed);
   EXPECT_EQ(figures.judge(make_links_claim(), "gpu 0 rate").outcome, contradicted);  // of 63 GB/s
   figures.add("transfer", copies("bind:1", "d2h", 50));
-  const Verdict verdict = figures.judge(make_links_claim(), "gpu 0 node");
+  const ClaimVerdict verdict = figures.judge(make_links_claim(), "gpu 0 node");
   EXPECT_EQ(verdict.outcome, contradicted);
   EXPECT_THAT(verdict.found, HasSubstr("node 1 has 2.00 times"));
 }
@@ -297,7 +297,7 @@ TEST(SettingsClaim, ByUse) {
   EXPECT_EQ(figures.judge(make_settings_claim(), "smt").outcome, contradicted);
   EXPECT_EQ(figures.judge(make_settings_claim(), "governor").outcome, confirmed);
   figures.use = MachineUse::throughput;
-  for (const Verdict& one : figures.judge(make_settings_claim())) EXPECT_NE(one.about, "smt");
+  for (const ClaimVerdict& one : figures.judge(make_settings_claim())) EXPECT_NE(one.about, "smt");
   EXPECT_EQ(figures.judge(make_settings_claim(), "thp_enabled").outcome, confirmed);
 }
 
@@ -317,12 +317,12 @@ TEST(PeersClaim, ByTheRuleForSlowNodes) {
     input.peers->hosts.push_back(peer(name, figures.machine, rate));
   EXPECT_EQ(make_peers_claim()->judge(input).at(0).outcome, confirmed);
   for (PeerHost& host : input.peers->hosts) host.figures[{"peak_bandwidth", {}}] *= 1.43;
-  const Verdict slow = make_peers_claim()->judge(input).at(0);
+  const ClaimVerdict slow = make_peers_claim()->judge(input).at(0);
   EXPECT_EQ(slow.outcome, contradicted);
   EXPECT_THAT(slow.found, HasSubstr("30 % slower"));
 }
 
-AuditReport audited(const std::vector<Verdict>& verdicts) {
+AuditReport audited(const std::vector<ClaimVerdict>& verdicts) {
   AuditReport report;
   report.started = "1970-01-01T00:00:00Z";
   report.verdicts = verdicts;
@@ -331,7 +331,7 @@ AuditReport audited(const std::vector<Verdict>& verdicts) {
 
 TEST(AuditReport, ExitCodes) {
   EXPECT_EQ(exit_code_of(audited({})), 3);
-  Verdict one = not_measurable("hmat", "node 2 latency", "no HMAT");
+  ClaimVerdict one = not_measurable("hmat", "node 2 latency", "no HMAT");
   EXPECT_EQ(exit_code_of(audited({one})), 3);
   one.outcome = confirmed;
   EXPECT_EQ(exit_code_of(audited({one})), 0);
@@ -340,11 +340,11 @@ TEST(AuditReport, ExitCodes) {
 }
 
 TEST(AuditReport, OneLineFirst) {
-  Verdict one = not_measurable("hmat", "node 2 latency", "");
+  ClaimVerdict one = not_measurable("hmat", "node 2 latency", "");
   one.outcome = contradicted;
   one.claimed = "105 ns";
   one.found = "2.43 times";
-  const AuditReport report = audited(std::vector<Verdict>(12, one));
+  const AuditReport report = audited(std::vector<ClaimVerdict>(12, one));
   const std::string line = summary_line(report);
   EXPECT_THAT(line,
               StartsWith("numatlas audit: 12 of 12 claims contradicted: hmat node 2 latency"));

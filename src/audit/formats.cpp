@@ -28,7 +28,7 @@ struct EnumNames<ClaimOutcome> {
 }  // namespace record
 
 template <class Fields>
-void list_fields(Fields& f, record::Host<Fields, Verdict>& v) {
+void list_fields(Fields& f, record::Host<Fields, ClaimVerdict>& v) {
   f("claim", v.claim, "as --only names it");
   f("about", v.about, "which of these");
   f("outcome", v.outcome, "confirmed, contradicted, not_measurable");
@@ -56,7 +56,7 @@ std::string table_text(const AuditReport& report) {
   std::vector<std::vector<std::string>> rows;
   // What somebody has to do something about comes first.
   for (const ClaimOutcome outcome : outcomes) {
-    for (const Verdict& verdict : report.verdicts) {
+    for (const ClaimVerdict& verdict : report.verdicts) {
       if (verdict.outcome == outcome)
         rows.push_back({name_of(outcome), verdict.claim, verdict.about, to_text(verdict)});
     }
@@ -98,7 +98,7 @@ std::string metrics_text(const AuditReport& report) {
                      "1 where a claim was contradicted, 0 where it was confirmed.");
   Gauge measured("numatlas_audit_measured", "",
                  "What a claim was held against, in the unit of the label.");
-  for (const Verdict& verdict : report.verdicts) {
+  for (const ClaimVerdict& verdict : report.verdicts) {
     if (verdict.outcome == ClaimOutcome::not_measurable) continue;
     const MetricLabels labels{{"claim", verdict.claim}, {"about", verdict.about}};
     contradicted.add(labels, verdict.outcome == ClaimOutcome::contradicted ? 1 : 0);
@@ -140,7 +140,7 @@ std::string summary_line(const AuditReport& report) {
     return fmt::format("numatlas audit: {} of {} claims confirmed, none contradicted", right, all);
   std::string line = fmt::format("numatlas audit: {} of {} claims contradicted:", wrong, all);
   std::size_t told = 0;
-  for (const Verdict& verdict : report.verdicts) {
+  for (const ClaimVerdict& verdict : report.verdicts) {
     if (verdict.outcome != ClaimOutcome::contradicted) continue;
     const std::string more = fmt::format("{} {} {}: {}", told == 0 ? "" : ";", verdict.claim,
                                          verdict.about, verdict.found);

@@ -38,7 +38,7 @@ const char* name_of(ClaimOutcome outcome) {
   return "not measurable";
 }
 
-std::string to_text(const Verdict& verdict) {
+std::string to_text(const ClaimVerdict& verdict) {
   if (verdict.outcome == ClaimOutcome::not_measurable) {
     const std::string claimed = verdict.claimed.empty() ? "" : "claimed " + verdict.claimed + "; ";
     return claimed + verdict.reason;
@@ -74,8 +74,8 @@ std::string figure_text(const Estimate& estimate, const std::string& unit) {
                      number_text(*estimate.high * reading.scale));
 }
 
-Verdict judged(Verdict verdict, const Estimate& measured, double claimed, double factor,
-               const std::string& next) {
+ClaimVerdict judged(ClaimVerdict verdict, const Estimate& measured, double claimed, double factor,
+                    const std::string& next) {
   verdict.claimed_value = claimed;
   verdict.measured = measured;
   verdict.found = figure_text(measured, verdict.unit);
@@ -93,9 +93,9 @@ Verdict judged(Verdict verdict, const Estimate& measured, double claimed, double
   return verdict;
 }
 
-Verdict not_measurable(const std::string& claim, const std::string& about,
-                       const std::string& reason) {
-  Verdict verdict;
+ClaimVerdict not_measurable(const std::string& claim, const std::string& about,
+                            const std::string& reason) {
+  ClaimVerdict verdict;
   verdict.claim = claim;
   verdict.about = about;
   verdict.reason = reason;

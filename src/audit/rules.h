@@ -33,9 +33,9 @@ std::string figure_text(const Estimate& estimate, const std::string& unit);
 
 /// A verdict by `contradicts`: its figure, words and outcome; without an interval it is not
 /// measurable.
-Verdict judged(Verdict verdict, const Estimate& measured, double claimed, double factor,
-               const std::string& next);
-Verdict not_measurable(const std::string& claim, const std::string& about,
-                       const std::string& reason);
+ClaimVerdict judged(ClaimVerdict verdict, const Estimate& measured, double claimed, double factor,
+                    const std::string& next);
+ClaimVerdict not_measurable(const std::string& claim, const std::string& about,
+                            const std::string& reason);
 
 }  // namespace numatlas

@@ -12,7 +12,7 @@ enum class ClaimOutcome { confirmed, contradicted, not_measurable };
 /// "confirmed", "contradicted", "not measurable".
 const char* name_of(ClaimOutcome outcome);
 
-struct Verdict {
+struct ClaimVerdict {
   std::string claim;  ///< as --only names it: "hmat"
   std::string about;  ///< which of these: "node 2 latency"; with `claim` another for each verdict
   ClaimOutcome outcome = ClaimOutcome::not_measurable;
@@ -26,6 +26,6 @@ struct Verdict {
 };
 
 /// "confirmed: claimed ..., measured ..."; one line without claim and subject.
-std::string to_text(const Verdict& verdict);
+std::string to_text(const ClaimVerdict& verdict);
 
 }  // namespace numatlas

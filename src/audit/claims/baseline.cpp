@@ -26,14 +26,14 @@ class Baseline final : public Claim {
   std::vector<std::string> benchmarks(const Machine&, const MemorySlots&) const override {
     return {"matrix", "latency", "bandwidth"};
   }
-  std::vector<Verdict> judge(const AuditInput& input) const override;
+  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
 
  private:
-  Verdict drift(const ComparedCase& one) const;
+  ClaimVerdict drift(const ComparedCase& one) const;
 };
 
-Verdict Baseline::drift(const ComparedCase& one) const {
-  Verdict verdict;
+ClaimVerdict Baseline::drift(const ComparedCase& one) const {
+  ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = one.now.command + " " + one.now.point;
   if (!one.now.part.empty()) verdict.about += " " + one.now.part;
@@ -59,15 +59,15 @@ Verdict Baseline::drift(const ComparedCase& one) const {
   return verdict;
 }
 
-std::vector<Verdict> Baseline::judge(const AuditInput& input) const {
+std::vector<ClaimVerdict> Baseline::judge(const AuditInput& input) const {
   if (!input.baseline || !input.now) return {};
   const auto compared = compare_files(*input.baseline, *input.now, CompareRule{});
   if (!compared) return {not_measurable(name(), "all cases", full_text(compared.error()))};
-  std::vector<Verdict> verdicts;
+  std::vector<ClaimVerdict> verdicts;
   for (const ComparedCase& one : compared->cases)
     if (one.change.verdict == CaseVerdict::slower) verdicts.push_back(drift(one));
   if (!verdicts.empty()) return verdicts;
-  Verdict verdict;
+  ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = "all cases";
   verdict.claimed = fmt::format("{} cases of {}", compared->cases.size(), input.baseline->file);

@@ -28,14 +28,15 @@ class Caches final : public Claim {
     return machine.caches.empty() ? std::vector<std::string>{}
                                   : std::vector<std::string>{"latency"};
   }
-  std::vector<Verdict> judge(const AuditInput& input) const override;
+  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
 
  private:
-  Verdict judge_level(const std::string& level, Bytes shown, const AuditInput& input) const;
+  ClaimVerdict judge_level(const std::string& level, Bytes shown, const AuditInput& input) const;
 };
 
-Verdict Caches::judge_level(const std::string& level, Bytes shown, const AuditInput& input) const {
-  Verdict verdict;
+ClaimVerdict Caches::judge_level(const std::string& level, Bytes shown,
+                                 const AuditInput& input) const {
+  ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = level;
   verdict.unit = "B";
@@ -66,8 +67,8 @@ Verdict Caches::judge_level(const std::string& level, Bytes shown, const AuditIn
   return verdict;
 }
 
-std::vector<Verdict> Caches::judge(const AuditInput& input) const {
-  std::vector<Verdict> verdicts;
+std::vector<ClaimVerdict> Caches::judge(const AuditInput& input) const {
+  std::vector<ClaimVerdict> verdicts;
   const CpuSet usable = input.machine.usable_cpus();
   std::set<int> levels;
   for (const Cache& cache : input.machine.caches) levels.insert(cache.level);

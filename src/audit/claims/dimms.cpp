@@ -106,16 +106,16 @@ class Dimms final : public Claim {
     const bool has_peak = !filled(slots).empty() && theoretical_peak(slots, why).has_value();
     return has_peak ? std::vector<std::string>{"bandwidth"} : std::vector<std::string>{};
   }
-  std::vector<Verdict> judge(const AuditInput& input) const override;
+  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
 
  private:
-  Verdict population(const MemorySlots& all) const;
-  Verdict speed(const Slots& modules) const;
-  Verdict peak(const AuditInput& input) const;
+  ClaimVerdict population(const MemorySlots& all) const;
+  ClaimVerdict speed(const Slots& modules) const;
+  ClaimVerdict peak(const AuditInput& input) const;
 };
 
 /// Every channel has the same memory.
-Verdict Dimms::population(const MemorySlots& all) const {
+ClaimVerdict Dimms::population(const MemorySlots& all) const {
   const Channels channels = channels_of(all);
   if (channels.empty())
     return not_measurable(name(), "channels", "the names of the slots do not tell their channels");
@@ -123,7 +123,7 @@ Verdict Dimms::population(const MemorySlots& all) const {
     return bytes_in(a.second) < bytes_in(b.second);
   };
   const auto [least, most] = std::minmax_element(channels.begin(), channels.end(), more);
-  Verdict verdict;
+  ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = "channels";
   verdict.claimed = fmt::format("{} of {} slots filled, {} channels", filled(all).size(),
@@ -144,12 +144,12 @@ Verdict Dimms::population(const MemorySlots& all) const {
 }
 
 /// Every module runs at the speed that the fastest of them is made for.
-Verdict Dimms::speed(const Slots& modules) const {
+ClaimVerdict Dimms::speed(const Slots& modules) const {
   std::optional<double> rated;
   for (const MemorySlot* module : modules)
     if (module->rated_speed) rated = std::max(rated.value_or(0), *module->rated_speed);
   if (!rated) return not_measurable(name(), "speed", "the firmware tells no speed of the modules");
-  Verdict verdict;
+  ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = "speed";
   verdict.claimed = fmt::format("{} modules rated at up to {}", modules.size(), speed_text(*rated));
@@ -176,12 +176,12 @@ Verdict Dimms::speed(const Slots& modules) const {
   return verdict;
 }
 
-Verdict Dimms::peak(const AuditInput& input) const {
+ClaimVerdict Dimms::peak(const AuditInput& input) const {
   const Machine& machine = input.machine;
   std::string why;
   const auto peak = theoretical_peak(input.slots, why);
   if (!peak) return not_measurable(name(), "peak", why);
-  Verdict verdict;
+  ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = "peak";
   verdict.unit = "1";
@@ -215,7 +215,7 @@ Verdict Dimms::peak(const AuditInput& input) const {
   return verdict;
 }
 
-std::vector<Verdict> Dimms::judge(const AuditInput& input) const {
+std::vector<ClaimVerdict> Dimms::judge(const AuditInput& input) const {
   const MemorySlots& all = input.slots;
   const Slots modules = filled(all);
   if (modules.empty()) {

@@ -72,24 +72,24 @@ class Hmat final : public Claim {
                                  [](const NumaNode& node) { return node.hmat.has_value(); });
     return any ? std::vector<std::string>{"matrix"} : std::vector<std::string>{};
   }
-  std::vector<Verdict> judge(const AuditInput& input) const override;
+  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
 
  private:
   void judge_quantity(const Quantity& quantity, const AuditInput& input,
-                      std::vector<Verdict>& verdicts) const;
+                      std::vector<ClaimVerdict>& verdicts) const;
   void judge_initiators(const NumaNode& node, const AuditInput& input,
-                        std::vector<Verdict>& verdicts) const;
+                        std::vector<ClaimVerdict>& verdicts) const;
 };
 
 void Hmat::judge_quantity(const Quantity& quantity, const AuditInput& input,
-                          std::vector<Verdict>& verdicts) const {
+                          std::vector<ClaimVerdict>& verdicts) const {
   const std::vector<Target> all = targets_of(quantity, input);
   const bool bare = input.machine.hypervisor && input.machine.hypervisor->empty();
   // The best one that was measured is what the others are compared with.
   const auto best = std::find_if(all.begin(), all.end(),
                                  [](const Target& one) { return one.measured != nullptr; });
   for (const Target& one : all) {
-    Verdict verdict;
+    ClaimVerdict verdict;
     verdict.claim = name();
     verdict.about = fmt::format("node {} {}", one.node.value, quantity.word);
     verdict.claimed = value_text(one.claimed, quantity.unit);
@@ -117,11 +117,11 @@ void Hmat::judge_quantity(const Quantity& quantity, const AuditInput& input,
 
 /// The CPUs that the firmware lists have the best access: no others may be clearly nearer.
 void Hmat::judge_initiators(const NumaNode& node, const AuditInput& input,
-                            std::vector<Verdict>& verdicts) const {
+                            std::vector<ClaimVerdict>& verdicts) const {
   const NodeSet& listed = node.hmat->initiators;
   const NodeSet rows = input.machine.nodes_of(input.machine.usable_cpus());
   if (listed.empty() || rows.size() < 2) return;
-  Verdict verdict;
+  ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = fmt::format("node {} access class", node.id.value);
   verdict.claimed = "CPUs of node " + to_list(listed) + " are its nearest";
@@ -152,8 +152,8 @@ void Hmat::judge_initiators(const NumaNode& node, const AuditInput& input,
   verdicts.push_back(std::move(verdict));
 }
 
-std::vector<Verdict> Hmat::judge(const AuditInput& input) const {
-  std::vector<Verdict> verdicts;
+std::vector<ClaimVerdict> Hmat::judge(const AuditInput& input) const {
+  std::vector<ClaimVerdict> verdicts;
   for (const Quantity& quantity : quantities) judge_quantity(quantity, input, verdicts);
   for (const NodeId id : input.machine.usable_memory_nodes()) {
     const NumaNode& node = *input.machine.find_node(id);

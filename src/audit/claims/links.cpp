@@ -62,17 +62,17 @@ class Links final : public Claim {
   std::vector<std::string> benchmarks(const Machine& machine, const MemorySlots&) const override {
     return machine.gpus.empty() ? std::vector<std::string>{} : std::vector<std::string>{"transfer"};
   }
-  std::vector<Verdict> judge(const AuditInput& input) const override;
+  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
 
  private:
-  Verdict link(const AuditedGpu& one) const;
-  Verdict rate(const AuditedGpu& one, const AuditInput& input) const;
-  Verdict node(const AuditedGpu& one, const AuditInput& input) const;
+  ClaimVerdict link(const AuditedGpu& one) const;
+  ClaimVerdict rate(const AuditedGpu& one, const AuditInput& input) const;
+  ClaimVerdict node(const AuditedGpu& one, const AuditInput& input) const;
 };
 
 /// Idle links step down in speed, but keep their width: speed counts while copies run.
-Verdict Links::link(const AuditedGpu& one) const {
-  Verdict verdict;
+ClaimVerdict Links::link(const AuditedGpu& one) const {
+  ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = fmt::format("gpu {} link", one.number);
   const auto& path = one.gpu->path;
@@ -105,8 +105,8 @@ Verdict Links::link(const AuditedGpu& one) const {
   return verdict;
 }
 
-Verdict Links::rate(const AuditedGpu& one, const AuditInput& input) const {
-  Verdict verdict;
+ClaimVerdict Links::rate(const AuditedGpu& one, const AuditInput& input) const {
+  ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = fmt::format("gpu {} rate", one.number);
   const auto limit = path_limit(*one.gpu);
@@ -153,8 +153,8 @@ Verdict Links::rate(const AuditedGpu& one, const AuditInput& input) const {
 }
 
 /// No other node may be clearly nearer, in copies or in the GPU's own loads.
-Verdict Links::node(const AuditedGpu& one, const AuditInput& input) const {
-  Verdict verdict;
+ClaimVerdict Links::node(const AuditedGpu& one, const AuditInput& input) const {
+  ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = fmt::format("gpu {} node", one.number);
   if (!one.gpu->node) {
@@ -202,8 +202,8 @@ Verdict Links::node(const AuditedGpu& one, const AuditInput& input) const {
   return verdict;
 }
 
-std::vector<Verdict> Links::judge(const AuditInput& input) const {
-  std::vector<Verdict> verdicts;
+std::vector<ClaimVerdict> Links::judge(const AuditInput& input) const {
+  std::vector<ClaimVerdict> verdicts;
   for (const AuditedGpu& one : gpus_of(input)) {
     verdicts.push_back(link(one));
     verdicts.push_back(rate(one, input));

@@ -26,20 +26,21 @@ class PeersClaim final : public Claim {
   std::vector<std::string> benchmarks(const Machine&, const MemorySlots&) const override {
     return {"matrix", "latency", "bandwidth"};
   }
-  std::vector<Verdict> judge(const AuditInput& input) const override;
+  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
 
  private:
-  std::optional<Verdict> judge_fact(const Fact& fact, const std::string& benchmark,
-                                    const std::vector<double>& others, const SlowRule& rule) const;
+  std::optional<ClaimVerdict> judge_fact(const Fact& fact, const std::string& benchmark,
+                                         const std::vector<double>& others,
+                                         const SlowRule& rule) const;
 };
 
 /// A figure as a rate: of times, how many in a second.
 double as_rate(double value, const std::string& unit) { return unit == "s" ? 1 / value : value; }
 
 /// nullopt: it is within the rule.
-std::optional<Verdict> PeersClaim::judge_fact(const Fact& fact, const std::string& benchmark,
-                                              const std::vector<double>& others,
-                                              const SlowRule& rule) const {
+std::optional<ClaimVerdict> PeersClaim::judge_fact(const Fact& fact, const std::string& benchmark,
+                                                   const std::vector<double>& others,
+                                                   const SlowRule& rule) const {
   const double mine = as_rate(fact.estimate.value, fact.unit);
   std::vector<double> rates{mine};
   for (const double value : others) rates.push_back(as_rate(value, fact.unit));
@@ -50,7 +51,7 @@ std::optional<Verdict> PeersClaim::judge_fact(const Fact& fact, const std::strin
   const double median = as_rate(peers.median, fact.unit);
   const bool apart = fact.unit == "s" ? *fact.estimate.low > median : *fact.estimate.high < median;
   if (!apart) return std::nullopt;
-  Verdict verdict;
+  ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = benchmark + " " + fact.key;
   for (const auto& [label, value] : fact.where)
@@ -67,7 +68,7 @@ std::optional<Verdict> PeersClaim::judge_fact(const Fact& fact, const std::strin
   return verdict;
 }
 
-std::vector<Verdict> PeersClaim::judge(const AuditInput& input) const {
+std::vector<ClaimVerdict> PeersClaim::judge(const AuditInput& input) const {
   if (!input.peers) return {};
   const SlowRule rule;
   std::vector<const PeerHost*> alike;
@@ -75,7 +76,7 @@ std::vector<Verdict> PeersClaim::judge(const AuditInput& input) const {
     if (peer.host != input.machine.host && peer.cpu_model == input.machine.cpu_model)
       alike.push_back(&peer);
   }
-  std::vector<Verdict> verdicts;
+  std::vector<ClaimVerdict> verdicts;
   std::size_t compared = 0;
   for (const RunReport& report : input.reports) {
     for (const Fact& fact : report.facts) {
@@ -97,7 +98,7 @@ std::vector<Verdict> PeersClaim::judge(const AuditInput& input) const {
         name(), "all figures",
         fmt::format("{} has {} other hosts with this CPU, and no figure that {} of them have too",
                     input.peers->folder, alike.size(), rule.least_hosts - 1))};
-  Verdict verdict;
+  ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = "all figures";
   verdict.claimed = fmt::format("as fast as {} hosts of its kind", alike.size());

@@ -88,18 +88,19 @@ class Settings final : public Claim {
   std::vector<std::string> benchmarks(const Machine&, const MemorySlots&) const override {
     return {};
   }
-  std::vector<Verdict> judge(const AuditInput& input) const override;
+  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
 
  private:
-  Verdict judge_setting(const Setting* setting, const std::string& about, MachineUse use) const;
-  void judge_pools(const AuditInput& input, std::vector<Verdict>& verdicts) const;
+  ClaimVerdict judge_setting(const Setting* setting, const std::string& about,
+                             MachineUse use) const;
+  void judge_pools(const AuditInput& input, std::vector<ClaimVerdict>& verdicts) const;
 };
 
-Verdict Settings::judge_setting(const Setting* setting, const std::string& about,
-                                MachineUse use) const {
+ClaimVerdict Settings::judge_setting(const Setting* setting, const std::string& about,
+                                     MachineUse use) const {
   if (setting == nullptr)
     return not_measurable(name(), about, "not in this kernel, hidden, or not recorded");
-  Verdict verdict;
+  ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = about;
   verdict.claimed = fmt::format("a machine for {}", name_of(use));
@@ -117,7 +118,7 @@ Verdict Settings::judge_setting(const Setting* setting, const std::string& about
 }
 
 /// Huge pages that nobody took out of a pool cannot be used for anything else.
-void Settings::judge_pools(const AuditInput& input, std::vector<Verdict>& verdicts) const {
+void Settings::judge_pools(const AuditInput& input, std::vector<ClaimVerdict>& verdicts) const {
   std::uint64_t idle = 0, reserved = 0, memory = 0;
   for (const NumaNode& node : input.machine.nodes) {
     memory += node.memory_total ? node.memory_total->value : 0;
@@ -129,7 +130,7 @@ void Settings::judge_pools(const AuditInput& input, std::vector<Verdict>& verdic
   if (reserved == 0 || memory == 0) return;
   constexpr double much = 0.1;  // of the memory
   const bool wasted = static_cast<double>(idle) > much * static_cast<double>(memory);
-  Verdict verdict;
+  ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = "huge_pages";
   verdict.claimed = fmt::format("a machine for {}", name_of(*input.use));
@@ -141,9 +142,9 @@ void Settings::judge_pools(const AuditInput& input, std::vector<Verdict>& verdic
   verdicts.push_back(std::move(verdict));
 }
 
-std::vector<Verdict> Settings::judge(const AuditInput& input) const {
+std::vector<ClaimVerdict> Settings::judge(const AuditInput& input) const {
   if (!input.use) return {};
-  std::vector<Verdict> verdicts;
+  std::vector<ClaimVerdict> verdicts;
   std::vector<std::string> seen;
   for (const SettingRule& rule : setting_rules()) {
     const bool for_it =

@@ -50,16 +50,17 @@ class Slit final : public Claim {
     if (machine.usable_memory_nodes().size() < 2) return {};
     return {"matrix"};
   }
-  std::vector<Verdict> judge(const AuditInput& input) const override;
+  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
 
  private:
-  Verdict judge_row(const NumaNode& from, const AuditInput& input) const;
-  Verdict verdict_of(const std::string& about, const Reached& near, const Reached& far) const;
+  ClaimVerdict judge_row(const NumaNode& from, const AuditInput& input) const;
+  ClaimVerdict verdict_of(const std::string& about, const Reached& near, const Reached& far) const;
 };
 
 /// The claim that `far` is as many times as far as `near` as their distances say.
-Verdict Slit::verdict_of(const std::string& about, const Reached& near, const Reached& far) const {
-  Verdict verdict;
+ClaimVerdict Slit::verdict_of(const std::string& about, const Reached& near,
+                              const Reached& far) const {
+  ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = about;
   verdict.unit = "1";
@@ -72,12 +73,12 @@ Verdict Slit::verdict_of(const std::string& about, const Reached& near, const Re
   return verdict;
 }
 
-Verdict Slit::judge_row(const NumaNode& from, const AuditInput& input) const {
+ClaimVerdict Slit::judge_row(const NumaNode& from, const AuditInput& input) const {
   const std::string about = fmt::format("from node {}", from.id.value);
   const std::vector<Reached> all = reached_from(from, input);
   if (all.size() < 2) return not_measurable(name(), about, input.why_no("matrix"));
   // The gravest first: a farther node that is faster than a nearer one.
-  std::optional<Verdict> reversed;
+  std::optional<ClaimVerdict> reversed;
   double most = 1;
   for (const Reached& near : all) {
     for (const Reached& far : all) {
@@ -92,9 +93,9 @@ Verdict Slit::judge_row(const NumaNode& from, const AuditInput& input) const {
     }
   }
   if (reversed) return *reversed;
-  std::optional<Verdict> farthest;
+  std::optional<ClaimVerdict> farthest;
   for (std::size_t i = 1; i < all.size(); ++i) {
-    Verdict one = verdict_of(about, all.front(), all[i]);
+    ClaimVerdict one = verdict_of(about, all.front(), all[i]);
     if (one.outcome == ClaimOutcome::contradicted) return one;
     if (!farthest || one.outcome == ClaimOutcome::confirmed) farthest = std::move(one);
   }
@@ -103,10 +104,10 @@ Verdict Slit::judge_row(const NumaNode& from, const AuditInput& input) const {
   return *farthest;
 }
 
-std::vector<Verdict> Slit::judge(const AuditInput& input) const {
+std::vector<ClaimVerdict> Slit::judge(const AuditInput& input) const {
   if (input.machine.usable_memory_nodes().size() < 2)
     return {not_measurable(name(), "all nodes", "one node has memory: no distances to compare")};
-  std::vector<Verdict> verdicts;
+  std::vector<ClaimVerdict> verdicts;
   for (const NodeId node : input.machine.nodes_of(input.machine.usable_cpus())) {
     const NumaNode& from = *input.machine.find_node(node);
     if (from.distance.size() < 2) continue;

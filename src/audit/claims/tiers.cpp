@@ -72,17 +72,17 @@ class Tiers final : public Claim {
       nodes += machine.find_node(id)->memory_tier.has_value() ? 1 : 0;
     return nodes < 2 ? std::vector<std::string>{} : std::vector<std::string>{"matrix"};
   }
-  std::vector<Verdict> judge(const AuditInput& input) const override;
+  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
 
  private:
-  Verdict same_tier(const TierNode& one, const TierNode& best, bool demotes) const;
-  Verdict slower_tier(const TierNode& one, const TierNode& best) const;
-  Verdict demotion(const TierNode& from, const TierNode& to) const;
+  ClaimVerdict same_tier(const TierNode& one, const TierNode& best, bool demotes) const;
+  ClaimVerdict slower_tier(const TierNode& one, const TierNode& best) const;
+  ClaimVerdict demotion(const TierNode& from, const TierNode& to) const;
 };
 
 /// Two nodes of one tier: neither may be slower by a factor that counts.
-Verdict Tiers::same_tier(const TierNode& one, const TierNode& best, bool demotes) const {
-  Verdict verdict;
+ClaimVerdict Tiers::same_tier(const TierNode& one, const TierNode& best, bool demotes) const {
+  ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = fmt::format("node {}", one.node.value);
   verdict.claimed = fmt::format("in tier {} with node {}", one.tier, best.node.value);
@@ -106,8 +106,8 @@ Verdict Tiers::same_tier(const TierNode& one, const TierNode& best, bool demotes
 }
 
 /// A node of a slower tier: one of its figures has to be worse.
-Verdict Tiers::slower_tier(const TierNode& one, const TierNode& best) const {
-  Verdict verdict;
+ClaimVerdict Tiers::slower_tier(const TierNode& one, const TierNode& best) const {
+  ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = fmt::format("node {}", one.node.value);
   verdict.claimed = fmt::format("in tier {}, slower than node {} in tier {}", one.tier,
@@ -139,14 +139,14 @@ Verdict Tiers::slower_tier(const TierNode& one, const TierNode& best) const {
 }
 
 /// What is demoted goes to slower memory.
-Verdict Tiers::demotion(const TierNode& from, const TierNode& to) const {
-  Verdict verdict = slower_tier(to, from);
+ClaimVerdict Tiers::demotion(const TierNode& from, const TierNode& to) const {
+  ClaimVerdict verdict = slower_tier(to, from);
   verdict.about = fmt::format("demotion from node {}", from.node.value);
   verdict.claimed = fmt::format("cold pages go to node {}, which is slower", to.node.value);
   return verdict;
 }
 
-std::vector<Verdict> Tiers::judge(const AuditInput& input) const {
+std::vector<ClaimVerdict> Tiers::judge(const AuditInput& input) const {
   std::vector<TierNode> all;
   for (const NodeId id : input.machine.usable_memory_nodes()) {
     const NumaNode& node = *input.machine.find_node(id);
@@ -157,7 +157,7 @@ std::vector<Verdict> Tiers::judge(const AuditInput& input) const {
                            all.empty() ? "the kernel shows no memory tiers"
                                        : "one node has memory: no tiers to compare")};
   const bool demotes = is_on(input.machine, "demotion");
-  std::vector<Verdict> verdicts;
+  std::vector<ClaimVerdict> verdicts;
   std::map<int, const TierNode*> best;  // of each tier: the node with the least latency
   for (const TierNode& one : all) {
     const TierNode*& its = best[one.tier];

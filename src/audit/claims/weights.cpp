@@ -75,17 +75,17 @@ class InterleaveWeights final : public Claim {
                          machine.usable_memory_nodes().size() > 1;
     return applies ? std::vector<std::string>{"weights"} : std::vector<std::string>{};
   }
-  std::vector<Verdict> judge(const AuditInput& input) const override;
+  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
 };
 
-std::vector<Verdict> InterleaveWeights::judge(const AuditInput& input) const {
+std::vector<ClaimVerdict> InterleaveWeights::judge(const AuditInput& input) const {
   const Setting* const setting = setting_of(input.machine, "interleave_weights");
   if (setting == nullptr)
     return {not_measurable(name(), "kernel", "this kernel has no weighted interleave")};
   if (input.machine.usable_memory_nodes().size() < 2)
     return {
         not_measurable(name(), "kernel", "one node has memory: there is nothing to interleave")};
-  Verdict verdict;
+  ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = "kernel";
   verdict.unit = "1";
