@@ -60,7 +60,8 @@ json to_json(const MemorySlots& slots) {
 Expected<MemorySlots> recorded_memory_slots(const std::string& spec) {
   MemorySlots slots;
   std::error_code none;
-  if (!std::filesystem::exists(spec, none)) return slots;
+  // A pipe was read to its end for the machine; a description is no file.
+  if (!std::filesystem::is_regular_file(spec, none)) return slots;
   const auto content = read_file(spec, spec, "");
   if (!content) return fail(about("--machine", content.error()));
   // hwloc's XML has no slots.
