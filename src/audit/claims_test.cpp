@@ -200,6 +200,7 @@ Figures with_modules(const std::string& name, double gb) {
 // Sixteen channels of 38.4 GB/s.
 TEST(DimmsClaim, TheShareOfThePeak) {
   EXPECT_EQ(with_modules("even", 500).judge(make_dimms_claim(), "peak").outcome, confirmed);
+  EXPECT_EQ(with_modules("even", 700).judge(make_dimms_claim(), "peak").outcome, contradicted);
   const ClaimVerdict little = with_modules("even", 350).judge(make_dimms_claim(), "peak");
   EXPECT_EQ(little.outcome, contradicted);
   EXPECT_THAT(little.claimed, HasSubstr("614 GB/s"));

@@ -209,6 +209,9 @@ ClaimVerdict Dimms::peak(const AuditInput& input) const {
     verdict.next =
         "missing or disabled modules (dmidecode -t memory), their speed, and memory errors (EDAC, "
         "rasdaemon)";
+  } else if (*share.low > 1 + same_part) {
+    verdict.outcome = ClaimOutcome::contradicted;
+    verdict.next = "the firmware's table: nothing is faster than all channels together";
   } else {
     verdict.outcome = ClaimOutcome::confirmed;
   }
