@@ -245,7 +245,7 @@ TEST(CachesClaim, ACacheThatEndsEarly) {
   figures.add("latency", {"cache_capacity", {{"level", "L3"}}, "", "B", held});
   const ClaimVerdict verdict = figures.judge(make_caches_claim(), "L3");
   EXPECT_EQ(verdict.outcome, contradicted);
-  EXPECT_THAT(verdict.found, HasSubstr("16.0 MiB to 32.0 MiB"));
+  EXPECT_THAT(verdict.found, HasSubstr("16 MiB to 32 MiB"));
 }
 
 Fact copies(const char* memory, const char* direction, double gb) {
@@ -332,16 +332,16 @@ AuditReport audited(const std::vector<ClaimVerdict>& verdicts) {
 
 TEST(AuditReport, ExitCodes) {
   EXPECT_EQ(exit_code_of(audited({})), 3);
-  ClaimVerdict one = not_measurable("hmat", "node 2 latency", "no HMAT");
+  ClaimVerdict one = numatlas::not_measurable("hmat", "node 2 latency", "no HMAT");
   EXPECT_EQ(exit_code_of(audited({one})), 3);
   one.outcome = confirmed;
   EXPECT_EQ(exit_code_of(audited({one})), 0);
   one.outcome = contradicted;
-  EXPECT_EQ(exit_code_of(audited({one, not_measurable("slit", "all nodes", "")})), 1);
+  EXPECT_EQ(exit_code_of(audited({one, numatlas::not_measurable("slit", "all nodes", "")})), 1);
 }
 
 TEST(AuditReport, OneLineFirst) {
-  ClaimVerdict one = not_measurable("hmat", "node 2 latency", "");
+  ClaimVerdict one = numatlas::not_measurable("hmat", "node 2 latency", "");
   one.outcome = contradicted;
   one.claimed = "105 ns";
   one.found = "2.43 times";

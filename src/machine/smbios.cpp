@@ -82,7 +82,7 @@ std::optional<std::string_view> table_in(std::string_view data) {
     address = number_at(data, 24, 4);
     size = number_at(data, 22, 2);
   }
-  if (address >= data.size()) return std::nullopt;
+  if (address > data.size()) return std::nullopt;
   return data.substr(address, size);
 }
 
