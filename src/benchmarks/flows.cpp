@@ -197,7 +197,7 @@ Expected<void> check_run_together(const PlanInput& input, const std::string& com
                       "use --format csv or --json FILE");
   }
   const auto cpus =
-      distinct_cpus(input, command, "two workers are on CPU {}, and would only run by turns");
+      distinct_cpus(input, command, "two workers are on CPU {} and could only run in turns");
   return cpus ? Expected<void>{} : fail(cpus.error());
 }
 

@@ -89,6 +89,11 @@ const std::map<std::string, std::vector<Example>>& examples() {
        {{"Everything that applies, within a minute", "numatlas survey"},
         {"Only the memory, in ten minutes",
          "numatlas survey --time 10m --only matrix,latency,loaded"}}},
+      {"audit",
+       {{"Before a job: is this node what it says it is?",
+         "numatlas audit --time 15s --format nhc"},
+        {"Against its own past, with settings for low latency",
+         "numatlas audit --baseline survey.json --for latency"}}},
       {"check",
        {{"Each node measured itself: which one is slower than the others?",
          "numatlas check today/*.json"},
@@ -133,6 +138,8 @@ Entries declare(CLI::App& app, const CommandLine& line,
   entries[features] = {add_features_command(*features)};
   CLI::App* survey = command("survey", "run all benchmarks that apply, within a minute");
   entries[survey] = {add_survey_command(*survey, line.words), true};
+  CLI::App* audit = command("audit", "check claims of firmware and kernel against measurements");
+  entries[audit] = {add_audit_command(*audit, line.words), true};
   CLI::App* check = command("check", "find slow nodes in stored results of `numatlas stream`");
   entries[check] = {add_check_command(*check)};
   CLI::App* compare = command("compare", "compare results and report significant changes");

@@ -68,7 +68,7 @@ void note_incomplete(StoredFile& stored, const StoredRun& run) {
 }
 
 Expected<StoredFile> survey_from(const json& value, const std::string& file) {
-  StoredFile stored{file, "survey", {}, {}};
+  StoredFile stored{file, value["command"].get<std::string>(), {}, {}};
   const auto results = value.find("results");
   if (results == value.end() || !results->is_array())
     return fail(ErrorKind::usage, "field 'results' is missing, or no array", name_results);
@@ -120,7 +120,7 @@ Expected<StoredFile> stored_from_text(const std::string& text, const std::string
   if (!document) return named(document.error());
   const json& value = **document;
   if (auto problem = foreign(value)) return named(*problem);
-  if (value["command"] == "survey") {
+  if (value["command"] == "survey" || value["command"] == "audit") {
     auto survey = survey_from(value, file);
     if (!survey) return named(survey.error());
     return survey;

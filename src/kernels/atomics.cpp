@@ -16,7 +16,7 @@ namespace numatlas {
 namespace {
 
 using Counter = std::atomic<std::uint64_t>;
-static_assert(Counter::is_always_lock_free, "a lock would be what is measured");
+static_assert(Counter::is_always_lock_free, "a lock would distort the measurement");
 
 // Lines are fetched in pairs by some prefetchers: what is to be apart is two lines apart.
 constexpr std::size_t apart = 128;

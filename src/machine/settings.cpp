@@ -80,6 +80,24 @@ void read_small_huge_pages(Reader& reader) {
              always ? "memory may get larger pages than asked for" : "");
 }
 
+/// Linux 6.9 and later; `auto` since 6.16.
+void read_interleave_weights(Reader& reader) {
+  const std::string folder = "/sys/kernel/mm/mempolicy/weighted_interleave";
+  std::map<int, std::int64_t> weights;
+  for (const std::string& name : reader.tree().names(folder)) {
+    const auto node = number_after(name, "node");
+    const auto weight = reader.tree().number(folder + "/" + name);
+    if (node && weight) weights[*node] = *weight;
+  }
+  if (weights.empty()) return;
+  std::string value;
+  for (const auto& [node, weight] : weights)
+    value += fmt::format("{}{}={}", value.empty() ? "" : ",", node, weight);
+  reader.add("interleave_weights", value, folder + "/node*");
+  if (const auto automatic = reader.tree().text(folder + "/auto"))
+    reader.add("interleave_auto", *automatic, folder + "/auto");
+}
+
 void read_thp(Reader& reader) {
   const std::string folder = "/sys/kernel/mm/transparent_hugepage";
   const auto enabled = reader.tree().text(folder + "/enabled");
@@ -220,6 +238,7 @@ void read_settings(const Tree& tree, Machine& machine) {
   Reader reader(tree, machine);
   read_virtual_machine(reader);
   read_page_moving(reader);
+  read_interleave_weights(reader);
   read_thp(reader);
   read_governor(reader);
   read_turbo(reader);

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <deque>
 #include <filesystem>
-#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -19,14 +17,13 @@
 #include "base/text.h"
 #include "benchmarks/check_options.h"
 #include "benchmarks/runner.h"
-#include "benchmarks/session.h"
 #include "engine/agreement.h"
 #include "machine/source.h"
 #include "report/file.h"
 #include "report/topology_table.h"
 #include "survey/document.h"
+#include "survey/measuring.h"
 #include "survey/progress.h"
-#include "survey/share.h"
 #include "survey/summary.h"
 
 namespace numatlas {
@@ -56,13 +53,6 @@ void remove_earlier(const fs::path& folder) {
   }
 }
 
-/// A case was measured to its end.
-bool has_figures(const RunReport& report) {
-  return std::any_of(report.scenarios.begin(), report.scenarios.end(), [](const auto& one) {
-    return one.status == Status::ok && !one.flows.empty();
-  });
-}
-
 /// One survey in progress on one rank.
 class Survey {
  public:
@@ -80,23 +70,11 @@ class Survey {
   Expected<void> go();
 
  private:
-  /// What a part of the session refers to.
-  struct Taken {
-    std::size_t item = 0;
-    ParsedRun run;
-    RunHooks hooks;
-    SessionPart* part = nullptr;
-  };
-
   Expected<void> prepare();
   Expected<void> show_plan() const;
   Expected<void> run_all();
-  Expected<void> run_item(std::size_t index);
-  Expected<double> agreed(double mine);
-  Expected<double> share_of(std::size_t index);
-  Expected<void> measure(std::size_t index);
   Expected<void> visited();
-  std::optional<Error> find_wrong() const;
+  Expected<void> item_begun();
   void take_reports();
   Expected<void> write_tables();
   Expected<void> begin_folder();
@@ -110,15 +88,14 @@ class Survey {
   }
   double seconds() const { return record_.options.null_engine ? 0 : progress_.seconds(); }
   bool root() const { return comm_.rank() == 0; }
+  bool has_begun(std::size_t item) const { return measuring_ && measuring_->has_begun(item); }
 
   Comm& comm_;
   const SurveyHooks& hooks_;
   double seconds_asked_;
   SurveyProgress progress_;
   SurveyRecord record_;
-  std::deque<Taken> taken_;  ///< stays where it is: the session refers to it
-  std::optional<Session> session_;
-  std::set<std::size_t> begun_;
+  std::optional<Measuring> measuring_;
   std::chrono::steady_clock::time_point next_save_;
   bool earlier_ = false;       ///< the folder has the results of an earlier survey
   bool folder_begun_ = false;  ///< it has those of this one
@@ -194,94 +171,12 @@ Expected<void> Survey::show_plan() const {
   return write_stdout(text);
 }
 
-/// What rank 0 says.
-Expected<double> Survey::agreed(double mine) {
-  if (comm_.size() == 1) return mine;
-  const auto said = comm_.broadcast(fmt::format("{}", mine));
-  if (!said) return fail(said.error());
-  return std::stod(*said);
-}
-
-/// Seconds for an item, the same on every rank: of what is not spent, nor kept for the benchmarks
-/// that have their first values.
-Expected<double> Survey::share_of(std::size_t index) {
-  std::vector<double> worths;
-  for (std::size_t i = index; i < record_.items.size(); ++i) {
-    const SurveyItem& item = record_.items[i];
-    worths.push_back(item.skip.empty() ? item.worth : 0);
-  }
-  session_->reserve({});
-  return agreed(next_share(session_->free_time().count(), worths));
-}
-
-/// Gives every point of a benchmark its first value.
-Expected<void> Survey::measure(std::size_t index) {
-  const SurveyItem& item = record_.items[index];
-  auto parsed = parse_item(item, record_.options, item.share);
-  if (!parsed) return fail(parsed.error());
-  taken_.push_back({index, *std::move(parsed), {}});
-  Taken& taken = taken_.back();
-  taken.hooks.progress = [this, index](std::size_t done, std::size_t all) {
-    progress_.point(record_.items[index].benchmark, done, all);
-  };
-  begun_.insert(index);
-  auto setup = set_up(*taken.run.benchmark, taken.run.options, comm_);
-  if (!setup) return fail(setup.error());
-  const std::size_t parts = session_->parts().size();
-  auto added = session_->add(*taken.run.benchmark, taken.run.options, taken.hooks,
-                             *std::move(setup), Session::Seconds(item.share));
-  if (session_->parts().size() > parts) taken.part = session_->parts().back().get();
-  if (!added) return added;
-  if (const auto skip = taken.part->skip_that_counts()) return fail(*skip);
-  const std::size_t points = taken.part->points().size();
-  progress_.end(item.benchmark,
-                fmt::format("{} point{} measured once", points, points == 1 ? "" : "s"));
-  return {};
-}
-
-Expected<void> Survey::run_item(std::size_t index) {
-  SurveyItem& item = record_.items[index];
-  const auto share = share_of(index);
-  if (!share) return fail(share.error());
-  item.share = *share;
-  const auto slower = agreed(session_->slower());
-  if (!slower) return fail(slower.error());
-  // The first values may take more than their share: later rounds have less then.
-  constexpr double more_than_share = 1.5;
-  item.slower = std::max(1.0, *slower / more_than_share);
-  // Earlier benchmarks took more or less time than foreseen, so less or more is left for this one.
-  if (auto chosen = choose_way(item, record_.options, record_.machine, comm_); !chosen)
-    return chosen;
-  item.share = kept_share(item.share, item.planned_share, item.least_time);
-  const double others = session_->free_time().count() - item.share;
-  session_->reserve(Session::Seconds(std::max(0.0, others)));
-  if (item.skip.empty() && !begun_.empty() && is_too_little(item.share, item.least_time)) {
-    item.skip = fmt::format("no time left: it requires at least about {:.1f} s", item.least_time);
-  }
-  if (!item.skip.empty()) {
-    progress_.end(item.benchmark, "skipped: " + item.skip);
-    record_.skipped.push_back({item.benchmark, item.skip});
-    return {};
-  }
-  const auto done = measure(index);
-  if (done) return {};
-  if (!is_not_for_here(done.error())) return done;
-  if (SessionPart* const part = taken_.back().part; part != nullptr) part->give_up(done.error());
-  progress_.end(item.benchmark, "skipped: " + full_text(done.error()));
-  record_.skipped.push_back({item.benchmark, reason_of(item, done.error())});
-  return {};
-}
-
 /// After a visit. Only rank 0 writes; all must hear of it when it cannot.
 Expected<void> Survey::visited() {
   Expected<void> saved;
   const auto begun = std::chrono::steady_clock::now();
   if (root() && folder_begun_ && begun >= next_save_) {
-    for (const Taken& taken : taken_) {
-      if (taken.part == nullptr) continue;
-      taken.part->update(session_->pilots());
-      taken.part->describe();
-    }
+    measuring_->describe();
     take_reports();
     saved = save(false, "not ended");
     // That may take a twentieth of the time.
@@ -291,33 +186,34 @@ Expected<void> Survey::visited() {
   return agree(comm_, error_of(saved));
 }
 
-/// What a kernel gave that was not what it should be; rank 0 knows.
-std::optional<Error> Survey::find_wrong() const {
-  for (const Taken& taken : taken_) {
-    if (taken.part != nullptr && taken.part->wrong()) return taken.part->wrong();
+/// After the first values of a benchmark.
+Expected<void> Survey::item_begun() {
+  Expected<void> begun;
+  if (root() && measuring_->has_figures()) {
+    begun = begin_folder();
+    next_save_ = {};
   }
-  return std::nullopt;
+  return agree(comm_, error_of(begun));
 }
 
 /// Those that say something, as they are.
 void Survey::take_reports() {
   record_.reports.clear();
-  for (const Taken& taken : taken_) {
-    const SessionPart* const part = taken.part;
-    if (part == nullptr) continue;
-    record_.taken[taken.item] = part->spent().count();
-    if (part->has_results() || !part->skipped()) record_.reports.push_back(part->report());
-  }
+  record_.taken = measuring_->taken();
+  record_.skipped = measuring_->skipped();
+  measuring_->each_report([&](const Benchmark&, const RunOptions&, const RunReport& report) {
+    record_.reports.push_back(report);
+  });
 }
 
 Expected<void> Survey::write_tables() {
-  for (const Taken& taken : taken_) {
-    const SessionPart* const part = taken.part;
-    if (part == nullptr || !(part->has_results() || !part->skipped())) continue;
-    const std::string table = taken.run.benchmark->text(part->report(), taken.run.options);
-    if (auto wrote = write((part->report().command + ".txt").c_str(), table); !wrote) return wrote;
-  }
-  return {};
+  Expected<void> wrote;
+  measuring_->each_report(
+      [&](const Benchmark& benchmark, const RunOptions& options, const RunReport& report) {
+        if (wrote)
+          wrote = write((report.command + ".txt").c_str(), benchmark.text(report, options));
+      });
+  return wrote;
 }
 
 Expected<void> Survey::save(bool complete, const std::string& reason) {
@@ -329,35 +225,17 @@ Expected<void> Survey::save(bool complete, const std::string& reason) {
 }
 
 Expected<void> Survey::run_all() {
-  const double time = seconds_asked_ - seconds();
-  session_.emplace(comm_,
-                   SessionOptions{Session::Seconds(time),
-                                  {},
-                                  0,
-                                  RunOptions().seed,
-                                  true,
-                                  true,
-                                  record_.options.null_engine,
-                                  {}},
-                   [this](SessionPart&) { return visited(); });
-  for (std::size_t i = 0; i < record_.items.size(); ++i) {
-    if (!record_.items[i].skip.empty()) continue;
-    if (auto done = run_item(i); !done) return done;
-    Expected<void> begun;
-    const bool measured = std::any_of(taken_.begin(), taken_.end(), [](const Taken& taken) {
-      return taken.part != nullptr && has_figures(taken.part->report());
-    });
-    if (root() && measured) {
-      begun = begin_folder();
-      next_save_ = {};
-    }
-    if (auto agreed = agree(comm_, error_of(begun)); !agreed) return agreed;
-  }
-  session_->reserve({});
-  const auto finished = session_->finish();
-  if (finished && session_->rounds() > 1)
-    progress_.end("all", fmt::format("{} rounds over all points", session_->rounds()));
-  return finished;
+  MeasuringHooks hooks;
+  hooks.point = [this](const std::string& benchmark, std::size_t done, std::size_t all) {
+    progress_.point(benchmark, done, all);
+  };
+  hooks.ended = [this](const std::string& benchmark, const std::string& outcome) {
+    progress_.end(benchmark, outcome);
+  };
+  hooks.visited = [this] { return visited(); };
+  hooks.begun = [this] { return item_begun(); };
+  measuring_.emplace(record_.options, record_.machine, record_.items, comm_, std::move(hooks));
+  return measuring_->run(seconds_asked_ - seconds());
 }
 
 /// What the time was too short for, and where it was not kept.
@@ -385,7 +263,7 @@ std::vector<std::string> Survey::notes() const {
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
     const SurveyItem& item = items[i];
-    if (item.skip.empty() && !item.left_out.empty() && begun_.contains(i))
+    if (item.skip.empty() && !item.left_out.empty() && has_begun(i))
       notes.push_back(fmt::format("{}: no time for {}", item.benchmark, item.left_out));
   }
   if (!record_.reports.empty() && record_.reports.front().hosts.size() > 1)
@@ -413,7 +291,7 @@ std::string Survey::not_run() const {
   std::string names;
   for (std::size_t i = 0; i < record_.items.size(); ++i) {
     const SurveyItem& item = record_.items[i];
-    if (item.skip.empty() && !begun_.contains(i))
+    if (item.skip.empty() && !has_begun(i))
       names += (names.empty() ? "; not run: " : ", ") + item.benchmark;
   }
   return names;
@@ -424,7 +302,7 @@ Expected<void> Survey::end(const std::optional<Error>& error) {
   std::optional<Error> problem = error;
   progress_.clear();
   take_reports();
-  const bool measured = std::any_of(record_.reports.begin(), record_.reports.end(), has_figures);
+  const bool measured = measuring_->has_figures();
   const auto begun = !problem || measured ? begin_folder() : Expected<void>{};
   if (!problem) problem = error_of(begun);
   const auto tables = folder_begun_ ? write_tables() : Expected<void>{};
@@ -463,14 +341,8 @@ Expected<void> Survey::go() {
     const auto shown = root() ? show_plan() : Expected<void>{};
     return agree(comm_, error_of(shown));
   }
-  auto ran = run_all();
-  ran = session_->conclude(ran);
-  const auto wrong = find_wrong();
-  if (ran) {
-    ran = agree(comm_, wrong);
-  } else if (wrong && wrong->kind == ran.error().kind) {
-    ran = fail(*wrong);
-  }
+  const auto measured = run_all();
+  const auto ran = measuring_->conclude(measured);
   if (!root()) return ran ? agree(comm_, std::nullopt) : ran;
   const auto ended = end(error_of(ran));
   // After an error the others do not wait for this one any more.

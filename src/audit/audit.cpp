@@ -1,0 +1,281 @@
+#include "audit/audit.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "audit/formats.h"
+#include "base/read_file.h"
+#include "base/text.h"
+#include "benchmarks/runner.h"
+#include "engine/agreement.h"
+#include "machine/memory_slots.h"
+#include "machine/source.h"
+#include "report/file.h"
+#include "survey/measuring.h"
+#include "survey/progress.h"
+
+namespace numatlas {
+namespace {
+
+std::optional<Error> error_in(const Expected<void>& value) {
+  return value ? std::nullopt : std::optional(value.error());
+}
+
+/// A recorded table, which takes the place of what the machine says of its modules.
+Expected<MemorySlots> read_smbios(const std::string& file) {
+  constexpr std::size_t most_bytes = 4U << 20U;
+  constexpr const char* hint = "name a file of `dmidecode --dump-bin FILE`";
+  const auto content = read_file(file, "--smbios " + file, hint, most_bytes);
+  if (!content) return fail(content.error());
+  MemorySlots slots = slots_of_smbios(*content);
+  slots.source = printable(file);
+  if (slots.slots.empty())
+    return fail_usage("--smbios", fmt::format("{}: {}", slots.source, slots.problem), hint);
+  return slots;
+}
+
+/// One audit in progress on one rank.
+class Audit {
+ public:
+  Audit(const AuditOptions& options, Comm& comm)
+      : options_(options),
+        measuring_options_(options.measuring),
+        comm_(comm),
+        time_(std::chrono::duration<double>(options.measuring.time).count()),
+        progress_(comm.rank() == 0 && !options.measuring.quiet && !options.measuring.dry_run,
+                  time_) {}
+
+  Expected<int> go();
+
+ private:
+  Expected<void> prepare();
+  Expected<void> read_files();
+  Expected<void> choose_claims();
+  Expected<void> plan();
+  Expected<void> measure();
+  Expected<void> judge();
+  Expected<void> show_plan() const;
+  Expected<void> write() const;
+  bool root() const { return comm_.rank() == 0; }
+
+  const AuditOptions& options_;
+  SurveyOptions measuring_options_;
+  Comm& comm_;
+  double time_;
+  SurveyProgress progress_;
+  std::vector<std::unique_ptr<Claim>> claims_;
+  std::optional<StoredFile> baseline_;
+  std::optional<PeerFigures> peers_;
+  std::vector<SurveyItem> items_;
+  AuditReport report_;
+};
+
+/// Claims that --only names, or all that the other options allow.
+Expected<void> Audit::choose_claims() {
+  const std::map<std::string, std::pair<const char*, bool>> needs{
+      {"settings", {"--for", options_.use.has_value()}},
+      {"baseline", {"--baseline", !options_.baseline.empty()}},
+      {"peers", {"--peers", !options_.peers.empty()}}};
+  for (auto& claim : all_claims()) {
+    const std::string name = claim->name();
+    const auto& only = options_.only;
+    const bool named = std::find(only.begin(), only.end(), name) != only.end();
+    if (!only.empty() && !named) continue;
+    const auto need = needs.find(name);
+    if (need != needs.end() && !need->second.second) {
+      if (named)
+        return fail_usage("--only", fmt::format("{} takes {}", name, need->second.first),
+                          fmt::format("add {}, or leave {} out", need->second.first, name));
+      continue;
+    }
+    claims_.push_back(std::move(claim));
+  }
+  return {};
+}
+
+Expected<void> Audit::read_files() {
+  const std::string& recorded = measuring_options_.machine;
+  auto slots = !options_.smbios.empty() ? read_smbios(options_.smbios)
+               : recorded.empty()       ? Expected<MemorySlots>(read_memory_slots(Tree("")))
+                                        : recorded_memory_slots(recorded);
+  if (!slots) return fail(slots.error());
+  report_.slots = *std::move(slots);
+  if (!options_.baseline.empty()) {
+    auto read = read_stored(options_.baseline);
+    if (!read) return fail(about("--baseline", read.error()));
+    baseline_ = *std::move(read);
+  }
+  if (!options_.peers.empty()) {
+    auto read = read_peers(options_.peers);
+    if (!read) return fail(read.error());
+    peers_ = *std::move(read);
+  }
+  if (!options_.json_file.empty()) return check_writable(options_.json_file, "--json");
+  return {};
+}
+
+Expected<void> Audit::prepare() {
+  const std::string& recorded = measuring_options_.machine;
+  auto machine = recorded.empty() ? read_live_machine() : read_recorded_machine(recorded);
+  if (auto agreed = agree(comm_, machine ? std::nullopt : std::optional(machine.error())); !agreed)
+    return agreed;
+  report_.machine = *std::move(machine);
+  report_.arguments = measuring_options_.arguments;
+  report_.time_asked = time_;
+  report_.null_engine = measuring_options_.null_engine;
+  RunOptions clock;
+  clock.null_engine = report_.null_engine;
+  report_.started = start_time(clock);
+  if (auto agreed = agree(comm_, error_in(choose_claims())); !agreed) return agreed;
+  return agree(comm_, error_in(root() ? read_files() : Expected<void>{}));
+}
+
+/// The benchmarks that the claims take, as a survey of this time would run them.
+Expected<void> Audit::plan() {
+  std::vector<std::string>& only = measuring_options_.only;
+  only.clear();
+  for (const auto& claim : claims_) {
+    for (const std::string& name : claim->benchmarks(report_.machine, report_.slots))
+      if (std::find(only.begin(), only.end(), name) == only.end()) only.push_back(name);
+  }
+  // All ranks have to measure the same: the first one's.
+  std::string names;
+  for (const std::string& name : only) names += name + ",";
+  const auto said = comm_.size() > 1 ? comm_.broadcast(names) : Expected<std::string>(names);
+  if (!said) return fail(said.error());
+  only.clear();
+  for (std::size_t at = 0; at < said->size();) {
+    const std::size_t end = said->find(',', at);
+    only.push_back(said->substr(at, end - at));
+    at = end + 1;
+  }
+  if (only.empty()) return {};
+  auto items = plan_survey(measuring_options_, report_.machine, comm_);
+  if (!items) return fail(items.error());
+  items_ = *std::move(items);
+  return {};
+}
+
+Expected<void> Audit::measure() {
+  for (const SurveyItem& item : items_)
+    if (!item.skip.empty()) report_.skipped.push_back({item.benchmark, item.skip});
+  if (report_.skipped.size() == items_.size()) return {};
+  MeasuringHooks hooks;
+  hooks.point = [this](const std::string& benchmark, std::size_t done, std::size_t all) {
+    progress_.point(benchmark, done, all);
+  };
+  hooks.ended = [this](const std::string& benchmark, const std::string& outcome) {
+    progress_.end(benchmark, outcome);
+  };
+  Measuring measuring(measuring_options_, report_.machine, items_, comm_, std::move(hooks));
+  const double before = report_.null_engine ? 0 : progress_.seconds();
+  const auto ran = measuring.run(time_ - before);
+  const auto concluded = measuring.conclude(ran);
+  progress_.clear();
+  report_.skipped = measuring.skipped();
+  measuring.each_report([&](const Benchmark&, const RunOptions&, const RunReport& one) {
+    report_.reports.push_back(one);
+  });
+  return concluded;
+}
+
+Expected<void> Audit::judge() {
+  report_.seconds = report_.null_engine ? 0 : progress_.seconds();
+  AuditInput input{report_.machine, report_.slots, report_.reports, {}};
+  for (const SkippedBenchmark& one : report_.skipped) input.skipped[one.benchmark] = one.reason;
+  input.use = options_.use;
+  input.peak_share = options_.peak_share;
+  input.baseline = baseline_;
+  input.peers = peers_;
+  if (baseline_ && !report_.reports.empty()) {
+    // As `compare` would read this audit's own file.
+    auto now = stored_from_text(audit_text(report_, "json"), "this audit");
+    if (!now) return fail(now.error());
+    input.now = *std::move(now);
+  }
+  for (const auto& claim : claims_) {
+    for (ClaimVerdict& verdict : claim->judge(input))
+      report_.verdicts.push_back(std::move(verdict));
+  }
+  return {};
+}
+
+Expected<void> Audit::show_plan() const {
+  std::string text;
+  for (const auto& claim : claims_) {
+    const auto benchmarks = claim->benchmarks(report_.machine, report_.slots);
+    std::string by;
+    for (const std::string& name : benchmarks) by += (by.empty() ? "" : ", ") + name;
+    text += fmt::format("{:<9} {} [{}]\n", claim->name(), claim->summary(),
+                        by.empty() ? "nothing is measured" : by);
+  }
+  for (const SurveyItem& item : items_) {
+    if (!item.skip.empty()) {
+      text += fmt::format("skipped: {}: {}\n", item.benchmark, item.skip);
+      continue;
+    }
+    std::string line = fmt::format("$ numatlas {}", item.benchmark);
+    for (const std::string& word : item.words) line += " " + shell_word(word);
+    text += line + fmt::format("\n{:.1f} s of {:g} s\n", item.share, time_);
+  }
+  return write_stdout(text);
+}
+
+Expected<void> Audit::write() const {
+  if (!options_.json_file.empty()) {
+    auto wrote = write_whole(options_.json_file, audit_text(report_, "json"), "--json");
+    if (!wrote) return wrote;
+  }
+  return write_stdout(audit_text(report_, options_.format));
+}
+
+Expected<int> Audit::go() {
+  if (auto ready = prepare(); !ready) return fail(ready.error());
+  if (auto planned = plan(); !planned) return fail(planned.error());
+  if (measuring_options_.dry_run) {
+    const auto shown = agree(comm_, error_in(root() ? show_plan() : Expected<void>{}));
+    if (!shown) return fail(shown.error());
+    return 0;
+  }
+  if (auto measured = measure(); !measured) return fail(measured.error());
+  Expected<void> ended;
+  if (root()) {
+    ended = judge();
+    if (ended) ended = write();
+  }
+  if (auto agreed = agree(comm_, error_in(ended)); !agreed) return fail(agreed.error());
+  return root() ? exit_code_of(report_) : 0;
+}
+
+}  // namespace
+
+std::size_t AuditReport::count(ClaimOutcome outcome) const {
+  return static_cast<std::size_t>(
+      std::count_if(verdicts.begin(), verdicts.end(),
+                    [&](const ClaimVerdict& verdict) { return verdict.outcome == outcome; }));
+}
+
+std::vector<std::string> names_of_claims() {
+  std::vector<std::string> names;
+  for (const auto& claim : all_claims()) names.push_back(claim->name());
+  return names;
+}
+
+int exit_code_of(const AuditReport& report) {
+  if (report.count(ClaimOutcome::contradicted) > 0) return 1;
+  return report.count(ClaimOutcome::confirmed) > 0 ? 0 : exit_code(ErrorKind::unavailable);
+}
+
+Expected<int> run_audit(const AuditOptions& options, Comm& comm) {
+  return Audit(options, comm).go();
+}
+
+}  // namespace numatlas

@@ -1,0 +1,221 @@
+// GPUs: the PCIe link as it is against what device and slot can do, its rate against what it can
+// carry, and the node that the kernel says is nearest against measured copies and loads.
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "audit/claim.h"
+#include "audit/rules.h"
+#include "machine/pci_link.h"
+
+namespace numatlas {
+namespace {
+
+template <class T>
+std::optional<T> lesser_of(const std::optional<T>& a, const std::optional<T>& b) {
+  return a && b ? std::min(a, b) : a ? a : b;
+}
+
+/// A GPU as the transfers name it, and its link at its fastest while they ran.
+struct AuditedGpu {
+  const Gpu* gpu = nullptr;
+  std::string number;
+  std::optional<PciLink> busy;
+};
+
+/// Numbers are the driver's; where it was not asked, the machine's order.
+std::vector<AuditedGpu> gpus_of(const AuditInput& input) {
+  const RunReport* transfer = nullptr;
+  for (const RunReport& report : input.reports)
+    if (report.command == "transfer" && !report.machines.empty()) transfer = &report;
+  const Machine& machine = transfer != nullptr ? transfer->machines.front() : input.machine;
+  std::vector<AuditedGpu> all;
+  for (std::size_t i = 0; i < machine.gpus.size(); ++i) {
+    AuditedGpu one{&machine.gpus[i], {}, {}};
+    const int number = machine.gpus[i].index.value_or(static_cast<int>(i));
+    one.number = std::to_string(number);
+    if (transfer != nullptr) {
+      for (const ScenarioResult& point : transfer->scenarios) {
+        for (const FlowResult& flow : point.flows) {
+          if (!flow.gpu || flow.gpu->gpu != number || !flow.gpu->link) continue;
+          if (!one.busy || flow.gpu->link->speed > one.busy->speed) one.busy = flow.gpu->link;
+        }
+      }
+    }
+    all.push_back(one);
+  }
+  return all;
+}
+
+class Links final : public Claim {
+ public:
+  std::string name() const override { return "links"; }
+  std::string summary() const override {
+    return "PCIe links of GPUs, and their nearest nodes, against transfers";
+  }
+  std::vector<std::string> benchmarks(const Machine& machine, const MemorySlots&) const override {
+    return machine.gpus.empty() ? std::vector<std::string>{} : std::vector<std::string>{"transfer"};
+  }
+  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
+
+ private:
+  ClaimVerdict link(const AuditedGpu& one) const;
+  ClaimVerdict rate(const AuditedGpu& one, const AuditInput& input) const;
+  ClaimVerdict node(const AuditedGpu& one, const AuditInput& input) const;
+};
+
+/// Idle links step down in speed, but keep their width: speed counts while copies run.
+ClaimVerdict Links::link(const AuditedGpu& one) const {
+  ClaimVerdict verdict;
+  verdict.claim = name();
+  verdict.about = fmt::format("gpu {} link", one.number);
+  const auto& path = one.gpu->path;
+  if (path.empty()) {
+    verdict.reason = "the system shows no PCIe link (a virtual machine?)";
+    return verdict;
+  }
+  PciLink most = path[0].link;
+  if (path.size() > 1) {
+    most.max_speed = lesser_of(most.max_speed, path[1].link.max_speed);
+    most.max_width = lesser_of(most.max_width, path[1].link.max_width);
+  }
+  const PciLink now = one.busy.value_or(path[0].link);
+  if (!most.max_width || !now.width) {
+    verdict.reason = "the system shows no width of its PCIe link";
+    return verdict;
+  }
+  const PciLink able{most.max_speed, {}, most.max_width, {}};
+  verdict.claimed = "device and slot can do " + link_text(able);
+  const bool slow = one.busy && now.speed && most.max_speed && *now.speed < *most.max_speed;
+  const bool narrow = *now.width < *most.max_width;
+  const PciLink seen{one.busy ? now.speed : std::nullopt, {}, now.width, {}};
+  verdict.found = link_text(seen) + (one.busy ? " while copies ran" : "");
+  verdict.outcome = slow || narrow ? ClaimOutcome::contradicted : ClaimOutcome::confirmed;
+  if (slow || narrow)
+    verdict.next = fmt::format(
+        "the seat of card and riser, the slot's lanes (bifurcation in the "
+        "firmware), and link errors: lspci -vv -s {}",
+        one.gpu->pci_address);
+  return verdict;
+}
+
+ClaimVerdict Links::rate(const AuditedGpu& one, const AuditInput& input) const {
+  ClaimVerdict verdict;
+  verdict.claim = name();
+  verdict.about = fmt::format("gpu {} rate", one.number);
+  const auto limit = path_limit(*one.gpu);
+  if (!limit) {
+    verdict.reason = "what its way to the CPU can carry is not known";
+    return verdict;
+  }
+  verdict.unit = "1";
+  verdict.claimed = fmt::format("its way to the CPU carries {}, of which {:.0f} % are expected",
+                                value_text(*limit, "B/s"), input.peak_share * 100);
+  verdict.claimed_value = input.peak_share;
+  // Of each direction the best place; the slower direction counts.
+  const Fact* worst = nullptr;
+  for (const char* direction : {"h2d", "d2h"}) {
+    const Fact* best = nullptr;
+    for (const Fact* fact : input.all("gpu_copy_rate")) {
+      if (where_of(*fact, "gpu") != one.number || where_of(*fact, "direction") != direction)
+        continue;
+      if (best == nullptr || fact->estimate.value > best->estimate.value) best = fact;
+    }
+    if (best != nullptr && (worst == nullptr || best->estimate.value < worst->estimate.value))
+      worst = best;
+  }
+  if (worst == nullptr) {
+    verdict.reason = input.why_no("transfer");
+    return verdict;
+  }
+  const Estimate share = scaled(worst->estimate, 1 / *limit);
+  verdict.measured = share;
+  verdict.found = fmt::format("{} ({}), {:.0f} % of it", figure_text(worst->estimate, "B/s"),
+                              worst->words, share.value * 100);
+  if (!share.high) {
+    verdict.reason = "found " + verdict.found + " without an interval: give it more --time";
+  } else if (*share.high < input.peak_share) {
+    verdict.outcome = ClaimOutcome::contradicted;
+    verdict.next = fmt::format(
+        "the link's state and errors (lspci -vv -s {}), the IOMMU, and "
+        "power limits of the GPU",
+        one.gpu->pci_address);
+  } else {
+    verdict.outcome = ClaimOutcome::confirmed;
+  }
+  return verdict;
+}
+
+/// No other node may be clearly nearer, in copies or in the GPU's own loads.
+ClaimVerdict Links::node(const AuditedGpu& one, const AuditInput& input) const {
+  ClaimVerdict verdict;
+  verdict.claim = name();
+  verdict.about = fmt::format("gpu {} node", one.number);
+  if (!one.gpu->node) {
+    verdict.reason = "the system names no node of it";
+    return verdict;
+  }
+  const std::string mine = "bind:" + std::to_string(one.gpu->node->value);
+  verdict.claimed = fmt::format("node {} is its nearest", one.gpu->node->value);
+  verdict.unit = "1";
+  bool compared = false;
+  for (const auto& [key, direction, words] :
+       {std::tuple("gpu_copy_rate", "h2d", "rate of copies to it"),
+        std::tuple("gpu_copy_rate", "d2h", "rate of copies from it"),
+        std::tuple("gpu_latency", "", "latency of its loads")}) {
+    const Fact *own = nullptr, *other = nullptr;
+    const bool least = std::string(direction).empty();
+    for (const Fact* fact : input.all(key)) {
+      if (where_of(*fact, "gpu") != one.number || where_of(*fact, "direction") != direction ||
+          !where_of(*fact, "memory").starts_with("bind:"))
+        continue;
+      const Fact*& best = where_of(*fact, "memory") == mine ? own : other;
+      const bool better = best != nullptr && (least ? fact->estimate.value < best->estimate.value
+                                                    : fact->estimate.value > best->estimate.value);
+      if (best == nullptr || better) best = fact;
+    }
+    if (own == nullptr || other == nullptr) continue;
+    const std::string node = where_of(*other, "memory").substr(5);
+    const Estimate times = ratio_of(other->estimate, own->estimate);
+    const bool wrong = least ? clearly_more(own->estimate, other->estimate)
+                             : clearly_more(other->estimate, own->estimate);
+    if (compared && !wrong) continue;
+    compared = true;
+    verdict.measured = times;
+    verdict.found = fmt::format("node {} has {} its {}", node, figure_text(times, "1"), words);
+    verdict.outcome = wrong ? ClaimOutcome::contradicted : ClaimOutcome::confirmed;
+    if (!wrong) continue;
+    verdict.next = fmt::format("the node of its root port: /sys/bus/pci/devices/{}/numa_node",
+                               one.gpu->pci_address);
+    break;
+  }
+  if (!compared)
+    verdict.reason = input.machine.usable_memory_nodes().size() < 2
+                         ? "one node has memory: no other could be nearer"
+                         : input.why_no("transfer");
+  return verdict;
+}
+
+std::vector<ClaimVerdict> Links::judge(const AuditInput& input) const {
+  std::vector<ClaimVerdict> verdicts;
+  for (const AuditedGpu& one : gpus_of(input)) {
+    verdicts.push_back(link(one));
+    verdicts.push_back(rate(one, input));
+    verdicts.push_back(node(one, input));
+  }
+  if (verdicts.empty())
+    verdicts.push_back(not_measurable(name(), "all GPUs", "no GPU is visible here"));
+  return verdicts;
+}
+
+}  // namespace
+
+std::unique_ptr<Claim> make_links_claim() { return std::make_unique<Links>(); }
+
+}  // namespace numatlas

@@ -1,0 +1,125 @@
+// Distances between nodes (ACPI SLIT) against measured latencies: their order, and roughly their
+// ratio. The specification means relative latency: 10 is the node itself, 20 twice as long.
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "audit/claim.h"
+#include "audit/rules.h"
+
+namespace numatlas {
+namespace {
+
+constexpr const char* check_slit =
+    "the firmware's SLIT (numactl --hardware; BIOS options of NUMA and of node interleaving)";
+
+/// Memory as the CPUs of one node see it.
+struct Reached {
+  NodeId node;
+  int distance = 0;
+  Estimate latency;
+};
+
+std::vector<Reached> reached_from(const NumaNode& from, const AuditInput& input) {
+  std::vector<Reached> all;
+  for (const NodeId to : input.machine.usable_memory_nodes()) {
+    const auto distance = from.distance.find(to.value);
+    const Estimate* const latency = input.latency(from.id, to);
+    if (distance != from.distance.end() && distance->second > 0 && latency != nullptr)
+      all.push_back({to, distance->second, *latency});
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Reached& a, const Reached& b) { return a.distance < b.distance; });
+  return all;
+}
+
+class Slit final : public Claim {
+ public:
+  std::string name() const override { return "slit"; }
+  std::string summary() const override {
+    return "distances between nodes (ACPI SLIT) against the order and ratio of latencies";
+  }
+  std::vector<std::string> benchmarks(const Machine& machine, const MemorySlots&) const override {
+    if (machine.usable_memory_nodes().size() < 2) return {};
+    return {"matrix"};
+  }
+  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
+
+ private:
+  ClaimVerdict judge_row(const NumaNode& from, const AuditInput& input) const;
+  ClaimVerdict verdict_of(const std::string& about, const Reached& near, const Reached& far) const;
+};
+
+/// The claim that `far` is as many times as far as `near` as their distances say.
+ClaimVerdict Slit::verdict_of(const std::string& about, const Reached& near,
+                              const Reached& far) const {
+  ClaimVerdict verdict;
+  verdict.claim = name();
+  verdict.about = about;
+  verdict.unit = "1";
+  const double times = static_cast<double>(far.distance) / near.distance;
+  verdict.claimed =
+      fmt::format("node {} {} the distance of node {} ({} against {})", far.node.value,
+                  value_text(times, "1"), near.node.value, far.distance, near.distance);
+  verdict = judged(verdict, ratio_of(far.latency, near.latency), times, slit_factor, check_slit);
+  verdict.found += " its latency";
+  return verdict;
+}
+
+ClaimVerdict Slit::judge_row(const NumaNode& from, const AuditInput& input) const {
+  const std::string about = fmt::format("from node {}", from.id.value);
+  const std::vector<Reached> all = reached_from(from, input);
+  if (all.size() < 2) return not_measurable(name(), about, input.why_no("matrix"));
+  // The gravest first: a farther node that is faster than a nearer one.
+  std::optional<ClaimVerdict> reversed;
+  double most = 1;
+  for (const Reached& near : all) {
+    for (const Reached& far : all) {
+      if (near.distance >= far.distance || !clearly_more(near.latency, far.latency)) continue;
+      const double times = near.latency.value / far.latency.value;
+      if (times <= most) continue;
+      most = times;
+      reversed = verdict_of(about, near, far);
+      reversed->outcome = ClaimOutcome::contradicted;
+      reversed->reason.clear();
+      reversed->next = check_slit;
+    }
+  }
+  if (reversed) return *reversed;
+  std::optional<ClaimVerdict> farthest;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    ClaimVerdict one = verdict_of(about, all.front(), all[i]);
+    if (one.outcome == ClaimOutcome::contradicted) return one;
+    if (!farthest || one.outcome == ClaimOutcome::confirmed) farthest = std::move(one);
+  }
+  if (all.size() > 2 && farthest->outcome == ClaimOutcome::confirmed)
+    farthest->found += fmt::format("; {} nodes in this order", all.size());
+  return *farthest;
+}
+
+std::vector<ClaimVerdict> Slit::judge(const AuditInput& input) const {
+  if (input.machine.usable_memory_nodes().size() < 2)
+    return {not_measurable(name(), "all nodes", "one node has memory: no distances to compare")};
+  std::vector<ClaimVerdict> verdicts;
+  for (const NodeId node : input.machine.nodes_of(input.machine.usable_cpus())) {
+    const NumaNode& from = *input.machine.find_node(node);
+    if (from.distance.size() < 2) continue;
+    verdicts.push_back(judge_row(from, input));
+  }
+  if (verdicts.empty())
+    verdicts.push_back(not_measurable(name(), "all nodes", "the kernel shows no distances"));
+  return verdicts;
+}
+
+}  // namespace
+
+std::unique_ptr<Claim> make_slit_claim() { return std::make_unique<Slit>(); }
+
+}  // namespace numatlas

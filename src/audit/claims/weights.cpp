@@ -1,0 +1,137 @@
+// The kernel's weights of weighted interleave, which it computes from the firmware's bandwidths
+// (Linux 6.16) or an administrator set, against the best ones that `numatlas weights` finds.
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "audit/claim.h"
+#include "audit/rules.h"
+#include "benchmarks/weights/search.h"
+
+namespace numatlas {
+namespace {
+
+// Below it the choice of weights is a matter of taste.
+constexpr double least_gain = 1.1;
+
+const Setting* setting_of(const Machine& machine, const std::string& name) {
+  const auto found = std::find_if(machine.settings.begin(), machine.settings.end(),
+                                  [&](const Setting& one) { return one.name == name; });
+  return found == machine.settings.end() ? nullptr : &*found;
+}
+
+/// "0=4,1=4,2=1"; what is no such pair is left out.
+Weights read_weights(const std::string& text) {
+  Weights weights;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    int node = 0, weight = 0;
+    const auto [equals, bad_node] = std::from_chars(at, end, node);
+    if (bad_node != std::errc{} || equals == end || *equals != '=') break;
+    const auto [stop, bad_weight] = std::from_chars(equals + 1, end, weight);
+    if (bad_weight != std::errc{}) break;
+    weights.emplace_back(NodeId{node}, weight);
+    at = stop < end ? stop + 1 : end;
+  }
+  return weights;
+}
+
+/// Of these nodes alone, without a common divisor.
+Weights reduced(const Weights& all, const NodeSet& nodes) {
+  Weights weights;
+  int divisor = 0;
+  for (const auto& [node, weight] : all) {
+    if (!nodes.contains(node)) continue;
+    weights.emplace_back(node, weight);
+    divisor = std::gcd(divisor, weight);
+  }
+  for (auto& [node, weight] : weights) weight /= std::max(divisor, 1);
+  return weights;
+}
+
+NodeSet nodes_in(const Weights& weights) {
+  NodeSet nodes;
+  for (const auto& [node, weight] : weights) nodes.insert(node);
+  return nodes;
+}
+
+class InterleaveWeights final : public Claim {
+ public:
+  std::string name() const override { return "weights"; }
+  std::string summary() const override {
+    return "the kernel's interleave weights against the best ones found";
+  }
+  std::vector<std::string> benchmarks(const Machine& machine, const MemorySlots&) const override {
+    const bool applies = setting_of(machine, "interleave_weights") != nullptr &&
+                         machine.usable_memory_nodes().size() > 1;
+    return applies ? std::vector<std::string>{"weights"} : std::vector<std::string>{};
+  }
+  std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
+};
+
+std::vector<ClaimVerdict> InterleaveWeights::judge(const AuditInput& input) const {
+  const Setting* const setting = setting_of(input.machine, "interleave_weights");
+  if (setting == nullptr)
+    return {not_measurable(name(), "kernel", "this kernel has no weighted interleave")};
+  if (input.machine.usable_memory_nodes().size() < 2)
+    return {not_measurable(name(), "kernel",
+                           "only one node has memory, so there is nothing to interleave")};
+  ClaimVerdict verdict;
+  verdict.claim = name();
+  verdict.about = "kernel";
+  verdict.unit = "1";
+  const Setting* const automatic = setting_of(input.machine, "interleave_auto");
+  const bool computed = automatic != nullptr && automatic->value == "true";
+  verdict.claimed = fmt::format("{} are the weights ({})", setting->value,
+                                computed ? "the kernel's own" : "set by hand, or the default");
+  const auto found = std::find_if(input.reports.begin(), input.reports.end(),
+                                  [](const RunReport& one) { return one.command == "weights"; });
+  const ScenarioResult* const best = found == input.reports.end() ? nullptr : best_point(*found);
+  if (best == nullptr) {
+    verdict.reason = input.why_no("weights");
+    return {verdict};
+  }
+  const Weights best_weights = weights_of(*best);
+  const NodeSet nodes = nodes_in(best_weights);
+  const Weights kernels = reduced(read_weights(setting->value), nodes);
+  if (kernels == reduced(best_weights, nodes)) {
+    verdict.outcome = ClaimOutcome::confirmed;
+    verdict.found = "they are the best found";
+    return {verdict};
+  }
+  std::optional<Estimate> gain;
+  for (const ScenarioResult& point : found->scenarios)
+    if (!gain && reduced(weights_of(point), nodes) == kernels) gain = gain_of(*found, *best, point);
+  if (!gain || !gain->low) {
+    verdict.reason = fmt::format(
+        "the best found are {}, and those of the kernel were not measured "
+        "often enough beside them",
+        text_of(best_weights));
+    return {verdict};
+  }
+  verdict.measured = gain;
+  verdict.found =
+      fmt::format("{} give {} the bandwidth", text_of(best_weights), figure_text(*gain, "1"));
+  const bool better = *gain->low > least_gain;
+  verdict.outcome = better ? ClaimOutcome::contradicted : ClaimOutcome::confirmed;
+  if (better)
+    verdict.next = computed ? "the firmware's bandwidths (HMAT, CDAT), from which the kernel made "
+                              "them; or set them: numatlas weights --apply --keep"
+                            : "numatlas weights --apply --keep sets the best ones";
+  return {verdict};
+}
+
+}  // namespace
+
+std::unique_ptr<Claim> make_weights_claim() { return std::make_unique<InterleaveWeights>(); }
+
+}  // namespace numatlas

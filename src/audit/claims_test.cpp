@@ -1,0 +1,361 @@
+// Claims on recorded machines against figures that were made up: what lies is contradicted, what is
+// honest is confirmed, what nobody measured is neither.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "audit/audit.h"
+#include "audit/claim.h"
+#include "audit/formats.h"
+#include "audit/rules.h"
+#include "machine/source.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using enum ClaimOutcome;
+
+const std::string topologies = NUMATLAS_TEST_DATA "/topologies/";
+
+Machine recorded(const std::string& name) {
+  auto machine = read_recorded_machine(topologies + name);
+  EXPECT_TRUE(machine) << full_text(machine.error());
+  return machine.value_or(Machine{});
+}
+
+MemorySlots modules(const std::string& name) {
+  std::ostringstream text;
+  text << std::ifstream(NUMATLAS_TEST_DATA "/smbios/" + name + ".bin", std::ios::binary).rdbuf();
+  MemorySlots slots = slots_of_smbios(text.str());
+  slots.source = name;
+  return slots;
+}
+
+Estimate about_value(double value, double width = 0.02) {
+  Estimate estimate = value;
+  estimate.low = value * (1 - width);
+  estimate.high = value * (1 + width);
+  estimate.n = 10;
+  estimate.method = Method::visits;
+  return estimate;
+}
+
+/// An audit by figures that tests make up.
+class Figures {
+ public:
+  Machine machine;
+  MemorySlots slots;
+  std::vector<RunReport> reports;
+  std::optional<MachineUse> use;
+
+  void add(const std::string& command, Fact fact) {
+    const auto found = std::find_if(reports.begin(), reports.end(),
+                                    [&](const RunReport& one) { return one.command == command; });
+    RunReport& report = found != reports.end() ? *found : reports.emplace_back();
+    report.command = command;
+    report.facts.push_back(std::move(fact));
+  }
+  void cell(int cpus, int memory, double ns, double gb = 0, double width = 0.02) {
+    const std::vector<std::pair<std::string, std::string>> where{
+        {"cpu_node", std::to_string(cpus)}, {"memory_node", std::to_string(memory)}};
+    add("matrix", {"matrix_latency", where, "", "s", about_value(ns * 1e-9, width)});
+    if (gb > 0) add("matrix", {"matrix_bandwidth", where, "", "B/s", about_value(gb * 1e9, width)});
+  }
+  std::vector<ClaimVerdict> judge(const std::unique_ptr<Claim>& claim) const {
+    AuditInput input{machine, slots, reports, {}};
+    input.use = use;
+    return claim->judge(input);
+  }
+  ClaimVerdict judge(const std::unique_ptr<Claim>& claim, const std::string& subject) const {
+    for (const ClaimVerdict& one : judge(claim))
+      if (one.about == subject) return one;
+    ADD_FAILURE() << "nothing about " << subject;
+    return {};
+  }
+};
+
+/// All memory of guests is equally fast: distances of 10 and 30 are a lie, 10 and 12 are not.
+TEST(SlitClaim, AFactorOfThreeOverEqualMemory) {
+  Figures lying;
+  lying.machine = recorded("guest-four-nodes.json");
+  for (int from = 0; from < 4; ++from)
+    for (int to = 0; to < 4; ++to) lying.cell(from, to, 100);
+  const ClaimVerdict verdict = lying.judge(make_slit_claim(), "from node 0");
+  EXPECT_EQ(verdict.outcome, contradicted);
+  EXPECT_THAT(verdict.claimed, HasSubstr("3.20 times the distance of node 0 (32 against 10)"));
+  EXPECT_THAT(verdict.found, HasSubstr("1.00 times (0.96 to 1.04) its latency"));
+  EXPECT_THAT(verdict.next, HasSubstr("SLIT"));
+  for (NumaNode& node : lying.machine.nodes)
+    for (auto& [other, distance] : node.distance) distance = std::min(distance, 12);
+  EXPECT_EQ(lying.judge(make_slit_claim(), "from node 0").outcome, confirmed);
+}
+
+TEST(SlitClaim, AFartherNodeThatIsFaster) {
+  Figures figures;
+  figures.machine = recorded("guest-four-nodes.json");
+  for (int from = 0; from < 4; ++from)
+    for (int to = 0; to < 4; ++to) figures.cell(from, to, to == from ? 100 : to == 1 ? 200 : 150);
+  const ClaimVerdict verdict = figures.judge(make_slit_claim(), "from node 0");
+  EXPECT_EQ(verdict.outcome, contradicted);
+  EXPECT_THAT(verdict.claimed, HasSubstr("of node 1"));
+  EXPECT_THAT(verdict.found, HasSubstr("0.75 times"));
+}
+
+TEST(SlitClaim, IntervalsThatOverlapContradictNothing) {
+  Figures figures;
+  figures.machine = recorded("guest-four-nodes.json");
+  for (int from = 0; from < 4; ++from)
+    for (int to = 0; to < 4; ++to) figures.cell(from, to, to == from ? 100 : 95, 0, 0.7);
+  EXPECT_NE(figures.judge(make_slit_claim(), "from node 0").outcome, contradicted);
+}
+
+TEST(SlitClaim, WhatWasNotMeasured) {
+  Figures figures;
+  figures.machine = recorded("guest-four-nodes.json");
+  const ClaimVerdict verdict = figures.judge(make_slit_claim(), "from node 3");
+  EXPECT_EQ(verdict.outcome, not_measurable);
+  EXPECT_THAT(verdict.reason, HasSubstr("matrix did not run"));
+}
+
+TEST(HmatClaim, RatiosBetweenNodes) {
+  Figures figures;
+  figures.machine = recorded("cxl-tiers.json");
+  const double honest[5] = {105, 105, 255, 255, 420};
+  for (int to = 0; to < 5; ++to) {
+    figures.cell(0, to, honest[to] + (to == 1 || to == 3 || to == 4 ? 60 : 0), to < 2 ? 250 : 45);
+    figures.cell(1, to, honest[to] + (to == 0 || to == 2 ? 60 : 0),
+                 to < 2    ? 250
+                 : to == 4 ? 22
+                           : 45);
+  }
+  for (const ClaimVerdict& one : figures.judge(make_hmat_claim()))
+    EXPECT_NE(one.outcome, contradicted) << one.about << " " << to_text(one);
+  EXPECT_EQ(figures.judge(make_hmat_claim(), "node 2 latency").outcome, confirmed);
+  figures.machine.nodes[2].hmat->read_latency = 105e-9;  // as DRAM's
+  const ClaimVerdict lie = figures.judge(make_hmat_claim(), "node 2 latency");
+  EXPECT_EQ(lie.outcome, contradicted);
+  EXPECT_THAT(lie.found, HasSubstr("2.43 times"));
+}
+
+TEST(HmatClaim, AFactorOfOneAndAHalfIsFoundHalfAsSure) {
+  Figures figures;
+  figures.machine = recorded("cxl-tiers.json");
+  for (int to = 0; to < 5; ++to) {
+    figures.cell(0, to, to == 2 ? 170 : 105, 0, 0.03);
+    figures.cell(1, to, 105, 0, 0.03);
+  }
+  // Claimed 2.43 times, found 1.62.
+  EXPECT_EQ(figures.judge(make_hmat_claim(), "node 2 latency").outcome, contradicted);
+}
+
+TEST(HmatClaim, CpusThatAreNotTheNearest) {
+  Figures figures;
+  figures.machine = recorded("cxl-tiers.json");
+  figures.cell(0, 2, 400);
+  figures.cell(1, 2, 255);
+  const ClaimVerdict verdict = figures.judge(make_hmat_claim(), "node 2 access class");
+  EXPECT_EQ(verdict.outcome, contradicted);
+  EXPECT_THAT(verdict.found, HasSubstr("those of node 1"));
+}
+
+TEST(TiersClaim, CxlInTheTierOfDram) {
+  Figures figures;
+  figures.machine = recorded("cxl-tiers.json");
+  for (int to = 0; to < 5; ++to) {
+    figures.cell(0, to, to < 2 ? 105 : 255, to < 2 ? 250 : 45);
+    figures.cell(1, to, to < 2 ? 105 : 255, to < 2 ? 250 : 45);
+  }
+  EXPECT_EQ(figures.judge(make_tiers_claim(), "node 2").outcome, confirmed);
+  EXPECT_EQ(figures.judge(make_tiers_claim(), "demotion from node 0").outcome, confirmed);
+  for (NumaNode& node : figures.machine.nodes) node.memory_tier = 4;
+  const ClaimVerdict verdict = figures.judge(make_tiers_claim(), "node 2");
+  EXPECT_EQ(verdict.outcome, contradicted);
+  EXPECT_THAT(verdict.next, HasSubstr("although demotion is on"));
+}
+
+TEST(TiersClaim, ASlowerTierThatIsNot) {
+  Figures figures;
+  figures.machine = recorded("cxl-tiers.json");
+  for (int to = 0; to < 5; ++to) {
+    figures.cell(0, to, 105, 250, 0.01);
+    figures.cell(1, to, 105, 250, 0.01);
+  }
+  EXPECT_EQ(figures.judge(make_tiers_claim(), "node 2").outcome, contradicted);
+  EXPECT_EQ(figures.judge(make_tiers_claim(), "demotion from node 0").outcome, contradicted);
+}
+
+Figures with_modules(const std::string& name, double gb) {
+  Figures figures;
+  figures.machine = recorded("cxl-tiers.json");
+  figures.slots = modules(name);
+  figures.add("bandwidth", {"peak_bandwidth", {}, "read, 64 CPUs", "B/s", about_value(gb * 1e9)});
+  return figures;
+}
+
+// Sixteen channels of 38.4 GB/s.
+TEST(DimmsClaim, TheShareOfThePeak) {
+  EXPECT_EQ(with_modules("even", 500).judge(make_dimms_claim(), "peak").outcome, confirmed);
+  EXPECT_EQ(with_modules("even", 700).judge(make_dimms_claim(), "peak").outcome, contradicted);
+  const ClaimVerdict little = with_modules("even", 350).judge(make_dimms_claim(), "peak");
+  EXPECT_EQ(little.outcome, contradicted);
+  EXPECT_THAT(little.claimed, HasSubstr("614 GB/s"));
+  EXPECT_THAT(little.found, HasSubstr("57 %"));
+}
+
+TEST(DimmsClaim, ChannelsThatDiffer) {
+  EXPECT_EQ(with_modules("even", 500).judge(make_dimms_claim(), "channels").outcome, confirmed);
+  const ClaimVerdict empty = with_modules("empty-slot", 500).judge(make_dimms_claim(), "channels");
+  EXPECT_EQ(empty.outcome, contradicted);
+  EXPECT_THAT(empty.found, StartsWith("none in socket 1 channel C"));
+  const ClaimVerdict uneven = with_modules("uneven", 500).judge(make_dimms_claim(), "channels");
+  EXPECT_EQ(uneven.outcome, contradicted);
+  EXPECT_THAT(uneven.found, HasSubstr("64 GiB in socket 0 channel A"));
+}
+
+TEST(DimmsClaim, AModuleBelowItsSpeed) {
+  EXPECT_EQ(with_modules("even", 500).judge(make_dimms_claim(), "speed").outcome, confirmed);
+  const ClaimVerdict slow = with_modules("slow-slot", 500).judge(make_dimms_claim(), "speed");
+  EXPECT_EQ(slow.outcome, contradicted);
+  EXPECT_THAT(slow.found, HasSubstr("4000 MT/s"));
+}
+
+TEST(DimmsClaim, SlotsAreNotTakenForChannels) {
+  Figures counted = with_modules("counted", 500);
+  EXPECT_EQ(counted.judge(make_dimms_claim(), "peak").outcome, not_measurable);
+  EXPECT_TRUE(make_dimms_claim()->benchmarks(counted.machine, counted.slots).empty());
+  counted.slots = {"", "only root may read them", {}};
+  EXPECT_EQ(counted.judge(make_dimms_claim(), "modules").reason, "only root may read them");
+}
+
+TEST(CachesClaim, ACacheThatEndsEarly) {
+  Figures figures;
+  figures.machine = recorded("cxl-tiers.json");  // L3 of 160 MiB
+  figures.add("latency", {"cache_latency", {{"level", "L3"}}, "", "s", about_value(20e-9)});
+  EXPECT_EQ(figures.judge(make_caches_claim(), "L3").outcome, confirmed);
+  EXPECT_EQ(figures.judge(make_caches_claim(), "L1").outcome, not_measurable);
+  Estimate held = 16e6;
+  held.low = 16.0 * mib;
+  held.high = 32.0 * mib;
+  held.value = 16.0 * mib;
+  figures.add("latency", {"cache_capacity", {{"level", "L3"}}, "", "B", held});
+  const ClaimVerdict verdict = figures.judge(make_caches_claim(), "L3");
+  EXPECT_EQ(verdict.outcome, contradicted);
+  EXPECT_THAT(verdict.found, HasSubstr("16 MiB to 32 MiB"));
+}
+
+Fact copies(const char* memory, const char* direction, double gb) {
+  return {"gpu_copy_rate",
+          {{"gpu", "0"}, {"memory", memory}, {"direction", direction}, {"pinning", "pinned"}},
+          "copies",
+          "B/s",
+          about_value(gb * 1e9)};
+}
+
+TEST(LinksClaim, HalfTheLanes) {
+  Figures figures;
+  figures.machine = recorded("two-sockets-four-gpus.json");
+  Gpu& gpu = figures.machine.gpus[0];
+  ASSERT_GT(gpu.path.size(), 1U);
+  gpu.path[0].link = gpu.path[1].link = {32e9, 32e9, 16, 16};
+  EXPECT_EQ(figures.judge(make_links_claim(), "gpu 0 link").outcome, confirmed);
+  gpu.path[0].link.width = gpu.path[1].link.width = 8;
+  const ClaimVerdict verdict = figures.judge(make_links_claim(), "gpu 0 link");
+  EXPECT_EQ(verdict.outcome, contradicted);
+  EXPECT_THAT(verdict.next, HasSubstr(gpu.pci_address));
+  // An idle link steps down in speed, and nothing is wrong with it.
+  gpu.path[0].link = gpu.path[1].link = {2.5e9, 32e9, 16, 16};
+  EXPECT_EQ(figures.judge(make_links_claim(), "gpu 0 link").outcome, confirmed);
+}
+
+TEST(LinksClaim, RatesAndTheNearestNode) {
+  Figures figures;
+  figures.machine = recorded("two-sockets-four-gpus.json");
+  for (PciStep& step : figures.machine.gpus[0].path) step.link = {32e9, 32e9, 16, 16};
+  ASSERT_EQ(figures.machine.gpus[0].node, NodeId{0});
+  for (const char* direction : {"h2d", "d2h"}) {
+    figures.add("transfer", copies("bind:0", direction, 25));
+    figures.add("transfer", copies("bind:1", direction, 20));
+  }
+  EXPECT_EQ(figures.judge(make_links_claim(), "gpu 0 node").outcome, confirmed);
+  EXPECT_EQ(figures.judge(make_links_claim(), "gpu 0 rate").outcome, contradicted);  // of 63 GB/s
+  figures.add("transfer", copies("bind:1", "d2h", 50));
+  const ClaimVerdict verdict = figures.judge(make_links_claim(), "gpu 0 node");
+  EXPECT_EQ(verdict.outcome, contradicted);
+  EXPECT_THAT(verdict.found, HasSubstr("node 1 has 2.00 times"));
+}
+
+TEST(SettingsClaim, ByUse) {
+  Figures figures;
+  figures.machine = recorded("cxl-tiers.json");  // NUMA balancing 2, SMT active
+  EXPECT_TRUE(figures.judge(make_settings_claim()).empty());
+  figures.use = MachineUse::latency;
+  EXPECT_EQ(figures.judge(make_settings_claim(), "numa_balancing").outcome, contradicted);
+  EXPECT_EQ(figures.judge(make_settings_claim(), "smt").outcome, contradicted);
+  EXPECT_EQ(figures.judge(make_settings_claim(), "governor").outcome, confirmed);
+  figures.use = MachineUse::throughput;
+  for (const ClaimVerdict& one : figures.judge(make_settings_claim())) EXPECT_NE(one.about, "smt");
+  EXPECT_EQ(figures.judge(make_settings_claim(), "thp_enabled").outcome, confirmed);
+}
+
+PeerHost peer(const std::string& name, const Machine& machine, double gb) {
+  PeerHost host{name, machine.cpu_model, "", {}};
+  host.figures[{"peak_bandwidth", {}}] = gb * 1e9;
+  return host;
+}
+
+TEST(PeersClaim, ByTheRuleForSlowNodes) {
+  const Figures figures = with_modules("even", 350);
+  AuditInput input{figures.machine, figures.slots, figures.reports, {}};
+  EXPECT_TRUE(make_peers_claim()->judge(input).empty());
+  input.peers = PeerFigures{"results", {peer("a", figures.machine, 351)}, 0};
+  EXPECT_EQ(make_peers_claim()->judge(input).at(0).outcome, not_measurable);  // two are no crowd
+  for (const auto& [name, rate] : {std::pair("b", 349.0), std::pair("c", 350.5)})
+    input.peers->hosts.push_back(peer(name, figures.machine, rate));
+  EXPECT_EQ(make_peers_claim()->judge(input).at(0).outcome, confirmed);
+  for (PeerHost& host : input.peers->hosts) host.figures[{"peak_bandwidth", {}}] *= 1.43;
+  const ClaimVerdict slow = make_peers_claim()->judge(input).at(0);
+  EXPECT_EQ(slow.outcome, contradicted);
+  EXPECT_THAT(slow.found, HasSubstr("30 % slower"));
+}
+
+AuditReport audited(const std::vector<ClaimVerdict>& verdicts) {
+  AuditReport report;
+  report.started = "1970-01-01T00:00:00Z";
+  report.verdicts = verdicts;
+  return report;
+}
+
+TEST(AuditReport, ExitCodes) {
+  EXPECT_EQ(exit_code_of(audited({})), 3);
+  ClaimVerdict one = numatlas::not_measurable("hmat", "node 2 latency", "no HMAT");
+  EXPECT_EQ(exit_code_of(audited({one})), 3);
+  one.outcome = confirmed;
+  EXPECT_EQ(exit_code_of(audited({one})), 0);
+  one.outcome = contradicted;
+  EXPECT_EQ(exit_code_of(audited({one, numatlas::not_measurable("slit", "all nodes", "")})), 1);
+}
+
+TEST(AuditReport, OneLineFirst) {
+  ClaimVerdict one = numatlas::not_measurable("hmat", "node 2 latency", "");
+  one.outcome = contradicted;
+  one.claimed = "105 ns";
+  one.found = "2.43 times";
+  const AuditReport report = audited(std::vector<ClaimVerdict>(12, one));
+  const std::string line = summary_line(report);
+  EXPECT_THAT(line,
+              StartsWith("numatlas audit: 12 of 12 claims contradicted: hmat node 2 latency"));
+  EXPECT_THAT(line, HasSubstr("and "));
+  EXPECT_LT(line.size(), 240U);
+  EXPECT_EQ(audit_text(report, "nhc"), line + "\n");
+  EXPECT_THAT(audit_text(report, "table"), StartsWith(line + "\ncontradicted"));
+  EXPECT_THAT(audit_text(report, "openmetrics"),
+              HasSubstr("numatlas_audit_claims{outcome=\"contradicted\"} 12"));
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,167 @@
+#include "audit/formats.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/pretty_json.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "machine/source.h"
+#include "record/report_fields.h"
+#include "record/report_json.h"
+#include "report/openmetrics.h"
+
+namespace numatlas {
+
+namespace record {
+template <>
+struct EnumNames<ClaimOutcome> {
+  static constexpr std::array values{std::pair{ClaimOutcome::confirmed, "confirmed"},
+                                     std::pair{ClaimOutcome::contradicted, "contradicted"},
+                                     std::pair{ClaimOutcome::not_measurable, "not_measurable"}};
+};
+}  // namespace record
+
+template <class Fields>
+void list_fields(Fields& f, record::Host<Fields, ClaimVerdict>& v) {
+  f("claim", v.claim, "as --only names it");
+  f("about", v.about, "which of these");
+  f("outcome", v.outcome, "confirmed, contradicted, not_measurable");
+  f("claimed", v.claimed, "for people");
+  f("claimed_value", v.claimed_value, "the same, in `unit`");
+  f("found", v.found, "for people");
+  f("measured", v.measured, "the same, where it is a figure");
+  f("unit", v.unit, "SI; 1 for ratios");
+  f("next", v.next, "of a contradicted claim: what to check next");
+  f("reason", v.reason, "why it is not measurable");
+}
+
+namespace {
+
+using nlohmann::json;
+
+// Slurm and NHC keep more, but show about as much on one line.
+constexpr std::size_t most_summary = 200;
+
+constexpr std::array outcomes{ClaimOutcome::contradicted, ClaimOutcome::confirmed,
+                              ClaimOutcome::not_measurable};
+
+std::string table_text(const AuditReport& report) {
+  std::string text = summary_line(report) + "\n";
+  std::vector<std::vector<std::string>> rows;
+  // What somebody has to do something about comes first.
+  for (const ClaimOutcome outcome : outcomes) {
+    for (const ClaimVerdict& verdict : report.verdicts) {
+      if (verdict.outcome == outcome)
+        rows.push_back({name_of(outcome), verdict.claim, verdict.about, to_text(verdict)});
+    }
+  }
+  text += aligned(rows, 4);
+  if (report.null_engine) text += "note: null engine: a scripted clock; nothing was measured\n";
+  for (const SkippedBenchmark& one : report.skipped)
+    text += fmt::format("note: {} did not run: {}\n", one.benchmark, one.reason);
+  return text;
+}
+
+std::string json_text_of(const AuditReport& report) {
+  json results = json::array(), skipped = json::array();
+  for (const RunReport& one : report.reports) results.push_back(to_json(one));
+  for (const SkippedBenchmark& one : report.skipped)
+    skipped.push_back({{"benchmark", one.benchmark}, {"reason", one.reason}});
+  return pretty({{"schema_version", schema_version},
+                 {"program", "numatlas"},
+                 {"command", "audit"},
+                 {"version", version},
+                 {"arguments", report.arguments},
+                 {"started", report.started},
+                 {"seconds", report.seconds},
+                 {"time_asked", report.time_asked},
+                 {"machine", to_json(report.machine)},
+                 {"memory_slots", to_json(report.slots)},
+                 {"summary", summary_line(report)},
+                 {"verdicts", record::to_json(report.verdicts)},
+                 {"results", std::move(results)},
+                 {"skipped", std::move(skipped)}});
+}
+
+std::string metrics_text(const AuditReport& report) {
+  Gauge claims("numatlas_audit_claims", "", "Claims of the last audit by outcome.");
+  for (const ClaimOutcome outcome : outcomes)
+    claims.add({{"outcome", record::name_in_record(outcome)}},
+               static_cast<double>(report.count(outcome)));
+  Gauge contradicted("numatlas_audit_contradicted", "",
+                     "1 where a claim was contradicted, 0 where it was confirmed.");
+  Gauge measured("numatlas_audit_measured", "",
+                 "What a claim was held against, in the unit of the label.");
+  for (const ClaimVerdict& verdict : report.verdicts) {
+    if (verdict.outcome == ClaimOutcome::not_measurable) continue;
+    const MetricLabels labels{{"claim", verdict.claim}, {"about", verdict.about}};
+    contradicted.add(labels, verdict.outcome == ClaimOutcome::contradicted ? 1 : 0);
+    if (!verdict.measured) continue;
+    const auto add = [&](const char* part, double value) {
+      MetricLabels all = labels;
+      all.insert(all.end(), {{"unit", verdict.unit}, {"part", part}});
+      measured.add(all, value);
+    };
+    add("value", verdict.measured->value);
+    if (verdict.measured->low) add("low", *verdict.measured->low);
+    if (verdict.measured->high) add("high", *verdict.measured->high);
+  }
+  Gauge ended("numatlas_audit_end_timestamp_seconds", "seconds", "When the last audit ended.");
+  if (const auto start = unix_seconds(report.started))
+    ended.add({}, static_cast<double>(*start) + report.seconds);
+  return claims.text() + contradicted.text() + measured.text() + ended.text() + "# EOF\n";
+}
+
+struct AuditFormat {
+  const char* name;
+  std::string (*text)(const AuditReport& report);
+};
+
+constexpr std::array<AuditFormat, 4> formats{
+    {{"table", table_text},
+     {"json", json_text_of},
+     {"nhc", [](const AuditReport& report) { return summary_line(report) + "\n"; }},
+     {"openmetrics", metrics_text}}};
+
+}  // namespace
+
+std::string summary_line(const AuditReport& report) {
+  const std::size_t all = report.verdicts.size(), wrong = report.count(ClaimOutcome::contradicted),
+                    right = report.count(ClaimOutcome::confirmed);
+  if (wrong == 0 && right == 0)
+    return fmt::format("numatlas audit: none of {} claims could be judged", all);
+  if (wrong == 0)
+    return fmt::format("numatlas audit: {} of {} claims confirmed, none contradicted", right, all);
+  std::string line = fmt::format("numatlas audit: {} of {} claims contradicted:", wrong, all);
+  std::size_t told = 0;
+  for (const ClaimVerdict& verdict : report.verdicts) {
+    if (verdict.outcome != ClaimOutcome::contradicted) continue;
+    const std::string more = fmt::format("{} {} {}: {}", told == 0 ? "" : ";", verdict.claim,
+                                         verdict.about, verdict.found);
+    if (told > 0 && line.size() + more.size() > most_summary)
+      return line + fmt::format("; and {} more", wrong - told);
+    line += more;
+    ++told;
+  }
+  return line;
+}
+
+std::vector<std::string> audit_formats() {
+  std::vector<std::string> names;
+  for (const AuditFormat& one : formats) names.emplace_back(one.name);
+  return names;
+}
+
+std::string audit_text(const AuditReport& report, const std::string& format) {
+  const auto found = std::find_if(formats.begin(), formats.end(),
+                                  [&](const AuditFormat& one) { return format == one.name; });
+  return found == formats.end() ? "" : found->text(report);
+}
+
+}  // namespace numatlas

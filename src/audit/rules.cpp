@@ -1,0 +1,105 @@
+#include "audit/rules.h"
+
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "base/units.h"
+
+namespace numatlas {
+namespace {
+
+/// Scale and unit in which people read a value of this size.
+struct Reading {
+  double scale = 1;
+  const char* unit = "";
+};
+
+Reading reading_of(double value, const std::string& unit) {
+  if (unit == "B/s") return {1e-9, " GB/s"};
+  if (unit == "s" && value < 1e-6) return {1e9, " ns"};
+  if (unit == "s") return value < 1e-3 ? Reading{1e6, " us"} : Reading{1e3, " ms"};
+  return {1, " times"};
+}
+
+std::string number_text(double value) {
+  const double size = value < 0 ? -value : value;
+  return fmt::format("{:.{}f}", value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+}
+
+}  // namespace
+
+const char* name_of(ClaimOutcome outcome) {
+  switch (outcome) {
+    case ClaimOutcome::confirmed: return "confirmed";
+    case ClaimOutcome::contradicted: return "contradicted";
+    case ClaimOutcome::not_measurable: break;
+  }
+  return "not measurable";
+}
+
+std::string to_text(const ClaimVerdict& verdict) {
+  if (verdict.outcome == ClaimOutcome::not_measurable) {
+    const std::string claimed = verdict.claimed.empty() ? "" : "claimed " + verdict.claimed + "; ";
+    return claimed + verdict.reason;
+  }
+  std::string text = fmt::format("claimed {}; found {}", verdict.claimed, verdict.found);
+  if (verdict.outcome == ClaimOutcome::contradicted) text += "; next: " + verdict.next;
+  return text;
+}
+
+std::optional<bool> contradicts(const Estimate& measured, double claimed, double factor) {
+  if (!measured.low || !measured.high || !(claimed > 0)) return std::nullopt;
+  return *measured.low > claimed * factor || *measured.high < claimed / factor;
+}
+
+bool clearly_more(const Estimate& one, const Estimate& other) {
+  return surely_more(one, scaled(other, 1 + same_part));
+}
+
+std::string value_text(double value, const std::string& unit) {
+  if (unit == "B") return to_rounded_text(Bytes{static_cast<std::uint64_t>(value)});
+  const Reading reading = reading_of(value, unit);
+  return number_text(value * reading.scale) + reading.unit;
+}
+
+std::string figure_text(const Estimate& estimate, const std::string& unit) {
+  const std::string text = value_text(estimate.value, unit);
+  if (!estimate.low || !estimate.high) return text;
+  if (unit == "B")
+    return fmt::format("{} to {}", value_text(*estimate.low, unit),
+                       value_text(*estimate.high, unit));
+  const Reading reading = reading_of(estimate.value, unit);
+  return fmt::format("{} ({} to {})", text, number_text(*estimate.low * reading.scale),
+                     number_text(*estimate.high * reading.scale));
+}
+
+ClaimVerdict judged(ClaimVerdict verdict, const Estimate& measured, double claimed, double factor,
+                    const std::string& next) {
+  verdict.claimed_value = claimed;
+  verdict.measured = measured;
+  verdict.found = figure_text(measured, verdict.unit);
+  const auto contradicted = contradicts(measured, claimed, factor);
+  if (!contradicted) {
+    verdict.outcome = ClaimOutcome::not_measurable;
+    verdict.reason =
+        fmt::format("found {} without an interval: give it more --time", verdict.found);
+  } else if (*contradicted) {
+    verdict.outcome = ClaimOutcome::contradicted;
+    verdict.next = next;
+  } else {
+    verdict.outcome = ClaimOutcome::confirmed;
+  }
+  return verdict;
+}
+
+ClaimVerdict not_measurable(const std::string& claim, const std::string& about,
+                            const std::string& reason) {
+  ClaimVerdict verdict;
+  verdict.claim = claim;
+  verdict.about = about;
+  verdict.reason = reason;
+  return verdict;
+}
+
+}  // namespace numatlas

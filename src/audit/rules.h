@@ -1,0 +1,41 @@
+// When a measured figure contradicts a claimed one, and how both are written.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "audit/verdict.h"
+
+namespace numatlas {
+
+/// Firmware's distances are coarse: 10 to 21 stands for anything from 1.3 to 2 times the latency.
+/// What is beyond this factor is no rounding.
+inline constexpr double slit_factor = 2;
+/// Figures that are meant as such (HMAT's ratios, nodes of one tier). Data sheets leave out the
+/// TLB and queues of the uncore, about a fifth; a factor of 1.5 is found.
+inline constexpr double figure_factor = 1.35;
+/// Absolute times and rates depend on the way of measuring more than their ratios do.
+inline constexpr double absolute_factor = 2;
+/// What is called the same, or no better: launches of one program differ by 2 %.
+inline constexpr double same_part = 0.05;
+
+/// Whether a measured figure contradicts a claim: all of its interval is more than `factor` away.
+/// nullopt without an interval, which decides nothing.
+std::optional<bool> contradicts(const Estimate& measured, double claimed, double factor);
+
+/// One is more than the other by more than `same_part`, whatever their intervals leave open.
+bool clearly_more(const Estimate& one, const Estimate& other);
+
+/// "133 ns", "45.3 GB/s", "1.40 times", "32 MiB" by the unit ("s", "B/s", "1", "B").
+std::string value_text(double value, const std::string& unit);
+/// The same with the interval: "133 ns (131 to 135)".
+std::string figure_text(const Estimate& estimate, const std::string& unit);
+
+/// A verdict by `contradicts`: its figure, words and outcome; without an interval it is not
+/// measurable.
+ClaimVerdict judged(ClaimVerdict verdict, const Estimate& measured, double claimed, double factor,
+                    const std::string& next);
+ClaimVerdict not_measurable(const std::string& claim, const std::string& about,
+                            const std::string& reason);
+
+}  // namespace numatlas

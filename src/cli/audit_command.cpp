@@ -1,0 +1,101 @@
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "audit/audit.h"
+#include "audit/formats.h"
+#include "base/units.h"
+#include "benchmarks/declare.h"
+#include "benchmarks/parse.h"
+#include "benchmarks/runner.h"
+#include "cli/commands.h"
+
+namespace numatlas {
+namespace {
+
+/// As typed.
+struct AuditWords {
+  std::string time = "30s", share = "60%", use, mpi = "auto", engine;
+};
+
+Expected<void> read_audit_words(const AuditWords& words, AuditOptions& options) {
+  const auto time = parse_duration(words.time);
+  if (!time) return fail(about("--time", time.error()));
+  options.measuring.time = *time;
+  const auto share = parse_part(words.share);
+  if (!share) return fail(about("--peak-share", share.error()));
+  options.peak_share = *share;
+  options.measuring.null_engine = words.engine == "null";
+  for (const MachineUse use : {MachineUse::throughput, MachineUse::latency, MachineUse::hpc})
+    if (words.use == name_of(use)) options.use = use;
+  return {};
+}
+
+/// Of the ranks the first one knows the code.
+Expected<int> audit_with_ranks(const AuditOptions& options, const std::string& mpi, bool alone) {
+  int code = 0;
+  const int failed =
+      with_ranks({options.measuring.dry_run ? "audit --dry-run" : "audit", mpi, alone},
+                 [&](Comm& comm) -> Expected<void> {
+                   const auto mine = run_audit(options, comm);
+                   if (!mine) return fail(mine.error());
+                   const auto said = comm.largest(static_cast<std::uint64_t>(*mine));
+                   if (!said) return fail(said.error());
+                   code = static_cast<int>(*said);
+                   return {};
+                 });
+  return failed != 0 ? failed : code;
+}
+
+}  // namespace
+
+Command add_audit_command(CLI::App& app, const std::vector<std::string>& line) {
+  auto options = std::make_shared<AuditOptions>();
+  auto words = std::make_shared<AuditWords>();
+  add_value(app, "--time", words->time, "TIME",
+            "time for all measurements, preparation included, in seconds unless a unit is given");
+  add_choices(app, "--only", options->only, named(names_of_claims()), "judge only these claims");
+  add_choice(app, "--for", words->use, named({"throughput", "latency", "hpc"}),
+             "also judge the settings of the system, for a machine used like that");
+  add_value(app, "--baseline", options->baseline, "FILE",
+            "also compare with an earlier result of this machine: survey.json, or JSON of audit");
+  add_value(app, "--peers", options->peers, "FOLDER",
+            "also compare with hosts of the same kind: a folder with their results (FILE.json, "
+            "FOLDER/survey.json)");
+  add_value(app, "--smbios", options->smbios, "FILE",
+            "take the memory modules from a file of `dmidecode --dump-bin`, which takes root once "
+            "instead of each time");
+  add_value(app, "--peak-share", words->share, "PART",
+            "share of the theoretical peak of memory modules and PCIe links that has to be "
+            "reached");
+  add_choice(app, "--format", options->format, named(audit_formats()),
+             "format of standard output; nhc is one line");
+  add_value(app, "--json", options->json_file, "FILE", "also write the whole result as JSON");
+  app.add_flag("-q,--quiet", options->measuring.quiet, "show no progress on standard error");
+  app.add_flag("--dry-run", options->measuring.dry_run,
+               "print the claims, and the benchmarks that they take, and stop");
+  add_machine_option(app, options->measuring.machine);
+  add_mpi_option(app, words->mpi);
+  app.add_option("--engine", words->engine)->envname("NUMATLAS_ENGINE")->group("");
+  app.footer(
+      "Ends with exit code 0 when no claim is contradicted, 1 when one is (the first line of "
+      "standard output says which), and 3 when none could be judged.");
+  app.allow_extras();
+  return [options, words, &line]() -> Expected<int> {
+    options->measuring.arguments = line;
+    if (auto read = read_audit_words(*words, *options); !read) return fail(read.error());
+    const bool alone = !options->measuring.machine.empty() && !options->measuring.null_engine;
+    if (alone && !options->measuring.dry_run) {
+      return fail_usage("--machine", "a recorded machine cannot be measured",
+                        "add --dry-run to see what would be done there");
+    }
+    return audit_with_ranks(*options, words->mpi, alone);
+  };
+}
+
+}  // namespace numatlas

@@ -1,0 +1,56 @@
+// Memory modules and the slots for them: SMBIOS tables, else what EDAC's drivers know.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "machine/tree.h"
+
+namespace numatlas {
+
+/// A place for a memory module.
+struct MemorySlot {
+  std::string name;                        ///< as the board calls it: "P0 CHANNEL A DIMM 0"
+  std::string socket, channel;             ///< "0", "A"; "" where nothing tells
+  std::optional<Bytes> size;               ///< 0: empty
+  std::string type;                        ///< "DDR5"; "" unknown
+  std::optional<double> rated_speed;       ///< of the module, transfers a second
+  std::optional<double> configured_speed;  ///< that it runs at
+  std::optional<int> width;                ///< data bits, without check bits
+  bool is_empty() const { return size && size->value == 0; }
+  friend bool operator==(const MemorySlot&, const MemorySlot&) = default;
+};
+
+struct MemorySlots {
+  std::string source;   ///< file or folder; "" where none says anything
+  std::string problem;  ///< why nothing, or not all, is known; "" for none
+  std::vector<MemorySlot> slots;
+  friend bool operator==(const MemorySlots&, const MemorySlots&) = default;
+};
+
+/// Reads SMBIOS structures of type 16 and 17 (DSP0134): the bare table that the kernel shows as
+/// /sys/firmware/dmi/tables/DMI, or with an entry point before it as `dmidecode --dump-bin` writes
+/// it. Never fails: a table that is cut off, or that is none, has a `problem`. All texts are
+/// printable.
+MemorySlots slots_of_smbios(std::string_view table);
+
+/// Socket and channel that the board's names of a slot tell ("P0 CHANNEL A", "CPU1_DIMM_B2"),
+/// written into the slot. Names that only count slots ("DIMM 3", "A7") tell no channel.
+void place_slot(MemorySlot& slot, const std::string& bank);
+
+/// Of the live machine or a recorded tree: SMBIOS where it may be read (root only), else EDAC, else
+/// the reason.
+MemorySlots read_memory_slots(const Tree& tree);
+
+/// As a snapshot has them ("memory_slots"); inverse of each other.
+nlohmann::json to_json(const MemorySlots& slots);
+/// Those of the snapshot that --machine names; none where it, or another kind of recorded machine,
+/// has none. Error (usage): damaged ones.
+Expected<MemorySlots> recorded_memory_slots(const std::string& spec);
+
+}  // namespace numatlas

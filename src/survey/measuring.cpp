@@ -1,0 +1,177 @@
+#include "survey/measuring.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/agreement.h"
+#include "survey/share.h"
+
+namespace numatlas {
+
+Measuring::Measuring(const SurveyOptions& options, const Machine& machine,
+                     std::vector<SurveyItem>& items, Comm& comm, MeasuringHooks hooks)
+    : options_(options), machine_(machine), items_(items), comm_(comm), hooks_(std::move(hooks)) {
+  for (const SurveyItem& item : items_) {
+    if (!item.skip.empty()) skipped_.push_back({item.benchmark, item.skip});
+  }
+}
+
+/// What rank 0 says.
+Expected<double> Measuring::agreed(double mine) {
+  if (comm_.size() == 1) return mine;
+  const auto said = comm_.broadcast(fmt::format("{}", mine));
+  if (!said) return fail(said.error());
+  return std::stod(*said);
+}
+
+/// Seconds for an item, the same on every rank: of what is not spent, nor kept for the benchmarks
+/// that have their first values.
+Expected<double> Measuring::share_of(std::size_t index) {
+  std::vector<double> worths;
+  for (std::size_t i = index; i < items_.size(); ++i)
+    worths.push_back(items_[i].skip.empty() ? items_[i].worth : 0);
+  session_->reserve({});
+  return agreed(next_share(session_->free_time().count(), worths));
+}
+
+void Measuring::skip(SurveyItem& item, const std::string& why, const std::string& reason) {
+  hooks_.ended(item.benchmark, "skipped: " + why);
+  skipped_.push_back({item.benchmark, reason});
+}
+
+/// Gives every point of a benchmark its first value.
+Expected<void> Measuring::measure(std::size_t index) {
+  const SurveyItem& item = items_[index];
+  auto parsed = parse_item(item, options_, item.share);
+  if (!parsed) return fail(parsed.error());
+  taken_.push_back({index, *std::move(parsed), {}});
+  Taken& taken = taken_.back();
+  taken.hooks.progress = [this, index](std::size_t done, std::size_t all) {
+    hooks_.point(items_[index].benchmark, done, all);
+  };
+  begun_.insert(index);
+  auto setup = set_up(*taken.run.benchmark, taken.run.options, comm_);
+  if (!setup) return fail(setup.error());
+  const std::size_t parts = session_->parts().size();
+  auto added = session_->add(*taken.run.benchmark, taken.run.options, taken.hooks,
+                             *std::move(setup), Session::Seconds(item.share));
+  if (session_->parts().size() > parts) taken.part = session_->parts().back().get();
+  if (!added) return added;
+  if (const auto skip = taken.part->skip_that_counts()) return fail(*skip);
+  const std::size_t points = taken.part->points().size();
+  hooks_.ended(item.benchmark,
+               fmt::format("{} point{} measured once", points, points == 1 ? "" : "s"));
+  return {};
+}
+
+Expected<void> Measuring::run_item(std::size_t index) {
+  SurveyItem& item = items_[index];
+  const auto share = share_of(index);
+  if (!share) return fail(share.error());
+  item.share = *share;
+  const auto slower = agreed(session_->slower());
+  if (!slower) return fail(slower.error());
+  // The first values may take more than their share: later rounds have less then.
+  constexpr double more_than_share = 1.5;
+  item.slower = std::max(1.0, *slower / more_than_share);
+  // Earlier benchmarks took more or less time than foreseen, so less or more is left for this one.
+  if (auto chosen = choose_way(item, options_, machine_, comm_); !chosen) return chosen;
+  item.share = kept_share(item.share, item.planned_share, item.least_time);
+  const double others = session_->free_time().count() - item.share;
+  session_->reserve(Session::Seconds(std::max(0.0, others)));
+  if (item.skip.empty() && !begun_.empty() && is_too_little(item.share, item.least_time)) {
+    item.skip = fmt::format("no time left: it requires at least about {:.1f} s", item.least_time);
+  }
+  if (!item.skip.empty()) {
+    skip(item, item.skip, item.skip);
+    return {};
+  }
+  const auto done = measure(index);
+  if (done) return {};
+  if (!is_not_for_here(done.error())) return done;
+  if (SessionPart* const part = taken_.back().part; part != nullptr) part->give_up(done.error());
+  skip(item, full_text(done.error()), reason_of(item, done.error()));
+  return {};
+}
+
+Expected<void> Measuring::run(double seconds) {
+  session_.emplace(
+      comm_,
+      SessionOptions{Session::Seconds(seconds),
+                     {},
+                     0,
+                     RunOptions().seed,
+                     true,
+                     true,
+                     options_.null_engine,
+                     {}},
+      [this](SessionPart&) { return hooks_.visited ? hooks_.visited() : Expected<void>{}; });
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    if (!items_[i].skip.empty()) continue;
+    if (auto done = run_item(i); !done) return done;
+    if (!hooks_.begun) continue;
+    if (auto begun = hooks_.begun(); !begun) return begun;
+  }
+  session_->reserve({});
+  const auto finished = session_->finish();
+  if (finished && session_->rounds() > 1)
+    hooks_.ended("all", fmt::format("{} rounds over all points", session_->rounds()));
+  return finished;
+}
+
+/// What a kernel gave that was not what it should be; rank 0 knows.
+std::optional<Error> Measuring::find_wrong() const {
+  for (const Taken& taken : taken_) {
+    if (taken.part != nullptr && taken.part->wrong()) return taken.part->wrong();
+  }
+  return std::nullopt;
+}
+
+Expected<void> Measuring::conclude(const Expected<void>& ran) {
+  const auto concluded = session_->conclude(ran);
+  const auto wrong = find_wrong();
+  if (concluded) return agree(comm_, wrong);
+  if (wrong && wrong->kind == concluded.error().kind) return fail(*wrong);
+  return concluded;
+}
+
+void Measuring::describe() {
+  for (const Taken& taken : taken_) {
+    if (taken.part == nullptr) continue;
+    taken.part->update(session_->pilots());
+    taken.part->describe();
+  }
+}
+
+void Measuring::each_report(
+    const std::function<void(const Benchmark&, const RunOptions&, const RunReport&)>& see) const {
+  for (const Taken& taken : taken_) {
+    const SessionPart* const part = taken.part;
+    if (part != nullptr && (part->has_results() || !part->skipped()))
+      see(*taken.run.benchmark, taken.run.options, part->report());
+  }
+}
+
+bool Measuring::has_figures() const {
+  const auto measured = [](const ScenarioResult& one) {
+    return one.status == Status::ok && !one.flows.empty();
+  };
+  return std::any_of(taken_.begin(), taken_.end(), [&](const Taken& taken) {
+    if (taken.part == nullptr) return false;
+    const auto& cases = taken.part->report().scenarios;
+    return std::any_of(cases.begin(), cases.end(), measured);
+  });
+}
+
+std::vector<double> Measuring::taken() const {
+  std::vector<double> seconds(items_.size(), 0);
+  for (const Taken& taken : taken_) {
+    if (taken.part != nullptr) seconds[taken.item] = taken.part->spent().count();
+  }
+  return seconds;
+}
+
+}  // namespace numatlas
