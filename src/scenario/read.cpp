@@ -81,7 +81,7 @@ Expected<PageKind> parse_pages(const std::string& text) {
   if (!kinds) return fail(kinds.error());
   if (kinds->size() > 1) {
     return fail(ErrorKind::usage, fmt::format("'{}' names several", text),
-                "a flow has one kind of pages of pages of pages");
+                "a flow has one kind of pages of pages of pages of pages");
   }
   return kinds->front();
 }

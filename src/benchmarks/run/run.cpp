@@ -101,7 +101,7 @@ Expected<void> check_options_of_run(const RunOptions& options, const std::string
                    "write a scenario for each flow");
   }
   if (options.pages.size() > 1)
-    return refused("--pages", "a flow has one kind of pages of pages of pages",
+    return refused("--pages", "a flow has one kind of pages of pages of pages of pages",
                    "name several in the file");
   if (!options.csv_file.empty()) {
     return refused("--csv", "its format has no column for differing flows",
