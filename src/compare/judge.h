@@ -37,7 +37,7 @@ struct CompareRule {
 struct Change {
   CaseVerdict verdict = CaseVerdict::not_comparable;
   std::optional<double> part;  ///< new over base, minus 1
-  /// 95 % 95 % CI; the high end is absent where base may be 0.
+  /// 95 % interval of it; the high end is absent where base may be 0.
   std::optional<double> low, high;
   /// How likely a change is that is this large or larger where nothing changed. Absent where
   /// nothing can be said, and where the change is judged against earlier runs.
@@ -54,7 +54,7 @@ struct Change {
 
 /// Why the two figures cannot be compared, and what may have disturbed them; else the change, its
 /// interval and its probability, and no verdict yet. The logarithms are compared: Student's t with
-/// Welch's degrees of freedom, or over the pairs. A side of one launch has the 95 % CIs
+/// Welch's degrees of freedom, or over the pairs. A side of one launch has the interval of its
 /// visits and `rule.launch_spread` beside it. Where both are of one launch and have pilots, the
 /// change must show in the figures and in the figures relative to their pilots, whatever part of
 /// the machine's change of speed the case takes: the probability is the larger one, the interval

@@ -48,7 +48,7 @@ struct View {
   ViewKind kind = ViewKind::table;
   ViewLevel level = ViewLevel::cases;
   /// Only what has these values, all of them: {"kernel", "read"}. A case without one of these
-  /// labels belongs to all: it is baseline for the other candidates.
+  /// labels belongs to all: it is what the others are compared with.
   std::vector<std::pair<std::string, std::string>> where;
   /// Of a matrix the label whose values are its rows; of a curve the label, or the key of the
   /// figure, on the horizontal axis.
