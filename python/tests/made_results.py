@@ -134,7 +134,7 @@ def ladder(part, engine):
                 fact(key, f"latency of {level}", seconds, "s", "Idle latency", f"{level} {{}}", **where)
             )
     cells = [column("size", "size"), column("latency", figure="latency", scale=1e9)]
-    views = [view("Latency of dependent loads in ns (base pages)", "curve", cells, "size", pages="base")]
+    views = [view("Pointer-chase latency in ns (base pages)", "curve", cells, "size", pages="base")]
     return report("latency", cases, views, workers, engine=engine, facts=facts)
 
 

@@ -139,12 +139,12 @@ def test_pages_that_lie_elsewhere_are_told(measure, plain, tmp_path):
     flow = data["cases"][1]["flows"][0]
     assert flow["memory"] == "bind:1"
     flow["residency"]["pages_by_node"] = {"0": 4096, "1": 12288}
-    flow["warnings"] = [{"code": "placement", "where": None, "text": "only 75.0 % of the pages lie there"}]
+    flow["warnings"] = [{"code": "placement", "where": None, "text": "only 75.0 % of the pages are there"}]
     path = tmp_path / "astray.json"
     path.write_text(json.dumps(data))
     latency = next(one for one in figures_of(numatlas.load(path)) if one.key.startswith("matrix-latency"))
     assert "asked bind:1, seen node 0: 25 %, node 1: 75 %" in latency.placement
-    assert "only 75.0 % of the pages lie there" in latency.warnings
+    assert "only 75.0 % of the pages are there" in latency.warnings
 
 
 def test_slow_hosts_are_suspects(tmp_path):

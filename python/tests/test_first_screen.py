@@ -35,7 +35,7 @@ def test_one_run(tmp_path):
         "mode-first-bandwidth",
     ]
     titles = [words(title) for title in tree.find("h4", within=tree.find(class_="right")[0])]
-    assert titles == ["Latency of dependent loads (base pages)", "Loaded latency (read)"]
+    assert titles == ["Pointer-chase latency (base pages)", "Loaded latency (read)"]
     (badge,) = tree.find("a", class_="badge")
     assert (badge["href"], badge["text"]) == ("#skipped", "! 1 not measured")
 
@@ -78,7 +78,7 @@ def test_two_runs(tmp_path):
     assert rows[1] == "local latency +50.0 %▼ worse121 ns ±1.0 %182 ns ±1.0 %"
     assert rows[3].startswith("peak bandwidth -33.3 %▼ worse")
     lines = [words(title) for title in tree.find("h4", within=tree.find("section", id="first")[0])]
-    assert lines == ["Latency of dependent loads (base pages)", "Loaded latency (read)"]
+    assert lines == ["Pointer-chase latency (base pages)", "Loaded latency (read)"]
     (ladder,) = tree.find("article", id="latency-latency-base")
     names = {text["text"] for text in tree.find("text", within=ladder)}
     assert {"A", "B"} <= names

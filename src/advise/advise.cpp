@@ -121,7 +121,7 @@ class Adviser {
   Error bad_program(const ProgramRun& run) const {
     const bool stopped = run.ending == Ending::interrupted;
     return {stopped ? ErrorKind::interrupted : ErrorKind::usage, failure_text(run),
-            stopped ? "" : "try it by itself; --timeout and --input may be what it needs",
+            stopped ? "" : "try it by itself; it may need --timeout or --input",
             options_.program.front()};
   }
 
@@ -137,7 +137,7 @@ class Adviser {
   }
 
   Expected<void> look() {
-    tell("looking at the program as it is");
+    tell("observing the program as it is");
     if (auto prepared = prepare(); !prepared) return fail(prepared.error());
     const double before = seconds();
     auto look = look_at(request_for({}), advice_.machine);
@@ -223,7 +223,7 @@ class Adviser {
   /// What was asked for is not what the system did: seen once, in a run that counts for nothing.
   void prove() {
     if (!advice_.best() || stop_requested()) return;
-    tell("looking at the best one");
+    tell("observing the best one");
     if (!prepare()) return;
     auto look = look_at(request_for(*advice_.best()), advice_.machine);
     if (!look || !look->run.good()) return;
@@ -234,7 +234,7 @@ class Adviser {
     if (huge && advice_.proof->huge_share().value_or(1) < least_share)
       advice_.warnings.push_back(
           {"placement", advice_.best()->name,
-           "hardly any of its memory was in huge pages: the gain has another reason"});
+           "hardly any of its memory was in huge pages, so the gain has another cause"});
   }
 
   const AdviseOptions& options_;

@@ -70,7 +70,7 @@ std::vector<std::string> fates(const Advice& advice) {
 /// What the pages of the best one were, and whether that is what was asked for.
 std::string proof_text(const Advice& advice) {
   if (!advice.proof || advice.proof->fullest() == nullptr) return "";  // or too short to be seen
-  std::string text = "seen while it ran so:";
+  std::string text = "observed during that run:";
   for (const auto& [node, share] : advice.proof->node_shares())
     if (share >= 0.005)
       text += fmt::format(" {:.0f} % of its memory on node {},", 100 * share, node);
@@ -109,7 +109,7 @@ std::string gain_text(const LogRatio& ratio, const Metric& metric) {
 
 std::string answer_of(const Advice& advice) {
   const RaceResult& race = advice.race;
-  if (advice.tried < 2) return "there is nothing that could be tried here";
+  if (advice.tried < 2) return "no candidate can be tried on this machine";
   if (!race.lanes[0].failure.empty())
     return fmt::format("no answer: the program as it is {}", printable(race.lanes[0].failure));
   if (const Candidate* best = advice.best())
@@ -119,14 +119,14 @@ std::string answer_of(const Advice& advice) {
   if (!race.complete) return "stopped before there was an answer";
   const bool all_failed = std::all_of(race.lanes.begin() + 1, race.lanes.end(),
                                       [](const Lane& lane) { return !lane.failure.empty(); });
-  if (all_failed) return "as it is: everything else that was tried failed";
-  if (!race.open_gain) return "no answer: there was no time for enough runs; more --time helps";
+  if (all_failed) return "as it is: every other candidate failed";
+  if (!race.open_gain) return "no answer: too few runs in the time available; increase --time";
   const double open = 100 * std::max(0.0, *race.open_gain);
   constexpr double wide = 5;
   if (open > wide)
     return fmt::format(
-        "no placement is surely better than as it is; the runs differ so much that a "
-        "gain of up to {:.0f} % is not ruled out",
+        "no placement is significantly better than as it is; the runs vary so much that a gain of "
+        "up to {:.0f} % cannot be ruled out",
         open);
   return fmt::format("no placement is better than as it is (within {:.1f} %)", open);
 }

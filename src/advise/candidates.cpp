@@ -23,7 +23,7 @@ std::vector<Candidate> propose(const ProposalInput& input) {
   const bool launched = input.program.ranks > 0;
   const auto wants = [&](Axis axis) { return input.axes.contains(axis); };
   std::vector<Candidate> all;
-  all.push_back({"as it is", Axis::none, {}, {}, "what the others are compared with", ""});
+  all.push_back({"as it is", Axis::none, {}, {}, "baseline for the other candidates", ""});
   const auto add = [&](std::vector<Candidate> some) {
     std::move(some.begin(), some.end(), std::back_inserter(all));
   };

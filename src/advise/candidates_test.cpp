@@ -71,7 +71,7 @@ TEST(Candidates, OfMemoryAreNodesAndTiersWithRoom) {
   EXPECT_THAT(named(all, "bind:4").because, HasSubstr("firmware"));
   const auto large = proposed(machine, traits(4, Bytes{4096 * gib}), Axis::memory);
   EXPECT_THAT(names(large), ElementsAre("as it is", "interleave:0,1", "prefer:2,3", "prefer:4"));
-  EXPECT_THAT(named(large, "bind:4").not_tried, HasSubstr("it needs 4 TiB, and "));
+  EXPECT_THAT(named(large, "bind:4").not_tried, HasSubstr("it requires 4 TiB, but "));
 }
 
 TEST(Candidates, OfMemoryPreferWhatTheAtlasMeasured) {
@@ -127,7 +127,7 @@ TEST(Candidates, OfHugePagesNeedAPoolThatHasThem) {
   EXPECT_THAT(names(proposed(machine, traits(1, Bytes{gib}), Axis::pages)), Contains("2M"));
   const auto large = proposed(machine, traits(1, Bytes{2 * gib}), Axis::pages);
   EXPECT_EQ(named(large, "2M").not_tried,
-            "it needs 1024 pages of 2 MiB, the system's pool has 600");
+            "it requires 1024 pages of 2 MiB, but the system's pool has 600");
 }
 
 TEST(Candidates, OfCpusDependOnTheNumberOfThreads) {
@@ -168,9 +168,10 @@ TEST(Candidates, OfRanksAreListsByRank) {
   ProgramTraits program;
   program.ranks = 2;
   const auto all = proposed(machine, program, Axis::memory);
-  EXPECT_THAT(names(all), ElementsAre("as it is", "ranks in order", "ranks in order, memory bound",
-                                      "ranks spread", "ranks packed"));
-  EXPECT_THAT(named(all, "ranks in order, memory bound").rank_options,
+  EXPECT_THAT(names(all),
+              ElementsAre("as it is", "ranks in order", "ranks in order, with bound memory",
+                          "ranks spread", "ranks packed"));
+  EXPECT_THAT(named(all, "ranks in order, with bound memory").rank_options,
               ElementsAre("--cpus", "0-1/2-3", "--memory", "each:0,1"));
   EXPECT_THAT(named(all, "ranks spread").rank_options,
               ElementsAre("--cpus", "0/2", "--memory", "each:0,1"));

@@ -201,7 +201,7 @@ std::vector<std::string> sentences_of(const Look& look, const Machine& machine) 
         "it sets its own CPU affinity (CPUs {}): candidates that place its CPUs say little",
         to_list(*look.own_cpus)));
   if (run.left_processes)
-    all.push_back("it leaves processes behind, which were ended: their work is in no figure");
+    all.push_back("it left processes behind, which were ended; no figure includes their work");
   return all;
 }
 

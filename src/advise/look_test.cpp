@@ -98,7 +98,7 @@ TEST(Sentences, SayWhatWasSeen) {
                   "100 page faults; 10 % of its CPU time in the system",
                   "0.50 instructions per cycle, 0.50 last-level cache misses per 1000 "
                   "instructions, 2.00 TLB misses per 1000 instructions",
-                  HasSubstr("leaves processes behind")));
+                  HasSubstr("left processes behind")));
   look.samples.clear();
   EXPECT_FALSE(look.huge_share());
   EXPECT_THAT(sentences_of(look, one_node()), Not(Contains(HasSubstr("huge pages"))));

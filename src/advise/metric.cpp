@@ -25,10 +25,9 @@ Expected<Metric> Metric::parse(const std::string& text, bool higher) {
                       "time, or for example 'Triad: *([0-9.]+)'");
   }
   if (metric.pattern_.mark_count() != 1)
-    return fail_usage(
-        "--metric",
-        fmt::format("'{}' has {} groups in brackets", text, metric.pattern_.mark_count()),
-        "put brackets around the number, and nothing else: 'Triad: *([0-9.]+)'");
+    return fail_usage("--metric",
+                      fmt::format("'{}' has {} groups", text, metric.pattern_.mark_count()),
+                      "put parentheses around the number only: 'Triad: *([0-9.]+)'");
   return metric;
 }
 
@@ -49,7 +48,7 @@ Expected<double> Metric::find_in(const std::string& output) const {
   char* end = nullptr;
   const double value = std::strtod(number->c_str(), &end);
   if (number->empty() || *end != '\0' || !std::isfinite(value))
-    return fail(ErrorKind::usage, fmt::format("printed '{}', which is no number", *number));
+    return fail(ErrorKind::usage, fmt::format("printed '{}', which is not a number", *number));
   if (!(value > 0))
     return fail(ErrorKind::usage,
                 fmt::format("printed {}: only metrics above 0 can be compared", *number));

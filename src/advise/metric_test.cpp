@@ -29,7 +29,7 @@ TEST(Metric, IsTheNumberThatAProgramPrints) {
 TEST(Metric, TellsWhyThereIsNone) {
   EXPECT_EQ(problem("Copy: 3\n"), "printed no metric");
   EXPECT_THAT(problem("Triad: 3\nTriad: 4\n"), HasSubstr("more than once ('3' and '4')"));
-  EXPECT_THAT(problem("Triad: 1.2.3\n"), HasSubstr("no number"));
+  EXPECT_THAT(problem("Triad: 1.2.3\n"), HasSubstr("not a number"));
   EXPECT_THAT(problem("Triad: 0\n"), HasSubstr("above 0"));
 }
 

@@ -107,8 +107,8 @@ std::string failure_text(const ProgramRun& run) {
       return run.code == 0 ? "" : fmt::format("ended with exit code {}{}", run.code, words);
     case Ending::signalled:
       return fmt::format("was ended by signal {} ({}){}", run.code, strsignal(run.code), words);
-    case Ending::timeout: return fmt::format("had not ended after its time{}", words);
-    case Ending::wants_terminal: return "needs a terminal, which its runs do not have";
+    case Ending::timeout: return fmt::format("did not end within its time limit{}", words);
+    case Ending::wants_terminal: return "requires a terminal, which its runs do not have";
     case Ending::interrupted: return "was interrupted";
   }
   return "";

@@ -84,7 +84,7 @@ TEST(Program, ThatHangsIsEnded) {
   const auto run = run_program(request);
   ASSERT_TRUE(run);
   EXPECT_EQ(run->ending, Ending::timeout);
-  EXPECT_THAT(failure_text(*run), HasSubstr("had not ended"));
+  EXPECT_THAT(failure_text(*run), HasSubstr("did not end"));
 }
 
 TEST(Program, ThatDiesSaysOfWhat) {

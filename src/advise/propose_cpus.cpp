@@ -112,8 +112,7 @@ CpuSet first_cpus(const std::vector<CpuId>& order, std::size_t count) {
 std::vector<Candidate> propose_cpus(const ProposalInput& input) {
   std::vector<Candidate> all;
   const CpuSet usable = input.machine.usable_cpus();
-  if (usable.size() < 2)
-    return {{"cpus", Axis::cpus, {}, {}, "", "there is one CPU that it may run on"}};
+  if (usable.size() < 2) return {{"cpus", Axis::cpus, {}, {}, "", "only one CPU is allowed"}};
   const auto threads = static_cast<std::size_t>(input.program.threads.value_or(1));
   const CpuSet cores = one_cpu_per_core(input.machine);
   if (threads == 1) {
@@ -124,15 +123,14 @@ std::vector<Candidate> propose_cpus(const ProposalInput& input) {
     const CpuSet spread = first_cpus(spread_order(input.machine), threads);
     all.push_back(on_cpus("packed", packed, "its threads share caches"));
     if (spread != packed)
-      all.push_back(
-          on_cpus("spread", spread, "a core and as much cache as there is for each thread"));
+      all.push_back(on_cpus("spread", spread, "a core and the most cache for each thread"));
   }
   if (threads > 1 && cores.size() < usable.size() && cores.size() != threads)
     all.push_back(
         on_cpus("one per core", cores, "no two threads share a core while others are idle"));
   add_near_gpus(input, all);
   if (all.empty())
-    return {{"cpus", Axis::cpus, {}, {}, "", "it has a thread for every CPU that it may run on"}};
+    return {{"cpus", Axis::cpus, {}, {}, "", "it has a thread for every allowed CPU"}};
   return all;
 }
 
@@ -143,7 +141,7 @@ std::vector<Candidate> propose_threads(const ProposalInput& input) {
              {},
              {},
              "",
-             "it is no OpenMP program: how to ask it for another number is not known"}};
+             "not an OpenMP program: how to set its number of threads is unknown"}};
   const auto with = [](std::string name, std::vector<std::pair<std::string, std::string>> variables,
                        std::string because) {
     Candidate one;
@@ -170,8 +168,9 @@ std::vector<Candidate> propose_threads(const ProposalInput& input) {
     };
     if (count == now || count == 0 || std::any_of(all.begin(), all.end(), has_it)) continue;
     all.push_back(with("OMP_NUM_THREADS=" + number, {{"OMP_NUM_THREADS", number}},
-                       count == cores ? "a thread for each core"
-                                      : "memory may be busy with fewer, or wait with more"));
+                       count == cores
+                           ? "a thread for each core"
+                           : "fewer threads may saturate memory; more may hide its latency"));
   }
   return all;
 }

@@ -55,7 +55,7 @@ double room_of(const Nodes& nodes) {
 std::string room_problem(const ProgramTraits& program, const Nodes& nodes) {
   const double room = room_of(nodes);
   if (!program.memory || static_cast<double>(program.memory->value) <= room) return "";
-  return fmt::format("it needs {}, and {} are free there", to_rounded_text(*program.memory),
+  return fmt::format("it requires {}, but {} are free there", to_rounded_text(*program.memory),
                      to_rounded_text(Bytes{static_cast<std::uint64_t>(room)}));
 }
 
@@ -103,8 +103,7 @@ std::vector<Candidate> one_node(const ProposalInput& input, const Nodes& near) {
   one.because = memory_text(input.atlas, input.machine, best->id, best->id);
   if (one.because.empty()) one.because = "its CPUs and its memory on one node";
   if (threads > one.layout.cpus->size())
-    one.not_tried =
-        fmt::format("{} threads, and {} CPUs are there", threads, one.layout.cpus->size());
+    one.not_tried = fmt::format("{} threads, but only {} CPUs", threads, one.layout.cpus->size());
   if (one.not_tried.empty()) one.not_tried = room_problem(input.program, {best});
   all.push_back(std::move(one));
   return all;
@@ -164,20 +163,14 @@ Candidate weighted(const ProposalInput& input, const MemoryPlacement& memory, st
 
 std::vector<Candidate> propose_memory(const ProposalInput& input) {
   const Nodes nodes = memory_nodes(input.machine), near = near_nodes(input.machine);
-  if (nodes.size() < 2)
-    return {{"memory",
-             Axis::memory,
-             {},
-             {},
-             "",
-             "one node has memory: there is no other place for it"}};
+  if (nodes.size() < 2) return {{"memory", Axis::memory, {}, {}, "", "only one node has memory"}};
   std::vector<Candidate> all = one_node(input, near);
   if (input.has_policy) {
     Candidate local;
     local.axis = Axis::memory;
     local.name = "local";
     local.layout.memory = placement(MemoryMode::local, {});
-    local.because = "each page where it is first touched, instead of the policy in force now";
+    local.because = "each page where it is first touched, instead of the current policy";
     all.push_back(std::move(local));
   }
   if (near.size() > 1) {
@@ -217,7 +210,7 @@ std::vector<Candidate> propose_weights(const ProposalInput& input) {
          {},
          {},
          "",
-         "no bandwidths are known to take weights from: --atlas with `numatlas weights` has them"}};
+         "no bandwidths to derive weights from: use --atlas with a result of `numatlas weights`"}};
   MemoryPlacement memory = placement(MemoryMode::weighted, nodes);
   const auto weights = weights_for(rates);
   for (std::size_t i = 0; i < weights.size(); ++i) memory.nodes[i].second = weights[i];

@@ -50,7 +50,7 @@ Candidate transparent(const ProposalInput& input, const std::string& enabled) {
 
 Candidate from_pool(const ProposalInput& input) {
   Candidate one = of_pages(PageKind::huge_2m, latency_text(input.atlas, PageKind::thp));
-  if (one.because.empty()) one.because = "fewer TLB misses: the heap is made of huge pages";
+  if (one.because.empty()) one.because = "fewer TLB misses: the heap uses huge pages";
   const Bytes size = huge_page_size(PageKind::huge_2m);
   std::uint64_t free = 0;
   for (const NumaNode& node : input.machine.nodes)
@@ -59,9 +59,10 @@ Candidate from_pool(const ProposalInput& input) {
   const std::uint64_t memory = input.program.memory.value_or(Bytes{size}).value;
   const std::uint64_t needed = (memory + size.value - 1) / size.value;
   if (free < needed)
-    one.not_tried = free == 0 ? "the system's pool of 2 MiB pages is empty"
-                              : fmt::format("it needs {} pages of 2 MiB, the system's pool has {}",
-                                            needed, free);
+    one.not_tried = free == 0
+                        ? "the system's pool of 2 MiB pages is empty"
+                        : fmt::format("it requires {} pages of 2 MiB, but the system's pool has {}",
+                                      needed, free);
   return one;
 }
 
@@ -74,7 +75,7 @@ std::vector<Candidate> propose_pages(const ProposalInput& input) {
   if (enabled != "always") all.push_back(transparent(input, enabled));
   const bool has_some = input.program.huge_share.value_or(0) > has_huge;
   if (enabled == "always" || (enabled == "madvise" && has_some))
-    all.push_back(of_pages(PageKind::base, "no time is spent on making and clearing huge pages"));
+    all.push_back(of_pages(PageKind::base, "saves the time to prepare and clear huge pages"));
   all.push_back(from_pool(input));
   return all;
 }

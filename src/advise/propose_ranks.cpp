@@ -66,10 +66,10 @@ std::vector<Candidate> propose_ranks(const ProposalInput& input) {
   const auto packed = packed_order(input.machine), spread = spread_order(input.machine);
   const auto in_order = in_stretches(packed, ranks, usable.size() / ranks);
   std::vector<Candidate> all;
-  all.push_back(of_ranks(input, "ranks in order", in_order, false,
-                         "each rank has CPUs of its own, neighbours to itself"));
+  all.push_back(
+      of_ranks(input, "ranks in order", in_order, false, "each rank has its own, adjacent CPUs"));
   if (nodes)
-    all.push_back(of_ranks(input, "ranks in order, memory bound", in_order, true,
+    all.push_back(of_ranks(input, "ranks in order, with bound memory", in_order, true,
                            "each rank's memory on the node of its CPUs"));
   // One CPU a rank, as far apart as possible: for ranks of one thread.
   const auto apart = in_stretches(spread, ranks, 1), close = in_stretches(packed, ranks, 1);

@@ -55,7 +55,7 @@ Residency residency_of(const Look& look, const Machine& machine) {
   residency.thp_fraction = look.huge_share();
   const MemorySample* sample = look.fullest();
   if (sample == nullptr) {
-    residency.problem = "the run was too short to be watched";
+    residency.problem = "the run was too short to observe";
     return residency;
   }
   for (const auto& [node, bytes] : sample->by_node) {
@@ -74,7 +74,7 @@ FlowResult flow_of(std::size_t index, const Advice& advice) {
   flow.kernel = "program";
   flow.memory = candidate.layout.memory ? candidate.layout.memory->text() : "inherit";
   flow.stop = advice.race.complete ? "passes" : "interrupted";
-  flow.residency.problem = "this run was not watched";
+  flow.residency.problem = "this run was not observed";
   if (index == 0) flow.residency = residency_of(advice.look, advice.machine);
   if (advice.race.best == index && advice.proof)
     flow.residency = residency_of(*advice.proof, advice.machine);
@@ -139,11 +139,11 @@ View view_of(const Advice& advice) {
   if (advice.race.rounds > 0)
     view.notes.push_back(
         fmt::format("screening: {} rounds of all in shuffled order{}", advice.race.rounds,
-                    dropped.empty() ? "" : "; dropped as surely slower: " + dropped));
+                    dropped.empty() ? "" : "; dropped as significantly slower: " + dropped));
   if (!finalists.empty())
-    view.notes.push_back(fmt::format(
-        "final: {} fresh runs of as it is, {}{}", advice.race.final_rounds, finalists,
-        advice.race.rounds > 0 ? "; the figures of all others are of the screening" : ""));
+    view.notes.push_back(
+        fmt::format("final: {} fresh runs of as it is, {}{}", advice.race.final_rounds, finalists,
+                    advice.race.rounds > 0 ? "; all other figures are from the screening" : ""));
   return view;
 }
 
@@ -161,16 +161,17 @@ std::vector<Fact> facts_of(const Advice& advice) {
       seen("program_faults", "page faults of the program as it is", "1",
            static_cast<double>(look.run.minor_faults + look.run.major_faults))};
   if (const auto huge = look.huge_share())
-    facts.push_back(seen("program_huge_share", "its part in huge pages", "1", *huge));
+    facts.push_back(seen("program_huge_share", "its share in huge pages", "1", *huge));
   for (const auto& [node, share] : look.node_shares())
-    facts.push_back(seen("program_node_share", fmt::format("its part on node {}", node), "1", share,
-                         {{"memory_node", std::to_string(node)}}));
+    facts.push_back(seen("program_node_share", fmt::format("its share on node {}", node), "1",
+                         share, {{"memory_node", std::to_string(node)}}));
   if (advice.race.best) {
     const Figure gain =
         gain_figure(*advice.race.lanes[*advice.race.best].against_reference, advice.metric);
-    Fact fact = seen("advised_gain",
-                     advice.metric.is_time() ? "time saved as advised" : "metric won as advised",
-                     "1", 0, {{"candidate", advice.best()->name}});
+    Fact fact = seen(
+        "advised_gain",
+        advice.metric.is_time() ? "time saved as advised" : "improvement of the metric as advised",
+        "1", 0, {{"candidate", advice.best()->name}});
     fact.estimate = *gain.estimate;
     facts.push_back(std::move(fact));
   }

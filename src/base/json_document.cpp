@@ -23,9 +23,9 @@ Error syntax_error(const std::string& text, std::size_t byte) {
       1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
   if (at >= text.find_last_not_of(" \t\r\n") + 1)
     return {ErrorKind::usage,
-            fmt::format("is cut off after {} bytes, in line {}", text.size(), line),
-            "was it cut off while it was copied, or is the disk full?"};
-  return {ErrorKind::usage, fmt::format("is no JSON: line {}, byte {}", line, at + 1), ""};
+            fmt::format("is truncated after {} bytes, in line {}", text.size(), line),
+            "was it truncated while being copied, or is the disk full?"};
+  return {ErrorKind::usage, fmt::format("is not JSON: line {}, byte {}", line, at + 1), ""};
 }
 
 /// Leaves an empty value behind. Calls itself as often as there are levels.
@@ -71,7 +71,7 @@ class Builder final : public nlohmann::json_sax<json> {
                    const json::exception& problem) override {
     constexpr int out_of_range = 406;
     error = problem.id == out_of_range
-                ? Error{ErrorKind::usage, "is no JSON: it has a number out of range", ""}
+                ? Error{ErrorKind::usage, "is not JSON: it has a number out of range", ""}
                 : syntax_error(text_, byte);
     return false;
   }

@@ -23,7 +23,7 @@ inline constexpr std::size_t most_json_levels = 64;
 
 /// Parses a whole text. All strings and names in the value are printable (base/text.h). Fields
 /// named in `skip` are left out, at any depth. Errors (kind usage) are a predicate without the
-/// file's name: "is cut off after 20 bytes, in line 1".
+/// file's name: "is truncated after 20 bytes, in line 1".
 Expected<JsonDocument> parse_json(const std::string& text, const std::set<std::string>& skip = {});
 
 }  // namespace numatlas

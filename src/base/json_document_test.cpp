@@ -41,11 +41,11 @@ TEST(JsonDocument, TextsCanBeShown) {
 
 TEST(JsonDocument, WhatIsWrongAndWhere) {
   EXPECT_EQ(message_of(" \n"), "is empty");
-  EXPECT_EQ(message_of("{\"a\": 1,\n"), "is cut off after 9 bytes, in line 2");
-  EXPECT_EQ(message_of("{\"a\":\n b}"), "is no JSON: line 2, byte 8");
-  EXPECT_EQ(message_of("{} {}"), "is no JSON: line 1, byte 4");
+  EXPECT_EQ(message_of("{\"a\": 1,\n"), "is truncated after 9 bytes, in line 2");
+  EXPECT_EQ(message_of("{\"a\":\n b}"), "is not JSON: line 2, byte 8");
+  EXPECT_EQ(message_of("{} {}"), "is not JSON: line 1, byte 4");
   EXPECT_THAT(message_of("[1e999]"), HasSubstr("number out of range"));
-  EXPECT_THAT(message_of("[\"\xff\"]"), HasSubstr("is no JSON"));
+  EXPECT_THAT(message_of("[\"\xff\"]"), HasSubstr("is not JSON"));
 }
 
 TEST(JsonDocument, LevelsHaveALimit) {

@@ -19,13 +19,13 @@ tl::unexpected<Error> cannot_read(const std::string& name, int code) {
   const ErrorKind kind = file_error_kind(code);
   return fail_about(
       kind, name, fmt::format("cannot be read: {}", errno_text(code)),
-      kind == ErrorKind::permission ? "you may not read it, or not look into its folder" : "");
+      kind == ErrorKind::permission ? "you have no permission to read it or its folder" : "");
 }
 
 tl::unexpected<Error> too_large(const std::string& name, const std::string& size,
                                 std::size_t most_bytes) {
   return fail_about(ErrorKind::resource, name,
-                    fmt::format("is too large: it has {}, and at most {} are read", size,
+                    fmt::format("is too large: {}; at most {} are read", size,
                                 to_rounded_text(Bytes{most_bytes})));
 }
 

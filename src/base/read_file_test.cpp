@@ -51,9 +51,8 @@ TEST_F(ReadFile, WhatIsTooLarge) {
   std::ofstream(path("file")) << std::string(2048, 'x');
   const auto read = read_file(path("file"), "--option", "", 1024);
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error(),
-            (Error{ErrorKind::resource, "is too large: it has 2 KiB, and at most 1 KiB are read",
-                   "", "--option"}));
+  EXPECT_EQ(read.error(), (Error{ErrorKind::resource, "is too large: 2 KiB; at most 1 KiB are read",
+                                 "", "--option"}));
 }
 
 TEST_F(ReadFile, APipeWithTooMuch) {
@@ -63,8 +62,7 @@ TEST_F(ReadFile, APipeWithTooMuch) {
   writer.join();
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error(),
-            (Error{ErrorKind::resource, "is too large: it has more, and at most 1 KiB are read", "",
-                   "f"}));
+            (Error{ErrorKind::resource, "is too large: more; at most 1 KiB are read", "", "f"}));
 }
 
 TEST_F(ReadFile, ResultsHaveALimit) {

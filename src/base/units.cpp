@@ -127,7 +127,7 @@ Expected<double> parse_part(std::string_view text) {
   if (percent) value /= 100;
   if (unclear || code != std::errc{} || end != number.data() + number.size() || !(value > 0) ||
       value > 1) {
-    return fail(ErrorKind::usage, fmt::format("'{}' is not a part between 0 and 1", text),
+    return fail(ErrorKind::usage, fmt::format("'{}' is not a fraction between 0 and 1", text),
                 "write 1% or 0.01");
   }
   return value;

@@ -124,7 +124,7 @@ class Benchmark {
   virtual Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const = 0;
   /// What somebody does whose memory does not fit.
   virtual std::string less_memory_hint() const {
-    return "ask for less with --size, or for fewer workers with --cpus";
+    return "use a smaller --size or fewer workers (--cpus)";
   }
   /// The metric that --csv holds: one row per size, one column per worker.
   virtual std::string main_metric() const = 0;

@@ -19,14 +19,14 @@ Expected<void> check_options(const Benchmark& benchmark, const RunOptions& optio
     problem = error_of(check_writable(files));
   }
   if (!problem && !options.csv_file.empty() && options.pages.size() > 1) {
-    problem = Error{ErrorKind::usage, "its format has no place for several --pages",
+    problem = Error{ErrorKind::usage, "its format has no column for several --pages",
                     "use --format csv or --json FILE", "--csv"};
   }
   const std::string who = options.process_memory.value_or("");
   if (!problem && !who.empty() && who != "all" && std::stoi(who) >= comm.size()) {
-    problem = Error{ErrorKind::usage,
-                    fmt::format("there is no rank {}, only 0 to {}", who, comm.size() - 1), "",
-                    "--process-memory"};
+    problem =
+        Error{ErrorKind::usage, fmt::format("no rank {}; ranks are 0 to {}", who, comm.size() - 1),
+              "", "--process-memory"};
   }
   return agree(comm, problem);
 }

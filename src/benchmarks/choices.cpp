@@ -19,9 +19,8 @@ const Choices<Stores> all_stores{{name_of(Stores::ordinary), Stores::ordinary},
                                  {name_of(Stores::non_temporal), Stores::non_temporal},
                                  {"nt", Stores::non_temporal}};
 constexpr const char* stores_text =
-    "stores of the kernels: ordinary ones, which fetch a line before they write it, or "
-    "non-temporal "
-    "ones (nt for short), which bypass the caches (x86 only)";
+    "stores of the kernels: ordinary (regular, write-allocate) or non-temporal (nt for short), "
+    "which bypass the caches (x86 only)";
 
 }  // namespace
 
@@ -56,13 +55,13 @@ std::string Choice::short_name() const {
 }
 
 void KernelOptions::add_to(CLI::App& app) {
-  options_ = {add_choices(app, "--kernels", kernels_, named(stream_kernels),
-                          "what is done with the memory; update reads, changes and writes back "
-                          "each word"),
-              add_value(app, "--mix", mix_text_, "none|R:W,...",
-                        "mixes of lines read to lines written to measure as well: 2:1, or several: "
-                        "2:1,1:1"),
-              add_stores_option(app, stores_), add_isa_option(app, isa_)};
+  options_ = {
+      add_choices(app, "--kernels", kernels_, named(stream_kernels),
+                  "operation on the memory; update reads, modifies and writes each word"),
+      add_value(
+          app, "--mix", mix_text_, "none|R:W,...",
+          "also measure these ratios of lines read to lines written: 2:1, or several: 2:1,1:1"),
+      add_stores_option(app, stores_), add_isa_option(app, isa_)};
 }
 
 std::string KernelOptions::given() const {

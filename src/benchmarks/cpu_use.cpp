@@ -22,7 +22,7 @@ Expected<void> note_cpu_use(const std::optional<CpuWatch>& watch, Comm& comm, bo
   // Rank 0 has a watch where anybody has one: it is the first of its host.
   if (comm.rank() != 0 || !watch) return {};
   CpuUse unknown;
-  unknown.reason = "the run ended before this host could tell";
+  unknown.reason = "the run ended before this host reported";
   report.cpu_use.assign(report.hosts.size(), unknown);
   std::vector<std::pair<std::string, CpuUse>> by_host;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {

@@ -51,7 +51,7 @@ std::string direction_of(const Flow& flow) {
 
 Error no_such_gpu(int gpu, const std::set<int>& there) {
   return {ErrorKind::unavailable,
-          fmt::format("there is no GPU {}, only {}", gpu, fmt::join(there, ", ")),
+          fmt::format("no GPU {}; available: {}", gpu, fmt::join(there, ", ")),
           "CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES and the like hide GPUs"};
 }
 

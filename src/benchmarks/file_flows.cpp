@@ -264,22 +264,22 @@ tl::unexpected<Error> no_words(const std::string& what, const std::string& hint 
 /// A file names workers by their CPUs.
 Expected<void> check_layout(const Layout& layout) {
   if (layout.hosts.size() > 1) {
-    return no_words("a file of scenarios is for one host",
-                    "start it on one host to print what runs there");
+    return no_words("a scenario file applies to one host",
+                    "run it on one host to print its scenario");
   }
   CpuSet seen;
   for (const Worker& worker : layout.workers) {
     if (!worker.placement.cpu) {
-      return no_words(fmt::format("a worker runs on CPUs {}, pinned by OpenMP, and a file of "
-                                  "scenarios names one CPU for each",
+      return no_words(fmt::format("a worker runs on CPUs {} (pinned by OpenMP), but a scenario "
+                                  "file names one CPU per worker",
                                   to_list(worker.placement.cpus)),
                       "name --cpus");
     }
     if (seen.contains(*worker.placement.cpu)) {
-      return no_words(fmt::format("two workers are on CPU {}, and a file of scenarios has one flow "
-                                  "for each",
-                                  worker.placement.cpu->value),
-                      "ask for fewer --threads or more --cpus");
+      return no_words(
+          fmt::format("two workers are on CPU {}, but a scenario file has one flow per CPU",
+                      worker.placement.cpu->value),
+          "use fewer --threads or more --cpus");
     }
     seen.insert(*worker.placement.cpu);
   }
@@ -342,7 +342,7 @@ Expected<ScenarioFile> file_of(const std::vector<PlannedScenario>& plan, const P
     if (input.options.time_of_all) time /= points;
     file.scenarios.push_back(file_scenario(planned, as_run, time));
     if (auto good = check_scenario(file.scenarios.back()); !good) {
-      return no_words(fmt::format("no file of scenarios says '{}': {}", planned.scenario.name,
+      return no_words(fmt::format("no scenario file names '{}': {}", planned.scenario.name,
                                   full_text(good.error())));
     }
   }

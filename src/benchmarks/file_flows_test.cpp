@@ -146,16 +146,16 @@ TEST_F(FileFlows, GpusThatAreNotThereAreToldWithTheirPlace) {
   };
   const Error to = told("kernel = \"device copy\"\nmemory = \"gpu:1\"\n");
   EXPECT_EQ(to.kind, ErrorKind::unavailable);
-  EXPECT_EQ(full_text(to), "f.toml:7:1: memory: there is no GPU 1, only 0");
+  EXPECT_EQ(full_text(to), "f.toml:7:1: memory: no GPU 1; available: 0");
   EXPECT_THAT(full_hint(to), HasSubstr("CUDA_VISIBLE_DEVICES"));
   EXPECT_EQ(full_text(told("kernel = \"device copy\"\nmemory = \"gpu:0\"\n"
                            "source = { memory = \"gpu:2\" }\n")),
-            "f.toml:8:12: memory: there is no GPU 2, only 0");
+            "f.toml:8:12: memory: no GPU 2; available: 0");
   EXPECT_EQ(full_text(told("kernel = \"device copy\"\nmemory = \"gpu:4\"\n"
                            "source = { memory = \"gpu:0\" }\n")),
-            "f.toml:7:1: memory: there is no GPU 4, only 0");
+            "f.toml:7:1: memory: no GPU 4; available: 0");
   EXPECT_EQ(full_text(told("kernel = \"device chase\"\ngpu = 9\n")),
-            "f.toml:7:1: gpu: there is no GPU 9, only 0");
+            "f.toml:7:1: gpu: no GPU 9; available: 0");
 }
 
 TEST_F(FileFlows, SharedMemoryAndItsChainAreTheOwners) {
@@ -219,13 +219,12 @@ TEST_F(FileFlows, IdleWorkersAndTheirOrderAreWritten) {
 TEST_F(FileFlows, WhatAFileCannotSayIsRefused) {
   add_worker(2);
   EXPECT_EQ(printed({chase(0)}),
-            "--print-scenario: two workers are on CPU 2, and a file of scenarios has one flow for "
-            "each");
+            "--print-scenario: two workers are on CPU 2, but a scenario file has one flow per CPU");
   layout_.workers.back().placement.cpu = std::nullopt;
   layout_.workers.back().placement.cpus = {CpuId{0}, CpuId{1}};
-  EXPECT_THAT(printed({chase(0)}), HasSubstr("a worker runs on CPUs 0-1, pinned by OpenMP"));
+  EXPECT_THAT(printed({chase(0)}), HasSubstr("a worker runs on CPUs 0-1 (pinned by OpenMP)"));
   layout_.hosts.push_back("other");
-  EXPECT_EQ(printed({chase(0)}), "--print-scenario: a file of scenarios is for one host");
+  EXPECT_EQ(printed({chase(0)}), "--print-scenario: a scenario file applies to one host");
   layout_.hosts.pop_back();
   layout_.workers.pop_back();
   Flow update = chase(1);
@@ -233,7 +232,7 @@ TEST_F(FileFlows, WhatAFileCannotSayIsRefused) {
   update.kernel.name = "update";
   update.shares = 0;
   EXPECT_THAT(printed({chase(0), update}),
-              HasSubstr("no file of scenarios says 'one': scenario: shares: the kernel 'update' "
+              HasSubstr("no scenario file names 'one': scenario: shares: the kernel 'update' "
                         "cannot share the memory of 'chase'"));
 }
 

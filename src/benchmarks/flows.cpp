@@ -154,7 +154,7 @@ std::vector<int> workers_on(const Layout& layout, const NodeSet& nodes) {
 std::string memory_node_problem(const Machine& machine, NodeId node) {
   const NumaNode* found = machine.find_node(node);
   if (found == nullptr || !found->has_memory())
-    return fmt::format("node {} has no memory here", node.value);
+    return fmt::format("node {} has no memory on this machine", node.value);
   if (machine.usable_memory_nodes().contains(node)) return "";
   return fmt::format("node {} is not among the memory nodes that this process may use ({})",
                      node.value, to_list(machine.usable_memory_nodes()));

@@ -48,16 +48,17 @@ Expected<void> check_node_pairs(const PlanInput& input, const std::string& comma
                                 const char* instead_of_memory) {
   const RunOptions& options = input.options;
   if (!options.thread_counts.empty() || options.serial) {
-    return fail_usage(options.serial ? "--serial" : "--threads",
-                      fmt::format("{} measures all workers of a node together", command),
-                      "one number is the first so many CPUs; numatlas bandwidth compares several");
+    return fail_usage(
+        options.serial ? "--serial" : "--threads",
+        fmt::format("{} measures all workers of a node together", command),
+        "one number selects that many CPUs, the first ones; numatlas bandwidth compares several");
   }
   if (options.placement.memory) {
     return fail_usage("--memory", fmt::format("{} places the memory itself, node by node", command),
                       instead_of_memory);
   }
   if (!options.csv_file.empty())
-    return fail_usage("--csv", "its file has one row per size, and this command varies the nodes",
+    return fail_usage("--csv", "its file has one row per size, but this command varies the nodes",
                       "use --format csv");
   if (worker_nodes(input).empty()) {
     return fail_about(

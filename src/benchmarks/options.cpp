@@ -50,14 +50,14 @@ Expected<Bytes> parse_one_size(const std::string& text, const std::string& comma
   const auto sizes = parse_sizes(text);
   if (!sizes) return fail(sizes.error());
   if (sizes->size() == 1) return sizes->front();
-  return fail_usage("--size", fmt::format("{} takes one size", command), "run it once for each");
+  return fail_usage("--size", fmt::format("{} accepts one size", command), "run it once for each");
 }
 
 CLI::Option* add_machine_option(CLI::App& app, std::string& machine) {
   return add_value(app, "--machine", machine, "FILE|SPEC",
-                   "use a recorded machine instead of this one: an XML file of hwloc, the output "
-                   "of `numatlas topology --format json`, or a synthetic description such as "
-                   "\"numa:4 core:8 pu:2\". It cannot be measured, only planned for");
+                   "use a recorded machine instead of this one: hwloc XML, the output of `numatlas "
+                   "topology --format json`, or a synthetic description such as \"numa:4 core:8 "
+                   "pu:2\". A recorded machine can only be planned for, not measured");
 }
 
 CLI::Option* add_mpi_option(CLI::App& app, std::string& mpi) {
@@ -70,9 +70,8 @@ CLI::Option* add_mpi_option(CLI::App& app, std::string& mpi) {
 CLI::Option* add_order_option(CLI::App& app, ChainOrder& order) {
   return add_choice(
              app, "--order", order, named(all_chain_orders),
-             "how the chain runs through the lines: in random order over the whole buffer, "
-             "through all lines of a page before the next (page-local), which leaves out most "
-             "of the TLB's share, or in ascending order (sequential)")
+             "order of the chain: random over the whole buffer, random within each page before the "
+             "next (page-local), which avoids most TLB misses, or ascending (sequential)")
       ->group("Measurement");
 }
 
@@ -103,15 +102,16 @@ void CommonOptions::add_placement(CLI::App& app) {
                   "workers per rank; bandwidth and copy also compare several numbers: 1-8 or 1,2,4 "
                   "(default: OMP_NUM_THREADS or what the command needs; one under a launcher)"));
   place(add_value(app, "--memory", memory_, "PLACEMENT",
-                  "where the measured memory lies: local, bind:0, prefer:0, interleave:0,1, "
+                  "placement of the measured memory: local, bind:0, prefer:0, interleave:0,1, "
                   "weighted:0=3,2=1, each:0,0,1,1, auto, pmem:DIR, dax:/dev/dax0.0, memkind:KIND, "
                   "memkind:DIR or inherit (default: inherit if a memory policy is set, else "
                   "local)"));
   std::vector<std::string> kinds;
   for (const PageKind kind : all_page_kinds) kinds.emplace_back(name_of(kind));
   place(add_value(app, "--pages", pages_, type_of_words(kinds, true),
-                  "page size of the measured memory. Several are measured one after the other"));
-  place(app.add_flag("--strict", plain_.strict, "make an unmet placement an error, not a warning"));
+                  "page size of the measured memory; several are measured in turn"));
+  place(
+      app.add_flag("--strict", plain_.strict, "treat a placement that was not obeyed as an error"));
   place(add_machine_option(app, plain_.machine));
   place(add_mpi_option(app, plain_.mpi));
 }
@@ -121,12 +121,12 @@ void CommonOptions::add_measurement(CLI::App& app) {
   measure(app.add_flag("--serial", plain_.serial,
                        "measure one worker at a time while the others sleep"));
   measure(add_value(app, "--precision", precision_, "PERCENT",
-                    "stop when half of the 95 % interval is within this part of the value"));
-  measure(add_value(app, "--time", time_, "TIME",
-                    time_of_all_ ? "time for all points together, shared among them, in seconds "
-                                   "unless a unit is given"
-                                 : "limit of the measuring time of each point, in seconds unless a "
-                                   "unit is given"));
+                    "stop when half of the 95 % interval is within this fraction of the value"));
+  measure(add_value(
+      app, "--time", time_, "TIME",
+      time_of_all_
+          ? "total time for all points, in seconds unless a unit is given"
+          : "limit on the measuring time of each point, in seconds unless a unit is given"));
   measure(
       add_value(app, "--visits", visits_, "N",
                 "measure each point N times, dividing --time among these visits and allocating "
@@ -135,14 +135,14 @@ void CommonOptions::add_measurement(CLI::App& app) {
       add_value(app, "--spread", spread_, "TIME",
                 "take the visits to each point over at least this time, ten visits unless "
                 "--visits names another number; in seconds unless a unit is given (default: 0)"));
-  measure(add_value(app, "--seed", seed_, "N", "seed of the order of accesses"));
+  measure(add_value(app, "--seed", seed_, "N", "seed of all random choices"));
   measure(add_choice<Verify>(app, "--verify", plain_.verify,
                              {{"proof", Verify::proof}, {"full", Verify::full}},
-                             "how to check a chain before use: prove that it is one cycle, or also "
-                             "walk all of it (full)"));
+                             "how to verify a chain before use: prove that it is one cycle, or "
+                             "also walk it completely (full)"));
   measure(app.add_flag("--skip-too-large", plain_.skip_too_large,
-                       "skip what does not fit into memory, with the reason, instead of refusing "
-                       "to start. When nothing is left, that is an error"));
+                       "skip sizes that do not fit into memory instead of refusing to start; it is "
+                       "an error if none is left"));
 }
 
 void CommonOptions::add_output(CLI::App& app) {
@@ -156,7 +156,7 @@ void CommonOptions::add_output(CLI::App& app) {
   output(add_choice<RowOrder>(
       app, "--sort", plain_.style.order,
       {{"plan", RowOrder::plan}, {"best", RowOrder::best}, {"worst", RowOrder::worst}},
-      "order of the rows of tables: as planned, or by the first figure"));
+      "order of table rows: as planned, or by the first figure"));
   output(add_choice(app, "--color", color_, named({"auto", "always", "never"}),
                     "mark remote cells, intervals wider than 10 % and slow nodes with colors: on "
                     "terminals unless NO_COLOR is set (auto), always or never"));
@@ -165,7 +165,7 @@ void CommonOptions::add_output(CLI::App& app) {
                    "GB/s; of stream one row per host, kernel and round; of bandwidth with several "
                    "kernels, stores or numbers of threads the rows of --format csv"));
   output(add_value(app, "--json", plain_.json_file, "FILE",
-                   "also write the whole result: figures with their intervals, environment, "
+                   "also write the whole result as JSON: figures with intervals, environment, "
                    "observed placement"));
   output(
       add_value(app, "--openmetrics", plain_.openmetrics_file, "FILE",
@@ -178,21 +178,19 @@ void CommonOptions::add_output(CLI::App& app) {
   }
   // JSON has had none since version 2; scripts may still say so.
   app.add_flag("--no-samples", no_samples_)->group("");
-  output(app.add_flag("--stats", plain_.style.stats,
-                      "also print for each worker and point the number of samples, the value with "
-                      "its interval, percentiles, minimum and maximum"));
-  process_memory_option_ =
-      app.add_option(
-             "--process-memory", process_memory_,
-             "also print by NUMA node where the memory of a rank lies, or of all ranks, during "
-             "the last case (default: the last rank)")
-          ->type_name("RANK|all")
-          ->expected(0, 1);
+  output(
+      app.add_flag("--stats", plain_.style.stats,
+                   "also print sample counts, intervals and percentiles of each worker and point"));
+  process_memory_option_ = app.add_option("--process-memory", process_memory_,
+                                          "also print the memory of a rank, or of all ranks, by "
+                                          "NUMA node during the last case (default: the last rank)")
+                               ->type_name("RANK|all")
+                               ->expected(0, 1);
   output(process_memory_option_);
   output(app.add_flag("-q,--quiet", plain_.quiet, "show no progress on standard error"));
   output(app.add_flag("--dry-run", plain_.dry_run, "print the plan and stop"));
   output(app.add_flag("--print-scenario", plain_.print_scenario,
-                      "print the plan as a file for `numatlas run` and stop"));
+                      "print the plan as a scenario file for `numatlas run` and stop"));
 }
 
 Expected<RunOptions> CommonOptions::parse() const {
@@ -213,7 +211,7 @@ Expected<RunOptions> CommonOptions::parse() const {
     // It is that of workers, which are CPUs.
     if (gpu_of(memory->single) >= 0) {
       return fail_usage(
-          "--memory", fmt::format("{} is memory that only GPUs reach", memory_),
+          "--memory", fmt::format("only GPUs can access {}", memory_),
           "numatlas transfer copies to GPUs and from them; a file of scenarios may say more");
     }
     options.placement.memory = *std::move(memory);
@@ -227,7 +225,7 @@ Expected<RunOptions> CommonOptions::parse() const {
   for (const auto& [one, other] : {std::pair("GB/s", "GiB/s"), {"ns", "cycles"}})
     if (wants(one) && wants(other))
       return fail_usage("--units",
-                        fmt::format("{} and {} are units of the same figures", one, other),
+                        fmt::format("{} and {} are units of the same quantity", one, other),
                         "name one of them");
   options.style.gib = wants("GiB/s");
   options.style.cycles = wants("cycles");

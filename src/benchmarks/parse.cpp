@@ -93,7 +93,7 @@ Expected<ParsedRun> parse_run(const std::string& name, const std::vector<std::st
     if (!app.remaining().empty()) return fail(leftover_error(app, app.remaining()));
     return std::move(parser).take(words);
   }
-  return fail(ErrorKind::usage, fmt::format("there is no benchmark '{}'", name));
+  return fail(ErrorKind::usage, fmt::format("unknown benchmark '{}'", name));
 }
 
 }  // namespace numatlas

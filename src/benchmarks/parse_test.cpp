@@ -119,7 +119,7 @@ TEST(ParseRun, BadValuesNameTheirOption) {
       {{"--memory", "nowhere"}, "--memory: "},
       {{"--memory", "bind:"}, "--memory: "},
       {{"--pages", "3M"}, "--pages: "},
-      {{"--precision", "0"}, "--precision: '0' is not a part between 0 and 1"},
+      {{"--precision", "0"}, "--precision: '0' is not a fraction between 0 and 1"},
       {{"--precision", "200%"}, "--precision: '200%'"},
       {{"--precision", "nan"}, "--precision: 'nan'"},
       {{"--precision", "%"}, "--precision: '%'"},
@@ -164,7 +164,7 @@ TEST(ParseRun, StoresAsTablesNameThem) {
 TEST(ParseRun, UnknownBenchmark) {
   const auto run = parse_run("dance", {});
   ASSERT_FALSE(run);
-  EXPECT_EQ(full_text(run.error()), "there is no benchmark 'dance'");
+  EXPECT_EQ(full_text(run.error()), "unknown benchmark 'dance'");
 }
 
 TEST(LeftoverError, NamesTheNearestOption) {

@@ -40,7 +40,7 @@ Expected<std::vector<WorkerPlacement>> worker_on_every_cpu(const RunOptions& opt
 Expected<void> check_one_process(const PlanInput& input, const std::string& command) {
   for (const Worker& worker : input.layout.workers) {
     if (worker.rank == input.layout.workers.front().rank) continue;
-    return fail_usage(command, "its workers share memory, and must be threads of one process",
+    return fail_usage(command, "its workers share memory, so they must be threads of one process",
                       "start one task, without mpirun or with srun -n 1 -c CPUS, and name --cpus");
   }
   return {};

@@ -258,17 +258,15 @@ void SessionPart::judge(const ScenarioResult& point, const FlowResult& flow) {
   if (!flow.policy.note.empty()) warn("placement-method", flow.policy.note);
   if (!flow.pauses.empty()) {
     const double paused = std::accumulate(flow.pauses.begin(), flow.pauses.end(), 0.0);
-    warn("stopped",
-         fmt::format("was stopped for {} while measuring (by a signal, or without a CPU), "
-                     "which its rates and its time leave out",
-                     pause_text(paused)));
+    warn("stopped", fmt::format("was stopped for {} while measuring (by a signal, or without a "
+                                "CPU); its rates and time exclude this",
+                                pause_text(paused)));
   }
   // Below this the word "together" would mislead.
   constexpr double least_overlap = 0.9;
   if (flow.overlap && *flow.overlap < least_overlap) {
     warn("low-overlap",
-         fmt::format("only {:.0f} % of its time overlapped with all others of its host",
-                     *flow.overlap * 100));
+         fmt::format("workers ran concurrently only {:.0f} % of the time", *flow.overlap * 100));
   }
   const Worker& worker = setup_.layout.workers[static_cast<std::size_t>(flow.worker)];
   if (flow.cpu_after && !worker.placement.cpus.contains(*flow.cpu_after)) {
@@ -308,7 +306,7 @@ void SessionPart::describe() {
 Expected<void> SessionPart::conclude(const Expected<void>& ran, const Pilots* pilots) {
   update(pilots);
   if (pilots != nullptr && !pilots->failure().empty())
-    report_.warnings.push_back({"no-pilot", "", "no reference measurements: " + pilots->failure()});
+    report_.warnings.push_back({"no-pilot", "", "no pilot measurements: " + pilots->failure()});
   if (report_.fleet) report_.fleet->clock_error = engine_->clock_error();
   // The hosts of a fleet told of theirs.
   const auto noted = report_.fleet

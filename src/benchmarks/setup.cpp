@@ -105,7 +105,7 @@ Expected<void> check_something_is_left(const Setup& setup, const std::optional<E
     error->hint.clear();
     error->option_hint = hint_of_size;
   }
-  error->message += "; nothing is left to measure";
+  error->message += "; nothing remains to be measured";
   return fail(*std::move(error));
 }
 
@@ -178,9 +178,7 @@ void warn_of_local(Setup& setup, int host) {
     setup.warnings.push_back(
         {"memory-not-local", where,
          fmt::format(
-             "memory local: node {} {}; its workers' memory comes from the nearest node that has "
-             "some",
-             id.value,
+             "memory local: node {} {}; its workers use the nearest node with memory", id.value,
              has_memory
                  ? fmt::format("is not among the memory nodes that this process may use ({})",
                                to_list(machine.usable_memory_nodes()))
@@ -242,10 +240,9 @@ void add_warnings(Setup& setup) {
     warn_of_local(setup, static_cast<int>(host));
   }
   if (setup.layout.workers_a_cpu() > 1) {
-    setup.warnings.push_back(
-        {"oversubscribed", "",
-         "more workers than CPUs: samples include waiting for the CPU, and \"together\" is by "
-         "turns"});
+    setup.warnings.push_back({"oversubscribed", "",
+                              "more workers than CPUs: samples include time spent waiting for a "
+                              "CPU, and workers run in turns"});
   }
   warn_of_settings(setup);
 }
@@ -348,8 +345,7 @@ Expected<void> check_same_plan(const Setup& setup, const RunOptions& options, Co
   const auto unlike = first_unlike(comm, std::to_string(std::hash<std::string>{}(words.dump())));
   if (!unlike) return fail(unlike.error());
   if (!*unlike) return {};
-  return fail({ErrorKind::usage,
-               fmt::format("rank {} was told to measure something else than rank 0", **unlike),
+  return fail({ErrorKind::usage, fmt::format("rank {} has different options from rank 0", **unlike),
                "give all ranks the same options", "",
                "; --memory each:... and --cpus LIST/LIST differ by rank in the same words"});
 }
@@ -378,7 +374,7 @@ Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& optio
   constexpr double most_workers_a_cpu = 64;
   if (!options.serial && setup.layout.workers_a_cpu() > most_workers_a_cpu) {
     return fail_usage("--threads",
-                      fmt::format("{:.0f} workers a CPU are too many to run together (at most {})",
+                      fmt::format("{:.0f} workers per CPU cannot run concurrently (at most {})",
                                   setup.layout.workers_a_cpu(), most_workers_a_cpu),
                       "ask for fewer", ", or for more --cpus");
   }
@@ -407,8 +403,7 @@ Expected<void> check_all_say(Comm& comm, const std::string& mine) {
   const auto unlike = first_unlike(comm, mine);
   if (!unlike) return fail(unlike.error());
   if (!*unlike) return {};
-  return fail(ErrorKind::usage,
-              fmt::format("rank {} was told to measure something else than rank 0", **unlike),
+  return fail(ErrorKind::usage, fmt::format("rank {} has different options from rank 0", **unlike),
               "give all ranks the same options");
 }
 

@@ -83,7 +83,7 @@ Expected<std::optional<Error>> find_other_task(Comm& comm, const std::string& ta
   const auto all = comm.all_gather(mine);
   if (!all) return fail(all.error());
   return Error{ErrorKind::peer,
-               fmt::format("rank {} was told something else than rank 0: `{}`, not `{}`", **unlike,
+               fmt::format("rank {} runs a different command from rank 0: `{}`, not `{}`", **unlike,
                            (*all)[static_cast<std::size_t>(**unlike)], all->front()),
                "give all ranks the same command and options"};
 }

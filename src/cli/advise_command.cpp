@@ -47,7 +47,7 @@ Expected<int> run_advise(const AdviseWords& words, const std::vector<std::string
       words.machine.empty() ? read_live_machine() : read_recorded_machine(words.machine);
   if (!machine) return fail(machine.error());
   if (options->atlas && !options->atlas->host.empty() && options->atlas->host != machine->host)
-    say(fmt::format("numatlas: warning: {} is of another host ({})\n", printable(words.atlas),
+    say(fmt::format("numatlas: warning: {} is from another host ({})\n", printable(words.atlas),
                     printable(options->atlas->host)));
   if (words.dry_run) {
     const auto traits = traits_from(words.assume, options->launch.ranks);
@@ -81,23 +81,22 @@ Expected<int> run_advise(const AdviseWords& words, const std::vector<std::string
 }
 
 void add_measurement(CLI::App& app, AdviseWords& words) {
-  add_value(
-      app, "--atlas", words.atlas, "FILE",
-      "survey.json, or another result of this machine, that says what speaks for a candidate");
+  add_value(app, "--atlas", words.atlas, "FILE",
+            "survey.json or another result of this machine, whose figures support the candidates");
   add_value(app, "--time", words.time, "TIME", "time for all runs together");
   add_value(app, "--runs", words.runs, "N",
             "instead of --time: rounds of the screening at most, and of the final (at least 5)")
       ->excludes("--time");
   add_value(app, "--metric", words.metric, "time|REGEX",
-            "what is compared: the time of a run, or the number that it prints, given by a regular "
-            "expression with one group, such as 'Triad: *([0-9.]+)'");
-  app.add_flag("--higher", words.higher, "more of the metric is better");
+            "metric to compare: the run time, or a number that the program prints, selected by a "
+            "regular expression with one group, such as 'Triad: *([0-9.]+)'");
+  app.add_flag("--higher", words.higher, "a higher metric is better");
   Choices<Axis> axes;
   for (const Axis axis : words.axes) axes.emplace_back(name_of(axis), axis);
-  add_choices<Axis>(app, "--try", words.axes, axes, "what candidates may change");
-  add_value(app, "--prepare", words.prepare, "COMMAND",
-            "run this line of the shell before each run");
-  add_value(app, "--warmup", words.warmup, "N", "runs before the first one that counts");
+  add_choices<Axis>(app, "--try", words.axes, axes,
+                    "what candidates may change, separated by commas");
+  add_value(app, "--prepare", words.prepare, "COMMAND", "shell command to run before each run");
+  add_value(app, "--warmup", words.warmup, "N", "warm-up runs, which are not counted");
   add_value(app, "--timeout", words.timeout, "TIME",
             "end a run after this time (default: ten times the first run and 10 s)");
   add_value(app, "--seed", words.seed, "N", "of the order of the runs");
@@ -124,7 +123,7 @@ void add_output(CLI::App& app, AdviseWords& words) {
   app.add_flag("-q,--quiet", words.quiet, "no progress on standard error");
   app.add_flag("--dry-run", words.dry_run, "print what would be tried, run nothing, and stop");
   add_value(app, "--assume", words.assume, "TRAITS",
-            "with --dry-run: what the program is like, such as threads=8,memory=40GiB,openmp,gpu");
+            "with --dry-run: properties of the program, such as threads=8,memory=40GiB,openmp,gpu");
   add_machine_option(app, words.machine);
 }
 

@@ -128,7 +128,7 @@ Expected<void> check_words(const AdviseWords& words, const std::vector<std::stri
     return fail_usage("--machine", "a program cannot run on a recorded machine",
                       "add --dry-run to see what would be tried there");
   if (!words.assume.empty() && !words.dry_run)
-    return fail_usage("--assume", "needs --dry-run", "otherwise the program is looked at");
+    return fail_usage("--assume", "needs --dry-run", "without it the program is observed instead");
   if (words.show_output && words.metric != "time")
     return fail_usage("--show-output", "a metric is searched in what the program prints",
                       "leave one of them out");

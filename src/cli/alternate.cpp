@@ -55,7 +55,7 @@ class ResultFolder {
     std::string pattern = (fs::temp_directory_path(code) / "numatlas-XXXXXX").string();
     if (code || mkdtemp(pattern.data()) == nullptr)
       return fail_about(ErrorKind::io, "--run",
-                        fmt::format("{}: no folder can be made for results: {}", pattern,
+                        fmt::format("{}: cannot create a folder for results: {}", pattern,
                                     code ? code.message() : errno_text(errno)),
                         "name one with --keep");
     path_ = pattern;

@@ -95,9 +95,10 @@ Expected<CheckedRun> read_run(const std::string& file, bool alone) {
   auto read = read_fleet(file);
   if (!read) return fail(read.error());
   if (read->started.empty() && !alone)
-    return fail_usage(file, "does not say when it ran",
-                      "runs of a history are told apart by their start: a .dat has it in its name, "
-                      "memory_results-PxT-hhmmDDMMYYYY.dat");
+    return fail_usage(
+        file, "does not record when it ran",
+        "runs of a history are distinguished by their start time: a .dat has it in its name, "
+        "memory_results-PxT-hhmmDDMMYYYY.dat");
   read->machines.clear();
   read->fleet->slow.reset();
   for (FleetHost& host : read->fleet->hosts) host.processes.clear();
@@ -216,16 +217,16 @@ std::string history_text(const Checked& checked, const History& history) {
     text +=
         fmt::format("  not judged in every run: {} of {} nodes\n", unjudged, history.hosts.size());
   if (!history.falls.empty()) {
-    text += fmt::format("Nodes that fell against their own earlier runs ({:g} % and {:g} MAD):\n",
-                        rule.drop * 100, rule.mads);
+    text +=
+        fmt::format("Nodes that became slower than their own earlier runs ({:g} % and {:g} MAD):\n",
+                    rule.drop * 100, rule.mads);
     for (const Fall& fall : history.falls) text += "  " + to_text(newest, fall) + "\n";
   } else if (history.judged > 0) {
-    text += fmt::format("no node of {} fell against its own earlier runs\n", history.judged);
+    text += fmt::format("no node of {} became slower than its own earlier runs\n", history.judged);
   }
   if (!history.unjudged.empty())
     text += fmt::format(
-        "not compared with themselves: {} nodes with fewer than {} earlier runs "
-        "that did the same\n",
+        "not compared with their own past: {} nodes with fewer than {} comparable earlier runs\n",
         history.unjudged.size(), rule.least_hosts);
   return text;
 }
@@ -347,8 +348,8 @@ Command add_check_command(CLI::App& app) {
             "also write the newest run for the textfile collector of Prometheus' node exporter "
             "(.prom)");
   app.footer(
-      "Ends with exit code 1 when a node of the newest run is slow or fell against its own earlier "
-      "runs, and with 9 when none did but a node could not be judged.");
+      "Exit code 1: a node of the newest run is slow, or slower than in its own earlier runs. Exit "
+      "code 9: no node is slow, but a node could not be judged.");
   app.allow_extras();
   return [options] { return run_check(*options); };
 }

@@ -60,10 +60,10 @@ Expected<CompareView> view_of(const CompareOptions& options) {
   if (!is_folder(options.launch_spread)) {
     const auto spread = part_or_none("--launch-spread", options.launch_spread);
     if (!spread)
-      return fail_usage(
-          "--launch-spread",
-          fmt::format("'{}' is neither a part between 0 and 1 nor a folder", options.launch_spread),
-          "write 1% or 0.01, or name a folder with earlier results");
+      return fail_usage("--launch-spread",
+                        fmt::format("'{}' is neither a fraction between 0 and 1 nor a folder",
+                                    options.launch_spread),
+                        "write 1% or 0.01, or name a folder with earlier results");
     view.rule.launch_spread = *spread;
   }
   view.rule.in_pairs = !options.runs.empty();
@@ -85,8 +85,8 @@ Expected<void> check_sides(const CompareOptions& options) {
     if (options.runs.size() != 2)
       return fail_usage("--run",
                         fmt::format("two commands are required, not {}", options.runs.size()),
-                        "--run 'COMMAND' --run 'COMMAND'; the same one twice tells how well equals "
-                        "are told to be equal");
+                        "--run 'COMMAND' --run 'COMMAND'; give the same command twice to check how "
+                        "often equal runs are called different");
     return {};
   }
   if (!options.pairs.empty()) return fail_usage("--pairs", "needs --run", "");
@@ -100,11 +100,11 @@ Expected<void> check_sides(const CompareOptions& options) {
     return {};
   }
   if (options.files.size() != 2)
-    return fail_usage("compare",
-                      fmt::format("BASE and NEW are required, not {} file{}", options.files.size(),
-                                  options.files.size() == 1 ? "" : "s"),
-                      "compare several files a side with --base and --new, many with --history "
-                      "FOLDER");
+    return fail_usage(
+        "compare",
+        fmt::format("BASE and NEW are required, not {} file{}", options.files.size(),
+                    options.files.size() == 1 ? "" : "s"),
+        "compare several files per side with --base and --new, or many with --history FOLDER");
   return {};
 }
 
@@ -151,7 +151,7 @@ Expected<std::vector<std::string>> files_below(const std::string& option,
   if (file_error_kind(code.value()) == ErrorKind::permission)
     return fail_about(ErrorKind::permission, option, fmt::format("{}: {}", folder, code.message()));
   if (!fs::is_directory(folder, code))
-    return fail_about(ErrorKind::io, option, fmt::format("{}: is no folder", folder),
+    return fail_about(ErrorKind::io, option, fmt::format("{}: is not a folder", folder),
                       "name the folder that has the results");
   std::vector<std::string> files;
   const auto skip = fs::directory_options::skip_permission_denied;
@@ -170,9 +170,8 @@ Expected<std::vector<std::string>> files_below(const std::string& option,
 
 std::string passed_over_text(const std::vector<Error>& errors) {
   constexpr std::size_t most_named = 3;
-  std::string text =
-      fmt::format("passed over, as they are no results that can be compared: {} file{}",
-                  errors.size(), errors.size() == 1 ? "" : "s");
+  std::string text = fmt::format("skipped, because they cannot be compared: {} file{}",
+                                 errors.size(), errors.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < std::min(most_named, errors.size()); ++i)
     text += fmt::format("{}{}", i == 0 ? ": " : "; ", printable(full_text(errors[i])));
   return errors.size() > most_named ? text + "; ..." : text;
@@ -310,7 +309,7 @@ Command add_compare_command(CLI::App& app) {
                  "BASE and NEW: JSON of any measuring command, or folders of `numatlas survey`")
       ->type_name("");
   add_value(app, "--min-effect", options->min_effect, "PERCENT",
-            "smallest change that counts; 0 leaves it to the intervals");
+            "smallest change that counts; 0 relies on the intervals alone");
   add_files(app, "--base", options->base,
             "results of several launches of one side; --new has the other's");
   add_files(app, "--new", options->now, "results of several launches of the other side");
@@ -322,7 +321,7 @@ Command add_compare_command(CLI::App& app) {
       ->type_name("COMMAND")
       ->allow_extra_args(false);
   add_value(app, "--pairs", options->pairs, "N",
-            "how often --run measures each side (default 5, at least 3)");
+            "number of times --run measures each side (default 5, at least 3)");
   add_value(app, "--keep", options->keep, "FOLDER", "keep the results of --run here");
   add_value(app, "--launch-spread", options->launch_spread, "PERCENT|FOLDER",
             "standard deviation of a figure from launch to launch that is assumed of a single "
@@ -342,12 +341,12 @@ Command add_compare_command(CLI::App& app) {
                            "show only cases with these verdicts; the counts are of all cases");
   add_value(app, "--history", options->history, "FOLDER",
             "compare all results (*.json) below this folder, and the files named: the newest runs "
-            "against the earlier ones, and where each case changed in a step");
+            "against the earlier ones, and where each case changed abruptly");
   add_choice(app, "--format", options->format, named({"table", "json", "csv"}),
              "format of standard output; the table leaves out cases without a difference if there "
              "are more than 40");
   app.add_flag("--no-fail", options->no_fail, "end with exit code 0 even if a case is slower");
-  app.footer("Ends with exit code 1 when a case is slower.");
+  app.footer("Exit code 1: a case is slower.");
   app.allow_extras();
   return [options] { return run_compare(*options); };
 }

@@ -64,7 +64,7 @@ Expected<int> local_rank(const LauncherTask& task, const std::string& option) {
 }
 
 std::string tasks_text(const LauncherTask& task) {
-  if (!task.launched()) return "no launcher started this, so there is one task";
+  if (!task.launched()) return "there is one task, because no launcher started this process";
   std::string text;
   if (task.local_size) text = fmt::format("{} tasks are on this host", *task.local_size);
   if (task.size && task.size != task.local_size) {
@@ -84,7 +84,7 @@ Expected<int> index_in(const MemorySpec& spec, const LauncherTask& task, bool ex
   return fail_usage("--memory",
                     fmt::format("the list names {} node{}, but {}", length, length == 1 ? "" : "s",
                                 tasks_text(task)),
-                    task.launched() ? "name one node a task"
+                    task.launched() ? "name one node per task"
                                     : "start it with mpirun or srun, a task for each node named");
 }
 
@@ -121,12 +121,11 @@ Expected<CpuSet> resolve_cpu_set(const ExecOptions& options, const Machine& mach
   if (options.cpus.empty() && number > cpus->size()) {
     const bool exist = number <= machine.cpus.size();
     return fail_about(exist ? ErrorKind::permission : ErrorKind::unavailable, "--threads",
-                      fmt::format("{} CPUs are asked for, this process may use {}", *threads,
+                      fmt::format("{} CPUs requested, but this process may use {}", *threads,
                                   to_list(machine.usable_cpus())),
-                      exist
-                          ? "ask for fewer, or start it with a wider mask (mpirun --bind-to "
-                            "none, srun -c)"
-                          : fmt::format("ask for fewer: this machine has {}", machine.cpus.size()));
+                      exist ? "use fewer, or start it with a wider CPU mask (mpirun --bind-to "
+                              "none, srun -c)"
+                            : fmt::format("use fewer: this machine has {}", machine.cpus.size()));
   }
   CpuSet set;
   const bool in_turn = spec->form == CpuSpec::Form::list && spec->lists.size() == 1 &&
@@ -173,7 +172,7 @@ Expected<ProgramLayout> resolve(const ExecOptions& options) {
     if (!spec->single.source.empty()) {
       return fail_usage(
           fmt::format("--memory {}", spec->single.text()),
-          "a program's own memory cannot be put there",
+          "a program's own memory cannot be placed there",
           "name nodes: bind:0, interleave:0,1; memory of a kmem or CXL device is a node");
     }
     const bool by_rank = spec->form != MemorySpec::Form::single;
@@ -230,8 +229,8 @@ int become(const std::vector<std::string>& program) {
   const int code = errno;
   const bool there = access(words[0], F_OK) == 0;
   std::string hint;
-  if (code == ENOENT && there) hint = "it is there, but what it names as its interpreter is not";
-  if (code == EACCES && there) hint = "is it a program, and may you execute it?";
+  if (code == ENOENT && there) hint = "it exists, but its interpreter does not";
+  if (code == EACCES && there) hint = "is it a program, and is it executable?";
   return end_with({ErrorKind::unavailable, fmt::format("{}: {}", program.front(), errno_text(code)),
                    hint, "exec"},
                   true, code == ENOENT ? not_found : cannot_execute);

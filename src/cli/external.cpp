@@ -75,9 +75,10 @@ Error start_error(const std::string& program, int code) {
   const bool of_python =
       is_python_command(fs::path(program).filename().string().substr(prefix.size()));
   return {ErrorKind::unavailable, errno_text(code),
-          code == EACCES ? "may you execute it, and the interpreter that its first line names?"
-          : of_python ? "its interpreter may be gone: set the Python part up again with scripts/run"
-                      : "its first line names an interpreter: is that there?",
+          code == EACCES ? "are it and the interpreter in its first line executable?"
+          : of_python
+              ? "its interpreter may be missing: set up the Python part again with scripts/run"
+              : "does the interpreter in its first line exist?",
           program};
 }
 
@@ -85,8 +86,8 @@ Error start_error(const std::string& program, int code) {
 
 const std::vector<ExternalCommand>& python_commands() {
   static const std::vector<ExternalCommand> commands = {
-      {"report", "one page of results to look at, print and pass on (Python part)"},
-      {"plot", "a figure of a result as png, svg or pdf (Python part)"}};
+      {"report", "write an HTML report of results (Python part)"},
+      {"plot", "plot a result as PNG, SVG or PDF (Python part)"}};
   return commands;
 }
 

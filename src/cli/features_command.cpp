@@ -60,7 +60,7 @@ void add_build(std::vector<Feature>& features) {
   }
   if (plugins.empty()) {
     features.push_back(
-        {"build", "MPI", false, "no plug-in: built without an MPI compiler (mpicc) at hand"});
+        {"build", "MPI", false, "no plug-in: built without an MPI compiler (mpicc)"});
   }
 }
 
@@ -73,8 +73,9 @@ void add_nodes(std::vector<Feature>& features, const Machine& machine) {
   std::size_t hmat = 0;
   for (const NumaNode& node : machine.nodes) hmat += node.hmat ? 1 : 0;
   features.push_back({"machine", "HMAT figures", hmat > 0,
-                      hmat > 0 ? fmt::format("of {} nodes", hmat)
-                               : "the firmware gives none (no nodeN/access1/initiators figures)"});
+                      hmat > 0
+                          ? fmt::format("of {} nodes", hmat)
+                          : "not provided by the firmware (no nodeN/access1/initiators figures)"});
   std::vector<std::string> devices;
   for (const PersistentMemory& memory : machine.persistent_memory) {
     devices.push_back(memory.name + " " + memory.mode);
@@ -103,11 +104,10 @@ void add_memory(std::vector<Feature>& features, const Machine& machine) {
                         seen.problem.empty() ? "allowed" : seen.problem});
   }
   const bool weighted = kernel_has_weighted_interleave();
-  features.push_back(
-      {"memory", "weighted interleave by the kernel", weighted,
-       weighted ? "weights under /sys/kernel/mm/mempolicy/weighted_interleave"
-       : bound  ? "not in this kernel (6.9 or later): pages are touched node by node instead"
-                : "cannot be asked: mbind is refused"});
+  features.push_back({"memory", "weighted interleave by the kernel", weighted,
+                      weighted ? "weights under /sys/kernel/mm/mempolicy/weighted_interleave"
+                      : bound  ? "requires Linux 6.9: pages are touched node by node instead"
+                               : "unknown: mbind is refused"});
   for (PageKind kind : {PageKind::thp, PageKind::huge_2m, PageKind::huge_1g}) {
     const Bytes one = kind == PageKind::huge_1g ? Bytes{gib} : Bytes{probe_bytes};
     const auto problem = page_kind_problem(kind, machine, usable, one);
@@ -214,7 +214,7 @@ Command add_features_command(CLI::App& app) {
   add_choice(app, "--format", options->format, named({"table", "json"}),
              "format of standard output; json is an array of objects with group, name, available "
              "and detail");
-  app.add_flag("--dry-run", options->dry_run, "accepted as by every command; nothing is measured");
+  app.add_flag("--dry-run", options->dry_run, "accepted for consistency; nothing is measured");
   add_machine_option(app, options->machine);
   app.allow_extras();
   return [options] { return run(*options); };

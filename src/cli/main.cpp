@@ -132,27 +132,24 @@ Entries declare(CLI::App& app, const CommandLine& line,
   const auto command = [&](const std::string& name, const std::string& summary) {
     return app.add_subcommand(name, summary);
   };
-  CLI::App* topology =
-      command("topology", "NUMA nodes, CPUs, caches, memory and settings of this machine");
+  CLI::App* topology = command("topology", "show nodes, CPUs, caches, memory and kernel settings");
   entries[topology] = {add_topology_command(*topology)};
-  CLI::App* features =
-      command("features", "what this build and this machine can do, and what is missing");
+  CLI::App* features = command("features", "list available features, and why others are missing");
   entries[features] = {add_features_command(*features)};
-  CLI::App* survey = command("survey", "topology and all benchmarks that apply, within a minute");
+  CLI::App* survey = command("survey", "run all benchmarks that apply, within a minute");
   entries[survey] = {add_survey_command(*survey, line.words), true};
   CLI::App* audit =
-      command("audit", "what firmware and kernel claim of this machine against what it does");
+      command("audit", "compare what firmware and kernel claim with what the machine does");
   entries[audit] = {add_audit_command(*audit, line.words), true};
-  CLI::App* check = command("check", "find slow nodes in stored results of STREAM over hosts");
+  CLI::App* check = command("check", "find slow nodes in stored results of `numatlas stream`");
   entries[check] = {add_check_command(*check)};
-  CLI::App* compare = command("compare", "compare results: what became faster or slower");
+  CLI::App* compare = command("compare", "compare results and report significant changes");
   entries[compare] = {add_compare_command(*compare)};
-  CLI::App* convert = command("convert", "bring a JSON result of an earlier version up to date");
+  CLI::App* convert = command("convert", "convert a JSON result of an earlier version");
   entries[convert] = {add_convert_command(*convert)};
-  CLI::App* exec = command("exec", "run any program with a placement for each rank");
+  CLI::App* exec = command("exec", "run a program with a given CPU and memory placement");
   entries[exec] = {add_exec_command(*exec, line.program), false, true};
-  CLI::App* advise =
-      command("advise", "the placement that is fastest for a program, by running it");
+  CLI::App* advise = command("advise", "find the fastest placement of a program by running it");
   entries[advise] = {add_advise_command(*advise, line.program), false, true};
   CLI::App* completion = command("completion", "print a completion script for a shell");
   entries[completion] = {add_completion_command(*completion)};
@@ -222,7 +219,7 @@ std::optional<Error> become_external_command(const CLI::App& app,
   if (!program) return program.error();
   if (*program) return become_external(**program, {words.begin() + 1, words.end()});
   if (!of_python) return std::nullopt;
-  return Error{ErrorKind::unavailable, "the Python part is not here", how_to_get(name), name};
+  return Error{ErrorKind::unavailable, "the Python part is not installed", how_to_get(name), name};
 }
 
 /// Runs the command that was parsed. Whatever was left over is an error.
@@ -242,7 +239,9 @@ Expected<int> start(const CLI::App& app, const Entries& entries) {
 int run(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   CommandLine line;
-  CLI::App app("How fast every CPU and memory of this machine reaches every other.");
+  CLI::App app(
+      "Measure memory latency and bandwidth across NUMA nodes, CXL and persistent memory, and "
+      "GPUs.");
   std::vector<std::unique_ptr<RunParser>> parsers;
   const Entries entries = declare(app, line, parsers);
   if (auto completed = complete_command(app, words); !completed)

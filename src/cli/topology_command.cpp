@@ -51,7 +51,7 @@ Command add_topology_command(CLI::App& app) {
   add_choice(app, "--format", options->format, named({"table", "json"}),
              "format of standard output; json is a snapshot that --machine reads");
   app.add_flag("--per-cpu", options->per_cpu, "also print the core, socket and node of each CPU");
-  app.add_flag("--dry-run", options->dry_run, "accepted as by every command; nothing is measured");
+  app.add_flag("--dry-run", options->dry_run, "accepted for consistency; nothing is measured");
   add_machine_option(app, options->machine);
   app.allow_extras();
   return [options] { return run(*options); };

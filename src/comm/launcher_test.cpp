@@ -200,7 +200,8 @@ TEST(Singletons, AreExplained) {
   LauncherTask task{"Slurm", 0, 0, 4, {}, "SLURM_PROCID", "SLURM_LOCALID"};
   Error error = singleton_error(task, "mpich, openmpi");
   EXPECT_EQ(error.kind, ErrorKind::unavailable);
-  EXPECT_EQ(full_text(error), "4 tasks were launched by Slurm, but each MPI sees itself alone");
+  EXPECT_EQ(full_text(error),
+            "4 tasks were launched by Slurm, but each runs as a single MPI process");
   EXPECT_NE(full_hint(error).find("srun --mpi=pmi2"), std::string::npos);
   EXPECT_NE(full_hint(error).find("plug-ins: mpich, openmpi"), std::string::npos);
   EXPECT_NE(full_hint(error).find("--mpi none"), std::string::npos);
@@ -260,7 +261,7 @@ TEST(PluginFiles, OfATrustedFolderReplaceThoseOfAnother) {
   const auto plugins = find_mpi_plugins(folders);
   ASSERT_EQ(plugins.size(), 2U);
   EXPECT_EQ(plugins[0].name, "aaa");
-  EXPECT_NE(plugins[0].problem.find("no plug-in of this program has that name"), std::string::npos);
+  EXPECT_NE(plugins[0].problem.find("this build has no plug-in of that name"), std::string::npos);
   EXPECT_EQ(plugins[1].path, (top / "own/numatlas_mpi_openmpi.so").string());
   EXPECT_EQ(plugins[1].problem, "");
   // A folder that the user named is the user's word.

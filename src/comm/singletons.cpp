@@ -11,7 +11,7 @@ Error singleton_error(const LauncherTask& task, const std::string& plugin_names)
             "of the MPI that numatlas uses"
           : "use the launcher of the MPI that numatlas uses";
   return {ErrorKind::unavailable,
-          who + " launched by " + task.launcher + ", but each MPI sees itself alone",
+          who + " launched by " + task.launcher + ", but each runs as a single MPI process",
           launch + "; this build has plug-ins: " + plugin_names, "",
           " (--mpi NAME chooses); --mpi none runs each task alone"};
 }

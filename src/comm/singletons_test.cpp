@@ -16,7 +16,8 @@ LauncherTask task_of(const std::string& launcher) {
 TEST(Singletons, RemedyNamesTheWiringOfEachMpi) {
   const Error slurm = singleton_error(task_of("Slurm"), "mpich, openmpi");
   EXPECT_EQ(slurm.kind, ErrorKind::unavailable);
-  EXPECT_EQ(full_text(slurm), "4 tasks were launched by Slurm, but each MPI sees itself alone");
+  EXPECT_EQ(full_text(slurm),
+            "4 tasks were launched by Slurm, but each runs as a single MPI process");
   EXPECT_NE(full_hint(slurm).find("srun --mpi=pmix for Open MPI, srun --mpi=pmi2 for MPICH"),
             std::string::npos);
   EXPECT_NE(full_hint(slurm).find("plug-ins: mpich, openmpi"), std::string::npos);

@@ -95,9 +95,9 @@ bool is_understood(const LauncherTask& task) {
     const std::string rank = fmt::format(
         "{} {}", task.local_size == task.size ? "rank" : "local rank", ended.local_rank);
     say(fmt::format(
-        "numatlas: error: {} on {} has ended, and the others would wait for it in MPI_Init\n"
+        "numatlas: error: {} on {} has ended, and the other ranks would wait for it in MPI_Init\n"
         "numatlas: hint: start the same command on every rank; `topology`, `--help` and --mpi none "
-        "connect to nobody\n",
+        "do not connect\n",
         rank, host_name()));
   } else {
     std::this_thread::sleep_for(seconds(1));

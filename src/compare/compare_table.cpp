@@ -87,7 +87,7 @@ std::string names_text(const ComparedCase& one, bool with_command) {
 }
 
 std::string differences_text(const std::vector<Difference>& differences) {
-  if (differences.empty()) return "\nNothing differs of what is known of machines and options\n";
+  if (differences.empty()) return "\nNo known difference between machines and options\n";
   Rows rows{{"what differs", "BASE", "NEW"}};
   for (const Difference& one : differences) {
     const std::string hosts = one.hosts.empty() ? "" : cut(one.hosts) + ": ";
@@ -191,14 +191,14 @@ std::string launches_text(const ComparedFiles& files, const CompareRule& rule) {
 /// How a verdict between files is made, and what to do where there is none.
 std::string judged_text(const ComparedFiles& files, const CompareRule& rule) {
   std::string text = fmt::format(
-      "faster, slower: a change of {:g} % or more, with 5 % risk of any false one (Holm's "
+      "faster, slower: a change of {:g} % or more, with a 5 % risk of any false verdict (Holm's "
       "procedure)\n"
       "same: the whole interval of the change is within {:g} %\n{}\n",
       rule.min_effect * 100, rule.min_effect * 100, launches_text(files, rule));
   if (files.comparison.count(CaseVerdict::not_distinguishable) == 0) return text;
-  if (rule.in_pairs) return text + "not distinguishable: more pairs tell more (--pairs)\n";
+  if (rule.in_pairs) return text + "not distinguishable: more pairs may help (--pairs)\n";
   if (files.base_launches > 1 && files.now_launches > 1)
-    return text + "not distinguishable: more launches tell more\n";
+    return text + "not distinguishable: more launches may help\n";
   return text +
          "not distinguishable from one launch each: give several files (--base, --new), or measure "
          "both in turn (--run)\n";
@@ -242,7 +242,7 @@ std::string group_table(const RunSeries& group, const CompareView& view) {
       std::count_if(group.cases.begin(), group.cases.end(),
                     [](const CaseSeries& one) { return one.change.verdict == CaseVerdict::same; }));
   Rows rows{{"verdict", "case", "of", "metric", "earlier runs", "their median", "newest", "change",
-             "interval of it", "step"}};
+             "95 % CI", "step"}};
   std::size_t hidden = 0;
   std::set<std::string> doubts;
   for (const CaseSeries& one : group.cases) {
@@ -296,7 +296,7 @@ std::string compare_table(const ComparedFiles& files, const CompareView& view) {
   text += differences_text(files.differences);
   if (!view.rule.in_pairs) text += guest_text(files.base, files.now);
   text += "\n";
-  Rows rows{{"verdict", "case", "of", "metric", "BASE", "NEW", "change", "interval of it"}};
+  Rows rows{{"verdict", "case", "of", "metric", "BASE", "NEW", "change", "95 % CI"}};
   bool any_reason = false;
   std::size_t hidden = 0;
   std::set<std::string> doubts;
@@ -316,7 +316,7 @@ std::string compare_table(const ComparedFiles& files, const CompareView& view) {
   };
   for (const ComparedCase& one : found.cases) add_row(one);
   for (const ComparedCase& one : found.machine) add_row(one);
-  if (any_reason) rows.front().back() = "interval of it, or why not";
+  if (any_reason) rows.front().back() = "95 % CI, or the reason";
   if (rows.size() > 1) text += aligned(rows, 4) + "\n";
   text += doubts_text(doubts) + hidden_text(hidden);
   text += only_text("BASE", found.only_base, with_command) +

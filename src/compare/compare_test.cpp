@@ -189,7 +189,7 @@ TEST(Cases, WhatIsNotKnownWithinItselfHasNoVerdict) {
     return find_case(flows_of(file, file), "1MiB base", "rank 0 thread 0").change;
   };
   EXPECT_EQ(change(0, 3.05).verdict, CaseVerdict::not_comparable);
-  EXPECT_EQ(change(0, 3.05).reason, "both: not known well enough (+-205 %)");
+  EXPECT_EQ(change(0, 3.05).reason, "both: not precise enough (+-205 %)");
   EXPECT_EQ(change(0.5, 1.9).verdict, CaseVerdict::not_distinguishable);
 }
 
@@ -355,11 +355,11 @@ TEST(Match, TheMedianOverFlowsKnowsAllIntervals) {
 TEST(Stored, WhatIsWrongIsSaidInOneLine) {
   const std::string good = json_text(testing::report());
   EXPECT_THAT(error_of_text(good.substr(0, good.size() / 2)),
-              HasSubstr("a.json: is cut off after"));
+              HasSubstr("a.json: is truncated after"));
   EXPECT_THAT(error_of_text(""), HasSubstr("a.json: is empty"));
-  EXPECT_THAT(error_of_text("{\"a\":\n b}"), HasSubstr("is no JSON: line 2, byte 8"));
+  EXPECT_THAT(error_of_text("{\"a\":\n b}"), HasSubstr("is not JSON: line 2, byte 8"));
   EXPECT_THAT(error_of_text("{\"a\": 1e999}"), HasSubstr("number out of range"));
-  EXPECT_THAT(error_of_text("[]"), HasSubstr("no result of numatlas"));
+  EXPECT_THAT(error_of_text("[]"), HasSubstr("is not a result of numatlas"));
   const auto edited = [](const std::function<void(json&)>& edit) {
     json value = to_json(testing::report());
     edit(value);
@@ -367,7 +367,7 @@ TEST(Stored, WhatIsWrongIsSaidInOneLine) {
   };
   EXPECT_THAT(edited([](json& v) { v["schema_version"] = 3; }), HasSubstr("a newer numatlas"));
   EXPECT_THAT(edited([](json& v) { v["schema_version"] = 0; }), HasSubstr("an older numatlas"));
-  EXPECT_THAT(edited([](json& v) { v["program"] = 3; }), HasSubstr("no result of numatlas"));
+  EXPECT_THAT(edited([](json& v) { v["program"] = 3; }), HasSubstr("is not a result of numatlas"));
   EXPECT_THAT(edited([](json& v) { v["cases"] = 3; }), HasSubstr("'cases' must be an array"));
   EXPECT_THAT(edited([](json& v) { v["cases"][1]["flows"][0]["worker"] = 2; }),
               HasSubstr("'cases[1].flows' names no worker"));

@@ -217,7 +217,7 @@ std::vector<Difference> use_differences(const StoredRun& base, const StoredRun& 
     auto& its = by_host.emplace_back();
     if (disturbed)
       its.push_back({"other processes during " + base.command, "", texts[0], texts[1],
-                     "differences of the figures may come from them"});
+                     "they may explain differences between the figures"});
   }
   return merged(by_host, base.hosts);
 }

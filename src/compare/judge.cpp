@@ -138,7 +138,7 @@ void weigh_pilots(Change& change, const RelativeFigure& base, const RelativeFigu
   change.doubt +=
       std::abs(pilot) >= rule.min_effect
           ? fmt::format("the machine as a whole changed too (pilot: {:+.1f} %)", pilot * 100)
-          : std::string("relative to the pilots it varies too much to tell");
+          : std::string("relative to the pilots it varies too much for a verdict");
 }
 
 /// Why one of two figures says nothing; "" where both do.
@@ -152,7 +152,7 @@ std::string problem_of(const StoredFigure& base, const StoredFigure& now, const 
       return fmt::format("{}: its interval is not known", side_names[i]);
   if (!(*base.value > 0)) return "BASE: is 0";
   if (unit != "s" && unit != "B/s" && unit != "1" && unit != unit_of_cost)
-    return fmt::format("whether more '{}' is better is not known", unit);
+    return fmt::format("unknown whether a higher '{}' is better", unit);
   return "";
 }
 
@@ -207,7 +207,7 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, const s
   const Mean difference =
       in_pairs ? difference_in_pairs(base, now) : difference_of_sides(base, now, rule);
   if (!std::isfinite(difference.value) || !std::isfinite(difference.spread.variance)) {
-    change.reason = "not known well enough: values that nothing measures";
+    change.reason = "not precise enough: not measured values";
     return change;
   }
   set_change(change, difference);

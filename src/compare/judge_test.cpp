@@ -122,7 +122,7 @@ TEST(Verdict, ValuesThatNothingMeasuresHaveNone) {
   EXPECT_EQ(judged(tiny, huge, "s").verdict, CaseVerdict::not_comparable) << "1e616 times";
   StoredFigure open = known(100, 99, 101);
   open.interval->high = std::numeric_limits<double>::infinity();
-  EXPECT_THAT(judged(base, open, "s").reason, HasSubstr("not known well enough"));
+  EXPECT_THAT(judged(base, open, "s").reason, HasSubstr("not precise enough"));
 }
 
 TEST(Verdict, SaysThatOneSideWasDisturbed) {

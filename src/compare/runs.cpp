@@ -99,7 +99,7 @@ CaseSeries series_of_case(const std::vector<const StoredRun*>& runs,
     if (!usable.reason.empty()) series.change.reason = usable.reason;
   }
   if (series.points.empty()) {
-    if (series.change.reason.empty()) series.change.reason = "no earlier run has it";
+    if (series.change.reason.empty()) series.change.reason = "not in any earlier run";
     return series;
   }
   series.earlier = expected_of(series.points);

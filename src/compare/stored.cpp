@@ -36,7 +36,7 @@ std::optional<Error> foreign(const json& value) {
     return value.contains(name) && value[name].is_string() ? value[name].get<std::string>() : "";
   };
   if (!value.is_object() || text("program") != "numatlas" || !value.contains("command"))
-    return Error{ErrorKind::usage, "is no result of numatlas", name_results};
+    return Error{ErrorKind::usage, "is not a result of numatlas", name_results};
   const auto schema = value.find("schema_version");
   if (schema == value.end() || !schema->is_number_integer())
     return Error{ErrorKind::usage, "does not say its schema_version", name_results};
@@ -63,7 +63,7 @@ Expected<StoredRun> run_of(const json& value) {
 void note_incomplete(StoredFile& stored, const StoredRun& run) {
   if (run.complete) return;
   stored.notes.push_back(
-      fmt::format("{}: {} did not run to its end{}", stored.file, run.command,
+      fmt::format("{}: {} did not run to completion{}", stored.file, run.command,
                   run.incomplete_reason.empty() ? "" : " (" + run.incomplete_reason + ")"));
 }
 
@@ -81,7 +81,7 @@ Expected<StoredFile> survey_from(const json& value, const std::string& file) {
     stored.runs.push_back(*std::move(run));
   }
   if (value.contains("complete") && value["complete"] == false)
-    stored.notes.push_back(file + ": the survey did not run to its end");
+    stored.notes.push_back(file + ": the survey did not run to completion");
   return stored;
 }
 

@@ -56,11 +56,12 @@ Buffer* host_side(const Flow& flow, Job& job) {
 }  // namespace
 
 std::string RealEngine::description() const {
-  std::string text =
-      fmt::format("{}, {} worker{} a rank", team_description(), threads_, threads_ == 1 ? "" : "s");
+  std::string text = fmt::format("{}, {} worker{} per rank", team_description(), threads_,
+                                 threads_ == 1 ? "" : "s");
   const std::size_t hosts = comm_.layout().hosts.size();
   if (hosts > 1)
-    text += fmt::format(", clocks of {} hosts known to {}", hosts, to_text(clocks_.error()));
+    text +=
+        fmt::format(", clocks of {} hosts synchronized within {}", hosts, to_text(clocks_.error()));
   return text;
 }
 
@@ -88,9 +89,10 @@ Expected<std::vector<Trace>> RealEngine::run(const Scenario& scenario) {
   std::set<int> workers;
   for (const Flow& flow : scenario.flows) {
     if (!workers.insert(flow.worker).second) {
-      return fail(ErrorKind::internal, fmt::format("scenario {}: worker {} has two flows, which it "
-                                                   "could only run one after the other",
-                                                   scenario.name, flow.worker));
+      return fail(
+          ErrorKind::internal,
+          fmt::format("scenario {}: worker {} has two flows, which it could only run in turn",
+                      scenario.name, flow.worker));
     }
   }
   std::vector<Job> jobs = jobs_of(scenario);
@@ -405,10 +407,9 @@ void RealEngine::note_moved(Job& job) {
   if (share < share_that_matters) return;
   trace.warnings.push_back(
       {"pages-moved", "",
-       fmt::format(
-           "at least {:.0f} % of its pages moved to another node while it was measured: the "
-           "kernel's NUMA balancing or another program moves them",
-           share * 100)});
+       fmt::format("at least {:.0f} % of its pages moved to another node during the measurement "
+                   "(by NUMA balancing or another program)",
+                   share * 100)});
 }
 
 /// Every rank says whether it is ready; the lowest one's error becomes everyone's. Then rank 0

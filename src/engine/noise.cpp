@@ -53,7 +53,7 @@ Expected<Settings> settings_of(std::string_view name, std::string_view text,
     const std::string_view key = part.substr(0, equals);
     if (equals == std::string_view::npos ||
         std::find(keys.begin(), keys.end(), key) == keys.end() || settings.contains(key))
-      return fail_usage("--noise", fmt::format("{} takes {}, each once; not '{}'", name,
+      return fail_usage("--noise", fmt::format("{} accepts {}, each once, not '{}'", name,
                                                fmt::join(keys, ", "), part));
     settings[key] = part.substr(equals + 1);
   }

@@ -26,7 +26,7 @@ std::string node_problem(const NodeSet& wanted, const Residency& residency,
                          const std::string& asked) {
   const auto fraction = residency.fraction_on(wanted);
   if (!fraction || *fraction >= 1) return {};
-  return fmt::format("memory {}: only {:.1f} % of the pages lie there ({})", asked, *fraction * 100,
+  return fmt::format("memory {}: only {:.1f} % of the pages are there ({})", asked, *fraction * 100,
                      observed_text(residency));
 }
 

@@ -53,7 +53,7 @@ TEST(PlacementProblem, MetIsNoProblem) {
 
 TEST(PlacementProblem, UnmetSaysWhatWasAskedAndWhatWasSeen) {
   EXPECT_EQ(problem("local", {{0, 90}, {7, 10}}),
-            "memory local: only 90.0 % of the pages lie there (90 on node 0, 10 on node 7 of 100 "
+            "memory local: only 90.0 % of the pages are there (90 on node 0, 10 on node 7 of 100 "
             "pages asked)");
   EXPECT_THAT(problem("bind:2", {{0, 100}}), StartsWith("memory bind:2: only 0.0 %"));
   EXPECT_THAT(problem("prefer:2", {{0, 1}, {2, 99}}), StartsWith("memory prefer:2: only 99.0 %"));
@@ -76,7 +76,7 @@ TEST(PlacementProblem, AnInheritedPolicyIsJudgedToo) {
   region.placement.nodes = {{NodeId{2}, 1}};
   EXPECT_THAT(problem_of({{2, 100}}), IsEmpty());
   EXPECT_THAT(problem_of({{0, 60}, {2, 40}}),
-              StartsWith("inherited memory bind:2: only 40.0 % of the pages lie there"));
+              StartsWith("inherited memory bind:2: only 40.0 % of the pages are there"));
 }
 
 TEST(PlacementProblem, LastRoundOfAPatternMayBeCutOff) {

@@ -44,8 +44,8 @@ void SleepingBarrier::wait() {
 namespace {
 tl::unexpected<Error> too_few(int wanted, int got) {
   return fail_about(ErrorKind::resource, "--threads",
-                    fmt::format("{} worker threads asked for, {} to be had", wanted, got),
-                    "ask for fewer, or raise OMP_THREAD_LIMIT and `ulimit -u`");
+                    fmt::format("{} worker threads requested, {} available", wanted, got),
+                    "use fewer, or raise OMP_THREAD_LIMIT and `ulimit -u`");
 }
 }  // namespace
 
@@ -116,13 +116,12 @@ bool can_start(int threads, std::optional<std::size_t> stack) {
 
 tl::unexpected<Error> cannot_start(int threads, std::optional<std::size_t> stack) {
   if (!stack) return too_few(threads, 1);
-  return fail_about(
-      ErrorKind::resource, "OMP_STACKSIZE",
-      fmt::format("{} worker threads with a stack of {} each cannot be "
-                  "started",
-                  threads, to_rounded_text(Bytes{*stack})),
-      "unset it or make it smaller; else ask for fewer threads, or raise `ulimit -u` and "
-      "`ulimit -v`");
+  return fail_about(ErrorKind::resource, "OMP_STACKSIZE",
+                    fmt::format("{} worker threads with a stack of {} each cannot be "
+                                "started",
+                                threads, to_rounded_text(Bytes{*stack})),
+                    "unset it or make it smaller; else use fewer threads, or raise `ulimit -u` and "
+                    "`ulimit -v`");
 }
 
 }  // namespace

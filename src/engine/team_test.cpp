@@ -65,7 +65,7 @@ TEST(Team, DISABLED_UnderAThreadLimit) {
   ASSERT_FALSE(ran);
   EXPECT_EQ(ran.error().kind, ErrorKind::resource);
   EXPECT_THAT(full_text(ran.error()),
-              HasSubstr("--threads: 3 worker threads asked for, 1 to be had"));
+              HasSubstr("--threads: 3 worker threads requested, 1 available"));
   EXPECT_THAT(full_hint(ran.error()), HasSubstr("OMP_THREAD_LIMIT"));
   EXPECT_EQ(runs, 0);
 }

@@ -96,7 +96,7 @@ TEST(FleetJson, EveryTruncationIsAnError) {
   for (std::size_t length = 0; length + 2 < text.size(); length += 97)
     EXPECT_FALSE(read(text.substr(0, length))) << length;
   EXPECT_THAT(message_of(text.substr(0, text.size() / 2)),
-              HasSubstr(fmt::format("is cut off after {} bytes", text.size() / 2)));
+              HasSubstr(fmt::format("is truncated after {} bytes", text.size() / 2)));
 }
 
 TEST(FleetJson, WrongFieldsAreNamed) {

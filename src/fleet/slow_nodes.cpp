@@ -157,10 +157,10 @@ void drop_lonely(const Fleet& fleet, std::size_t kind, const SlowRule& rule,
   const std::string kind_text = to_text(fleet.kinds[kind]);
   leave_unjudged(fleet, lonely,
                  hosts.size() < rule.least_hosts
-                     ? fmt::format("only {} of this kind ({}), and {} are needed to tell",
+                     ? fmt::format("only {} of this kind ({}); at least {} are required",
                                    hosts.size(), kind_text, rule.least_hosts)
-                     : fmt::format("fewer than {} of this kind ({}) measured the same: kernels, "
-                                   "array sizes, memory and instruction set",
+                     : fmt::format("fewer than {} of this kind ({}) ran the same kernels, array "
+                                   "sizes, memory and instruction set",
                                    rule.least_hosts, kind_text),
                  report);
   std::erase_if(hosts, [&](std::size_t host) { return !comparable.contains(host); });
@@ -303,9 +303,10 @@ std::string of_rounds_text(std::size_t slow, std::size_t all) {
 std::string rounds_text(const SlowKernel& slow) {
   switch (slow.evidence) {
     case Evidence::none:
-      return slow.rounds == 0 ? "by averages, where one bad round is enough" : "in the only round";
+      return slow.rounds == 0 ? "by averages, which a single bad round can change"
+                              : "in the only round";
     case Evidence::range:
-      return fmt::format("in each of {} rounds, too few to be sure", slow.rounds);
+      return fmt::format("in each of {} rounds, which are too few to be certain", slow.rounds);
     case Evidence::interval: break;
   }
   return of_rounds_text(slow.slow_rounds, slow.rounds);

@@ -177,7 +177,7 @@ TEST(SlowNodes, TooFewOfAKindAreNotJudgedAndItIsSaid) {
   EXPECT_EQ(report.not_judged[0], "cn02: no finished round");
   EXPECT_THAT(report.not_judged[1], HasSubstr("cn00, cn03: only 2 of this kind (AMD EPYC 7742"));
   EXPECT_THAT(report.not_judged[2], HasSubstr("cn01, cn04: only 2 of this kind"));
-  EXPECT_THAT(report.not_judged[2], HasSubstr("and 3 are needed to tell"));
+  EXPECT_THAT(report.not_judged[2], HasSubstr("at least 3 are required"));
 }
 
 TEST(SlowNodes, FewRoundsAreJudgedByTheirRangeAndMarked) {
@@ -187,7 +187,7 @@ TEST(SlowNodes, FewRoundsAreJudgedByTheirRangeAndMarked) {
   ASSERT_EQ(report.hosts.size(), 1u);
   EXPECT_EQ(report.hosts[0].kernels[0].evidence, Evidence::range);
   EXPECT_THAT(to_text(fleet, report.hosts[0]),
-              HasSubstr("in each of 4 rounds, too few to be sure"));
+              HasSubstr("in each of 4 rounds, which are too few to be certain"));
   for (auto& rounds : fleet.hosts[2].rounds) rounds[3] = fleet.hosts[1].rounds[0][3];
   EXPECT_THAT(find_slow(fleet).hosts, IsEmpty());
   Fleet one = even_fleet(10, 1);
@@ -208,8 +208,8 @@ TEST(SlowNodes, ByAveragesWhereThereAreNoRounds) {
   const SlowReport report = find_slow(fleet);
   ASSERT_EQ(report.hosts.size(), 1u);
   EXPECT_EQ(to_text(fleet, report.hosts[0]),
-            "cn07: triad 20 % below the median of 10 nodes, 40.0 MAD, by averages, where one bad "
-            "round is enough");
+            "cn07: triad 20 % below the median of 10 nodes, 40.0 MAD, by averages, which a single "
+            "bad round can change");
 }
 
 TEST(SlowNodes, TheWorstStandsFirst) {

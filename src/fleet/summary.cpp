@@ -132,8 +132,8 @@ std::string overlap_warning(const Fleet& fleet) {
       names.push_back(fmt::format("{} {:.0f} %", host.name, summary->median * 100));
   }
   if (names.empty()) return "";
-  return "workers did not run together all the time of a pass, so that a node's figure is not what "
-         "its memory can do (median of the common part): " +
+  return "workers did not run concurrently for the whole pass, so figures understate the node's "
+         "memory (median concurrent share): " +
          names_text(names);
 }
 

@@ -94,7 +94,7 @@ Expected<std::unique_ptr<Buffer>> allocate_on_gpu(const Region& region, int gpu)
     error.subject = "--size";
     error.message = fmt::format("{} on GPU {}, which has {}: {}", to_rounded_text(region.bytes),
                                 gpu, to_rounded_text(device->info().memory), error.message);
-    error.hint = "ask for less; somebody else may use its memory";
+    error.hint = "request less; another process may be using its memory";
   }
   return fail(std::move(error));
 }

@@ -43,7 +43,7 @@ Expected<DeviceRef> find_device(int index) {
   if (count > 0) {
     return fail_about(
         ErrorKind::unavailable, "--gpus",
-        fmt::format("there is no GPU {}, only {}", index,
+        fmt::format("no GPU {}; available: {}", index,
                     count == 1 ? std::string("0") : fmt::format("0 to {}", count - 1)),
         "CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES and the like hide GPUs");
   }

@@ -95,7 +95,7 @@ Expected<ChainLayout> ChainLayout::make(Bytes bytes, const ChainSpec& spec) {
     return fail_usage("--size",
                       fmt::format("{} holds fewer than two nodes at a stride of {}", to_text(bytes),
                                   to_text(spec.stride)),
-                      "ask for a larger size", " or a smaller --stride");
+                      "use a larger size", " or a smaller --stride");
   }
   const std::uint64_t window = std::max<std::uint64_t>(1, spec.page.value / spec.stride.value);
   return ChainLayout(lines, std::min(window, lines), spec);

@@ -17,7 +17,7 @@ namespace {
 // side's. Counting on shows a hand-over that was lost or doubled.
 using Turn = std::uint64_t;
 using Line = std::atomic<Turn>;
-static_assert(Line::is_always_lock_free, "a lock would be what is measured");
+static_assert(Line::is_always_lock_free, "a lock would distort the measurement");
 
 // Looks without success before it is worth asking whether the other side is gone, or waits for this
 // CPU: far more than a hand-over takes, and a millisecond at most.
@@ -44,7 +44,7 @@ class HandOverKernel final : public Kernel {
 
   Expected<void> check_size(Bytes size) const override {
     if (size.value >= sizeof(Line)) return {};
-    return fail_usage("--size", fmt::format("{} do not hold a line", to_text(size)));
+    return fail_usage("--size", fmt::format("{} are less than a cache line", to_text(size)));
   }
 
   /// The asking side makes the line; the other side finds it there.

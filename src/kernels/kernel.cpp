@@ -59,7 +59,7 @@ Expected<std::unique_ptr<Kernel>> make_kernel(const KernelSpec& spec) {
   for (const Entry& entry : kernels) {
     if (spec.name == entry.name) return entry.make(spec);
   }
-  return fail(ErrorKind::usage, fmt::format("there is no kernel '{}'", spec.name));
+  return fail(ErrorKind::usage, fmt::format("unknown kernel '{}'", spec.name));
 }
 
 Expected<std::pair<unsigned, unsigned>> parse_mix(std::string_view text) {

@@ -87,9 +87,10 @@ class PassesKernel final : public Kernel {
 
   Expected<void> check_size(Bytes size) const override {
     if (lines_ > 0 ? stream_region_bytes(lines_) <= size : lines_in(size.value) > 0) return {};
-    return fail_usage("--size", fmt::format("{} do not hold a line of each of the 3 "
-                                            "arrays of STREAM",
-                                            to_text(size)));
+    return fail_usage(
+        "--size",
+        fmt::format("{} are too small for one cache line of each of the 3 arrays of STREAM",
+                    to_text(size)));
   }
 
   Expected<void> prepare(const KernelMemory& memory) override {
@@ -97,7 +98,7 @@ class PassesKernel final : public Kernel {
     if (stores_ == Stores::non_temporal && !has_non_temporal_stores()) {
       return fail(ErrorKind::unavailable,
                   fmt::format("kernel stream: {} has no non-temporal stores", instruction_set()),
-                  "measure ordinary stores");
+                  "use --stores ordinary");
     }
     make_last_ = memory.persist;
     if (lines_ == 0) lines_ = lines_in(memory.bytes);
@@ -154,9 +155,8 @@ class PassesKernel final : public Kernel {
         const double expected = constant ? written_value : multiples[i] * first_value(word);
         const double found = arrays_[i][word];
         if (std::abs(found - expected) <= tolerance * std::abs(expected)) continue;
-        return fail(ErrorKind::internal,
-                    fmt::format("kernel stream: {}[{}] is {} where {} was to be", "abc"[i], word,
-                                found, expected));
+        return fail(ErrorKind::internal, fmt::format("kernel stream: {}[{}] is {} instead of {}",
+                                                     "abc"[i], word, found, expected));
       }
     }
     return verify_sum();

@@ -24,7 +24,7 @@ class ScatterKernel final : public Kernel {
  public:
   Expected<void> check_size(Bytes size) const override {
     if (size.value >= scatter_line) return {};
-    return fail_usage("--size", fmt::format("{} do not hold a line", to_text(size)));
+    return fail_usage("--size", fmt::format("{} are less than a cache line", to_text(size)));
   }
 
   Expected<void> prepare(const KernelMemory& memory) override {

@@ -110,8 +110,7 @@ class Cursor {
 
 Expected<void> wrong(const char* kernel, std::size_t word, double found, double expected) {
   return fail(ErrorKind::internal,
-              fmt::format("kernel {}: word {} is {} where {} was to be written", kernel, word,
-                          found, expected));
+              fmt::format("kernel {}: word {} is {} instead of {}", kernel, word, found, expected));
 }
 
 Expected<void> wrong_sum(const char* kernel) {
@@ -123,7 +122,7 @@ Expected<void> check_stores(const char* kernel, Stores stores) {
   if (stores == Stores::ordinary || has_non_temporal_stores()) return {};
   return fail(ErrorKind::unavailable,
               fmt::format("kernel {}: {} has no non-temporal stores", kernel, instruction_set()),
-              "measure ordinary stores");
+              "use --stores ordinary");
 }
 
 class StreamKernel final : public Kernel {
@@ -132,8 +131,9 @@ class StreamKernel final : public Kernel {
 
   Expected<void> check_size(Bytes size) const override {
     if (size.value >= kind_.arrays * line_bytes) return {};
-    return fail_usage("--size", fmt::format("{} do not hold a line of each of the {} arrays of {}",
-                                            to_text(size), kind_.arrays, kind_.name));
+    return fail_usage(
+        "--size", fmt::format("{} are too small for one cache line of each of the {} arrays of {}",
+                              to_text(size), kind_.arrays, kind_.name));
   }
 
   Expected<void> prepare(const KernelMemory& memory) override {
@@ -224,8 +224,8 @@ class MixKernel final : public Kernel {
 
   Expected<void> check_size(Bytes size) const override {
     if (size.value >= std::size_t{reads_ + writes_} * line_bytes) return {};
-    return fail_usage("--size", fmt::format("{} do not hold a step of {}:{} lines", to_text(size),
-                                            reads_, writes_));
+    return fail_usage("--size", fmt::format("{} are too small for one step of {}:{} lines",
+                                            to_text(size), reads_, writes_));
   }
 
   Expected<void> prepare(const KernelMemory& memory) override {

@@ -220,7 +220,7 @@ Expected<void> use_instruction_set(const std::string& name) {
   }
   const std::string hint = fmt::format("this CPU has {}", fmt::join(instruction_sets(), ", "));
   if (known == 0) {
-    return fail_usage("--isa", fmt::format("there is no instruction set '{}'", name), hint);
+    return fail_usage("--isa", fmt::format("unknown instruction set '{}'", name), hint);
   }
   if ((hwy::SupportedTargets() & known) == 0) {
     return fail_about(ErrorKind::unavailable, "--isa", fmt::format("this CPU has no {}", name),

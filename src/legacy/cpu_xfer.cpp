@@ -145,7 +145,7 @@ class Run {
   Expected<void> operator()(Comm& comm) {
     std::optional<Error> problem;
     if (options_.engine == "mlc" && comm.rank() == 0 && !on_the_path("mlc")) {
-      problem = Error{ErrorKind::unavailable, "there is no mlc on the PATH",
+      problem = Error{ErrorKind::unavailable, "mlc was not found on the PATH",
                       "put Intel MLC there, or leave --engine out", "--engine mlc"};
     }
     if (auto agreed = agree(comm, problem); !agreed) return agreed;

@@ -105,7 +105,7 @@ std::vector<std::string> lists_in(const std::string& text) {
 Expected<std::vector<int>> numbers_in(const std::string& text, const char* option) {
   const auto numbers = parse_ordered_list(text);
   if (numbers && !numbers->empty()) return *numbers;
-  return fail_usage(option, fmt::format("'{}' is no list of numbers such as 0,1", text));
+  return fail_usage(option, fmt::format("'{}' is not a list of numbers such as 0,1", text));
 }
 
 Expected<void> check_nodes_and_weights(const std::string& nodes, const std::string& weights) {
@@ -121,7 +121,7 @@ Expected<void> check_nodes_and_weights(const std::string& nodes, const std::stri
     return fail_usage("--weights",
                       fmt::format("'{}' are {} weights, and the nodes '{}' are {}", weights,
                                   each->size(), nodes, all->size()),
-                      "name a weight a node, in their order");
+                      "give one weight per node, in their order");
   }
   for (int weight : *each) {
     // As the kernel's.
@@ -203,10 +203,8 @@ Expected<void> Sweep::get_ready(Comm& comm) const {
   const auto repaired = repair_system_weights();
   if (!repaired) return fail(repaired.error());
   if (!repaired->empty()) {
-    say(
-        fmt::format("{}: a killed run had left its weights set system-wide; they were put back: "
-                    "{}\n",
-                    sweep_name, *repaired));
+    say(fmt::format("{}: weights left system-wide by a killed run were restored: {}\n", sweep_name,
+                    *repaired));
   }
   return check_system_weights();
 }
@@ -358,7 +356,7 @@ Expected<std::vector<SweepRow>> sweep_rows(const SweepLists& lists) {
   const auto gpus = numbers_in(lists.gpus, "--ngpus");
   if (!gpus) return fail(gpus.error());
   for (int number : *gpus) {
-    if (number < 1) return fail_usage("--ngpus", "0 GPUs copy nothing");
+    if (number < 1) return fail_usage("--ngpus", "at least one GPU is required");
   }
   const auto sizes = sizes_in(lists.sizes);
   if (!sizes) return fail(sizes.error());

@@ -138,8 +138,8 @@ std::optional<Warning> cut_off_note(const ScenarioResult& point, const GpuXfer& 
   }
   if (!fewest || *fewest >= asked.iterations) return std::nullopt;
   return Warning{"time-cap", point.name,
-                 fmt::format("the time ended it after about {:.0f} of {} copies a GPU", *fewest,
-                             asked.iterations)};
+                 fmt::format("the time limit ended it after about {:.0f} of {} copies per GPU",
+                             *fewest, asked.iterations)};
 }
 
 }  // namespace
@@ -199,7 +199,7 @@ GpuXferFigures figures_of(const RunReport& report, const GpuXfer& asked,
   const Figure* sum = find_total(*point, "bandwidth_sum");
   if (point->status != Status::ok) return {{}, {}, point->reason};
   if (sum == nullptr || !sum->value() || !(*sum->value() > 0))
-    return {{}, {}, "the copies had no time in common"};
+    return {{}, {}, "the copies did not overlap"};
   const double rate = *sum->value() / asked.gpus;
   return {static_cast<double>(point->size.value) / rate * 1e3, rate / gib, ""};
 }

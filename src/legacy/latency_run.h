@@ -19,7 +19,7 @@ struct LastRank {
 
 /// What somebody does whose memory does not fit: these programs have no --skip-too-large.
 inline constexpr const char* less_memory =
-    "ask for less, or use `numatlas latency`, which has --skip-too-large";
+    "use less, or `numatlas latency`, which has --skip-too-large";
 
 /// A command, translated.
 struct Command {

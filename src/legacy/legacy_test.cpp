@@ -276,7 +276,7 @@ TEST(OwnWords, SayWhatToDoWhereMemoryIsShort) {
   const auto said = [&](const char* subject, const char* hint, const char* option_hint) {
     return full_hint(in_its_words({ErrorKind::resource, "", hint, subject, option_hint}, own));
   };
-  EXPECT_EQ(said("--size", "", "ask for less with --size"), "start fewer tasks");
+  EXPECT_EQ(said("--size", "", "use a smaller --size"), "start fewer tasks");
   EXPECT_EQ(said("--size", "see ulimit -v", ""), "see ulimit -v");
   EXPECT_EQ(said("", "raise ulimit -v", ", or use fewer --threads"), "raise ulimit -v");
 }

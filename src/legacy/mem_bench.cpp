@@ -42,8 +42,8 @@ void declare(CLI::App& app, Options& options) {
 void warn_of_unknown(const CLI::App& app) {
   for (const std::string& word : app.remaining()) {
     const Error error = leftover_error(app, {word});
-    warn(mem_bench_name, fmt::format("{}, passed over{}", error.message,
-                                     error.hint.empty() ? "" : "; " + error.hint));
+    warn(mem_bench_name,
+         fmt::format("{}, skipped{}", error.message, error.hint.empty() ? "" : "; " + error.hint));
   }
 }
 

@@ -20,7 +20,7 @@ constexpr double updates = 1 << 28;
 
 /// How it says what `numatlas touch` says.
 const OwnWords numa_bench_words{{{"--cpus", "--core0, --core1"}},
-                                "each core takes 256 MiB; `numatlas touch` has --size"};
+                                "each core uses 256 MiB; `numatlas touch` has --size"};
 
 struct TwoCores {
   std::optional<int> first, second;
@@ -53,7 +53,7 @@ void declare(CLI::App& app, TwoCores& options) {
 /// As words of `numatlas touch`.
 Expected<std::vector<std::string>> translated(const TwoCores& options) {
   if (options.first.has_value() != options.second.has_value())
-    return fail(ErrorKind::usage, "--core0 and --core1 go together", "give both, or neither");
+    return fail(ErrorKind::usage, "--core0 and --core1 go together", "give both or neither");
   std::vector<std::string> words{"--threads", "2", "--pattern", options.pattern, "--kernel",
                                  "scatter", "--size", "256",
                                  // The original goes over its memory once.
@@ -81,8 +81,8 @@ Expected<void> check_two_cpus() {
   if (cpus.size() > 1) return {};
   return fail(
       ErrorKind::unavailable,
-      fmt::format("two cores are needed, and this process may use CPU {} only", to_list(cpus)),
-      "start it with a wider mask (taskset, mpirun --bind-to none, srun --cpu-bind=none)");
+      fmt::format("two cores are required, but this process may use CPU {} only", to_list(cpus)),
+      "start it with a wider CPU mask (taskset, mpirun --bind-to none, srun --cpu-bind=none)");
 }
 
 }  // namespace

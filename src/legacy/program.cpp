@@ -91,10 +91,10 @@ Expected<void> run_with_notes(const ParsedRun& parsed, Comm& comm, RunHooks hook
 
 Expected<void> check_one_task(const Comm& comm) {
   if (comm.size() == 1) return {};
-  return fail(ErrorKind::usage,
-              fmt::format("{} tasks were started, and each would disturb what the others measure",
-                          comm.size()),
-              "start one, without mpirun or with srun -n 1 -c CPUS");
+  return fail(
+      ErrorKind::usage,
+      fmt::format("{} tasks were started and would disturb each other's measurements", comm.size()),
+      "start one, without mpirun or with srun -n 1 -c CPUS");
 }
 
 std::vector<std::string> test_words() {

@@ -54,7 +54,7 @@ void declare(CLI::App& app, StreamVariant variant, Arguments& arguments) {
       "divided by the processes of a node")
       ->required();
   add_value(app, "REPEATS", arguments.repeats, "",
-            "how often each kernel runs; the first time does not count")
+            "number of runs of each kernel; the first one does not count")
       ->required();
   if (variant == StreamVariant::memory) {
     // The original takes it from every program's users, and this one has no use for it.
@@ -106,7 +106,7 @@ Expected<void> check_folder(const std::string& path) {
   }
   return fail_about(code ? file_error_kind(code.value()) : ErrorKind::usage, "PMEM_PATH",
                     fmt::format("{}: {}", path, code ? code.message() : "it is not a folder"),
-                    "name a folder that is there, on persistent memory");
+                    "name an existing folder on persistent memory");
 }
 
 /// What a table of this program has no place for.

@@ -86,7 +86,7 @@ Expected<Topology> load_live_topology(const std::string& root) {
   });
   if (tree.exists(nodes) && !any) {
     return fail(ErrorKind::unavailable, nodes + " has no NUMA node: hwloc cannot read this machine",
-                "is something else mounted there? A kernel without NUMA does not have the folder");
+                "is something else mounted there? Kernels without NUMA support lack this folder");
   }
   const std::optional<std::string> wanted = root.empty() ? std::nullopt : std::optional(root);
   const ScopedVariable fsroot("HWLOC_FSROOT", wanted);
@@ -145,7 +145,7 @@ Expected<Topology> load_synthetic_topology(const std::string& description) {
   if (!topology) return topology;
   if (hwloc_topology_set_synthetic(topology->get(), description.c_str()) != 0 ||
       hwloc_topology_load(topology->get()) != 0) {
-    return fail(ErrorKind::usage, "hwloc does not understand this synthetic description", hint);
+    return fail(ErrorKind::usage, "hwloc cannot parse this synthetic description", hint);
   }
   return topology;
 }

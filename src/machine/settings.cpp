@@ -107,8 +107,8 @@ void read_thp(Reader& reader) {
   }
   const std::string choice = selected_word(*enabled);
   reader.add("thp_enabled", choice, folder + "/enabled",
-             choice == "always" ? "programs get huge pages without asking: other tools' base-page "
-                                  "results are not base-page results"
+             choice == "always" ? "programs get huge pages without asking, so base-page results of "
+                                  "other tools are not base-page results"
                                 : "");
   if (const auto defrag = reader.tree().text(folder + "/defrag")) {
     const std::string effort = selected_word(*defrag);
@@ -161,8 +161,8 @@ void read_smt(Reader& reader) {
   const auto active = reader.tree().number(file);
   if (!active) return;
   reader.add("smt", *active != 0 ? "active" : "inactive", file,
-             *active != 0 ? "workers on two hardware threads of a core share its caches; "
-                            "one worker a core avoids it"
+             *active != 0 ? "workers on two hardware threads of a core share its caches; use one "
+                            "worker per core to avoid this"
                           : "");
 }
 
@@ -170,7 +170,7 @@ void read_virtual_machine(Reader& reader) {
   const auto& hypervisor = reader.machine().hypervisor;
   const std::string source = "cpuid, /proc/cpuinfo, /sys/class/dmi/id";
   if (!hypervisor) {
-    reader.note("virtual machine: cannot be told on this system");
+    reader.note("virtual machine: unknown on this system");
   } else if (!hypervisor->empty()) {
     reader.add("virtual_machine", *hypervisor, source,
                "nodes and caches are what the hypervisor shows; other guests share the memory");
@@ -184,8 +184,8 @@ void read_clock(Reader& reader) {
   const bool fast = *clock == "tsc" || *clock == "arch_sys_counter";
   reader.add("clocksource", *clock, file,
              fast ? ""
-                  : "reading the time costs more with this clock, up to a microsecond with "
-                    "hpet or acpi_pm; samples must be longer");
+                  : "reading this clock takes longer, up to a microsecond with hpet or acpi_pm; "
+                    "samples must be longer");
 }
 
 void read_swap(Reader& reader) {
@@ -205,9 +205,8 @@ void read_swap(Reader& reader) {
   const std::string value = size == 0 ? "none"
                                       : fmt::format("{} used of {}", to_rounded_text(Bytes{used}),
                                                     to_rounded_text(Bytes{size}));
-  reader.add(
-      "swap", value, "/proc/swaps",
-      used > 0 ? "some memory is swapped out: this machine is, or was, short of memory" : "");
+  reader.add("swap", value, "/proc/swaps",
+             used > 0 ? "some memory is swapped out: this machine is or was short of memory" : "");
 }
 
 /// What the firmware and the CPUs' own program are: they change latencies and nothing else shows

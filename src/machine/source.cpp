@@ -73,7 +73,7 @@ Expected<Machine> from_topology(const std::string& spec,
     return fail_about(
         error.kind, "--machine",
         fmt::format("'{}': hwloc cannot read it: libhwloc {}", spec, answer.error().message),
-        "is a file damaged, or not written by lstopo? is a description far too large?");
+        "is the file damaged or not written by lstopo? Is the description too large?");
   }
   const auto read = nlohmann::json::parse(*answer);
   if (!read.contains("machine"))

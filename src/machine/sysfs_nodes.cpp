@@ -131,8 +131,8 @@ void read_tiers(const Tree& tree, Machine& machine) {
 /// A kernel without NUMA: hwloc's single node stands for the machine.
 void read_without_numa(const Tree& tree, Machine& machine) {
   machine.notes.push_back(
-      fmt::format("{} cannot be read: no NUMA in this kernel, or hidden by a "
-                  "container; one node is assumed",
+      fmt::format("{} cannot be read: the kernel has no NUMA support, or a container hides it; one "
+                  "node is assumed",
                   node_folder));
   if (machine.nodes.size() > 1) return;
   NumaNode& node = machine.nodes.empty() ? node_with(machine, NodeId{0}) : machine.nodes.front();

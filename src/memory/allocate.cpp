@@ -20,7 +20,7 @@ Expected<std::unique_ptr<Buffer>> allocate(const Region& region) {
     case SourceKind::memkind_directory: return allocate_memkind(region);
     case SourceKind::gpu:
       return fail_usage(fmt::format("--memory {}", region.placement.text()),
-                        "only copies of a GPU reach its memory",
+                        "only GPU copies can access its memory",
                         "numatlas transfer copies to and from GPUs");
   }
   return allocate_anonymous(region);

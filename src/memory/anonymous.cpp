@@ -65,8 +65,7 @@ tl::unexpected<Error> no_space(std::uint64_t bytes, int error) {
   return fail_about(
       ErrorKind::resource, "--size",
       fmt::format("mmap of {} failed: {}", to_rounded_text(Bytes{bytes}), errno_text(error)),
-      "see ulimit -v, /proc/sys/vm/overcommit_memory and /proc/sys/vm/max_map_count, or "
-      "ask for less");
+      "see ulimit -v, /proc/sys/vm/overcommit_memory and /proc/sys/vm/max_map_count, or use less");
 }
 
 /// Bytes rounded up to whole pages; nullopt when that is beyond any address.

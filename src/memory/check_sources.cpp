@@ -35,7 +35,7 @@ tl::unexpected<Error> too_little(const Demand& demand, std::uint64_t there, cons
       fmt::format("{} needed by {} region{}, {} {} {}", to_rounded_text(Bytes{demand.bytes}),
                   demand.regions, demand.regions == 1 ? "" : "s", to_rounded_text(Bytes{there}),
                   what, where),
-      "", "ask for less with --size or fewer workers; --skip-too-large leaves such sizes out");
+      "", "use a smaller --size or fewer workers; --skip-too-large skips such sizes");
 }
 
 Expected<void> check_file_systems(const std::vector<Region>& regions) {

@@ -76,7 +76,7 @@ tl::unexpected<Error> in_use(const MemoryPlacement& placement, const std::string
       ErrorKind::unavailable, option_text(placement),
       fmt::format("this memory is in use as system memory (system-ram){}",
                   node ? fmt::format(", as node {}", node->value) : ""),
-      fmt::format("{}make it a device with daxctl reconfigure-device --mode=devdax {}",
+      fmt::format("{}convert it to a device with daxctl reconfigure-device --mode=devdax {}",
                   node ? fmt::format("use --memory bind:{}, or ", node->value) : "", name));
 }
 
@@ -172,17 +172,19 @@ Expected<std::unique_ptr<Buffer>> allocate_dax(const Region& region) {
   const auto device = find_dax(region.placement);
   if (!device) return fail(device.error());
   if (!libpmem().problem.empty()) {
-    return fail_about(ErrorKind::unavailable, option,
-                      fmt::format("libpmem is needed, to make stores last: {}", libpmem().problem),
-                      libpmem().hint);
+    return fail_about(
+        ErrorKind::unavailable, option,
+        fmt::format("libpmem is required to make stores persistent: {}", libpmem().problem),
+        libpmem().hint);
   }
   const std::uint64_t bytes = rounded_up(region.bytes.value, device->alignment);
   if (region.offset > device->size || bytes > device->size - region.offset) {
     return fail_about(
         ErrorKind::resource, option,
-        fmt::format("{} from {} on are needed, the device has {}", to_rounded_text(Bytes{bytes}),
-                    to_rounded_text(Bytes{region.offset}), to_rounded_text(Bytes{device->size})),
-        "", "ask for less with --size or fewer workers");
+        fmt::format("{} from offset {} are required, the device has {}",
+                    to_rounded_text(Bytes{bytes}), to_rounded_text(Bytes{region.offset}),
+                    to_rounded_text(Bytes{device->size})),
+        "", "use a smaller --size or fewer workers");
   }
   const int file = open(source_of(region.placement).name.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return file_error(region, "open", errno);

@@ -217,8 +217,8 @@ struct Figures {
                     rounded(available - margin(available)), rounded(margin(available)),
                     supply_text(supplies), group_text(group)),
         "",
-        "ask for less with --size or fewer workers, or spread it with --memory; --skip-too-large "
-        "leaves such sizes out");
+        "use a smaller --size or fewer workers, or spread it with --memory; --skip-too-large skips "
+        "such sizes");
   }
 };
 
@@ -291,7 +291,7 @@ Expected<void> check_address_space(const std::vector<Region>& regions) {
     return fail_about(ErrorKind::resource, "--size",
                       fmt::format("a region of {} is larger than {}, {}",
                                   rounded(region.bytes.value), source, rounded(most)),
-                      "", "ask for less with --size");
+                      "", "use a smaller --size");
   }
   return {};
 }

@@ -93,7 +93,7 @@ Expected<void> check_folder(const MemoryPlacement& placement) {
     if (error == ENAMETOOLONG) return fail_usage(option, text);
     if (error == EACCES) return fail_about(ErrorKind::permission, option, text);
     return fail_about(ErrorKind::io, option, text,
-                      "name a folder that is there, on a file system mounted with -o dax");
+                      "name an existing folder on a file system mounted with -o dax");
   }
   if (!S_ISDIR(status.st_mode)) {
     const bool device = S_ISCHR(status.st_mode);
@@ -102,7 +102,7 @@ Expected<void> check_folder(const MemoryPlacement& placement) {
   }
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
     return fail_about(ErrorKind::permission, option,
-                      fmt::format("no file can be made there: {}", errno_text(errno)),
+                      fmt::format("cannot create a file there: {}", errno_text(errno)),
                       "name a folder that this user may write to");
   }
   return {};
@@ -176,7 +176,7 @@ tl::unexpected<Error> file_error(const Region& region, const std::string& call, 
       return fail_about(
           ErrorKind::resource, option,
           left ? fmt::format("{}; {} free", what, to_rounded_text(Bytes{*left})) : what, "",
-          "ask for less with --size or fewer workers, or make room there");
+          "use a smaller --size or fewer workers, or free space there");
     }
     case ENOMEM: return fail_about(ErrorKind::resource, option, what);
     case ENAMETOOLONG: return fail_usage(option, what);
@@ -184,7 +184,7 @@ tl::unexpected<Error> file_error(const Region& region, const std::string& call, 
     case ENODEV:
     case ENOTSUP:
       return fail_about(ErrorKind::io, option, what,
-                        "this file system may be one that does not map files");
+                        "this file system may not support mapped files");
     default: return fail_about(ErrorKind::io, option, what);
   }
 }

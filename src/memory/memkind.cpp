@@ -248,7 +248,7 @@ Expected<std::unique_ptr<Buffer>> allocate_memkind(const Region& region) {
     return fail_about(ErrorKind::resource, option_text(region.placement),
                       fmt::format("memkind_posix_memalign of {} failed: {}",
                                   to_rounded_text(region.bytes), error_text(error)),
-                      "", "ask for less with --size or fewer workers");
+                      "", "use a smaller --size or fewer workers");
   }
   if (!in_folder && !huge) forget_pages(start, region.bytes.value);
   return std::make_unique<MemkindBuffer>(

@@ -124,10 +124,10 @@ std::string note_of(const std::string& folder, bool is_pmem, bool direct) {
   const std::string where = fmt::format("{} is not real persistent memory: ", folder);
   if (direct) {
     return where + "DAX on " + file_system_of(folder) +
-           ", but libpmem does not take it for that (no MAP_SYNC, or PMEM_IS_PMEM_FORCE=0)";
+           ", but libpmem does not treat it as such (no MAP_SYNC, or PMEM_IS_PMEM_FORCE=0)";
   }
   return page_cache_note(folder) +
-         (is_pmem && forced ? ", which PMEM_IS_PMEM_FORCE=1 makes libpmem take for it" : "");
+         (is_pmem && forced ? ", which PMEM_IS_PMEM_FORCE=1 makes libpmem treat as such" : "");
 }
 
 }  // namespace

@@ -16,9 +16,9 @@ SourceState libpmem_state() {
   if (const auto there = check_pmem(); !there)
     return {"libpmem (pmem:, dax:)", false, with_hint(libpmem().problem, there.error())};
   return {"libpmem (pmem:, dax:)", true,
-          pmem_is_forced() ? "loaded; PMEM_IS_PMEM_FORCE=1 makes it take any file for persistent "
-                             "memory"
-                           : "loaded"};
+          pmem_is_forced()
+              ? "loaded; PMEM_IS_PMEM_FORCE=1 makes it treat any file as persistent memory"
+              : "loaded"};
 }
 
 SourceState memkind_state() {

@@ -253,7 +253,7 @@ TEST(Pmem, AFolderThatMayNotBeWrittenTo) {
   if (mounted) umount2(folder.text().c_str(), MNT_DETACH);
   if (!mounted) fs::permissions(folder.path(), fs::perms::owner_all);
   EXPECT_EQ(unwritable.kind, ErrorKind::permission);
-  EXPECT_THAT(full_text(unwritable), HasSubstr("no file can be made there: "));
+  EXPECT_THAT(full_text(unwritable), HasSubstr("cannot create a file there: "));
 }
 
 TEST(Sources, PagesAreTheSourcesOwn) {
@@ -358,7 +358,7 @@ TEST(Dax, RoomForAllRegionsTogether) {
   const auto buffer = allocate(late);
   ASSERT_FALSE(buffer);
   EXPECT_EQ(buffer.error().kind, ErrorKind::resource);
-  EXPECT_THAT(full_text(buffer.error()), HasSubstr("32 MiB from 34 MiB on are needed"));
+  EXPECT_THAT(full_text(buffer.error()), HasSubstr("32 MiB from offset 34 MiB are required"));
   EXPECT_THAT(full_text(allocate(half).error()), HasSubstr("mmap of 31"));
 }
 

@@ -73,7 +73,7 @@ bool all_ones(const WeightedNodes& nodes) {
 /// Why the kernel's weighted interleave cannot give these weights; nullopt when it can.
 std::optional<std::string> no_kernel_weighting(const WeightedNodes& nodes) {
   if (!kernel_has_weighted_interleave()) {
-    return "this kernel has no weighted interleave (Linux 6.9 has)";
+    return "this kernel has no weighted interleave (requires Linux 6.9)";
   }
   return weights_differ(nodes);
 }
@@ -130,7 +130,7 @@ Error policy_error(int error, const char* system_call, const MemoryPlacement& pl
     case EINVAL:
       if (auto of_node = node_problem(placement)) return *of_node;
       if (placement.mode == MemoryMode::prefer && placement.nodes.size() > 1) {
-        problem.message = what + ": this kernel cannot prefer several nodes (Linux 5.15 can)";
+        problem.message = what + ": this kernel cannot prefer several nodes (requires Linux 5.15)";
         problem.hint = "prefer one node, or use bind or interleave";
       }
       break;

@@ -25,7 +25,7 @@ Expected<ProcessMemory> read_process_memory(int pid, const NodeSet& nodes) {
     if (error == EACCES || error == EPERM) {
       return fail_about(ErrorKind::permission, "--process-memory",
                         fmt::format("{}: {}", path, errno_text(error)),
-                        "only the owner of a process and root may read it");
+                        "only root and the owner of a process may read it");
     }
     if (!file) {
       return fail_about(ErrorKind::unavailable, "--process-memory",

@@ -64,7 +64,7 @@ tl::unexpected<Error> excluded(const std::string& cpus, bool by_cpuset, const Ma
       fmt::format("CPU {} is outside the affinity this process was started with by "
                   "its launcher, batch system or taskset ({}); {}",
                   cpus, list_or_none(to_list(machine.allowance.affinity)), may_use(machine)),
-      "start it with a wider mask (e.g. mpirun --bind-to none, srun --cpu-bind=none)",
+      "start it with a wider CPU mask (e.g. mpirun --bind-to none, srun --cpu-bind=none)",
       ", or leave --cpus out");
 }
 
@@ -148,7 +148,7 @@ Expected<std::size_t> worker_count(const PlacementSpec& spec, const TaskContext&
       return fail_usage(
           from_environment ? "OMP_NUM_THREADS" : "--threads",
           fmt::format("{} is not a number of threads from 1 to {}", *asked, max_threads),
-          "leave it out to let the number of CPUs decide");
+          "leave it out to use one per CPU");
     }
     return static_cast<std::size_t>(*asked);
   }
@@ -205,7 +205,7 @@ Expected<std::vector<CpuId>> resolve_cpus(const CpuSpec& spec, const Machine& ma
     auto cpus = cores_before_siblings(in_order(machine.usable_cpus()), machine, cores);
     if (cpus.empty()) {
       return fail_about(ErrorKind::unavailable, "--cpus",
-                        fmt::format("no CPU is left to this process: affinity {}, cpuset {}",
+                        fmt::format("no CPU is allowed for this process: affinity {}, cpuset {}",
                                     list_or_none(to_list(machine.allowance.affinity)),
                                     list_or_none(to_list(machine.allowance.cpuset))));
     }

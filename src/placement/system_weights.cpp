@@ -53,7 +53,7 @@ Error cannot_write(const std::string& path, int error) {
   const ErrorKind kind = file_error_kind(error);
   return {kind == ErrorKind::permission ? kind : ErrorKind::unavailable,
           fmt::format("{} cannot be written: {}", path, errno_text(error)),
-          "setting the system's weights takes root", "--apply", "; leave --apply out"};
+          "setting the system's weights requires root", "--apply", "; leave --apply out"};
 }
 
 /// One byte from the other side; nullopt when it is gone.
@@ -127,7 +127,7 @@ Expected<int> lock_state() {
   close(file);
   if (!taken) return -1;
   return fail_about(ErrorKind::unavailable, "--apply", "another run has set the system's weights",
-                    "wait for its end");
+                    "wait until it ends");
 }
 
 // The last line: what was cut short is not believed.
@@ -247,8 +247,8 @@ Expected<void> check_system_weights() {
     return {};
   }
   return fail_about(ErrorKind::unavailable, "--apply",
-                    fmt::format("this kernel has no weights to set ({} is not there)", folder),
-                    "Linux 6.9 and later have them",
+                    fmt::format("this kernel has no weights to set ({} does not exist)", folder),
+                    "requires Linux 6.9 or later",
                     "; without --apply the search works here as well");
 }
 
@@ -265,7 +265,7 @@ Expected<SystemWeights> SystemWeights::set(const WeightedNodes& nodes) {
     if (!old) {
       return fail_about(ErrorKind::unavailable, "--apply",
                         fmt::format("{} cannot be read", node_file(node)),
-                        "Linux 6.9 and later have such a file for each node");
+                        "requires Linux 6.9 or later");
     }
     held.saved_.push_back({node_file(node), *old});
   }
@@ -314,7 +314,7 @@ Expected<void> SystemWeights::start_guard() {
   if (child >= 0 && hear(channel_) == ready) return {};
   end_guard();
   return fail_about(ErrorKind::resource, "--apply",
-                    "the process that would put the old weights back cannot be started" +
+                    "the process that restores the old weights cannot be started" +
                         (child < 0 ? ": " + errno_text(error) : std::string()));
 }
 
@@ -356,7 +356,7 @@ Expected<std::string> SystemWeights::restore() {
   if (result == failed) result = write_back(saved_);
   end_guard();
   if (result == failed)
-    return fail_about(ErrorKind::io, "--apply", "the old weights could not be put back",
+    return fail_about(ErrorKind::io, "--apply", "the old weights could not be restored",
                       by_hand(saved_));
   if (state_ >= 0) (void)!ftruncate(state_, 0);
   close_state();

@@ -60,7 +60,7 @@ Error populate_error(int error, NodeId node, std::size_t bytes) {
     return Error{ErrorKind::resource,
                  fmt::format("node {} has no room for its share of {}: {}", node.value,
                              to_rounded_text(Bytes{bytes}), errno_text(error)),
-                 "", "--memory", "ask for less with --size, or for another --memory"};
+                 "", "--memory", "use a smaller --size or another --memory"};
   }
   return Error{ErrorKind::internal,
                fmt::format("madvise(MADV_POPULATE_WRITE) failed: {}", errno_text(error)), ""};

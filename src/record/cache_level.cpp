@@ -30,8 +30,8 @@ std::vector<Warning> cache_warnings(const RunReport& report) {
     const std::string caches = cache_text(point);
     if (caches.empty()) continue;
     warnings.push_back({"fits-cache", point.name,
-                        fmt::format("a figure of {}, not of memory: all that is touched fits there "
-                                    "(ask for more, where memory limits allow it)",
+                        fmt::format("a figure of {}, not of memory: the working set fits there "
+                                    "(use a larger size, if memory limits allow it)",
                                     caches)});
   }
   return warnings;

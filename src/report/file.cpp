@@ -22,7 +22,7 @@ tl::unexpected<Error> file_error(const std::string& option, const std::string& p
                                  const std::string& what, int code) {
   // What opening a pipe for writing says of one that no process has opened for reading.
   if (code == ENXIO) {
-    return fail_about(ErrorKind::io, option, fmt::format("{}: no process reads from it", path),
+    return fail_about(ErrorKind::io, option, fmt::format("{}: no process is reading from it", path),
                       "start the reader of a pipe first, or name a file");
   }
   return fail_about(

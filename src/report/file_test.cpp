@@ -153,7 +153,8 @@ TEST_F(Files, PipesWithoutAReaderAreRefused) {
        {check_writable(path("pipe"), "--json"), write_whole(path("pipe"), "x", "--json")}) {
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().kind, ErrorKind::io);
-    EXPECT_EQ(full_text(done.error()), "--json: " + path("pipe") + ": no process reads from it");
+    EXPECT_EQ(full_text(done.error()),
+              "--json: " + path("pipe") + ": no process is reading from it");
   }
   alarm(0);
 }

@@ -243,7 +243,7 @@ std::string dat_text(const RunReport& report) {
 Expected<RunReport> report_from_dat(const std::string& text, const std::string& name) {
   pugi::xml_document document;
   const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size());
-  const char* hint = "was it cut off while it was copied?";
+  const char* hint = "was it truncated while being copied?";
   if (parsed.status == pugi::status_out_of_memory)
     return fail(ErrorKind::resource,
                 fmt::format("not enough memory to read its {} bytes", text.size()));

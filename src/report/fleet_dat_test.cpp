@@ -186,7 +186,7 @@ TEST(FleetFile, ErrorsNameTheFile) {
   };
   EXPECT_EQ(message(""), path + ": is empty");
   EXPECT_EQ(message("hello"), path + ": is neither JSON nor XML (.dat)");
-  EXPECT_EQ(message("{\"a\":"), path + ": is cut off after 5 bytes, in line 1");
+  EXPECT_EQ(message("{\"a\":"), path + ": is truncated after 5 bytes, in line 1");
   EXPECT_EQ(message("{}"), path + ": no results of numatlas");
   EXPECT_EQ(message("[1]"), path + ": is neither JSON nor XML (.dat)");
   EXPECT_EQ(message(R"({"command": "stream"})"), path + ": no results of numatlas");

@@ -44,7 +44,7 @@ std::string host_gauges(const Fleet& fleet, const SlowReport& slow) {
   Gauge judged("numatlas_stream_host_judged", "",
                "1 where the host was compared with others of its kind, 0 where it could not be.");
   Gauge drop("numatlas_stream_host_slow_drop_ratio", "ratio",
-             "Of a slow host: part by which it lies below the median of its kind.");
+             "Fraction by which a slow host lies below the median of its kind.");
   const std::vector<MetricLabels> labels = host_labels(fleet);
   std::set<std::size_t> flagged;
   for (const SlowHost& host : slow.hosts) {

@@ -163,12 +163,13 @@ std::string kinds_text(const Fleet& fleet) {
 std::string together_text(const Fleet& fleet) {
   const auto spread = start_spread(fleet);
   if (!spread) return "";
-  const std::string clocks = fleet.clock_error > 0
-                                 ? fmt::format("; clocks known to {:.3f} ms, which is allowed for",
-                                               fleet.clock_error * 1e3)
-                                 : "";
+  const std::string clocks =
+      fleet.clock_error > 0
+          ? fmt::format("; clocks known to {:.3f} ms, which is taken into account",
+                        fleet.clock_error * 1e3)
+          : "";
   return fmt::format(
-      "hosts began a pass within {:.3f} ms of each other, {:.2g} % of its time (median{})\n",
+      "hosts started each pass within {:.3f} ms of each other, {:.2g} % of its time (median{})\n",
       spread->seconds * 1e3, spread->part * 100, clocks);
 }
 

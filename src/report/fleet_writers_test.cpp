@@ -51,7 +51,7 @@ Node copy        15.91  0.251359  16.00  0.250000  12.80  0.312500   16.00    16
 Node triad       11.94  0.502717  12.00  0.500000   9.60  0.625000   12.00    12.00-12.00             cn17
 
 46 nodes (cn00, cn01, cn02 and 43 more): AMD EPYC 7742, 8 CPUs, 2 nodes, 64 GiB, Linux 6.1.0, 4 processes x 2 threads
-hosts began a pass within 0.000 ms of each other, 0 % of its time (median)
+hosts started each pass within 0.000 ms of each other, 0 % of its time (median)
 placement: node 0: 1536 pages of 4 KiB
 Slow nodes, 1 of 46 (over 5 % and 6 MAD below the median of its kind, or over 1.5 % in all kernels together):
   cn17: copy 20 % below the median of 46 nodes, 40.0 MAD, every round; also triad 20 %
@@ -74,9 +74,10 @@ TEST(FleetTable, NobodyIsSlowAndItIsSaidAmongHowMany) {
 TEST(FleetTable, TellsHowWellClocksWereKnown) {
   Fleet fleet = testing::even_fleet(3);
   fleet.clock_error = 25e-6;
-  EXPECT_THAT(fleet_table(testing::run_of(fleet)),
-              HasSubstr("hosts began a pass within 0.050 ms of each other, 0.015 % of its time "
-                        "(median; clocks known to 0.025 ms, which is allowed for)\n"));
+  EXPECT_THAT(
+      fleet_table(testing::run_of(fleet)),
+      HasSubstr("hosts started each pass within 0.050 ms of each other, 0.015 % of its time "
+                "(median; clocks known to 0.025 ms, which is taken into account)\n"));
 }
 
 TEST(FleetTable, AnIncompleteRunSaysHowFarItCame) {

@@ -96,8 +96,7 @@ std::string missing_sum_text(const ScenarioResult& point) {
       std::any_of(point.flows.begin(), point.flows.end(),
                   [](const FlowResult& flow) { return find_figure(flow, "bandwidth") != nullptr; });
   const bool without = point.status == Status::incomplete && rates && point.figures.empty();
-  return without ? "; its workers have what they had recorded, their time together has no end and "
-                   "so no sum"
+  return without ? "; its workers keep what they recorded, but without a common end there is no sum"
                  : "";
 }
 

@@ -76,7 +76,7 @@ TEST(Notes, APointThatWasCutOffSaysWhyItHasNoSum) {
   EXPECT_THAT(notes_text(report), HasSubstr("1MiB base: incomplete: interrupted\n"));
   point.flows.front().figures.front().key = "bandwidth";
   EXPECT_THAT(notes_text(report),
-              HasSubstr("incomplete: interrupted; its workers have what they had recorded"));
+              HasSubstr("incomplete: interrupted; its workers keep what they recorded"));
   point.figures = {{"bandwidth_sum", "B/s", 1e9, {}}};
   EXPECT_THAT(notes_text(report), HasSubstr("1MiB base: incomplete: interrupted\n"));
 }

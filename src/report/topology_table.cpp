@@ -135,7 +135,7 @@ std::string firmware_table(const Machine& machine) {
                     scaled(node.hmat->write_latency, 1e9)});
   }
   if (rows.size() == 1) return "";
-  return "\nFirmware's figures (HMAT; claims, not measurements)\n" + aligned_columns(rows, {});
+  return "\nFirmware figures (HMAT; claims, not measurements)\n" + aligned_columns(rows, {});
 }
 
 std::string distance_table(const Machine& machine) {
@@ -210,8 +210,8 @@ std::string cpus_summary(const Machine& machine) {
       "\nCPUs\n  " + counted(machine.cpus.size(), "CPU") + ", " + counted(threads.size(), "core");
   if (!packages.empty()) text += ", " + counted(packages.size(), "package");
   text += fewest == most
-              ? fmt::format(", {} a core", counted(static_cast<std::size_t>(most), "thread"))
-              : fmt::format(", {} to {} threads a core", fewest, most);
+              ? fmt::format(", {} per core", counted(static_cast<std::size_t>(most), "thread"))
+              : fmt::format(", {} to {} threads per core", fewest, most);
   text += siblings_example(machine) + "\n";
   CpuSet homeless;
   for (const Cpu& cpu : machine.cpus) {

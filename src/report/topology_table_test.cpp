@@ -27,7 +27,8 @@ TEST(TopologyTable, EpycInOneView) {
   const std::string text = topology_table(recorded(data + "epyc-7a53.xml"));
   EXPECT_THAT(text, HasSubstr("     0 0-15,64-79    128 GiB    - none\n"));
   EXPECT_THAT(text, HasSubstr("     0 10 12 12 12\n"));
-  EXPECT_THAT(text, HasSubstr("128 CPUs, 64 cores, 1 package, 2 threads a core; siblings 0,64\n"));
+  EXPECT_THAT(text,
+              HasSubstr("128 CPUs, 64 cores, 1 package, 2 threads per core; siblings 0,64\n"));
   EXPECT_THAT(text, HasSubstr("L3 unified  32 MiB 64 B      8        16\n"));
   EXPECT_THAT(text, HasSubstr("virtual     unknown\n"));
 }

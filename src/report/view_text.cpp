@@ -344,7 +344,7 @@ std::string view_text(const RunReport& report, const View& view, const TextStyle
   if (table.empty()) return "";
   std::string notes, verdict;
   for (const std::string& line : view.notes) notes += shown.words(line) + "\n";
-  if (shown.lacks_clock()) notes += "in ns: the clock of the CPUs is not known\n";
+  if (shown.lacks_clock()) notes += "in ns: the CPU clock is unknown\n";
   for (const std::string& line : view.verdict) verdict += line + "\n";
   if (!style.markdown) return shown.words(view.title) + "\n" + notes + table + verdict + "\n";
   const std::string lists = notes.empty() ? "" : markdown_lines(notes) + "\n";

@@ -60,7 +60,7 @@ Expected<void> check_keys_of_kernel(const FileFlow& flow) {
       {"rate", flow.rate && (hands_over(kernel) || kernel == device_chase)},
   };
   for (const auto& [key, is] : misplaced) {
-    if (is) return wrong_key(flow, key, fmt::format("means nothing to the kernel '{}'", kernel));
+    if (is) return wrong_key(flow, key, fmt::format("does not apply to the kernel '{}'", kernel));
   }
   return {};
 }
@@ -77,8 +77,8 @@ Expected<void> check_flow(const FileFlow& flow) {
     }
   }
   if (is_answer(flow.kernel) && flow.role == Role::measured) {
-    return wrong_key(flow, "role", "the side that answers is not measured",
-                     "leave it out; the other side's hand-overs are measured");
+    return wrong_key(flow, "role", "the answering side is not measured",
+                     "leave it out; the other side is measured");
   }
   return {};
 }
@@ -112,7 +112,7 @@ Expected<void> check_same_content(const FileFlow& flow, const FileFlow& owner) {
   }
   if (chases &&
       (flow.order || flow.stride || flow.window || flow.seed || flow.verify_full || flow.size)) {
-    return wrong_key(flow, "shares", "a chase that shares memory walks the other's chain",
+    return wrong_key(flow, "shares", "a chase that shares memory uses the other flow's chain",
                      "leave out size, order, stride, window, seed and verify");
   }
   if (flow.size && owner.size && *flow.size > *owner.size)
@@ -124,11 +124,12 @@ Expected<void> check_shares(const FileFlow& flow, const FlowOfCpu& flows) {
   if (!flow.shares) {
     if (!is_answer(flow.kernel)) return {};
     return wrong_key(flow, "kernel", "answers nobody",
-                     "'shares' names the CPU whose flow hands over to it");
+                     "'shares' names the CPU of the flow that passes the line");
   }
   const auto owner = flows.find(*flow.shares);
   if (owner == flows.end()) {
-    return wrong_key(flow, "shares", fmt::format("CPU {} has no flow here", flow.shares->value));
+    return wrong_key(flow, "shares",
+                     fmt::format("CPU {} has no flow in this scenario", flow.shares->value));
   }
   if (owner->second == &flow || owner->second->shares) {
     return wrong_key(
@@ -202,7 +203,7 @@ Expected<void> check_scenario(const FileScenario& scenario) {
       if (flows.emplace(cpu, &flow).second) continue;
       return wrong_key(flow, flow.places.of.contains("cpus") ? "cpus" : "cpu",
                        fmt::format("CPU {} has a flow in this scenario already", cpu.value),
-                       "flows on one CPU would only run by turns");
+                       "flows on one CPU could only run in turns");
     }
   }
   for (const FileFlow& flow : scenario.flows) {
@@ -210,7 +211,7 @@ Expected<void> check_scenario(const FileScenario& scenario) {
   }
   if (!measured) {
     return fail(error_at(scenario.places, "",
-                         {ErrorKind::usage, "a scenario needs a flow that is measured",
+                         {ErrorKind::usage, "a scenario requires a measured flow",
                           "leave out role = \"load\" of one"}));
   }
   return check_answers(scenario);

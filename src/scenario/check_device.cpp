@@ -18,7 +18,7 @@ tl::unexpected<Error> wrong_at(const Places& places, const std::string& key,
 
 /// Memory that a CPU's kernel cannot reach.
 Expected<void> check_memory_of_cpu(const FileFlow& flow) {
-  constexpr const char* message = "only GPUs reach memory of a GPU";
+  constexpr const char* message = "only GPUs can access GPU memory";
   constexpr const char* hint = "kernel = \"device copy\" copies to it and from it";
   if (gpu_in(flow.memory) >= 0) return wrong_at(flow.places, "memory", message, hint);
   if (flow.source && gpu_in(flow.source->memory) >= 0)
@@ -30,11 +30,11 @@ Expected<void> check_pages_of_copy(const FileFlow& flow, const GpusOfCopy& gpus)
   constexpr const char* message = "memory of a GPU has no choice of pages";
   if (flow.pages && gpus.to >= 0) {
     return wrong_at(flow.places, "pages", message,
-                    gpus.from < 0 ? "those of the host's side stand in source" : "leave it out");
+                    gpus.from < 0 ? "set those of the host side in source" : "leave it out");
   }
   if (flow.source && flow.source->pages && gpus.from >= 0) {
     return wrong_at(flow.source->places, "pages", message,
-                    gpus.to < 0 ? "those of the host's side stand beside memory" : "leave it out");
+                    gpus.to < 0 ? "set those of the host side beside memory" : "leave it out");
   }
   return {};
 }
@@ -55,7 +55,8 @@ Expected<void> check_size_of_copy(const FileFlow& flow) {
   }
   // As in all counts of bytes: a step is still a number.
   if (flow.copies && flow.size->value > (std::uint64_t{1} << 62) / *flow.copies)
-    return wrong_at(flow.places, "copies", "so many copies of this size are too many bytes a step");
+    return wrong_at(flow.places, "copies",
+                    "this many copies of this size exceed the bytes per step");
   return {};
 }
 

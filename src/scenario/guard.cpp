@@ -19,7 +19,7 @@ Found bad_head(std::string_view line) {
   at += line.substr(at).starts_with("[[") ? 2 : 1;
   at = std::min(line.find_first_not_of(blanks, at), line.size());
   if (at < line.size() && starts_key.find(line[at]) != std::string_view::npos) return std::nullopt;
-  return std::pair{at, "a name is wanted after '['"};
+  return std::pair{at, "expected a name after '['"};
 }
 
 bool is_ascii(char c) { return static_cast<unsigned char>(c) <= 0x7f; }
@@ -46,9 +46,7 @@ std::size_t comment_start(std::string_view line) {
 Found bad_character(std::string_view line) {
   for (std::size_t at = 0; at < line.size(); ++at) {
     if (!is_ascii(line[at]))
-      return std::pair{at,
-                       "a letter that is not ASCII stands outside of a comment; in quotes it "
-                       "is written as \\u00e9"};
+      return std::pair{at, "non-ASCII letter outside a comment; in quotes, write it as \\u00e9"};
   }
   return std::nullopt;
 }

@@ -48,7 +48,7 @@ Expected<std::string> parse_kernel_name(const std::string& word) {
   names.insert(names.end(), {device_copy, device_chase});
   if (std::find(names.begin(), names.end(), word) != names.end()) return word;
   const std::string close = nearest_name(word, names);
-  return fail(ErrorKind::usage, fmt::format("there is no kernel '{}'", word),
+  return fail(ErrorKind::usage, fmt::format("unknown kernel '{}'", word),
               close.empty() ? fmt::format("they are {}", fmt::join(names, ", "))
                             : fmt::format("did you mean {}?", close));
 }
@@ -79,7 +79,8 @@ Expected<PageKind> parse_pages(const std::string& text) {
   const auto kinds = parse_page_kinds(text);
   if (!kinds) return fail(kinds.error());
   if (kinds->size() > 1) {
-    return fail(ErrorKind::usage, fmt::format("'{}' are several", text), "a flow has one kind");
+    return fail(ErrorKind::usage, fmt::format("'{}' names several", text),
+                "a flow has one kind of pages");
   }
   return kinds->front();
 }
@@ -104,7 +105,7 @@ Expected<std::vector<CpuId>> parse_cpus(const std::string& text) {
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
   if (twice != sorted.end()) {
     return fail(ErrorKind::usage, fmt::format("CPU {} is named twice in '{}'", twice->value, text),
-                "a CPU has one flow");
+                "each CPU has one flow");
   }
   return cpus;
 }
@@ -140,7 +141,7 @@ std::optional<double> read_precision(TableReader& reader) {
     return reader.read("precision", [](const std::string& text) { return parse_part(text); });
   const double part = node->value<double>().value_or(0);
   if (part > 0 && part <= 1) return part;
-  reader.wrong("precision", fmt::format("{} is not a part between 0 and 1", part),
+  reader.wrong("precision", fmt::format("{} is not a fraction between 0 and 1", part),
                "write \"1%\" or 0.01");
   return std::nullopt;
 }
@@ -215,7 +216,7 @@ Expected<FileFlow> read_flow(const toml::table& table, const std::string& file) 
        "window", "seed",   "verify",      "stores", "mix",    "gpu",   "pin",    "depth", "copies",
        "loads",  "caches", "first_touch", "shares", "role",   "rate",  "warm_up"},
       flow.places);
-  if (reader.has("cpu") && reader.has("cpus")) reader.wrong("cpus", "there is 'cpu' as well");
+  if (reader.has("cpu") && reader.has("cpus")) reader.wrong("cpus", "'cpu' is given as well");
   if (!reader.has("cpus")) reader.need("cpu");
   reader.need("kernel");
   if (!reader.has("shares")) reader.need("size");
@@ -260,7 +261,7 @@ Expected<FileScenario> read_scenario(const toml::table& table, const std::string
   reader.need("name");
   reader.need("flow");
   scenario.name = reader.text("name").value_or("");
-  if (scenario.name.empty()) reader.wrong("name", "one line of text is wanted");
+  if (scenario.name.empty()) reader.wrong("name", "expected one line of text");
   scenario.time = reader.read("time", [](const auto& text) { return parse_duration(text); });
   scenario.precision = read_precision(reader);
   scenario.to_the_end = reader.flag("to_the_end");
@@ -293,7 +294,7 @@ Error error_at(const Places& places, const std::string& key, Error error) {
 }
 
 Expected<ScenarioFile> parse_scenarios(std::string_view text, const std::string& name) {
-  constexpr const char* hint = "docs/scenarios.md shows how a file of scenarios is written";
+  constexpr const char* hint = "docs/scenarios.md explains scenario files";
   const auto safe = safe_text(text);
   if (!safe) {
     const UnsafePlace& place = safe.error();

@@ -186,38 +186,38 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{READ "zzzzzzzzzzzz = 1\n", "7:1: unknown key 'zzzzzzzzzzzz' of a flow",
             "its keys are cpu, cpus"},
         Bad{"cpu = \"0\"\nkernel = \"read\"\nsize = \"1MiB\"",
-            "4:1: cpu: a whole number is wanted, not a text", ""},
+            "4:1: cpu: expected a whole number, not a text", ""},
         Bad{"cpu = -1\nkernel = \"read\"\nsize = \"1MiB\"", "4:1: cpu: -1 is not from 0 to 1048576",
             ""},
         Bad{"cpus = \"3-1\"\nkernel = \"read\"\nsize = \"1MiB\"",
             "4:1: cpus: the range '3-1' in '3-1' is empty", ""},
         Bad{"cpus = \"0,1,0\"\nkernel = \"read\"\nsize = \"1MiB\"",
             "4:1: cpus: CPU 0 is named twice in '0,1,0'", ""},
-        Bad{READ "cpus = \"0\"\n", "7:1: cpus: there is 'cpu' as well", ""},
+        Bad{READ "cpus = \"0\"\n", "7:1: cpus: 'cpu' is given as well", ""},
         Bad{"kernel = \"read\"\nsize = \"1MiB\"", "3:1: a flow: key 'cpu' is missing", ""},
         Bad{"cpu = 0\nsize = \"1MiB\"", "3:1: a flow: key 'kernel' is missing", ""},
         Bad{"cpu = 0\nkernel = \"read\"", "3:1: a flow: key 'size' is missing", ""},
-        Bad{"cpu = 0\nkernel = \"reed\"\nsize = \"1MiB\"", "5:1: kernel: there is no kernel 'reed'",
+        Bad{"cpu = 0\nkernel = \"reed\"\nsize = \"1MiB\"", "5:1: kernel: unknown kernel 'reed'",
             "did you mean read?"},
         Bad{"cpu = 0\nkernel = \"read\"\nsize = 64",
-            "6:1: size: a text in \"\" is wanted, not a whole number", ""},
+            "6:1: size: expected a text in \"\", not a whole number", ""},
         Bad{"cpu = 0\nkernel = \"read\"\nsize = \"64\"", "6:1: size: '64' has no unit",
             "write 64MiB or 64B"},
         Bad{"cpu = 0\nkernel = \"read\"\nsize = \"63B\"",
-            "6:1: size: 63 B do not hold a line of each of the 1 arrays of read", ""},
+            "6:1: size: 63 B are too small for one cache line of each of the 1 arrays of read", ""},
         Bad{"cpu = 0\nkernel = \"read\"\nsize = \"1XB\"", "6:1: size: '1XB' has an unknown unit",
             "KiB"},
         Bad{READ "memory = \"bnd:0\"", "7:1: memory: 'bnd:0' is not a placement", "bind:0"},
-        Bad{READ "pages = \"base,2M\"", "7:1: pages: 'base,2M' are several", ""},
+        Bad{READ "pages = \"base,2M\"", "7:1: pages: 'base,2M' names several", ""},
         Bad{READ "role = \"loads\"", "7:1: role: 'loads' is not one of measured, load",
             "did you mean load?"},
         Bad{READ "rate = \"2GB\"", "7:1: rate: '2GB' is not a rate", "2GB/s"},
         Bad{READ "rate = 0", "7:1: rate: 0 is not a number of at least 1000000 bytes a second", ""},
         Bad{READ "rate = nan", "7:1: rate: nan is not a number of at least 1000000 bytes a second",
             ""},
-        Bad{READ "order = \"random\"", "7:1: order: means nothing to the kernel 'read'", ""},
-        Bad{READ "stores = \"ordinary\"", "7:1: stores: means nothing to the kernel 'read'", ""},
-        Bad{READ "source = { size = \"1MiB\" }", "7:1: source: means nothing to the kernel 'read'",
+        Bad{READ "order = \"random\"", "7:1: order: does not apply to the kernel 'read'", ""},
+        Bad{READ "stores = \"ordinary\"", "7:1: stores: does not apply to the kernel 'read'", ""},
+        Bad{READ "source = { size = \"1MiB\" }", "7:1: source: does not apply to the kernel 'read'",
             ""},
         Bad{"cpu = 0\nkernel = \"copy\"\nsize = \"1MiB\"\nsource = { sice = \"1MiB\" }",
             "7:12: unknown key 'sice' of source", "did you mean size?"},
@@ -231,18 +231,18 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{CHASE "order = \"randm\"", "7:1: order: 'randm' is not an order", ""},
         Bad{"cpu = 0\nkernel = \"mix\"\nmix = \"2\"\nsize = \"1MiB\"",
             "6:1: mix: '2' is not READS:WRITES", "2:1"},
-        Bad{READ "role = \"load\"", "1:1: a scenario needs a flow that is measured", ""},
+        Bad{READ "role = \"load\"", "1:1: a scenario requires a measured flow", ""},
         Bad{READ "[[scenario.flow]]\n" READ, "8:1: cpu: CPU 0 has a flow in this scenario already",
-            "by turns"},
+            "in turns"},
         Bad{READ "shares = 0", "7:1: shares: the flow on CPU 0 has no memory of its own", ""},
-        Bad{READ "shares = 4", "7:1: shares: CPU 4 has no flow here", ""},
+        Bad{READ "shares = 4", "7:1: shares: CPU 4 has no flow in this scenario", ""},
         Bad{READ "[[scenario.flow]]\ncpu = 1\nkernel = \"write\"\nshares = 0",
             "10:1: shares: the kernel 'write' cannot share the memory of 'read'", "read and read"},
         Bad{CHASE "[[scenario.flow]]\ncpu = 1\nkernel = \"write\"\nshares = 0",
             "10:1: shares: the kernel 'write' cannot share the memory of 'chase'",
             "give it memory of its own"},
         Bad{CHASE "[[scenario.flow]]\ncpu = 1\nkernel = \"chase\"\nshares = 0\nverify = \"full\"",
-            "10:1: shares: a chase that shares memory walks the other's chain", "and verify"},
+            "10:1: shares: a chase that shares memory uses the other flow's chain", "and verify"},
         Bad{READ "[[scenario.flow]]\ncpu = 1\nkernel = \"read\"\nshares = 0\nsize = \"2MiB\"",
             "11:1: size: is more than that of the flow whose memory it shares", ""},
         Bad{READ "[[scenario.flow]]\ncpu = 1\nkernel = \"read\"\nshares = 0\nmemory = \"local\"",
@@ -253,7 +253,7 @@ INSTANTIATE_TEST_SUITE_P(
             "shares"},
         Bad{"cpu = 0\nkernel = \"cas\"\nsize = \"64B\"\n[[scenario.flow]]\ncpu = 1\n"
             "kernel = \"cas answer\"\nshares = 0\nrole = \"measured\"",
-            "11:1: role: the side that answers is not measured", ""}));
+            "11:1: role: the answering side is not measured", ""}));
 
 INSTANTIATE_TEST_SUITE_P(
     Gpus, BadFlow,
@@ -280,7 +280,7 @@ INSTANTIATE_TEST_SUITE_P(
             "8:1: pin: 'zerocopy' is not one of pinned, driver, pageable, zero-copy, managed",
             "did you mean zero-copy?"},
         Bad{TO_GPU "pages = \"thp\"", "8:1: pages: memory of a GPU has no choice of pages",
-            "stand in source"},
+            "host side in source"},
         Bad{"cpu = 0\nkernel = \"device copy\"\nsize = \"1MiB\"\nsource = { memory = "
             "\"gpu:0\", pages = \"2M\" }",
             "7:30: pages: memory of a GPU has no choice of pages", "beside memory"},
@@ -289,32 +289,32 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{TO_GPU "depth = 0", "8:1: depth: 0 is not from 1 to 4096", ""},
         Bad{"cpu = 0\nkernel = \"device copy\"\nsize = \"8TiB\"\nmemory = \"gpu:0\"\n"
             "copies = 1048576",
-            "8:1: copies: so many copies of this size are too many bytes a step", ""},
-        Bad{TO_GPU "first_touch = 0", "8:1: first_touch: means nothing to the kernel 'device copy'",
-            ""},
+            "8:1: copies: this many copies of this size exceed the bytes per step", ""},
+        Bad{TO_GPU "first_touch = 0",
+            "8:1: first_touch: does not apply to the kernel 'device copy'", ""},
         Bad{TO_GPU "stores = \"ordinary\"",
-            "8:1: stores: means nothing to the kernel 'device copy'", ""},
-        Bad{TO_GPU "loads = 3", "8:1: loads: means nothing to the kernel 'device copy'", ""},
+            "8:1: stores: does not apply to the kernel 'device copy'", ""},
+        Bad{TO_GPU "loads = 3", "8:1: loads: does not apply to the kernel 'device copy'", ""},
         Bad{READ "[[scenario.flow]]\ncpu = 1\nkernel = \"device copy\"\nshares = 0\n",
-            "10:1: shares: means nothing to the kernel 'device copy'", ""},
+            "10:1: shares: does not apply to the kernel 'device copy'", ""},
         Bad{TO_GPU "[[scenario.flow]]\ncpu = 1\nkernel = \"read\"\nshares = 0\n",
             "11:1: shares: the kernel 'read' cannot share the memory of 'device copy'", ""},
-        Bad{READ "memory = \"gpu:0\"", "7:1: memory: only GPUs reach memory of a GPU",
+        Bad{READ "memory = \"gpu:0\"", "7:1: memory: only GPUs can access GPU memory",
             "device copy"},
         Bad{"cpu = 0\nkernel = \"copy\"\nsize = \"1MiB\"\nsource = { size = \"1MiB\", "
             "memory = \"gpu:0\" }",
-            "7:27: memory: only GPUs reach memory of a GPU", "device copy"},
+            "7:27: memory: only GPUs can access GPU memory", "device copy"},
         Bad{"cpu = 0\nkernel = \"copy\"\nsize = \"1MiB\"\nsource = { memory = \"bind:0\" }",
             "7:10: source: key 'size' is missing", ""},
-        Bad{READ "pin = \"pinned\"", "7:1: pin: means nothing to the kernel 'read'", ""},
-        Bad{READ "gpu = 0", "7:1: gpu: means nothing to the kernel 'read'", ""},
+        Bad{READ "pin = \"pinned\"", "7:1: pin: does not apply to the kernel 'read'", ""},
+        Bad{READ "gpu = 0", "7:1: gpu: does not apply to the kernel 'read'", ""},
         Bad{GPU_CHASE, "3:1: key 'gpu' is missing", "gpu = 0"},
         Bad{GPU_CHASE "gpu = 0\npin = \"driver\"",
-            "8:1: pin: means nothing to the kernel 'device chase'", ""},
+            "8:1: pin: does not apply to the kernel 'device chase'", ""},
         Bad{GPU_CHASE "gpu = 0\nrate = \"1GB/s\"",
-            "8:1: rate: means nothing to the kernel 'device chase'", ""},
+            "8:1: rate: does not apply to the kernel 'device chase'", ""},
         Bad{GPU_CHASE "gpu = 0\ncopies = 2",
-            "8:1: copies: means nothing to the kernel 'device chase'", ""},
+            "8:1: copies: does not apply to the kernel 'device chase'", ""},
         Bad{GPU_CHASE "gpu = 0\nmemory = \"gpu:0\"",
             "8:1: memory: a GPU's chase goes through memory of the host", "bind:0"},
         Bad{GPU_CHASE "gpu = 0\nloads = 0", "8:1: loads: 0 is not from 1 to 1048576", ""},
@@ -323,38 +323,37 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"cpu = 0\nkernel = \"device chase\"\nsize = \"64B\"\ngpu = 0",
             "6:1: size: 64 B holds fewer than two nodes at a stride of 64 B", ""},
         Bad{"cpu = 0\nkernel = \"device cope\"\nsize = \"64B\"",
-            "5:1: kernel: there is no kernel 'device cope'", "did you mean device copy?"}));
+            "5:1: kernel: unknown kernel 'device cope'", "did you mean device copy?"}));
 
 TEST(ScenarioFile, WhatIsWrongAroundTheFlows) {
   EXPECT_EQ(full_text(error_in("")), "f.toml:1:1: the file: key 'scenario' is missing");
   EXPECT_THAT(full_text(error_in("[[scenario]\n")), HasSubstr("f.toml:1:"));
   EXPECT_EQ(full_text(error_in("scenario = 3")),
-            "f.toml:1:1: scenario: one or more tables are wanted");
+            "f.toml:1:1: scenario: expected one or more tables");
   EXPECT_EQ(full_hint(error_in("[[scenarios]]\nname = 1")), "did you mean scenario?");
   EXPECT_EQ(full_text(error_in("[[scenario]]\nname = \"a\"")),
             "f.toml:1:1: a scenario: key 'flow' is missing");
   EXPECT_EQ(full_hint(error_in("[[scenario]]\nname = \"a\"\nflow = []")),
-            "head each with [[scenario.flow]]");
+            "start each with [[scenario.flow]]");
   EXPECT_THAT(full_text(error_in("[[scenario]]\nname = \"a\\nb\"\n[[scenario.flow]]\n" READ)),
-              HasSubstr("f.toml:2:1: name: one line"));
+              HasSubstr("f.toml:2:1: name: expected one line"));
   EXPECT_THAT(
       full_text(error_in("[[scenario]]\nname = \"a\"\ntime = \"5h\"\n[[scenario.flow]]\n" READ)),
       HasSubstr("f.toml:3:1: time: '5h' has an unknown unit of time"));
   EXPECT_THAT(
       full_text(error_in("[[scenario]]\nname = \"a\"\nprecision = 2\n[[scenario.flow]]\n" READ)),
-      HasSubstr("f.toml:3:1: precision: 2 is not a part"));
+      HasSubstr("f.toml:3:1: precision: 2 is not a fraction"));
   EXPECT_EQ(full_text(error_in("cpus = \"1-3\"\n" + with_flow(READ))),
             "f.toml:1:1: cpus: CPU 0 of a flow is not in the list");
 }
 
 TEST(ScenarioFile, WhatTheParserWouldNotSurviveIsTold) {
-  EXPECT_EQ(full_text(error_in("\n [[=]]")), "f.toml:2:4: a name is wanted after '['");
-  EXPECT_EQ(full_text(error_in("[\n")), "f.toml:1:2: a name is wanted after '['");
-  EXPECT_EQ(full_text(error_in("[[")), "f.toml:1:3: a name is wanted after '['");
+  EXPECT_EQ(full_text(error_in("\n [[=]]")), "f.toml:2:4: expected a name after '['");
+  EXPECT_EQ(full_text(error_in("[\n")), "f.toml:1:2: expected a name after '['");
+  EXPECT_EQ(full_text(error_in("[[")), "f.toml:1:3: expected a name after '['");
   EXPECT_THAT(full_text(error_in("[]")), HasSubstr("f.toml:1:"));
   EXPECT_EQ(full_text(error_in(with_flow(READ "m\u00e9mory = 1"))),
-            "f.toml:7:2: a letter that is not ASCII stands outside of a comment; in quotes it "
-            "is written as \\u00e9");
+            "f.toml:7:2: non-ASCII letter outside a comment; in quotes, write it as \\u00e9");
 }
 
 TEST(ScenarioFile, LettersOfAnyKindAreTakenInCommentsAndEscaped) {

@@ -54,7 +54,7 @@ void TableReader::wrong(const std::string& key, const Error& error) {
 }
 
 void TableReader::wrong_type(const std::string& key, const char* wanted) {
-  wrong(key, fmt::format("{} is wanted, not {}", wanted, name_of(node(key)->type())));
+  wrong(key, fmt::format("expected {}, not {}", wanted, name_of(node(key)->type())));
 }
 
 void TableReader::need(const std::string& key) {
@@ -69,7 +69,7 @@ std::optional<std::string> TableReader::text(const std::string& key) {
   if (const auto* const value = found->as_string()) {
     // Names and places of memory are shown as they are written.
     if (printable(value->get()) == value->get()) return value->get();
-    wrong(key, "one line of text without control characters is wanted");
+    wrong(key, "expected one line of text without control characters");
     return std::nullopt;
   }
   wrong_type(key, "a text in \"\"");
@@ -111,8 +111,8 @@ std::vector<const toml::table*> TableReader::tables(const std::string& key) {
   if (found == nullptr) return {};
   const auto* const array = found->as_array();
   if (array == nullptr || array->empty() || !array->is_homogeneous(toml::node_type::table)) {
-    wrong(key, "one or more tables are wanted",
-          fmt::format("head each with [[{}]]", key == "flow" ? "scenario.flow" : key));
+    wrong(key, "expected one or more tables",
+          fmt::format("start each with [[{}]]", key == "flow" ? "scenario.flow" : key));
     return {};
   }
   std::vector<const toml::table*> tables;

@@ -130,8 +130,7 @@ Expected<std::vector<SurveyItem>> plan_survey(const SurveyOptions& options, cons
   if (!first) return fail(first.error());
   std::vector<SurveyItem> all = candidates(options, *first);
   const double seconds = std::chrono::duration<double>(options.time).count();
-  if (all.empty())
-    return fail_usage("--without", "leaves no benchmark", "leave one of them out of it");
+  if (all.empty()) return fail_usage("--without", "excludes every benchmark", "exclude fewer");
   // What does not apply is known when its plan was tried: then the others have more.
   share_out(all, seconds);
   for (SurveyItem& item : all) {

@@ -148,7 +148,7 @@ TEST(SurveySummary, NothingMeasuredIsSaid) {
   SurveyFrame frame;
   frame.stopped = "interrupted";
   const std::string text = summary_text(*machine, {}, frame);
-  EXPECT_THAT(text, HasSubstr("There is nothing to sum up."));
+  EXPECT_THAT(text, HasSubstr("No results to summarize."));
   EXPECT_THAT(text, HasSubstr("interrupted"));
 }
 

@@ -225,7 +225,7 @@ std::string facts_text(const std::vector<Fact>& facts) {
   }
   std::string text;
   for (const auto& [heading, its] : headings) text += heading_text(heading, its);
-  return text.empty() ? "There is nothing to sum up.\n" : text;
+  return text.empty() ? "No results to summarize.\n" : text;
 }
 
 std::string listed(const char* label, const std::vector<std::string>& lines, std::size_t most,

@@ -37,7 +37,7 @@ Expected<void> make_folder(const std::string& folder) {
   if (code) {
     return fail_about(file_error_kind(code.value()), "--output",
                       fmt::format("{}: {}", folder, code.message()),
-                      "name a folder that can be made");
+                      "name a folder that can be created");
   }
   return check_writable((fs::path(folder) / "survey.json").string(), "--output");
 }
@@ -162,8 +162,7 @@ Expected<void> Survey::show_plan() const {
     std::string line = fmt::format("$ numatlas {}", item.benchmark);
     for (const std::string& word : item.words) line += " " + shell_word(word);
     text += line + fmt::format("\n{:.1f} s of {:g} s", item.share, seconds_asked_);
-    if (item.least_time > item.share)
-      text += fmt::format("; about {:.0f} s are foreseen", item.least_time);
+    if (item.least_time > item.share) text += fmt::format("; estimated {:.0f} s", item.least_time);
     text += item.left_out.empty() ? "\n" : fmt::format("; no time for: {}\n", item.left_out);
     text += item.plan + "\n";
   }
@@ -253,11 +252,12 @@ std::vector<std::string> Survey::notes() const {
       if (over(i) > over(worst)) worst = i;
     }
     notes.push_back(fmt::format(
-        "took {:.0f} s instead of {:.0f} s: {} alone {:.0f} s instead of {:.0f} s, as {}", taken,
-        seconds_asked_, items[worst].benchmark, record_.taken[worst], items[worst].planned_share,
+        "took {:.0f} s instead of {:.0f} s: {} alone took {:.0f} s instead of {:.0f} s, because {}",
+        taken, seconds_asked_, items[worst].benchmark, record_.taken[worst],
+        items[worst].planned_share,
         items[worst].least_time > items[worst].planned_share
-            ? "the least that it can do takes longer"
-            : "getting its memory ready and warm took longer than was foreseen: a busy machine?"));
+            ? "its shortest run takes longer"
+            : "allocation and warm-up exceeded the estimate; is the machine busy?"));
   } else if (taken > 0) {
     notes.push_back(fmt::format("took {:.0f} s of {:g} s", taken, seconds_asked_));
   }
@@ -277,8 +277,8 @@ std::vector<std::string> Survey::notes() const {
                     [](const ScenarioResult& point) { return point.status == Status::ok; });
     if (has_results && report.facts.empty())
       notes.push_back(
-          fmt::format("{0}: nothing of it is in the summary, such as no size beyond the "
-                      "caches; {0}.txt has what there is",
+          fmt::format("{0}: no figure for the summary (for example no size larger than the "
+                      "caches); see {0}.txt",
                       report.command));
   }
   if (record_.options.null_engine)
@@ -320,7 +320,8 @@ Expected<void> Survey::end(const std::optional<Error>& error) {
   const fs::path resolved = fs::weakly_canonical(record_.options.folder, unresolved);
   const std::string folder = unresolved ? record_.options.folder : resolved.string();
   if (!folder_begun_) {
-    around.files.push_back(folder + ": still holds the earlier survey: this one finished no case");
+    around.files.push_back(folder +
+                           ": still holds the earlier survey, because this one finished no case");
   } else if (saved) {
     around.files.push_back(fmt::format(
         "{}: survey.json holds all results; a table of each benchmark beside it", folder));

@@ -64,7 +64,7 @@ case $case in
     advise --try pages -- sh -c 'test -z "${GLIBC_TUNABLES:-}" || { echo no memory >&2; exit 9; }'
     ends_with 0
     says '^Failed +thp ended with exit code 9 \(no memory\)$'
-    says '^Answer +as it is: everything else that was tried failed$' ;;
+    says '^Answer +as it is: every other candidate failed$' ;;
   program_fails)
     advise -- sh -c 'echo broken >&2; exit 3'
     ends_with 1
@@ -74,7 +74,7 @@ case $case in
     warns 'signal 6'
     advise --timeout 0.2s -- sleep 60
     ends_with 1
-    warns 'had not ended'
+    warns 'did not end'
     advise -- ./nowhere
     ends_with 3
     echo text >file
@@ -83,7 +83,7 @@ case $case in
   left_behind)
     advise --try cpus -- sh -c 'sleep 50 & exit 0'
     ends_with 0
-    says 'leaves processes behind' ;;
+    says 'left processes behind' ;;
   files)
     needs_two_cpus
     advise --try cpus --export a.json --export a.md --export a.sh -- sh -c 'sleep 0.02'

@@ -92,7 +92,7 @@ case $case in
     launch hello "$other"
     ends_with 3
     if [ -e "$programs/../lib/numatlas/mpi/numatlas_mpi_$other.so" ]; then
-      says_times 1 "^probe: 4 tasks were launched by $library, but each MPI sees itself alone"
+      says_times 1 "^probe: 4 tasks were launched by $library, but each runs as a single MPI process"
     else
       says_times 1 "^probe: --mpi $other: this build has no such plug-in"
     fi
@@ -108,7 +108,7 @@ case $case in
       status=$?
       ends_with 3
       if [ "$rank" -eq 0 ]; then
-        says '^probe: 4 tasks were launched by Slurm, but each MPI sees itself alone'
+        says '^probe: 4 tasks were launched by Slurm, but each runs as a single MPI process'
         says '^hint: use srun --mpi=pmix for Open MPI, srun --mpi=pmi2 for MPICH'
       else
         [ -z "$output" ] || fail 'a rank other than 0 speaks'

@@ -27,7 +27,7 @@ has 'its help' '--size' "$program" strides --help
 has 'its completion' 'strides' "$program" completion bash
 has 'its plan' '64MiB stride 4096' "$program" strides --size 64 --dry-run "${null[@]}"
 has "the survey's plan" 'strides' "$program" survey --dry-run -o "$folder/survey" "${null[@]}"
-has 'its table' '^Latency of dependent loads by stride \(ns\)$' "$program" strides --size 64 -q "${null[@]}" \
+has 'its table' '^Pointer-chase latency by stride \(ns\)$' "$program" strides --size 64 -q "${null[@]}" \
   --json "$folder/one.json" --openmetrics "$folder/one.prom"
 has 'its CSV' ',latency,s,' "$program" strides --size 64 -q --format csv "${null[@]}"
 has 'its metrics' '^numatlas_latency_seconds\{command="strides"' cat "$folder/one.prom"
@@ -36,7 +36,7 @@ has "the survey's summary" '^Strides +widest [0-9.]+ times' "$program" survey -q
   -o "$folder/survey" "${null[@]}"
 if [ -x "$report" ]; then
   has 'its page' '' env NUMATLAS="$program" "$report" -o "$folder/page.html" "$folder/one.json"
-  has 'a table of the page' 'Latency of dependent loads by stride' cat "$folder/page.html"
+  has 'a table of the page' 'Pointer-chase latency by stride' cat "$folder/page.html"
 else
   echo 'the Python part is not set up: no page was made'
 fi

@@ -62,7 +62,7 @@ signalled() { # SIGNAL NUMBER
   status=$?
   [ $((SECONDS - start)) -le 10 ] || fail 'took more than 10 seconds to end'
   ends_with $((128 + $2))
-  out_says '^Latency of dependent loads in ns '
+  out_says '^Pointer-chase latency in ns '
   out_says '^incomplete: interrupted'
   out_says ' base: incomplete: '
   err_says "^numatlas: interrupted by signal $2: what was finished before is kept"
@@ -98,7 +98,7 @@ case $case in
     wait "$pid"
     status=$?
     ends_with 0
-    out_says '^Latency of dependent loads in ns ' ;;
+    out_says '^Pointer-chase latency in ns ' ;;
   sigint-early) # while memory is prepared, before any sample
     "$numatlas" latency --size 1024 --time 60s --json "$folder/report.json" \
       >"$folder/out" 2>"$folder/err" </dev/null &
@@ -143,7 +143,7 @@ case $case in
   stderr-closed)
     run bash -c '"$@" 2>&-' - "$numatlas" latency --size 1 --time 50ms
     ends_with 0
-    out_says '^Latency of dependent loads in ns ' ;;
+    out_says '^Pointer-chase latency in ns ' ;;
   json-full)
     [ -e /dev/full ] || skip 'no /dev/full'
     run "$numatlas" latency --size 1 --time 50ms --json /dev/full
@@ -313,7 +313,7 @@ case $case in
     OMP_THREAD_LIMIT=1 run "$numatlas" latency --size 1 --threads 2 --time 50ms
     if "$numatlas" features | grep -q 'OpenMP worker team  *no'; then skip 'no OpenMP'; fi
     ends_with 5
-    err_says '^numatlas: error: --threads: 2 worker threads asked for, 1 to be had' ;;
+    err_says '^numatlas: error: --threads: 2 worker threads requested, 1 available' ;;
   stack-size)
     if "$numatlas" features | grep -q 'OpenMP worker team  *no'; then skip 'no OpenMP'; fi
     OMP_STACKSIZE=33554432G run "$numatlas" latency --size 1 --threads 2 --time 50ms

@@ -58,7 +58,7 @@ case $case in
   plugin-name) # before the own ones in the alphabet
     plant_plugin aaa
     output=$("$folder/bin/numatlas" features)
-    says 'MPI: aaa +no .*is not loaded: no plug-in of this program has that name'
+    says 'MPI: aaa +no .*is not loaded: this build has no plug-in of that name'
     as_rank "$folder/bin/numatlas" latency --size 1 --time 20ms >/dev/null 2>&1
     [ ! -e "$mark" ] || fail 'the planted plug-in was loaded' ;;
   report) # where a build folder, or an installation, has the Python part

@@ -121,7 +121,7 @@ case $case in
       [ "$status" -ne 0 ] || fail 'the exit code is 0'
       says_once '^numatlas: error: '
       err_says '^numatlas: error: rank 1 on [^:]*: --memory: '
-      [ ! -s "$folder/out" ] || ! grep -q '^Latency of dependent loads' "$folder/out" || fail 'a table all the same'
+      [ ! -s "$folder/out" ] || ! grep -q '^Pointer-chase latency' "$folder/out" || fail 'a table all the same'
     done ;;
   unwritable)
     run "$numatlas" latency --size 1 --csv "$folder/no/file"
@@ -141,7 +141,7 @@ case $case in
     wait
     ends_with 6
     says_once '^numatlas: error: (rank 0 on [^:]*: )?--json: '
-    out_says '^Latency of dependent loads in ns ' ;;
+    out_says '^Pointer-chase latency in ns ' ;;
   many) # more ranks than CPUs: all of them measure and are shown
     timeout -k 5 60 "${launcher[@]}" -n 9 "$numatlas" latency --size 1 --time 20ms \
       --json "$folder/report.json" >"$folder/out" 2>"$folder/err" </dev/null
@@ -161,7 +161,7 @@ case $case in
     says_once '^numatlas: error: '
     [ "$case" = dry-run-of-one ] && differs='latency --dry-run' || differs=bandwidth
     err_says "^numatlas: error: rank 1 was told something else than rank 0: \`numatlas $differs\`, not \`numatlas latency\`"
-    [ ! -s "$folder/out" ] || ! grep -q '^Latency of dependent loads' "$folder/out" || fail 'a table all the same' ;;
+    [ ! -s "$folder/out" ] || ! grep -q '^Pointer-chase latency' "$folder/out" || fail 'a table all the same' ;;
   topology-of-one) # it ends without MPI, and the others notice
     # It has ended before the others call MPI_Init: when it ends later, Open MPI's launcher may end the job
     # first, with a message of its own.
@@ -175,7 +175,7 @@ case $case in
     [ "$mpi" = openmpi ] && ends_with 8
     [ "$status" -ne 0 ] || fail 'the exit code is 0'
     says_once '^numatlas: error: '
-    err_says '^numatlas: error: rank 1 on [^ ]* has ended, and the others would wait for it in MPI_Init' ;;
+    err_says '^numatlas: error: rank 1 on [^ ]* has ended, and the other ranks would wait for it in MPI_Init' ;;
   never-comes) # a signal ends a rank that waits in MPI_Init
     for signal in TERM HUP INT; do
       rm -f "$folder/pid" "$folder/code"

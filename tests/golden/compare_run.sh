@@ -50,7 +50,7 @@ grep -q 'the machine as a whole' "$folder/out" && fail 'pilots of other memory a
 measured 0 "$folder/kept/a-1.json" "$folder/kept/a-2.json" --launch-spread "$folder/kept"
 grep -q 'kept: fewer than 6 launches of the same command on the same host' "$folder/out" || fail 'few launches'
 measured 2 "$folder/kept/a-1.json" "$folder/kept/a-2.json" --launch-spread "$folder/none"
-grep -q "^numatlas: error: --launch-spread: '.*/none' is neither a part" "$folder/err" || fail 'no folder'
+grep -q "^numatlas: error: --launch-spread: '.*/none' is neither a fraction" "$folder/err" || fail 'no folder'
 
 # Any command line that ends in one of numatlas.
 measured 0 --run "env SOME=1 '$numatlas' $one" --run "$one" --format json --pairs 3

@@ -57,5 +57,5 @@ for command in "compare $folder/bad.json" convert; do
   "$numatlas" $command "$folder/bad.json" >"$folder/out" 2>&1
   status=$?
   [ "$status" -eq 2 ] || fail "$command: a cut file: exit status $status"
-  grep -q 'is cut off after 2000 bytes' "$folder/out" || fail "$command: does not say that the file is cut"
+  grep -q 'is truncated after 2000 bytes' "$folder/out" || fail "$command: does not say that the file is cut"
 done

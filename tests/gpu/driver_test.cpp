@@ -25,10 +25,10 @@ void expect_problem(const char* message, const char* hint) {
 }
 
 TEST(Probe, NoLibrary) {
-  if (!cuda().problem || full_text(*cuda().problem) != "libcuda.so.1 is not there") {
+  if (!cuda().problem || full_text(*cuda().problem) != "libcuda.so.1 was not found") {
     GTEST_SKIP() << "an NVIDIA driver is installed here";
   }
-  expect_problem("libcuda.so.1 is not there", "--gpus all");
+  expect_problem("libcuda.so.1 was not found", "--gpus all");
 }
 
 TEST(Probe, Stub) {
@@ -40,7 +40,7 @@ TEST(Probe, Mismatch) { expect_problem("SYSTEM_DRIVER_MISMATCH (803): ", "reboot
 TEST(Probe, Unnamed) { expect_problem("cuInit: error 12345: the driver does not start", "dmesg"); }
 TEST(Probe, CountFails) { expect_problem("cuDeviceGetCount: CUDA_ERROR_UNKNOWN (999)", "dmesg"); }
 
-TEST(Probe, NotALibrary) { expect_problem("libcuda.so.1: ", "not installed as a whole"); }
+TEST(Probe, NotALibrary) { expect_problem("libcuda.so.1: ", "only partly installed"); }
 
 TEST(Devices, TheirFacts) {
   ASSERT_NE(cuda().runtime, nullptr) << full_text(*cuda().problem);
@@ -67,7 +67,7 @@ TEST(Devices, Found) {
     const Error none = refused(find_device(index));
     EXPECT_EQ(none.kind, ErrorKind::unavailable);
     EXPECT_THAT(full_text(none),
-                HasSubstr("there is no GPU " + std::to_string(index) + ", only 0 to "));
+                HasSubstr("no GPU " + std::to_string(index) + "; available: 0 to "));
     EXPECT_THAT(full_hint(none), HasSubstr("CUDA_VISIBLE_DEVICES"));
   }
   EXPECT_EQ(full_text(refused(gpu().allocate(2, Bytes{1}))), "CUDA driver: it has no device 2");
@@ -153,7 +153,7 @@ TEST(Memory, PinAndUnpin) {
   EXPECT_EQ(must(gpu().mapped_address(0, start)), reinterpret_cast<std::uintptr_t>(start));
   const Error twice = refused(gpu().pin(1, start, memory.size(), true));
   EXPECT_EQ(full_text(twice), "cuMemHostRegister: CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED (712)");
-  EXPECT_THAT(full_hint(twice), HasSubstr("pinned already"));
+  EXPECT_THAT(full_hint(twice), HasSubstr("already pinned"));
   must(gpu().unpin(0, start));
   const Error gone = refused(gpu().unpin(0, start));
   EXPECT_EQ(full_text(gone), "cuMemHostUnregister: CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED (713)");

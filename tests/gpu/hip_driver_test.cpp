@@ -14,7 +14,7 @@ TEST(Probe, Hip) {
   ASSERT_TRUE(hip().problem);
   EXPECT_EQ(hip().problem->kind, ErrorKind::unavailable);
   EXPECT_FALSE(full_hint(*hip().problem).empty());
-  if (full_text(*hip().problem) == "libamdhip64.so.7, .6 or .5 is not there") {
+  if (full_text(*hip().problem) == "libamdhip64.so.7, .6 or .5 was not found") {
     GTEST_SKIP() << "no libamdhip64 (Debian: libamdhip64-5)";
   }
   EXPECT_THAT(full_text(*hip().problem), StartsWith("hip"));

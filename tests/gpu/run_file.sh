@@ -106,7 +106,7 @@ case $case in
     copy_in absent | sed 's/gpu:0/gpu:7/' >"$folder/file"
     run
     ends_with 3
-    err_says 'standard input:7:1: memory: there is no GPU 7, only 0, 1' ;;
+    err_says 'standard input:7:1: memory: no GPU 7; available: 0, 1' ;;
   no_driver)
     copy_in none >"$folder/file"
     run NUMATLAS_FAKE_CUDA_INIT=100

@@ -235,7 +235,7 @@ def case_old_driver(trial: Trial) -> None:
 def case_refused(trial: Trial) -> None:
     gpus = Gpus(trial)
     for words, code, message in (
-        (["--gpus", "2"], 3, "--gpus: there is no GPU 2, only 0, 1"),
+        (["--gpus", "2"], 3, "--gpus: no GPU 2; available: 0, 1"),
         (["--gpus", "-1"], 2, "--gpus"),
         (["--memory", "bind:77"], 3, "--memory"),
         (["--memory", "gpu:0"], 2, "--memory"),

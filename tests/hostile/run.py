@@ -98,7 +98,7 @@ def errors_that_quote():
     expect(2, "forged", "topology", "--machine", write("machine.json", snapshot))
     expect(2, "forged", "run", write("key.toml", '"a\\u001b\\nwarning: forged" = 1\n'), "--dry-run")
     text = '[[scenario]]\nname = "a\\u009b"\n[[scenario.flow]]\nkernel = "read"\ncpu = 0\n'
-    expect(2, "name: one line of text without control characters is wanted", "run", write("name.toml", text), "--dry-run")
+    expect(2, "name: expected one line of text without control characters", "run", write("name.toml", text), "--dry-run")
 
 
 def names_of_machines():
@@ -126,7 +126,7 @@ def too_large():
         file.write('{"program": "numatlas"')
         file.truncate((256 << 20) + 1)
     for words in (("check", large), ("compare", large, large), ("topology", "--machine", large)):
-        expect(5, "is too large: it has", *words)
+        expect(5, "is too large:", *words)
     deep = write("deep.json", '{"program": "numatlas", "a": ' + "[" * 100000 + "]" * 100000 + "}")
     for words in (("check", deep), ("compare", deep, deep), ("topology", "--machine", deep)):
         expect(2, "nested deeper than 64 levels", *words)

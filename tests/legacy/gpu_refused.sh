@@ -22,7 +22,7 @@ run "$bin/numa_gpu_xfer_bench" "${good[@]}" -q
 ends_with 0
 refused 2 --ngpus 0 "'0' is not a whole number from 1 to "
 refused 2 --ngpus two "'two' is not a whole number"
-refused 3 --ngpus 5 'there is no GPU 4, only 0, 1, 2, 3$'
+refused 3 --ngpus 5 'no GPU 4; available: 0, 1, 2, 3$'
 refused 2 --benchmark_bytes 0 "'0' is not a whole number"
 refused 2 --benchmark_bytes -4096 "'-4096' is not a whole number"
 refused 2 --benchmark_bytes 18446744073709551616 "'18446744073709551616' is not a whole number"
@@ -54,9 +54,9 @@ sweep_refused() { # CODE MESSAGE WORDS...
   prints ''
   warns_once "^numa_gpu_xfer_sweep: error: $message"
 }
-sweep_refused 2 '--ngpus: 0 GPUs copy nothing' --ngpus 1,0
-sweep_refused 2 "--ngpus: '1;2' is no list of numbers" --ngpus '1;2'
-sweep_refused 2 "--nodes: '' is no list of numbers" --nodes '0;'
+sweep_refused 2 '--ngpus: at least one GPU is required' --ngpus 1,0
+sweep_refused 2 "--ngpus: '1;2' is not a list of numbers" --ngpus '1;2'
+sweep_refused 2 "--nodes: '' is not a list of numbers" --nodes '0;'
 sweep_refused 2 "--nodes: '0,0' names a node twice" --nodes 0,0
 sweep_refused 2 "--weights: '1,2,3' are 3 weights, and the nodes '0,3' are 2" --weights 1,2,3
 sweep_refused 2 '--weights: 256 is not a weight' --weights 1,256

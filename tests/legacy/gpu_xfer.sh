@@ -68,7 +68,7 @@ case $case in
     bench 1 4194304 1000 R 1 --time 300ms
     ends_with 0
     lines 2
-    warns_once '^warning: .*: the time ended it after about [0-9]+ of 1000 copies a GPU$' ;;
+    warns_once '^warning: .*: the time limit ended it after about [0-9]+ of 1000 copies per GPU$' ;;
   no-gpu)
     set_fake INIT=100
     bench 1 4096 1 R 1
@@ -83,7 +83,7 @@ case $case in
   fails) # one row, and the others go on
     bench 3 4096 1 R 1
     ends_with 3
-    warns_once 'error: --ngpus: there is no GPU 2, only 0, 1$'
+    warns_once 'error: --ngpus: no GPU 2; available: 0, 1$'
     set_fake MEMORY=4194304 # of the GPU
     sweep --ngpus 1 --nodes "$node" --sizes 4KiB,64,16KiB --iterations 3
     ends_with 5
@@ -112,7 +112,7 @@ case $case in
     says "^1,\"$node\",1024,$row_end"
     says "^1,\"$node\",1048576,$row_end"
     says '^1,"1021",1024,"?failed: .*no NUMA node 1021.*,failed,"?failed: .*,failed$'
-    says "^2,\"$node\",1024,\"?failed: --ngpus: there is no GPU 1, only 0"
+    says "^2,\"$node\",1024,\"?failed: --ngpus: no GPU 1; available: 0"
     warns_once '^numa_gpu_xfer_sweep: error: 6 of 8 rows failed; the first: '
     json out.json 'len(j["rows"]) == 8 and [r["error"] is None for r in j["rows"]].count(True) == 2'
     json out.json 'j["rows"][0]["report"]["command"] == "transfer"' ;;

@@ -25,7 +25,7 @@ case $case in
     "${membind[@]}" true 2>/dev/null || membind=() # containers may forbid it
     launch ${membind[@]+"${membind[@]}"} "$bin/numa_mem_bench" --size=1,32,64 --csv=log.csv --sizes=9 extra
     ends_with 0
-    warns_once "^numa_mem_bench: warning: unknown option '--sizes', passed over; did you mean --size\?$"
+    warns_once "^numa_mem_bench: warning: unknown option '--sizes', skipped; did you mean --size\?$"
     warns_once "unknown argument 'extra'"
     says '^\| Ranks \| Cores   \| NUMA \|     Address    \| NUMA  \| 1MB    \| 32MB   \| 64MB   \|$'
     [ "$(grep -cE '^\|  00[0-9]  \|' <<<"$out")" -eq $ranks ] || fail "not $ranks rows"
@@ -72,7 +72,7 @@ case $case in
     other=$(taskset -cp $$ | grep -oE '[0-9]+$')
     run taskset -c "$cpu" "$bin/numa_bench"
     ends_with 3
-    warns_once "^numa_bench: error: two cores are needed, and this process may use CPU $cpu only$"
+    warns_once "^numa_bench: error: two cores are required, but this process may use CPU $cpu only$"
     run "$bin/numa_bench" --core0 "$cpu" --core1 "$cpu"
     ends_with 2
     warns_once "^numa_bench: error: --core0 and --core1 are the same CPU $cpu$"
@@ -80,7 +80,7 @@ case $case in
     run taskset -c "$cpu" "$bin/numa_bench" --core0 "$cpu" --core1 "$other"
     ends_with 4
     warns_once "^numa_bench: error: --core0, --core1: CPU $other is outside the affinity"
-    warns_once '^numa_bench: hint: start it with a wider mask '
+    warns_once '^numa_bench: hint: start it with a wider CPU mask '
     ! grep -q -- '--cpus' <<<"$err" || fail 'names an option of numatlas' ;;
   numa-xfer) # one process, as the original
     node=$(cut -d- -f1 /sys/devices/system/node/has_memory | cut -d, -f1)

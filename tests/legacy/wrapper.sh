@@ -104,7 +104,7 @@ case $case in
     unset "${!OMPI_@}"
     memory_with --numa=0,1
     ends_with 2
-    warns 'no launcher started this, so there is one task'
+    warns 'there is one task, because no launcher started this process'
     memory_with --numa=1,
     ends_with 2 ;;
   sparse) # node numbers with gaps

@@ -62,7 +62,7 @@ assert value(cases[-1]["flows"][0], "hand_over") > 0' ;;
   survey) # one CPU: no pair, and the survey goes on to what comes after
     cpu=$(taskset -pc $$ | sed 's/.*: //; s/[,-].*//')
     taskset -c "$cpu" "$numatlas" survey --dry-run --output "$folder/report" >"$folder/out" || exit 1
-    for line in '^skipped: cores: there is no pair: only CPU ' '^\$ numatlas latency '; do
+    for line in '^skipped: cores: no pair to measure: only CPU ' '^\$ numatlas latency '; do
       grep -qE "$line" "$folder/out" || { cat "$folder/out"; exit 1; }
     done ;;
   *) echo "unknown case $case"; exit 1 ;;

@@ -66,7 +66,7 @@ case $case in
     needs libpmem
     run env PMEM_IS_PMEM_FORCE=1 "${bandwidth[@]}" --size 1MiB --memory "$pmem"
     ends_with 0
-    json "'which PMEM_IS_PMEM_FORCE=1 makes libpmem take for it' in f['policy']['note']"
+    json "'which PMEM_IS_PMEM_FORCE=1 makes libpmem treat as such' in f['policy']['note']"
     nothing_left ;;
   killed) # in the middle: the memory is there
     needs libpmem

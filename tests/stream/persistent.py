@@ -76,7 +76,7 @@ def case_memkind(t: Trial) -> None:
              "report.json").ends_with(0).out_says("memory: memkind:")
     equal([one["mode"] for one in t.report()["kernels"]], ["memory"] * 4, "modes")
     t.stream(ranks_of(t), "--elements", 20000, "--repeats", 3, "--memory", f"memkind:{folder}", "--persist",
-             "none").fails().says_once("^numatlas: error: .*--persist: this memory does not last")
+             "none").fails().says_once("^numatlas: error: .*--persist: this memory is not persistent")
     equal(os.listdir(folder), [], "files left")
 
 

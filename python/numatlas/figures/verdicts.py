@@ -93,7 +93,7 @@ def _checked(result: Result) -> list[Figure]:
             f"Slow hosts in {len(runs)} run{'s' * (len(runs) != 1)}",
             spread="a host counts as slow by its distance to the median of its kind",
             notes=list(result.meta.get("notes", [])),
-            verdict=[*(f"fell against its own earlier runs: {text}" for text in fell), *newest],
+            verdict=[*(f"became slower than its own earlier runs: {text}" for text in fell), *newest],
             heads=["started", "file", "hosts", "judged", "slow", "which"],
             rows=rows[::-1],
             shown=len(rows),

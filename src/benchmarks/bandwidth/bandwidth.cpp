@@ -29,13 +29,12 @@ class Bandwidth final : public Benchmark {
  public:
   std::string name() const override { return "bandwidth"; }
   std::string summary() const override {
-    return "bandwidth of reads, writes and STREAM's operations, by worker and in sum";
+    return "bandwidth of reads, writes and the STREAM kernels";
   }
   std::string description() const override {
-    return "Each worker runs a kernel over its own memory, all at the same time unless "
-           "--serial is given. Bytes are counted as STREAM counts them; a second column "
-           "adds the lines that ordinary stores fetch before they write. The sum is what "
-           "all workers moved in the time in which all were recording.";
+    return "Each worker runs a kernel over its own memory; all run concurrently unless --serial is "
+           "given. Bytes are counted as STREAM does; a second column includes the reads caused by "
+           "write-allocate. The sum counts what all workers moved in their common time.";
   }
   std::vector<Example> examples() const override {
     return {{"STREAM's kernels on all CPUs, with both kinds of stores",
@@ -164,8 +163,8 @@ std::vector<View> Bandwidth::views(const RunReport& report) const {
     view.notes = {
         "sum: all workers over their common time, bytes counted as STREAM does; +-: half of its 95 "
         "% interval; best: of the visits",
-        "moved: including the lines that ordinary (write-allocate) stores read first; less if the "
-        "CPU avoids that; -: in a cache"};
+        "moved: including write-allocate reads of regular stores; less if the CPU avoids the read "
+        "for ownership; -: in a cache"};
     view.cells = {label_column("kernel", "kernel"),
                   label_column("stores", "stores"),
                   label_column("size/worker", "size"),

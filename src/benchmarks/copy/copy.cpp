@@ -39,22 +39,21 @@ Expected<MemorySpec> parse_end(const std::string& text, const char* option) {
   auto spec = parse_memory_spec(text);
   if (!spec) return fail(renamed(spec.error(), "--memory", option));
   if (spec->form == MemorySpec::Form::single) return spec;
-  return fail_usage(option, fmt::format("'{}' is another place for each worker", text),
-                    "name one for all: bind:0, interleave:0,1, weighted:0=3,2=1, prefer:0, local, "
-                    "pmem:DIR");
+  return fail_usage(
+      option, fmt::format("'{}' differs from worker to worker", text),
+      "give one for all workers: bind:0, interleave:0,1, weighted:0=3,2=1, prefer:0, local, "
+      "pmem:DIR");
 }
 
 class Copy final : public Benchmark {
  public:
   std::string name() const override { return "copy"; }
-  std::string summary() const override {
-    return "bandwidth of copies from one NUMA node to another, for all pairs or one";
-  }
+  std::string summary() const override { return "copy bandwidth between NUMA nodes"; }
   std::string description() const override {
-    return "Each worker copies from memory of its own in one place to memory of its own in"
-           " another. Without --from and --to every pair of nodes with memory is measured,"
-           " including nodes without CPUs. Bytes copied are counted once; STREAM counts "
-           "them twice, as read and as written.";
+    return "Each worker copies from its own buffer in one place to its own buffer in another. "
+           "Without --from and --to, every pair of nodes with memory is measured, including nodes "
+           "without CPUs. Each byte copied counts once; STREAM counts it twice, as read and as "
+           "written.";
   }
   std::vector<Example> examples() const override {
     return {{"Copies between all pairs of nodes", "numatlas copy --stores ordinary,non-temporal"},
@@ -105,18 +104,18 @@ class Copy final : public Benchmark {
 
 void Copy::add_options(CLI::App& app) {
   auto* from = add_value(app, "--from", from_text_, "PLACEMENT",
-                         "where the memory lies that is read, such as bind:0, interleave:0,1, "
+                         "placement of the memory that is read, such as bind:0, interleave:0,1, "
                          "weighted:0=3,2=1, prefer:0 or local (default: local if --to is given)");
-  auto* to = add_value(app, "--to", to_text_, "PLACEMENT",
-                       "where the memory lies that is written (default: local if --from is given)");
+  auto* to =
+      add_value(app, "--to", to_text_, "PLACEMENT",
+                "placement of the memory that is written (default: local if --from is given)");
   app.add_flag("--matrix", matrix_, "copy between all pairs of nodes, as without --from and --to")
       ->excludes(from)
       ->excludes(to);
-  add_choice<Side>(app, "--side", side_,
-                   {{"from", Side::from}, {"to", Side::to}, {"any", Side::any}},
-                   "the CPUs that copy: those of the nodes copied from, those of the nodes copied "
-                   "to, or any. If there are none among the chosen CPUs, those of the other side "
-                   "copy, else the nearest by the machine's distances");
+  add_choice<Side>(
+      app, "--side", side_, {{"from", Side::from}, {"to", Side::to}, {"any", Side::any}},
+      "CPUs that copy: those of the source nodes, those of the target nodes, or any. If none of "
+      "the chosen CPUs qualify, those of the other side copy, else the nearest by distance");
   sizes_.add_to(app, "memory that each worker copies from, and as much to copy to");
   add_stores_option(app, stores_);
   add_isa_option(app, isa_);
@@ -270,9 +269,9 @@ std::vector<PlannedScenario> Copy::plan_of(const PlanInput& input, const std::ve
 
 Expected<std::vector<PlannedScenario>> Copy::plan(const PlanInput& input) const {
   if (input.options.placement.memory)
-    return fail_usage("--memory", "a copy has two places", "name --from and --to");
+    return fail_usage("--memory", "a copy requires a source and a target", "name --from and --to");
   if (!input.options.csv_file.empty()) {
-    return fail_usage("--csv", "its format has no place for where a copy comes from",
+    return fail_usage("--csv", "its format has no column for the source of a copy",
                       "use --format csv or --json FILE");
   }
   const auto pairs = pairs_of(input);

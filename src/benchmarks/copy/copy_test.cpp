@@ -160,8 +160,9 @@ TEST(CopyPlan, ErrorsNameTheirOption) {
   };
   EXPECT_THAT(message({"--from", "bind:7"}), HasSubstr("--from: this machine has no NUMA node 7"));
   EXPECT_THAT(message({"--to", "bind:7"}), HasSubstr("--to: this machine has no NUMA node 7"));
-  EXPECT_THAT(message({"--to", "auto"}), HasSubstr("--to: 'auto' is another place"));
-  EXPECT_THAT(message({"--memory", "bind:0"}), HasSubstr("--memory: a copy has two places"));
+  EXPECT_THAT(message({"--to", "auto"}), HasSubstr("--to: 'auto' differs from worker to worker"));
+  EXPECT_THAT(message({"--memory", "bind:0"}),
+              HasSubstr("--memory: a copy requires a source and a target"));
 }
 
 /// A worker that copied these bytes (read and written) in each stretch of one second in all.

@@ -46,8 +46,8 @@ View matrix_of(const RunReport& report, const CaseGroup& group) {
   if (has_label(report, "threads"))
     view.title += ", threads: " + label_text(report, any, "threads");
   view.notes = {
-      "one row per place copied from, one column per place copied to; each byte counts "
-      "once, where STREAM counts it as read and as written"};
+      "one row per source, one column per target; each byte counts once (STREAM counts it as read "
+      "and as written)"};
   // Workers that ran in turn have no sum: the median of what each copied.
   const bool in_turn = report.serial && workers > 1;
   view.cells = {in_turn ? figure_column("", "bandwidth", once * in_gb_per_s)
@@ -69,10 +69,9 @@ View table_of(const RunReport& report) {
   view.title = fmt::format(
       "Copies in GB/s (kernels: {}; size: read by a worker, and as much written)", report.isa);
   view.notes = {
-      "copied: all workers over their common time, each byte counts once, where STREAM counts it "
-      "as read and as written",
-      "moved: read and written, including the lines that ordinary (write-allocate) stores read "
-      "first; -: in a cache"};
+      "copied: all workers over their common time; each byte counts once (STREAM counts it as read "
+      "and as written)",
+      "moved: read and written, including write-allocate reads of regular stores; -: in a cache"};
   view.cells = {label_column("from", "from"),
                 label_column("to", "to"),
                 label_column("nodes seen", "copied_between"),

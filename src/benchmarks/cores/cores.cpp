@@ -28,15 +28,12 @@ constexpr double seconds_a_point = 0.03;
 class Cores final : public Benchmark {
  public:
   std::string name() const override { return "cores"; }
-  std::string summary() const override {
-    return "core-to-core latency: the time a cache line takes from one CPU to another, for each "
-           "pair";
-  }
+  std::string summary() const override { return "core-to-core latency between pairs of CPUs"; }
   std::string description() const override {
     return "Two CPUs pass a cache line back and forth, one pair after the other, each with"
-           " a line of its own. The figure is half of a round trip. Without --cpus there "
-           "is one CPU per core, as many as --time allows; --cpus cores takes all cores, "
-           "however long that lasts.";
+           " a line of its own. The figure is half of a round trip. Without --cpus, one CPU per "
+           "core is measured, as many cores as --time allows; --cpus cores measures all cores "
+           "regardless of --time.";
   }
   std::vector<Example> examples() const override {
     return {
@@ -76,13 +73,12 @@ class Cores final : public Benchmark {
 };
 
 void Cores::add_options(CLI::App& app) {
-  add_choices(
-      app, "--method", methods_, named({"cas", "store"}),
-      "how the line is passed: by compare-and-swap when a side finds the other's word in it "
-      "(cas), or by loading until that word is there, then storing (store)");
-  add_value(app, "--home", home_, "first|second|NODE",
-            "where the memory of the line lies: where the first or the second CPU of the pair "
-            "touches it first, or on a NUMA node");
+  add_choices(app, "--method", methods_, named({"cas", "store"}),
+              "how the line is passed: by compare-and-swap from the other side's word (cas), or by "
+              "polling for that word with loads and then storing (store)");
+  add_value(
+      app, "--home", home_, "first|second|NODE",
+      "home of the line: first touch by the first or the second CPU of the pair, or a NUMA node");
 }
 
 Expected<void> Cores::parse_options() {
@@ -128,30 +124,28 @@ Expected<void> Cores::check(const PlanInput& input) const {
   if (auto one = check_one_process(input, "cores"); !one) return one;
   const RunOptions& options = input.options;
   if (!options.thread_counts.empty())
-    return fail_usage("--threads", "cores takes one number", "name --cpus instead");
+    return fail_usage("--threads", "cores accepts one number", "name --cpus instead");
   if (options.placement.threads == 1) {
-    return fail_usage("--threads", "1 CPU is no pair to hand a line over",
-                      "ask for 2 at least; without it all chosen CPUs are measured");
+    return fail_usage("--threads", "one CPU is not a pair",
+                      "use at least 2; without it all chosen CPUs are measured");
   }
   if (!options.csv_file.empty()) {
-    return fail_usage("--csv", "its format has no place for pairs of CPUs",
+    return fail_usage("--csv", "its format has no column for pairs of CPUs",
                       "use --format csv or --json FILE");
   }
   if (options.pages.size() > 1)
-    return fail_usage("--pages", "cores takes one kind", "run it once for each");
+    return fail_usage("--pages", "cores accepts one kind of pages", "run it once for each");
   if (home_node_ && options.placement.memory) {
     return fail(ErrorKind::usage, "--home and --memory both say where the line is",
                 "leave one of them out");
   }
-  const auto cpus =
-      distinct_cpus(input, name(), "CPU {} is there twice, and cannot hand a line to itself");
+  const auto cpus = distinct_cpus(input, name(), "CPU {} is listed twice");
   if (!cpus) return fail(cpus.error());
   if (cpus->size() > 1) return {};
-  return fail_about(
-      ErrorKind::unavailable, name(),
-      fmt::format("there is no pair: only CPU {} is here to be measured", to_list(*cpus)),
-      "it takes two CPUs that this process may use; a launcher may have bound it to one "
-      "(mpirun --bind-to none)");
+  return fail_about(ErrorKind::unavailable, name(),
+                    fmt::format("no pair to measure: only CPU {} is available", to_list(*cpus)),
+                    "two allowed CPUs are required; a launcher may have bound this process to one "
+                    "(mpirun --bind-to none)");
 }
 
 PlannedScenario Cores::pair(const PlanInput& input, const std::string& method, int first,
@@ -224,7 +218,7 @@ std::string Cores::remarks(const RunReport& report, const RunOptions& options) c
     for (CpuId id : *all) left.insert(id);
     for (const WorkerRow& worker : report.workers) left = left - worker.cpus;
     text += fmt::format(
-        "{} of {} cores, which --time {} has room for; left out: CPUs {} (--cpus cores takes "
+        "{} of {} cores, as many as --time {} allows; omitted: CPUs {} (--cpus cores measures "
         "all)\n",
         report.workers.size(), all->size(), to_text(options.stop.time), to_list(left));
   } else if (const double least = seconds_a_point * static_cast<double>(points * methods_.size());

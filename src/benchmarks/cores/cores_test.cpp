@@ -95,20 +95,20 @@ TEST(CoresPlan, ThreadsAreTheFirstCpus) {
   const auto one = cores_plan({"--threads", "1"});
   ASSERT_FALSE(one);
   EXPECT_EQ(one.error().kind, ErrorKind::usage);
-  EXPECT_THAT(full_text(one.error()), HasSubstr("--threads: 1 CPU is no pair"));
+  EXPECT_THAT(full_text(one.error()), HasSubstr("--threads: one CPU is not a pair"));
 }
 
 TEST(CoresPlan, RefusesWhatIsNoPair) {
   const auto alone = cores_plan({}, "numa:1 core:1 pu:1");
   ASSERT_FALSE(alone);
   EXPECT_EQ(alone.error().kind, ErrorKind::unavailable);
-  EXPECT_THAT(full_text(alone.error()), HasSubstr("there is no pair: only CPU 0"));
+  EXPECT_THAT(full_text(alone.error()), HasSubstr("no pair to measure: only CPU 0"));
   EXPECT_EQ(cores_plan({"--method", "cas"}, "numa:1 core:1 pu:2")->size(), 1u)
       << "the threads of the only core";
   const auto twice = cores_plan({"--cpus", "0", "--threads", "2"});
   ASSERT_FALSE(twice);
   EXPECT_EQ(twice.error().kind, ErrorKind::usage);
-  EXPECT_THAT(full_text(twice.error()), HasSubstr("CPU 0 is there twice"));
+  EXPECT_THAT(full_text(twice.error()), HasSubstr("CPU 0 is listed twice"));
 }
 
 TEST(Nearness, FromCoreToNode) {

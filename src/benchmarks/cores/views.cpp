@@ -129,14 +129,14 @@ std::vector<Fact> cores_facts(const RunReport& report) {
   const auto add = [&](const char* key, const char* word, const ScenarioResult& point) {
     const std::string first = label_of(point, "first_cpu"), second = label_of(point, "second_cpu");
     const std::string nearness = label_of(point, "nearness");
-    facts.push_back({key,
-                     {{"first_cpu", first}, {"second_cpu", second}, {"nearness", nearness}},
-                     fmt::format("hand-over of a cache line between CPUs {} and {} ({})", first,
-                                 second, nearness),
-                     "s",
-                     *host_estimate_of(point, "hand_over"),
-                     "Core to core",
-                     fmt::format("{}{{}} (CPUs {} and {}, {})", word, first, second, nearness)});
+    facts.push_back(
+        {key,
+         {{"first_cpu", first}, {"second_cpu", second}, {"nearness", nearness}},
+         fmt::format("core-to-core latency between CPUs {} and {} ({})", first, second, nearness),
+         "s",
+         *host_estimate_of(point, "hand_over"),
+         "Core to core",
+         fmt::format("{}{{}} (CPUs {} and {}, {})", word, first, second, nearness)});
   };
   if (nearest != nullptr)
     add("hand_over_nearest", farthest == nearest ? "" : "shortest ", *nearest);

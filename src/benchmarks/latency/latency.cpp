@@ -24,12 +24,12 @@ namespace {
 class Latency final : public Benchmark {
  public:
   std::string name() const override { return "latency"; }
-  std::string summary() const override { return "latency of dependent loads, by worker and size"; }
+  std::string summary() const override { return "pointer-chase latency by working-set size"; }
   std::string description() const override {
-    return "Each worker walks a random cycle through all lines of its own memory, one "
-           "dependent load per step. All workers measure at the same time unless --serial "
-           "is given. Sizes that fit a cache show that cache, larger ones the memory and, "
-           "with base pages, the TLB's misses.";
+    return "Each worker chases pointers in a random cycle through all lines of its own buffer, one "
+           "dependent load per step. All workers run concurrently unless --serial is given. Sizes "
+           "that fit in a cache show its latency; larger sizes show memory and, with base pages, "
+           "TLB misses.";
   }
   std::vector<Example> examples() const override {
     return {{"Latency by working-set size, from cache to memory",
@@ -81,7 +81,7 @@ Expected<void> Latency::parse_options() {
 
 Expected<std::vector<PlannedScenario>> Latency::plan(const PlanInput& input) const {
   if (!input.options.thread_counts.empty()) {
-    return fail_usage("--threads", "latency takes one number", "run it once for each");
+    return fail_usage("--threads", "latency accepts one number", "run it once for each");
   }
   const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); };
   const std::vector<Bytes> sizes = sizes_.sizes(input, chase_size_past_caches(input), with);
@@ -161,9 +161,10 @@ SurveyPart Latency::survey(const Machine& machine) const {
   add(ladder(2, last), "base,thp", cpus, "");
   add(ladder(4, last), "base,thp", cpus, "half of the sizes");
   const std::string few = size_a_level(machine, first.value_or(CpuId{0}), last);
-  add(few, "base,thp", cpus, "sizes but one a cache level and one of memory");
+  add(few, "base,thp", cpus, "sizes other than one per cache level and one of memory");
   add(few, "base", first ? std::to_string(first->value) : "",
-      "sizes but one a cache level and one of memory; huge pages; nodes but the first");
+      "sizes other than one per cache level and one of memory; huge pages; nodes other than the "
+      "first");
   return part;
 }
 
@@ -189,7 +190,7 @@ std::vector<View> Latency::views(const RunReport& report) const {
     view.kind = ViewKind::curve;
     view.level = ViewLevel::groups;
     view.where = kind.labels;
-    view.title = "Latency of dependent loads in ns" + of_pages;
+    view.title = "Pointer-chase latency in ns" + of_pages;
     view.notes = {
         "one row per size, one column per pair of nodes: those of the CPUs -> those of the memory"};
     if (several) view.notes.push_back("median of the pair's workers (lowest-highest)");
@@ -217,9 +218,8 @@ std::vector<View> Latency::views(const RunReport& report) const {
   if (kinds.size() < 2) return views;
   View view;
   view.kind = ViewKind::curve;
-  view.title =
-      fmt::format("What TLB misses cost in ns: latency with {} pages less that with others",
-                  kinds.front().labels.front().second);
+  view.title = fmt::format("Cost of TLB misses in ns: latency with {} pages minus that with others",
+                           kinds.front().labels.front().second);
   view.notes = {"one row per size, one column per kind of pages; medians of all workers"};
   view.rows = "size";
   view.columns = "pages";
@@ -290,7 +290,7 @@ Fact capacity_fact(const std::string& level, const ScenarioResult& last_held,
   held.n = last_held.flows.size();
   return {"cache_capacity",
           {{"level", level}, {"pages", last_held.pages}},
-          fmt::format("largest size that {} mostly answers, {} pages; the next is {}", level,
+          fmt::format("largest size that {} mostly serves, {} pages; the next is {}", level,
                       last_held.pages, compact_text(first_missed.size)),
           "B",
           held,
@@ -345,8 +345,9 @@ void add_memory(std::vector<Fact>& facts, const RunReport& report,
                                      : fmt::format("memory {{}} ({}, {} pages)", size, *pages)));
     if (!compared || point->size != best->size) continue;
     Fact cost = latency_fact("tlb_cost", "memory", *point, "TLB misses add {}");
-    cost.words = fmt::format("what TLB misses add to a load with {} pages, against {} pages ({})",
-                             *pages, best->pages, size);
+    cost.words =
+        fmt::format("added by TLB misses per load with {} pages, relative to {} pages ({})", *pages,
+                    best->pages, size);
     cost.estimate =
         difference_of(*host_estimate_of(*point, "latency"), *host_estimate_of(*best, "latency"));
     facts.push_back(std::move(cost));

@@ -44,14 +44,12 @@ struct Setting {
 class Loaded final : public Benchmark {
  public:
   std::string name() const override { return "loaded"; }
-  std::string summary() const override {
-    return "latency while other CPUs load the memory at rising rates";
-  }
+  std::string summary() const override { return "memory latency under increasing load"; }
   std::string description() const override {
-    return "One worker of a node chases while the node's others load the same memory: not "
-           "at all, at parts of the peak, and as much as they can. The rate is kept by the"
-           " clock, and the load shown is what was achieved while the latency was "
-           "measured. --time is for all points together.";
+    return "One worker of a node chases pointers while the node's other CPUs load the same memory: "
+           "idle, at fractions of the peak, and at the peak. Loaders are throttled by the clock; "
+           "the load shown is the bandwidth achieved while the latency was measured. --time covers "
+           "all points together.";
   }
   std::vector<Example> examples() const override {
     return {
@@ -103,8 +101,8 @@ void Loaded::add_options(CLI::App& app) {
             "each node against its own memory (local), or pairs of a CPU node and a memory node "
             "such as 0:0,0:2");
   add_value(app, "--rates", rates_text_, "RATES",
-            "rates in GB/s of all loaders together, such as 1,2,5; required with several ranks "
-            "(default: parts of the peak, which is measured first)");
+            "total load in GB/s, such as 1,2,5; required with several ranks (default: fractions of "
+            "the peak, which is measured first)");
   common_.add_to(
       app, "memory of each loader, in MiB or with a unit (default: as for `numatlas matrix`)");
 }
@@ -164,7 +162,7 @@ Setting setting_of(const PlanInput& input, NodeId cpus, NodeId memory) {
   setting.problem = memory_node_problem(machine, memory);
   if (setting.problem.empty() && setting.loaders.empty()) {
     setting.problem =
-        fmt::format("node {}: beside the chase there is no other core to load from", cpus.value);
+        fmt::format("node {}: no core is left for the load beside the chase", cpus.value);
   }
   return setting;
 }
@@ -392,8 +390,7 @@ std::vector<Warning> Loaded::warnings(const RunReport& report) const {
       warnings.push_back(
           {"rate-not-reached", point.name,
            fmt::format(
-               "{:.0f} % of the rate asked for was reached; the latency is that of what was "
-               "achieved",
+               "reached {:.0f} % of the requested rate; the latency is that at the achieved rate",
                rate_of(point) / asked->value * 100)});
     }
     const auto width = sum ? half_width(*sum) : std::nullopt;
@@ -401,7 +398,7 @@ std::vector<Warning> Loaded::warnings(const RunReport& report) const {
       continue;
     warnings.push_back(
         {"peak-uncertain", point.name,
-         fmt::format("the peak, and with it each part of it, is known {}; more --time helps",
+         fmt::format("the peak, and with it each fraction of it, is known {}; increase --time",
                      width ? fmt::format("to +-{:.1f} % only", *width * 100)
                            : "from too few samples for an interval")});
   }

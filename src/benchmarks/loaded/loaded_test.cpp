@@ -153,7 +153,7 @@ TEST(Loaded, AHardwareThreadOfTheSameCoreDoesNotLoad) {
   EXPECT_EQ(loaded_plan("numa:1 core:2 pu:2", {"--mix", "none"})[1].scenario.flows.size(), 3U);
   const auto alone = loaded_plan("numa:1 core:1 pu:2", {"--mix", "none"});
   ASSERT_EQ(alone.size(), 1U);
-  EXPECT_THAT(full_text(alone[0].skip.value()), HasSubstr("no other core to load from"));
+  EXPECT_THAT(full_text(alone[0].skip.value()), HasSubstr("no core is left for the load"));
 }
 
 TEST(Loaded, ThreadsAreTheFirstCpus) {
@@ -161,7 +161,7 @@ TEST(Loaded, ThreadsAreTheFirstCpus) {
   EXPECT_EQ(plan[1].scenario.flows.size(), 3U);
   const auto alone = loaded_plan("numa:1 core:4 pu:1", {"--threads", "1"});
   ASSERT_EQ(alone.size(), 1U);
-  EXPECT_THAT(full_text(alone[0].skip.value()), HasSubstr("no other core to load from"));
+  EXPECT_THAT(full_text(alone[0].skip.value()), HasSubstr("no core is left for the load"));
 }
 
 /// A sum that is known to so many percent.
@@ -191,7 +191,7 @@ std::vector<std::string> warnings_of(const RunReport& report) {
 TEST(LoadedWarnings, ARateThatIsNotReachedIsTold) {
   EXPECT_THAT(warnings_of(curve(0.95, 1)), ElementsAre());
   EXPECT_THAT(warnings_of(curve(0.5, 1)),
-              ElementsAre(HasSubstr("40%: 50 % of the rate asked for was reached")));
+              ElementsAre(HasSubstr("40%: reached 50 % of the requested rate")));
 }
 
 TEST(LoadedWarnings, APeakThatIsHardlyKnownIsTold) {

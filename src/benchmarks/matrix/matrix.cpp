@@ -25,14 +25,13 @@ class Matrix final : public Benchmark {
  public:
   std::string name() const override { return "matrix"; }
   std::string summary() const override {
-    return "latency and bandwidth from every node's CPUs to every node's memory";
+    return "latency and bandwidth of every pair of NUMA nodes";
   }
   std::string description() const override {
-    return "Measures, for every node with CPUs and every node with memory, including nodes"
-           " without CPUs, the latency that one CPU sees while nothing else runs, and the "
-           "bandwidth of all workers of the node together. Bytes are counted as STREAM "
-           "counts them. A cell that cannot be measured says why. --time is for all cells "
-           "together.";
+    return "Measures, from every node with CPUs to every node with memory (including nodes without "
+           "CPUs), the idle latency of one CPU and the bandwidth of all workers of the node "
+           "together. Bytes are counted as STREAM does. A cell that cannot be measured gives the "
+           "reason. --time covers all cells together.";
   }
   std::vector<Example> examples() const override {
     return {{"Latency and bandwidth between all nodes, within 20 s",
@@ -85,11 +84,12 @@ Expected<void> Matrix::parse_options() {
   if (auto parsed = pairs_.parse(name()); !parsed) return parsed;
   const std::string of_bandwidth = pairs_.kernels.given();
   if (only_ == "latency" && !of_bandwidth.empty()) {
-    return fail_usage(of_bandwidth, "--only latency measures no bandwidth",
+    return fail_usage(of_bandwidth, "--only latency does not measure bandwidth",
                       "leave one of them out");
   }
   if (only_ == "bandwidth" && order_option_->count() > 0) {
-    return fail_usage("--order", "--only bandwidth measures no chase", "leave one of them out");
+    return fail_usage("--order", "--only bandwidth does not measure latency",
+                      "leave one of them out");
   }
   return {};
 }

@@ -26,13 +26,11 @@ class RunFile final : public Benchmark {
  public:
   std::string name() const override { return "run"; }
   std::string less_memory_hint() const override { return "name smaller sizes in FILE"; }
-  std::string summary() const override {
-    return "flows described in a file, at the same time: any kernels, CPUs and memory";
-  }
+  std::string summary() const override { return "run a custom workload described in TOML"; }
   std::string description() const override {
-    return "FILE is TOML and says which CPUs do what to which memory at the same time; "
-           "docs/scenarios.md explains it, and --print-scenario writes the plan of any "
-           "other command as such a file. Options apply where the file does not say "
+    return "FILE is TOML and lists the flows that run concurrently: CPU, kernel and memory of "
+           "each. docs/scenarios.md explains it, and --print-scenario writes the plan of any other "
+           "command in this form. Options apply where the file does not say "
            "otherwise. The CPUs are those of the file.";
   }
   std::vector<Example> examples() const override {
@@ -72,8 +70,7 @@ class RunFile final : public Benchmark {
 };
 
 void RunFile::add_options(CLI::App& app) {
-  add_value(app, "FILE", path_, "", "file of scenarios in TOML, or - for standard input")
-      ->required();
+  add_value(app, "FILE", path_, "", "scenario file in TOML, or - for standard input")->required();
   add_isa_option(app, isa_);
 }
 
@@ -95,17 +92,17 @@ bool leaves_memory(const FileFlow& flow) {
 Expected<void> check_options_of_run(const RunOptions& options, const std::string& path) {
   const auto refused = [&](const std::string& option, const std::string& why,
                            const std::string& hint) { return fail_usage(option, why, hint); };
-  const std::string of_file = fmt::format("the CPUs are those that {} names", path);
+  const std::string of_file = fmt::format("the CPUs are those named in {}", path);
   if (!options.placement.cpus.is_default) return refused("--cpus", of_file, "change them there");
   if (options.placement.threads) return refused("--threads", of_file, "change them there");
   if (options.serial) {
-    return refused("--serial", fmt::format("what runs together is what {} says", path),
+    return refused("--serial", fmt::format("{} determines what runs together", path),
                    "write a scenario for each flow");
   }
   if (options.pages.size() > 1)
-    return refused("--pages", "a flow has one kind", "name several in the file");
+    return refused("--pages", "a flow has one kind of pages", "name several in the file");
   if (!options.csv_file.empty()) {
-    return refused("--csv", "its format has no place for flows that differ",
+    return refused("--csv", "its format has no column for differing flows",
                    "use --format csv or --json FILE");
   }
   return {};
@@ -157,7 +154,7 @@ Expected<void> RunFile::check_cpu(CpuId cpu, const Machine& machine,
   if (found) return {};
   // Its hints are of the option.
   Error error = found.error();
-  error.hint = "name other CPUs, or ask the launcher or batch system for this one";
+  error.hint = "name other CPUs, or request this one from the launcher or batch system";
   error.option_hint.clear();
   for (const FileScenario& scenario : file_.scenarios) {
     for (const FileFlow& flow : scenario.flows) {
@@ -245,9 +242,8 @@ std::vector<View> RunFile::views(const RunReport& report) const {
   const ViewColumn scenario = label_column("scenario", "name"), cpu = label_column("CPU", "cpu");
   View flows;
   flows.level = ViewLevel::flows;
-  flows.title = fmt::format("Flows of each scenario, which ran together (kernels: {})", report.isa);
-  flows.notes = {
-      "latencies in ns, rates in GB/s as STREAM counts bytes; at most: the rate it was held to"};
+  flows.title = fmt::format("Concurrent flows of each scenario (kernels: {})", report.isa);
+  flows.notes = {"latencies in ns, rates in GB/s as STREAM counts bytes; at most: its rate limit"};
   flows.cells = {scenario,
                  cpu,
                  label_column("node", "cpu_node"),
@@ -264,7 +260,7 @@ std::vector<View> RunFile::views(const RunReport& report) const {
                  figure_column("bandwidth", "bandwidth", in_gb_per_s, Part::with_interval)};
   View sums;
   sums.title = "Sum of each scenario's flows in GB/s";
-  sums.notes = {"what they moved in their common time, as STREAM counts bytes"};
+  sums.notes = {"bytes moved in their common time, counted as STREAM does"};
   sums.cells = {scenario, figure_column("sum", "bandwidth_sum", in_gb_per_s, Part::with_interval)};
   View gpus;
   gpus.level = ViewLevel::flows;

@@ -106,28 +106,29 @@ void Stream::add_options(CLI::App& app) {
   add_value(app, "--size", size_text_, "SIZE",
             "the same as memory of a process, its three arrays together, in MiB (512) or with a "
             "unit (48KiB)");
-  add_value(app, "--repeats", repeats_text_, "N",
-            "rounds, including the first one, which does not count; at least 2, and 7 for an "
-            "interval");
+  add_value(
+      app, "--repeats", repeats_text_, "N",
+      "rounds, including the first one, which is a warm-up; at least 2, and 7 for an interval");
   add_choices(app, "--kernels", operations_,
               named(std::vector{Operation::copy, Operation::scale, Operation::add, Operation::triad,
                                 Operation::read, Operation::write}),
               "kernels to run, in STREAM's order; read and write run in rounds of their own");
   add_stores_option(app, stores_);
   add_isa_option(app, isa_);
-  add_choices(app, "--persist", persists_,
-              named(std::vector{Persist::none, Persist::individual, Persist::collective,
-                                Persist::per_block}),
-              "with --memory pmem: or dax:, when to make what was written persistent, within the "
-              "measured time: never (none), each thread its part when it is done (individual), one "
-              "thread of each process for all of them (collective), or every 64 KiB (per-block). "
-              "Several are measured one after the other");
+  add_choices(
+      app, "--persist", persists_,
+      named(
+          std::vector{Persist::none, Persist::individual, Persist::collective, Persist::per_block}),
+      "with --memory pmem: or dax:, when writes are made persistent, within the measured time: "
+      "never (none), by each thread at the end of its part (individual), by one thread per process "
+      "for all (collective), or every 64 KiB (per-block). Several are measured in turn");
   slow_options_.add_to(app);
   app.add_flag("--check", check_,
-               "end with exit code 1 if a node is slow, with 9 if a node could not be judged");
-  app.add_flag("--retest", retest_,
-               "run the slow nodes again with as many healthy ones of their kind, at least three, "
-               "while the others wait. Nodes that are not slow again do not count for --check");
+               "exit with code 1 if a node is slow, 9 if a node could not be judged");
+  app.add_flag(
+      "--retest", retest_,
+      "run the slow nodes again together with as many healthy ones of their kind (at least three) "
+      "while the others wait. Nodes that are not slow again do not count for --check");
   const auto output = [](CLI::Option* option) { option->group("Output"); };
   output(add_value(app, "--dat", dat_folder_, "FOLDER",
                    "also write memory_results-PxT-TIME.dat in this folder, the XML of "
@@ -143,10 +144,9 @@ Expected<void> Stream::parse_options() {
   if (!repeats) return fail(repeats.error());
   if (*repeats < 2) {
     return fail_usage("--repeats",
-                      fmt::format("{} round{} nothing to report: the first one warms up and "
-                                  "does not count",
+                      fmt::format("{} round{} nothing to report: the first one is a warm-up",
                                   *repeats, *repeats == 1 ? " leaves" : "s leave"),
-                      "ask for 2 or more", "; an interval takes 7");
+                      "use 2 or more", "; an interval requires 7");
   }
   repeats_ = *repeats;
   const auto rule = slow_options_.parse();
@@ -169,7 +169,7 @@ Expected<void> Stream::parse_arrays() {
     if (!size) return fail(size.error());
     elements_ = size->value / arrays / sizeof(double);
     if (*elements_ == 0) {
-      return fail_usage("--size", fmt::format("{} do not hold three arrays", to_text(*size)));
+      return fail_usage("--size", fmt::format("{} are too small for three arrays", to_text(*size)));
     }
   }
   return {};
@@ -254,7 +254,7 @@ std::string Stream::source_of_elements(const PlanInput& input, std::uint64_t wan
   const std::string caches = to_text(last_level_caches(input, all_workers(input), 0));
   const std::string rule = fmt::format("{} x the last-level caches", times_caches);
   if (elements < wanted) {
-    return fmt::format("what every host has room for: {:.0f} % of {}",
+    return fmt::format("the most that fits on every host: {:.0f} % of {}",
                        100 * static_cast<double>(elements) / static_cast<double>(wanted), rule);
   }
   return fmt::format("{} ({})", rule, caches);
@@ -280,7 +280,7 @@ Expected<std::vector<Flow>> Stream::flows_of(const PlanInput& input, const Strea
                         fmt::format("arrays of {} leave some of the {} threads of a process "
                                     "without a cache line",
                                     elements, threads),
-                        "ask for more elements", ", or for fewer --threads");
+                        "use more --elements", ", or for fewer --threads");
     }
     flow.region.bytes = stream_region_bytes(flow.kernel.array_lines);
     flow.region.placement = worker.placement.memory;
@@ -357,11 +357,10 @@ std::vector<Warning> Stream::warnings(const RunReport& report) const {
   // More than that, and hosts that share a network or a power supply did not load it together.
   constexpr double most_apart = 0.1;
   if (const auto spread = start_spread(fleet); spread && spread->part > most_apart) {
-    warnings.push_back(
-        {"late-hosts", "",
-         fmt::format("hosts began a pass {:.0f} % of its time apart (median): larger arrays make "
-                     "that less",
-                     spread->part * 100)});
+    warnings.push_back({"late-hosts", "",
+                        fmt::format("hosts started each pass {:.0f} % of its time apart (median); "
+                                    "use larger arrays to reduce this",
+                                    spread->part * 100)});
   }
   return warnings;
 }
@@ -401,13 +400,14 @@ int Stream::exit_code(const RunReport& report) const {
 Expected<std::vector<PlannedScenario>> Stream::plan(const PlanInput& input) const {
   const auto& options = input.options;
   if (!options.thread_counts.empty())
-    return fail_usage("--threads", "stream takes one number in a run");
-  if (options.pages.size() > 1) return fail_usage("--pages", "stream takes one kind in a run");
+    return fail_usage("--threads", "stream accepts one number per run");
+  if (options.pages.size() > 1)
+    return fail_usage("--pages", "stream accepts one kind of pages per run");
   const bool lasting =
       std::any_of(input.layout.workers.begin(), input.layout.workers.end(),
                   [](const Worker& worker) { return lasts(worker.placement.memory); });
   if (!persists_.empty() && !lasting) {
-    return fail_usage("--persist", "this memory does not last",
+    return fail_usage("--persist", "this memory is not persistent",
                       "name persistent memory, as in --memory pmem:/mnt/pmem0");
   }
   const std::uint64_t elements = elements_of(input);

@@ -25,8 +25,7 @@ class Stream final : public Benchmark {
  public:
   std::string name() const override { return "stream"; }
   std::string summary() const override {
-    return "STREAM over all ranks and hosts, in rounds that begin together, and which nodes are "
-           "slow";
+    return "STREAM over all ranks and hosts, and which nodes are slow";
   }
   std::string description() const override;
   std::vector<Example> examples() const override {
@@ -43,7 +42,7 @@ class Stream final : public Benchmark {
   int default_threads(const RunOptions&) const override { return 0; }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string less_memory_hint() const override {
-    return "ask for less with --elements or --size, or for fewer ranks or --threads";
+    return "use fewer --elements or a smaller --size, or fewer ranks or --threads";
   }
   std::string main_metric() const override { return "bandwidth"; }
   std::string remarks(const RunReport& report, const RunOptions& options) const override;

@@ -86,7 +86,7 @@ TEST(StreamPlan, ReadsAndWritesRunInRoundsOfTheirOwn) {
 TEST(StreamPlan, WhatDoesNotLastIsNotPersisted) {
   const auto plan = plan_on("stream", {"--elements", "10000", "--persist", "none"}, one_node);
   ASSERT_FALSE(plan);
-  EXPECT_THAT(full_text(plan.error()), HasSubstr("--persist: this memory does not last"));
+  EXPECT_THAT(full_text(plan.error()), HasSubstr("--persist: this memory is not persistent"));
 }
 
 TEST(StreamPlan, EveryModeOfWritesAndOneOfReads) {

@@ -28,11 +28,10 @@ class Touch final : public Benchmark {
     return "cost of memory that another CPU has touched first";
   }
   std::string description() const override {
-    return "Memory lies on the node of the CPU that touches it first. Workers use memory "
-           "that they touched themselves (own), that worker 0 touched (other), and that "
-           "the next worker touched (crossed), each alone and then all together; each has "
-           "a region of its own. Without --cpus there is a worker on one CPU of each NUMA "
-           "node, or on two CPUs if there is one node.";
+    return "The kernel places a page on the node of the CPU that first touches it. Workers use "
+           "memory first touched by themselves (own), by worker 0 (other) and by the next worker "
+           "(crossed), each alone and then all together; each has its own region. Without --cpus, "
+           "one CPU of each NUMA node runs a worker, or two CPUs on a machine with one node.";
   }
   std::vector<Example> examples() const override {
     return {{"All patterns, on all nodes", "numatlas touch"},
@@ -74,8 +73,8 @@ class Touch final : public Benchmark {
 
 void Touch::add_options(CLI::App& app) {
   add_choices(app, "--pattern", patterns_, named({"own", "other", "crossed"}),
-              "which worker touches the memory of a worker first: itself (own), worker 0 (other), "
-              "or the next one (crossed). Costs are relative to own");
+              "which worker first touches a worker's memory: itself (own), worker 0 (other), or "
+              "the next one (crossed). Costs are relative to own");
   add_choices(app, "--kernel", kernels_,
               named({"scatter", "update", "chase", "read", "write", "copy", "triad"}),
               "what a worker does with its memory: scatter adds to one word of a line and goes on "
@@ -114,13 +113,13 @@ PlacementSpec Touch::placement(const RunOptions& options, const Machine& machine
 Expected<void> Touch::check(const PlanInput& input) const {
   if (auto one = check_one_process(input, "touch"); !one) return one;
   if (!input.options.thread_counts.empty())
-    return fail_usage("--threads", "touch takes one number", "run it once for each");
+    return fail_usage("--threads", "touch accepts one number", "run it once for each");
   if (!input.options.csv_file.empty()) {
-    return fail_usage("--csv", "its format has no place for patterns",
+    return fail_usage("--csv", "its format has no column for patterns",
                       "use --format csv or --json FILE");
   }
   if (auto cpus =
-          distinct_cpus(input, name(), "two workers are on CPU {}, and would only run by turns");
+          distinct_cpus(input, name(), "two workers are on CPU {} and could only run in turns");
       !cpus)
     return fail(cpus.error());
   return {};
@@ -199,8 +198,9 @@ std::vector<PlannedScenario> Touch::plan_of(const PlanInput& input,
           }
           PlannedScenario skipped;
           skipped.head = std::move(head);
-          skipped.skip = Error{ErrorKind::unavailable,
-                               "there is one worker, and no other to touch first (--cpus)", ""};
+          skipped.skip = Error{
+              ErrorKind::unavailable,
+              "there is only one worker, so no other can touch its memory first (--cpus)", ""};
           skipped.scenario.name = skipped.head.name;
           add_point(plan, std::move(skipped), {}, false);
         }
@@ -246,7 +246,7 @@ std::string Touch::remarks(const RunReport& report, const RunOptions& options) c
 SurveyPart Touch::survey(const Machine& machine) const {
   const NodeSet nodes = machine.nodes_of(machine.usable_cpus());
   if (nodes.size() < 2) {
-    return {0, {}, "all CPUs are on one node, so who touches memory first makes no difference"};
+    return {0, {}, "all CPUs are on one node, so first touch makes no difference"};
   }
   SurveyPart part{1, {SurveyWay{{"--size", "64", "--skip-too-large"}, ""}}, ""};
   if (nodes.size() == 2) return part;

@@ -62,7 +62,7 @@ TEST(TouchPlan, OneCpuHasOnlyItsOwn) {
   EXPECT_FALSE((*plan)[0].skip);
   for (std::size_t i : {1u, 2u}) {
     EXPECT_TRUE((*plan)[i].scenario.flows.empty());
-    EXPECT_THAT(full_text((*plan)[i].skip.value()), HasSubstr("no other to touch first"));
+    EXPECT_THAT(full_text((*plan)[i].skip.value()), HasSubstr("no other can touch its memory first"));
   }
 }
 
@@ -146,7 +146,7 @@ TEST(TouchTable, SaysWhatItCosts) {
                               "1 on CPU 8 (node 1), against its own: together 2.00 times as long "
                               "(1.96 to 2.04)\n"));
   EXPECT_THAT(text, HasSubstr("together no significant difference (1.00 times, 0.98 to 1.02)"));
-  EXPECT_THAT(text, Not(HasSubstr("no difference to expect")));
+  EXPECT_THAT(text, Not(HasSubstr("no difference expected")));
   RunReport one_node = report_of_points(0.01);
   one_node.workers[1].cpu_node = NodeId{0};
   EXPECT_THAT(table_of(one_node), HasSubstr("all workers are on node 0"));

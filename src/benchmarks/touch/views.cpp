@@ -70,7 +70,7 @@ std::string one_node_words(const RunReport& report) {
   if (nodes.size() > 1 || report.workers.size() < 2) return "";
   const bool only = report.machines.front().nodes.size() < 2;
   return fmt::format(
-      "no difference to expect: {}; all have the same distance to every page",
+      "no difference expected: {}; all are equally far from every page",
       only ? "this machine has one NUMA node"
            : fmt::format("all workers are on node {} (--cpus names others)", *nodes.begin()));
 }
@@ -131,12 +131,12 @@ std::vector<Fact> touch_facts(const RunReport& report) {
           "at worst {{}} an access to its own: {}, memory first touched by {}", user, toucher);
       worst = Fact{"first_touch_times",
                    {{"used_by", user}, {"touched_by", toucher}},
-                   fmt::format("an access by {} to memory that {} touched first, against its own",
+                   fmt::format("an access by {} to memory first touched by {}, relative to its own",
                                user, toucher),
                    "1",
                    *times,
                    "First touch",
-                   (is_told(*times) ? "" : "no difference beyond the intervals: ") + between};
+                   (is_told(*times) ? "" : "no significant difference: ") + between};
     }
   }
   if (!worst) return {};

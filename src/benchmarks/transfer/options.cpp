@@ -18,7 +18,7 @@ Expected<std::vector<Bytes>> sizes_of(const std::string& text, const char* optio
   if (!sizes) return fail(renamed(sizes.error(), "--size", option));
   for (Bytes size : *sizes) {
     if (size.value % 16 == 0) continue;
-    return fail_usage(option, fmt::format("{} is no multiple of 16 bytes", to_text(size)));
+    return fail_usage(option, fmt::format("{} is not a multiple of 16 bytes", to_text(size)));
   }
   return sizes;
 }
@@ -26,15 +26,15 @@ Expected<std::vector<Bytes>> sizes_of(const std::string& text, const char* optio
 }  // namespace
 
 void TransferWords::add_to(CLI::App& app) {
-  add_choices<bool TransferOptions::*>(app, "--measure", measures_,
-                                       {{"copies", &TransferOptions::copies},
-                                        {"latency", &TransferOptions::latency},
-                                        {"chase", &TransferOptions::chase},
-                                        {"peer", &TransferOptions::peer}},
-                                       "what to measure: copies, the latency of small copies that "
-                                       "are waited for one by one, a chase of a GPU through memory "
-                                       "of the host (NVIDIA only), copies between GPUs (peer) "
-                                       "(default: all that the machine has)");
+  add_choices<bool TransferOptions::*>(
+      app, "--measure", measures_,
+      {{"copies", &TransferOptions::copies},
+       {"latency", &TransferOptions::latency},
+       {"chase", &TransferOptions::chase},
+       {"peer", &TransferOptions::peer}},
+      "what to measure: copies, the latency of small synchronous copies, a pointer chase by the "
+      "GPU through host memory, copies between GPUs (peer) (default: all that the machine "
+      "supports)");
   add_value(app, "--gpus", gpus_, "GPUS",
             "GPUs by number, as their driver counts them: 0,1 or 0-3 (default: all)");
   app.add_flag("--together", options_.together,
@@ -43,13 +43,11 @@ void TransferWords::add_to(CLI::App& app) {
       app, "--direction", options_.directions, named({"h2d", "d2h", "both"}),
       "direction of copies: host to device (h2d), device to host (d2h), or both at the same "
       "time");
-  add_choices(
-      app, "--pin", options_.pinnings, named(all_pinnings),
-      "how GPUs access memory of the host: pinned is memory of ours, registered with the "
-      "driver; driver is allocated by the driver, under the policy asked for; pageable is "
-      "not pinned; zero-copy is pinned, and read and written by a kernel of the GPU (NVIDIA "
-      "only); managed moves between host and GPU. driver and managed have base pages only, "
-      "and no persistent memory");
+  add_choices(app, "--pin", options_.pinnings, named(all_pinnings),
+              "how GPUs access host memory: pinned is our own memory registered with the driver; "
+              "driver is allocated by the driver under the requested policy; pageable is not "
+              "pinned; zero-copy is pinned and accessed by a GPU kernel; managed migrates between "
+              "host and GPU. driver and managed have base pages only and no persistent memory");
   add_value(
       app, "--size", size_, "SIZES",
       "bytes per copy, in multiples of 16: in MiB (512), with a unit (48KiB), the powers of "
@@ -59,13 +57,12 @@ void TransferWords::add_to(CLI::App& app) {
   add_value(app, "--chase-size", chase_size_, "SIZES", "memory that a GPU chases through");
   add_choices(app, "--caches", options_.caches,
               named(std::vector{HostCaches::cold, HostCaches::warm}),
-              "state of a line in the CPUs' caches when the chase loads it: flushed (cold) or just "
-              "read by a CPU (warm)");
+              "state of a line in the CPU caches when the chase loads it: flushed (cold) or "
+              "recently read by a CPU (warm)");
   add_choice<Caller>(
       app, "--caller", options_.caller,
       {{"near", Caller::near}, {"far", Caller::far}, {"memory", Caller::memory}},
-      "CPU that queues the work: near the GPU, on the node farthest from it, or near "
-      "the memory");
+      "CPU that submits the work: near the GPU, on the node farthest from it, or near the memory");
 }
 
 Expected<TransferOptions> TransferWords::parse() const {
@@ -76,7 +73,7 @@ Expected<TransferOptions> TransferWords::parse() const {
   if (!gpus_.empty()) {
     const auto numbers = parse_ordered_list(gpus_);
     if (!numbers || numbers->empty()) {
-      return fail_usage("--gpus", fmt::format("'{}' is no list of numbers", gpus_),
+      return fail_usage("--gpus", fmt::format("'{}' is not a list of numbers", gpus_),
                         "such as 0,1 or 0-3");
     }
     options.gpus = *numbers;
@@ -94,9 +91,8 @@ Expected<TransferOptions> TransferWords::parse() const {
   for (Bytes size : *chased) {
     constexpr std::uint64_t two_lines = 128;
     if (size.value >= two_lines) continue;
-    return fail_usage("--chase-size", fmt::format("{} has no two lines of 64 bytes to "
-                                                  "go from one to the other",
-                                                  to_text(size)));
+    return fail_usage("--chase-size",
+                      fmt::format("{} is less than two lines of 64 bytes", to_text(size)));
   }
   options.chase_sizes = *std::move(chased);
   return options;

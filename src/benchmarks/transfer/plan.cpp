@@ -70,7 +70,7 @@ Expected<void> TransferPlan::find_memories() {
                       "name one: bind:0, interleave:0,1, weighted:0=3,2=1, local");
   }
   if (gpu_of(asked->single) >= 0) {
-    return fail_usage("--memory", "this is the host's side, and gpu:N is no part of it",
+    return fail_usage("--memory", "this is the host side; gpu:N does not apply",
                       "name GPUs with --gpus");
   }
   for (const Machine& machine : input_.machines) {
@@ -151,8 +151,8 @@ std::optional<Flow> TransferPlan::flow_at(int host, int gpu, const Case& now, st
   const auto worker =
       caller_for(input_, host, *find_gpu(machine, gpu), now.memory, options_.caller, taken);
   if (!worker) {
-    skip =
-        Error{ErrorKind::unavailable, "too few workers to queue all these copies", "", "--threads"};
+    skip = Error{ErrorKind::unavailable, "too few workers to submit all these copies", "",
+                 "--threads"};
     return std::nullopt;
   }
   taken.insert(*worker);
@@ -261,7 +261,7 @@ Expected<std::vector<PlannedScenario>> TransferPlan::make() {
   if (options_.peer && !options_.all && gpus_.size() < 2) {
     return fail_about(
         ErrorKind::unavailable, "--measure peer",
-        fmt::format("copies between GPUs take two, and there {} {}",
+        fmt::format("copies between GPUs require two, but there {} {}",
                     gpus_.size() == 1 ? "is only GPU" : "are only GPUs", list_of(gpus_)));
   }
   add_all(usual_copy);

@@ -22,7 +22,7 @@ class Transfer final : public Benchmark {
  public:
   std::string name() const override { return "transfer"; }
   std::string summary() const override {
-    return "copies between memory of the host and GPUs, all nodes and all GPUs";
+    return "copy bandwidth and latency between host memory and GPUs";
   }
   std::string description() const override {
     return "Measures copies from memory of each node to each GPU, back, and both at once; "

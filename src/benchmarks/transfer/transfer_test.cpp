@@ -121,15 +121,14 @@ TEST(TransferPlan, NothingIsNamedTwice) {
 
 TEST(TransferPlan, RefusesWhatIsNotThere) {
   EXPECT_EQ(plan_error({"--gpus", "4"}).kind, ErrorKind::unavailable);
-  EXPECT_THAT(full_text(plan_error({"--gpus", "4"})),
-              HasSubstr("--gpus: there is no GPU 4, only 0"));
+  EXPECT_THAT(full_text(plan_error({"--gpus", "4"})), HasSubstr("--gpus: no GPU 4; available: 0"));
   EXPECT_THAT(full_text(plan_error({"--gpus", "x"})), HasSubstr("--gpus: 'x'"));
   EXPECT_THAT(full_text(plan_error({"--measure", "peer", "--gpus", "1"})),
-              HasSubstr("--measure peer: copies between GPUs take two"));
+              HasSubstr("--measure peer: copies between GPUs require two"));
   EXPECT_THAT(full_text(plan_error({"--memory", "each:0,1"})), HasSubstr("--memory"));
   EXPECT_THAT(full_text(plan_error({"--pin", "glued"})), HasSubstr("--pin"));
   EXPECT_THAT(full_text(plan_error({"--size", "24"})), "");
-  EXPECT_THAT(full_text(plan_error({"--size", "100B"})), HasSubstr("--size: 100 B is no multiple"));
+  EXPECT_THAT(full_text(plan_error({"--size", "100B"})), HasSubstr("--size: 100 B is not a multiple"));
   EXPECT_THAT(full_text(plan_error({"--direction", "up"})), HasSubstr("--direction"));
   EXPECT_THAT(full_text(plan_error({"--caller", "near,far"})),
               HasSubstr("--caller: 'near,far' is not one of near, far, memory"));

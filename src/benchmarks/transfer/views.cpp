@@ -79,22 +79,21 @@ void add_copies(const CaseGroup& group, std::vector<View>& views) {
   const ViewColumn sum = figure_column("GPU", "bandwidth_sum", in_gb_per_s, Part::with_interval);
   views.push_back(by_gpu(group, "Copies in GB/s" + words,
                          {sum, figure_column("", "link_part", in_percent, Part::value, 0, "%")}));
-  views.back().notes = {"all bytes over the common time, and their part of the link's limit"};
+  views.back().notes = {"all bytes over the common time, and as a share of the link's limit"};
   views.back().verdict = best_places(group);
   if (any(group, [](const auto* one) { return find_total(*one, "copies_overlap") != nullptr; })) {
     views.push_back(by_gpu(group, "Copies at the same time in GB/s" + words,
                            {figure_column("GPU", "event_bandwidth_sum", in_gb_per_s),
                             figure_column("", "copies_overlap", in_percent, Part::value, 0, "%")}));
     views.back().notes = {
-        "sum by the GPUs' own clocks; of the time with a copy under way, the part in which all "
-        "were"};
+        "sum by the GPUs' own clocks; share of the active time in which all copies were in flight"};
   }
   // Of several at once each waits for the others.
   if (any(group, [](const auto* one) { return one->flows.size() == 1; })) {
     views.push_back(by_gpu(group, "Cost of pinning in ms" + words,
                            {figure_column("GPU", "pin_time", in_ms, Part::value, 3),
                             figure_column("", "unpin_time", in_ms, Part::value, 3)}));
-    views.back().notes = {"to pin the memory, and to unpin it: medians of three times"};
+    views.back().notes = {"to pin and to unpin the memory: medians of three tries"};
   }
 }
 
@@ -117,12 +116,13 @@ std::vector<View> transfer_views(const RunReport& report) {
   for (const CaseGroup& group : groups_of(report, {"measure", "caches", "pages"})) {
     const std::string caches = label_of(*group.cases.front(), "caches");
     if (caches.empty()) continue;
-    views.push_back(by_gpu(
-        group,
-        fmt::format("Latency of a GPU's loads from memory of the host in ns ({}, {} pages)",
-                    caches == "warm" ? "lines just read by a CPU" : "lines in no cache of the CPUs",
-                    group.cases.front()->pages),
-        {figure_column("GPU", "latency", in_ns, Part::with_interval, 1)}));
+    views.push_back(
+        by_gpu(group,
+               fmt::format(
+                   "Latency of a GPU's loads from memory of the host in ns ({}, {} pages)",
+                   caches == "warm" ? "lines recently read by a CPU" : "lines not in any CPU cache",
+                   group.cases.front()->pages),
+               {figure_column("GPU", "latency", in_ns, Part::with_interval, 1)}));
   }
   for (const CaseGroup& group : groups_of(report, {"measure", "size"})) {
     if (label_of(*group.cases.front(), "measure") != "peer") continue;

@@ -42,14 +42,14 @@ std::string confirmed_text(const RunReport& report, const ScenarioResult& best, 
   if (!rate || last.flows.empty()) return "";
   return fmt::format("Set system-wide by --apply: {} GB/s (memory placed by: {}); {}\n{}",
                      gb(rate->value), last.flows.front().policy.mechanism,
-                     kept ? "they stay" : "the old weights are back",
+                     kept ? "they stay" : "the old weights are restored",
                      against("the search", report, last, &best));
 }
 
 std::string verdict(const RunReport& report, const ScenarioResult& best, bool kept) {
   const Weights weights = weights_of(best);
   if (weights.size() < 2) {
-    return fmt::format("Only node {} takes part: there is nothing to weigh.\n",
+    return fmt::format("Only node {} takes part, so there is nothing to weight.\n",
                        weights.front().first.value);
   }
   Weights equal = weights;
@@ -61,7 +61,7 @@ std::string verdict(const RunReport& report, const ScenarioResult& best, bool ke
   text +=
       even == &best ? "  these are equal weights\n" : against("equal weights", report, best, even);
   text += against("the nearest node alone", report, best, nearest);
-  if (report.ranks > 1) text += "With several ranks the coarse grid is all: nothing is refined.\n";
+  if (report.ranks > 1) text += "With several ranks only the coarse grid is measured.\n";
   text += confirmed_text(report, best, kept);
   const auto times = nearest != nullptr ? gain_of(report, best, *nearest) : std::nullopt;
   if (times && is_less(*times)) return text + "No weights are as fast as the nearest node alone.\n";

@@ -92,10 +92,9 @@ Expected<void> repair_what_was_left() {
   const auto repaired = repair_system_weights();
   if (!repaired) return fail(repaired.error());
   if (!repaired->empty()) {
-    say(
-        fmt::format("numatlas: weights: a killed run had left its weights set system-wide; they "
-                    "were put back: {}\n",
-                    *repaired));
+    say(fmt::format(
+        "numatlas: weights: weights left system-wide by a killed run were restored: {}\n",
+        *repaired));
   }
   return {};
 }
@@ -104,7 +103,7 @@ class WeightsBenchmark final : public Benchmark {
  public:
   std::string name() const override { return "weights"; }
   std::string summary() const override {
-    return "weights of interleaved memory that give the most bandwidth";
+    return "find the interleave weights with the highest bandwidth";
   }
   std::string description() const override {
     return "Tries weights of nodes, first on a coarse grid and then in smaller steps around the "
@@ -178,8 +177,7 @@ void WeightsBenchmark::add_options(CLI::App& app) {
                    "set the best weights system-wide, measure once more with the kernel's "
                    "own policy, and restore the old weights, however the program ends. "
                    "Requires root");
-  app.add_flag("--keep", keep_, "leave the new weights in place once they were measured")
-      ->needs(apply);
+  app.add_flag("--keep", keep_, "keep the new weights after the measurement")->needs(apply);
   add_isa_option(app, isa_);
 }
 
@@ -215,16 +213,16 @@ Expected<void> WeightsBenchmark::parse_options() {
 Expected<void> WeightsBenchmark::check(const PlanInput& input) const {
   const RunOptions& options = input.options;
   if (options.placement.memory)
-    return fail_usage("--memory", "weights itself says where memory lies", "name --nodes");
+    return fail_usage("--memory", "weights places the memory itself", "name --nodes");
   if (options.serial)
     return fail_usage("--serial", "weights compares what all workers move together",
                       "leave it out");
   if (options.pages.size() > 1)
-    return fail_usage("--pages", "weights takes one kind of pages", "run it once for each");
+    return fail_usage("--pages", "weights accepts one kind of pages", "run it once for each");
   if (!options.thread_counts.empty())
-    return fail_usage("--threads", "weights takes one number", "run it once for each");
+    return fail_usage("--threads", "weights accepts one number", "run it once for each");
   if (!options.csv_file.empty())
-    return fail_usage("--csv", "its format has no place for weights",
+    return fail_usage("--csv", "its format has no column for weights",
                       "use --format csv or --json FILE");
   if (!apply_) return {};
   if (nothing_is_set(options))
@@ -354,7 +352,8 @@ Expected<std::vector<PlannedScenario>> WeightsBenchmark::refine(const PlanInput&
 
 SurveyPart WeightsBenchmark::survey(const Machine& machine) const {
   const NodeSet nodes = machine.usable_memory_nodes();
-  if (nodes.size() < 2) return {0, {}, "one node has memory: there is nothing to interleave"};
+  if (nodes.size() < 2)
+    return {0, {}, "only one node has memory, so there is nothing to interleave"};
   SurveyPart part{1, {}, ""};
   const std::vector<std::string> words{"--size", "64", "--skip-too-large"};
   const auto pair = pair_to_weigh(machine);

@@ -368,9 +368,10 @@ TEST(WeightsTable, TheConfirmationIsNotOfTheSearch) {
   RunReport report = report_of({measured("0=1,2=1", "0", 50), measured("0=3,2=1", "0", 60),
                                 measured("0=3,2=1", "confirm", 70)});
   report.scenarios.back().flows[0].policy.mechanism = "kernel weighted interleave";
-  EXPECT_THAT(table_of(report, false),
-              HasSubstr("Set system-wide by --apply: 70.00 GB/s (memory placed by: kernel weighted "
-                        "interleave); the old weights are back\n  against the search: +16.7 %"));
+  EXPECT_THAT(
+      table_of(report, false),
+      HasSubstr("Set system-wide by --apply: 70.00 GB/s (memory placed by: kernel weighted "
+                "interleave); the old weights are restored\n  against the search: +16.7 %"));
   EXPECT_THAT(table_of(report, true), HasSubstr("they stay"));
 }
 

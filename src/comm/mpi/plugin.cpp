@@ -37,7 +37,7 @@ Expected<const numatlas_mpi_table*> table_of(void* library, const MpiPlugin& plu
   if (table == nullptr || table->abi != NUMATLAS_MPI_ABI) {
     return fail(ErrorKind::unavailable,
                 "MPI plug-in " + plugin.path + " belongs to another version of numatlas",
-                "build and install the plug-ins together with the program");
+                "build and install plug-ins and program together");
   }
   return table;
 }
@@ -53,7 +53,7 @@ tl::unexpected<Error> loading_error(const MpiPlugin& plugin) {
 std::string why_not_loaded(const MpiPlugin& plugin, const PluginFolder& folder) {
   std::string problem;
   if (!is_known(plugin.name)) {
-    problem = "no plug-in of this program has that name";
+    problem = "this build has no plug-in of that name";
   } else if (!folder.top.empty()) {
     problem = why_not_trusted(folder.top, plugin.path);
   }

@@ -16,10 +16,11 @@ using cuda::DriverApi;
 constexpr const char* cuda_library = "libcuda.so.1";
 
 DriverWords cuda_words() {
-  return {"CUDA driver",
-          "the GPU does no more for this process; see dmesg | grep -i xid and nvidia-smi. If a new "
-          "run fails as well, reset it (nvidia-smi --gpu-reset) or reboot",
-          "nvidia-smi shows who uses the GPU's memory; free -h the host's"};
+  return {
+      "CUDA driver",
+      "the GPU no longer works for this process; see dmesg | grep -i xid and nvidia-smi. If a new "
+      "run fails as well, reset it (nvidia-smi --gpu-reset) or reboot",
+      "nvidia-smi shows who uses the GPU's memory; free -h the host's"};
 }
 
 /// Why cuInit may fail, in words: the reason and what to do.
@@ -28,7 +29,7 @@ std::pair<std::string, std::string> init_words(int code) {
   switch (code) {
     case stub_library:
       return {"the toolkit's stub of libcuda.so.1 was loaded instead of the driver",
-              "LD_LIBRARY_PATH has a folder .../stubs before the driver's: take it out"};
+              "remove the folder .../stubs from LD_LIBRARY_PATH"};
     case no_device:
       return {"there is no GPU that this process may use",
               "see nvidia-smi and CUDA_VISIBLE_DEVICES; a container needs --gpus all and "
@@ -38,15 +39,16 @@ std::pair<std::string, std::string> init_words(int code) {
               "after an update of the driver the kernel still has the old module: reboot, or "
               "rmmod and modprobe nvidia"};
     case compat:
-      return {"the compatibility library (cuda-compat) is not for this GPU",
-              "take its folder out of LD_LIBRARY_PATH"};
+      return {"the compatibility library (cuda-compat) does not support this GPU",
+              "remove its folder from LD_LIBRARY_PATH"};
     case not_ready:
       return {"the GPUs are not ready yet",
               "systems with NVSwitch need its service: systemctl status nvidia-fabricmanager"};
     case device_unavailable:
-      return {"the GPU is busy, or another process has exclusive use of it",
+      return {"the GPU is busy, or another process holds it exclusively",
               "see nvidia-smi: processes and compute mode"};
-    case out_of_memory: return {"no memory is left to start with", "see free -h and nvidia-smi"};
+    case out_of_memory:
+      return {"no memory is left to start the driver", "see free -h and nvidia-smi"};
     case operating_system:
     case unknown:
       return {"the driver cannot talk to its kernel module",
@@ -68,17 +70,17 @@ RuntimeState init_failed(const DriverApi& api, const char* call, int code) {
 RuntimeState probe_cuda() {
   const Library library(cuda_library, "libcuda1");
   if (is_absent(library, cuda_library)) {
-    return unusable("cuda", fmt::format("{} is not there", cuda_library),
+    return unusable("cuda", fmt::format("{} was not found", cuda_library),
                     "NVIDIA's driver is not installed, or the container was started without it "
                     "(--gpus all)");
   }
   if (!library.problem().empty()) {
-    return unusable("cuda", library.problem(), "NVIDIA's driver is not installed as a whole");
+    return unusable("cuda", library.problem(), "NVIDIA's driver is only partly installed");
   }
   auto api = std::make_unique<DriverApi>(library);
   if (!api->symbols.missing().empty()) {
     return unusable("cuda", fmt::format("{} has no {}", cuda_library, api->symbols.missing()),
-                    "a later NVIDIA driver is needed");
+                    "requires a later NVIDIA driver");
   }
   if (const int code = api->init.function(0); code != 0) {
     return init_failed(*api, api->init.symbol, code);

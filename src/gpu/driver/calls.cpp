@@ -34,10 +34,10 @@ Meaning meaning_of(const DriverWords& words, int code) {
     case out_of_memory: return {ErrorKind::resource, words.memory_hint};
     case device_unavailable:
       return {ErrorKind::unavailable,
-              "the GPU is in use by a process that has it for itself, or its compute mode forbids "
-              "it: nvidia-smi -q -d COMPUTE"};
+              "another process holds the GPU exclusively, or its compute mode forbids access: "
+              "nvidia-smi -q -d COMPUTE"};
     case too_many_peers:
-      return {ErrorKind::unavailable, "this GPU has as many peers as it can have"};
+      return {ErrorKind::unavailable, "this GPU already has its maximum number of peers"};
     case no_device:
     case not_supported:
     case peer_unsupported: return {ErrorKind::unavailable, "this GPU or its driver cannot do that"};
@@ -48,11 +48,11 @@ Meaning meaning_of(const DriverWords& words, int code) {
       return {ErrorKind::unavailable,
               "the driver cannot compile this program's kernels for the GPU"};
     case registered_already:
-      return {ErrorKind::internal, "the memory, or a part of it, is pinned already"};
+      return {ErrorKind::internal, "the memory, or a part of it, is already pinned"};
     case not_registered: return {ErrorKind::internal, "the memory was not pinned by this call"};
     case not_permitted:
       return {ErrorKind::permission,
-              "the system or the container does not permit it: ask for more rights or devices"};
+              "the system or the container does not permit it: request more rights or devices"};
     case operating_system:
       return {ErrorKind::io,
               "the operating system refused the driver: the end of dmesg, ulimit -l"};

@@ -26,7 +26,7 @@ constexpr const char* hip_libraries[] = {"libamdhip64.so.7", "libamdhip64.so.6",
 
 DriverWords hip_words() {
   return {"HIP runtime",
-          "the GPU does no more for this process; see dmesg | grep -i amdgpu and rocm-smi. If a "
+          "the GPU no longer works for this process; see dmesg | grep -i amdgpu and rocm-smi. If a "
           "new run fails as well, reset it (rocm-smi --gpureset -d N) or reboot",
           "rocm-smi shows how much of the GPU's memory is used; free -h the host's"};
 }
@@ -65,15 +65,15 @@ RuntimeState probe_hip() {
   std::string problem;
   const auto library = load(problem);
   if (!library && problem.empty()) {
-    return unusable("hip", "libamdhip64.so.7, .6 or .5 is not there",
+    return unusable("hip", "libamdhip64.so.7, .6 or .5 was not found",
                     "AMD's ROCm is not installed, or LD_LIBRARY_PATH lacks its folder "
                     "(/opt/rocm/lib)");
   }
-  if (!library) return unusable("hip", problem, "AMD's ROCm is not installed as a whole");
+  if (!library) return unusable("hip", problem, "AMD's ROCm is only partly installed");
   auto api = std::make_unique<HipApi>(*library);
   if (!api->symbols.missing().empty()) {
     return unusable("hip", fmt::format("libamdhip64 has no {}", api->symbols.missing()),
-                    "a later ROCm is needed");
+                    "requires a later ROCm");
   }
   if (const int code = api->init.function(0); code != 0) {
     return start_failed(*api, api->init.symbol, code);

@@ -84,7 +84,8 @@ class Guest:
     modules: list[str]
     needs: list[str]  # programs of this machine that the steps use; without them the guest is skipped
     limit: int  # seconds from the start to the end
-    in_all: bool  # part of `run all`, which CI runs
+    in_all: bool  # part of `run all` and `run nightly`
+    nightly: list[str]  # kernels of `run nightly` only; `run all`, which CI runs, leaves them out
 
 
 def build(kind: type, table: dict[str, Any], where: str):
@@ -112,12 +113,15 @@ def load(path: Path) -> Guest:
     if "limit" in table:
         table["limit"] += sum(step.timeout for step in steps if step.only_saved)
     table.setdefault("in_all", True)
+    table.setdefault("nightly", [])
     table.setdefault("modules", [])
     table.setdefault("needs", [])
     values = dict(table, name=path.stem, machine=build(Machine, machine, path.name), steps=steps)
     guest = build(Guest, values, path.name)
     if not guest.steps or len({step.name for step in steps}) != len(steps):
         raise BadGuest(f"{path.name}: steps need names, each another")
+    if unknown := set(guest.nightly) - set(guest.kernels):
+        raise BadGuest(f"{path.name}: nightly names {', '.join(sorted(unknown))}, which is not among its kernels")
     for kernel in guest.kernels + [name for step in steps for name in step.kernels or []]:
         if kernel not in KERNEL_SUITES:
             raise BadGuest(f"{path.name}: no kernel {kernel} (there are {', '.join(KERNEL_SUITES)})")

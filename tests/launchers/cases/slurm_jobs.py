@@ -27,7 +27,7 @@ def singletons(t: Trial) -> None:
     """Tasks that cannot find each other are an error that names the remedy, and the remedy works."""
     for choice in ([], ["--mpi", t.launcher.plugin]):
         run = t.run("srun", "--mpi=none", "-N2", "-n2", *quick(t.numatlas, *choice)).ends_with(3)
-        run.err_says("^numatlas: error: 2 tasks were launched by Slurm, but each MPI sees itself alone$", 1)
+        run.err_says("^numatlas: error: 2 tasks were launched by Slurm, but each runs as a single MPI process$", 1)
         run.equal(run.out, "", "standard output")
     works_with_remedy(t, run)
 
@@ -39,7 +39,7 @@ def wrong_wiring(t: Trial) -> None:
     wrong = SLURM_PMI2 if t.launcher is SLURM_PMIX else SLURM_PMIX
     run = t.run(*wrong.command, "-N2", "-n2", *quick(t.numatlas, "--mpi", t.launcher.plugin))
     if t.launcher is SLURM_PMI2:
-        run.ends_with(3).err_says("^numatlas: error: 2 tasks were launched by Slurm, but each MPI sees itself alone$", 1)
+        run.ends_with(3).err_says("^numatlas: error: 2 tasks were launched by Slurm, but each runs as a single MPI process$", 1)
         works_with_remedy(t, run)
         return
     run.ends_with(1).err_says("^numatlas: warning: .*should Open MPI end here, use srun --mpi=pmix$", 1)
