@@ -5,7 +5,12 @@
 
 #include <algorithm>
 #include <fstream>
+#include <memory>
+#include <optional>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "audit/audit.h"
 #include "audit/claim.h"

@@ -138,7 +138,8 @@ Entries declare(CLI::App& app, const CommandLine& line,
   entries[features] = {add_features_command(*features)};
   CLI::App* survey = command("survey", "run all benchmarks that apply, within a minute");
   entries[survey] = {add_survey_command(*survey, line.words), true};
-  CLI::App* audit = command("audit", "check claims of firmware and kernel against measurements");
+  CLI::App* audit =
+      command("audit", "compare what firmware and kernel claim with what the machine does");
   entries[audit] = {add_audit_command(*audit, line.words), true};
   CLI::App* check = command("check", "find slow nodes in stored results of `numatlas stream`");
   entries[check] = {add_check_command(*check)};
