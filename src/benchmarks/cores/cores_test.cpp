@@ -143,7 +143,7 @@ TEST(CoresPlan, BothDirectionsAreTwoCases) {
 TEST(CoresPlan, ASquareHasOneMethod) {
   const auto two = cores_plan({"--csv", "square.csv"});
   ASSERT_FALSE(two);
-  EXPECT_THAT(full_text(two.error()), HasSubstr("choose one with --method"));
+  EXPECT_THAT(full_text(two.error()), HasSubstr("there are two methods"));
   EXPECT_TRUE(cores_plan({"--csv", "square.csv", "--method", "store"}));
 }
 
