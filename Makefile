@@ -4,12 +4,14 @@
 #   make test ARGS=...   installs what is missing, builds and runs all tests
 #   make install         to PREFIX (default /usr/local) below DESTDIR
 #   make install-python  numatlas report and plot, in an environment of their own below PREFIX
+#   make release         packages of all forms, checksums and SBOM in build/packages (FORMS="deb wheel": these)
 #   make clean           removes build/release and the links into it
 # HWLOC_DIR=DIR takes hwloc from there; CMAKE_ARGS=... goes to CMake.
 PREFIX ?= /usr/local
 DESTDIR ?=
 HWLOC_DIR ?=
 CMAKE_ARGS ?=
+FORMS ?=
 ARGS ?=
 
 all:
@@ -29,9 +31,12 @@ install-python:
 	python3 -m venv "$(PREFIX)/lib/numatlas/python"
 	"$(PREFIX)/lib/numatlas/python/bin/pip" install "./python[report]"
 
+release:
+	@scripts/release $(FORMS)
+
 clean:
 	rm -rf build/release
 	rm -f build/benchmark
 	find . -maxdepth 1 -type l -name 'numa_*' -delete
 
-.PHONY: all run test install install-python clean
+.PHONY: all run test install install-python release clean

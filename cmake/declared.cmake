@@ -36,6 +36,9 @@ endforeach()
 install(FILES ${declared} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 # Where each shell looks for the script of a program, and under which name.
+if(NOT numatlas_completions_dir)
+  set(numatlas_completions_dir ${CMAKE_INSTALL_DATADIR})
+endif()
 set(bash_folder bash-completion/completions)
 set(zsh_folder zsh/site-functions)
 set(zsh_prefix _)
@@ -46,7 +49,7 @@ foreach(program IN LISTS programs)
     set(script ${PROJECT_BINARY_DIR}/completions/${shell}/${${shell}_prefix}${program}${${shell}_suffix})
     add_custom_command(OUTPUT ${script} DEPENDS ${program} VERBATIM
                        COMMAND ${program} __declared ${shell} > ${script})
-    install(FILES ${script} DESTINATION ${CMAKE_INSTALL_DATADIR}/${${shell}_folder})
+    install(FILES ${script} DESTINATION ${numatlas_completions_dir}/${${shell}_folder})
     list(APPEND declared ${script})
   endforeach()
 endforeach()

@@ -168,11 +168,30 @@ compile_jobs() {
   printf '%s\n' $((by_memory < cpus ? by_memory : cpus))
 }
 
+# show_progress LOG: how much of a build is done, for as long as it runs: a percentage on a terminal, a line
+# every half minute elsewhere. Ninja's log says [DONE/ALL].
+progress=false
+progress_pause=30
+show_progress() {
+  local log=$1 pause=$progress_pause step percent start=$SECONDS
+  if [[ -t 2 ]]; then pause=1; fi
+  while sleep "$pause"; do
+    step=$(sed -n 's|^\[\([0-9]*/[0-9]*\)\].*|\1|p' "$log" 2>/dev/null | tail -n 1)
+    [[ -n $step && ${step#*/} != 0 ]] || continue
+    percent=$((100 * ${step%/*} / ${step#*/}))
+    if [[ -t 2 ]]; then
+      printf '\r  %3d %%' "$percent" >&2
+    else
+      say "  $percent % built after $((SECONDS - start)) s"
+    fi
+  done
+}
+
 # build_preset PRESET [CMAKE_ARG...]: configures and builds; the output goes to
 # build/PRESET/build.log, its tail to stderr on failure. Runs the tools under the command in the
 # array `under`, when that is set.
 build_preset() {
-  local preset=$1 folder=$root/build/$1 log=$root/build/$1/build.log home jobs tool
+  local preset=$1 folder=$root/build/$1 log=$root/build/$1/build.log home jobs tool watcher='' code=0
   shift
   for tool in g++ cmake ninja pkg-config; do
     have "$tool" || [[ $tool == g++ && -n ${CXX:-} ]] ||
@@ -192,8 +211,19 @@ build_preset() {
   mkdir -p -- "$folder"
   jobs=$(compile_jobs)
   say "Building preset $preset with $jobs jobs (log: build/$preset/build.log)"
-  if ! (cd -- "$root" && cmake --preset "$preset" "$@" &&
-    "${under[@]}" cmake --build "build/$preset" -j "$jobs") >"$log" 2>&1 </dev/null; then
+  : >"$log"
+  if $progress; then
+    show_progress "$log" &
+    watcher=$!
+  fi
+  (cd -- "$root" && cmake --preset "$preset" "$@" &&
+    "${under[@]}" cmake --build "build/$preset" -j "$jobs") >"$log" 2>&1 </dev/null || code=$?
+  if [[ -n $watcher ]]; then
+    kill "$watcher" 2>/dev/null || true
+    wait "$watcher" 2>/dev/null || true
+    if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi
+  fi
+  if ((code != 0)); then
     say "Building preset $preset failed. The end of build/$preset/build.log:"
     grep -nE 'error|Error|FAILED|not found' -- "$log" | head -n 20 >&2
     tail -n 30 -- "$log" >&2

@@ -71,16 +71,16 @@ foreach(wrapper IN LISTS wrappers)
   set(plugin ${numatlas_plugin_dir}/numatlas_mpi_${name}.so)
   add_custom_command(
     OUTPUT ${plugin}
-    COMMAND ${wrapper} -std=gnu11 -O2 -Wall -Wextra -fPIC -shared
+    COMMAND ${wrapper} -std=gnu11 -O2 -Wall -Wextra -fPIC -shared -s
             ${CMAKE_CURRENT_SOURCE_DIR}/mpi/shim.c -o ${plugin}
     DEPENDS mpi/shim.c mpi/shim.h
     COMMENT "MPI plug-in ${name}" VERBATIM)
   list(APPEND numatlas_plugins ${plugin})
+  install(PROGRAMS ${plugin} DESTINATION ${CMAKE_INSTALL_LIBDIR}/numatlas/mpi COMPONENT ${name})
 endforeach()
 if(numatlas_plugins)
   add_custom_target(numatlas_mpi_plugins ALL DEPENDS ${numatlas_plugins})
   add_dependencies(numatlas_comm numatlas_mpi_plugins)
-  install(PROGRAMS ${numatlas_plugins} DESTINATION ${CMAKE_INSTALL_LIBDIR}/numatlas/mpi)
 else()
   message(STATUS "MPI: none found; the program runs alone")
 endif()
