@@ -39,10 +39,8 @@ set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
 set(CPACK_RPM_PACKAGE_LICENSE MIT)
 set(CPACK_RPM_PACKAGE_GROUP "Applications/System")
 set(CPACK_RPM_PACKAGE_RELEASE 1)
-# Folders of the system belong to its own packages.
-set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/share/man /usr/share/man/man1 /usr/share/zsh
-    /usr/share/zsh/site-functions /usr/share/fish /usr/share/fish/vendor_completions.d
-    /usr/share/bash-completion /usr/share/bash-completion/completions /usr/share/doc)
+# Folders that every system has belong to its own packages; those of shells may not be there.
+set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/share/man /usr/share/man/man1 /usr/share/doc)
 # The bundled libraries are ours alone: others must not be served by them, nor need them from elsewhere.
 string(CONCAT CPACK_RPM_SPEC_MORE_DEFINE
        "%global source_date_epoch_from_changelog 0\n"
