@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "memory/buffer.h"
+#include "memory/source.h"
 #include "placement/kernel_calls.h"
 
 using namespace numatlas;
