@@ -299,6 +299,12 @@ void SessionPart::update(const Pilots* pilots) {
 void SessionPart::describe() {
   if (report_.scenarios.empty()) return;
   report_.views = benchmark_.views(report_);
+  // A run that left some of its cases out has nothing for the column of a label that only they
+  // have.
+  for (View& view : report_.views)
+    std::erase_if(view.cells, [&](const ViewColumn& cell) {
+      return !cell.label.empty() && !has_label(report_, cell.label);
+    });
   for (View& view : report_.views) view.by_host = benchmark_.by_host();
   report_.facts = benchmark_.facts(report_);
 }

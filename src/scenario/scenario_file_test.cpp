@@ -242,7 +242,7 @@ INSTANTIATE_TEST_SUITE_P(
             "10:1: shares: the kernel 'write' cannot share the memory of 'chase'",
             "give it memory of its own"},
         Bad{CHASE "[[scenario.flow]]\ncpu = 1\nkernel = \"chase\"\nshares = 0\nverify = \"full\"",
-            "10:1: shares: a chase that shares memory uses the other flow's chain", "and verify"},
+            "10:1: shares: a chase that shares memory uses the other flow's chain", "verify and chains"},
         Bad{READ "[[scenario.flow]]\ncpu = 1\nkernel = \"read\"\nshares = 0\nsize = \"2MiB\"",
             "11:1: size: is more than that of the flow whose memory it shares", ""},
         Bad{READ "[[scenario.flow]]\ncpu = 1\nkernel = \"read\"\nshares = 0\nmemory = \"local\"",

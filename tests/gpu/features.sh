@@ -11,7 +11,7 @@ expect() {  # PATTERN ROW
 numatlas=$1 fakes=$2
 expect '^gpu +cuda +yes +CUDA driver 12\.4: 1 x numatlas fake GPU 0 \(test only\) \(1 GiB\), 1 x numatlas fake GPU 1' \
   "$(row fake)"
-expect '^gpu +cuda +no +cuInit: CUDA_ERROR_STUB_LIBRARY \(34\): .*; LD_LIBRARY_PATH ' \
+expect '^gpu +cuda +no +cuInit: CUDA_ERROR_STUB_LIBRARY \(34\): .*; remove the folder .*LD_LIBRARY_PATH' \
   "$(row fake NUMATLAS_FAKE_CUDA_INIT=34)"
 expect '^gpu +cuda +no +cuInit: CUDA_ERROR_NO_DEVICE \(100\): .*; see nvidia-smi ' \
   "$(row fake NUMATLAS_FAKE_CUDA_INIT=100)"

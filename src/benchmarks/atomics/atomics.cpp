@@ -262,7 +262,7 @@ std::vector<Fact> Atomics::facts(const RunReport& report) const {
                      "s",
                      *estimate_of(*alone, "operation_time"),
                      "Atomics",
-                     "one CPU {} an addition"});
+                     "one CPU {} per addition"});
   }
   if (same == nullptr || same->flows.size() < 2) return facts;
   const std::string cpus = std::to_string(same->flows.size());
