@@ -93,9 +93,9 @@ void add_measurement(CLI::App& app, AdviseWords& words) {
   app.add_flag("--higher", words.higher, "a higher metric is better");
   Choices<Axis> axes;
   for (const Axis axis : words.axes) axes.emplace_back(name_of(axis), axis);
-  add_choices<Axis>(
-      app, "--try", words.axes, axes,
-      "what candidates may change, separated by commas, separated by commas, separated by commas, separated by commas");
+  add_choices<Axis>(app, "--try", words.axes, axes,
+                    "what candidates may change, separated by commas, separated by commas, "
+                    "separated by commas, separated by commas");
   add_value(app, "--prepare", words.prepare, "COMMAND", "shell command to run before each run");
   add_value(app, "--warmup", words.warmup, "N", "warm-up runs, which are not counted");
   add_value(app, "--timeout", words.timeout, "TIME",

@@ -1,7 +1,7 @@
 #include "engine/null_steps.h"
 
-#include <cstddef>
 #include <algorithm>
+#include <cstddef>
 
 namespace numatlas {
 namespace {

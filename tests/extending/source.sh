@@ -10,6 +10,7 @@ trap 'rm -rf "$folder"' EXIT
 failed=0
 # shellcheck source=tests/extending/has.sh
 . "$(dirname "${BASH_SOURCE[0]}")/has.sh"
+# shellcheck disable=SC2317 # `has` calls it
 refused() { ! "$program" "$@" 2>&1 && return 0; }
 
 has 'the help of --memory' 'memfd:NAME' "$program" latency --help

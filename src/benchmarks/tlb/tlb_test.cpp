@@ -1,6 +1,6 @@
-#include <optional>
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -62,7 +62,8 @@ TEST(TouchPlan, OneCpuHasOnlyItsOwn) {
   EXPECT_FALSE((*plan)[0].skip);
   for (std::size_t i : {1u, 2u}) {
     EXPECT_TRUE((*plan)[i].scenario.flows.empty());
-    EXPECT_THAT(full_text((*plan)[i].skip.value()), HasSubstr("no other can touch its memory first"));
+    EXPECT_THAT(full_text((*plan)[i].skip.value()),
+                HasSubstr("no other can touch its memory first"));
   }
 }
 

@@ -129,7 +129,8 @@ TEST(TransferPlan, RefusesWhatIsNotThere) {
   EXPECT_THAT(full_text(plan_error({"--memory", "each:0,1"})), HasSubstr("--memory"));
   EXPECT_THAT(full_text(plan_error({"--pin", "glued"})), HasSubstr("--pin"));
   EXPECT_THAT(full_text(plan_error({"--size", "24"})), "");
-  EXPECT_THAT(full_text(plan_error({"--size", "100B"})), HasSubstr("--size: 100 B is not a multiple"));
+  EXPECT_THAT(full_text(plan_error({"--size", "100B"})),
+              HasSubstr("--size: 100 B is not a multiple"));
   EXPECT_THAT(full_text(plan_error({"--direction", "up"})), HasSubstr("--direction"));
   EXPECT_THAT(full_text(plan_error({"--caller", "near,far"})),
               HasSubstr("--caller: 'near,far' is not one of near, far, memory"));
