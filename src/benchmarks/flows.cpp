@@ -193,7 +193,7 @@ Expected<void> check_run_together(const PlanInput& input, const std::string& com
                       "--threads 1 has one of them");
   }
   if (!input.options.csv_file.empty()) {
-    return fail_usage("--csv", fmt::format("its format has no place for what {} varies", command),
+    return fail_usage("--csv", fmt::format("its format has no column for what {} varies", command),
                       "use --format csv or --json FILE");
   }
   const auto cpus =
@@ -207,7 +207,7 @@ Bytes page_bytes(const Machine& machine, PageKind pages) {
 
 Expected<std::vector<NodeId>> parse_nodes(const std::string& option, const std::string& text,
                                           const std::string& words) {
-  const auto spec = parse_memory_spec("each:" + text);
+  const auto spec = parse_memory_spec("each:" + text, {});
   if (spec) return spec->each;
   return fail_usage(option, fmt::format("'{}' is not {} or a list of nodes", text, words),
                     "such as 0 or 0,2; nodes: see `numatlas topology`");

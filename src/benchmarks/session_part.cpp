@@ -14,6 +14,7 @@
 #include "engine/agreement.h"
 #include "kernels/stream_loops.h"
 #include "record/cache_level.h"
+#include "record/labels.h"
 #include "record/modes.h"
 #include "report/process_memory.h"
 
