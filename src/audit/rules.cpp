@@ -1,5 +1,6 @@
 #include "audit/rules.h"
 
+#include <utility>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -25,6 +26,22 @@ Reading reading_of(double value, const std::string& unit) {
 std::string number_text(double value) {
   const double size = value < 0 ? -value : value;
   return fmt::format("{:.{}f}", value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+}
+
+/// The outcome of what was found; nullopt where it has no interval to decide by.
+ClaimVerdict decided(ClaimVerdict verdict, const std::optional<bool>& contradicted,
+                     const std::string& next) {
+  if (!contradicted) {
+    verdict.outcome = ClaimOutcome::not_measurable;
+    verdict.reason =
+        fmt::format("found {} without an interval: give it more --time", verdict.found);
+  } else if (*contradicted) {
+    verdict.outcome = ClaimOutcome::contradicted;
+    verdict.next = next;
+  } else {
+    verdict.outcome = ClaimOutcome::confirmed;
+  }
+  return verdict;
 }
 
 }  // namespace
@@ -79,18 +96,18 @@ ClaimVerdict judged(ClaimVerdict verdict, const Estimate& measured, double claim
   verdict.claimed_value = claimed;
   verdict.measured = measured;
   verdict.found = figure_text(measured, verdict.unit);
-  const auto contradicted = contradicts(measured, claimed, factor);
-  if (!contradicted) {
-    verdict.outcome = ClaimOutcome::not_measurable;
-    verdict.reason =
-        fmt::format("found {} without an interval: give it more --time", verdict.found);
-  } else if (*contradicted) {
-    verdict.outcome = ClaimOutcome::contradicted;
-    verdict.next = next;
-  } else {
-    verdict.outcome = ClaimOutcome::confirmed;
-  }
-  return verdict;
+  return decided(std::move(verdict), contradicts(measured, claimed, factor), next);
+}
+
+ClaimVerdict judged_share(ClaimVerdict verdict, const Fact& fact, double limit,
+                          const std::string& next) {
+  const Estimate share = scaled(fact.estimate, 1 / limit);
+  verdict.measured = share;
+  verdict.found = fmt::format("{} ({}), {:.0f} % of it", figure_text(fact.estimate, "B/s"),
+                              fact.words, share.value * 100);
+  std::optional<bool> is_less;
+  if (share.high) is_less = *share.high < *verdict.claimed_value;
+  return decided(std::move(verdict), is_less, next);
 }
 
 ClaimVerdict not_measurable(const std::string& claim, const std::string& about,

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "audit/verdict.h"
+#include "record/fact.h"
 
 namespace numatlas {
 
@@ -35,6 +36,10 @@ std::string figure_text(const Estimate& estimate, const std::string& unit);
 /// measurable.
 ClaimVerdict judged(ClaimVerdict verdict, const Estimate& measured, double claimed, double factor,
                     const std::string& next);
+/// A verdict on a rate of which a share of `limit` is expected (`claimed_value`): contradicted
+/// where the whole interval lies below; without an interval it is not measurable.
+ClaimVerdict judged_share(ClaimVerdict verdict, const Fact& fact, double limit,
+                          const std::string& next);
 ClaimVerdict not_measurable(const std::string& claim, const std::string& about,
                             const std::string& reason);
 

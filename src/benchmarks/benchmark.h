@@ -47,9 +47,9 @@ struct PlannedScenario {
   bool in_turn = false;
 };
 
-/// Adds the next point: its flows together, or (serial) a scenario for each of them; without flows
-/// (a point that is skipped) an empty one. `head` and the
-/// scenario's name and stop rule are those of the point; its flows and number are set here.
+/// Adds the next point: its flows together, or (serial) a scenario for each of them; for a skipped
+/// point an empty one. `head` and the scenario's name and stop rule are those of the point; its
+/// flows and number are set here.
 void add_point(std::vector<PlannedScenario>& plan, PlannedScenario point, std::vector<Flow> flows,
                bool serial);
 

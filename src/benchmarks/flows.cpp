@@ -213,15 +213,65 @@ Expected<std::vector<NodeId>> parse_nodes(const std::string& option, const std::
                     "such as 0 or 0,2; nodes: see `numatlas topology`");
 }
 
-Expected<void> check_nodes(const std::string& option, const std::vector<NodeId>& nodes,
-                           const Machine& machine) {
-  for (NodeId node : nodes) {
-    if (machine.find_node(node) != nullptr) continue;
+Expected<std::vector<NodeId>> chosen_nodes(const PlanInput& input, const std::string& option,
+                                           const std::string& text) {
+  if (text == "all") {
+    const NodeSet all = memory_nodes(input);
+    return std::vector<NodeId>(all.begin(), all.end());
+  }
+  auto nodes = parse_nodes(option, text, "all");
+  if (!nodes) return nodes;
+  for (NodeId node : *nodes) {
+    if (input.machines.front().find_node(node) != nullptr) continue;
     return fail_about(ErrorKind::unavailable, option,
                       fmt::format("this machine has no NUMA node {}", node.value),
                       "nodes: see `numatlas topology`");
   }
+  return nodes;
+}
+
+Expected<std::vector<NodeChoice>> node_choices(const PlanInput& input, const std::string& option,
+                                               const std::string& text, const std::string& usual) {
+  if (text == usual) return std::vector<NodeChoice>{{usual, std::nullopt}};
+  const auto nodes = chosen_nodes(input, option, text);
+  if (!nodes) return fail(nodes.error());
+  std::vector<NodeChoice> choices;
+  for (NodeId node : *nodes) choices.push_back({std::to_string(node.value), node});
+  return choices;
+}
+
+Expected<void> check_page_steps(const PlanInput& input, const std::string& kernel, Bytes size) {
+  for (PageKind pages : input.options.pages) {
+    KernelSpec spec;
+    spec.name = kernel;
+    spec.page.page = page_bytes(input.machines.front(), pages);
+    if (auto fits = (*make_kernel(spec))->check_size(size); !fits) return fits;
+  }
   return {};
+}
+
+Bytes whole_steps(Bytes size, const PageWork& work) {
+  const std::uint64_t step = work.step_bytes();
+  return Bytes{std::max<std::uint64_t>(1, size.value / step) * step};
+}
+
+std::optional<Estimate> mean_rate(const FlowResult& flow, const std::string& key) {
+  const Figure* const time = find_figure(flow.figures, key);
+  if (time == nullptr || !time->estimate || !time->summary || !(time->summary->mean > 0))
+    return std::nullopt;
+  return as_sure_as(1 / time->summary->mean, *time->estimate);
+}
+
+std::optional<Figure> sum_over_flows(const ScenarioResult& visit, const std::string& key,
+                                     const std::string& sum_key) {
+  std::optional<Figure> sum;
+  for (const FlowResult& flow : visit.flows) {
+    const Figure* const one = find_figure(flow.figures, key);
+    if (one == nullptr || !one->estimate) return std::nullopt;
+    const Estimate total = sum ? sum_of(*sum->estimate, *one->estimate) : *one->estimate;
+    sum = Figure{sum_key, one->unit, total, std::nullopt};
+  }
+  return sum;
 }
 
 Expected<CpuSet> distinct_cpus(const PlanInput& input, const std::string& command,

@@ -82,9 +82,29 @@ Expected<void> check_run_together(const PlanInput& input, const std::string& com
 /// instead of one.
 Expected<std::vector<NodeId>> parse_nodes(const std::string& option, const std::string& text,
                                           const std::string& words);
-/// Error (unavailable): the machine does not have one of them.
-Expected<void> check_nodes(const std::string& option, const std::vector<NodeId>& nodes,
-                           const Machine& machine);
+/// The nodes of such an option: "all" with memory, or the list. Error (unavailable): the machine
+/// does not have one of them.
+Expected<std::vector<NodeId>> chosen_nodes(const PlanInput& input, const std::string& option,
+                                           const std::string& text);
+/// Where memory lies, as an option chooses and labels say it.
+struct NodeChoice {
+  std::string label;
+  std::optional<NodeId> node;  ///< absent: not one in particular
+};
+/// One choice without a node where `text` is `usual`, else one for each of `chosen_nodes`.
+Expected<std::vector<NodeChoice>> node_choices(const PlanInput& input, const std::string& option,
+                                               const std::string& text, const std::string& usual);
+/// Error (usage): `size` is too small for the steps of this kernel ("fault", "migrate") with one of
+/// the kinds of pages asked for.
+Expected<void> check_page_steps(const PlanInput& input, const std::string& kernel, Bytes size);
+/// Memory in whole steps, one at least.
+Bytes whole_steps(Bytes size, const PageWork& work);
+/// Steps a second by the mean of the samples: what a median leaves out is part of what was done.
+/// `key`: the figure that is the time of a step. Absent where it was not measured.
+std::optional<Estimate> mean_rate(const FlowResult& flow, const std::string& key);
+/// The figure `key` in sum over the flows, as `sum_key`; absent where one has none.
+std::optional<Figure> sum_over_flows(const ScenarioResult& visit, const std::string& key,
+                                     const std::string& sum_key);
 
 /// The CPUs of the workers; an error (usage) where two are on one. `message` says why that will not
 /// do; its {} is the CPU.

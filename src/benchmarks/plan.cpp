@@ -11,6 +11,7 @@ namespace numatlas {
 
 void add_point(std::vector<PlannedScenario>& plan, PlannedScenario point, std::vector<Flow> flows,
                bool serial) {
+  if (point.skip) flows.clear();
   point.point = plan.empty() ? 0 : plan.back().point + 1;
   if (!serial || flows.empty()) {
     point.scenario.flows = std::move(flows);

@@ -198,22 +198,13 @@ ClaimVerdict Dimms::peak(const AuditInput& input) const {
     verdict.reason = input.why_no("bandwidth");
     return verdict;
   }
-  const Estimate share = scaled(fact->estimate, 1 / *peak);
-  verdict.measured = share;
-  verdict.found = fmt::format("{} ({}), {:.0f} % of it", figure_text(fact->estimate, "B/s"),
-                              fact->words, share.value * 100);
-  if (!share.high) {
-    verdict.reason = "found " + verdict.found + " without an interval: give it more --time";
-  } else if (*share.high < input.peak_share) {
-    verdict.outcome = ClaimOutcome::contradicted;
-    verdict.next =
-        "missing or disabled modules (dmidecode -t memory), their speed, and memory errors (EDAC, "
-        "rasdaemon)";
-  } else if (*share.low > 1 + same_part) {
+  verdict = judged_share(
+      std::move(verdict), *fact, *peak,
+      "missing or disabled modules (dmidecode -t memory), their speed, and memory errors (EDAC, "
+      "rasdaemon)");
+  if (verdict.outcome == ClaimOutcome::confirmed && *verdict.measured->low > 1 + same_part) {
     verdict.outcome = ClaimOutcome::contradicted;
     verdict.next = "the firmware's table: nothing is faster than all channels together";
-  } else {
-    verdict.outcome = ClaimOutcome::confirmed;
   }
   return verdict;
 }

@@ -1,5 +1,6 @@
 // GPUs: the PCIe link as it is against what device and slot can do, its rate against what it can
 // carry, and the node that the kernel says is nearest against measured copies and loads.
+#include <utility>
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -134,22 +135,10 @@ ClaimVerdict Links::rate(const AuditedGpu& one, const AuditInput& input) const {
     verdict.reason = input.why_no("transfer");
     return verdict;
   }
-  const Estimate share = scaled(worst->estimate, 1 / *limit);
-  verdict.measured = share;
-  verdict.found = fmt::format("{} ({}), {:.0f} % of it", figure_text(worst->estimate, "B/s"),
-                              worst->words, share.value * 100);
-  if (!share.high) {
-    verdict.reason = "found " + verdict.found + " without an interval: give it more --time";
-  } else if (*share.high < input.peak_share) {
-    verdict.outcome = ClaimOutcome::contradicted;
-    verdict.next = fmt::format(
-        "the link's state and errors (lspci -vv -s {}), the IOMMU, and "
-        "power limits of the GPU",
-        one.gpu->pci_address);
-  } else {
-    verdict.outcome = ClaimOutcome::confirmed;
-  }
-  return verdict;
+  return judged_share(std::move(verdict), *worst, *limit,
+                      fmt::format("the link's state and errors (lspci -vv -s {}), the IOMMU, and "
+                                  "power limits of the GPU",
+                                  one.gpu->pci_address));
 }
 
 /// No other node may be clearly nearer, in copies or in the GPU's own loads.

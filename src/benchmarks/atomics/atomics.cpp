@@ -20,12 +20,6 @@
 namespace numatlas {
 namespace {
 
-/// Where the line lies, as labels say it, and the node where one is asked for.
-struct Home {
-  std::string label;
-  std::optional<NodeId> node;
-};
-
 class Atomics final : public Benchmark {
  public:
   std::string name() const override { return "atomics"; }
@@ -65,14 +59,12 @@ class Atomics final : public Benchmark {
 
  private:
   Expected<void> check(const PlanInput& input) const;
-  Expected<std::vector<Home>> homes(const PlanInput& input) const;
   PlannedScenario point(const PlanInput& input, const std::string& operation, Sharing sharing,
-                        const Home& home, int cpus) const;
+                        const NodeChoice& home, int cpus) const;
 
   std::vector<std::string> operations_{"fetch-add", "compare-exchange"};
   std::vector<Sharing> sharings_{all_sharings.begin(), all_sharings.end()};
   std::string home_ = "first";
-  std::vector<NodeId> home_nodes_;  ///< empty: first, or all
 };
 
 void Atomics::add_options(CLI::App& app) {
@@ -89,16 +81,14 @@ void Atomics::add_options(CLI::App& app) {
 
 Expected<void> Atomics::parse_options() {
   if (home_ == "first" || home_ == "all") return {};
-  auto nodes = parse_nodes("--home", home_, "first, all");
-  if (!nodes) return fail(nodes.error());
-  home_nodes_ = *std::move(nodes);
-  return {};
+  const auto nodes = parse_nodes("--home", home_, "first, all");
+  return nodes ? Expected<void>{} : fail(nodes.error());
 }
 
 Expected<void> Atomics::check(const PlanInput& input) const {
   if (auto good = check_run_together(input, name()); !good) return good;
   if (input.options.pages.size() > 1)
-    return fail_usage("--pages", "atomics takes one kind", "run it once for each");
+    return fail_usage("--pages", "atomics accepts one kind of pages", "run it once for each");
   if (home_ != "first" && input.options.placement.memory) {
     return fail(ErrorKind::usage, "--home and --memory both say where the counters are",
                 "leave one of them out");
@@ -106,21 +96,8 @@ Expected<void> Atomics::check(const PlanInput& input) const {
   return {};
 }
 
-Expected<std::vector<Home>> Atomics::homes(const PlanInput& input) const {
-  if (home_ == "first") return std::vector<Home>{{"first", std::nullopt}};
-  std::vector<Home> homes;
-  if (home_ == "all") {
-    for (NodeId node : memory_nodes(input)) homes.push_back({std::to_string(node.value), node});
-    return homes;
-  }
-  if (auto there = check_nodes("--home", home_nodes_, input.machines.front()); !there)
-    return fail(there.error());
-  for (NodeId node : home_nodes_) homes.push_back({std::to_string(node.value), node});
-  return homes;
-}
-
 PlannedScenario Atomics::point(const PlanInput& input, const std::string& operation,
-                               Sharing sharing, const Home& home, int cpus) const {
+                               Sharing sharing, const NodeChoice& home, int cpus) const {
   const Machine& machine = input.machines.front();
   const PageKind pages = input.options.pages.front();
   const std::uint64_t page = page_bytes(machine, pages).value;
@@ -155,16 +132,15 @@ PlannedScenario Atomics::point(const PlanInput& input, const std::string& operat
 
 Expected<std::vector<PlannedScenario>> Atomics::plan(const PlanInput& input) const {
   if (auto checked = check(input); !checked) return fail(checked.error());
-  const auto places = homes(input);
+  const auto places = node_choices(input, "--home", home_, "first");
   if (!places) return fail(places.error());
   std::vector<PlannedScenario> plan;
   for (const std::string& operation : operations_) {
-    for (const Home& home : *places) {
+    for (const NodeChoice& home : *places) {
       for (const Sharing sharing : sharings_) {
         for (const int cpus : counts_of_cpus(input)) {
           PlannedScenario planned = point(input, operation, sharing, home, cpus);
           std::vector<Flow> flows = std::move(planned.scenario.flows);
-          if (planned.skip) flows.clear();
           add_point(plan, std::move(planned), std::move(flows), false);
         }
       }
@@ -173,22 +149,15 @@ Expected<std::vector<PlannedScenario>> Atomics::plan(const PlanInput& input) con
   return plan;
 }
 
-/// By the mean of the samples: what a median leaves out is part of what was done.
 std::vector<Figure> Atomics::flow_figures(const FlowResult& flow, const ScenarioResult&) const {
-  const Figure* const time = find_figure(flow.figures, "operation_time");
-  if (time == nullptr || !time->estimate || !time->summary || !(time->summary->mean > 0)) return {};
-  return {{"operations", "1/s", as_sure_as(1 / time->summary->mean, *time->estimate), {}}};
+  const auto rate = mean_rate(flow, "operation_time");
+  if (!rate) return {};
+  return {{"operations", "1/s", *rate, std::nullopt}};
 }
 
 std::vector<Figure> Atomics::totals(const ScenarioResult& visit, const RunReport&) const {
-  std::optional<Estimate> sum;
-  for (const FlowResult& flow : visit.flows) {
-    const Figure* const rate = find_figure(flow.figures, "operations");
-    if (rate == nullptr || !rate->estimate) return {};
-    sum = sum ? sum_of(*sum, *rate->estimate) : *rate->estimate;
-  }
-  if (!sum) return {};
-  return {{"operations_sum", "1/s", *sum, std::nullopt}};
+  const auto sum = sum_over_flows(visit, "operations", "operations_sum");
+  return sum ? std::vector<Figure>{*sum} : std::vector<Figure>{};
 }
 
 SurveyPart Atomics::survey(const Machine& machine) const {

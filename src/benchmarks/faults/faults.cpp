@@ -24,12 +24,6 @@ namespace {
 // Far more than a step, and little of any node.
 constexpr Bytes usual_fault_size{64 * mib};
 
-/// Node of the memory, absent for that of each thread, and how labels say it.
-struct FaultPlace {
-  std::string label;
-  std::optional<NodeId> node;
-};
-
 class Faults final : public Benchmark {
  public:
   std::string name() const override { return "faults"; }
@@ -75,15 +69,13 @@ class Faults final : public Benchmark {
 
  private:
   Expected<void> check(const PlanInput& input) const;
-  Expected<std::vector<FaultPlace>> places(const PlanInput& input) const;
   PlannedScenario point(const PlanInput& input, Bytes size, PageKind pages, Faulting how,
-                        const FaultPlace& place, int threads) const;
+                        const NodeChoice& place, int threads) const;
   std::vector<PlannedScenario> plan_of(const PlanInput& input,
-                                       const std::vector<FaultPlace>& places, Bytes size) const;
+                                       const std::vector<NodeChoice>& places, Bytes size) const;
 
   std::vector<Faulting> hows_{all_faultings.begin(), all_faultings.end()};
   std::string nodes_text_ = "local", size_text_;
-  std::vector<NodeId> nodes_;  ///< empty: local, or all
   std::optional<Bytes> size_;
 };
 
@@ -108,10 +100,8 @@ Expected<void> Faults::parse_options() {
     size_ = *size;
   }
   if (nodes_text_ == "local" || nodes_text_ == "all") return {};
-  auto nodes = parse_nodes("--nodes", nodes_text_, "local, all");
-  if (!nodes) return fail(nodes.error());
-  nodes_ = *std::move(nodes);
-  return {};
+  const auto nodes = parse_nodes("--nodes", nodes_text_, "local, all");
+  return nodes ? Expected<void>{} : fail(nodes.error());
 }
 
 Expected<void> Faults::check(const PlanInput& input) const {
@@ -120,28 +110,7 @@ Expected<void> Faults::check(const PlanInput& input) const {
     return fail(ErrorKind::usage, "--nodes and --memory both say where the memory is",
                 "leave one of them out");
   }
-  for (PageKind pages : input.options.pages) {
-    KernelSpec spec;
-    spec.name = "fault";
-    spec.page.page = page_bytes(input.machines.front(), pages);
-    if (!size_) continue;
-    if (auto fits = (*make_kernel(spec))->check_size(*size_); !fits) return fits;
-  }
-  return {};
-}
-
-Expected<std::vector<FaultPlace>> Faults::places(const PlanInput& input) const {
-  if (nodes_text_ == "local") return std::vector<FaultPlace>{{"local", std::nullopt}};
-  std::vector<NodeId> nodes = nodes_;
-  if (nodes_text_ == "all") {
-    const NodeSet all = memory_nodes(input);
-    nodes.assign(all.begin(), all.end());
-  } else if (auto there = check_nodes("--nodes", nodes, input.machines.front()); !there) {
-    return fail(there.error());
-  }
-  std::vector<FaultPlace> places;
-  for (NodeId node : nodes) places.push_back({std::to_string(node.value), node});
-  return places;
+  return size_ ? check_page_steps(input, "fault", *size_) : Expected<void>{};
 }
 
 /// Why these pages cannot come to be there in this way; nullopt where they can.
@@ -158,19 +127,18 @@ std::optional<Error> problem_of(PageKind pages, Faulting how, const MemoryPlacem
 }
 
 PlannedScenario Faults::point(const PlanInput& input, Bytes size, PageKind pages, Faulting how,
-                              const FaultPlace& place, int threads) const {
+                              const NodeChoice& place, int threads) const {
   const Machine& machine = input.machines.front();
   PageWork work;
   work.page = page_bytes(machine, pages);
   work.pool = pages == PageKind::huge_2m || pages == PageKind::huge_1g;
   work.faulting = how;
-  const std::uint64_t step = work.step_bytes();
   PlannedScenario planned;
   planned.optional = true;
   planned.head.name =
       fmt::format("{} {} {} thread{}{}", name_of(how), name_of(pages), threads,
                   threads == 1 ? "" : "s", place.node ? " node " + place.label : "");
-  planned.head.size = Bytes{std::max<std::uint64_t>(1, size.value / step) * step};
+  planned.head.size = whole_steps(size, work);
   planned.head.pages = name_of(pages);
   planned.head.kernel = "fault";
   planned.head.labels = {{"how", name_of(how)},
@@ -197,16 +165,15 @@ PlannedScenario Faults::point(const PlanInput& input, Bytes size, PageKind pages
 }
 
 std::vector<PlannedScenario> Faults::plan_of(const PlanInput& input,
-                                             const std::vector<FaultPlace>& places,
+                                             const std::vector<NodeChoice>& places,
                                              Bytes size) const {
   std::vector<PlannedScenario> plan;
   for (PageKind pages : input.options.pages) {
     for (Faulting how : hows_) {
-      for (const FaultPlace& place : places) {
+      for (const NodeChoice& place : places) {
         for (int threads : counts_of_cpus(input)) {
           PlannedScenario planned = point(input, size, pages, how, place, threads);
           std::vector<Flow> flows = std::move(planned.scenario.flows);
-          if (planned.skip) flows.clear();
           add_point(plan, std::move(planned), std::move(flows), false);
         }
       }
@@ -217,28 +184,25 @@ std::vector<PlannedScenario> Faults::plan_of(const PlanInput& input,
 
 Expected<std::vector<PlannedScenario>> Faults::plan(const PlanInput& input) const {
   if (auto checked = check(input); !checked) return fail(checked.error());
-  const auto where = places(input);
+  const auto where = node_choices(input, "--nodes", nodes_text_, "local");
   if (!where) return fail(where.error());
   const Bytes size = size_.value_or(
       size_with_room(input, usual_fault_size, plan_of(input, *where, usual_fault_size)));
   return plan_of(input, *where, size);
 }
 
-/// By the mean of the samples: what a median leaves out is part of what was done.
 std::vector<Figure> Faults::flow_figures(const FlowResult& flow,
                                          const ScenarioResult& visit) const {
-  const Figure* const time = find_figure(flow.figures, "fault_time");
+  const auto pages = mean_rate(flow, "fault_time");
   const auto page = parse_bytes(label_of(visit, "page"));
-  if (time == nullptr || !time->estimate || !time->summary || !page) return {};
-  if (!(time->summary->mean > 0)) return {};
-  const double pages = 1 / time->summary->mean;
+  if (!pages || !page) return {};
   const auto bytes = static_cast<double>(page->value);
   std::vector<Figure> figures{
-      {"touch_rate", "B/s", as_sure_as(bytes * pages, *time->estimate), std::nullopt}};
+      {"touch_rate", "B/s", as_sure_as(bytes * pages->value, *pages), std::nullopt}};
   const Figure* const faults = find_figure(flow.figures, "faults_a_page");
   if (faults != nullptr && faults->estimate) {
-    figures.push_back({"faults", "1/s",
-                       as_sure_as(pages * faults->estimate->value, *time->estimate), std::nullopt});
+    figures.push_back({"faults", "1/s", as_sure_as(pages->value * faults->estimate->value, *pages),
+                       std::nullopt});
   }
   return figures;
 }
@@ -247,15 +211,9 @@ std::vector<Figure> Faults::totals(const ScenarioResult& visit, const RunReport&
   std::vector<Figure> figures;
   for (const auto& [key, sum_key] :
        {std::pair("touch_rate", "touch_rate_sum"), {"faults", "faults_sum"}}) {
-    std::optional<Estimate> sum;
-    std::string unit;
-    for (const FlowResult& flow : visit.flows) {
-      const Figure* const rate = find_figure(flow.figures, key);
-      if (rate == nullptr || !rate->estimate) return {};
-      sum = sum ? sum_of(*sum, *rate->estimate) : *rate->estimate;
-      unit = rate->unit;
-    }
-    if (sum) figures.push_back({sum_key, unit, *sum, std::nullopt});
+    const auto sum = sum_over_flows(visit, key, sum_key);
+    if (!sum) return {};
+    figures.push_back(*sum);
   }
   return figures;
 }
@@ -301,8 +259,8 @@ std::vector<View> Faults::views(const RunReport& report) const {
   view.title = "Page faults";
   view.notes = {
       "us a page: median thread; faults a page: as getrusage counted them, 1 where each page took "
-      "one fault; less where a fault brought several pages, more where huge pages were not to be "
-      "had"};
+      "one fault; less where a fault brought several pages, more where huge pages were not "
+      "available"};
   view.cells = {label_column("how", "how"),
                 label_column("pages", "pages"),
                 label_column("page", "page"),

@@ -81,8 +81,6 @@ class Migrate final : public Benchmark {
     Bytes size;
   };
   Expected<void> check(const PlanInput& input) const;
-  Expected<std::vector<NodeId>> nodes(const PlanInput& input, const char* option,
-                                      const std::string& text) const;
   Flow moving_flow(const Pair& pair, const PlanInput& input, PageKind pages, Moving how,
                    int worker) const;
   void add_pair(std::vector<PlannedScenario>& plan, const PlanInput& input, const Pair& pair,
@@ -138,27 +136,7 @@ Expected<void> Migrate::check(const PlanInput& input) const {
                       "it takes a machine with several NUMA nodes (sockets, tiers, or sub-NUMA "
                       "clusters in the firmware's settings)");
   }
-  for (PageKind pages : input.options.pages) {
-    KernelSpec spec;
-    spec.name = "migrate";
-    spec.page.page = page_bytes(input.machines.front(), pages);
-    if (!size_) continue;
-    if (auto fits = (*make_kernel(spec))->check_size(*size_); !fits) return fits;
-  }
-  return {};
-}
-
-Expected<std::vector<NodeId>> Migrate::nodes(const PlanInput& input, const char* option,
-                                             const std::string& text) const {
-  if (text == "all") {
-    const NodeSet all = memory_nodes(input);
-    return std::vector<NodeId>(all.begin(), all.end());
-  }
-  auto nodes = parse_nodes(option, text, "all");
-  if (!nodes) return nodes;
-  if (auto there = check_nodes(option, *nodes, input.machines.front()); !there)
-    return fail(there.error());
-  return nodes;
+  return size_ ? check_page_steps(input, "migrate", *size_) : Expected<void>{};
 }
 
 PlannedScenario Migrate::head(const PlanInput& input, const Pair& pair, PageKind pages,
@@ -201,12 +179,6 @@ Flow Migrate::moving_flow(const Pair& pair, const PlanInput& input, PageKind pag
   return flow;
 }
 
-void add_or_skip(std::vector<PlannedScenario>& plan, PlannedScenario planned,
-                 std::vector<Flow> flows) {
-  if (planned.skip) flows.clear();
-  add_point(plan, std::move(planned), std::move(flows), false);
-}
-
 /// The reader's pages at rest on both nodes, and on their way.
 void Migrate::add_readers(std::vector<PlannedScenario>& plan, const PlanInput& input,
                           const Pair& pair, PageKind pages, const std::string& reader) const {
@@ -231,7 +203,7 @@ void Migrate::add_readers(std::vector<PlannedScenario>& plan, const PlanInput& i
       planned.skip = Error{ErrorKind::unavailable, "it takes a second CPU to read meanwhile",
                            "name more --cpus"};
     }
-    add_or_skip(plan, std::move(planned), std::move(flows));
+    add_point(plan, std::move(planned), std::move(flows), false);
   };
   add("rest before", "-", pair.from, std::nullopt);
   add("rest after", "-", pair.to, std::nullopt);
@@ -260,7 +232,7 @@ void Migrate::add_pair(std::vector<PlannedScenario>& plan, const PlanInput& inpu
                                fmt::format("there are {} CPUs to move pages", flows.size()),
                                "ask for fewer --threads, or name more --cpus"};
         }
-        add_or_skip(plan, std::move(planned), std::move(flows));
+        add_point(plan, std::move(planned), std::move(flows), false);
       }
     }
   }
@@ -282,15 +254,15 @@ std::vector<int> workers_near(const PlanInput& input, const std::vector<NodeId>&
 
 Expected<std::vector<PlannedScenario>> Migrate::plan(const PlanInput& input) const {
   if (auto checked = check(input); !checked) return fail(checked.error());
-  const auto froms = nodes(input, "--from", from_), tos = nodes(input, "--to", to_);
+  const auto froms = chosen_nodes(input, "--from", from_), tos = chosen_nodes(input, "--to", to_);
   if (!froms) return fail(froms.error());
   if (!tos) return fail(tos.error());
   int threads = input.options.placement.threads.value_or(1);
   for (int count : input.options.thread_counts) threads = std::max(threads, count);
   std::vector<PlannedScenario> plan;
   for (PageKind pages : input.options.pages) {
-    const std::uint64_t step =
-        std::max<std::uint64_t>(page_bytes(input.machines.front(), pages).value, 2 * mib);
+    PageWork work;
+    work.page = page_bytes(input.machines.front(), pages);
     for (NodeId from : *froms) {
       for (NodeId to : *tos) {
         if (from == to) continue;
@@ -300,8 +272,7 @@ Expected<std::vector<PlannedScenario>> Migrate::plan(const PlanInput& input) con
         Bytes size = usual_moved_size;
         for (NodeId node : {from, to})
           size = size_with_room(input, size, flows_on_node(movers, node));
-        size = size_.value_or(size);
-        pair.size = Bytes{std::max<std::uint64_t>(1, size.value / step) * step};
+        pair.size = whole_steps(size_.value_or(size), work);
         add_pair(plan, input, pair, pages);
       }
     }
@@ -311,18 +282,16 @@ Expected<std::vector<PlannedScenario>> Migrate::plan(const PlanInput& input) con
   return plan;
 }
 
-/// By the mean of the samples: what a median leaves out is part of what was moved.
 std::vector<Figure> Migrate::flow_figures(const FlowResult& flow,
                                           const ScenarioResult& visit) const {
-  const Figure* const time = find_figure(flow.figures, "move_time");
+  const auto pages = mean_rate(flow, "move_time");
   const auto page = parse_bytes(label_of(visit, "page"));
-  if (time == nullptr || !time->estimate || !time->summary || !page) return {};
-  if (!(time->summary->mean > 0)) return {};
+  if (!pages || !page) return {};
   // What stayed behind was not moved.
   const Figure* const left = find_figure(flow.figures, "left_behind");
   const double arrived = left != nullptr ? 1 - left->value().value_or(0) : 1;
-  const double rate = arrived * static_cast<double>(page->value) / time->summary->mean;
-  return {{"move_rate", "B/s", as_sure_as(rate, *time->estimate), std::nullopt}};
+  const double rate = arrived * static_cast<double>(page->value) * pages->value;
+  return {{"move_rate", "B/s", as_sure_as(rate, *pages), std::nullopt}};
 }
 
 std::vector<Figure> Migrate::totals(const ScenarioResult& visit, const RunReport&) const {

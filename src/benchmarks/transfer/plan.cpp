@@ -207,7 +207,6 @@ void TransferPlan::add_point_of(const Case& now) {
   Flows flows;
   for (std::size_t host = 0; host < input_.machines.size(); ++host)
     add_flows(now, static_cast<int>(host), flows, planned.skip);
-  if (planned.skip) flows.clear();
   add_point(plan_, std::move(planned), std::move(flows), false);
 }
 
