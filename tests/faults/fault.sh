@@ -298,7 +298,7 @@ case $case in
     cpu=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*\([0-9]*\).*/\1/p' /proc/self/status)
     run "$numatlas" latency --size 64KiB --cpus "$cpu" --threads 70
     ends_with 2
-    err_says '^numatlas: error: --threads: 70 workers a CPU are too many to run together'
+    err_says '^numatlas: error: --threads: 70 workers per CPU cannot run concurrently'
     if grep -q -- --serial "$folder/err"; then fail 'names an option that not all commands have'; fi
     run "$numatlas" latency --size 64KiB --cpus "$cpu" --threads 70 --serial --time 20ms \
       --visits 1 --json "$folder/report.json"

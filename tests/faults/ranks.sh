@@ -160,7 +160,7 @@ case $case in
     ends_with 8
     says_once '^numatlas: error: '
     [ "$case" = dry-run-of-one ] && differs='latency --dry-run' || differs=bandwidth
-    err_says "^numatlas: error: rank 1 was told something else than rank 0: \`numatlas $differs\`, not \`numatlas latency\`"
+    err_says "^numatlas: error: rank 1 runs a different command from rank 0: \`numatlas $differs\`, not \`numatlas latency\`"
     [ ! -s "$folder/out" ] || ! grep -q '^Pointer-chase latency' "$folder/out" || fail 'a table all the same' ;;
   topology-of-one) # it ends without MPI, and the others notice
     # It has ended before the others call MPI_Init: when it ends later, Open MPI's launcher may end the job

@@ -65,7 +65,7 @@ case $case in
     else
       launch "$bin/numa_bench"
       [ "$status" -ne 0 ] || fail 'exit code is 0'
-      warns_once "^numa_bench: error: $ranks tasks were started, and each would disturb"
+      warns_once "^numa_bench: error: $ranks tasks were started and would disturb each other"
     fi ;;
   one-cpu)
     cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
@@ -88,7 +88,7 @@ case $case in
       launch "$bin/numa_numa_xfer_bench" --src_nodes "$node" --dst_nodes "$node" \
         --benchmark_bytes 4194304 --iterations_per_bench 3
       [ "$status" -ne 0 ] || fail 'exit code is 0'
-      warns_once "^numa_numa_xfer_bench: error: $ranks tasks were started, and each would disturb"
+      warns_once "^numa_numa_xfer_bench: error: $ranks tasks were started and would disturb each other"
       [ -z "$out" ] || fail 'something was measured'
       exit 0
     fi
@@ -126,7 +126,7 @@ case $case in
     launch "$bin/numa_allocator" 16777216
     [ "$status" -ne 0 ] || fail 'exit code is 0'
     warns_once '^numa_allocator: error: SIZE_MB: [0-9]+ TiB asked'
-    warns_once '^numa_allocator: hint: ask for less, or use .numatlas latency., which has --skip-too-large$'
+    warns_once '^numa_allocator: hint: use less, or .numatlas latency., which has --skip-too-large$'
     launch "$bin/numa_bench" --pattern mine
     [ "$status" -ne 0 ] || fail 'exit code is 0'
     warns_once "^numa_bench: error: --pattern: 'mine' is not one of own, first, crossed$"

@@ -83,7 +83,7 @@ def case_different(t: Trial) -> None:
         try:
             run = t.run(3, "bash", "-c", script, len(common), *common, *other, *words, limit=60,
                         NUMATLAS_TEST_HOSTS=hosts, NUMATLAS=t.numatlas)
-            run.fails().says_once("^numatlas: error: ").says_once("rank 1 was told (to measure )?something else than rank 0")
+            run.fails().says_once("^numatlas: error: ").says_once("rank 1 (has different options|runs a different command) from rank 0")
             run.out_lacks("^STREAM on")
         except Failed as failed:
             raise Failed(f"{words} on {hosts} hosts: {failed}") from failed
