@@ -1,7 +1,7 @@
 #include "audit/rules.h"
 
-#include <utility>
 #include <cstdint>
+#include <utility>
 
 #include <fmt/format.h>
 

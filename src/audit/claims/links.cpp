@@ -1,12 +1,12 @@
 // GPUs: the PCIe link as it is against what device and slot can do, its rate against what it can
 // carry, and the node that the kernel says is nearest against measured copies and loads.
-#include <utility>
 #include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
