@@ -158,6 +158,7 @@ Expected<void> Audit::plan() {
     at = end + 1;
   }
   if (only.empty()) return {};
+  measuring_options_.reduced = {"matrix"};  // claims take latencies and reads: more visits to them
   auto items = plan_survey(measuring_options_, report_.machine, comm_);
   if (!items) return fail(items.error());
   items_ = *std::move(items);

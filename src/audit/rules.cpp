@@ -96,7 +96,13 @@ ClaimVerdict judged(ClaimVerdict verdict, const Estimate& measured, double claim
   verdict.claimed_value = claimed;
   verdict.measured = measured;
   verdict.found = figure_text(measured, verdict.unit);
-  return decided(std::move(verdict), contradicts(measured, claimed, factor), next);
+  const bool agrees = measured.value <= claimed * factor && measured.value >= claimed / factor;
+  verdict = decided(std::move(verdict), contradicts(measured, claimed, factor), next);
+  if (verdict.outcome == ClaimOutcome::confirmed && !agrees) {
+    verdict.outcome = ClaimOutcome::not_measurable;
+    verdict.reason = fmt::format("found {}: too uncertain, give it more --time", verdict.found);
+  }
+  return verdict;
 }
 
 ClaimVerdict judged_share(ClaimVerdict verdict, const Fact& fact, double limit,

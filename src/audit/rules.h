@@ -32,8 +32,8 @@ std::string value_text(double value, const std::string& unit);
 /// The same with the interval: "133 ns (131 to 135)".
 std::string figure_text(const Estimate& estimate, const std::string& unit);
 
-/// A verdict by `contradicts`: its figure, words and outcome; without an interval it is not
-/// measurable.
+/// A verdict by `contradicts`: its figure, words and outcome. It is not measurable without an
+/// interval, or where the figure itself is more than `factor` away but its interval is not.
 ClaimVerdict judged(ClaimVerdict verdict, const Estimate& measured, double claimed, double factor,
                     const std::string& next);
 /// A verdict on a rate of which a share of `limit` is expected (`claimed_value`): contradicted

@@ -8,6 +8,7 @@
 
 #include "benchmarks/declare.h"
 #include "benchmarks/options.h"
+#include "kernels/traits.h"
 
 namespace numatlas {
 namespace {
@@ -76,7 +77,7 @@ Expected<std::vector<Choice>> KernelOptions::parse() const {
   if (auto checked = check_stores(stores_); !checked) return fail(checked.error());
   std::vector<Choice> wanted;
   for (const std::string& kernel : kernels_) {
-    wanted.push_back({kernel, {}, kernel != "read"});
+    wanted.push_back({kernel, {}, traits_of(kernel).writes});
     wanted.back().spec.name = kernel;
   }
   if (!mix_text_.empty() && mix_text_ != no_mix) {

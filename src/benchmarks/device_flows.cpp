@@ -8,6 +8,7 @@
 
 #include "benchmarks/flows.h"
 #include "gpu/buffers.h"
+#include "kernels/traits.h"
 #include "memory/source.h"
 
 namespace numatlas {
@@ -37,14 +38,14 @@ std::uint64_t usual_loads(Bytes size) {
 
 Bytes device_warm_up(const Flow& flow) {
   const std::uint64_t size = flow.region.bytes.value;
-  if (flow.kernel.name == device_chase) return Bytes{size};
+  if (traits_of(flow.kernel.name).chases_on_gpu()) return Bytes{size};
   // As the engine counts: so many times the region is so many steps.
   const std::uint64_t step = size * flow.kernel.device.copies;
   return Bytes{size * std::clamp(warm_up_least / step, warm_up_steps, most_warm_up_steps)};
 }
 
 std::string direction_of(const Flow& flow) {
-  if (flow.kernel.name != device_copy || !flow.source) return "";
+  if (!traits_of(flow.kernel.name).copies_on_gpu() || !flow.source) return "";
   const bool from_gpu = gpu_of(flow.source->placement) >= 0;
   const bool to_gpu = gpu_of(flow.region.placement) >= 0;
   return from_gpu && to_gpu ? "p2p" : to_gpu ? "h2d" : "d2h";

@@ -7,6 +7,7 @@
 
 #include "benchmarks/device_flows.h"
 #include "gpu/buffers.h"
+#include "kernels/traits.h"
 #include "memory/source.h"
 
 namespace numatlas {
@@ -23,7 +24,7 @@ void fill_in_device(const FileFlow& file, std::size_t index, const PlanInput& in
   work.bytes = flow.region.bytes;
   work.pinning = file.pin.value_or(Pinning::pinned);
   work.depth = file.depth.value_or(0);
-  if (file.kernel == device_chase) {
+  if (traits_of(file.kernel).chases_on_gpu()) {
     work.loads = file.loads.value_or(usual_loads(work.bytes));
     work.caches = file.caches.value_or(HostCaches::cold);
   } else {
@@ -35,7 +36,7 @@ void fill_in_device(const FileFlow& file, std::size_t index, const PlanInput& in
 }
 
 Expected<void> check_gpus(const FileFlow& file, const Machine& machine) {
-  if (!is_device_kernel(file.kernel)) return {};
+  if (!traits_of(file.kernel).on_gpu) return {};
   for (const int gpu : {gpu_of_flow(file), gpu_in(file.memory)}) {
     if (gpu >= 0 && find_gpu(machine, gpu) == nullptr)
       return fail(error_at_gpu(file, gpu, no_such_gpu(gpu, usable_gpus({machine}))));
@@ -46,7 +47,7 @@ Expected<void> check_gpus(const FileFlow& file, const Machine& machine) {
 void write_device_keys(const Flow& flow, FileFlow& file) {
   const DeviceWork& work = flow.kernel.device;
   file.seed = flow.kernel.chain.seed;
-  if (flow.kernel.name == device_chase) {
+  if (traits_of(flow.kernel.name).chases_on_gpu()) {
     file.gpu = work.gpu;
     file.loads = work.loads;
     if (work.caches != HostCaches::cold) file.caches = work.caches;

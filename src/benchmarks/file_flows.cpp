@@ -15,6 +15,7 @@
 #include "benchmarks/file_device_flows.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/levels.h"
+#include "kernels/traits.h"
 #include "memory/source.h"
 
 namespace numatlas {
@@ -34,11 +35,11 @@ WorkerOfCpu workers_by_cpu(const Layout& layout) {
 
 /// What depends on the rest of the flow: its defaults, as the other benchmarks have them.
 void fill_in(const FileFlow& file, std::size_t index, const PlanInput& input, Flow& flow) {
-  if (is_device_kernel(flow.kernel.name)) return fill_in_device(file, index, input, flow);
+  if (traits_of(flow.kernel.name).on_gpu) return fill_in_device(file, index, input, flow);
   const Machine& machine = machine_of(input, flow.worker);
   const CpuSet& cpus = worker_of(input, flow.worker).placement.cpus;
   ChainSpec& chain = flow.kernel.chain;
-  if (flow.kernel.name == "chase" && !file.shares) {
+  if (traits_of(flow.kernel.name).chases() && !file.shares) {
     chain.order = file.order.value_or(ChainOrder::random);
     chain.stride = file.stride.value_or(line_bytes(machine, cpus));
     chain.page = file.window.value_or(flow.region.pages == PageKind::base
@@ -58,7 +59,7 @@ Expected<MemoryPlacement> source_memory(const FileFlow& file, std::size_t index,
                                         const PlanInput& input) {
   const WorkerPlacement& place = worker_of(input, flow.worker).placement;
   if (!file.source || !file.source->memory)
-    return is_device_kernel(file.kernel) ? place.memory : flow.region.placement;
+    return traits_of(file.kernel).on_gpu ? place.memory : flow.region.placement;
   const auto spec = parse_memory_spec(*file.source->memory);
   auto memory = spec ? resolve_memory(*spec, machine_of(input, flow.worker),
                                       static_cast<int>(index), place.cpus)
@@ -72,7 +73,7 @@ Expected<Region> source_region(const FileFlow& file, std::size_t index, const Fl
   auto memory = source_memory(file, index, flow, input);
   if (!memory) return fail(memory.error());
   const auto asked = file.source ? file.source->pages : std::nullopt;
-  const bool of_device = is_device_kernel(file.kernel);
+  const bool of_device = traits_of(file.kernel).on_gpu;
   Region source;
   source.placement = *std::move(memory);
   source.bytes = file.source && file.source->size ? *file.source->size : flow.region.bytes;
@@ -99,7 +100,7 @@ Expected<Flow> own_flow(const FileFlow& file, std::size_t index, int worker,
   flow.region.placement = *std::move(memory);
   flow.region.bytes = file.size.value_or(Bytes{});
   flow.region.pages = pages_of_side(flow.region.placement, file.pages, input.options.pages.front());
-  if (file.source || file.kernel == device_copy) {
+  if (file.source || traits_of(file.kernel).copies_on_gpu()) {
     auto source = source_region(file, index, flow, input);
     if (!source) return fail(source.error());
     flow.source = *std::move(source);
@@ -115,7 +116,7 @@ void share(const std::vector<Flow>& flows, std::size_t owner, const FileFlow& fi
   flow.shares = static_cast<int>(owner);
   flow.region = flows[owner].region;
   if (file.size) flow.region.bytes = *file.size;
-  if (flow.kernel.name == "chase") flow.kernel.chain = flows[owner].kernel.chain;
+  if (traits_of(flow.kernel.name).chases()) flow.kernel.chain = flows[owner].kernel.chain;
   flow.kernel.lines = flows[owner].kernel.lines;
   fill_in(file, 0, input, flow);
 }
@@ -130,7 +131,7 @@ FileFlow whole_file_flow(const Scenario& scenario, const Flow& flow, const PlanI
   FileFlow file;
   file.cpus = {cpu_of_worker(input, flow.worker)};
   file.kernel = flow.kernel.name;
-  if (flow.kernel.name == "mix") file.mix = {flow.kernel.mix_reads, flow.kernel.mix_writes};
+  if (traits_of(flow.kernel.name).mixes) file.mix = {flow.kernel.mix_reads, flow.kernel.mix_writes};
   if (flow.kernel.stores != Stores::ordinary) file.stores = flow.kernel.stores;
   if (flow.role != default_role(file.kernel)) file.role = flow.role;
   file.rate = flow.rate;
@@ -151,7 +152,7 @@ FileFlow whole_file_flow(const Scenario& scenario, const Flow& flow, const PlanI
   }
   if (on_gpu(flow.kernel)) write_device_keys(flow, file);
   if (flow.first_touch) file.first_touch = cpu_of_worker(input, *flow.first_touch);
-  if (flow.kernel.name == "chase") {
+  if (traits_of(flow.kernel.name).chases_on_cpu()) {
     const ChainSpec& chain = flow.kernel.chain;
     if (chain.order != ChainOrder::random) file.order = chain.order;
     file.stride = chain.stride;

@@ -5,6 +5,7 @@
 
 #include "benchmarks/device_flows.h"
 #include "benchmarks/levels.h"
+#include "kernels/traits.h"
 #include "machine/pci_link.h"
 
 namespace numatlas {
@@ -18,7 +19,7 @@ void set_kernel(const KernelSpec& kernel, FlowResult& result) {
   result.kernel = kernel.name;
   result.mix = mix_text(kernel);
   if (!on_gpu(kernel) && traffic_a_step(kernel).written > 0) result.stores = name_of(kernel.stores);
-  if (kernel.name != "chase") return;
+  if (!traits_of(kernel.name).chases_on_cpu()) return;
   result.order = name_of(kernel.chain.order);
   result.stride = kernel.chain.stride;
 }
@@ -35,7 +36,7 @@ GpuResult gpu_result(const Machine& machine, const Flow& flow, Trace& trace) {
     if (result.direction != "p2p") result.link_limit = path_limit(*gpu);
   }
   if (result.direction != "p2p") result.pinning = name_of(work.pinning);
-  if (flow.kernel.name == device_chase) result.caches = name_of(work.caches);
+  if (traits_of(flow.kernel.name).chases_on_gpu()) result.caches = name_of(work.caches);
   result.copies_a_step = work.copies;
   result.loads_a_step = work.loads;
   result.before_pinning = std::move(trace.before_pinning);

@@ -1,4 +1,5 @@
 #include "benchmarks/foresee.h"
+#include "kernels/traits.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -17,7 +18,7 @@ double preparation_of(const Scenario& scenario) {
     if (flow.shares) continue;
     const double bytes = static_cast<double>(flow.region.bytes.value) +
                          (flow.source ? static_cast<double>(flow.source->bytes.value) : 0);
-    const bool chained = flow.kernel.name == "chase" || flow.kernel.name == device_chase;
+    const bool chained = traits_of(flow.kernel.name).chases();
     const double ready = bytes * (chained ? chain_a_gib : touch_a_gib);
     const double warm = static_cast<double>(flow.warm_up.value);
     slowest = std::max(slowest, (ready + warm * (chained ? walk_a_gib : pass_a_gib)) / gib);

@@ -10,15 +10,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/traits.h"
 #include "record/labels.h"
 
 namespace numatlas {
 namespace {
 
 /// A chase loads words one after the other; its bytes are no bandwidth.
-bool moves_memory(const FlowResult& flow) {
-  return flow.kernel != "chase" && flow.kernel != device_chase;
-}
+bool moves_memory(const FlowResult& flow) { return !traits_of(flow.kernel).chases(); }
 
 double bytes_a_step(const Flow& flow) {
   return static_cast<double>(traffic_a_step(flow.kernel).counted());
@@ -112,10 +111,11 @@ bool has_sums(const RunReport& report) { return !report.serial || report.workers
 
 }  // namespace
 
-bool is_chase(const Flow& flow) { return flow.kernel.name == "chase"; }
+bool is_chase(const Flow& flow) { return traits_of(flow.kernel.name).chases_on_cpu(); }
 
 std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
-  if (flow.kernel.name == device_chase) return step_times(trace, flow.kernel.device.loads);
+  if (traits_of(flow.kernel.name).chases_on_gpu())
+    return step_times(trace, flow.kernel.device.loads);
   std::vector<double> values = nanoseconds_a_step(trace);
   const double bytes = bytes_a_step(flow);
   for (double& value : values) {
@@ -132,7 +132,7 @@ std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
 
 std::vector<Figure> figures_of(const Flow& flow, const Trace& trace) {
   const Traffic traffic = traffic_a_step(flow.kernel);
-  if (flow.kernel.name == device_chase)
+  if (traits_of(flow.kernel.name).chases_on_gpu())
     return {median_of("latency", "s", summarize(samples_of(flow, trace)), trace.half_width)};
   const bool is_timed = traffic.counted() == 0;
   if (is_timed && flow.role == Role::load) return {};
@@ -156,7 +156,7 @@ std::vector<Figure> figures_of(const Flow& flow, const Trace& trace) {
     const auto steps = static_cast<double>(trace.steps_a_sample * trace.samples.size());
     summary->mean = steps * static_cast<double>(traffic.counted()) / (time * 1e-9);
   }
-  if (flow.kernel.name == device_copy) {
+  if (traits_of(flow.kernel.name).copies_on_gpu()) {
     // Its thread hears of several steps at once now and then: the mean is what passed. What failed
     // has no samples, and its stretches say nothing.
     Figure rate{"bandwidth", "B/s", std::nullopt, summary};

@@ -265,7 +265,7 @@ void name_recorded_hosts(Layout& layout, const Machine& machine) {
 json device_json(const KernelSpec& kernel) {
   const DeviceWork& work = kernel.device;
   json value = {{"kernel", kernel.name}, {"gpu", work.gpu}, {"seed", kernel.chain.seed}};
-  if (kernel.name == device_chase) {
+  if (traits_of(kernel.name).chases_on_gpu()) {
     value["loads"] = work.loads;
     value["caches"] = name_of(work.caches);
     return value;
@@ -278,7 +278,8 @@ json device_json(const KernelSpec& kernel) {
 
 /// What a kernel is told, as far as it heeds it.
 json kernel_json(const KernelSpec& kernel) {
-  if (kernel.name == "chase") {
+  const KernelTraits& is = traits_of(kernel.name);
+  if (is.chases_on_cpu()) {
     json value = {{"kernel", kernel.name},
                   {"order", name_of(kernel.chain.order)},
                   {"stride", kernel.chain.stride.value},
@@ -288,11 +289,11 @@ json kernel_json(const KernelSpec& kernel) {
   }
   if (on_gpu(kernel)) return device_json(kernel);
   json value = {{"kernel", kernel.name}};
-  if (kernel.name != "read") {
+  if (is.writes) {
     value["stores"] = name_of(kernel.stores);
   }
   if (kernel.lines > 1) value["lines"] = kernel.lines;
-  if (kernel.name == "mix") value["mix"] = mix_text(kernel);
+  if (is.mixes) value["mix"] = mix_text(kernel);
   return value;
 }
 

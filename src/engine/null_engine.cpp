@@ -47,7 +47,8 @@ constexpr std::int64_t true_clock_cost_ns = 10;
 
 /// Lines that a chase has in pages of their own; 0 of any other flow.
 std::uint64_t lines_in_own_pages(const Flow& flow) {
-  const bool apart = flow.kernel.name == "chase" && flow.kernel.chain.stride >= Bytes{4096};
+  const bool apart =
+      traits_of(flow.kernel.name).chases_on_cpu() && flow.kernel.chain.stride >= Bytes{4096};
   return apart ? flow.region.bytes.value / flow.kernel.chain.stride.value : 0;
 }
 
@@ -177,7 +178,7 @@ double NullEngine::step_ns(const Scenario& scenario, const Flow& flow, const Wor
   const std::uint64_t bytes = cached_bytes(flow) - (flow.source ? flow.source->bytes.value : 0);
   const double tlb = tlb_ns(flow);
   const CpuId cpu = cpu_of(flow.worker);
-  const double traffic = flow.kernel.name == "chase"
+  const double traffic = traits_of(flow.kernel.name).chases_on_cpu()
                              ? 0
                              : static_cast<double>(traffic_a_step(flow.kernel).with_allocate());
   for (int level = 1; level <= 3; ++level) {
@@ -212,7 +213,7 @@ CpuId NullEngine::cpu_of(int worker) const {
 
 /// How much longer a load takes among the scenario's other flows.
 double NullEngine::queueing(const Scenario& scenario, const Flow& flow) const {
-  if (flow.kernel.name != "chase") return 1;
+  if (!traits_of(flow.kernel.name).chases_on_cpu()) return 1;
   if (flow.kernel.chain.chains > 1) return crowding(flow);
   double asked = 0;
   double most = 0;

@@ -6,6 +6,7 @@
 
 #include "gpu/buffers.h"
 #include "gpu/machine_gpus.h"
+#include "kernels/traits.h"
 #include "machine/pci_link.h"
 #include "memory/source.h"
 
@@ -47,7 +48,7 @@ double null_gpu_step_ns(const Machine& machine, const Scenario& scenario, const 
   const DeviceWork& work = flow.kernel.device;
   const Gpu* gpu = find_gpu(machine, flow.kernel.device.gpu);
   const double remote = remote_pages(gpu, host);
-  if (flow.kernel.name == device_chase) {
+  if (traits_of(flow.kernel.name).chases_on_gpu()) {
     const double gain = work.caches == HostCaches::warm ? warm_gain_ns : 0;
     return static_cast<double>(work.loads) * (load_ns - gain + remote * remote_load_ns);
   }
@@ -66,7 +67,7 @@ double null_gpu_step_ns(const Machine& machine, const Scenario& scenario, const 
 DeviceReport null_gpu_report(const Machine& machine, const Flow& flow, const Trace& trace) {
   const DeviceWork& work = flow.kernel.device;
   DeviceReport report;
-  report.by_events = work.depth != 1 || flow.kernel.name == device_chase;
+  report.by_events = work.depth != 1 || traits_of(flow.kernel.name).chases_on_gpu();
   for (const Sample& sample : trace.samples) {
     const auto steps = static_cast<std::int64_t>(trace.steps_a_sample);
     for (std::int64_t i = 0; i < steps; ++i) {

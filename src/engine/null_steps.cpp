@@ -1,4 +1,5 @@
 #include "engine/null_steps.h"
+#include "kernels/traits.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,9 +16,8 @@ constexpr double vain_a_cpu = 0.35;
 // Of the CPUs that add to words of one line.
 constexpr std::size_t words_a_line = 8;
 
-bool is_atomic(const Flow& flow) {
-  return flow.kernel.name == "fetch-add" || flow.kernel.name == "compare-exchange";
-}
+const KernelTraits& kernel_of(const Flow& flow) { return traits_of(flow.kernel.name); }
+bool adds(const Flow& flow) { return kernel_of(flow).step == StepKind::addition; }
 
 /// CPUs that want the same line, this one included.
 double contenders(const Scenario& scenario, const Flow& flow) {
@@ -28,8 +28,7 @@ double contenders(const Scenario& scenario, const Flow& flow) {
 }
 
 double attempts(const Scenario& scenario, const Flow& flow) {
-  if (flow.kernel.name != "compare-exchange" || flow.kernel.counter.sharing != Sharing::same)
-    return 1;
+  if (!kernel_of(flow).retries || flow.kernel.counter.sharing != Sharing::same) return 1;
   return 1 + vain_a_cpu * (contenders(scenario, flow) - 1);
 }
 
@@ -63,27 +62,29 @@ double move_step_ns(const Flow& flow, double farther) {
 
 std::optional<double> null_step_ns(const Scenario& scenario, const Flow& flow, double hop_ns,
                                    double farther) {
-  if (flow.kernel.name == "fault") return fault_step_ns(scenario, flow, farther);
-  if (flow.kernel.name == "migrate") return move_step_ns(flow, farther);
-  if (!is_atomic(flow)) return std::nullopt;
+  const StepKind step = kernel_of(flow).step;
+  if (step == StepKind::fault) return fault_step_ns(scenario, flow, farther);
+  if (step == StepKind::migration) return move_step_ns(flow, farther);
+  if (!adds(flow)) return std::nullopt;
   const double others = contenders(scenario, flow) - 1;
-  const double factor = flow.kernel.name == "compare-exchange" ? exchange_factor : 1;
+  const double factor = kernel_of(flow).retries ? exchange_factor : 1;
   return (own_addition_ns + others * hop_ns) * factor * attempts(scenario, flow);
 }
 
 double null_wait_for_pages(const Scenario& scenario, const Flow& flow) {
   const bool moved =
       std::any_of(scenario.flows.begin(), scenario.flows.end(), [&](const Flow& other) {
-        return other.kernel.name == "migrate" && &other != &flow && other.shares &&
+        return kernel_of(other).step == StepKind::migration && &other != &flow && other.shares &&
                &scenario.flows[static_cast<std::size_t>(*other.shares)] == &flow;
       });
   return moved ? wait_for_pages : 1;
 }
 
 std::vector<StepCount> null_counts(const Scenario& scenario, const Flow& flow) {
-  if (flow.kernel.name == "fault") return {{"faults_a_page", 1}};
-  if (flow.kernel.name == "migrate") return {{"left_behind", 0}};
-  if (!is_atomic(flow)) return {};
+  const StepKind step = kernel_of(flow).step;
+  if (step == StepKind::fault) return {{"faults_a_page", 1}};
+  if (step == StepKind::migration) return {{"left_behind", 0}};
+  if (!adds(flow)) return {};
   return {{"attempts", attempts(scenario, flow)}};
 }
 

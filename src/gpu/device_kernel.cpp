@@ -4,6 +4,7 @@
 
 #include "gpu/device_kernels.h"
 #include "gpu/flush.h"
+#include "kernels/traits.h"
 
 namespace numatlas {
 
@@ -11,12 +12,13 @@ Expected<std::unique_ptr<DeviceKernel>> make_device_kernel(const KernelSpec& spe
                                                            int to) {
   const auto device = find_device(spec.device.gpu);
   if (!device) return fail(device.error());
-  const bool maps = spec.name == device_chase || spec.device.pinning == Pinning::zero_copy;
+  const bool chases = traits_of(spec.name).chases_on_gpu();
+  const bool maps = chases || spec.device.pinning == Pinning::zero_copy;
   if (maps && !device->info().maps_host_memory) {
     return fail(ErrorKind::unavailable,
                 fmt::format("GPU {} cannot read the host's memory itself", spec.device.gpu));
   }
-  if (spec.name == device_chase) {
+  if (chases) {
     if (spec.device.caches == HostCaches::cold && !can_flush())
       return fail_about(ErrorKind::unavailable, "--caches cold",
                         "programs cannot flush caches here");

@@ -11,33 +11,57 @@ namespace numatlas {
 namespace {
 
 struct Entry {
-  const char* name;
-  std::unique_ptr<Kernel> (*make)(const KernelSpec&);
-  const char* time = "";  ///< key of the figure that the time of a step is
-  double part = 1;        ///< of the step
-  bool in_files = true;   ///< files of scenarios have words for all that it needs
+  KernelTraits traits;
+  std::unique_ptr<Kernel> (*make)(const KernelSpec&) = nullptr;  ///< none: src/gpu makes it
 };
 constexpr double round_trip = 0.5;  // is two hand-overs
-constexpr std::array<Entry, 19> kernels{
-    {{"chase", make_chase_kernel, "latency"},
-     {"read", make_stream_kernel},
-     {"write", make_stream_kernel},
-     {"copy", make_stream_kernel},
-     {"scale", make_stream_kernel},
-     {"add", make_stream_kernel},
-     {"triad", make_stream_kernel},
-     {"update", make_stream_kernel},
-     {"mix", make_mix_kernel},
-     {"stream", make_passes_kernel},
-     {"scatter", make_scatter_kernel},
-     {"cas", make_hand_over_kernel, "hand_over", round_trip},
-     {"cas answer", make_hand_over_kernel, "hand_over", round_trip},
-     {"store", make_hand_over_kernel, "hand_over", round_trip},
-     {"store answer", make_hand_over_kernel, "hand_over", round_trip},
-     {"fetch-add", make_atomics_kernel, "operation_time", 1, false},
-     {"compare-exchange", make_atomics_kernel, "operation_time", 1, false},
-     {"fault", make_fault_kernel, "fault_time", 1, false},
-     {"migrate", make_migrate_kernel, "move_time", 1, false}}};
+constexpr Entry kernels[] = {
+    {{.name = "chase", .step = StepKind::chase, .writes = false, .time = "latency"},
+     make_chase_kernel},
+    {{.name = "read", .writes = false}, make_stream_kernel},
+    {{.name = "write", .reads = false}, make_stream_kernel},
+    {{.name = "copy", .takes_source = true}, make_stream_kernel},
+    {{.name = "scale", .takes_source = true}, make_stream_kernel},
+    {{.name = "add", .takes_source = true}, make_stream_kernel},
+    {{.name = "triad", .takes_source = true}, make_stream_kernel},
+    {{.name = "update", .in_place = true}, make_stream_kernel},
+    {{.name = "mix", .mixes = true}, make_mix_kernel},
+    {{.name = "stream", .in_files = false}, make_passes_kernel},
+    {{.name = "scatter", .in_place = true}, make_scatter_kernel},
+    {{.name = "cas", .step = StepKind::hand_over, .time = "hand_over", .part = round_trip},
+     make_hand_over_kernel},
+    {{.name = "cas answer",
+      .step = StepKind::answer,
+      .answers = "cas",
+      .time = "hand_over",
+      .part = round_trip},
+     make_hand_over_kernel},
+    {{.name = "store", .step = StepKind::hand_over, .time = "hand_over", .part = round_trip},
+     make_hand_over_kernel},
+    {{.name = "store answer",
+      .step = StepKind::answer,
+      .answers = "store",
+      .time = "hand_over",
+      .part = round_trip},
+     make_hand_over_kernel},
+    {{.name = "fetch-add", .step = StepKind::addition, .in_files = false, .time = "operation_time"},
+     make_atomics_kernel},
+    {{.name = "compare-exchange",
+      .step = StepKind::addition,
+      .retries = true,
+      .in_files = false,
+      .time = "operation_time"},
+     make_atomics_kernel},
+    {{.name = "fault", .step = StepKind::fault, .in_files = false, .time = "fault_time"},
+     make_fault_kernel},
+    {{.name = "migrate", .step = StepKind::migration, .in_files = false, .time = "move_time"},
+     make_migrate_kernel},
+    {{.name = device_copy, .on_gpu = true, .takes_source = true}},
+    {{.name = device_chase,
+      .step = StepKind::chase,
+      .on_gpu = true,
+      .writes = false,
+      .time = "latency"}}};
 
 }  // namespace
 
@@ -84,20 +108,25 @@ const char* name_of(Faulting faulting) {
 
 const char* name_of(Moving moving) { return moving == Moving::mbind ? "mbind" : "move_pages"; }
 
-StepTime step_time(const KernelSpec& spec) {
-  if (spec.name == device_chase) return {"latency", 1};
+const KernelTraits& traits_of(std::string_view name) {
+  static constexpr KernelTraits any;
   for (const Entry& entry : kernels) {
-    if (spec.name != entry.name) continue;
-    const bool of_pages = entry.make == make_fault_kernel || entry.make == make_migrate_kernel;
-    const auto step = static_cast<double>(spec.page.step_bytes());
-    return {entry.time, of_pages ? static_cast<double>(spec.page.page.value) / step : entry.part};
+    if (name == entry.traits.name) return entry.traits;
   }
-  return {};
+  return any;
+}
+
+StepTime step_time(const KernelSpec& spec) {
+  const KernelTraits& traits = traits_of(spec.name);
+  const bool of_pages = traits.step == StepKind::fault || traits.step == StepKind::migration;
+  const auto step = static_cast<double>(spec.page.step_bytes());
+  return {std::string(traits.time),
+          of_pages ? static_cast<double>(spec.page.page.value) / step : traits.part};
 }
 
 Expected<std::unique_ptr<Kernel>> make_kernel(const KernelSpec& spec) {
   for (const Entry& entry : kernels) {
-    if (spec.name == entry.name) return entry.make(spec);
+    if (spec.name == entry.traits.name && entry.make != nullptr) return entry.make(spec);
   }
   return fail(ErrorKind::usage, fmt::format("unknown kernel '{}'", spec.name));
 }
@@ -121,24 +150,25 @@ Expected<std::pair<unsigned, unsigned>> parse_mix(std::string_view text) {
 }
 
 std::string mix_text(const KernelSpec& spec) {
-  return spec.name == "mix" ? fmt::format("{}:{}", spec.mix_reads, spec.mix_writes) : "";
+  return traits_of(spec.name).mixes ? fmt::format("{}:{}", spec.mix_reads, spec.mix_writes) : "";
 }
 
 std::string full_name(const KernelSpec& spec) {
-  return spec.name == "mix" ? "mix " + mix_text(spec) : spec.name;
+  return traits_of(spec.name).mixes ? "mix " + mix_text(spec) : spec.name;
 }
 
 std::vector<std::string> kernel_names() {
   std::vector<std::string> names;
   for (const Entry& entry : kernels) {
-    if (entry.in_files) names.emplace_back(entry.name);
+    if (entry.traits.in_files) names.emplace_back(entry.traits.name);
   }
   return names;
 }
 
 Traffic traffic_a_step(const KernelSpec& spec) {
   // A copy's bytes count once, as they cross the link; those of a chase are no bandwidth.
-  if (spec.name == device_copy) return {spec.device.bytes.value * spec.device.copies, 0, 0};
+  if (traits_of(spec.name).copies_on_gpu())
+    return {spec.device.bytes.value * spec.device.copies, 0, 0};
   const auto kernel = make_kernel(spec);
   return kernel ? (*kernel)->traffic_a_step() : Traffic{};
 }

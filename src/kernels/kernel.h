@@ -14,6 +14,7 @@
 
 #include "kernels/chain.h"
 #include "kernels/stream_loops.h"
+#include "kernels/traits.h"
 
 namespace numatlas {
 
@@ -162,7 +163,7 @@ class Kernel {
 
 /// Error kind usage for an unknown name.
 Expected<std::unique_ptr<Kernel>> make_kernel(const KernelSpec& spec);
-/// Those that a file of scenarios can name.
+/// Those that a file of scenarios can name, those of GPUs included.
 std::vector<std::string> kernel_names();
 /// What the time of a step is the figure of, where its bytes are no bandwidth, and its part of the
 /// step: {"hand_over", 0.5}. "" for kernels that move memory.

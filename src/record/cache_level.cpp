@@ -1,4 +1,5 @@
 #include "record/cache_level.h"
+#include "kernels/traits.h"
 
 #include <cstddef>
 #include <set>
@@ -18,7 +19,7 @@ std::string level_text(const ScenarioResult& point) {
 std::string cache_text(const ScenarioResult& point) {
   std::set<std::string> caches;
   for (const FlowResult& flow : point.flows) {
-    const bool past_caches = flow.kernel == "write" && flow.stores == "non-temporal";
+    const bool past_caches = !traits_of(flow.kernel).reads && flow.stores == "non-temporal";
     if (flow.level.starts_with("L") && !past_caches) caches.insert(flow.level);
   }
   return fmt::format("{}", fmt::join(caches, "/"));

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/traits.h"
 #include "scenario/scenario_file.h"
 
 namespace numatlas {
@@ -19,11 +20,7 @@ tl::unexpected<Error> wrong_key(const FileFlow& flow, const std::string& key,
   return fail(error_at(flow.places, key, {ErrorKind::usage, message, hint}));
 }
 
-bool writes(const std::string& kernel) { return kernel != "chase" && kernel != "read"; }
-bool takes_source(const std::string& kernel) {
-  return kernel == "copy" || kernel == "scale" || kernel == "add" || kernel == "triad" ||
-         kernel == device_copy;
-}
+bool is_answer(const FileFlow& flow) { return traits_of(flow.kernel).step == StepKind::answer; }
 
 /// The kernel as far as the file tells.
 KernelSpec spec_of(const FileFlow& flow) {
@@ -39,32 +36,32 @@ KernelSpec spec_of(const FileFlow& flow) {
 
 Expected<void> check_keys_of_kernel(const FileFlow& flow) {
   const std::string& kernel = flow.kernel;
-  const bool chases = kernel == "chase";
-  const bool on_gpu = is_device_kernel(kernel), copies_on_gpu = kernel == device_copy;
-  const bool streams = !chases && !hands_over(kernel) && !on_gpu;
+  const KernelTraits& is = traits_of(kernel);
+  const bool chases = is.chases_on_cpu();
   const std::pair<const char*, bool> misplaced[] = {
       {"order", flow.order && !chases},
       {"stride", flow.stride && !chases},
       {"window", flow.window && !chases},
-      {"seed", flow.seed && !chases && !on_gpu},
+      {"seed", flow.seed && !chases && !is.on_gpu},
       {"verify", flow.verify_full && !chases},
       {"chains", flow.chains && !chases},
-      {"lines", flow.lines && !hands_over(kernel)},
-      {"stores", flow.stores && !(streams && writes(kernel))},
-      {"mix", flow.mix && kernel != "mix"},
-      {"source", flow.source && !takes_source(kernel)},
-      {"gpu", flow.gpu && !on_gpu},
-      {"pin", flow.pin && !copies_on_gpu},
-      {"depth", flow.depth && !copies_on_gpu},
-      {"copies", flow.copies && !copies_on_gpu},
-      {"loads", flow.loads && kernel != device_chase},
-      {"caches", flow.caches && kernel != device_chase},
-      {"shares", flow.shares && on_gpu},
-      {"first_touch", flow.first_touch && on_gpu},
-      {"rate", flow.rate && (hands_over(kernel) || kernel == device_chase)},
+      {"lines", flow.lines && !is.hands_over()},
+      {"stores", flow.stores && !(is.streams() && is.writes)},
+      {"mix", flow.mix && !is.mixes},
+      {"source", flow.source && !is.takes_source},
+      {"gpu", flow.gpu && !is.on_gpu},
+      {"pin", flow.pin && !is.copies_on_gpu()},
+      {"depth", flow.depth && !is.copies_on_gpu()},
+      {"copies", flow.copies && !is.copies_on_gpu()},
+      {"loads", flow.loads && !is.chases_on_gpu()},
+      {"caches", flow.caches && !is.chases_on_gpu()},
+      {"shares", flow.shares && is.on_gpu},
+      {"first_touch", flow.first_touch && is.on_gpu},
+      {"rate", flow.rate && (is.hands_over() || is.chases_on_gpu())},
   };
-  for (const auto& [key, is] : misplaced) {
-    if (is) return wrong_key(flow, key, fmt::format("does not apply to the kernel '{}'", kernel));
+  for (const auto& [key, misused] : misplaced) {
+    if (misused)
+      return wrong_key(flow, key, fmt::format("does not apply to the kernel '{}'", kernel));
   }
   return {};
 }
@@ -73,7 +70,7 @@ Expected<void> check_flow(const FileFlow& flow) {
   if (auto fits = check_keys_of_kernel(flow); !fits) return fits;
   if (!flow.shares && !flow.size) return wrong_key(flow, "", "key 'size' is missing");
   if (auto good = check_device_flow(flow); !good) return good;
-  if (flow.size && !flow.source && !is_device_kernel(flow.kernel)) {
+  if (flow.size && !flow.source && !traits_of(flow.kernel).on_gpu) {
     const auto held = (*make_kernel(spec_of(flow)))->check_size(*flow.size);
     if (!held) {
       const char* const key = is_about(held.error(), "--stride")   ? "stride"
@@ -82,7 +79,7 @@ Expected<void> check_flow(const FileFlow& flow) {
       return fail(error_at(flow.places, key, held.error()));
     }
   }
-  if (is_answer(flow.kernel) && flow.role == Role::measured) {
+  if (is_answer(flow) && flow.role == Role::measured) {
     return wrong_key(flow, "role", "the answering side is not measured",
                      "leave it out; the other side is measured");
   }
@@ -106,18 +103,18 @@ Expected<void> check_shared_memory(const FileFlow& flow) {
 
 /// The owner fills the memory, and what it wrote must suit both: nobody else may write there.
 Expected<void> check_same_content(const FileFlow& flow, const FileFlow& owner) {
-  const bool answer = is_answer(flow.kernel) && flow.kernel == owner.kernel + " answer";
-  const bool reads = flow.kernel == "read" && owner.kernel == "read";
-  const bool chases = flow.kernel == "chase" && owner.kernel == "chase";
-  if (!answer && !reads && !chases) {
+  const KernelTraits& is = traits_of(flow.kernel);
+  const bool answer = is_answer(flow) && is.answers == owner.kernel;
+  const bool both_read = flow.kernel == owner.kernel && !is.writes;
+  if (!answer && !both_read) {
     return wrong_key(
         flow, "shares",
         fmt::format("the kernel '{}' cannot share the memory of '{}'", flow.kernel, owner.kernel),
         "leave out shares and give it memory of its own (size, memory); these can share: read and "
         "read, chase and chase, cas and \"cas answer\", store and \"store answer\"");
   }
-  if (chases && (flow.order || flow.stride || flow.window || flow.seed || flow.verify_full ||
-                 flow.chains || flow.size)) {
+  if (is.chases() && (flow.order || flow.stride || flow.window || flow.seed || flow.verify_full ||
+                      flow.chains || flow.size)) {
     return wrong_key(flow, "shares", "a chase that shares memory uses the other flow's chain",
                      "leave out size, order, stride, window, seed, verify and chains");
   }
@@ -130,7 +127,7 @@ Expected<void> check_same_content(const FileFlow& flow, const FileFlow& owner) {
 
 Expected<void> check_shares(const FileFlow& flow, const FlowOfCpu& flows) {
   if (!flow.shares) {
-    if (!is_answer(flow.kernel)) return {};
+    if (!is_answer(flow)) return {};
     return wrong_key(flow, "kernel", "answers nobody",
                      "'shares' names the CPU of the flow that passes the line");
   }
@@ -152,11 +149,10 @@ Expected<void> check_shares(const FileFlow& flow, const FlowOfCpu& flows) {
 Expected<void> check_answers(const FileScenario& scenario) {
   std::map<CpuId, int> answers;
   for (const FileFlow& flow : scenario.flows) {
-    if (is_answer(flow.kernel) && flow.shares)
-      answers[*flow.shares] += static_cast<int>(flow.cpus.size());
+    if (is_answer(flow) && flow.shares) answers[*flow.shares] += static_cast<int>(flow.cpus.size());
   }
   for (const FileFlow& flow : scenario.flows) {
-    if (!hands_over(flow.kernel) || is_answer(flow.kernel)) continue;
+    if (traits_of(flow.kernel).step != StepKind::hand_over) continue;
     for (CpuId cpu : flow.cpus) {
       if (answers[cpu] == 1) continue;
       return wrong_key(
@@ -172,17 +168,13 @@ Expected<void> check_answers(const FileScenario& scenario) {
 }  // namespace
 
 const char* name_of(Role role) { return role == Role::load ? "load" : "measured"; }
-bool is_answer(const std::string& kernel) { return kernel.ends_with(" answer"); }
-bool hands_over(const std::string& kernel) {
-  return kernel.starts_with("cas") || kernel.starts_with("store");
-}
 Role default_role(const std::string& kernel) {
-  return is_answer(kernel) ? Role::load : Role::measured;
+  return traits_of(kernel).step == StepKind::answer ? Role::load : Role::measured;
 }
 
 bool default_to_the_end(const std::vector<FileFlow>& flows) {
   return std::any_of(flows.begin(), flows.end(), [](const FileFlow& flow) {
-    return flow.kernel != "chase" && flow.kernel != device_chase && !hands_over(flow.kernel);
+    return traits_of(flow.kernel).step == StepKind::lines;
   });
 }
 

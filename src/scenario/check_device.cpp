@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "gpu/buffers.h"
+#include "kernels/traits.h"
 #include "memory/source.h"
 #include "scenario/scenario_file.h"
 
@@ -102,10 +103,6 @@ Expected<void> check_device_chase(const FileFlow& flow) {
 
 }  // namespace
 
-bool is_device_kernel(const std::string& kernel) {
-  return kernel == device_copy || kernel == device_chase;
-}
-
 int gpu_in(const std::optional<std::string>& memory) {
   const auto spec = parse_memory_spec(memory.value_or("inherit"));
   return spec && spec->form == MemorySpec::Form::single ? gpu_of(spec->single) : -1;
@@ -116,19 +113,21 @@ GpusOfCopy gpus_of_copy(const FileFlow& flow) {
 }
 
 int gpu_of_flow(const FileFlow& flow) {
-  if (flow.kernel == device_copy) return gpus_of_copy(flow).worker();
-  return flow.kernel == device_chase ? flow.gpu.value_or(-1) : -1;
+  const KernelTraits& is = traits_of(flow.kernel);
+  if (is.copies_on_gpu()) return gpus_of_copy(flow).worker();
+  return is.chases_on_gpu() ? flow.gpu.value_or(-1) : -1;
 }
 
 Error error_at_gpu(const FileFlow& flow, int gpu, const Error& error) {
-  if (flow.kernel == device_chase) return error_at(flow.places, "gpu", error);
+  if (traits_of(flow.kernel).chases_on_gpu()) return error_at(flow.places, "gpu", error);
   const bool is_source = flow.source && gpu_in(flow.source->memory) == gpu;
   return error_at(is_source ? flow.source->places : flow.places, "memory", error);
 }
 
 Expected<void> check_device_flow(const FileFlow& flow) {
-  if (flow.kernel == device_copy) return check_device_copy(flow);
-  return flow.kernel == device_chase ? check_device_chase(flow) : check_memory_of_cpu(flow);
+  const KernelTraits& is = traits_of(flow.kernel);
+  if (is.copies_on_gpu()) return check_device_copy(flow);
+  return is.chases_on_gpu() ? check_device_chase(flow) : check_memory_of_cpu(flow);
 }
 
 }  // namespace numatlas

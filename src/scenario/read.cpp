@@ -18,6 +18,7 @@
 
 #include "base/read_file.h"
 #include "base/text.h"
+#include "kernels/traits.h"
 #include "memory/source.h"
 #include "scenario/guard.h"
 #include "scenario/table_reader.h"
@@ -44,9 +45,7 @@ Expected<T> one_of(const std::string& word, const std::vector<T>& values) {
 }
 
 Expected<std::string> parse_kernel_name(const std::string& word) {
-  std::vector<std::string> names = kernel_names();
-  std::erase(names, "stream");  // its passes are begun together, which no file asks for
-  names.insert(names.end(), {device_copy, device_chase});
+  const std::vector<std::string> names = kernel_names();
   if (std::find(names.begin(), names.end(), word) != names.end()) return word;
   const std::string close = nearest_name(word, names);
   return fail(ErrorKind::usage, fmt::format("unknown kernel '{}'", word),
@@ -81,7 +80,7 @@ Expected<PageKind> parse_pages(const std::string& text) {
   if (!kinds) return fail(kinds.error());
   if (kinds->size() > 1) {
     return fail(ErrorKind::usage, fmt::format("'{}' names several", text),
-                "a flow has one kind of pages of pages of pages of pages");
+                "a flow has one kind of pages");
   }
   return kinds->front();
 }
@@ -175,7 +174,7 @@ void read_source(TableReader& flow_reader, const std::string& file, FileFlow& fl
   if (table == nullptr) return;
   FileSource source;
   TableReader reader(*table, file, "source", {"size", "memory", "pages"}, source.places);
-  if (flow.kernel != device_copy) reader.need("size");
+  if (!traits_of(flow.kernel).copies_on_gpu()) reader.need("size");
   source.size = reader.read("size", parse_size);
   source.memory = reader.read("memory", parse_memory);
   source.pages = reader.read("pages", parse_pages);

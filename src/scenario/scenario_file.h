@@ -98,11 +98,7 @@ std::string text_of(const ScenarioFile& file, const std::vector<std::string>& he
 /// What a flow of a GPU demands; that others leave GPUs' memory alone. Part of check_scenario.
 Expected<void> check_device_flow(const FileFlow& flow);
 
-/// Roles, and what a hand-over's two sides are called.
 const char* name_of(Role role);
-bool is_answer(const std::string& kernel);
-bool hands_over(const std::string& kernel);        ///< either side
-bool is_device_kernel(const std::string& kernel);  ///< run by a GPU
 /// N of "gpu:N"; -1 for any other placement or none.
 int gpu_in(const std::optional<std::string>& memory);
 /// The GPUs that a "device copy" is from and to; -1: memory of the host.

@@ -8,6 +8,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include "kernels/traits.h"
 #include "scenario/scenario_file.h"
 
 namespace numatlas {
@@ -80,7 +81,7 @@ FileFlow some_flow(int& next_cpu) {
   flow.size = some_size();
   flow.role = perhaps(Role::measured);
   flow.warm_up = perhaps(yes() ? Bytes{0} : some_bytes());
-  if (is_device_kernel(flow.kernel)) {
+  if (traits_of(flow.kernel).on_gpu) {
     add_device_keys(flow);
     return flow;
   }

@@ -33,6 +33,7 @@ std::vector<SurveyItem> candidates(const SurveyOptions& options, const Machine& 
     item.worth = part.worth;
     item.skip = part.reason;
     item.ways = std::move(part.ways);
+    if (named(options.reduced, name) && item.ways.size() > 1) item.ways.erase(item.ways.begin());
     all.push_back(std::move(item));
   }
   std::stable_sort(all.begin(), all.end(),

@@ -14,6 +14,7 @@ struct SurveyOptions {
   std::string folder = "report";
   Nanoseconds time{std::chrono::seconds(60)};  ///< of the whole survey
   std::vector<std::string> only, without;      ///< benchmarks; `only` empty: all
+  std::vector<std::string> reduced;            ///< benchmarks never run in their first, widest way
   std::string machine;                         ///< recorded machine; "" for the live one
   bool null_engine = false, quiet = false, dry_run = false, html = true;
   std::vector<std::string> arguments;

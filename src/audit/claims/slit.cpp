@@ -93,14 +93,14 @@ ClaimVerdict Slit::judge_row(const NumaNode& from, const AuditInput& input) cons
     }
   }
   if (reversed) return *reversed;
-  std::optional<ClaimVerdict> farthest;
+  std::optional<ClaimVerdict> farthest;  // or the first that nothing can be said of
   for (std::size_t i = 1; i < all.size(); ++i) {
     ClaimVerdict one = verdict_of(about, all.front(), all[i]);
     if (one.outcome == ClaimOutcome::contradicted) return one;
-    if (!farthest || one.outcome == ClaimOutcome::confirmed) farthest = std::move(one);
+    if (!farthest || farthest->outcome == ClaimOutcome::confirmed) farthest = std::move(one);
   }
   if (all.size() > 2 && farthest->outcome == ClaimOutcome::confirmed)
-    farthest->found += fmt::format("; {} nodes in this order", all.size());
+    farthest->found += fmt::format("; of {} nodes no farther one is faster", all.size());
   return *farthest;
 }
 

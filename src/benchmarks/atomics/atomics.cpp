@@ -15,6 +15,7 @@
 #include "benchmarks/benchmark.h"
 #include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
+#include "kernels/traits.h"
 #include "record/labels.h"
 
 namespace numatlas {
@@ -199,7 +200,7 @@ std::vector<View> Atomics::views(const RunReport& report) const {
     view.cells = {label_column("CPUs", "threads"),
                   figure_column("", "operation_time", in_ns, Part::spread)};
     views.push_back(view);
-    if (group.cases.front()->kernel != "compare-exchange") continue;
+    if (!traits_of(group.cases.front()->kernel).retries) continue;
     view.title = fmt::format("Attempts of an addition by compare-exchange, counters {}", where);
     view.notes = {"1: nobody came in between"};
     view.cells = {label_column("CPUs", "threads"), figure_column("", "attempts", 1)};
@@ -213,7 +214,7 @@ std::vector<Fact> Atomics::facts(const RunReport& report) const {
   const auto found = [&](Sharing sharing, bool all) -> const ScenarioResult* {
     const ScenarioResult* best = nullptr;
     for (const ScenarioResult& one : report.scenarios) {
-      if (one.kernel != "fetch-add" || label_of(one, "sharing") != name_of(sharing)) continue;
+      if (traits_of(one.kernel).retries || label_of(one, "sharing") != name_of(sharing)) continue;
       if (!estimate_of(one, "operations_sum")) continue;
       const bool better = best == nullptr || (all ? one.flows.size() > best->flows.size()
                                                   : one.flows.size() < best->flows.size());

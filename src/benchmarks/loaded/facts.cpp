@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/traits.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
 
@@ -40,7 +41,8 @@ std::vector<Fact> loaded_facts(const RunReport& report) {
   std::set<std::string> others;
   const auto add_point = [&](const FactLoad& load, const ScenarioResult& point) {
     const std::string kernel = label_of(point, "load_kernel");
-    if (label_of(point, "load") != load.label || (!kernel.empty() && kernel != "read")) return;
+    if (label_of(point, "load") != load.label || (!kernel.empty() && traits_of(kernel).writes))
+      return;
     if (!reached_its_rate(point) || !cache_text(point).empty()) return;
     const std::string cpus = label_of(point, "cell_cpu_node"),
                       memory = label_of(point, "cell_memory_node");
@@ -70,7 +72,7 @@ std::vector<Fact> loaded_facts(const RunReport& report) {
   for (const ScenarioResult& point : report.scenarios) {
     const auto knee = estimate_of(point, "latency_at_80_percent");
     const std::string kernel = label_of(point, "load_kernel");
-    if (!knee || kernel != "read" || !cache_text(point).empty()) continue;
+    if (!knee || traits_of(kernel).writes || !cache_text(point).empty()) continue;
     const std::string cpus = label_of(point, "cell_cpu_node"),
                       memory = label_of(point, "cell_memory_node");
     facts.push_back({"loaded_latency_80",

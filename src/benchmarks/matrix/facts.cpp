@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/traits.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
 
@@ -22,7 +23,8 @@ std::vector<Cell> cells_of(const RunReport& report, const std::string& kernel) {
   std::vector<Cell> cells;
   for (const ScenarioResult& point : report.scenarios) {
     if (point.kernel != kernel || !cache_text(point).empty()) continue;
-    const auto estimate = host_estimate_of(point, kernel == "chase" ? "latency" : "bandwidth_sum");
+    const auto estimate =
+        host_estimate_of(point, traits_of(kernel).chases() ? "latency" : "bandwidth_sum");
     if (estimate)
       cells.push_back(
           {label_of(point, "cell_cpu_node"), label_of(point, "cell_memory_node"), *estimate});

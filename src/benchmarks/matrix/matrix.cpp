@@ -18,6 +18,7 @@
 #include "benchmarks/node_pairs.h"
 #include "benchmarks/peak_share.h"
 #include "benchmarks/survey_words.h"
+#include "kernels/traits.h"
 #include "record/labels.h"
 
 namespace numatlas {
@@ -206,7 +207,7 @@ std::string sizes_text(const CaseGroup& group) {
 
 /// The same cells as multiples of the local one.
 View relative_view(View view, const ScenarioResult& any) {
-  const bool latency = any.kernel == "chase";
+  const bool latency = traits_of(any.kernel).chases();
   view.title =
       fmt::format("{} as a multiple of the local one ({} pages)",
                   latency ? std::string("Idle latency")
@@ -238,7 +239,7 @@ std::vector<View> Matrix::views(const RunReport& report) const {
     view.columns = "cell_memory_node";
     view.notes = {"one row per node of the CPUs, one column per node of the memory"};
     if (!without_cpus.empty()) view.notes.push_back("nodes without CPUs: " + to_list(without_cpus));
-    if (any.kernel == "chase") {
+    if (traits_of(any.kernel).chases()) {
       view.title =
           fmt::format("Idle latency in ns (one CPU of the node, {} chase over {}, {} pages)",
                       any.order, sizes_text(group), any.pages);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/traits.h"
 #include "record/labels.h"
 
 namespace numatlas {
@@ -20,7 +21,7 @@ struct HostCell {
 
 /// The figures of a case that are one host's; nullptr where there are none.
 std::vector<Figure>* figures_of_host(const RunReport& report, ScenarioResult& one, int host) {
-  if (one.kernel == "chase") {
+  if (traits_of(one.kernel).chases()) {
     for (FlowResult& flow : one.flows)
       if (host_of(report, flow) == host) return &flow.figures;
     return nullptr;
@@ -55,7 +56,7 @@ void add_times_local(RunReport& report) {
     const auto again = [&](const ScenarioResult* one) { return same_matrix(*one, first); };
     if (std::any_of(seen.begin(), seen.end(), again)) continue;
     seen.push_back(&first);
-    const bool latency = first.kernel == "chase";
+    const bool latency = traits_of(first.kernel).chases();
     for (int host = 0; host < static_cast<int>(report.hosts.size()); ++host) {
       std::vector<HostCell> cells;
       for (ScenarioResult& one : report.scenarios) {

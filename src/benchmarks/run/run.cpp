@@ -86,7 +86,7 @@ Expected<void> RunFile::parse_options() {
 /// Whether memory of the host is left to the options.
 bool leaves_memory(const FileFlow& flow) {
   const bool says_source = flow.source && flow.source->memory;
-  return !flow.memory || (flow.kernel == device_copy && !says_source);
+  return !flow.memory || (traits_of(flow.kernel).copies_on_gpu() && !says_source);
 }
 
 /// What the file says, or what has no meaning for flows that differ.
@@ -101,8 +101,7 @@ Expected<void> check_options_of_run(const RunOptions& options, const std::string
                    "write a scenario for each flow");
   }
   if (options.pages.size() > 1)
-    return refused("--pages", "a flow has one kind of pages of pages of pages of pages",
-                   "name several in the file");
+    return refused("--pages", "a flow has one kind of pages", "name several in the file");
   if (!options.csv_file.empty()) {
     return refused("--csv", "its format has no column for differing flows",
                    "use --format csv or --json FILE");
@@ -114,7 +113,7 @@ Expected<void> check_options_of_run(const RunOptions& options, const std::string
 Expected<void> RunFile::complete(const RunOptions& options, Machine& machine) const {
   for (const FileScenario& scenario : file_.scenarios) {
     for (const FileFlow& flow : scenario.flows) {
-      if (!is_device_kernel(flow.kernel)) continue;
+      if (!traits_of(flow.kernel).on_gpu) continue;
       const auto added = add_devices(machine, machine.is_live() && !options.null_engine);
       if (added) return {};
       return fail(error_at_gpu(flow, gpu_of_flow(flow), added.error()));
@@ -132,7 +131,7 @@ Expected<MemoryPlacement> RunFile::worker_memory(CpuId cpu, const MemoryPlacemen
       const auto found = std::find(flow.cpus.begin(), flow.cpus.end(), cpu);
       if (found == flow.cpus.end() || flow.shares) continue;
       // A copy of a GPU has two sides, none of them the worker's; which it is is the flow's to say.
-      if (is_device_kernel(flow.kernel)) {
+      if (traits_of(flow.kernel).on_gpu) {
         if (leaves_memory(flow)) return otherwise;
         continue;
       }
@@ -214,7 +213,7 @@ ScenarioResult head_of(const Scenario& scenario, const StopRule& usual) {
       kernels.push_back(kernel);
   }
   head.kernel = fmt::format("{}", fmt::join(kernels, "+"));
-  if (measured->kernel.name == "chase" || measured->kernel.name == device_chase) {
+  if (traits_of(measured->kernel.name).chases()) {
     head.order = name_of(measured->kernel.chain.order);
     head.stride = measured->kernel.chain.stride;
   } else if (!on_gpu(measured->kernel) && traffic_a_step(measured->kernel).written > 0) {

@@ -18,7 +18,7 @@ std::optional<Estimate> seconds_a_line(const FlowResult& flow) {
   spec.name = flow.kernel;
   const auto bytes = static_cast<double>(traffic_a_step(spec).counted());
   // An update reads and writes the same line; the others' bytes are each of a line of their own.
-  const bool in_place = flow.kernel == "update" || flow.kernel == "scatter";
+  const bool in_place = traits_of(flow.kernel).in_place;
   return divided_into(in_place ? bytes : touch_line, *bandwidth->estimate);
 }
 

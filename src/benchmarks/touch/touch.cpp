@@ -17,6 +17,7 @@
 #include "benchmarks/flows.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/touch/patterns.h"
+#include "kernels/traits.h"
 
 namespace numatlas {
 namespace {
@@ -131,8 +132,9 @@ Flow Touch::flow_of(const PlanInput& input, const ScenarioResult& point, int wor
   const int toucher = toucher_of(label_of(point, "pattern"), worker, workers);
   Choice choice;
   choice.spec.name = point.kernel;
-  Flow flow = point.kernel == "chase" ? chase_flow(input, worker, point.size, pages)
-                                      : stream_flow(input, choice, worker, point.size, pages);
+  Flow flow = traits_of(point.kernel).chases()
+                  ? chase_flow(input, worker, point.size, pages)
+                  : stream_flow(input, choice, worker, point.size, pages);
   if (toucher != worker) flow.first_touch = toucher;
   return flow;
 }
@@ -187,7 +189,7 @@ std::vector<PlannedScenario> Touch::plan_of(const PlanInput& input,
           head.size = size;
           head.pages = name_of(pages);
           head.kernel = kernel;
-          if (kernel == "chase") {
+          if (traits_of(kernel).chases()) {
             head.order = name_of(ChainSpec{}.order);
             head.stride = ChainSpec{}.stride;
           }

@@ -23,6 +23,7 @@
 #include "benchmarks/survey_words.h"
 #include "benchmarks/weights/search.h"
 #include "benchmarks/weights/views.h"
+#include "kernels/traits.h"
 #include "placement/system_weights.h"
 
 namespace numatlas {
@@ -282,7 +283,7 @@ PlannedScenario WeightsBenchmark::point(const PlanInput& input, const NodeSet& n
   planned.head.size = size;
   planned.head.pages = name_of(input.options.pages.front());
   planned.head.kernel = kernel_name_;
-  planned.head.stores = kernel_.name == "read" ? "" : name_of(kernel_.stores);
+  planned.head.stores = traits_of(kernel_.name).writes ? name_of(kernel_.stores) : "";
   planned.head.labels = {{weights_label, label}, {round_label, round}};
   planned.scenario = {planned.head.name, {}, input.options.stop};
   planned.scenario.stop.to_the_end = true;

@@ -85,6 +85,7 @@ class Guest:
     needs: list[str]  # programs of this machine that the steps use; without them the guest is skipped
     limit: int  # seconds from the start to the end
     in_all: bool  # part of `run all` and `run nightly`
+    alone: bool  # booted when no other guest runs: its figures are judged
     nightly: list[str]  # kernels of `run nightly` only; `run all`, which CI runs, leaves them out
 
 
@@ -113,6 +114,7 @@ def load(path: Path) -> Guest:
     if "limit" in table:
         table["limit"] += sum(step.timeout for step in steps if step.only_saved)
     table.setdefault("in_all", True)
+    table.setdefault("alone", False)
     table.setdefault("nightly", [])
     table.setdefault("modules", [])
     table.setdefault("needs", [])

@@ -1,0 +1,46 @@
+// What each kernel is, by its name. All other code decides by these traits: none compares names.
+#pragma once
+
+#include <string_view>
+
+namespace numatlas {
+
+/// What a kernel's step is.
+enum class StepKind {
+  chase,      ///< dependent loads along a chain: its time is a latency
+  lines,      ///< lines that are read, written or both: bytes over time are a bandwidth
+  hand_over,  ///< a line passed to another CPU and back
+  answer,     ///< a look at that line by the other CPU
+  addition,   ///< an atomic addition that succeeded
+  fault,      ///< pages that come into being
+  migration,  ///< pages that are moved to another node
+};
+
+struct KernelTraits {
+  std::string_view name = {};
+  StepKind step = StepKind::lines;
+  bool on_gpu = false;            ///< a GPU runs it (src/gpu)
+  bool reads = true;              ///< false: only writes
+  bool writes = true;             ///< it has stores, of which there may be several kinds
+  bool in_place = false;          ///< writes the lines that it reads
+  bool takes_source = false;      ///< may read from a region apart from the one it writes
+  bool mixes = false;             ///< takes a ratio of reads to writes
+  bool retries = false;           ///< repeats an addition when another CPU came in between
+  std::string_view answers = {};  ///< name of the kernel of the other side
+  bool in_files = true;           ///< files of scenarios have words for all that it needs
+  std::string_view time = {};  ///< key of the figure that the time of a step is; "" of bandwidths
+  double part = 1;             ///< of the step, that this figure is
+
+  bool chases() const { return step == StepKind::chase; }
+  bool chases_on_cpu() const { return chases() && !on_gpu; }
+  bool chases_on_gpu() const { return chases() && on_gpu; }
+  bool copies_on_gpu() const { return step == StepKind::lines && on_gpu; }
+  bool streams() const { return step == StepKind::lines && !on_gpu; }
+  bool hands_over() const { return step == StepKind::hand_over || step == StepKind::answer; }
+};
+
+/// Of a kernel by its name; of any other name, such as that of several kernels together
+/// ("read+write") or of a mix with its ratio: those of lines that are read and written.
+const KernelTraits& traits_of(std::string_view name);
+
+}  // namespace numatlas
