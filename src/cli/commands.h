@@ -20,6 +20,7 @@ Command add_features_command(CLI::App& app);
 Command add_survey_command(CLI::App& app, const std::vector<std::string>& words);
 /// `words`: as of the survey.
 Command add_audit_command(CLI::App& app, const std::vector<std::string>& words);
+Command add_selftest_command(CLI::App& app);
 Command add_check_command(CLI::App& app);
 Command add_compare_command(CLI::App& app);
 /// Brings a result of an earlier version up to date, on standard output.

@@ -94,6 +94,10 @@ const std::map<std::string, std::vector<Example>>& examples() {
          "numatlas audit --time 15s --format nhc"},
         {"Against its own past, with settings for low latency",
          "numatlas audit --baseline survey.json --for latency"}}},
+      {"selftest",
+       {{"Can figures of this machine be trusted now?", "numatlas selftest"},
+        {"Do all ranks agree on version and clock?",
+         "mpirun -n 4 numatlas selftest --only ranks,overlap"}}},
       {"check",
        {{"Each node measured itself: which one is slower than the others?",
          "numatlas check today/*.json"},
@@ -141,6 +145,9 @@ Entries declare(CLI::App& app, const CommandLine& line,
   CLI::App* audit =
       command("audit", "compare what firmware and kernel claim with what the machine does");
   entries[audit] = {add_audit_command(*audit, line.words), true};
+  CLI::App* selftest =
+      command("selftest", "check that this build measures correctly on this machine");
+  entries[selftest] = {add_selftest_command(*selftest), true};
   CLI::App* check = command("check", "find slow nodes in stored results of `numatlas stream`");
   entries[check] = {add_check_command(*check)};
   CLI::App* compare = command("compare", "compare results and report significant changes");

@@ -21,6 +21,7 @@
 #include "machine/source.h"
 #include "report/file.h"
 #include "report/topology_table.h"
+#include "selftest/selftest.h"
 #include "survey/document.h"
 #include "survey/measuring.h"
 #include "survey/progress.h"
@@ -72,6 +73,7 @@ class Survey {
  private:
   Expected<void> prepare();
   Expected<void> show_plan() const;
+  Expected<void> check_itself();
   Expected<void> run_all();
   Expected<void> visited();
   Expected<void> item_begun();
@@ -97,8 +99,9 @@ class Survey {
   SurveyRecord record_;
   std::optional<Measuring> measuring_;
   std::chrono::steady_clock::time_point next_save_;
-  bool earlier_ = false;       ///< the folder has the results of an earlier survey
-  bool folder_begun_ = false;  ///< it has those of this one
+  std::vector<std::string> failed_checks_;  ///< of the quick part of selftest; on rank 0
+  bool earlier_ = false;                    ///< the folder has the results of an earlier survey
+  bool folder_begun_ = false;               ///< it has those of this one
 };
 
 Expected<void> Survey::write(const char* file, const std::string& text) const {
@@ -224,7 +227,22 @@ Expected<void> Survey::save(bool complete, const std::string& reason) {
   return write("survey.json", document_text(record_, summary_of(record_.reports)));
 }
 
+/// The quick part of `numatlas selftest`: what fails is told with the results.
+Expected<void> Survey::check_itself() {
+  if (record_.options.null_engine) return {};
+  const auto lines = run_checks(record_.machine, comm_, {}, true);
+  if (!lines) return fail(lines.error());
+  if (!root()) return {};
+  for (const CheckLine& line : *lines) {
+    if (line.result.outcome == CheckOutcome::failed)
+      failed_checks_.push_back(fmt::format("self-test {} failed: {}; {}", line.name,
+                                           line.result.detail, line.result.next));
+  }
+  return {};
+}
+
 Expected<void> Survey::run_all() {
+  if (auto checked = check_itself(); !checked) return checked;
   MeasuringHooks hooks;
   hooks.point = [this](const std::string& benchmark, std::size_t done, std::size_t all) {
     progress_.point(benchmark, done, all);
@@ -240,7 +258,7 @@ Expected<void> Survey::run_all() {
 
 /// What the time was too short for, and where it was not kept.
 std::vector<std::string> Survey::notes() const {
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = failed_checks_;
   const double taken = record_.seconds;
   const auto& items = record_.items;
   const auto over = [&](std::size_t i) { return record_.taken[i] - items[i].planned_share; };

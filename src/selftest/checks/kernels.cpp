@@ -1,0 +1,74 @@
+// Every kernel computes what it should, with each instruction set that this CPU has.
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/kernel.h"
+#include "memory/buffer.h"
+#include "selftest/check.h"
+
+namespace numatlas {
+namespace {
+
+constexpr Bytes kernels_memory{1 << 20};
+
+Expected<void> verified(const KernelSpec& spec, const Buffer& memory) {
+  auto kernel = make_kernel(spec);
+  if (!kernel) return fail(kernel.error());
+  if (auto ready = (*kernel)->prepare({memory.data(), memory.bytes()}); !ready) return ready;
+  // Two passes and a part of a third.
+  (*kernel)->run((*kernel)->steps_a_pass() * 2 + 3);
+  return (*kernel)->verify();
+}
+
+class KernelsCheck final : public Check {
+ public:
+  std::string name() const override { return "kernels"; }
+  std::string summary() const override {
+    return "every kernel computes what it should, with each instruction set of this CPU";
+  }
+  bool is_quick() const override { return true; }
+  CheckResult run(const CheckInput& input) const override;
+};
+
+CheckResult KernelsCheck::run(const CheckInput&) const {
+  const std::string used = instruction_set();
+  const auto memory = allocate({kernels_memory, {MemoryMode::inherit, {}}});
+  if (!memory) return failed(full_text(memory.error()), memory.error().hint);
+  std::vector<std::string> sets;
+  std::size_t runs = 0;
+  CheckResult result;
+  for (const std::string& set : instruction_sets()) {
+    if (!use_instruction_set(set)) continue;
+    sets.push_back(set);
+    for (const std::string& name : kernel_names()) {
+      const KernelTraits& traits = traits_of(name);
+      if (!traits.streams()) continue;  // the chain is a check of its own, hand-overs take two CPUs
+      for (const Stores stores : {Stores::ordinary, Stores::non_temporal}) {
+        if (stores == Stores::non_temporal && !(traits.writes && has_non_temporal_stores())) break;
+        KernelSpec spec;
+        spec.name = name;
+        spec.stores = stores;
+        ++runs;
+        const auto right = verified(spec, **memory);
+        if (right || result.outcome == CheckOutcome::failed) continue;
+        result = failed(fmt::format("{} with {} and {} stores: {}", name, set, name_of(stores),
+                                    full_text(right.error())),
+                        "report this line: the CPU, its emulator or this build computes wrongly");
+      }
+    }
+  }
+  (void)use_instruction_set(used);
+  if (result.outcome == CheckOutcome::failed) return result;
+  return passed(fmt::format("{} runs verified, with {}", runs, fmt::join(sets, ", ")));
+}
+
+}  // namespace
+
+std::unique_ptr<Check> make_kernels_check() { return std::make_unique<KernelsCheck>(); }
+
+}  // namespace numatlas

@@ -1,0 +1,41 @@
+#include "selftest/together.h"
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "engine/engine.h"
+#include "placement/policy.h"
+
+namespace numatlas {
+
+Expected<std::vector<Trace>> read_together(const CheckInput& input,
+                                           const std::vector<WorkerPlacement>& workers,
+                                           Nanoseconds time) {
+  constexpr Bytes size{1 << 20};
+  const auto alone = make_single_comm();
+  auto layout = gather_layout(*alone, workers);
+  if (!layout) return fail(layout.error());
+  auto engine = make_engine(*alone, *layout, input.machine, {});
+  if (!engine) return fail(engine.error());
+  Scenario scenario{"selftest", {}, {}};
+  scenario.stop.time = scenario.stop.least_time = time;
+  scenario.stop.precision = 1e-9;
+  scenario.stop.to_the_end = true;
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    Flow flow;
+    flow.worker = static_cast<int>(i);
+    flow.kernel.name = "read";
+    flow.region.bytes = size;
+    flow.region.placement = {MemoryMode::inherit, {}};
+    flow.warm_up = size;
+    scenario.flows.push_back(std::move(flow));
+  }
+  // Worker 0 is this thread.
+  const CpuSet before = thread_affinity();
+  auto traces = (*engine)->run(scenario);
+  (void)bind_thread(before);
+  return traces;
+}
+
+}  // namespace numatlas
