@@ -19,6 +19,9 @@ if(NUMATLAS_SANITIZE)
                          -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(numatlas_options INTERFACE -fsanitize=${NUMATLAS_SANITIZE})
 endif()
+if(NUMATLAS_FUZZ)
+  target_compile_options(numatlas_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 # Where a preset compiles many sources at once (CMAKE_UNITY_BUILD) these are the sources of one
 # folder: benchmarks do not know each other's names.
