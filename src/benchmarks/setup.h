@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "benchmarks/benchmark.h"
 #include "comm/comm.h"
 
@@ -35,6 +37,9 @@ Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Co
 /// Why a scenario is skipped, for people. What to do about --pages is said there, as nothing else
 /// of the run says it.
 std::string skip_text(const Error& skip);
+
+/// The plan as JSON: workers, scenarios with their flows, warnings.
+nlohmann::json plan_json(const Setup& setup);
 
 /// The plan for people, or as JSON.
 std::string plan_text(const Setup& setup, const RunOptions& options);

@@ -1,9 +1,7 @@
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <atomic>
-#include <bit>
-#include <charconv>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -416,117 +414,6 @@ void RealEngine::note_moved(Job& job) {
        fmt::format("at least {:.0f} % of its pages moved to another node during the measurement "
                    "(by NUMA balancing or another program)",
                    share * 100)});
-}
-
-/// Every rank says whether it is ready; the lowest one's error becomes everyone's. Then rank 0
-/// names a time, and each host translates it to its own clock.
-Expected<std::int64_t> RealEngine::agree_on_start(const std::vector<Job>& jobs) {
-  std::optional<Error> mine;
-  for (const Job& job : jobs) {
-    if (job.error && !mine) mine = job.error;
-  }
-  if (auto agreed = agree(comm_, mine); !agreed) return fail(agreed.error());
-  running_target_ += flows_here_;
-  finished_target_ += measured_here_;
-  left_target_ += flows_here_;
-  return name_start();
-}
-
-/// Rank 0 names a time. By its clock it also decides whether clocks are to be measured again first,
-/// which it says by naming none.
-Expected<std::int64_t> RealEngine::name_start() {
-  // Time for the word to reach everyone, from one to two to four, and for each to wake: waiting
-  // ranks look every millisecond, and oversubscribed ones queue for their CPU.
-  const auto hops = static_cast<std::int64_t>(std::bit_width(static_cast<unsigned>(comm_.size())));
-  const std::int64_t lead_ns = 4'000'000 + 1'000'000 * hops + 200'000 * comm_.local_size();
-  const auto soon = [&] { return std::to_string(clock_.now_ns() + lead_ns); };
-  auto said = comm_.broadcast(clocks_.due() ? "" : soon());
-  if (said && said->empty()) {
-    if (auto measured = clocks_.measure(); !measured) return fail(measured.error());
-    said = comm_.broadcast(soon());
-  }
-  if (!said) return fail(said.error());
-  std::int64_t start_ns = 0;
-  std::from_chars(said->data(), said->data() + said->size(), start_ns);
-  const int here = comm_.layout().host_of[static_cast<std::size_t>(comm_.rank())];
-  return start_ns + clocks_.at(here, Nanoseconds(start_ns)).offset.count();
-}
-
-bool RealEngine::waiting(const std::atomic<std::uint64_t>& counter, std::uint64_t target) {
-  if (counter.load(std::memory_order_acquire) >= target) return false;
-  if (stop_requested() || comm_.peer_failed()) block_->stop.store(1, std::memory_order_release);
-  return block_->stop.load(std::memory_order_acquire) == 0;
-}
-
-void RealEngine::sample(const Scenario& scenario, Job& job, std::int64_t start_ns) {
-  const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
-  Kernel& kernel = *job.kernel;
-  const std::size_t pass_bytes = flow.region.bytes.value;
-  // Less than a pass is for caches that hold the memory's last part in any case: memory that was in
-  // use a moment ago needs next to none of it. Nor does the next visit with the same memory.
-  constexpr std::uint64_t going_on = 4 * mib;
-  const bool goes_round = flow.warm_up.value >= pass_bytes;
-  const std::uint64_t warm_up_bytes = job.reused && (job.goes_on || !goes_round)
-                                          ? std::min(flow.warm_up.value, going_on)
-                                          : flow.warm_up.value;
-  const std::uint64_t warm_up = static_cast<std::uint64_t>(
-      static_cast<double>(kernel.steps_a_pass()) * static_cast<double>(warm_up_bytes) /
-      static_cast<double>(pass_bytes));
-  Sampler& sampler = *job.sampler;
-  clock_.sleep_until(start_ns);
-  job.trace.start_lateness_ns = clock_.now_ns() - start_ns;
-  job.trace.cpu_before = current_cpu();
-  // In pieces, so that a stop is seen: 2^16 steps take some milliseconds at most.
-  for (std::uint64_t left = warm_up; left > 0 && !stop_requested();) {
-    const std::uint64_t piece = std::min<std::uint64_t>(left, 1 << 16);
-    kernel.ready(piece);
-    kernel.run(piece);
-    left -= piece;
-  }
-  job.trace.warm_up_steps = warm_up;
-  sampler.calibrate();
-  Window& window = windows_[job.window];
-  window.start_ns = clock_.now_ns();
-  // Nobody records until everybody runs, and everybody runs until all have enough.
-  block_->running.fetch_add(1, std::memory_order_acq_rel);
-  while (waiting(block_->running, running_target_)) sampler.run_unrecorded();
-  const std::uint64_t switches = involuntary_switches();
-  // A load never has enough, and records all the while.
-  bool said = flow.role == Role::load;
-  const bool goes_on = said || scenario.stop.to_the_end;
-  window.start_ns = clock_.now_ns();
-  while (waiting(block_->finished, finished_target_)) {
-    if (said) {
-      goes_on ? sampler.record_more() : sampler.run_unrecorded();
-      continue;
-    }
-    sampler.record();
-    // Started over: what was recorded before does not count.
-    if (sampler.empty()) window.start_ns = clock_.now_ns();
-    if (!sampler.done()) continue;
-    window.end_ns = clock_.now_ns();
-    job.trace.involuntary_switches = involuntary_switches() - switches;
-    said = true;
-    block_->finished.fetch_add(1, std::memory_order_acq_rel);
-  }
-  if (!said || goes_on) window.end_ns = clock_.now_ns();
-  if (goes_on) job.trace.involuntary_switches = involuntary_switches() - switches;
-  job.left->store(true, std::memory_order_release);
-  // The other side may wait for an answer in its last sample.
-  while (job.owner_left && !job.owner_left->load(std::memory_order_acquire) &&
-         block_->stop.load(std::memory_order_acquire) == 0) {
-    sampler.run_unrecorded();
-  }
-  job.trace.cpu_after = current_cpu();
-  std::move(sampler).finish(job.trace);
-  job.sampler.reset();
-  window.pauses = {};
-  std::copy(job.trace.pauses.begin(), job.trace.pauses.end(), window.pauses.begin());
-  block_->left.fetch_add(1, std::memory_order_acq_rel);
-  // A load has no samples of its own to converge: it ended as it should when the measured ones did.
-  if (flow.role == Role::load && block_->stop.load(std::memory_order_acquire) == 0) {
-    job.trace.stop = StopReason::converged;
-  }
 }
 
 Expected<std::unique_ptr<Engine>> make_engine(Comm& comm, const Layout& layout,
