@@ -1,0 +1,19 @@
+# Toolchain file: programs for 64-bit Arm, by Debian's cross compiler. NUMATLAS_SYSROOT: a folder with
+# the libraries' packages unpacked (tests/aarch64/run makes one). Tests run under qemu-user.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES NUMATLAS_SYSROOT NUMATLAS_EMULATED_CPU)
+set(NUMATLAS_EMULATED_CPU "max,sve256=on" CACHE STRING "As qemu-aarch64 -cpu takes it")
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_SYSROOT ${NUMATLAS_SYSROOT})
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_FIND_ROOT_PATH ${NUMATLAS_SYSROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${NUMATLAS_SYSROOT})
+set(ENV{PKG_CONFIG_LIBDIR}
+    ${NUMATLAS_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:${NUMATLAS_SYSROOT}/usr/share/pkgconfig)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64;-cpu;${NUMATLAS_EMULATED_CPU};-L;${NUMATLAS_SYSROOT})
