@@ -64,4 +64,12 @@ endif()
 include(cmake/declared.cmake)
 
 file(GLOB documents CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md)
+# What docs/operators.md shows.
+set(operators ${PROJECT_SOURCE_DIR}/examples/operators)
+set(operators_programs submit measure measure.sbatch check node-check)
+list(TRANSFORM operators_programs PREPEND ${operators}/)
+file(GLOB operators_files CONFIGURE_DEPENDS ${operators}/*)
+list(REMOVE_ITEM operators_files ${operators_programs} ${operators}/__pycache__)
+install(PROGRAMS ${operators_programs} DESTINATION ${CMAKE_INSTALL_DOCDIR}/operators)
+install(FILES ${operators_files} DESTINATION ${CMAKE_INSTALL_DOCDIR}/operators)
 install(FILES README.md CHANGELOG.md LICENSE CITATION.cff ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR})

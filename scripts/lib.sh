@@ -9,7 +9,7 @@ packages_required=(g++ cmake ninja-build make pkg-config libfmt-dev nlohmann-jso
   libboost-dev)
 packages_optional=(openmpi-bin libopenmpi-dev mpich libmpich-dev python3 python3-venv)
 packages_test=(libgtest-dev libgmock-dev librapidcheck-dev numactl chromium firefox-esr clang libomp-dev
-  munge slurm-client slurmctld slurmd
+  munge slurm-client slurmctld slurmd prometheus prometheus-node-exporter
   busybox-static kmod zstd ndctl daxctl e2fsprogs libpmem1 libmemkind0 libamdhip64-5 zsh fish)
 # The same for the two other package managers that are common on clusters, as a hint only.
 packages_hint_dnf='gcc-c++ cmake ninja-build make pkgconf-pkg-config fmt-devel json-devel

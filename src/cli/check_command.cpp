@@ -1,6 +1,7 @@
 // Stored results of STREAM over hosts, judged again without measuring.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -31,6 +32,7 @@
 #include "report/fleet_file.h"
 #include "report/fleet_table.h"
 #include "report/fleet_writers.h"
+#include "report/openmetrics.h"
 
 namespace numatlas {
 namespace {
@@ -54,8 +56,9 @@ struct CheckedRun {
 struct JudgedFleet {
   std::vector<std::string> files;  ///< by their starts
   PastRun past;
-  json found;     ///< for --format json
-  RunReport run;  ///< of the newest one only: there may be a thousand
+  json found;                        ///< for --format json
+  RunReport run;                     ///< of the newest one only: there may be a thousand
+  std::vector<std::string> started;  ///< of the file of each host of `run`
 };
 
 /// All files.
@@ -163,6 +166,7 @@ void judge(Checked& checked, const SlowRule& rule) {
       if (ages[i] != age) continue;
       judged.files.push_back(checked.runs[i].file);
       of_age.push_back(all[i]);
+      judged.started.insert(judged.started.end(), all[i]->fleet->hosts.size(), all[i]->started);
     }
     judged.run = merged(of_age);
     judged.run.fleet->slow = find_slow(*judged.run.fleet, rule);
@@ -171,6 +175,24 @@ void judge(Checked& checked, const SlowRule& rule) {
     if (age > 0) judged.run = {};
   }
   checked.runs.clear();
+}
+
+/// Hosts whose file is more than a day older than the newest one: something may keep them from
+/// measuring.
+void note_old(Checked& checked) {
+  constexpr std::int64_t day = 24 * 60 * 60;
+  const JudgedFleet& newest = checked.newest();
+  std::optional<std::int64_t> last;
+  for (const std::string& started : newest.started) last = std::max(last, unix_seconds(started));
+  std::vector<std::string> old;
+  for (std::size_t i = 0; i < newest.started.size(); ++i) {
+    const auto started = unix_seconds(newest.started[i]);
+    if (started && *last - *started > day)
+      old.push_back(fmt::format("{} ({})", newest.run.fleet->hosts[i].name, newest.started[i]));
+  }
+  if (!old.empty())
+    checked.notes.push_back(
+        fmt::format("no run of the last day before the newest one: {}", names_text(old)));
 }
 
 Expected<Checked> read_runs(const std::vector<std::string>& files, const SlowRule& rule) {
@@ -183,6 +205,7 @@ Expected<Checked> read_runs(const std::vector<std::string>& files, const SlowRul
   std::stable_sort(checked.runs.begin(), checked.runs.end(), is_older);
   leave_out_doubles(checked);
   judge(checked, rule);
+  note_old(checked);
   return checked;
 }
 
@@ -324,8 +347,9 @@ Expected<int> run_check(const CheckOptions& options) {
       options.format == "json" ? check_json(*checked, history) : check_text(*checked, history);
   if (auto shown = write_stdout(text); !shown) return fail(shown.error());
   if (!options.openmetrics.empty()) {
-    const auto wrote =
-        write_whole(options.openmetrics, fleet_openmetrics(checked->newest().run), "--openmetrics");
+    const HostsInTime in_time{history ? &*history : nullptr, checked->newest().started};
+    const auto wrote = write_whole(
+        options.openmetrics, fleet_openmetrics(checked->newest().run, in_time), "--openmetrics");
     if (!wrote) return fail(wrote.error());
   }
   return verdict_of(*checked->newest().run.fleet->slow, history);

@@ -17,10 +17,12 @@
 #include "base/whole.h"
 #include "benchmarks/declare.h"
 #include "benchmarks/options.h"
+#include "benchmarks/slow_options.h"
 #include "cli/alternate.h"
 #include "cli/commands.h"
 #include "comm/launcher.h"
 #include "compare/compare_output.h"
+#include "fleet/slow_nodes.h"
 #include "report/file.h"
 
 namespace numatlas {
@@ -28,16 +30,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Exit code where a case is slower (docs/exit-codes.md).
+/// Exit code where a case or a host is slower (docs/exit-codes.md).
 constexpr int exit_code_of_slower = 1;
 
 struct CompareOptions {
   std::vector<std::string> files, base, now, runs;
   std::string format = "table", min_effect = "2%", launch_spread = "2%", pairs, keep, metric,
-              history;
+              history, openmetrics;
   std::vector<CaseVerdict> only;
   bool all = false, no_fail = false;
 };
+
+/// Whether runs of several hosts and times are compared, and not two sides.
+bool are_many(const CompareOptions& options) {
+  return !options.history.empty() || options.files.size() > 2;
+}
 
 /// A part of something, or none of it.
 Expected<double> part_or_none(const std::string& option, const std::string& text) {
@@ -76,6 +83,9 @@ Expected<CompareView> view_of(const CompareOptions& options) {
 /// Which of the ways to name both sides is used, and that it is used as it is meant.
 Expected<void> check_sides(const CompareOptions& options) {
   const bool sides = !options.base.empty() || !options.now.empty();
+  if (!options.openmetrics.empty() && !are_many(options))
+    return fail_usage("--openmetrics", "needs --history, or three files or more",
+                      "two sides have no hosts to judge; use --format json");
   const auto alone = [](const char* option, const char* others) {
     return fail_usage(option, fmt::format("excludes {}", others), "name both sides in one way");
   };
@@ -99,13 +109,24 @@ Expected<void> check_sides(const CompareOptions& options) {
     if (options.now.empty()) return fail_usage("--new", "is required with --base", "");
     return {};
   }
-  if (options.files.size() != 2)
+  if (options.files.size() < 2)
     return fail_usage(
         "compare",
         fmt::format("BASE and NEW are required, not {} file{}", options.files.size(),
                     options.files.size() == 1 ? "" : "s"),
         "compare several files per side with --base and --new, or many with --history FOLDER");
   return {};
+}
+
+Expected<void> can_write_metrics(const CompareOptions& options) {
+  for (const std::string& file : options.files) {
+    std::error_code none;
+    if (!options.openmetrics.empty() && fs::equivalent(file, options.openmetrics, none))
+      return fail_usage("--openmetrics", fmt::format("{} is one of the files to read", file),
+                        "name another file");
+  }
+  if (options.openmetrics.empty()) return {};
+  return check_writable(options.openmetrics, "--openmetrics");
 }
 
 Expected<std::vector<StoredFile>> read_files(const std::vector<std::string>& paths) {
@@ -249,14 +270,18 @@ Expected<int> compare_sides(const CompareOptions& options, const CompareView& vi
                            : options.format == "csv" ? compare_csv(compared, view)
                                                      : compare_table(compared, view);
   if (auto shown = write_stdout(text); !shown) return fail(shown.error());
-  const bool slower = compared.comparison.count(CaseVerdict::slower) > 0;
-  return slower && !options.no_fail ? exit_code_of_slower : 0;
+  const Comparison& cases = compared.comparison;
+  if (options.no_fail) return 0;
+  if (cases.count(CaseVerdict::slower) > 0) return exit_code_of_slower;
+  const bool none = cases.count(CaseVerdict::not_comparable) == cases.cases.size();
+  return none ? exit_code_of_unjudged_nodes : 0;
 }
 
 Expected<ComparedRuns> read_runs(const CompareOptions& options, const CompareView& view) {
   ComparedRuns compared;
   compared.folder = printable(options.history);
-  auto found = runs_below("--history", options.history);
+  Expected<FoundRuns> found = FoundRuns{};
+  if (!options.history.empty()) found = runs_below("--history", options.history);
   if (!found) return fail(found.error());
   for (const std::string& file : options.files) {  // named one by one: these must be readable
     auto stored = read_stored(file);
@@ -270,7 +295,12 @@ Expected<ComparedRuns> read_runs(const CompareOptions& options, const CompareVie
                     found->passed_over.empty() ? "" : "; " + passed_over_text(found->passed_over)),
         "name the folder of files that --json wrote");
   compared.notes = std::move(found->notes);
-  compared.groups = series_of(std::move(found->runs), view.rule, compared.notes);
+  // A survey's folder has the file of each benchmark beside survey.json.
+  compared.runs = without_copies(std::move(found->runs), compared.notes);
+  compared.groups = series_of(compared.runs, view.rule, compared.notes);
+  judge_hosts(compared.groups, compared.runs, view.rule);
+  if (const auto old = hosts_with_old_runs(compared.groups); !old.empty())
+    compared.notes.push_back("no run of the last day before the newest one: " + names_text(old));
   if (!found->passed_over.empty()) compared.notes.push_back(passed_over_text(found->passed_over));
   return compared;
 }
@@ -282,10 +312,14 @@ Expected<int> compare_many(const CompareOptions& options, const CompareView& vie
                            : options.format == "csv" ? runs_csv(*compared, view)
                                                      : runs_table(*compared, view);
   if (auto shown = write_stdout(text); !shown) return fail(shown.error());
-  for (const RunSeries& group : compared->groups)
-    for (const CaseSeries& one : group.cases)
-      if (one.change.verdict == CaseVerdict::slower && !options.no_fail) return exit_code_of_slower;
-  return 0;
+  if (!options.openmetrics.empty()) {
+    auto wrote = write_whole(options.openmetrics, runs_openmetrics(*compared), "--openmetrics");
+    if (!wrote) return fail(wrote.error());
+  }
+  const HostCounts hosts = count_hosts(compared->groups);
+  if (options.no_fail) return 0;
+  if (hosts.slow > 0) return exit_code_of_slower;
+  return hosts.not_judged > 0 ? exit_code_of_unjudged_nodes : 0;
 }
 
 Expected<int> run_compare(const CompareOptions& options) {
@@ -293,7 +327,9 @@ Expected<int> run_compare(const CompareOptions& options) {
   if (!view) return fail(view.error());
   if (const auto sides = check_sides(options); !sides) return fail(sides.error());
   if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
-  return options.history.empty() ? compare_sides(options, *view) : compare_many(options, *view);
+  if (!are_many(options)) return compare_sides(options, *view);
+  if (auto can = can_write_metrics(options); !can) return fail(can.error());
+  return compare_many(options, *view);
 }
 
 void add_files(CLI::App& app, const std::string& name, std::vector<std::string>& files,
@@ -306,7 +342,8 @@ void add_files(CLI::App& app, const std::string& name, std::vector<std::string>&
 Command add_compare_command(CLI::App& app) {
   auto options = std::make_shared<CompareOptions>();
   app.add_option("FILE", options->files,
-                 "BASE and NEW: JSON of any measuring command, or folders of `numatlas survey`")
+                 "BASE and NEW: JSON of any measuring command, or folders of `numatlas survey`; "
+                 "three or more are judged as with --history")
       ->type_name("");
   add_value(app, "--min-effect", options->min_effect, "PERCENT",
             "smallest change that counts; 0 relies on the intervals alone");
@@ -341,12 +378,20 @@ Command add_compare_command(CLI::App& app) {
                            "show only cases with these verdicts; the counts are of all cases");
   add_value(app, "--history", options->history, "FOLDER",
             "compare all results (*.json) below this folder, and the files named: the newest runs "
-            "against the earlier ones, and where each case changed abruptly");
+            "of a host against its earlier ones, and where each case changed abruptly; the newest "
+            "runs of different hosts against each other");
   add_choice(app, "--format", options->format, named({"table", "json", "csv"}),
              "format of standard output; the table leaves out cases without a difference if there "
              "are more than 40");
-  app.add_flag("--no-fail", options->no_fail, "end with exit code 0 even if a case is slower");
-  app.footer("Exit code 1: a case is slower.");
+  add_value(app, "--openmetrics", options->openmetrics, "FILE",
+            "with --history, or three files or more: also write for each command and host whether "
+            "it was judged and is slow, for the textfile collector of Prometheus' node exporter "
+            "(.prom)");
+  app.add_flag("--no-fail", options->no_fail,
+               "end with exit code 0 even if a case is slower, or a host is not judged");
+  app.footer(
+      "Exit code 1: a case is slower, or a host is slower than others of its kind. Exit code 9: "
+      "none is, but a host could not be judged, or no case could be compared.");
   app.allow_extras();
   return [options] { return run_compare(*options); };
 }

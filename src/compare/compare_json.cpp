@@ -193,6 +193,24 @@ std::string compare_csv(const ComparedFiles& files, const CompareView& view) {
   return text;
 }
 
+namespace {
+
+json peers_json(const HostVerdict& verdict, const StoredRun& run) {
+  json slow = json::array();
+  for (const SlowCase& one : verdict.slow) {
+    json its = case_json(run.cases[one.index]);
+    its.update({{"value", number_json(run.cases[one.index].figure.value)},
+                {"median", one.median},
+                {"change", one.part},
+                {"mads", one.mads},
+                {"hosts", one.peers}});
+    slow.push_back(std::move(its));
+  }
+  return {{"hosts", verdict.peers}, {"cases", verdict.compared}, {"slow", std::move(slow)}};
+}
+
+}  // namespace
+
 std::string runs_json(const ComparedRuns& runs, const CompareView& view) {
   json value = head_json(view), groups = json::array();
   for (const RunSeries& group : runs.groups) {
@@ -204,9 +222,14 @@ std::string runs_json(const ComparedRuns& runs, const CompareView& view) {
     groups.push_back({{"command", group.command},
                       {"hosts", group.hosts},
                       {"runs", std::move(list)},
-                      {"cases", std::move(cases)}});
+                      {"cases", std::move(cases)},
+                      {"peers", peers_json(group.verdict, runs.runs[group.newest])},
+                      {"not_judged", text_json(group.verdict.not_judged)}});
   }
-  value["history"] = runs.folder;
+  const HostCounts hosts = count_hosts(runs.groups);
+  value["hosts"] = {
+      {"judged", hosts.judged}, {"slow", hosts.slow}, {"not_judged", hosts.not_judged}};
+  value["history"] = text_json(runs.folder);
   value["groups"] = std::move(groups);
   value["notes"] = runs.notes;
   return pretty(value);

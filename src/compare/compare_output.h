@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compare/differences.h"
+#include "compare/hosts.h"
 #include "compare/match.h"
 #include "compare/runs.h"
 
@@ -29,7 +30,8 @@ struct ComparedFiles {
 
 /// Many files.
 struct ComparedRuns {
-  std::string folder;
+  std::string folder;           ///< "" where all were named
+  std::vector<StoredRun> runs;  ///< without copies; groups name them by index
   std::vector<RunSeries> groups;
   std::vector<std::string> notes;
 };
@@ -44,5 +46,7 @@ std::string compare_csv(const ComparedFiles& files, const CompareView& view);
 std::string runs_table(const ComparedRuns& runs, const CompareView& view);
 std::string runs_json(const ComparedRuns& runs, const CompareView& view);
 std::string runs_csv(const ComparedRuns& runs, const CompareView& view);
+/// Of each command and host: whether it was judged, whether it is slow, when its newest run ended.
+std::string runs_openmetrics(const ComparedRuns& runs);
 
 }  // namespace numatlas

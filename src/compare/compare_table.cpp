@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "compare/compare_output.h"
+#include "fleet/slow_nodes.h"
 
 namespace numatlas {
 namespace {
@@ -211,6 +212,58 @@ std::string hidden_text(std::size_t hidden) {
                            hidden);
 }
 
+/// The rows of a host that is slow among its peers: the worst ones.
+void add_slow_rows(Rows& rows, const RunSeries& group, const StoredRun& run) {
+  constexpr std::size_t most = 5;
+  const std::vector<SlowCase>& slow = group.verdict.slow;
+  for (std::size_t i = 0; i < std::min(slow.size(), most); ++i) {
+    const StoredCase& one = run.cases[slow[i].index];
+    rows.push_back(
+        {hosts_text(group), group.command, one.point, one.part, one.metric,
+         value_text(one.figure, one.unit),
+         fmt::format("{} ({} hosts)", quantity_text(slow[i].median, one.unit), slow[i].peers),
+         percent_text(slow[i].part), fmt::format("{:.1f}", slow[i].mads)});
+  }
+  if (slow.size() > most)
+    rows.push_back({hosts_text(group), group.command,
+                    fmt::format("and {} more", slow.size() - most), "", "", "", "", "", ""});
+}
+
+/// Hosts that have no verdict, by reason: a thousand hosts mostly have one reason.
+std::string not_judged_text(const std::vector<RunSeries>& groups) {
+  std::map<std::string, std::vector<std::string>> by_reason;
+  for (const RunSeries& group : groups)
+    if (!group.verdict.not_judged.empty())
+      by_reason[fmt::format("numatlas {}: {}", group.command, group.verdict.not_judged)].push_back(
+          hosts_text(group));
+  std::string text;
+  for (const auto& [reason, hosts] : by_reason)
+    text += fmt::format("not judged: {}: {}\n", numatlas::names_text(hosts), reason);
+  return text;
+}
+
+std::string hosts_table(const ComparedRuns& runs) {
+  const std::vector<RunSeries>& groups = runs.groups;
+  std::size_t hosts = 0, slow = 0;
+  Rows rows{{"host", "command", "case", "of", "metric", "value", "median", "change", "MAD"}};
+  for (const RunSeries& group : groups) {
+    hosts += group.verdict.compared > 0 ? 1 : 0;
+    slow += group.verdict.slow.empty() ? 0 : 1;
+    if (!group.verdict.slow.empty()) add_slow_rows(rows, group, runs.runs[group.newest]);
+  }
+  std::string text;
+  if (hosts > 0) {
+    const SlowRule rule;
+    text = fmt::format("\nHosts against each other, by the newest run of each: {}\n",
+                       slow == 0 ? "none is slow" : fmt::format("{} of {} slow", slow, hosts));
+    text += fmt::format("(slow: over {:g} % and {:g} MAD worse than the median of its kind)\n",
+                        rule.drop * 100, rule.mads);
+    if (rows.size() > 1) text += aligned(rows, 5);
+  }
+  const std::string reasons = not_judged_text(groups);
+  return reasons.empty() ? text : text + "\n" + reasons;
+}
+
 std::string runs_counts(const std::vector<RunSeries>& groups) {
   Counts counts;
   std::size_t before = 0;  // steps that an earlier run made
@@ -220,8 +273,11 @@ std::string runs_counts(const std::vector<RunSeries>& groups) {
       before += one.step && *one.step + 1 < one.points.size() ? 1 : 0;
     }
   }
-  const std::string text = counts_text(counts);
-  return before == 0 ? text : text + fmt::format("; {} stepped before the newest run", before);
+  std::string text = counts_text(counts);
+  if (before > 0) text += fmt::format("; {} stepped before the newest run", before);
+  const HostCounts hosts = count_hosts(groups);
+  return text + fmt::format("\nhosts, one for each command: {} judged, {} slow, {} not judged",
+                            hosts.judged, hosts.slow, hosts.not_judged);
 }
 
 std::string step_text(const RunSeries& group, const CaseSeries& one) {
@@ -261,6 +317,21 @@ std::string group_table(const RunSeries& group, const CompareView& view) {
   }
   if (rows.size() > 1) text += aligned(rows, 4);
   return text + doubts_text(doubts) + hidden_text(hidden);
+}
+
+/// Groups of one run have nothing to show: of many, a line for each command.
+std::string groups_table(const std::vector<RunSeries>& groups, const CompareView& view) {
+  std::map<std::string, std::vector<std::string>> lone;
+  for (const RunSeries& group : groups)
+    if (group.runs.size() == 1) lone[group.command].push_back(hosts_text(group));
+  std::string text;
+  for (const RunSeries& group : groups)
+    if (group.runs.size() > 1 || lone[group.command].size() == 1) text += group_table(group, view);
+  for (const auto& [command, hosts] : lone)
+    if (hosts.size() > 1)
+      text += fmt::format("\nnumatlas {}: one run on each of {}\n", command,
+                          numatlas::names_text(hosts));
+  return text;
 }
 
 }  // namespace
@@ -332,8 +403,10 @@ std::string compare_table(const ComparedFiles& files, const CompareView& view) {
 }
 
 std::string runs_table(const ComparedRuns& runs, const CompareView& view) {
-  std::string text = fmt::format("Results below {}\n", runs.folder);
-  for (const RunSeries& group : runs.groups) text += group_table(group, view);
+  std::string text = runs.folder.empty() ? fmt::format("Results of {} run{}\n", runs.runs.size(),
+                                                       runs.runs.size() == 1 ? "" : "s")
+                                         : fmt::format("Results below {}\n", runs.folder);
+  text += groups_table(runs.groups, view) + hosts_table(runs);
   text += "\n";
   for (const std::string& note : runs.notes) text += "note: " + note + "\n";
   text +=

@@ -156,7 +156,8 @@ Comparison match_cases(const std::vector<StoredCase>& base, const std::vector<St
 }
 
 bool same_run(const StoredRun& a, const StoredRun& b) {
-  return a.started == b.started && a.arguments == b.arguments && a.cases.size() == b.cases.size() &&
+  return a.started == b.started && a.hosts == b.hosts && a.arguments == b.arguments &&
+         a.cases.size() == b.cases.size() &&
          std::equal(a.cases.begin(), a.cases.end(), b.cases.begin(),
                     [](const StoredCase& x, const StoredCase& y) {
                       return x.key == y.key && x.figure == y.figure;

@@ -109,11 +109,6 @@ CaseSeries series_of_case(const std::vector<const StoredRun*>& runs,
   return series;
 }
 
-/// In a history the machine as a whole is a case like others.
-bool is_machine(const StoredCase& one, const CompareRule& rule) {
-  return one.level == CaseLevel::machine && (rule.metric.empty() || rule.metric == one.metric);
-}
-
 RunSeries series_of_group(const std::vector<const StoredRun*>& runs, const CompareRule& rule) {
   RunSeries group;
   group.command = runs.back()->command;
@@ -126,7 +121,7 @@ RunSeries series_of_group(const std::vector<const StoredRun*>& runs, const Compa
   }
   if (runs.size() < 2) return group;
   for (const StoredCase& newest : runs.back()->cases)
-    if (!newest.is_empty_point() && (wants(rule, newest) || is_machine(newest, rule)))
+    if (wants_in_series(rule, newest))
       group.cases.push_back(series_of_case(runs, by_key, newest, rule));
   return group;
 }
@@ -217,12 +212,16 @@ StoredFigure expected_of(const std::vector<SeriesPoint>& earlier) {
   return expected;
 }
 
-std::vector<RunSeries> series_of(std::vector<StoredRun> runs, const CompareRule& rule,
+bool wants_in_series(const CompareRule& rule, const StoredCase& one) {
+  if (one.is_empty_point()) return false;
+  if (one.level == CaseLevel::machine) return rule.metric.empty() || rule.metric == one.metric;
+  return wants(rule, one);
+}
+
+std::vector<RunSeries> series_of(const std::vector<StoredRun>& runs, const CompareRule& rule,
                                  std::vector<std::string>& notes) {
-  // A survey's folder has the file of each benchmark beside survey.json.
-  const std::vector<StoredRun> kept = without_copies(std::move(runs), notes);
   std::map<RunKind, std::vector<const StoredRun*>> groups;
-  for (const StoredRun& run : kept) groups[kind_of_run(run)].push_back(&run);
+  for (const StoredRun& run : runs) groups[kind_of_run(run)].push_back(&run);
   for (auto one = groups.begin(); one != groups.end(); ++one) {
     const auto next = std::next(one);
     if (next != groups.end() && next->first.command == one->first.command &&
@@ -237,6 +236,7 @@ std::vector<RunSeries> series_of(std::vector<StoredRun> runs, const CompareRule&
       return a->started < b->started;
     });
     all.push_back(series_of_group(group, rule));
+    all.back().newest = static_cast<std::size_t>(group.back() - runs.data());
     note_gaps(all.back(), group, rule, notes);
   }
   return all;

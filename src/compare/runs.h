@@ -29,6 +29,29 @@ struct CaseSeries {
   Change step_change;  ///< of the medians after it, against those before
 };
 
+/// A case in which a host is worse than its peers.
+struct SlowCase {
+  std::size_t index = 0;  ///< into the cases of the host's newest run
+  double median = 0;      ///< of the peers, in the case's unit
+  double part = 0;        ///< the host's figure over it, less 1
+  double drop = 0;        ///< how much worse, as a part of the median rate (of times: 1 / time)
+  double mads = 0;        ///< that, in scaled median absolute deviations
+  std::size_t peers = 0;  ///< hosts of its kind that have the case, itself included
+};
+
+/// What is known of the hosts of a RunSeries.
+struct HostVerdict {
+  std::size_t peers = 0;       ///< most hosts that a case was compared over, itself included
+  std::size_t compared = 0;    ///< cases that were compared with those of other hosts
+  std::vector<SlowCase> slow;  ///< the largest drop first
+  std::size_t with_past = 0;   ///< cases that were compared with earlier runs
+  std::size_t slower_than_past = 0;
+  bool replaced = false;   ///< newer runs of the host with another processor stand apart
+  std::string not_judged;  ///< why there is no verdict; "" where there is one
+
+  bool is_slow() const { return !slow.empty() || slower_than_past > 0; }
+};
+
 /// Runs of one command on the same hosts, by their starts.
 struct RunSeries {
   std::string command;
@@ -38,12 +61,18 @@ struct RunSeries {
   };
   std::vector<Run> runs;
   std::vector<CaseSeries> cases;
+  std::size_t newest = 0;  ///< index of the newest one into what series_of was given
+  HostVerdict verdict;     ///< set by judge_hosts (compare/hosts.h)
 };
 
-/// Groups runs by command and hosts, leaves out what is there twice, and judges each case of the
-/// newest run of a group. Groups of one run have no cases.
-std::vector<RunSeries> series_of(std::vector<StoredRun> runs, const CompareRule& rule,
+/// Groups runs by command and hosts, and judges each case of the newest run of a group against the
+/// earlier ones. Groups of one run have no cases. `runs` without copies (without_copies).
+std::vector<RunSeries> series_of(const std::vector<StoredRun>& runs, const CompareRule& rule,
                                  std::vector<std::string>& notes);
+
+/// Whether a rule asks for a case of a history, or of hosts against each other: there the machine
+/// as a whole is a case like others.
+bool wants_in_series(const CompareRule& rule, const StoredCase& one);
 
 /// Gives the cases of a side that was launched once the spread that other launches show: of the
 /// same command on the same hosts and processors, as many as expected_of wants. Returns how many

@@ -32,16 +32,24 @@ bool alike(const HostKind& a, const HostKind& b) {
   return a == other && more - less <= 0.02 * more;
 }
 
-std::string to_text(const HostKind& kind) {
-  const auto counted = [](int count, const char* one, const char* many) {
-    return fmt::format("{} {}", count, count == 1 ? one : many);
-  };
+namespace {
+std::string counted(int count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+}  // namespace
+
+std::string hardware_text(const HostKind& kind) {
   std::string text = kind.cpu_model.empty() ? "unknown CPU" : kind.cpu_model;
   // Files of other programs know nothing of the machine: what is absent is not shown as 0.
   if (kind.cpus > 0) text += ", " + counted(kind.cpus, "CPU", "CPUs");
   if (kind.nodes > 0) text += ", " + counted(kind.nodes, "node", "nodes");
   if (kind.memory.value > 0) text += ", " + to_text(kind.memory);
   if (!kind.os.empty()) text += ", " + kind.os;
+  return text;
+}
+
+std::string to_text(const HostKind& kind) {
+  std::string text = hardware_text(kind);
   text += ", " + counted(kind.processes, "process", "processes");
   if (kind.processes > 0 && kind.workers % kind.processes == 0)
     return text + fmt::format(" x {}", counted(kind.workers / kind.processes, "thread", "threads"));

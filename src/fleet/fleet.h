@@ -13,7 +13,9 @@ namespace numatlas {
 bool alike(const HostKind& a, const HostKind& b);
 /// The kind of a host that runs so many processes and workers.
 HostKind kind_of(const Machine& machine, int processes, int workers);
-/// "AMD EPYC 7742, 256 CPUs, 8 nodes, 503 GiB, Linux 5.14.0, 8 processes x 16 threads".
+/// "AMD EPYC 7742, 256 CPUs, 8 nodes, 503 GiB, Linux 5.14.0".
+std::string hardware_text(const HostKind& kind);
+/// The same with ", 8 processes x 16 threads".
 std::string to_text(const HostKind& kind);
 /// "triad"; "triad (persist individual)" where there is more than memory.
 std::string full_name(const FleetKernel& kernel);

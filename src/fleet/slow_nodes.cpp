@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -224,23 +225,14 @@ void judge_together(const Fleet& fleet, std::vector<KindTimes>& kernels,
   fine.least_spread = rule.least_spread / 2;  // medians of medians vary less
   const Peers peers = peers_of(scores, fine);
   if (!(peers.spread > 0)) return;
-  const boost::math::students_t distribution(static_cast<double>(peers.count - 1));
-  std::vector<std::pair<double, const RoundsTogether*>> by_chance;
-  for (const RoundsTogether& one : all) {
-    const double mads = (peers.median - one.score) / peers.spread;
-    by_chance.emplace_back(cdf(complement(distribution, mads)), &one);
-  }
-  std::stable_sort(by_chance.begin(), by_chance.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::size_t named = by_chance.size();
-  const auto n = static_cast<double>(by_chance.size());
-  while (named > 0 &&
-         by_chance[named - 1].first > rule.false_share * static_cast<double>(named) / n)
-    --named;
+  std::vector<double> chances;
+  for (const RoundsTogether& one : all)
+    chances.push_back(chance_of((peers.median - one.score) / peers.spread, peers));
+  const std::vector<bool> named = standing(chances, rule.false_share);
   const double least = peers.median * (1 - rule.drop_together);
-  for (std::size_t i = 0; i < named; ++i) {
-    const RoundsTogether& one = *by_chance[i].second;
-    if (one.score >= least || third_best(one.rounds) >= least) continue;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const RoundsTogether& one = all[i];
+    if (!named[i] || one.score >= least || third_best(one.rounds) >= least) continue;
     SlowHost& entry = found[one.host];
     entry.host = one.host;
     entry.peers = std::max(entry.peers, peers.count);
@@ -346,6 +338,25 @@ Peers peers_of(std::vector<double> values, const SlowRule& rule) {
       std::max(mad_to_deviation * small_sample_factor(peers.count) * median_of(std::move(values)),
                rule.least_spread * peers.median);
   return peers;
+}
+
+std::vector<bool> standing(const std::vector<double>& chances, double false_share) {
+  std::vector<std::size_t> order(chances.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return chances[a] < chances[b]; });
+  std::size_t named = order.size();
+  const auto n = static_cast<double>(order.size());
+  while (named > 0 && chances[order[named - 1]] > false_share * static_cast<double>(named) / n)
+    --named;
+  std::vector<bool> stand(chances.size(), false);
+  for (std::size_t i = 0; i < named; ++i) stand[order[i]] = true;
+  return stand;
+}
+
+double chance_of(double mads, const Peers& peers) {
+  const boost::math::students_t distribution(static_cast<double>(peers.count - 1));
+  return cdf(complement(distribution, mads));
 }
 
 std::optional<SlowKernel> compare(double rate, const Peers& peers, std::vector<double> relative,

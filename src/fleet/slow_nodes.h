@@ -40,6 +40,12 @@ struct Peers {
 };
 Peers peers_of(std::vector<double> values, const SlowRule& rule);
 
+/// Which of so many findings stand, by the procedure of Benjamini and Hochberg: of those, the share
+/// that chance made is about `false_share`. `chances`: how likely each is where nothing is wrong.
+std::vector<bool> standing(const std::vector<double>& chances, double false_share);
+/// How likely a healthy host lies so many deviations below its peers: Student's t, on one side.
+double chance_of(double mads, const Peers& peers);
+
 SlowReport find_slow(const Fleet& fleet, const SlowRule& rule = {});
 
 /// Compares a figure with its peers: nullopt unless it is slow by drop and deviations. `relative`:

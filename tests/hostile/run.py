@@ -77,8 +77,10 @@ def names_of_results():
     expect(1, SHOWN, "check", path)
     expect(1, "0;title", "check", path, "--format", "json")
     expect(0, SHOWN, "compare", path, path, "--all")
-    expect(0, SHOWN, "compare", "--history", folder)
+    # One run: its hosts are not judged.
     metrics = folder / "metrics.prom"
+    expect(9, SHOWN, "compare", "--history", folder, "--openmetrics", metrics)
+    assert not ACTS.search(metrics.read_text(encoding="utf-8"))
     run("check", path, "--openmetrics", metrics)
     assert not ACTS.search(metrics.read_text(encoding="utf-8"))
     dat = (FLEET / "memory_results-48x1-100101042021.dat").read_text()

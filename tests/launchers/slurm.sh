@@ -15,6 +15,7 @@ Options of start:
   --hardware TEXT   a node's hardware as slurm.conf describes it, such as 'CPUs=128 Boards=1
                     SocketsPerBoard=1 CoresPerSocket=64 ThreadsPerCore=2' (default: this machine's)
   --mpi TYPE        what srun takes without --mpi, such as pmi2 (default: none)
+  --more TEXT       further lines of slurm.conf, such as Epilog=/a/program
   --wait SECONDS    how long the nodes may take to be idle (default: 30)
 FOLDER must be short (sockets lie in it) and for root alone. Then, with SLURM_CONF=FOLDER/slurm.conf
 in the environment, srun, sbatch and the others use this Slurm.
@@ -95,6 +96,7 @@ ReturnToService=2
 KillWait=10
 NodeName=$node_names NodeHostname=$node_host NodeAddr=127.0.0.1 Port=$node_ports $hardware State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES OverSubscribe=EXCLUSIVE MaxTime=INFINITE State=UP
+$more
 CONF
 }
 
@@ -157,7 +159,7 @@ start_once() {
 
 start() {
   local attempt
-  nodes=1 name='' hardware='' mpi=none patience=30
+  nodes=1 name='' hardware='' mpi=none more='' patience=30
   while [ $# -gt 0 ]; do
     [ $# -ge 2 ] || { usage >&2; exit 2; }
     case $1 in
@@ -165,6 +167,7 @@ start() {
       --name) name=$2 ;;
       --hardware) hardware=$2 ;;
       --mpi) mpi=$2 ;;
+      --more) more=$2 ;;
       --wait) patience=$2 ;;
       *) usage >&2; exit 2 ;;
     esac

@@ -107,6 +107,21 @@ write("history/run8-again.json", one)
 write("history/notes.json", {"what": "no result"})
 write("history/cut.json", json.dumps(base)[:1000])
 
+# Two nights of four hosts, and one night of a host of another kind. In the second night n3 is slow.
+for night in (1, 2):
+    for index, host in enumerate(("n1", "n2", "n3", "n4", "odd")):
+        if night == 1 and host == "odd":
+            continue
+        one = whole(copy.deepcopy(base))
+        one["started"] = f"2026-04-0{night}T02:00:0{index}Z"
+        one["hosts"] = [host]
+        if host == "odd":
+            one["machines"][0]["cpu_model"] = "Another CPU"
+        for case in one["cases"]:
+            read = night == 2 and host == "n3" and "read" in case["name"]
+            scale(case, (0.8 if read else 1) * (1 + 0.002 * ((3 * index + night) % 4)))
+        write(f"fleet/night{night}/{host}.json", one)
+
 write("cut.json", json.dumps(base, indent=1)[:2000])
 write("empty.json", "\n")
 write("words.json", "once upon a time")
