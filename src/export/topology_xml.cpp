@@ -1,15 +1,15 @@
 // A Machine as XML of hwloc 2. libhwloc has no calls that build a topology; its XML is the
 // documented way in, and it checks what it reads.
-#include <cstdlib>
-#include <tuple>
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
