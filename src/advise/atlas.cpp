@@ -3,46 +3,10 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "base/json_document.h"
-#include "base/read_file.h"
-#include "record/report_json.h"
+#include "compare/places.h"
 
 namespace numatlas {
-namespace {
-
-using nlohmann::json;
-
-constexpr const char* option = "--atlas";
-constexpr const char* hint = "name a survey.json of `numatlas survey`, or a file that --json wrote";
-
-Expected<void> add_report(const json& value, const std::string& path, Atlas& atlas) {
-  const auto report = report_from_json(value);
-  if (!report)
-    return fail_about(ErrorKind::usage, option,
-                      fmt::format("{}: {}", path, full_text(report.error())), hint);
-  if (atlas.host.empty() && !report->hosts.empty()) atlas.host = report->hosts.front();
-  atlas.facts.insert(atlas.facts.end(), report->facts.begin(), report->facts.end());
-  return {};
-}
-
-Expected<Atlas> atlas_from(const json& value, const std::string& path) {
-  Atlas atlas;
-  const auto results = value.is_object() ? value.find("results") : value.end();
-  if (results == value.end() || !results->is_array()) {
-    if (auto added = add_report(value, path, atlas); !added) return fail(added.error());
-    return atlas;
-  }
-  for (const json& report : *results) {
-    if (report.is_object() && report.value("command", json()) == "stream")
-      continue;  // not a report
-    if (auto added = add_report(report, path, atlas); !added) return fail(added.error());
-  }
-  return atlas;
-}
-
-}  // namespace
 
 const Fact* Atlas::find(const std::string& key,
                         const std::vector<std::pair<std::string, std::string>>& where) const {
@@ -61,13 +25,14 @@ std::optional<double> Atlas::value(
 }
 
 Expected<Atlas> read_atlas(const std::string& path) {
-  const auto content = read_file(path, fmt::format("{} {}", option, path), hint);
-  if (!content) return fail(content.error());
-  const auto document = parse_json(*content);
-  if (!document)
-    return fail_about(ErrorKind::usage, option,
-                      fmt::format("{}: {}", path, document.error().message), hint);
-  return atlas_from(**document, path);
+  const auto stored = read_atlas_file(path);
+  if (!stored) return fail(stored.error());
+  Atlas atlas;
+  for (const StoredRun& run : stored->runs) {
+    if (atlas.host.empty() && !run.hosts.empty()) atlas.host = run.hosts.front();
+    atlas.facts.insert(atlas.facts.end(), run.facts.begin(), run.facts.end());
+  }
+  return atlas;
 }
 
 std::string claim_text(const NumaNode& node) {

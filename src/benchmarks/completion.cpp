@@ -18,8 +18,16 @@ namespace numatlas {
 namespace {
 
 // How values that have several forms begin.
-const std::map<std::string, std::vector<std::string>> forms{{"CPUS", {"allowed", "cores", "node:"}},
-                                                            {"PLACEMENT", memory_words()}};
+const std::map<std::string, std::vector<std::string>>& forms() {
+  static const std::map<std::string, std::vector<std::string>> all = [] {
+    const std::vector<std::string> words{"gpu:", "nearest:gpu:", "fastest", "largest"};
+    std::vector<std::string> cpus{"allowed", "cores", "node:"}, memory = memory_words();
+    cpus.insert(cpus.end(), words.begin(), words.end());
+    memory.insert(memory.end(), words.begin(), words.end());
+    return std::map<std::string, std::vector<std::string>>{{"CPUS", cpus}, {"PLACEMENT", memory}};
+  }();
+  return all;
+}
 
 /// Up to what explains it.
 std::string summary_of(const std::string& text) {
@@ -41,7 +49,7 @@ Values values_of(const CLI::Option& option) {
   for (const std::string& other : type.others) {
     values.files = values.files || other == "FILE";
     values.folders = values.folders || other == "FOLDER";
-    if (const auto form = forms.find(other); form != forms.end()) words = form->second;
+    if (const auto form = forms().find(other); form != forms().end()) words = form->second;
   }
   values.words = fmt::format("{}", fmt::join(words, " "));
   return values;

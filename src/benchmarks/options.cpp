@@ -12,6 +12,7 @@
 #include "base/whole.h"
 #include "benchmarks/declare.h"
 #include "comm/launcher.h"
+#include "compare/places.h"
 #include "gpu/buffers.h"
 #include "memory/source.h"
 #include "report/reporter.h"
@@ -95,18 +96,24 @@ void CommonOptions::add_to(CLI::App& app, const TimeOption& time, const char* pa
 
 void CommonOptions::add_placement(CLI::App& app) {
   const auto place = [](CLI::Option* option) { option->group("Placement"); };
-  place(add_value(app, "--cpus", cpus_, "CPUS",
-                  "CPUs to run workers on: allowed (all that this process may use, the default), "
-                  "cores (one per core), a list such as 1-7,17, node:0,1, or lists separated by /, "
-                  "one per local rank"));
+  place(
+      add_value(app, "--cpus", cpus_, "CPUS",
+                "CPUs to run workers on: allowed (all that this process may use, the default), "
+                "cores (one per core), a list such as 1-7,17, node:0,1, lists separated by /, one "
+                "per local rank, or those of the node that gpu:0, nearest:gpu:0, fastest or "
+                "largest names"));
   place(add_value(app, "--threads", threads_, "N",
                   "workers per rank; bandwidth and copy also compare several numbers: 1-8 or 1,2,4 "
                   "(default: OMP_NUM_THREADS or what the command needs; one under a launcher)"));
   place(add_value(app, "--memory", memory_, "PLACEMENT",
                   fmt::format("placement of the measured memory: local, bind:0, prefer:0, "
-                              "interleave:0,1, weighted:0=3,2=1, each:0,0,1,1, auto, {} or inherit "
-                              "(default: inherit if a memory policy is set, else local)",
-                              source_forms())));
+                              "interleave:0,1, weighted:0=3,2=1, each:0,0,1,1, auto, {}, {} or "
+                              "inherit (default: inherit if a memory policy is set, else local)",
+                              placement_words, source_forms())));
+  place(
+      add_value(app, "--atlas", atlas_, "FILE",
+                "a survey.json, or JSON of matrix or transfer, of this machine: its figures decide "
+                "which node gpu:0, nearest:gpu:0 and fastest are"));
   std::vector<std::string> kinds;
   for (const PageKind kind : all_page_kinds) kinds.emplace_back(name_of(kind));
   place(add_value(app, "--pages", pages_, type_of_words(kinds, true),
@@ -196,7 +203,10 @@ void CommonOptions::add_output(CLI::App& app) {
 
 Expected<RunOptions> CommonOptions::parse() const {
   RunOptions options = plain_;
-  const auto cpus = parse_cpu_spec(cpus_.empty() ? "allowed" : cpus_);
+  const auto cpu_word = parse_placement_word(cpus_, "--cpus");
+  if (!cpu_word) return fail(cpu_word.error());
+  options.words.cpus = *cpu_word;
+  const auto cpus = parse_cpu_spec(cpus_.empty() || *cpu_word ? "allowed" : cpus_);
   if (!cpus) return fail(cpus.error());
   options.placement.cpus = *cpus;
   options.placement.cpus.is_default = cpus_.empty();
@@ -206,16 +216,21 @@ Expected<RunOptions> CommonOptions::parse() const {
     options.placement.threads = counts->back();
     if (counts->size() > 1) options.thread_counts = *std::move(counts);
   }
-  if (!memory_.empty()) {
+  const auto memory_word = parse_placement_word(memory_, "--memory");
+  if (!memory_word) return fail(memory_word.error());
+  options.words.memory = *memory_word;
+  if (!memory_.empty() && !*memory_word) {
     auto memory = parse_memory_spec(memory_);
     if (!memory) return fail(memory.error());
-    // It is that of workers, which are CPUs.
-    if (gpu_of(memory->single) >= 0) {
-      return fail_usage(
-          "--memory", fmt::format("only GPUs can access {}", memory_),
-          "numatlas transfer copies to GPUs and from them; a file of scenarios may say more");
-    }
     options.placement.memory = *std::move(memory);
+  }
+  if (!atlas_.empty()) {
+    if (!options.words.any())
+      return fail_usage("--atlas", "decides nothing here",
+                        fmt::format("it is for --cpus and --memory with {}", placement_words));
+    auto atlas = read_places(atlas_);
+    if (!atlas) return fail(atlas.error());
+    options.atlas = *std::move(atlas);
   }
   auto pages = parse_page_kinds(pages_);
   if (!pages) return fail(pages.error());

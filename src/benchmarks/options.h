@@ -11,6 +11,7 @@
 #include "engine/layout.h"
 #include "engine/noise.h"
 #include "engine/scenario.h"
+#include "placement/words.h"
 #include "report/file.h"
 #include "report/style.h"
 
@@ -29,6 +30,9 @@ struct RunOptions {
   std::string command;
   std::vector<std::string> arguments;
   PlacementSpec placement;
+  WordSpec words;                       ///< of --cpus and --memory, until they are put in place
+  std::optional<MeasuredPlaces> atlas;  ///< of --atlas
+  std::vector<std::string> placement_notes;  ///< what the words became, and why
   /// Numbers of threads to compare, ascending, for benchmarks that do; placement.threads is the
   /// largest. Empty: one number only.
   std::vector<int> thread_counts;
@@ -76,7 +80,7 @@ class CommonOptions {
   void add_measurement(CLI::App& app);
   void add_output(CLI::App& app);
 
-  std::string cpus_, threads_, memory_, pages_ = "base", precision_ = "1%", time_;
+  std::string cpus_, threads_, memory_, atlas_, pages_ = "base", precision_ = "1%", time_;
   bool time_of_all_ = false;
   std::string visits_, spread_, seed_ = "1", process_memory_, engine_ = "real", noise_;
   std::vector<std::string> units_;

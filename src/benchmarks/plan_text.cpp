@@ -105,7 +105,11 @@ std::string skip_text(const Error& skip) {
 }
 
 std::string plan_text(const Setup& setup, const RunOptions& options) {
-  if (options.format == "json") return pretty(plan_json(setup));
+  if (options.format == "json") {
+    json plan = plan_json(setup);
+    if (!options.placement_notes.empty()) plan["placement"] = options.placement_notes;
+    return pretty(plan);
+  }
   std::string text = fmt::format("{} worker{}:\n", setup.layout.workers.size(),
                                  setup.layout.workers.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < setup.layout.workers.size(); ++i) {
@@ -117,6 +121,7 @@ std::string plan_text(const Setup& setup, const RunOptions& options) {
                         place.cpu_node.value < 0 ? "-" : std::to_string(place.cpu_node.value),
                         place.memory.text());
   }
+  for (const std::string& note : options.placement_notes) text += note + "\n";
   if (options.time_of_all) {
     text += fmt::format("time: {:g} s for all scenarios together\n",
                         std::chrono::duration<double>(options.stop.time).count());

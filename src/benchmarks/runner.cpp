@@ -11,6 +11,7 @@
 
 #include "base/say.h"
 #include "benchmarks/check_options.h"
+#include "benchmarks/place_words.h"
 #include "benchmarks/session.h"
 #include "benchmarks/setup.h"
 #include "engine/agreement.h"
@@ -151,6 +152,11 @@ Expected<RunReport> Run::go(Setup setup) {
 
 Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
                                   const RunHooks& hooks) {
+  if (options.words.any()) {
+    const auto placed = with_words_in_place(options, comm);
+    if (!placed) return fail(placed.error());
+    return run_benchmark(benchmark, *placed, comm, hooks);
+  }
   if (auto checked = check_options(benchmark, options, comm); !checked)
     return fail(checked.error());
   auto setup = set_up(benchmark, options, comm);

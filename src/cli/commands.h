@@ -25,6 +25,8 @@ Command add_check_command(CLI::App& app);
 Command add_compare_command(CLI::App& app);
 /// Brings a result of an earlier version up to date, on standard output.
 Command add_convert_command(CLI::App& app);
+/// Writes stored figures in forms of other software.
+Command add_export_command(CLI::App& app);
 /// Prints a completion script of the whole program, whose command `app` is.
 Command add_completion_command(CLI::App& app);
 /// `program`: the words after `--` (or after the first word that is no option).

@@ -2,6 +2,7 @@
 // and the exit code are the program's own.
 #include <unistd.h>
 
+#include <utility>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -23,9 +24,11 @@
 #include "benchmarks/declare.h"
 #include "benchmarks/options.h"
 #include "benchmarks/parse.h"
+#include "benchmarks/place_words.h"
 #include "benchmarks/runner.h"
 #include "cli/commands.h"
 #include "comm/launcher.h"
+#include "compare/places.h"
 #include "machine/source.h"
 #include "memory/source.h"
 #include "report/file.h"
@@ -34,7 +37,7 @@ namespace numatlas {
 namespace {
 
 struct ExecOptions {
-  std::string cpus, memory, threads, machine;
+  std::string cpus, memory, threads, machine, atlas;
   std::optional<PageKind> pages;
   bool dry_run = false, verbose = false, exact = false;
 };
@@ -100,20 +103,59 @@ Expected<int> threads_of(const ExecOptions& options) {
   return static_cast<int>(threads);
 }
 
+/// What --cpus and --memory ask for, with nodes in place of words such as gpu:0, and why these.
+struct Asked {
+  PlacementSpec spec;
+  std::vector<std::string> notes;
+};
+
+Expected<Asked> asked_of(const ExecOptions& options, Machine& machine, bool live) {
+  Asked asked;
+  WordSpec words;
+  const auto cpu_word = parse_placement_word(options.cpus, "--cpus");
+  if (!cpu_word) return fail(cpu_word.error());
+  const auto memory_word = parse_placement_word(options.memory, "--memory");
+  if (!memory_word) return fail(memory_word.error());
+  words.cpus = *cpu_word;
+  words.memory = *memory_word;
+  if (!options.atlas.empty() && !words.any())
+    return fail_usage("--atlas", "decides nothing here",
+                      fmt::format("it is for --cpus and --memory with {}", placement_words));
+  const auto cpus = parse_cpu_spec(options.cpus.empty() || words.cpus ? "allowed" : options.cpus);
+  if (!cpus) return fail(cpus.error());
+  asked.spec.cpus = *cpus;
+  if (!options.memory.empty() && !words.memory) {
+    auto memory = parse_memory_spec(options.memory);
+    if (!memory) return fail(memory.error());
+    asked.spec.memory = *std::move(memory);
+  }
+  if (!words.any()) return asked;
+  std::optional<MeasuredPlaces> measured;
+  if (!options.atlas.empty()) {
+    auto places = read_places(options.atlas);
+    if (!places) return fail(places.error());
+    measured = *std::move(places);
+  }
+  if (words.has_gpu()) number_gpus(machine, live);
+  if (auto put =
+          put_in_place(words, machine, measured ? &*measured : nullptr, asked.spec, asked.notes);
+      !put)
+    return fail(put.error());
+  return asked;
+}
+
 /// One list under a launcher: a stretch of `threads` CPUs a rank, in turn. Nodes, `allowed`,
 /// `cores`, lists by rank, and tasks alone get all that they name, or its part of so many where
 /// --threads says how many; --threads alone takes them of all that are allowed.
-Expected<CpuSet> resolve_cpu_set(const ExecOptions& options, const Machine& machine,
-                                 const LauncherTask& launcher) {
-  const auto spec = parse_cpu_spec(options.cpus.empty() ? "allowed" : options.cpus);
-  if (!spec) return fail(spec.error());
+Expected<CpuSet> resolve_cpu_set(const ExecOptions& options, const CpuSpec& spec,
+                                 const Machine& machine, const LauncherTask& launcher) {
   TaskContext task;
   const auto rank = local_rank(launcher, options.cpus.empty() ? "--threads" : "--cpus");
   if (!rank) return fail(rank.error());
   task.local_rank = *rank;
   task.local_size = launcher.local_size.value_or(1);
   task.launched = launcher.launched();
-  const auto cpus = resolve_cpus(*spec, machine, task);
+  const auto cpus = resolve_cpus(spec, machine, task);
   if (!cpus) return fail(cpus.error());
   const auto threads = threads_of(options);
   if (!threads) return fail(threads.error());
@@ -129,13 +171,13 @@ Expected<CpuSet> resolve_cpu_set(const ExecOptions& options, const Machine& mach
                             : fmt::format("use fewer: this machine has {}", machine.cpus.size()));
   }
   CpuSet set;
-  const bool in_turn = spec->form == CpuSpec::Form::list && spec->lists.size() == 1 &&
+  const bool in_turn = spec.form == CpuSpec::Form::list && spec.lists.size() == 1 &&
                        task.launched && task.local_size > 1;
   const bool in_part = in_turn || !options.threads.empty();
   const std::size_t count = in_part ? number : cpus->size();
   // Each of several lists is a rank's own.
   const std::size_t first =
-      in_part && spec->lists.size() < 2 ? static_cast<std::size_t>(*rank) * count : 0;
+      in_part && spec.lists.size() < 2 ? static_cast<std::size_t>(*rank) * count : 0;
   for (std::size_t i = 0; i < count; ++i) set.insert((*cpus)[(first + i) % cpus->size()]);
   return set;
 }
@@ -153,23 +195,26 @@ MemorySpec near_cpus(MemorySpec spec, const std::optional<CpuSet>& chosen, const
   return spec;
 }
 
-Expected<ProgramLayout> resolve(const ExecOptions& options) {
+/// `notes`: why words became the nodes that they became.
+Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::string>& notes) {
   ProgramLayout resolved;
   resolved.pages = options.pages;
   const bool binds = !options.cpus.empty() || !options.threads.empty();
-  if (!binds && options.memory.empty()) return resolved;
+  if (!binds && options.memory.empty() && options.atlas.empty()) return resolved;
   const std::string recorded = options.machine.empty() ? test_machine() : options.machine;
-  const auto machine = recorded.empty() ? read_live_machine() : read_recorded_machine(recorded);
+  auto machine = recorded.empty() ? read_live_machine() : read_recorded_machine(recorded);
   if (!machine) return fail(machine.error());
+  const auto asked = asked_of(options, *machine, recorded.empty());
+  if (!asked) return fail(asked.error());
+  notes = asked->notes;
   const LauncherTask launcher = detect_launcher();
   if (binds) {
-    const auto cpus = resolve_cpu_set(options, *machine, launcher);
+    const auto cpus = resolve_cpu_set(options, asked->spec.cpus, *machine, launcher);
     if (!cpus) return fail(cpus.error());
     resolved.cpus = *cpus;
   }
   if (!options.memory.empty()) {
-    const auto spec = parse_memory_spec(options.memory);
-    if (!spec) return fail(spec.error());
+    const auto& spec = asked->spec.memory;
     if (!spec->single.source.empty()) {
       return fail_usage(
           fmt::format("--memory {}", spec->single.text()),
@@ -187,7 +232,8 @@ Expected<ProgramLayout> resolve(const ExecOptions& options) {
   return resolved;
 }
 
-std::string description(const ProgramLayout& resolved, const std::vector<std::string>& program) {
+std::string description(const ProgramLayout& resolved, const std::vector<std::string>& program,
+                        const std::vector<std::string>& notes) {
   const LauncherTask task = detect_launcher();
   std::string text = "numatlas exec:";
   if (task.rank) text += fmt::format(" rank {}", *task.rank);
@@ -197,7 +243,9 @@ std::string description(const ProgramLayout& resolved, const std::vector<std::st
   if (resolved.pages) text += fmt::format(" pages {}", name_of(*resolved.pages));
   text += ":";
   for (const std::string& word : program) text += " " + shell_word(word);
-  return text + "\n";
+  text += "\n";
+  for (const std::string& note : notes) text += fmt::format("numatlas exec: {}\n", note);
+  return text;
 }
 
 /// Prints the error where it is the same for all tasks of a host from the first of them, otherwise
@@ -246,19 +294,20 @@ Expected<int> run(const ExecOptions& options, const std::vector<std::string>& pr
     return fail_usage("--machine", "a program cannot run on a recorded machine",
                       "add --dry-run to see how it would be placed there");
   }
-  const auto resolved = resolve(options);
+  std::vector<std::string> notes;
+  const auto resolved = resolve(options, notes);
   if (!resolved) {
     // Masks differ by rank, so what they forbid does as well.
     const ErrorKind kind = resolved.error().kind;
     return end_with(resolved.error(), kind != ErrorKind::permission, exit_code(kind));
   }
   if (options.dry_run) {
-    if (auto shown = write_stdout(description(*resolved, program)); !shown) {
+    if (auto shown = write_stdout(description(*resolved, program, notes)); !shown) {
       return fail(shown.error());
     }
     return 0;
   }
-  if (options.verbose) say(description(*resolved, program));
+  if (options.verbose) say(description(*resolved, program, notes));
   if (auto done = lay_out(*resolved); !done) return fail(done.error());
   return become(program);
 }
@@ -269,7 +318,8 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
   auto options = std::make_shared<ExecOptions>();
   add_value(
       app, "--cpus", options->cpus, "CPUS",
-      "CPUs to bind to: allowed, cores, a list such as 1-7,17, or node:0,1. Under a launcher "
+      "CPUs to bind to: allowed, cores, a list such as 1-7,17, node:0,1, or those of the node that "
+      "gpu:0, nearest:gpu:0, fastest or largest names. Under a launcher "
       "one list is dealt out by local rank; the other forms give each rank all CPUs that they "
       "name");
   add_value(app, "--threads", options->threads, "N",
@@ -278,7 +328,11 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
             "else 1)");
   add_value(app, "--memory", options->memory, "PLACEMENT",
             "memory to bind to, by local rank: local, bind:0, prefer:0, interleave:0,1, "
-            "weighted:0=3,2=1, each:0,0,1,1 or auto");
+            "weighted:0=3,2=1, each:0,0,1,1, auto, gpu:0, nearest:gpu:0, fastest or largest");
+  add_value(
+      app, "--atlas", options->atlas, "FILE",
+      "a survey.json, or JSON of matrix or transfer, of this machine: its figures decide which "
+      "node gpu:0, nearest:gpu:0 and fastest are");
   add_words(
       app, "--pages", words_in(exec_pages), false,
       "pages of the program's memory: base (no transparent huge pages), thp (glibc's heap asks "

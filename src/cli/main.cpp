@@ -107,6 +107,11 @@ const std::map<std::string, std::vector<Example>>& examples() {
         {"Are huge pages faster? Both are measured in turn",
          "numatlas compare --run 'latency --pages base' --run 'latency --pages thp'"}}},
       {"convert", {{"A survey of version 0.1", "numatlas convert old/survey.json >survey.json"}}},
+      {"export",
+       {{"Measured memory attributes for programs that use hwloc",
+         "numatlas export hwloc survey.json -o machine.xml"},
+        {"Figures for a node exporter's textfile collector",
+         "numatlas export openmetrics survey.json -o /var/lib/node_exporter/numatlas.prom"}}},
       {"exec",
        {{"All threads and all memory on node 1",
          "numatlas exec --cpus node:1 --memory bind:1 -- ./program"},
@@ -154,6 +159,9 @@ Entries declare(CLI::App& app, const CommandLine& line,
   entries[compare] = {add_compare_command(*compare)};
   CLI::App* convert = command("convert", "convert a JSON result of an earlier version");
   entries[convert] = {add_convert_command(*convert)};
+  CLI::App* exported =
+      command("export", "write stored figures for hwloc, Prometheus, spreadsheets, issues, shells");
+  entries[exported] = {add_export_command(*exported)};
   CLI::App* exec = command("exec", "run a program with a given CPU and memory placement");
   entries[exec] = {add_exec_command(*exec, line.program), false, true};
   CLI::App* advise = command("advise", "find the fastest placement of a program by running it");

@@ -112,6 +112,7 @@ class ReportReader {
     run_.hosts = report_.hosts;
     run_.machines = report_.machines;
     run_.cpu_use = report_.cpu_use;
+    run_.facts = report_.facts;
     disturbed_ = disturbance_of(report_);
     for (const WorkerRow& worker : report_.workers)
       run_.worker_cpus.push_back(to_list(worker.cpus));

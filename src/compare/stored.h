@@ -47,6 +47,7 @@ struct StoredRun {
   std::vector<CpuUse> cpu_use;    ///< of each host; empty where the file does not tell
   std::vector<std::string> worker_cpus;  ///< kernel lists, by worker
   std::vector<StoredCase> cases;
+  std::vector<Fact> facts;  ///< what a survey says of it
 };
 
 /// A file: one run, or those of a survey.

@@ -118,11 +118,15 @@ Expected<Topology> load_live_topology(const std::string& root) {
   return topology;
 }
 
-Expected<Topology> load_xml_topology(const std::string& content) {
+Expected<Topology> load_xml_topology(const std::string& content, Devices devices) {
   // Files of lstopo need nothing of libxml2, which would expand entities.
   const ScopedVariable no_libxml("HWLOC_LIBXML", "0");
   auto topology = new_topology();
   if (!topology) return topology;
+  if (devices == Devices::kept) {
+    hwloc_topology_set_io_types_filter(topology->get(), HWLOC_TYPE_FILTER_KEEP_ALL);
+    hwloc_topology_set_type_filter(topology->get(), HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_ALL);
+  }
   // hwloc wants the size with the final NUL.
   if (content.size() >= static_cast<std::size_t>(INT32_MAX) ||
       hwloc_topology_set_xmlbuffer(topology->get(), content.c_str(),

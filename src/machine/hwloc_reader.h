@@ -19,8 +19,11 @@ using Topology = std::unique_ptr<hwloc_topology, TopologyDeleter>;
 /// hwloc's view of this machine, or of the tree below `root`. CPUs and nodes that the cgroup
 /// forbids are included.
 Expected<Topology> load_live_topology(const std::string& root);
+/// Whether PCI and other devices stay in a topology; nothing here reads them.
+enum class Devices { left_out, kept };
 /// From the text of an hwloc XML file. Errors are hwloc's, without the option's name.
-Expected<Topology> load_xml_topology(const std::string& content);
+Expected<Topology> load_xml_topology(const std::string& content,
+                                     Devices devices = Devices::left_out);
 /// From a synthetic description. Errors are hwloc's, without the option's name.
 Expected<Topology> load_synthetic_topology(const std::string& description);
 

@@ -1,7 +1,9 @@
 // Gauges for Prometheus' textfile collector (valid OpenMetrics as well); no timestamps.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,6 +29,29 @@ class Gauge {
   std::string name_, text_;
   bool empty_ = true;
 };
+
+/// The gauges of figures, one for each key and end of an interval, in the order of the first of
+/// each.
+class FigureGauges {
+ public:
+  /// `prefix` begins the names: "numatlas" gives numatlas_latency_low_seconds.
+  explicit FigureGauges(std::string prefix = "numatlas") : prefix_(std::move(prefix)) {}
+  /// Nothing of a figure without an estimate. A series that is there gets the label `number`.
+  void add(const Figure& figure, MetricLabels labels);
+  std::string text() const;
+
+ private:
+  Gauge& of(const Figure& figure, const std::string& part, const std::string& meaning);
+
+  std::string prefix_;
+  std::vector<Gauge> gauges_;
+  std::map<std::string, std::size_t> index_;
+  std::map<std::pair<std::string, MetricLabels>, int> seen_;
+};
+
+/// A figure's unit at the end of the name of a metric or a variable: "bytes_per_second"; "ratio" of
+/// shares; "" of units that have none.
+std::string unit_name(const std::string& unit);
 
 /// Every figure of the cases with the ends of its interval, by kernel, size and the labels of its
 /// case; of cases without figures of their own those of each worker. `host` is "all" for figures

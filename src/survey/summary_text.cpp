@@ -13,6 +13,7 @@
 
 #include "base/size_list.h"
 #include "base/text.h"
+#include "report/fact_text.h"
 #include "survey/summary.h"
 
 namespace numatlas {
@@ -25,43 +26,6 @@ constexpr std::size_t most_nodes_shown = 8;
 constexpr std::size_t most_warnings = 6;
 
 using FactList = std::vector<const Fact*>;
-
-/// Three figures that count.
-std::string three_figures(double value) {
-  const double size = value < 0 ? -value : value;
-  return fmt::format("{:.{}f}", value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
-}
-
-std::string seconds_text(double seconds) {
-  if (seconds < 0.9995e-6) return three_figures(seconds * 1e9) + " ns";
-  if (seconds < 0.9995e-3) return three_figures(seconds * 1e6) + " us";
-  return three_figures(seconds * 1e3) + " ms";
-}
-
-/// " +-0.5%"; "" without an interval.
-std::string width_text(const Fact& fact) {
-  const auto width = half_width(fact.estimate);
-  if (!width) return "";
-  return fmt::format(" +-{:.{}f}%", *width * 100, *width < 0.0995 ? 1 : 0);
-}
-
-std::string size_text(double bytes) {
-  return compact_text(Bytes{static_cast<std::uint64_t>(bytes)});
-}
-
-/// "94.5 ns +-0.2%", "4MiB to 16MiB", "45.3 GB/s +-1.0%", "1.47 times (1.45 to 1.50)".
-std::string figure(const Fact& fact) {
-  const Estimate& estimate = fact.estimate;
-  if (fact.unit == "s") return seconds_text(estimate.value) + width_text(fact);
-  if (fact.unit == "B")
-    return fmt::format("{} to {}", size_text(estimate.low.value_or(estimate.value)),
-                       size_text(estimate.high.value_or(estimate.value)));
-  if (fact.unit == "B/s") return three_figures(estimate.value * 1e-9) + " GB/s" + width_text(fact);
-  if (fact.unit == "1/s") return three_figures(estimate.value * 1e-6) + " M/s" + width_text(fact);
-  const std::string times = fmt::format("{:.2f} times", estimate.value);
-  if (!estimate.low || !estimate.high) return times;
-  return times + fmt::format(" ({:.2f} to {:.2f})", *estimate.low, *estimate.high);
-}
 
 /// A label and words after it, in lines of at most 100 columns.
 std::string paragraph(const std::string& label, const std::string& words) {
@@ -154,15 +118,15 @@ std::string extremes(const FactList& facts) {
   const auto [low, high] = std::minmax_element(
       facts.begin(), facts.end(),
       [](const Fact* a, const Fact* b) { return a->estimate.value < b->estimate.value; });
-  return fmt::format("lowest {} ({}), highest {} ({})", figure(**low), place_of(**low),
-                     figure(**high), place_of(**high));
+  return fmt::format("lowest {} ({}), highest {} ({})", figure_text(**low), place_of(**low),
+                     figure_text(**high), place_of(**high));
 }
 
 std::string cell_of(const FactList& facts, const std::string& row, const std::string& column) {
   for (const Fact* fact : facts) {
     if (fact->where[0].second != row || fact->where[1].second != column) continue;
     const double scaled = fact->estimate.value * (fact->unit == "s" ? 1e9 : 1e-9);
-    return three_figures(scaled) + width_text(*fact);
+    return three_digits(scaled) + interval_text(*fact);
   }
   return "-";
 }
@@ -173,7 +137,7 @@ std::string matrix_text(const std::string& heading, const FactList& facts) {
   if (facts.size() == 1) {
     const std::string &row = rows.front(), &column = memory.front();
     return paragraph("Node " + (row == column ? row : row + " to " + column),
-                     heading + ": " + figure(*facts.front()));
+                     heading + ": " + figure_text(*facts.front()));
   }
   if (rows.size() > most_nodes_shown || memory.size() > most_nodes_shown)
     return paragraph(heading, extremes(facts));
@@ -193,7 +157,7 @@ std::string matrix_text(const std::string& heading, const FactList& facts) {
       *std::max_element(facts.begin(), facts.end(), [](const Fact* a, const Fact* b) {
         return half_width(a->estimate).value_or(0) < half_width(b->estimate).value_or(0);
       });
-  const std::string width = width_text(*widest);
+  const std::string width = interval_text(*widest);
   std::string text =
       fmt::format("{} ({}){}\n", heading, facts.front()->unit == "s" ? "ns" : "GB/s",
                   apart && !width.empty() ? ", each within" + width + " or less" : "");
@@ -209,7 +173,7 @@ std::string heading_text(const std::string& heading, const FactList& facts) {
   for (const Fact* fact : facts) {
     std::string part = fact->line;
     if (const auto at = part.find("{}"); at != std::string::npos)
-      part.replace(at, 2, figure(*fact));
+      part.replace(at, 2, figure_text(*fact));
     words += (words.empty() ? "" : "; ") + part;
   }
   return paragraph(heading, words);

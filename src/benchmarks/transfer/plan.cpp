@@ -70,10 +70,6 @@ Expected<void> TransferPlan::find_memories() {
     return fail_usage("--memory", "copies of a GPU have one place in the host's memory",
                       "name one: bind:0, interleave:0,1, weighted:0=3,2=1, local");
   }
-  if (gpu_of(asked->single) >= 0) {
-    return fail_usage("--memory", "this is the host side; gpu:N does not apply",
-                      "name GPUs with --gpus");
-  }
   for (const Machine& machine : input_.machines) {
     if (auto there = resolve_memory(*asked, machine, 0); !there) return fail(there.error());
   }

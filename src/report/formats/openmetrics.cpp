@@ -33,14 +33,6 @@ std::string escaped(const std::string& value) {
   return text;
 }
 
-/// The end of a metric's name.
-std::string unit_name(const std::string& unit) {
-  if (unit == "s") return "seconds";
-  if (unit == "B/s") return "bytes_per_second";
-  if (unit == "1/s") return "per_second";
-  return unit == "1" ? "ratio" : "";
-}
-
 /// What tells a case from the others, of any benchmark.
 MetricLabels labels_of(const RunReport& report, const ScenarioResult& one,
                        const std::string& host) {
@@ -57,41 +49,6 @@ MetricLabels labels_of(const RunReport& report, const ScenarioResult& one,
   }
   return labels;
 }
-
-/// The gauges of all figures, in the order of the first of each.
-class FigureGauges {
- public:
-  void add(const Figure& figure, MetricLabels labels) {
-    if (!figure.estimate) return;
-    // A series that stands twice makes Prometheus refuse the file.
-    const auto count = ++seen_[{figure.key, labels}];
-    if (count > 1) labels.emplace_back("number", std::to_string(count));
-    const Estimate& estimate = *figure.estimate;
-    of(figure, "", "").add(labels, estimate.value);
-    if (!estimate.low || !estimate.high) return;
-    of(figure, "_low", ", lower end of the 95 % interval").add(labels, *estimate.low);
-    of(figure, "_high", ", upper end of the 95 % interval").add(labels, *estimate.high);
-  }
-  std::string text() const {
-    std::string text;
-    for (const Gauge& gauge : gauges_) text += gauge.text();
-    return text;
-  }
-
- private:
-  Gauge& of(const Figure& figure, const std::string& part, const std::string& meaning) {
-    const std::string unit = unit_name(figure.unit);
-    const std::string name =
-        fmt::format("numatlas_{}{}{}{}", figure.key, part, unit.empty() ? "" : "_", unit);
-    const auto [known, is_new] = index_.try_emplace(name, gauges_.size());
-    if (is_new) gauges_.emplace_back(name, unit, fmt::format("{}{}.", figure.key, meaning));
-    return gauges_[known->second];
-  }
-
-  std::vector<Gauge> gauges_;
-  std::map<std::string, std::size_t> index_;
-  std::map<std::pair<std::string, MetricLabels>, int> seen_;
-};
 
 void add_workers(const RunReport& report, const ScenarioResult& one, FigureGauges& gauges) {
   const bool summed = find_total(one, "bandwidth_sum") != nullptr;
@@ -124,6 +81,41 @@ std::string figures_text(const RunReport& report) {
 }
 
 }  // namespace
+
+std::string unit_name(const std::string& unit) {
+  if (unit == "s") return "seconds";
+  if (unit == "B") return "bytes";
+  if (unit == "B/s") return "bytes_per_second";
+  if (unit == "1/s") return "per_second";
+  return unit == "1" ? "ratio" : "";
+}
+
+void FigureGauges::add(const Figure& figure, MetricLabels labels) {
+  if (!figure.estimate) return;
+  // A series that stands twice makes Prometheus refuse the file.
+  const auto count = ++seen_[{figure.key, labels}];
+  if (count > 1) labels.emplace_back("number", std::to_string(count));
+  const Estimate& estimate = *figure.estimate;
+  of(figure, "", "").add(labels, estimate.value);
+  if (!estimate.low || !estimate.high) return;
+  of(figure, "_low", ", lower end of the 95 % interval").add(labels, *estimate.low);
+  of(figure, "_high", ", upper end of the 95 % interval").add(labels, *estimate.high);
+}
+
+std::string FigureGauges::text() const {
+  std::string text;
+  for (const Gauge& gauge : gauges_) text += gauge.text();
+  return text;
+}
+
+Gauge& FigureGauges::of(const Figure& figure, const std::string& part, const std::string& meaning) {
+  const std::string unit = unit_name(figure.unit);
+  const std::string name =
+      fmt::format("{}_{}{}{}{}", prefix_, figure.key, part, unit.empty() ? "" : "_", unit);
+  const auto [known, is_new] = index_.try_emplace(name, gauges_.size());
+  if (is_new) gauges_.emplace_back(name, unit, fmt::format("{}{}.", figure.key, meaning));
+  return gauges_[known->second];
+}
 
 Gauge::Gauge(std::string name, const std::string& unit, const std::string& help)
     : name_(std::move(name)) {

@@ -1,0 +1,126 @@
+// Stored figures for other software.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/say.h"
+#include "benchmarks/declare.h"
+#include "benchmarks/options.h"
+#include "benchmarks/place_words.h"
+#include "cli/commands.h"
+#include "comm/launcher.h"
+#include "export/export.h"
+#include "machine/source.h"
+#include "report/file.h"
+
+namespace numatlas {
+namespace {
+
+struct ExportOptions {
+  std::string form, file, output, machine;
+  bool standard = false, quiet = false;
+};
+
+const ExportForm& form_of(const std::string& name) {
+  const auto& forms = export_forms();
+  return *std::find_if(forms.begin(), forms.end(),
+                       [&](const ExportForm& form) { return name == form.name; });
+}
+
+Expected<void> check(const ExportOptions& options, const ExportForm& form) {
+  const auto only = [&](const char* option, const std::string& forms) {
+    return fail_usage(option, fmt::format("does not apply to '{}'", form.name),
+                      "it is an option of " + forms);
+  };
+  if (options.standard && options.form != "hwloc") return only("--standard", "hwloc");
+  if (!options.machine.empty() && !form.takes_machine) {
+    std::string takers;
+    for (const ExportForm& one : export_forms())
+      if (one.takes_machine) takers += (takers.empty() ? "" : " and ") + std::string(one.name);
+    return only("--machine", takers);
+  }
+  if (options.file.empty() && form.needs_facts)
+    return fail_usage("FILE", "is required: a survey.json, or a file that --json wrote",
+                      fmt::format("numatlas export {} survey.json", form.name));
+  if (options.output.empty()) return {};
+  return check_writable({{"--output", options.output}});
+}
+
+Expected<ExportInput> input_of(const ExportOptions& options, const ExportForm& form) {
+  ExportInput input;
+  input.standard = options.standard;
+  input.machine_spec = options.machine;
+  if (!options.file.empty()) {
+    auto stored = read_stored(options.file);
+    if (!stored) return fail(stored.error());
+    input.stored = *std::move(stored);
+  }
+  if (!options.machine.empty()) {
+    auto machine = read_recorded_machine(options.machine);
+    if (!machine) return fail(machine.error());
+    number_gpus(*machine, false);
+    input.machine = *std::move(machine);
+  } else if (options.file.empty()) {
+    auto machine = read_live_machine();
+    if (!machine) return fail(machine.error());
+    number_gpus(*machine, true);
+    input.machine = *std::move(machine);
+  }
+  if (form.needs_facts && facts_of(input).empty())
+    return fail_about(ErrorKind::unavailable, input.stored.file,
+                      "has no figures to export: its benchmarks came to no conclusion",
+                      "see what it has with `numatlas compare` or `numatlas report`");
+  return input;
+}
+
+Expected<int> run(const ExportOptions& options) {
+  const ExportForm& form = form_of(options.form);
+  if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
+  if (const auto good = check(options, form); !good) return fail(good.error());
+  const auto input = input_of(options, form);
+  if (!input) return fail(input.error());
+  const auto exported = form.write(*input);
+  if (!exported) return fail(exported.error());
+  const auto done = options.output.empty()
+                        ? write_stdout(exported->text)
+                        : write_whole(options.output, exported->text, "--output");
+  if (!done) return fail(done.error());
+  if (options.quiet) return 0;
+  for (const std::string& note : exported->notes) say(fmt::format("numatlas: note: {}\n", note));
+  return 0;
+}
+
+std::string forms_text() {
+  std::string text;
+  for (const ExportForm& form : export_forms())
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", form.name, form.summary);
+  return text;
+}
+
+}  // namespace
+
+Command add_export_command(CLI::App& app) {
+  auto options = std::make_shared<ExportOptions>();
+  add_choice(app, "FORM", options->form, named(export_form_names()), forms_text())->required();
+  add_value(app, "FILE", options->file, "",
+            "a survey.json, its folder, or JSON of a command that measures");
+  add_value(app, "-o,--output", options->output, "FILE",
+            "write to this file instead of standard output, whole or not at all");
+  app.add_flag("--standard", options->standard,
+               "hwloc: store hwloc's own attributes Latency and Bandwidth as well, in place of the "
+               "firmware's claims");
+  add_value(
+      app, "--machine", options->machine, "FILE",
+      "hwloc: the topology that gets the attributes, as `lstopo FILE.xml` writes it (default: "
+      "one made of the machine in the result); gpu-nodes: the machine whose GPUs are shown");
+  app.add_flag("-q,--quiet", options->quiet, "no notes on standard error");
+  app.allow_extras();
+  return [options] { return run(*options); };
+}
+
+}  // namespace numatlas

@@ -1,0 +1,296 @@
+#include "export/export.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <hwloc.h>
+#include <nlohmann/json.hpp>
+
+#include "base/in_child.h"
+#include "export/hwloc_xml.h"
+#include "machine/hwloc_reader.h"
+#include "machine/source.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string machines = NUMATLAS_TEST_DATA "/topologies/";
+
+Machine machine(const std::string& name) {
+  auto read = read_recorded_machine(machines + name);
+  EXPECT_TRUE(read) << read.error().message;
+  return *std::move(read);
+}
+
+Estimate around(double value) {
+  Estimate estimate = value;
+  estimate.low = value * 0.75;
+  estimate.high = value * 1.5;
+  estimate.n = 5;
+  return estimate;
+}
+
+Fact fact_of(const std::string& key, std::vector<std::pair<std::string, std::string>> where,
+             const std::string& unit, double value) {
+  return {key, std::move(where), "words of " + key, unit, around(value)};
+}
+
+/// Two nodes seen from node 0, and what lies between no nodes.
+ExportInput input_of(const std::string& name) {
+  ExportInput input;
+  input.stored.file = "survey.json";
+  input.stored.command = "survey";
+  StoredRun run;
+  run.command = "matrix";
+  run.version = "9.8.7";
+  run.started = "2026-11-21T10:01:05Z";
+  run.engine = "threads";
+  run.hosts = {"node7"};
+  run.arguments = {"--size", "64"};
+  run.machines = {machine(name)};
+  run.facts = {
+      fact_of("matrix_latency", {{"cpu_node", "0"}, {"memory_node", "0"}}, "s", 94.6e-9),
+      fact_of("matrix_latency", {{"cpu_node", "0"}, {"memory_node", "1"}}, "s", 141e-9),
+      fact_of("matrix_bandwidth", {{"cpu_node", "0"}, {"memory_node", "1"}, {"kernel", "read"}},
+              "B/s", 40 * 1024.0 * 1024.0),
+      fact_of("loaded_latency_peak", {{"cpu_node", "0"}, {"memory_node", "0"}}, "s", 3e-7),
+      fact_of("remote_latency_times", {{"cpu_node", "0"}, {"memory_node", "1"}}, "1", 1.5),
+      fact_of("tlb_miss_cost", {{"level", "L1 TLB"}, {"page_kind", "it's"}}, "s", 5e-9)};
+  input.stored.runs = {run};
+  return input;
+}
+
+const ExportForm& form(const std::string& name) {
+  const auto& forms = export_forms();
+  const auto found = std::find_if(forms.begin(), forms.end(),
+                                  [&](const ExportForm& one) { return one.name == name; });
+  EXPECT_NE(found, forms.end()) << name;
+  return *found;
+}
+
+std::string text_of(const std::string& name, const ExportInput& input) {
+  const auto exported = form(name).write(input);
+  EXPECT_TRUE(exported) << exported.error().message;
+  return exported ? exported->text : "";
+}
+
+TEST(Export, HasTheFormsThatItPromises) {
+  const auto names = export_form_names();
+  for (const char* name : {"csv", "env", "gpu-nodes", "hwloc", "markdown", "openmetrics"})
+    EXPECT_TRUE(std::find(names.begin(), names.end(), name) != names.end()) << name;
+}
+
+#if HWLOC_API_VERSION >= 0x00020300
+
+TEST(ExportHwloc, HwlocReadsEveryFigureBack) {
+  const ExportInput input = input_of("guest-four-nodes.json");
+  const std::string xml = text_of("hwloc", input);
+  const CpuSet from = input.stored.runs[0].machines[0].find_node(NodeId{0})->cpus;
+  const auto values = memory_values_of(
+      xml, {"MeasuredLatency", "MeasuredReadBandwidth", "MeasuredLoadedLatencyPeak", "Latency"});
+  const std::vector<MemoryValue> expected{
+      {"MeasuredLatency", true, from, NodeId{0}, 95},
+      {"MeasuredLatency", true, from, NodeId{1}, 141},
+      {"MeasuredReadBandwidth", false, from, NodeId{1}, 40},
+      {"MeasuredLoadedLatencyPeak", true, from, NodeId{0}, 300}};
+  EXPECT_THAT(values, ::testing::UnorderedElementsAreArray(expected));
+  for (const char* text :
+       {"numatlas 9.8.7 on node7, 2026-11-21T10:01:05Z", "numatlas matrix --size 64",
+        "MeasuredLatency from node 0", "94.6 ns, 95 % interval 70.95 to 141.9"})
+    EXPECT_THAT(xml, HasSubstr(text));
+}
+
+TEST(ExportHwloc, StandardAttributesOnlyWhereTheyAreAskedFor) {
+  ExportInput input = input_of("guest-four-nodes.json");
+  EXPECT_TRUE(memory_values_of(text_of("hwloc", input), {"Latency", "Bandwidth"}).empty());
+  input.standard = true;
+  const std::string xml = text_of("hwloc", input);
+  const auto latency = memory_values_of(xml, {"Latency"});
+  ASSERT_EQ(latency.size(), 2U);
+  EXPECT_EQ(latency[0].value, 95U);
+  const auto bandwidth = memory_values_of(xml, {"Bandwidth"});
+  ASSERT_EQ(bandwidth.size(), 1U);
+  EXPECT_EQ(bandwidth[0].value, 40U);
+  EXPECT_EQ(bandwidth[0].target, NodeId{1});
+}
+
+TEST(ExportHwloc, TheFirmwaresClaimsGiveWayToStandardAttributes) {
+  ExportInput input = input_of("cxl-two-sockets.xml");
+  input.machine_spec = machines + "cxl-two-sockets.xml";
+  input.standard = true;
+  input.machine = machine("cxl-two-sockets.xml");
+  const auto values = memory_values_of(text_of("hwloc", input), {"Latency"});
+  const auto measured = std::count_if(values.begin(), values.end(), [](const MemoryValue& one) {
+    return one.value == 95 || one.value == 141;
+  });
+  EXPECT_EQ(measured, 2);
+}
+
+/// What the topology made of a machine says of it.
+Machine again(const Machine& original) {
+  const auto snapshot = in_child([&] {
+    const auto topology = load_xml_topology(topology_xml(original));
+    return topology ? to_json(translate(topology->get())).dump() : topology.error().message;
+  });
+  EXPECT_TRUE(snapshot) << snapshot.error().message;
+  if (!snapshot) return {};
+  EXPECT_EQ(snapshot->front(), '{') << *snapshot;
+  const auto read = machine_from_json(nlohmann::json::parse(*snapshot, nullptr, false));
+  EXPECT_TRUE(read);
+  return read ? *read : Machine{};
+}
+
+class ExportTopology : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(ExportTopology, HasTheMachinesCpusAndNodes) {
+  const Machine original = machine(GetParam());
+  const Machine read = again(original);
+  ASSERT_EQ(read.all_cpus(), original.all_cpus());
+  ASSERT_EQ(read.nodes.size(), original.nodes.size());
+  for (std::size_t i = 0; i < read.nodes.size(); ++i) {
+    EXPECT_EQ(read.nodes[i].id, original.nodes[i].id);
+    if (!original.nodes[i].cpus.empty()) {
+      EXPECT_EQ(read.nodes[i].cpus, original.nodes[i].cpus) << original.nodes[i].id.value;
+    }
+    EXPECT_EQ(read.nodes[i].memory_total.value_or(Bytes{0}),
+              original.nodes[i].memory_total.value_or(Bytes{0}));
+  }
+  for (std::size_t i = 0; i < read.cpus.size(); ++i)
+    EXPECT_EQ(read.cpus[i].package, original.cpus[i].package) << read.cpus[i].id.value;
+  std::size_t caches = 0;
+  for (const Cache& cache : original.caches) caches += cache.level <= 3 ? 1 : 0;
+  EXPECT_EQ(read.caches.size(), caches);
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, ExportTopology,
+                         ::testing::Values("epyc-7a53.xml", "snc-two-sockets.xml",
+                                           "nps4-two-sockets.xml", "knl-flat.xml",
+                                           "cxl-two-sockets.xml", "cxl-tiers.json",
+                                           "grace-gpu-memory.json", "two-sockets-four-gpus.json",
+                                           "cpus-without-memory.xml", "guest-four-nodes.json",
+                                           "guest-cxl.json", "guest-d128.json"));
+
+TEST(ExportHwloc, RefusesATopologyOfAnotherMachine) {
+  ExportInput input = input_of("guest-four-nodes.json");
+  input.stored.runs[0].facts.push_back(
+      fact_of("matrix_latency", {{"cpu_node", "0"}, {"memory_node", "7"}}, "s", 1e-7));
+  const auto exported = form("hwloc").write(input);
+  ASSERT_FALSE(exported);
+  EXPECT_EQ(exported.error().kind, ErrorKind::usage);
+  EXPECT_EQ(exported.error().message, "the topology has no NUMA node 7");
+}
+
+#endif
+
+TEST(ExportHwloc, WithoutFiguresOfNodesIsAnError) {
+  ExportInput input = input_of("guest-four-nodes.json");
+  auto& facts = input.stored.runs[0].facts;
+  facts.erase(facts.begin(), facts.begin() + 4);
+  const auto exported = form("hwloc").write(input);
+  ASSERT_FALSE(exported);
+  EXPECT_EQ(exported.error().kind, ErrorKind::unavailable);
+  EXPECT_EQ(exported.error().subject, "survey.json");
+  EXPECT_THAT(exported.error().hint, HasSubstr("numatlas matrix --json"));
+}
+
+TEST(ExportOpenMetrics, FiguresWithTheirLabelsAndIntervals) {
+  const std::string text = text_of("openmetrics", input_of("guest-four-nodes.json"));
+  EXPECT_THAT(text, HasSubstr("# TYPE numatlas_fact_matrix_latency_seconds gauge\n"));
+  EXPECT_THAT(text, HasSubstr("numatlas_fact_matrix_latency_seconds{command=\"matrix\",host="
+                              "\"node7\",cpu_node=\"0\",memory_node=\"1\"} 1.41e-07\n"));
+  EXPECT_THAT(text, HasSubstr("numatlas_fact_matrix_latency_low_seconds{"));
+  EXPECT_THAT(text, HasSubstr("numatlas_fact_info{command=\"matrix\",host=\"node7\",version="
+                              "\"9.8.7\",engine=\"threads\"} 1\n"));
+  EXPECT_TRUE(text.ends_with("# EOF\n"));
+}
+
+TEST(ExportCsv, OneRowPerFactWithAColumnPerLabel) {
+  const std::string text = text_of("csv", input_of("guest-four-nodes.json"));
+  std::istringstream lines(text);
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line,
+            "fact,unit,value,low,high,n,cpu_node,memory_node,kernel,level,page_kind,description,"
+            "command,host,started,version,engine");
+  std::getline(lines, line);
+  std::getline(lines, line);
+  EXPECT_EQ(line,
+            "matrix_latency,s,1.41e-07,1.0575e-07,2.115e-07,5,0,1,,,,"
+            "words of matrix_latency,matrix,node7,2026-11-21T10:01:05Z,9.8.7,threads");
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 7);
+}
+
+TEST(ExportEnv, NamesSayWhatTheFiguresAreOf) {
+  ExportInput input = input_of("guest-four-nodes.json");
+  input.stored.runs[0].hosts = {"it's; rm -rf $HOME"};
+  input.stored.runs[0].facts.push_back(input.stored.runs[0].facts.front());
+  const std::string text = text_of("env", input);
+  EXPECT_THAT(text,
+              HasSubstr("\nexport NUMATLAS_FACT_MATRIX_LATENCY_CPU_NODE_0_MEMORY_NODE_1_SECONDS="
+                        "1.41e-07\n"));
+  EXPECT_THAT(text, HasSubstr("_MEMORY_NODE_1_KERNEL_READ_BYTES_PER_SECOND_HIGH=62914560\n"));
+  EXPECT_THAT(text, HasSubstr("TLB_MISS_COST_LEVEL_L1_TLB_PAGE_KIND_IT_S_SECONDS=5e-09\n"));
+  EXPECT_THAT(text, HasSubstr("export NUMATLAS_FACT_HOSTS='it'\\''s; rm -rf $HOME'\n"));
+  EXPECT_THAT(text, HasSubstr("CPU_NODE_0_MEMORY_NODE_0_SECONDS_NUMBER_2=9.46e-08\n"));
+}
+
+TEST(ExportMarkdown, MatricesAndWhatToReadThemWith) {
+  ExportInput input = input_of("cxl-tiers.json");
+  StoredRun& run = input.stored.runs[0];
+  for (std::size_t i = 0; i < 2; ++i) {
+    run.facts[i].heading = "Memory latency, one CPU alone";
+    // As a file has them: by their names.
+    run.facts[i].where.insert(run.facts[i].where.begin() + 1, {"kernel", "chase"});
+  }
+  run.engine = "null";
+  const std::string text = text_of("markdown", input);
+  EXPECT_THAT(text, HasSubstr("**Memory latency, one CPU alone**\n\n| cpu node | memory node 0 | "
+                              "memory node 1 |\n| --- | ---: | ---: |\n| 0 | 94.6 ns"));
+  EXPECT_THAT(text, HasSubstr("| words of loaded\\_latency\\_peak | 300 ns"));
+  EXPECT_THAT(text, HasSubstr("- made by the null engine: no measurements\n"));
+  EXPECT_THAT(text, HasSubstr("Measured by numatlas 9.8.7 on node7"));
+}
+
+TEST(ExportGpuNodes, AreNumbersInTheOrderOfTheGpus) {
+  ExportInput input;
+  input.machine = machine("two-sockets-four-gpus.json");
+  const auto exported = form("gpu-nodes").write(input);
+  ASSERT_TRUE(exported) << exported.error().message;
+  EXPECT_EQ(exported->text, "0 0 1 1\n");
+  ASSERT_EQ(exported->notes.size(), 4U);
+  EXPECT_EQ(exported->notes[2], "GPU 2: node 1: the system names it as the node of GPU 2");
+}
+
+TEST(ExportGpuNodes, MeasuredCopiesDecide) {
+  ExportInput input = input_of("two-sockets-four-gpus.json");
+  auto& facts = input.stored.runs[0].facts;
+  for (const auto& [node, rate] : {std::pair("bind:0", 20e9), {"bind:1", 55e9}, {"bind:2", 60e9}}) {
+    facts.push_back(fact_of("gpu_copy_rate", {{"gpu", "0"}, {"memory", node}, {"direction", "h2d"}},
+                            "B/s", rate));
+    facts.back().estimate.low = rate * 0.99;
+    facts.back().estimate.high = rate * 1.01;
+  }
+  const auto exported = form("gpu-nodes").write(input);
+  ASSERT_TRUE(exported) << exported.error().message;
+  // Node 2 has no CPUs; the other GPUs were not measured.
+  EXPECT_EQ(exported->text, "1 0 1 1\n");
+  EXPECT_THAT(exported->notes[0], HasSubstr("measured at 55 GB/s there (node 0: 20 GB/s)"));
+}
+
+TEST(ExportGpuNodes, WithoutGpusIsAnError) {
+  const auto exported = form("gpu-nodes").write(input_of("guest-four-nodes.json"));
+  ASSERT_FALSE(exported);
+  EXPECT_EQ(exported.error().kind, ErrorKind::unavailable);
+  EXPECT_EQ(exported.error().message, "the machine has no GPU");
+}
+
+}  // namespace
+}  // namespace numatlas

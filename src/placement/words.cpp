@@ -1,0 +1,394 @@
+#include "placement/words.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+
+namespace numatlas {
+namespace {
+
+using Kind = PlacementWord::Kind;
+using Nodes = std::vector<const NumaNode*>;
+
+constexpr const char* how_to_measure = "name a survey of this machine with --atlas survey.json";
+
+std::string gb_text(double rate) { return fmt::format("{:.3g} GB/s", rate * 1e-9); }
+
+/// Memory of a GPU is for those who name its node.
+bool is_ordinary(const NumaNode& node) { return node.kind != "gpu"; }
+
+Nodes memory_nodes(const Machine& machine) {
+  Nodes nodes;
+  const NodeSet usable = machine.usable_memory_nodes();
+  for (const NumaNode& node : machine.nodes) {
+    if (usable.contains(node.id) && is_ordinary(node)) nodes.push_back(&node);
+  }
+  return nodes;
+}
+
+Nodes cpu_nodes(const Machine& machine) {
+  Nodes nodes;
+  const CpuSet usable = machine.usable_cpus();
+  for (const NumaNode& node : machine.nodes) {
+    if (!(node.cpus & usable).empty()) nodes.push_back(&node);
+  }
+  return nodes;
+}
+
+int distance(const NumaNode& from, NodeId to) {
+  if (from.id == to) return 0;  // below all others, whatever the firmware says
+  const auto found = from.distance.find(to.value);
+  return found == from.distance.end() ? INT_MAX : found->second;
+}
+
+/// From the nearest of some nodes; 0 where there are none.
+int distance(const Machine& machine, const NodeSet& from, NodeId to) {
+  int least = from.empty() ? 0 : INT_MAX;
+  for (const NodeId id : from) {
+    if (const NumaNode* node = machine.find_node(id)) least = std::min(least, distance(*node, to));
+  }
+  return least;
+}
+
+tl::unexpected<Error> unknown(const char* option, const PlacementWord& word, const std::string& why,
+                              const char* hint = how_to_measure) {
+  return fail_about(ErrorKind::unavailable, fmt::format("{} {}", option, word.text()), why, hint);
+}
+
+/// By its index, or, where none has one, by its place in the list.
+Expected<const Gpu*> find_gpu(const char* option, const PlacementWord& word,
+                              const Machine& machine) {
+  std::vector<int> numbers;
+  const bool numbered = std::any_of(machine.gpus.begin(), machine.gpus.end(),
+                                    [](const Gpu& gpu) { return gpu.index.has_value(); });
+  for (std::size_t i = 0; i < machine.gpus.size(); ++i) {
+    const Gpu& gpu = machine.gpus[i];
+    if (numbered && !gpu.index) continue;
+    const int number = numbered ? *gpu.index : static_cast<int>(i);
+    if (number == word.gpu) return &gpu;
+    numbers.push_back(number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return unknown(option, word,
+                 numbers.empty() ? "this machine has no GPU"
+                                 : fmt::format("this machine has no GPU {}; its GPUs are {}",
+                                               word.gpu, fmt::join(numbers, ", ")),
+                 "`numatlas topology` lists nodes and GPUs");
+}
+
+/// The candidate with the highest rate. Rates whose intervals meet are alike: of these the first by
+/// `order`, which is lower for better ones.
+template <class Order>
+const NumaNode* best_by_rate(const Nodes& nodes,
+                             const std::function<const MeasuredPlaces::Rate*(NodeId)>& rate_of,
+                             const Order& order) {
+  const MeasuredPlaces::Rate* most = nullptr;
+  for (const NumaNode* node : nodes) {
+    const auto* rate = rate_of(node->id);
+    if (rate != nullptr && (most == nullptr || rate->value > most->value)) most = rate;
+  }
+  const NumaNode* best = nullptr;
+  for (const NumaNode* node : nodes) {
+    const auto* rate = rate_of(node->id);
+    if (rate == nullptr || rate->high < most->low) continue;
+    if (best == nullptr || order(*node) < order(*best)) best = node;
+  }
+  return best;
+}
+
+/// " (node 1: 50 GB/s, not clearly different; node 2: 12 GB/s)": what was measured of the others.
+std::string others_text(const Nodes& nodes, const NumaNode& best,
+                        const std::function<const MeasuredPlaces::Rate*(NodeId)>& rate_of) {
+  std::vector<std::string> others;
+  for (const NumaNode* node : nodes) {
+    const auto* rate = rate_of(node->id);
+    if (node == &best || rate == nullptr) continue;
+    const auto* mine = rate_of(best.id);
+    const bool alike = rate->high >= mine->low && rate->low <= mine->high;
+    others.push_back(fmt::format("node {}: {}{}", node->id.value, gb_text(rate->value),
+                                 alike ? ", not clearly different" : ""));
+  }
+  return others.empty() ? "" : fmt::format(" ({})", fmt::join(others, "; "));
+}
+
+Expected<ChosenNode> near_gpu(const char* option, const PlacementWord& word, const Machine& machine,
+                              const MeasuredPlaces* measured, const Nodes& usable) {
+  const auto gpu = find_gpu(option, word, machine);
+  if (!gpu) return fail(gpu.error());
+  const std::optional<NodeId> own = (*gpu)->node;
+  const auto by_distance = [&](const NumaNode& node) {
+    const NumaNode* const home = own ? machine.find_node(*own) : nullptr;
+    return std::tuple(home == nullptr ? 0 : distance(*home, node.id), node.id);
+  };
+  const bool own_only = word.kind == Kind::gpu;
+  Nodes all;
+  for (const NumaNode& node : machine.nodes) {
+    if (is_ordinary(node)) all.push_back(&node);
+  }
+  const Nodes& candidates = own_only ? all : usable;
+  if (measured != nullptr) {
+    const auto rates = measured->gpu_rate.find(word.gpu);
+    const auto rate_of = [&](NodeId id) -> const MeasuredPlaces::Rate* {
+      if (rates == measured->gpu_rate.end()) return nullptr;
+      const auto found = rates->second.find(id);
+      return found == rates->second.end() ? nullptr : &found->second;
+    };
+    if (const NumaNode* best = best_by_rate(candidates, rate_of, by_distance))
+      return ChosenNode{best->id, fmt::format("copies of GPU {} measured at {} there{}", word.gpu,
+                                              gb_text(rate_of(best->id)->value),
+                                              others_text(candidates, *best, rate_of))};
+  }
+  const char* const no_copies = measured != nullptr ? "; the atlas has no copies of this GPU" : "";
+  if (usable.size() == 1 && machine.nodes.size() == 1)
+    return ChosenNode{usable.front()->id, "the only node"};
+  if (!own)
+    return unknown(option, word,
+                   fmt::format("the system does not say which node this GPU is near{}", no_copies));
+  if (own_only)
+    return ChosenNode{
+        *own, fmt::format("the system names it as the node of GPU {}{}", word.gpu, no_copies)};
+  const auto best = std::min_element(usable.begin(), usable.end(), [&](auto* a, auto* b) {
+    return by_distance(*a) < by_distance(*b);
+  });
+  if (best == usable.end()) return unknown(option, word, "this process may use no node", "");
+  const bool is_own = (*best)->id == *own;
+  return ChosenNode{
+      (*best)->id,
+      is_own ? fmt::format("the system names it as the node of GPU {}{}", word.gpu, no_copies)
+             : fmt::format("by distance the nearest usable node to node {} of GPU {}{}", own->value,
+                           word.gpu, no_copies)};
+}
+
+/// Nodes of the CPUs, or all that may be used.
+NodeSet users_of(const Machine& machine, const CpuSet& cpus) {
+  return machine.nodes_of(cpus.empty() ? machine.usable_cpus() : cpus);
+}
+
+std::optional<double> least_latency(const MeasuredPlaces& measured, const NodeSet& from,
+                                    NodeId memory) {
+  std::optional<double> least;
+  for (const NodeId node : from) {
+    const auto found = measured.latency.find({node, memory});
+    if (found != measured.latency.end() && (!least || found->second < *least))
+      least = found->second;
+  }
+  return least;
+}
+
+Expected<ChosenNode> fastest_measured(const PlacementWord& word, const Machine& machine,
+                                      const MeasuredPlaces& measured, const NodeSet& from,
+                                      const Nodes& candidates) {
+  const auto rate_of = [&](NodeId memory) {
+    const MeasuredPlaces::Rate* most = nullptr;
+    for (const NodeId node : from) {
+      const auto found = measured.bandwidth.find({node, memory});
+      if (found != measured.bandwidth.end() &&
+          (most == nullptr || found->second.value > most->value))
+        most = &found->second;
+    }
+    return most;
+  };
+  const auto order = [&](const NumaNode& node) {
+    return std::tuple(least_latency(measured, from, node.id).value_or(1),
+                      distance(machine, from, node.id), node.id);
+  };
+  const NumaNode* best = best_by_rate(candidates, rate_of, order);
+  if (best == nullptr)
+    return unknown("--memory", word,
+                   fmt::format("{} has no bandwidth from CPUs of node{} {} to a usable node",
+                               measured.file, from.size() == 1 ? "" : "s", to_list(from)),
+                   "measure it: numatlas matrix --json FILE");
+  return ChosenNode{best->id,
+                    fmt::format("{} measured from CPUs of node{} {}{}",
+                                gb_text(rate_of(best->id)->value), from.size() == 1 ? "" : "s",
+                                to_list(from), others_text(candidates, *best, rate_of))};
+}
+
+/// What kinds of memory say of their bandwidth: HBM has more than DRAM, all others less.
+int rank_of_kind(const NumaNode& node) {
+  return node.kind == "hbm" ? 0 : node.kind == "dram" ? 1 : 2;
+}
+
+Expected<ChosenNode> fastest_claimed(const PlacementWord& word, const Machine& machine,
+                                     const NodeSet& from, const Nodes& candidates) {
+  if (candidates.size() == 1) return ChosenNode{candidates.front()->id, "the only usable node"};
+  const auto all = [&](const auto& is) {
+    return !candidates.empty() && std::all_of(candidates.begin(), candidates.end(), is);
+  };
+  const auto best_by = [&](const auto& key) {
+    return *std::min_element(candidates.begin(), candidates.end(), [&](auto* a, auto* b) {
+      const auto order = [&](const NumaNode& node) {
+        return std::tuple(key(node), distance(machine, from, node.id), node.id);
+      };
+      return order(*a) < order(*b);
+    });
+  };
+  if (all([](const NumaNode* node) { return node->hmat && node->hmat->read_bandwidth; })) {
+    const NumaNode* best =
+        best_by([](const NumaNode& node) { return -*node.hmat->read_bandwidth; });
+    return ChosenNode{best->id, fmt::format("the firmware claims {} for it, not measured",
+                                            gb_text(*best->hmat->read_bandwidth))};
+  }
+  if (all([](const NumaNode* node) { return node->memory_tier.has_value(); })) {
+    const NumaNode* best = best_by([](const NumaNode& node) { return *node.memory_tier; });
+    return ChosenNode{best->id, fmt::format("in memory tier {}, the fastest by what the kernel "
+                                            "says, not measured",
+                                            *best->memory_tier)};
+  }
+  if (all([](const NumaNode* node) { return !node->kind.empty(); })) {
+    const NumaNode* best = best_by(rank_of_kind);
+    return ChosenNode{best->id,
+                      fmt::format("the nearest {} by distance, not measured", best->kind)};
+  }
+  return unknown("--memory", word, "neither the firmware nor the kernel says which node is faster");
+}
+
+Expected<ChosenNode> largest_memory(const PlacementWord& word, const Machine& machine,
+                                    const NodeSet& from, const Nodes& candidates) {
+  const auto order = [&](const NumaNode& node) {
+    return std::tuple(-static_cast<double>(node.memory_total.value_or(Bytes{0}).value),
+                      distance(machine, from, node.id), node.id);
+  };
+  const auto best = std::min_element(candidates.begin(), candidates.end(),
+                                     [&](auto* a, auto* b) { return order(*a) < order(*b); });
+  if (best == candidates.end())
+    return unknown("--memory", word, "this process may use no node's memory", "");
+  return ChosenNode{(*best)->id,
+                    fmt::format("{}, the most of the usable nodes",
+                                to_rounded_text((*best)->memory_total.value_or(Bytes{0})))};
+}
+
+Expected<ChosenNode> cpus_with_fastest(const PlacementWord& word, const Machine& machine,
+                                       const MeasuredPlaces* measured, const Nodes& candidates) {
+  if (measured != nullptr) {
+    const auto rate_of = [&](NodeId cpus) {
+      const MeasuredPlaces::Rate* most = nullptr;
+      for (const auto& [pair, rate] : measured->bandwidth) {
+        if (pair.first == cpus && (most == nullptr || rate.value > most->value)) most = &rate;
+      }
+      return most;
+    };
+    const auto order = [](const NumaNode& node) { return node.id; };
+    if (const NumaNode* best = best_by_rate(candidates, rate_of, order))
+      return ChosenNode{best->id,
+                        fmt::format("its CPUs read up to {}{}", gb_text(rate_of(best->id)->value),
+                                    others_text(candidates, *best, rate_of))};
+  }
+  const auto memory = choose_memory(word, machine, nullptr, {});
+  if (!memory) return fail(renamed(memory.error(), "--memory", "--cpus"));
+  const NumaNode* const target = machine.find_node(memory->node);
+  const auto near = std::min_element(candidates.begin(), candidates.end(), [&](auto* a, auto* b) {
+    return std::tuple(distance(*target, a->id), a->id) <
+           std::tuple(distance(*target, b->id), b->id);
+  });
+  return ChosenNode{(*near)->id,
+                    fmt::format("nearest to memory of node {}: {}", target->id.value, memory->why)};
+}
+
+}  // namespace
+
+std::string PlacementWord::text() const {
+  switch (kind) {
+    case Kind::gpu: return fmt::format("gpu:{}", gpu);
+    case Kind::nearest_gpu: return fmt::format("nearest:gpu:{}", gpu);
+    case Kind::fastest: return "fastest";
+    case Kind::largest: break;
+  }
+  return "largest";
+}
+
+Expected<std::optional<PlacementWord>> parse_placement_word(std::string_view text,
+                                                            const std::string& option) {
+  const std::string_view whole = trim(text);
+  if (whole == "fastest") return PlacementWord{Kind::fastest};
+  if (whole == "largest") return PlacementWord{Kind::largest};
+  std::string_view rest = whole;
+  constexpr std::string_view nearest = "nearest:", gpu = "gpu:";
+  const bool is_nearest = rest.starts_with(nearest);
+  if (is_nearest) rest.remove_prefix(nearest.size());
+  if (!rest.starts_with(gpu)) {
+    if (!is_nearest && whole != "nearest" && whole != "gpu") return std::nullopt;
+    return fail_usage(option, fmt::format("'{}' does not name a GPU", whole),
+                      "write nearest:gpu:0 or gpu:0");
+  }
+  const auto number = parse_ordered_list(rest.substr(gpu.size()));
+  if (!number || number->size() != 1)
+    return fail_usage(option, fmt::format("'{}' does not name one GPU", whole),
+                      fmt::format("write {}gpu:0", is_nearest ? nearest : ""));
+  return PlacementWord{is_nearest ? Kind::nearest_gpu : Kind::gpu, number->front()};
+}
+
+Expected<ChosenNode> choose_memory(const PlacementWord& word, const Machine& machine,
+                                   const MeasuredPlaces* measured, const CpuSet& cpus) {
+  const Nodes candidates = memory_nodes(machine);
+  const NodeSet from = users_of(machine, cpus);
+  switch (word.kind) {
+    case Kind::gpu:
+    case Kind::nearest_gpu: return near_gpu("--memory", word, machine, measured, candidates);
+    case Kind::largest: return largest_memory(word, machine, from, candidates);
+    case Kind::fastest: break;
+  }
+  if (candidates.empty())
+    return unknown("--memory", word, "this process may use no node's memory", "");
+  return measured != nullptr ? fastest_measured(word, machine, *measured, from, candidates)
+                             : fastest_claimed(word, machine, from, candidates);
+}
+
+Expected<ChosenNode> choose_cpus(const PlacementWord& word, const Machine& machine,
+                                 const MeasuredPlaces* measured) {
+  const Nodes candidates = cpu_nodes(machine);
+  if (candidates.empty()) return unknown("--cpus", word, "this process may use no CPU", "");
+  switch (word.kind) {
+    case Kind::gpu:
+    case Kind::nearest_gpu: return near_gpu("--cpus", word, machine, measured, candidates);
+    case Kind::fastest: return cpus_with_fastest(word, machine, measured, candidates);
+    case Kind::largest: break;
+  }
+  const CpuSet usable = machine.usable_cpus();
+  const auto count = [&](const NumaNode* node) { return (node->cpus & usable).size(); };
+  const auto best = std::max_element(candidates.begin(), candidates.end(),
+                                     [&](auto* a, auto* b) { return count(a) < count(b); });
+  return ChosenNode{(*best)->id, fmt::format("{} usable CPUs, the most of a node", count(*best))};
+}
+
+Expected<void> put_in_place(const WordSpec& words, const Machine& machine,
+                            const MeasuredPlaces* measured, PlacementSpec& spec,
+                            std::vector<std::string>& notes) {
+  CpuSet cpus;
+  if (words.cpus) {
+    const auto chosen = choose_cpus(*words.cpus, machine, measured);
+    if (!chosen) return fail(chosen.error());
+    spec.cpus = {CpuSpec::Form::nodes, {{chosen->node.value}}, false};
+    notes.push_back(fmt::format("--cpus {} is node:{}: {}", words.cpus->text(), chosen->node.value,
+                                chosen->why));
+    if (const NumaNode* node = machine.find_node(chosen->node)) cpus = node->cpus;
+  }
+  if (!words.memory) return {};
+  if (cpus.empty()) {
+    // Not looked at here: where the list is wrong, that is told when the workers are placed.
+    const auto named = resolve_cpus(spec.cpus, machine, TaskContext{});
+    if (named) {
+      for (const CpuId cpu : *named) cpus.insert(cpu);
+    }
+  }
+  const auto chosen = choose_memory(*words.memory, machine, measured, cpus);
+  if (!chosen) return fail(chosen.error());
+  spec.memory = MemorySpec{};
+  spec.memory->single = {MemoryMode::bind, {{chosen->node, 1}}};
+  notes.push_back(fmt::format("--memory {} is bind:{}: {}", words.memory->text(),
+                              chosen->node.value, chosen->why));
+  return {};
+}
+
+}  // namespace numatlas

@@ -1,0 +1,20 @@
+// Facts in words: their figures as people read them.
+#pragma once
+
+#include <string>
+
+#include "record/fact.h"
+
+namespace numatlas {
+
+/// With three significant digits: "94.5", "1340".
+std::string three_digits(double value);
+
+/// The figure with its unit and interval: "94.5 ns +-0.2%", "4MiB to 16MiB", "45.3 GB/s +-1.0%",
+/// "1.47 times (1.45 to 1.50)".
+std::string figure_text(const Fact& fact);
+
+/// " +-0.5%"; "" without an interval.
+std::string interval_text(const Fact& fact);
+
+}  // namespace numatlas

@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# export.sh NUMATLAS: stored figures in every form, as the programs they are for read them.
+set -u
+numatlas=$1
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+# shellcheck source=tests/outside.sh
+. tests/outside.sh
+kept=NUMATLAS_TEST_ hide_outside
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+tiers=examples/results/tiers.json
+export_() { "$numatlas" export "$@" 2>"$folder/err" </dev/null; }
+
+# ---- hwloc's own tools find what was measured
+machine=$folder/machine.xml
+export_ hwloc $tiers --standard -o "$machine" || fail "hwloc: $(cat "$folder/err")"
+grep -q '<info name="MeasuredBy" value="numatlas .* on guest, 2026-' "$machine" || fail 'hwloc: no provenance'
+lowest=$(python3 - $tiers <<'END'
+import json, sys
+facts = [f for r in json.load(open(sys.argv[1]))["results"] for f in r["facts"] if f["key"] == "matrix_latency"]
+# From CPUs of node 1; node 2 has none and is nearest to them.
+own = [f for f in facts if f["where"]["cpu_node"] == "1" and f["where"]["memory_node"] in "12"]
+best = min(own, key=lambda f: f["estimate"]["value"])
+print(best["where"]["memory_node"], round(best["estimate"]["value"] * 1e9))
+END
+)
+if command -v hwloc-info >/dev/null && hwloc-info --help 2>&1 | grep -q best-memattr; then
+  for name in MeasuredLatency Latency; do
+    best=$(hwloc-info -i "$machine" -p --local-memory --best-memattr "$name" pu:2 2>&1)
+    [[ $best == *"os index = ${lowest% *}"* ]] || fail "hwloc-info: the best by $name is not node ${lowest% *}: $best"
+  done
+  shown=$(lstopo-no-graphics -i "$machine" --memattrs 2>&1)
+  for name in MeasuredLatency MeasuredReadBandwidth; do
+    [[ $shown == *"Memory attribute #"*"name \`$name'"* ]] || fail "lstopo: does not know $name"
+  done
+  [[ $shown == *" = ${lowest#* } from "* ]] || fail "lstopo: no latency of ${lowest#* } ns"
+else
+  echo 'skipped: hwloc-info knows no memory attributes'
+fi
+
+# ---- a shell reads back each figure; names and hosts that would be commands are words
+export_ env $tiers >"$folder/env" || fail env
+value=$(env -i sh -euc ". '$folder/env'; echo \$NUMATLAS_FACT_MATRIX_LATENCY_CPU_NODE_1_MEMORY_NODE_2_SECONDS")
+expected=$(python3 -c "
+import json, sys
+for r in json.load(open('$tiers'))['results']:
+    for f in r['facts']:
+        if f['key'] == 'matrix_latency' and f['where'] == {'cpu_node': '1', 'memory_node': '2'}:
+            print(f['estimate']['value'] == float(sys.argv[1]))" "$value")
+[ "$expected" = True ] || fail "env: $value is not what the file has"
+python3 - "$folder/env" "$tiers" <<'END' || fail 'env: its bad host'
+import json, subprocess, sys
+data = json.load(open(sys.argv[2]))
+for result in data["results"]:
+    result["hosts"] = ["a'; touch touched; '$(touch touched)`touch touched`"]
+json.dump(data, open(sys.argv[1] + ".json", "w"))
+END
+"$numatlas" export env "$folder/env.json" >"$folder/bad" || fail 'env of a strange host'
+(cd "$folder" && env -i PATH="$PATH" sh -euc '. ./bad; test "${#NUMATLAS_FACT_HOSTS}" -gt 20') || fail 'env: not quoted'
+[ ! -e "$folder/touched" ] || fail 'env: a host name was run as a command'
+
+# ---- CSV and OpenMetrics are whole
+export_ csv $tiers >"$folder/csv" || fail csv
+python3 - "$folder/csv" "$tiers" <<'END' || fail 'csv: not what the file has'
+import csv, json, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+facts = [f for r in json.load(open(sys.argv[2]))["results"] for f in r["facts"]]
+assert len(rows) == len(facts) > 10, (len(rows), len(facts))
+for row, fact in zip(rows, facts):
+    assert None not in row and None not in row.values(), row
+    assert float(row["value"]) == fact["estimate"]["value"], (row, fact)
+    assert all(row[name] == value for name, value in fact["where"].items()), (row, fact)
+END
+export_ openmetrics $tiers -o "$folder/numatlas.prom" || fail openmetrics
+[ "$(tail -n 1 "$folder/numatlas.prom")" = '# EOF' ] || fail 'openmetrics: no end'
+[ -z "$(grep -v '^#' "$folder/numatlas.prom" | sed 's/ [^ ]*$//' | sort | uniq -d)" ] || fail 'openmetrics: a series twice'
+if command -v promtool >/dev/null; then
+  promtool check metrics <"$folder/numatlas.prom" >"$folder/out" 2>&1 || fail "promtool: $(cat "$folder/out")"
+fi
+
+# ---- What is wrong is told in one line, and leaves no file behind
+refused() { # CODE TEXT WORD...
+  local code=$1 text=$2 status
+  shift 2
+  "$numatlas" export "$@" >"$folder/out" 2>"$folder/err" </dev/null
+  status=$?
+  [ $status -eq "$code" ] || fail "export $*: exit status $status, not $code"
+  [ ! -s "$folder/out" ] || fail "export $*: something on standard output"
+  grep -qE -- "$text" "$folder/err" || fail "export $*: does not say $text: $(cat "$folder/err")"
+}
+python3 - "$tiers" "$folder" <<'END' || fail 'its inputs'
+import json, sys
+def write(name, change):
+    data = json.load(open(sys.argv[1]))
+    change(data)
+    json.dump(data, open(f"{sys.argv[2]}/{name}.json", "w"))
+def no_facts(data):
+    for result in data["results"]:
+        result["facts"] = []
+def no_matrix(data):
+    data["results"] = [r for r in data["results"] if r["command"] == "latency"]
+write("newer", lambda data: data.update(schema_version=99))
+write("no-facts", no_facts)
+write("no-matrix", no_matrix)
+END
+refused 2 'FORM' 
+refused 2 "'excel'.*csv" excel $tiers
+refused 2 'FILE: is required' csv
+refused 6 'none.json: cannot be read' csv none.json
+refused 2 'schema_version is 99' env "$folder/newer.json"
+refused 2 'is not JSON|not a result' markdown README.md
+refused 3 'has no figures to export' csv "$folder/no-facts.json"
+refused 3 'no-matrix.json: has no latency or bandwidth from CPUs of a node' hwloc "$folder/no-matrix.json"
+refused 2 '--standard: does not apply' csv $tiers --standard
+refused 2 '--machine: does not apply' env $tiers --machine tests/topologies/knl-flat.xml
+refused 2 'no NUMA node|has not all of the CPUs|no CPUs' hwloc $tiers --machine 'numa:2 core:1 pu:1'
+refused 6 '--output' csv $tiers -o "$folder/none/file.csv"
+refused 3 'no GPU' gpu-nodes $tiers
+refused 2 'more than once|not expected|unknown' csv $tiers $tiers $tiers
+
+[ $failures -eq 0 ] && echo 'all as expected'
+exit $((failures > 0))
