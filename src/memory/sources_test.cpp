@@ -495,7 +495,8 @@ TEST(Memkind, UnknownAndUnavailableKinds) {
 }
 
 TEST(Memkind, WhatAFileTakes) {
-  const MemorySource& source = source_of(source_region(mib, "memkind:/x").placement);
+  const MemoryPlacement placement = source_region(mib, "memkind:/x").placement;
+  const MemorySource& source = source_of(placement);
   const auto memkind_bytes = [&](std::uint64_t bytes) { return source.taken(bytes, {}); };
   for (std::uint64_t bytes : {1 * mib, 5 * mib + 3, 64 * mib, gib + 1}) {
     EXPECT_GE(memkind_bytes(bytes), bytes);
