@@ -263,7 +263,7 @@ def case_refused(trial: Trial) -> None:
         (["--gpus", "2"], 3, "--gpus: no GPU 2; available: 0, 1"),
         (["--gpus", "-1"], 2, "--gpus"),
         (["--memory", "bind:77"], 3, "--memory"),
-        (["--memory", "gpu:0"], 2, "--memory"),
+        (["--memory", "gpu:7"], 3, "--memory gpu:7"),
         (["--size", "900TiB", "--measure", "copies"], 5, "--size"),
         (["--size", "0"], 2, "--size"),
         (["--measure", "everything"], 2, "--measure"),
@@ -272,7 +272,7 @@ def case_refused(trial: Trial) -> None:
         gpus.run(*words).ends_with(code).says_once(f"^numatlas: error: .*{re.escape(message)}")
     lost = trial.run(1, trial.numatlas, "transfer", "-q", "--json", "/proc/none/x", **gpus.environment("fake", {}))
     lost.ends_with(6).says_once("^numatlas: error: --json")
-    trial.run(1, trial.numatlas, "bandwidth", "-q", "--memory", "gpu:0", "--size", "1").ends_with(2).says_once("gpu:0")
+    trial.run(1, trial.numatlas, "bandwidth", "-q", "--memory", "gpu:7", "--size", "1").ends_with(3).says_once("gpu:7")
 
 
 def case_stopped(trial: Trial) -> None:
