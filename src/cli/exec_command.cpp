@@ -2,7 +2,6 @@
 // and the exit code are the program's own.
 #include <unistd.h>
 
-#include <utility>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -12,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

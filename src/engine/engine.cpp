@@ -1,7 +1,7 @@
 #include <sys/resource.h>
 
-#include <atomic>
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
