@@ -58,6 +58,7 @@ for result in data["results"]:
 json.dump(data, open(sys.argv[1] + ".json", "w"))
 END
 "$numatlas" export env "$folder/env.json" >"$folder/bad" || fail 'env of a strange host'
+# shellcheck disable=SC2016 # for the other shell
 (cd "$folder" && env -i PATH="$PATH" sh -euc '. ./bad; test "${#NUMATLAS_FACT_HOSTS}" -gt 20') || fail 'env: not quoted'
 [ ! -e "$folder/touched" ] || fail 'env: a host name was run as a command'
 
