@@ -25,10 +25,6 @@
 namespace numatlas {
 namespace {
 
-std::optional<Error> error_in(const Expected<void>& value) {
-  return value ? std::nullopt : std::optional(value.error());
-}
-
 /// A recorded table, which takes the place of what the machine says of its modules.
 Expected<MemorySlots> read_smbios(const std::string& file) {
   constexpr std::size_t most_bytes = 4U << 20U;
@@ -125,8 +121,7 @@ Expected<void> Audit::read_files() {
 Expected<void> Audit::prepare() {
   const std::string& recorded = measuring_options_.machine;
   auto machine = recorded.empty() ? read_live_machine() : read_recorded_machine(recorded);
-  if (auto agreed = agree(comm_, machine ? std::nullopt : std::optional(machine.error())); !agreed)
-    return agreed;
+  if (auto agreed = agree(comm_, error_of(machine)); !agreed) return agreed;
   report_.machine = *std::move(machine);
   report_.arguments = measuring_options_.arguments;
   report_.time_asked = time_;
@@ -134,8 +129,8 @@ Expected<void> Audit::prepare() {
   RunOptions clock;
   clock.null_engine = report_.null_engine;
   report_.started = start_time(clock);
-  if (auto agreed = agree(comm_, error_in(choose_claims())); !agreed) return agreed;
-  return agree(comm_, error_in(root() ? read_files() : Expected<void>{}));
+  if (auto agreed = agree(comm_, error_of(choose_claims())); !agreed) return agreed;
+  return agree(comm_, error_of(root() ? read_files() : Expected<void>{}));
 }
 
 /// The benchmarks that the claims take, as a survey of this time would run them.
@@ -242,7 +237,7 @@ Expected<int> Audit::go() {
   if (auto ready = prepare(); !ready) return fail(ready.error());
   if (auto planned = plan(); !planned) return fail(planned.error());
   if (measuring_options_.dry_run) {
-    const auto shown = agree(comm_, error_in(root() ? show_plan() : Expected<void>{}));
+    const auto shown = agree(comm_, error_of(root() ? show_plan() : Expected<void>{}));
     if (!shown) return fail(shown.error());
     return 0;
   }
@@ -252,7 +247,7 @@ Expected<int> Audit::go() {
     ended = judge();
     if (ended) ended = write();
   }
-  if (auto agreed = agree(comm_, error_in(ended)); !agreed) return fail(agreed.error());
+  if (auto agreed = agree(comm_, error_of(ended)); !agreed) return fail(agreed.error());
   return root() ? exit_code_of(report_) : 0;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
+#include "report/fact_text.h"
 
 namespace numatlas {
 namespace {
@@ -21,11 +22,6 @@ Reading reading_of(double value, const std::string& unit) {
   if (unit == "s" && value < 1e-6) return {1e9, " ns"};
   if (unit == "s") return value < 1e-3 ? Reading{1e6, " us"} : Reading{1e3, " ms"};
   return {1, " times"};
-}
-
-std::string number_text(double value) {
-  const double size = value < 0 ? -value : value;
-  return fmt::format("{:.{}f}", value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
 }
 
 /// The outcome of what was found; nullopt where it has no interval to decide by.
@@ -77,7 +73,7 @@ bool clearly_more(const Estimate& one, const Estimate& other) {
 std::string value_text(double value, const std::string& unit) {
   if (unit == "B") return to_rounded_text(Bytes{static_cast<std::uint64_t>(value)});
   const Reading reading = reading_of(value, unit);
-  return number_text(value * reading.scale) + reading.unit;
+  return three_digits(value * reading.scale) + reading.unit;
 }
 
 std::string figure_text(const Estimate& estimate, const std::string& unit) {
@@ -87,8 +83,8 @@ std::string figure_text(const Estimate& estimate, const std::string& unit) {
     return fmt::format("{} to {}", value_text(*estimate.low, unit),
                        value_text(*estimate.high, unit));
   const Reading reading = reading_of(estimate.value, unit);
-  return fmt::format("{} ({} to {})", text, number_text(*estimate.low * reading.scale),
-                     number_text(*estimate.high * reading.scale));
+  return fmt::format("{} ({} to {})", text, three_digits(*estimate.low * reading.scale),
+                     three_digits(*estimate.high * reading.scale));
 }
 
 ClaimVerdict judged(ClaimVerdict verdict, const Estimate& measured, double claimed, double factor,

@@ -117,16 +117,14 @@ std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
   if (traits_of(flow.kernel.name).chases_on_gpu())
     return step_times(trace, flow.kernel.device.loads);
   std::vector<double> values = nanoseconds_a_step(trace);
+  const bool chases = is_chase(flow);
   const double bytes = bytes_a_step(flow);
-  for (double& value : values) {
-    if (is_chase(flow)) {
-      value *= 1e-9;
-    } else if (bytes > 0) {
-      value = bytes / (value * 1e-9);
-    } else {
-      value *= step_time(flow.kernel).part * 1e-9;
-    }
+  if (!chases && bytes > 0) {
+    for (double& value : values) value = bytes / (value * 1e-9);
+    return values;
   }
+  const double part = chases ? 1 : step_time(flow.kernel).part;
+  for (double& value : values) value *= part * 1e-9;
   return values;
 }
 

@@ -11,6 +11,7 @@
 #include "base/size_list.h"
 #include "base/whole.h"
 #include "benchmarks/declare.h"
+#include "benchmarks/place_words.h"
 #include "comm/launcher.h"
 #include "compare/places.h"
 #include "gpu/buffers.h"
@@ -203,10 +204,7 @@ void CommonOptions::add_output(CLI::App& app) {
 
 Expected<RunOptions> CommonOptions::parse() const {
   RunOptions options = plain_;
-  const auto cpu_word = parse_placement_word(cpus_, "--cpus");
-  if (!cpu_word) return fail(cpu_word.error());
-  options.words.cpus = *cpu_word;
-  const auto cpus = parse_cpu_spec(cpus_.empty() || *cpu_word ? "allowed" : cpus_);
+  const auto cpus = parse_cpus(cpus_, options.words);
   if (!cpus) return fail(cpus.error());
   options.placement.cpus = *cpus;
   options.placement.cpus.is_default = cpus_.empty();
@@ -216,22 +214,12 @@ Expected<RunOptions> CommonOptions::parse() const {
     options.placement.threads = counts->back();
     if (counts->size() > 1) options.thread_counts = *std::move(counts);
   }
-  const auto memory_word = parse_placement_word(memory_, "--memory");
-  if (!memory_word) return fail(memory_word.error());
-  options.words.memory = *memory_word;
-  if (!memory_.empty() && !*memory_word) {
-    auto memory = parse_memory_spec(memory_);
-    if (!memory) return fail(memory.error());
-    options.placement.memory = *std::move(memory);
-  }
-  if (!atlas_.empty()) {
-    if (!options.words.any())
-      return fail_usage("--atlas", "decides nothing here",
-                        fmt::format("it is for --cpus and --memory with {}", placement_words));
-    auto atlas = read_places(atlas_);
-    if (!atlas) return fail(atlas.error());
-    options.atlas = *std::move(atlas);
-  }
+  auto memory = parse_memory(memory_, options.words);
+  if (!memory) return fail(memory.error());
+  options.placement.memory = *std::move(memory);
+  auto atlas = parse_atlas(atlas_, options.words);
+  if (!atlas) return fail(atlas.error());
+  options.atlas = *std::move(atlas);
   auto pages = parse_page_kinds(pages_);
   if (!pages) return fail(pages.error());
   options.pages = *std::move(pages);

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include "base/say.h"
+#include "compare/places.h"
 #include "engine/agreement.h"
 #include "gpu/machine_gpus.h"
 #include "machine/source.h"
+#include "memory/source.h"
 
 namespace numatlas {
 namespace {
@@ -23,6 +25,30 @@ Expected<void> put_in_place(RunOptions& options) {
 }
 
 }  // namespace
+
+Expected<CpuSpec> parse_cpus(const std::string& text, WordSpec& words) {
+  const auto word = parse_placement_word(text, "--cpus");
+  if (!word) return fail(word.error());
+  words.cpus = *word;
+  return parse_cpu_spec(text.empty() || *word ? "allowed" : text);
+}
+
+Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSpec& words) {
+  const auto word = parse_placement_word(text, "--memory");
+  if (!word) return fail(word.error());
+  words.memory = *word;
+  if (text.empty() || *word) return std::nullopt;
+  return parse_memory_spec(text);
+}
+
+Expected<std::optional<MeasuredPlaces>> parse_atlas(const std::string& path,
+                                                    const WordSpec& words) {
+  if (path.empty()) return std::nullopt;
+  if (!words.any())
+    return fail_usage("--atlas", "decides nothing here",
+                      fmt::format("it is for --cpus and --memory with {}", placement_words));
+  return read_places(path);
+}
 
 void number_gpus(Machine& machine, bool live) {
   // Without a driver the GPUs count as they stand in the list, which is by their addresses.

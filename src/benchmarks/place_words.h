@@ -1,10 +1,21 @@
 // Words of --cpus and --memory that name what they are near to or best at.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "benchmarks/options.h"
 #include "comm/comm.h"
 
 namespace numatlas {
+
+/// What --cpus names: a placement, or a word that goes to `words` ("allowed" stands for it till
+/// then).
+Expected<CpuSpec> parse_cpus(const std::string& text, WordSpec& words);
+/// The same of --memory; nullopt for a word and for "".
+Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSpec& words);
+/// The figures of --atlas; nullopt for "". Error (usage): no word asks for them.
+Expected<std::optional<MeasuredPlaces>> parse_atlas(const std::string& path, const WordSpec& words);
 
 /// Numbers the GPUs of a machine as their drivers do. Where no driver can be used they stay in the
 /// order of their addresses. `live`: drivers are asked.

@@ -52,7 +52,10 @@ struct RankWork {
 int with_ranks(const RankWork& ranks, const std::function<Expected<void>(Comm&)>& work,
                const std::function<Error(Error)>& in_words = {});
 
-/// A benchmark within with_ranks.
+/// The same, where the work ends with an exit code of its own: the largest one of all ranks'.
+int code_with_ranks(const RankWork& ranks, const std::function<Expected<int>(Comm&)>& work);
+
+/// A benchmark within code_with_ranks.
 int run_and_exit_code(const Benchmark& benchmark, const RunOptions& options);
 
 /// Ends a rank whose command line is wrong, before any work: under a launcher the ranks connect,

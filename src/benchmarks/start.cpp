@@ -143,23 +143,28 @@ std::string task_of(const RunOptions& options) {
 
 }  // namespace
 
+int code_with_ranks(const RankWork& ranks, const std::function<Expected<int>(Comm&)>& work) {
+  int code = 0;
+  const int failed = with_ranks(ranks, [&](Comm& comm) -> Expected<void> {
+    const auto mine = work(comm);
+    if (!mine) return fail(mine.error());
+    const auto said = comm.largest(static_cast<std::uint64_t>(*mine));
+    if (!said) return fail(said.error());
+    code = static_cast<int>(*said);
+    return {};
+  });
+  return failed != 0 ? failed : code;
+}
+
 int run_and_exit_code(const Benchmark& benchmark, const RunOptions& options) {
   // A recorded machine is planned by one process.
   const bool alone = !options.machine.empty() && !options.null_engine;
-  int code = 0;
-  const int failed =
-      with_ranks({task_of(options), options.mpi, alone}, [&](Comm& comm) -> Expected<void> {
-        const auto report = run_benchmark(benchmark, options, comm);
-        if (!report) return fail(report.error());
-        // Rank 0 knows; the others have nothing to judge.
-        const int mine =
-            comm.rank() == 0 && !options.only_plans() ? benchmark.exit_code(*report) : 0;
-        const auto said = comm.largest(static_cast<std::uint64_t>(mine));
-        if (!said) return fail(said.error());
-        code = static_cast<int>(*said);
-        return {};
-      });
-  return failed != 0 ? failed : code;
+  return code_with_ranks({task_of(options), options.mpi, alone}, [&](Comm& comm) -> Expected<int> {
+    const auto report = run_benchmark(benchmark, options, comm);
+    if (!report) return fail(report.error());
+    // Rank 0 knows; the others have nothing to judge.
+    return comm.rank() == 0 && !options.only_plans() ? benchmark.exit_code(*report) : 0;
+  });
 }
 
 std::string start_time(const RunOptions& options) {

@@ -1,4 +1,3 @@
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,22 +33,6 @@ Expected<void> read_audit_words(const AuditWords& words, AuditOptions& options) 
   for (const MachineUse use : {MachineUse::throughput, MachineUse::latency, MachineUse::hpc})
     if (words.use == name_of(use)) options.use = use;
   return {};
-}
-
-/// Of the ranks the first one knows the code.
-Expected<int> audit_with_ranks(const AuditOptions& options, const std::string& mpi, bool alone) {
-  int code = 0;
-  const int failed =
-      with_ranks({options.measuring.dry_run ? "audit --dry-run" : "audit", mpi, alone},
-                 [&](Comm& comm) -> Expected<void> {
-                   const auto mine = run_audit(options, comm);
-                   if (!mine) return fail(mine.error());
-                   const auto said = comm.largest(static_cast<std::uint64_t>(*mine));
-                   if (!said) return fail(said.error());
-                   code = static_cast<int>(*said);
-                   return {};
-                 });
-  return failed != 0 ? failed : code;
 }
 
 }  // namespace
@@ -94,7 +77,9 @@ Command add_audit_command(CLI::App& app, const std::vector<std::string>& line) {
       return fail_usage("--machine", "a recorded machine cannot be measured",
                         "add --dry-run to see what would be done there");
     }
-    return audit_with_ranks(*options, words->mpi, alone);
+    const char* const task = options->measuring.dry_run ? "audit --dry-run" : "audit";
+    return code_with_ranks({task, words->mpi, alone},
+                           [&](Comm& comm) { return run_audit(*options, comm); });
   };
 }
 

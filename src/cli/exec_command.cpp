@@ -112,34 +112,18 @@ struct Asked {
 Expected<Asked> asked_of(const ExecOptions& options, Machine& machine, bool live) {
   Asked asked;
   WordSpec words;
-  const auto cpu_word = parse_placement_word(options.cpus, "--cpus");
-  if (!cpu_word) return fail(cpu_word.error());
-  const auto memory_word = parse_placement_word(options.memory, "--memory");
-  if (!memory_word) return fail(memory_word.error());
-  words.cpus = *cpu_word;
-  words.memory = *memory_word;
-  if (!options.atlas.empty() && !words.any())
-    return fail_usage("--atlas", "decides nothing here",
-                      fmt::format("it is for --cpus and --memory with {}", placement_words));
-  const auto cpus = parse_cpu_spec(options.cpus.empty() || words.cpus ? "allowed" : options.cpus);
+  const auto cpus = parse_cpus(options.cpus, words);
   if (!cpus) return fail(cpus.error());
   asked.spec.cpus = *cpus;
-  if (!options.memory.empty() && !words.memory) {
-    auto memory = parse_memory_spec(options.memory);
-    if (!memory) return fail(memory.error());
-    asked.spec.memory = *std::move(memory);
-  }
+  auto memory = parse_memory(options.memory, words);
+  if (!memory) return fail(memory.error());
+  asked.spec.memory = *std::move(memory);
+  const auto atlas = parse_atlas(options.atlas, words);
+  if (!atlas) return fail(atlas.error());
   if (!words.any()) return asked;
-  std::optional<MeasuredPlaces> measured;
-  if (!options.atlas.empty()) {
-    auto places = read_places(options.atlas);
-    if (!places) return fail(places.error());
-    measured = *std::move(places);
-  }
+  const MeasuredPlaces* const measured = *atlas ? &**atlas : nullptr;
   if (words.has_gpu()) number_gpus(machine, live);
-  if (auto put =
-          put_in_place(words, machine, measured ? &*measured : nullptr, asked.spec, asked.notes);
-      !put)
+  if (auto put = put_in_place(words, machine, measured, asked.spec, asked.notes); !put)
     return fail(put.error());
   return asked;
 }

@@ -1,4 +1,3 @@
-#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -23,18 +22,9 @@ Command add_selftest_command(CLI::App& app) {
       "Ends with exit code 0 when no check failed, 1 when one did, and 3 when all were skipped.");
   app.allow_extras();
   return [options, mpi]() -> Expected<int> {
-    int code = 0;
-    const int failed =
-        with_ranks({options->dry_run ? "selftest --dry-run" : "selftest", *mpi, false},
-                   [&](Comm& comm) -> Expected<void> {
-                     const auto mine = run_selftest(*options, comm);
-                     if (!mine) return fail(mine.error());
-                     const auto said = comm.largest(static_cast<std::uint64_t>(*mine));
-                     if (!said) return fail(said.error());
-                     code = static_cast<int>(*said);
-                     return {};
-                   });
-    return failed != 0 ? failed : code;
+    const char* const task = options->dry_run ? "selftest --dry-run" : "selftest";
+    return code_with_ranks({task, *mpi, false},
+                           [&](Comm& comm) { return run_selftest(*options, comm); });
   };
 }
 

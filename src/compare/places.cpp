@@ -1,20 +1,17 @@
 #include "compare/places.h"
 
-#include <charconv>
 #include <map>
 #include <optional>
-#include <string_view>
-#include <system_error>
+#include <string>
 #include <utility>
+
+#include "machine/tree.h"
 
 namespace numatlas {
 namespace {
 
-std::optional<int> number_in(std::string_view text) {
-  int number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
+std::optional<int> number_in(const Fact& fact, const char* label) {
+  return number_after(where_of(fact, label), "");
 }
 
 MeasuredPlaces::Rate rate_of(const Fact& fact) {
@@ -49,19 +46,14 @@ MeasuredPlaces places_of(const StoredFile& stored) {
   std::map<std::pair<int, NodeId>, Directions> copies;
   for (const StoredRun& run : stored.runs) {
     for (const Fact& fact : run.facts) {
-      const auto cpus = number_in(where_of(fact, "cpu_node")),
-                 memory = number_in(where_of(fact, "memory_node"));
+      const auto cpus = number_in(fact, "cpu_node"), memory = number_in(fact, "memory_node");
       if (cpus && memory && fact.key == "matrix_bandwidth")
         places.bandwidth.try_emplace({NodeId{*cpus}, NodeId{*memory}}, rate_of(fact));
       if (cpus && memory && fact.key == "matrix_latency")
         places.latency.try_emplace({NodeId{*cpus}, NodeId{*memory}}, fact.estimate.value);
       if (fact.key != "gpu_copy_rate") continue;
-      constexpr std::string_view bind = "bind:";
-      const std::string where = where_of(fact, "memory");
-      const auto gpu = number_in(where_of(fact, "gpu"));
-      const auto node = where.starts_with(bind)
-                            ? number_in(std::string_view(where).substr(bind.size()))
-                            : std::nullopt;
+      const auto gpu = number_in(fact, "gpu");
+      const auto node = number_after(where_of(fact, "memory"), "bind:");
       if (gpu && node)
         copies[{*gpu, NodeId{*node}}].try_emplace(where_of(fact, "direction"), rate_of(fact));
     }

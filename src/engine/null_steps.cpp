@@ -74,8 +74,9 @@ std::optional<double> null_step_ns(const Scenario& scenario, const Flow& flow, d
 double null_wait_for_pages(const Scenario& scenario, const Flow& flow) {
   const bool moved =
       std::any_of(scenario.flows.begin(), scenario.flows.end(), [&](const Flow& other) {
-        return kernel_of(other).step == StepKind::migration && &other != &flow && other.shares &&
-               &scenario.flows[static_cast<std::size_t>(*other.shares)] == &flow;
+        return &other != &flow && other.shares &&
+               &scenario.flows[static_cast<std::size_t>(*other.shares)] == &flow &&
+               kernel_of(other).step == StepKind::migration;
       });
   return moved ? wait_for_pages : 1;
 }

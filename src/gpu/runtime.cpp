@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "gpu/kept_cpus.h"
+#include "placement/kept_cpus.h"
 
 namespace numatlas {
 namespace {

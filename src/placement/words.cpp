@@ -66,20 +66,12 @@ tl::unexpected<Error> unknown(const char* option, const PlacementWord& word, con
   return fail_about(ErrorKind::unavailable, fmt::format("{} {}", option, word.text()), why, hint);
 }
 
-/// By its index, or, where none has one, by its place in the list.
 Expected<const Gpu*> find_gpu(const char* option, const PlacementWord& word,
                               const Machine& machine) {
+  const auto gpus = numbered_gpus(machine);
+  if (const auto found = gpus.find(word.gpu); found != gpus.end()) return found->second;
   std::vector<int> numbers;
-  const bool numbered = std::any_of(machine.gpus.begin(), machine.gpus.end(),
-                                    [](const Gpu& gpu) { return gpu.index.has_value(); });
-  for (std::size_t i = 0; i < machine.gpus.size(); ++i) {
-    const Gpu& gpu = machine.gpus[i];
-    if (numbered && !gpu.index) continue;
-    const int number = numbered ? *gpu.index : static_cast<int>(i);
-    if (number == word.gpu) return &gpu;
-    numbers.push_back(number);
-  }
-  std::sort(numbers.begin(), numbers.end());
+  for (const auto& [number, gpu] : gpus) numbers.push_back(number);
   return unknown(option, word,
                  numbers.empty() ? "this machine has no GPU"
                                  : fmt::format("this machine has no GPU {}; its GPUs are {}",
@@ -306,6 +298,17 @@ std::string PlacementWord::text() const {
     case Kind::largest: break;
   }
   return "largest";
+}
+
+std::map<int, const Gpu*> numbered_gpus(const Machine& machine) {
+  std::map<int, const Gpu*> gpus;
+  for (const Gpu& gpu : machine.gpus) {
+    if (gpu.index) gpus.emplace(*gpu.index, &gpu);
+  }
+  if (!gpus.empty()) return gpus;
+  int number = 0;
+  for (const Gpu& gpu : machine.gpus) gpus.emplace(number++, &gpu);
+  return gpus;
 }
 
 Expected<std::optional<PlacementWord>> parse_placement_word(std::string_view text,

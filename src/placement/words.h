@@ -25,6 +25,10 @@ struct PlacementWord {
   bool has_gpu() const { return kind == Kind::gpu || kind == Kind::nearest_gpu; }
 };
 
+/// The GPUs by the numbers that these words take, ascending: as drivers number them, else, where
+/// none is numbered, their place in the list.
+std::map<int, const Gpu*> numbered_gpus(const Machine& machine);
+
 /// How these words are written, for help and completion: "gpu:0", ...
 inline constexpr const char* placement_words = "gpu:0, nearest:gpu:0, fastest, largest";
 

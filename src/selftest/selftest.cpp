@@ -137,11 +137,14 @@ std::string json_text(const std::vector<CheckLine>& lines, const Machine& machin
                  {"checks", std::move(checks)}});
 }
 
+bool is_chosen(const Check& check, const std::vector<std::string>& only) {
+  return only.empty() || std::find(only.begin(), only.end(), check.name()) != only.end();
+}
+
 std::string plan_text(const std::vector<std::string>& only) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& check : all_checks()) {
-    const bool named = std::find(only.begin(), only.end(), check->name()) != only.end();
-    if (only.empty() || named) rows.push_back({check->name(), check->summary()});
+    if (is_chosen(*check, only)) rows.push_back({check->name(), check->summary()});
   }
   return aligned(rows, 2);
 }
@@ -192,8 +195,7 @@ Expected<std::vector<CheckLine>> run_checks(const Machine& machine, Comm& comm,
   const CheckInput input{machine, comm, *std::move(workers)};
   std::vector<CheckLine> lines;
   for (const auto& check : all_checks()) {
-    const bool named = std::find(only.begin(), only.end(), check->name()) != only.end();
-    if ((!only.empty() && !named) || (quick && !check->is_quick())) continue;
+    if (!is_chosen(*check, only) || (quick && !check->is_quick())) continue;
     auto line = run_check(*check, input);
     if (!line) return fail(line.error());
     lines.push_back(*std::move(line));

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/engine.h"
-#include "placement/policy.h"
+#include "placement/kept_cpus.h"
 
 namespace numatlas {
 
@@ -32,10 +32,8 @@ Expected<std::vector<Trace>> read_together(const CheckInput& input,
     scenario.flows.push_back(std::move(flow));
   }
   // Worker 0 is this thread.
-  const CpuSet before = thread_affinity();
-  auto traces = (*engine)->run(scenario);
-  (void)bind_thread(before);
-  return traces;
+  const KeptCpus kept;
+  return (*engine)->run(scenario);
 }
 
 }  // namespace numatlas

@@ -30,10 +30,6 @@ def is_csv(text: bytes) -> bool:
     return len(lines) > 1 and len({line.count(",") for line in lines}) == 1
 
 
-def is_page(text: bytes) -> bool:
-    return text.rstrip().endswith(b"</html>")
-
-
 #: Words of a command, and the files that it writes with what a whole one is like.
 COMMANDS = [
     (["latency", "--size", "16KiB,32KiB,64KiB", "--time", "60ms", "--json", "a.json", "--csv", "b.csv"],

@@ -1,6 +1,4 @@
 // The NUMA node of each GPU, as inference servers take it: `0 0 1 1`.
-#include <algorithm>
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -13,25 +11,13 @@
 namespace numatlas {
 namespace {
 
-/// The GPUs' numbers, ascending: as the driver numbered them, else by their place in the list.
-std::vector<int> gpus_of(const Machine& machine) {
-  std::vector<int> numbers;
-  for (const Gpu& gpu : machine.gpus) {
-    if (gpu.index) numbers.push_back(*gpu.index);
-  }
-  std::sort(numbers.begin(), numbers.end());
-  if (!numbers.empty()) return numbers;
-  for (std::size_t i = 0; i < machine.gpus.size(); ++i) numbers.push_back(static_cast<int>(i));
-  return numbers;
-}
-
 Expected<Exported> export_gpu_nodes(const ExportInput& input) {
   const Machine* const machine = machine_of(input);
   const std::string subject = input.stored.file.empty() ? "gpu-nodes" : input.stored.file;
   if (machine == nullptr)
     return fail_about(ErrorKind::unavailable, subject, "holds no machine",
                       "name one with --machine");
-  const std::vector<int> gpus = gpus_of(*machine);
+  const auto gpus = numbered_gpus(*machine);
   if (gpus.empty())
     return fail_about(ErrorKind::unavailable, subject, "the machine has no GPU",
                       "`numatlas topology` shows the GPUs of a machine");
@@ -39,7 +25,7 @@ Expected<Exported> export_gpu_nodes(const ExportInput& input) {
   const MeasuredPlaces* const measured = input.stored.runs.empty() ? nullptr : &places;
   std::vector<int> nodes;
   Exported exported;
-  for (const int gpu : gpus) {
+  for (const auto& [gpu, described] : gpus) {
     const PlacementWord word{PlacementWord::Kind::nearest_gpu, gpu};
     const auto chosen = choose_cpus(word, *machine, measured);
     if (!chosen) return fail(chosen.error());

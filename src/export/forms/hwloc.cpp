@@ -1,13 +1,11 @@
 // hwloc's XML with measured memory attributes: facts from CPUs of one node to memory of one node.
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -17,16 +15,14 @@
 #include "base/read_file.h"
 #include "export/export.h"
 #include "export/hwloc_xml.h"
+#include "machine/tree.h"
 
 namespace numatlas {
 namespace {
 
 std::optional<NodeId> node_in(const Fact& fact, const char* label) {
-  const std::string text = where_of(fact, label);
-  int number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return NodeId{number};
+  const auto number = number_after(where_of(fact, label), "");
+  return number ? std::optional(NodeId{*number}) : std::nullopt;
 }
 
 /// "loaded_latency_peak" -> "LoadedLatencyPeak"

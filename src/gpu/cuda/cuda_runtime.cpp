@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "gpu/cuda/kernels.h"
-#include "gpu/kept_cpus.h"
+#include "placement/kept_cpus.h"
 
 namespace numatlas::cuda {
 

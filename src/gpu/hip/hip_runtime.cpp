@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "gpu/hip/kernels.h"
-#include "gpu/kept_cpus.h"
+#include "placement/kept_cpus.h"
 
 namespace numatlas::hip {
 namespace {

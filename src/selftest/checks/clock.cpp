@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "engine/clock.h"
-#include "placement/policy.h"
+#include "placement/kept_cpus.h"
 #include "selftest/check.h"
 
 namespace numatlas {
@@ -36,6 +36,23 @@ std::string source_of(const Machine& machine) {
   return "unknown";
 }
 
+/// Reads it on one CPU after the other: "" or how it went back. `cpus`: on how many it was read.
+std::string went_back(Clock& clock, const CpuSet& usable, int& cpus) {
+  const KeptCpus kept;
+  std::int64_t last = clock.now_ns();
+  for (const CpuId cpu : usable) {
+    if (cpus == most_cpus) break;
+    if (!bind_thread({cpu})) continue;
+    ++cpus;
+    for (int i = 0; i < readings; ++i) {
+      const std::int64_t now = clock.now_ns();
+      if (now < last) return fmt::format("went back by {} ns on CPU {}", last - now, cpu.value);
+      last = now;
+    }
+  }
+  return "";
+}
+
 class ClockCheck final : public Check {
  public:
   std::string name() const override { return "clock"; }
@@ -53,23 +70,9 @@ CheckResult ClockCheck::run(const CheckInput& input) const {
       "the kernel's clock source is {}: see the kernel log for why it is not tsc (x86) or "
       "arch_sys_counter (Arm), and /sys/devices/system/clocksource",
       source);
-  const CpuSet before = thread_affinity();
-  std::int64_t last = clock.now_ns();
   int cpus = 0;
-  for (const CpuId cpu : input.machine.usable_cpus()) {
-    if (cpus == most_cpus) break;
-    if (!bind_thread({cpu})) continue;
-    ++cpus;
-    for (int i = 0; i < readings; ++i) {
-      const std::int64_t now = clock.now_ns();
-      if (now < last) {
-        (void)bind_thread(before);
-        return failed(fmt::format("went back by {} ns on CPU {}", last - now, cpu.value), next);
-      }
-      last = now;
-    }
-  }
-  (void)bind_thread(before);
+  if (const std::string wrong = went_back(clock, input.machine.usable_cpus(), cpus); !wrong.empty())
+    return failed(wrong, next);
   const std::int64_t cost = timer_overhead_ns(clock);
   if (cost > most_cost_ns) return failed(fmt::format("a reading takes {} ns", cost), next);
   const std::int64_t raw = raw_ns(), start = clock.now_ns();

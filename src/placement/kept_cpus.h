@@ -5,7 +5,8 @@
 
 namespace numatlas {
 
-/// Drivers bind who asks them to a GPU's node; workers stay where the placement put them.
+/// For threads that are bound elsewhere for a while: drivers bind who asks them to a GPU's node,
+/// and the calling thread is a worker while an engine runs.
 class KeptCpus {
  public:
   KeptCpus() : before_(thread_affinity()) {}
