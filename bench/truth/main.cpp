@@ -27,6 +27,7 @@
 #include "fleets.h"
 #include "gains.h"
 #include "moods.h"
+#include "races.h"
 #include "record/report.h"
 
 namespace numatlas::truth {
@@ -213,13 +214,14 @@ int main(int argc, char** argv) {
     any = true;
     good = run(experiment, replicates, wide) && good;
   }
-  for (const char* others : {"compare", "moods", "fleet", "weights", "clocks"})
+  for (const char* others : {"compare", "moods", "fleet", "weights", "clocks", "advise"})
     any =
         any || only.starts_with(others) || std::string_view(others).find(only) != std::string::npos;
   good = run_comparisons(only, replicates, wide) && good;
   good = run_moods(only, replicates, wide) && good;
   good = run_fleets(only, replicates, wide) && good;
   good = run_gains(only, replicates, wide) && good;
+  good = run_races(only, replicates, wide) && good;
   good = run_clocks(only, replicates) && good;
   if (!any) {
     fmt::print(stderr, "bench_truth: no row's name contains '{}'\n", only);

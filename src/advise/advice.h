@@ -29,17 +29,37 @@ struct Advice {
   Look look;
   std::vector<Candidate> candidates;  ///< all; those that were tried first
   std::size_t tried = 0;
-  RaceResult race;            ///< its lanes are the candidates that were tried
-  std::optional<Look> proof;  ///< the best one, watched
-  CpuUse cpu_use;             ///< of the host, from the first run to the last
+  RaceResult race;              ///< its lanes are the candidates that were tried
+  std::optional<Look> proof;    ///< the best one, watched
+  CpuUse cpu_use;               ///< of the host, from the first run to the last
+  bool lacks_time = false;      ///< some could be tried, but for the time
+  std::string prepare_failure;  ///< why --prepare ended the race; "" where it did not
   std::vector<Warning> warnings;
 
+  /// Why the race ended early; "" where it did not.
+  std::string incomplete_reason() const;
   const Candidate* best() const { return race.best ? &candidates[*race.best] : nullptr; }
 };
 
+/// "31.2 % less time", of a logarithm of a cost ratio.
+std::string short_gain_text(double log, const Metric& metric);
 /// "31.2 % less time (28.9 to 33.4 %)", "12.0 % more of the metric (...)"; of a loss the other way
 /// round.
 std::string gain_text(const LogRatio& ratio, const Metric& metric);
+
+/// What the answer is.
+enum class Outcome {
+  better,            ///< one candidate is
+  none_better,       ///< than the program as it is
+  others_failed,     ///< all but the program as it is
+  nothing_to_try,    ///< on this machine
+  no_time,           ///< for any candidate
+  too_few_runs,      ///< for a claim
+  finalists_failed,  ///< while others did not
+  reference_failed,  ///< the program as it is did, or what prepares it
+  interrupted
+};
+Outcome outcome_of(const Advice& advice);
 
 /// The answer in one sentence.
 std::string answer_of(const Advice& advice);

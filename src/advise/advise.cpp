@@ -1,6 +1,8 @@
 #include "advise/advise.h"
 
+#include <poll.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -46,6 +48,16 @@ ProgramTraits traits_of(const Look& look, const AdviseOptions& options) {
   return traits;
 }
 
+/// Standard input is no file, so that it cannot be read anew by each run, and has something to
+/// read.
+bool has_input_that_is_lost() {
+  struct stat status {};
+  if (fstat(STDIN_FILENO, &status) != 0) return false;
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  return (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)) && poll(&input, 1, 0) > 0 &&
+         (input.revents & POLLIN) != 0;
+}
+
 /// CPU time of the host; our own is also that of all programs that were run.
 Expected<CpuTimes> host_times() {
   auto times = read_cpu_times(Tree(""), {static_cast<int>(getpid())});
@@ -74,6 +86,7 @@ class Adviser {
   Expected<Advice> run() {
     if (auto done = warm_up(); !done) return fail(done.error());
     if (auto looked = look(); !looked) return fail(looked.error());
+    warn_of_the_program();
     propose();
     race();
     prove();
@@ -109,6 +122,12 @@ class Adviser {
     if (options_.prepare.empty()) return {};
     RunRequest request;
     request.words = {"sh", "-c", options_.prepare};
+    request.timeout = options_.timeout;
+    if (!options_.runs) {
+      constexpr double at_least = 1;
+      request.timeout =
+          std::min(request.timeout.value_or(options_.seconds), std::max(seconds_left(), at_least));
+    }
     const auto run = run_program(request);
     if (!run) return fail(about("--prepare", run.error()));
     if (run->good()) return {};
@@ -138,9 +157,9 @@ class Adviser {
 
   Expected<void> look() {
     tell("observing the program as it is");
-    if (auto prepared = prepare(); !prepared) return fail(prepared.error());
     const double before = seconds();
-    auto look = look_at(request_for({}), advice_.machine);
+    if (auto prepared = prepare(); !prepared) return fail(prepared.error());
+    auto look = look_at(request_for({}), advice_.machine, options_.launch.kind);
     if (!look) return fail(look.error());
     if (!look->run.good()) return fail(bad_program(look->run));
     if (!options_.metric.is_time()) {
@@ -156,6 +175,22 @@ class Adviser {
       timeout_ = many_times * advice_.look.run.seconds + at_least;
     }
     return {};
+  }
+
+  void warn_of_the_program() {
+    constexpr double short_run = 0.05;
+    if (options_.metric.is_time() && advice_.look.run.seconds < short_run)
+      advice_.warnings.push_back(
+          {"short-run", "",
+           fmt::format(
+               "a run takes only {:.2g} ms, and starting the program is a large part of it: "
+               "a longer run, or a --metric, says more",
+               1e3 * advice_.look.run.seconds)});
+    if (options_.input.empty() && has_input_that_is_lost())
+      advice_.warnings.push_back(
+          {"input", "",
+           "standard input is not a file and cannot be read anew for each run, so the program "
+           "reads nothing: use --input FILE"});
   }
 
   void propose() {
@@ -179,6 +214,7 @@ class Adviser {
     if (options_.runs) return;
     while (advice_.tried > 1 && least_runs(advice_.tried) * run_seconds_ > seconds_left()) {
       const double needed = seconds() + least_runs(advice_.tried) * run_seconds_;
+      advice_.lacks_time = true;
       --advice_.tried;
       advice_.candidates[advice_.tried].not_tried =
           fmt::format("no time: --time {:.0f}s has room for it", std::ceil(needed * 1.1));
@@ -195,15 +231,27 @@ class Adviser {
   }
 
   RunValue run_once(std::size_t index) {
-    if (stop_requested()) return {std::nullopt, "", true};
-    if (const auto prepared = prepare(); !prepared)
-      return {std::nullopt, full_text(prepared.error()), stop_requested()};
-    const auto run = run_program(request_for(advice_.candidates[index]));
-    if (!run) return {std::nullopt, "cannot be run: " + full_text(run.error()), stop_requested()};
-    if (run->ending == Ending::interrupted) return {std::nullopt, "", true};
-    if (!run->good()) return {std::nullopt, failure_text(*run), false};
-    if (options_.metric.is_time()) return {run->seconds, "", false};
-    const auto value = options_.metric.find_in(run->output);
+    constexpr int most_attempts = 3;
+    for (int attempt = 1;; ++attempt) {
+      if (stop_requested()) return {std::nullopt, "", true};
+      if (const auto prepared = prepare(); !prepared) {
+        // It fails for all candidates alike.
+        if (!stop_requested()) advice_.prepare_failure = full_text(prepared.error());
+        return {std::nullopt, "", true};
+      }
+      const auto run = run_program(request_for(advice_.candidates[index]));
+      if (!run) return {std::nullopt, "cannot be run: " + full_text(run.error()), stop_requested()};
+      if (run->ending == Ending::interrupted) return {std::nullopt, "", true};
+      if (run->suspended && attempt < most_attempts) continue;
+      return value_of(*run);
+    }
+  }
+
+  RunValue value_of(const ProgramRun& run) const {
+    if (run.suspended) return {std::nullopt, "was suspended in each attempt", false};
+    if (!run.good()) return {std::nullopt, failure_text(run), false};
+    if (options_.metric.is_time()) return {run.seconds, "", false};
+    const auto value = options_.metric.find_in(run.output);
     if (!value) return {std::nullopt, value.error().message, false};
     return {options_.metric.cost_of(*value), "", false};
   }
@@ -215,7 +263,7 @@ class Adviser {
     if (!options_.runs) work.seconds_left = [&] { return seconds_left(); };
     if (options_.progress)
       work.progress = [&](const RaceProgress& progress, const RaceResult& so_far) {
-        options_.progress(progress, so_far, advice_.candidates);
+        options_.progress(progress, so_far, advice_.candidates, options_.metric);
       };
     advice_.race = race.run(work);
   }
@@ -225,9 +273,10 @@ class Adviser {
     if (!advice_.best() || stop_requested()) return;
     tell("observing the best one");
     if (!prepare()) return;
-    auto look = look_at(request_for(*advice_.best()), advice_.machine);
+    auto look = look_at(request_for(*advice_.best()), advice_.machine, options_.launch.kind);
     if (!look || !look->run.good()) return;
     advice_.proof = *std::move(look);
+    check_nodes();
     const auto pages = advice_.best()->layout.pages;
     constexpr double least_share = 0.05;
     const bool huge = pages && *pages != PageKind::base;
@@ -235,6 +284,21 @@ class Adviser {
       advice_.warnings.push_back(
           {"placement", advice_.best()->name,
            "hardly any of its memory was in huge pages, so the gain has another cause"});
+  }
+
+  /// Whether its memory lies on the nodes that it is bound to.
+  void check_nodes() {
+    const auto& memory = advice_.best()->layout.memory;
+    if (!memory || memory->mode != MemoryMode::bind || advice_.proof->fullest() == nullptr) return;
+    double on_them = 0;
+    for (const auto& [node, share] : advice_.proof->node_shares())
+      if (memory->node_set().contains(NodeId{node})) on_them += share;
+    constexpr double most = 0.9;  // the rest: files that were in memory before
+    if (on_them < most)
+      advice_.warnings.push_back(
+          {"placement", advice_.best()->name,
+           fmt::format("only {:.0f} % of its memory was on the nodes that it is bound to",
+                       100 * on_them)});
   }
 
   const AdviseOptions& options_;

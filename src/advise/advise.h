@@ -31,7 +31,8 @@ struct AdviseOptions {
   std::uint64_t seed = 1;
   /// Told of what goes on, in lines for people.
   std::function<void(const std::string&)> told = {};
-  std::function<void(const RaceProgress&, const RaceResult&, const std::vector<Candidate>&)>
+  std::function<void(const RaceProgress&, const RaceResult&, const std::vector<Candidate>&,
+                     const Metric&)>
       progress = {};
 };
 

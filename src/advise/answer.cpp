@@ -92,43 +92,88 @@ std::vector<std::string> answer_lines(const Advice& advice) {
 
 }  // namespace
 
-std::string gain_text(const LogRatio& ratio, const Metric& metric) {
-  double gain = gain_of(ratio.mean, metric), low = gain_of(ratio.interval.high, metric),
-         high = gain_of(ratio.interval.low, metric);
+std::string short_gain_text(double log, const Metric& metric) {
+  const double gain = gain_of(log, metric);
   // Time is saved, a metric of which more is better is won; a loss is told the other way round.
   const bool less = (gain >= 0) != metric.higher();
-  if (gain < 0) {
-    gain = -gain;
+  return fmt::format("{:.1f} % {} {}", 100 * std::abs(gain), less ? "less" : "more", what(metric));
+}
+
+std::string gain_text(const LogRatio& ratio, const Metric& metric) {
+  double low = gain_of(ratio.interval.high, metric), high = gain_of(ratio.interval.low, metric);
+  if (gain_of(ratio.mean, metric) < 0) {
     low = -low;
     high = -high;
     std::swap(low, high);
   }
-  return fmt::format("{:.1f} % {} {} ({:.1f} to {:.1f} %)", 100 * gain, less ? "less" : "more",
-                     what(metric), 100 * low, 100 * high);
+  return fmt::format("{} ({:.1f} to {:.1f} %)", short_gain_text(ratio.mean, metric), 100 * low,
+                     100 * high);
 }
 
-std::string answer_of(const Advice& advice) {
+std::string Advice::incomplete_reason() const {
+  if (race.complete) return "";
+  if (!prepare_failure.empty()) return prepare_failure;
+  const std::string failure = race.lanes.empty() ? "" : race.lanes[0].failure;
+  return failure.empty() ? "interrupted" : "the program as it is " + failure;
+}
+
+Outcome outcome_of(const Advice& advice) {
   const RaceResult& race = advice.race;
-  if (advice.tried < 2) return "no candidate can be tried on this machine";
-  if (!race.lanes[0].failure.empty())
-    return fmt::format("no answer: the program as it is {}", printable(race.lanes[0].failure));
-  if (const Candidate* best = advice.best())
-    return fmt::format("{}: {} than as it is, {} fresh runs of each", printable(best->name),
-                       gain_text(*race.lanes[*race.best].against_reference, advice.metric),
-                       race.final_rounds);
-  if (!race.complete) return "stopped before there was an answer";
-  const bool all_failed = std::all_of(race.lanes.begin() + 1, race.lanes.end(),
-                                      [](const Lane& lane) { return !lane.failure.empty(); });
-  if (all_failed) return "as it is: every other candidate failed";
-  if (!race.open_gain) return "no answer: too few runs in the time available; increase --time";
-  const double open = 100 * std::max(0.0, *race.open_gain);
+  if (advice.tried < 2) return advice.lacks_time ? Outcome::no_time : Outcome::nothing_to_try;
+  if (race.best) return Outcome::better;
+  if (!race.complete) {
+    const bool has_failed = !race.lanes[0].failure.empty() || !advice.prepare_failure.empty();
+    return has_failed ? Outcome::reference_failed : Outcome::interrupted;
+  }
+  const auto has_failed = [](const Lane& lane) { return !lane.failure.empty(); };
+  if (std::all_of(race.lanes.begin() + 1, race.lanes.end(), has_failed))
+    return Outcome::others_failed;
+  const auto is_out = [](const Lane& lane) { return !lane.finalist || !lane.failure.empty(); };
+  if (race.final_rounds > 0 && std::all_of(race.lanes.begin() + 1, race.lanes.end(), is_out))
+    return Outcome::finalists_failed;
+  return race.open && race.open_of_finalists ? Outcome::none_better : Outcome::too_few_runs;
+}
+
+namespace {
+
+/// How much better a candidate may be after all.
+std::string none_better(const Advice& advice) {
+  // As a gain, a low ratio of costs is a high one.
+  const double open = 100 * gain_of(*advice.race.open, advice.metric);
+  const double of_finalists = 100 * gain_of(*advice.race.open_of_finalists, advice.metric);
   constexpr double wide = 5;
   if (open > wide)
     return fmt::format(
         "no placement is significantly better than as it is; the runs vary so much that a gain of "
         "up to {:.0f} % cannot be ruled out",
         open);
-  return fmt::format("no placement is better than as it is (within {:.1f} %)", open);
+  constexpr double shown = 0.05;
+  return fmt::format("no placement is better than as it is (within {:.1f} %{})", open,
+                     open - of_finalists < shown
+                         ? ""
+                         : fmt::format("; within {:.1f} % for those run most", of_finalists));
+}
+
+}  // namespace
+
+std::string answer_of(const Advice& advice) {
+  const RaceResult& race = advice.race;
+  switch (outcome_of(advice)) {
+    case Outcome::better:
+      return fmt::format(
+          "{}: {} than as it is, {} fresh runs of each", printable(advice.best()->name),
+          gain_text(*race.lanes[*race.best].against_reference, advice.metric), race.final_rounds);
+    case Outcome::none_better: return none_better(advice);
+    case Outcome::others_failed: return "as it is: every other candidate failed";
+    case Outcome::nothing_to_try: return "no candidate can be tried on this machine";
+    case Outcome::no_time: return "no answer: no time to try any candidate; increase --time";
+    case Outcome::too_few_runs:
+      return "no answer: too few runs in the time available; increase --time";
+    case Outcome::finalists_failed: return "no answer: each of the fastest candidates failed";
+    case Outcome::reference_failed: return "no answer: " + printable(advice.incomplete_reason());
+    case Outcome::interrupted: return "stopped before there was an answer";
+  }
+  return "";
 }
 
 std::string candidates_text(const std::vector<Candidate>& candidates) {

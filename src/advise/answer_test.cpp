@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "advise/advice.h"
+#include "advise/race_progress.h"
 #include "machine/source.h"
 #include "record/report_json.h"
 
@@ -66,10 +67,16 @@ TEST(Answer, SaysWhatIsBestAndByHowMuch) {
 TEST(Answer, SaysHowMuchMayHaveBeenMissedWhereNothingIsBetter) {
   Advice all = advice();
   all.race.best.reset();
-  all.race.open_gain = 0.012;
+  all.race.open = all.race.open_of_finalists = std::log(1 - 0.012);
   EXPECT_EQ(answer_of(all), "no placement is better than as it is (within 1.2 %)");
-  all.race.open_gain = 0.4;
+  all.race.open = std::log(1 - 0.03);
+  EXPECT_EQ(answer_of(all),
+            "no placement is better than as it is (within 3.0 %; within 1.2 % for those run most)");
+  all.race.open = std::log(1 - 0.4);
   EXPECT_THAT(answer_of(all), HasSubstr("a gain of up to 40 % cannot be ruled out"));
+  all.metric = *Metric::parse("(x)", true);
+  all.race.open = all.race.open_of_finalists = std::log(1 / 1.04);  // 4 % more, of a metric
+  EXPECT_EQ(answer_of(all), "no placement is better than as it is (within 4.0 %)");
 }
 
 TEST(Answer, ClaimsNothingWithoutEnoughRuns) {
@@ -80,6 +87,31 @@ TEST(Answer, ClaimsNothingWithoutEnoughRuns) {
   EXPECT_EQ(answer_of(all), "stopped before there was an answer");
   all.tried = 1;
   EXPECT_EQ(answer_of(all), "no candidate can be tried on this machine");
+  all.lacks_time = true;
+  EXPECT_EQ(answer_of(all), "no answer: no time to try any candidate; increase --time");
+}
+
+TEST(Answer, NamesWhatEndedTheRace) {
+  Advice all = advice();
+  all.race.complete = false;
+  all.race.lanes[0].failure = "ended with exit code 3";
+  EXPECT_EQ(all.incomplete_reason(), "the program as it is ended with exit code 3");
+  EXPECT_EQ(report_of(all).incomplete_reason, all.incomplete_reason());
+  EXPECT_THAT(answer_of(all), StartsWith("thp: 30.0 % less time"));  // rounds enough before that
+  all.race.best.reset();
+  EXPECT_EQ(answer_of(all), "no answer: the program as it is ended with exit code 3");
+  all.race.lanes[0].failure = "";
+  all.prepare_failure = "--prepare: 'x' ended with exit code 1";
+  EXPECT_EQ(answer_of(all), "no answer: --prepare: 'x' ended with exit code 1");
+  EXPECT_EQ(outcome_of(all), Outcome::reference_failed);
+}
+
+TEST(Answer, FinalistsThatFailAreNotTooFewRuns) {
+  Advice all = advice();
+  all.race.best.reset();
+  all.race.lanes[1].failure = "ended with exit code 3";
+  all.race.lanes[2].failure = "";
+  EXPECT_EQ(answer_of(all), "no answer: each of the fastest candidates failed");
 }
 
 TEST(Answer, GainsAreToldInTheWayOfTheMetric) {
@@ -87,6 +119,15 @@ TEST(Answer, GainsAreToldInTheWayOfTheMetric) {
   EXPECT_EQ(gain_text(ratio(0.5, 0.8, 1.25), time), "20.0 % less time (-25.0 to 50.0 %)");
   EXPECT_EQ(gain_text(ratio(1.1, 1.2, 1.3), time), "20.0 % more time (10.0 to 30.0 %)");
   EXPECT_EQ(gain_text(ratio(0.5, 0.8, 1.0), more), "25.0 % more of the metric (0.0 to 100.0 %)");
+}
+
+TEST(RaceText, TellsTheLeaderInTheWayOfTheMetric) {
+  const Advice all = advice();
+  const RaceProgress progress{true, 6, 20, 1, 2};
+  EXPECT_THAT(race_text(progress, all.race, all.candidates, all.metric),
+              HasSubstr("; ahead: thp, 29.1 % less time than as it is"));
+  EXPECT_THAT(race_text(progress, all.race, all.candidates, *Metric::parse("(x)", true)),
+              HasSubstr("; ahead: thp, 41.1 % more of the metric than as it is"));
 }
 
 TEST(Answer, ScriptRunsTheProgramAsAdvised) {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,6 +13,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include <thread>
@@ -27,32 +27,18 @@
 namespace numatlas {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 /// What of a program's output is looked at.
-constexpr off_t most_output = off_t{16} << 20U;
-constexpr off_t most_last_words = 4096;
+constexpr std::size_t most_output = std::size_t{16} << 20U;
+constexpr std::size_t most_last_words = 4096;
+constexpr int most_in_pipe = 1 << 20;
 
 /// Between the fields of an error on its way to the parent.
 constexpr char field_end = '\0';
 
 Error no_process(const char* what) {
   return {ErrorKind::resource, fmt::format("{}: {}", what, errno_text(errno)), ""};
-}
-
-/// The end of a file.
-std::string tail_of(int file, off_t most) {
-  if (file < 0) return "";
-  const off_t size = lseek(file, 0, SEEK_END);
-  const off_t first = std::max<off_t>(0, size - most);
-  std::string text(static_cast<std::size_t>(std::max<off_t>(0, size - first)), '\0');
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t got =
-        pread(file, text.data() + done, text.size() - done, first + static_cast<off_t>(done));
-    if (got <= 0) break;
-    done += static_cast<std::size_t>(got);
-  }
-  text.resize(done);
-  return text;
 }
 
 std::string read_all(int file) {
@@ -66,7 +52,7 @@ std::string read_all(int file) {
   }
 }
 
-void write_all(int file, const std::string& text) {
+void write_all(int file, std::string_view text) {
   std::size_t done = 0;
   while (done < text.size()) {
     const ssize_t wrote = write(file, text.data() + done, text.size() - done);
@@ -115,14 +101,20 @@ Expected<void> Child::open_files(const RunRequest& request) {
   if (!input_.is_open())
     return fail_about(file_error_kind(errno), "--input",
                       fmt::format("{}: {}", input, errno_text(errno)));
-  errors_ = Descriptor(memfd_create("numatlas-errors", MFD_CLOEXEC));
+  // Not a file: a program that opens /dev/stderr anew would empty it.
+  std::array<int, 2> written{};
+  if (pipe2(written.data(), O_CLOEXEC) != 0) return fail(no_process("pipe"));
+  written_read_ = Descriptor(written[0]);
+  errors_ = Descriptor(written[1]);
+  fcntl(written[0], F_SETFL, O_NONBLOCK);
+  fcntl(written[0], F_SETPIPE_SZ, most_in_pipe);  // or less, where the system sets a limit
   if (request.show_output)
     output_ = Descriptor(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
   else if (request.keep_output)
     output_ = Descriptor(fcntl(errors_.number(), F_DUPFD_CLOEXEC, 3));
   else
     output_ = Descriptor(open("/dev/null", O_WRONLY | O_CLOEXEC));
-  if (!errors_.is_open() || !output_.is_open()) return fail(no_process("files for the program"));
+  if (!output_.is_open()) return fail(no_process("files for the program"));
   return {};
 }
 
@@ -151,6 +143,10 @@ Child::~Child() {
   waitpid(pid_, nullptr, 0);
 }
 
+void Child::tell_start(Clock::time_point now) const {
+  write_all(error_write_.number(), {reinterpret_cast<const char*>(&now), sizeof now});
+}
+
 void Child::give_up(const Error& error) const {
   write_all(error_write_.number(),
             fmt::format("{}{}{}{}{}{}{}", static_cast<int>(error.kind), field_end, error.subject,
@@ -172,10 +168,14 @@ void Child::become(const RunRequest& request) const {
   while (read(go_read_.number(), &nothing, 1) < 0 && errno == EINTR) {
   }
   if (nothing == 0) _exit(EXIT_FAILURE);  // the parent is gone
-  if (auto laid_out = put_in_force(request.layout); !laid_out) give_up(laid_out.error());
+  if (auto laid_out = put_in_force(request.layout); !laid_out) {
+    tell_start({});
+    give_up(laid_out.error());
+  }
   std::vector<char*> words;
   for (const std::string& word : request.words) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
+  tell_start(Clock::now());
   execvp(words[0], words.data());
   give_up({errno == ENOENT ? ErrorKind::unavailable : ErrorKind::permission, errno_text(errno),
            "is it a program that can be executed?", program_});
@@ -183,35 +183,53 @@ void Child::become(const RunRequest& request) const {
 
 Expected<void> Child::start() {
   error_write_.close();
+  errors_.close();
+  output_.close();
   write_all(go_write_.number(), "g");
-  const std::string problem = read_all(error_read_.number());  // ends when it becomes the program
-  if (!problem.empty()) return fail(error_from(problem));
+  const std::string said = read_all(error_read_.number());  // ends when it becomes the program
+  // The time comes first, then what went wrong.
+  if (said.size() > sizeof started_at_) return fail(error_from(said.substr(sizeof started_at_)));
+  if (said.size() < sizeof started_at_) return fail(no_process("the process ended at its start"));
+  std::memcpy(&started_at_, said.data(), sizeof started_at_);
   started_ = true;
   return {};
 }
 
-bool Child::wait_for_end(std::chrono::milliseconds at_most) const {
-  if (handle_.is_open()) {
-    pollfd end{handle_.number(), POLLIN, 0};
-    return poll(&end, 1, static_cast<int>(at_most.count())) > 0;
+void Child::take_output() {
+  std::array<char, 1U << 16U> part;
+  while (true) {
+    const ssize_t got = read(written_read_.number(), part.data(), part.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got == 0) written_read_.close();  // all that could write has ended
+    if (got <= 0) break;
+    written_.append(part.data(), static_cast<std::size_t>(got));
+    if (written_.size() > 2 * most_output) written_.erase(0, written_.size() - most_output);
   }
-  constexpr std::chrono::milliseconds nap{1};
-  const auto until = std::chrono::steady_clock::now() + at_most;
-  do {
-    siginfo_t info{};
-    if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-        info.si_pid == pid_)
-      return true;
-    std::this_thread::sleep_for(nap);
-  } while (std::chrono::steady_clock::now() < until);
-  return false;
 }
 
-std::string Child::output() const { return tail_of(errors_.number(), most_output); }
+bool Child::wait_for_end(std::chrono::milliseconds at_most) {
+  // Without a handle it is asked, again and again.
+  constexpr std::chrono::milliseconds nap{1};
+  const auto until = Clock::now() + at_most;
+  while (true) {
+    siginfo_t info{};
+    const bool ended =
+        waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        info.si_pid == pid_;
+    if (written_read_.is_open()) take_output();
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+    if (ended || left.count() <= 0) return ended;
+    std::array<pollfd, 2> waits{
+        {{handle_.number(), POLLIN, 0}, {written_read_.number(), POLLIN, 0}}};
+    const auto wait = handle_.is_open() ? left : std::min(nap, left);
+    // Closed ones have a negative number, which poll ignores.
+    if (poll(waits.data(), waits.size(), static_cast<int>(wait.count())) < 0) return false;
+  }
+}
 
 std::string Child::last_words() const {
-  const std::string text = tail_of(errors_.number(), most_last_words);
-  const std::string_view all = trim(text);
+  const std::string_view all = trim(std::string_view(written_).substr(
+      written_.size() - std::min(written_.size(), most_last_words)));
   const auto line = all.find_last_of('\n');
   return std::string(trim(line == std::string_view::npos ? all : all.substr(line + 1)));
 }

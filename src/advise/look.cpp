@@ -156,7 +156,11 @@ const MemorySample* Look::fullest() const {
 
 Bytes Look::peak_memory() const {
   const MemorySample* most = fullest();
-  return std::max(run.peak_memory, most == nullptr ? Bytes{} : most->total());
+  if (most == nullptr) return run.peak_memory;
+  // The system's own maximum has the memory of this process, which became the program.
+  constexpr std::uint64_t of_this_process = 64 * mib;
+  return run.peak_memory.value > of_this_process ? std::max(run.peak_memory, most->total())
+                                                 : most->total();
 }
 
 std::optional<double> Look::huge_share() const {
@@ -176,9 +180,16 @@ std::map<int, double> Look::node_shares() const {
   return shares;
 }
 
-Expected<Look> look_at(const RunRequest& request, const Machine& machine) {
+Expected<Look> look_at(const RunRequest& request, const Machine& machine, LauncherKind launcher) {
   Look look;
   look.cpus_at_start = request.layout.cpus.value_or(thread_affinity());
+  if (launcher == LauncherKind::srun) {
+    look.unseen = "its ranks run below Slurm's own processes, so only the time was observed";
+    auto run = run_program(request);
+    if (!run) return fail(run.error());
+    look.run = *std::move(run);
+    return look;
+  }
   Observer observer(machine, look);
   ProgramWatch watch;
   watch.starting = [&](pid_t process) { observer.begin(process); };
@@ -187,11 +198,13 @@ Expected<Look> look_at(const RunRequest& request, const Machine& machine) {
   if (!run) return fail(run.error());
   look.run = *std::move(run);
   observer.end();
+  if (launcher != LauncherKind::none) look.own_cpus.reset();  // the launcher binds its ranks
   return look;
 }
 
 std::vector<std::string> sentences_of(const Look& look, const Machine& machine) {
   const ProgramRun& run = look.run;
+  if (!look.unseen.empty()) return {fmt::format("{:.3g} s", run.seconds), look.unseen};
   std::vector<std::string> all{time_text(look, machine), memory_text(look), faults_text(run)};
   all.push_back(look.counters ? counters_text(*look.counters)
                               : "cycles and misses not counted: " + look.no_counters);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "advise/counters.h"
+#include "advise/launch.h"
 #include "advise/program.h"
 #include "machine/machine.h"
 
@@ -33,6 +34,7 @@ struct Look {
   std::optional<CpuSet> own_cpus;  ///< a thread has these instead, which it chose itself
   std::optional<Counters> counters;
   std::string no_counters;  ///< why there are none; "" where there are
+  std::string unseen;       ///< why only the time says something of the program; "" where all does
   std::string no_nodes;     ///< why the nodes of its pages are not known; "" where they are
 
   /// CPUs that it kept busy, on average.
@@ -47,7 +49,10 @@ struct Look {
 };
 
 /// Runs the program once and watches it, with at most 1 % of one CPU's time. Errors as run_program.
-Expected<Look> look_at(const RunRequest& request, const Machine& machine);
+/// Below a launcher that binds ranks no affinity is told as the program's own; srun's ranks are no
+/// processes of its, so that only the time is known.
+Expected<Look> look_at(const RunRequest& request, const Machine& machine,
+                       LauncherKind launcher = LauncherKind::none);
 
 /// "1 of 64 CPUs, 40 GiB on node 0, 0 % of it in huge pages", a sentence an entry. Pure.
 std::vector<std::string> sentences_of(const Look& look, const Machine& machine);

@@ -42,11 +42,12 @@ double own_cpu_seconds() {
 TEST(Rollup, CountsHugePagesOfEachKind) {
   std::istringstream file(
       "55d0-7ffc ---p 00000000 00:00 0   [rollup]\n"
-      "Rss:              10240 kB\nAnonHugePages:     4096 kB\nShmemPmdMapped:    2048 kB\n"
+      "Rss:              20480 kB\nPss:              10240 kB\nPss_Anon: 1 kB\nAnonHugePages:     "
+      "4096 kB\nShmemPmdMapped:    2048 kB\n"
       "Shared_Hugetlb:        0 kB\nPrivate_Hugetlb:   6144 kB\n");
   ProcessState state;
   read_rollup(file, state);
-  EXPECT_EQ(state.resident.value, 16384 * kib);  // Rss leaves the pool's pages out
+  EXPECT_EQ(state.resident.value, 16384 * kib);  // Pss leaves the pool's pages out
   EXPECT_EQ(state.huge.value, 12288 * kib);
 }
 

@@ -1,6 +1,7 @@
 #include "advise/metric.h"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdlib>
 #include <optional>
 #include <sstream>
@@ -8,6 +9,12 @@
 #include <fmt/format.h>
 
 namespace numatlas {
+namespace {
+
+/// The standard library's search takes a part of the stack for each character.
+constexpr std::size_t longest_line = 4096;
+
+}  // namespace
 
 Expected<Metric> Metric::parse(const std::string& text, bool higher) {
   Metric metric;
@@ -34,7 +41,12 @@ Expected<Metric> Metric::parse(const std::string& text, bool higher) {
 Expected<double> Metric::find_in(const std::string& output) const {
   std::optional<std::string> number;
   std::istringstream lines(output);
+  bool too_long = false;
   for (std::string line; std::getline(lines, line);) {
+    if (line.size() > longest_line) {
+      too_long = true;
+      continue;
+    }
     for (std::sregex_iterator match(line.begin(), line.end(), pattern_), end; match != end;
          ++match) {
       if (number)
@@ -44,7 +56,12 @@ Expected<double> Metric::find_in(const std::string& output) const {
       number = (*match)[1].str();
     }
   }
-  if (!number) return fail(ErrorKind::usage, "printed no metric");
+  if (!number)
+    return fail(ErrorKind::usage,
+                too_long ? fmt::format("printed no metric (lines of more than {} characters are "
+                                       "not searched)",
+                                       longest_line)
+                         : "printed no metric");
   char* end = nullptr;
   const double value = std::strtod(number->c_str(), &end);
   if (number->empty() || *end != '\0' || !std::isfinite(value))

@@ -41,5 +41,13 @@ TEST(Metric, IsCheckedBeforeAnythingRuns) {
   EXPECT_TRUE(Metric::parse("time", false)->is_time());
 }
 
+TEST(Metric, IsNotSearchedInLinesOfAnyLength) {
+  // The standard library's search would end the process.
+  const auto metric = Metric::parse(".*rate: ([0-9.]+)", false);
+  const std::string long_line(1000000, 'a');
+  EXPECT_DOUBLE_EQ(*metric->find_in(long_line + "\nrate: 5\n"), 5);
+  EXPECT_THAT(metric->find_in(long_line).error().message, HasSubstr("more than 4096 characters"));
+}
+
 }  // namespace
 }  // namespace numatlas

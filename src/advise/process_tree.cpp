@@ -38,24 +38,32 @@ std::optional<std::uint64_t> number_after(const std::string& line, std::string_v
 
 }  // namespace
 
+std::vector<pid_t> children_of(pid_t process) {
+  std::vector<pid_t> all;
+  for (const std::string& task : tasks_of(process)) {
+    std::ifstream children(task + "/children");
+    for (pid_t child = 0; children >> child;) all.push_back(child);
+  }
+  return all;
+}
+
 std::vector<pid_t> processes_below(pid_t root) {
   std::vector<pid_t> all{root};
   for (std::size_t i = 0; i < all.size(); ++i) {
-    for (const std::string& task : tasks_of(all[i])) {
-      std::ifstream children(task + "/children");
-      for (pid_t child = 0; children >> child;) all.push_back(child);
-    }
+    const auto children = children_of(all[i]);
+    all.insert(all.end(), children.begin(), children.end());
   }
   return all;
 }
 
 void read_rollup(std::istream& file, ProcessState& state) {
   for (std::string line; std::getline(file, line);) {
-    if (const auto value = number_after(line, "Rss:")) state.resident.value += *value * kib;
+    // What several processes share counts once among them.
+    if (const auto value = number_after(line, "Pss:")) state.resident.value += *value * kib;
     for (const char* name : {"AnonHugePages:", "ShmemPmdMapped:", "FilePmdMapped:"})
       if (const auto value = number_after(line, name)) state.huge.value += *value * kib;
     for (const char* name : {"Shared_Hugetlb:", "Private_Hugetlb:"}) {
-      // Rss has none of these.
+      // Pss has none of these.
       const auto value = number_after(line, name);
       if (!value) continue;
       state.huge.value += *value * kib;

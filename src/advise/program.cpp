@@ -1,5 +1,6 @@
 #include "advise/program.h"
 
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,10 +10,12 @@
 #include <csignal>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "advise/child.h"
+#include "advise/process_tree.h"
 #include "base/signals.h"
 #include "base/text.h"
 
@@ -24,6 +27,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds look_every{100};
 constexpr std::chrono::milliseconds grace{2000};  // from SIGTERM to SIGKILL
 
+/// Between two looks, beyond which this process was stopped, or the host was.
+constexpr double longest_look = 2;
+
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -32,15 +38,26 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
+void reap_orphans() {
+  while (waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
+}
+
 /// The program and what it started, as one process group.
 class Group {
  public:
-  explicit Group(Child& child) : child_(child) {}
+  explicit Group(Child& child) : child_(child) { share_stops_with(child.pid()); }
+  ~Group() { share_stops_with(0); }
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
 
   /// Waits until the program itself has ended, or is to be ended.
   void wait(const RunRequest& request, const ProgramWatch& watch, ProgramRun& run) {
-    const auto start = Clock::now();
+    const auto start = child_.started_at();
+    auto last = Clock::now();
     while (!child_.wait_for_end(look_every)) {
+      run.suspended = run.suspended || seconds_since(last) > longest_look;
+      last = Clock::now();
       if (stop_requested()) return end(Ending::interrupted, run);
       if (request.timeout && seconds_since(start) > *request.timeout)
         return end(Ending::timeout, run);
@@ -48,6 +65,7 @@ class Group {
       if (watch.running) watch.running(child_.pid());
     }
     run.seconds = seconds_since(start);
+    run.suspended = run.suspended || seconds_since(last) > longest_look;
   }
 
   Expected<void> reap(ProgramRun& run) {
@@ -71,10 +89,18 @@ class Group {
     constexpr int naps = 20;
     constexpr std::chrono::milliseconds nap{10};
     for (int i = 0; i < naps; ++i) {
-      if (kill(-child_.pid(), 0) != 0) return false;
+      reap_orphans();
+      if (kill(-child_.pid(), 0) != 0 && children_of(getpid()).empty()) return false;
       std::this_thread::sleep_for(nap);
     }
-    kill(-child_.pid(), SIGKILL);
+    // What is ended leaves its own children to this process.
+    for (int i = 0; i < naps; ++i) {
+      kill(-child_.pid(), SIGKILL);
+      for (const pid_t orphan : children_of(getpid())) kill(orphan, SIGKILL);
+      std::this_thread::sleep_for(nap);
+      reap_orphans();
+      if (children_of(getpid()).empty()) break;
+    }
     return true;
   }
 
@@ -115,13 +141,14 @@ std::string failure_text(const ProgramRun& run) {
 }
 
 Expected<ProgramRun> run_program(const RunRequest& request, const ProgramWatch& watch) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0UL, 0UL, 0UL);
   const auto forked = Child::fork_for(request);
   if (!forked) return fail(forked.error());
   Child& child = **forked;
+  Group group(child);
   if (watch.starting) watch.starting(child.pid());
   if (auto started = child.start(); !started) return fail(started.error());
   ProgramRun run;
-  Group group(child);
   group.wait(request, watch, run);
   if (auto reaped = group.reap(run); !reaped) return fail(reaped.error());
   run.left_processes = group.end_rest();

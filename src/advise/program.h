@@ -30,8 +30,9 @@ enum class Ending { exited, signalled, timeout, wants_terminal, interrupted };
 
 struct ProgramRun {
   Ending ending = Ending::exited;
-  int code = 0;                                 ///< exit code, or the number of the signal
-  double seconds = 0;                           ///< from the start of the program to its end
+  bool suspended = false;  ///< this process was stopped meanwhile, so the time says nothing
+  int code = 0;            ///< exit code, or the number of the signal
+  double seconds = 0;      ///< from the start of the program, by its own clock, to its end
   double user_seconds = 0, system_seconds = 0;  ///< CPU time, with the processes it waited for
   Bytes peak_memory;                            ///< resident, of its largest process
   std::uint64_t minor_faults = 0, major_faults = 0;
@@ -54,8 +55,10 @@ struct ProgramWatch {
   std::function<void(pid_t)> running = {};
 };
 
-/// Runs it to its end; stops it when this process is told to stop. Its process group is its own,
-/// and all that is left of it is ended. Errors: what cannot be put in force (as put_in_force), a
+/// Runs it to its end; stops it when this process is told to stop, and suspends it with this one.
+/// Its process group is its own. What it leaves behind is ended, those included that made
+/// themselves sessions of their own: this process becomes the parent of all orphans, and may have
+/// no other children meanwhile. Errors: what cannot be put in force (as put_in_force), a
 /// program that cannot be started (unavailable, its name as subject), no process to be had
 /// (resource).
 Expected<ProgramRun> run_program(const RunRequest& request, const ProgramWatch& watch = {});

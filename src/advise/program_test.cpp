@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -100,6 +102,58 @@ TEST(Program, WhatItLeavesBehindIsEnded) {
   EXPECT_TRUE(run->left_processes);
   EXPECT_LT(run->seconds, 10);
   EXPECT_FALSE(run_program(shell("true"))->left_processes);
+}
+
+TEST(Program, SessionsThatItLeavesBehindAreEndedToo) {
+  const std::string file = testing::TempDir() + "numatlas-program-session";
+  const auto run = run_program(shell("setsid sleep 101 & echo $! >" + file + "; exit 0"));
+  ASSERT_TRUE(run);
+  EXPECT_TRUE(run->left_processes);
+  std::ifstream in(file);
+  pid_t left = 0;
+  ASSERT_TRUE(in >> left);
+  EXPECT_NE(kill(left, 0), 0);
+  EXPECT_EQ(std::remove(file.c_str()), 0);
+}
+
+TEST(Program, WhoOpensStandardErrorAnewLosesNothing) {
+  EXPECT_EQ(run_program(shell("echo rate 5; echo done >/dev/stderr"))->output, "rate 5\ndone\n");
+}
+
+TEST(Program, OfALotOfOutputTheEndIsKept) {
+  RunRequest request = shell("head -c 100000000 /dev/zero | tr '\\0' a >&2; echo; echo last >&2");
+  const auto run = run_program(request);
+  ASSERT_TRUE(run && run->good());
+  EXPECT_LE(run->output.size(), std::size_t{33} << 20U);
+  EXPECT_THAT(run->output, testing::EndsWith("last\n"));
+  EXPECT_EQ(run->last_words, "last");
+}
+
+TEST(Program, TimeBeginsWithTheProgramWhenThisProcessIsScheduledLater) {
+  // It shares the CPU of this process, and runs to its end before this process goes on.
+  RunRequest request = shell("date +%s%N; exec date +%s%N");
+  const auto run = run_program(request);
+  ASSERT_TRUE(run);
+  std::istringstream times(run->output);
+  long long first = 0, second = 0;
+  ASSERT_TRUE(times >> first >> second);
+  EXPECT_GE(run->seconds, static_cast<double>(second - first) * 1e-9);
+}
+
+TEST(Program, IsSuspendedWithThisProcessAndSaysSo) {
+  // A helper process stops this one, as Ctrl-Z does, and lets it go on after a time.
+  const pid_t self = getpid(), helper = fork();
+  if (helper == 0) {
+    usleep(300000);
+    kill(self, SIGTSTP);
+    usleep(2500000);
+    kill(self, SIGCONT);
+    _exit(0);
+  }
+  const auto run = run_program(shell("sleep 1"));
+  ASSERT_TRUE(run && run->good());
+  EXPECT_TRUE(run->suspended);
+  EXPECT_FALSE(run_program(shell("true"))->suspended);
 }
 
 TEST(Program, ReadsTheSameInputEachTime) {

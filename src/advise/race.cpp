@@ -187,13 +187,35 @@ void Race::conclude() {
     lane.against_reference = ratio;
     if (!lane.finalist || !ratio || ratio->rounds < rule_.least_final || !lane.failure.empty())
       continue;
-    const double open = 1 - std::exp(ratio->interval.low);
-    result_.open_gain = std::max(result_.open_gain.value_or(0), open);
     if (ratio->interval.high < 0 && ratio->mean < best) {
       best = ratio->mean;
       result_.best = i;
     }
   }
+  bound();
+}
+
+void Race::bound() {
+  const double risk = rule_.risk / static_cast<double>(result_.lanes.size() - 1);
+  double least = 0, least_of_finalists = 0;
+  bool is_known = true, has_finalist = false;
+  for (std::size_t i = 1; i < result_.lanes.size(); ++i) {
+    const Lane& lane = result_.lanes[i];
+    if (!lane.failure.empty()) continue;
+    const auto& reference = result_.lanes[0];
+    const auto ratio = lane.finalist ? log_ratio(lane.final, reference.final, risk)
+                                     : log_ratio(lane.screening, reference.screening, risk);
+    const bool is_enough = ratio && (!lane.finalist || ratio->rounds >= rule_.least_final);
+    is_known = is_known && is_enough;
+    if (!is_enough) continue;
+    least = std::min(least, ratio->interval.low);
+    if (!lane.finalist) continue;
+    has_finalist = true;
+    least_of_finalists = std::min(least_of_finalists, ratio->interval.low);
+  }
+  if (!has_finalist) return;
+  result_.open_of_finalists = least_of_finalists;
+  if (is_known) result_.open = least;
 }
 
 RaceResult Race::run(const RaceWork& work) {

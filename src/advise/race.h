@@ -2,7 +2,8 @@
 // one.
 //
 // Two stages. The screening runs every candidate once a round, in shuffled order, and drops those
-// that are surely behind the leader. It chooses, so its figures are too good for whoever wins. The
+// whose interval lies wholly behind the leader's. It saves time and proves nothing: of equal
+// candidates it drops some. It chooses, so its figures are too good for whoever wins. The
 // final runs the best few again beside "as it is", and every figure that is reported or claimed
 // comes from its runs alone. Its number of rounds follows from the screening's spread (Stein's
 // two-stage procedure), never from its own figures.
@@ -71,8 +72,11 @@ struct RaceResult {
   std::size_t rounds = 0, final_rounds = 0;
   bool complete = false;            ///< false: stopped before the final had its rounds
   std::optional<std::size_t> best;  ///< surely better than "as it is"; nullopt: none is
-  /// Largest gain that the final leaves open where nothing is better, as a part of the cost.
-  std::optional<double> open_gain;
+  /// Where nothing is better: the lowest logarithm of a cost ratio that is left open, of all
+  /// candidates that did not fail, together with 1 - risk. Those that were not finalists have it
+  /// from the screening. nullopt where one of them, or every finalist, has too few runs.
+  std::optional<double> open;
+  std::optional<double> open_of_finalists;  ///< the same of the finalists alone
 };
 
 /// What goes on, before each run.
@@ -102,6 +106,7 @@ class Race {
   void drop_losers();
   void choose_finalists();
   void conclude();
+  void bound();
   std::size_t final_rounds_wanted() const;
   std::vector<std::size_t> alive() const;
   bool time_for(const std::vector<std::size_t>& candidates, double reserve) const;

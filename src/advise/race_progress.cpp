@@ -1,19 +1,19 @@
 #include "advise/race_progress.h"
 
 #include <chrono>
-#include <cmath>
 #include <cstddef>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "advise/advice.h"
 #include "base/say.h"
 #include "base/text.h"
 
 namespace numatlas {
 
 std::string race_text(const RaceProgress& progress, const RaceResult& so_far,
-                      const std::vector<Candidate>& candidates) {
+                      const std::vector<Candidate>& candidates, const Metric& metric) {
   std::string text = fmt::format("{}, round {} of at most {}, {} candidates",
                                  progress.final ? "final" : "screening", progress.round,
                                  progress.rounds, progress.alive);
@@ -29,15 +29,15 @@ std::string race_text(const RaceProgress& progress, const RaceResult& so_far,
     least = ratio->mean;
   }
   if (ahead)
-    text += fmt::format("; ahead: {}, {:.1f} % less than as it is",
-                        printable(candidates[*ahead].name), 100 * (1 - std::exp(least)));
+    text += fmt::format("; ahead: {}, {} than as it is", printable(candidates[*ahead].name),
+                        short_gain_text(least, metric));
   return text;
 }
 
 void RaceLine::show(const RaceProgress& progress, const RaceResult& so_far,
-                    const std::vector<Candidate>& candidates) {
+                    const std::vector<Candidate>& candidates, const Metric& metric) {
   if (terminal_) {
-    say(fmt::format("\r\033[K{}; now: {}", race_text(progress, so_far, candidates),
+    say(fmt::format("\r\033[K{}; now: {}", race_text(progress, so_far, candidates, metric),
                     printable(candidates[progress.candidate].name)));
     shown_ = true;
     return;
@@ -47,7 +47,7 @@ void RaceLine::show(const RaceProgress& progress, const RaceResult& so_far,
   if (progress.final == final_ && now - last_ < between_lines) return;
   last_ = now;
   final_ = progress.final;
-  say(race_text(progress, so_far, candidates) + "\n");
+  say(race_text(progress, so_far, candidates, metric) + "\n");
 }
 
 void RaceLine::clear() {

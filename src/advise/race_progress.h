@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "advise/candidates.h"
+#include "advise/metric.h"
 #include "advise/race.h"
 
 namespace numatlas {
@@ -20,7 +21,7 @@ class RaceLine {
   RaceLine& operator=(const RaceLine&) = delete;
 
   void show(const RaceProgress& progress, const RaceResult& so_far,
-            const std::vector<Candidate>& candidates);
+            const std::vector<Candidate>& candidates, const Metric& metric);
   /// Before other text is printed.
   void clear();
 
@@ -30,8 +31,9 @@ class RaceLine {
   std::chrono::steady_clock::time_point last_;
 };
 
-/// "screening, round 3 of 10, 5 candidates; ahead: thp, 0.69 of the time as it is". Pure.
+/// "screening, round 3 of at most 10, 5 candidates; ahead: thp, 31.0 % less time than as it is".
+/// Pure.
 std::string race_text(const RaceProgress& progress, const RaceResult& so_far,
-                      const std::vector<Candidate>& candidates);
+                      const std::vector<Candidate>& candidates, const Metric& metric);
 
 }  // namespace numatlas

@@ -6,45 +6,18 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <random>
-#include <utility>
 #include <vector>
 
 #include "advise/race.h"
+#include "advise/test_machine.h"
 
 namespace numatlas {
 namespace {
 
-/// Probability that the machine changes between its two speeds, 30 % apart, before a run.
 constexpr double seldom = 0.002, often = 0.02;
 
-/// A machine on which a run of candidate i takes truth[i], times noise: 2 % of each run, 10 % more
-/// in one run of 50, which something disturbed; and what neighbouring runs share: a drift of 1 %
-/// from run to run, and two speeds.
-class SimulatedMachine {
- public:
-  SimulatedMachine(std::vector<double> truth, std::uint64_t seed, double change = seldom)
-      : truth_(std::move(truth)), random_(seed), change_(change) {}
-
-  RunValue run(std::size_t candidate) {
-    drift_ = 0.95 * drift_ + 0.01 * normal_(random_);
-    if (uniform_(random_) < change_) slow_ = !slow_;
-    double log = std::log(truth_[candidate]) + drift_ + (slow_ ? 0.3 : 0) + 0.02 * normal_(random_);
-    if (uniform_(random_) < 0.02) log += 0.1;
-    return {std::exp(log), "", false};
-  }
-
- private:
-  std::vector<double> truth_;
-  std::mt19937_64 random_;
-  std::normal_distribution<double> normal_;
-  std::uniform_real_distribution<double> uniform_;
-  double change_, drift_ = 0;
-  bool slow_ = false;
-};
-
 RaceResult race(const std::vector<double>& truth, std::uint64_t seed, double change = seldom) {
-  SimulatedMachine machine(truth, seed, change);
+  SimulatedMachine machine(truth, seed, {change});
   return Race(truth.size(), {}, seed).run({[&](std::size_t i) { return machine.run(i); }});
 }
 
@@ -83,6 +56,26 @@ TEST(Race, IntervalsOfTheFinalHoldTheTruthThoughTheWinnerWasChosen) {
     return interval.low <= log && log <= interval.high;
   };
   EXPECT_GE(count_races(truth, holds), races * 90 / 100);
+}
+
+TEST(Race, WhatItLeavesOpenHoldsTheGainThatItMissed) {
+  for (const double gain : {0.02, 0.03}) {
+    std::vector<double> truth(8, 10.0);
+    truth[5] = 10 * (1 - gain);
+    const auto is_wrong = [&](const RaceResult& r) {
+      return !r.best && r.open && *r.open > std::log(1 - gain);
+    };
+    EXPECT_LE(count_races(truth, is_wrong, often), races * 5 / 100) << gain;
+  }
+}
+
+TEST(Race, LeavesEverythingOpenWhereOneHasTooFewRuns) {
+  RaceRule rule;
+  rule.least_rounds = rule.most_rounds = 1;
+  SimulatedMachine machine(std::vector<double>(5, 10.0), 3);
+  const RaceResult result = Race(5, rule, 3).run({[&](std::size_t i) { return machine.run(i); }});
+  EXPECT_FALSE(result.open);
+  EXPECT_TRUE(result.open_of_finalists);
 }
 
 TEST(Race, DropsTheSlowEarlyAndSavesTheirRuns) {

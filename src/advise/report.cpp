@@ -124,8 +124,12 @@ View view_of(const Advice& advice) {
   view.title = "Placements, against the program as it is";
   view.cells = {label_column("placement", "candidate")};
   const bool is_time = advice.metric.is_time();
-  view.cells.push_back(figure_column(is_time ? "time in s" : "metric", key_of(advice.metric), 1,
-                                     Part::with_interval, 3));
+  const bool is_short = is_time && advice.look.run.seconds < 1;
+  view.cells.push_back(figure_column(is_short  ? "time in ms"
+                                     : is_time ? "time in s"
+                                               : "metric",
+                                     key_of(advice.metric), is_short ? in_ms : 1,
+                                     Part::with_interval, is_short ? 2 : 3));
   view.cells.push_back(figure_column("gain", gain_key, in_percent, Part::value, 1, "%"));
   const auto named = [&](const auto& belongs) {
     std::string names;
@@ -139,7 +143,7 @@ View view_of(const Advice& advice) {
   if (advice.race.rounds > 0)
     view.notes.push_back(
         fmt::format("screening: {} rounds of all in shuffled order{}", advice.race.rounds,
-                    dropped.empty() ? "" : "; dropped as significantly slower: " + dropped));
+                    dropped.empty() ? "" : "; dropped on the way, behind the leader: " + dropped));
   if (!finalists.empty())
     view.notes.push_back(
         fmt::format("final: {} fresh runs of as it is, {}{}", advice.race.final_rounds, finalists,
@@ -160,6 +164,19 @@ std::vector<Fact> facts_of(const Advice& advice) {
            static_cast<double>(look.peak_memory().value)),
       seen("program_faults", "page faults of the program as it is", "1",
            static_cast<double>(look.run.minor_faults + look.run.major_faults))};
+  if (look.threads > 0)
+    facts.push_back(seen("program_threads", "threads of the program as it is, at most", "1",
+                         static_cast<double>(look.threads)));
+  if (look.counters) {
+    const auto counted = [&](const char* key, const char* words,
+                             const std::optional<double>& value) {
+      if (value) facts.push_back(seen(key, words, "1", *value));
+    };
+    counted("program_cycles", "cycles of the program as it is", look.counters->cycles);
+    counted("program_instructions", "its instructions", look.counters->instructions);
+    counted("program_cache_misses", "its last-level cache misses", look.counters->cache_misses);
+    counted("program_tlb_misses", "its TLB misses", look.counters->tlb_misses);
+  }
   if (const auto huge = look.huge_share())
     facts.push_back(seen("program_huge_share", "its share in huge pages", "1", *huge));
   for (const auto& [node, share] : look.node_shares())
@@ -188,7 +205,7 @@ RunReport report_of(const Advice& advice) {
   report.started = advice.started;
   report.seconds = advice.seconds;
   report.complete = advice.race.complete;
-  if (!report.complete) report.incomplete_reason = "interrupted";
+  report.incomplete_reason = advice.incomplete_reason();
   report.comm = "none";
   report.engine = "real";
   report.seed = advice.seed;

@@ -11,6 +11,10 @@ namespace numatlas {
 /// ends at once); SIGPIPE and SIGXFSZ are ignored, so that a closed stdout and a limit on the size
 /// of files show as write errors.
 void install_signal_handlers();
+/// The process group of a program that this one runs: a second SIGINT ends it too, and Ctrl-Z
+/// (SIGTSTP) suspends it with this process. 0: none.
+void share_stops_with(int group);
+
 /// What the signals that stop a program do is the same at its end as it was at its beginning. Some
 /// libraries catch them when they are loaded: UCX takes SIGHUP for a debugger's.
 class KeptSignals {

@@ -27,7 +27,22 @@
 namespace numatlas {
 namespace {
 
-constexpr int exit_code_of_bad_program = 1;  // docs/exit-codes.md
+constexpr int exit_code_of_bad_program = 1, exit_code_of_no_answer = 9;  // docs/exit-codes.md
+
+int exit_code_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::better:
+    case Outcome::none_better:
+    case Outcome::others_failed:
+    case Outcome::nothing_to_try: return 0;
+    case Outcome::reference_failed: return exit_code_of_bad_program;
+    case Outcome::no_time:
+    case Outcome::too_few_runs:
+    case Outcome::finalists_failed:
+    case Outcome::interrupted: break;
+  }
+  return exit_code_of_no_answer;
+}
 
 Expected<void> write_exports(const std::vector<std::string>& files, const Advice& advice) {
   for (const std::string& file : files) {
@@ -72,12 +87,13 @@ Expected<int> run_advise(const AdviseWords& words, const std::vector<std::string
     print_error(error);
     return exit_code_of_bad_program;
   }
-  if (auto written = write_exports(words.exports, *advice); !written) return fail(written.error());
+  // The answer first: an export that fails takes nothing of it.
   const auto shown =
       write_stdout(words.format == "json" ? json_text(report_of(*advice)) : advice_text(*advice));
+  if (auto written = write_exports(words.exports, *advice); !written) return fail(written.error());
   if (!shown) return fail(shown.error());
   if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
-  return advice->race.complete ? 0 : exit_code_of_bad_program;
+  return exit_code_of(outcome_of(*advice));
 }
 
 void add_measurement(CLI::App& app, AdviseWords& words) {
@@ -94,8 +110,7 @@ void add_measurement(CLI::App& app, AdviseWords& words) {
   Choices<Axis> axes;
   for (const Axis axis : words.axes) axes.emplace_back(name_of(axis), axis);
   add_choices<Axis>(app, "--try", words.axes, axes,
-                    "what candidates may change, separated by commas, separated by commas, "
-                    "separated by commas, separated by commas");
+                    "what candidates may change, separated by commas");
   add_value(app, "--prepare", words.prepare, "COMMAND", "shell command to run before each run");
   add_value(app, "--warmup", words.warmup, "N", "warm-up runs, which are not counted");
   add_value(app, "--timeout", words.timeout, "TIME",

@@ -85,6 +85,49 @@ case $case in
     advise --try cpus -- sh -c 'sleep 50 & exit 0'
     ends_with 0
     says 'left processes behind' ;;
+  no_time) # which is no answer
+    needs_two_cpus
+    run "$numatlas" advise -q --time 2s --try cpus -- sleep 1
+    ends_with 9
+    says '^Answer +no answer: no time to try any candidate; increase --time'
+    run "$numatlas" advise -q --time 2s --try cpus --prepare 'sleep 60' -- true
+    ends_with 2
+    warns "--prepare: 'sleep 60' did not end within its time limit" ;;
+  prepare_fails)
+    needs_two_cpus
+    # shellcheck disable=SC2016
+    advise --try cpus --prepare 'echo x >>times; test "$(wc -l <times)" -lt 4' -- sleep 0.06
+    ends_with 1
+    says '^Answer +no answer: --prepare: .* ended with exit code 1' ;;
+  lost_input)
+    needs_two_cpus
+    out=$(seq 10 | "$numatlas" advise -q --runs 5 --try cpus -- sleep 0.06 2>errors)
+    status=$? err=$(<errors)
+    ends_with 0
+    says 'standard input is not a file' ;;
+  killed) # a second Ctrl-C takes along what the program started
+    needs_two_cpus
+    "$numatlas" advise --try cpus -- sh -c 'trap "" TERM; sleep 4711; true' >text 2>errors &
+    sleep 1
+    kill -INT $!
+    sleep 0.5
+    kill -INT $!
+    wait $!
+    status=$? out=$(<text) err=$(<errors)
+    ends_with 130
+    sleep 0.2
+    ! pgrep -f 'sleep 4711' || fail 'a process was left behind' ;;
+  examples) # the shipped programs print what the documents say
+    programs=$(dirname "$numatlas")/../examples
+    advise --try pages --metric 'ns per lookup: ([0-9.]+)' -- "$programs/hash_lookups" 16 1
+    ends_with 0
+    says '^as it is +[0-9.]+'
+    advise --try pages --metric 'GB/s: ([0-9.]+)' --higher -- "$programs/stream_checksum" 16 2
+    ends_with 0
+    says '^as it is +[0-9.]+'
+    advise --try pages -- "$programs/compute_only" 50
+    ends_with 0
+    says '^as it is +[0-9.]+' ;;
   files)
     needs_two_cpus
     advise --try cpus --export a.json --export a.md --export a.sh -- sh -c 'sleep 0.02'
@@ -93,7 +136,11 @@ case $case in
     ends_with 0
     says 'run_time'
     grep -q '^# Placement of' a.md || fail 'no heading in Markdown'
-    sh a.sh || fail 'the script does not run' ;;
+    sh a.sh || fail 'the script does not run'
+    mkdir gone
+    advise --try cpus --export gone/a.json -- sh -c 'rm -rf gone; sleep 0.06'
+    ends_with 6
+    says '^Answer' ;; # an export that fails takes nothing of it
   interrupted)
     "$numatlas" advise --try cpus -- sleep 0.2 >text 2>errors &
     sleep 2
