@@ -6,6 +6,10 @@ target_compile_options(numatlas_options INTERFACE -Wall -Wextra -Wpedantic -Wsha
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # False alarms of gcc 12 and 13 at -O3 in std::string and nlohmann-json (GCC PR 105651, 105329).
   target_compile_options(numatlas_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
+  if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+    # False alarms about functions that return a part of one argument and take another, temporary one.
+    target_compile_options(numatlas_options INTERFACE -Wno-dangling-reference)
+  endif()
 endif()
 if(CMAKE_UNITY_BUILD)
   # A local name may be that of another file of the folder, which is no fault of either.
