@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "machine/machine.h"
 #include "memory/buffer.h"
@@ -28,5 +29,11 @@ inline CpuSet few_cpus_a_node(const Machine& machine, std::size_t most) {
   }
   return chosen;
 }
+
+/// Numbers of CPUs, as --threads takes them: one, those of each node and of each socket, and all.
+/// Between them a sum stops rising.
+std::string few_counts(const Machine& machine);
+/// The same, and powers of two.
+std::string scaling_counts(const Machine& machine);
 
 }  // namespace numatlas

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/size_list.h"
 #include "benchmarks/flows.h"
@@ -186,24 +185,8 @@ std::vector<View> Bandwidth::views(const RunReport& report) const {
   return views;
 }
 
-/// One CPU, powers of two, the CPUs of each node and of each socket, and all: between them a sum
-/// stops rising.
-std::string scaling_counts(const Machine& machine) {
-  const CpuSet usable = machine.usable_cpus();
-  std::set<std::size_t> counts{usable.size()};
-  for (std::size_t count = 1; count < usable.size(); count *= 2) counts.insert(count);
-  for (const NumaNode& node : machine.nodes) counts.insert((node.cpus & usable).size());
-  std::map<int, std::size_t> packages;
-  for (const Cpu& cpu : machine.cpus) packages[cpu.package] += usable.contains(cpu.id) ? 1 : 0;
-  for (const auto& [package, count] : packages) counts.insert(count);
-  counts.erase(0);
-  return fmt::format("{}", fmt::join(counts, ","));
-}
-
 /// From one CPU alone to all together.
 SurveyPart Bandwidth::survey(const Machine& machine) const {
-  const auto cpus = std::to_string(std::max<std::size_t>(1, machine.usable_cpus().size()));
-  const std::string ends = cpus == "1" ? "1" : "1," + cpus;
   const auto words = [&](const char* kernels, const char* mix, bool all_stores,
                          const std::string& threads) {
     const bool both = all_stores && has_non_temporal_stores();
@@ -215,17 +198,17 @@ SurveyPart Bandwidth::survey(const Machine& machine) const {
                                      "--skip-too-large"};
     return options;
   };
-  const std::string counts = scaling_counts(machine);
-  const std::string steps = counts == ends ? "" : "numbers of CPUs between one and all";
+  const std::string counts = scaling_counts(machine), few = few_counts(machine);
+  const std::string steps = counts == few ? "" : "powers of two of CPUs";
   const auto left_out = [&](const char* kernels) {
     return steps.empty() ? kernels : fmt::format("{}, {}", steps, kernels);
   };
   SurveyPart part{2, {SurveyWay{words("read,copy,triad", "2:1", true, counts), ""}}, ""};
   if (!steps.empty())
-    part.ways.push_back(SurveyWay{words("read,copy,triad", "2:1", true, ends), steps});
+    part.ways.push_back(SurveyWay{words("read,copy,triad", "2:1", true, few), steps});
   part.ways.push_back(
-      SurveyWay{words("read,triad", "none", true, ends), left_out("copies and the mix")});
-  part.ways.push_back(SurveyWay{words("read,triad", "none", false, ends),
+      SurveyWay{words("read,triad", "none", true, few), left_out("copies and the mix")});
+  part.ways.push_back(SurveyWay{words("read,triad", "none", false, few),
                                 left_out("copies, the mix and non-temporal stores")});
   return part;
 }

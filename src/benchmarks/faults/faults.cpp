@@ -16,6 +16,7 @@
 #include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/room.h"
+#include "benchmarks/survey_words.h"
 #include "record/labels.h"
 
 namespace numatlas {
@@ -220,19 +221,21 @@ std::vector<Figure> Faults::totals(const ScenarioResult& visit, const RunReport&
 
 SurveyPart Faults::survey(const Machine& machine) const {
   SurveyPart part{1, {}, ""};
+  const std::string few = few_counts(machine);
   const std::string all = std::to_string(std::max<std::size_t>(1, machine.usable_cpus().size()));
-  const std::string cores = all == "1" ? "1" : "1," + all;
+  const std::string ends = all == "1" ? "1" : "1," + all;
   const auto add = [&](const char* pages, const char* how, const char* nodes,
-                       const std::string& left_out) {
-    part.ways.push_back(SurveyWay{
-        {"--pages", pages, "--how", how, "--nodes", nodes, "--threads", cores, "--skip-too-large"},
-        left_out});
+                       const std::string& threads, const std::string& left_out) {
+    part.ways.push_back(SurveyWay{{"--pages", pages, "--how", how, "--nodes", nodes, "--threads",
+                                   threads, "--skip-too-large"},
+                                  left_out});
   };
   const bool several = machine.usable_memory_nodes().size() > 1;
-  if (several) add("base,thp,2M,1G", "touch,madvise", "all", "");
+  if (several) add("base,thp,2M,1G", "touch,madvise", "all", ends, "");
   const std::string nodes = several ? "nodes but each thread's own" : "";
-  add("base,thp,2M,1G", "touch,madvise", "local", nodes);
-  add("base,thp", "touch", "local",
+  add("base,thp,2M,1G", "touch,madvise", "local", ends, nodes);
+  // Of a large machine: between one CPU and all is where the rate stops rising.
+  add("base,thp", "touch", "local", few,
       fmt::format("huge page pools, madvise(MADV_POPULATE_WRITE){}{}", several ? ", " : "", nodes));
   return part;
 }

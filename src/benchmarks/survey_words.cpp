@@ -1,0 +1,39 @@
+#include "benchmarks/survey_words.h"
+
+#include <cstddef>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace numatlas {
+namespace {
+
+using Counts = std::set<std::size_t>;
+
+Counts counts_of_parts(const Machine& machine) {
+  const CpuSet usable = machine.usable_cpus();
+  Counts counts{1, usable.size()};
+  for (const NumaNode& node : machine.nodes) counts.insert((node.cpus & usable).size());
+  std::map<int, std::size_t> packages;
+  for (const Cpu& cpu : machine.cpus) packages[cpu.package] += usable.contains(cpu.id) ? 1 : 0;
+  for (const auto& [package, count] : packages) counts.insert(count);
+  counts.erase(0);
+  return counts;
+}
+
+}  // namespace
+
+std::string few_counts(const Machine& machine) {
+  return fmt::format("{}", fmt::join(counts_of_parts(machine), ","));
+}
+
+std::string scaling_counts(const Machine& machine) {
+  Counts counts = counts_of_parts(machine);
+  const std::size_t most = machine.usable_cpus().size();
+  for (std::size_t count = 1; count < most; count *= 2) counts.insert(count);
+  return fmt::format("{}", fmt::join(counts, ","));
+}
+
+}  // namespace numatlas
