@@ -59,7 +59,10 @@ class Transfer final : public Benchmark {
   std::vector<Warning> warnings(const RunReport& report) const override {
     return device_warnings(report);
   }
-  SurveyPart survey(const Machine&) const override {
+  SurveyPart survey(const Machine& machine) const override {
+    if (machine.is_live()) {
+      if (const auto gpu = find_device(0); !gpu) return {0, {}, full_text(gpu.error())};
+    }
     return {3,
             {SurveyWay{{"--skip-too-large"}, ""},
              SurveyWay{{"--skip-too-large", "--size", "64"}, "copies of more than 64 MiB"},
