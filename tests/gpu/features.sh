@@ -6,7 +6,7 @@ python3 - "$features" <<'PYTHON'
 import json
 import sys
 
-rows = json.loads(sys.argv[1])["features"]
+rows = json.loads(sys.argv[1])
 drivers = any(row["available"] for row in rows if row["group"] == "gpu")
 transfer = next(row for row in rows if row["group"] == "benchmark" and row["name"] == "transfer")
 assert transfer["available"] == drivers, (transfer, drivers)
