@@ -19,6 +19,14 @@ const char* name_of(Axis axis) {
   return "";
 }
 
+Candidate no_candidate(std::string name, Axis axis, std::string reason) {
+  Candidate one;
+  one.name = std::move(name);
+  one.axis = axis;
+  one.not_tried = std::move(reason);
+  return one;
+}
+
 std::vector<Candidate> propose(const ProposalInput& input) {
   const bool launched = input.program.ranks > 0;
   const auto wants = [&](Axis axis) { return input.axes.contains(axis); };
@@ -29,13 +37,22 @@ std::vector<Candidate> propose(const ProposalInput& input) {
   };
   // Where ranks share a host, its memory and CPUs are theirs by rank.
   if (launched && (wants(Axis::memory) || wants(Axis::cpus))) add(propose_ranks(input));
+  if (!launched && input.program.mpi)
+    add({no_candidate("ranks", Axis::ranks,
+                      "an MPI program without --launcher is a single rank, unless it starts "
+                      "others itself; `--launcher mpirun --ranks N` tries layouts of its ranks")});
   if (!launched && wants(Axis::memory)) add(propose_memory(input));
   if (!launched && wants(Axis::weights)) add(propose_weights(input));
+  if (launched && wants(Axis::weights))
+    add({no_candidate("weighted", Axis::weights,
+                      "under a launcher memory is laid out by rank, without weights")});
   if (wants(Axis::pages)) add(propose_pages(input));
   if (!launched && wants(Axis::cpus)) add(propose_cpus(input));
   if (wants(Axis::threads)) add(propose_threads(input));
-  std::stable_partition(all.begin(), all.end(),
-                        [](const Candidate& one) { return one.not_tried.empty(); });
+  const auto last = std::stable_partition(
+      all.begin(), all.end(), [](const Candidate& one) { return one.not_tried.empty(); });
+  std::stable_sort(all.begin(), last,
+                   [](const Candidate& a, const Candidate& b) { return a.prospect < b.prospect; });
   return all;
 }
 

@@ -19,6 +19,21 @@ namespace numatlas {
 enum class Axis { none, memory, weights, pages, cpus, threads, ranks };
 const char* name_of(Axis axis);
 
+/// Kinds of candidates, those with the most to be hoped of first: with little time the last are
+/// left out.
+enum class Prospect {
+  baseline,
+  best_node,
+  huge_pages,
+  interleave,
+  weighted,
+  tier,
+  cpus,
+  threads,
+  base_pages,
+  other_node,
+};
+
 struct Candidate {
   std::string name;  ///< "as it is", "bind:2", "thp"
   Axis axis = Axis::none;
@@ -27,7 +42,10 @@ struct Candidate {
   std::vector<std::string> rank_options;
   std::string because;    ///< the figure that speaks for it, or what it is tried for
   std::string not_tried;  ///< why it cannot be tried; "" where it can
+  Prospect prospect = Prospect::baseline;
 };
+/// What was asked for and gives no candidate, with the reason.
+Candidate no_candidate(std::string name, Axis axis, std::string reason);
 
 /// What is known of a program.
 struct ProgramTraits {
@@ -46,10 +64,12 @@ struct ProposalInput {
   bool has_policy = false;  ///< a memory policy is in force that the program would inherit
   /// Why the kernel's weighted interleave cannot have these weights now; "" where it can.
   std::function<std::string(const MemoryPlacement&)> weights_problem;
+  /// A node's weight in the kernel's weighted interleave now; nullopt where the kernel has none.
+  std::function<std::optional<int>(NodeId)> kernel_weight = {};
 };
 
 /// "As it is" first, then what can be tried, those with the most to be hoped of first, then what
-/// cannot be tried, with the reason.
+/// cannot be tried, with the reason. An axis that was asked for has at least one of them.
 std::vector<Candidate> propose(const ProposalInput& input);
 
 // One axis each (propose calls them).

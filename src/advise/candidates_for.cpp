@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "advise/advise.h"
+#include "placement/kernel_calls.h"
 #include "placement/policy.h"
 #include "placement/weighted.h"
 
@@ -13,7 +14,7 @@ std::string weights_problem(const MemoryPlacement& memory) {
   if (!kernel_has_weighted_interleave())
     return "this kernel has no weighted interleave (Linux 6.9)";
   if (const auto differ = weights_differ(memory.nodes))
-    return *differ + "; `numatlas weights --apply` sets them";
+    return *differ + "; `numatlas weights --apply --keep` sets the best that it finds";
   return "";
 }
 
@@ -25,6 +26,7 @@ std::vector<Candidate> candidates_for(const AdviseOptions& options, const Machin
   ProposalInput input{machine, traits, atlas, options.axes, false, {}};
   if (machine.is_live()) {
     input.weights_problem = weights_problem;
+    input.kernel_weight = kernel::system_weight;
     input.has_policy = inherited_policy().has_value();
   }
   return propose(input);

@@ -54,6 +54,15 @@ ProgramTraits traits(int threads, Bytes memory) {
   return program;
 }
 
+/// As `numatlas matrix` measured it.
+Fact matrix(const std::string& what, int from, int to, const std::string& unit, double value) {
+  return {"matrix_" + what,
+          {{"cpu_node", std::to_string(from)}, {"memory_node", std::to_string(to)}},
+          "",
+          unit,
+          Estimate(value)};
+}
+
 TEST(Candidates, BeginWithTheProgramAsItIs) {
   const auto all = proposed(recorded("numa:1 core:2 pu:1"), {}, Axis::memory);
   EXPECT_THAT(names(all), ElementsAre("as it is"));
@@ -65,23 +74,41 @@ TEST(Candidates, OfMemoryAreNodesAndTiersWithRoom) {
   const Machine machine = recorded("cxl-tiers.json");
   const auto all = proposed(machine, traits(4, Bytes{gib}), Axis::memory);
   EXPECT_THAT(names(all), ElementsAre("as it is", "node 1", "interleave:0,1", "bind:2,3",
-                                      "prefer:2,3", "bind:4", "prefer:4"));
+                                      "prefer:2,3", "bind:4", "prefer:4", "node 0"));
   EXPECT_EQ(named(all, "node 1").layout.memory->text(), "bind:1");
   EXPECT_EQ(named(all, "node 1").layout.cpus, machine.find_node(NodeId{1})->cpus);
   EXPECT_THAT(named(all, "bind:4").because, HasSubstr("firmware"));
   const auto large = proposed(machine, traits(4, Bytes{4096 * gib}), Axis::memory);
-  EXPECT_THAT(names(large), ElementsAre("as it is", "interleave:0,1", "prefer:2,3", "prefer:4"));
+  EXPECT_THAT(names(large), ElementsAre("as it is", "node 1, preferred", "interleave:0,1",
+                                        "prefer:2,3", "prefer:4", "node 0, preferred"));
+  EXPECT_THAT(names(large, false), ElementsAre("node 1", "node 0", "bind:2,3", "bind:4"));
+  EXPECT_EQ(named(large, "node 0, preferred").layout.memory->text(), "prefer:0");
+  EXPECT_EQ(named(large, "node 0, preferred").layout.cpus, machine.find_node(NodeId{0})->cpus);
   EXPECT_THAT(named(large, "bind:4").not_tried, HasSubstr("it requires 4 TiB, but "));
+}
+
+TEST(Candidates, OfMemoryAreNoNodesForMoreThreadsThanTheirCpus) {
+  const auto all = proposed(recorded("guest-four-nodes.json"), traits(3, Bytes{mib}), Axis::memory);
+  EXPECT_THAT(names(all), ElementsAre("as it is", "interleave:0,1,2,3"));
+  EXPECT_EQ(named(all, "one node").not_tried, "3 threads, but no node has more than 2 CPUs");
+}
+
+TEST(Candidates, OfMemoryBeginWithANodeThatHasRoom) {
+  Machine machine = recorded("guest-four-nodes.json");
+  for (NumaNode& node : machine.nodes) node.memory_free = Bytes{(node.id.value == 2 ? 2 : 1) * gib};
+  Atlas atlas;
+  atlas.facts = {matrix("latency", 0, 0, "s", 80e-9), matrix("latency", 2, 2, "s", 120e-9)};
+  const auto of = [&](Bytes memory) {
+    return names(proposed(machine, traits(1, memory), Axis::memory, &atlas));
+  };
+  EXPECT_EQ(of(Bytes{gib / 2})[1], "node 0");
+  EXPECT_EQ(of(Bytes{gib * 3 / 2})[1], "node 2");
+  EXPECT_EQ(of(Bytes{gib * 3})[1], "node 0, preferred");
 }
 
 TEST(Candidates, OfMemoryPreferWhatTheAtlasMeasured) {
   Atlas atlas;
-  for (const auto& [node, seconds] : {std::pair{"0", 80e-9}, {"1", 120e-9}})
-    atlas.facts.push_back({"matrix_latency",
-                           {{"cpu_node", node}, {"memory_node", node}},
-                           "",
-                           "s",
-                           Estimate(seconds)});
+  atlas.facts = {matrix("latency", 0, 0, "s", 80e-9), matrix("latency", 1, 1, "s", 120e-9)};
   const auto all =
       proposed(recorded("cxl-tiers.json"), traits(1, Bytes{gib}), Axis::memory, &atlas);
   EXPECT_THAT(names(all), Contains("node 0"));
@@ -106,6 +133,80 @@ TEST(Candidates, OfWeightsThatTheKernelDoesNotHaveAreNotTried) {
                             }});
   EXPECT_THAT(names(all), ElementsAre("as it is"));
   EXPECT_EQ(all.back().not_tried, "other weights");
+}
+
+TEST(Candidates, OfWeightsOnNearNodesFollowWhatTheirCpusMeasured) {
+  const Machine machine = recorded("guest-four-nodes.json");
+  Atlas atlas;
+  for (int from = 0; from < 4; ++from)
+    for (int to = 0; to < 4; ++to)
+      atlas.facts.push_back(matrix("bandwidth", from, to, "B/s", from == to ? 30e9 : 10e9));
+  atlas.facts.push_back(matrix("latency", 1, 1, "s", 1e-9));  // so node 1 is the best one
+  const auto all = proposed(machine, traits(2, Bytes{gib}), Axis::weights, &atlas);
+  const std::string name = "weighted:0=1,1=3,2=1,3=1, CPUs of node 1";
+  EXPECT_THAT(names(all), ElementsAre("as it is", name));
+  EXPECT_EQ(to_list(*named(all, name).layout.cpus), "2-3");
+  EXPECT_EQ(named(all, name).layout.memory->text(), "weighted:0=1,1=3,2=1,3=1");
+  const auto many = proposed(machine, traits(3, Bytes{gib}), Axis::weights, &atlas);
+  EXPECT_THAT(named(many, "weighted").not_tried, HasSubstr("3 threads, but no node has as many"));
+  const auto unknown = proposed(machine, traits(2, Bytes{gib}), Axis::weights);
+  EXPECT_THAT(named(unknown, "weighted").not_tried, HasSubstr("use --atlas"));
+}
+
+TEST(Candidates, OfWeightsTakeTheFirmwaresFiguresOnlyForTheirOwnCpus) {
+  const auto all = proposed(recorded("cxl-tiers.json"), traits(1, Bytes{gib}), Axis::weights);
+  EXPECT_THAT(names(all), ElementsAre("as it is", "weighted:0=11,1=11,2=2,3=2"));
+}
+
+TEST(Candidates, OfWeightsAreAlsoThoseInForce) {
+  const Machine machine = recorded("cxl-tiers.json");
+  int last = 5;
+  ProposalInput input{machine, {}, nullptr, {Axis::weights}, false, {}};
+  input.kernel_weight = [&](NodeId node) { return node.value == 4 ? last : 5; };
+  EXPECT_THAT(names(propose(input)), ElementsAre("as it is", "weighted:0=11,1=11,2=2,3=2"));
+  last = 1;
+  EXPECT_THAT(names(propose(input)), ElementsAre("as it is", "weighted:0=11,1=11,2=2,3=2",
+                                                 "weighted:0=5,1=5,2=5,3=5,4=1"));
+}
+
+TEST(Candidates, OfEveryAxisThatWasAskedForAreThereOrTheReasonIs) {
+  const auto says = [](const Machine& machine, const ProgramTraits& program, Axis axis,
+                       const char* why) {
+    const auto all = proposed(machine, program, axis);
+    EXPECT_THAT(names(all), ElementsAre("as it is")) << name_of(axis);
+    ASSERT_GE(all.size(), 2U) << name_of(axis);
+    EXPECT_THAT(all[1].not_tried, HasSubstr(why));
+  };
+  const Machine small = recorded("numa:1 core:1 pu:1");
+  ProgramTraits program = traits(1, Bytes{gib});
+  program.openmp = true;
+  says(small, program, Axis::memory, "only one node has memory");
+  says(small, program, Axis::weights, "only one node has memory");
+  says(small, program, Axis::cpus, "only one CPU is allowed");
+  says(small, program, Axis::threads, "only one CPU is allowed");
+  says(small, program, Axis::pages, "no transparent huge pages");
+  program.ranks = 2;
+  says(small, program, Axis::cpus, "2 ranks share 1 CPUs");
+  says(small, program, Axis::threads, "each rank has one CPU");
+  says(recorded("cxl-tiers.json"), program, Axis::weights, "under a launcher");
+}
+
+TEST(Candidates, WithMostToHopeForComeFirst) {
+  ProgramTraits program = traits(4, Bytes{gib});
+  program.openmp = true;
+  const Machine machine = with_thp(recorded("cxl-tiers.json"), "madvise");
+  const auto all = propose({machine,
+                            program,
+                            nullptr,
+                            {Axis::memory, Axis::weights, Axis::pages, Axis::cpus, Axis::threads},
+                            false,
+                            {}});
+  EXPECT_THAT(
+      names(all),
+      ElementsAre("as it is", "node 1", "thp", "2M", "interleave:0,1", "weighted:0=11,1=11,2=2,3=2",
+                  "bind:2,3", "prefer:2,3", "bind:4", "prefer:4", "packed", "spread",
+                  "one per core", "OMP_PROC_BIND=close", "OMP_PROC_BIND=spread",
+                  "OMP_NUM_THREADS=32", "OMP_NUM_THREADS=16", "OMP_NUM_THREADS=64", "node 0"));
 }
 
 TEST(Candidates, OfPagesFollowTheSystemsSetting) {
@@ -161,6 +262,30 @@ TEST(Candidates, OfThreadsAreForOpenMp) {
   EXPECT_THAT(names(proposed(machine, program, Axis::threads)),
               ElementsAre("as it is", "OMP_PROC_BIND=close", "OMP_PROC_BIND=spread",
                           "OMP_NUM_THREADS=4", "OMP_NUM_THREADS=2"));
+}
+
+TEST(Candidates, OfThreadsAreForEachRanksShareOfTheHost) {
+  const Machine machine = recorded("numa:1 core:16 pu:2");
+  ProgramTraits program = traits(8, Bytes{gib});
+  program.openmp = true;
+  program.ranks = 8;
+  EXPECT_THAT(names(proposed(machine, program, Axis::threads)),
+              ElementsAre("as it is", "OMP_PROC_BIND=close", "OMP_PROC_BIND=spread",
+                          "OMP_NUM_THREADS=2", "OMP_NUM_THREADS=1", "OMP_NUM_THREADS=4"));
+  program.ranks = 32;  // nothing to bind on one CPU each
+  EXPECT_THAT(names(proposed(machine, program, Axis::threads)),
+              ElementsAre("as it is", "OMP_NUM_THREADS=1"));
+}
+
+TEST(Candidates, OfRanksNeedALauncherAndAnMpiProgramIsToldSo) {
+  const Machine machine = recorded("numa:1 core:4 pu:1");
+  ProgramTraits program = traits(1, Bytes{gib});
+  program.mpi = true;
+  const auto all = proposed(machine, program, Axis::pages);
+  EXPECT_EQ(named(all, "ranks").axis, Axis::ranks);
+  EXPECT_THAT(named(all, "ranks").not_tried, HasSubstr("`--launcher mpirun --ranks N`"));
+  program.ranks = 2;
+  EXPECT_THAT(names(proposed(machine, program, Axis::pages), false), Not(Contains("ranks")));
 }
 
 TEST(Candidates, OfRanksAreListsByRank) {

@@ -78,6 +78,11 @@ bool is_placed(const Candidate& candidate) {
   return !candidate.rank_options.empty() || !exec_options(candidate.layout).empty();
 }
 
+/// Whether that places CPUs or memory, which the launcher must then leave alone.
+bool binds(const Candidate& candidate) {
+  return !candidate.rank_options.empty() || candidate.layout.cpus || candidate.layout.memory;
+}
+
 }  // namespace
 
 Expected<Launch> parse_launch(const std::string& text, int ranks) {
@@ -106,7 +111,7 @@ std::vector<std::string> command_of(const Launch& launch, const Candidate& candi
   Words words = launch.words;
   append(words, {"-n", std::to_string(launch.ranks)});
   if (is_placed(candidate)) {
-    append(words, unbound(launch.kind));
+    if (binds(candidate)) append(words, unbound(launch.kind));
     append(words, exec_words(numatlas, candidate));
   }
   append(words, with_variables(candidate, program));

@@ -45,6 +45,19 @@ TEST(Launch, RanksBecomeTheProgramThroughExec) {
   EXPECT_THAT(lines(open_mpi, {}), ElementsAre("mpirun -n 2 ./prog 'a b'"));
 }
 
+TEST(Launch, LeavesTheLaunchersBindingWhereOnlyPagesAreAskedFor) {
+  Candidate candidate;
+  candidate.layout.pages = PageKind::thp;
+  const Launch slurm{LauncherKind::srun, {"srun"}, 2};
+  EXPECT_THAT(lines(slurm, candidate),
+              ElementsAre("srun -n 2 numatlas exec --pages thp -- ./prog 'a b'"));
+  candidate.layout.cpus = CpuSet{CpuId{0}};
+  EXPECT_THAT(
+      lines(slurm, candidate),
+      ElementsAre("srun -n 2 --cpu-bind=none --mem-bind=none numatlas exec --cpus 0 --pages "
+                  "thp -- ./prog 'a b'"));
+}
+
 TEST(ReadyLines, AreOfEveryToolThatCanDoIt) {
   Candidate candidate;
   EXPECT_THAT(lines({}, candidate), IsEmpty());

@@ -17,6 +17,12 @@ namespace {
 constexpr const char* tunables_name = "GLIBC_TUNABLES";
 constexpr std::string_view heap_setting = "glibc.malloc.hugetlb=";
 
+/// That programs started from here have unless their layout says otherwise.
+std::string tunables_now() {
+  const char* value = environment_variable(tunables_name);
+  return value == nullptr ? "" : value;
+}
+
 Expected<void> put_pages_in_force(PageKind pages) {
   const bool off = pages == PageKind::base;
   // Inherited by what this process becomes; no privilege is needed for either way.
@@ -25,8 +31,7 @@ Expected<void> put_pages_in_force(PageKind pages) {
     return fail_about(code == EPERM ? ErrorKind::permission : ErrorKind::unavailable, "--pages",
                       "prctl(PR_SET_THP_DISABLE): " + errno_text(code));
   }
-  const char* before = environment_variable(tunables_name);
-  const std::string tunables = tunables_with(before == nullptr ? "" : before, pages);
+  const std::string tunables = tunables_with(tunables_now(), pages);
   if (tunables.empty())
     unsetenv(tunables_name);
   else
@@ -96,7 +101,8 @@ std::optional<std::vector<std::string>> as_environment(const ProgramLayout& layo
   if (layout.cpus || layout.memory || layout.pages == PageKind::base) return std::nullopt;
   auto words = environment_words(layout);
   if (layout.pages)
-    words.push_back(fmt::format("{}={}", tunables_name, tunables_with("", *layout.pages)));
+    words.push_back(
+        fmt::format("{}={}", tunables_name, tunables_with(tunables_now(), *layout.pages)));
   return words;
 }
 

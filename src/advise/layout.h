@@ -33,7 +33,8 @@ std::vector<std::string> exec_options(const ProgramLayout& layout);
 
 /// NAME=VALUE of the layout's own variables.
 std::vector<std::string> environment_words(const ProgramLayout& layout);
-/// All of it that variables can ask for, --pages included; nullopt where they cannot ask for all.
+/// All of it that variables can ask for, --pages included, beside what they say now; nullopt where
+/// they cannot ask for all.
 std::optional<std::vector<std::string>> as_environment(const ProgramLayout& layout);
 /// Options of numactl for CPUs and memory; nullopt where it has none for them.
 std::optional<std::vector<std::string>> numactl_options(const ProgramLayout& layout);

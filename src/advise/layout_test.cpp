@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,16 @@ TEST(ProgramLayout, IsVariablesOnlyWhereTheyAskForAllOfIt) {
   layout.pages = PageKind::base;  // takes a system call
   EXPECT_FALSE(as_environment(layout));
   EXPECT_FALSE(as_environment(laid_out()));
+}
+
+TEST(ProgramLayout, IsVariablesBesideWhatTheySayNow) {
+  ASSERT_EQ(setenv("GLIBC_TUNABLES", "glibc.malloc.arena_max=1:glibc.malloc.hugetlb=2", 1), 0);
+  ProgramLayout layout;
+  layout.pages = PageKind::thp;
+  const auto words = as_environment(layout);
+  unsetenv("GLIBC_TUNABLES");
+  EXPECT_THAT(*words,
+              ElementsAre("GLIBC_TUNABLES=glibc.malloc.arena_max=1:glibc.malloc.hugetlb=1"));
 }
 
 TEST(Tunables, KeepTheOthers) {

@@ -53,6 +53,7 @@ Candidate on_cpus(std::string name, CpuSet cpus, std::string because) {
   one.axis = Axis::cpus;
   one.name = std::move(name);
   one.layout.cpus = std::move(cpus);
+  one.prospect = Prospect::cpus;
   one.because = std::move(because);
   return one;
 }
@@ -67,6 +68,7 @@ void add_near_gpus(const ProposalInput& input, std::vector<Candidate>& all) {
     if (cpus.empty() || cpus == input.machine.usable_cpus()) continue;
     all.push_back(on_cpus(fmt::format("near GPU {}", gpu.pci_address), cpus,
                           fmt::format("the GPU is at node {}", node->id.value)));
+    all.back().prospect = Prospect::best_node;
   }
 }
 
@@ -112,7 +114,7 @@ CpuSet first_cpus(const std::vector<CpuId>& order, std::size_t count) {
 std::vector<Candidate> propose_cpus(const ProposalInput& input) {
   std::vector<Candidate> all;
   const CpuSet usable = input.machine.usable_cpus();
-  if (usable.size() < 2) return {{"cpus", Axis::cpus, {}, {}, "", "only one CPU is allowed"}};
+  if (usable.size() < 2) return {no_candidate("cpus", Axis::cpus, "only one CPU is allowed")};
   const auto threads = static_cast<std::size_t>(input.program.threads.value_or(1));
   const CpuSet cores = one_cpu_per_core(input.machine);
   if (threads == 1) {
@@ -130,48 +132,52 @@ std::vector<Candidate> propose_cpus(const ProposalInput& input) {
         on_cpus("one per core", cores, "no two threads share a core while others are idle"));
   add_near_gpus(input, all);
   if (all.empty())
-    return {{"cpus", Axis::cpus, {}, {}, "", "it has a thread for every allowed CPU"}};
+    return {no_candidate("cpus", Axis::cpus, "it has a thread for every allowed CPU")};
   return all;
 }
 
 std::vector<Candidate> propose_threads(const ProposalInput& input) {
   if (!input.program.openmp)
-    return {{"threads",
-             Axis::threads,
-             {},
-             {},
-             "",
-             "not an OpenMP program: how to set its number of threads is unknown"}};
+    return {no_candidate("threads", Axis::threads,
+                         "not an OpenMP program: how to set its number of threads is unknown")};
   const auto with = [](std::string name, std::vector<std::pair<std::string, std::string>> variables,
                        std::string because) {
     Candidate one;
     one.axis = Axis::threads;
     one.name = std::move(name);
     one.layout.environment = std::move(variables);
+    one.prospect = Prospect::threads;
     one.because = std::move(because);
     return one;
   };
   std::vector<Candidate> all;
-  const CpuSet usable = input.machine.usable_cpus();
-  const std::size_t cores = one_cpu_per_core(input.machine).size();
+  // Ranks share the host.
+  const auto ranks = static_cast<std::size_t>(std::max(1, input.program.ranks));
+  const auto share = [&](std::size_t count) { return std::max<std::size_t>(1, count / ranks); };
+  const std::size_t cpus = share(input.machine.usable_cpus().size());
+  const std::size_t cores = share(one_cpu_per_core(input.machine).size());
   const auto now = static_cast<std::size_t>(input.program.threads.value_or(1));
   for (const char* bind : {"close", "spread"}) {
-    if (usable.size() < 2) break;
+    if (cpus < 2) break;
     all.push_back(with(fmt::format("OMP_PROC_BIND={}", bind),
                        {{"OMP_PLACES", "cores"}, {"OMP_PROC_BIND", bind}},
                        "its threads stay where their memory is"));
   }
-  for (const std::size_t count : {cores, (cores + 1) / 2, usable.size()}) {
+  for (const std::size_t count : {cores, (cores + 1) / 2, cpus}) {
     const std::string number = std::to_string(count);
     const auto has_it = [&](const Candidate& one) {
       return one.name == "OMP_NUM_THREADS=" + number;
     };
-    if (count == now || count == 0 || std::any_of(all.begin(), all.end(), has_it)) continue;
-    all.push_back(with("OMP_NUM_THREADS=" + number, {{"OMP_NUM_THREADS", number}},
-                       count == cores
-                           ? "a thread for each core"
-                           : "fewer threads may saturate memory; more may hide its latency"));
+    if (count == now || std::any_of(all.begin(), all.end(), has_it)) continue;
+    std::string because = "fewer threads may saturate memory; more may hide its latency";
+    if (count == cores)
+      because = ranks > 1 ? "a thread for each core of a rank's share" : "a thread for each core";
+    all.push_back(with("OMP_NUM_THREADS=" + number, {{"OMP_NUM_THREADS", number}}, because));
   }
+  if (all.empty())
+    return {no_candidate("threads", Axis::threads,
+                         ranks > 1 ? "each rank has one CPU and one thread"
+                                   : "only one CPU is allowed, and it has one thread")};
   return all;
 }
 

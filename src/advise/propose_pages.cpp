@@ -35,6 +35,7 @@ Candidate of_pages(PageKind pages, std::string because) {
   one.axis = Axis::pages;
   one.name = name_of(pages);
   one.layout.pages = pages;
+  one.prospect = pages == PageKind::base ? Prospect::base_pages : Prospect::huge_pages;
   one.because = std::move(because);
   return one;
 }
