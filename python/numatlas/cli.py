@@ -142,11 +142,11 @@ def _figures(results: list[Result], kind: str) -> list[Figure]:
     if len(every) == 1:
         return every[0]
     common = [one for one in every[0] if all(one.key in {other.key for other in mine} for mine in every)]
-    found = [one for one in common if can_overlay(one)]
+    of_key = [{one.key: one for one in mine} for mine in every]
+    found = [one for one in common if can_overlay([mine[one.key] for mine in of_key])]
     if not found:
         hint = "curves and bars of the same key can; `numatlas report` shows others side by side"
         raise FileError("FILE", f"these files have no {kind} that shares a picture", UNAVAILABLE, hint)
-    of_key = [{one.key: one for one in mine} for mine in every]
     names = letters(len(results))
     runs = "; ".join(f"{letter}: {result.name}" for letter, result in zip(names, results, strict=True))
     shared = [overlaid([mine[one.key] for mine in of_key], names) for one in found]

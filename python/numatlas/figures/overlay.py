@@ -17,9 +17,15 @@ def letters(count: int) -> list[str]:
     return list(ascii_uppercase[:count]) if enough else [str(at + 1) for at in range(count)]
 
 
-def can_overlay(figure: Figure) -> bool:
-    """Whether figures of this sort have a common picture."""
-    return isinstance(figure, Curves | Bars)
+def form_of(figure: Figure) -> tuple:
+    """What figures on one scale have in common: their sort, and the units of their axes."""
+    axes = (figure.x.unit, figure.y.unit) if isinstance(figure, Curves) else (getattr(figure, "unit", ""),)
+    return type(figure), *axes
+
+
+def can_overlay(figures: list[Figure]) -> bool:
+    """Whether these have a common picture."""
+    return isinstance(figures[0], Curves | Bars) and len({form_of(one) for one in figures}) == 1
 
 
 def overlaid(figures: list[Figure], names: list[str]) -> Figure:

@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 
@@ -14,7 +14,7 @@ from numatlas.figures import figures_of, trend
 from numatlas.figures.fleet import NONE_JUDGED
 from numatlas.figures.machine import barred_cpus, boxes_of
 from numatlas.figures.model import Atlas, Bars, Figure, Fleet, Listing, MachinePicture, Matrix
-from numatlas.figures.overlay import can_overlay, letters, overlaid
+from numatlas.figures.overlay import can_overlay, form_of, letters, overlaid
 from numatlas.file_error import intact
 from numatlas.report import first, head, pack, pictures
 from numatlas.result import Result
@@ -147,14 +147,24 @@ def _sections(results: list[Result], names: list[str]) -> dict[str, list[list[Pa
         found.setdefault(figure.kind, {})[figure.key] = [Panel(figure, names[0], figure.key, names[1:])]
     for groups in found.values():
         for key, group in groups.items():
-            if len(group) > 1 and can_overlay(group[0].figure):
-                groups[key] = group = [_overlaid(group, short)]
-            scale = pictures.common_scale([panel.figure for panel in group])
-            for panel in group:
-                panel.scale = scale
+            groups[key] = _on_common_scales(group, short)
     rank = {kind: at for at, kind in enumerate(ORDER)} | {kind: 100 + at for at, kind in enumerate(LAST)}
     ordered = sorted(found, key=lambda kind: rank.get(kind, 50))
     return {kind: list(found[kind].values()) for kind in ordered}
+
+
+def _on_common_scales(group: list[Panel], short: dict[str, str]) -> list[Panel]:
+    """Curves and bars of one form in one picture, maps of one form on one scale; others side by side."""
+    forms: dict[tuple, list[Panel]] = {}
+    for panel in group:
+        forms.setdefault(form_of(panel.figure), []).append(panel)
+    found = []
+    for alike in forms.values():
+        if len(alike) > 1 and can_overlay([panel.figure for panel in alike]):
+            alike = [_overlaid(alike, short)]
+        scale = pictures.common_scale([panel.figure for panel in alike])
+        found += [replace(panel, scale=scale) for panel in alike]
+    return found
 
 
 def _overlaid(group: list[Panel], short: dict[str, str]) -> Panel:
