@@ -64,10 +64,16 @@ def is_of_the_null_engine(result: Result) -> bool:
     """Whether its numbers, or those of a run that it compares, were made up by an engine that touches no
     memory."""
     sides = [result.meta.get(side) for side in ("base", "new")]
-    runs = [run for side in sides if isinstance(side, dict) for run in side.get("runs") or []]
-    if any(str(run.get("started")).startswith(NO_TIME) for run in runs):
+    lists = [side.get("runs") for side in sides if isinstance(side, dict)] + [result.meta.get("runs")]
+    runs = [run for runs in lists if isinstance(runs, list) for run in runs if isinstance(run, dict)]
+    if any(_is_made_up(run) for run in runs):
         return True
     return any(str(part.meta.get("engine", "")).startswith("null") for part in [result, *result.all()])
+
+
+def _is_made_up(run: dict[str, Any]) -> bool:
+    """By its engine, or by the clock of the null engine."""
+    return str(run.get("engine", "")).startswith("null") or str(run.get("started")).startswith(NO_TIME)
 
 
 def warnings_of(result: Result, flows: pd.DataFrame) -> list[str]:

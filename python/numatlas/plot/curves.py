@@ -144,6 +144,8 @@ def _y_axis(axes: Axes, figure: Curves, scale: Scale) -> None:
     axes.grid(axis="y")
     if not scale.log:
         axes.set_ylim(scale.low, scale.high)
+        if figure.y.unit == "" and all(float(end).is_integer() for end in figure.ends()):
+            axes.yaxis.set_major_locator(MaxNLocator(integer=True))  # a number of something
         return
     axes.set(yscale="log", ylim=(scale.low, scale.high), ylabel=f"{figure.y.words}, logarithmic")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

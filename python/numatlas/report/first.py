@@ -10,6 +10,7 @@ from numatlas.figures.model import Atlas, Bar, Bars, Curves, Figure, Matrix
 from numatlas.figures.overlay import letters
 from numatlas.figures.told import is_of_the_null_engine
 from numatlas.figures.trend import KIND
+from numatlas.figures.verdicts import ALARMS, cards
 from numatlas.readers.verdicts import VERDICTS
 from numatlas.report.pictures import drawing_of, maps_of
 from numatlas.report.verdict import Line, verdict
@@ -50,7 +51,7 @@ def first_of(result: Result, figures: list[tuple[str, Figure]]) -> First:
     atlas = next((one for _, one in figures if isinstance(one, Atlas)), None)
     curves = curves_of(figures)
     return First(
-        metrics(result)[:MOST_CARDS],
+        (cards if result.kind in VERDICTS else metrics)(result)[:MOST_CARDS],
         verdict(result),
         maps_of(atlas, "first") if atlas else {},
         atlas.title if atlas else "",
@@ -221,6 +222,11 @@ def _change(first: Metric | None, last: Metric | None) -> tuple[str, str]:
     if first.low <= last.high and last.low <= first.high:
         return change, "intervals overlap"
     return change, "better" if (last.value < first.value) == (first.unit in LESS_IS_BETTER) else "worse"
+
+
+def alarms(metric: Metric) -> bool:
+    """Whether it is a number of what should not be."""
+    return metric.key in ALARMS and metric.value > 0
 
 
 def claim(metric: Metric) -> str:

@@ -103,6 +103,7 @@ def _environment() -> jinja2.Environment:
     made.globals |= {
         "barred_cpus": barred_cpus,
         "boxes_of": boxes_of,
+        "alarms": first.alarms,
         "claim": first.claim,
         "drawing_of": pictures.drawing_of,
         "embed": pack.embed,
