@@ -176,25 +176,25 @@ def _metric(key: str, words: str, row: Any, beside: str = "") -> Metric:
 
 
 def _latencies(result: Any, cells: pd.DataFrame) -> list[Metric]:
-    """Of a node's own memory the median, of other nodes with CPUs the worst, of memory without CPUs the
-    nearest."""
+    """Of a node's own memory the median (of two in the middle the better), of other nodes with CPUs the
+    worst, of memory without CPUs the nearest; these over the first."""
     cells = cells[cells["what"] == "latency"].sort_values("value", kind="stable")
     own = cells[cells["cpu_node"] == cells["memory_node"]]
     with_cpus = cells["memory_node"].isin(nodes_with_cpus(result) or set(cells["cpu_node"]))
     other, far = cells[with_cpus].drop(own.index), cells[~with_cpus]
-    local = own.set_index("cpu_node")["value"]
+    middle = max(len(own) - 1, 0) // 2
     least, most = (quantity_text(end, "s") for end in (own["value"].min(), own["value"].max()))
     least = least.removesuffix(f" {most.split()[-1]}")
     found = []
     for key, words, rows, at in (
-        ("local_latency", "local latency", own, len(own) // 2),
+        ("local_latency", "local latency", own, middle),
         ("remote_latency", "remote latency", other, -1),
         ("far_latency", f"{_kind_of(result, far)} latency", far, 0),
     ):
         for row in rows.iloc[[at]].itertuples() if len(rows) else []:
             beside = f"{least} to {most}, {len(own)} nodes" if rows is own and len(own) > 1 else ""
-            if rows is not own and row.cpu_node in local:
-                beside = f"{row.value / local[row.cpu_node]:.1f}x local"
+            if rows is not own and len(own):
+                beside = f"{row.value / own['value'].iloc[middle]:.1f}x local"
             elif not beside:
                 beside = f"node {row.cpu_node}, one CPU alone"
             found.append(_metric(key, words, row, beside))
@@ -214,7 +214,10 @@ def _beside(result: Any, every: pd.DataFrame, row: Any) -> str:
     if row.key == "loaded_latency_80":
         same = (every["cpu_node"] == row.cpu_node) & (every["memory_node"] == row.memory_node)
         idle = every["value"][same & (every["key"] == "loaded_latency_idle")]
-        return f"{row.value / idle.iloc[0]:.1f}x idle" if len(idle) else ""
+        if idle.empty:
+            return ""
+        less = ": less than idle, which cannot be" if row.value < idle.iloc[0] else ""
+        return f"{row.value / idle.iloc[0]:.2g}x idle{less}"
     far = every[every["key"] == "hand_over_farthest"] if row.key == "hand_over_nearest" else every[:0]
     return next((f"up to {quantity_text(one.value, 's')}" for one in far.itertuples()), "")
 

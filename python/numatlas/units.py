@@ -110,14 +110,14 @@ def ink_on(red: float, green: float, blue: float) -> str:
 
 def fitting_unit(value: float, unit: str) -> tuple[str, float]:
     """The unit in which people read a quantity of this size, and the factor to it: nanoseconds up to 10 µs,
-    GB/s from 0.1 GB/s to 10 TB/s."""
+    GB/s from 0.1 to 1000 GB/s."""
     size = abs(value)
     if unit == "s":
         steps = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-5))
         name = next((name for name, least in steps if size >= least), "ns")
         return name, {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}[name]
     if unit == "B/s":
-        name, step = ("TB/s", 1e12) if size >= 1e13 else ("GB/s", 1e9)
+        name, step = ("TB/s", 1e12) if size >= 1e12 else ("GB/s", 1e9)
         if 0 < size < 1e8:
             name, step = ("MB/s", 1e6) if size >= 1e5 else ("kB/s", 1e3)
         return name, 1 / step

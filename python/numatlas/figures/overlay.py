@@ -5,8 +5,10 @@ from string import ascii_uppercase
 
 import pandas as pd
 
-from numatlas.figures.model import Bar, Bars, Curves, Figure
+from numatlas.figures.model import Bar, Bars, Curves, Figure, Mark
 
+#: Of more files than this a picture has no marks but those that all have.
+MOST_MARKED = 2
 #: What figures say in lists of lines.
 LISTS = ("notes", "verdict", "warnings")
 
@@ -40,8 +42,7 @@ def overlaid(figures: list[Figure], names: list[str]) -> Figure:
         series = [
             replace(line, name=f"{name} {line.name}".strip()) for one, name in pairs for line in one.series
         ]
-        marks = first.marks if all(one.marks == first.marks for one in figures) else []
-        return replace(first, series=series, marks=marks, **told)
+        return replace(first, series=series, marks=_marks(figures, names), **told)
     rows = [
         replace(row, name=_name(row), group=name, cells=[name, *row.cells])
         for one, name in pairs
@@ -50,6 +51,17 @@ def overlaid(figures: list[Figure], names: list[str]) -> Figure:
     places = {name: at for at, name in enumerate(dict.fromkeys(row.name for row in rows))}
     rows.sort(key=lambda row: places[row.name])
     return replace(first, rows=rows, heads=["run", *first.heads], column=first.column + 1, **told)
+
+
+def _marks(figures: list[Curves], names: list[str]) -> list[Mark]:
+    """Those that all have; of one or two files the others too, with the file's name."""
+    common = [mark for mark in figures[0].marks if all(mark in one.marks for one in figures[1:])]
+    if len(figures) > MOST_MARKED:
+        return common
+    common = common if len(figures) > 1 else []
+    pairs = zip(figures, names, strict=True)
+    own = [(name, mark) for one, name in pairs for mark in one.marks if mark not in common]
+    return common + [replace(mark, text=f"{name}: {mark.text}") for name, mark in own]
 
 
 def _name(row: Bar) -> str:

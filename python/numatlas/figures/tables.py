@@ -26,7 +26,7 @@ NO_SPREAD = "the file has no interval of these figures"
 NUMBERED = re.compile(r"\W*(\w+:)?\d")
 
 #: The unit of a view's title: of a figure the axes tell it, as it may be another.
-UNIT_IN_TITLE = re.compile(r" in (ns|us|ms|GB/s|GiB/s)\b")
+UNIT_IN_TITLE = re.compile(r",? in (ns|us|ms|GB/s|GiB/s)\b")
 
 #: Texts of a case's flows that stand in one cell.
 MOST_OF_A_CASE = 3

@@ -152,7 +152,9 @@ def _place(pen: _Pen, place: Spot, paint: _Paint, index: int) -> None:
         big, other = place.texts["bandwidth"], place.texts["other"]
     pen.pair(place.name, other, box, box.y + 0.12, NAME, ink)
     size = VALUE if big and mode != "claims" else NAME
-    pen.pair(big or "not measured", place.spreads.get(mode, ""), box, box.y + 0.5 * box.tall, size, ink)
+    nothing = "not measured" if place.far else "own: not measured"
+    size = size if big else SMALL
+    pen.pair(big or nothing, place.spreads.get(mode, ""), box, box.y + 0.5 * box.tall, size, ink)
     pen.words(place.note, box.x + INSET, box.y + box.tall - 0.11, SMALL, ink, wide=box.wide - 2 * INSET)
 
 

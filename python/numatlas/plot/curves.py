@@ -25,6 +25,8 @@ LOOKS = cycler(linestyle=DASHES) * cycler(
 )
 #: Labels of sizes.
 MOST_TICKS = 12
+#: Words of more marks than this stand in as many lines as there are marks.
+MOST_IN_TWO_LINES = 4
 #: The part of the map of colours that is seen on white.
 DARK = 0.92
 
@@ -158,12 +160,13 @@ def _marks(axes: Axes, marks: list[Mark]) -> None:
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     line = {"color": QUIET, "linewidth": 0.6, "linestyle": (0, (2, 2)), "zorder": 0.5, "gid": "mark"}
     words = {"textcoords": "offset points", "fontsize": 6.5, "color": QUIET}
+    lines = max(2, sum(not mark.level for mark in marks) if len(marks) > MOST_IN_TWO_LINES else 0)
     upright = [mark for mark in marks if not mark.level and left <= mark.at <= right]
     for index, mark in enumerate(upright):
         axes.axvline(mark.at, **line)
-        side = "right" if axes.transLimits.transform((mark.at, low))[0] > 0.85 else "center"
+        side = "right" if axes.transLimits.transform((mark.at, low))[0] > 0.7 else "center"
         place = {"xycoords": axes.get_xaxis_transform(), "ha": side, "va": "bottom"}
-        axes.annotate(mark.text, (mark.at, 1), (0, 2 + 8 * (index % 2)), **place, **words)
+        axes.annotate(mark.text, (mark.at, 1), (0, 2 + 8 * (index % lines)), **place, **words)
     for mark in (mark for mark in marks if mark.level and low <= mark.at <= high):
         axes.axhline(mark.at, **line)
         place = {"xycoords": axes.get_yaxis_transform(), "ha": "right", "va": "top"}
