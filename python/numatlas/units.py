@@ -24,13 +24,13 @@ def scaled_unit(unit: str, scale: float) -> str:
 
 
 def size_text(size: float, whole: bool = False) -> str:
-    """Bytes in the largest IEC unit that leaves a number of at least 1 ("1.5GiB"), or a whole one
-    ("1536MiB")."""
+    """Bytes in the largest IEC unit that leaves a number of at least 1 ("1.5 GiB"), or a whole one
+    ("1536 MiB")."""
     for unit in SIZES:
         if size < 1024 or unit == "TiB" or (whole and size % 1024):
             break
         size /= 1024
-    return f"{size:.0f}{unit}" if whole else f"{size:.4g}{unit}"
+    return f"{size:.0f} {unit}" if whole else f"{size:.4g} {unit}"
 
 
 def short_size(size: float) -> str:

@@ -1,17 +1,22 @@
 """Several files on one page and in one picture, as different as files of one project are."""
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
-from commands import SURVEYS
+from commands import SURVEYS, command, one_line
+from made import texts
 from made_results import survey
 from report_pages import FLEETS, Tree
 
 import numatlas
 from numatlas.figures import figures_of, trend
 from numatlas.figures.fleet import summaries
-from numatlas.figures.model import Bars, Matrix
+from numatlas.figures.model import Bars, Beside, Matrix
+from numatlas.figures.overlay import group_keys, overlaid
+from numatlas.plot import build
+from numatlas.plot.style import Frame
 from numatlas.report.page import page
 
 EXAMPLES = sorted(SURVEYS.glob("*.json"))
@@ -68,3 +73,62 @@ def test_sums_of_a_fleet_are_in_their_own_rows(tmp_path):
         assert sum(row.counts) == row.count
         mine = fleet.hosts[(fleet.hosts["kernel"] == row.kernel) & (fleet.hosts["kind"] == row.kind)]
         assert row.count == mine["value"].notna().sum() and row.suspects == mine["slow"].sum()
+
+
+def plotted(kind, *names, folder):
+    done = command("plot", kind, *(SURVEYS / f"{name}.json" for name in names), folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()
+
+
+def test_curves_of_one_sort_share_a_picture_whatever_pages_they_are_of(tmp_path):
+    results = [numatlas.load(SURVEYS / f"{name}.json") for name in ("two-cpus", "four-nodes", "tiers")]
+    every = [[one for one in figures_of(result, "latency")] for result in results]
+    keys = group_keys(every)
+    assert [mine[0] for mine in keys] == ["latency-latency"] * 3
+    both = overlaid([mine[0] for mine in every], list("ABC"))
+    names = [line.name for line in both.series]
+    assert {"A base, node 0", "A thp, node 0", "B base, node 0"} <= set(names)
+    assert len(plotted("latency", "two-cpus", "four-nodes", "tiers", folder=tmp_path)) == 1
+
+
+def test_two_figures_of_one_sort_stay_apart(measure):
+    """A file with two of them: by their keys only."""
+    first, second = figures_of(numatlas.load(SURVEYS / "tiers.json"), "matrix")[1:3]
+    assert first.family == second.family and first.key != second.key
+    assert group_keys([[first, second], [second]]) == [[first.key, second.key], [second.key]]
+    assert group_keys([[first], [second]]) == [[first.key], [first.key]]
+
+
+@pytest.mark.parametrize("kind", ["atlas", "matrix", "machine"])
+def test_maps_stand_side_by_side(tmp_path, kind):
+    assert plotted(kind, "four-nodes", "tiers", folder=tmp_path)
+
+
+def test_maps_side_by_side_have_one_scale_and_their_letters():
+    figures = [
+        figures_of(numatlas.load(SURVEYS / f"{name}.json"), "matrix")[0] for name in ("four-nodes", "tiers")
+    ]
+    titled = [replace(one, title=f"{name}: x") for one, name in zip(figures, "AB", strict=True)]
+    picture = build(Beside("m", "m", figures=titled, notes=["A: one; B: other"]))
+    images = [axes.images[0] for axes in picture.axes if axes.images and len(axes.images[0].get_array()) < 9]
+    assert len(images) == 2
+    assert images[0].norm.vmin == images[1].norm.vmin and images[0].norm.vmax == images[1].norm.vmax
+    assert {"A: x", "B: x", "A: one; B: other"} <= set(texts(picture))
+    narrow = build(Beside("m", "m", figures=titled), Frame(3.3))
+    assert narrow.get_size_inches()[1] > picture.get_size_inches()[1]
+    renderer = picture.canvas.get_renderer()
+    picture.draw(renderer)
+    drawn, (wide, tall) = picture.get_tightbbox(renderer), picture.get_size_inches()
+    assert drawn.x0 >= -0.01 and drawn.y0 >= -0.01 and drawn.x1 <= wide + 0.01 and drawn.y1 <= tall + 0.01
+
+
+def test_files_without_a_figure_in_common(tmp_path):
+    paths = [SURVEYS / "two-cpus.json", SURVEYS / "tiers.json"]
+    done = command("plot", "cores", *paths, folder=tmp_path)  # bars of one pair, and a map
+    one_line(done, 3, "these files have no cores figures that share a picture")
+
+
+def test_a_mode_is_of_an_atlas_only(tmp_path):
+    done = command("plot", "latency", SURVEYS / "tiers.json", "--mode", "claims", folder=tmp_path)
+    one_line(done, 2, "--mode: claims: of an atlas only")

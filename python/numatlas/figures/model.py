@@ -36,6 +36,8 @@ class Figure:
     warnings: list[str] = field(default_factory=list)
     data: pd.DataFrame = field(default_factory=pd.DataFrame)  #: the numbers shown, and more, to be copied
     kind: str = ""  #: of figures: the command, "machine" or "stream"
+    family: str = ""  #: as `key`, without what the figure is of (`where`); "": no other figure is like this
+    where: dict[str, str] = field(default_factory=dict)  #: labels that all of the figure has, as texts
 
 
 @dataclass
@@ -192,6 +194,13 @@ class Bars(Figure):
     def groups(self) -> list[str]:
         """Each once."""
         return list(dict.fromkeys(row.group for row in self.rows))
+
+
+@dataclass
+class Beside(Figure):
+    """Maps of several files side by side."""
+
+    figures: list[Figure] = field(default_factory=list)
 
 
 @dataclass

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from numatlas.figures import people
 from numatlas.figures.default_views import default_views
 from numatlas.figures.matrices import matrices, single_cells
 from numatlas.figures.model import Axis, Bar, Bars, Curves, Figure, Mark, Series
@@ -222,7 +223,7 @@ def _bars(table: Table) -> list[Figure]:
         unit=table.unit,
         less_is_better=table.less_is_better,
         rows=[Bar(*name, *spread, row) for name, spread, row in zip(names, spreads, texts, strict=True)],
-        heads=[cell["head"] or words_of(cell["label"] or cell["figure"]) for cell, _ in cells],
+        heads=[people.words(cell["head"]) or words_of(cell["label"] or cell["figure"]) for cell, _ in cells],
         column=[cell for cell, _ in cells].index(main),
     )
     found: list[Figure] = [bars]

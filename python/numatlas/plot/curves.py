@@ -40,7 +40,7 @@ def build(figure: Curves, frame: Frame = PAPER) -> Picture:
     if len(names) > len(LOOKS):
         small = [f"{len(names)} lines, in order from {names[0]} to {names[-1]}"]
     if any(hollow for series in figure.series for hollow in hollow_points(series)):
-        small.append(f"hollow: known to ±{POORLY_KNOWN:.0%} at best, or a warning is of it")
+        small.append(f"hollow: known to ±{POORLY_KNOWN:.0%} at best, or with a warning")
     made = page(figure, BODY * frame.flat * min(1, frame.width / WIDTH + 0.15), named, small, frame)
     axes = made.picture.add_subplot()
     lines = panel(axes, figure)

@@ -14,7 +14,8 @@ from numatlas.figures import figures_of, trend
 from numatlas.figures.fleet import NONE_JUDGED
 from numatlas.figures.machine import barred_cpus, boxes_of
 from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, Listing, MachinePicture, Matrix
-from numatlas.figures.overlay import can_overlay, form_of, letters, overlaid
+from numatlas.figures.overlay import can_overlay, form_of, group_keys, letters, overlaid
+from numatlas.figures.people import signs
 from numatlas.file_error import intact
 from numatlas.report import first, head, pack, pictures
 from numatlas.result import Result
@@ -135,14 +136,12 @@ def _resource(name: str) -> str:
 def _sections(results: list[Result], names: list[str]) -> dict[str, list[list[Panel]]]:
     """By kind, the figures of each key: one a file that has it; curves of several files in one picture."""
     found: dict[str, dict[str, list[Panel]]] = {}
-    for result, name in zip(results, names, strict=True):
-        mine: dict[str, int] = {}
+    files = []
+    for result in results:
         with intact(result.path):
-            figures = figures_of(result)
-        for figure in figures:
-            # A survey may hold a command twice: its second figures are a group of their own.
-            mine[figure.key] = mine.get(figure.key, 0) + 1
-            key = figure.key + (f"-{mine[figure.key]}" if mine[figure.key] > 1 else "")
+            files.append(figures_of(result))
+    for figures, keys, name in zip(files, group_keys(files), names, strict=True):
+        for figure, key in zip(figures, keys, strict=True):
             group = found.setdefault(figure.kind, {}).setdefault(key, [])
             same = next((panel for panel in group if _same_machine(panel.figure, figure)), None)
             if same:
@@ -222,7 +221,7 @@ def codes_of(results: list[Result]) -> dict[str, str]:
             for texts, codes in part.flows[list(names)].dropna().drop_duplicates().itertuples(index=False):
                 pairs = texts.split("; "), codes.split("; ")
                 if len(pairs[0]) == len(pairs[1]):
-                    found |= {text: code for text, code in zip(*pairs, strict=True) if text and code}
+                    found |= {signs(text): code for text, code in zip(*pairs, strict=True) if text and code}
     return found
 
 
