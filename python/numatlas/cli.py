@@ -98,7 +98,9 @@ def _plot() -> None:
     check_form(target, f"such as {options.kind}.png")
     check_output(target, options.files)
     if options.mode and options.kind != "atlas":
-        raise FileError("--mode", f"{options.mode}: of an atlas only", hint=f"without it {options.kind} is drawn")
+        raise FileError(
+            "--mode", f"{options.mode}: of an atlas only", hint=f"without it {options.kind} is drawn"
+        )
     frame = Frame(options.width, not options.no_title, not options.no_footer)
     results = [load(file) for file in options.files]
     with intact(", ".join(str(result.path) for result in results)):

@@ -154,7 +154,7 @@ def metrics(result: Any) -> list[Metric]:
 
 
 def _with_knee(result: Any, every: pd.DataFrame) -> pd.DataFrame:
-    """With the latency at 80 % of the peak, which older files have as a figure only: that of the first load."""
+    """With the latency at 80 % of the peak, which older files have as a figure only: of the first load."""
     if "loaded_latency_80" in set(every["key"]):
         return every
     frames = [frame.assign(command=part.kind) for part in result.all() for frame in (part.totals, part.flows)]

@@ -10,6 +10,9 @@ SCALED = {("s", 1e3): "ms", ("s", 1e6): "µs", ("s", 1): "s", ("B/s", 2**-30): "
 #: Units of quantities of which less is better; of all others more is.
 LESS_IS_BETTER = {"s", "cost"}
 
+#: From here on numbers have exponents.
+VERY_LARGE = 1e12
+
 SIZES = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -42,11 +45,13 @@ def short_size(size: float) -> str:
 
 
 def number_text(value: float | None, digits: int = 4) -> str:
-    """A number with as many significant digits; "-" where there is none."""
+    """A number with as many significant digits; "-" where there is none. Very large ones as "1.00e+20"."""
     if value is None or math.isnan(value):
         return "-"
     if value == 0:
         return "0"
+    if abs(value) >= VERY_LARGE:
+        return f"{value:.{digits - 1}e}"
     places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     return f"{value:.{min(places, 6)}f}"
 

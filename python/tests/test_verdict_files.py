@@ -138,7 +138,14 @@ def test_a_comparison_in_words_for_people(compared):
 def checked(path, runs, started="2026-11-0{}T10:00:00Z", **more):
     slow = [{"host": "cn1", "text": "cn1: triad 20 % below", "kernels": [{"name": "triad"}]}]
     every = [
-        {"file": f"{at}.json", "started": started.format(at + 1), "hosts": 9, "judged": 8, "slow": slow, **more}
+        {
+            "file": f"{at}.json",
+            "started": started.format(at + 1),
+            "hosts": 9,
+            "judged": 8,
+            "slow": slow,
+            **more,
+        }
         for at in range(runs)
     ]
     data = {"program": "numatlas", "schema_version": 2, "command": "check", "runs": every, "cases": []}

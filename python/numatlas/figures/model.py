@@ -294,4 +294,5 @@ class Atlas(Figure):
     chain: list[Spot] = field(default_factory=list)  #: from the CPU through its caches to memory
     stems: list[tuple[float, float, float]] = field(default_factory=list)  #: x, from y, to y
     modes: list[str] = field(default_factory=list)
+    rows: tuple[list[list[Spot]], ...] = ()  #: nodes, and what is attached, of each socket
     height: float = 0.0

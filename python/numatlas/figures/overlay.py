@@ -38,9 +38,9 @@ def can_stand_beside(figures: list[Figure]) -> bool:
 
 
 def group_keys(files: list[list[Figure]]) -> list[list[str]]:
-    """Of each figure of each file the key of its group: of figures of several files that belong together. Those
-    of a family do where no file has two of it (the one of base pages, the other of huge ones); else those of
-    one key. A survey may hold a command twice: its second figures are a group of their own."""
+    """Of each figure of each file the key of its group: of figures of several files that belong together.
+    Those of a family do where no file has two of it (the one of base pages, the other of huge ones); else
+    those of one key. A survey may hold a command twice: its second figures are a group of their own."""
     counts = [Counter((one.kind, one.family) for one in figures if one.family) for figures in files]
     firsts: dict[tuple[str, str], str] = {}
     found = []
@@ -60,8 +60,8 @@ def group_keys(files: list[list[Figure]]) -> list[list[str]]:
 def _own_words(figures: list[Figure]) -> list[str]:
     """Of each what the others are not of: "thp"."""
     common = set.intersection(*(set(one.where.items()) for one in figures))
-    every = [[(name, text) for name, text in one.where.items() if (name, text) not in common] for one in figures]
-    return [", ".join(label_words(name, text) for name, text in own) for own in every]
+    every = [[pair for pair in one.where.items() if pair not in common] for one in figures]
+    return [", ".join(label_words(*pair) for pair in own) for own in every]
 
 
 def overlaid(figures: list[Figure], names: list[str]) -> Figure:

@@ -50,6 +50,12 @@ def notes(view: View, head: str, as_map: bool, as_table: bool) -> list[str]:
     return found
 
 
+def without_rows(texts: list[str]) -> list[str]:
+    """Notes without what they say of rows and columns."""
+    parts = [[part for part in text.split("; ") if not part.startswith(OF_ROWS)] for text in texts]
+    return ["; ".join(kept) for kept in parts if kept]
+
+
 def rescaled(lines: list[str], factor: float, unit: str) -> list[str]:
     """A text table of numbers in ns in the unit of its picture, its columns as wide as they were."""
 

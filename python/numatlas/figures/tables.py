@@ -11,7 +11,7 @@ from numatlas.figures import people
 from numatlas.figures.placement import placement_of
 from numatlas.figures.told import column, convergence_of, key_of, label_text, skips_of, warnings_of
 from numatlas.result import IN_UNIT, Cell, Result, View
-from numatlas.units import LESS_IS_BETTER, fitting_unit, percent_text, scaled_unit
+from numatlas.units import LESS_IS_BETTER, VERY_LARGE, fitting_unit, number_text, percent_text, scaled_unit
 
 #: Labels that cases, and flows, have besides their own.
 CASE_LABELS = ("host", "kernel", "stores", "size", "pages", "order", "stride", "workers")
@@ -26,8 +26,11 @@ NO_SPREAD = "the file has no interval of these figures"
 #: Labels that say nothing without their name: "4", "bind:0".
 NUMBERED = re.compile(r"\W*(\w+:)?\d")
 
+#: CPUs and memory of one node.
+SAME_NODE = re.compile(r"\bCPU node (\S+), memory node \1(?!\S*\w)")
+
 #: Labels that are numbers of something.
-COUNTED = ("workers", "threads")
+COUNTED = {"workers": "worker", "threads": "thread", "page_count": "page"}
 
 #: The unit of a view's title: of a figure the axes tell it, as it may be another.
 UNIT_IN_TITLE = re.compile(r",? in (ns|us|ms|GB/s|GiB/s)\b")
@@ -50,15 +53,14 @@ def words_for(view: View, labels: dict[str, Any]) -> str:
     """ "read, ordinary, 4 workers"."""
     heads = {cell["label"]: cell["head"] for cell in view["cells"] if cell["label"] and cell["head"]}
     texts = {name: label_text(value, name) for name, value in labels.items()}
-    return ", ".join(
-        label_words(name, text, heads.get(name, "")) for name, text in texts.items() if text != "-"
-    )
+    words = [label_words(name, text, heads.get(name, "")) for name, text in texts.items() if text != "-"]
+    return SAME_NODE.sub(r"node \1", ", ".join(words))
 
 
 def label_words(name: str, text: str, head: str = "") -> str:
     """A label for people: "read", "4 workers", "node 0", "page 2M"."""
     if name in COUNTED and text.isdigit():
-        return f"{text} {name.removesuffix('s') if text == '1' else name}"
+        return f"{text} {COUNTED[name]}{'s' * (text != '1')}"
     cpus, arrow, memory = text.partition(" -> ")
     if name == "nodes" and arrow:
         return f"node {cpus}" if cpus == memory else f"node {cpus} → {memory}"
@@ -117,7 +119,7 @@ class Table:
         if kind not in ("value", "best"):
             numbers = numbers.where(several if kind in ("min", "max") else ~several)
         unit = cell.get("unit") or ""
-        texts = ["-" if pd.isna(one) else f"{one:.{cell['digits']}f}{unit}" for one in numbers]
+        texts = [_printed(one, cell["digits"]) + unit if pd.notna(one) else "-" for one in numbers]
         if cell["part"] not in ("half_width", "with_interval", "spread"):
             return texts
         sides = [numbers - self.part(cell, "low"), self.part(cell, "high") - numbers]
@@ -216,6 +218,10 @@ class Table:
         return self.frame[[*self.by, *labels]].merge(scaled, on=self.by)
 
 
+def _printed(number: float, digits: int) -> str:
+    return f"{number:.{digits}f}" if abs(number) < VERY_LARGE else number_text(number)
+
+
 class Tables:
     """Those of a result's views: what they have in common is made once."""
 
@@ -298,7 +304,9 @@ def _fitting(view: View, long: pd.DataFrame) -> View:
         return {**cell, "scale": fitting_unit(values.min(), "s")[1]}
 
     cells = [fit(cell) for cell in view["cells"]]
-    scales = {cell["scale"] for cell, old in zip(cells, view["cells"], strict=True) if old["scale"] == NANOSECONDS}
+    scales = {
+        cell["scale"] for cell, old in zip(cells, view["cells"], strict=True) if old["scale"] == NANOSECONDS
+    }
     verdict = view["verdict"]
     if len(scales) == 1 and scales != {NANOSECONDS}:
         scale = scales.pop()

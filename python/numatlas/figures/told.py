@@ -54,7 +54,8 @@ def convergence_of(flows: pd.DataFrame) -> list[str]:
     if stops.empty or (stops == "converged").all():
         return []
     widest = pd.to_numeric(column(flows, "half_width")).max()
-    worst = "" if pd.isna(widest) else f" (the widest interval is ±{percent_text(widest)})"
+    which = "interval" if len(stops) == 1 else "widest interval"
+    worst = "" if pd.isna(widest) else f" (the {which} is ±{percent_text(widest)})"
     others = stops[stops != "converged"].value_counts()
     if len(stops) == 1:
         stop = str(others.index[0])

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 
@@ -139,7 +138,8 @@ def _curves(table: Table) -> list[Figure]:
     marks, doubts = cache_marks(table.result) if name == "size" else [], []
     if view["kind"] == "curve" and name in table.units and groups:
         labels, most = max(groups, key=lambda group: group[1].frame["x"].max())
-        marks, doubts = _load_marks(table, most.frame, unit, _short_name(view, labels) if len(groups) > 1 else "")
+        line = words_for(view, labels) if len(groups) > 1 else ""
+        marks, doubts = _load_marks(table, most.frame, unit, line)
     told["warnings"] = [*told["warnings"], *doubts]
     return [
         Curves(
@@ -155,11 +155,6 @@ def _curves(table: Table) -> list[Figure]:
 def _by_powers(name: str, unit: str, values: pd.Series) -> bool:
     """Sizes, and numbers of workers that go from few to many, are shown by powers of two."""
     return unit == "bytes" or (name in QUANTITIES and 0 < DECADE * values.min() <= values.max())
-
-
-def _short_name(view: View, labels: dict[str, Any]) -> str:
-    """Of a line, for marks: "CPU node 1, memory node 1" is "node 1"."""
-    return re.sub(r"CPU node (\S+), memory node \1\b", r"node \1", words_for(view, labels))
 
 
 def _load_marks(table: Table, frame: pd.DataFrame, unit: str, line: str) -> tuple[list[Mark], list[str]]:

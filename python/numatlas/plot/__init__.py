@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-import matplotlib.figure
 import matplotlib.style
 from matplotlib.colors import Normalize
+from matplotlib.figure import Figure as Picture
 
 from numatlas.figures.model import Atlas, Bars, Beside, Curves, Figure, Fleet, MachinePicture, Matrix
 from numatlas.figures.scales import colour_range
@@ -62,7 +62,7 @@ def check_form(path: Path, hint: str = "") -> None:
         raise FileError("--output", f"{path}: ends in none of {', '.join(FORMATS)}", hint=hint)
 
 
-def build(figure: Figure, frame: Frame = PAPER, mode: str = "", style: str = "") -> matplotlib.figure.Figure:
+def build(figure: Figure, frame: Frame = PAPER, mode: str = "", style: str = "") -> Picture:
     """The picture, to be looked at or changed before it is saved. `mode`: what an atlas shows; `style`: see
     our_style."""
     with our_style(style):
@@ -71,7 +71,7 @@ def build(figure: Figure, frame: Frame = PAPER, mode: str = "", style: str = "")
         return _drawn(figure, frame, mode)
 
 
-def _drawn(figure: Figure, frame: Frame, mode: str, norm: Normalize | None = None) -> matplotlib.figure.Figure:
+def _drawn(figure: Figure, frame: Frame, mode: str, norm: Normalize | None = None) -> Picture:
     if isinstance(figure, Atlas):
         return atlas.build(figure, frame, mode)
     if isinstance(figure, Matrix):
@@ -79,7 +79,7 @@ def _drawn(figure: Figure, frame: Frame, mode: str, norm: Normalize | None = Non
     return _DRAWERS[type(figure)](figure, frame)
 
 
-def _beside(figure: Beside, frame: Frame, mode: str) -> matplotlib.figure.Figure:
+def _beside(figure: Beside, frame: Frame, mode: str) -> Picture:
     """As many in a row as there is room for; maps of one unit have one scale of colours. The small print that
     is of all stands below."""
     figures = figure.figures
@@ -101,7 +101,7 @@ def _beside(figure: Beside, frame: Frame, mode: str) -> matplotlib.figure.Figure
     return made.picture
 
 
-def save(picture: matplotlib.figure.Figure, path: str | Path, dpi: int = DPI, style: str = "") -> None:
+def save(picture: Picture, path: str | Path, dpi: int = DPI, style: str = "") -> None:
     """Writes a picture in the form that the file's name ends in, one of FORMATS. Raises OSError where the
     file cannot be written."""
     form = Path(path).suffix.lstrip(".").lower()
@@ -109,7 +109,7 @@ def save(picture: matplotlib.figure.Figure, path: str | Path, dpi: int = DPI, st
         picture.savefig(path, format=form, dpi=dpi, metadata=FORMATS[form])
 
 
-def write_svg(picture: matplotlib.figure.Figure, file: BinaryIO) -> None:
+def write_svg(picture: Picture, file: BinaryIO) -> None:
     """As `save`, to a file that is open; without a background."""
     with our_style():
         picture.savefig(file, format="svg", dpi=DPI, metadata=FORMATS["svg"], transparent=True)
