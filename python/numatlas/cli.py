@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 from numatlas.exit_codes import UNAVAILABLE, USAGE
 from numatlas.figures import figures_of
-from numatlas.figures.model import Figure, Listing
-from numatlas.figures.overlay import can_overlay, letters, overlaid
+from numatlas.figures.model import Beside, Figure, Listing
+from numatlas.figures.overlay import can_overlay, can_stand_beside, group_keys, letters, overlaid
 from numatlas.file_error import FileError, intact
 from numatlas.files import check_output, load, named
 from numatlas.output import standard_output, write_whole
@@ -75,7 +75,7 @@ def _report() -> None:
 
 def _plot() -> None:
     """Draws a figure, fit for print. Of several figures of a kind each goes to a file of its own; several
-    files share one picture, where their figures are curves or bars."""
+    files curves and bars share axes, and maps stand side by side."""
     from numatlas.plot import check_form, in_style
     from numatlas.plot.style import PAPER, Frame
 
@@ -97,6 +97,10 @@ def _plot() -> None:
     target = options.output or Path(f"{options.kind}.png")
     check_form(target, f"such as {options.kind}.png")
     check_output(target, options.files)
+    if options.mode and options.kind != "atlas":
+        raise FileError(
+            "--mode", f"{options.mode}: of an atlas only", hint=f"without it {options.kind} is drawn"
+        )
     frame = Frame(options.width, not options.no_title, not options.no_footer)
     results = [load(file) for file in options.files]
     with intact(", ".join(str(result.path) for result in results)):
@@ -141,16 +145,23 @@ def _figures(results: list[Result], kind: str) -> list[Figure]:
     every = [_of_kind(result, kind) for result in results]
     if len(every) == 1:
         return every[0]
-    common = [one for one in every[0] if all(one.key in {other.key for other in mine} for mine in every)]
-    found = [one for one in common if can_overlay(one)]
+    of_key = [dict(zip(*pair, strict=True)) for pair in zip(group_keys(every), every, strict=True)]
+    common = [[mine[key] for mine in of_key] for key in of_key[0] if all(key in mine for mine in of_key)]
+    found = [group for group in common if can_overlay(group) or can_stand_beside(group)]
     if not found:
-        hint = "curves and bars of the same key can; `numatlas report` shows others side by side"
-        raise FileError("FILE", f"these files have no {kind} that shares a picture", UNAVAILABLE, hint)
-    of_key = [{one.key: one for one in mine} for mine in every]
+        hint = "`numatlas report` shows all of them on one page"
+        words = "figure in common" if not common else "figures that share a picture"
+        raise FileError("FILE", f"these files have no {kind} {words}", UNAVAILABLE, hint)
     names = letters(len(results))
     runs = "; ".join(f"{letter}: {result.name}" for letter, result in zip(names, results, strict=True))
-    shared = [overlaid([mine[one.key] for mine in of_key], names) for one in found]
+    shared = [(overlaid if can_overlay(group) else _beside)(group, names) for group in found]
     return [replace(one, notes=[runs, *one.notes]) for one in shared]
+
+
+def _beside(figures: list[Figure], names: list[str]) -> Figure:
+    """Side by side, each with its file's letter."""
+    titled = [replace(one, title=f"{name}: {one.title}") for one, name in zip(figures, names, strict=True)]
+    return Beside(figures[0].key, figures[0].title, kind=figures[0].kind, figures=titled)
 
 
 def _of_kind(result: Result, kind: str) -> list[Figure]:

@@ -17,6 +17,10 @@ CARDS = {
     "gpu_copy_rate": "host to GPU",
     "hand_over_nearest": "core to core",
 }
+#: Facts that no other heading may stand over: of an idle machine, by a benchmark of loaded ones.
+IDLE = ("loaded_latency_idle",)
+#: A figure that takes the place of a fact which older files have not.
+OLD_KNEE = "latency_at_80_percent"
 QUANTITIES = {"s": "latency", "B/s": "bandwidth"}
 LABELS = ("cpu_node", "memory_node", "gpu", "direction", "level", "size", "pages", "workers")
 PAIR = ["command", "what", "cpu_node", "memory_node", "value", "low", "high", "unit", "words"]
@@ -128,6 +132,7 @@ def metrics(result: Any) -> list[Metric]:
     if len(result.hosts):
         return _fleet(result)
     every, cells, levels = facts(result), pairs(result), cache_levels(result)
+    every = _with_knee(result, every)
     found = _latencies(result, cells)
     # The latencies of caches stand in the atlas.
     commands = {*cells["command"], *levels["command"]}
@@ -141,10 +146,28 @@ def metrics(result: Any) -> list[Metric]:
     if "peak_bandwidth" not in set(every["key"]):
         best = cells[cells["what"] == "bandwidth"].sort_values("value").tail(1)
         found += [_metric("node_bandwidth", "bandwidth of a node", row) for row in best.itertuples()]
-    others = every[~every["command"].isin(commands) & every["line"].notna()].drop_duplicates("command")
+    others = every[~every["command"].isin(commands) & every["line"].notna() & ~every["key"].isin(IDLE)]
+    others = others.drop_duplicates("command")
     found += [_metric(row.key, row.heading.lower(), row) for row in others.itertuples()]
     names = [(row, f"{row.level} latency") for row in levels.itertuples()] if len(found) < 2 else []
     return found + [_metric(words.lower().replace(" ", "_"), words, row) for row, words in names]
+
+
+def _with_knee(result: Any, every: pd.DataFrame) -> pd.DataFrame:
+    """With the latency at 80 % of the peak, which older files have as a figure only: of the first load."""
+    if "loaded_latency_80" in set(every["key"]):
+        return every
+    frames = [frame.assign(command=part.kind) for part in result.all() for frame in (part.totals, part.flows)]
+    frames = [frame[frame["metric"] == OLD_KNEE] for frame in frames if "metric" in frame]
+    knees = pd.concat(frames).dropna(subset=["value"]) if frames else pd.DataFrame()
+    if knees.empty:
+        return every
+    row, idle = knees.iloc[0], every[every["key"].isin(IDLE)]
+    names = {name: idle.iloc[0][name] if len(idle) else None for name in ("cpu_node", "memory_node")}
+    words = f"latency at 80 % of the peak: {row['name']}"
+    told = {"key": "loaded_latency_80", "words": words, **names}
+    told |= {name: row[name] for name in ("command", "unit", "value", "low", "high")}
+    return pd.concat([every, pd.DataFrame([told])], ignore_index=True)
 
 
 def _metric(key: str, words: str, row: Any, beside: str = "") -> Metric:
@@ -153,25 +176,25 @@ def _metric(key: str, words: str, row: Any, beside: str = "") -> Metric:
 
 
 def _latencies(result: Any, cells: pd.DataFrame) -> list[Metric]:
-    """Of a node's own memory the median, of other nodes with CPUs the worst, of memory without CPUs the
-    nearest."""
+    """Of a node's own memory the median (of two in the middle the better), of other nodes with CPUs the
+    worst, of memory without CPUs the nearest; these over the first."""
     cells = cells[cells["what"] == "latency"].sort_values("value", kind="stable")
     own = cells[cells["cpu_node"] == cells["memory_node"]]
     with_cpus = cells["memory_node"].isin(nodes_with_cpus(result) or set(cells["cpu_node"]))
     other, far = cells[with_cpus].drop(own.index), cells[~with_cpus]
-    local = own.set_index("cpu_node")["value"]
+    middle = max(len(own) - 1, 0) // 2
     least, most = (quantity_text(end, "s") for end in (own["value"].min(), own["value"].max()))
     least = least.removesuffix(f" {most.split()[-1]}")
     found = []
     for key, words, rows, at in (
-        ("local_latency", "local latency", own, len(own) // 2),
+        ("local_latency", "local latency", own, middle),
         ("remote_latency", "remote latency", other, -1),
         ("far_latency", f"{_kind_of(result, far)} latency", far, 0),
     ):
         for row in rows.iloc[[at]].itertuples() if len(rows) else []:
             beside = f"{least} to {most}, {len(own)} nodes" if rows is own and len(own) > 1 else ""
-            if rows is not own and row.cpu_node in local:
-                beside = f"{row.value / local[row.cpu_node]:.1f}x local"
+            if rows is not own and len(own):
+                beside = f"{row.value / own['value'].iloc[middle]:.1f}x local"
             elif not beside:
                 beside = f"node {row.cpu_node}, one CPU alone"
             found.append(_metric(key, words, row, beside))
@@ -191,7 +214,10 @@ def _beside(result: Any, every: pd.DataFrame, row: Any) -> str:
     if row.key == "loaded_latency_80":
         same = (every["cpu_node"] == row.cpu_node) & (every["memory_node"] == row.memory_node)
         idle = every["value"][same & (every["key"] == "loaded_latency_idle")]
-        return f"{row.value / idle.iloc[0]:.1f}x idle" if len(idle) else ""
+        if idle.empty:
+            return ""
+        less = ": less than idle, which cannot be" if row.value < idle.iloc[0] else ""
+        return f"{row.value / idle.iloc[0]:.2g}x idle{less}"
     far = every[every["key"] == "hand_over_farthest"] if row.key == "hand_over_nearest" else every[:0]
     return next((f"up to {quantity_text(one.value, 's')}" for one in far.itertuples()), "")
 

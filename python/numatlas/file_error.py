@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from numatlas import exit_codes
+from numatlas.wrong_field import wrong_field
 
 
 class FileError(Exception):
@@ -29,7 +30,7 @@ def intact(path: Path | str) -> Iterator[None]:
     except KeyError as error:
         raise FileError(path, f"damaged, or changed by hand: it has no {error}") from error
     except DAMAGE as error:
-        words = str(error).strip() or type(error).__name__
+        words = wrong_field(path) or str(error).strip() or type(error).__name__
         raise FileError(path, f"damaged, or changed by hand: {words.splitlines()[0]}") from error
     except MemoryError as error:
         raise FileError(path, "takes more memory than there is") from error

@@ -47,7 +47,8 @@ class Warning:
     where: str | None = None  #: case and worker; None: the whole run
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.text}" if self.where else self.text
+        text = self.text.replace("+-", "±")
+        return f"{self.where}: {text}" if self.where else text
 
 
 @dataclass(repr=False)

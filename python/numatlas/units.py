@@ -10,6 +10,9 @@ SCALED = {("s", 1e3): "ms", ("s", 1e6): "µs", ("s", 1): "s", ("B/s", 2**-30): "
 #: Units of quantities of which less is better; of all others more is.
 LESS_IS_BETTER = {"s", "cost"}
 
+#: From here on numbers have exponents.
+VERY_LARGE = 1e12
+
 SIZES = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -24,13 +27,13 @@ def scaled_unit(unit: str, scale: float) -> str:
 
 
 def size_text(size: float, whole: bool = False) -> str:
-    """Bytes in the largest IEC unit that leaves a number of at least 1 ("1.5GiB"), or a whole one
-    ("1536MiB")."""
+    """Bytes in the largest IEC unit that leaves a number of at least 1 ("1.5 GiB"), or a whole one
+    ("1536 MiB")."""
     for unit in SIZES:
         if size < 1024 or unit == "TiB" or (whole and size % 1024):
             break
         size /= 1024
-    return f"{size:.0f}{unit}" if whole else f"{size:.4g}{unit}"
+    return f"{size:.0f} {unit}" if whole else f"{size:.4g} {unit}"
 
 
 def short_size(size: float) -> str:
@@ -42,11 +45,13 @@ def short_size(size: float) -> str:
 
 
 def number_text(value: float | None, digits: int = 4) -> str:
-    """A number with as many significant digits; "-" where there is none."""
+    """A number with as many significant digits; "-" where there is none. Very large ones as "1.00e+20"."""
     if value is None or math.isnan(value):
         return "-"
     if value == 0:
         return "0"
+    if abs(value) >= VERY_LARGE:
+        return f"{value:.{digits - 1}e}"
     places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     return f"{value:.{min(places, 6)}f}"
 
@@ -110,14 +115,14 @@ def ink_on(red: float, green: float, blue: float) -> str:
 
 def fitting_unit(value: float, unit: str) -> tuple[str, float]:
     """The unit in which people read a quantity of this size, and the factor to it: nanoseconds up to 10 µs,
-    GB/s from 0.1 GB/s to 10 TB/s."""
+    GB/s from 0.1 to 1000 GB/s."""
     size = abs(value)
     if unit == "s":
         steps = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-5))
         name = next((name for name, least in steps if size >= least), "ns")
         return name, {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}[name]
     if unit == "B/s":
-        name, step = ("TB/s", 1e12) if size >= 1e13 else ("GB/s", 1e9)
+        name, step = ("TB/s", 1e12) if size >= 1e12 else ("GB/s", 1e9)
         if 0 < size < 1e8:
             name, step = ("MB/s", 1e6) if size >= 1e5 else ("kB/s", 1e3)
         return name, 1 / step

@@ -88,7 +88,7 @@ def test_nothing_measured_between_nodes_makes_no_atlas(tmp_path):
 def test_headline_figures(tmp_path):
     result, _ = atlas_of(tmp_path, 2, 1, far=True)
     told = {one.key: one for one in metrics(result)}
-    assert told["local_latency"].text == "121 ns" and told["local_latency"].spread == "±1.0 %"
+    assert told["local_latency"].text == "120 ns" and told["local_latency"].spread == "±1.0 %"
     assert told["remote_latency"].value == pytest.approx(330e-9) and told["remote_latency"].beside.endswith(
         "x local"
     )

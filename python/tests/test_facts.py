@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from commands import SURVEYS
 from made_results import case, column, fact, figure, flow, report, survey, view
 from report_pages import Tree
 
@@ -102,3 +103,23 @@ def test_numbers_of_workers_are_shown_by_powers_of_two(tmp_path):
     few = numatlas.load(survey(tmp_path / "b.json", 1, 1, 4))
     (scaling,) = [one for one in figures_of(few, "bandwidth") if isinstance(one, Curves)]
     assert not scaling.x.log2
+
+
+def test_the_latency_under_load_is_never_that_of_an_idle_machine():
+    """Of a file that is older than the fact: its figure, which the chart marks too."""
+    told = {one.key: one for one in metrics(numatlas.load(SURVEYS / "two-cpus.json"))}
+    knee = told["loaded_latency_80"]
+    assert (knee.words, knee.text, knee.beside) == ("at 80 % load", "194 ns", "1.1x idle")
+    assert not {one.words for one in told.values()} & {"under load"}
+
+
+def test_an_idle_latency_alone_makes_no_card(tmp_path):
+    path = survey(tmp_path / "a.json", 1, 1, 4)
+    data = json.loads(path.read_text())
+    (part,) = [one for one in data["results"] if one["command"] == "loaded"]
+    part["facts"] = [one for one in part["facts"] if one["key"] == "loaded_latency_idle"]
+    for one in part["cases"]:
+        one["flows"][0]["figures"] = one["flows"][0]["figures"][:1]
+        one["figures"] = one["figures"][:1]
+    path.write_text(json.dumps(data))
+    assert "under load" not in {one.words for one in metrics(numatlas.load(path))}

@@ -11,6 +11,7 @@ from report_pages import EVIL, FLEETS, Tree
 
 import numatlas
 from numatlas.figures import figures_of
+from numatlas.plot import build
 from numatlas.report.page import page
 
 SIDE = {"file": "base.json", "runs": [{"hosts": ["cn1"], "started": "2026-11-01T10:00:00Z"}]}
@@ -99,3 +100,76 @@ def test_files_of_verdicts_and_of_results_share_a_page(compared, tmp_path):
     tree = Tree(page([numatlas.load(compared), numatlas.load(survey(tmp_path / "a.json"))]))
     kinds = [section["id"] for section in tree.find("section") if section["id"].startswith("section-")]
     assert kinds[0] == "section-compare" and "section-matrix" in kinds
+
+
+def test_a_comparison_in_words_for_people(compared):
+    data = json.loads(compared.read_text())
+    told = {"hosts": None, "warning": None}
+    data["differences"] = [
+        {"what": "CPUs", "base": "8", "new": "4", **told},
+        {"what": "kind", "base": "dram", "new": None, "hosts": ["cn1", "cn2"], "warning": "not alike"},
+    ]
+    data["cases"] = [case("a", "slower", 0.2, "B/s") | {"metric": "bandwidth_sum"}, case("b", "slower", 0.5)]
+    nothing = dict.fromkeys(("of", "metric", "unit", "change", "change_low", "change_high", "base", "new"))
+    data["cases"].append(case("c", "not comparable", 0.0) | nothing | {"reason": "both: skipped"})
+    data["counts"] |= {"slower": 2, "only_base": 3}
+    compared.write_text(json.dumps(data))
+    (listing,) = figures_of(numatlas.load(compared))
+    assert listing.notes[2:] == [
+        "differs: CPUs: 8 → 4",
+        "differs: kind: dram → not told, on cn1, cn2",
+    ]
+    assert listing.warnings == ["kind: not alike"]
+    assert listing.rows[0][4] == "bandwidth"
+    assert listing.rows[2] == ["not comparable", "matrix", "c", *[""] * 6, "both: skipped"]
+    text = page([numatlas.load(compared)])
+    assert ">nan<" not in text
+    cards = Tree(text).find(class_="metric")
+    assert [" ".join(card["text"].split()) for card in cards] == [
+        "slower 2 matrix b: +50.0 %",
+        "faster 1",
+        "not comparable 1",
+        "not distinguishable 30",
+        "in one side only 3 3 in base",
+    ]
+    assert ["alarm" in card["class"] for card in cards[:2]] == [True, False]
+
+
+def checked(path, runs, started="2026-11-0{}T10:00:00Z", **more):
+    slow = [{"host": "cn1", "text": "cn1: triad 20 % below", "kernels": [{"name": "triad"}]}]
+    every = [
+        {
+            "file": f"{at}.json",
+            "started": started.format(at + 1),
+            "hosts": 9,
+            "judged": 8,
+            "slow": slow,
+            **more,
+        }
+        for at in range(runs)
+    ]
+    data = {"program": "numatlas", "schema_version": 2, "command": "check", "runs": every, "cases": []}
+    path.write_text(json.dumps(data | {"notes": [], "history": {"fell": []}}))
+    return numatlas.load(path)
+
+
+def test_slow_hosts_are_whole_numbers_by_whole_runs(tmp_path):
+    result = checked(tmp_path / "check.json", 3)
+    history = figures_of(result)[1]
+    axes = build(history).axes[0]
+    assert [axes.xaxis.get_major_formatter()(tick) for tick in axes.get_xticks()] == ["1", "2", "3"]
+    assert axes.get_xlim()[0] > 0.5
+    assert all(float(tick).is_integer() for tick in axes.get_yticks())
+    cards = [" ".join(card["text"].split()) for card in Tree(page([result])).find(class_="metric")]
+    assert cards == [
+        "runs 3",
+        "slow in the newest run 1 8 of 9 hosts judged",
+        "became slower 0 than their own earlier runs",
+    ]
+
+
+@pytest.mark.parametrize("more", [{"started": "1970-01-01T00:00:0{}Z"}, {"engine": "null, 8 workers"}])
+def test_what_the_null_engine_made_up_is_told_of_checked_runs_too(tmp_path, more):
+    assert not Tree(page([checked(tmp_path / "a.json", 2)])).find(class_="banner")
+    tree = Tree(page([checked(tmp_path / "b.json", 2, **more)]))
+    assert "Nothing was measured" in tree.find(class_="banner")[0]["text"]

@@ -92,10 +92,11 @@ def _node(machine: Json, node: Json, cells: dict[str, Cells]) -> Spot:
         # Of memory that its own CPUs did not reach, the best that others have.
         best = sorted(reached, key=lambda cpu: reached[cpu].value, reverse=what == "bandwidth")
         near = number if number in reached else next(iter(best), None)
-        if near is not None:
+        if near == number:
             _fill(spot, what, reached[near])
-            if near != number:
-                spot.spreads[what] = f"from N{near}"
+        elif near is not None:  # in words only: it is no figure of the node's own
+            spot.spreads[what] = f"{quantity_text(reached[near].value, UNITS[what])} from N{near}"
+            spot.detail += f"\n{_detail(reached[near])}"
     spot.claims = _claims(node)
     return spot
 

@@ -1,6 +1,8 @@
 """Where the places of an atlas stand: sockets beside each other, their nodes in them, what is attached above
 or below. In inches of a picture that is WIDE."""
 
+from copy import deepcopy
+
 from numatlas.figures.model import Atlas, Box, Spot
 
 WIDE = 7.0
@@ -10,13 +12,26 @@ PAD, TITLE, NODE, EXTRA, STEM, CHAIN = 0.08, 0.24, 0.66, 0.66, 0.16, 0.5
 GAP_X, GAP_Y, CLOSE = 1.35, 0.8, 0.16
 #: More sockets than this have no lines between them.
 MOST_LINKED = 4
+MOST_ACROSS = 4
 
 
-def arrange(atlas: Atlas, nodes: list[list[Spot]], attached: list[list[Spot]]) -> None:
+def narrow(atlas: Atlas) -> Atlas:
+    """The same for a narrow picture, in which words need more of the width."""
+    found = deepcopy(atlas)
+    found.stems = []
+    arrange(found, *found.rows, across=1 if len(found.sockets) <= 2 else 2)
+    return found
+
+
+def arrange(
+    atlas: Atlas, nodes: list[list[Spot]], attached: list[list[Spot]], across: int = MOST_ACROSS
+) -> None:
     """Gives places, sockets and links of the atlas their boxes and lines, and the atlas its height; `nodes`
     and `attached` are those of each socket."""
+    atlas.rows = nodes, attached
     count = len(atlas.sockets)
     columns = count if count <= 2 else 2 if count <= MOST_LINKED else min(4, round(count**0.5 + 0.49))
+    columns = min(columns, across)
     linked = 1 < count <= MOST_LINKED
     gap_x, gap_y = (GAP_X, GAP_Y) if linked else (CLOSE, CLOSE)
     wide = (WIDE - gap_x * (columns - 1)) / columns

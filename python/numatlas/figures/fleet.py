@@ -106,11 +106,13 @@ def summaries(fleet: Fleet) -> pd.DataFrame:
     """A row for each kernel and kind of hosts that have values: count, min, 25%, 50%, 75% and max of these;
     suspects; a histogram from the slowest to the fastest."""
     groups = fleet.hosts.dropna(subset=["value"]).groupby(["kernel", "kind"], sort=False)
-    found = groups["value"].describe().assign(suspects=groups["slow"].sum())
+    found = groups["value"].describe()
 
     def counts(values: pd.Series) -> list[int]:
         return np.histogram(values, bins=int(min(MOST_BINS, max(5, round(2 * len(values) ** 0.5)))))[
             0
         ].tolist()
 
-    return found.assign(counts=[counts(values) for _, values in groups["value"]]).reset_index()
+    # By their index: pandas tells sums and groups in different orders.
+    bars = pd.Series({place: counts(values) for place, values in groups["value"]}, dtype=object)
+    return found.assign(suspects=groups["slow"].sum(), counts=bars).reset_index()

@@ -58,7 +58,7 @@ def _facts(machine: Json) -> list[tuple[str, str]]:
     memory = sum(node.get("memory_total") or 0 for node in machine.get("nodes", []))
     cpus, allowance = machine.get("cpus", []), machine.get("allowance") or {}
     cores = len({(cpu.get("package"), cpu.get("core")) for cpu in cpus})
-    packages = _count(len({cpu.get("package") for cpu in cpus}), "package")
+    packages = _count(len({cpu.get("package") for cpu in cpus}), "socket")
     allowed = f"CPUs {allowance.get('cpuset')}, nodes {allowance.get('memory_nodes')}"
     names = {"CPU": "cpu_model", "architecture": "arch", "system": "os", "virtual machine": "hypervisor"}
     facts = {name: machine.get(field) for name, field in names.items()}
@@ -103,7 +103,7 @@ def boxes_of(machine: Json) -> dict[str, list[Box]]:
         packages = sorted({cpu["package"] for cpu in cpus.get(number, []) if cpu.get("package") is not None})
         name = "CPUs" if number in cpus else "memory without CPUs"
         if packages:
-            name = f"{'packages' if len(packages) > 1 else 'package'} {', '.join(map(str, packages))}"
+            name = f"{'sockets' if len(packages) > 1 else 'socket'} {', '.join(map(str, packages))}"
         found.setdefault(name, []).append(_node(machine, node, cpus.get(number, [])))
     lost = _caches(machine, cpus.get(None, [])) + _devices(machine, lambda number: number not in nodes)
     found["memory without CPUs"] = found.pop("memory without CPUs", [])  # the last

@@ -6,6 +6,7 @@ import pandas as pd
 
 from numatlas.figures.locality import by_locality, left_out
 from numatlas.figures.model import Bar, Bars, Figure, Matrix
+from numatlas.figures.people import without_rows
 from numatlas.figures.tables import Table, words_of
 from numatlas.figures.told import joined, label_text
 
@@ -37,6 +38,8 @@ def single_cells(figures: list[Figure]) -> list[Figure]:
             bars.warnings = list(dict.fromkeys([*bars.warnings, *one.warnings]))
             bars.notes = list(dict.fromkeys([*bars.notes, *one.notes]))
         bars.rows.append(bar)
+    for one in units.values():
+        one.notes = without_rows(one.notes)
     return found
 
 
@@ -51,7 +54,7 @@ def _only_cell(one: Matrix) -> tuple[int, int] | None:
 
 def _bars_of(one: Matrix) -> Bars:
     """What a map tells, as bars, without any yet."""
-    told = ("spread", "placement", "notes", "verdict", "warnings", "data", "unit", "less_is_better")
+    told = ("spread", "placement", "notes", "verdict", "warnings", "data", "unit", "less_is_better", "family")
     heads = ["", "where", one.unit]
     return Bars(one.key, one.title, heads=heads, column=2, **{name: getattr(one, name) for name in told})
 

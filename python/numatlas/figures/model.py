@@ -36,6 +36,8 @@ class Figure:
     warnings: list[str] = field(default_factory=list)
     data: pd.DataFrame = field(default_factory=pd.DataFrame)  #: the numbers shown, and more, to be copied
     kind: str = ""  #: of figures: the command, "machine" or "stream"
+    family: str = ""  #: as `key`, without what the figure is of (`where`); "": no other figure is like this
+    where: dict[str, str] = field(default_factory=dict)  #: labels that all of the figure has, as texts
 
 
 @dataclass
@@ -195,6 +197,13 @@ class Bars(Figure):
 
 
 @dataclass
+class Beside(Figure):
+    """Maps of several files side by side."""
+
+    figures: list[Figure] = field(default_factory=list)
+
+
+@dataclass
 class Listing(Figure):
     """Rows of text, of which the first `shown` are seen at once."""
 
@@ -285,4 +294,5 @@ class Atlas(Figure):
     chain: list[Spot] = field(default_factory=list)  #: from the CPU through its caches to memory
     stems: list[tuple[float, float, float]] = field(default_factory=list)  #: x, from y, to y
     modes: list[str] = field(default_factory=list)
+    rows: tuple[list[list[Spot]], ...] = ()  #: nodes, and what is attached, of each socket
     height: float = 0.0

@@ -60,7 +60,7 @@ def _limits(seen: pd.DataFrame, memory: pd.DataFrame, observed: pd.DataFrame) ->
         )
     dark = int((observed["pages_checked"] - observed["pages_observed"]).clip(lower=0).sum())
     if dark:
-        words.append(f"of {dark} pages no node was told")
+        words.append(f"the node of {dark} page{'s' * (dark > 1)} is not known")
     return f" ({'; '.join(words)})" if words else ""
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import pandas as pd
 
+from numatlas.figures import people
 from numatlas.figures.placement import placement_of
 from numatlas.figures.told import column, convergence_of, key_of, label_text, skips_of, warnings_of
 from numatlas.result import IN_UNIT, Cell, Result, View
-from numatlas.units import LESS_IS_BETTER, fitting_unit, percent_text, scaled_unit
+from numatlas.units import LESS_IS_BETTER, VERY_LARGE, fitting_unit, number_text, percent_text, scaled_unit
 
 #: Labels that cases, and flows, have besides their own.
 CASE_LABELS = ("host", "kernel", "stores", "size", "pages", "order", "stride", "workers")
@@ -25,8 +26,14 @@ NO_SPREAD = "the file has no interval of these figures"
 #: Labels that say nothing without their name: "4", "bind:0".
 NUMBERED = re.compile(r"\W*(\w+:)?\d")
 
+#: CPUs and memory of one node.
+SAME_NODE = re.compile(r"\bCPU node (\S+), memory node \1(?!\S*\w)")
+
+#: Labels that are numbers of something.
+COUNTED = {"workers": "worker", "threads": "thread", "page_count": "page"}
+
 #: The unit of a view's title: of a figure the axes tell it, as it may be another.
-UNIT_IN_TITLE = re.compile(r" in (ns|us|ms|GB/s|GiB/s)\b")
+UNIT_IN_TITLE = re.compile(r",? in (ns|us|ms|GB/s|GiB/s)\b")
 
 #: Texts of a case's flows that stand in one cell.
 MOST_OF_A_CASE = 3
@@ -43,14 +50,21 @@ def words_of(name: str) -> str:
 
 
 def words_for(view: View, labels: dict[str, Any]) -> str:
-    """ "read, ordinary, workers 4"."""
+    """ "read, ordinary, 4 workers"."""
     heads = {cell["label"]: cell["head"] for cell in view["cells"] if cell["label"] and cell["head"]}
     texts = {name: label_text(value, name) for name, value in labels.items()}
-    return ", ".join(
-        f"{heads.get(name, words_of(name))} {text}" if NUMBERED.match(text) else text
-        for name, text in texts.items()
-        if text != "-"
-    )
+    words = [label_words(name, text, heads.get(name, "")) for name, text in texts.items() if text != "-"]
+    return SAME_NODE.sub(r"node \1", ", ".join(words))
+
+
+def label_words(name: str, text: str, head: str = "") -> str:
+    """A label for people: "read", "4 workers", "node 0", "page 2M"."""
+    if name in COUNTED and text.isdigit():
+        return f"{text} {COUNTED[name]}{'s' * (text != '1')}"
+    cpus, arrow, memory = text.partition(" -> ")
+    if name == "nodes" and arrow:
+        return f"node {cpus}" if cpus == memory else f"node {cpus} → {memory}"
+    return f"{head or words_of(name)} {text}" if NUMBERED.match(text) else text
 
 
 @dataclass
@@ -105,7 +119,7 @@ class Table:
         if kind not in ("value", "best"):
             numbers = numbers.where(several if kind in ("min", "max") else ~several)
         unit = cell.get("unit") or ""
-        texts = ["-" if pd.isna(one) else f"{one:.{cell['digits']}f}{unit}" for one in numbers]
+        texts = [_printed(one, cell["digits"]) + unit if pd.notna(one) else "-" for one in numbers]
         if cell["part"] not in ("half_width", "with_interval", "spread"):
             return texts
         sides = [numbers - self.part(cell, "low"), self.part(cell, "high") - numbers]
@@ -159,19 +173,28 @@ class Table:
         """What any figure of these rows says; `labels`: those that it is of, besides the view's."""
         view, result, labels = self.view, self.result, labels or {}
         flows = self._mine(result.flows)
-        where = [*view["where"].values(), *(label_text(value, name) for name, value in labels.items())]
         spread = WORKERS if self.main["part"] == "spread" and self.of_workers(self.main).any() else INTERVAL
         of_totals = len(result.totals) > 0 and self.main["figure"] in set(result.totals["metric"])
         hosts = column(flows, "host").nunique() if of_totals and self.by == ["point"] else 1
         title = UNIT_IN_TITLE.sub("", view["title"], count=1)
         titles = [title, words_for(view, labels), f"sum over {hosts} hosts" if hosts > 1 else ""]
+        family = [result.meta.get("command", result.kind), self.main["figure"], *more]
+        texts = {**view["where"], **{name: label_text(value, name) for name, value in labels.items()}}
+        as_map = view["kind"] == "matrix"
+        as_table = view["kind"] == "table" and not more
         return {
-            "key": key_of([result.meta.get("command", result.kind), self.main["figure"], *more, *where]),
-            "title": ", ".join(filter(None, titles)),
+            "key": key_of([*family, *texts.values()]),
+            "family": key_of(family),
+            "where": texts,
+            "title": people.words(", ".join(filter(None, titles))),
             "spread": spread if self.part(self.main, "low").notna().any() else NO_SPREAD,
             "placement": placement_of(flows),
-            "notes": [*view["notes"], *convergence_of(flows), *skips_of(result)],
-            "verdict": view["verdict"],
+            "notes": [
+                *map(people.words, people.notes(view, self.main["head"], as_map, as_table)),
+                *convergence_of(flows),
+                *skips_of(result),
+            ],
+            "verdict": [people.words(line) for line in view["verdict"]],
             "warnings": warnings_of(result, flows),
             "data": self._data(),
         }
@@ -193,6 +216,10 @@ class Table:
         scaled = long.assign(unit=unit, **numbers).drop(columns="of_workers", errors="ignore")
         labels = [name for name in self.frame if "." not in name and name not in scaled]
         return self.frame[[*self.by, *labels]].merge(scaled, on=self.by)
+
+
+def _printed(number: float, digits: int) -> str:
+    return f"{number:.{digits}f}" if abs(number) < VERY_LARGE else number_text(number)
 
 
 class Tables:
@@ -276,4 +303,12 @@ def _fitting(view: View, long: pd.DataFrame) -> View:
             return cell
         return {**cell, "scale": fitting_unit(values.min(), "s")[1]}
 
-    return {**view, "cells": [fit(cell) for cell in view["cells"]]}
+    cells = [fit(cell) for cell in view["cells"]]
+    scales = {
+        cell["scale"] for cell, old in zip(cells, view["cells"], strict=True) if old["scale"] == NANOSECONDS
+    }
+    verdict = view["verdict"]
+    if len(scales) == 1 and scales != {NANOSECONDS}:
+        scale = scales.pop()
+        verdict = people.rescaled(verdict, scale / NANOSECONDS, scaled_unit("s", scale)) if verdict else []
+    return {**view, "cells": cells, "verdict": verdict}

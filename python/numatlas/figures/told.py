@@ -5,11 +5,13 @@ from typing import Any
 
 import pandas as pd
 
+from numatlas.figures.people import signs
 from numatlas.result import NO_TIME, Result
 from numatlas.units import percent_text, size_text
 
 #: Why a flow stopped before its figure was known well enough.
 STOPS = {"time_cap": "stopped at the time cap", "interrupted": "were interrupted"}
+ONE_STOPS = {"time_cap": "stopped at the time cap", "interrupted": "was interrupted"}
 NOTHING = "no measurement: numbers of the null engine, which touches no memory"
 MOST_REASONS = 5
 
@@ -31,6 +33,7 @@ def label_text(value: Any, name: str = "") -> str:
 
 def key_of(words: list[str]) -> str:
     """Words as a key of a figure: letters, digits and dashes."""
+    words = [re.sub(r"(\d) ([KMGT]?i?B)$", r"\1\2", word) for word in words]
     return re.sub(r"[^0-9A-Za-z]+", "-", "-".join(words)).strip("-")
 
 
@@ -51,30 +54,41 @@ def convergence_of(flows: pd.DataFrame) -> list[str]:
     if stops.empty or (stops == "converged").all():
         return []
     widest = pd.to_numeric(column(flows, "half_width")).max()
-    worst = "" if pd.isna(widest) else f" (the widest interval is ±{percent_text(widest)})"
+    which = "interval" if len(stops) == 1 else "widest interval"
+    worst = "" if pd.isna(widest) else f" (the {which} is ±{percent_text(widest)})"
     others = stops[stops != "converged"].value_counts()
+    if len(stops) == 1:
+        stop = str(others.index[0])
+        return [f"did not converge: {ONE_STOPS.get(stop, f'ended by {stop}')}{worst}"]
     words = [
         f"{'the others' if len(others) == 1 else count} {STOPS.get(stop, f'ended by {stop}')}"
         for stop, count in others.items()
     ]
-    return [f"{len(stops) - others.sum()} of {len(stops)} medians converged; {', '.join(words)}{worst}"]
+    return [f"{len(stops) - others.sum()} of {len(stops)} measurements converged; {', '.join(words)}{worst}"]
 
 
 def is_of_the_null_engine(result: Result) -> bool:
     """Whether its numbers, or those of a run that it compares, were made up by an engine that touches no
     memory."""
     sides = [result.meta.get(side) for side in ("base", "new")]
-    runs = [run for side in sides if isinstance(side, dict) for run in side.get("runs") or []]
-    if any(str(run.get("started")).startswith(NO_TIME) for run in runs):
+    lists = [side.get("runs") for side in sides if isinstance(side, dict)] + [result.meta.get("runs")]
+    runs = [run for runs in lists if isinstance(runs, list) for run in runs if isinstance(run, dict)]
+    if any(_is_made_up(run) for run in runs):
         return True
     return any(str(part.meta.get("engine", "")).startswith("null") for part in [result, *result.all()])
+
+
+def _is_made_up(run: dict[str, Any]) -> bool:
+    """By its engine, or by the clock of the null engine."""
+    return str(run.get("engine", "")).startswith("null") or str(run.get("started")).startswith(NO_TIME)
 
 
 def warnings_of(result: Result, flows: pd.DataFrame) -> list[str]:
     """Those of the run, and those of the flows shown, each once."""
     nothing = [NOTHING] if is_of_the_null_engine(result) else []
     own = "; ".join(column(flows, "flow_warnings").dropna().unique()).split("; ")
-    return list(dict.fromkeys([*nothing, *map(str, result.warnings), *filter(None, own)]))
+    every = [*nothing, *map(str, result.warnings), *map(signs, filter(None, own))]
+    return list(dict.fromkeys(every))
 
 
 def skips_of(result: Result) -> list[str]:

@@ -21,7 +21,7 @@ def figures(results: list[Result], names: list[str]) -> list[Figure]:
         runs = [at for at in order if (len(results[at].hosts) > 0) == of_fleets]
         if len(runs) >= LEAST_RUNS:
             frames = [rows_of(results[at]).assign(run=place + 1) for place, at in enumerate(runs)]
-            found += _trend(pd.concat(frames), [names[at] for at in runs], of_fleets)
+            found += _trend(pd.concat(frames, ignore_index=True), [names[at] for at in runs], of_fleets)
     return found
 
 
@@ -39,9 +39,9 @@ def _trend(rows: pd.DataFrame, names: list[str], of_fleets: bool) -> list[Figure
     if rows.empty:
         return []
     if not of_fleets:
-        lines = rows.groupby("line", sort=False)
-        rows = rows[lines["run"].transform("size") >= LEAST_RUNS]
-        rows = rows.assign(**rows[ENDS].astype(float).div(lines["value"].transform("first"), axis=0))
+        rows = rows[rows.groupby("line")["run"].transform("size") >= LEAST_RUNS]
+        first = rows.groupby("line")["value"].transform("first")
+        rows = rows.assign(**rows[ENDS].astype(float).div(first, axis=0))
     series = [
         Series(str(name), list(mine["run"].astype(float)), *(list(mine[end]) for end in ENDS))
         for name, mine in rows.groupby("line", sort=False)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from numatlas.figures import people
 from numatlas.figures.default_views import default_views
 from numatlas.figures.matrices import matrices, single_cells
 from numatlas.figures.model import Axis, Bar, Bars, Curves, Figure, Mark, Series
@@ -122,7 +123,6 @@ def _curves(table: Table) -> list[Figure]:
     words = LOAD if name in table.units else AXES.get(name, head or words_of(name))
     frame = frame[frame["value"].notna()].sort_values("x", kind="stable")
     groups = list(replace(table, frame=frame).groups(lines))
-    most = max((mine.frame for _, mine in groups), key=lambda rows: rows["x"].max(), default=frame)
     series = [
         Series(
             words_for(view, labels),
@@ -134,13 +134,20 @@ def _curves(table: Table) -> list[Figure]:
         )
         for labels, mine in groups
     ]
+    told = table.told(None, *([] if view["kind"] == "curve" else ["by", name]))
+    marks, doubts = cache_marks(table.result) if name == "size" else [], []
+    if view["kind"] == "curve" and name in table.units and groups:
+        labels, most = max(groups, key=lambda group: group[1].frame["x"].max())
+        line = words_for(view, labels) if len(groups) > 1 else ""
+        marks, doubts = _load_marks(table, most.frame, unit, line)
+    told["warnings"] = [*told["warnings"], *doubts]
     return [
         Curves(
-            **table.told(None, *([] if view["kind"] == "curve" else ["by", name])),
+            **told,
             x=Axis(words, unit, log2=_by_powers(name, unit, frame["x"])),
             y=Axis(AXES.get(figure, table.main["head"] or words_of(figure)), table.unit),
             series=series,
-            marks=cache_marks(table.result) if name == "size" else _load_marks(table, most, unit),
+            marks=marks,
         )
     ]
 
@@ -150,19 +157,27 @@ def _by_powers(name: str, unit: str, values: pd.Series) -> bool:
     return unit == "bytes" or (name in QUANTITIES and 0 < DECADE * values.min() <= values.max())
 
 
-def _load_marks(table: Table, frame: pd.DataFrame, unit: str) -> list[Mark]:
-    """Of a figure over what others moved, of the line of the highest load: that when idle, the most that was
-    moved, and 80 % of it with the figure there, as far as the file has it: the knee, where a program that
-    uses its memory well is."""
-    if table.view["kind"] != "curve" or table.view["rows"] not in table.units or frame.empty:
-        return []
-    idle, most = frame[frame["x"] == 0]["value"], frame["x"].max()
-    marks = [Mark(float(idle.median()), f"idle {number_text(idle.median(), 3)} {table.unit}", level=True)]
-    knee = pd.to_numeric(column(frame, f"{table.main['figure']}_at_80_percent.value")).dropna()
-    words = f": {number_text(knee.iloc[0] * table.main['scale'], 3)} {table.unit}" if len(knee) else ""
-    loads = [Mark(0.8 * float(most), f"80 %{words}")]
-    loads.append(Mark(float(most), f"peak {number_text(most, 3)} {unit}"))
-    return (marks if len(idle) else []) + loads
+def _load_marks(table: Table, frame: pd.DataFrame, unit: str, line: str) -> tuple[list[Mark], list[str]]:
+    """Of a figure over what others moved, of the line of the highest load (its name, where there are others):
+    that when idle, the most that was moved, and 80 % of it with the figure there, as far as the file has it:
+    the knee, where a program that uses its memory well is. And what cannot be in these."""
+    of, doubts = f" ({line})" if line else "", []
+    idle, most = frame[frame["x"] == 0]["value"], float(frame["x"].max())
+    marks = []
+    if len(idle):
+        words = f"idle {number_text(idle.median(), 3)} {table.unit}{of}"
+        marks.append(Mark(float(idle.median()), words, level=True))
+    knees = pd.to_numeric(column(frame, f"{table.main['figure']}_at_80_percent.value")).dropna()
+    words = "80 %"
+    if len(knees):
+        knee = float(knees.iloc[0] * table.main["scale"])
+        words += f": {number_text(knee, 3)} {table.unit}"
+        if len(idle) and knee < idle.median():
+            words += ", less than idle"
+            doubts.append(f"at 80 % of the peak the latency is less than when idle{of}: one of both is wrong")
+    marks.append(Mark(0.8 * most, words + of))
+    marks.append(Mark(most, f"peak {number_text(most, 3)} {unit}{of}"))
+    return marks, doubts
 
 
 def _lines(table: Table, axis: str) -> list[str]:
@@ -203,7 +218,7 @@ def _bars(table: Table) -> list[Figure]:
         unit=table.unit,
         less_is_better=table.less_is_better,
         rows=[Bar(*name, *spread, row) for name, spread, row in zip(names, spreads, texts, strict=True)],
-        heads=[cell["head"] or words_of(cell["label"] or cell["figure"]) for cell, _ in cells],
+        heads=[people.words(cell["head"]) or words_of(cell["label"] or cell["figure"]) for cell, _ in cells],
         column=[cell for cell, _ in cells].index(main),
     )
     found: list[Figure] = [bars]

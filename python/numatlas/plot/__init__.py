@@ -2,16 +2,19 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-import matplotlib.figure
 import matplotlib.style
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure as Picture
 
-from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, MachinePicture, Matrix
+from numatlas.figures.model import Atlas, Bars, Beside, Curves, Figure, Fleet, MachinePicture, Matrix
+from numatlas.figures.scales import colour_range
 from numatlas.file_error import FileError
 from numatlas.plot import atlas, bars, curves, fleet, machine, matrix
-from numatlas.plot.style import DPI, PAPER, STYLE, Frame
+from numatlas.plot.style import DPI, MARGIN, PAPER, STYLE, Frame, page
 
 #: Of each: what keeps dates and versions out of the file.
 FORMATS = {
@@ -20,12 +23,14 @@ FORMATS = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 
+#: Inches of a map that stands beside another, at least.
+NARROWEST = 3.3
+
 _DRAWERS = {
     Bars: bars.build,
     Curves: curves.build,
     Fleet: fleet.build,
     MachinePicture: machine.build,
-    Matrix: matrix.build,
 }
 
 
@@ -57,16 +62,46 @@ def check_form(path: Path, hint: str = "") -> None:
         raise FileError("--output", f"{path}: ends in none of {', '.join(FORMATS)}", hint=hint)
 
 
-def build(figure: Figure, frame: Frame = PAPER, mode: str = "", style: str = "") -> matplotlib.figure.Figure:
+def build(figure: Figure, frame: Frame = PAPER, mode: str = "", style: str = "") -> Picture:
     """The picture, to be looked at or changed before it is saved. `mode`: what an atlas shows; `style`: see
     our_style."""
     with our_style(style):
-        if isinstance(figure, Atlas):
-            return atlas.build(figure, frame, mode)
-        return _DRAWERS[type(figure)](figure, frame)
+        if isinstance(figure, Beside):
+            return _beside(figure, frame, mode)
+        return _drawn(figure, frame, mode)
 
 
-def save(picture: matplotlib.figure.Figure, path: str | Path, dpi: int = DPI, style: str = "") -> None:
+def _drawn(figure: Figure, frame: Frame, mode: str, norm: Normalize | None = None) -> Picture:
+    if isinstance(figure, Atlas):
+        return atlas.build(figure, frame, mode)
+    if isinstance(figure, Matrix):
+        return matrix.build(figure, frame, norm)
+    return _DRAWERS[type(figure)](figure, frame)
+
+
+def _beside(figure: Beside, frame: Frame, mode: str) -> Picture:
+    """As many in a row as there is room for; maps of one unit have one scale of colours. The small print that
+    is of all stands below."""
+    figures = figure.figures
+    columns = max(1, min(len(figures), int(frame.width / NARROWEST)))
+    rows = [figures[at : at + columns] for at in range(0, len(figures), columns)]
+    part = Frame(frame.width / columns, frame.title, frame.footer)
+    maps = [one for one in figures if isinstance(one, Matrix)]
+    one_scale = len(maps) == len(figures) and len({one.unit for one in maps}) == 1
+    norm = Normalize(*colour_range(end for one in maps for end in one.ends())) if one_scale else None
+    heights = [max(_drawn(one, part, mode).get_size_inches()[1] for one in row) for row in rows]
+    below = Figure("", "", notes=figure.notes)
+    made = page(below, sum(heights), frame=replace(frame, title=False))
+    free = made.picture.subfigures(2, 1, height_ratios=(sum(heights) + MARGIN, made.bottom), hspace=0)[0]
+    grid = free.subfigures(len(rows), columns, height_ratios=heights, hspace=0, wspace=0, squeeze=False)
+    share = (sum(heights) + MARGIN) / sum(heights)
+    for row, places, tall in zip(rows, grid, heights, strict=True):
+        for one, place in zip(row, places, strict=False):
+            _drawn(one, replace(part, within=place, tall=tall * share), mode, norm)
+    return made.picture
+
+
+def save(picture: Picture, path: str | Path, dpi: int = DPI, style: str = "") -> None:
     """Writes a picture in the form that the file's name ends in, one of FORMATS. Raises OSError where the
     file cannot be written."""
     form = Path(path).suffix.lstrip(".").lower()
@@ -74,7 +109,7 @@ def save(picture: matplotlib.figure.Figure, path: str | Path, dpi: int = DPI, st
         picture.savefig(path, format=form, dpi=dpi, metadata=FORMATS[form])
 
 
-def write_svg(picture: matplotlib.figure.Figure, file: BinaryIO) -> None:
+def write_svg(picture: Picture, file: BinaryIO) -> None:
     """As `save`, to a file that is open; without a background."""
     with our_style():
         picture.savefig(file, format="svg", dpi=DPI, metadata=FORMATS["svg"], transparent=True)

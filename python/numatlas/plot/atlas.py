@@ -7,7 +7,7 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.patches import FancyBboxPatch
 
 from numatlas.figures.atlas import UNITS
-from numatlas.figures.atlas_layout import TITLE, WIDE
+from numatlas.figures.atlas_layout import TITLE, WIDE, narrow
 from numatlas.figures.model import Atlas, Box, Spot
 from numatlas.figures.scales import colour_range
 from numatlas.file_error import FileError
@@ -25,6 +25,8 @@ DASHED = (0, (3, 1.5))
 NAME, VALUE, LABEL = 7.5, 10.0, 8.0
 #: Points: smaller words nobody reads.
 SMALLEST = 4.5
+#: Inches: in narrower pictures two sockets stand one below the other.
+NARROW = 4.6
 #: Inches from a box to the words in it.
 INSET = 0.07
 #: Inches of a line of words below.
@@ -65,7 +67,9 @@ def build(figure: Atlas, frame: Frame = PAPER, mode: str = "") -> Picture:
     mode = mode or figure.modes[0]
     paint = _Paint(figure, mode)
     scale = frame.free / WIDE
-    key = wrap(_key(figure, paint), frame.free, _size(SMALL, scale))
+    if frame.width < NARROW:
+        figure = narrow(figure)
+    key = wrap(_key(figure, paint), frame.free, SMALL)
     height = figure.height + (KEY * len(key) + 0.06) / scale
     made = page(figure, height * scale, frame=frame)
     axes = made.axes(MARGIN, made.bottom, frame.free, made.top - made.bottom)
@@ -87,7 +91,8 @@ def build(figure: Atlas, frame: Frame = PAPER, mode: str = "") -> Picture:
     for index, hop in enumerate(figure.chain):
         _hop(pen, hop, index)
     for index, line in enumerate(key):
-        pen.words(line, 0, figure.height + (0.06 + KEY * (index + 0.5)) / scale, SMALL, QUIET)
+        y = figure.height + (0.06 + KEY * (index + 0.5)) / scale
+        axes.text(0, y, line, size=SMALL, color=QUIET, va="center", gid="words")
     return made.picture
 
 
@@ -152,7 +157,9 @@ def _place(pen: _Pen, place: Spot, paint: _Paint, index: int) -> None:
         big, other = place.texts["bandwidth"], place.texts["other"]
     pen.pair(place.name, other, box, box.y + 0.12, NAME, ink)
     size = VALUE if big and mode != "claims" else NAME
-    pen.pair(big or "not measured", place.spreads.get(mode, ""), box, box.y + 0.5 * box.tall, size, ink)
+    nothing = "not measured" if place.far else "own: not measured"
+    size = size if big else SMALL
+    pen.pair(big or nothing, place.spreads.get(mode, ""), box, box.y + 0.5 * box.tall, size, ink)
     pen.words(place.note, box.x + INSET, box.y + box.tall - 0.11, SMALL, ink, wide=box.wide - 2 * INSET)
 
 
@@ -161,7 +168,7 @@ def _link(pen: _Pen, link: Spot, paint: _Paint, index: int) -> None:
     mode = paint.mode
     width = paint.width(link) * pen.scale
     colour = paint.of(link.values[mode])[0] if mode in link.values else EDGE
-    for line_width, line_colour in ((width + 1.4, EDGE), (width, colour)):
+    for line_width, line_colour in ((width + 2, EDGE), (width, colour)):
         # matplotlib's dashes are in widths of the line: those of the edge and of the line are as long.
         dash = (0, (7 / line_width, 4 / line_width)) if mode in link.unsteady else "-"
         look = {"linewidth": line_width, "color": line_colour, "linestyle": dash, "solid_capstyle": "butt"}

@@ -25,6 +25,8 @@ LOOKS = cycler(linestyle=DASHES) * cycler(
 )
 #: Labels of sizes.
 MOST_TICKS = 12
+#: Words of more marks than this stand in as many lines as there are marks.
+MOST_IN_TWO_LINES = 4
 #: The part of the map of colours that is seen on white.
 DARK = 0.92
 
@@ -38,7 +40,7 @@ def build(figure: Curves, frame: Frame = PAPER) -> Picture:
     if len(names) > len(LOOKS):
         small = [f"{len(names)} lines, in order from {names[0]} to {names[-1]}"]
     if any(hollow for series in figure.series for hollow in hollow_points(series)):
-        small.append(f"hollow: known to ±{POORLY_KNOWN:.0%} at best, or a warning is of it")
+        small.append(f"hollow: known to ±{POORLY_KNOWN:.0%} at best, or with a warning")
     made = page(figure, BODY * frame.flat * min(1, frame.width / WIDTH + 0.15), named, small, frame)
     axes = made.picture.add_subplot()
     lines = panel(axes, figure)
@@ -144,6 +146,8 @@ def _y_axis(axes: Axes, figure: Curves, scale: Scale) -> None:
     axes.grid(axis="y")
     if not scale.log:
         axes.set_ylim(scale.low, scale.high)
+        if figure.y.unit == "" and all(float(end).is_integer() for end in figure.ends()):
+            axes.yaxis.set_major_locator(MaxNLocator(integer=True))  # a number of something
         return
     axes.set(yscale="log", ylim=(scale.low, scale.high), ylabel=f"{figure.y.words}, logarithmic")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -156,12 +160,13 @@ def _marks(axes: Axes, marks: list[Mark]) -> None:
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     line = {"color": QUIET, "linewidth": 0.6, "linestyle": (0, (2, 2)), "zorder": 0.5, "gid": "mark"}
     words = {"textcoords": "offset points", "fontsize": 6.5, "color": QUIET}
+    lines = max(2, sum(not mark.level for mark in marks) if len(marks) > MOST_IN_TWO_LINES else 0)
     upright = [mark for mark in marks if not mark.level and left <= mark.at <= right]
     for index, mark in enumerate(upright):
         axes.axvline(mark.at, **line)
-        side = "right" if axes.transLimits.transform((mark.at, low))[0] > 0.85 else "center"
+        side = "right" if axes.transLimits.transform((mark.at, low))[0] > 0.7 else "center"
         place = {"xycoords": axes.get_xaxis_transform(), "ha": side, "va": "bottom"}
-        axes.annotate(mark.text, (mark.at, 1), (0, 2 + 8 * (index % 2)), **place, **words)
+        axes.annotate(mark.text, (mark.at, 1), (0, 2 + 8 * (index % lines)), **place, **words)
     for mark in (mark for mark in marks if mark.level and low <= mark.at <= high):
         axes.axhline(mark.at, **line)
         place = {"xycoords": axes.get_yaxis_transform(), "ha": "right", "va": "top"}

@@ -10,6 +10,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Picture
+from matplotlib.figure import SubFigure
 from matplotlib.font_manager import FontProperties
 
 from numatlas.figures.model import Figure
@@ -66,6 +67,8 @@ class Frame:
     title: bool = True
     footer: bool = True
     flat: float = 1.0  #: part of their usual height that curves have
+    within: SubFigure | None = None  #: a part of a picture, to draw in
+    tall: float = 0.0  #: inches of that part
 
     @property
     def free(self) -> float:
@@ -84,17 +87,16 @@ class Page:
     top: float  #: of what is free, in inches from the bottom
     bottom: float
     frame: Frame
+    tall: float  #: all of it
 
     def axes(self, left: float, bottom: float, width: float, height: float) -> Axes:
         """Axes at a place in inches."""
-        tall = self.picture.get_size_inches()[1]
         wide = self.frame.width
-        return self.picture.add_axes((left / wide, bottom / tall, width / wide, height / tall))
+        return self.picture.add_axes((left / wide, bottom / self.tall, width / wide, height / self.tall))
 
     def fill(self) -> None:
         """Lays the axes out in what is free."""
-        tall = self.picture.get_size_inches()[1]
-        rect = (0.01, self.bottom / tall, 0.98, (self.top - self.bottom) / tall)
+        rect = (0.01, self.bottom / self.tall, 0.98, (self.top - self.bottom) / self.tall)
         self.picture.set_layout_engine("constrained", rect=rect, h_pad=0.05, w_pad=0.04)
 
     def legend(self, handles: list[Any], names: list[str], top: float | None = None) -> None:
@@ -102,14 +104,13 @@ class Page:
         top = self.top if top is None else top
         _, columns = _legend_shape(names, self.frame.free)
         width = self.frame.free / columns - HANDLE
-        height = self.picture.get_size_inches()[1]
         self.picture.legend(
             handles,
             [shorten(name, width, LEGEND) for name in names],
             loc="upper left",
             bbox_to_anchor=(
                 0,
-                ((self.top if top is None else top) + legend_height(names, self.frame)) / height,
+                ((self.top if top is None else top) + legend_height(names, self.frame)) / self.tall,
             ),
             ncols=columns,
             fontsize=LEGEND,
@@ -152,17 +153,19 @@ def page(
     head = legend_height(list(names), frame)
     above, below = MARGIN + TITLE_LINE * len(title), MARGIN + SMALL_LINE * len(small)
     height = above + head + body + below
-    picture = Picture(figsize=(frame.width, height))
-    FigureCanvasAgg(picture)
+    picture, tall = frame.within, frame.tall
+    if picture is None:
+        picture, tall = Picture(figsize=(frame.width, height)), height
+        FigureCanvasAgg(picture)
     for index, line in enumerate(title):
-        y = 1 - (MARGIN + TITLE_LINE * index) / height
+        y = 1 - (MARGIN + TITLE_LINE * index) / tall
         picture.text(MARGIN / frame.width, y, line, size=TITLE, weight="bold", va="top", gid="title")
     for index, (line, colour, weight) in enumerate(small):
-        y = (below - SMALL_LINE * index) / height
+        y = (tall - height + below - SMALL_LINE * index) / tall
         picture.text(
             MARGIN / frame.width, y, line, size=SMALL, color=colour, weight=weight, va="top", gid="small"
         )
-    return Page(picture, height - above - head, below, frame)
+    return Page(picture, tall - above - head, tall - height + below, frame, tall)
 
 
 def small_print(figure: Figure, extra: Iterable[str]) -> list[tuple[str, str, str]]:

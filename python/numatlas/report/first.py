@@ -10,9 +10,10 @@ from numatlas.figures.model import Atlas, Bar, Bars, Curves, Figure, Matrix
 from numatlas.figures.overlay import letters
 from numatlas.figures.told import is_of_the_null_engine
 from numatlas.figures.trend import KIND
+from numatlas.figures.verdicts import ALARMS, cards
 from numatlas.readers.verdicts import VERDICTS
 from numatlas.report.pictures import drawing_of, maps_of
-from numatlas.report.verdict import Line, verdict
+from numatlas.report.verdict import Line, cut_short, verdict
 from numatlas.result import Result
 from numatlas.units import LESS_IS_BETTER, quantity_text, short_size
 
@@ -24,6 +25,8 @@ FLAT = 0.7
 ROOM, ROW, MOST_COLUMNS = 5.2, 0.33, 8
 #: Lines of curves of one run here.
 MOST_LINES = 6
+#: A change of this many times and more is told as such.
+MOST_PERCENT = 10
 #: Of more runs than this the table has no intervals.
 MOST_WORDY = 4
 #: Curves beside it: of these kinds first.
@@ -50,7 +53,7 @@ def first_of(result: Result, figures: list[tuple[str, Figure]]) -> First:
     atlas = next((one for _, one in figures if isinstance(one, Atlas)), None)
     curves = curves_of(figures)
     return First(
-        metrics(result)[:MOST_CARDS],
+        (cards if result.kind in VERDICTS else metrics)(result)[:MOST_CARDS],
         verdict(result),
         maps_of(atlas, "first") if atlas else {},
         atlas.title if atlas else "",
@@ -157,7 +160,12 @@ def badges(results: list[Result]) -> list[tuple[str, str]]:
     missing = {
         str(name) for result in results for name in result.skipped.get("name", []) if len(result.skipped)
     }
-    found = [(len(disturbing), "disturb", "warnings"), (len(missing), "not measured", "skipped")]
+    cut = {name for result in results for name in cut_short(result)}
+    found = [
+        (len(disturbing), "disturb", "warnings"),
+        (len(cut), "cut short", "summary"),
+        (len(missing), "not measured", "skipped"),
+    ]
     return [(f"{count} {words}", place) for count, words, place in found if count]
 
 
@@ -188,11 +196,11 @@ class Several:
 def several_of(results: list[Result], names: list[str], figures: list[tuple[str, Figure]]) -> Several:
     """Their headline figures side by side; the change is from the first to the last run."""
     words = [
-        [str(result.machines[0].get("host") or name), machine_words(result.machines[0]), when(result)]
-        if result.machines
-        else [name, "", when(result)]
-        for result, name in zip(results, names, strict=True)
+        [str(machine.get("host") or result.path.name), machine_words(machine), when(result)]
+        for result, machine in ((result, next(iter(result.machines), {})) for result in results)
     ]
+    if len(set(map(tuple, words))) < len(words):  # runs of one day
+        words = [[*mine, result.path.name] for mine, result in zip(words, results, strict=True)]
     alike = [len(set(column)) == 1 for column in zip(*words, strict=True)]
     told = [{one.key: one for one in metrics(result)} for result in results]
     rows = []
@@ -215,12 +223,18 @@ def _change(first: Metric | None, last: Metric | None) -> tuple[str, str]:
     """By their intervals only: `numatlas compare` judges."""
     if not first or not last or not first.value:
         return "", ""
-    change = f"{100 * (last.value / first.value - 1):+.1f} %"
+    times = last.value / first.value
+    change = f"{100 * (times - 1):+.1f} %" if times < MOST_PERCENT else f"{times:,.0f}x"
     if None in (first.low, first.high, last.low, last.high):
         return change, "no interval"
     if first.low <= last.high and last.low <= first.high:
         return change, "intervals overlap"
     return change, "better" if (last.value < first.value) == (first.unit in LESS_IS_BETTER) else "worse"
+
+
+def alarms(metric: Metric) -> bool:
+    """Whether it is a number of what should not be."""
+    return metric.key in ALARMS and metric.value > 0
 
 
 def claim(metric: Metric) -> str:

@@ -31,6 +31,7 @@ function make(name, properties, ...children) {
 function numberText(value, digits = 4) {
   if (value === null || value === undefined) return "\u2013";
   if (value === 0) return "0";
+  if (Math.abs(value) >= 1e12) return value.toExponential(digits - 1);
   const places = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value))));
   return value.toFixed(Math.min(places, 6));
 }

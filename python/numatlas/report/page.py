@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 
@@ -13,8 +13,9 @@ from markupsafe import Markup
 from numatlas.figures import figures_of, trend
 from numatlas.figures.fleet import NONE_JUDGED
 from numatlas.figures.machine import barred_cpus, boxes_of
-from numatlas.figures.model import Atlas, Bars, Figure, Fleet, Listing, MachinePicture, Matrix
-from numatlas.figures.overlay import can_overlay, letters, overlaid
+from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, Listing, MachinePicture, Matrix
+from numatlas.figures.overlay import can_overlay, form_of, group_keys, letters, overlaid
+from numatlas.figures.people import signs
 from numatlas.file_error import intact
 from numatlas.report import first, head, pack, pictures
 from numatlas.result import Result
@@ -22,6 +23,9 @@ from numatlas.units import number_text, percent_text, ranges_of, size_text, spre
 
 #: Columns of a matrix or table that fit half of a page.
 NARROW = 8
+
+#: More warnings of a code than this are folded.
+MOST_UNFOLDED = 2
 
 SCRIPTS = ("page.js", "fleet.js")
 
@@ -61,6 +65,8 @@ def _page(results: list[Result], title: str) -> str:
     script = "\n".join(_resource(name) for name in SCRIPTS)
     script = f'\n"use strict";\n{script}\n'
     alone = len(results) == 1
+    numbers = {text: index + 1 for index, text in enumerate(warnings["text"])}
+    codes = codes_of(results)
     figures = [(one.identity, one.figure) for one in panels]
     try:
         return (
@@ -78,7 +84,8 @@ def _page(results: list[Result], title: str) -> str:
                 runs=[head.run(result, name) for result, name in zip(results, names, strict=True)],
                 skipped=head.skipped(results, names),
                 warnings=[(code, list(of.itertuples())) for code, of in warnings.groupby("code", sort=False)],
-                numbers={text: index + 1 for index, text in enumerate(warnings["text"])},
+                numbers=numbers,
+                own_warnings=lambda figure: _own_warnings(figure, numbers, codes),
                 names=names,
                 sections=sections,
                 style=Markup(_resource("style.css")),
@@ -103,6 +110,7 @@ def _environment() -> jinja2.Environment:
     made.globals |= {
         "barred_cpus": barred_cpus,
         "boxes_of": boxes_of,
+        "alarms": first.alarms,
         "claim": first.claim,
         "drawing_of": pictures.drawing_of,
         "embed": pack.embed,
@@ -128,14 +136,12 @@ def _resource(name: str) -> str:
 def _sections(results: list[Result], names: list[str]) -> dict[str, list[list[Panel]]]:
     """By kind, the figures of each key: one a file that has it; curves of several files in one picture."""
     found: dict[str, dict[str, list[Panel]]] = {}
-    for result, name in zip(results, names, strict=True):
-        mine: dict[str, int] = {}
+    files = []
+    for result in results:
         with intact(result.path):
-            figures = figures_of(result)
-        for figure in figures:
-            # A survey may hold a command twice: its second figures are a group of their own.
-            mine[figure.key] = mine.get(figure.key, 0) + 1
-            key = figure.key + (f"-{mine[figure.key]}" if mine[figure.key] > 1 else "")
+            files.append(figures_of(result))
+    for figures, keys, name in zip(files, group_keys(files), names, strict=True):
+        for figure, key in zip(figures, keys, strict=True):
             group = found.setdefault(figure.kind, {}).setdefault(key, [])
             same = next((panel for panel in group if _same_machine(panel.figure, figure)), None)
             if same:
@@ -147,14 +153,25 @@ def _sections(results: list[Result], names: list[str]) -> dict[str, list[list[Pa
         found.setdefault(figure.kind, {})[figure.key] = [Panel(figure, names[0], figure.key, names[1:])]
     for groups in found.values():
         for key, group in groups.items():
-            if len(group) > 1 and can_overlay(group[0].figure):
-                groups[key] = group = [_overlaid(group, short)]
-            scale = pictures.common_scale([panel.figure for panel in group])
-            for panel in group:
-                panel.scale = scale
+            groups[key] = _on_common_scales(group, short)
     rank = {kind: at for at, kind in enumerate(ORDER)} | {kind: 100 + at for at, kind in enumerate(LAST)}
     ordered = sorted(found, key=lambda kind: rank.get(kind, 50))
     return {kind: list(found[kind].values()) for kind in ordered}
+
+
+def _on_common_scales(group: list[Panel], short: dict[str, str]) -> list[Panel]:
+    """Curves and bars of one form in one picture, maps of one form on one scale; others side by side."""
+    forms: dict[tuple, list[Panel]] = {}
+    for panel in group:
+        forms.setdefault(form_of(panel.figure), []).append(panel)
+    found = []
+    for alike in forms.values():
+        named = len(short) > 1 and isinstance(alike[0].figure, Curves) and alike[0].figure.kind != trend.KIND
+        if named or (len(alike) > 1 and can_overlay([panel.figure for panel in alike])):
+            alike = [_overlaid(alike, short)]
+        scale = pictures.common_scale([panel.figure for panel in alike])
+        found += [replace(panel, scale=scale) for panel in alike]
+    return found
 
 
 def _overlaid(group: list[Panel], short: dict[str, str]) -> Panel:
@@ -184,8 +201,7 @@ def _shared_warnings(results: list[Result], names: list[str], panels: list[Panel
     every = pd.DataFrame(told, columns=["text", "weight", "files"]).groupby("text", sort=False)
     shared = every.agg({"weight": "sum", "files": lambda files: list(dict.fromkeys(files))}).reset_index()
     shared = shared[shared["weight"] > 1]
-    known = [one for result in results for part in [result, *result.all()] for one in part.warnings]
-    codes = {str(one): one.code for one in known if one.code}
+    codes = codes_of(results)
     nothing = shared["text"].str.startswith("no measurement")
     shared = shared.assign(nothing=~nothing, code=[codes.get(text, "of figures") for text in shared["text"]])
     shared.loc[nothing, "code"] = "null engine"
@@ -193,6 +209,31 @@ def _shared_warnings(results: list[Result], names: list[str], panels: list[Panel
     shared = shared.sort_values(["nothing", "weight"], ascending=[True, False], kind="stable")
     order = pd.Series(pd.factorize(shared["code"])[0], shared.index).sort_values(kind="stable")
     return shared.loc[order.index].reset_index(drop=True)
+
+
+def codes_of(results: list[Result]) -> dict[str, str]:
+    """The codes of warnings by their texts."""
+    found: dict[str, str] = {}
+    for part in {id(one): one for result in results for one in [result, *result.all()]}.values():
+        found |= {str(one): one.code for one in part.warnings if one.code}
+        names = ("flow_warnings", "flow_warning_codes")
+        if set(names) <= set(part.flows):
+            for texts, codes in part.flows[list(names)].dropna().drop_duplicates().itertuples(index=False):
+                pairs = texts.split("; "), codes.split("; ")
+                if len(pairs[0]) == len(pairs[1]):
+                    found |= {signs(text): code for text, code in zip(*pairs, strict=True) if text and code}
+    return found
+
+
+def _own_warnings(figure: Figure, shared: dict[str, int], codes: dict[str, str]) -> dict[str, list[str]]:
+    """Those that no other figure has, by code; a few of a code stand under "" and are not folded."""
+    groups: dict[str, list[str]] = {}
+    for text in figure.warnings:
+        if text not in shared:
+            groups.setdefault(codes.get(text, "others"), []).append(text)
+    few = [text for texts in groups.values() if len(texts) <= MOST_UNFOLDED for text in texts]
+    many = {code: texts for code, texts in groups.items() if len(texts) > MOST_UNFOLDED}
+    return {**({"": few} if few else {}), **many}
 
 
 def _width(group: list[Panel], groups: int) -> str:

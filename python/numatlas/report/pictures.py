@@ -24,6 +24,8 @@ GRADIENT = (
 )
 #: More rows or columns than this nobody reads as a table.
 MOST_IN_TABLE = 32
+#: Hosts that are printed, besides suspects.
+MOST_PRINTED = 50
 #: Inches of a picture that stands beside another, and of one alone.
 HALF, WHOLE = 4.8, 7.0
 
@@ -118,6 +120,13 @@ def _fleet(figure: Fleet) -> Spec:
     }
 
 
+def _slowest(figure: Fleet) -> list[str]:
+    """Hosts whose worst kernel is furthest below the median of their kind."""
+    hosts = figure.hosts
+    part = hosts["value"] / hosts.groupby(["kernel", "kind"])["value"].transform("median")
+    return list(part.groupby(hosts["host"]).min().nsmallest(MOST_PRINTED).index)
+
+
 def fleet_in_sum(figure: Fleet) -> Spec:
     """What the page tells of a fleet without a script: of each suspect its worst kernel first."""
     by_host = figure.suspects().groupby("host", sort=False)
@@ -130,6 +139,8 @@ def fleet_in_sum(figure: Fleet) -> Spec:
         "judged": judged_hosts(figure),
         "suspects": words,
         "drops": by_host["drop"].max().to_dict(),
+        "printed": {*_slowest(figure), *by_host.groups},
+        "printed_slowest": MOST_PRINTED,
         "values": figure.grid("value").T,
         "kinds": figure.hosts.drop_duplicates("host").set_index("host")["kind"],
     }

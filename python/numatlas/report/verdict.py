@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from numatlas.facts import nodes_with_cpus, pairs
 from numatlas.figures.scales import UNSTEADY
 from numatlas.figures.told import column
 from numatlas.result import Result
+from numatlas.units import ranges_of
 
 #: What a code of a warning means, for one case and for several.
 CODES = {
@@ -51,9 +53,26 @@ def verdict(result: Result) -> list[Line]:
     settings = [one.text.split(":")[0] for one in result.warnings if one.code == "setting"]
     if settings:
         lines.append(Line(f"may disturb: {', '.join(settings)}"))
+    lines += [Line(f"own memory not measured: {words}") for words in [nodes_left_out(result)] if words]
+    cut = cut_short(result)
+    if cut:
+        lines.append(Line(f"cut short for lack of time: {', '.join(cut)}"))
     if len(result.skipped) and result.parts:
         lines.append(Line(f"not measured: {', '.join(dict.fromkeys(map(str, result.skipped['name'])))}"))
     return lines
+
+
+def cut_short(result: Result) -> list[str]:
+    """Benchmarks of a survey that left something out."""
+    return [str(one["benchmark"]) for one in result.meta.get("plan") or [] if one.get("left_out")]
+
+
+def nodes_left_out(result: Result) -> str:
+    """Nodes with CPUs that did not reach their own memory, where others did: "nodes 2-7"."""
+    found = pairs(result)
+    own = set(found["cpu_node"][found["cpu_node"] == found["memory_node"]])
+    missing = sorted(nodes_with_cpus(result) - own) if own else []
+    return f"node{'s' * (len(missing) > 1)} {ranges_of(missing)}" if missing else ""
 
 
 def _steadiness(frames: list[pd.DataFrame]) -> list[Line]:

@@ -1,0 +1,159 @@
+"""What the page says of how far its figures can be believed: warnings, what was left out, what cannot be."""
+
+import json
+
+import pytest
+from commands import SURVEYS
+from made import texts
+from made_results import loaded, survey
+from report_pages import Tree
+
+import numatlas
+from numatlas.facts import metrics
+from numatlas.figures import figures_of
+from numatlas.figures.overlay import overlaid
+from numatlas.plot import build
+from numatlas.report.page import page
+
+
+def words(element):
+    return " ".join(element["text"].replace("\u00a0", " ").split())
+
+
+def changed(path, change):
+    """The survey there, after `change` of its data."""
+    data = json.loads(path.read_text())
+    change(data)
+    path.write_text(json.dumps(data))
+    return numatlas.load(path)
+
+
+def part(data, command):
+    return next(one for one in data["results"] if one["command"] == command)
+
+
+def test_warnings_of_a_figure_are_folded_by_code(tmp_path):
+    def warn(data):
+        for at, one in enumerate(part(data, "loaded")["cases"]):
+            told = [{"code": "low-overlap", "text": f"alone for {at} %"}]
+            one["flows"][0]["warnings"] = told + [{"code": "stopped", "text": "only once"}] * (at == 2)
+
+    tree = Tree(page([changed(survey(tmp_path / "a.json", 1, 1, 4), warn)]))
+    (figure,) = [one for one in tree.find("article") if one["id"].startswith("loaded")]
+    (box,) = [one for one in tree.find(class_="warnings", within=figure) if one["tag"] == "div"]
+    (folded,) = tree.find("details", within=box)
+    assert [one["text"] for one in tree.find("summary", within=box)] == ["⚠ low-overlap (11)"]
+    open_ones = [one for one in tree.find("p", within=box) if folded not in one["within"]]
+    assert [one["text"] for one in open_ones] == ["⚠ only once"]
+
+
+def without_node(number):
+    def change(data):
+        matrix = part(data, "matrix")
+        labels = ("cell_cpu_node", "cell_memory_node")
+        own = (str(number), str(number))
+        matrix["cases"] = [
+            one for one in matrix["cases"] if tuple(one["labels"][name] for name in labels) != own
+        ]
+        places = ("cpu_node", "memory_node")
+        matrix["facts"] = [
+            one for one in matrix["facts"] if tuple(one["where"].get(name) for name in places) != own
+        ]
+        data["plan"] = [
+            {"benchmark": "matrix", "left_out": "the CPUs of node 1"},
+            {"benchmark": "latency", "left_out": None},
+        ]
+
+    return change
+
+
+def test_a_node_without_a_figure_of_its_own_has_no_colour(tmp_path):
+    result = changed(survey(tmp_path / "a.json", 2, 1, 4), without_node(1))
+    (atlas,) = figures_of(result, "atlas")
+    places = {place.name: place for place in atlas.places}
+    assert places["N0"].values and not places["N1"].values and not places["N1"].texts
+    assert places["N1"].spreads["latency"] == "330 ns from N0"
+    assert "own: not measured" in texts(build(atlas))
+    tree = Tree(page([result]))
+    (card,) = tree.find(class_="verdict-card")
+    assert "! own memory not measured: node 1" in words(card)
+    assert "! cut short for lack of time: matrix" in words(card)
+    assert "! 1 cut short" in [words(one) for one in tree.find("a", class_="badge")]
+
+
+def test_ratios_are_over_the_local_latency_that_is_shown():
+    """Of two nodes the better; whatever CPUs reached the other memory."""
+    told = {one.key: one for one in metrics(numatlas.load(SURVEYS / "tiers.json"))}
+    local, remote, far = (told[f"{name}_latency"] for name in ("local", "remote", "far"))
+    assert (local.text, local.beside) == ("338 ns", "338 to 488 ns, 2 nodes")
+    for one in (remote, far):
+        assert one.beside == f"{one.value / local.value:.1f}x local"
+
+
+def test_marks_tell_the_line_that_they_are_of():
+    (figure,) = figures_of(numatlas.load(SURVEYS / "four-nodes.json"), "loaded")
+    assert [mark.text for mark in figure.marks] == [
+        "idle 673 ns (node 1)",
+        "80 %: 623 ns, less than idle (node 1)",
+        "peak 1.32 GB/s (node 1)",
+    ]
+    (doubt,) = [text for text in figure.warnings if "less than when idle" in text]
+    assert "(node 1)" in doubt
+    both = overlaid([figure, figure], ["A", "B"])
+    assert both.marks == figure.marks
+
+
+def test_marks_of_two_runs_have_the_letters_of_these(tmp_path):
+    paths = [survey(tmp_path / "a.json", 1, 1, 4), survey(tmp_path / "b.json", 1, 1, 4, slower=1.5)]
+    figures = [figures_of(numatlas.load(path), "loaded")[0] for path in paths]
+    marks = [mark.text for mark in overlaid(figures, ["A", "B"]).marks]
+    assert len(marks) == 6 and all(text[:3] in ("A: ", "B: ") for text in marks)
+    picture = build(overlaid(figures, ["A", "B"]))
+    assert set(marks) <= set(texts(picture))
+
+
+def test_lines_that_one_of_two_runs_has_are_of_it(tmp_path):
+    first, second = survey(tmp_path / "a.json", 1, 1, 4), survey(tmp_path / "b.json", 1, 1, 4, day=2)
+
+    def drop(data):
+        data["results"] = [one for one in data["results"] if one["command"] != "loaded"]
+
+    tree = Tree(page([changed(first, drop), numatlas.load(second)]))
+    (figure,) = [one for one in tree.find("article") if one["id"].startswith("loaded")]
+    told = {one["text"] for one in tree.find("text", within=figure)}
+    assert any(text.startswith("B: peak") for text in told)
+    rows = tree.find("td", within=figure)
+    assert rows[0]["text"] == "B"
+
+
+def test_less_than_idle_under_load_is_said(tmp_path):
+    def lower(data):
+        for one in part(data, "loaded")["facts"]:
+            if one["key"] == "loaded_latency_80":
+                one["estimate"] = {"value": 1e-7, "low": None, "high": None, "n": 1, "method": "none"}
+
+    result = changed(survey(tmp_path / "a.json", 1, 1, 4), lower)
+    (card,) = [one for one in metrics(result) if one.key == "loaded_latency_80"]
+    assert card.beside == "0.83x idle: less than idle, which cannot be"
+    assert loaded(0.01, "real")["facts"]
+
+
+@pytest.mark.parametrize("title", ["Touch, in ns (a page)", "Touch in ns (a page)"])
+def test_no_title_has_a_comma_of_its_unit(tmp_path, title):
+    def rename(data):
+        for view in part(data, "latency")["views"]:
+            view["title"] = title
+
+    result = changed(survey(tmp_path / "a.json", 1, 1, 4), rename)
+    assert figures_of(result, "latency")[0].title == "Touch (a page)"
+
+
+def test_heads_of_runs_tell_each_date_once(tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("size (MB),0,1\n1,10,11\n64,80,90\n")
+    runs = [survey(tmp_path / "a.json", 1, 1, 4), survey(tmp_path / "b.json", 1, 1, 4), path]
+    tree = Tree(page([numatlas.load(run) for run in runs]))
+    heads = [words(one) for one in tree.find("th", within=tree.find("table", class_="compare")[0])]
+    mine = [head for head in heads if head[:1] in "ABC" and "2026" in head]
+    assert len(mine) == 2 and all(head.count("2026") == 1 for head in mine)
+    assert "a.json" in mine[0] and "b.json" in mine[1]  # of one day, alike but for that

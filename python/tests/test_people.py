@@ -1,0 +1,222 @@
+"""Words, units and sizes of pages and pictures as people write them, on screens, phones and paper."""
+
+import json
+import re
+
+import pytest
+from commands import ROOT, SURVEYS, command, one_line
+from made import texts
+from made_results import survey
+from report_pages import Tree, fleet_of
+
+import numatlas
+from numatlas.figures import figures_of, people
+from numatlas.figures.model import Atlas
+from numatlas.figures.placement import placement_of
+from numatlas.figures.tables import label_words
+from numatlas.figures.told import convergence_of
+from numatlas.file_error import FileError
+from numatlas.plot import build
+from numatlas.plot.style import Frame
+from numatlas.report.page import page
+from numatlas.report.pictures import MOST_PRINTED, fleet_in_sum
+from numatlas.result import cell_of, view_of
+from numatlas.units import number_text, quantity_text, size_text
+
+STYLE = (ROOT / "python" / "numatlas" / "report" / "style.css").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("us a page", "µs per page"),
+        ("faults a page", "faults per page"),
+        ("known to +-51.8 % only", "known to ±51.8 % only"),
+        ("alone 1.20 times as long (1.00 times, 1.00 to 1.00)", "alone 1.20x as long (1.00x, 1.00 to 1.00)"),
+        ("a chase over 64MiB", "a chase over 64 MiB"),
+        ("took longer: use --size 64MiB", "took longer: use --size 64MiB"),
+    ],
+)
+def test_words(text, told):
+    assert people.words(text) == told
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("nodes", "0 -> 0", "node 0"),
+        ("nodes", "0 -> 0-1", "node 0 → 0-1"),
+        ("workers", "1", "1 worker"),
+        ("threads", "16", "16 threads"),
+        ("worker", "3", "worker 3"),
+        ("kernel", "read", "read"),
+    ],
+)
+def test_labels(name, text, told):
+    assert label_words(name, text) == told
+
+
+def test_sizes_and_rates():
+    assert (size_text(32768), size_text(3 << 19, whole=True)) == ("32 KiB", "1536 KiB")
+    assert quantity_text(2.972e12, "B/s") == "2.97 TB/s" and quantity_text(9.99e11, "B/s") == "999 GB/s"
+    assert number_text(1e200, 3) == "1.00e+200" and number_text(123456.0) == "123456"
+
+
+def test_core_to_core_is_told_in_the_unit_of_its_map():
+    (cores,) = figures_of(numatlas.load(SURVEYS / "tiers.json"), "cores")
+    assert cores.unit == "ms" and cores.verdict[-1] == "in ms"
+    numbers = [float(one) for one in re.findall(r"\d+\.\d+", "\n".join(cores.verdict))]
+    assert numbers and max(numbers) < 10
+    ends = {len(line.rstrip("-% 0123456789.")) for line in cores.verdict[1:3]}
+    assert len(ends) >= 1 and "same L3" in cores.verdict[1]
+
+
+def test_notes_tell_nothing_of_tables_that_are_not_there():
+    notes = [
+        "one row per size, one column per kind of pages; medians of all workers",
+        "sum: all workers together; +-: half of its interval; best: of the visits",
+        "moved: with write-allocate reads; less if the CPU avoids them; -: in a cache",
+    ]
+    cells = [cell_of(head=head) for head in ("sum", "best", "moved")]
+    view = view_of("", "table", cells) | {"notes": notes}
+    assert people.notes(view, "sum", False, False) == ["medians of all workers", "sum: all workers together"]
+    assert people.notes(view, "sum", False, True) == ["medians of all workers", *notes[1:]]
+    assert people.notes(view, "sum", True, False) == notes
+    for one in figures_of(numatlas.load(SURVEYS / "two-cpus.json")):
+        assert not [note for note in one.notes if "one row per" in note or "columns: " in note]
+
+
+def test_what_converged_is_counted_in_measurements(tmp_path):
+    flows = figures_flows(2)
+    assert convergence_of(flows) == ["0 of 2 measurements converged; the others stopped at the time cap"]
+    assert convergence_of(figures_flows(1)) == ["did not converge: stopped at the time cap"]
+
+
+def figures_flows(count):
+    result = numatlas.load(SURVEYS / "tiers.json")["cores"]
+    flows = result.flows.drop_duplicates(["point", "flow"]).head(count)
+    return flows.assign(stop="time_cap", half_width=None)
+
+
+def test_pages_whose_node_nobody_told():
+    flows = numatlas.load(SURVEYS / "tiers.json")["latency"].flows.head(1)
+    flows = flows.assign(pages_total=9, pages_checked=9, pages_observed=3, pages_elsewhere=0)
+    assert "the node of 6 pages is not known" in placement_of(flows)
+
+
+def test_one_survey_says_and_several_say(tmp_path):
+    paths = [survey(tmp_path / f"{name}.json", 1, 1, 4) for name in "ab"]
+    for count, words in ((1, "What the survey says in sum"), (2, "What the surveys say in sum")):
+        tree = Tree(page([numatlas.load(path) for path in paths[:count]]))
+        assert words in [title["text"] for title in tree.find("h2")]
+
+
+def test_sockets_have_one_name(tmp_path):
+    path = survey(tmp_path / "a.json", 2, 1, 4)
+    tree = Tree(page([numatlas.load(path)]))
+    assert tree.find("h5", within=tree.find(class_="machine")[0])[0]["text"] == "socket 0"
+    assert "package" not in " ".join(one["text"] for one in tree.find("section"))
+
+
+# ---- Screens, phones and paper
+
+
+def test_of_many_hosts_the_slowest_are_printed(tmp_path):
+    result = numatlas.load(fleet_of(400, tmp_path / "fleet.json"))
+    (fleet,) = figures_of(result, "stream")
+    printed = fleet_in_sum(fleet)["printed"]
+    assert "cn00003" in printed and len(printed) == MOST_PRINTED
+    values = fleet.grid("value").loc["triad"]
+    assert max(values[list(printed)]) <= min(values[[host for host in values.index if host not in printed]])
+    tree = Tree(page([result]))
+    assert len(tree.find("tr", class_="rest")) == 400 - MOST_PRINTED
+    (words,) = tree.find("p", class_="printed")
+    assert words["text"].startswith("The slowest 50 hosts and all suspects, and 350 more")
+    paper = STYLE[STYLE.index("@media print") :]
+    assert ".hosts tr.rest { display: none; }" in paper
+
+
+def test_fleet_charts_keep_a_width_that_can_be_read():
+    assert re.search(r"\.strip svg \{ min-width: 6\d\dpx", STYLE)
+
+
+def test_links_have_an_outline_that_is_seen_on_dark_cards():
+    (light, dark) = re.search(r"--edge: light-dark\(#(\w+), #(\w+)\)", STYLE).groups()
+    assert int(dark[:2], 16) > 0xC0 > int(light[:2], 16)
+
+
+def test_a_narrow_atlas_has_all_words(tmp_path):
+    result = numatlas.load(survey(tmp_path / "a.json"))
+    (atlas,) = figures_of(result, "atlas")
+    assert isinstance(atlas, Atlas)
+    told = texts(build(atlas, Frame(3.3)))
+    assert told.count("32 CPUs, 64 GiB") == 8 and told.count("±1.0 %") == 8
+    boxes = [socket.box for socket in atlas.sockets]
+    assert boxes[0].y == boxes[1].y  # of the atlas itself nothing was changed
+
+
+@pytest.mark.parametrize("width", [3.3, 7.0])
+def test_the_key_of_an_atlas_is_as_large_as_the_small_print(tmp_path, width):
+    (atlas,) = figures_of(numatlas.load(survey(tmp_path / "a.json")), "atlas")
+    picture = build(atlas, Frame(width))
+    sizes = {
+        text.get_text()[:6]: text.get_size() for text in picture.findobj(lambda one: hasattr(one, "get_text"))
+    }
+    assert sizes["colour"] == sizes["spread"]
+
+
+def test_long_names_and_titles_wrap():
+    assert "overflow-wrap: anywhere" in re.search(r"\.modes legend \{[^}]*\}", STYLE)[0]
+    assert "text-overflow: ellipsis" not in STYLE
+    assert "white-space: nowrap" not in re.search(r"\.metric \.value \{[^}]*\}", STYLE)[0]
+
+
+# ---- Damage
+
+
+def first_estimate(data):
+    return data["results"][0]["cases"][0]["flows"][0]["figures"][0]["estimate"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            lambda data: first_estimate(data).update(value="x"),
+            "field 'results[0].cases[0].flows[0].figures[0].estimate.value': \"x\" is no number",
+        ),
+        (lambda data: data["results"][1].update(views={"a": 1}), "field 'results[1].views'"),
+        (
+            lambda data: data["machine"]["nodes"][0].update(memory_total="much"),
+            "field 'machine.nodes[0].memory_total': \"much\" is no number",
+        ),
+        (lambda data: data["results"][0]["views"][0].update(title=5), "field 'results[0].views[0].title': 5"),
+    ],
+)
+def test_the_damaged_field_is_named(tmp_path, change, words):
+    path = survey(tmp_path / "a.json", 1, 1, 4)
+    data = json.loads(path.read_text())
+    change(data)
+    path.write_text(json.dumps(data))
+    with pytest.raises(FileError) as error:
+        page([numatlas.load(path)])
+    assert words in str(error.value) and str(error.value).startswith(str(path))
+
+
+def test_the_damaged_field_is_named_by_the_command_too(tmp_path):
+    path = survey(tmp_path / "a.json", 1, 1, 4)
+    data = json.loads(path.read_text())
+    data["seconds"] = "long"
+    path.write_text(json.dumps(data))
+    one_line(command("report", path, folder=tmp_path), 2, "field 'seconds': \"long\" is no number")
+
+
+def test_very_large_numbers_have_exponents(tmp_path):
+    path = survey(tmp_path / "a.json", 1, 1, 4)
+    data = json.loads(path.read_text())
+    for one in data["results"][3]["cases"]:
+        for figure in [*one["figures"], *(figure for flow in one["flows"] for figure in flow["figures"])]:
+            figure["estimate"] = dict.fromkeys(("value", "low", "high"), 1e200) | {"n": 1, "method": "none"}
+    path.write_text(json.dumps(data))
+    tree = Tree(page([numatlas.load(path)]))
+    assert not [one for one in tree.find("td") if re.search(r"\d{30}", one["text"])]

@@ -1,0 +1,134 @@
+"""Several files on one page and in one picture, as different as files of one project are."""
+
+import json
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from commands import SURVEYS, command, one_line
+from made import texts
+from made_results import survey
+from report_pages import FLEETS, Tree
+
+import numatlas
+from numatlas.figures import figures_of, trend
+from numatlas.figures.fleet import summaries
+from numatlas.figures.model import Bars, Beside, Matrix
+from numatlas.figures.overlay import group_keys, overlaid
+from numatlas.plot import build
+from numatlas.plot.style import Frame
+from numatlas.report.page import page
+
+EXAMPLES = sorted(SURVEYS.glob("*.json"))
+
+
+def test_a_trend_of_runs_that_have_not_all_the_same_figures(tmp_path):
+    paths = [survey(tmp_path / f"{day}.json", 2, 1, 4, day=day, slower=1 + day / 10) for day in range(1, 5)]
+    data = json.loads(paths[1].read_text())
+    data["results"] = [one for one in data["results"] if one["command"] != "bandwidth"]
+    paths[1].write_text(json.dumps(data))
+    results = [numatlas.load(path) for path in paths]
+    (figure,) = trend.figures(results, list("ABCD"))
+    lines = {line.name: line for line in figure.series}
+    assert lines["local latency"].y == pytest.approx([1, 1.2 / 1.1, 1.3 / 1.1, 1.4 / 1.1])
+    assert lines["peak bandwidth"].x == [1, 3, 4]
+    assert lines["peak bandwidth"].y == pytest.approx([1, 1.1 / 1.3, 1.1 / 1.4])
+    assert Tree(page(results)).find("article", id="trend")
+
+
+def test_a_trend_of_different_machines():
+    tree = Tree(page([numatlas.load(path) for path in EXAMPLES]))
+    assert tree.find("article", id="trend")
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_bars_and_maps_of_one_key_stand_side_by_side(order):
+    """Of one node the map is bars."""
+    results = [numatlas.load(SURVEYS / ("two-cpus.json", "tiers.json")[at]) for at in order]
+    tree = Tree(page(results))
+    kinds = {one["id"]: one["data-kind"] for one in tree.find("article")}
+    mine = [kind for name, kind in kinds.items() if name.startswith("cores-hand-over")]
+    assert sorted(mine) == ["Bars", "Matrix"]
+    assert {Bars, Matrix} <= {type(one) for result in results for one in figures_of(result)}
+
+
+def test_figures_in_different_units_share_no_axis(tmp_path):
+    """Of one machine in ns, of another in ms."""
+    paths = [survey(tmp_path / "a.json", 1, 1, 4), survey(tmp_path / "b.json", 1, 1, 4, day=2, slower=1e5)]
+    tree = Tree(page([numatlas.load(path) for path in paths]))
+    ladders = [one for one in tree.find("article") if one["id"].startswith("latency-latency-base")]
+    assert len(ladders) == 2
+
+
+def test_sums_of_a_fleet_are_in_their_own_rows(tmp_path):
+    """Of two kinds of hosts: pandas tells sums and groups in different orders."""
+    (fleet,) = figures_of(numatlas.load(FLEETS / "run1.json"), "stream")
+    kinds = {host: at % 2 for at, host in enumerate(fleet.names())}
+    fleet.hosts = fleet.hosts.assign(kind=fleet.hosts["host"].map(kinds)).sort_values("host")
+    fleet.kind_names = ["a", "b"]
+    fleet.hosts = pd.concat([fleet.hosts, fleet.hosts.iloc[:3].assign(host="more", kind=1)])
+    rows = summaries(fleet)
+    assert len(rows) == 2 * len(fleet.kernels())
+    for row in rows.itertuples():
+        assert sum(row.counts) == row.count
+        mine = fleet.hosts[(fleet.hosts["kernel"] == row.kernel) & (fleet.hosts["kind"] == row.kind)]
+        assert row.count == mine["value"].notna().sum() and row.suspects == mine["slow"].sum()
+
+
+def plotted(kind, *names, folder):
+    done = command("plot", kind, *(SURVEYS / f"{name}.json" for name in names), folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()
+
+
+def test_curves_of_one_sort_share_a_picture_whatever_pages_they_are_of(tmp_path):
+    results = [numatlas.load(SURVEYS / f"{name}.json") for name in ("two-cpus", "four-nodes", "tiers")]
+    every = [[one for one in figures_of(result, "latency")] for result in results]
+    keys = group_keys(every)
+    assert [mine[0] for mine in keys] == ["latency-latency"] * 3
+    both = overlaid([mine[0] for mine in every], list("ABC"))
+    names = [line.name for line in both.series]
+    assert {"A base, node 0", "A thp, node 0", "B base, node 0"} <= set(names)
+    assert len(plotted("latency", "two-cpus", "four-nodes", "tiers", folder=tmp_path)) == 1
+
+
+def test_two_figures_of_one_sort_stay_apart(measure):
+    """A file with two of them: by their keys only."""
+    first, second = figures_of(numatlas.load(SURVEYS / "tiers.json"), "matrix")[1:3]
+    assert first.family == second.family and first.key != second.key
+    assert group_keys([[first, second], [second]]) == [[first.key, second.key], [second.key]]
+    assert group_keys([[first], [second]]) == [[first.key], [first.key]]
+
+
+@pytest.mark.parametrize("kind", ["atlas", "matrix", "machine"])
+def test_maps_stand_side_by_side(tmp_path, kind):
+    assert plotted(kind, "four-nodes", "tiers", folder=tmp_path)
+
+
+def test_maps_side_by_side_have_one_scale_and_their_letters():
+    figures = [
+        figures_of(numatlas.load(SURVEYS / f"{name}.json"), "matrix")[0] for name in ("four-nodes", "tiers")
+    ]
+    titled = [replace(one, title=f"{name}: x") for one, name in zip(figures, "AB", strict=True)]
+    picture = build(Beside("m", "m", figures=titled, notes=["A: one; B: other"]))
+    images = [axes.images[0] for axes in picture.axes if axes.images and len(axes.images[0].get_array()) < 9]
+    assert len(images) == 2
+    assert images[0].norm.vmin == images[1].norm.vmin and images[0].norm.vmax == images[1].norm.vmax
+    assert {"A: x", "B: x", "A: one; B: other"} <= set(texts(picture))
+    narrow = build(Beside("m", "m", figures=titled), Frame(3.3))
+    assert narrow.get_size_inches()[1] > picture.get_size_inches()[1]
+    renderer = picture.canvas.get_renderer()
+    picture.draw(renderer)
+    drawn, (wide, tall) = picture.get_tightbbox(renderer), picture.get_size_inches()
+    assert drawn.x0 >= -0.01 and drawn.y0 >= -0.01 and drawn.x1 <= wide + 0.01 and drawn.y1 <= tall + 0.01
+
+
+def test_files_without_a_figure_in_common(tmp_path):
+    paths = [SURVEYS / "two-cpus.json", SURVEYS / "tiers.json"]
+    done = command("plot", "cores", *paths, folder=tmp_path)  # bars of one pair, and a map
+    one_line(done, 3, "these files have no cores figures that share a picture")
+
+
+def test_a_mode_is_of_an_atlas_only(tmp_path):
+    done = command("plot", "latency", SURVEYS / "tiers.json", "--mode", "claims", folder=tmp_path)
+    one_line(done, 2, "--mode: claims: of an atlas only")
