@@ -1,11 +1,13 @@
 """What the page says of how far its figures can be believed: warnings, what was left out, what cannot be."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from commands import SURVEYS
 from made import texts
 from made_results import loaded, survey
+from matplotlib.text import Text
 from report_pages import Tree
 
 import numatlas
@@ -110,6 +112,17 @@ def test_marks_of_two_runs_have_the_letters_of_these(tmp_path):
     assert len(marks) == 6 and all(text[:3] in ("A: ", "B: ") for text in marks)
     picture = build(overlaid(figures, ["A", "B"]))
     assert set(marks) <= set(texts(picture))
+    near = overlaid([figures[0], replace(figures[0], marks=moved(figures[0].marks))], ["A", "B"])
+    picture = build(near)
+    renderer = picture.canvas.get_renderer()
+    picture.draw(renderer)
+    idle = [text for text in picture.findobj(Text) if "idle" in text.get_text()]
+    first, second = (text.get_window_extent(renderer) for text in idle)
+    assert not first.overlaps(second)
+
+
+def moved(marks):
+    return [replace(mark, at=1.02 * mark.at) if mark.level else mark for mark in marks]
 
 
 def test_lines_that_one_of_two_runs_has_are_of_it(tmp_path):

@@ -175,7 +175,9 @@ def test_a_table_has_the_columns_of_its_view(measure, plain):
     path = measure("bandwidth", "two-sockets-four-gpus.json", "--threads", "1,2,4")
     bars, curves = figures_of(numatlas.load(path), "bandwidth")
     (view,) = plain(path)["views"]
-    assert bars.title == view["title"].replace(" in GB/s", "") and bars.notes[:2] == view["notes"]
+    assert bars.title == view["title"].replace(" in GB/s", "") and bars.notes[:2] == [
+        note.replace("+-", "±") for note in view["notes"]
+    ]
     assert [head for head in bars.heads if head in ("kernel", "workers", "sum", "moved")] == bars.heads[
         :1
     ] + [
@@ -205,7 +207,7 @@ def test_a_table_with_a_column_for_each_value_is_lines_or_a_map(measure, tmp_pat
         ("worker 0", [2**20, 2**21]),
         ("worker 1", [2**20, 2**21]),
     ]
-    assert [one.title for one in grids] == ["Each worker, size 1MiB", "Each worker, size 2MiB"]
+    assert [one.title for one in grids] == ["Each worker, size 1 MiB", "Each worker, size 2 MiB"]
     for grid in grids:
         assert isinstance(grid, Matrix) and (grid.rows, grid.columns) == (["0", "1"], ["base"])
 
@@ -254,7 +256,7 @@ def test_medians_of_groups_are_those_of_the_file(measure, tmp_path):
     table = view_of("Cases", "table", [*cells[:1], {**cells[1], "part": "with_interval"}])
     line, bars = figures_of(numatlas.load(with_views(path, tmp_path, curve, table, change=change)), "latency")
     (series,) = line.series
-    assert (series.name, series.y) == ("nodes 0 -> 0", pytest.approx([1, 2]))
+    assert (series.name, series.y) == ("node 0", pytest.approx([1, 2]))
     assert (series.low, series.high) == (pytest.approx([0, 1]), pytest.approx([2, 3]))
     assert "lowest to the highest worker" in line.spread
     assert [(row.value, row.low, row.high) for row in bars.rows] == [

@@ -118,7 +118,7 @@ def test_a_cell_has_one_number(measure, plain, tmp_path):
     path.write_text(json.dumps({**data, "views": [view]}))
     found = figures_of(numatlas.load(path), "matrix")
     assert [one.key.split("-")[-1] for one in found] == ["base", "thp"]
-    title = view["title"].replace(" in ns", "")
+    title = view["title"].replace(" in ns", "").replace("64MiB", "64 MiB")
     assert [one.title for one in found] == [f"{title}, {pages}" for pages in ("base", "thp")]
     for one, pages in zip(found, ("base", "thp"), strict=True):
         wanted = [
@@ -309,18 +309,18 @@ def test_a_sample_of_pages_is_told(measure, plain, tmp_path):
                 flow["residency"] |= {**pages, "pages_asked": 100, "pages_total": 1000}
 
     text = placement(measure, plain, tmp_path, change)
-    assert "all pages seen on the node asked for (a sample of 600 of 6000 pages; of 60 pages" in text
+    assert "all pages seen on the node asked for (a sample of 600 of 6000 pages; the node of 60 pages" in text
 
 
 @pytest.mark.parametrize(
     ("stops", "words"),
     [
         (["converged", "converged"], []),
-        (["converged", "time_cap"], ["1 of 2 medians converged; the others stopped at the time cap"]),
-        (["interrupted", "interrupted"], ["0 of 2 medians converged; the others were interrupted"]),
+        (["converged", "time_cap"], ["1 of 2 measurements converged; the others stopped at the time cap"]),
+        (["interrupted", "interrupted"], ["0 of 2 measurements converged; the others were interrupted"]),
         (
             ["time_cap", "time_cap", "new"],
-            ["0 of 3 medians converged; 2 stopped at the time cap, 1 ended by new"],
+            ["0 of 3 measurements converged; 2 stopped at the time cap, 1 ended by new"],
         ),
     ],
 )

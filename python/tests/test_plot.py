@@ -54,7 +54,7 @@ def test_curves_axes():
     assert axes.get_xlabel() == "memory that is walked through"
     assert axes.get_ylabel() == "a dependent load (ns), logarithmic"
     axes.figure.canvas.draw()
-    assert [label.get_text() for label in axes.get_xticklabels()][:3] == ["4KiB", "16KiB", "64KiB"]
+    assert [label.get_text() for label in axes.get_xticklabels()][:3] == ["4 KiB", "16 KiB", "64 KiB"]
 
 
 def test_values_of_less_than_a_decade_begin_at_zero():
@@ -344,11 +344,11 @@ def test_a_machine_has_all_its_cpus_nodes_and_gpus():
     picture = build(made.machine())
     words = texts(picture, "words")
     assert [word for word in words if re.fullmatch(r"node \d", word)] == [f"node {node}" for node in range(5)]
-    cpus = [numbers_of(word.removeprefix("L3 32MiB: CPUs ")) for word in words if word.startswith("L3")]
+    cpus = [numbers_of(word.removeprefix("L3 32 MiB: CPUs ")) for word in words if word.startswith("L3")]
     assert len(cpus) == 4 and sorted(cpu for every in cpus for cpu in every) == list(range(32))
-    assert {"package 0", "package 1", "memory without CPUs", "128GiB CXL, tier 22"} <= set(words)
+    assert {"socket 0", "socket 1", "memory without CPUs", "128 GiB CXL, tier 22"} <= set(words)
     assert sum(word.startswith("GPU ") for word in words) == 2
-    assert any(word.startswith("dax0.0 (system-ram), 128GiB") for word in words)
+    assert any(word.startswith("dax0.0 (system-ram), 128 GiB") for word in words)
     assert "not for this process: CPUs 1" in texts(picture, "small")
 
 

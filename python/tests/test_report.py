@@ -280,8 +280,8 @@ def test_machine_has_its_nodes_gpus_and_memory_without_cpus(measure):
     words = [[line["text"] for line in tree.find("p", within=node)] for node in nodes]
     assert [sum(line.startswith("GPU ") for line in lines) for lines in words] == [2, 2, 0]
     assert [[line for line in lines if "CPUs" in line] for lines in words][:2] == [
-        ["L3 105MiB: CPUs 0-7"],
-        ["L3 105MiB: CPUs 8-15"],
+        ["L3 105 MiB: CPUs 0-7"],
+        ["L3 105 MiB: CPUs 8-15"],
     ]
 
 

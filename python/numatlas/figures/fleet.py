@@ -38,7 +38,7 @@ def figures(result: Result) -> list[Figure]:
     return [
         Fleet(
             "stream",
-            f"STREAM on {count} {'host' if count == 1 else 'hosts'}",
+            f"STREAM on {count:,} {'host' if count == 1 else 'hosts'}",
             spread=spread,
             placement=_placement(column(hosts.drop_duplicates("host"), "placement").dropna()),
             notes=_notes(result),

@@ -8,7 +8,7 @@ from numatlas.figures.locality import by_locality, left_out
 from numatlas.figures.model import Bar, Bars, Figure, Matrix
 from numatlas.figures.people import without_rows
 from numatlas.figures.tables import Table, words_of
-from numatlas.figures.told import joined, label_text
+from numatlas.figures.told import joined, label_shown
 
 #: Fields of a matrix, and the columns that they are made of.
 CELLS = {"values": "value", "low": "low", "high": "high", "texts": "text", "details": "detail"}
@@ -68,7 +68,7 @@ def matrices(table: Table) -> list[Figure]:
     found = []
     for labels, mine in table.groups(split):
         frame = pd.DataFrame(mine.spreads())
-        texts = {name: [label_text(one, name) for one in mine.frame[name]] for name in (*rows, columns)}
+        texts = {name: [label_shown(one, name) for one in mine.frame[name]] for name in (*rows, columns)}
         frame["row"] = [", ".join(words) for words in zip(*(texts[name] for name in rows), strict=True)]
         frame["column"] = texts[columns]
         beside = [
@@ -113,7 +113,7 @@ def _told(table: Table, labels: dict[str, Any], note: str) -> dict[str, Any]:
 def _details(table: Table, shown: list[str]) -> list[str]:
     """Of each cell what the map does not show: the buffer's size, and other labels that differ."""
     names = [name for name in ("size", "pages", "stores") if name in table.frame and name not in shown]
-    texts = {name: [label_text(value, name) for value in table.frame[name]] for name in names}
+    texts = {name: [label_shown(value, name) for value in table.frame[name]] for name in names}
     rows = zip(*texts.values(), strict=True)
     told = [
         ", ".join(f"{name} {text}" for name, text in zip(names, row, strict=True) if text != "-")

@@ -26,7 +26,12 @@ def words(text: str) -> str:
     text = signs(_RATE.sub(r"\1 per \2", text))
     text = re.sub(r"\bus\b", "µs", text)
     is_table_or_command = "   " in text or " --" in text
-    return text if is_table_or_command else _SIZE.sub(r"\1 \2", text)
+    return text if is_table_or_command else spaced(text)
+
+
+def spaced(text: str) -> str:
+    """ "64 MiB"."""
+    return _SIZE.sub(r"\1 \2", text)
 
 
 def notes(view: View, head: str, as_map: bool, as_table: bool) -> list[str]:

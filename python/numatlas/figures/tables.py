@@ -9,7 +9,15 @@ import pandas as pd
 
 from numatlas.figures import people
 from numatlas.figures.placement import placement_of
-from numatlas.figures.told import column, convergence_of, key_of, label_text, skips_of, warnings_of
+from numatlas.figures.told import (
+    column,
+    convergence_of,
+    key_of,
+    label_shown,
+    label_text,
+    skips_of,
+    warnings_of,
+)
 from numatlas.result import IN_UNIT, Cell, Result, View
 from numatlas.units import LESS_IS_BETTER, VERY_LARGE, fitting_unit, number_text, percent_text, scaled_unit
 
@@ -58,7 +66,8 @@ def words_for(view: View, labels: dict[str, Any]) -> str:
 
 
 def label_words(name: str, text: str, head: str = "") -> str:
-    """A label for people: "read", "4 workers", "node 0", "page 2M"."""
+    """A label for people: "read", "4 workers", "node 0", "size 32 KiB"."""
+    text = people.spaced(text)
     if name in COUNTED and text.isdigit():
         return f"{text} {COUNTED[name]}{'s' * (text != '1')}"
     cpus, arrow, memory = text.partition(" -> ")
@@ -111,7 +120,7 @@ class Table:
     def texts(self, cell: Cell) -> list[str]:
         """Of each row, as the program prints it."""
         if cell["label"]:
-            return [label_text(value, cell["label"]) for value in column(self.frame, cell["label"])]
+            return [label_shown(value, cell["label"]) for value in column(self.frame, cell["label"])]
         kind = {"least": "min", "most": "max", "p95": "p95", "p99": "p99", "best": "best"}.get(
             cell["part"], "value"
         )

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.figures.people import signs
+from numatlas.figures.people import signs, spaced
 from numatlas.result import NO_TIME, Result
 from numatlas.units import percent_text, size_text
 
@@ -26,14 +26,18 @@ def label_text(value: Any, name: str = "") -> str:
     if value is None or pd.isna(value) or value == "":
         return "-"
     if name in ("size", "stride"):
-        return size_text(value, whole=True)
+        return size_text(value, whole=True).replace(" ", "")
     whole = isinstance(value, float) and value.is_integer()
     return str(int(value)) if whole else str(value)
 
 
+def label_shown(value: Any, name: str = "") -> str:
+    """A label as people read it: "32 KiB"."""
+    return spaced(label_text(value, name))
+
+
 def key_of(words: list[str]) -> str:
     """Words as a key of a figure: letters, digits and dashes."""
-    words = [re.sub(r"(\d) ([KMGT]?i?B)$", r"\1\2", word) for word in words]
     return re.sub(r"[^0-9A-Za-z]+", "-", "-".join(words)).strip("-")
 
 

@@ -167,7 +167,10 @@ def _marks(axes: Axes, marks: list[Mark]) -> None:
         side = "right" if axes.transLimits.transform((mark.at, low))[0] > 0.7 else "center"
         place = {"xycoords": axes.get_xaxis_transform(), "ha": side, "va": "bottom"}
         axes.annotate(mark.text, (mark.at, 1), (0, 2 + 8 * (index % lines)), **place, **words)
-    for mark in (mark for mark in marks if mark.level and low <= mark.at <= high):
-        axes.axhline(mark.at, **line)
-        place = {"xycoords": axes.get_yaxis_transform(), "ha": "right", "va": "top"}
-        axes.annotate(mark.text, (1, mark.at), (-2, -2), **place, **words)
+    levels = sorted((mark.at, mark.text) for mark in marks if mark.level and low <= mark.at <= high)
+    for index, (at, text) in enumerate(levels):
+        axes.axhline(at, **line)
+        above = 0 < index == len(levels) - 1  # two may lie close to each other
+        side = {"va": "bottom" if above else "top", "ha": "right"}
+        place = {"xycoords": axes.get_yaxis_transform(), **side}
+        axes.annotate(text, (1, at), (-2, 2 if above else -2), **place, **words)
