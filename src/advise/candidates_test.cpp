@@ -191,6 +191,18 @@ TEST(Candidates, OfEveryAxisThatWasAskedForAreThereOrTheReasonIs) {
   says(recorded("cxl-tiers.json"), program, Axis::weights, "under a launcher");
 }
 
+TEST(Candidates, OfAnyMachineAndAxisAreThereOrTheReasonIs) {
+  for (const char* name :
+       {"cpus-without-memory.xml", "cpuset-across-nodes.json", "cxl-two-sockets.xml",
+        "grace-gpu-memory.json", "guest-cxl.json", "guest-pmem.json", "knl-flat.xml",
+        "nps4-two-sockets.xml", "small-limit.json", "snc-two-sockets.xml"})
+    for (const Axis axis : {Axis::memory, Axis::weights, Axis::pages, Axis::cpus, Axis::threads})
+      for (const int threads : {1, 1000}) {
+        const auto all = proposed(recorded(name), traits(threads, Bytes{gib}), axis);
+        EXPECT_GE(all.size(), 2U) << name << ' ' << name_of(axis);
+      }
+}
+
 TEST(Candidates, WithMostToHopeForComeFirst) {
   ProgramTraits program = traits(4, Bytes{gib});
   program.openmp = true;
