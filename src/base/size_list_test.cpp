@@ -55,7 +55,7 @@ TEST(SizeList, ListsKeepTheirOrderAndDropDuplicates) {
 }
 
 TEST(SizeList, WhatIsRefused) {
-  EXPECT_THAT(sizes_of("0"), HasSubstr("'0' is not more than zero"));
+  EXPECT_THAT(sizes_of("0"), HasSubstr("'0' must be greater than 0"));
   EXPECT_THAT(sizes_of("-5"), HasSubstr("'-5' is negative or has no start"));
   EXPECT_THAT(sizes_of("300-400"), HasSubstr("no power of two lies within '300-400'"));
   EXPECT_THAT(sizes_of("1-64,128"), HasSubstr("'1-64,128' mixes ranges and lists"));

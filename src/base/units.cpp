@@ -88,7 +88,7 @@ Expected<Bytes> parse_bytes(std::string_view text, std::uint64_t bare_unit) {
   }
   const double bytes = number->value * unit;
   if (!(bytes >= 1)) {
-    return fail(ErrorKind::usage, fmt::format("'{}' is not more than zero bytes", text));
+    return fail(ErrorKind::usage, fmt::format("'{}' must be greater than 0", text));
   }
   if (bytes != std::floor(bytes)) {
     return fail(ErrorKind::usage, fmt::format("'{}' is not a whole number of bytes", text));
@@ -99,7 +99,10 @@ Expected<Bytes> parse_bytes(std::string_view text, std::uint64_t bare_unit) {
 
 Expected<Nanoseconds> parse_duration(std::string_view text) {
   const auto number = split_number(text);
-  if (!number) return fail(number.error());
+  if (!number) {
+    return fail(ErrorKind::usage, fmt::format("'{}' is not a time", text),
+                "use 5 or 5s (seconds), 500ms, or 2m (minutes)");
+  }
   double unit = 0;
   if (number->unit.empty() || number->unit == "s") unit = 1e9;
   if (number->unit == "ms") unit = 1e6;

@@ -34,8 +34,8 @@ TEST(Units, BinaryAndDecimalUnits) {
 }
 
 TEST(Units, BadBytes) {
-  EXPECT_THAT(error_of_bytes("0"), HasSubstr("'0' is not more than zero bytes"));
-  EXPECT_THAT(error_of_bytes("0GiB"), HasSubstr("not more than zero"));
+  EXPECT_THAT(error_of_bytes("0"), HasSubstr("'0' must be greater than 0"));
+  EXPECT_THAT(error_of_bytes("0GiB"), HasSubstr("must be greater than 0"));
   EXPECT_THAT(error_of_bytes("-1"), HasSubstr("'-1' is not a number"));
   EXPECT_THAT(error_of_bytes(""), HasSubstr("is not a number"));
   EXPECT_THAT(error_of_bytes("."), HasSubstr("is not a number"));

@@ -18,9 +18,10 @@ constexpr const char* no_mix = "none";
 // Tables have no room for more than "triad nt".
 const Choices<Stores> all_stores{{name_of(Stores::ordinary), Stores::ordinary},
                                  {name_of(Stores::non_temporal), Stores::non_temporal},
-                                 {"nt", Stores::non_temporal}};
+                                 {"nt", Stores::non_temporal},
+                                 {"regular", Stores::ordinary}};
 constexpr const char* stores_text =
-    "stores of the kernels: ordinary (regular, write-allocate) or non-temporal (nt for short), "
+    "stores of the kernels: regular (or ordinary; write-allocate), or non-temporal (nt for short), "
     "which bypass the caches (x86 only)";
 
 }  // namespace

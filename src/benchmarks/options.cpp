@@ -59,13 +59,14 @@ CLI::Option* add_machine_option(CLI::App& app, std::string& machine) {
   return add_value(app, "--machine", machine, "FILE|SPEC",
                    "use a recorded machine instead of this one: hwloc XML, the output of `numatlas "
                    "topology --format json`, or a synthetic description such as \"numa:4 core:8 "
-                   "pu:2\". A recorded machine can only be planned for, not measured");
+                   "pu:2\". A recorded machine can be used only with --dry-run");
 }
 
 CLI::Option* add_mpi_option(CLI::App& app, std::string& mpi) {
   return add_value(app, "--mpi", mpi, "auto|none|NAME",
-                   "MPI plug-in to use: by the variables of the launcher (auto), none, or one that "
-                   "`numatlas features` lists")
+                   "MPI plug-in to use: selected from the launcher's environment variables (auto), "
+                   "none, or "
+                   "one that `numatlas features` lists")
       ->envname("NUMATLAS_MPI");
 }
 
@@ -119,8 +120,7 @@ void CommonOptions::add_placement(CLI::App& app) {
   for (const PageKind kind : all_page_kinds) kinds.emplace_back(name_of(kind));
   place(add_value(app, "--pages", pages_, type_of_words(kinds, true),
                   "page size of the measured memory; several are measured in turn"));
-  place(
-      app.add_flag("--strict", plain_.strict, "treat a placement that was not obeyed as an error"));
+  place(app.add_flag("--strict", plain_.strict, "treat a placement mismatch as an error"));
   place(add_machine_option(app, plain_.machine));
   place(add_mpi_option(app, plain_.mpi));
 }
@@ -169,10 +169,11 @@ void CommonOptions::add_output(CLI::App& app) {
   output(add_choice(app, "--color", color_, named({"auto", "always", "never"}),
                     "mark remote cells, intervals wider than 10 % and slow nodes with colors: on "
                     "terminals unless NO_COLOR is set (auto), always or never"));
-  output(add_value(app, "--csv", plain_.csv_file, "FILE",
-                   "also write a CSV file: one row per size and one column per worker, in ns or "
-                   "GB/s; of stream one row per host, kernel and round; of bandwidth with several "
-                   "kernels, stores or numbers of threads the rows of --format csv"));
+  output(
+      add_value(app, "--csv", plain_.csv_file, "FILE",
+                "also write a CSV file: one row per size and one column per worker, in ns or "
+                "GB/s; for stream one row per host, kernel and round; for bandwidth with several "
+                "kernels, stores or numbers of threads the rows of --format csv"));
   output(add_value(app, "--json", plain_.json_file, "FILE",
                    "also write the whole result as JSON: figures with intervals, environment, "
                    "observed placement"));

@@ -158,6 +158,8 @@ TEST(ParseRun, StoresAsTablesNameThem) {
   // Where there are no such stores, that is the error, not the word.
   const auto parsed = parse_run("bandwidth", {"--stores", "ordinary,nt"});
   EXPECT_TRUE(parsed || parsed.error().kind == ErrorKind::unavailable);
+  EXPECT_TRUE(parse_run("bandwidth", {"--stores", "ordinary"}));
+  EXPECT_TRUE(parse_run("bandwidth", {"--stores", "regular"}));
   EXPECT_FALSE(parse_run("bandwidth", {"--stores", "nontemporal"}));
 }
 

@@ -82,8 +82,8 @@ void leave_out_doubles(Checked& checked) {
     const auto same = std::find_if(checked.runs.begin(), checked.runs.end(), tells_more);
     doubled.push_back(same != checked.runs.end());
     if (!doubled.back()) continue;
-    checked.notes.push_back(fmt::format("{} is the same run as {}{}: left out", run.file,
-                                        same->file, run.past.by_rounds ? "" : ", without rounds"));
+    checked.notes.push_back(fmt::format("{} is the same run as {}{}: skipped", run.file, same->file,
+                                        run.past.by_rounds ? "" : ", without rounds"));
   }
   std::size_t at = 0;
   std::erase_if(checked.runs, [&](const CheckedRun&) { return doubled[at++]; });

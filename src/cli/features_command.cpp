@@ -113,7 +113,7 @@ void add_memory(std::vector<Feature>& features, const Machine& machine) {
     const Bytes one = kind == PageKind::huge_1g ? Bytes{gib} : Bytes{probe_bytes};
     const auto problem = page_kind_problem(kind, machine, usable, one);
     features.push_back({"memory", fmt::format("--pages {}", name_of(kind)), !problem,
-                        problem ? with_hint(problem->message, *problem) : "can be had"});
+                        problem ? with_hint(problem->message, *problem) : "available"});
   }
   for (const MemorySource* source : memory_sources()) {
     for (SourceState& state : source->describe(machine))
@@ -176,7 +176,7 @@ void add_launcher(std::vector<Feature>& features) {
   features.push_back(
       {"launcher", task.launched() ? task.launcher : "launcher", task.launched(),
        task.launched() ? fmt::format("rank {} of {}", task.rank.value_or(0), task.size.value_or(1))
-                       : "this process was started by hand"});
+                       : "none (not started by a launcher)"});
 }
 
 std::string table(const std::vector<Feature>& features) {

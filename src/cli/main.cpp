@@ -86,7 +86,7 @@ const std::map<std::string, std::vector<Example>>& examples() {
        {{"What can be measured here, and why not the rest", "numatlas features"},
         {"The same for scripts", "numatlas features --format json"}}},
       {"survey",
-       {{"Everything that applies, within a minute", "numatlas survey"},
+       {{"All applicable benchmarks, within a minute", "numatlas survey"},
         {"Only the memory, in ten minutes",
          "numatlas survey --time 10m --only matrix,latency,loaded"}}},
       {"audit",
@@ -95,7 +95,7 @@ const std::map<std::string, std::vector<Example>>& examples() {
         {"Against its own past, with settings for low latency",
          "numatlas audit --baseline survey.json --for latency"}}},
       {"selftest",
-       {{"Can figures of this machine be trusted now?", "numatlas selftest"},
+       {{"Can measurements on this machine be trusted right now?", "numatlas selftest"},
         {"Do all ranks agree on version and clock?",
          "mpirun -n 4 numatlas selftest --only ranks,overlap"}}},
       {"check",
@@ -145,10 +145,9 @@ Entries declare(CLI::App& app, const CommandLine& line,
   entries[topology] = {add_topology_command(*topology)};
   CLI::App* features = command("features", "list available features, and why others are missing");
   entries[features] = {add_features_command(*features)};
-  CLI::App* survey = command("survey", "run all benchmarks that apply, within a minute");
+  CLI::App* survey = command("survey", "run all applicable benchmarks within a time limit");
   entries[survey] = {add_survey_command(*survey, line.words), true};
-  CLI::App* audit =
-      command("audit", "compare what firmware and kernel claim with what the machine does");
+  CLI::App* audit = command("audit", "check firmware and kernel claims against measurements");
   entries[audit] = {add_audit_command(*audit, line.words), true};
   CLI::App* selftest =
       command("selftest", "check that this build measures correctly on this machine");

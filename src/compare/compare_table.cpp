@@ -92,7 +92,7 @@ std::string differences_text(const std::vector<Difference>& differences) {
   Rows rows{{"what differs", "BASE", "NEW"}};
   for (const Difference& one : differences) {
     const std::string hosts = one.hosts.empty() ? "" : cut(one.hosts) + ": ";
-    const auto [base, now] = cut_pair(one.base.value_or("not told"), one.now.value_or("not told"));
+    const auto [base, now] = cut_pair(one.base.value_or("unknown"), one.now.value_or("unknown"));
     rows.push_back({hosts + one.what, base, now});
   }
   std::string text = "\n" + aligned(rows, 3);

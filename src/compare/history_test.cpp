@@ -117,7 +117,7 @@ TEST(History, WhatTheNewestRunLacksOrCannotBeComparedIsTold) {
   EXPECT_THAT(notes, Contains(HasSubstr("the newest run has no figure of 1MiB base")));
   notes.clear();
   series_of(runs, {}, notes);
-  EXPECT_THAT(notes, Contains(HasSubstr("1 earlier figure is left out"))) << "one has no interval";
+  EXPECT_THAT(notes, Contains(HasSubstr("1 earlier figure is excluded"))) << "one has no interval";
   EXPECT_THAT(notes, Not(Contains(HasSubstr("the newest run has no figure"))));
 }
 

@@ -51,7 +51,7 @@ std::vector<Stored> without_copies(std::vector<Stored> all, std::vector<std::str
     if (first == kept.end())
       kept.push_back(std::move(one));
     else
-      notes.push_back(one.file + " is the same run as " + first->file + ": left out");
+      notes.push_back(one.file + " is the same run as " + first->file + ": skipped");
   }
   return kept;
 }

@@ -133,7 +133,7 @@ void note_gaps(const RunSeries& group, const std::vector<const StoredRun*>& runs
   for (const CaseSeries& series : group.cases) left_out += series.left_out;
   if (left_out > 0)
     notes.push_back(
-        fmt::format("{}: {} earlier figure{} left out, as the newest cannot be compared with them",
+        fmt::format("{}: {} earlier figure{} excluded, as the newest cannot be compared with them",
                     group.command, left_out, left_out == 1 ? " is" : "s are"));
   if (runs.size() < 2) return;
   std::set<std::string> now;

@@ -201,13 +201,14 @@ struct Figures {
 
   tl::unexpected<Error> refuse(const std::string& where, uint64_t wanted,
                                uint64_t available) const {
+    const bool all = rounded(wanted) == rounded(total);
     return fail_about(
         ErrorKind::resource, "--size",
-        fmt::format("{} asked by {} worker{}; {} of it {}, where {} may be used ({} kept "
-                    "back){}{}",
-                    rounded(total), workers, workers == 1 ? "" : "s", rounded(wanted), where,
-                    rounded(available - margin(available)), rounded(margin(available)),
-                    supply_text(supplies), group_text(group)),
+        fmt::format("{} worker{} {}{}, but {} is available {} ({} reserved){}{}", workers,
+                    workers == 1 ? " requests" : "s request", rounded(total),
+                    all ? "" : fmt::format(", {} of it {}", rounded(wanted), where),
+                    rounded(available - margin(available)), all ? where : "there",
+                    rounded(margin(available)), supply_text(supplies), group_text(group)),
         "",
         "use a smaller --size or fewer workers, or spread it with --memory; --skip-too-large skips "
         "such sizes");

@@ -20,10 +20,10 @@ namespace {
 
 constexpr const char* node_forms =
     "valid forms: inherit, local, bind:0 (or bind:0,1), prefer:0, interleave:0,1, "
-    "weighted:0=3,2=1, each:0,0,1,1, auto";
+    "weighted:0=3,2=1, each:0,0,1,1, auto, gpu:0, nearest:gpu:0, fastest, largest";
 constexpr const char* cpu_forms =
-    "valid forms: allowed, cores, 1-7,17, node:0,1, and a list a local rank: 0-3/4-7 or "
-    "node:0/node:1";
+    "valid forms: allowed, cores, 1-7,17, node:0,1, gpu:0, nearest:gpu:0, fastest, largest, and "
+    "one list per local rank: 0-3/4-7 or node:0/node:1";
 constexpr const char* page_forms = "valid kinds: base, thp, 2M, 1G, or several: base,2M";
 
 /// The kernel keeps a weight in one byte and refuses 0.
@@ -69,6 +69,12 @@ std::string quoted(std::string_view text) {
   return fmt::format("'{}...'", text.substr(0, shown));
 }
 
+/// Why a list cannot be read. Text that begins without a digit was not meant as one.
+std::string list_problem(const Error& error, std::string_view list, const char* kind) {
+  if (!list.empty() && list.front() >= '0' && list.front() <= '9') return error.message;
+  return fmt::format("{} is not a {} list", quoted(list), kind);
+}
+
 /// The hint is added at the end, where the sources are known.
 tl::unexpected<Error> memory_error(const std::string& what, std::string_view suggestion = {}) {
   return fail_usage("--memory", what,
@@ -85,7 +91,7 @@ std::string all_forms(const std::vector<SourceForm>& sources) {
 
 Expected<std::vector<int>> parse_nodes(std::string_view list, std::string_view whole) {
   const auto ids = parse_ordered_list(list);
-  if (!ids) return memory_error(ids.error().message);
+  if (!ids) return memory_error(list_problem(ids.error(), list, "node"));
   if (ids->empty()) {
     return memory_error(fmt::format("{} names no node", quoted(whole)));
   }
@@ -195,7 +201,10 @@ std::string cpu_hint(std::string_view part) {
 Expected<std::vector<int>> parse_cpu_list(std::string_view part, bool nodes) {
   const std::string_view list = nodes ? part.substr(std::string_view("node:").size()) : part;
   const auto ids = parse_ordered_list(list);
-  if (!ids) return fail_usage("--cpus", ids.error().message, cpu_hint(part));
+  if (!ids) {
+    return fail_usage("--cpus", list_problem(ids.error(), list, nodes ? "node" : "CPU"),
+                      cpu_hint(part));
+  }
   if (ids->empty()) {
     return fail_usage(
         "--cpus", fmt::format("the list is empty: no {} named", nodes ? "node" : "CPU"), cpu_forms);

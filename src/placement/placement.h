@@ -1,6 +1,7 @@
 // The placement grammar of every command, and its resolution to CPUs and nodes.
 //
-//   --cpus    allowed | cores | LIST | node:LIST | LIST/LIST/... (a list a local rank, recycled)
+//   --cpus    allowed | cores | LIST | node:LIST | LIST/LIST/... (one list per local rank,
+//   recycled)
 //   --threads N
 //   --memory  inherit | local | bind:N[,M] | prefer:N[,M] | interleave:LIST
 //             | weighted:N=W,M=W | each:N,M,... (a worker in turn)
@@ -74,7 +75,7 @@ const std::vector<std::string>& node_words();
 struct CpuSpec {
   enum class Form { allowed, cores, list, nodes } form = Form::allowed;
   std::vector<std::vector<int>>
-      lists;               ///< CPUs (list) or nodes (nodes), a list a local rank in turn
+      lists;               ///< CPUs (list) or nodes (nodes), one list per local rank, in turn
   bool is_default = true;  ///< not given on the command line
 };
 Expected<CpuSpec> parse_cpu_spec(std::string_view text);                  // errors name --cpus
@@ -122,7 +123,7 @@ Expected<std::vector<WorkerPlacement>> resolve_placement(const PlacementSpec& sp
 
 /// CPUs of a spec for this local rank, in the order workers take them (used alone by `exec`). Where
 /// in this list a task's worker 0 starts is up to resolve_placement: peers_before for `allowed` and
-/// `cores`, local_rank x threads for one explicit list, the head for a list a local rank.
+/// `cores`, local_rank x threads for one explicit list, the head for one list per local rank.
 Expected<std::vector<CpuId>> resolve_cpus(const CpuSpec& spec, const Machine& machine,
                                           const TaskContext& task);
 /// Placement of one worker by its local number (local rank x threads + thread). `cpus` are those

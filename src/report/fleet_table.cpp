@@ -117,7 +117,7 @@ std::string head_text(const RunReport& run) {
   text += '\n';
   std::vector<std::string> how;
   const std::size_t rounds = finished_rounds(fleet);
-  if (rounds > 1) how.push_back(fmt::format("{} rounds, the first left out", rounds));
+  if (rounds > 1) how.push_back(fmt::format("{} rounds, the first excluded", rounds));
   if (rounds == 1) how.emplace_back("one round, which also warmed up");
   if (!fleet.memory.empty()) how.push_back("memory: " + fleet.memory);
   if (const std::string stores = stores_text(fleet); !stores.empty())

@@ -41,7 +41,7 @@ TEST(FleetTable, RowsKindsAndWords) {
   fleet.hosts[4].warnings = {{"setting", "", "numa_balancing = 1"}, {"setting", "", "hot"}};
   EXPECT_EQ(fleet_table(judged(fleet)),
             R"(STREAM on 46 nodes, 184 processes, 3 arrays of 62500000 elements (476.8 MiB) each
-10 rounds, the first left out; memory: local; stores: ordinary; kernels: AVX3
+10 rounds, the first excluded; memory: local; stores: ordinary; kernels: AVX3
 
                average      time   best      time  worst      time  median  95 % interval         worst at
                   GB/s         s   GB/s         s   GB/s         s    GB/s           GB/s

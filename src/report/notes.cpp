@@ -154,7 +154,8 @@ std::string visits_text(const RunReport& report) {
   if (repeated > 0)
     text += fmt::format("; {} repeated because the first try was disturbed", visits(repeated));
   if (disturbed > 0)
-    text += fmt::format("; {} of {} counted although disturbed", visits(disturbed), all);
+    text += fmt::format("; {} of {} {} disturbed and kept", disturbed, visits(all),
+                        disturbed == 1 ? "was" : "were");
   if (few > 0)
     text += fmt::format("; {} {} fewer than {} visits: {} not cover changes between visits",
                         cases(few), few == 1 ? "has" : "have", least_visits,

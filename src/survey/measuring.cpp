@@ -83,7 +83,7 @@ Expected<void> Measuring::run_item(std::size_t index) {
   const double others = session_->free_time().count() - item.share;
   session_->reserve(Session::Seconds(std::max(0.0, others)));
   if (item.skip.empty() && !begun_.empty() && is_too_little(item.share, item.least_time)) {
-    item.skip = fmt::format("no time left: it requires at least about {:.1f} s", item.least_time);
+    item.skip = fmt::format("not enough time left (needs about {:.1f} s)", item.least_time);
   }
   if (!item.skip.empty()) {
     skip(item, item.skip, item.skip);

@@ -270,11 +270,10 @@ std::vector<std::string> Survey::notes() const {
       if (over(i) > over(worst)) worst = i;
     }
     notes.push_back(fmt::format(
-        "took {:.0f} s instead of {:.0f} s: {} alone took {:.0f} s instead of {:.0f} s, because {}",
-        taken, seconds_asked_, items[worst].benchmark, record_.taken[worst],
-        items[worst].planned_share,
+        "took {:.0f} s instead of {:.0f} s; {} took {:.0f} s instead of {:.0f} s: {}", taken,
+        seconds_asked_, items[worst].benchmark, record_.taken[worst], items[worst].planned_share,
         items[worst].least_time > items[worst].planned_share
-            ? "its shortest run takes longer"
+            ? "its minimum run is longer than its share"
             : "allocation and warm-up exceeded the estimate; is the machine busy?"));
   } else if (taken > 0) {
     notes.push_back(fmt::format("took {:.0f} s of {:g} s", taken, seconds_asked_));
@@ -342,7 +341,7 @@ Expected<void> Survey::end(const std::optional<Error>& error) {
                            ": still holds the earlier survey, because this one finished no case");
   } else if (saved) {
     around.files.push_back(fmt::format(
-        "{}: survey.json holds all results; a table of each benchmark beside it", folder));
+        "{}: survey.json holds all results; one table per benchmark in the same folder", folder));
     if (!problem && record_.options.html && hooks_.report)
       around.files.push_back(hooks_.report(path("survey.json"), path("report.html")));
   }

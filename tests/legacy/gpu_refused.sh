@@ -26,7 +26,7 @@ refused 3 --ngpus 5 'no GPU 4; available: 0, 1, 2, 3$'
 refused 2 --benchmark_bytes 0 "'0' is not a whole number"
 refused 2 --benchmark_bytes -4096 "'-4096' is not a whole number"
 refused 2 --benchmark_bytes 18446744073709551616 "'18446744073709551616' is not a whole number"
-refused 5 --benchmark_bytes 1125899906842624 '.* asked by 2 workers'
+refused 5 --benchmark_bytes 1125899906842624 '2 workers request .*'
 refused 2 --iterations_per_bench 0 "'0' is not a whole number"
 refused 2 --operation_type X "'X' is not one of R, W$"
 refused 2 --operation_type RW "'RW' is not one of R, W$"

@@ -109,7 +109,7 @@ case $case in
     run "$bin/numa_numa_xfer_bench" --src_nodes "$node" --dst_nodes "$node" \
       --benchmark_bytes 1152921504606846976 --iterations_per_bench 1
     ends_with 5
-    warns_once '^numa_numa_xfer_bench: error: --benchmark_bytes: [0-9.]+ [A-Z]iB asked by 1 worker'
+    warns_once '^numa_numa_xfer_bench: error: --benchmark_bytes: 1 worker requests [0-9.]+ [A-Z]iB'
     warns_once '^numa_numa_xfer_bench: hint: ask for less$' ;;
   no-mapping) # the kernel's own folder takes no files, not even root's
     cd /proc || exit 1
@@ -125,7 +125,7 @@ case $case in
     warns_once "^numa_allocator: error: SIZE_MB: 'abc' is not"
     launch "$bin/numa_allocator" 16777216
     [ "$status" -ne 0 ] || fail 'exit code is 0'
-    warns_once '^numa_allocator: error: SIZE_MB: [0-9]+ TiB asked'
+    warns_once '^numa_allocator: error: SIZE_MB: [0-9]+ workers? requests? [0-9]+ TiB'
     warns_once '^numa_allocator: hint: use less, or .numatlas latency., which has --skip-too-large$'
     launch "$bin/numa_bench" --pattern mine
     [ "$status" -ne 0 ] || fail 'exit code is 0'

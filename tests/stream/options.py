@@ -19,7 +19,7 @@ REFUSED: tuple[tuple[tuple[object, ...], int, str], ...] = (
     (("--elements", 0), 2, "--elements: '0' is not a whole number from 1"),
     (("--elements", -1), 2, "--elements: '-1' is not a whole number"),
     (("--elements", 1, "--threads", 2), 2, "--elements: arrays of 1 leave some of the 2 threads of a process without a cache line"),
-    (("--elements", 10**15), 5, r"--elements: [\d.]+ PiB asked by "),
+    (("--elements", 10**15), 5, r"--elements: \d+ workers? requests? [\d.]+ PiB"),
     (("--elements", 10**30), 2, "--elements: '10{30}' is not a whole number"),
     (("--elements", 1000, "--size", 1), 2, "--size: --elements says the same"),
     (("--size", "8B"), 2, "--size: 8 B are too small for three arrays"),

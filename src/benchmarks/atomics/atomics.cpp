@@ -25,7 +25,7 @@ class Atomics final : public Benchmark {
  public:
   std::string name() const override { return "atomics"; }
   std::string summary() const override {
-    return "atomic operations: additions per second by number of CPUs, contended and apart";
+    return "atomic operations per second by number of CPUs, contended and uncontended";
   }
   std::string description() const override {
     return "One CPU, then more of them add to counters in memory at the same time: to one counter "
@@ -35,7 +35,7 @@ class Atomics final : public Benchmark {
            "nodes.";
   }
   std::vector<Example> examples() const override {
-    return {{"Fetch-add by 1, 2, 4, ... and all cores, contended and apart",
+    return {{"Fetch-add by 1, 2, 4, ... and all cores, contended and uncontended",
              "numatlas atomics --operation fetch-add"},
             {"One counter for eight CPUs, with its cache line on each node in turn",
              "numatlas atomics --sharing same --threads 8 --home all"}};
@@ -70,14 +70,14 @@ class Atomics final : public Benchmark {
 
 void Atomics::add_options(CLI::App& app) {
   add_choices(app, "--operation", operations_, named(operations_),
-              "how a CPU adds: by an atomic addition (fetch-add), or by compare-and-swap until "
-              "nobody came in between (compare-exchange)");
+              "how a CPU adds: by an atomic addition (fetch-add), or by a compare-and-swap that is "
+              "retried until it succeeds (compare-exchange)");
   add_choices(app, "--sharing", sharings_, named(sharings_),
-              "what the CPUs add to: one counter, words of their own that lie side by side in the "
-              "same cache lines, or words in lines of their own");
+              "what the CPUs add to: one counter (same), adjacent words in the same cache lines "
+              "(neighbours), or words in separate lines (own)");
   add_value(app, "--home", home_, "first|all|NODES",
-            "where the counters lie: on the node of the first CPU, on each node in turn, or on "
-            "these NUMA nodes (0,2) in turn");
+            "node of the counters: that of the first CPU, each node in turn (all), or these NUMA "
+            "nodes (0,2) in turn");
 }
 
 Expected<void> Atomics::parse_options() {
@@ -91,7 +91,7 @@ Expected<void> Atomics::check(const PlanInput& input) const {
   if (input.options.pages.size() > 1)
     return fail_usage("--pages", "atomics accepts one kind of pages", "run it once for each");
   if (home_ != "first" && input.options.placement.memory) {
-    return fail(ErrorKind::usage, "--home and --memory both say where the counters are",
+    return fail(ErrorKind::usage, "--home and --memory both place the counters",
                 "leave one of them out");
   }
   return {};
@@ -165,11 +165,11 @@ SurveyPart Atomics::survey(const Machine& machine) const {
   SurveyPart part{0.5, {}, ""};
   if (machine.usable_memory_nodes().size() > 1)
     part.ways.push_back(SurveyWay{{"--home", "all"}, ""});
-  const char* const nodes = part.ways.empty() ? "" : "counters on nodes but the first CPU's";
+  const char* const nodes = part.ways.empty() ? "" : "counters on nodes other than the first CPU's";
   part.ways.push_back(SurveyWay{{}, nodes});
   const std::string left_out = part.ways.size() > 1 ? fmt::format(", {}", nodes) : "";
   part.ways.push_back(
-      SurveyWay{{"--operation", "fetch-add"}, "atomic operations but fetch-add" + left_out});
+      SurveyWay{{"--operation", "fetch-add"}, "atomic operations other than fetch-add" + left_out});
   return part;
 }
 
@@ -192,17 +192,16 @@ std::vector<View> Atomics::views(const RunReport& report) const {
     view.cells = {label_column("CPUs", "threads"),
                   figure_column("", "operations_sum", in_millions, Part::with_interval)};
     views.push_back(view);
-    view.title =
-        fmt::format("Time of one by {}, counters {}, in ns", group.cases.front()->kernel, where);
+    view.title = fmt::format("Time per operation by {}, counters {}, in ns",
+                             group.cases.front()->kernel, where);
     view.notes = {
-        "median CPU (lowest-highest): where these differ, some CPUs come to their turn "
-        "more often"};
+        "median CPU (lowest-highest): where these differ, some CPUs get the line more often"};
     view.cells = {label_column("CPUs", "threads"),
                   figure_column("", "operation_time", in_ns, Part::spread)};
     views.push_back(view);
     if (!traits_of(group.cases.front()->kernel).retries) continue;
-    view.title = fmt::format("Attempts of an addition by compare-exchange, counters {}", where);
-    view.notes = {"1: nobody came in between"};
+    view.title = fmt::format("Attempts per addition by compare-exchange, counters {}", where);
+    view.notes = {"1: succeeded at the first attempt"};
     view.cells = {label_column("CPUs", "threads"), figure_column("", "attempts", 1)};
     views.push_back(std::move(view));
   }

@@ -29,7 +29,7 @@ class Faults final : public Benchmark {
  public:
   std::string name() const override { return "faults"; }
   std::string summary() const override {
-    return "page faults: what memory costs until it is there, by kind of pages and threads";
+    return "page-fault cost by page size and number of threads";
   }
   std::string description() const override {
     return "Threads touch memory of their own for the first time, or have the kernel populate it, "
@@ -83,15 +83,16 @@ class Faults final : public Benchmark {
 void Faults::add_options(CLI::App& app) {
   add_choices(
       app, "--how", hows_, named(hows_),
-      "how the pages come to be there: each is written to (touch), by "
-      "madvise(MADV_POPULATE_WRITE) on memory that is mapped (madvise), or by "
-      "mmap(MAP_POPULATE) (mmap); the last two 2 MiB at a time, or a page where that is more");
+      "how pages are populated: by a write to each (touch), by madvise(MADV_POPULATE_WRITE) on "
+      "mapped memory (madvise), or by mmap(MAP_POPULATE) (mmap); the last two populate 2 MiB, or "
+      "one page if larger, per call");
   add_value(app, "--nodes", nodes_text_, "local|all|NODES",
-            "where the memory lies: on the node of each thread, on each node in turn, or on these "
+            "node of the memory: that of each thread (local), each node in turn (all), or these "
             "NUMA nodes (0,2) in turn");
-  add_value(app, "--size", size_text_, "SIZE",
-            "memory of each thread, which it goes through again and again (default: 64 MiB, or one "
-            "page where that is more; less where that is more than half of a node's free memory)");
+  add_value(
+      app, "--size", size_text_, "SIZE",
+      "memory of each thread, used repeatedly (default: 64 MiB, or one page if that is larger; "
+      "less if that is more than half of a node's free memory)");
 }
 
 Expected<void> Faults::parse_options() {
@@ -108,7 +109,7 @@ Expected<void> Faults::parse_options() {
 Expected<void> Faults::check(const PlanInput& input) const {
   if (auto good = check_run_together(input, name()); !good) return good;
   if (nodes_text_ != "local" && input.options.placement.memory) {
-    return fail(ErrorKind::usage, "--nodes and --memory both say where the memory is",
+    return fail(ErrorKind::usage, "--nodes and --memory both place the memory",
                 "leave one of them out");
   }
   return size_ ? check_page_steps(input, "fault", *size_) : Expected<void>{};
@@ -232,7 +233,7 @@ SurveyPart Faults::survey(const Machine& machine) const {
   };
   const bool several = machine.usable_memory_nodes().size() > 1;
   if (several) add("base,thp,2M,1G", "touch,madvise", "all", ends, "");
-  const std::string nodes = several ? "nodes but each thread's own" : "";
+  const std::string nodes = several ? "nodes other than each thread's own" : "";
   add("base,thp,2M,1G", "touch,madvise", "local", ends, nodes);
   // Of a large machine: between one CPU and all is where the rate stops rising.
   add("base,thp", "touch", "local", few,
@@ -250,8 +251,7 @@ std::vector<View> Faults::views(const RunReport& report) const {
     view.title =
         fmt::format("First touch by {}, memory {}, in GB/s", label_of(*group.cases.front(), "how"),
                     node == "local" ? "of each thread's node" : "of node " + node);
-    view.notes = {
-        "all threads together, each with memory of its own; one column per kind of pages"};
+    view.notes = {"all threads together, each with its own memory; one column per page size"};
     view.rows = "threads";
     view.columns = "pages";
     view.cells = {label_column("threads", "threads"),
@@ -261,17 +261,16 @@ std::vector<View> Faults::views(const RunReport& report) const {
   View view;
   view.title = "Page faults";
   view.notes = {
-      "us a page: median thread; faults a page: as getrusage counted them, 1 where each page took "
-      "one fault; less where a fault brought several pages, more where huge pages were not "
-      "available"};
+      "us/page: median thread; faults/page: as getrusage counted them, 1 if each page took one "
+      "fault; less if a fault populated several pages, more if huge pages were not available"};
   view.cells = {label_column("how", "how"),
                 label_column("pages", "pages"),
                 label_column("page", "page"),
                 label_column("memory", "node"),
                 label_column("threads", "threads"),
-                figure_column("us a page", "fault_time", in_us, Part::value, 3),
+                figure_column("us/page", "fault_time", in_us, Part::value, 3),
                 figure_column("+-", "fault_time", in_us, Part::half_width),
-                figure_column("faults a page", "faults_a_page", 1, Part::value, 3),
+                figure_column("faults/page", "faults_a_page", 1, Part::value, 3),
                 figure_column("M faults/s", "faults_sum", in_millions, Part::value, 3),
                 figure_column("GB/s", "touch_rate_sum", in_gb_per_s)};
   views.push_back(std::move(view));

@@ -58,7 +58,7 @@ std::vector<View> chains_views(const RunReport& report) {
     view.notes = {
         "latency: of a load while all chains have one in flight; bandwidth: the lines that they "
         "load",
-        "in flight: loads a second times the latency of one chain (Little's law)"};
+        "in flight: loads per second times the latency of one chain (Little's law)"};
     if (report.workers.size() > 1 && !report.serial)
       view.notes.push_back("medians of the workers, which run at the same time");
     view.rows = "chains";

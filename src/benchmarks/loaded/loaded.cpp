@@ -119,7 +119,7 @@ Expected<std::vector<double>> parse_rates(const std::string& text) {
     if (code != std::errc{} || end != number.data() + number.size() || !(value >= least) ||
         value > 1e6)
       return fail_usage("--rates",
-                        fmt::format("'{}' is not a rate in GB/s, of 0.001 at least", word),
+                        fmt::format("'{}' is not a rate: give GB/s, at least 0.001", word),
                         "for example 1,2,5,10");
     rates.push_back(value * 1e9);
   }

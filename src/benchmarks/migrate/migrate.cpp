@@ -29,20 +29,19 @@ class Migrate final : public Benchmark {
  public:
   std::string name() const override { return "migrate"; }
   std::string summary() const override {
-    return "migration: how fast pages move from node to node, and what a reader loses meanwhile";
+    return "page migration rate between nodes, and the slowdown of a concurrent reader";
   }
   std::string description() const override {
-    return "Threads move pages of their own from one NUMA node to another, 2 MiB at a time or a "
-           "page "
-           "where that is more, and back, which is not part of the figures. Then a reader on the "
-           "node that the pages leave chases pointers through them, or reads them, while one "
-           "thread "
-           "moves them, and while they rest. Where the pages arrived is looked at.";
+    return "Threads move their own pages from one NUMA node to another, 2 MiB, or one page if "
+           "larger, at a time, and back; moving back is not part of the figures. Then a reader on "
+           "the source node chases pointers through the pages, or reads them, while one thread "
+           "moves them, and before and after the move. The command verifies on which node the "
+           "pages arrived.";
   }
   std::vector<Example> examples() const override {
     return {
         {"Between all nodes, base and transparent huge pages", "numatlas migrate --pages base,thp"},
-        {"From node 0 to node 2 by one thread and by four, with nobody reading",
+        {"From node 0 to node 2 by one thread and by four, without a reader",
          "numatlas migrate --from 0 --to 2 --threads 1,4 --beside none"}};
   }
   std::vector<std::string> without_options() const override { return {"--print-scenario"}; }
@@ -97,18 +96,18 @@ class Migrate final : public Benchmark {
 };
 
 void Migrate::add_options(CLI::App& app) {
-  add_value(app, "--from", from_, "all|NODES", "nodes that the pages leave");
-  add_value(app, "--to", to_, "all|NODES", "nodes that they go to");
+  add_value(app, "--from", from_, "all|NODES", "source nodes");
+  add_value(app, "--to", to_, "all|NODES", "destination nodes");
   add_choices(app, "--how", hows_, named(all_movings),
               "by which system call: move_pages(2), or mbind(2) with MPOL_MF_MOVE");
   add_choices(
       app, "--beside", beside_, named({"none", "chase", "read"}),
-      "what else is done with the pages meanwhile: nothing, a pointer chase, or reads of all "
-      "lines, by one more thread and while one thread moves them");
+      "concurrent access by one more thread while one thread moves the pages: none, a pointer "
+      "chase, or reads of all lines");
   add_value(
       app, "--size", size_text_, "SIZE",
-      "memory of each thread (default: 64 MiB, or one page where that is more; less where that "
-      "is more than half of a node's free memory)");
+      "memory of each thread (default: 64 MiB, or one page if that is larger; less if that is "
+      "more than half of a node's free memory)");
 }
 
 Expected<void> Migrate::parse_options() {
@@ -131,9 +130,8 @@ Expected<void> Migrate::check(const PlanInput& input) const {
                       "name nodes with --from and --to");
   }
   if (memory_nodes(input).size() < 2) {
-    return fail_about(ErrorKind::unavailable, name(),
-                      "there is one node with memory, and no other to move pages to",
-                      "it takes a machine with several NUMA nodes (sockets, tiers, or sub-NUMA "
+    return fail_about(ErrorKind::unavailable, name(), "only one node has memory",
+                      "it requires a machine with several NUMA nodes (sockets, tiers, or sub-NUMA "
                       "clusters in the firmware's settings)");
   }
   return size_ ? check_page_steps(input, "migrate", *size_) : Expected<void>{};
@@ -200,7 +198,7 @@ void Migrate::add_readers(std::vector<PlannedScenario>& plan, const PlanInput& i
       flows.push_back(moving_flow(pair, input, pages, *moving, pair.movers[1]));
       flows.back().shares = 0;
     } else if (moving) {
-      planned.skip = Error{ErrorKind::unavailable, "it takes a second CPU to read meanwhile",
+      planned.skip = Error{ErrorKind::unavailable, "a concurrent reader requires a second CPU",
                            "name more --cpus"};
     }
     add_point(plan, std::move(planned), std::move(flows), false);
@@ -306,8 +304,7 @@ std::vector<Figure> Migrate::totals(const ScenarioResult& visit, const RunReport
 }
 
 SurveyPart Migrate::survey(const Machine& machine) const {
-  if (machine.usable_memory_nodes().size() < 2)
-    return {0, {}, "there is one node with memory, and no other to move pages to"};
+  if (machine.usable_memory_nodes().size() < 2) return {0, {}, "only one node has memory"};
   SurveyPart part{1, {}, ""};
   const NodeSet nodes = machine.usable_memory_nodes();
   const std::string first = std::to_string(nodes.front().value);
@@ -316,10 +313,10 @@ SurveyPart Migrate::survey(const Machine& machine) const {
   part.ways.push_back(SurveyWay{{"--pages", pages, "--skip-too-large"}, ""});
   part.ways.push_back(
       SurveyWay{{"--pages", pages, "--from", first, "--to", last, "--skip-too-large"},
-                fmt::format("nodes but {} to {}", first, last)});
-  part.ways.push_back(
-      SurveyWay{{"--from", first, "--to", last, "--beside", "none", "--skip-too-large"},
-                fmt::format("nodes but {} to {}, huge pages, what a reader loses", first, last)});
+                fmt::format("node pairs other than {} to {}", first, last)});
+  part.ways.push_back(SurveyWay{
+      {"--from", first, "--to", last, "--beside", "none", "--skip-too-large"},
+      fmt::format("node pairs other than {} to {}, huge pages, a concurrent reader", first, last)});
   return part;
 }
 

@@ -65,20 +65,19 @@ std::vector<View> migrate_views(const RunReport& report) {
     view.title = fmt::format("Migration by {} in GB/s ({} pages, {} thread{})",
                              label_of(any, "how"), any.pages, label_of(any, "threads"),
                              label_of(any, "threads") == "1" ? "" : "s");
-    view.notes = {"rows: nodes that the pages leave; columns: nodes that they go to"};
+    view.notes = {"rows: source nodes; columns: destination nodes"};
     view.rows = "from";
     view.columns = "to";
     view.cells = {figure_column("", "move_rate_sum", in_gb_per_s)};
     views.push_back(std::move(view));
   }
   View view;
-  view.title = "Migration, and what a reader loses";
+  view.title = "Migration and a concurrent reader";
   view.notes = {
-      "run: move, nobody reads; rest before and after, the reader alone with the pages on the "
-      "first "
+      "run: move, no reader; rest before and after, the reader alone with the pages on the first "
       "and on the second node; beside, both at the same time",
-      "left: part of the pages that did not arrive; times: as long as at rest, halfway "
-      "between both nodes"};
+      "left: share of the pages that did not arrive; times: the reader's time relative to its time "
+      "with the pages at rest, midway between both nodes"};
   view.cells = {label_column("run", "run"),
                 label_column("how", "how"),
                 label_column("pages", "pages"),
@@ -86,7 +85,7 @@ std::vector<View> migrate_views(const RunReport& report) {
                 label_column("to", "to"),
                 label_column("threads", "threads"),
                 label_column("reader", "reader"),
-                figure_column("us a page", "move_time", in_us, Part::value, 3),
+                figure_column("us/page", "move_time", in_us, Part::value, 3),
                 figure_column("GB/s", "move_rate_sum", in_gb_per_s, Part::with_interval),
                 figure_column("left", "left_behind", in_percent, Part::value, 1, "%"),
                 figure_column("chase ns", "latency", in_ns, Part::with_interval),
@@ -129,7 +128,7 @@ std::vector<Fact> migrate_facts(const RunReport& report) {
   if (worst != nullptr) {
     add("migration_reader_times", *worst, "1", "reader_times",
         "a reader of pages that are moved, against the same at rest,",
-        "a reader meanwhile {} as long");
+        "a concurrent reader takes {} as long");
   }
   return facts;
 }

@@ -35,7 +35,7 @@ class RunFile final : public Benchmark {
            "otherwise. The CPUs are those of the file.";
   }
   std::vector<Example> examples() const override {
-    return {{"A bandwidth measurement, changed by hand",
+    return {{"A bandwidth measurement, to be edited",
              "numatlas bandwidth --kernels copy --print-scenario >mine.toml"},
             {"Run it", "numatlas run mine.toml"}};
   }

@@ -25,7 +25,7 @@ class Stream final : public Benchmark {
  public:
   std::string name() const override { return "stream"; }
   std::string summary() const override {
-    return "STREAM over all ranks and hosts, and which nodes are slow";
+    return "run STREAM on all ranks and hosts, and name slow nodes";
   }
   std::string description() const override;
   std::vector<Example> examples() const override {

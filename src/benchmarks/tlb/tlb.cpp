@@ -69,7 +69,7 @@ class Tlb final : public Benchmark {
     return "A worker follows a random cycle through one cache line of each of n pages, and one "
            "through n packed lines. Both need the same cache space; what the first takes longer "
            "is the cost of TLB misses. Where it rises with n, a TLB level ends. Page sizes that "
-           "are not available are left out with the reason. --time is for all numbers of pages "
+           "are not available are skipped, with the reason. --time covers all page counts "
            "together.";
   }
   std::vector<Example> examples() const override {
@@ -110,7 +110,7 @@ void Tlb::add_options(CLI::App& app) {
   add_value(app, "--page-counts", counts_text_, "COUNTS",
             fmt::format("numbers of pages: a list (64,96,128), or the powers of two in a range and "
                         "the numbers half way between them (8-16384) (default: 8-{} base pages, "
-                        "8-{} of 2 MiB, 2-{} of 1 GiB; fewer where that is more than half of a "
+                        "8-{} of 2 MiB, 2-{} of 1 GiB; fewer if that is more than half of a "
                         "node's free memory)",
                         most_base_pages, most_huge_pages, most_huge_pages))
       ->group("Measurement");

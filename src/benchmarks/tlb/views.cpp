@@ -132,7 +132,7 @@ std::vector<Fact> tlb_facts(const RunReport& report) {
                                    sweep.points[level.last + 1].pages),
                        "B", reach, "TLB", fmt::format("{} {{}} ({} pages)", name, sweep.kind)});
       facts.push_back({"tlb_miss_cost", where,
-                       fmt::format("what a load takes longer that misses the {} ({} {} pages)",
+                       fmt::format("additional time of a load that misses the {} ({} {} pages)",
                                    name, sweep.points[level.typical].pages, sweep.kind),
                        "s", *host_estimate_of(*sweep.cases[level.typical], "tlb_miss_cost"), "TLB",
                        "a miss {}"});

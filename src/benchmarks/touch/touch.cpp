@@ -25,9 +25,7 @@ namespace {
 class Touch final : public Benchmark {
  public:
   std::string name() const override { return "touch"; }
-  std::string summary() const override {
-    return "cost of memory that another CPU has touched first";
-  }
+  std::string summary() const override { return "cost of memory first touched by another CPU"; }
   std::string description() const override {
     return "The kernel places a page on the node of the CPU that first touches it. Workers use "
            "memory first touched by themselves (own), by worker 0 (other) and by the next worker "
@@ -76,12 +74,13 @@ void Touch::add_options(CLI::App& app) {
   add_choices(app, "--pattern", patterns_, named({"own", "other", "crossed"}),
               "which worker first touches a worker's memory: itself (own), worker 0 (other), or "
               "the next one (crossed). Costs are relative to own");
-  add_choices(app, "--kernel", kernels_,
-              named({"scatter", "update", "chase", "read", "write", "copy", "triad"}),
-              "what a worker does with its memory: scatter adds to one word of a line and goes on "
-              "57 lines or a little more further, round all lines, so that prefetchers hide little "
-              "of it and updates do not wait for each other; update changes every word, line by "
-              "line; the others are those of `numatlas latency` and `numatlas bandwidth`");
+  add_choices(
+      app, "--kernel", kernels_,
+      named({"scatter", "update", "chase", "read", "write", "copy", "triad"}),
+      "access pattern: scatter updates one word per line and advances about 57 lines each "
+      "time, wrapping around, so that prefetchers hide little of it and updates do not wait "
+      "for each other; update changes every word, line by line; the others are those of "
+      "`numatlas latency` and `numatlas bandwidth`");
   sizes_.add_to(app, "memory of each worker");
 }
 

@@ -96,8 +96,8 @@ std::vector<View> touch_views(const RunReport& report) {
                   label_column("node", "cpu_node"),
                   label_column("touched by", "first_touch"),
                   label_column("pages on", "memory_node"),
-                  figure_column("ms a pass", "pass_time", 1e3, Part::value, 3),
-                  figure_column("ns an access", "access_time", in_ns),
+                  figure_column("ms/pass", "pass_time", 1e3, Part::value, 3),
+                  figure_column("ns/access", "access_time", in_ns),
                   figure_column("GB/s", "bandwidth", in_gb_per_s),
                   figure_column("+-", "access_time", in_ns, Part::half_width)};
     view.verdict = words_of(report, group);

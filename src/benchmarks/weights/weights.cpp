@@ -171,8 +171,8 @@ void WeightsBenchmark::add_options(CLI::App& app) {
   add_value(app, "--mix", mix_text_, "R:W", "mix of lines read to lines written")->excludes(kernel);
   add_value(
       app, "--size", size_text_, "SIZE",
-      "memory of each worker, in MiB (512) or with a unit (2GiB) (default: 256 MiB, less where "
-      "any node that had all of it would keep less than half of its free memory)");
+      "memory of each worker, in MiB (512) or with a unit (2GiB) (default: 256 MiB, less if a node "
+      "that held all of it would have less than half of its free memory left)");
   auto* apply =
       app.add_flag("--apply", apply_,
                    "set the best weights system-wide, measure once more with the kernel's "

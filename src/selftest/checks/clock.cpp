@@ -74,14 +74,14 @@ CheckResult ClockCheck::run(const CheckInput& input) const {
   if (const std::string wrong = went_back(clock, input.machine.usable_cpus(), cpus); !wrong.empty())
     return failed(wrong, next);
   const std::int64_t cost = timer_overhead_ns(clock);
-  if (cost > most_cost_ns) return failed(fmt::format("a reading takes {} ns", cost), next);
+  if (cost > most_cost_ns) return failed(fmt::format("one reading takes {} ns", cost), next);
   const std::int64_t raw = raw_ns(), start = clock.now_ns();
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const double pace =
       static_cast<double>(clock.now_ns() - start) / static_cast<double>(raw_ns() - raw);
   if (std::abs(pace - 1) > most_slew)
     return failed(fmt::format("runs {:.4f} times as fast as the hardware's", pace), next);
-  return passed(fmt::format("{}, {} ns a reading, monotonic on {} CPU{}", source, cost, cpus,
+  return passed(fmt::format("{}, {} ns per reading, monotonic on {} CPU{}", source, cost, cpus,
                             cpus == 1 ? "" : "s"));
 }
 

@@ -21,7 +21,7 @@ class PagesCheck final : public Check {
  public:
   std::string name() const override { return "pages"; }
   std::string summary() const override {
-    return "base, transparent and pool huge pages that can be had are obtained";
+    return "base, transparent and pool huge pages are obtained where available";
   }
   CheckResult run(const CheckInput& input) const override;
 };
