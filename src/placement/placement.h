@@ -1,7 +1,6 @@
 // The placement grammar of every command, and its resolution to CPUs and nodes.
 //
-//   --cpus    allowed | cores | LIST | node:LIST | LIST/LIST/... (one list per local rank,
-//   recycled)
+//   --cpus    allowed | cores | LIST | node:LIST | LIST/LIST/... (one per local rank, recycled)
 //   --threads N
 //   --memory  inherit | local | bind:N[,M] | prefer:N[,M] | interleave:LIST
 //             | weighted:N=W,M=W | each:N,M,... (a worker in turn)

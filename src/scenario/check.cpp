@@ -128,7 +128,7 @@ Expected<void> check_same_content(const FileFlow& flow, const FileFlow& owner) {
 Expected<void> check_shares(const FileFlow& flow, const FlowOfCpu& flows) {
   if (!flow.shares) {
     if (!is_answer(flow)) return {};
-    return wrong_key(flow, "kernel", "answers nobody",
+    return wrong_key(flow, "kernel", "answers no other flow",
                      "'shares' names the CPU of the flow that passes the line");
   }
   const auto owner = flows.find(*flow.shares);
