@@ -36,8 +36,10 @@ std::string now_in_utc() {
 
 ProgramTraits traits_of(const Look& look, const AdviseOptions& options) {
   ProgramTraits traits;
-  // Of several processes those that wait for others keep no CPU busy.
-  const int busy = static_cast<int>(std::lround(look.cpus_used()));
+  // Of several processes those that wait for others keep no CPU busy. Below a launcher this is
+  // what all ranks use, and traits are of one.
+  const int ranks = std::max(1, options.launch.ranks);
+  const int busy = static_cast<int>(std::lround(look.cpus_used() / ranks));
   if (look.threads > 0) traits.threads = std::max(look.threads, busy);
   traits.memory = look.peak_memory();
   traits.huge_share = look.huge_share();

@@ -82,11 +82,13 @@ Expected<ProgramTraits> traits_from(const std::string& text, int ranks) {
       traits.memory = *memory;
     } else if (name == "openmp" && value.empty()) {
       traits.openmp = true;
+    } else if (name == "mpi" && value.empty()) {
+      traits.mpi = true;
     } else if (name == "gpu" && value.empty()) {
       traits.gpu = true;
     } else {
       return fail_usage("--assume", fmt::format("'{}' is not known", word),
-                        "threads=N, memory=SIZE, openmp, gpu, separated by commas");
+                        "threads=N, memory=SIZE, openmp, mpi, gpu, separated by commas");
     }
   }
   return traits;
