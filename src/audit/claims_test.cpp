@@ -16,7 +16,7 @@
 #include "audit/claim.h"
 #include "audit/formats.h"
 #include "audit/rules.h"
-#include "machine/source.h"
+#include "audit/test_figures.h"
 
 namespace numatlas {
 namespace {
@@ -24,65 +24,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using enum ClaimOutcome;
-
-const std::string topologies = NUMATLAS_TEST_DATA "/topologies/";
-
-Machine recorded(const std::string& name) {
-  auto machine = read_recorded_machine(topologies + name);
-  EXPECT_TRUE(machine) << full_text(machine.error());
-  return machine.value_or(Machine{});
-}
-
-MemorySlots modules(const std::string& name) {
-  std::ostringstream text;
-  text << std::ifstream(NUMATLAS_TEST_DATA "/smbios/" + name + ".bin", std::ios::binary).rdbuf();
-  MemorySlots slots = slots_of_smbios(text.str());
-  slots.source = name;
-  return slots;
-}
-
-Estimate about_value(double value, double width = 0.02) {
-  Estimate estimate = value;
-  estimate.low = value * (1 - width);
-  estimate.high = value * (1 + width);
-  estimate.n = 10;
-  estimate.method = Method::visits;
-  return estimate;
-}
-
-/// An audit by figures that tests make up.
-class Figures {
- public:
-  Machine machine;
-  MemorySlots slots;
-  std::vector<RunReport> reports;
-  std::optional<MachineUse> use;
-
-  void add(const std::string& command, Fact fact) {
-    const auto found = std::find_if(reports.begin(), reports.end(),
-                                    [&](const RunReport& one) { return one.command == command; });
-    RunReport& report = found != reports.end() ? *found : reports.emplace_back();
-    report.command = command;
-    report.facts.push_back(std::move(fact));
-  }
-  void cell(int cpus, int memory, double ns, double gb = 0, double width = 0.02) {
-    const std::vector<std::pair<std::string, std::string>> where{
-        {"cpu_node", std::to_string(cpus)}, {"memory_node", std::to_string(memory)}};
-    add("matrix", {"matrix_latency", where, "", "s", about_value(ns * 1e-9, width)});
-    if (gb > 0) add("matrix", {"matrix_bandwidth", where, "", "B/s", about_value(gb * 1e9, width)});
-  }
-  std::vector<ClaimVerdict> judge(const std::unique_ptr<Claim>& claim) const {
-    AuditInput input{machine, slots, reports, {}};
-    input.use = use;
-    return claim->judge(input);
-  }
-  ClaimVerdict judge(const std::unique_ptr<Claim>& claim, const std::string& subject) const {
-    for (const ClaimVerdict& one : judge(claim))
-      if (one.about == subject) return one;
-    ADD_FAILURE() << "nothing about " << subject;
-    return {};
-  }
-};
 
 /// All memory of guests is equally fast: distances of 10 and 30 are a lie, 10 and 12 are not.
 TEST(SlitClaim, AFactorOfThreeOverEqualMemory) {
@@ -237,22 +178,6 @@ TEST(DimmsClaim, SlotsAreNotTakenForChannels) {
   EXPECT_TRUE(make_dimms_claim()->benchmarks(counted.machine, counted.slots).empty());
   counted.slots = {"", "only root may read them", {}};
   EXPECT_EQ(counted.judge(make_dimms_claim(), "modules").reason, "only root may read them");
-}
-
-TEST(CachesClaim, ACacheThatEndsEarly) {
-  Figures figures;
-  figures.machine = recorded("cxl-tiers.json");  // L3 of 160 MiB
-  figures.add("latency", {"cache_latency", {{"level", "L3"}}, "", "s", about_value(20e-9)});
-  EXPECT_EQ(figures.judge(make_caches_claim(), "L3").outcome, confirmed);
-  EXPECT_EQ(figures.judge(make_caches_claim(), "L1").outcome, not_measurable);
-  Estimate held = 16e6;
-  held.low = 16.0 * mib;
-  held.high = 32.0 * mib;
-  held.value = 16.0 * mib;
-  figures.add("latency", {"cache_capacity", {{"level", "L3"}}, "", "B", held});
-  const ClaimVerdict verdict = figures.judge(make_caches_claim(), "L3");
-  EXPECT_EQ(verdict.outcome, contradicted);
-  EXPECT_THAT(verdict.found, HasSubstr("16 MiB to 32 MiB"));
 }
 
 Fact copies(const char* memory, const char* direction, double gb) {

@@ -1,6 +1,8 @@
 // Sizes of caches as the kernel shows them against the knees of the latency ladder. A guest, or a
 // cache that is partitioned (CAT, MPAM), may have far less than it shows.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
@@ -10,6 +12,8 @@
 
 #include "audit/claim.h"
 #include "audit/rules.h"
+#include "base/units.h"
+#include "record/labels.h"
 
 namespace numatlas {
 namespace {
@@ -17,6 +21,32 @@ namespace {
 // The ladder has two sizes to an octave at best, and the largest one that a cache holds shares it
 // with whatever else is there.
 constexpr double least_held = 0.6;
+
+// One size says nothing of where a cache ends.
+constexpr std::size_t least_sizes = 2;
+
+/// Sizes of the latency ladder that have a figure.
+struct Ladder {
+  std::set<Bytes> held;         ///< by a level
+  bool reaches_beyond = false;  ///< a larger level, or memory, was measured too
+};
+
+Ladder ladder_of(const std::string& level, const std::string& pages, Bytes largest_held,
+                 const AuditInput& input) {
+  Ladder ladder;
+  for (const RunReport& report : input.reports) {
+    if (report.command != "latency") continue;
+    for (const ScenarioResult& point : report.scenarios) {
+      if (point.pages != pages || point.flows.empty() || !host_estimate_of(point, "latency"))
+        continue;
+      const std::string& its = point.flows.front().level;
+      if (its == level && point.size <= largest_held) ladder.held.insert(point.size);
+      // "L1" to "L4" sort as they should, and before "memory".
+      ladder.reaches_beyond = ladder.reaches_beyond || its > level;
+    }
+  }
+  return ladder;
+}
 
 class Caches final : public Claim {
  public:
@@ -50,20 +80,43 @@ ClaimVerdict Caches::judge_level(const std::string& level, Bytes shown,
   }
   // Of several kinds of pages that with the fewest misses of the TLB is the one with facts.
   const Fact* const end = input.find("cache_capacity", {{"level", level}});
-  if (end == nullptr) {
-    verdict.outcome = ClaimOutcome::confirmed;
-    verdict.found = fmt::format("all sizes measured up to it are held ({})",
-                                figure_text(latency->estimate, "s"));
+  const std::string pages = where_of(*latency, "pages");
+  if (end != nullptr) {
+    if (!end->estimate.high) {
+      verdict.reason = fmt::format("found that it ends above {}, and not where",
+                                   value_text(end->estimate.value, "B"));
+      return verdict;
+    }
+    verdict.measured = end->estimate;
+    verdict.found = fmt::format("it ends at {} ({} pages)", figure_text(end->estimate, "B"), pages);
+    if (*end->estimate.high < least_held * size) {
+      verdict.outcome = ClaimOutcome::contradicted;
+      verdict.next =
+          "whether a hypervisor shows another machine's cache, or the cache is partitioned "
+          "(/sys/fs/resctrl) or shared with busy neighbours";
+      return verdict;
+    }
+  }
+  const Ladder ladder = ladder_of(
+      level, pages, end == nullptr ? shown : Bytes{static_cast<std::uint64_t>(end->estimate.value)},
+      input);
+  if (ladder.held.size() < least_sizes || !ladder.reaches_beyond ||
+      static_cast<double>(ladder.held.rbegin()->value) < least_held * size) {
+    const std::string largest =
+        ladder.held.empty()
+            ? ""
+            : fmt::format(", the largest {}", to_rounded_text(*ladder.held.rbegin()));
+    verdict.reason = fmt::format("found {} of its sizes held{}{}: too few, give it more --time",
+                                 ladder.held.size(), largest,
+                                 ladder.reaches_beyond ? "" : ", and none beyond it measured");
     return verdict;
   }
-  verdict.measured = end->estimate;
-  verdict.found = fmt::format("it ends at {}", figure_text(end->estimate, "B"));
-  const bool less = end->estimate.high && *end->estimate.high < least_held * size;
-  verdict.outcome = less ? ClaimOutcome::contradicted : ClaimOutcome::confirmed;
-  if (less)
-    verdict.next =
-        "whether a hypervisor shows another machine's cache, or the cache is partitioned "
-        "(/sys/fs/resctrl) or shared with busy neighbours";
+  verdict.outcome = ClaimOutcome::confirmed;
+  if (end == nullptr)
+    verdict.found =
+        fmt::format("all {} sizes measured up to it are held, the largest {} ({}, {} pages)",
+                    ladder.held.size(), to_rounded_text(*ladder.held.rbegin()),
+                    figure_text(latency->estimate, "s"), pages);
   return verdict;
 }
 

@@ -143,13 +143,11 @@ void Hmat::judge_initiators(const NumaNode& node, const AuditInput& input,
     }
     return;
   }
-  const bool wrong = clearly_more(*mine, *other);
-  verdict.outcome = wrong ? ClaimOutcome::contradicted : ClaimOutcome::confirmed;
-  verdict.measured = ratio_of(*mine, *other);
-  verdict.found = fmt::format("{} the latency of those of node {}",
-                              figure_text(*verdict.measured, "1"), nearest.value);
-  if (wrong) verdict.next = check_hmat;
-  verdicts.push_back(std::move(verdict));
+  const Estimate times = ratio_of(*mine, *other);
+  verdict.measured = times;
+  verdict.found =
+      fmt::format("{} the latency of those of node {}", figure_text(times, "1"), nearest.value);
+  verdicts.push_back(judged_best(std::move(verdict), times, check_hmat));
 }
 
 std::vector<ClaimVerdict> Hmat::judge(const AuditInput& input) const {
