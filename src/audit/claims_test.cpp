@@ -22,6 +22,7 @@ namespace numatlas {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 using enum ClaimOutcome;
 
@@ -151,8 +152,28 @@ TEST(DimmsClaim, TheShareOfThePeak) {
   EXPECT_EQ(with_modules("even", 700).judge(make_dimms_claim(), "peak").outcome, contradicted);
   const ClaimVerdict little = with_modules("even", 350).judge(make_dimms_claim(), "peak");
   EXPECT_EQ(little.outcome, contradicted);
-  EXPECT_THAT(little.claimed, HasSubstr("614 GB/s"));
+  EXPECT_THAT(little.claimed, HasSubstr("614 GB/s of all channels of 2 sockets together"));
   EXPECT_THAT(little.found, HasSubstr("57 %"));
+}
+
+TEST(DimmsClaim, APeakForEachSocketThatWasMeasured) {
+  Figures figures = with_modules("even", 500);
+  figures.cell(0, 0, 100, 250);
+  EXPECT_EQ(figures.judge(make_dimms_claim(), "peak").outcome, confirmed);  // of both together
+  figures.cell(1, 1, 100, 150);
+  EXPECT_EQ(figures.judge(make_dimms_claim(), "peak socket 0").outcome, confirmed);
+  const ClaimVerdict slow = figures.judge(make_dimms_claim(), "peak socket 1");
+  EXPECT_EQ(slow.outcome, contradicted);
+  EXPECT_THAT(slow.claimed, HasSubstr("307 GB/s"));
+  for (const ClaimVerdict& one : figures.judge(make_dimms_claim())) EXPECT_NE(one.about, "peak");
+}
+
+TEST(DimmsClaim, AGuestHasNoPeakToReach) {
+  Figures figures = with_modules("even", 100);
+  figures.machine.hypervisor = "KVM";
+  const ClaimVerdict verdict = figures.judge(make_dimms_claim(), "peak");
+  EXPECT_EQ(verdict.outcome, not_measurable);
+  EXPECT_THAT(verdict.reason, HasSubstr("virtual machine"));
 }
 
 TEST(DimmsClaim, ChannelsThatDiffer) {
@@ -160,16 +181,50 @@ TEST(DimmsClaim, ChannelsThatDiffer) {
   const ClaimVerdict empty = with_modules("empty-slot", 500).judge(make_dimms_claim(), "channels");
   EXPECT_EQ(empty.outcome, contradicted);
   EXPECT_THAT(empty.found, StartsWith("none in socket 1 channel C"));
+  EXPECT_THAT(empty.found, HasSubstr("32 GiB in each of the other 15"));
+  EXPECT_THAT(empty.next, StartsWith("the module in 'P1 CHANNEL C DIMM 0': missing"));
   const ClaimVerdict uneven = with_modules("uneven", 500).judge(make_dimms_claim(), "channels");
   EXPECT_EQ(uneven.outcome, contradicted);
-  EXPECT_THAT(uneven.found, HasSubstr("64 GiB in socket 0 channel A"));
+  EXPECT_THAT(uneven.found,
+              StartsWith("64 GiB in socket 0 channel A, 32 GiB in each of the other"));
+  EXPECT_THAT(uneven.next, HasSubstr("'P0 CHANNEL A DIMM 0'"));
+  EXPECT_THAT(uneven.next, Not(HasSubstr("missing")));
+}
+
+TEST(DimmsClaim, AllThatAreMissing) {
+  Figures figures = with_modules("even", 500);
+  for (const std::size_t i : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U})
+    figures.slots.slots[i].size = Bytes{0};
+  const ClaimVerdict verdict = figures.judge(make_dimms_claim(), "channels");
+  EXPECT_EQ(verdict.outcome, contradicted);
+  EXPECT_THAT(verdict.found, HasSubstr("and 5 more, 32 GiB in each of the other 7"));
+  EXPECT_THAT(verdict.next, HasSubstr("the modules in"));
+  EXPECT_THAT(verdict.next, HasSubstr("and 5 more: missing"));
 }
 
 TEST(DimmsClaim, AModuleBelowItsSpeed) {
   EXPECT_EQ(with_modules("even", 500).judge(make_dimms_claim(), "speed").outcome, confirmed);
   const ClaimVerdict slow = with_modules("slow-slot", 500).judge(make_dimms_claim(), "speed");
   EXPECT_EQ(slow.outcome, contradicted);
-  EXPECT_THAT(slow.found, HasSubstr("4000 MT/s"));
+  EXPECT_THAT(slow.found,
+              HasSubstr("1 of them runs at less: 'P0 CHANNEL B DIMM 0' 4000 of 5600 MT/s"));
+  EXPECT_THAT(slow.found, HasSubstr("not rated alike, down to 4800 MT/s"));
+}
+
+/// A module of a slower kind that runs as fast as it can is no fault of its own.
+TEST(DimmsClaim, EachModuleByItsOwnRating) {
+  Figures figures = with_modules("even", 500);
+  auto& slots = figures.slots.slots;
+  slots[3].rated_speed = slots[3].configured_speed = 4400e6;
+  const ClaimVerdict mixed = figures.judge(make_dimms_claim(), "speed");
+  EXPECT_EQ(mixed.outcome, confirmed);
+  EXPECT_THAT(mixed.found, HasSubstr("not rated alike, down to 4400 MT/s"));
+  slots[5].configured_speed = 4000e6;
+  slots[1].configured_speed = 4400e6;
+  const ClaimVerdict slow = figures.judge(make_dimms_claim(), "speed");
+  EXPECT_EQ(slow.outcome, contradicted);
+  EXPECT_THAT(slow.found, StartsWith("2 of them run at less: 'P0 CHANNEL F DIMM 0' 4000 of 4800 "
+                                     "MT/s, 'P0 CHANNEL B DIMM 0' 4400"));
 }
 
 TEST(DimmsClaim, SlotsAreNotTakenForChannels) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,7 +13,9 @@
 
 #include "audit/claim.h"
 #include "audit/rules.h"
+#include "base/size_list.h"
 #include "base/units.h"
+#include "benchmarks/flows.h"
 #include "record/labels.h"
 
 namespace numatlas {
@@ -58,11 +61,58 @@ class Caches final : public Claim {
     return machine.caches.empty() ? std::vector<std::string>{}
                                   : std::vector<std::string>{"latency"};
   }
+  std::vector<SurveyWay> ways(const std::string& benchmark, const Machine& machine) const override;
   std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
 
  private:
   ClaimVerdict judge_level(const std::string& level, Bytes shown, const AuditInput& input) const;
 };
+
+/// Sizes that are these eighths of each cache that a CPU sees and larger than the cache before it,
+/// and one of memory.
+std::string sizes_of(const Machine& machine, CpuId cpu, const std::vector<int>& eighths,
+                     Bytes last) {
+  std::string sizes;
+  std::uint64_t before = 0;
+  for (int level = 1; level <= 4; ++level) {
+    const Cache* const cache = machine.cache_of(cpu, level);
+    if (cache == nullptr || cache->size.value <= before) continue;
+    for (const int part : eighths) {
+      constexpr std::uint64_t step = kib;
+      const std::uint64_t size = cache->size.value * static_cast<std::uint64_t>(part) / 8;
+      if (size > before + before / 2) sizes += compact_text(Bytes{size / step * step}) + ",";
+    }
+    before = cache->size.value;
+  }
+  return sizes + compact_text(last);
+}
+
+/// The survey's ladder of powers says little of where a cache ends.
+std::vector<SurveyWay> Caches::ways(const std::string& benchmark, const Machine& machine) const {
+  std::string cpus;
+  std::optional<CpuId> first;
+  Bytes last;
+  for (const NumaNode& node : machine.nodes) {
+    const CpuSet usable = node.cpus & machine.usable_cpus();
+    if (usable.empty()) continue;
+    if (!first) first = usable.front();
+    last = std::max(last, chase_size_past_caches(machine, usable));
+    cpus += fmt::format("{}{}", cpus.empty() ? "" : ",", usable.front().value);
+  }
+  if (benchmark != "latency" || !first || machine.cache_of(*first, 1) == nullptr) return {};
+  std::vector<SurveyWay> ways;
+  const auto add = [&](const std::vector<int>& eighths, const std::string& where,
+                       const std::string& left_out) {
+    ways.push_back({{"--size", sizes_of(machine, *first, eighths, last), "--pages", "thp",
+                     "--serial", "--skip-too-large", "--stats", "--cpus", where},
+                    left_out});
+  };
+  add({1, 2, 3, 4, 5, 6}, cpus, "");
+  add({1, 3, 5}, cpus, "half of the sizes");
+  add({3, 5}, std::to_string(first->value),
+      "sizes other than two per cache and one of memory; nodes other than the first");
+  return ways;
+}
 
 ClaimVerdict Caches::judge_level(const std::string& level, Bytes shown,
                                  const AuditInput& input) const {
