@@ -249,7 +249,16 @@ Expected<int> Audit::go() {
     if (!shown) return fail(shown.error());
     return 0;
   }
-  if (auto measured = measure(); !measured) return fail(measured.error());
+  if (auto measured = measure(); !measured) {
+    // The ranks may no longer answer each other: the first one says what it has.
+    const ErrorKind kind = measured.error().kind;
+    const bool stopped = kind == ErrorKind::interrupted || kind == ErrorKind::peer;
+    if (!stopped || !root()) return fail(measured.error());
+    report_.stopped = full_text(measured.error());
+    if (auto kept = judge(); !kept) return fail(kept.error());
+    if (auto wrote = write(); !wrote) return fail(wrote.error());
+    return fail(measured.error());
+  }
   Expected<void> ended;
   if (root()) {
     ended = judge();

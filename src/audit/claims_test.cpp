@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include <algorithm>
 #include <fstream>
 #include <memory>
@@ -17,6 +19,8 @@
 #include "audit/formats.h"
 #include "audit/rules.h"
 #include "audit/test_figures.h"
+#include "base/signals.h"
+#include "comm/comm.h"
 
 namespace numatlas {
 namespace {
@@ -25,6 +29,13 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 using enum ClaimOutcome;
+
+AuditReport audited(const std::vector<ClaimVerdict>& verdicts) {
+  AuditReport report;
+  report.started = "1970-01-01T00:00:00Z";
+  report.verdicts = verdicts;
+  return report;
+}
 
 /// All memory of guests is equally fast: distances of 10 and 30 are a lie, 10 and 12 are not.
 TEST(SlitClaim, AFactorOfThreeOverEqualMemory) {
@@ -89,6 +100,9 @@ TEST(HmatClaim, RatiosBetweenNodes) {
   const ClaimVerdict lie = figures.judge(make_hmat_claim(), "node 2 latency");
   EXPECT_EQ(lie.outcome, contradicted);
   EXPECT_THAT(lie.found, HasSubstr("2.43 times"));
+  EXPECT_EQ(summary_line(audited({lie})),
+            "numatlas audit: 1 of 1 claim contradicted: hmat node 2 latency: 2.43 times node 0's, "
+            "claimed 1.00");
 }
 
 TEST(HmatClaim, AFactorOfOneAndAHalfIsFoundHalfAsSure) {
@@ -278,10 +292,16 @@ TEST(LinksClaim, RatesAndTheNearestNode) {
 
 TEST(SettingsClaim, ByUse) {
   Figures figures;
-  figures.machine = recorded("cxl-tiers.json");  // NUMA balancing 2, SMT active
+  figures.machine = recorded("cxl-tiers.json");  // NUMA balancing 2 (tiering), SMT active
   EXPECT_TRUE(figures.judge(make_settings_claim()).empty());
   figures.use = MachineUse::latency;
-  EXPECT_EQ(figures.judge(make_settings_claim(), "numa_balancing").outcome, contradicted);
+  EXPECT_EQ(figures.judge(make_settings_claim(), "numa_balancing").outcome, confirmed);
+  for (Setting& setting : figures.machine.settings)
+    if (setting.name == "numa_balancing") setting.value = "1";
+  const ClaimVerdict balancing = figures.judge(make_settings_claim(), "numa_balancing");
+  EXPECT_EQ(balancing.outcome, contradicted);
+  EXPECT_THAT(balancing.claimed, HasSubstr("suit latency"));
+  EXPECT_THAT(balancing.found, StartsWith("numa_balancing is '1': "));
   EXPECT_EQ(figures.judge(make_settings_claim(), "smt").outcome, contradicted);
   EXPECT_EQ(figures.judge(make_settings_claim(), "governor").outcome, confirmed);
   figures.use = MachineUse::throughput;
@@ -310,13 +330,6 @@ TEST(PeersClaim, ByTheRuleForSlowNodes) {
   EXPECT_THAT(slow.found, HasSubstr("30 % slower"));
 }
 
-AuditReport audited(const std::vector<ClaimVerdict>& verdicts) {
-  AuditReport report;
-  report.started = "1970-01-01T00:00:00Z";
-  report.verdicts = verdicts;
-  return report;
-}
-
 TEST(AuditReport, ExitCodes) {
   EXPECT_EQ(exit_code_of(audited({})), 3);
   ClaimVerdict one = numatlas::not_measurable("hmat", "node 2 latency", "no HMAT");
@@ -338,10 +351,35 @@ TEST(AuditReport, OneLineFirst) {
               StartsWith("numatlas audit: 12 of 12 claims contradicted: hmat node 2 latency"));
   EXPECT_THAT(line, HasSubstr("and "));
   EXPECT_LT(line.size(), 240U);
+  one.found = std::string(1000, 'x');
+  EXPECT_LT(summary_line(audited({one, one})).size(), 240U);
+  EXPECT_EQ(summary_line(audited({numatlas::not_measurable("hmat", "all nodes", "no HMAT")})),
+            "numatlas audit: the claim could not be judged");
   EXPECT_EQ(audit_text(report, "nhc"), line + "\n");
   EXPECT_THAT(audit_text(report, "table"), StartsWith(line + "\ncontradicted"));
   EXPECT_THAT(audit_text(report, "openmetrics"),
               HasSubstr("numatlas_audit_claims{outcome=\"contradicted\"} 12"));
+}
+
+/// What is there when a signal comes is judged and written.
+TEST(Audit, AStopKeepsWhatThereIs) {
+  AuditOptions options;
+  options.measuring.machine = NUMATLAS_TEST_DATA "/topologies/cxl-tiers.json";
+  options.measuring.null_engine = options.measuring.quiet = true;
+  options.only = {"slit", "settings"};
+  options.use = MachineUse::latency;
+  options.format = "json";
+  const auto comm = make_single_comm();
+  request_stop(SIGINT);
+  ::testing::internal::CaptureStdout();
+  const auto code = run_audit(options, *comm);
+  const std::string text = ::testing::internal::GetCapturedStdout();
+  reset_stop_for_tests();
+  ASSERT_FALSE(code);
+  EXPECT_EQ(code.error().kind, ErrorKind::interrupted);
+  EXPECT_THAT(text, HasSubstr("\"complete\": false"));
+  EXPECT_THAT(text, HasSubstr("numatlas audit (incomplete): "));
+  EXPECT_THAT(text, HasSubstr("zone_reclaim_mode"));
 }
 
 }  // namespace

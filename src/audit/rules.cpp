@@ -41,6 +41,10 @@ ClaimVerdict decided(ClaimVerdict verdict, bool has_interval, const std::optiona
   return verdict;
 }
 
+std::string short_ratio(double found, NodeId node, const std::string& claimed) {
+  return fmt::format("{} node {}'s, claimed {}", value_text(found, "1"), node.value, claimed);
+}
+
 std::string count_text(std::size_t count, const std::string& what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "audit/verdict.h"
+#include "base/ids.h"
 #include "record/fact.h"
 
 namespace numatlas {
@@ -49,6 +50,8 @@ ClaimVerdict judged_best(ClaimVerdict verdict, const Estimate& times, const std:
 /// The outcome of what was found, by three answers: nullopt for too uncertain an interval.
 ClaimVerdict decided(ClaimVerdict verdict, bool has_interval, const std::optional<bool>& wrong,
                      const std::string& next);
+/// "1.40 times node 0's, claimed 2.43": `short_found` of a ratio to a node.
+std::string short_ratio(double found, NodeId node, const std::string& claimed);
 /// "1 case", "2 cases".
 std::string count_text(std::size_t count, const std::string& what);
 ClaimVerdict not_measurable(const std::string& claim, const std::string& about,

@@ -12,6 +12,7 @@
 
 #include "audit/claim.h"
 #include "audit/rules.h"
+#include "report/fact_text.h"
 
 namespace numatlas {
 namespace {
@@ -100,8 +101,9 @@ void Hmat::judge_quantity(const Quantity& quantity, const AuditInput& input,
       verdict.unit = "1";
       verdict.claimed +=
           fmt::format(", {} that of node {}", value_text(times, "1"), best->node.value);
-      verdict = judged(verdict, ratio_of(*one.measured, *best->measured), times, figure_factor,
-                       check_hmat);
+      const Estimate found = ratio_of(*one.measured, *best->measured);
+      verdict.short_found = short_ratio(found.value, best->node, three_digits(times));
+      verdict = judged(verdict, found, times, figure_factor, check_hmat);
     } else if (bare) {
       verdict.unit = quantity.unit;
       verdict = judged(verdict, *one.measured, one.claimed, absolute_factor, check_hmat);
