@@ -6,8 +6,10 @@
 #include <csignal>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -21,6 +23,9 @@
 #include "audit/test_figures.h"
 #include "base/signals.h"
 #include "comm/comm.h"
+#include "fleet/fleet.h"
+#include "record/report_json.h"
+#include "record/test_report.h"
 
 namespace numatlas {
 namespace {
@@ -310,7 +315,7 @@ TEST(SettingsClaim, ByUse) {
 }
 
 PeerHost peer(const std::string& name, const Machine& machine, double gb) {
-  PeerHost host{name, machine.cpu_model, "", {}};
+  PeerHost host{name, "", kind_of(machine, 0, 0), {}};
   host.figures[{"peak_bandwidth", {}}] = gb * 1e9;
   return host;
 }
@@ -319,7 +324,7 @@ TEST(PeersClaim, ByTheRuleForSlowNodes) {
   const Figures figures = with_modules("even", 350);
   AuditInput input{figures.machine, figures.slots, figures.reports, {}};
   EXPECT_TRUE(make_peers_claim()->judge(input).empty());
-  input.peers = PeerFigures{"results", {peer("a", figures.machine, 351)}, 0};
+  input.peers = PeerFigures{"results", {peer("a", figures.machine, 351)}, {}};
   EXPECT_EQ(make_peers_claim()->judge(input).at(0).outcome, not_measurable);  // two are no crowd
   for (const auto& [name, rate] : {std::pair("b", 349.0), std::pair("c", 350.5)})
     input.peers->hosts.push_back(peer(name, figures.machine, rate));
@@ -328,6 +333,41 @@ TEST(PeersClaim, ByTheRuleForSlowNodes) {
   const ClaimVerdict slow = make_peers_claim()->judge(input).at(0);
   EXPECT_EQ(slow.outcome, contradicted);
   EXPECT_THAT(slow.found, HasSubstr("30 % slower"));
+}
+
+/// The same processor with half of the memory is another kind, as `check` has it.
+TEST(PeersClaim, OtherKindsAreLeftOutAndNamed) {
+  const Figures figures = with_modules("even", 350);
+  AuditInput input{figures.machine, figures.slots, figures.reports, {}};
+  input.peers = PeerFigures{"results", {}, {"results/notes.json"}};
+  Machine smaller = figures.machine;
+  for (NumaNode& node : smaller.nodes)
+    if (node.memory_total) node.memory_total = Bytes{node.memory_total->value / 2};
+  for (const char* name : {"a", "b", "c"}) input.peers->hosts.push_back(peer(name, smaller, 500));
+  const ClaimVerdict none = make_peers_claim()->judge(input).at(0);
+  EXPECT_EQ(none.outcome, not_measurable);
+  EXPECT_THAT(none.reason, HasSubstr("0 other hosts of this kind"));
+  EXPECT_THAT(none.reason, HasSubstr("left out: hosts of another kind (a, b, c), files without a "
+                                     "result of one host (results/notes.json)"));
+}
+
+/// examples/operators/measure writes RESULTS/HOST/TIME.json.
+TEST(PeersClaim, FoldersOfHosts) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(::testing::TempDir()) / "numatlas_peers";
+  fs::create_directories(folder / "n1");
+  RunReport report = testing::report();
+  report.hosts = {"n1"};
+  report.machines = {recorded("cxl-tiers.json")};
+  report.facts = {{"peak_bandwidth", {}, "read", "B/s", about_value(1e11)}};
+  std::ofstream(folder / "n1/2026-01-10.json") << to_json(report).dump();
+  std::ofstream(folder / "n1/notes.json") << "{}";
+  const auto peers = read_peers(folder.string());
+  fs::remove_all(folder);
+  ASSERT_TRUE(peers) << full_text(peers.error());
+  ASSERT_EQ(peers->hosts.size(), 1U);
+  EXPECT_EQ(peers->hosts[0].host, "n1");
+  EXPECT_EQ(peers->not_read.size(), 1U);
 }
 
 TEST(AuditReport, ExitCodes) {
