@@ -250,8 +250,11 @@ Expected<ChosenNode> fastest_claimed(const PlacementWord& word, const Machine& m
   if (all([](const NumaNode* node) { return node->hmat && node->hmat->read_bandwidth; })) {
     const NumaNode* best =
         best_by([](const NumaNode& node) { return -*node.hmat->read_bandwidth; });
-    return ChosenNode{best->id, fmt::format("the firmware claims {} for it, not measured",
-                                            gb_text(*best->hmat->read_bandwidth))};
+    const std::string rate = gb_text(*best->hmat->read_bandwidth);
+    return ChosenNode{best->id,
+                      best->hmat->measured
+                          ? fmt::format("measured at {} by `numatlas export`'s topology", rate)
+                          : fmt::format("the firmware claims {} for it, not measured", rate)};
   }
   if (all([](const NumaNode* node) { return node->memory_tier.has_value(); })) {
     const NumaNode* best = best_by([](const NumaNode& node) { return *node.memory_tier; });
