@@ -153,6 +153,14 @@ Expected<void> Audit::plan() {
     at = end + 1;
   }
   if (only.empty()) return {};
+  // Earlier results and those of others were measured as a survey does; several ranks measure what
+  // the first one's machine says.
+  if (comm_.size() == 1 && options_.baseline.empty() && options_.peers.empty()) {
+    for (const auto& claim : claims_)
+      for (const std::string& name : only)
+        if (auto ways = claim->ways(name, report_.machine); !ways.empty())
+          measuring_options_.ways[name] = std::move(ways);
+  }
   measuring_options_.reduced = {"matrix"};  // claims take latencies and reads: more visits to them
   auto items = plan_survey(measuring_options_, report_.machine, comm_);
   if (!items) return fail(items.error());
@@ -241,7 +249,16 @@ Expected<int> Audit::go() {
     if (!shown) return fail(shown.error());
     return 0;
   }
-  if (auto measured = measure(); !measured) return fail(measured.error());
+  if (auto measured = measure(); !measured) {
+    // The ranks may no longer answer each other: the first one says what it has.
+    const ErrorKind kind = measured.error().kind;
+    const bool stopped = kind == ErrorKind::interrupted || kind == ErrorKind::peer;
+    if (!stopped || !root()) return fail(measured.error());
+    report_.stopped = full_text(measured.error());
+    if (auto kept = judge(); !kept) return fail(kept.error());
+    if (auto wrote = write(); !wrote) return fail(wrote.error());
+    return fail(measured.error());
+  }
   Expected<void> ended;
   if (root()) {
     ended = judge();

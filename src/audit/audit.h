@@ -29,6 +29,7 @@ struct AuditReport {
   std::string started;
   double seconds = 0, time_asked = 0;
   bool null_engine = false;
+  std::string stopped;  ///< why not all was measured: "interrupted"; "" where it was
   std::vector<RunReport> reports;
   std::vector<SkippedBenchmark> skipped;
   std::vector<ClaimVerdict> verdicts;

@@ -11,6 +11,7 @@
 
 #include "audit/peers.h"
 #include "audit/verdict.h"
+#include "benchmarks/benchmark.h"
 #include "compare/stored.h"
 #include "machine/memory_slots.h"
 #include "record/report.h"
@@ -53,6 +54,11 @@ class Claim {
   /// Benchmarks whose figures it takes; none where this machine claims nothing of the kind.
   virtual std::vector<std::string> benchmarks(const Machine& machine,
                                               const MemorySlots& slots) const = 0;
+  /// How it wants one of these measured, instead of the survey's ways; none: as the survey does.
+  virtual std::vector<SurveyWay> ways(const std::string& /*benchmark*/,
+                                      const Machine& /*machine*/) const {
+    return {};
+  }
   /// Pure. Nothing where the machine claims nothing and nobody would expect it to.
   virtual std::vector<ClaimVerdict> judge(const AuditInput& input) const = 0;
 };

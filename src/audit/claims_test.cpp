@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -16,73 +20,27 @@
 #include "audit/claim.h"
 #include "audit/formats.h"
 #include "audit/rules.h"
-#include "machine/source.h"
+#include "audit/test_figures.h"
+#include "base/signals.h"
+#include "comm/comm.h"
+#include "fleet/fleet.h"
+#include "record/report_json.h"
+#include "record/test_report.h"
 
 namespace numatlas {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 using enum ClaimOutcome;
 
-const std::string topologies = NUMATLAS_TEST_DATA "/topologies/";
-
-Machine recorded(const std::string& name) {
-  auto machine = read_recorded_machine(topologies + name);
-  EXPECT_TRUE(machine) << full_text(machine.error());
-  return machine.value_or(Machine{});
+AuditReport audited(const std::vector<ClaimVerdict>& verdicts) {
+  AuditReport report;
+  report.started = "1970-01-01T00:00:00Z";
+  report.verdicts = verdicts;
+  return report;
 }
-
-MemorySlots modules(const std::string& name) {
-  std::ostringstream text;
-  text << std::ifstream(NUMATLAS_TEST_DATA "/smbios/" + name + ".bin", std::ios::binary).rdbuf();
-  MemorySlots slots = slots_of_smbios(text.str());
-  slots.source = name;
-  return slots;
-}
-
-Estimate about_value(double value, double width = 0.02) {
-  Estimate estimate = value;
-  estimate.low = value * (1 - width);
-  estimate.high = value * (1 + width);
-  estimate.n = 10;
-  estimate.method = Method::visits;
-  return estimate;
-}
-
-/// An audit by figures that tests make up.
-class Figures {
- public:
-  Machine machine;
-  MemorySlots slots;
-  std::vector<RunReport> reports;
-  std::optional<MachineUse> use;
-
-  void add(const std::string& command, Fact fact) {
-    const auto found = std::find_if(reports.begin(), reports.end(),
-                                    [&](const RunReport& one) { return one.command == command; });
-    RunReport& report = found != reports.end() ? *found : reports.emplace_back();
-    report.command = command;
-    report.facts.push_back(std::move(fact));
-  }
-  void cell(int cpus, int memory, double ns, double gb = 0, double width = 0.02) {
-    const std::vector<std::pair<std::string, std::string>> where{
-        {"cpu_node", std::to_string(cpus)}, {"memory_node", std::to_string(memory)}};
-    add("matrix", {"matrix_latency", where, "", "s", about_value(ns * 1e-9, width)});
-    if (gb > 0) add("matrix", {"matrix_bandwidth", where, "", "B/s", about_value(gb * 1e9, width)});
-  }
-  std::vector<ClaimVerdict> judge(const std::unique_ptr<Claim>& claim) const {
-    AuditInput input{machine, slots, reports, {}};
-    input.use = use;
-    return claim->judge(input);
-  }
-  ClaimVerdict judge(const std::unique_ptr<Claim>& claim, const std::string& subject) const {
-    for (const ClaimVerdict& one : judge(claim))
-      if (one.about == subject) return one;
-    ADD_FAILURE() << "nothing about " << subject;
-    return {};
-  }
-};
 
 /// All memory of guests is equally fast: distances of 10 and 30 are a lie, 10 and 12 are not.
 TEST(SlitClaim, AFactorOfThreeOverEqualMemory) {
@@ -147,6 +105,9 @@ TEST(HmatClaim, RatiosBetweenNodes) {
   const ClaimVerdict lie = figures.judge(make_hmat_claim(), "node 2 latency");
   EXPECT_EQ(lie.outcome, contradicted);
   EXPECT_THAT(lie.found, HasSubstr("2.43 times"));
+  EXPECT_EQ(summary_line(audited({lie})),
+            "numatlas audit: 1 of 1 claim contradicted: hmat node 2 latency: 2.43 times node 0's, "
+            "claimed 1.00");
 }
 
 TEST(HmatClaim, AFactorOfOneAndAHalfIsFoundHalfAsSure) {
@@ -210,8 +171,28 @@ TEST(DimmsClaim, TheShareOfThePeak) {
   EXPECT_EQ(with_modules("even", 700).judge(make_dimms_claim(), "peak").outcome, contradicted);
   const ClaimVerdict little = with_modules("even", 350).judge(make_dimms_claim(), "peak");
   EXPECT_EQ(little.outcome, contradicted);
-  EXPECT_THAT(little.claimed, HasSubstr("614 GB/s"));
+  EXPECT_THAT(little.claimed, HasSubstr("614 GB/s of all channels of 2 sockets together"));
   EXPECT_THAT(little.found, HasSubstr("57 %"));
+}
+
+TEST(DimmsClaim, APeakForEachSocketThatWasMeasured) {
+  Figures figures = with_modules("even", 500);
+  figures.cell(0, 0, 100, 250);
+  EXPECT_EQ(figures.judge(make_dimms_claim(), "peak").outcome, confirmed);  // of both together
+  figures.cell(1, 1, 100, 150);
+  EXPECT_EQ(figures.judge(make_dimms_claim(), "peak socket 0").outcome, confirmed);
+  const ClaimVerdict slow = figures.judge(make_dimms_claim(), "peak socket 1");
+  EXPECT_EQ(slow.outcome, contradicted);
+  EXPECT_THAT(slow.claimed, HasSubstr("307 GB/s"));
+  for (const ClaimVerdict& one : figures.judge(make_dimms_claim())) EXPECT_NE(one.about, "peak");
+}
+
+TEST(DimmsClaim, AGuestHasNoPeakToReach) {
+  Figures figures = with_modules("even", 100);
+  figures.machine.hypervisor = "KVM";
+  const ClaimVerdict verdict = figures.judge(make_dimms_claim(), "peak");
+  EXPECT_EQ(verdict.outcome, not_measurable);
+  EXPECT_THAT(verdict.reason, HasSubstr("virtual machine"));
 }
 
 TEST(DimmsClaim, ChannelsThatDiffer) {
@@ -219,16 +200,50 @@ TEST(DimmsClaim, ChannelsThatDiffer) {
   const ClaimVerdict empty = with_modules("empty-slot", 500).judge(make_dimms_claim(), "channels");
   EXPECT_EQ(empty.outcome, contradicted);
   EXPECT_THAT(empty.found, StartsWith("none in socket 1 channel C"));
+  EXPECT_THAT(empty.found, HasSubstr("32 GiB in each of the other 15"));
+  EXPECT_THAT(empty.next, StartsWith("the module in 'P1 CHANNEL C DIMM 0': missing"));
   const ClaimVerdict uneven = with_modules("uneven", 500).judge(make_dimms_claim(), "channels");
   EXPECT_EQ(uneven.outcome, contradicted);
-  EXPECT_THAT(uneven.found, HasSubstr("64 GiB in socket 0 channel A"));
+  EXPECT_THAT(uneven.found,
+              StartsWith("64 GiB in socket 0 channel A, 32 GiB in each of the other"));
+  EXPECT_THAT(uneven.next, HasSubstr("'P0 CHANNEL A DIMM 0'"));
+  EXPECT_THAT(uneven.next, Not(HasSubstr("missing")));
+}
+
+TEST(DimmsClaim, AllThatAreMissing) {
+  Figures figures = with_modules("even", 500);
+  for (const std::size_t i : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U})
+    figures.slots.slots[i].size = Bytes{0};
+  const ClaimVerdict verdict = figures.judge(make_dimms_claim(), "channels");
+  EXPECT_EQ(verdict.outcome, contradicted);
+  EXPECT_THAT(verdict.found, HasSubstr("and 5 more, 32 GiB in each of the other 7"));
+  EXPECT_THAT(verdict.next, HasSubstr("the modules in"));
+  EXPECT_THAT(verdict.next, HasSubstr("and 5 more: missing"));
 }
 
 TEST(DimmsClaim, AModuleBelowItsSpeed) {
   EXPECT_EQ(with_modules("even", 500).judge(make_dimms_claim(), "speed").outcome, confirmed);
   const ClaimVerdict slow = with_modules("slow-slot", 500).judge(make_dimms_claim(), "speed");
   EXPECT_EQ(slow.outcome, contradicted);
-  EXPECT_THAT(slow.found, HasSubstr("4000 MT/s"));
+  EXPECT_THAT(slow.found,
+              HasSubstr("1 of them runs at less: 'P0 CHANNEL B DIMM 0' 4000 of 5600 MT/s"));
+  EXPECT_THAT(slow.found, HasSubstr("not rated alike, down to 4800 MT/s"));
+}
+
+/// A module of a slower kind that runs as fast as it can is no fault of its own.
+TEST(DimmsClaim, EachModuleByItsOwnRating) {
+  Figures figures = with_modules("even", 500);
+  auto& slots = figures.slots.slots;
+  slots[3].rated_speed = slots[3].configured_speed = 4400e6;
+  const ClaimVerdict mixed = figures.judge(make_dimms_claim(), "speed");
+  EXPECT_EQ(mixed.outcome, confirmed);
+  EXPECT_THAT(mixed.found, HasSubstr("not rated alike, down to 4400 MT/s"));
+  slots[5].configured_speed = 4000e6;
+  slots[1].configured_speed = 4400e6;
+  const ClaimVerdict slow = figures.judge(make_dimms_claim(), "speed");
+  EXPECT_EQ(slow.outcome, contradicted);
+  EXPECT_THAT(slow.found, StartsWith("2 of them run at less: 'P0 CHANNEL F DIMM 0' 4000 of 4800 "
+                                     "MT/s, 'P0 CHANNEL B DIMM 0' 4400"));
 }
 
 TEST(DimmsClaim, SlotsAreNotTakenForChannels) {
@@ -237,22 +252,6 @@ TEST(DimmsClaim, SlotsAreNotTakenForChannels) {
   EXPECT_TRUE(make_dimms_claim()->benchmarks(counted.machine, counted.slots).empty());
   counted.slots = {"", "only root may read them", {}};
   EXPECT_EQ(counted.judge(make_dimms_claim(), "modules").reason, "only root may read them");
-}
-
-TEST(CachesClaim, ACacheThatEndsEarly) {
-  Figures figures;
-  figures.machine = recorded("cxl-tiers.json");  // L3 of 160 MiB
-  figures.add("latency", {"cache_latency", {{"level", "L3"}}, "", "s", about_value(20e-9)});
-  EXPECT_EQ(figures.judge(make_caches_claim(), "L3").outcome, confirmed);
-  EXPECT_EQ(figures.judge(make_caches_claim(), "L1").outcome, not_measurable);
-  Estimate held = 16e6;
-  held.low = 16.0 * mib;
-  held.high = 32.0 * mib;
-  held.value = 16.0 * mib;
-  figures.add("latency", {"cache_capacity", {{"level", "L3"}}, "", "B", held});
-  const ClaimVerdict verdict = figures.judge(make_caches_claim(), "L3");
-  EXPECT_EQ(verdict.outcome, contradicted);
-  EXPECT_THAT(verdict.found, HasSubstr("16 MiB to 32 MiB"));
 }
 
 Fact copies(const char* memory, const char* direction, double gb) {
@@ -298,10 +297,16 @@ TEST(LinksClaim, RatesAndTheNearestNode) {
 
 TEST(SettingsClaim, ByUse) {
   Figures figures;
-  figures.machine = recorded("cxl-tiers.json");  // NUMA balancing 2, SMT active
+  figures.machine = recorded("cxl-tiers.json");  // NUMA balancing 2 (tiering), SMT active
   EXPECT_TRUE(figures.judge(make_settings_claim()).empty());
   figures.use = MachineUse::latency;
-  EXPECT_EQ(figures.judge(make_settings_claim(), "numa_balancing").outcome, contradicted);
+  EXPECT_EQ(figures.judge(make_settings_claim(), "numa_balancing").outcome, confirmed);
+  for (Setting& setting : figures.machine.settings)
+    if (setting.name == "numa_balancing") setting.value = "1";
+  const ClaimVerdict balancing = figures.judge(make_settings_claim(), "numa_balancing");
+  EXPECT_EQ(balancing.outcome, contradicted);
+  EXPECT_THAT(balancing.claimed, HasSubstr("suit latency"));
+  EXPECT_THAT(balancing.found, StartsWith("numa_balancing is '1': "));
   EXPECT_EQ(figures.judge(make_settings_claim(), "smt").outcome, contradicted);
   EXPECT_EQ(figures.judge(make_settings_claim(), "governor").outcome, confirmed);
   figures.use = MachineUse::throughput;
@@ -310,7 +315,7 @@ TEST(SettingsClaim, ByUse) {
 }
 
 PeerHost peer(const std::string& name, const Machine& machine, double gb) {
-  PeerHost host{name, machine.cpu_model, "", {}};
+  PeerHost host{name, "", kind_of(machine, 0, 0), {}};
   host.figures[{"peak_bandwidth", {}}] = gb * 1e9;
   return host;
 }
@@ -319,7 +324,7 @@ TEST(PeersClaim, ByTheRuleForSlowNodes) {
   const Figures figures = with_modules("even", 350);
   AuditInput input{figures.machine, figures.slots, figures.reports, {}};
   EXPECT_TRUE(make_peers_claim()->judge(input).empty());
-  input.peers = PeerFigures{"results", {peer("a", figures.machine, 351)}, 0};
+  input.peers = PeerFigures{"results", {peer("a", figures.machine, 351)}, {}};
   EXPECT_EQ(make_peers_claim()->judge(input).at(0).outcome, not_measurable);  // two are no crowd
   for (const auto& [name, rate] : {std::pair("b", 349.0), std::pair("c", 350.5)})
     input.peers->hosts.push_back(peer(name, figures.machine, rate));
@@ -330,11 +335,39 @@ TEST(PeersClaim, ByTheRuleForSlowNodes) {
   EXPECT_THAT(slow.found, HasSubstr("30 % slower"));
 }
 
-AuditReport audited(const std::vector<ClaimVerdict>& verdicts) {
-  AuditReport report;
-  report.started = "1970-01-01T00:00:00Z";
-  report.verdicts = verdicts;
-  return report;
+/// The same processor with half of the memory is another kind, as `check` has it.
+TEST(PeersClaim, OtherKindsAreLeftOutAndNamed) {
+  const Figures figures = with_modules("even", 350);
+  AuditInput input{figures.machine, figures.slots, figures.reports, {}};
+  input.peers = PeerFigures{"results", {}, {"results/notes.json"}};
+  Machine smaller = figures.machine;
+  for (NumaNode& node : smaller.nodes)
+    if (node.memory_total) node.memory_total = Bytes{node.memory_total->value / 2};
+  for (const char* name : {"a", "b", "c"}) input.peers->hosts.push_back(peer(name, smaller, 500));
+  const ClaimVerdict none = make_peers_claim()->judge(input).at(0);
+  EXPECT_EQ(none.outcome, not_measurable);
+  EXPECT_THAT(none.reason, HasSubstr("0 other hosts of this kind"));
+  EXPECT_THAT(none.reason, HasSubstr("left out: hosts of another kind (a, b, c), files without a "
+                                     "result of one host (results/notes.json)"));
+}
+
+/// examples/operators/measure writes RESULTS/HOST/TIME.json.
+TEST(PeersClaim, FoldersOfHosts) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(::testing::TempDir()) / "numatlas_peers";
+  fs::create_directories(folder / "n1");
+  RunReport report = testing::report();
+  report.hosts = {"n1"};
+  report.machines = {recorded("cxl-tiers.json")};
+  report.facts = {{"peak_bandwidth", {}, "read", "B/s", about_value(1e11)}};
+  std::ofstream(folder / "n1/2026-01-10.json") << to_json(report).dump();
+  std::ofstream(folder / "n1/notes.json") << "{}";
+  const auto peers = read_peers(folder.string());
+  fs::remove_all(folder);
+  ASSERT_TRUE(peers) << full_text(peers.error());
+  ASSERT_EQ(peers->hosts.size(), 1U);
+  EXPECT_EQ(peers->hosts[0].host, "n1");
+  EXPECT_EQ(peers->not_read.size(), 1U);
 }
 
 TEST(AuditReport, ExitCodes) {
@@ -358,10 +391,35 @@ TEST(AuditReport, OneLineFirst) {
               StartsWith("numatlas audit: 12 of 12 claims contradicted: hmat node 2 latency"));
   EXPECT_THAT(line, HasSubstr("and "));
   EXPECT_LT(line.size(), 240U);
+  one.found = std::string(1000, 'x');
+  EXPECT_LT(summary_line(audited({one, one})).size(), 240U);
+  EXPECT_EQ(summary_line(audited({numatlas::not_measurable("hmat", "all nodes", "no HMAT")})),
+            "numatlas audit: the claim could not be judged");
   EXPECT_EQ(audit_text(report, "nhc"), line + "\n");
   EXPECT_THAT(audit_text(report, "table"), StartsWith(line + "\ncontradicted"));
   EXPECT_THAT(audit_text(report, "openmetrics"),
               HasSubstr("numatlas_audit_claims{outcome=\"contradicted\"} 12"));
+}
+
+/// What is there when a signal comes is judged and written.
+TEST(Audit, AStopKeepsWhatThereIs) {
+  AuditOptions options;
+  options.measuring.machine = NUMATLAS_TEST_DATA "/topologies/cxl-tiers.json";
+  options.measuring.null_engine = options.measuring.quiet = true;
+  options.only = {"slit", "settings"};
+  options.use = MachineUse::latency;
+  options.format = "json";
+  const auto comm = make_single_comm();
+  request_stop(SIGINT);
+  ::testing::internal::CaptureStdout();
+  const auto code = run_audit(options, *comm);
+  const std::string text = ::testing::internal::GetCapturedStdout();
+  reset_stop_for_tests();
+  ASSERT_FALSE(code);
+  EXPECT_EQ(code.error().kind, ErrorKind::interrupted);
+  EXPECT_THAT(text, HasSubstr("\"complete\": false"));
+  EXPECT_THAT(text, HasSubstr("numatlas audit (incomplete): "));
+  EXPECT_THAT(text, HasSubstr("zone_reclaim_mode"));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "audit/rules.h"
 #include "base/pretty_json.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -51,6 +52,21 @@ constexpr std::size_t most_summary = 200;
 constexpr std::array outcomes{ClaimOutcome::contradicted, ClaimOutcome::confirmed,
                               ClaimOutcome::not_measurable};
 
+/// At most so many bytes, and no part of a character.
+std::string shortened_to(std::string text, std::size_t most) {
+  if (text.size() <= most) return text;
+  std::size_t end = most - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end) + "...";
+}
+
+/// "hmat node 2 latency: 1.40 times node 0's, claimed 2.43": what somebody has to know first.
+std::string short_text(const ClaimVerdict& verdict) {
+  constexpr std::size_t most = 120;
+  const std::string& found = verdict.short_found.empty() ? verdict.found : verdict.short_found;
+  return shortened_to(fmt::format("{} {}: {}", verdict.claim, verdict.about, found), most);
+}
+
 std::string table_text(const AuditReport& report) {
   std::string text = summary_line(report) + "\n";
   std::vector<std::vector<std::string>> rows;
@@ -62,6 +78,9 @@ std::string table_text(const AuditReport& report) {
     }
   }
   text += aligned(rows, 4);
+  if (!report.stopped.empty())
+    text +=
+        fmt::format("note: incomplete: {}; judged by what was measured before\n", report.stopped);
   if (report.null_engine) text += "note: null engine: a scripted clock; nothing was measured\n";
   for (const SkippedBenchmark& one : report.skipped)
     text += fmt::format("note: {} did not run: {}\n", one.benchmark, one.reason);
@@ -81,6 +100,8 @@ std::string json_text_of(const AuditReport& report) {
                  {"started", report.started},
                  {"seconds", report.seconds},
                  {"time_asked", report.time_asked},
+                 {"complete", report.stopped.empty()},
+                 {"incomplete_reason", report.stopped},
                  {"machine", to_json(report.machine)},
                  {"memory_slots", to_json(report.slots)},
                  {"summary", summary_line(report)},
@@ -134,22 +155,27 @@ constexpr std::array<AuditFormat, 4> formats{
 std::string summary_line(const AuditReport& report) {
   const std::size_t all = report.verdicts.size(), wrong = report.count(ClaimOutcome::contradicted),
                     right = report.count(ClaimOutcome::confirmed);
-  if (wrong == 0 && right == 0)
-    return fmt::format("numatlas audit: none of {} claims could be judged", all);
+  const std::string head =
+      report.stopped.empty() ? "numatlas audit:" : "numatlas audit (incomplete):";
+  if (wrong == 0 && right == 0) {
+    return head + (all == 1 ? " the claim could not be judged"
+                            : fmt::format(" none of {} claims could be judged", all));
+  }
   if (wrong == 0)
-    return fmt::format("numatlas audit: {} of {} claims confirmed, none contradicted", right, all);
-  std::string line = fmt::format("numatlas audit: {} of {} claims contradicted:", wrong, all);
+    return fmt::format("{} {} of {} confirmed, none contradicted", head, right,
+                       count_text(all, "claim"));
+  std::string line =
+      fmt::format("{} {} of {} contradicted:", head, wrong, count_text(all, "claim"));
   std::size_t told = 0;
   for (const ClaimVerdict& verdict : report.verdicts) {
     if (verdict.outcome != ClaimOutcome::contradicted) continue;
-    const std::string more = fmt::format("{} {} {}: {}", told == 0 ? "" : ";", verdict.claim,
-                                         verdict.about, verdict.found);
+    const std::string more = (told == 0 ? " " : "; ") + short_text(verdict);
     if (told > 0 && line.size() + more.size() > most_summary)
       return line + fmt::format("; and {} more", wrong - told);
     line += more;
     ++told;
   }
-  return line;
+  return shortened_to(std::move(line), most_summary + 20);
 }
 
 std::vector<std::string> audit_formats() {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include "base/json_document.h"
 #include "base/read_file.h"
 #include "base/text.h"
+#include "fleet/fleet.h"
 #include "record/report_json.h"
 
 namespace numatlas {
@@ -44,16 +46,17 @@ std::optional<std::vector<RunReport>> reports_in(const std::string& path) {
   return reports;
 }
 
+/// All *.json below it, sorted; folders that may not be read are passed over.
 std::vector<std::string> files_in(const fs::path& folder, std::error_code& code) {
   std::vector<std::string> files;
-  for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
+  fs::directory_iterator(folder, code);
+  if (code) return files;
+  const auto skip = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator at(folder, skip, code), end; !code && at != end;
+       at.increment(code)) {
     std::error_code ignored;
-    if (at->is_directory(ignored)) {
-      const fs::path survey = at->path() / "survey.json";
-      if (fs::exists(survey, ignored)) files.push_back(survey.string());
-    } else if (at->path().extension() == ".json") {
+    if (at->path().extension() == ".json" && at->is_regular_file(ignored))
       files.push_back(at->path().string());
-    }
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -66,7 +69,7 @@ PeerHost peer_host(const std::vector<RunReport>& reports) {
   for (const RunReport& report : reports) {
     if (report.hosts.size() != 1 || report.machines.empty()) continue;
     host.host = report.hosts.front();
-    host.cpu_model = report.machines.front().cpu_model;
+    host.kind = kind_of(report.machines.front(), 0, 0);
     host.started = std::max(host.started, report.started);
     for (const Fact& fact : report.facts) {
       const bool comparable = fact.unit == "s" || fact.unit == "B/s";
@@ -90,11 +93,13 @@ Expected<PeerFigures> read_peers(const std::string& folder) {
     const auto reports = reports_in(file);
     PeerHost host = reports ? peer_host(*reports) : PeerHost{};
     if (host.host.empty()) {
-      ++peers.not_read;
+      peers.not_read.push_back(printable(file));
       continue;
     }
     PeerHost& kept = newest[host.host];
-    if (kept.started <= host.started) kept = std::move(host);
+    // The newest of each figure: a folder may have one file for each command.
+    if (kept.started <= host.started) std::swap(kept, host);
+    if (!host.figures.empty() && alike(kept.kind, host.kind)) kept.figures.merge(host.figures);
   }
   for (auto& [name, host] : newest) peers.hosts.push_back(std::move(host));
   if (peers.hosts.empty())

@@ -24,14 +24,15 @@ Reading reading_of(double value, const std::string& unit) {
   return {1, " times"};
 }
 
-/// The outcome of what was found; nullopt where it has no interval to decide by.
-ClaimVerdict decided(ClaimVerdict verdict, const std::optional<bool>& contradicted,
+}  // namespace
+
+ClaimVerdict decided(ClaimVerdict verdict, bool has_interval, const std::optional<bool>& wrong,
                      const std::string& next) {
-  if (!contradicted) {
+  if (!wrong) {
     verdict.outcome = ClaimOutcome::not_measurable;
-    verdict.reason =
-        fmt::format("found {} without an interval: give it more --time", verdict.found);
-  } else if (*contradicted) {
+    verdict.reason = fmt::format("found {}{} give it more --time", verdict.found,
+                                 has_interval ? ": too uncertain," : " without an interval:");
+  } else if (*wrong) {
     verdict.outcome = ClaimOutcome::contradicted;
     verdict.next = next;
   } else {
@@ -40,7 +41,13 @@ ClaimVerdict decided(ClaimVerdict verdict, const std::optional<bool>& contradict
   return verdict;
 }
 
-}  // namespace
+std::string short_ratio(double found, NodeId node, const std::string& claimed) {
+  return fmt::format("{} node {}'s, claimed {}", value_text(found, "1"), node.value, claimed);
+}
+
+std::string count_text(std::size_t count, const std::string& what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
 
 const char* name_of(ClaimOutcome outcome) {
   switch (outcome) {
@@ -93,12 +100,17 @@ ClaimVerdict judged(ClaimVerdict verdict, const Estimate& measured, double claim
   verdict.measured = measured;
   verdict.found = figure_text(measured, verdict.unit);
   const bool agrees = measured.value <= claimed * factor && measured.value >= claimed / factor;
-  verdict = decided(std::move(verdict), contradicts(measured, claimed, factor), next);
-  if (verdict.outcome == ClaimOutcome::confirmed && !agrees) {
-    verdict.outcome = ClaimOutcome::not_measurable;
-    verdict.reason = fmt::format("found {}: too uncertain, give it more --time", verdict.found);
-  }
-  return verdict;
+  std::optional<bool> wrong = contradicts(measured, claimed, factor);
+  const bool has_interval = wrong.has_value();
+  if (wrong && !*wrong && !agrees) wrong.reset();
+  return decided(std::move(verdict), has_interval, wrong, next);
+}
+
+ClaimVerdict judged_best(ClaimVerdict verdict, const Estimate& times, const std::string& next) {
+  std::optional<bool> wrong;
+  if (times.low && *times.low > 1 + same_part) wrong = true;
+  if (times.high && *times.high < 1 + 2 * same_part && !wrong) wrong = false;
+  return decided(std::move(verdict), times.low.has_value(), wrong, next);
 }
 
 ClaimVerdict judged_share(ClaimVerdict verdict, const Fact& fact, double limit,
@@ -108,8 +120,9 @@ ClaimVerdict judged_share(ClaimVerdict verdict, const Fact& fact, double limit,
   verdict.found = fmt::format("{} ({}), {:.0f} % of it", figure_text(fact.estimate, "B/s"),
                               fact.words, share.value * 100);
   std::optional<bool> is_less;
-  if (share.high) is_less = *share.high < *verdict.claimed_value;
-  return decided(std::move(verdict), is_less, next);
+  if (share.high && *share.high < *verdict.claimed_value) is_less = true;
+  if (share.low && *share.low >= *verdict.claimed_value) is_less = false;
+  return decided(std::move(verdict), share.low.has_value(), is_less, next);
 }
 
 ClaimVerdict not_measurable(const std::string& claim, const std::string& about,

@@ -1,10 +1,12 @@
 // When a measured figure contradicts a claimed one, and how both are written.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
 #include "audit/verdict.h"
+#include "base/ids.h"
 #include "record/fact.h"
 
 namespace numatlas {
@@ -37,9 +39,21 @@ std::string figure_text(const Estimate& estimate, const std::string& unit);
 ClaimVerdict judged(ClaimVerdict verdict, const Estimate& measured, double claimed, double factor,
                     const std::string& next);
 /// A verdict on a rate of which a share of `limit` is expected (`claimed_value`): contradicted
-/// where the whole interval lies below; without an interval it is not measurable.
+/// where the whole interval lies below, confirmed where none of it does; else not measurable.
 ClaimVerdict judged_share(ClaimVerdict verdict, const Fact& fact, double limit,
                           const std::string& next);
+/// A verdict on a claim that nothing else is better, by how many times the better of the others is
+/// better (`measured`): contradicted where all of its interval lies above 1 by more than
+/// `same_part`, confirmed where all of it lies below twice that; between, or without an interval,
+/// it is not measurable.
+ClaimVerdict judged_best(ClaimVerdict verdict, const Estimate& times, const std::string& next);
+/// The outcome of what was found, by three answers: nullopt for too uncertain an interval.
+ClaimVerdict decided(ClaimVerdict verdict, bool has_interval, const std::optional<bool>& wrong,
+                     const std::string& next);
+/// "1.40 times node 0's, claimed 2.43": `short_found` of a ratio to a node.
+std::string short_ratio(double found, NodeId node, const std::string& claimed);
+/// "1 case", "2 cases".
+std::string count_text(std::size_t count, const std::string& what);
 ClaimVerdict not_measurable(const std::string& claim, const std::string& about,
                             const std::string& reason);
 

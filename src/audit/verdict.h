@@ -19,10 +19,13 @@ struct ClaimVerdict {
   std::string claimed;                    ///< for people: "2.43 times that of node 0"
   std::optional<double> claimed_value{};  ///< the same, in `unit`
   std::string found{};                    ///< what the claim was held against, for people
-  std::optional<Estimate> measured{};     ///< the same, where it is a figure
-  std::string unit{};                     ///< SI, "1" for ratios; "" without a figure
-  std::string next{};                     ///< of a contradicted claim: what to check next
-  std::string reason{};                   ///< why it is not measurable
+  /// The same with the claim, for the summary line: "1.40 times node 0's, claimed 2.43"; "":
+  /// `found`.
+  std::string short_found{};
+  std::optional<Estimate> measured{};  ///< the same, where it is a figure
+  std::string unit{};                  ///< SI, "1" for ratios; "" without a figure
+  std::string next{};                  ///< of a contradicted claim: what to check next
+  std::string reason{};                ///< why it is not measurable
 };
 
 /// "confirmed: claimed ..., measured ..."; one line without claim and subject.

@@ -48,8 +48,8 @@ Command add_audit_command(CLI::App& app, const std::vector<std::string>& line) {
   add_value(app, "--baseline", options->baseline, "FILE",
             "also compare with an earlier result of this machine: survey.json, or JSON of audit");
   add_value(app, "--peers", options->peers, "FOLDER",
-            "also compare with hosts of the same kind: a folder with their results (FILE.json, "
-            "FOLDER/survey.json)");
+            "also compare with hosts of the same kind: a folder with their results (*.json, in it "
+            "and in its folders)");
   add_value(app, "--smbios", options->smbios, "FILE",
             "take the memory modules from a file of `dmidecode --dump-bin`, which takes root once "
             "instead of each time");

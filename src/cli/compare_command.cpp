@@ -202,7 +202,8 @@ std::string passed_over_text(const std::vector<Error>& errors) {
 struct FoundRuns {
   std::vector<StoredRun> runs;
   std::vector<std::string> notes;
-  std::vector<Error> passed_over;
+  std::vector<Error> passed_over;  ///< other documents
+  std::vector<Error> broken;       ///< what should be a result, and cannot be used
 
   void add(StoredFile file) {
     for (StoredRun& run : file.runs) runs.push_back(std::move(run));
@@ -219,7 +220,7 @@ Expected<FoundRuns> runs_below(const std::string& option, const std::string& fol
     if (stored)
       found.add(*std::move(stored));
     else
-      found.passed_over.push_back(stored.error());
+      (is_other_document(file) ? found.passed_over : found.broken).push_back(stored.error());
   }
   return found;
 }
@@ -277,7 +278,9 @@ Expected<int> compare_sides(const CompareOptions& options, const CompareView& vi
   return none ? exit_code_of_unjudged_nodes : 0;
 }
 
-Expected<ComparedRuns> read_runs(const CompareOptions& options, const CompareView& view) {
+/// `broken`: how many files should be results, and cannot be used.
+Expected<ComparedRuns> read_runs(const CompareOptions& options, const CompareView& view,
+                                 std::size_t& broken) {
   ComparedRuns compared;
   compared.folder = printable(options.history);
   Expected<FoundRuns> found = FoundRuns{};
@@ -288,12 +291,13 @@ Expected<ComparedRuns> read_runs(const CompareOptions& options, const CompareVie
     if (!stored) return fail(stored.error());
     found->add(*std::move(stored));
   }
+  std::vector<Error> unused = found->broken;
+  unused.insert(unused.end(), found->passed_over.begin(), found->passed_over.end());
   if (found->runs.empty())
-    return fail_usage(
-        "--history",
-        fmt::format("{}: no results of numatlas below it{}", options.history,
-                    found->passed_over.empty() ? "" : "; " + passed_over_text(found->passed_over)),
-        "name the folder of files that --json wrote");
+    return fail_usage("--history",
+                      fmt::format("{}: no results of numatlas below it{}", options.history,
+                                  unused.empty() ? "" : "; " + passed_over_text(unused)),
+                      "name the folder of files that --json wrote");
   compared.notes = std::move(found->notes);
   // A survey's folder has the file of each benchmark beside survey.json.
   compared.runs = without_copies(std::move(found->runs), compared.notes);
@@ -302,11 +306,16 @@ Expected<ComparedRuns> read_runs(const CompareOptions& options, const CompareVie
   if (const auto old = hosts_with_old_runs(compared.groups); !old.empty())
     compared.notes.push_back("no run of the last day before the newest one: " + names_text(old));
   if (!found->passed_over.empty()) compared.notes.push_back(passed_over_text(found->passed_over));
+  for (const Error& error : found->broken)
+    compared.notes.push_back("cannot be used, so that its runs are not judged: " +
+                             printable(full_text(error)));
+  broken = found->broken.size();
   return compared;
 }
 
 Expected<int> compare_many(const CompareOptions& options, const CompareView& view) {
-  const auto compared = read_runs(options, view);
+  std::size_t broken = 0;
+  const auto compared = read_runs(options, view, broken);
   if (!compared) return fail(compared.error());
   const std::string text = options.format == "json"  ? runs_json(*compared, view)
                            : options.format == "csv" ? runs_csv(*compared, view)
@@ -319,7 +328,7 @@ Expected<int> compare_many(const CompareOptions& options, const CompareView& vie
   const HostCounts hosts = count_hosts(compared->groups);
   if (options.no_fail) return 0;
   if (hosts.slow > 0) return exit_code_of_slower;
-  return hosts.not_judged > 0 ? exit_code_of_unjudged_nodes : 0;
+  return hosts.not_judged > 0 || broken > 0 ? exit_code_of_unjudged_nodes : 0;
 }
 
 Expected<int> run_compare(const CompareOptions& options) {

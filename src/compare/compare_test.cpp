@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -417,6 +418,24 @@ TEST(Quantities, HaveUnitsThatPeopleRead) {
   EXPECT_EQ(quantity_text(94.19e9, "B/s"), "94.19 GB/s");
   EXPECT_EQ(quantity_text(0.884, "1"), "0.884");
   EXPECT_EQ(quantity_text(0, "s"), "0.00 ns");
+}
+
+/// A folder of results has snapshots of machines beside them; a file that is cut off is none.
+TEST(Stored, OtherDocumentsAndBrokenFiles) {
+  const auto is_other = [](const std::string& text) {
+    const std::string path = ::testing::TempDir() + "numatlas_other.json";
+    std::ofstream(path) << text;
+    const bool other = is_other_document(path);
+    std::filesystem::remove(path);
+    return other;
+  };
+  EXPECT_TRUE(is_other(R"({"a": 1})"));
+  EXPECT_TRUE(is_other("[1, 2]"));
+  EXPECT_TRUE(is_other(R"({"program": "numatlas", "command": "topology", "nodes": []})"));
+  EXPECT_FALSE(is_other(R"({"program": "numatlas", "command": "latency", "cases": [)"));
+  EXPECT_FALSE(is_other(R"({"program": "numatlas", "command": "latency", "cases": []})"));
+  EXPECT_FALSE(is_other(""));
+  EXPECT_FALSE(is_other_document("/no/such/file.json"));
 }
 
 }  // namespace

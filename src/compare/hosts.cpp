@@ -112,12 +112,19 @@ std::string lonely_text(const Kind& kind, const SlowRule& slow) {
 
 std::string past_text(const RunSeries& group) {
   if (group.runs.size() < 2) return "no earlier run";
-  return "no case that can be compared with an earlier run";
+  const bool undecided = std::any_of(
+      group.cases.begin(), group.cases.end(),
+      [](const CaseSeries& one) { return one.change.verdict == CaseVerdict::not_distinguishable; });
+  return undecided
+             ? "no case that can be told from the earlier runs: they scatter by more than the "
+               "least effect (--min-effect)"
+             : "no case that can be compared with an earlier run";
 }
 
 void judge_past(RunSeries& group) {
   for (const CaseSeries& one : group.cases) {
-    if (!one.change.reason.empty()) continue;
+    if (!one.change.reason.empty() || one.change.verdict == CaseVerdict::not_distinguishable)
+      continue;
     ++group.verdict.with_past;
     group.verdict.slower_than_past += one.change.verdict == CaseVerdict::slower ? 1 : 0;
   }

@@ -155,6 +155,17 @@ TEST(Hosts, WhoHasOnlyAPastIsJudgedByIt) {
   EXPECT_TRUE(of(groups, "n1").slow.empty());
 }
 
+TEST(Hosts, APastThatTellsNothingIsNoVerdict) {
+  const std::string later = "2026-01-11T00:00:00Z";
+  std::vector<StoredRun> runs{run_on("n1", {1e10}), run_on("n1", {1e10}, later)};
+  EXPECT_EQ(of(judged(runs), "n1").not_judged, "");
+  runs[1].cases[0].figure.interval = Interval{0.25e10, 4e10};
+  const auto groups = judged(runs);
+  EXPECT_THAT(of(groups, "n1").not_judged, HasSubstr("--min-effect"));
+  EXPECT_EQ(of(groups, "n1").with_past, 0U);
+  EXPECT_EQ(count_hosts(groups).not_judged, 1U);
+}
+
 TEST(Hosts, RunsOverSeveralHostsAreNoPeers) {
   std::vector<StoredRun> runs{run_on("n1", {1e10}), run_on("n2", {1e10}), run_on("n3", {1e10})};
   runs[2].hosts = {"n3", "n4"};

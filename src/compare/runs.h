@@ -44,7 +44,7 @@ struct HostVerdict {
   std::size_t peers = 0;       ///< most hosts that a case was compared over, itself included
   std::size_t compared = 0;    ///< cases that were compared with those of other hosts
   std::vector<SlowCase> slow;  ///< the largest drop first
-  std::size_t with_past = 0;   ///< cases that were compared with earlier runs
+  std::size_t with_past = 0;   ///< cases that could be told the same or not as in earlier runs
   std::size_t slower_than_past = 0;
   bool replaced = false;   ///< newer runs of the host with another processor stand apart
   std::string not_judged;  ///< why there is no verdict; "" where there is one

@@ -81,7 +81,8 @@ Expected<StoredFile> survey_from(const json& value, const std::string& file) {
     stored.runs.push_back(*std::move(run));
   }
   if (value.contains("complete") && value["complete"] == false)
-    stored.notes.push_back(file + ": the survey did not run to completion");
+    stored.notes.push_back(
+        fmt::format("{}: the {} did not run to completion", file, stored.command));
   return stored;
 }
 
@@ -132,6 +133,18 @@ Expected<StoredFile> stored_from_text(const std::string& text, const std::string
   note_incomplete(stored, *run);
   stored.runs.push_back(*std::move(run));
   return stored;
+}
+
+bool is_other_document(const std::string& path) {
+  const auto content = read_file(path, path, "");
+  const auto document = content ? parse_json(*content, not_read) : fail(content.error());
+  if (!document) return false;
+  const json& value = **document;
+  if (!value.is_object() || !value.contains("program") || value["program"] != "numatlas")
+    return true;
+  // A snapshot of a machine, a check: of numatlas, and without figures.
+  return !value.contains("results") && !value.contains("cases") && !value.contains("scenarios") &&
+         value.value("command", json()) != "stream";
 }
 
 Expected<StoredFile> read_stored(const std::string& path) {

@@ -63,6 +63,10 @@ struct StoredFile {
 /// large, usage for what is not a result of numatlas that this version can read.
 Expected<StoredFile> read_stored(const std::string& path);
 
+/// Whether a file that read_stored refuses is whole, and something else than a result: JSON of
+/// another program, or without figures. Of a folder of results it may be left out without harm.
+bool is_other_document(const std::string& path);
+
 /// The same of text that stands in the file at `path`.
 Expected<StoredFile> stored_from_text(const std::string& text, const std::string& path);
 

@@ -148,6 +148,32 @@ Machine again(const Machine& original) {
   return read ? *read : Machine{};
 }
 
+/// What was written in MiB/s is not read as the kernel's MB/s, nor called the firmware's claim.
+TEST(ExportHwloc, IsReadBackAsMeasured) {
+  ExportInput input = input_of("guest-four-nodes.json");
+  input.stored.runs[0].facts.push_back(
+      fact_of("matrix_bandwidth", {{"cpu_node", "0"}, {"memory_node", "0"}, {"kernel", "read"}},
+              "B/s", 80e9));
+  for (const bool standard : {false, true}) {
+    input.standard = standard;
+    const std::string xml = text_of("hwloc", input);
+    const auto snapshot = in_child([&] {
+      const auto topology = load_xml_topology(xml);
+      return topology ? to_json(translate(topology->get())).dump() : topology.error().message;
+    });
+    ASSERT_TRUE(snapshot);
+    const auto read = machine_from_json(nlohmann::json::parse(*snapshot, nullptr, false));
+    ASSERT_TRUE(read) << *snapshot;
+    const auto& hmat = read->nodes[0].hmat;
+    ASSERT_TRUE(hmat);
+    EXPECT_TRUE(hmat->measured);
+    EXPECT_NEAR(*hmat->read_bandwidth, 80e9, 1.1 * mib);
+    EXPECT_NEAR(*hmat->read_latency, 94.6e-9, 1e-9);
+    EXPECT_FALSE(hmat->write_latency);
+    EXPECT_EQ(*read->nodes[1].hmat->read_bandwidth, 40.0 * mib);
+  }
+}
+
 class ExportTopology : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ExportTopology, HasTheMachinesCpusAndNodes) {

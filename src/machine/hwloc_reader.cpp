@@ -183,13 +183,30 @@ std::optional<double> figure(hwloc_topology_t topology, hwloc_obj_t node, const 
 void add_firmware_figures(hwloc_topology_t topology, const std::vector<hwloc_obj_t>& objects,
                           Machine& machine) {
   constexpr double megabytes = 1 / 1e6;  // hwloc passes on the kernel's MB/s
+  constexpr double mebibytes =
+      1.0 / mib;  // its documentation says MiB/s, as `numatlas export` writes
   constexpr double nanoseconds = 1e9;
+  const bool exported =
+      hwloc_obj_get_info_by_name(hwloc_get_root_obj(topology), "MeasuredBy") != nullptr;
   for (hwloc_obj_t object : objects) {
     HmatFigures found;
     const auto either = [&](const char* exact, const char* general, double per_unit) {
       auto value = figure(topology, object, exact, per_unit, machine, found.initiators);
       return value ? value : figure(topology, object, general, per_unit, machine, found.initiators);
     };
+    if (exported) {
+      const auto measured = [&](const char* name, double per_unit) {
+        return figure(topology, object, name, per_unit, machine, found.initiators);
+      };
+      found.read_latency = measured("MeasuredLatency", nanoseconds);
+      found.write_bandwidth = measured("MeasuredWriteBandwidth", mebibytes);
+      found.read_bandwidth = measured("MeasuredReadBandwidth", mebibytes);
+      found.measured = found.read_latency || found.read_bandwidth || found.write_bandwidth;
+    }
+    if (found.measured) {  // and nothing of the firmware's beside it
+      if (NumaNode* node = node_of(machine, object); node != nullptr) node->hmat = found;
+      continue;
+    }
     found.read_bandwidth = either("ReadBandwidth", "Bandwidth", megabytes);
     found.write_bandwidth = either("WriteBandwidth", "Bandwidth", megabytes);
     found.read_latency = either("ReadLatency", "Latency", nanoseconds);

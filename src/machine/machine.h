@@ -28,6 +28,7 @@ struct HmatFigures {
   std::optional<double> write_bandwidth;  ///< bytes a second
   std::optional<double> read_latency;     ///< seconds
   std::optional<double> write_latency;    ///< seconds
+  bool measured = false;  ///< not claimed at all: of a topology that `numatlas export hwloc` wrote
   friend bool operator==(const HmatFigures&, const HmatFigures&) = default;
 };
 

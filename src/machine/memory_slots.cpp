@@ -1,8 +1,10 @@
 #include "machine/memory_slots.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,6 +17,7 @@ namespace numatlas {
 namespace {
 
 constexpr std::size_t most_name = 128;  // boards have up to 40
+constexpr int most_slots = 3;           // of one channel
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return c >= 'A' && c <= 'Z'; }
@@ -119,6 +122,16 @@ void place_slot(MemorySlot& slot, const std::string& bank) {
     break;
   }
   slot.channel = channel;
+}
+
+void check_channels(std::vector<MemorySlot>& slots) {
+  std::map<std::pair<std::string, std::string>, int> counts;
+  for (const MemorySlot& slot : slots)
+    if (!slot.channel.empty()) ++counts[{slot.socket, slot.channel}];
+  const bool wrong = std::any_of(counts.begin(), counts.end(),
+                                 [](const auto& one) { return one.second > most_slots; });
+  if (!wrong) return;
+  for (MemorySlot& slot : slots) slot.channel.clear();
 }
 
 MemorySlots read_memory_slots(const Tree& tree) {

@@ -42,6 +42,9 @@ MemorySlots slots_of_smbios(std::string_view table);
 /// Socket and channel that the board's names of a slot tell ("P0 CHANNEL A", "CPU1_DIMM_B2"),
 /// written into the slot. Names that only count slots ("DIMM 3", "A7") tell no channel.
 void place_slot(MemorySlot& slot, const std::string& bank);
+/// Takes away channels that were none: no channel has more than three slots, and where a letter has
+/// more (DIMM_A1 to DIMM_A12) it is the processor's.
+void check_channels(std::vector<MemorySlot>& slots);
 
 /// Of the live machine or a recorded tree: SMBIOS where it may be read (root only), else EDAC, else
 /// the reason.

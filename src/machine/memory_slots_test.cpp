@@ -9,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
 #include <sstream>
 
 #include "machine/test_tree.h"
@@ -66,6 +67,23 @@ TEST(Smbios, NamesThatCountSlotsTellNoChannel) {
     EXPECT_EQ(slot.channel, "") << slot.name;
     EXPECT_NE(slot.socket, "") << slot.name;
   }
+}
+
+/// Dell's DIMM_A1 to DIMM_A12 are all of one processor.
+TEST(Smbios, ALetterWithManySlotsIsAProcessor) {
+  const auto channels = [](int slots_a_letter) {
+    std::vector<MemorySlot> slots;
+    for (const char* letter : {"A", "B"})
+      for (int i = 1; i <= slots_a_letter; ++i)
+        slots.push_back(placed("", std::string("DIMM_") + letter + std::to_string(i)));
+    check_channels(slots);
+    std::set<std::string> all;
+    for (const MemorySlot& slot : slots) all.insert(slot.channel);
+    return all;
+  };
+  EXPECT_EQ(channels(12), std::set<std::string>{""});
+  EXPECT_EQ(channels(4), std::set<std::string>{""});
+  EXPECT_EQ(channels(3), (std::set<std::string>{"A", "B"}));
 }
 
 TEST(Smbios, NamesOfBoards) {

@@ -162,6 +162,7 @@ MemorySlots slots_of_smbios(std::string_view data) {
       slot.socket = fmt::format("{}", number->second);
     found.slots.push_back(std::move(slot));
   }
+  check_channels(found.slots);
   if (found.slots.empty())
     found.problem = "it has no memory device (SMBIOS type 17)";
   else if (!ended && !table.empty())

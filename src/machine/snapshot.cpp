@@ -31,11 +31,13 @@ json known(int value) { return value < 0 ? json(nullptr) : json(value); }
 
 json hmat_json(const std::optional<HmatFigures>& hmat) {
   if (!hmat) return nullptr;
-  return {{"initiators", to_list(hmat->initiators)},
-          {"read_bandwidth", number(hmat->read_bandwidth)},
-          {"write_bandwidth", number(hmat->write_bandwidth)},
-          {"read_latency", number(hmat->read_latency)},
-          {"write_latency", number(hmat->write_latency)}};
+  json value{{"initiators", to_list(hmat->initiators)},
+             {"read_bandwidth", number(hmat->read_bandwidth)},
+             {"write_bandwidth", number(hmat->write_bandwidth)},
+             {"read_latency", number(hmat->read_latency)},
+             {"write_latency", number(hmat->write_latency)}};
+  if (hmat->measured) value["measured"] = true;
+  return value;
 }
 
 json node_json(const NumaNode& node) {

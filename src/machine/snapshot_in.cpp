@@ -34,6 +34,7 @@ HmatFigures read_hmat(const json& value, const std::string& path, Failure& failu
   fields.real("write_bandwidth", hmat.write_bandwidth);
   fields.real("read_latency", hmat.read_latency);
   fields.real("write_latency", hmat.write_latency);
+  hmat.measured = value.is_object() && value.contains("measured") && value["measured"] == true;
   return hmat;
 }
 

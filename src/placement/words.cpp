@@ -99,18 +99,28 @@ const NumaNode* best_by_rate(const Nodes& nodes,
   return best;
 }
 
-/// " (node 1: 50 GB/s, not clearly different; node 2: 12 GB/s)": what was measured of the others.
-std::string others_text(const Nodes& nodes, const NumaNode& best,
-                        const std::function<const MeasuredPlaces::Rate*(NodeId)>& rate_of) {
+/// " (node 1: 50 GB/s, not clearly different; node 2: 12 GB/s; ...)": what was measured of the
+/// others. `deciding` says why it is this one of those that are alike; without it the nearest is.
+std::string others_text(
+    const Nodes& nodes, const NumaNode& best,
+    const std::function<const MeasuredPlaces::Rate*(NodeId)>& rate_of,
+    const std::function<std::string(const Nodes& alike)>& deciding = [](const Nodes&) {
+      return std::string("the nearest");
+    }) {
   std::vector<std::string> others;
+  Nodes all_alike;
   for (const NumaNode* node : nodes) {
     const auto* rate = rate_of(node->id);
     if (node == &best || rate == nullptr) continue;
     const auto* mine = rate_of(best.id);
     const bool alike = rate->high >= mine->low && rate->low <= mine->high;
+    if (alike) all_alike.push_back(node);
     others.push_back(fmt::format("node {}: {}{}", node->id.value, gb_text(rate->value),
                                  alike ? ", not clearly different" : ""));
   }
+  if (!all_alike.empty())
+    others.push_back(
+        fmt::format("of those alike node {} is {}", best.id.value, deciding(all_alike)));
   return others.empty() ? "" : fmt::format(" ({})", fmt::join(others, "; "));
 }
 
@@ -191,9 +201,12 @@ Expected<ChosenNode> fastest_measured(const PlacementWord& word, const Machine& 
     }
     return most;
   };
+  const auto away = [&](const NumaNode& node) { return distance(machine, from, node.id); };
+  const auto latency = [&](const NumaNode& node) {
+    return least_latency(measured, from, node.id).value_or(1);
+  };
   const auto order = [&](const NumaNode& node) {
-    return std::tuple(least_latency(measured, from, node.id).value_or(1),
-                      distance(machine, from, node.id), node.id);
+    return std::tuple(away(node), latency(node), node.id);
   };
   const NumaNode* best = best_by_rate(candidates, rate_of, order);
   if (best == nullptr)
@@ -201,10 +214,18 @@ Expected<ChosenNode> fastest_measured(const PlacementWord& word, const Machine& 
                    fmt::format("{} has no bandwidth from CPUs of node{} {} to a usable node",
                                measured.file, from.size() == 1 ? "" : "s", to_list(from)),
                    "measure it: numatlas matrix --json FILE");
+  const auto deciding = [&](const Nodes& alike) -> std::string {
+    const auto less = [&](const auto& key) {
+      return std::all_of(alike.begin(), alike.end(),
+                         [&](const NumaNode* node) { return key(*best) < key(*node); });
+    };
+    if (less(away)) return "the nearest";
+    return less(latency) ? "as near as another, with the least latency" : "as near as another";
+  };
   return ChosenNode{best->id,
                     fmt::format("{} measured from CPUs of node{} {}{}",
                                 gb_text(rate_of(best->id)->value), from.size() == 1 ? "" : "s",
-                                to_list(from), others_text(candidates, *best, rate_of))};
+                                to_list(from), others_text(candidates, *best, rate_of, deciding))};
 }
 
 /// What kinds of memory say of their bandwidth: HBM has more than DRAM, all others less.
@@ -229,8 +250,11 @@ Expected<ChosenNode> fastest_claimed(const PlacementWord& word, const Machine& m
   if (all([](const NumaNode* node) { return node->hmat && node->hmat->read_bandwidth; })) {
     const NumaNode* best =
         best_by([](const NumaNode& node) { return -*node.hmat->read_bandwidth; });
-    return ChosenNode{best->id, fmt::format("the firmware claims {} for it, not measured",
-                                            gb_text(*best->hmat->read_bandwidth))};
+    const std::string rate = gb_text(*best->hmat->read_bandwidth);
+    return ChosenNode{best->id,
+                      best->hmat->measured
+                          ? fmt::format("measured at {} by `numatlas export`'s topology", rate)
+                          : fmt::format("the firmware claims {} for it, not measured", rate)};
   }
   if (all([](const NumaNode* node) { return node->memory_tier.has_value(); })) {
     const NumaNode* best = best_by([](const NumaNode& node) { return *node.memory_tier; });
@@ -275,7 +299,9 @@ Expected<ChosenNode> cpus_with_fastest(const PlacementWord& word, const Machine&
     if (const NumaNode* best = best_by_rate(candidates, rate_of, order))
       return ChosenNode{best->id,
                         fmt::format("its CPUs read up to {}{}", gb_text(rate_of(best->id)->value),
-                                    others_text(candidates, *best, rate_of))};
+                                    others_text(candidates, *best, rate_of, [](const Nodes&) {
+                                      return std::string("the first");
+                                    }))};
   }
   const auto memory = choose_memory(word, machine, nullptr, {});
   if (!memory) return fail(renamed(memory.error(), "--memory", "--cpus"));
@@ -286,6 +312,21 @@ Expected<ChosenNode> cpus_with_fastest(const PlacementWord& word, const Machine&
   });
   return ChosenNode{(*near)->id,
                     fmt::format("nearest to memory of node {}: {}", target->id.value, memory->why)};
+}
+
+/// Why the figures may not be this machine's; "" where nothing says so.
+std::string another_machine(const MeasuredPlaces& measured, const Machine& machine) {
+  const std::string &then = measured.cpu_model, &now = machine.cpu_model;
+  if (!then.empty() && !now.empty() && then != now)
+    return fmt::format("--atlas {} is of another machine: '{}', and this one has '{}'",
+                       measured.file, then, now);
+  NodeSet nodes;
+  for (const NumaNode& node : machine.nodes)
+    if (node.has_memory()) nodes.insert(node.id);
+  if (measured.nodes.empty() || nodes.empty() || measured.nodes == nodes) return "";
+  return fmt::format(
+      "--atlas {} is of another machine, or of this one as it was: memory on nodes {}, now {}",
+      measured.file, to_list(measured.nodes), to_list(nodes));
 }
 
 }  // namespace
@@ -369,6 +410,10 @@ Expected<void> put_in_place(const WordSpec& words, const Machine& machine,
                             const MeasuredPlaces* measured, PlacementSpec& spec,
                             std::vector<std::string>& notes) {
   CpuSet cpus;
+  if (measured != nullptr && words.any()) {
+    if (const std::string other = another_machine(*measured, machine); !other.empty())
+      notes.push_back(other);
+  }
   if (words.cpus) {
     const auto chosen = choose_cpus(*words.cpus, machine, measured);
     if (!chosen) return fail(chosen.error());

@@ -43,6 +43,9 @@ struct MeasuredPlaces {
     double value = 0, low = 0, high = 0;  ///< without an interval all the same
   };
   std::string file;
+  /// Of the machine that was measured: its processor, and its nodes with memory; empty for unknown.
+  std::string cpu_model = {};
+  NodeSet nodes = {};
   std::map<std::pair<NodeId, NodeId>, Rate> bandwidth;  ///< of CPUs' node and memory's node
   std::map<std::pair<NodeId, NodeId>, double> latency;
   /// Of copies between a GPU and memory of a node: the mean of its directions.
@@ -70,7 +73,8 @@ struct WordSpec {
   bool any() const { return cpus || memory; }
   bool has_gpu() const { return (cpus && cpus->has_gpu()) || (memory && memory->has_gpu()); }
 };
-/// Puts node:N and bind:N in their place. `notes`: "--memory gpu:2 is bind:1: ...". Pure.
+/// Puts node:N and bind:N in their place. `notes`: "--memory gpu:2 is bind:1: ...", and that
+/// another machine was measured. Pure.
 Expected<void> put_in_place(const WordSpec& words, const Machine& machine,
                             const MeasuredPlaces* measured, PlacementSpec& spec,
                             std::vector<std::string>& notes);

@@ -80,7 +80,8 @@ TEST(PlacementWords, OfAGpuFollowMeasuredCopies) {
   EXPECT_EQ(memory_of("gpu:0", two, &measured), 0);
   const auto why = choose_memory(word("gpu:0"), two, &measured, {});
   EXPECT_EQ(why->why,
-            "copies of GPU 0 measured at 49.5 GB/s there (node 1: 50 GB/s, not clearly different)");
+            "copies of GPU 0 measured at 49.5 GB/s there (node 1: 50 GB/s, not clearly different; "
+            "of those alike node 0 is the nearest)");
 }
 
 TEST(PlacementWords, NearestLooksOnlyAtNodesThatMayBeUsed) {
@@ -133,6 +134,52 @@ TEST(PlacementWords, FastestFollowsMeasurementFromTheCpusInUse) {
   ASSERT_FALSE(nothing);
   EXPECT_EQ(nothing.error().message,
             "transfer.json has no bandwidth from CPUs of nodes 0-3 to a usable node");
+}
+
+/// Of rates that are alike not a little less latency decides, but the distance.
+TEST(PlacementWords, OfNodesThatAreAlikeTheNearestIsTheFastest) {
+  const Machine four = machine("guest-four-nodes.json");
+  MeasuredPlaces measured;
+  measured.file = "survey.json";
+  for (int memory = 0; memory < 4; ++memory) {
+    measured.bandwidth[{NodeId{0}, NodeId{memory}}] = {10e9, 9e9, 11e9};
+    measured.latency[{NodeId{0}, NodeId{memory}}] = memory == 2 ? 99e-9 : 100e-9;
+  }
+  const CpuSet cpus = four.find_node(NodeId{0})->cpus;
+  const auto chosen = choose_memory(word("fastest"), four, &measured, cpus);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->node, NodeId{0});
+  EXPECT_THAT(chosen->why, HasSubstr("of those alike node 0 is the nearest"));
+  Machine even = four;
+  for (NumaNode& node : even.nodes) node.distance = {{0, 20}, {1, 20}, {2, 20}, {3, 20}};
+  measured.bandwidth.erase({NodeId{0}, NodeId{0}});
+  const auto by_latency = choose_memory(word("fastest"), even, &measured, cpus);
+  ASSERT_TRUE(by_latency);
+  EXPECT_EQ(by_latency->node, NodeId{2});
+  EXPECT_THAT(by_latency->why, HasSubstr("with the least latency"));
+}
+
+TEST(PlacementWords, AnAtlasOfAnotherMachineIsTold) {
+  const Machine two = machine("two-sockets-four-gpus.json");
+  MeasuredPlaces measured;
+  measured.file = "survey.json";
+  measured.gpu_rate[0] = {{NodeId{1}, {50e9, 49e9, 51e9}}};
+  const auto notes_of = [&] {
+    PlacementSpec spec;
+    std::vector<std::string> notes;
+    EXPECT_TRUE(put_in_place({std::nullopt, word("gpu:0")}, two, &measured, spec, notes));
+    return notes;
+  };
+  measured.cpu_model = two.cpu_model;
+  for (const NumaNode& node : two.nodes)
+    if (node.has_memory()) measured.nodes.insert(node.id);
+  EXPECT_EQ(notes_of().size(), 1U);
+  measured.nodes.insert(NodeId{7});
+  ASSERT_EQ(notes_of().size(), 2U);
+  EXPECT_THAT(notes_of()[0],
+              HasSubstr("--atlas survey.json is of another machine, or of this one"));
+  measured.cpu_model = "Another CPU";
+  EXPECT_THAT(notes_of()[0], HasSubstr("'Another CPU'"));
 }
 
 TEST(PlacementWords, FastestWithoutMeasurementFollowsFirmwareOrKind) {

@@ -32,7 +32,8 @@ std::vector<SurveyItem> candidates(const SurveyOptions& options, const Machine& 
     item.benchmark = name;
     item.worth = part.worth;
     item.skip = part.reason;
-    item.ways = std::move(part.ways);
+    const auto other = options.ways.find(name);
+    item.ways = other == options.ways.end() ? std::move(part.ways) : other->second;
     if (named(options.reduced, name) && item.ways.size() > 1) item.ways.erase(item.ways.begin());
     all.push_back(std::move(item));
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct SurveyOptions {
   Nanoseconds time{std::chrono::seconds(60)};  ///< of the whole survey
   std::vector<std::string> only, without;      ///< benchmarks; `only` empty: all
   std::vector<std::string> reduced;            ///< benchmarks never run in their first, widest way
+  std::map<std::string, std::vector<SurveyWay>> ways{};  ///< of benchmarks, instead of their own
   std::string machine;                         ///< recorded machine; "" for the live one
   bool null_engine = false, quiet = false, dry_run = false, html = true;
   std::vector<std::string> arguments;

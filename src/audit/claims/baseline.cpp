@@ -17,6 +17,30 @@ namespace {
 
 std::string percent(double part) { return fmt::format("{:+.1f} %", part * 100); }
 
+const StoredRun* first_run_with_machine(const StoredFile& file) {
+  const auto found = std::find_if(file.runs.begin(), file.runs.end(),
+                                  [](const StoredRun& run) { return !run.machines.empty(); });
+  return found == file.runs.end() ? nullptr : &*found;
+}
+
+/// Why the baseline is not this machine's past; "" where it may be.
+std::string another_machine(const AuditInput& input) {
+  const StoredRun* const run = first_run_with_machine(*input.baseline);
+  if (run == nullptr) return "";
+  const std::string &then = run->machines.front().cpu_model, &now = input.machine.cpu_model;
+  if (then.empty() || now.empty() || then == now) return "";
+  return fmt::format("{} is of another machine: '{}', and this one has '{}'", input.baseline->file,
+                     then, now);
+}
+
+/// " of host NAME" where the baseline is another host's, which may be right: hosts are renamed.
+std::string of_host(const AuditInput& input) {
+  const StoredRun* const run = first_run_with_machine(*input.baseline);
+  if (run == nullptr || run->machines.front().host == input.machine.host) return "";
+  return fmt::format(" (of host '{}', and this is '{}')", run->machines.front().host,
+                     input.machine.host);
+}
+
 class Baseline final : public Claim {
  public:
   std::string name() const override { return "baseline"; }
@@ -61,6 +85,8 @@ ClaimVerdict Baseline::drift(const ComparedCase& one) const {
 
 std::vector<ClaimVerdict> Baseline::judge(const AuditInput& input) const {
   if (!input.baseline || !input.now) return {};
+  if (const std::string other = another_machine(input); !other.empty())
+    return {not_measurable(name(), "all cases", other)};
   const auto compared = compare_files(*input.baseline, *input.now, CompareRule{});
   if (!compared) return {not_measurable(name(), "all cases", full_text(compared.error()))};
   std::vector<ClaimVerdict> verdicts;
@@ -70,14 +96,19 @@ std::vector<ClaimVerdict> Baseline::judge(const AuditInput& input) const {
   ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = "all cases";
-  verdict.claimed = fmt::format("{} cases of {}", compared->cases.size(), input.baseline->file);
+  const std::size_t all = compared->cases.size();
+  verdict.claimed = count_text(all, "case") + " of " + input.baseline->file + of_host(input);
   const std::size_t same = compared->count(CaseVerdict::same),
                     faster = compared->count(CaseVerdict::faster),
                     unknown = compared->count(CaseVerdict::not_distinguishable);
   verdict.found = fmt::format("none slower: {} the same, {} faster, {} not distinguishable", same,
                               faster, unknown);
-  if (same + faster + unknown > 0)
+  const std::size_t decided = same + faster;
+  if (decided > 0 && 2 * decided >= all)
     verdict.outcome = ClaimOutcome::confirmed;
+  else if (decided + unknown > 0)
+    verdict.reason = fmt::format("{} of {} can be told from no change: give both more --time",
+                                 decided == 0 ? "none" : std::to_string(decided), all);
   else
     verdict.reason = "none of them can be compared: numatlas compare tells why";
   return {verdict};

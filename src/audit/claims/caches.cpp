@@ -1,7 +1,10 @@
 // Sizes of caches as the kernel shows them against the knees of the latency ladder. A guest, or a
 // cache that is partitioned (CAT, MPAM), may have far less than it shows.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,6 +13,10 @@
 
 #include "audit/claim.h"
 #include "audit/rules.h"
+#include "base/size_list.h"
+#include "base/units.h"
+#include "benchmarks/flows.h"
+#include "record/labels.h"
 
 namespace numatlas {
 namespace {
@@ -17,6 +24,32 @@ namespace {
 // The ladder has two sizes to an octave at best, and the largest one that a cache holds shares it
 // with whatever else is there.
 constexpr double least_held = 0.6;
+
+// One size says nothing of where a cache ends.
+constexpr std::size_t least_sizes = 2;
+
+/// Sizes of the latency ladder that have a figure.
+struct Ladder {
+  std::set<Bytes> held;         ///< by a level
+  bool reaches_beyond = false;  ///< a larger level, or memory, was measured too
+};
+
+Ladder ladder_of(const std::string& level, const std::string& pages, Bytes largest_held,
+                 const AuditInput& input) {
+  Ladder ladder;
+  for (const RunReport& report : input.reports) {
+    if (report.command != "latency") continue;
+    for (const ScenarioResult& point : report.scenarios) {
+      if (point.pages != pages || point.flows.empty() || !host_estimate_of(point, "latency"))
+        continue;
+      const std::string& its = point.flows.front().level;
+      if (its == level && point.size <= largest_held) ladder.held.insert(point.size);
+      // "L1" to "L4" sort as they should, and before "memory".
+      ladder.reaches_beyond = ladder.reaches_beyond || its > level;
+    }
+  }
+  return ladder;
+}
 
 class Caches final : public Claim {
  public:
@@ -28,11 +61,58 @@ class Caches final : public Claim {
     return machine.caches.empty() ? std::vector<std::string>{}
                                   : std::vector<std::string>{"latency"};
   }
+  std::vector<SurveyWay> ways(const std::string& benchmark, const Machine& machine) const override;
   std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
 
  private:
   ClaimVerdict judge_level(const std::string& level, Bytes shown, const AuditInput& input) const;
 };
+
+/// Sizes that are these eighths of each cache that a CPU sees and larger than the cache before it,
+/// and one of memory.
+std::string sizes_of(const Machine& machine, CpuId cpu, const std::vector<int>& eighths,
+                     Bytes last) {
+  std::string sizes;
+  std::uint64_t before = 0;
+  for (int level = 1; level <= 4; ++level) {
+    const Cache* const cache = machine.cache_of(cpu, level);
+    if (cache == nullptr || cache->size.value <= before) continue;
+    for (const int part : eighths) {
+      constexpr std::uint64_t step = kib;
+      const std::uint64_t size = cache->size.value * static_cast<std::uint64_t>(part) / 8;
+      if (size > before + before / 2) sizes += compact_text(Bytes{size / step * step}) + ",";
+    }
+    before = cache->size.value;
+  }
+  return sizes + compact_text(last);
+}
+
+/// The survey's ladder of powers says little of where a cache ends.
+std::vector<SurveyWay> Caches::ways(const std::string& benchmark, const Machine& machine) const {
+  std::string cpus;
+  std::optional<CpuId> first;
+  Bytes last;
+  for (const NumaNode& node : machine.nodes) {
+    const CpuSet usable = node.cpus & machine.usable_cpus();
+    if (usable.empty()) continue;
+    if (!first) first = usable.front();
+    last = std::max(last, chase_size_past_caches(machine, usable));
+    cpus += fmt::format("{}{}", cpus.empty() ? "" : ",", usable.front().value);
+  }
+  if (benchmark != "latency" || !first || machine.cache_of(*first, 1) == nullptr) return {};
+  std::vector<SurveyWay> ways;
+  const auto add = [&](const std::vector<int>& eighths, const std::string& where,
+                       const std::string& left_out) {
+    ways.push_back({{"--size", sizes_of(machine, *first, eighths, last), "--pages", "thp",
+                     "--serial", "--skip-too-large", "--stats", "--cpus", where},
+                    left_out});
+  };
+  add({1, 2, 3, 4, 5, 6}, cpus, "");
+  add({1, 3, 5}, cpus, "half of the sizes");
+  add({3, 5}, std::to_string(first->value),
+      "sizes other than two per cache and one of memory; nodes other than the first");
+  return ways;
+}
 
 ClaimVerdict Caches::judge_level(const std::string& level, Bytes shown,
                                  const AuditInput& input) const {
@@ -50,20 +130,43 @@ ClaimVerdict Caches::judge_level(const std::string& level, Bytes shown,
   }
   // Of several kinds of pages that with the fewest misses of the TLB is the one with facts.
   const Fact* const end = input.find("cache_capacity", {{"level", level}});
-  if (end == nullptr) {
-    verdict.outcome = ClaimOutcome::confirmed;
-    verdict.found = fmt::format("all sizes measured up to it are held ({})",
-                                figure_text(latency->estimate, "s"));
+  const std::string pages = where_of(*latency, "pages");
+  if (end != nullptr) {
+    if (!end->estimate.high) {
+      verdict.reason = fmt::format("found that it ends above {}, and not where",
+                                   value_text(end->estimate.value, "B"));
+      return verdict;
+    }
+    verdict.measured = end->estimate;
+    verdict.found = fmt::format("it ends at {} ({} pages)", figure_text(end->estimate, "B"), pages);
+    if (*end->estimate.high < least_held * size) {
+      verdict.outcome = ClaimOutcome::contradicted;
+      verdict.next =
+          "whether a hypervisor shows another machine's cache, or the cache is partitioned "
+          "(/sys/fs/resctrl) or shared with busy neighbours";
+      return verdict;
+    }
+  }
+  const Ladder ladder = ladder_of(
+      level, pages, end == nullptr ? shown : Bytes{static_cast<std::uint64_t>(end->estimate.value)},
+      input);
+  if (ladder.held.size() < least_sizes || !ladder.reaches_beyond ||
+      static_cast<double>(ladder.held.rbegin()->value) < least_held * size) {
+    const std::string largest =
+        ladder.held.empty()
+            ? ""
+            : fmt::format(", the largest {}", to_rounded_text(*ladder.held.rbegin()));
+    verdict.reason = fmt::format("found {} of its sizes held{}{}: too few, give it more --time",
+                                 ladder.held.size(), largest,
+                                 ladder.reaches_beyond ? "" : ", and none beyond it measured");
     return verdict;
   }
-  verdict.measured = end->estimate;
-  verdict.found = fmt::format("it ends at {}", figure_text(end->estimate, "B"));
-  const bool less = end->estimate.high && *end->estimate.high < least_held * size;
-  verdict.outcome = less ? ClaimOutcome::contradicted : ClaimOutcome::confirmed;
-  if (less)
-    verdict.next =
-        "whether a hypervisor shows another machine's cache, or the cache is partitioned "
-        "(/sys/fs/resctrl) or shared with busy neighbours";
+  verdict.outcome = ClaimOutcome::confirmed;
+  if (end == nullptr)
+    verdict.found =
+        fmt::format("all {} sizes measured up to it are held, the largest {} ({}, {} pages)",
+                    ladder.held.size(), to_rounded_text(*ladder.held.rbegin()),
+                    figure_text(latency->estimate, "s"), pages);
   return verdict;
 }
 

@@ -12,6 +12,7 @@
 
 #include "audit/claim.h"
 #include "audit/rules.h"
+#include "report/fact_text.h"
 
 namespace numatlas {
 namespace {
@@ -100,8 +101,9 @@ void Hmat::judge_quantity(const Quantity& quantity, const AuditInput& input,
       verdict.unit = "1";
       verdict.claimed +=
           fmt::format(", {} that of node {}", value_text(times, "1"), best->node.value);
-      verdict = judged(verdict, ratio_of(*one.measured, *best->measured), times, figure_factor,
-                       check_hmat);
+      const Estimate found = ratio_of(*one.measured, *best->measured);
+      verdict.short_found = short_ratio(found.value, best->node, three_digits(times));
+      verdict = judged(verdict, found, times, figure_factor, check_hmat);
     } else if (bare) {
       verdict.unit = quantity.unit;
       verdict = judged(verdict, *one.measured, one.claimed, absolute_factor, check_hmat);
@@ -143,13 +145,11 @@ void Hmat::judge_initiators(const NumaNode& node, const AuditInput& input,
     }
     return;
   }
-  const bool wrong = clearly_more(*mine, *other);
-  verdict.outcome = wrong ? ClaimOutcome::contradicted : ClaimOutcome::confirmed;
-  verdict.measured = ratio_of(*mine, *other);
-  verdict.found = fmt::format("{} the latency of those of node {}",
-                              figure_text(*verdict.measured, "1"), nearest.value);
-  if (wrong) verdict.next = check_hmat;
-  verdicts.push_back(std::move(verdict));
+  const Estimate times = ratio_of(*mine, *other);
+  verdict.measured = times;
+  verdict.found =
+      fmt::format("{} the latency of those of node {}", figure_text(times, "1"), nearest.value);
+  verdicts.push_back(judged_best(std::move(verdict), times, check_hmat));
 }
 
 std::vector<ClaimVerdict> Hmat::judge(const AuditInput& input) const {

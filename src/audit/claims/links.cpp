@@ -153,7 +153,7 @@ ClaimVerdict Links::node(const AuditedGpu& one, const AuditInput& input) const {
   const std::string mine = "bind:" + std::to_string(one.gpu->node->value);
   verdict.claimed = fmt::format("node {} is its nearest", one.gpu->node->value);
   verdict.unit = "1";
-  bool compared = false;
+  std::optional<ClaimVerdict> found;
   for (const auto& [key, direction, words] :
        {std::tuple("gpu_copy_rate", "h2d", "rate of copies to it"),
         std::tuple("gpu_copy_rate", "d2h", "rate of copies from it"),
@@ -172,22 +172,22 @@ ClaimVerdict Links::node(const AuditedGpu& one, const AuditInput& input) const {
     if (own == nullptr || other == nullptr) continue;
     const std::string node = where_of(*other, "memory").substr(5);
     const Estimate times = ratio_of(other->estimate, own->estimate);
-    const bool wrong = least ? clearly_more(own->estimate, other->estimate)
-                             : clearly_more(other->estimate, own->estimate);
-    if (compared && !wrong) continue;
-    compared = true;
-    verdict.measured = times;
-    verdict.found = fmt::format("node {} has {} its {}", node, figure_text(times, "1"), words);
-    verdict.outcome = wrong ? ClaimOutcome::contradicted : ClaimOutcome::confirmed;
-    if (!wrong) continue;
-    verdict.next = fmt::format("the node of its root port: /sys/bus/pci/devices/{}/numa_node",
-                               one.gpu->pci_address);
-    break;
+    ClaimVerdict its = verdict;
+    its.measured = times;
+    its.found = fmt::format("node {} has {} its {}", node, figure_text(times, "1"), words);
+    its = judged_best(std::move(its), least ? ratio_of(own->estimate, other->estimate) : times,
+                      fmt::format("the node of its root port: /sys/bus/pci/devices/{}/numa_node",
+                                  one.gpu->pci_address));
+    // What is wrong counts most, then what is uncertain.
+    if (its.outcome == ClaimOutcome::contradicted) return its;
+    if (!found ||
+        (found->outcome == ClaimOutcome::confirmed && its.outcome == ClaimOutcome::not_measurable))
+      found = std::move(its);
   }
-  if (!compared)
-    verdict.reason = input.machine.usable_memory_nodes().size() < 2
-                         ? "one node has memory: no other could be nearer"
-                         : input.why_no("transfer");
+  if (found) return *found;
+  verdict.reason = input.machine.usable_memory_nodes().size() < 2
+                       ? "one node has memory: no other could be nearer"
+                       : input.why_no("transfer");
   return verdict;
 }
 

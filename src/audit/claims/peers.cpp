@@ -1,5 +1,6 @@
 // Other hosts of the same kind, by the rule for slow nodes (fleet/slow_nodes.h): each figure of
 // this host against the median of all, with this one.
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -9,9 +10,11 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "audit/claim.h"
 #include "audit/rules.h"
+#include "fleet/fleet.h"
 #include "fleet/slow_nodes.h"
 
 namespace numatlas {
@@ -33,6 +36,24 @@ class PeersClaim final : public Claim {
                                          const std::vector<double>& others,
                                          const SlowRule& rule) const;
 };
+
+/// "; left out: hosts of another kind (a, b), files without a result of one host (c.json)".
+std::string left_out_text(const std::vector<std::string>& hosts,
+                          const std::vector<std::string>& files) {
+  const auto some = [](std::vector<std::string> names) {
+    constexpr std::size_t most = 3;
+    const std::size_t more = names.size() - std::min(names.size(), most);
+    names.resize(names.size() - more);
+    return fmt::format("{}{}", fmt::join(names, ", "),
+                       more > 0 ? fmt::format(" and {} more", more) : "");
+  };
+  std::string text;
+  if (!hosts.empty()) text += fmt::format("hosts of another kind ({})", some(hosts));
+  if (!files.empty())
+    text += fmt::format("{}files without a result of one host ({})", text.empty() ? "" : ", ",
+                        some(files));
+  return text.empty() ? "" : "; left out: " + text;
+}
 
 /// A figure as a rate: of times, how many in a second.
 double as_rate(double value, const std::string& unit) { return unit == "s" ? 1 / value : value; }
@@ -71,38 +92,48 @@ std::optional<ClaimVerdict> PeersClaim::judge_fact(const Fact& fact, const std::
 std::vector<ClaimVerdict> PeersClaim::judge(const AuditInput& input) const {
   if (!input.peers) return {};
   const SlowRule rule;
-  std::vector<const PeerHost*> alike;
+  const HostKind kind = kind_of(input.machine, 0, 0);
+  std::vector<const PeerHost*> peers;
+  std::vector<std::string> others_of;  // of another kind
   for (const PeerHost& peer : input.peers->hosts) {
-    if (peer.host != input.machine.host && peer.cpu_model == input.machine.cpu_model)
-      alike.push_back(&peer);
+    if (peer.host == input.machine.host) continue;
+    if (alike(peer.kind, kind))
+      peers.push_back(&peer);
+    else
+      others_of.push_back(peer.host);
   }
+  const std::string left_out = left_out_text(others_of, input.peers->not_read);
   std::vector<ClaimVerdict> verdicts;
   std::size_t compared = 0;
   for (const RunReport& report : input.reports) {
     for (const Fact& fact : report.facts) {
       if ((fact.unit != "s" && fact.unit != "B/s") || !(fact.estimate.value > 0)) continue;
       std::vector<double> others;
-      for (const PeerHost* peer : alike) {
+      for (const PeerHost* peer : peers) {
         const auto its = peer->figures.find({fact.key, fact.where});
         if (its != peer->figures.end()) others.push_back(its->second);
       }
       if (others.size() + 1 < rule.least_hosts) continue;
       ++compared;
-      if (auto slow = judge_fact(fact, report.command, others, rule))
+      if (auto slow = judge_fact(fact, report.command, others, rule)) {
+        if (verdicts.empty()) slow->next += left_out;
         verdicts.push_back(*std::move(slow));
+      }
     }
   }
   if (!verdicts.empty()) return verdicts;
   if (compared == 0)
     return {not_measurable(
         name(), "all figures",
-        fmt::format("{} has {} other hosts with this CPU, and no figure that {} of them have too",
-                    input.peers->folder, alike.size(), rule.least_hosts - 1))};
+        fmt::format("{} has {} of this kind ({}), and no figure that {} of them have too{}",
+                    input.peers->folder, count_text(peers.size(), "other host"),
+                    hardware_text(kind), rule.least_hosts - 1, left_out))};
   ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = "all figures";
-  verdict.claimed = fmt::format("as fast as {} hosts of its kind", alike.size());
-  verdict.found = fmt::format("none of {} figures is slow: {}", compared, to_text(rule));
+  verdict.claimed = fmt::format("as fast as {} of its kind", count_text(peers.size(), "host"));
+  verdict.found = fmt::format("none of {} is slow: {}{}", count_text(compared, "figure"),
+                              to_text(rule), left_out);
   verdict.outcome = ClaimOutcome::confirmed;
   return {verdict};
 }

@@ -27,6 +27,9 @@ struct SettingRule {
 bool is_never(const std::string& value) { return value == "never"; }
 bool is_always(const std::string& value) { return value == "always"; }
 bool is_not_zero(const std::string& value) { return value != "0"; }
+/// Bit 0 moves pages to the nodes that use them; bit 1 alone (memory tiering) only promotes from
+/// slower memory, which without slower memory does nothing.
+bool balances(const std::string& value) { return value != "0" && value != "2"; }
 bool is_not_performance(const std::string& value) { return value != "performance"; }
 bool is_active(const std::string& value) { return value == "active"; }
 bool is_off(const std::string& value) { return value == "off"; }
@@ -52,10 +55,10 @@ const std::vector<SettingRule>& setting_rules() {
        "echo madvise > /sys/kernel/mm/transparent_hugepage/defrag"},
       {{latency, hpc},
        "numa_balancing",
-       is_not_zero,
+       balances,
        "the kernel unmaps pages to see who uses them, and moves them, of programs that are placed "
        "already",
-       "sysctl kernel.numa_balancing=0"},
+       "sysctl kernel.numa_balancing=0, or 2 to promote from slower memory alone"},
       {{latency, hpc},
        "governor",
        is_not_performance,
@@ -103,8 +106,9 @@ ClaimVerdict Settings::judge_setting(const Setting* setting, const std::string& 
   ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = about;
-  verdict.claimed = fmt::format("a machine for {}", name_of(use));
-  verdict.found = fmt::format("'{}'", setting->value);
+  verdict.claimed = fmt::format("settings that suit {} (--for)", name_of(use));
+  verdict.short_found = fmt::format("'{}', not for {}", setting->value, name_of(use));
+  verdict.found = fmt::format("{} is '{}'", about, setting->value);
   verdict.outcome = ClaimOutcome::confirmed;
   for (const SettingRule& rule : setting_rules()) {
     const bool for_it = std::find(rule.uses.begin(), rule.uses.end(), use) != rule.uses.end();
@@ -133,7 +137,7 @@ void Settings::judge_pools(const AuditInput& input, std::vector<ClaimVerdict>& v
   ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = "huge_pages";
-  verdict.claimed = fmt::format("a machine for {}", name_of(*input.use));
+  verdict.claimed = fmt::format("settings that suit {} (--for)", name_of(*input.use));
   verdict.found = fmt::format("{} of {} in pools of huge pages, {} of it unused",
                               to_rounded_text(Bytes{reserved}), to_rounded_text(Bytes{memory}),
                               to_rounded_text(Bytes{idle}));

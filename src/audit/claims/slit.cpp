@@ -13,6 +13,7 @@
 
 #include "audit/claim.h"
 #include "audit/rules.h"
+#include "report/fact_text.h"
 
 namespace numatlas {
 namespace {
@@ -68,7 +69,10 @@ ClaimVerdict Slit::verdict_of(const std::string& about, const Reached& near,
   verdict.claimed =
       fmt::format("node {} {} the distance of node {} ({} against {})", far.node.value,
                   value_text(times, "1"), near.node.value, far.distance, near.distance);
-  verdict = judged(verdict, ratio_of(far.latency, near.latency), times, slit_factor, check_slit);
+  const Estimate found = ratio_of(far.latency, near.latency);
+  verdict.short_found = fmt::format("latency of node {} {}", far.node.value,
+                                    short_ratio(found.value, near.node, three_digits(times)));
+  verdict = judged(verdict, found, times, slit_factor, check_slit);
   verdict.found += " its latency";
   return verdict;
 }

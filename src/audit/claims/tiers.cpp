@@ -91,7 +91,9 @@ ClaimVerdict Tiers::same_tier(const TierNode& one, const TierNode& best, bool de
       "why the kernel takes it for the same kind (HMAT, CDAT; /sys/devices/virtual/"
       "memory_tiering): pages are never demoted to a node of the same tier{}",
       demotes ? ", although demotion is on" : "");
-  verdict = judged(verdict, ratio_of(*one.latency, *best.latency), 1, figure_factor, next);
+  const Estimate times = ratio_of(*one.latency, *best.latency);
+  verdict.short_found = "latency " + short_ratio(times.value, best.node, "alike");
+  verdict = judged(verdict, times, 1, figure_factor, next);
   verdict.found += " its latency";
   if (verdict.outcome == ClaimOutcome::contradicted || one.bandwidth == nullptr ||
       best.bandwidth == nullptr)
@@ -99,6 +101,7 @@ ClaimVerdict Tiers::same_tier(const TierNode& one, const TierNode& best, bool de
   // Less bandwidth may be fewer CPUs: the latency alone is told where both are alike.
   const Estimate rate = ratio_of(*one.bandwidth, *best.bandwidth);
   if (rate.high && *rate.high < 1 / (figure_factor * figure_factor)) {
+    verdict.short_found = "read bandwidth " + short_ratio(rate.value, best.node, "alike");
     verdict = judged(verdict, rate, 1, figure_factor, next);
     verdict.found += " its read bandwidth";
   }
@@ -115,6 +118,7 @@ ClaimVerdict Tiers::slower_tier(const TierNode& one, const TierNode& best) const
   verdict.unit = "1";
   verdict.measured = ratio_of(*one.latency, *best.latency);
   verdict.found = figure_text(*verdict.measured, "1") + " its latency";
+  verdict.short_found = "latency " + short_ratio(verdict.measured->value, best.node, "slower");
   bool slower = clearly_more(*one.latency, *best.latency);
   bool known = verdict.measured->high.has_value();
   if (one.bandwidth != nullptr && best.bandwidth != nullptr) {

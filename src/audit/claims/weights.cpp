@@ -121,13 +121,13 @@ std::vector<ClaimVerdict> InterleaveWeights::judge(const AuditInput& input) cons
   verdict.measured = gain;
   verdict.found =
       fmt::format("{} give {} the bandwidth", text_of(best_weights), figure_text(*gain, "1"));
-  const bool better = *gain->low > least_gain;
-  verdict.outcome = better ? ClaimOutcome::contradicted : ClaimOutcome::confirmed;
-  if (better)
-    verdict.next = computed ? "the firmware's bandwidths (HMAT, CDAT), from which the kernel made "
-                              "them; or set them: numatlas weights --apply --keep"
-                            : "numatlas weights --apply --keep sets the best ones";
-  return {verdict};
+  std::optional<bool> better;
+  if (*gain->low > least_gain) better = true;
+  if (*gain->high <= least_gain) better = false;
+  return {decided(std::move(verdict), true, better,
+                  computed ? "the firmware's bandwidths (HMAT, CDAT), from which the kernel made "
+                             "them; or set them: numatlas weights --apply --keep"
+                           : "numatlas weights --apply --keep sets the best ones")};
 }
 
 }  // namespace

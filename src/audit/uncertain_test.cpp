@@ -1,0 +1,196 @@
+// What claims say of too few, too uncertain or foreign figures: neither confirmed nor contradicted.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "audit/rules.h"
+#include "audit/test_figures.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using enum ClaimOutcome;
+
+/// L3 of 160 MiB, L2 of 2 MiB; the ladder knows one size of each.
+Figures short_ladder() {
+  Figures figures;
+  figures.machine = recorded("cxl-tiers.json");
+  figures.size("L2", mib, 4);
+  figures.size("L3", 96 * mib, 20);
+  figures.size("memory", 1024 * mib, 100);
+  for (const auto& [level, ns] : {std::pair("L2", 4.0), std::pair("L3", 20.0)})
+    figures.add(
+        "latency",
+        {"cache_latency", {{"level", level}, {"pages", "base"}}, "", "s", about_value(ns * 1e-9)});
+  return figures;
+}
+
+Estimate ends_at(double low, std::optional<double> high) {
+  Estimate held = low;
+  held.low = low;
+  held.high = high;
+  return held;
+}
+
+TEST(CachesClaim, ItTakesTwoSizesUpToTheClaim) {
+  Figures figures = short_ladder();
+  const ClaimVerdict few = figures.judge(make_caches_claim(), "L3");
+  EXPECT_EQ(few.outcome, not_measurable);
+  EXPECT_THAT(few.reason, HasSubstr("1 of its sizes held, the largest 96 MiB"));
+  EXPECT_THAT(few.reason, HasSubstr("--time"));
+  EXPECT_EQ(figures.judge(make_caches_claim(), "L1").outcome, not_measurable);
+  figures.size("L3", 64 * mib, 20);
+  const ClaimVerdict two = figures.judge(make_caches_claim(), "L3");
+  EXPECT_EQ(two.outcome, confirmed);
+  EXPECT_THAT(two.found, HasSubstr("all 2 sizes measured up to it are held, the largest 96 MiB"));
+}
+
+TEST(CachesClaim, TwoSmallSizesConfirmNothing) {
+  Figures figures = short_ladder();
+  figures.reports.back().scenarios[1].size = Bytes{32 * mib};
+  figures.size("L3", 64 * mib, 20);
+  EXPECT_EQ(figures.judge(make_caches_claim(), "L3").outcome, not_measurable);
+}
+
+TEST(CachesClaim, NothingBeyondItWasMeasured) {
+  Figures figures = short_ladder();
+  figures.size("L3", 64 * mib, 20);
+  figures.reports.back().scenarios[2].status = Status::failed;  // memory
+  const ClaimVerdict verdict = figures.judge(make_caches_claim(), "L3");
+  EXPECT_EQ(verdict.outcome, not_measurable);
+  EXPECT_THAT(verdict.reason, HasSubstr("none beyond it"));
+}
+
+TEST(CachesClaim, ACacheThatEndsEarly) {
+  Figures figures = short_ladder();
+  const std::vector<std::pair<std::string, std::string>> where{{"level", "L3"}, {"pages", "base"}};
+  figures.add("latency", {"cache_capacity", where, "", "B", ends_at(16.0 * mib, 32.0 * mib)});
+  const ClaimVerdict verdict = figures.judge(make_caches_claim(), "L3");
+  EXPECT_EQ(verdict.outcome, contradicted);
+  EXPECT_THAT(verdict.found, HasSubstr("16 MiB to 32 MiB"));
+  Fact& end = figures.reports.back().facts.back();
+  end.estimate = ends_at(16.0 * mib, {});
+  EXPECT_EQ(figures.judge(make_caches_claim(), "L3").outcome, not_measurable);
+  // Somewhere between half of it and all.
+  end.estimate = ends_at(80.0 * mib, 160.0 * mib);
+  EXPECT_EQ(figures.judge(make_caches_claim(), "L3").outcome, not_measurable);
+}
+
+/// A result of some cases of one machine.
+StoredFile past(const Machine& machine, const std::vector<double>& seconds, double width) {
+  StoredRun run;
+  run.file = "past.json";
+  run.command = "latency";
+  run.machines = {machine};
+  run.hosts = {machine.host};
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    StoredCase one;
+    one.key = one.point_key = one.point = "case" + std::to_string(i);
+    one.command = "latency";
+    one.metric = "latency";
+    one.unit = "s";
+    one.figure = stored_figure({"latency", "s", about_value(seconds[i], width), {}}, "", "visits");
+    run.cases.push_back(one);
+  }
+  return {"past.json", "latency", {run}, {}};
+}
+
+TEST(BaselineClaim, NothingToBeToldIsNotConfirmed) {
+  Figures figures;
+  figures.machine = recorded("cxl-tiers.json");
+  figures.baseline = past(figures.machine, {1e-7, 2e-7}, 0.6);
+  figures.now = past(figures.machine, {1.03e-7, 2.05e-7}, 0.6);
+  figures.now->runs[0].started = "2";
+  const ClaimVerdict verdict = figures.judge(make_baseline_claim(), "all cases");
+  EXPECT_EQ(verdict.outcome, not_measurable);
+  EXPECT_THAT(verdict.reason, HasSubstr("none of 2"));
+}
+
+TEST(BaselineClaim, AnotherMachinesPast) {
+  Figures figures;
+  figures.machine = recorded("cxl-tiers.json");
+  Machine other = figures.machine;
+  other.cpu_model = "Another Processor";
+  figures.baseline = past(other, {1e-7}, 0.01);
+  figures.now = past(figures.machine, {2e-7}, 0.01);
+  const ClaimVerdict verdict = figures.judge(make_baseline_claim(), "all cases");
+  EXPECT_EQ(verdict.outcome, not_measurable);
+  EXPECT_THAT(verdict.reason, HasSubstr("another machine: 'Another Processor'"));
+}
+
+TEST(ThreeAnswers, AShareAtItsLimit) {
+  ClaimVerdict verdict;
+  verdict.claimed_value = 0.6;
+  const auto outcome = [&](double gb, double width) {
+    const Fact fact{"peak", {}, "read", "B/s", about_value(gb * 1e9, width)};
+    return judged_share(verdict, fact, 100e9, "").outcome;
+  };
+  EXPECT_EQ(outcome(65, 0.02), confirmed);
+  EXPECT_EQ(outcome(50, 0.02), contradicted);
+  EXPECT_EQ(outcome(62, 0.2), not_measurable);
+  EXPECT_EQ(outcome(55, 0.2), not_measurable);
+}
+
+TEST(ThreeAnswers, CpusThatAreAboutAsNear) {
+  Figures figures;
+  figures.machine = recorded("cxl-tiers.json");
+  const auto outcome = [&](double other, double width) {
+    figures.reports.clear();
+    figures.cell(0, 2, 255, 0, width);
+    figures.cell(1, 2, other, 0, width);
+    return figures.judge(make_hmat_claim(), "node 2 access class").outcome;
+  };
+  EXPECT_EQ(outcome(400, 0.02), confirmed);
+  EXPECT_EQ(outcome(255, 0.02), confirmed);
+  EXPECT_EQ(outcome(150, 0.02), contradicted);
+  EXPECT_EQ(outcome(255, 0.2), not_measurable);
+  EXPECT_EQ(outcome(200, 0.2), not_measurable);
+}
+
+TEST(ThreeAnswers, TheNearestNodeOfAGpu) {
+  Figures figures;
+  figures.machine = recorded("two-sockets-four-gpus.json");
+  const auto outcome = [&](double other, double width) {
+    figures.reports.clear();
+    for (const auto& [memory, gb] : {std::pair("bind:0", 25.0), std::pair("bind:1", other)})
+      figures.add("transfer", {"gpu_copy_rate",
+                               {{"gpu", "0"}, {"memory", memory}, {"direction", "h2d"}},
+                               "copies",
+                               "B/s",
+                               about_value(gb * 1e9, width)});
+    return figures.judge(make_links_claim(), "gpu 0 node").outcome;
+  };
+  EXPECT_EQ(outcome(20, 0.02), confirmed);
+  EXPECT_EQ(outcome(50, 0.02), contradicted);
+  EXPECT_EQ(outcome(27, 0.2), not_measurable);
+}
+
+/// Weights that the kernel has, and better ones, in a report of `numatlas weights`.
+TEST(ThreeAnswers, WeightsThatMayBeBetter) {
+  Figures figures;
+  figures.machine = recorded("cxl-tiers.json");
+  figures.machine.settings = {{"interleave_weights", "0=4,1=1", "", ""}};
+  const auto outcome = [&](double gb, double width) {
+    RunReport report;
+    report.command = "weights";
+    for (const auto& [weights, rate] : {std::pair("0=4,1=1", 100.0), std::pair("0=2,1=1", gb)}) {
+      ScenarioResult& point = report.scenarios.emplace_back();
+      point.labels = {{"weights", weights}, {"round", "1"}};
+      point.figures = {{"bandwidth_sum", "B/s", about_value(rate * 1e9, width), std::nullopt}};
+    }
+    figures.reports = {report};
+    return figures.judge(make_weights_claim(), "kernel").outcome;
+  };
+  EXPECT_EQ(outcome(104, 0.01), confirmed);
+  EXPECT_EQ(outcome(130, 0.01), contradicted);
+  EXPECT_EQ(outcome(112, 0.1), not_measurable);
+}
+
+}  // namespace
+}  // namespace numatlas
