@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <memory>

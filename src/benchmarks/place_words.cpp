@@ -1,6 +1,7 @@
 #include "benchmarks/place_words.h"
 
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -30,7 +31,9 @@ Expected<CpuSpec> parse_cpus(const std::string& text, WordSpec& words) {
   const auto word = parse_placement_word(text, "--cpus");
   if (!word) return fail(word.error());
   words.cpus = *word;
-  return parse_cpu_spec(text.empty() || *word ? "allowed" : text);
+  auto spec = parse_cpu_spec(text.empty() || *word ? "allowed" : text);
+  if (!spec) return fail(with_placement_words(std::move(spec).error(), text));
+  return spec;
 }
 
 Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSpec& words) {
@@ -38,7 +41,9 @@ Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSp
   if (!word) return fail(word.error());
   words.memory = *word;
   if (text.empty() || *word) return std::nullopt;
-  return parse_memory_spec(text);
+  auto spec = parse_memory_spec(text);
+  if (!spec) return fail(with_placement_words(std::move(spec).error(), text));
+  return spec;
 }
 
 Expected<std::optional<MeasuredPlaces>> parse_atlas(const std::string& path,

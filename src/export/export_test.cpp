@@ -285,6 +285,16 @@ TEST(ExportMarkdown, MatricesAndWhatToReadThemWith) {
   EXPECT_THAT(text, HasSubstr("Measured by numatlas 9.8.7 on node7"));
 }
 
+/// Files keep seven digits of 16 MiB.
+TEST(ExportMarkdown, SizesAreWholeAlthoughFilesRoundThem) {
+  ExportInput input = input_of("guest-four-nodes.json");
+  Fact end = fact_of("cache_capacity", {{"level", "L3"}}, "B", 16777220);
+  end.estimate.low = 16777220;
+  end.estimate.high = 33554430;
+  input.stored.runs[0].facts = {end};
+  EXPECT_THAT(text_of("markdown", input), HasSubstr("16MiB to 32MiB"));
+}
+
 TEST(ExportGpuNodes, AreNumbersInTheOrderOfTheGpus) {
   ExportInput input;
   input.machine = machine("two-sockets-four-gpus.json");

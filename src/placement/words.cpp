@@ -1,6 +1,7 @@
 #include "placement/words.h"
 
 #include <algorithm>
+#include <cctype>
 #include <climits>
 #include <cstddef>
 #include <functional>
@@ -371,6 +372,21 @@ Expected<std::optional<PlacementWord>> parse_placement_word(std::string_view tex
     return fail_usage(option, fmt::format("'{}' does not name one GPU", whole),
                       fmt::format("write {}gpu:0", is_nearest ? nearest : ""));
   return PlacementWord{is_nearest ? Kind::nearest_gpu : Kind::gpu, number->front()};
+}
+
+Error with_placement_words(Error error, std::string_view text) {
+  std::string lower(trim(text));
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  constexpr std::size_t least_alike = 2, longest = 20;
+  std::string meant;
+  if (const auto word = parse_placement_word(lower, ""); word && *word) meant = (*word)->text();
+  for (const char* word : {"fastest", "largest"})
+    if (meant.empty() && lower.size() <= longest && edit_distance(lower, word) <= least_alike)
+      meant = word;
+  if (!meant.empty()) error.hint = fmt::format("did you mean '{}'? {}", meant, error.hint);
+  error.hint += fmt::format("{}{}", error.hint.empty() ? "or " : ", or ", placement_words);
+  return error;
 }
 
 Expected<ChosenNode> choose_memory(const PlacementWord& word, const Machine& machine,

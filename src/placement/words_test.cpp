@@ -58,6 +58,18 @@ TEST(PlacementWords, AreWhatIsWrittenAndNothingElse) {
   }
 }
 
+TEST(PlacementWords, StandInTheHintOfWhatIsNone) {
+  const auto hint_of = [](const std::string& text) {
+    return with_placement_words(parse_memory_spec(text, {}).error(), text).hint;
+  };
+  for (const auto& [text, meant] : {std::pair("Fastest", "fastest"), std::pair("fasted", "fastest"),
+                                    std::pair("GPU:1", "gpu:1")}) {
+    EXPECT_THAT(hint_of(text), HasSubstr(std::string("did you mean '") + meant + "'?")) << text;
+    EXPECT_THAT(hint_of(text), HasSubstr(placement_words));
+  }
+  EXPECT_THAT(hint_of("x"), HasSubstr("or gpu:0, nearest:gpu:0, fastest, largest"));
+}
+
 TEST(PlacementWords, OfAGpuFollowTheSystemWithoutMeasurement) {
   const Machine two = machine("two-sockets-four-gpus.json");
   for (const auto& [gpu, node] : {std::pair(0, 0), {1, 0}, {2, 1}, {3, 1}}) {

@@ -1,5 +1,6 @@
 #include "report/fact_text.h"
 
+#include <cmath>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -16,8 +17,13 @@ std::string time_in_words(double seconds) {
   return three_digits(seconds * 1e3) + " ms";
 }
 
+/// Files keep seven digits of a number, so that 16 MiB come back as 16777220: what is a whole
+/// number of KiB but for that is one.
 std::string size_in_words(double bytes) {
-  return compact_text(Bytes{static_cast<std::uint64_t>(bytes)});
+  constexpr double kept = 1e-6;
+  const double whole = std::round(bytes / kib) * kib;
+  const double size = std::abs(whole - bytes) <= kept * bytes ? whole : bytes;
+  return compact_text(Bytes{static_cast<std::uint64_t>(size)});
 }
 
 }  // namespace
