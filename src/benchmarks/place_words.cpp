@@ -32,7 +32,7 @@ Expected<CpuSpec> parse_cpus(const std::string& text, WordSpec& words) {
   if (!word) return fail(word.error());
   words.cpus = *word;
   auto spec = parse_cpu_spec(text.empty() || *word ? "allowed" : text);
-  if (!spec) return fail(with_placement_words(std::move(spec).error(), text));
+  if (!spec) return fail(with_word_meant(std::move(spec).error(), text));
   return spec;
 }
 
@@ -42,7 +42,7 @@ Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSp
   words.memory = *word;
   if (text.empty() || *word) return std::nullopt;
   auto spec = parse_memory_spec(text);
-  if (!spec) return fail(with_placement_words(std::move(spec).error(), text));
+  if (!spec) return fail(with_word_meant(std::move(spec).error(), text));
   return spec;
 }
 

@@ -374,7 +374,7 @@ Expected<std::optional<PlacementWord>> parse_placement_word(std::string_view tex
   return PlacementWord{is_nearest ? Kind::nearest_gpu : Kind::gpu, number->front()};
 }
 
-Error with_placement_words(Error error, std::string_view text) {
+Error with_word_meant(Error error, std::string_view text) {
   std::string lower(trim(text));
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -385,7 +385,6 @@ Error with_placement_words(Error error, std::string_view text) {
     if (meant.empty() && lower.size() <= longest && edit_distance(lower, word) <= least_alike)
       meant = word;
   if (!meant.empty()) error.hint = fmt::format("did you mean '{}'? {}", meant, error.hint);
-  error.hint += fmt::format("{}{}", error.hint.empty() ? "or " : ", or ", placement_words);
   return error;
 }
 

@@ -37,9 +37,9 @@ inline constexpr const char* placement_words = "gpu:0, nearest:gpu:0, fastest, l
 Expected<std::optional<PlacementWord>> parse_placement_word(std::string_view text,
                                                             const std::string& option);
 
-/// An error about a text that is neither one of these words nor anything else, with them in its
-/// hint.
-Error with_placement_words(Error error, std::string_view text);
+/// An error about a text that is neither one of these words nor anything else; its hint names the
+/// word that is nearly this text.
+Error with_word_meant(Error error, std::string_view text);
 
 /// What was measured of the machine before, as far as these words ask for it; SI units.
 struct MeasuredPlaces {

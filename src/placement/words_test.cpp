@@ -60,14 +60,14 @@ TEST(PlacementWords, AreWhatIsWrittenAndNothingElse) {
 
 TEST(PlacementWords, StandInTheHintOfWhatIsNone) {
   const auto hint_of = [](const std::string& text) {
-    return with_placement_words(parse_memory_spec(text, {}).error(), text).hint;
+    return with_word_meant(parse_memory_spec(text, {}).error(), text).hint;
   };
   for (const auto& [text, meant] : {std::pair("Fastest", "fastest"), std::pair("fasted", "fastest"),
                                     std::pair("GPU:1", "gpu:1")}) {
     EXPECT_THAT(hint_of(text), HasSubstr(std::string("did you mean '") + meant + "'?")) << text;
     EXPECT_THAT(hint_of(text), HasSubstr(placement_words));
   }
-  EXPECT_THAT(hint_of("x"), HasSubstr("or gpu:0, nearest:gpu:0, fastest, largest"));
+  EXPECT_THAT(hint_of("x"), ::testing::Not(HasSubstr("did you mean")));
 }
 
 TEST(PlacementWords, OfAGpuFollowTheSystemWithoutMeasurement) {

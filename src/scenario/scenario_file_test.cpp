@@ -250,8 +250,8 @@ INSTANTIATE_TEST_SUITE_P(
             "11:1: memory: is that of the flow whose memory it shares", "leave it out"},
         Bad{"cpu = 0\nkernel = \"cas\"\nsize = \"64B\"",
             "5:1: kernel: 0 flows answer the one on CPU 0, where one must", "cas answer"},
-        Bad{"cpu = 0\nkernel = \"cas answer\"\nsize = \"64B\"", "5:1: kernel: answers no other flow",
-            "shares"},
+        Bad{"cpu = 0\nkernel = \"cas answer\"\nsize = \"64B\"",
+            "5:1: kernel: answers no other flow", "shares"},
         Bad{"cpu = 0\nkernel = \"cas\"\nsize = \"64B\"\n[[scenario.flow]]\ncpu = 1\n"
             "kernel = \"cas answer\"\nshares = 0\nrole = \"measured\"",
             "11:1: role: the answering side is not measured", ""}));

@@ -17,7 +17,7 @@ struct SurveyOptions {
   std::vector<std::string> only, without;      ///< benchmarks; `only` empty: all
   std::vector<std::string> reduced;            ///< benchmarks never run in their first, widest way
   std::map<std::string, std::vector<SurveyWay>> ways{};  ///< of benchmarks, instead of their own
-  std::string machine;                         ///< recorded machine; "" for the live one
+  std::string machine;                                   ///< recorded machine; "" for the live one
   bool null_engine = false, quiet = false, dry_run = false, html = true;
   std::vector<std::string> arguments;
 };
