@@ -287,7 +287,8 @@ std::vector<ClaimVerdict> Dimms::peaks_of_sockets(const AuditInput& input) const
   std::vector<ClaimVerdict> verdicts;
   for (const auto& [socket, node] : nodes_of_sockets(input.slots, input.machine)) {
     MemorySlots its = input.slots;
-    std::erase_if(its.slots, [&](const MemorySlot& slot) { return slot.socket != socket; });
+    const std::string& own = socket;
+    std::erase_if(its.slots, [&](const MemorySlot& slot) { return slot.socket != own; });
     std::string why;
     const auto peak = filled(its).empty() ? std::nullopt : theoretical_peak(its, why);
     const std::string number = std::to_string(node.value);
