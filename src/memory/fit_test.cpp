@@ -87,7 +87,7 @@ TEST(CheckFits, LimitOfTheCgroup) {
   machine.allowance.memory_limit_source = "/sys/fs/cgroup/job/memory.max";
   EXPECT_EQ(problem({region(3 * gib, "local")}, machine), "");
   EXPECT_THAT(problem({region(2 * gib, "bind:0"), region(2 * gib, "bind:1")}, machine),
-              AllOf(HasSubstr("4 GiB of it under the limit of the cgroup"),
+              AllOf(HasSubstr("is available under the limit of the cgroup"),
                     HasSubstr("limit of the cgroup: 10 GiB with 6 GiB used "
                               "(/sys/fs/cgroup/job/memory.max)")));
   machine.allowance.memory_used = Bytes{11 * gib};

@@ -120,8 +120,7 @@ std::string others_text(
                                  alike ? ", not clearly different" : ""));
   }
   if (!all_alike.empty())
-    others.push_back(
-        fmt::format("of those alike node {} is {}", best.id.value, deciding(all_alike)));
+    others.push_back(fmt::format("of these, node {} is {}", best.id.value, deciding(all_alike)));
   return others.empty() ? "" : fmt::format(" ({})", fmt::join(others, "; "));
 }
 
@@ -221,7 +220,7 @@ Expected<ChosenNode> fastest_measured(const PlacementWord& word, const Machine& 
                          [&](const NumaNode* node) { return key(*best) < key(*node); });
     };
     if (less(away)) return "the nearest";
-    return less(latency) ? "as near as another, with the least latency" : "as near as another";
+    return less(latency) ? "equally near, with the least latency" : "as near as the others";
   };
   return ChosenNode{best->id,
                     fmt::format("{} measured from CPUs of node{} {}{}",

@@ -93,7 +93,7 @@ TEST(PlacementWords, OfAGpuFollowMeasuredCopies) {
   const auto why = choose_memory(word("gpu:0"), two, &measured, {});
   EXPECT_EQ(why->why,
             "copies of GPU 0 measured at 49.5 GB/s there (node 1: 50 GB/s, not clearly different; "
-            "of those alike node 0 is the nearest)");
+            "of these, node 0 is the nearest)");
 }
 
 TEST(PlacementWords, NearestLooksOnlyAtNodesThatMayBeUsed) {
@@ -161,7 +161,7 @@ TEST(PlacementWords, OfNodesThatAreAlikeTheNearestIsTheFastest) {
   const auto chosen = choose_memory(word("fastest"), four, &measured, cpus);
   ASSERT_TRUE(chosen);
   EXPECT_EQ(chosen->node, NodeId{0});
-  EXPECT_THAT(chosen->why, HasSubstr("of those alike node 0 is the nearest"));
+  EXPECT_THAT(chosen->why, HasSubstr("of these, node 0 is the nearest"));
   Machine even = four;
   for (NumaNode& node : even.nodes) node.distance = {{0, 20}, {1, 20}, {2, 20}, {3, 20}};
   measured.bandwidth.erase({NodeId{0}, NodeId{0}});

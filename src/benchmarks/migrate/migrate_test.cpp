@@ -65,7 +65,7 @@ TEST(MigratePlan, OneNodeHasNowhereToGo) {
   const auto one = testing::plan_on("migrate", {}, "numa:1(memory=34359738368) core:2 pu:1");
   ASSERT_FALSE(one);
   EXPECT_EQ(one.error().kind, ErrorKind::unavailable);
-  EXPECT_THAT(full_text(one.error()), HasSubstr("one node with memory"));
+  EXPECT_THAT(full_text(one.error()), HasSubstr("only one node has memory"));
   EXPECT_THAT(full_hint(one.error()), HasSubstr("several NUMA nodes"));
   const auto same = testing::plan_on("migrate", {"--from", "1", "--to", "1"}, migrate_machine);
   ASSERT_FALSE(same);
