@@ -1,11 +1,14 @@
 #include "benchmarks/survey_words.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "benchmarks/flows.h"
 
 namespace numatlas {
 namespace {
@@ -34,6 +37,18 @@ std::string scaling_counts(const Machine& machine) {
   const std::size_t most = machine.usable_cpus().size();
   for (std::size_t count = 1; count < most; count *= 2) counts.insert(count);
   return fmt::format("{}", fmt::join(counts, ","));
+}
+
+FirstCpus first_cpu_of_each_node(const Machine& machine) {
+  FirstCpus all;
+  for (const NumaNode& node : machine.nodes) {
+    const CpuSet usable = node.cpus & machine.usable_cpus();
+    if (usable.empty()) continue;
+    if (!all.first) all.first = usable.front();
+    all.past_caches = std::max(all.past_caches, chase_size_past_caches(machine, usable));
+    all.list += fmt::format("{}{}", all.list.empty() ? "" : ",", usable.front().value);
+  }
+  return all;
 }
 
 }  // namespace numatlas

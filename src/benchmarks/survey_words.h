@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "machine/machine.h"
@@ -35,5 +36,13 @@ inline CpuSet few_cpus_a_node(const Machine& machine, std::size_t most) {
 std::string few_counts(const Machine& machine);
 /// The same, and powers of two.
 std::string scaling_counts(const Machine& machine);
+
+/// The first usable CPU of each node that has any, and what is chased past the caches of all.
+struct FirstCpus {
+  std::string list;            ///< as --cpus takes it
+  std::optional<CpuId> first;  ///< nullopt: no CPU is usable
+  Bytes past_caches;
+};
+FirstCpus first_cpu_of_each_node(const Machine& machine);
 
 }  // namespace numatlas

@@ -16,6 +16,7 @@
 #include "base/size_list.h"
 #include "base/units.h"
 #include "benchmarks/flows.h"
+#include "benchmarks/survey_words.h"
 #include "record/labels.h"
 
 namespace numatlas {
@@ -89,16 +90,10 @@ std::string sizes_of(const Machine& machine, CpuId cpu, const std::vector<int>& 
 
 /// The survey's ladder of powers says little of where a cache ends.
 std::vector<SurveyWay> Caches::ways(const std::string& benchmark, const Machine& machine) const {
-  std::string cpus;
-  std::optional<CpuId> first;
-  Bytes last;
-  for (const NumaNode& node : machine.nodes) {
-    const CpuSet usable = node.cpus & machine.usable_cpus();
-    if (usable.empty()) continue;
-    if (!first) first = usable.front();
-    last = std::max(last, chase_size_past_caches(machine, usable));
-    cpus += fmt::format("{}{}", cpus.empty() ? "" : ",", usable.front().value);
-  }
+  const FirstCpus firsts = first_cpu_of_each_node(machine);
+  const std::string& cpus = firsts.list;
+  const std::optional<CpuId>& first = firsts.first;
+  const Bytes last = firsts.past_caches;  // as large as the matrix's
   if (benchmark != "latency" || !first || machine.cache_of(*first, 1) == nullptr) return {};
   std::vector<SurveyWay> ways;
   const auto add = [&](const std::vector<int>& eighths, const std::string& where,

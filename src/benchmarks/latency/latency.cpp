@@ -17,6 +17,7 @@
 #include "benchmarks/flows.h"
 #include "benchmarks/latency/chains.h"
 #include "benchmarks/sizes_option.h"
+#include "benchmarks/survey_words.h"
 #include "record/labels.h"
 #include "report/csv.h"
 
@@ -175,16 +176,10 @@ std::string ladder(std::uint64_t factor, Bytes last) {
 /// One worker a node that has CPUs, one after the other: every level of the memory as one CPU of
 /// each node sees it when nothing else runs.
 SurveyPart Latency::survey(const Machine& machine) const {
-  std::string cpus;
-  std::optional<CpuId> first;
-  Bytes last;  // as large as the matrix's
-  for (const NumaNode& node : machine.nodes) {
-    const CpuSet usable = node.cpus & machine.usable_cpus();
-    if (usable.empty()) continue;
-    if (!first) first = usable.front();
-    last = std::max(last, chase_size_past_caches(machine, usable));
-    cpus += fmt::format("{}{}", cpus.empty() ? "" : ",", usable.front().value);
-  }
+  const FirstCpus firsts = first_cpu_of_each_node(machine);
+  const std::string& cpus = firsts.list;
+  const std::optional<CpuId>& first = firsts.first;
+  const Bytes last = firsts.past_caches;  // as large as the matrix's
   SurveyPart part{3, {}, ""};
   const auto add = [&](const std::string& sizes, const char* pages, const std::string& where,
                        const std::string& left_out) {
