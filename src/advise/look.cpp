@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <ctime>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,8 +17,23 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Reading the nodes of all pages takes a time that grows with the memory.
-constexpr double most_part = 0.01;
+/// Reading the nodes of all pages takes a time that grows with the memory. The larger part lets a
+/// short program be seen more than once, as a single early sample says nothing about its memory.
+constexpr double usual_part = 0.01, largest_part = 0.05;
+
+/// The CPU time of this thread: what another program takes meanwhile is not the observer's.
+std::chrono::nanoseconds own_cpu_time() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+/// From one sample to the next, which comes when the program is twice as old at the latest, unless
+/// the samples would then take the larger part.
+std::chrono::duration<double> pause_after(std::chrono::duration<double> taken,
+                                          std::chrono::duration<double> age) {
+  return std::min(taken / usual_part, std::max(age, taken / largest_part));
+}
 
 class Observer {
  public:
@@ -32,9 +48,10 @@ class Observer {
   void observe(pid_t process) {
     const auto now = Clock::now();
     if (now < next_) return;
+    const auto before = own_cpu_time();
     sample(process, std::chrono::duration<double>(now - start_).count());
-    const std::chrono::duration<double> taken = Clock::now() - now;
-    next_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(taken / most_part);
+    const auto pause = pause_after(own_cpu_time() - before, Clock::now() - start_);
+    next_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(pause);
   }
 
   void end() {

@@ -75,13 +75,13 @@ TEST(Look, TellsWhoSetsItsOwnAffinity) {
               Contains(HasSubstr("its own CPU affinity (CPUs 0)")));
 }
 
-TEST(Look, TakesLessThanOnePercentOfACpu) {
+TEST(Look, TakesFewPercentOfACpu) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "what a sanitizer takes is not the program's";
 #endif
   const double before = own_cpu_seconds();
   const Look look = look_of("sleep 3");
-  EXPECT_LT(own_cpu_seconds() - before, 0.01 * look.run.seconds);
+  EXPECT_LT(own_cpu_seconds() - before, 0.05 * look.run.seconds);
 }
 
 TEST(Sentences, SayWhatWasSeen) {
