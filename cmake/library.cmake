@@ -38,6 +38,18 @@ function(numatlas_unity target)
   endforeach()
 endfunction()
 
+# numatlas_test_in_parts(NAME): a program with a sanitizer takes a while to start, so its tests share a few
+# processes instead of having one each.
+function(numatlas_test_in_parts name)
+  set(parts 4)
+  foreach(part RANGE 1 ${parts})
+    math(EXPR index "${part} - 1")
+    add_test(NAME ${name}.${part}-of-${parts} COMMAND test_${name} --gtest_brief=1)
+    set_tests_properties(${name}.${part}-of-${parts} PROPERTIES
+                         ENVIRONMENT "GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
+  endforeach()
+endfunction()
+
 # numatlas_library(NAME [MEASURES] [THREADED_TESTS] [DEPENDS lib...] [LINK external...] [EXCLUDE regex...])
 # MEASURES: compiled with -O3 in a release, whatever the preset asks for elsewhere.
 # THREADED_TESTS: its tests start threads. The thread sanitizer has nothing to see in the others.
@@ -77,6 +89,10 @@ function(numatlas_library name)
     endif()
     target_compile_definitions(test_${name} PRIVATE
                                NUMATLAS_TEST_DATA="${PROJECT_SOURCE_DIR}/tests")
-    gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
+    if(NUMATLAS_SANITIZE)
+      numatlas_test_in_parts(${name})
+    else()
+      gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
+    endif()
   endif()
 endfunction()

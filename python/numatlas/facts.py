@@ -223,11 +223,17 @@ def _beside(result: Any, every: pd.DataFrame, row: Any) -> str:
 
 
 def _part_of_claim(result: Any, row: Any) -> str:
-    """Of what the firmware claims for reads of all nodes with CPUs; "" where too few CPUs read for that."""
-    nodes = [node for machine in result.machines[:1] for node in machine["nodes"] if node.get("cpus")]
+    """Of what all memory modules can carry, where they tell it, else of what the firmware claims for reads of
+    all nodes with CPUs; "" where too few CPUs read for that."""
+    machine = result.machines[0] if result.machines else {}
+    if not 2 * row.workers >= len(machine.get("cpus", [])):
+        return ""
+    peak = (machine.get("memory_slots") or {}).get("peak_bandwidth")
+    if peak and machine.get("hypervisor") == "":  # a virtual machine does not get all of its host's
+        return f"{100 * row.value / peak:.0f} % of the DIMMs' {quantity_text(peak, 'B/s')}"
+    nodes = [node for node in machine.get("nodes", []) if node.get("cpus")]
     claims = [(node.get("hmat") or {}).get("read_bandwidth") for node in nodes]
-    cpus = sum(len(machine.get("cpus", [])) for machine in result.machines[:1])
-    if not claims or not all(claims) or not 2 * row.workers >= cpus:
+    if not claims or not all(claims):
         return ""
     return f"{100 * row.value / sum(claims):.0f} % of the firmware's claim"
 

@@ -73,6 +73,23 @@ def test_the_frames_of_facts(tmp_path):
     assert gpu_rates(result).empty
 
 
+@pytest.mark.parametrize(
+    ("hypervisor", "told"), [("", "50 % of the DIMMs' 1.23 TB/s"), ("kvm", ""), (None, "")]
+)
+def test_the_peak_is_told_as_a_part_of_what_the_modules_can_carry(tmp_path, hypervisor, told):
+    path = survey(tmp_path / "a.json", 2, 1, 4)
+    data = json.loads(path.read_text())
+    peak = next(one for one in metrics(numatlas.load(path)) if one.key == "peak_bandwidth")
+    snapshots = [data["machine"], *(one for part in data["results"] for one in part["machines"])]
+    for snapshot in snapshots:
+        snapshot["memory_slots"] = {"source": "DMI", "problem": "", "slots": []}
+        snapshot["memory_slots"]["peak_bandwidth"] = 2 * peak.value
+        snapshot["hypervisor"] = hypervisor
+    path.write_text(json.dumps(data))
+    peak = next(one for one in metrics(numatlas.load(path)) if one.key == "peak_bandwidth")
+    assert peak.beside == told
+
+
 def test_gpus_have_their_best_copies(tmp_path):
     path = survey(tmp_path / "a.json", 2, 1, 4, gpus=2)
     data = json.loads(path.read_text())

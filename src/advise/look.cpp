@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 /// Reading the nodes of all pages takes a time that grows with the memory. The larger part lets a
 /// short program be seen more than once, as a single early sample says nothing about its memory.
-constexpr double usual_part = 0.01, largest_part = 0.05;
+constexpr double usual_part = 0.005, largest_part = 0.02;
 
 /// The CPU time of this thread: what another program takes meanwhile is not the observer's.
 std::chrono::nanoseconds own_cpu_time() {

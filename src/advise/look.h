@@ -48,9 +48,9 @@ struct Look {
   std::map<int, double> node_shares() const;
 };
 
-/// Runs the program once and watches it, with about 1 % of one CPU's time and at most 5 % of a
-/// short program's. Errors as run_program. Below a launcher that binds ranks no affinity is told as
-/// the program's own; srun's ranks are no processes of its, so that only the time is known.
+/// Runs the program once and watches it, with half a percent of one CPU's time, and at most 2 % of
+/// a short program's. Errors as run_program. Below a launcher that binds ranks no affinity is told
+/// as the program's own; srun's ranks are no processes of its, so that only the time is known.
 Expected<Look> look_at(const RunRequest& request, const Machine& machine,
                        LauncherKind launcher = LauncherKind::none);
 

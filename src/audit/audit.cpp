@@ -98,12 +98,11 @@ Expected<void> Audit::choose_claims() {
 }
 
 Expected<void> Audit::read_files() {
-  const std::string& recorded = measuring_options_.machine;
-  auto slots = !options_.smbios.empty() ? read_smbios(options_.smbios)
-               : recorded.empty()       ? Expected<MemorySlots>(read_memory_slots(Tree("")))
-                                        : recorded_memory_slots(recorded);
-  if (!slots) return fail(slots.error());
-  report_.slots = *std::move(slots);
+  if (!options_.smbios.empty()) {
+    auto slots = read_smbios(options_.smbios);
+    if (!slots) return fail(slots.error());
+    report_.machine.memory_slots = *std::move(slots);
+  }
   if (!options_.baseline.empty()) {
     auto read = read_stored(options_.baseline);
     if (!read) return fail(about("--baseline", read.error()));
@@ -138,7 +137,7 @@ Expected<void> Audit::plan() {
   std::vector<std::string>& only = measuring_options_.only;
   only.clear();
   for (const auto& claim : claims_) {
-    for (const std::string& name : claim->benchmarks(report_.machine, report_.slots))
+    for (const std::string& name : claim->benchmarks(report_.machine))
       if (std::find(only.begin(), only.end(), name) == only.end()) only.push_back(name);
   }
   // All ranks have to measure the same: the first one's.
@@ -193,7 +192,7 @@ Expected<void> Audit::measure() {
 
 Expected<void> Audit::judge() {
   report_.seconds = report_.null_engine ? 0 : progress_.seconds();
-  AuditInput input{report_.machine, report_.slots, report_.reports, {}};
+  AuditInput input{report_.machine, report_.reports, {}};
   for (const SkippedBenchmark& one : report_.skipped) input.skipped[one.benchmark] = one.reason;
   input.use = options_.use;
   input.peak_share = options_.peak_share;
@@ -215,7 +214,7 @@ Expected<void> Audit::judge() {
 Expected<void> Audit::show_plan() const {
   std::string text;
   for (const auto& claim : claims_) {
-    const auto benchmarks = claim->benchmarks(report_.machine, report_.slots);
+    const auto benchmarks = claim->benchmarks(report_.machine);
     std::string by;
     for (const std::string& name : benchmarks) by += (by.empty() ? "" : ", ") + name;
     text += fmt::format("{:<9} {} [{}]\n", claim->name(), claim->summary(),

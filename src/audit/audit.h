@@ -24,7 +24,6 @@ struct AuditOptions {
 /// What an audit found.
 struct AuditReport {
   Machine machine;
-  MemorySlots slots;
   std::vector<std::string> arguments;
   std::string started;
   double seconds = 0, time_asked = 0;

@@ -13,7 +13,6 @@
 #include "audit/verdict.h"
 #include "benchmarks/benchmark.h"
 #include "compare/stored.h"
-#include "machine/memory_slots.h"
 #include "record/report.h"
 
 namespace numatlas {
@@ -25,7 +24,6 @@ const char* name_of(MachineUse use);
 /// All that claims are judged by.
 struct AuditInput {
   const Machine& machine;
-  const MemorySlots& slots;
   const std::vector<RunReport>& reports;       ///< of the benchmarks that ran
   std::map<std::string, std::string> skipped;  ///< benchmark -> why it did not run
   std::optional<MachineUse> use{};
@@ -52,8 +50,7 @@ class Claim {
   virtual std::string name() const = 0;     ///< a word of --only
   virtual std::string summary() const = 0;  ///< what is held against what, in a line
   /// Benchmarks whose figures it takes; none where this machine claims nothing of the kind.
-  virtual std::vector<std::string> benchmarks(const Machine& machine,
-                                              const MemorySlots& slots) const = 0;
+  virtual std::vector<std::string> benchmarks(const Machine& machine) const = 0;
   /// How it wants one of these measured, instead of the survey's ways; none: as the survey does.
   virtual std::vector<SurveyWay> ways(const std::string& /*benchmark*/,
                                       const Machine& /*machine*/) const {

@@ -161,7 +161,7 @@ TEST(TiersClaim, ASlowerTierThatIsNot) {
 Figures with_modules(const std::string& name, double gb) {
   Figures figures;
   figures.machine = recorded("cxl-tiers.json");
-  figures.slots = modules(name);
+  figures.machine.memory_slots = modules(name);
   figures.add("bandwidth", {"peak_bandwidth", {}, "read, 64 CPUs", "B/s", about_value(gb * 1e9)});
   return figures;
 }
@@ -214,7 +214,7 @@ TEST(DimmsClaim, ChannelsThatDiffer) {
 TEST(DimmsClaim, AllThatAreMissing) {
   Figures figures = with_modules("even", 500);
   for (const std::size_t i : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U})
-    figures.slots.slots[i].size = Bytes{0};
+    figures.machine.memory_slots.slots[i].size = Bytes{0};
   const ClaimVerdict verdict = figures.judge(make_dimms_claim(), "channels");
   EXPECT_EQ(verdict.outcome, contradicted);
   EXPECT_THAT(verdict.found, HasSubstr("and 5 more, 32 GiB in each of the other 7"));
@@ -234,7 +234,7 @@ TEST(DimmsClaim, AModuleBelowItsSpeed) {
 /// A module of a slower kind that runs as fast as it can is no fault of its own.
 TEST(DimmsClaim, EachModuleByItsOwnRating) {
   Figures figures = with_modules("even", 500);
-  auto& slots = figures.slots.slots;
+  auto& slots = figures.machine.memory_slots.slots;
   slots[3].rated_speed = slots[3].configured_speed = 4400e6;
   const ClaimVerdict mixed = figures.judge(make_dimms_claim(), "speed");
   EXPECT_EQ(mixed.outcome, confirmed);
@@ -250,8 +250,8 @@ TEST(DimmsClaim, EachModuleByItsOwnRating) {
 TEST(DimmsClaim, SlotsAreNotTakenForChannels) {
   Figures counted = with_modules("counted", 500);
   EXPECT_EQ(counted.judge(make_dimms_claim(), "peak").outcome, not_measurable);
-  EXPECT_TRUE(make_dimms_claim()->benchmarks(counted.machine, counted.slots).empty());
-  counted.slots = {"", "only root may read them", {}};
+  EXPECT_TRUE(make_dimms_claim()->benchmarks(counted.machine).empty());
+  counted.machine.memory_slots = {"", "only root may read them", {}};
   EXPECT_EQ(counted.judge(make_dimms_claim(), "modules").reason, "only root may read them");
 }
 
@@ -323,7 +323,7 @@ PeerHost peer(const std::string& name, const Machine& machine, double gb) {
 
 TEST(PeersClaim, ByTheRuleForSlowNodes) {
   const Figures figures = with_modules("even", 350);
-  AuditInput input{figures.machine, figures.slots, figures.reports, {}};
+  AuditInput input{figures.machine, figures.reports, {}};
   EXPECT_TRUE(make_peers_claim()->judge(input).empty());
   input.peers = PeerFigures{"results", {peer("a", figures.machine, 351)}, {}};
   EXPECT_EQ(make_peers_claim()->judge(input).at(0).outcome, not_measurable);  // two are no crowd
@@ -339,7 +339,7 @@ TEST(PeersClaim, ByTheRuleForSlowNodes) {
 /// The same processor with half of the memory is another kind, as `check` has it.
 TEST(PeersClaim, OtherKindsAreLeftOutAndNamed) {
   const Figures figures = with_modules("even", 350);
-  AuditInput input{figures.machine, figures.slots, figures.reports, {}};
+  AuditInput input{figures.machine, figures.reports, {}};
   input.peers = PeerFigures{"results", {}, {"results/notes.json"}};
   Machine smaller = figures.machine;
   for (NumaNode& node : smaller.nodes)

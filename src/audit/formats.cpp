@@ -103,7 +103,6 @@ std::string json_text_of(const AuditReport& report) {
                  {"complete", report.stopped.empty()},
                  {"incomplete_reason", report.stopped},
                  {"machine", to_json(report.machine)},
-                 {"memory_slots", to_json(report.slots)},
                  {"summary", summary_line(report)},
                  {"verdicts", record::to_json(report.verdicts)},
                  {"results", std::move(results)},

@@ -45,7 +45,6 @@ inline Estimate about_value(double value, double width = 0.02) {
 class Figures {
  public:
   Machine machine;
-  MemorySlots slots;
   std::vector<RunReport> reports;
   std::optional<MachineUse> use;
   std::optional<StoredFile> baseline, now;
@@ -74,7 +73,7 @@ class Figures {
     if (gb > 0) add("matrix", {"matrix_bandwidth", where, "", "B/s", about_value(gb * 1e9, width)});
   }
   std::vector<ClaimVerdict> judge(const std::unique_ptr<Claim>& claim) const {
-    AuditInput input{machine, slots, reports, {}};
+    AuditInput input{machine, reports, {}};
     input.use = use;
     input.baseline = baseline;
     input.now = now;

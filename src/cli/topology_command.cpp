@@ -10,7 +10,6 @@
 #include "benchmarks/options.h"
 #include "cli/commands.h"
 #include "comm/launcher.h"
-#include "machine/memory_slots.h"
 #include "machine/source.h"
 #include "report/file.h"
 #include "report/topology_table.h"
@@ -29,17 +28,8 @@ Expected<int> run(const TopologyOptions& options) {
   const auto machine =
       options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine);
   if (!machine) return fail(machine.error());
-  std::string text;
-  if (options.format == "json") {
-    auto slots = options.machine.empty() ? Expected<MemorySlots>(read_memory_slots(Tree("")))
-                                         : recorded_memory_slots(options.machine);
-    if (!slots) return fail(slots.error());
-    nlohmann::json snapshot = to_json(*machine);
-    if (*slots != MemorySlots{}) snapshot["memory_slots"] = to_json(*slots);
-    text = pretty(snapshot);
-  } else {
-    text = topology_table(*machine, options.per_cpu);
-  }
+  const std::string text = options.format == "json" ? pretty(to_json(*machine))
+                                                    : topology_table(*machine, options.per_cpu);
   if (auto shown = write_stdout(text); !shown) return fail(shown.error());
   return 0;
 }

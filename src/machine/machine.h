@@ -10,6 +10,7 @@
 
 #include "base/ids.h"
 #include "base/units.h"
+#include "machine/memory_slots.h"
 
 namespace numatlas {
 
@@ -144,6 +145,7 @@ struct Machine {
   std::vector<Cache> caches;              ///< by level, then first CPU
   std::vector<Gpu> gpus;
   std::vector<PersistentMemory> persistent_memory;
+  MemorySlots memory_slots;  ///< of the whole machine, whatever this process may use
   std::vector<Setting> settings;
   Allowance allowance;
   std::vector<std::string> notes;  ///< what could not be read, and why

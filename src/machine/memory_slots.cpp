@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "machine/tree.h"
 
 namespace numatlas {
 namespace {
@@ -151,6 +152,36 @@ MemorySlots read_memory_slots(const Tree& tree) {
   slots.source.clear();
   slots.problem += ", and EDAC has no memory controller";
   return slots;
+}
+
+std::optional<double> peak_of(const MemorySlots& slots, std::string& why) {
+  // By socket and channel; a channel without modules carries nothing.
+  std::map<std::pair<std::string, std::string>, std::optional<double>> channels;
+  for (const MemorySlot& slot : slots.slots) {
+    if (slot.channel.empty()) {
+      channels.clear();
+      break;
+    }
+    auto& rate = channels[{slot.socket, slot.channel}];
+    if (slot.is_empty() || slot.type == "NVDIMM") continue;
+    const auto speed = slot.configured_speed ? slot.configured_speed : slot.rated_speed;
+    if (!speed || !slot.width) {
+      const char* unknown = speed        ? "no width"
+                            : slot.width ? "no speed"
+                                         : "neither speed nor width";
+      why = fmt::format("{} tells {} of '{}'", slots.source, unknown, slot.name);
+      return std::nullopt;
+    }
+    const double its = *speed * *slot.width / 8;
+    rate = std::min(rate.value_or(its), its);
+  }
+  if (channels.empty()) {
+    why = "the names of the slots do not tell their channels, and modules of one channel share it";
+    return std::nullopt;
+  }
+  double sum = 0;
+  for (const auto& [channel, rate] : channels) sum += rate.value_or(0);
+  return sum;
 }
 
 }  // namespace numatlas

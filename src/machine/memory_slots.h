@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
 #include "base/units.h"
-#include "machine/tree.h"
 
 namespace numatlas {
+
+class Tree;
 
 /// A place for a memory module.
 struct MemorySlot {
@@ -23,6 +23,8 @@ struct MemorySlot {
   std::optional<double> configured_speed;  ///< that it runs at
   std::optional<int> width;                ///< data bits, without check bits
   bool is_empty() const { return size && size->value == 0; }
+  /// Persistent modules share the channels, but not the bandwidth.
+  bool has_dram() const { return size && size->value > 0 && type != "NVDIMM"; }
   friend bool operator==(const MemorySlot&, const MemorySlot&) = default;
 };
 
@@ -50,10 +52,11 @@ void check_channels(std::vector<MemorySlot>& slots);
 /// the reason.
 MemorySlots read_memory_slots(const Tree& tree);
 
-/// As a snapshot has them ("memory_slots"); inverse of each other.
+/// Bytes a second of all channels together, each at the speed of its slowest module; two modules of
+/// a channel share it. Pure. `why` says what keeps it from being known.
+std::optional<double> peak_of(const MemorySlots& slots, std::string& why);
+
+/// As a snapshot has them ("memory_slots"), with the peak of those that tell it.
 nlohmann::json to_json(const MemorySlots& slots);
-/// Those of the snapshot that --machine names; none where it, or another kind of recorded machine,
-/// has none. Error (usage): damaged ones.
-Expected<MemorySlots> recorded_memory_slots(const std::string& spec);
 
 }  // namespace numatlas

@@ -1,14 +1,9 @@
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/json_document.h"
-#include "base/read_file.h"
 #include "machine/memory_slots.h"
 #include "machine/snapshot_reader.h"
 
@@ -54,30 +49,20 @@ MemorySlot read_slot(const json& value, const std::string& path, std::optional<E
 json to_json(const MemorySlots& slots) {
   json all = json::array();
   for (const MemorySlot& slot : slots.slots) all.push_back(slot_json(slot));
-  return {{"source", slots.source}, {"problem", slots.problem}, {"slots", std::move(all)}};
+  json value{{"source", slots.source}, {"problem", slots.problem}, {"slots", std::move(all)}};
+  std::string why;
+  if (const auto peak = peak_of(slots, why)) value["peak_bandwidth"] = *peak;
+  return value;
 }
 
-Expected<MemorySlots> recorded_memory_slots(const std::string& spec) {
+MemorySlots read_slots(const json& value, const std::string& path, std::optional<Error>& failure) {
   MemorySlots slots;
-  std::error_code none;
-  // A pipe was read to its end for the machine; a description is no file.
-  if (!std::filesystem::is_regular_file(spec, none)) return slots;
-  const auto content = read_file(spec, spec, "");
-  if (!content) return fail(about("--machine", content.error()));
-  // hwloc's XML has no slots.
-  if (content->find_first_not_of(" \t\r\n") == content->find('<')) return slots;
-  const auto document = parse_json(*content);
-  if (!document) return fail(about("--machine", document.error()));
-  const auto found = (*document)->find("memory_slots");
-  if (!(*document)->is_object() || found == (*document)->end()) return slots;
-  std::optional<Error> failure;
-  FieldReader fields(*found, "memory_slots", failure);
+  FieldReader fields(value, path, failure);
   fields.text("source", slots.source);
   fields.text("problem", slots.problem);
-  fields.array("slots", [&](const json& item, const std::string& path) {
-    slots.slots.push_back(read_slot(item, path, failure));
+  fields.array("slots", [&](const json& item, const std::string& where) {
+    slots.slots.push_back(read_slot(item, where, failure));
   });
-  if (failure) return fail(about("--machine", *failure));
   return slots;
 }
 

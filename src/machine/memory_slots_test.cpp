@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 
+#include "machine/source.h"
 #include "machine/test_tree.h"
 
 namespace numatlas {
@@ -157,15 +158,34 @@ TEST(MemorySlots, TheReasonWhereNothingTells) {
   EXPECT_THAT(read_memory_slots(Tree(tree.root())).problem, HasSubstr("no SMBIOS tables"));
 }
 
+// 4800 MT/s of 64 bits are 38.4 GB/s per channel.
+TEST(MemorySlots, ThePeakOfAllChannels) {
+  MemorySlots slots = slots_of_smbios(table("even"));
+  std::string why;
+  EXPECT_DOUBLE_EQ(peak_of(slots, why).value_or(0), 16 * 38.4e9);
+  EXPECT_DOUBLE_EQ(to_json(slots)["peak_bandwidth"].get<double>(), 16 * 38.4e9);
+  EXPECT_DOUBLE_EQ(peak_of(slots_of_smbios(table("empty-slot")), why).value_or(0), 15 * 38.4e9);
+  slots.slots[0].configured_speed = 4000e6;
+  EXPECT_DOUBLE_EQ(peak_of(slots, why).value_or(0), 15 * 38.4e9 + 32e9);
+  slots.slots[1].width.reset();
+  EXPECT_FALSE(peak_of(slots, why));
+  EXPECT_THAT(why, HasSubstr("tells no width of '" + slots.slots[1].name + "'"));
+  slots.slots[0].channel.clear();
+  EXPECT_FALSE(peak_of(slots, why));
+  EXPECT_THAT(why, HasSubstr("do not tell their channels"));
+  EXPECT_FALSE(to_json(slots).contains("peak_bandwidth"));
+}
+
 TEST(MemorySlots, ASnapshotKeepsThem) {
-  const MemorySlots slots = slots_of_smbios(table("empty-slot"));
-  RecordedTree tree;
-  tree.file("/node.json", nlohmann::json{{"memory_slots", to_json(slots)}}.dump());
-  const auto read = recorded_memory_slots(tree.root() + "/node.json");
+  Machine machine = *read_recorded_machine("numa:1 core:1 pu:1");
+  EXPECT_FALSE(to_json(machine).contains("memory_slots")) << "nothing is known of them";
+  machine.memory_slots = slots_of_smbios(table("empty-slot"));
+  nlohmann::json snapshot = to_json(machine);
+  const auto read = machine_from_json(snapshot);
   ASSERT_TRUE(read) << full_text(read.error());
-  EXPECT_EQ(*read, slots);
-  tree.file("/bad.json", R"({"memory_slots": {"source": "", "problem": "", "slots": [{}]}})");
-  const auto bad = recorded_memory_slots(tree.root() + "/bad.json");
+  EXPECT_EQ(read->memory_slots, machine.memory_slots);
+  snapshot["memory_slots"]["slots"][0].erase("name");
+  const auto bad = machine_from_json(snapshot);
   ASSERT_FALSE(bad);
   EXPECT_THAT(full_text(bad.error()), HasSubstr("memory_slots.slots[0].name"));
 }

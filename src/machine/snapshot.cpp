@@ -135,22 +135,25 @@ json array_of(const std::vector<T>& items, Write write) {
 }  // namespace
 
 json to_json(const Machine& machine) {
-  return {{"schema_version", snapshot_schema_version},
-          {"source", text(machine.source)},
-          {"host", text(machine.host)},
-          {"os", text(machine.os)},
-          {"arch", text(machine.arch)},
-          {"cpu_model", text(machine.cpu_model)},
-          {"page_size", number(machine.page_size)},
-          {"hypervisor", machine.hypervisor ? text(*machine.hypervisor) : json(nullptr)},
-          {"nodes", array_of(machine.nodes, node_json)},
-          {"cpus", array_of(machine.cpus, cpu_json)},
-          {"caches", array_of(machine.caches, cache_json)},
-          {"gpus", array_of(machine.gpus, gpu_json)},
-          {"persistent_memory", array_of(machine.persistent_memory, persistent_json)},
-          {"settings", array_of(machine.settings, setting_json)},
-          {"allowance", allowance_json(machine.allowance)},
-          {"notes", array_of(machine.notes, text)}};
+  json snapshot{{"schema_version", snapshot_schema_version},
+                {"source", text(machine.source)},
+                {"host", text(machine.host)},
+                {"os", text(machine.os)},
+                {"arch", text(machine.arch)},
+                {"cpu_model", text(machine.cpu_model)},
+                {"page_size", number(machine.page_size)},
+                {"hypervisor", machine.hypervisor ? text(*machine.hypervisor) : json(nullptr)},
+                {"nodes", array_of(machine.nodes, node_json)},
+                {"cpus", array_of(machine.cpus, cpu_json)},
+                {"caches", array_of(machine.caches, cache_json)},
+                {"gpus", array_of(machine.gpus, gpu_json)},
+                {"persistent_memory", array_of(machine.persistent_memory, persistent_json)},
+                {"settings", array_of(machine.settings, setting_json)},
+                {"allowance", allowance_json(machine.allowance)},
+                {"notes", array_of(machine.notes, text)}};
+  if (machine.memory_slots != MemorySlots{})
+    snapshot["memory_slots"] = to_json(machine.memory_slots);
+  return snapshot;
 }
 
 }  // namespace numatlas

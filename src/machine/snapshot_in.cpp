@@ -260,6 +260,9 @@ Expected<Machine> machine_from_json(const json& snapshot) {
   if (const json* allowance = fields.field("allowance")) {
     machine.allowance = read_allowance(*allowance, "allowance", failure);
   }
+  // Older snapshots, and those of machines that tell nothing of their modules, have none.
+  if (!fields.failed() && snapshot.contains("memory_slots"))
+    machine.memory_slots = read_slots(snapshot["memory_slots"], "memory_slots", failure);
   fields.array("notes", [&](const json& item, const std::string& path) {
     if (!item.is_string())
       return FieldReader(json::object(), "", failure).reject(path, "must be a string");

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/units.h"
+#include "machine/memory_slots.h"
 
 namespace numatlas {
 
@@ -65,5 +66,9 @@ class FieldReader {
   std::string path_;
   std::optional<Error>& error_;
 };
+
+/// The inverse of to_json: the peak follows from the slots.
+MemorySlots read_slots(const nlohmann::json& value, const std::string& path,
+                       std::optional<Error>& error);
 
 }  // namespace numatlas

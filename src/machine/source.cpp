@@ -45,6 +45,9 @@ void make_printable(Machine& machine) {
   for (PersistentMemory& memory : machine.persistent_memory) make(memory.name, memory.mode);
   for (Setting& setting : machine.settings)
     make(setting.name, setting.value, setting.source, setting.warning);
+  make(machine.memory_slots.source, machine.memory_slots.problem);
+  for (MemorySlot& slot : machine.memory_slots.slots)
+    make(slot.name, slot.socket, slot.channel, slot.type);
   for (std::string& note : machine.notes) make(note);
 }
 
@@ -125,6 +128,7 @@ Expected<Machine> read_live_machine(const std::string& root) {
   read_node_kinds(tree, machine);
   machine.allowance = read_allowance(tree, machine);
   read_settings(tree, machine);
+  machine.memory_slots = read_memory_slots(tree);
   make_printable(machine);
   return machine;
 }

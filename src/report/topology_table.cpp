@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "machine/memory_slots.h"
 #include "machine/pci_link.h"
 
 namespace numatlas {
@@ -324,6 +325,35 @@ std::string persistent_table(const Machine& machine) {
   return "\nPersistent, DAX and CXL memory\n" + aligned_columns(rows, {0, 1});
 }
 
+/// One line for modules that are alike, and what all channels can carry.
+std::string modules_table(const Machine& machine) {
+  const MemorySlots& all = machine.memory_slots;
+  if (all.slots.empty()) return "";
+  const auto speed = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.0f}", *value * 1e-6) : std::string(unknown);
+  };
+  std::map<Row, int> alike;
+  int empty = 0;
+  for (const MemorySlot& slot : all.slots) {
+    if (slot.is_empty())
+      ++empty;
+    else
+      ++alike[{size_or_dash(slot.size), word_or_dash(slot.type), speed(slot.rated_speed),
+               speed(slot.configured_speed)}];
+  }
+  std::vector<Row> rows{{"number", "size", "type", "rated MT/s", "runs at MT/s"}};
+  for (const auto& [cells, count] : alike) {
+    rows.push_back({fmt::format("{}", count)});
+    rows.back().insert(rows.back().end(), cells.begin(), cells.end());
+  }
+  std::string text = "\nMemory modules\n" + aligned_columns(rows, {2});
+  if (empty > 0) text += fmt::format("  {} of {} slots empty\n", empty, all.slots.size());
+  std::string why;
+  if (const auto peak = peak_of(all, why))
+    text += fmt::format("  all channels together: at most {:.1f} GB/s\n", *peak * 1e-9);
+  return text;
+}
+
 std::string settings_table(const Machine& machine) {
   if (machine.settings.empty()) return "";
   std::vector<Row> rows;
@@ -340,8 +370,8 @@ std::string topology_table(const Machine& machine, bool per_cpu) {
   std::string text = header(machine) + nodes_table(machine) + firmware_table(machine) +
                      distance_table(machine) + caches_table(machine) + cpus_summary(machine);
   if (per_cpu) text += per_cpu_table(machine);
-  text += allowance_text(machine) + gpus_table(machine) + persistent_table(machine) +
-          settings_table(machine);
+  text += modules_table(machine) + allowance_text(machine) + gpus_table(machine) +
+          persistent_table(machine) + settings_table(machine);
   if (!machine.notes.empty()) text += "\nNotes\n";
   for (const std::string& note : machine.notes) text += "  " + note + "\n";
   return text;

@@ -49,6 +49,23 @@ TEST(TopologyTable, ThousandCpusStayReadable) {
   EXPECT_THAT(full, HasSubstr("  1023  511      1       7    7     yes\n"));
 }
 
+TEST(TopologyTable, ModulesThatAreAlikeInOneLine) {
+  Machine machine = recorded("numa:1 core:2 pu:1");
+  EXPECT_THAT(topology_table(machine), Not(HasSubstr("Memory modules")));
+  const MemorySlot module{"A0", "0", "A", Bytes{32 * gib}, "DDR5", 5600e6, 4800e6, 64};
+  auto& slots = machine.memory_slots.slots;
+  slots.assign(4, module);
+  slots[1].channel = "B";
+  slots[2].channel = "C";
+  slots[3].channel = "D";
+  slots[3].size = Bytes{0};
+  EXPECT_THAT(topology_table(machine), HasSubstr("\nMemory modules\n"
+                                                 "  number   size type rated MT/s runs at MT/s\n"
+                                                 "       3 32 GiB DDR5       5600         4800\n"
+                                                 "  1 of 4 slots empty\n"
+                                                 "  all channels together: at most 115.2 GB/s\n"));
+}
+
 TEST(TopologyTable, CpusWithGapsAreCut) {
   Machine machine = recorded("numa:2 core:256 pu:1");
   CpuSet odd;

@@ -47,7 +47,7 @@ class Baseline final : public Claim {
   std::string summary() const override {
     return "the machine's own past (--baseline): what became slower";
   }
-  std::vector<std::string> benchmarks(const Machine&, const MemorySlots&) const override {
+  std::vector<std::string> benchmarks(const Machine&) const override {
     return {"matrix", "latency", "bandwidth"};
   }
   std::vector<ClaimVerdict> judge(const AuditInput& input) const override;

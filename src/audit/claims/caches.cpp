@@ -58,7 +58,7 @@ class Caches final : public Claim {
   std::string summary() const override {
     return "cache sizes against the sizes at which latency rises";
   }
-  std::vector<std::string> benchmarks(const Machine& machine, const MemorySlots&) const override {
+  std::vector<std::string> benchmarks(const Machine& machine) const override {
     return machine.caches.empty() ? std::vector<std::string>{}
                                   : std::vector<std::string>{"latency"};
   }

@@ -51,8 +51,7 @@ std::string names_of(const Slots& slots) {
 Slots filled(const MemorySlots& all) {
   Slots slots;
   for (const MemorySlot& slot : all.slots) {
-    // Persistent modules share the channels, but not the bandwidth.
-    if (slot.size && !slot.is_empty() && slot.type != "NVDIMM") slots.push_back(&slot);
+    if (slot.has_dram()) slots.push_back(&slot);
   }
   return slots;
 }
@@ -69,8 +68,7 @@ Channels channels_of(const MemorySlots& all) {
 
 std::uint64_t bytes_in(const Slots& slots) {
   std::uint64_t bytes = 0;
-  for (const MemorySlot* slot : slots)
-    bytes += slot->size && slot->type != "NVDIMM" ? slot->size->value : 0;
+  for (const MemorySlot* slot : slots) bytes += slot->has_dram() ? slot->size->value : 0;
   return bytes;
 }
 
@@ -79,43 +77,16 @@ std::size_t count_filled(const Slots& slots) {
       slots.begin(), slots.end(), [](const MemorySlot* slot) { return !slot->is_empty(); }));
 }
 
-/// Bytes a second of all channels, each at the speed of its slowest module; `why` where it cannot
-/// be known. Two modules of a channel share it.
-std::optional<double> theoretical_peak(const MemorySlots& all, std::string& why) {
-  const Channels channels = channels_of(all);
-  if (channels.empty()) {
-    why = "the names of the slots do not tell their channels, and modules of one channel share it";
-    return std::nullopt;
-  }
-  double sum = 0;
-  for (const auto& [channel, slots] : channels) {
-    std::optional<double> rate;
-    for (const MemorySlot* slot : slots) {
-      if (slot->is_empty() || slot->type == "NVDIMM") continue;
-      const auto speed = slot->configured_speed ? slot->configured_speed : slot->rated_speed;
-      if (!speed || !slot->width) {
-        why = fmt::format("{} tells neither speed nor width of '{}'", all.source, slot->name);
-        if (speed) why = fmt::format("{} tells no width of '{}'", all.source, slot->name);
-        if (slot->width) why = fmt::format("{} tells no speed of '{}'", all.source, slot->name);
-        return std::nullopt;
-      }
-      const double its = *speed * *slot->width / 8;
-      rate = std::min(rate.value_or(its), its);
-    }
-    sum += rate.value_or(0);
-  }
-  return sum;
-}
-
 class Dimms final : public Claim {
  public:
   std::string name() const override { return "dimms"; }
   std::string summary() const override {
     return "memory modules (SMBIOS, EDAC): population, speed, and the peak they can carry";
   }
-  std::vector<std::string> benchmarks(const Machine&, const MemorySlots& slots) const override {
+  std::vector<std::string> benchmarks(const Machine& machine) const override {
+    const MemorySlots& slots = machine.memory_slots;
     std::string why;
-    const bool has_peak = !filled(slots).empty() && theoretical_peak(slots, why).has_value();
+    const bool has_peak = !filled(slots).empty() && peak_of(slots, why).has_value();
     return has_peak ? std::vector<std::string>{"bandwidth"} : std::vector<std::string>{};
   }
   std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
@@ -248,9 +219,9 @@ std::set<int> packages_of(const Machine& machine) {
 
 /// The node of DRAM of each socket that has modules, where each socket has one: the rate of its
 /// CPUs to it is the socket's. Empty where that cannot be told.
-std::map<std::string, NodeId> nodes_of_sockets(const MemorySlots& all, const Machine& machine) {
+std::map<std::string, NodeId> nodes_of_sockets(const Machine& machine) {
   std::set<std::string> sockets;
-  for (const MemorySlot& slot : all.slots) sockets.insert(slot.socket);
+  for (const MemorySlot& slot : machine.memory_slots.slots) sockets.insert(slot.socket);
   const std::set<int> packages = packages_of(machine);
   if (sockets.contains("") || sockets.size() < 2 || sockets.size() != packages.size()) return {};
   std::map<int, std::vector<NodeId>> nodes;
@@ -285,12 +256,12 @@ ClaimVerdict judged_peak(ClaimVerdict verdict, const Fact& fact, double peak) {
 /// Of each socket by the matrix, where that was measured; nothing where it does not tell all.
 std::vector<ClaimVerdict> Dimms::peaks_of_sockets(const AuditInput& input) const {
   std::vector<ClaimVerdict> verdicts;
-  for (const auto& [socket, node] : nodes_of_sockets(input.slots, input.machine)) {
-    MemorySlots its = input.slots;
+  for (const auto& [socket, node] : nodes_of_sockets(input.machine)) {
+    MemorySlots its = input.machine.memory_slots;
     const std::string& own = socket;
     std::erase_if(its.slots, [&](const MemorySlot& slot) { return slot.socket != own; });
     std::string why;
-    const auto peak = filled(its).empty() ? std::nullopt : theoretical_peak(its, why);
+    const auto peak = filled(its).empty() ? std::nullopt : peak_of(its, why);
     const std::string number = std::to_string(node.value);
     const Fact* const fact =
         input.find("matrix_bandwidth", {{"cpu_node", number}, {"memory_node", number}});
@@ -312,14 +283,15 @@ std::vector<ClaimVerdict> Dimms::peaks_of_sockets(const AuditInput& input) const
 std::vector<ClaimVerdict> Dimms::peaks(const AuditInput& input) const {
   const Machine& machine = input.machine;
   std::string why;
-  const auto peak = theoretical_peak(input.slots, why);
+  const auto peak = peak_of(input.machine.memory_slots, why);
   if (!peak) return {not_measurable(name(), "peak", why)};
   ClaimVerdict verdict;
   verdict.claim = name();
   verdict.about = "peak";
   verdict.unit = "1";
   std::set<std::string> sockets;
-  for (const MemorySlot* module : filled(input.slots)) sockets.insert(module->socket);
+  for (const MemorySlot* module : filled(input.machine.memory_slots))
+    sockets.insert(module->socket);
   verdict.claimed = fmt::format(
       "{} of all channels{} together, of which {:.0f} % are expected", value_text(*peak, "B/s"),
       sockets.size() > 1 ? fmt::format(" of {} sockets", sockets.size()) : "",
@@ -347,7 +319,7 @@ std::vector<ClaimVerdict> Dimms::peaks(const AuditInput& input) const {
 }
 
 std::vector<ClaimVerdict> Dimms::judge(const AuditInput& input) const {
-  const MemorySlots& all = input.slots;
+  const MemorySlots& all = input.machine.memory_slots;
   const Slots modules = filled(all);
   if (modules.empty()) {
     const std::string why =

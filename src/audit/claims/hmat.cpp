@@ -68,7 +68,7 @@ class Hmat final : public Claim {
   std::string summary() const override {
     return "latency, bandwidth and nearest CPUs of each node's memory (HMAT) against the matrix";
   }
-  std::vector<std::string> benchmarks(const Machine& machine, const MemorySlots&) const override {
+  std::vector<std::string> benchmarks(const Machine& machine) const override {
     const bool any = std::any_of(machine.nodes.begin(), machine.nodes.end(),
                                  [](const NumaNode& node) { return node.hmat.has_value(); });
     return any ? std::vector<std::string>{"matrix"} : std::vector<std::string>{};

@@ -60,7 +60,7 @@ class Links final : public Claim {
   std::string summary() const override {
     return "PCIe links of GPUs, and their nearest nodes, against transfers";
   }
-  std::vector<std::string> benchmarks(const Machine& machine, const MemorySlots&) const override {
+  std::vector<std::string> benchmarks(const Machine& machine) const override {
     return machine.gpus.empty() ? std::vector<std::string>{} : std::vector<std::string>{"transfer"};
   }
   std::vector<ClaimVerdict> judge(const AuditInput& input) const override;

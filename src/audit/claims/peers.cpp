@@ -26,7 +26,7 @@ class PeersClaim final : public Claim {
   std::string summary() const override {
     return "hosts of the same kind (--peers): by the rule for slow nodes";
   }
-  std::vector<std::string> benchmarks(const Machine&, const MemorySlots&) const override {
+  std::vector<std::string> benchmarks(const Machine&) const override {
     return {"matrix", "latency", "bandwidth"};
   }
   std::vector<ClaimVerdict> judge(const AuditInput& input) const override;

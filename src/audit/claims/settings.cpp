@@ -88,9 +88,7 @@ class Settings final : public Claim {
   std::string summary() const override {
     return "THP, NUMA balancing, governor, SMT, zone reclaim, huge pages against --for";
   }
-  std::vector<std::string> benchmarks(const Machine&, const MemorySlots&) const override {
-    return {};
-  }
+  std::vector<std::string> benchmarks(const Machine&) const override { return {}; }
   std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
 
  private:

@@ -47,7 +47,7 @@ class Slit final : public Claim {
   std::string summary() const override {
     return "distances between nodes (ACPI SLIT) against the order and ratio of latencies";
   }
-  std::vector<std::string> benchmarks(const Machine& machine, const MemorySlots&) const override {
+  std::vector<std::string> benchmarks(const Machine& machine) const override {
     if (machine.usable_memory_nodes().size() < 2) return {};
     return {"matrix"};
   }

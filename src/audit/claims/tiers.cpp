@@ -66,7 +66,7 @@ class Tiers final : public Claim {
   std::string summary() const override {
     return "memory tiers and demotion against each node's speed";
   }
-  std::vector<std::string> benchmarks(const Machine& machine, const MemorySlots&) const override {
+  std::vector<std::string> benchmarks(const Machine& machine) const override {
     std::size_t nodes = 0;
     for (const NodeId id : machine.usable_memory_nodes())
       nodes += machine.find_node(id)->memory_tier.has_value() ? 1 : 0;

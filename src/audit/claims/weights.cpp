@@ -71,7 +71,7 @@ class InterleaveWeights final : public Claim {
   std::string summary() const override {
     return "the kernel's interleave weights against the best ones found";
   }
-  std::vector<std::string> benchmarks(const Machine& machine, const MemorySlots&) const override {
+  std::vector<std::string> benchmarks(const Machine& machine) const override {
     const bool applies = setting_of(machine, "interleave_weights") != nullptr &&
                          machine.usable_memory_nodes().size() > 1;
     return applies ? std::vector<std::string>{"weights"} : std::vector<std::string>{};
