@@ -160,6 +160,7 @@ Expected<void> Audit::plan() {
         if (auto ways = claim->ways(name, report_.machine); !ways.empty())
           measuring_options_.ways[name] = std::move(ways);
   }
+  measuring_options_.keeps_time = true;
   measuring_options_.reduced = {"matrix"};  // claims take latencies and reads: more visits to them
   auto items = plan_survey(measuring_options_, report_.machine, comm_);
   if (!items) return fail(items.error());

@@ -68,6 +68,15 @@ TEST(CachesClaim, NothingBeyondItWasMeasured) {
   EXPECT_THAT(verdict.reason, HasSubstr("none beyond it"));
 }
 
+TEST(CachesClaim, ACacheAsSlowAsWhatLiesBeyondIt) {
+  Figures figures = short_ladder();
+  figures.reports.back().facts.pop_back();  // no size of L3 has a latency of its own
+  const ClaimVerdict verdict = figures.judge(make_caches_claim(), "L3");
+  EXPECT_EQ(verdict.outcome, not_measurable);
+  EXPECT_THAT(verdict.reason, HasSubstr("96 MiB 20.0 ns"));
+  EXPECT_THAT(verdict.reason, HasSubstr("is about as slow as what lies beyond it, 1 GiB 100 ns"));
+}
+
 TEST(CachesClaim, ACacheThatEndsEarly) {
   Figures figures = short_ladder();
   const std::vector<std::pair<std::string, std::string>> where{{"level", "L3"}, {"pages", "base"}};

@@ -39,15 +39,14 @@ class Run {
     const std::chrono::duration<double> time(options_.stop.time);
     const bool pilots = hooks_.pilots && !benchmark_.is_by_rounds_of_hosts();
     // What cannot be written now is told of at the end.
-    return {time,
-            options_.spread,
-            options_.visits,
-            options_.seed,
-            pilots,
-            false,
-            options_.null_engine,
-            options_.noise,
-            [this] { (void)save(false); }};
+    return {.time = time,
+            .spread = options_.spread,
+            .visits = options_.visits,
+            .seed = options_.seed,
+            .pilots = pilots,
+            .null_engine = options_.null_engine,
+            .noise = options_.noise,
+            .after_round = [this] { (void)save(false); }};
   }
 
   SessionPart& part() { return *session_.parts().front(); }

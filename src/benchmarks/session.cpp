@@ -79,6 +79,12 @@ Expected<std::optional<Seconds>> Session::next_window(SessionPart& part, const P
   if (point.once || point.skipped) return point.time;
   const int visits = fixed_visits(part.options());
   if (!part.options().time_of_all) return point.time / (visits > 0 ? visits : most_visits);
+  if (options_.keeps_time && point.visits.count() == 0) {
+    const Seconds preparing(point.ready > 0 ? 0 : point.preparation * part.slower());
+    const auto left = broadcast(is_over(preparing) ? Seconds{0} : Seconds{1});
+    if (!left) return fail(left.error());
+    if (*left == Seconds{0}) return left;
+  }
   // All of them were asked for.
   if (visits > 0) return std::max<Seconds>(shortest_window, point.time / visits);
   constexpr Seconds pass_over{-1};

@@ -23,8 +23,11 @@ struct SessionOptions {
   Nanoseconds spread{0};                  ///< visits are spread over at least this long
   int visits = 0;                         ///< of each point, where that is asked for
   std::uint64_t seed = 1;
-  bool pilots = true;        ///< whether reference measurements may take memory and time
-  bool twins = false;        ///< whether equal points of several benchmarks are measured once
+  bool pilots = true;  ///< whether reference measurements may take memory and time
+  bool twins = false;  ///< whether equal points of several benchmarks are measured once
+  /// Whether points are skipped that the time is over for before they have a value. Else each gets
+  /// one.
+  bool keeps_time = false;
   bool null_engine = false;  ///< nothing is measured that others could disturb
   std::optional<NoiseSpec> noise = {};
   std::function<void()> after_round = {};  ///< as SessionState has it
@@ -54,6 +57,10 @@ class Session {
   Seconds free_time() const;
   /// How many times as long as foreseen the memory of all parts took to prepare; at least 1.
   double slower() const;
+  /// Whether the time is to be kept, and is over before so much more is done.
+  bool is_over(Seconds more = Seconds{0}) const {
+    return options_.keeps_time && spent() + more >= options_.time;
+  }
   /// Keeps that much for parts that are not there yet.
   void reserve(Seconds time) { reserved_ = time; }
   /// In the order in which they were added; also one that failed while it was added.

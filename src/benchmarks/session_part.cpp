@@ -242,9 +242,14 @@ Expected<void> SessionPart::decide(PointRun& point) {
 
 void SessionPart::end_for_lack_of_time(PointRun& point) {
   point.ended = true;
-  if (!root() || point.result < 0) return;
-  ScenarioResult& result = result_of_point(point);
-  set_stop(result, precision_of(result), "time_cap");
+  if (point.result < 0) {
+    point.visited = state_.round;
+    add(point, {Status::skipped, "no time left for it", {}, {}, {}}, now().count(), now().count());
+  } else if (root()) {
+    ScenarioResult& result = result_of_point(point);
+    set_stop(result, precision_of(result), "time_cap");
+  }
+  if (!root()) return;
   for (std::size_t i = point.first; i < point.first + point.count; ++i) progress_.advance(i, 1);
 }
 

@@ -80,6 +80,9 @@ Expected<void> Measuring::run_item(std::size_t index) {
   // Earlier benchmarks took more or less time than foreseen, so less or more is left for this one.
   if (auto chosen = choose_way(item, options_, machine_, comm_); !chosen) return chosen;
   item.share = kept_share(item.share, item.planned_share, item.least_time);
+  const auto over = agreed(session_->is_over() ? 1 : 0);
+  if (!over) return fail(over.error());
+  if (*over > 0) item.skip = "no time left for it";
   const double others = session_->free_time().count() - item.share;
   session_->reserve(Session::Seconds(std::max(0.0, others)));
   if (item.skip.empty() && !begun_.empty() && is_too_little(item.share, item.least_time)) {
@@ -100,14 +103,10 @@ Expected<void> Measuring::run_item(std::size_t index) {
 Expected<void> Measuring::run(double seconds) {
   session_.emplace(
       comm_,
-      SessionOptions{Session::Seconds(seconds),
-                     {},
-                     0,
-                     RunOptions().seed,
-                     true,
-                     true,
-                     options_.null_engine,
-                     {}},
+      SessionOptions{.time = Session::Seconds(seconds),
+                     .twins = true,
+                     .keeps_time = options_.keeps_time,
+                     .null_engine = options_.null_engine},
       [this](SessionPart&) { return hooks_.visited ? hooks_.visited() : Expected<void>{}; });
   for (std::size_t i = 0; i < items_.size(); ++i) {
     if (!items_[i].skip.empty()) continue;

@@ -14,6 +14,8 @@ namespace numatlas {
 struct SurveyOptions {
   std::string folder = "report";
   Nanoseconds time{std::chrono::seconds(60)};  ///< of the whole survey
+  /// Whether it is kept where the machine is slower than foreseen, and points are left out instead.
+  bool keeps_time = false;
   std::vector<std::string> only, without;      ///< benchmarks; `only` empty: all
   std::vector<std::string> reduced;            ///< benchmarks never run in their first, widest way
   std::map<std::string, std::vector<SurveyWay>> ways{};  ///< of benchmarks, instead of their own

@@ -52,6 +52,29 @@ Ladder ladder_of(const std::string& level, const std::string& pages, Bytes large
   return ladder;
 }
 
+/// Why a level that was measured has no latency of its own; "" where it was not measured.
+std::string unseen_text(const std::string& level, const AuditInput& input) {
+  const ScenarioResult *first = nullptr, *beyond = nullptr;
+  for (const RunReport& report : input.reports) {
+    if (report.command != "latency") continue;
+    for (const ScenarioResult& point : report.scenarios) {
+      if (point.flows.empty() || !host_estimate_of(point, "latency")) continue;
+      const std::string& its = point.flows.front().level;
+      if (its == level && (first == nullptr || point.size < first->size)) first = &point;
+      if (its > level && (beyond == nullptr || point.size < beyond->size)) beyond = &point;
+    }
+  }
+  if (first == nullptr || beyond == nullptr) return "";
+  const auto text = [](const ScenarioResult& point) {
+    return fmt::format("{} {}", to_rounded_text(point.size),
+                       figure_text(*host_estimate_of(point, "latency"), "s"));
+  };
+  return fmt::format(
+      "{}, its smallest size measured, is about as slow as what lies beyond it, {}: it cannot be "
+      "seen where it ends",
+      text(*first), text(*beyond));
+}
+
 class Caches final : public Claim {
  public:
   std::string name() const override { return "caches"; }
@@ -120,7 +143,8 @@ ClaimVerdict Caches::judge_level(const std::string& level, Bytes shown,
   verdict.claimed_value = size;
   const Fact* const latency = input.find("cache_latency", {{"level", level}});
   if (latency == nullptr) {
-    verdict.reason = input.why_no("latency");
+    verdict.reason = unseen_text(level, input);
+    if (verdict.reason.empty()) verdict.reason = input.why_no("latency");
     return verdict;
   }
   // Of several kinds of pages that with the fewest misses of the TLB is the one with facts.
