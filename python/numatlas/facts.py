@@ -15,7 +15,7 @@ CARDS = {
     "peak_bandwidth": "peak bandwidth",
     "loaded_latency_80": "at 80 % load",
     "gpu_copy_rate": "host to GPU",
-    "hand_over_nearest": "core to core",
+    "core_to_core_nearest": "core to core",
 }
 #: Facts that no other heading may stand over: of an idle machine, by a benchmark of loaded ones.
 IDLE = ("loaded_latency_idle",)
@@ -218,7 +218,7 @@ def _beside(result: Any, every: pd.DataFrame, row: Any) -> str:
             return ""
         less = ": less than idle, which cannot be" if row.value < idle.iloc[0] else ""
         return f"{row.value / idle.iloc[0]:.2g}x idle{less}"
-    far = every[every["key"] == "hand_over_farthest"] if row.key == "hand_over_nearest" else every[:0]
+    far = every[every["key"] == "core_to_core_farthest"] if row.key == "core_to_core_nearest" else every[:0]
     return next((f"up to {quantity_text(one.value, 's')}" for one in far.itertuples()), "")
 
 

@@ -74,7 +74,7 @@ def test_the_frames_of_facts(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("hypervisor", "told"), [("", "50 % of the DIMMs' 1.23 TB/s"), ("kvm", ""), (None, "")]
+    ("hypervisor", "told"), [("", "50 % of the DIMMs' 196 GB/s"), ("kvm", ""), (None, "")]
 )
 def test_the_peak_is_told_as_a_part_of_what_the_modules_can_carry(tmp_path, hypervisor, told):
     path = survey(tmp_path / "a.json", 2, 1, 4)

@@ -47,7 +47,7 @@ def test_bars_and_maps_of_one_key_stand_side_by_side(order):
     results = [numatlas.load(SURVEYS / ("two-cpus.json", "tiers.json")[at]) for at in order]
     tree = Tree(page(results))
     kinds = {one["id"]: one["data-kind"] for one in tree.find("article")}
-    mine = [kind for name, kind in kinds.items() if name.startswith("cores-hand-over")]
+    mine = [kind for name, kind in kinds.items() if name.startswith("cores-core-to-core")]
     assert sorted(mine) == ["Bars", "Matrix"]
     assert {Bars, Matrix} <= {type(one) for result in results for one in figures_of(result)}
 

@@ -17,22 +17,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Reading the nodes of all pages takes a time that grows with the memory. The larger part lets a
-/// short program be seen more than once, as a single early sample says nothing about its memory.
-constexpr double usual_part = 0.005, largest_part = 0.02;
-
 /// The CPU time of this thread: what another program takes meanwhile is not the observer's.
 std::chrono::nanoseconds own_cpu_time() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
-
-/// From one sample to the next, which comes when the program is twice as old at the latest, unless
-/// the samples would then take the larger part.
-std::chrono::duration<double> pause_after(std::chrono::duration<double> taken,
-                                          std::chrono::duration<double> age) {
-  return std::min(taken / usual_part, std::max(age, taken / largest_part));
 }
 
 class Observer {
@@ -50,7 +39,7 @@ class Observer {
     if (now < next_) return;
     const auto before = own_cpu_time();
     sample(process, std::chrono::duration<double>(now - start_).count());
-    const auto pause = pause_after(own_cpu_time() - before, Clock::now() - start_);
+    const auto pause = pause_between_samples(own_cpu_time() - before, Clock::now() - start_);
     next_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(pause);
   }
 
@@ -154,6 +143,12 @@ std::string counters_text(const Counters& counters) {
 }
 
 }  // namespace
+
+std::chrono::duration<double> pause_between_samples(std::chrono::duration<double> taken,
+                                                    std::chrono::duration<double> age) {
+  constexpr double usual_part = 0.005, largest_part = 0.02;
+  return std::min(taken / usual_part, std::max(age, taken / largest_part));
+}
 
 Bytes MemorySample::total() const {
   Bytes sum;

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -47,6 +48,12 @@ struct Look {
   /// Parts of its memory on each node when it had most.
   std::map<int, double> node_shares() const;
 };
+
+/// From one sample of a program's memory, which took so much CPU time, to the next: as long as
+/// makes it half a percent of that time, but no longer than the program is old, so that a short one
+/// is seen more than once; then it may be 2 %. Pure.
+std::chrono::duration<double> pause_between_samples(std::chrono::duration<double> taken,
+                                                    std::chrono::duration<double> age);
 
 /// Runs the program once and watches it, with half a percent of one CPU's time, and at most 2 % of
 /// a short program's. Errors as run_program. Below a launcher that binds ranks no affinity is told

@@ -75,13 +75,21 @@ TEST(Look, TellsWhoSetsItsOwnAffinity) {
               Contains(HasSubstr("its own CPU affinity (CPUs 0)")));
 }
 
-TEST(Look, TakesFewPercentOfACpu) {
+TEST(Look, TakesLessThanTwoPercentOfACpu) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "what a sanitizer takes is not the program's";
 #endif
   const double before = own_cpu_seconds();
   const Look look = look_of("sleep 3");
   EXPECT_LT(own_cpu_seconds() - before, 0.02 * look.run.seconds);
+}
+
+TEST(Look, SamplesYoungProgramsMoreOften) {
+  using Seconds = std::chrono::duration<double>;
+  const Seconds taken{0.001};
+  EXPECT_DOUBLE_EQ(pause_between_samples(taken, Seconds{0}).count(), 0.05);   // 2 %
+  EXPECT_DOUBLE_EQ(pause_between_samples(taken, Seconds{0.1}).count(), 0.1);  // twice as old
+  EXPECT_DOUBLE_EQ(pause_between_samples(taken, Seconds{10}).count(), 0.2);   // 0.5 %
 }
 
 TEST(Sentences, SayWhatWasSeen) {

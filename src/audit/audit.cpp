@@ -187,6 +187,11 @@ Expected<void> Audit::measure() {
   report_.skipped = measuring.skipped();
   measuring.each_report([&](const Benchmark&, const RunOptions&, const RunReport& one) {
     report_.reports.push_back(one);
+    // A recorded table stands for what the machine says, wherever that is read.
+    if (options_.smbios.empty()) return;
+    for (Machine& machine : report_.reports.back().machines) {
+      if (machine.host == report_.machine.host) machine.memory_slots = report_.machine.memory_slots;
+    }
   });
   return concluded;
 }

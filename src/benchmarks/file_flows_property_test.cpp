@@ -146,7 +146,7 @@ Flow some_device_flow(int worker) {
   return flow;
 }
 
-/// The other side of a hand-over, or one more that reads the same.
+/// The other side of a ping-pong, or one more that reads the same.
 Flow sharing(const Scenario& scenario, int owner, int worker) {
   Flow flow;
   flow.worker = worker;

@@ -15,13 +15,14 @@ bool is_chase(const Flow& flow);
 /// A trace's samples in the unit of its first metric. Pure.
 std::vector<double> samples_of(const Flow& flow, const Trace& trace);
 
-/// "latency" in s (median of a dependent load) of a chase; "hand_over" in s (one way: half a round
-/// trip) of a line handed between two CPUs; the time of a step of other kernels that move no bytes,
-/// by its name (step_time), and what they counted in each; of a GPU's copies "bandwidth" by the
-/// CPU's clock (the mean) (a copy's bytes count once), "copy_time" of one copy, "event_bandwidth"
-/// by the GPU's own clock, "pin_time" and "unpin_time" where there are such; "latency" of a GPU's
-/// chase by its own clock; "bandwidth" (as STREAM counts bytes) and "traffic" (with the lines that
-/// ordinary stores fetch) in B/s of what moves memory; nothing of an answering side. Pure.
+/// "latency" in s (median of a dependent load) of a chase; "core_to_core" in s (one way: half a
+/// round trip) of a line handed between two CPUs; the time of a step of other kernels that move no
+/// bytes, by its name (step_time), and what they counted in each; of a GPU's copies "bandwidth" by
+/// the CPU's clock (the mean) (a copy's bytes count once), "copy_time" of one copy,
+/// "event_bandwidth" by the GPU's own clock, "pin_time" and "unpin_time" where there are such;
+/// "latency" of a GPU's chase by its own clock; "bandwidth" (as STREAM counts bytes) and "traffic"
+/// (with the lines that ordinary stores fetch) in B/s of what moves memory; nothing of an answering
+/// side. Pure.
 std::vector<Figure> figures_of(const Flow& flow, const Trace& trace);
 
 /// "bandwidth_sum" and "traffic_sum" in B/s over all flows of a point that move memory, of all

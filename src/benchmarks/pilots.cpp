@@ -12,8 +12,8 @@
 #include <fmt/ranges.h>
 
 #include "base/signals.h"
+#include "benchmarks/estimate_time.h"
 #include "benchmarks/flows.h"
-#include "benchmarks/foresee.h"
 #include "benchmarks/metrics.h"
 #include "benchmarks/room.h"
 #include "engine/agreement.h"
@@ -247,7 +247,7 @@ Expected<void> Pilots::take(const std::function<double()>& now, bool last) {
       give_up(error);
       return {};
     }
-    // Preparing was foreseen, and is done once.
+    // Preparing was estimated, and is done once.
     rationed_ += kind.prepared ? now() - begun : Seconds(window).count();
     kind.prepared = true;
   }

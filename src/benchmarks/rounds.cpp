@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "benchmarks/foresee.h"
+#include "benchmarks/estimate_time.h"
 #include "engine/sharing.h"
 #include "kernels/permutation.h"
 

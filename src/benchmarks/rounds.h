@@ -18,7 +18,7 @@ namespace numatlas {
 struct PointRun {
   std::size_t first = 0, count = 0;  ///< scenarios of the plan: several where workers take turns
   std::size_t neighbours = 0;        ///< points that work on the same memory share this number
-  double preparation = 0;            ///< seconds, as foreseen
+  double preparation = 0;            ///< seconds, as estimated
   std::chrono::duration<double> time{0};  ///< to be measured for, at most
   /// Visits for which the memory is made once, in the first round and in the later ones.
   int first_sitting = 1, later_sitting = 1;
@@ -59,7 +59,7 @@ std::vector<std::size_t> order_of(const std::vector<PointRun>& points, int round
 /// The points of one benchmark among those that share a time.
 struct PlanPoints {
   std::span<const PointRun> points;
-  double slower = 1;  ///< how many times as long as foreseen their memory takes to prepare
+  double slower = 1;  ///< how many times as long as estimated their memory takes to prepare
 };
 
 /// What is left of a time for all points, divided.
@@ -68,8 +68,8 @@ struct TimeLeft {
   /// Of the next visit; 0: there is no time for one.
   std::chrono::duration<double> window{0};
 };
-/// `next`: the point that it is for, whose memory takes `slower` times as long as foreseen. `left`:
-/// seconds for all points of all `plans`.
+/// `next`: the point that it is for, whose memory takes `slower` times as long as estimated.
+/// `left`: seconds for all points of all `plans`.
 TimeLeft divide_time(std::span<const PlanPoints> plans, const PointRun& next, double slower,
                      double left);
 

@@ -154,7 +154,7 @@ TEST(TimeForAll, PreparingComesOff) {
     point.time = std::chrono::milliseconds(500);
   }
   EXPECT_DOUBLE_EQ(divide(points, 1.4, 1).window.count(), 0.04);
-  EXPECT_EQ(divide(points, 1.4, 2).visits, 3) << "it takes twice as long as foreseen";
+  EXPECT_EQ(divide(points, 1.4, 2).visits, 3) << "it takes twice as long as estimated";
 }
 
 TEST(TimeForAll, MemoryThatStandsIsNotPreparedAgain) {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/signals.h"
-#include "benchmarks/foresee.h"
+#include "benchmarks/estimate_time.h"
 #include "engine/agreement.h"
 #include "kernels/permutation.h"
 
@@ -73,18 +73,20 @@ TimeLeft Session::divide(const SessionPart& part, const PointRun& next) const {
   return divide_time(plans, next, part.slower(), left.count());
 }
 
+/// Whether the time is to be kept, and ends before a point would have its first value.
+bool Session::is_over_before(const SessionPart& part, const PointRun& point) const {
+  // Of points that take no time to prepare the overhead makes much, which others do not have.
+  constexpr double most_slower = 4;
+  const double slower = std::min(most_slower, part.slower());
+  return is_over(Seconds(point.ready > 0 ? 0 : point.preparation * slower));
+}
+
 /// How long the next visit to a point measures; 0: there is no time for it; nothing: other points
 /// have fewer visits, and there is no time for all.
 Expected<std::optional<Seconds>> Session::next_window(SessionPart& part, const PointRun& point) {
   if (point.once || point.skipped) return point.time;
   const int visits = fixed_visits(part.options());
   if (!part.options().time_of_all) return point.time / (visits > 0 ? visits : most_visits);
-  if (options_.keeps_time && point.visits.count() == 0) {
-    const Seconds preparing(point.ready > 0 ? 0 : point.preparation * part.slower());
-    const auto left = broadcast(is_over(preparing) ? Seconds{0} : Seconds{1});
-    if (!left) return fail(left.error());
-    if (*left == Seconds{0}) return left;
-  }
   // All of them were asked for.
   if (visits > 0) return std::max<Seconds>(shortest_window, point.time / visits);
   constexpr Seconds pass_over{-1};
@@ -92,7 +94,8 @@ Expected<std::optional<Seconds>> Session::next_window(SessionPart& part, const P
   const bool ahead = round_ > 0 && point.ready == 0 &&
                      left.visits < static_cast<int>(least_visits) &&
                      point.visits.count() > left.visits;
-  const auto window = broadcast(ahead ? pass_over : left.window);
+  const bool over = point.taken == 0 && is_over_before(part, point);
+  const auto window = broadcast(over ? Seconds{0} : ahead ? pass_over : left.window);
   if (!window) return fail(window.error());
   if (*window == pass_over) return std::nullopt;
   return *window;

@@ -25,7 +25,7 @@ struct SessionOptions {
   std::uint64_t seed = 1;
   bool pilots = true;  ///< whether reference measurements may take memory and time
   bool twins = false;  ///< whether equal points of several benchmarks are measured once
-  /// Whether points are skipped that the time is over for before they have a value. Else each gets
+  /// Whether points that have no value yet when the time is over are skipped; otherwise each gets
   /// one.
   bool keeps_time = false;
   bool null_engine = false;  ///< nothing is measured that others could disturb
@@ -55,11 +55,14 @@ class Session {
   /// Seconds of the session's time that are neither spent nor the share of a part that has not
   /// ended.
   Seconds free_time() const;
-  /// How many times as long as foreseen the memory of all parts took to prepare; at least 1.
+  /// How many times as long as estimated the memory of all parts took to prepare; at least 1.
   double slower() const;
-  /// Whether the time is to be kept, and is over before so much more is done.
+  /// Whether the time is to be kept, and is over, or would be by more than a tenth after so much
+  /// more.
   bool is_over(Seconds more = Seconds{0}) const {
-    return options_.keeps_time && spent() + more >= options_.time;
+    constexpr double beyond = 1.1;
+    return options_.keeps_time &&
+           (spent() >= options_.time || spent() + more >= beyond * options_.time);
   }
   /// Keeps that much for parts that are not there yet.
   void reserve(Seconds time) { reserved_ = time; }
@@ -80,6 +83,7 @@ class Session {
   Expected<void> refine(SessionPart& part);
   Expected<void> run_sitting(SessionPart& part, std::size_t index);
   std::vector<Turn> turns(int round, SessionPart* only);
+  bool is_over_before(const SessionPart& part, const PointRun& point) const;
   TimeLeft divide(const SessionPart& part, const PointRun& next) const;
   Expected<std::optional<Seconds>> next_window(SessionPart& part, const PointRun& point);
   Expected<void> plan_points(SessionPart& part);

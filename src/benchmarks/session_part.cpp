@@ -180,14 +180,14 @@ Expected<bool> SessionPart::refine() {
 
 double SessionPart::slower() const {
   if (timeless()) return 0;
-  // What was foreseen is right on no machine, but wrong alike for what is to come.
-  double foreseen = 0;
+  // The estimate is right on no machine, but wrong alike for what is to come.
+  double estimated = 0;
   for (std::size_t i = stage_points_; i < points_.size(); ++i) {
     const PointRun& point = points_[i];
-    if (point.visits.count() > point.by_twins) foreseen += point.preparation * made_anew(point);
+    if (point.visits.count() > point.by_twins) estimated += point.preparation * made_anew(point);
   }
   const Seconds preparing = spent_ - stage_spent_ - (recorded_ - stage_recorded_);
-  return foreseen > 0 ? std::max(0.0, preparing.count() / foreseen) : 1;
+  return estimated > 0 ? std::max(0.0, preparing.count() / estimated) : 1;
 }
 
 bool SessionPart::ended() const {
@@ -243,8 +243,10 @@ Expected<void> SessionPart::decide(PointRun& point) {
 void SessionPart::end_for_lack_of_time(PointRun& point) {
   point.ended = true;
   if (point.result < 0) {
+    const Error problem{ErrorKind::resource, "no time left", ""};
+    if (!first_problem_) first_problem_ = problem;
     point.visited = state_.round;
-    add(point, {Status::skipped, "no time left for it", {}, {}, {}}, now().count(), now().count());
+    add(point, {Status::skipped, problem.message, {}, {}, {}}, now().count(), now().count());
   } else if (root()) {
     ScenarioResult& result = result_of_point(point);
     set_stop(result, precision_of(result), "time_cap");

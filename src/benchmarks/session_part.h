@@ -100,7 +100,7 @@ class SessionPart {
   Seconds spent() const { return timeless() ? recorded_ : spent_; }
   void add_spent(Seconds time) { spent_ += time; }
   Seconds recorded() const { return recorded_; }
-  /// How many times as long as foreseen the memory took to prepare.
+  /// How many times as long as estimated the memory took to prepare.
   double slower() const;
 
   /// Since the start of the session, by the engine's clock.

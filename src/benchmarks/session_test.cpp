@@ -2,11 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <utility>
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/parse.h"
@@ -60,13 +59,17 @@ TEST(Session, EveryPointGetsAValueWhateverTheTime) {
 TEST(Session, PointsAreSkippedWhereTheTimeIsKept) {
   const auto cases = sixteen_cases(true);
   ASSERT_EQ(cases.size(), 16U);
-  EXPECT_EQ(cases.front().status, Status::ok);
-  EXPECT_EQ(cases.back().status, Status::skipped);
-  EXPECT_EQ(cases.back().reason, "no time left for it");
-  EXPECT_TRUE(cases.back().flows.empty());
-  const auto measured = std::count_if(cases.begin(), cases.end(), [](const ScenarioResult& one) {
-    return one.status == Status::ok;
-  });
+  int measured = 0;
+  for (const ScenarioResult& one : cases) {
+    if (one.status == Status::ok) {
+      ++measured;
+      continue;
+    }
+    EXPECT_EQ(one.status, Status::skipped);
+    EXPECT_EQ(one.reason, "no time left");
+    EXPECT_TRUE(one.flows.empty());
+  }
+  EXPECT_GE(measured, 1);
   EXPECT_LE(measured, 6) << "each takes 20 ms at least";
 }
 

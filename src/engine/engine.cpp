@@ -1,5 +1,7 @@
 #include <sys/resource.h>
 
+#include <chrono>
+#include <thread>
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -156,6 +158,8 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
     }
     kept.reset();
     barrier.wait();
+    if (thread == 0) check_room(scenario, jobs);
+    barrier.wait();
     for (Job& job : jobs) {
       const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
       if (flow.shares || place_of(toucher_of(flow)).thread != thread || job.buffer) continue;
@@ -241,6 +245,30 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
   if (!jobs.empty()) wait_for_windows();
   for (Job& job : jobs) note_overlap(scenario, job);
   return {};
+}
+
+/// Other programs may have taken memory since the plan was made: better refused than killed.
+void RealEngine::check_room(const Scenario& scenario, std::vector<Job>& jobs) const {
+  if (!machine_.is_live()) return;
+  std::vector<Region> regions;
+  std::size_t workers = 0;
+  for (const Job& job : jobs) {
+    const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
+    if (flow.shares || job.buffer) continue;
+    ++workers;
+    regions.push_back(flow.region);
+    if (flow.source) regions.push_back(*flow.source);
+  }
+  if (regions.empty()) return;
+  auto fits = check_fits(regions, machine_, workers, Reserve::small);
+  if (!fits) {
+    // What another rank or program just gives back takes a moment.
+    constexpr std::chrono::milliseconds moment{100};
+    std::this_thread::sleep_for(moment);
+    fits = check_fits(regions, machine_, workers, Reserve::small);
+  }
+  if (fits) return;
+  for (Job& job : jobs) job.error = fits.error();
 }
 
 void RealEngine::prepare(const Scenario& scenario, Job& job, const PrepareStep& step) {

@@ -105,6 +105,9 @@ class RealEngine final : public Engine {
   const WorkerPlacement& place_of(int worker) const {
     return layout_.workers[static_cast<std::size_t>(worker)].placement;
   }
+  /// Gives all jobs an error where their memory does not fit any more. By one thread, while the
+  /// others wait.
+  void check_room(const Scenario& scenario, std::vector<Job>& jobs) const;
   /// Calls `step(scenario, flow, job)` and keeps its error and the time it took with the job.
   void prepare(const Scenario& scenario, Job& job, const PrepareStep& step);
   Expected<void> allocate_memory(const Flow& flow, Job& job);

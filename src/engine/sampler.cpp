@@ -21,7 +21,7 @@ constexpr std::int64_t shortest_sample_ns = 20'000;
 // Stretches whose medians are compared: enough for an interval, and at the least recorded time of
 // 100 ms each still spans a timer tick or more.
 constexpr std::size_t blocks = 20;
-// Of the first run: next to nothing for loads. A pass may be less: a hand-over of a line takes
+// Of the first run: next to nothing for loads. A pass may be less: a round trip of a line takes
 // milliseconds where CPUs are emulated by turns.
 constexpr std::uint64_t most_first_steps = 64;
 // Stopped, and not slow: longer than any turn of a scheduler, and than many samples; of a short run

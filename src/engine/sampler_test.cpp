@@ -205,7 +205,7 @@ TEST(Sampler, EndedFromOutsideIsInterrupted) {
 
 TEST(Sampler, SlowStepsKeepToTheTime) {
   ScriptedClock clock(25);
-  // A hand-over where two CPUs are emulated by turns; a pair's share of --time.
+  // A round trip where two CPUs are emulated by turns; a pair's share of --time.
   const double step_ns = 4e6;
   const StopRule rule = rule_of(0.01, milliseconds(40));
   Sampler sampler(

@@ -104,7 +104,7 @@ TEST(Counters, NeedRoomForAllWorkers) {
 TEST(StepTimes, HaveTheNameOfTheirFigure) {
   KernelSpec spec;
   spec.name = "cas";
-  EXPECT_EQ(step_time(spec).key, "hand_over");
+  EXPECT_EQ(step_time(spec).key, "core_to_core");
   EXPECT_EQ(step_time(spec).part, 0.5);
   spec.name = "fetch-add";
   EXPECT_EQ(step_time(spec).key, "operation_time");

@@ -14,7 +14,7 @@ struct Entry {
   KernelTraits traits;
   std::unique_ptr<Kernel> (*make)(const KernelSpec&) = nullptr;  ///< none: src/gpu makes it
 };
-constexpr double round_trip = 0.5;  // is two hand-overs
+constexpr double round_trip = 0.5;  // is two transfers
 constexpr Entry kernels[] = {
     {{.name = "chase", .step = StepKind::chase, .writes = false, .time = "latency"},
      make_chase_kernel},
@@ -28,22 +28,22 @@ constexpr Entry kernels[] = {
     {{.name = "mix", .mixes = true}, make_mix_kernel},
     {{.name = "stream", .in_files = false}, make_passes_kernel},
     {{.name = "scatter", .in_place = true}, make_scatter_kernel},
-    {{.name = "cas", .step = StepKind::hand_over, .time = "hand_over", .part = round_trip},
-     make_hand_over_kernel},
+    {{.name = "cas", .step = StepKind::ping_pong, .time = "core_to_core", .part = round_trip},
+     make_ping_pong_kernel},
     {{.name = "cas answer",
       .step = StepKind::answer,
       .answers = "cas",
-      .time = "hand_over",
+      .time = "core_to_core",
       .part = round_trip},
-     make_hand_over_kernel},
-    {{.name = "store", .step = StepKind::hand_over, .time = "hand_over", .part = round_trip},
-     make_hand_over_kernel},
+     make_ping_pong_kernel},
+    {{.name = "store", .step = StepKind::ping_pong, .time = "core_to_core", .part = round_trip},
+     make_ping_pong_kernel},
     {{.name = "store answer",
       .step = StepKind::answer,
       .answers = "store",
-      .time = "hand_over",
+      .time = "core_to_core",
       .part = round_trip},
-     make_hand_over_kernel},
+     make_ping_pong_kernel},
     {{.name = "fetch-add", .step = StepKind::addition, .in_files = false, .time = "operation_time"},
      make_atomics_kernel},
     {{.name = "compare-exchange",

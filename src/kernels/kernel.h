@@ -47,10 +47,10 @@ struct DeviceWork {
   friend bool operator==(const DeviceWork&, const DeviceWork&) = default;
 };
 
-/// Most lines that a hand-over takes in turn: they are of one huge page at most.
-inline constexpr unsigned most_hand_over_lines = 4096;
+/// Most lines that a ping-pong uses in turn: they are of one huge page at most.
+inline constexpr unsigned most_ping_pong_lines = 4096;
 /// Bytes of memory that so many of them take.
-Bytes hand_over_bytes(unsigned lines);
+Bytes ping_pong_bytes(unsigned lines);
 /// Where the counters lie that several workers add to: one for all, words of the same lines, one in
 /// lines of each worker's own.
 enum class Sharing { same, neighbours, own };
@@ -99,7 +99,7 @@ struct KernelSpec {
   std::uint64_t array_lines = 0;           ///< of "stream": of each array; 0: as many as fit
   Persist persist = Persist::none;         ///< of "stream"
   DeviceWork device;                       ///< of what a GPU does
-  unsigned lines = 1;                      ///< of the hand-over: lines that it takes in turn
+  unsigned lines = 1;                      ///< of the ping-pong: lines that it uses in turn
   CounterWork counter;                     ///< of the atomic operations
   PageWork page;                           ///< of "fault" and "migrate"
   friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
@@ -166,7 +166,7 @@ Expected<std::unique_ptr<Kernel>> make_kernel(const KernelSpec& spec);
 /// Those that a file of scenarios can name, those of GPUs included.
 std::vector<std::string> kernel_names();
 /// What the time of a step is the figure of, where its bytes are no bandwidth, and its part of the
-/// step: {"hand_over", 0.5}. "" for kernels that move memory.
+/// step: {"core_to_core", 0.5}. "" for kernels that move memory.
 struct StepTime {
   std::string key;
   double part = 1;
@@ -207,7 +207,7 @@ std::unique_ptr<Kernel> make_scatter_kernel(const KernelSpec& spec);
 /// that they take in turn, each for a while. A step of the asking side is a round trip; a step of
 /// the answering side ("cas answer", "store answer") is a look at the line, so that it can be ended
 /// at any time.
-std::unique_ptr<Kernel> make_hand_over_kernel(const KernelSpec& spec);
+std::unique_ptr<Kernel> make_ping_pong_kernel(const KernelSpec& spec);
 /// Counters that several workers add to at the same time ("fetch-add", "compare-exchange": how). A
 /// step is one addition that succeeded; the memory's owner makes the counters.
 std::unique_ptr<Kernel> make_atomics_kernel(const KernelSpec& spec);

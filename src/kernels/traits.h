@@ -9,7 +9,7 @@ namespace numatlas {
 enum class StepKind {
   chase,      ///< dependent loads along a chain: its time is a latency
   lines,      ///< lines that are read, written or both: bytes over time are a bandwidth
-  hand_over,  ///< a line passed to another CPU and back
+  ping_pong,  ///< a line passed to another CPU and back
   answer,     ///< a look at that line by the other CPU
   addition,   ///< an atomic addition that succeeded
   fault,      ///< pages that come into being
@@ -36,7 +36,7 @@ struct KernelTraits {
   bool chases_on_gpu() const { return chases() && on_gpu; }
   bool copies_on_gpu() const { return step == StepKind::lines && on_gpu; }
   bool streams() const { return step == StepKind::lines && !on_gpu; }
-  bool hands_over() const { return step == StepKind::hand_over || step == StepKind::answer; }
+  bool is_ping_pong() const { return step == StepKind::ping_pong || step == StepKind::answer; }
 };
 
 /// Of a kernel by its name; of any other name, such as that of several kernels together

@@ -181,7 +181,9 @@ std::optional<double> peak_of(const MemorySlots& slots, std::string& why) {
   }
   double sum = 0;
   for (const auto& [channel, rate] : channels) sum += rate.value_or(0);
-  return sum;
+  if (sum > 0) return sum;
+  why = "no channel has a module";
+  return std::nullopt;
 }
 
 }  // namespace numatlas

@@ -67,6 +67,9 @@ Expected<std::unique_ptr<Buffer>> allocate(const Region& region);
 std::optional<Error> page_kind_problem(PageKind kind, const Machine& machine, const NodeSet& nodes,
                                        Bytes bytes);
 
+/// What is kept back of free memory, for others and for the kernel.
+enum class Reserve { whole, small };
+
 /// Checks regions that will be alive at the same time on one host (of all its ranks: pass them all)
 /// against the free memory of the nodes, the huge page pools, the cgroup's limit and the address
 /// space, before anything is touched. A margin is kept. Free memory counts file cache that the
@@ -75,9 +78,11 @@ std::optional<Error> page_kind_problem(PageKind kind, const Machine& machine, co
 /// absent are not checked. Sources other than anonymous memory are looked at on the live machine:
 /// library, folder or device, free space of the file system and size of the device, each for all
 /// regions on it together. Error kind resource, with all the figures; names --size (--pages for the
-/// pools) and `workers`, those that the regions are of (default: one each).
+/// pools) and `workers`, those that the regions are of (default: one each). `reserve`:
+/// `whole` for a plan; `small`, a quarter of it, for memory about to be touched.
 Expected<void> check_fits(const std::vector<Region>& regions, const Machine& machine,
-                          std::optional<std::size_t> workers = std::nullopt);
+                          std::optional<std::size_t> workers = std::nullopt,
+                          Reserve reserve = Reserve::whole);
 
 /// A device on which regions lie side by side, as they see it.
 struct DeviceFacts {

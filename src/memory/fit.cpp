@@ -35,8 +35,12 @@ uint64_t add(uint64_t a, uint64_t b) {
 
 /// Kept back from what is free: page tables take 0.2 % of base pages, the kernel keeps a reserve of
 /// about 0.5 % that it defends by killing, and the processes themselves and their neighbours grow
-/// meanwhile. 2 %, at least 64 MiB, but never more than half.
-uint64_t margin(uint64_t free) { return std::min(std::max(free / 50, 64 * mib), free / 2); }
+/// meanwhile. 2 %, at least 64 MiB, but never more than half; a quarter of it shortly before the
+/// memory is touched.
+uint64_t margin(uint64_t free, Reserve reserve) {
+  const uint64_t whole = std::min(std::max(free / 50, 64 * mib), free / 2);
+  return reserve == Reserve::whole ? whole : whole / 4;
+}
 
 std::string rounded(uint64_t bytes) { return to_rounded_text(Bytes{bytes}); }
 
@@ -198,7 +202,10 @@ struct Figures {
   std::size_t workers = 0;
   Supplies supplies;
   std::optional<GroupLimit> group;
+  Reserve reserve = Reserve::whole;
 
+  uint64_t usable(uint64_t available) const { return available - margin(available, reserve); }
+  bool fit(uint64_t wanted, uint64_t available) const { return wanted <= usable(available); }
   tl::unexpected<Error> refuse(const std::string& where, uint64_t wanted,
                                uint64_t available) const {
     const bool all = rounded(wanted) == rounded(total);
@@ -207,15 +214,14 @@ struct Figures {
         fmt::format("{} worker{} {}{}, but {} is available {} ({} reserved){}{}", workers,
                     workers == 1 ? " requests" : "s request", rounded(total),
                     all ? "" : fmt::format(", {} of it {}", rounded(wanted), where),
-                    rounded(available - margin(available)), all ? where : "there",
-                    rounded(margin(available)), supply_text(supplies), group_text(group)),
+                    rounded(usable(available)), all ? where : "there",
+                    rounded(available - usable(available)), supply_text(supplies),
+                    group_text(group)),
         "",
         "use a smaller --size or fewer workers, or spread it with --memory; --skip-too-large skips "
         "such sizes");
   }
 };
-
-bool fits(uint64_t wanted, uint64_t available) { return wanted <= available - margin(available); }
 
 Expected<void> check_nodes(const Figures& figures, const std::vector<Region>& regions) {
   const Supplies& supplies = figures.supplies;
@@ -229,13 +235,13 @@ Expected<void> check_nodes(const Figures& figures, const std::vector<Region>& re
       if (supply != supplies.end()) available = add(available, supply->second.free);
     }
     const uint64_t wanted = demand_on(set, regions);
-    if (known && !fits(wanted, available)) {
+    if (known && !figures.fit(wanted, available)) {
       return figures.refuse(fmt::format("on node {}", to_list(set)), wanted, available);
     }
   }
   uint64_t available = 0;
   for (const auto& [node, supply] : supplies) available = add(available, supply.free);
-  if (!supplies.empty() && !fits(figures.total, available)) {
+  if (!supplies.empty() && !figures.fit(figures.total, available)) {
     return figures.refuse("on all nodes together", figures.total, available);
   }
   return {};
@@ -292,7 +298,7 @@ Expected<void> check_address_space(const std::vector<Region>& regions) {
 }  // namespace
 
 Expected<void> check_fits(const std::vector<Region>& regions, const Machine& machine,
-                          std::optional<std::size_t> workers) {
+                          std::optional<std::size_t> workers, Reserve reserve) {
   if (auto good = check_sources(regions, machine); !good) return good;
   Figures figures;
   std::vector<Region> of_nodes, of_pools, real;
@@ -305,6 +311,7 @@ Expected<void> check_fits(const std::vector<Region>& regions, const Machine& mac
     (uses_pool(region) ? of_pools : of_nodes).push_back(region);
     if (!uses_pool(region)) figures.total = add(figures.total, region.bytes.value);
   }
+  figures.reserve = reserve;
   figures.workers = workers.value_or(of_nodes.size());
   figures.supplies = supplies_of(machine);
   figures.group = group_limit(machine);
@@ -313,7 +320,7 @@ Expected<void> check_fits(const std::vector<Region>& regions, const Machine& mac
   }
   // Pool pages are neither free memory of a node nor charged to the group's memory limit.
   if (auto good = check_nodes(figures, of_nodes); !good) return good;
-  if (figures.group && !fits(figures.total, figures.group->left())) {
+  if (figures.group && !figures.fit(figures.total, figures.group->left())) {
     return figures.refuse("under the limit of the cgroup", figures.total, figures.group->left());
   }
   return check_address_space(real);

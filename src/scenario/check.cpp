@@ -45,7 +45,7 @@ Expected<void> check_keys_of_kernel(const FileFlow& flow) {
       {"seed", flow.seed && !chases && !is.on_gpu},
       {"verify", flow.verify_full && !chases},
       {"chains", flow.chains && !chases},
-      {"lines", flow.lines && !is.hands_over()},
+      {"lines", flow.lines && !is.is_ping_pong()},
       {"stores", flow.stores && !(is.streams() && is.writes)},
       {"mix", flow.mix && !is.mixes},
       {"source", flow.source && !is.takes_source},
@@ -57,7 +57,7 @@ Expected<void> check_keys_of_kernel(const FileFlow& flow) {
       {"caches", flow.caches && !is.chases_on_gpu()},
       {"shares", flow.shares && is.on_gpu},
       {"first_touch", flow.first_touch && is.on_gpu},
-      {"rate", flow.rate && (is.hands_over() || is.chases_on_gpu())},
+      {"rate", flow.rate && (is.is_ping_pong() || is.chases_on_gpu())},
   };
   for (const auto& [key, misused] : misplaced) {
     if (misused)
@@ -152,7 +152,7 @@ Expected<void> check_answers(const FileScenario& scenario) {
     if (is_answer(flow) && flow.shares) answers[*flow.shares] += static_cast<int>(flow.cpus.size());
   }
   for (const FileFlow& flow : scenario.flows) {
-    if (traits_of(flow.kernel).step != StepKind::hand_over) continue;
+    if (traits_of(flow.kernel).step != StepKind::ping_pong) continue;
     for (CpuId cpu : flow.cpus) {
       if (answers[cpu] == 1) continue;
       return wrong_key(

@@ -241,7 +241,7 @@ Expected<FileFlow> read_flow(const toml::table& table, const std::string& file) 
     return count ? std::optional(static_cast<unsigned>(*count)) : std::nullopt;
   };
   flow.chains = few("chains", most_chains);
-  flow.lines = few("lines", most_hand_over_lines);
+  flow.lines = few("lines", most_ping_pong_lines);
   flow.stores = reader.read("stores", [](const std::string& word) {
     return one_of<Stores>(word, {Stores::ordinary, Stores::non_temporal});
   });

@@ -47,7 +47,7 @@ struct FileFlow {
   std::optional<Bytes> stride, window;
   std::optional<std::uint64_t> seed;  ///< of the first CPU, one more for each further
   std::optional<bool> verify_full;
-  std::optional<unsigned> chains, lines;  ///< of a chase; of the hand-over
+  std::optional<unsigned> chains, lines;  ///< of a chase; of the ping-pong
   std::optional<Stores> stores;
   std::optional<std::pair<unsigned, unsigned>> mix;
   std::optional<int> gpu;  ///< whose work it is; of a copy it may be left out

@@ -61,9 +61,13 @@ Expected<void> Measuring::measure(std::size_t index) {
   if (session_->parts().size() > parts) taken.part = session_->parts().back().get();
   if (!added) return added;
   if (const auto skip = taken.part->skip_that_counts()) return fail(*skip);
-  const std::size_t points = taken.part->points().size();
+  const auto& points = taken.part->points();
+  const auto measured = std::count_if(points.begin(), points.end(),
+                                      [](const PointRun& point) { return point.taken > 0; });
+  const auto skipped = static_cast<std::ptrdiff_t>(points.size()) - measured;
   hooks_.ended(item.benchmark,
-               fmt::format("{} point{} measured once", points, points == 1 ? "" : "s"));
+               fmt::format("{} point{} measured once{}", measured, measured == 1 ? "" : "s",
+                           skipped > 0 ? fmt::format(", {} skipped", skipped) : ""));
   return {};
 }
 
@@ -77,12 +81,12 @@ Expected<void> Measuring::run_item(std::size_t index) {
   // The first values may take more than their share: later rounds have less then.
   constexpr double more_than_share = 1.5;
   item.slower = std::max(1.0, *slower / more_than_share);
-  // Earlier benchmarks took more or less time than foreseen, so less or more is left for this one.
+  // Earlier benchmarks took more or less time than estimated, so less or more is left for this one.
   if (auto chosen = choose_way(item, options_, machine_, comm_); !chosen) return chosen;
   item.share = kept_share(item.share, item.planned_share, item.least_time);
   const auto over = agreed(session_->is_over() ? 1 : 0);
   if (!over) return fail(over.error());
-  if (*over > 0) item.skip = "no time left for it";
+  if (*over > 0 && item.skip.empty()) item.skip = "no time left";
   const double others = session_->free_time().count() - item.share;
   session_->reserve(Session::Seconds(std::max(0.0, others)));
   if (item.skip.empty() && !begun_.empty() && is_too_little(item.share, item.least_time)) {

@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "benchmarks/foresee.h"
+#include "benchmarks/estimate_time.h"
 #include "machine/source.h"
 #include "survey/share.h"
 

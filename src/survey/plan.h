@@ -14,10 +14,11 @@ namespace numatlas {
 struct SurveyOptions {
   std::string folder = "report";
   Nanoseconds time{std::chrono::seconds(60)};  ///< of the whole survey
-  /// Whether it is kept where the machine is slower than foreseen, and points are left out instead.
+  /// Whether `time` is kept even where the machine is slower than estimated: points are then
+  /// skipped.
   bool keeps_time = false;
-  std::vector<std::string> only, without;      ///< benchmarks; `only` empty: all
-  std::vector<std::string> reduced;            ///< benchmarks never run in their first, widest way
+  std::vector<std::string> only, without;  ///< benchmarks; `only` empty: all
+  std::vector<std::string> reduced;        ///< benchmarks never run in their first, widest way
   std::map<std::string, std::vector<SurveyWay>> ways{};  ///< of benchmarks, instead of their own
   std::string machine;                                   ///< recorded machine; "" for the live one
   bool null_engine = false, quiet = false, dry_run = false, html = true;
@@ -30,8 +31,8 @@ struct SurveyItem {
   std::vector<std::string> words;  ///< as `numatlas BENCHMARK WORDS...` takes them
   double worth = 0;
   double planned_share = 0, share = 0;  ///< seconds: before anything ran, and when it began
-  double slower = 1;      ///< how many times as long as foreseen earlier benchmarks' memory took
-  double least_time = 0;  ///< foreseen, with little time for each point
+  double slower = 1;      ///< how many times as long as estimated earlier benchmarks' memory took
+  double least_time = 0;  ///< estimated, with little time for each point
   std::string left_out;   ///< what there is no time for
   std::string skip;       ///< why it does not run; "" when it does
   std::string plan;       ///< for people

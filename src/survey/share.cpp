@@ -9,7 +9,7 @@ namespace {
 // Below this not even the shortest ways have a sample a point that says something.
 constexpr double least_a_benchmark = 0.5;
 constexpr double least_share = 0.1;
-// What was foreseen is wrong by a factor now and then; with less than this part of it the time
+// The estimate is wrong by a factor now and then; with less than this part of it the time
 // would not be kept at all.
 constexpr double least_part = 0.25;
 

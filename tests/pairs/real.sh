@@ -27,7 +27,7 @@ assert {case["kernel"] for case in cases} == {"cas", "store"}
 for case in cases:
     asks, answers = case["flows"]
     assert case["status"] == "ok" and asks["wrong"] is None, case
-    assert asks["figures"][0]["key"] == "hand_over" and value(asks, "hand_over") > 0
+    assert asks["figures"][0]["key"] == "core_to_core" and value(asks, "core_to_core") > 0
     assert not answers["figures"] and asks["address"] == answers["address"] > 0
     assert asks["cpu_after"] == int(case["labels"]["first_cpu"])
     assert answers["cpu_after"] == int(case["labels"]["second_cpu"])' ;;
@@ -58,7 +58,7 @@ for case in cases:
     [ "$status" -eq 130 ] || { echo "exit code $status, not 130"; cat "$folder/err"; exit 1; }
     check '
 assert not run["complete"] and cases[-1]["status"] == "incomplete"
-assert value(cases[-1]["flows"][0], "hand_over") > 0' ;;
+assert value(cases[-1]["flows"][0], "core_to_core") > 0' ;;
   survey) # one CPU: no pair, and the survey goes on to what comes after
     cpu=$(taskset -pc $$ | sed 's/.*: //; s/[,-].*//')
     taskset -c "$cpu" "$numatlas" survey --dry-run --output "$folder/report" >"$folder/out" || exit 1

@@ -29,6 +29,10 @@ constexpr double least_held = 0.6;
 // One size says nothing of where a cache ends.
 constexpr std::size_t least_sizes = 2;
 
+// A level this near to the latency of what lies beyond it cannot be told from it (as the facts of
+// `latency` have it).
+constexpr double as_slow = 2.0 / 3;
+
 /// Sizes of the latency ladder that have a figure.
 struct Ladder {
   std::set<Bytes> held;         ///< by a level
@@ -52,27 +56,34 @@ Ladder ladder_of(const std::string& level, const std::string& pages, Bytes large
   return ladder;
 }
 
-/// Why a level that was measured has no latency of its own; "" where it was not measured.
+/// Why a level has no latency of its own where it is about as slow as what lies beyond it; "" where
+/// that is not the reason.
 std::string unseen_text(const std::string& level, const AuditInput& input) {
-  const ScenarioResult *first = nullptr, *beyond = nullptr;
+  std::string pages;  // of several kinds the last has the fewest misses of the TLB
+  std::vector<const ScenarioResult*> points;
   for (const RunReport& report : input.reports) {
     if (report.command != "latency") continue;
     for (const ScenarioResult& point : report.scenarios) {
-      if (point.flows.empty() || !host_estimate_of(point, "latency")) continue;
-      const std::string& its = point.flows.front().level;
-      if (its == level && (first == nullptr || point.size < first->size)) first = &point;
-      if (its > level && (beyond == nullptr || point.size < beyond->size)) beyond = &point;
+      pages = point.pages;
+      if (!point.flows.empty() && host_estimate_of(point, "latency")) points.push_back(&point);
     }
   }
+  const ScenarioResult *first = nullptr, *beyond = nullptr;
+  for (const ScenarioResult* point : points) {
+    if (point->pages != pages) continue;
+    const std::string& its = point->flows.front().level;
+    if (its == level && (first == nullptr || point->size < first->size)) first = point;
+    if (its > level && (beyond == nullptr || point->size > beyond->size)) beyond = point;
+  }
   if (first == nullptr || beyond == nullptr) return "";
-  const auto text = [](const ScenarioResult& point) {
-    return fmt::format("{} {}", to_rounded_text(point.size),
-                       figure_text(*host_estimate_of(point, "latency"), "s"));
-  };
+  const Estimate own = *host_estimate_of(*first, "latency");
+  const Estimate next = *host_estimate_of(*beyond, "latency");
+  if (own.value < as_slow * next.value) return "";
   return fmt::format(
-      "{}, its smallest size measured, is about as slow as what lies beyond it, {}: it cannot be "
-      "seen where it ends",
-      text(*first), text(*beyond));
+      "at {}, the smallest size measured, it takes {}, about as long as {}, which lies beyond it "
+      "({}): where it ends cannot be seen",
+      to_rounded_text(first->size), figure_text(own, "s"), to_rounded_text(beyond->size),
+      figure_text(next, "s"));
 }
 
 class Caches final : public Claim {

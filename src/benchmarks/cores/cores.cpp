@@ -1,4 +1,4 @@
-// How long a cache line takes from one CPU to another: for every pair, two flows hand one line to
+// How long a cache line takes from one CPU to another: for every pair, two flows pass one line to
 // and fro.
 #include <algorithm>
 #include <chrono>
@@ -52,7 +52,7 @@ class Cores final : public Benchmark {
     return resolve_placement(placement(options, machine), machine, task, default_threads(options));
   }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
-  std::string main_metric() const override { return "hand_over"; }
+  std::string main_metric() const override { return "core_to_core"; }
   /// A square over the CPUs, as core-to-core-latency writes it.
   std::string csv_file(const RunReport& report, const RunOptions&) const override {
     return cores_square_csv(report);
@@ -90,7 +90,7 @@ void Cores::add_options(CLI::App& app) {
   add_value(app, "--lines", lines_text_, "N",
             fmt::format("cache lines of a pair, which it takes in turn: the latency depends on the "
                         "cache slice and the directory that a line belongs to (1 to {})",
-                        most_hand_over_lines));
+                        most_ping_pong_lines));
   add_choice(
       app, "--directions", directions_, named(std::vector<std::string>{"one", "both"}),
       "measure each pair once (one), or with either CPU as the first (both): the first asks, "
@@ -98,7 +98,7 @@ void Cores::add_options(CLI::App& app) {
 }
 
 Expected<void> Cores::parse_options() {
-  const auto lines = parse_whole<unsigned>(lines_text_, 1, most_hand_over_lines, "--lines");
+  const auto lines = parse_whole<unsigned>(lines_text_, 1, most_ping_pong_lines, "--lines");
   if (!lines) return fail(lines.error());
   lines_ = *lines;
   if (home_ == "first" || home_ == "second") return {};
@@ -181,7 +181,7 @@ PlannedScenario Cores::pair(const PlanInput& input, const std::string& method, i
   const std::uint64_t page =
       (pages == PageKind::base ? machine.page_size.value_or(Bytes{4096}) : huge_page_size(pages))
           .value;
-  asks.region.bytes = Bytes{(hand_over_bytes(lines_).value + page - 1) / page * page};
+  asks.region.bytes = Bytes{(ping_pong_bytes(lines_).value + page - 1) / page * page};
   asks.region.pages = pages;
   asks.region.placement = worker(home_ == "second" ? second : first).memory;
   if (home_ == "second") asks.first_touch = second;

@@ -184,7 +184,7 @@ RunReport report_of_pairs(int cpus) {
       Estimate latency = (i + 10.0 * j) * 1e-9;
       latency.low = latency.value * (1 - 0.001 * j);
       latency.high = latency.value * (1 + 0.001 * j);
-      asks.figures = {{"hand_over", "s", latency, std::nullopt}};
+      asks.figures = {{"core_to_core", "s", latency, std::nullopt}};
       asks.stop = answers.stop = "converged";
       answers.load = true;
       point.flows = {asks, answers};

@@ -1,4 +1,4 @@
-// Which CPUs the matrix of hand-overs has, and how near two of them are.
+// Which CPUs the core-to-core matrix has, and how near two of them are.
 #pragma once
 
 #include <cstddef>

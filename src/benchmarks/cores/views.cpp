@@ -29,7 +29,7 @@ std::vector<PairCell> cells_of(const RunReport& report) {
   std::vector<PairCell> cells;
   for (const ScenarioResult& point : report.scenarios) {
     for (const FlowResult& flow : point.flows) {
-      const Figure* const found = find_figure(flow, "hand_over");
+      const Figure* const found = find_figure(flow, "core_to_core");
       if (found == nullptr || !found->value()) continue;
       cells.push_back({label_of(point, "first_cpu"), label_of(point, "second_cpu"), point.kernel,
                        label_of(point, "nearness"), *found->value(), half_width(*found)});
@@ -147,7 +147,7 @@ std::vector<View> cores_views(const RunReport& report) {
     view.where = {{"kernel", method}};
     view.rows = "first_cpu";
     view.columns = "second_cpu";
-    view.cells = {figure_column("", "hand_over", in_ns, Part::value, 1)};
+    view.cells = {figure_column("", "core_to_core", in_ns, Part::value, 1)};
     views.push_back(std::move(view));
   }
   if (!views.empty()) views.back().verdict = summary_lines(cells);
@@ -157,10 +157,10 @@ std::vector<View> cores_views(const RunReport& report) {
 std::vector<Fact> cores_facts(const RunReport& report) {
   const ScenarioResult *nearest = nullptr, *farthest = nullptr;
   const auto value = [](const ScenarioResult& point) {
-    return host_estimate_of(point, "hand_over")->value;
+    return host_estimate_of(point, "core_to_core")->value;
   };
   for (const ScenarioResult& point : report.scenarios) {
-    if (!host_estimate_of(point, "hand_over")) continue;
+    if (!host_estimate_of(point, "core_to_core")) continue;
     if (nearest == nullptr || value(point) < value(*nearest)) nearest = &point;
     if (farthest == nullptr || value(point) > value(*farthest)) farthest = &point;
   }
@@ -173,13 +173,13 @@ std::vector<Fact> cores_facts(const RunReport& report) {
          {{"first_cpu", first}, {"second_cpu", second}, {"nearness", nearness}},
          fmt::format("core-to-core latency between CPUs {} and {} ({})", first, second, nearness),
          "s",
-         *host_estimate_of(point, "hand_over"),
+         *host_estimate_of(point, "core_to_core"),
          "Core to core",
          fmt::format("{}{{}} (CPUs {} and {}, {})", word, first, second, nearness)});
   };
   if (nearest != nullptr)
-    add("hand_over_nearest", farthest == nearest ? "" : "shortest ", *nearest);
-  if (farthest != nearest) add("hand_over_farthest", "longest ", *farthest);
+    add("core_to_core_nearest", farthest == nearest ? "" : "shortest ", *nearest);
+  if (farthest != nearest) add("core_to_core_farthest", "longest ", *farthest);
   return facts;
 }
 

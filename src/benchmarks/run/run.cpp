@@ -257,7 +257,7 @@ std::vector<View> RunFile::views(const RunReport& report) const {
                  label_column("size", "size"),
                  label_column("at most", "rate"),
                  figure_column("latency", "latency", in_ns, Part::with_interval),
-                 figure_column("core to core", "hand_over", in_ns, Part::with_interval),
+                 figure_column("core to core", "core_to_core", in_ns, Part::with_interval),
                  figure_column("bandwidth", "bandwidth", in_gb_per_s, Part::with_interval)};
   View sums;
   sums.title = "Sum of each scenario's flows in GB/s";

@@ -25,7 +25,7 @@ Expected<void> verified(const KernelSpec& spec, const Buffer& memory) {
   return (*kernel)->verify();
 }
 
-/// Each kernel with each kind of stores that there is for it; hand-overs take two CPUs, and the
+/// Each kernel with each kind of stores that there is for it; the ping-pong takes two CPUs, and the
 /// chain is a check of its own.
 std::vector<KernelSpec> specs() {
   std::vector<KernelSpec> all;

@@ -69,6 +69,7 @@ class Step:
     libraries: list[str] = field(default_factory=list)  # of this machine ("memkind"), without which it is skipped
     save: str | None = None  # file of the repository that gets standard output, with NUMATLAS_UPDATE_GOLDEN=1
     only_saved: bool = False  # for what it saves alone, and run only then: it shows little and takes long
+    nightly: bool = False  # slow: not in `run all`, which CI runs
     timeout: int = 60
 
 

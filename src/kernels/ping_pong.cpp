@@ -16,7 +16,7 @@ namespace numatlas {
 namespace {
 
 // What stands in the line says whose turn it is: even, the asking side's; odd, the answering
-// side's. Counting on shows a hand-over that was lost or doubled.
+// side's. The count shows a transfer that was lost or doubled.
 using Turn = std::uint64_t;
 using Line = std::atomic<Turn>;
 static_assert(Line::is_always_lock_free, "a lock would distort the measurement");
@@ -28,7 +28,7 @@ constexpr std::uint64_t line_spacing = 128;
 constexpr std::uint64_t rounds_a_line = 256;
 
 // Looks without success before it is worth asking whether the other side is gone, or waits for this
-// CPU: far more than a hand-over takes, and a millisecond at most.
+// CPU: far more than a transfer takes, and a millisecond at most.
 constexpr int looks_between_questions = 1 << 14;
 
 Line* line_at(std::byte* data, std::uint64_t line) {
@@ -47,16 +47,16 @@ bool hand_on(Line& line, Turn seen, bool by_exchange) {
                                       std::memory_order_acquire);
 }
 
-class HandOverKernel final : public Kernel {
+class PingPongKernel final : public Kernel {
  public:
-  explicit HandOverKernel(const KernelSpec& spec)
+  explicit PingPongKernel(const KernelSpec& spec)
       : name_(spec.name),
         by_exchange_(spec.name.starts_with("cas")),
         answers_(spec.name.ends_with("answer")),
         lines_(std::max(1U, spec.lines)) {}
 
   Expected<void> check_size(Bytes size) const override {
-    if (size >= hand_over_bytes(lines_)) return {};
+    if (size >= ping_pong_bytes(lines_)) return {};
     return fail_usage("--size", lines_ == 1
                                     ? fmt::format("{} are less than a cache line", to_text(size))
                                     : fmt::format("{} do not hold {} lines, {} B apart",
@@ -133,10 +133,10 @@ class HandOverKernel final : public Kernel {
 
 }  // namespace
 
-Bytes hand_over_bytes(unsigned lines) { return Bytes{(lines - 1) * line_spacing + sizeof(Line)}; }
+Bytes ping_pong_bytes(unsigned lines) { return Bytes{(lines - 1) * line_spacing + sizeof(Line)}; }
 
-std::unique_ptr<Kernel> make_hand_over_kernel(const KernelSpec& spec) {
-  return std::make_unique<HandOverKernel>(spec);
+std::unique_ptr<Kernel> make_ping_pong_kernel(const KernelSpec& spec) {
+  return std::make_unique<PingPongKernel>(spec);
 }
 
 }  // namespace numatlas

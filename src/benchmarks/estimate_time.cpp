@@ -1,4 +1,4 @@
-#include "benchmarks/foresee.h"
+#include "benchmarks/estimate_time.h"
 #include "kernels/traits.h"
 
 #include <algorithm>

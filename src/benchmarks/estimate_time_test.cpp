@@ -1,4 +1,4 @@
-#include "benchmarks/foresee.h"
+#include "benchmarks/estimate_time.h"
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ Flow chase_over(std::uint64_t bytes) {
   return flow;
 }
 
-TEST(Foresee, MoreMemoryTakesLonger) {
+TEST(EstimateTime, MoreMemoryTakesLonger) {
   Scenario small, large;
   small.flows = {chase_over(mib)};
   large.flows = {chase_over(gib)};
@@ -22,7 +22,7 @@ TEST(Foresee, MoreMemoryTakesLonger) {
   EXPECT_GT(preparation_of(small), 0);
 }
 
-TEST(Foresee, FlowsAreReadiedTogetherUntilTheMemoryHasNoMore) {
+TEST(EstimateTime, FlowsAreReadiedTogetherUntilTheMemoryHasNoMore) {
   Scenario one, few, many;
   one.flows = {chase_over(gib)};
   few.flows = {chase_over(gib), chase_over(gib)};
@@ -31,7 +31,7 @@ TEST(Foresee, FlowsAreReadiedTogetherUntilTheMemoryHasNoMore) {
   EXPECT_GT(preparation_of(many), 2 * preparation_of(one));
 }
 
-TEST(Foresee, SharedMemoryIsReadiedOnce) {
+TEST(EstimateTime, SharedMemoryIsReadiedOnce) {
   Scenario scenario;
   scenario.flows = {chase_over(mib), chase_over(gib)};
   scenario.flows[1].shares = 0;

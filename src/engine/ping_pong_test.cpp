@@ -16,15 +16,15 @@ namespace {
 
 constexpr std::size_t spacing = 128;  // bytes from line to line, in words below
 
-class HandOver : public ::testing::TestWithParam<const char*> {};
+class PingPong : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(HandOver, TakesItsLinesInTurnAndCountsEveryRound) {
+TEST_P(PingPong, TakesItsLinesInTurnAndCountsEveryRound) {
   constexpr std::uint64_t rounds = 2000;
   for (const unsigned lines : {1U, 3U, 16U}) {
     KernelSpec spec;
     spec.name = GetParam();
     spec.lines = lines;
-    std::vector<std::uint64_t> words(hand_over_bytes(lines).value / sizeof(std::uint64_t) + 16);
+    std::vector<std::uint64_t> words(ping_pong_bytes(lines).value / sizeof(std::uint64_t) + 16);
     const KernelMemory memory{reinterpret_cast<std::byte*>(words.data()),
                               words.size() * sizeof(std::uint64_t)};
     auto asks = make_kernel(spec);
@@ -53,15 +53,15 @@ TEST_P(HandOver, TakesItsLinesInTurnAndCountsEveryRound) {
     EXPECT_FALSE((*asks)->verify()) << lines;
   }
 }
-INSTANTIATE_TEST_SUITE_P(Methods, HandOver, ::testing::Values("cas", "store"));
+INSTANTIATE_TEST_SUITE_P(Methods, PingPong, ::testing::Values("cas", "store"));
 
-TEST(HandOverSize, HoldsAllLines) {
+TEST(PingPongSize, HoldsAllLines) {
   KernelSpec spec;
   spec.name = "cas";
   spec.lines = 33;
   const auto kernel = make_kernel(spec);
   EXPECT_FALSE((*kernel)->check_size(Bytes{4096}));
-  EXPECT_TRUE((*kernel)->check_size(hand_over_bytes(33)));
+  EXPECT_TRUE((*kernel)->check_size(ping_pong_bytes(33)));
 }
 
 }  // namespace

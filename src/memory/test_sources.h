@@ -1,0 +1,74 @@
+// Test helper: regions of memory sources, and what they need of the machine.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "memory/buffer.h"
+#include "memory/libpmem.h"
+#include "memory/source.h"
+#include "placement/test_machines.h"
+
+namespace numatlas {
+
+/// A folder of its own on the file system of /tmp.
+class SourceFolder {
+ public:
+  SourceFolder() {
+    char name[] = "/tmp/numatlas-test-XXXXXX";
+    path_ = mkdtemp(name);
+  }
+  ~SourceFolder() { std::filesystem::remove_all(path_); }
+  SourceFolder(const SourceFolder&) = delete;
+  SourceFolder& operator=(const SourceFolder&) = delete;
+  std::string text() const { return path_.string(); }
+  const std::filesystem::path& path() const { return path_; }
+  bool empty() const { return std::filesystem::is_empty(path_); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline Region source_region(std::uint64_t bytes, const std::string& memory) {
+  Region region;
+  region.bytes = Bytes{bytes};
+  const auto spec = parse_memory_spec(memory);
+  EXPECT_TRUE(spec) << memory;
+  if (spec) region.placement = spec->single;
+  return region;
+}
+
+inline Error fit_error(const std::vector<Region>& regions) {
+  Machine machine = testing::build({{0, {{0}}}});
+  machine.source = "live";
+  const auto fits = check_fits(regions, machine);
+  return fits ? Error{ErrorKind::internal, "it fits", ""} : fits.error();
+}
+
+inline Error fit_error(std::uint64_t bytes, const std::string& memory) {
+  return fit_error({source_region(bytes, memory)});
+}
+
+#define NEEDS_LIBPMEM() \
+  if (!check_pmem()) GTEST_SKIP() << full_text(check_pmem().error())
+
+inline void fill_and_check(const Buffer& buffer) {
+  std::memset(buffer.data(), 7, buffer.bytes());
+  EXPECT_EQ(buffer.data()[buffer.bytes() - 1], std::byte{7});
+  if (!kernel::allowed_nodes()) return;
+  const Residency seen = buffer.residency();
+  EXPECT_EQ(seen.problem, "");
+  EXPECT_EQ(seen.told_by, "");
+  EXPECT_DOUBLE_EQ(*seen.fraction_on(*kernel::allowed_nodes()), 1.0);
+}
+
+}  // namespace numatlas
