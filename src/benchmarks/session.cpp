@@ -73,7 +73,7 @@ TimeLeft Session::divide(const SessionPart& part, const PointRun& next) const {
   return divide_time(plans, next, part.slower(), left.count());
 }
 
-/// Whether the time is to be kept, and ends before a point would have its first value.
+/// Whether the time is to be kept, and ends before a point would have its next visit.
 bool Session::is_over_before(const SessionPart& part, const PointRun& point) const {
   // Of points that take no time to prepare the overhead makes much, which others do not have.
   constexpr double most_slower = 4;
@@ -94,7 +94,7 @@ Expected<std::optional<Seconds>> Session::next_window(SessionPart& part, const P
   const bool ahead = round_ > 0 && point.ready == 0 &&
                      left.visits < static_cast<int>(least_visits) &&
                      point.visits.count() > left.visits;
-  const bool over = point.taken == 0 && is_over_before(part, point);
+  const bool over = is_over_before(part, point);
   const auto window = broadcast(over ? Seconds{0} : ahead ? pass_over : left.window);
   if (!window) return fail(window.error());
   if (*window == pass_over) return std::nullopt;
