@@ -68,6 +68,19 @@ TEST(CachesClaim, NothingBeyondItWasMeasured) {
   EXPECT_THAT(verdict.reason, HasSubstr("none beyond it"));
 }
 
+// A guest that shows 480 MiB and gets 16: only the smallest size says what a hit costs.
+TEST(CachesClaim, TheSizesBeginAtTwiceTheCacheBefore) {
+  const auto machine = read_recorded_machine(
+      "numa:1(memory=64GiB) l3:1(size=480MiB) l2:2(size=2MiB) l1d:1(size=48KiB) core:1 pu:1");
+  ASSERT_TRUE(machine) << full_text(machine.error());
+  for (const SurveyWay& way : make_caches_claim()->ways("latency", *machine)) {
+    const std::string sizes = "," + way.words[1] + ",";
+    EXPECT_THAT(sizes, HasSubstr(",4MiB,")) << way.left_out;
+    EXPECT_THAT(sizes, HasSubstr(",300MiB,"));
+    EXPECT_THAT(sizes, HasSubstr(",96KiB,"));
+  }
+}
+
 TEST(CachesClaim, ACacheAsSlowAsWhatLiesBeyondIt) {
   Figures figures = short_ladder();
   figures.reports.back().facts.pop_back();  // no size of L3 has a latency of its own

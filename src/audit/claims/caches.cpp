@@ -103,19 +103,24 @@ class Caches final : public Claim {
   ClaimVerdict judge_level(const std::string& level, Bytes shown, const AuditInput& input) const;
 };
 
-/// Sizes that are these eighths of each cache that a CPU sees and larger than the cache before it,
-/// and one of memory.
-std::string sizes_of(const Machine& machine, CpuId cpu, const std::vector<int>& eighths,
+/// Of each cache that a CPU sees twice the size of the cache before it, which shows what its hits
+/// cost where much less of it is to be had than the machine shows, and these sixteenths of it; and
+/// one size of memory, which takes longest.
+std::string sizes_of(const Machine& machine, CpuId cpu, const std::vector<int>& sixteenths,
                      Bytes last) {
+  constexpr std::uint64_t step = kib;
   std::string sizes;
   std::uint64_t before = 0;
   for (int level = 1; level <= 4; ++level) {
     const Cache* const cache = machine.cache_of(cpu, level);
     if (cache == nullptr || cache->size.value <= before) continue;
-    for (const int part : eighths) {
-      constexpr std::uint64_t step = kib;
-      const std::uint64_t size = cache->size.value * static_cast<std::uint64_t>(part) / 8;
-      if (size > before + before / 2) sizes += compact_text(Bytes{size / step * step}) + ",";
+    std::uint64_t smallest = 2 * before;
+    for (const int part : sixteenths) {
+      const std::uint64_t size = cache->size.value * static_cast<std::uint64_t>(part) / 16;
+      if (size <= before + before / 2) continue;
+      if (0 < smallest && smallest < size / 2) sizes += compact_text(Bytes{smallest}) + ",";
+      smallest = 0;
+      sizes += compact_text(Bytes{size / step * step}) + ",";
     }
     before = cache->size.value;
   }
@@ -136,10 +141,10 @@ std::vector<SurveyWay> Caches::ways(const std::string& benchmark, const Machine&
                      "--serial", "--skip-too-large", "--stats", "--cpus", where},
                     left_out});
   };
-  add({1, 2, 3, 4, 5, 6}, cpus, "");
-  add({1, 3, 5}, cpus, "half of the sizes");
-  add({3, 5}, std::to_string(first->value),
-      "sizes other than two per cache and one of memory; nodes other than the first");
+  add({1, 2, 4, 6, 8, 10, 12}, cpus, "");
+  add({2, 6, 10}, cpus, "half of the sizes");
+  add({6, 10}, std::to_string(first->value),
+      "sizes other than three per cache and one of memory; nodes other than the first");
   return ways;
 }
 
