@@ -213,11 +213,15 @@ def _beside(result: Any, every: pd.DataFrame, row: Any) -> str:
         return _part_of_claim(result, row)
     if row.key == "loaded_latency_80":
         same = (every["cpu_node"] == row.cpu_node) & (every["memory_node"] == row.memory_node)
-        idle = every["value"][same & (every["key"] == "loaded_latency_idle")]
+        idle = every[same & (every["key"] == "loaded_latency_idle")]
         if idle.empty:
             return ""
-        less = ": less than idle, which cannot be" if row.value < idle.iloc[0] else ""
-        return f"{row.value / idle.iloc[0]:.2g}x idle{less}"
+        high, low = (
+            end if pd.notna(end) else value
+            for end, value in ((row.high, row.value), (idle["low"].iloc[0], idle["value"].iloc[0]))
+        )
+        less = ": less than idle, which cannot be" if high < low else ""
+        return f"{row.value / idle['value'].iloc[0]:.2g}x idle{less}"
     far = every[every["key"] == "core_to_core_farthest"] if row.key == "core_to_core_nearest" else every[:0]
     return next((f"up to {quantity_text(one.value, 's')}" for one in far.itertuples()), "")
 

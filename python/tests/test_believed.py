@@ -92,13 +92,22 @@ def test_ratios_are_over_the_local_latency_that_is_shown():
         assert one.beside == f"{one.value / local.value:.1f}x local"
 
 
-def test_marks_tell_the_line_that_they_are_of():
+def test_marks_tell_the_line_that_they_are_of(tmp_path):
     (figure,) = figures_of(numatlas.load(SURVEYS / "four-nodes.json"), "loaded")
-    assert [mark.text for mark in figure.marks] == [
-        "idle 673 ns (node 1)",
-        "80 %: 623 ns, less than idle (node 1)",
-        "peak 1.32 GB/s (node 1)",
-    ]
+    marks = ["idle 673 ns (node 1)", "80 %: 623 ns (node 1)", "peak 1.32 GB/s (node 1)"]
+    assert [mark.text for mark in figure.marks] == marks
+    assert not [text for text in figure.warnings if "less than when idle" in text]
+
+    data = json.loads((SURVEYS / "four-nodes.json").read_text())
+    for case in part(data, "loaded")["cases"]:
+        for one in [*case["figures"], *(each for flow in case["flows"] for each in flow["figures"])]:
+            if one["key"] == "latency_at_80_percent":
+                one["estimate"].update(value=1e-7, low=0.99e-7, high=1.01e-7)
+    path = tmp_path / "low.json"
+    path.write_text(json.dumps(data))
+    (figure,) = figures_of(numatlas.load(path), "loaded")
+    marks[1] = "80 %: 100 ns, less than idle (node 1)"
+    assert [mark.text for mark in figure.marks] == marks
     (doubt,) = [text for text in figure.warnings if "less than when idle" in text]
     assert "(node 1)" in doubt
     both = overlaid([figure, figure], ["A", "B"])
@@ -139,15 +148,20 @@ def test_lines_that_one_of_two_runs_has_are_of_it(tmp_path):
     assert rows[0]["text"] == "B"
 
 
-def test_less_than_idle_under_load_is_said(tmp_path):
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [((None, None), ": less than idle, which cannot be"), ((0.9e-7, 1.3e-7), "")],
+)
+def test_surely_less_than_idle_under_load_is_said(tmp_path, ends, told):
     def lower(data):
         for one in part(data, "loaded")["facts"]:
             if one["key"] == "loaded_latency_80":
-                one["estimate"] = {"value": 1e-7, "low": None, "high": None, "n": 1, "method": "none"}
+                low, high = ends
+                one["estimate"] = {"value": 1e-7, "low": low, "high": high, "n": 1, "method": "derived"}
 
     result = changed(survey(tmp_path / "a.json", 1, 1, 4), lower)
     (card,) = [one for one in metrics(result) if one.key == "loaded_latency_80"]
-    assert card.beside == "0.83x idle: less than idle, which cannot be"
+    assert card.beside == f"0.83x idle{told}"
     assert loaded(0.01, "real")["facts"]
 
 

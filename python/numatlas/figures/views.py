@@ -162,17 +162,21 @@ def _load_marks(table: Table, frame: pd.DataFrame, unit: str, line: str) -> tupl
     that when idle, the most that was moved, and 80 % of it with the figure there, as far as the file has it:
     the knee, where a program that uses its memory well is. And what cannot be in these."""
     of, doubts = f" ({line})" if line else "", []
-    idle, most = frame[frame["x"] == 0]["value"], float(frame["x"].max())
+    at_rest, most = frame[frame["x"] == 0], float(frame["x"].max())
+    idle, least = at_rest["value"], at_rest["low"].fillna(at_rest["value"]).median()
     marks = []
     if len(idle):
         words = f"idle {number_text(idle.median(), 3)} {table.unit}{of}"
         marks.append(Mark(float(idle.median()), words, level=True))
-    knees = pd.to_numeric(column(frame, f"{table.main['figure']}_at_80_percent.value")).dropna()
+    knee_of = f"{table.main['figure']}_at_80_percent"
+    knees = pd.to_numeric(column(frame, f"{knee_of}.value")).dropna()
+    highs = pd.to_numeric(column(frame, f"{knee_of}.high")).dropna()
     words = "80 %"
     if len(knees):
         knee = float(knees.iloc[0] * table.main["scale"])
         words += f": {number_text(knee, 3)} {table.unit}"
-        if len(idle) and knee < idle.median():
+        high = float(highs.iloc[0] * table.main["scale"]) if len(highs) else knee
+        if len(idle) and high < least:
             words += ", less than idle"
             doubts.append(f"at 80 % of the peak the latency is less than when idle{of}: one of both is wrong")
     marks.append(Mark(0.8 * most, words + of))
