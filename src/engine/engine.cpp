@@ -1,14 +1,14 @@
 #include <sys/resource.h>
 
-#include <chrono>
-#include <thread>
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
