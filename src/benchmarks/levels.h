@@ -31,4 +31,8 @@ Bytes line_bytes(const Machine& machine, const CpuSet& cpus);
 /// Size of the last-level cache; 64 MiB (larger than most slices) where it is unknown.
 Bytes last_level_cache_bytes(const Machine& machine, const CpuSet& cpus);
 
+/// A cache level whose latency is more than this part of that of what lies beyond it cannot be told
+/// from it.
+inline constexpr double as_slow_as_beyond = 2.0 / 3;
+
 }  // namespace numatlas

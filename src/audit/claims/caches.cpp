@@ -16,6 +16,7 @@
 #include "base/size_list.h"
 #include "base/units.h"
 #include "benchmarks/flows.h"
+#include "benchmarks/levels.h"
 #include "benchmarks/survey_words.h"
 #include "record/labels.h"
 
@@ -29,9 +30,16 @@ constexpr double least_held = 0.6;
 // One size says nothing of where a cache ends.
 constexpr std::size_t least_sizes = 2;
 
-// A level this near to the latency of what lies beyond it cannot be told from it (as the facts of
-// `latency` have it).
-constexpr double as_slow = 2.0 / 3;
+/// Points of the latency ladder that have a figure.
+std::vector<const ScenarioResult*> measured_points(const AuditInput& input) {
+  std::vector<const ScenarioResult*> points;
+  for (const RunReport& report : input.reports) {
+    if (report.command != "latency") continue;
+    for (const ScenarioResult& point : report.scenarios)
+      if (!point.flows.empty() && host_estimate_of(point, "latency")) points.push_back(&point);
+  }
+  return points;
+}
 
 /// Sizes of the latency ladder that have a figure.
 struct Ladder {
@@ -42,16 +50,12 @@ struct Ladder {
 Ladder ladder_of(const std::string& level, const std::string& pages, Bytes largest_held,
                  const AuditInput& input) {
   Ladder ladder;
-  for (const RunReport& report : input.reports) {
-    if (report.command != "latency") continue;
-    for (const ScenarioResult& point : report.scenarios) {
-      if (point.pages != pages || point.flows.empty() || !host_estimate_of(point, "latency"))
-        continue;
-      const std::string& its = point.flows.front().level;
-      if (its == level && point.size <= largest_held) ladder.held.insert(point.size);
-      // "L1" to "L4" sort as they should, and before "memory".
-      ladder.reaches_beyond = ladder.reaches_beyond || its > level;
-    }
+  for (const ScenarioResult* point : measured_points(input)) {
+    if (point->pages != pages) continue;
+    const std::string& its = point->flows.front().level;
+    if (its == level && point->size <= largest_held) ladder.held.insert(point->size);
+    // "L1" to "L4" sort as they should, and before "memory".
+    ladder.reaches_beyond = ladder.reaches_beyond || its > level;
   }
   return ladder;
 }
@@ -60,16 +64,12 @@ Ladder ladder_of(const std::string& level, const std::string& pages, Bytes large
 /// that is not the reason.
 std::string unseen_text(const std::string& level, const AuditInput& input) {
   std::string pages;  // of several kinds the last has the fewest misses of the TLB
-  std::vector<const ScenarioResult*> points;
   for (const RunReport& report : input.reports) {
-    if (report.command != "latency") continue;
-    for (const ScenarioResult& point : report.scenarios) {
-      pages = point.pages;
-      if (!point.flows.empty() && host_estimate_of(point, "latency")) points.push_back(&point);
-    }
+    if (report.command == "latency" && !report.scenarios.empty())
+      pages = report.scenarios.back().pages;
   }
   const ScenarioResult *first = nullptr, *beyond = nullptr;
-  for (const ScenarioResult* point : points) {
+  for (const ScenarioResult* point : measured_points(input)) {
     if (point->pages != pages) continue;
     const std::string& its = point->flows.front().level;
     if (its == level && (first == nullptr || point->size < first->size)) first = point;
@@ -78,7 +78,7 @@ std::string unseen_text(const std::string& level, const AuditInput& input) {
   if (first == nullptr || beyond == nullptr) return "";
   const Estimate own = *host_estimate_of(*first, "latency");
   const Estimate next = *host_estimate_of(*beyond, "latency");
-  if (own.value < as_slow * next.value) return "";
+  if (own.value < as_slow_as_beyond * next.value) return "";
   return fmt::format(
       "at {}, the smallest size measured, it takes {}, about as long as {}, which lies beyond it "
       "({}): where it ends cannot be seen",
@@ -103,9 +103,9 @@ class Caches final : public Claim {
   ClaimVerdict judge_level(const std::string& level, Bytes shown, const AuditInput& input) const;
 };
 
-/// Of each cache that a CPU sees twice the size of the cache before it, which shows what its hits
-/// cost where much less of it is to be had than the machine shows, and these sixteenths of it; and
-/// one size of memory, which takes longest.
+/// For each cache that a CPU sees: twice the size of the cache before it, which times hits even
+/// where the machine gives far less of the cache than it shows, then these sixteenths of the cache.
+/// Last, one size in memory, which takes longest.
 std::string sizes_of(const Machine& machine, CpuId cpu, const std::vector<int>& sixteenths,
                      Bytes last) {
   constexpr std::uint64_t step = kib;
@@ -135,9 +135,9 @@ std::vector<SurveyWay> Caches::ways(const std::string& benchmark, const Machine&
   const Bytes last = firsts.past_caches;  // as large as the matrix's
   if (benchmark != "latency" || !first || machine.cache_of(*first, 1) == nullptr) return {};
   std::vector<SurveyWay> ways;
-  const auto add = [&](const std::vector<int>& eighths, const std::string& where,
+  const auto add = [&](const std::vector<int>& sixteenths, const std::string& where,
                        const std::string& left_out) {
-    ways.push_back({{"--size", sizes_of(machine, *first, eighths, last), "--pages", "thp",
+    ways.push_back({{"--size", sizes_of(machine, *first, sixteenths, last), "--pages", "thp",
                      "--serial", "--skip-too-large", "--stats", "--cpus", where},
                     left_out});
   };

@@ -16,6 +16,7 @@
 #include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/latency/chains.h"
+#include "benchmarks/levels.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "record/labels.h"
@@ -288,7 +289,6 @@ std::map<std::string, Points> points_by_level(const RunReport& report, const std
 /// point, than to the latency of what comes after it. A guest or a partitioned cache has less than
 /// the machine shows.
 Points held_points(const Points& points, double beyond) {
-  constexpr double as_slow_as_beyond = 2.0 / 3;
   const double own = latency_of(*points.front());
   Points held;
   if (own > as_slow_as_beyond * beyond) return held;
