@@ -38,7 +38,7 @@ RunReport report_of(ScenarioResult point) {
   point.size = Bytes{mib};
   point.pages = "base";
   point.kernel = "copy";
-  point.stores = "ordinary";
+  point.stores = "regular";
   report.scenarios = {std::move(point)};
   report.complete = true;
   return report;
@@ -94,7 +94,7 @@ TEST(BandwidthTable, SaysWhatWasCounted) {
   const auto run = parse_run("bandwidth", {});
   const std::string text = testing::tables_of(*run->benchmark, report);
   EXPECT_THAT(text, HasSubstr("kernels: AVX9"));
-  EXPECT_THAT(text, HasSubstr("copy    ordinary  1MiB         memory  - -> -  2"));
+  EXPECT_THAT(text, HasSubstr("copy    regular  1MiB         memory  - -> -  2"));
   EXPECT_THAT(text, HasSubstr("3.00"));
   EXPECT_THAT(text, HasSubstr("4.50")) << "moved, with what the stores read first";
   for (FlowResult& flow : report.scenarios[0].flows) flow.level = "L2";

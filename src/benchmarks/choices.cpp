@@ -16,13 +16,13 @@ namespace {
 constexpr const char* no_mix = "none";
 
 // Tables have no room for more than "triad nt".
-const Choices<Stores> all_stores{{name_of(Stores::ordinary), Stores::ordinary},
+const Choices<Stores> all_stores{{name_of(Stores::regular), Stores::regular},
                                  {name_of(Stores::non_temporal), Stores::non_temporal},
                                  {"nt", Stores::non_temporal},
-                                 {"regular", Stores::ordinary}};
+                                 {"ordinary", Stores::regular}};  // as version 0.1 called it
 constexpr const char* stores_text =
-    "stores of the kernels: regular (or ordinary; write-allocate), or non-temporal (nt for short), "
-    "which bypass the caches (x86 only)";
+    "stores of the kernels: regular (write-allocate), or non-temporal (nt for short), which bypass "
+    "the caches (x86 only)";
 
 }  // namespace
 

@@ -26,7 +26,7 @@ struct Choice {
   KernelSpec spec;
   bool writes = true;
 
-  std::string stores() const;      ///< "ordinary", "non-temporal"; "" for a kernel that only reads
+  std::string stores() const;      ///< "regular", "non-temporal"; "" for a kernel that only reads
   std::string short_name() const;  ///< "copy", "copy nt", "mix 2:1"
 };
 
@@ -45,7 +45,7 @@ class KernelOptions {
 
  private:
   std::vector<std::string> kernels_;
-  std::vector<Stores> stores_{Stores::ordinary};
+  std::vector<Stores> stores_{Stores::regular};
   std::string mix_text_, isa_;
   std::vector<const CLI::Option*> options_;  ///< the app's
 };

@@ -89,7 +89,7 @@ Expected<Flow> own_flow(const FileFlow& file, std::size_t index, int worker,
   Flow flow;
   flow.worker = worker;
   flow.kernel.name = file.kernel;
-  flow.kernel.stores = file.stores.value_or(Stores::ordinary);
+  flow.kernel.stores = file.stores.value_or(Stores::regular);
   if (file.mix) std::tie(flow.kernel.mix_reads, flow.kernel.mix_writes) = *file.mix;
   flow.kernel.lines = file.lines.value_or(1);
   flow.role = file.role.value_or(default_role(file.kernel));
@@ -132,7 +132,7 @@ FileFlow whole_file_flow(const Scenario& scenario, const Flow& flow, const PlanI
   file.cpus = {cpu_of_worker(input, flow.worker)};
   file.kernel = flow.kernel.name;
   if (traits_of(flow.kernel.name).mixes) file.mix = {flow.kernel.mix_reads, flow.kernel.mix_writes};
-  if (flow.kernel.stores != Stores::ordinary) file.stores = flow.kernel.stores;
+  if (flow.kernel.stores != Stores::regular) file.stores = flow.kernel.stores;
   if (flow.role != default_role(file.kernel)) file.role = flow.role;
   file.rate = flow.rate;
   file.warm_up = flow.warm_up;

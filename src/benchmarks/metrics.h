@@ -21,7 +21,7 @@ std::vector<double> samples_of(const Flow& flow, const Trace& trace);
 /// the CPU's clock (the mean) (a copy's bytes count once), "copy_time" of one copy,
 /// "event_bandwidth" by the GPU's own clock, "pin_time" and "unpin_time" where there are such;
 /// "latency" of a GPU's chase by its own clock; "bandwidth" (as STREAM counts bytes) and "traffic"
-/// (with the lines that ordinary stores fetch) in B/s of what moves memory; nothing of an answering
+/// (with the lines that regular stores fetch) in B/s of what moves memory; nothing of an answering
 /// side. Pure.
 std::vector<Figure> figures_of(const Flow& flow, const Trace& trace);
 

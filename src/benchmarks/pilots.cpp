@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <set>
 #include <sstream>
@@ -55,7 +56,9 @@ std::vector<int> pilot_workers(const Layout& layout, bool one_a_host) {
   return workers;
 }
 
-std::optional<PlannedPilot> plan_one(const PlanInput& input, bool chase) {
+/// `part`: of the usual size, which is four times the caches. A window reads little of it and the
+/// cases between two windows evict the rest, so half of it does where all is too much.
+std::optional<PlannedPilot> plan_one(const PlanInput& input, bool chase, std::uint64_t part) {
   const std::vector<int> workers = pilot_workers(input.layout, chase);
   const auto on_devices = [&](int worker) {
     const MemoryPlacement& memory = worker_of(input, worker).placement.memory;
@@ -63,7 +66,8 @@ std::optional<PlannedPilot> plan_one(const PlanInput& input, bool chase) {
   };
   if (workers.empty() || std::any_of(workers.begin(), workers.end(), on_devices))
     return std::nullopt;
-  const Bytes size = size_past_caches(input, workers, Bytes{(chase ? 64 : 16) * mib});
+  const Bytes least{(chase ? 64 : 16) * mib};
+  const Bytes size{std::max(least.value, size_past_caches(input, workers, least).value / part)};
   PlannedPilot pilot;
   Choice read{"read", {}, false};
   read.spec.name = read.name;
@@ -74,7 +78,7 @@ std::optional<PlannedPilot> plan_one(const PlanInput& input, bool chase) {
     flow.warm_up = {};
     pilot.scenario.flows.push_back(std::move(flow));
   }
-  constexpr double part_of_memory = 0.1;
+  constexpr double part_of_memory = 0.2;
   if (size_with_room(input, size, pilot.scenario.flows, part_of_memory) < size) return std::nullopt;
   pilot.head.key = chase ? "pilot_latency" : "pilot_bandwidth";
   pilot.head.unit = chase ? "s" : "B/s";
@@ -148,7 +152,8 @@ std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& opti
   if (options.process_memory || options.visits == 1) return {};
   double time = 0;
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
-    if (!setup.skips[i]) time += Seconds(setup.plan[i].scenario.stop.time).count();
+    const Scenario& scenario = setup.plan[i].scenario;
+    if (!setup.skips[i]) time += Seconds(scenario.stop.time).count() + preparation_of(scenario);
     if (!setup.plan[i].system_weights.empty()) return {};
   }
   if (options.time_of_all) time = Seconds(options.stop.time).count();
@@ -158,12 +163,16 @@ std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& opti
   double preparing = 0;
   for (const bool chase : {false, true}) {
     if (!has_flows(setup, chase)) continue;
-    auto pilot = plan_one(input, chase);
-    if (!pilot) continue;
-    constexpr double part_for_preparing = part_of_time / 2;
-    preparing += preparation_of(pilot->scenario) + 2 * Seconds(window).count();
-    if (preparing > part_for_preparing * time) break;
-    pilots.push_back(*std::move(pilot));
+    for (const std::uint64_t part : {1, 2}) {
+      auto pilot = plan_one(input, chase, part);
+      if (!pilot) continue;
+      constexpr double part_for_preparing = part_of_time / 2;
+      const double more = preparation_of(pilot->scenario) + 2 * Seconds(window).count();
+      if (preparing + more > part_for_preparing * time) continue;
+      preparing += more;
+      pilots.push_back(*std::move(pilot));
+      break;
+    }
   }
   return has_room(setup, pilots) ? pilots : std::vector<PlannedPilot>{};
 }

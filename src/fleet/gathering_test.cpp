@@ -58,7 +58,7 @@ TEST(HostKind, SomeMemoryMoreOrLessIsAlike) {
 TEST(FleetGathering, KeepsRoundsByKernel) {
   RunReport run;
   Fleet& fleet = run.fleet.emplace();
-  fleet.kernels = {{"copy", "memory", "ordinary", 10, 20}, {"triad", "memory", "ordinary", 30, 40}};
+  fleet.kernels = {{"copy", "memory", "regular", 10, 20}, {"triad", "memory", "regular", 30, 40}};
   const auto comm = make_single_comm();
   FleetGathering gathering(*comm, run);
   FleetHost host;

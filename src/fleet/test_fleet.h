@@ -27,8 +27,8 @@ inline Fleet even_fleet(std::size_t hosts, std::size_t rounds = 10) {
   fleet.elements_source = "--elements";
   fleet.repeats = static_cast<int>(rounds);
   fleet.memory = "local";
-  fleet.kernels = {{"copy", "memory", "ordinary", 1'000'000'000, 1'500'000'000},
-                   {"triad", "memory", "ordinary", 1'500'000'000, 2'000'000'000}};
+  fleet.kernels = {{"copy", "memory", "regular", 1'000'000'000, 1'500'000'000},
+                   {"triad", "memory", "regular", 1'500'000'000, 2'000'000'000}};
   fleet.kinds = {{"AMD EPYC 7742", "Linux 6.1.0", 8, 2, Bytes{64 * gib}, 4, 8}};
   for (std::size_t i = 0; i < hosts; ++i) {
     FleetHost host;

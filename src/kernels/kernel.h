@@ -93,7 +93,7 @@ struct KernelSpec {
   std::string name = "chase";
   ChainSpec chain;                         ///< of the chase
   bool verify_full = false;                ///< walk the whole chain before use, besides the proof
-  Stores stores = Stores::ordinary;        ///< of the kernels that write
+  Stores stores = Stores::regular;         ///< of the kernels that write
   unsigned mix_reads = 2, mix_writes = 1;  ///< lines a step of the mix
   std::vector<Operation> passes;           ///< of "stream": one a pass, in turn
   std::uint64_t array_lines = 0;           ///< of "stream": of each array; 0: as many as fit
@@ -105,7 +105,7 @@ struct KernelSpec {
   friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
 };
 
-/// What a step moves, in bytes: as STREAM counts it, and with the lines that ordinary stores fetch
+/// What a step moves, in bytes: as STREAM counts it, and with the lines that regular stores fetch
 /// before they write (write-allocate).
 struct Traffic {
   std::size_t read = 0, written = 0, allocated = 0;

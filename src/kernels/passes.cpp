@@ -98,7 +98,7 @@ class PassesKernel final : public Kernel {
     if (stores_ == Stores::non_temporal && !has_non_temporal_stores()) {
       return fail(ErrorKind::unavailable,
                   fmt::format("kernel stream: {} has no non-temporal stores", instruction_set()),
-                  "use --stores ordinary");
+                  "use --stores regular");
     }
     make_last_ = memory.persist;
     if (lines_ == 0) lines_ = lines_in(memory.bytes);

@@ -119,10 +119,10 @@ Expected<void> wrong_sum(const char* kernel) {
 }
 
 Expected<void> check_stores(const char* kernel, Stores stores) {
-  if (stores == Stores::ordinary || has_non_temporal_stores()) return {};
+  if (stores == Stores::regular || has_non_temporal_stores()) return {};
   return fail(ErrorKind::unavailable,
               fmt::format("kernel {}: {} has no non-temporal stores", kernel, instruction_set()),
-              "use --stores ordinary");
+              "use --stores regular");
 }
 
 class StreamKernel final : public Kernel {
@@ -262,7 +262,7 @@ class MixKernel final : public Kernel {
   std::uint64_t steps_a_pass() const override { return cursor_.lines(); }
   Traffic traffic_a_step() const override {
     return {reads_ * line_bytes, writes_ * line_bytes,
-            stores_ == Stores::ordinary ? writes_ * line_bytes : 0};
+            stores_ == Stores::regular ? writes_ * line_bytes : 0};
   }
 
   Expected<void> verify() const override {
@@ -300,7 +300,7 @@ const char* name_of(Operation operation) {
 
 Traffic traffic_of_line(Operation operation, Stores stores) {
   const Kind& kind = kind_of(name_of(operation));
-  const bool fetches = kind.allocates && stores == Stores::ordinary;
+  const bool fetches = kind.allocates && stores == Stores::regular;
   return {kind.reads * line_bytes, kind.writes ? line_bytes : 0, fetches ? line_bytes : 0};
 }
 

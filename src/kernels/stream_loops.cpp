@@ -147,7 +147,7 @@ HWY_NOINLINE std::uint64_t mix_lines(const LoopCall& call) {
 template <Operation operation>
 void store_lines_by(const LoopCall& call) {
   call.stores == Stores::non_temporal ? store_lines<operation, Stores::non_temporal>(call)
-                                      : store_lines<operation, Stores::ordinary>(call);
+                                      : store_lines<operation, Stores::regular>(call);
 }
 
 std::uint64_t loop_here(const LoopCall& call) {
@@ -161,7 +161,7 @@ std::uint64_t loop_here(const LoopCall& call) {
     case Operation::update: store_lines_by<Operation::update>(call); break;
     case Operation::mix:
       return call.stores == Stores::non_temporal ? mix_lines<Stores::non_temporal>(call)
-                                                 : mix_lines<Stores::ordinary>(call);
+                                                 : mix_lines<Stores::regular>(call);
   }
   return 0;
 }
@@ -179,7 +179,7 @@ HWY_EXPORT(loop_here);
 HWY_EXPORT(target_here);
 
 const char* name_of(Stores stores) {
-  return stores == Stores::ordinary ? "ordinary" : "non-temporal";
+  return stores == Stores::regular ? "regular" : "non-temporal";
 }
 
 std::uint64_t run_loop(const LoopCall& call) { return HWY_DYNAMIC_DISPATCH(loop_here)(call); }

@@ -25,13 +25,13 @@ enum class Operation {
 
 /// How stores leave the core. Ordinary ones first fetch the line (write-allocate); non-temporal
 /// ones go past the caches.
-enum class Stores { ordinary, non_temporal };
-const char* name_of(Stores stores);  ///< "ordinary", "non-temporal"
+enum class Stores { regular, non_temporal };
+const char* name_of(Stores stores);  ///< "regular", "non-temporal"
 
 /// One call of a loop: `lines` lines of 64 bytes from each array's current position.
 struct LoopCall {
   Operation operation = Operation::read;
-  Stores stores = Stores::ordinary;
+  Stores stores = Stores::regular;
   double* first = nullptr;
   const double* second = nullptr;
   const double* third = nullptr;
@@ -49,7 +49,7 @@ std::uint64_t run_loop(const LoopCall& call);
 std::vector<std::string> instruction_sets();
 /// The one in use.
 std::string instruction_set();
-/// Whether it has stores that go past the caches. Elsewhere Stores::non_temporal would be ordinary.
+/// Whether it has stores that go past the caches. Elsewhere Stores::non_temporal would be regular.
 bool has_non_temporal_stores();
 /// From now on this one (in any case of letters), or the widest for "". Not while loops run. Error
 /// kinds: usage (no such set), unavailable (not on this CPU); the message names --isa.

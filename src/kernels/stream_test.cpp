@@ -25,7 +25,7 @@ Memory memory_of(std::size_t bytes) {
   return Memory(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64})));
 }
 
-KernelSpec spec_of(const std::string& name, Stores stores = Stores::ordinary) {
+KernelSpec spec_of(const std::string& name, Stores stores = Stores::regular) {
   KernelSpec spec;
   spec.name = name;
   spec.stores = stores;
@@ -71,7 +71,7 @@ TEST_P(OnInstructionSet, IsTheOneInUse) { EXPECT_EQ(instruction_set(), GetParam(
 
 TEST_P(OnInstructionSet, StopsAnywhereAndVerifies) {
   for (const char* name : stream_kernels) {
-    for (Stores stores : {Stores::ordinary, Stores::non_temporal}) {
+    for (Stores stores : {Stores::regular, Stores::non_temporal}) {
       if (stores == Stores::non_temporal && !has_non_temporal_stores()) continue;
       // A line an array, odd numbers of lines, and arrays that are skewed.
       for (std::size_t bytes : {std::size_t{192}, std::size_t{64 * 101}, std::size_t{1 << 20}}) {
@@ -131,15 +131,15 @@ TEST(Traffic, IsCountedAsStreamDoes) {
   const auto traffic = [](const char* name, Stores stores) {
     return (*make_kernel(spec_of(name, stores)))->traffic_a_step();
   };
-  EXPECT_EQ(traffic("read", Stores::ordinary).counted(), 64u);
-  EXPECT_EQ(traffic("copy", Stores::ordinary).counted(), 128u);
-  EXPECT_EQ(traffic("copy", Stores::ordinary).with_allocate(), 192u);
+  EXPECT_EQ(traffic("read", Stores::regular).counted(), 64u);
+  EXPECT_EQ(traffic("copy", Stores::regular).counted(), 128u);
+  EXPECT_EQ(traffic("copy", Stores::regular).with_allocate(), 192u);
   EXPECT_EQ(traffic("copy", Stores::non_temporal).with_allocate(), 128u);
-  EXPECT_EQ(traffic("triad", Stores::ordinary).counted(), 192u);
-  EXPECT_EQ(traffic("triad", Stores::ordinary).with_allocate(), 256u);
-  EXPECT_EQ(traffic("update", Stores::ordinary).with_allocate(), 128u) << "it has read its line";
-  EXPECT_EQ(traffic("mix", Stores::ordinary).read, 128u);
-  EXPECT_EQ(traffic("mix", Stores::ordinary).written, 64u);
+  EXPECT_EQ(traffic("triad", Stores::regular).counted(), 192u);
+  EXPECT_EQ(traffic("triad", Stores::regular).with_allocate(), 256u);
+  EXPECT_EQ(traffic("update", Stores::regular).with_allocate(), 128u) << "it has read its line";
+  EXPECT_EQ(traffic("mix", Stores::regular).read, 128u);
+  EXPECT_EQ(traffic("mix", Stores::regular).written, 64u);
 }
 
 TEST(StreamKernel, NonTemporalStoresAreNeverFeigned) {

@@ -94,7 +94,7 @@ Expected<Topology> load_live_topology(const std::string& root) {
   const ScopedVariable synthetic("HWLOC_SYNTHETIC", std::nullopt);
   const ScopedVariable cpuid("HWLOC_CPUID_PATH", std::nullopt);
   const ScopedVariable components("HWLOC_COMPONENTS", std::nullopt);
-  // hwloc 2.10 and later takes ordinary memory for HBM where the firmware says that another node's
+  // hwloc 2.10 and later takes DRAM for HBM where the firmware says that another node's
   // is slower, such as that of a CXL device. What the system itself says of memory stays.
   const bool guesses = hwloc_get_api_version() >= 0x00020a00;
   const ScopedVariable no_guess("HWLOC_MEMTIERS_GUESS",

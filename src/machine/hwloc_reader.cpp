@@ -58,7 +58,7 @@ std::string kind_of_subtype(const char* subtype) {
 }
 
 /// hwloc gives every node a locality, also those without CPUs of their own (HBM, CXL). A CPU's own
-/// node is the one with the smallest locality around it; among equals ordinary memory comes before
+/// node is the one with the smallest locality around it; among equals DRAM comes before
 /// special memory, then the lower number.
 void own_cpus(const std::vector<hwloc_obj_t>& node_objects, Machine& machine) {
   std::map<int, CpuSet> own;

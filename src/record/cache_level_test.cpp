@@ -33,7 +33,7 @@ TEST(CacheLevel, IsToldOfEachPoint) {
 
 TEST(CacheLevel, WritesPastTheCachesAreOfMemory) {
   EXPECT_EQ(cache_text(point("a", {"L3"}, "write", "non-temporal")), "");
-  EXPECT_EQ(cache_text(point("a", {"L3"}, "write", "ordinary")), "L3");
+  EXPECT_EQ(cache_text(point("a", {"L3"}, "write", "regular")), "L3");
   EXPECT_EQ(cache_text(point("a", {"L3"}, "copy", "non-temporal")), "L3") << "it reads as well";
 }
 

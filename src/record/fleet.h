@@ -34,9 +34,9 @@ struct HostKind {
 struct FleetKernel {
   std::string name;    ///< "copy", "scale", "add", "triad", "read", "write"
   std::string mode;    ///< "memory", or of persistent memory "none", "individual", ... (--persist)
-  std::string stores;  ///< "ordinary", "non-temporal"; "" for a kernel that only reads
+  std::string stores;  ///< "regular", "non-temporal"; "" for a kernel that only reads
   std::uint64_t bytes = 0;  ///< of one process in one pass
-  std::uint64_t moved = 0;  ///< with the lines that ordinary stores fetch first
+  std::uint64_t moved = 0;  ///< with the lines that regular stores fetch first
   /// Of which run it is, where runs that differ in these are put together (fleet/merged.h); else
   /// "".
   std::string memory{}, isa{};

@@ -46,9 +46,9 @@ template <class Fields>
 void list_fields(Fields& f, Host<Fields, FleetKernel>& k) {
   f("name", k.name, "copy, scale, add, triad, read, write");
   f("mode", k.mode, "memory, or of persistent memory how it is made to last");
-  f("stores", k.stores, "ordinary, non-temporal; null for a kernel that only reads");
+  f("stores", k.stores, "regular, non-temporal; null for a kernel that only reads");
   f("bytes", k.bytes, "of one process in one pass, as STREAM counts them");
-  f("moved", k.moved, "with the lines that ordinary stores fetch first");
+  f("moved", k.moved, "with the lines that regular stores fetch first");
 }
 
 template <class Fields>

@@ -60,7 +60,7 @@ struct FlowResult {
   int worker = 0;  ///< index into RunReport::workers
   std::string kernel;
   std::string mix;                ///< "2:1": lines read to lines written; "" for other kernels
-  std::string stores;             ///< "ordinary", "non-temporal"; "" for kernels that do not write
+  std::string stores;             ///< "regular", "non-temporal"; "" for kernels that do not write
   std::string order;              ///< of the chase; "" for other kernels
   Bytes stride;                   ///< of the chase
   Bytes size;                     ///< of the memory it works on
@@ -161,7 +161,7 @@ struct ScenarioResult {
   /// What tells this point from the others of its benchmark, in the order of its tables:
   /// {"cell_cpu_node", "0"}, {"cell_memory_node", "2"}.
   std::vector<std::pair<std::string, std::string>> labels{};
-  std::string stores;  ///< "ordinary", "non-temporal"; "" for kernels that do not write
+  std::string stores;  ///< "regular", "non-temporal"; "" for kernels that do not write
   std::optional<double> precision{}, time_cap{};  ///< its own, where they are not the run's
   std::vector<Figure> figures{};                  ///< over all flows
   /// Where several flows measured: first of all of them; then by their nodes, where these differ.

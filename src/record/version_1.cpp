@@ -85,7 +85,14 @@ json warnings_of(const json& texts, const std::string& where) {
   return warnings;
 }
 
+/// Version 1 said "ordinary" of stores that write-allocate.
+void rename_stores(json& labels) {
+  if (labels.is_object() && labels.value("stores", json(nullptr)) == "ordinary")
+    labels["stores"] = "regular";
+}
+
 json flow_of(json flow) {
+  rename_stores(flow);
   std::optional<double> width;
   if (flow.value("half_width", json(nullptr)).is_number()) width = flow["half_width"];
   flow["figures"] = record::to_json(figures_of(flow.at("metrics"), width, false));
@@ -115,6 +122,7 @@ json flow_of(json flow) {
 }
 
 json case_of(json one) {
+  rename_stores(one);
   one["figures"] = record::to_json(figures_of(one.value("totals", json::array()), {}, true));
   json hosts = json::array();
   for (const json& host : one.value("host_totals", json::array())) {
@@ -156,6 +164,7 @@ json fleet_of(json value) {
     fleet[name] = value.at(name);
     value.erase(name);
   }
+  for (json& kernel : fleet["kernels"]) rename_stores(kernel);
   fleet["clock_error"] = value.value("clock_error", 0.0);
   fleet["slow"] = nullptr;
   fleet["retest"] = value.at("retest");
@@ -183,6 +192,7 @@ json facts_of(const json& summary) {
     if (fact.at("low").is_number()) estimate.low = fact["low"];
     if (fact.at("high").is_number()) estimate.high = fact["high"];
     for (const char* name : {"value", "low", "high"}) fact.erase(name);
+    if (fact.contains("where")) rename_stores(fact["where"]);
     fact["estimate"] = record::to_json(estimate);
     fact["heading"] = fact["line"] = nullptr;
     facts.push_back(std::move(fact));

@@ -41,7 +41,7 @@ TEST(FleetTable, RowsKindsAndWords) {
   fleet.hosts[4].warnings = {{"setting", "", "numa_balancing = 1"}, {"setting", "", "hot"}};
   EXPECT_EQ(fleet_table(judged(fleet)),
             R"(STREAM on 46 nodes, 184 processes, 3 arrays of 62500000 elements (476.8 MiB) each
-10 rounds, the first excluded; memory: local; stores: ordinary; kernels: AVX3
+10 rounds, the first excluded; memory: local; stores: regular; kernels: AVX3
 
                average      time   best      time  worst      time  median  95 % interval         worst at
                   GB/s         s   GB/s         s   GB/s         s    GB/s           GB/s
@@ -106,14 +106,14 @@ TEST(FleetLines, KeysAndValues) {
   const auto lines = lines_of(fleet_lines(judged(fleet)));
   ASSERT_EQ(lines.size(), 6u);
   EXPECT_THAT(lines[1], HasSubstr("numatlas_stream hosts=46 kernel=triad mode=memory "
-                                  "stores=ordinary rounds=10 process_average_bytes_per_second="));
+                                  "stores=regular rounds=10 process_average_bytes_per_second="));
   EXPECT_THAT(lines[1], HasSubstr(" node_median_bytes_per_second=12000000000 "));
   EXPECT_THAT(lines[1], HasSubstr(" node_minimum_bytes_per_second=9600000000 "));
   EXPECT_THAT(
       lines[1],
       HasSubstr(" node_slowest_host=cn17 process_slowest_rank=71 process_slowest_host=cn17"));
   EXPECT_EQ(lines[3],
-            "numatlas_stream_slow host=cn17 kernel=triad mode=memory stores=ordinary "
+            "numatlas_stream_slow host=cn17 kernel=triad mode=memory stores=regular "
             "drop_percent=20.00 mads=40.00 rounds=9 slow_rounds=9 evidence=interval "
             "verdict=suspected");
   EXPECT_EQ(lines[4],
@@ -141,9 +141,9 @@ TEST(FleetCsv, ARowAHostKernelAndRound) {
   EXPECT_EQ(lines[0].substr(0, 39), "host,cpu_model,kernel,mode,stores,round");
   EXPECT_EQ(
       lines[1],
-      "cn00,AMD EPYC 7742,copy,memory,ordinary,0,no,4,4000000000,0.001,0.25,0.25,0.1875,0.21875,0."
+      "cn00,AMD EPYC 7742,copy,memory,regular,0,no,4,4000000000,0.001,0.25,0.25,0.1875,0.21875,0."
       "9375,0,16000000000");
-  EXPECT_EQ(lines[12].substr(0, 48), "\"a,b\",AMD EPYC 7742,triad,memory,ordinary,2,yes,");
+  EXPECT_EQ(lines[12].substr(0, 47), "\"a,b\",AMD EPYC 7742,triad,memory,regular,2,yes,");
 }
 
 /// What the collector's parser and `promtool check metrics` ask of a file, as far as ours goes.
@@ -194,9 +194,8 @@ TEST(FleetOpenMetrics, ValidAndComplete) {
   EXPECT_THAT(text, HasSubstr("numatlas_stream_host_slow{host=\"cn17\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("numatlas_stream_host_slow{host=\"cn16\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("host=\"odd\\\"na\\\\me\\n\""));
-  EXPECT_THAT(text,
-              HasSubstr("numatlas_stream_host_bandwidth_bytes_per_second{host=\"cn17\","
-                        "kernel=\"triad\",mode=\"memory\",stores=\"ordinary\"} 9600000000\n"));
+  EXPECT_THAT(text, HasSubstr("numatlas_stream_host_bandwidth_bytes_per_second{host=\"cn17\","
+                              "kernel=\"triad\",mode=\"memory\",stores=\"regular\"} 9600000000\n"));
   EXPECT_THAT(text, HasSubstr("numatlas_stream_hosts 46\n"));
   EXPECT_THAT(text, HasSubstr("numatlas_stream_hosts_slow 1\n"));
   // 2026-11-21T10:01:05Z and 12.5 s.

@@ -243,7 +243,9 @@ Expected<FileFlow> read_flow(const toml::table& table, const std::string& file) 
   flow.chains = few("chains", most_chains);
   flow.lines = few("lines", most_ping_pong_lines);
   flow.stores = reader.read("stores", [](const std::string& word) {
-    return one_of<Stores>(word, {Stores::ordinary, Stores::non_temporal});
+    // "ordinary" in files for version 0.1.
+    return one_of<Stores>(word == "ordinary" ? name_of(Stores::regular) : word,
+                          {Stores::regular, Stores::non_temporal});
   });
   flow.mix = reader.read("mix", [](const auto& text) { return parse_mix(text); });
   read_device(reader, flow);

@@ -99,7 +99,7 @@ FileFlow some_flow(int& next_cpu) {
     flow.verify_full = perhaps(yes());
     flow.chains = perhaps(*rc::gen::inRange(1U, most_chains + 1));
   } else if (flow.kernel != "read") {
-    flow.stores = perhaps(*rc::gen::element(Stores::ordinary, Stores::non_temporal));
+    flow.stores = perhaps(*rc::gen::element(Stores::regular, Stores::non_temporal));
   }
   if (flow.kernel == "mix") {
     flow.mix =

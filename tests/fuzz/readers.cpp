@@ -6,7 +6,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <optional>
+#include <system_error>
+
+#include <nlohmann/json.hpp>
 
 #include "base/ids.h"
 #include "base/size_list.h"
@@ -17,6 +22,7 @@
 #include "kernels/kernel.h"
 #include "machine/memory_slots.h"
 #include "machine/source.h"
+#include "machine/test_tree.h"
 #include "memory/source.h"
 #include "placement/placement.h"
 #include "report/fleet_file.h"
@@ -104,15 +110,60 @@ void read_machine(std::string_view text) {
   check(read_recorded_machine(file.path()));
 }
 
+/// One file of a tree: a path of /sys or /proc, and its content; "-> PATH" makes it a link.
+void write_into(const std::filesystem::path& root, std::string_view path,
+                std::string_view content) {
+  namespace fs = std::filesystem;
+  const bool inside = path.starts_with("/sys/") || path.starts_with("/proc/");
+  if (!inside || path.size() > 300 || path.find("..") != path.npos || path.find('\0') != path.npos)
+    return;
+  const fs::path file = root.string() + std::string(path);
+  std::error_code failed;  // such as a file where another one needs a folder
+  fs::create_directories(file.parent_path(), failed);
+  if (failed) return;
+  constexpr std::string_view arrow = "-> /";
+  if (content.starts_with(arrow) && content.find('\0') == content.npos)
+    fs::create_symlink(root.string() + std::string(content.substr(arrow.size() - 1)), file, failed);
+  else
+    std::ofstream(file, std::ios::binary) << content << '\n';
+}
+
+/// A tree of /sys and /proc. Each file begins with a line "== PATH".
+void read_tree(std::string_view text) {
+  const RecordedTree tree;
+  constexpr std::string_view mark = "== ";
+  constexpr int most_files = 300;
+  for (int files = 0; files < most_files && text.starts_with(mark); ++files) {
+    const std::size_t end = text.find('\n');
+    if (end == text.npos) break;
+    const std::size_t next = text.find("\n== ", end);
+    const std::size_t length = next == text.npos ? text.npos : next - end - 1;
+    const std::string_view path = text.substr(mark.size(), end - mark.size());
+    write_into(tree.root(), path, length == 0 ? "" : text.substr(end + 1, length));
+    if (next == text.npos) break;
+    text.remove_prefix(next + 1);
+  }
+  const auto machine = read_live_machine(tree.root());
+  check(machine);
+  if (!machine) return;
+  const TextFile file(to_json(*machine).dump());
+  const auto again = read_recorded_machine(file.path());
+  if (!again) broken("a snapshot is not read as it is written: " + full_text(again.error()));
+}
+
 void read_modules(std::string_view text) { (void)slots_of_smbios(std::string(text)); }
 
 }  // namespace
 
 const std::vector<Reader>& readers() {
-  static const std::vector<Reader> all{
-      {"sizes", read_sizes},    {"placement", read_placement}, {"scenario", read_scenarios_text},
-      {"result", read_result},  {"fleet", read_fleet_file},    {"machine", read_machine},
-      {"modules", read_modules}};
+  static const std::vector<Reader> all{{"sizes", read_sizes},
+                                       {"placement", read_placement},
+                                       {"scenario", read_scenarios_text},
+                                       {"result", read_result},
+                                       {"fleet", read_fleet_file},
+                                       {"machine", read_machine},
+                                       {"modules", read_modules},
+                                       {"tree", read_tree}};
   return all;
 }
 

@@ -58,7 +58,7 @@ def words_of(name: str) -> str:
 
 
 def words_for(view: View, labels: dict[str, Any]) -> str:
-    """ "read, ordinary, 4 workers"."""
+    """ "read, regular, 4 workers"."""
     heads = {cell["label"]: cell["head"] for cell in view["cells"] if cell["label"] and cell["head"]}
     texts = {name: label_text(value, name) for name, value in labels.items()}
     words = [label_words(name, text, heads.get(name, "")) for name, text in texts.items() if text != "-"]

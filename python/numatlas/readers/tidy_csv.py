@@ -45,6 +45,7 @@ def read_tidy(path: Path, frame: pd.DataFrame) -> Result:
     """`flows` (rows of a worker), `totals` (of the host "all") and `host_totals`, as of the JSON; of a frame
     of texts. Raises KeyError and ValueError where the file is damaged."""
     frame = frame.rename(columns=NAMES)
+    frame = frame.replace({"stores": {"ordinary": "regular"}})  # version 0.1 wrote the former
     there = set(frame.columns)
     kind = "latency" if "latency" in set(frame["metric"]) else "bandwidth"
     kind = next((command for columns, command in COMMANDS if there.issuperset(columns)), kind)

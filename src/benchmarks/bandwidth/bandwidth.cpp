@@ -38,7 +38,7 @@ class Bandwidth final : public Benchmark {
   }
   std::vector<Example> examples() const override {
     return {{"STREAM's kernels on all CPUs, with both kinds of stores",
-             "numatlas bandwidth --kernels copy,scale,add,triad --stores ordinary,non-temporal"},
+             "numatlas bandwidth --kernels copy,scale,add,triad --stores regular,non-temporal"},
             {"How many threads fill the memory of node 0",
              "numatlas bandwidth --cpus node:0 --memory bind:0 --kernels triad --threads 1-8"}};
   }
@@ -192,7 +192,7 @@ SurveyPart Bandwidth::survey(const Machine& machine) const {
     const bool both = all_stores && has_non_temporal_stores();
     std::vector<std::string> options{"--kernels",       kernels,
                                      "--mix",           mix,
-                                     "--stores",        both ? "ordinary,non-temporal" : "ordinary",
+                                     "--stores",        both ? "regular,non-temporal" : "regular",
                                      "--threads",       threads,
                                      "--pages",         survey_pages(machine),
                                      "--skip-too-large"};

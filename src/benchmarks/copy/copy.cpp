@@ -57,7 +57,7 @@ class Copy final : public Benchmark {
            "written.";
   }
   std::vector<Example> examples() const override {
-    return {{"Copies between all pairs of nodes", "numatlas copy --stores ordinary,non-temporal"},
+    return {{"Copies between all pairs of nodes", "numatlas copy --stores regular,non-temporal"},
             {"From node 2 to two others, by one to eight threads near the target",
              "numatlas copy --from bind:2 --to interleave:0,1 --side to --threads 1-8"}};
   }
@@ -84,7 +84,7 @@ class Copy final : public Benchmark {
   struct Case {
     PageKind pages = PageKind::base;
     Bytes size;
-    Stores stores = Stores::ordinary;
+    Stores stores = Stores::regular;
     int threads = 0;
   };
 
@@ -100,7 +100,7 @@ class Copy final : public Benchmark {
   std::optional<MemorySpec> from_, to_;
   Side side_ = Side::from;
   SizesOption sizes_{past_caches_words};
-  std::vector<Stores> stores_{Stores::ordinary};
+  std::vector<Stores> stores_{Stores::regular};
 };
 
 void Copy::add_options(CLI::App& app) {

@@ -124,7 +124,7 @@ TEST(CopyPlan, AllPairsOfNodesWithMemory) {
 
 TEST(CopyPlan, OnePairWithEachNumberOfThreadsAndKindOfStores) {
   const auto planned = plan({"--from", "bind:0", "--to", "interleave:1,2", "--threads", "1,2",
-                             "--stores", "ordinary,non-temporal"});
+                             "--stores", "regular,non-temporal"});
   if (!planned) GTEST_SKIP() << full_text(planned.error());  // no such stores here
   ASSERT_EQ(planned->size(), 4U);
   EXPECT_FALSE(planned->front().optional);
@@ -193,7 +193,7 @@ RunReport report_of(const std::vector<std::pair<std::string, std::string>>& pair
     point.pages = "base";
     point.size = Bytes{mib};
     point.kernel = "copy";
-    point.stores = "ordinary";
+    point.stores = "regular";
     point.labels = {
         {"from", from}, {"to", to}, {"side", from == to ? "nearest" : "from"}, {"cpu_nodes", "0"}};
     point.flows = {copied(0, 6e9), copied(1, 10e9)};
@@ -222,7 +222,7 @@ std::string table_of(const RunReport& report) {
 TEST(CopyTable, ARowForOnePair) {
   const std::string text = table_of(report_of({{"bind:0", "bind:1"}}));
   EXPECT_THAT(text,
-              HasSubstr("bind:0  bind:1  0 -> 1      0             from    ordinary  1MiB  base"));
+              HasSubstr("bind:0  bind:1  0 -> 1      0             from    regular  1MiB  base"));
   EXPECT_THAT(text, HasSubstr("each byte counts once"));
   EXPECT_THAT(text, HasSubstr("8.00  0.0%  24.00           4.00\n"));
 }

@@ -49,9 +49,9 @@ class Latency final : public Benchmark {
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "latency"; }
   SurveyPart survey(const Machine& machine) const override;
-  /// One row per size has no place for several numbers of chains.
+  /// One row per size has no place for several numbers of chains, or a second stride.
   std::string csv_file(const RunReport& report, const RunOptions& options) const override {
-    return chains_.size() > 1 ? tidy_csv(report) : Benchmark::csv_file(report, options);
+    return chains_.size() > 1 || control_ ? tidy_csv(report) : Benchmark::csv_file(report, options);
   }
   std::vector<Figure> flow_figures(const FlowResult& flow,
                                    const ScenarioResult& visit) const override {
@@ -66,11 +66,15 @@ class Latency final : public Benchmark {
   std::vector<PlannedScenario> plan_of(const PlanInput& input,
                                        const std::vector<Bytes>& sizes) const;
 
-  std::string stride_text_, chains_text_;
+  void add_control(std::vector<PlannedScenario>& plan, const PlanInput& input, Bytes size,
+                   PageKind pages) const;
+
+  std::string stride_text_, control_text_, chains_text_;
   SizesOption sizes_{"4 times the last-level cache, at least 256 MiB"};
   ChainOrder order_ = ChainOrder::random;
-  std::optional<Bytes> stride_;  ///< absent: the machine's cache line
-  std::vector<int> chains_;      ///< of --chains; empty: one, and nothing is said of it
+  std::optional<Bytes> stride_;   ///< absent: the machine's cache line
+  std::optional<Bytes> control_;  ///< of --control-stride
+  std::vector<int> chains_;       ///< of --chains; empty: one, and nothing is said of it
 };
 
 void Latency::add_options(CLI::App& app) {
@@ -78,6 +82,10 @@ void Latency::add_options(CLI::App& app) {
   add_order_option(app, order_);
   add_value(app, "--stride", stride_text_, "BYTES",
             "distance between the nodes of the chain (default: a cache line)")
+      ->group("Measurement");
+  add_value(app, "--control-stride", control_text_, "BYTES",
+            "also measure the largest size at this wider stride: latency that rises with it was "
+            "hidden by the prefetch of adjacent lines")
       ->group("Measurement");
   add_value(
       app, "--chains", chains_text_, "N",
@@ -95,6 +103,17 @@ Expected<void> Latency::parse_options() {
       return fail(about("--stride", stride.error()));
     }
     stride_ = *stride;
+  }
+  if (!control_text_.empty()) {
+    const auto control = parse_bytes(control_text_);
+    if (!control) return fail(about("--control-stride", control.error()));
+    if (*control <= stride_.value_or(usual_line))
+      return fail_usage("--control-stride",
+                        fmt::format("{} is not wider than the chain's own stride", control_text_),
+                        "such as 256");
+    if (!chains_text_.empty())
+      return fail_usage("--control-stride", "does not go with --chains", "run it without one");
+    control_ = *control;
   }
   if (!chains_text_.empty()) {
     auto chains = parse_counts(chains_text_, static_cast<int>(most_chains), "--chains");
@@ -151,16 +170,45 @@ std::vector<PlannedScenario> Latency::plan_of(const PlanInput& input,
       planned.scenario = {planned.head.name, {}, input.options.stop};
       add_point(plan, std::move(planned), std::move(flows), input.options.serial);
     }
+    if (control_) add_control(plan, input, *std::max_element(sizes.begin(), sizes.end()), pages);
   }
   return plan;
 }
 
-/// Half of each cache that a CPU sees, and `last`.
-std::string size_a_level(const Machine& machine, CpuId cpu, Bytes last) {
-  std::string sizes;
+void Latency::add_control(std::vector<PlannedScenario>& plan, const PlanInput& input, Bytes size,
+                          PageKind pages) const {
+  std::vector<Flow> flows;
+  for (int worker = 0; worker < static_cast<int>(input.layout.workers.size()); ++worker)
+    flows.push_back(chase_flow(input, worker, size, pages, {order_, *control_}));
+  PlannedScenario planned;
+  planned.head.name =
+      fmt::format("{} {} stride {}", compact_text(size), name_of(pages), compact_text(*control_));
+  planned.head.size = size;
+  planned.head.pages = name_of(pages);
+  planned.head.order = name_of(order_);
+  planned.head.stride = *control_;
+  planned.scenario = {planned.head.name, {}, input.options.stop};
+  add_point(plan, std::move(planned), std::move(flows), input.options.serial);
+}
+
+/// Half of each cache that a CPU sees, and `last`. A guest or a partition may get only a small part
+/// of the last cache: that one also has a size that any part holds, and one between the two.
+std::string few_sizes(const Machine& machine, CpuId cpu, Bytes last) {
+  std::vector<Bytes> caches;
   for (int level = 1; level <= 4; ++level) {
     const Cache* const cache = machine.cache_of(cpu, level);
-    if (cache != nullptr) sizes += compact_text(Bytes{cache->size.value / 2}) + ",";
+    if (cache != nullptr) caches.push_back(cache->size);
+  }
+  std::string sizes;
+  for (std::size_t i = 0; i < caches.size(); ++i) {
+    const std::uint64_t half = caches[i].value / 2;
+    if (i > 0 && i + 1 == caches.size()) {
+      const std::uint64_t held = 2 * caches[i - 1].value;
+      constexpr std::uint64_t far = 8;
+      if (2 * held <= half) sizes += compact_text(Bytes{held}) + ",";
+      if (2 * far * held <= half) sizes += compact_text(Bytes{far * held}) + ",";
+    }
+    sizes += compact_text(Bytes{half}) + ",";
   }
   return sizes + compact_text(last);
 }
@@ -172,6 +220,11 @@ std::string ladder(std::uint64_t factor, Bytes last) {
   for (Bytes size{16 * kib}; size.value < last.value / 4 * 3; size.value *= factor)
     sizes += compact_text(size) + ",";
   return sizes + compact_text(last);
+}
+
+/// Whether it is a point of --control-stride, which comes after those of the usual stride.
+bool is_control(const ScenarioResult& one, const RunReport& report) {
+  return one.stride != report.scenarios.front().stride;
 }
 
 /// One worker a node that has CPUs, one after the other: every level of the memory as one CPU of
@@ -191,25 +244,49 @@ SurveyPart Latency::survey(const Machine& machine) const {
   };
   add(ladder(2, last), "base,thp", cpus, "");
   add(ladder(4, last), "base,thp", cpus, "half of the sizes");
-  const std::string few = size_a_level(machine, first.value_or(CpuId{0}), last);
-  add(few, "base,thp", cpus, "sizes other than one per cache level and one of memory");
+  for (SurveyWay& way : part.ways) way.words.insert(way.words.end(), {"--control-stride", "256"});
+  const std::string few = few_sizes(machine, first.value_or(CpuId{0}), last);
+  const std::string left_out = "sizes other than a few per cache and one of memory";
+  add(few, "base,thp", cpus, left_out);
   add(few, "base", first ? std::to_string(first->value) : "",
-      "sizes other than one per cache level and one of memory; huge pages; nodes other than the "
-      "first");
+      left_out + "; huge pages; nodes other than the first");
   return part;
 }
 
-/// What the misses of the TLB cost with the first kind of pages: how much less the others take.
+/// What the misses of the TLB cost with the first kind of pages: how much less the others take. Of
+/// the control how much more it takes than the usual stride.
 void Latency::conclude(RunReport& report) const {
   if (!chains_.empty()) return add_loads_in_flight(report);
   for (ScenarioResult& one : report.scenarios) {
     for (const ScenarioResult& base : report.scenarios) {
-      if (base.size != one.size || base.pages != report.scenarios.front().pages) continue;
-      const auto more = estimate_of(base, "latency"), less = estimate_of(one, "latency");
-      if (&base != &one && more && less)
-        one.figures.push_back({"tlb_cost", "s", difference_of(*more, *less), std::nullopt});
+      if (base.size != one.size || &base == &one || is_control(base, report)) continue;
+      const auto usual = estimate_of(base, "latency"), other = estimate_of(one, "latency");
+      if (!usual || !other) continue;
+      if (is_control(one, report)) {
+        if (base.pages == one.pages)
+          one.figures.push_back({"stride_cost", "s", difference_of(*other, *usual), std::nullopt});
+      } else if (base.pages == report.scenarios.front().pages) {
+        one.figures.push_back({"tlb_cost", "s", difference_of(*usual, *other), std::nullopt});
+      }
     }
   }
+}
+
+/// The points of --control-stride.
+View control_view(const std::vector<std::pair<std::string, std::string>>& where) {
+  View view;
+  view.kind = ViewKind::table;
+  view.where = where;
+  view.title = fmt::format("Control: latency in ns at a stride of {} ({} pages)", where[1].second,
+                           where[0].second);
+  view.notes = {
+      "more: than at the usual stride; latency that rises with the stride was hidden by "
+      "the prefetch of adjacent lines"};
+  view.rows = "size";
+  view.cells = {label_column("size", "size"),
+                figure_column("latency", "latency", in_ns, Part::spread),
+                figure_column("more", "stride_cost", in_ns, Part::with_interval)};
+  return view;
 }
 
 std::vector<View> Latency::views(const RunReport& report) const {
@@ -217,7 +294,13 @@ std::vector<View> Latency::views(const RunReport& report) const {
   std::vector<View> views;
   const std::vector<CaseGroup> kinds = groups_of(report, {"pages"});
   const bool several = report.workers.size() > 1;
-  for (const CaseGroup& kind : kinds) {
+  std::vector<std::string> apart{"pages"};
+  if (control_) apart.push_back("stride");
+  for (const CaseGroup& kind : groups_of(report, apart)) {
+    if (control_ && kind.labels[1].second == compact_text(*control_)) {
+      views.push_back(control_view(kind.labels));
+      continue;
+    }
     const std::string of_pages = fmt::format(" ({} pages)", kind.labels.front().second);
     View view;
     view.kind = ViewKind::curve;
@@ -275,7 +358,7 @@ double latency_of(const ScenarioResult& point) { return host_estimate_of(point, 
 std::map<std::string, Points> points_by_level(const RunReport& report, const std::string& pages) {
   std::map<std::string, Points> levels;
   for (const ScenarioResult& point : report.scenarios) {
-    if (point.pages == pages && host_estimate_of(point, "latency"))
+    if (point.pages == pages && !is_control(point, report) && host_estimate_of(point, "latency"))
       levels[level_of(point)].push_back(&point);
   }
   for (auto& [level, points] : levels) {
@@ -386,6 +469,22 @@ void add_memory(std::vector<Fact>& facts, const RunReport& report,
   }
 }
 
+/// How much more the largest size takes at the stride of --control-stride.
+void add_controls(std::vector<Fact>& facts, const RunReport& report, const std::string& pages) {
+  for (const ScenarioResult& point : report.scenarios) {
+    const auto more = estimate_of(point, "stride_cost");
+    if (!more || point.pages != pages) continue;
+    const std::string stride = compact_text(point.stride);
+    Fact fact = latency_fact("stride_cost", level_of(point), point,
+                             fmt::format("{{}} more at a stride of {}", stride));
+    fact.where.emplace_back("stride", stride);
+    fact.words = fmt::format("more than at the usual stride with one of {} ({}, {} pages)", stride,
+                             compact_text(point.size), pages);
+    fact.estimate = *more;
+    facts.push_back(std::move(fact));
+  }
+}
+
 std::vector<Fact> Latency::facts(const RunReport& report) const {
   if (!chains_.empty()) return chains_facts(report);
   std::vector<std::string> kinds;
@@ -397,6 +496,7 @@ std::vector<Fact> Latency::facts(const RunReport& report) const {
   if (kinds.empty()) return facts;
   add_caches(facts, report, kinds.back());
   add_memory(facts, report, kinds);
+  add_controls(facts, report, kinds.back());
   return facts;
 }
 

@@ -129,6 +129,28 @@ TEST(LatencyPlan, BadChainsNameTheOption) {
   }
 }
 
+TEST(LatencyPlan, ControlIsTheLargestSizeAtAWiderStride) {
+  const auto planned = plan({"--size", "64,1", "--pages", "base,thp", "--control-stride", "256"});
+  ASSERT_EQ(planned.size(), 6U);
+  EXPECT_EQ(planned[2].scenario.name, "64MiB base stride 256B");
+  EXPECT_EQ(planned[2].head.stride, Bytes{256});
+  EXPECT_EQ(planned[2].scenario.flows[1].kernel.chain.stride, Bytes{256});
+  EXPECT_EQ(planned[5].scenario.name, "64MiB thp stride 256B");
+  EXPECT_EQ(planned[0].head.stride, Bytes{64});
+}
+
+TEST(LatencyPlan, BadControlsNameTheOption) {
+  const std::vector<Words> bad{{"--control-stride", "64"},
+                               {"--control-stride", "x"},
+                               {"--control-stride", "256", "--stride", "512"},
+                               {"--control-stride", "256", "--chains", "1-4"}};
+  for (const Words& words : bad) {
+    const auto run = parse_run("latency", words);
+    ASSERT_FALSE(run) << words[1];
+    EXPECT_THAT(full_text(run.error()), ::testing::HasSubstr("--control-stride"));
+  }
+}
+
 /// A case of so many chains whose loads take `ns`.
 ScenarioResult case_of(int chains, double ns, const std::string& level) {
   ScenarioResult one;
@@ -143,6 +165,32 @@ ScenarioResult case_of(int chains, double ns, const std::string& level) {
   for (const Figure& figure : chains_figures(flow, one, Bytes{64})) flow.figures.push_back(figure);
   one.flows = {flow};
   return one;
+}
+
+/// A point of one flow at this stride whose loads take `ns`.
+ScenarioResult point_at(Bytes stride, double ns) {
+  ScenarioResult one = case_of(1, ns, "memory");
+  one.labels.clear();
+  one.stride = stride;
+  return one;
+}
+
+TEST(Latency, ControlSaysHowMuchMoreItTakes) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  report.workers.resize(1);
+  report.scenarios = {point_at(Bytes{64}, 100), point_at(Bytes{256}, 107)};
+  const auto run = parse_run("latency", {"--control-stride", "256"});
+  ASSERT_TRUE(run) << full_text(run.error());
+  run->benchmark->conclude(report);
+  EXPECT_NEAR(estimate_of(report.scenarios[1], "stride_cost")->value, 7e-9, 1e-15);
+  EXPECT_FALSE(estimate_of(report.scenarios[0], "stride_cost"));
+  EXPECT_FALSE(estimate_of(report.scenarios[1], "tlb_cost")) << "the pages are the same";
+  const auto facts = run->benchmark->facts(report);
+  ASSERT_EQ(facts.size(), 2U) << "the latency of memory is that of the usual stride";
+  EXPECT_DOUBLE_EQ(facts[0].estimate.value, 100e-9);
+  EXPECT_EQ(facts[1].key, "stride_cost");
+  EXPECT_EQ(where_of(facts[1], "stride"), "256B");
 }
 
 TEST(Chains, LoadsInFlightAreThoseOfLittlesLaw) {

@@ -45,7 +45,7 @@ TEST(Matrix, OnlyOneOfTheTwo) {
 TEST(Matrix, WhatTheOtherOfTheTwoWouldNeedIsRefused) {
   for (const testing::Words& words : {testing::Words{"--only", "latency", "--kernels", "read"},
                                       {"--only", "latency", "--mix", "none"},
-                                      {"--stores", "ordinary", "--only", "latency"},
+                                      {"--stores", "regular", "--only", "latency"},
                                       {"--only", "bandwidth", "--order", "sequential"}}) {
     const auto run = parse_run("matrix", words);
     ASSERT_FALSE(run) << words[1] << " " << words[2];

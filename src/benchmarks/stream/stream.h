@@ -88,7 +88,7 @@ class Stream final : public Benchmark {
   SlowRule rule_;
   std::optional<std::uint64_t> elements_;
   int repeats_ = 10;
-  Stores stores_ = Stores::ordinary;
+  Stores stores_ = Stores::regular;
   std::vector<Operation> operations_{Operation::copy, Operation::scale, Operation::add,
                                      Operation::triad};
   std::vector<Persist> persists_;
