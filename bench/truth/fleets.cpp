@@ -39,7 +39,7 @@ std::vector<Spread> spreads() {
 Fleet drawn_fleet(std::size_t hosts, const Spread& spread, double noise, Random& random) {
   constexpr std::size_t rounds = 10;
   Fleet fleet;
-  fleet.kernels = {{"triad", "memory", "ordinary", 1'000'000'000, 1'333'333'333}};
+  fleet.kernels = {{"triad", "memory", "regular", 1'000'000'000, 1'333'333'333}};
   fleet.kinds.emplace_back().processes = 1;
   std::normal_distribution<> part(0, noise);
   for (std::size_t i = 0; i < hosts; ++i) {

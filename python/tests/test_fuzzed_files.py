@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import numatlas
-from numatlas.file_error import FileError
 from numatlas.figures import figures_of
+from numatlas.file_error import FileError
 
 SWEEP = (
     "ngpus, numa_nodes, numa_weight, access_size(bytes), read_latency(ms), read_bw(GiB/s),"
@@ -51,9 +51,7 @@ def damaged(draw: st.DrawFn, text: str) -> str:
 
 @pytest.mark.parametrize("name", SEEDS)
 def test_is_read_or_refused_in_one_line(name, tmp_path):
-    @settings(
-        max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck)
-    )
+    @settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(damaged(SEEDS[name]))
     def read(text):
         path = tmp_path / name

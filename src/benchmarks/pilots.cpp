@@ -163,7 +163,7 @@ std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& opti
   double preparing = 0;
   for (const bool chase : {false, true}) {
     if (!has_flows(setup, chase)) continue;
-    for (const std::uint64_t part : {1, 2}) {
+    for (const std::uint64_t part : {1U, 2U}) {
       auto pilot = plan_one(input, chase, part);
       if (!pilot) continue;
       constexpr double part_for_preparing = part_of_time / 2;
