@@ -243,8 +243,10 @@ SurveyPart Latency::survey(const Machine& machine) const {
     part.ways.push_back(std::move(way));
   };
   add(ladder(2, last), "base,thp", cpus, "");
-  add(ladder(4, last), "base,thp", cpus, "half of the sizes");
-  for (SurveyWay& way : part.ways) way.words.insert(way.words.end(), {"--control-stride", "256"});
+  std::vector<std::string>& all = part.ways.back().words;
+  all.insert(all.end(), {"--control-stride", "256"});
+  add(ladder(2, last), "base,thp", cpus, "the control at a wider stride");
+  add(ladder(4, last), "base,thp", cpus, "the control at a wider stride; half of the sizes");
   const std::string few = few_sizes(machine, first.value_or(CpuId{0}), last);
   const std::string left_out = "sizes other than a few per cache and one of memory";
   add(few, "base,thp", cpus, left_out);
@@ -469,18 +471,16 @@ void add_memory(std::vector<Fact>& facts, const RunReport& report,
   }
 }
 
-/// How much more the largest size takes at the stride of --control-stride.
+/// The largest size at the stride of --control-stride.
 void add_controls(std::vector<Fact>& facts, const RunReport& report, const std::string& pages) {
   for (const ScenarioResult& point : report.scenarios) {
-    const auto more = estimate_of(point, "stride_cost");
-    if (!more || point.pages != pages) continue;
+    if (!is_control(point, report) || point.pages != pages) continue;
+    if (!host_estimate_of(point, "latency")) continue;
     const std::string stride = compact_text(point.stride);
-    Fact fact = latency_fact("stride_cost", level_of(point), point,
-                             fmt::format("{{}} more at a stride of {}", stride));
+    Fact fact = latency_fact("control_latency", level_of(point), point,
+                             fmt::format("{{}} at a stride of {}", stride));
     fact.where.emplace_back("stride", stride);
-    fact.words = fmt::format("more than at the usual stride with one of {} ({}, {} pages)", stride,
-                             compact_text(point.size), pages);
-    fact.estimate = *more;
+    fact.words += ", at a stride of " + stride;
     facts.push_back(std::move(fact));
   }
 }

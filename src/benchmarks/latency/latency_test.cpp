@@ -189,7 +189,8 @@ TEST(Latency, ControlSaysHowMuchMoreItTakes) {
   const auto facts = run->benchmark->facts(report);
   ASSERT_EQ(facts.size(), 2U) << "the latency of memory is that of the usual stride";
   EXPECT_DOUBLE_EQ(facts[0].estimate.value, 100e-9);
-  EXPECT_EQ(facts[1].key, "stride_cost");
+  EXPECT_EQ(facts[1].key, "control_latency");
+  EXPECT_DOUBLE_EQ(facts[1].estimate.value, 107e-9);
   EXPECT_EQ(where_of(facts[1], "stride"), "256B");
 }
 
