@@ -13,6 +13,7 @@ namespace numatlas {
 
 template <class I>
 void IdSet<I>::insert(I id) {
+  if (ids_.empty() || ids_.back() < id) return ids_.push_back(id);  // most lists are sorted
   const auto it = std::lower_bound(ids_.begin(), ids_.end(), id);
   if (it == ids_.end() || *it != id) ids_.insert(it, id);
 }

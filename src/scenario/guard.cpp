@@ -51,18 +51,37 @@ Found bad_character(std::string_view line) {
   return std::nullopt;
 }
 
+/// A '}' in an array, where a value or the array's end is due. `open`: the brackets that earlier
+/// lines opened.
+Found stray_brace(std::string_view line, std::string& open) {
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (c == '"' || c == '\'') {
+      at = after_text(line, at) - 1;
+    } else if (c == '[' || c == '{') {
+      open += c;
+    } else if (c == '}' && !open.empty() && open.back() == '[') {
+      return std::pair{at, "'}' closes no '{'"};
+    } else if ((c == ']' || c == '}') && !open.empty()) {
+      open.pop_back();
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 tl::expected<std::string, UnsafePlace> safe_text(std::string_view text) {
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // some editors put it first
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
-  std::string safe;
+  std::string safe, open;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
     const std::size_t comment = comment_start(line);
     Found found = bad_head(line);
     if (!found) found = bad_character(line.substr(0, comment));
+    if (!found) found = stray_brace(line.substr(0, comment), open);
     if (found) return tl::unexpected(UnsafePlace{number, found->first + 1, found->second});
     safe += line.substr(0, comment);
     for (char c : line.substr(comment)) safe += is_ascii(c) ? c : '?';

@@ -16,7 +16,7 @@ struct UnsafePlace {
 
 /// The text as it can be parsed, with every place where it was: in comments what is not ASCII is
 /// replaced. Refused, as no file of scenarios needs it: bytes outside ASCII anywhere else (texts
-/// have \u00e9), and a table's head that starts with no key ("[=", "[[" alone).
+/// have \u00e9), a table's head that starts with no key ("[=", "[[" alone), and "}" in an array.
 tl::expected<std::string, UnsafePlace> safe_text(std::string_view text);
 
 }  // namespace numatlas

@@ -207,6 +207,7 @@ INSTANTIATE_TEST_SUITE_P(
             "6:1: size: 63 B are too small for one cache line of each of the 1 arrays of read", ""},
         Bad{"cpu = 0\nkernel = \"read\"\nsize = \"1XB\"", "6:1: size: '1XB' has an unknown unit",
             "KiB"},
+        Bad{READ "memory = [[}]]", "7:12: '}' closes no '{'", ""},
         Bad{READ "memory = \"bnd:0\"", "7:1: memory: 'bnd:0' is not a placement", "bind:0"},
         Bad{READ "pages = \"base,2M\"", "7:1: pages: 'base,2M' names several", ""},
         Bad{READ "role = \"loads\"", "7:1: role: 'loads' is not one of measured, load",
