@@ -34,7 +34,7 @@ RunReport empty_run() {
   for (const auto& [name, arrays] :
        {std::pair("copy", 2), {"scale", 2}, {"add", 3}, {"triad", 3}}) {
     const std::uint64_t bytes = static_cast<std::uint64_t>(arrays) * 8 * fleet.elements;
-    fleet.kernels.push_back({name, "memory", "ordinary", bytes, bytes});
+    fleet.kernels.push_back({name, "memory", "regular", bytes, bytes});
   }
   return run;
 }

@@ -22,7 +22,7 @@ IDLE = ("loaded_latency_idle",)
 #: A figure that takes the place of a fact which older files have not.
 OLD_KNEE = "latency_at_80_percent"
 QUANTITIES = {"s": "latency", "B/s": "bandwidth"}
-LABELS = ("cpu_node", "memory_node", "gpu", "direction", "level", "size", "pages", "workers")
+LABELS = ("cpu_node", "memory_node", "gpu", "direction", "level", "size", "stride", "pages", "workers")
 PAIR = ["command", "what", "cpu_node", "memory_node", "value", "low", "high", "unit", "words"]
 FIELDS = ("key", "words", "unit", "heading", "line", "where")
 

@@ -173,7 +173,8 @@ void CommonOptions::add_output(CLI::App& app) {
       add_value(app, "--csv", plain_.csv_file, "FILE",
                 "also write a CSV file: one row per size and one column per worker, in ns or "
                 "GB/s; for stream one row per host, kernel and round; for bandwidth with several "
-                "kernels, stores or numbers of threads the rows of --format csv"));
+                "kernels, stores or numbers of threads, and latency with several chains or a "
+                "control stride, the rows of --format csv"));
   output(add_value(app, "--json", plain_.json_file, "FILE",
                    "also write the whole result as JSON: figures with intervals, environment, "
                    "observed placement"));

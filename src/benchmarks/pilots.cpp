@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <numeric>
 #include <set>
 #include <sstream>
@@ -159,22 +160,26 @@ std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& opti
   if (options.time_of_all) time = Seconds(options.stop.time).count();
   time = std::max({time, Seconds(options.spread).count(), session.count()});
   const PlanInput input{options, setup.layout, setup.machines};
-  std::vector<PlannedPilot> pilots;
-  double preparing = 0;
-  for (const bool chase : {false, true}) {
-    if (!has_flows(setup, chase)) continue;
-    for (const std::uint64_t part : {1U, 2U}) {
-      auto pilot = plan_one(input, chase, part);
-      if (!pilot) continue;
-      constexpr double part_for_preparing = part_of_time / 2;
-      const double more = preparation_of(pilot->scenario) + 2 * Seconds(window).count();
-      if (preparing + more > part_for_preparing * time) continue;
-      preparing += more;
-      pilots.push_back(*std::move(pilot));
-      break;
+  const auto pilots_of = [&](std::initializer_list<std::uint64_t> parts) {
+    std::vector<PlannedPilot> pilots;
+    double preparing = 0;
+    for (const bool chase : {false, true}) {
+      if (!has_flows(setup, chase)) continue;
+      for (const std::uint64_t part : parts) {
+        auto pilot = plan_one(input, chase, part);
+        if (!pilot) continue;
+        constexpr double part_for_preparing = part_of_time / 2;
+        const double more = preparation_of(pilot->scenario) + 2 * Seconds(window).count();
+        if (preparing + more > part_for_preparing * time) continue;
+        preparing += more;
+        pilots.push_back(*std::move(pilot));
+        break;
+      }
     }
-  }
-  return has_room(setup, pilots) ? pilots : std::vector<PlannedPilot>{};
+    return has_room(setup, pilots) ? pilots : std::vector<PlannedPilot>{};
+  };
+  std::vector<PlannedPilot> pilots = pilots_of({1, 2});
+  return pilots.empty() ? pilots_of({2}) : pilots;
 }
 
 Expected<void> Pilots::add(const Setup& setup, const RunOptions& options, Seconds time,

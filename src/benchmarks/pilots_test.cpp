@@ -68,6 +68,18 @@ TEST(PilotPlan, IsEmptyWhereItWouldBeTooMuchOfTheRun) {
               IsEmpty());
 }
 
+TEST(PilotPlan, HasHalfTheSizeWhereAllOfItIsTooMuch) {
+  const std::string large_cache =
+      "numa:1(memory=32GiB) l3:1(size=503316480) l2:1(size=2097152) core:2 pu:1";
+  const auto size_of = [&](const char* time) {
+    const auto read = pilots_on("bandwidth", {"--kernels", "read", "--time", time}, large_cache);
+    return read.empty() ? Bytes{} : read[0].head.size;
+  };
+  EXPECT_EQ(size_of("20s"), Bytes{960 * mib}) << "four times the cache, by two workers";
+  EXPECT_EQ(size_of("5s"), Bytes{480 * mib});
+  EXPECT_EQ(size_of("1s"), Bytes{}) << "none: preparing it would take too much of the run";
+}
+
 PilotSeries series_of(const std::string& unit, const std::vector<double>& values) {
   PilotSeries pilot;
   pilot.unit = unit;

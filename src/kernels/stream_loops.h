@@ -23,7 +23,7 @@ enum class Operation {
   mix,     ///< by turns: sum of some lines of second, then as many lines of first = value
 };
 
-/// How stores leave the core. Ordinary ones first fetch the line (write-allocate); non-temporal
+/// How stores leave the core. Regular ones first fetch the line (write-allocate); non-temporal
 /// ones go past the caches.
 enum class Stores { regular, non_temporal };
 const char* name_of(Stores stores);  ///< "regular", "non-temporal"

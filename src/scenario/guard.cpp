@@ -51,19 +51,35 @@ Found bad_character(std::string_view line) {
   return std::nullopt;
 }
 
-/// A '}' in an array, where a value or the array's end is due. `open`: the brackets that earlier
-/// lines opened.
-Found stray_brace(std::string_view line, std::string& open) {
+/// What earlier lines left open.
+struct Open {
+  std::string brackets;
+  char text = 0;  ///< the quote of a text over several lines
+};
+
+/// A '}' in an array, where a value or the array's end is due.
+Found stray_brace(std::string_view line, Open& open) {
   for (std::size_t at = 0; at < line.size(); ++at) {
+    if (open.text != 0) {
+      at = line.find(std::string(3, open.text), at);
+      if (at == line.npos) return std::nullopt;
+      at += 2;
+      open.text = 0;
+      continue;
+    }
     const char c = line[at];
-    if (c == '"' || c == '\'') {
+    const bool quote = c == '"' || c == '\'';
+    if (quote && line.substr(at, 3) == std::string(3, c)) {
+      open.text = c;
+      at += 2;
+    } else if (quote) {
       at = after_text(line, at) - 1;
     } else if (c == '[' || c == '{') {
-      open += c;
-    } else if (c == '}' && !open.empty() && open.back() == '[') {
+      open.brackets += c;
+    } else if (c == '}' && !open.brackets.empty() && open.brackets.back() == '[') {
       return std::pair{at, "'}' closes no '{'"};
-    } else if ((c == ']' || c == '}') && !open.empty()) {
-      open.pop_back();
+    } else if ((c == ']' || c == '}') && !open.brackets.empty()) {
+      open.brackets.pop_back();
     }
   }
   return std::nullopt;
@@ -74,7 +90,8 @@ Found stray_brace(std::string_view line, std::string& open) {
 tl::expected<std::string, UnsafePlace> safe_text(std::string_view text) {
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // some editors put it first
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
-  std::string safe, open;
+  std::string safe;
+  Open open;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);

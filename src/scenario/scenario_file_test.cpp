@@ -21,6 +21,20 @@ Error error_in(const std::string& text) {
   return file ? Error{} : file.error();
 }
 
+TEST(ScenarioFile, BracketsInTextsAreNoBrackets) {
+  const std::string basic(3, '"'), literal(3, '\'');
+  for (const std::string& name : {basic + "\nuse [x or } y" + basic, literal + "\n[ }" + literal,
+                                  std::string("\"[ }\""), std::string("'[ }'")}) {
+    const auto file = parse_scenarios("[[scenario]]\nname = " + name +
+                                          "\n[[scenario.flow]]\ncpu = 0\nkernel = \"read\"\n"
+                                          "size = \"1MiB\"\n",
+                                      "file");
+    // A name may have rules of its own; brackets are not among them.
+    const std::string told = file ? "" : full_text(file.error());
+    EXPECT_THAT(told, ::testing::Not(::testing::HasSubstr("closes no"))) << name;
+  }
+}
+
 TEST(ScenarioFile, EveryKeyIsRead) {
   const auto file = parse_scenarios(R"(
 cpus = "9,1-3,0"

@@ -114,18 +114,21 @@ void read_machine(std::string_view text) {
 void write_into(const std::filesystem::path& root, std::string_view path,
                 std::string_view content) {
   namespace fs = std::filesystem;
-  const bool inside = path.starts_with("/sys/") || path.starts_with("/proc/");
-  if (!inside || path.size() > 300 || path.find("..") != path.npos || path.find('\0') != path.npos)
-    return;
+  const auto inside = [](std::string_view name) {
+    return (name.starts_with("/sys/") || name.starts_with("/proc/")) && name.size() < 300 &&
+           name.find("..") == name.npos && name.find('\0') == name.npos;
+  };
+  if (!inside(path)) return;
   const fs::path file = root.string() + std::string(path);
   std::error_code failed;  // such as a file where another one needs a folder
   fs::create_directories(file.parent_path(), failed);
   if (failed) return;
-  constexpr std::string_view arrow = "-> /";
-  if (content.starts_with(arrow) && content.find('\0') == content.npos)
-    fs::create_symlink(root.string() + std::string(content.substr(arrow.size() - 1)), file, failed);
-  else
+  constexpr std::string_view arrow = "-> ";
+  if (!content.starts_with(arrow)) {
     std::ofstream(file, std::ios::binary) << content << '\n';
+  } else if (inside(content.substr(arrow.size()))) {
+    fs::create_symlink(root.string() + std::string(content.substr(arrow.size())), file, failed);
+  }
 }
 
 /// A tree of /sys and /proc. Each file begins with a line "== PATH".
@@ -137,9 +140,10 @@ void read_tree(std::string_view text) {
     const std::size_t end = text.find('\n');
     if (end == text.npos) break;
     const std::size_t next = text.find("\n== ", end);
-    const std::size_t length = next == text.npos ? text.npos : next - end - 1;
-    const std::string_view path = text.substr(mark.size(), end - mark.size());
-    write_into(tree.root(), path, length == 0 ? "" : text.substr(end + 1, length));
+    std::string_view content = text.substr(end + 1);
+    if (next != text.npos) content = text.substr(end + 1, std::max(next, end + 1) - end - 1);
+    if (content.ends_with('\n')) content.remove_suffix(1);
+    write_into(tree.root(), text.substr(mark.size(), end - mark.size()), content);
     if (next == text.npos) break;
     text.remove_prefix(next + 1);
   }

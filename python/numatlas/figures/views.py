@@ -23,6 +23,7 @@ AXES = {
     "size": "buffer size",
     "latency": "latency per load",
     "tlb_cost": "TLB misses, per load",
+    "stride_cost": "hidden by adjacent-line prefetch, per load",
     "page_count": "pages",
     "chains": "independent chains",
     "bandwidth_sum": "bandwidth",

@@ -25,6 +25,11 @@
 namespace numatlas {
 namespace {
 
+/// Of the points of --control-stride.
+const std::vector<std::pair<std::string, std::string>> control_label{{"control", "stride"}};
+
+bool is_control(const ScenarioResult& one) { return one.labels == control_label; }
+
 class Latency final : public Benchmark {
  public:
   std::string name() const override { return "latency"; }
@@ -66,9 +71,6 @@ class Latency final : public Benchmark {
   std::vector<PlannedScenario> plan_of(const PlanInput& input,
                                        const std::vector<Bytes>& sizes) const;
 
-  void add_control(std::vector<PlannedScenario>& plan, const PlanInput& input, Bytes size,
-                   PageKind pages) const;
-
   std::string stride_text_, control_text_, chains_text_;
   SizesOption sizes_{"4 times the last-level cache, at least 256 MiB"};
   ChainOrder order_ = ChainOrder::random;
@@ -84,8 +86,8 @@ void Latency::add_options(CLI::App& app) {
             "distance between the nodes of the chain (default: a cache line)")
       ->group("Measurement");
   add_value(app, "--control-stride", control_text_, "BYTES",
-            "also measure the largest size at this wider stride: latency that rises with it was "
-            "hidden by the prefetch of adjacent lines")
+            "also measure the largest size at this wider stride: what the latency rises by is what "
+            "the prefetch of adjacent lines hides at the usual one")
       ->group("Measurement");
   add_value(
       app, "--chains", chains_text_, "N",
@@ -107,12 +109,8 @@ Expected<void> Latency::parse_options() {
   if (!control_text_.empty()) {
     const auto control = parse_bytes(control_text_);
     if (!control) return fail(about("--control-stride", control.error()));
-    if (*control <= stride_.value_or(usual_line))
-      return fail_usage("--control-stride",
-                        fmt::format("{} is not wider than the chain's own stride", control_text_),
-                        "such as 256");
     if (!chains_text_.empty())
-      return fail_usage("--control-stride", "does not go with --chains", "run it without one");
+      return fail_usage("--control-stride", "does not go with --chains", "leave one of them out");
     control_ = *control;
   }
   if (!chains_text_.empty()) {
@@ -133,7 +131,18 @@ Expected<std::vector<PlannedScenario>> Latency::plan(const PlanInput& input) con
   for (const PlannedScenario& point : plan) {
     for (const Flow& flow : point.scenario.flows) {
       const auto layout = ChainLayout::make(flow.region.bytes, flow.kernel.chain);
-      if (!layout) return fail(layout.error());
+      const bool of_control = point.head.labels == control_label;
+      if (!layout && of_control && !is_about(layout.error(), "--stride"))
+        return fail(about("--control-stride", layout.error()));
+      if (!layout)
+        return fail(of_control ? renamed(layout.error(), "--stride", "--control-stride")
+                               : layout.error());
+      const Bytes stride = flow.kernel.chain.stride;
+      if (!control_ || of_control || *control_ > stride) continue;
+      return fail_usage("--control-stride",
+                        fmt::format("{} is not wider than the stride of the chain, {}",
+                                    to_text(*control_), to_text(stride)),
+                        fmt::format("try {}", 4 * stride.value));
     }
   }
   return plan;
@@ -143,25 +152,37 @@ std::vector<PlannedScenario> Latency::plan_of(const PlanInput& input,
                                               const std::vector<Bytes>& sizes) const {
   std::vector<PlannedScenario> plan;
   const auto workers = static_cast<int>(input.layout.workers.size());
-  std::vector<std::pair<Bytes, int>> points;
+  struct Point {
+    Bytes size;
+    int chains = 1;
+    std::optional<Bytes> stride = {};
+    bool is_control = false;
+  };
+  std::vector<Point> points;
   for (Bytes size : sizes) {
-    if (chains_.empty()) points.emplace_back(size, 1);
-    for (int chains : chains_) points.emplace_back(size, chains);
+    if (chains_.empty()) points.push_back({size, 1, stride_});
+    for (int chains : chains_) points.push_back({size, chains, stride_});
   }
+  if (control_)
+    points.push_back({*std::max_element(sizes.begin(), sizes.end()), 1, control_, true});
   for (PageKind pages : input.options.pages) {
-    for (const auto& [size, chains] : points) {
+    for (const Point& point : points) {
       std::vector<Flow> flows;
       for (int worker = 0; worker < workers; ++worker) {
-        flows.push_back(chase_flow(input, worker, size, pages, {order_, stride_}));
-        flows.back().kernel.chain.chains = static_cast<unsigned>(chains);
+        flows.push_back(chase_flow(input, worker, point.size, pages, {order_, point.stride}));
+        flows.back().kernel.chain.chains = static_cast<unsigned>(point.chains);
       }
       PlannedScenario planned;
-      planned.head.name = fmt::format("{} {}", compact_text(size), name_of(pages));
+      planned.head.name = fmt::format("{} {}", compact_text(point.size), name_of(pages));
       if (!chains_.empty()) {
-        planned.head.name += fmt::format(" {} chain{}", chains, chains == 1 ? "" : "s");
-        planned.head.labels = {{"chains", std::to_string(chains)}};
+        planned.head.name += fmt::format(" {} chain{}", point.chains, point.chains == 1 ? "" : "s");
+        planned.head.labels = {{"chains", std::to_string(point.chains)}};
       }
-      planned.head.size = size;
+      if (point.is_control) {
+        planned.head.name += " stride " + compact_text(*control_);
+        planned.head.labels = control_label;
+      }
+      planned.head.size = point.size;
       planned.head.pages = name_of(pages);
       planned.head.order = name_of(order_);
       // The report has one for all; a serial point's is that of its first part.
@@ -170,25 +191,8 @@ std::vector<PlannedScenario> Latency::plan_of(const PlanInput& input,
       planned.scenario = {planned.head.name, {}, input.options.stop};
       add_point(plan, std::move(planned), std::move(flows), input.options.serial);
     }
-    if (control_) add_control(plan, input, *std::max_element(sizes.begin(), sizes.end()), pages);
   }
   return plan;
-}
-
-void Latency::add_control(std::vector<PlannedScenario>& plan, const PlanInput& input, Bytes size,
-                          PageKind pages) const {
-  std::vector<Flow> flows;
-  for (int worker = 0; worker < static_cast<int>(input.layout.workers.size()); ++worker)
-    flows.push_back(chase_flow(input, worker, size, pages, {order_, *control_}));
-  PlannedScenario planned;
-  planned.head.name =
-      fmt::format("{} {} stride {}", compact_text(size), name_of(pages), compact_text(*control_));
-  planned.head.size = size;
-  planned.head.pages = name_of(pages);
-  planned.head.order = name_of(order_);
-  planned.head.stride = *control_;
-  planned.scenario = {planned.head.name, {}, input.options.stop};
-  add_point(plan, std::move(planned), std::move(flows), input.options.serial);
 }
 
 /// Half of each cache that a CPU sees, and `last`. A guest or a partition may get only a small part
@@ -222,11 +226,6 @@ std::string ladder(std::uint64_t factor, Bytes last) {
   return sizes + compact_text(last);
 }
 
-/// Whether it is a point of --control-stride, which comes after those of the usual stride.
-bool is_control(const ScenarioResult& one, const RunReport& report) {
-  return one.stride != report.scenarios.front().stride;
-}
-
 /// One worker a node that has CPUs, one after the other: every level of the memory as one CPU of
 /// each node sees it when nothing else runs.
 SurveyPart Latency::survey(const Machine& machine) const {
@@ -244,7 +243,8 @@ SurveyPart Latency::survey(const Machine& machine) const {
   };
   add(ladder(2, last), "base,thp", cpus, "");
   std::vector<std::string>& all = part.ways.back().words;
-  all.insert(all.end(), {"--control-stride", "256"});
+  const Bytes line = line_bytes(machine, machine.usable_cpus());
+  all.insert(all.end(), {"--control-stride", std::to_string(4 * line.value)});
   add(ladder(2, last), "base,thp", cpus, "the control at a wider stride");
   add(ladder(4, last), "base,thp", cpus, "the control at a wider stride; half of the sizes");
   const std::string few = few_sizes(machine, first.value_or(CpuId{0}), last);
@@ -261,10 +261,10 @@ void Latency::conclude(RunReport& report) const {
   if (!chains_.empty()) return add_loads_in_flight(report);
   for (ScenarioResult& one : report.scenarios) {
     for (const ScenarioResult& base : report.scenarios) {
-      if (base.size != one.size || &base == &one || is_control(base, report)) continue;
+      if (base.size != one.size || &base == &one || is_control(base)) continue;
       const auto usual = estimate_of(base, "latency"), other = estimate_of(one, "latency");
       if (!usual || !other) continue;
-      if (is_control(one, report)) {
+      if (is_control(one)) {
         if (base.pages == one.pages)
           one.figures.push_back({"stride_cost", "s", difference_of(*other, *usual), std::nullopt});
       } else if (base.pages == report.scenarios.front().pages) {
@@ -282,8 +282,7 @@ View control_view(const std::vector<std::pair<std::string, std::string>>& where)
   view.title = fmt::format("Control: latency in ns at a stride of {} ({} pages)", where[1].second,
                            where[0].second);
   view.notes = {
-      "more: than at the usual stride; latency that rises with the stride was hidden by "
-      "the prefetch of adjacent lines"};
+      "more: latency above that at the usual stride, which the prefetch of adjacent lines hides"};
   view.rows = "size";
   view.cells = {label_column("size", "size"),
                 figure_column("latency", "latency", in_ns, Part::spread),
@@ -299,7 +298,7 @@ std::vector<View> Latency::views(const RunReport& report) const {
   std::vector<std::string> apart{"pages"};
   if (control_) apart.push_back("stride");
   for (const CaseGroup& kind : groups_of(report, apart)) {
-    if (control_ && kind.labels[1].second == compact_text(*control_)) {
+    if (is_control(*kind.cases.front())) {
       views.push_back(control_view(kind.labels));
       continue;
     }
@@ -360,7 +359,7 @@ double latency_of(const ScenarioResult& point) { return host_estimate_of(point, 
 std::map<std::string, Points> points_by_level(const RunReport& report, const std::string& pages) {
   std::map<std::string, Points> levels;
   for (const ScenarioResult& point : report.scenarios) {
-    if (point.pages == pages && !is_control(point, report) && host_estimate_of(point, "latency"))
+    if (point.pages == pages && !is_control(point) && host_estimate_of(point, "latency"))
       levels[level_of(point)].push_back(&point);
   }
   for (auto& [level, points] : levels) {
@@ -474,11 +473,11 @@ void add_memory(std::vector<Fact>& facts, const RunReport& report,
 /// The largest size at the stride of --control-stride.
 void add_controls(std::vector<Fact>& facts, const RunReport& report, const std::string& pages) {
   for (const ScenarioResult& point : report.scenarios) {
-    if (!is_control(point, report) || point.pages != pages) continue;
+    if (!is_control(point) || point.pages != pages) continue;
     if (!host_estimate_of(point, "latency")) continue;
     const std::string stride = compact_text(point.stride);
     Fact fact = latency_fact("control_latency", level_of(point), point,
-                             fmt::format("{{}} at a stride of {}", stride));
+                             fmt::format("{} {{}} at a stride of {}", level_of(point), stride));
     fact.where.emplace_back("stride", stride);
     fact.words += ", at a stride of " + stride;
     facts.push_back(std::move(fact));

@@ -20,7 +20,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 /// The plan of `numatlas latency WORDS` for two workers on a recorded machine.
-std::vector<PlannedScenario> plan(Words words) {
+Expected<std::vector<PlannedScenario>> try_plan(Words words) {
   const auto machine = read_recorded_machine("numa:2 l3:1(size=16777216) core:2 pu:1");
   EXPECT_TRUE(machine);
   words.insert(words.end(), {"--dry-run"});
@@ -32,7 +32,11 @@ std::vector<PlannedScenario> plan(Words words) {
   layout.hosts = {"alpha"};
   for (const WorkerPlacement& place : *placed) layout.workers.push_back({0, 0, place});
   const std::vector<Machine> machines{*machine};
-  const auto planned = run->benchmark->plan({run->options, layout, machines});
+  return run->benchmark->plan({run->options, layout, machines});
+}
+
+std::vector<PlannedScenario> plan(const Words& words) {
+  const auto planned = try_plan(words);
   EXPECT_TRUE(planned);
   return *planned;
 }
@@ -140,14 +144,18 @@ TEST(LatencyPlan, ControlIsTheLargestSizeAtAWiderStride) {
 }
 
 TEST(LatencyPlan, BadControlsNameTheOption) {
-  const std::vector<Words> bad{{"--control-stride", "64"},
-                               {"--control-stride", "x"},
-                               {"--control-stride", "256", "--stride", "512"},
-                               {"--control-stride", "256", "--chains", "1-4"}};
-  for (const Words& words : bad) {
+  for (const Words& words :
+       {Words{"--control-stride", "x"}, Words{"--control-stride", "256", "--chains", "1-4"}}) {
     const auto run = parse_run("latency", words);
     ASSERT_FALSE(run) << words[1];
-    EXPECT_THAT(full_text(run.error()), ::testing::HasSubstr("--control-stride"));
+    EXPECT_THAT(full_text(run.error()), ::testing::StartsWith("--control-stride")) << words[1];
+  }
+  for (const Words& words : {Words{"--control-stride", "64"}, Words{"--control-stride", "100"},
+                             Words{"--control-stride", "256", "--stride", "512"},
+                             Words{"--control-stride", "4MiB", "--size", "1MiB"}}) {
+    const auto planned = try_plan(words);
+    ASSERT_FALSE(planned) << words[1];
+    EXPECT_THAT(full_text(planned.error()), ::testing::StartsWith("--control-stride")) << words[1];
   }
 }
 
@@ -180,6 +188,7 @@ TEST(Latency, ControlSaysHowMuchMoreItTakes) {
   report.hosts = {"alpha"};
   report.workers.resize(1);
   report.scenarios = {point_at(Bytes{64}, 100), point_at(Bytes{256}, 107)};
+  report.scenarios[1].labels = {{"control", "stride"}};
   const auto run = parse_run("latency", {"--control-stride", "256"});
   ASSERT_TRUE(run) << full_text(run.error());
   run->benchmark->conclude(report);
@@ -248,8 +257,21 @@ TEST(Latency, SurveyMeasuresFromOneCpuOfEachNode) {
   Words words = run->benchmark->survey(*machine).ways.at(0).words;
   EXPECT_THAT(words, ::testing::IsSupersetOf(
                          {std::string("--cpus"), std::string("0,2"), std::string("--serial")}));
+  EXPECT_THAT(words, ::testing::Contains("--control-stride"));
   words.push_back("--dry-run");
   EXPECT_TRUE(parse_run("latency", words));
+}
+
+TEST(Latency, SurveyWithoutTimeShowsHowMuchOfALargeCacheThereIs) {
+  const auto machine =
+      read_recorded_machine("numa:1 l3:1(size=503316480) l2:1(size=2097152) core:2 pu:1");
+  ASSERT_TRUE(machine) << full_text(machine.error());
+  const auto run = parse_run("latency", {});
+  const SurveyPart part = run->benchmark->survey(*machine);
+  EXPECT_THAT(part.ways.back().words, ::testing::Contains("1MiB,4MiB,32MiB,240MiB,1920MiB"))
+      << "the last cache at twice the one before, and between";
+  for (std::size_t i = 1; i < part.ways.size(); ++i)
+    EXPECT_THAT(part.ways[i].words, ::testing::Not(::testing::Contains("--control-stride")));
 }
 
 }  // namespace
