@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -132,6 +133,16 @@ void warn_of_turns(const ScenarioResult& point, std::vector<Warning>& warnings) 
            *overlap->value() * 100, *events->value() * 1e-9, *sum->value() * 1e-9)});
 }
 
+void warn_of_slow_clocks(const ScenarioResult& point, std::vector<Warning>& warnings) {
+  std::set<int> told;
+  for (const FlowResult& flow : point.flows) {
+    if (!flow.gpu || flow.gpu->slowed_by.empty() || !told.insert(flow.gpu->gpu).second) continue;
+    warnings.push_back({"gpu-slowed", point.name,
+                        fmt::format("the clocks of GPU {} were held down ({})", flow.gpu->gpu,
+                                    flow.gpu->slowed_by)});
+  }
+}
+
 /// Both directions against the faster one of them alone: a driver may count as under way what
 /// waits for a copy engine, and then the events show nothing.
 void warn_of_no_gain(const ScenarioResult& both, const RunReport& report,
@@ -190,6 +201,7 @@ std::vector<Warning> device_warnings(const RunReport& report) {
     warn_of_turns(point, warnings);
     warn_of_no_gain(point, report, warnings);
     warn_of_moves(point, warnings);
+    warn_of_slow_clocks(point, warnings);
   }
   return warnings;
 }

@@ -47,6 +47,10 @@ GpuResult gpu_result(const Machine& machine, const Flow& flow, Trace& trace) {
     result.steps.emplace_back(step.start_ns, step.duration_ns);
   result.clock_error = static_cast<double>(report.clock_error_ns) * 1e-9;
   result.link = report.link;
+  if (report.state) {
+    result.frequency = report.state->frequency;
+    result.slowed_by = report.state->slowed_by;
+  }
   result.route = report.route;
   return result;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -14,11 +15,13 @@
 #include <fmt/ranges.h>
 
 #include "base/signals.h"
+#include "benchmarks/device_flows.h"
 #include "benchmarks/estimate_time.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/metrics.h"
 #include "benchmarks/room.h"
 #include "engine/agreement.h"
+#include "kernels/traits.h"
 #include "memory/source.h"
 #include "record/cache_level.h"
 #include "record/estimate.h"
@@ -32,16 +35,36 @@ constexpr std::chrono::milliseconds window{10};
 /// Part of a run that pilots may take.
 constexpr double part_of_time = 0.1;
 
-/// Whether the plan has measured flows of CPUs that chase, or that move memory.
-bool has_flows(const Setup& setup, bool chase) {
+/// A pilot that a run may have.
+struct PilotKind {
+  bool chase = false;      ///< else it moves memory
+  std::optional<int> gpu;  ///< absent: by CPUs
+  auto operator<=>(const PilotKind&) const = default;
+};
+
+/// Which kind goes with a flow; nullopt for what none tells anything of.
+std::optional<PilotKind> kind_for(const Flow& flow) {
+  if (flow.role != Role::measured) return std::nullopt;
+  const KernelSpec& kernel = flow.kernel;
+  if (!on_gpu(kernel)) {
+    if (is_chase(flow)) return PilotKind{true, {}};
+    return traffic_a_step(kernel).counted() > 0 ? std::optional(PilotKind{}) : std::nullopt;
+  }
+  if (traits_of(kernel.name).chases_on_gpu()) return PilotKind{true, kernel.device.gpu};
+  // What is waited for copy by copy has the call's time in it, and between GPUs is another way.
+  const bool streams = kernel.device.depth != 1 && direction_of(flow) != "p2p";
+  return streams ? std::optional(PilotKind{false, kernel.device.gpu}) : std::nullopt;
+}
+
+/// Those of the flows measured: of CPUs first, reads before chases.
+std::set<PilotKind> kinds_for(const Setup& setup) {
+  std::set<PilotKind> kinds;
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
     if (setup.skips[i]) continue;
-    for (const Flow& flow : setup.plan[i].scenario.flows) {
-      if (flow.role != Role::measured || on_gpu(flow.kernel)) continue;
-      if (is_chase(flow) ? chase : !chase && traffic_a_step(flow.kernel).counted() > 0) return true;
-    }
+    for (const Flow& flow : setup.plan[i].scenario.flows)
+      if (const auto kind = kind_for(flow)) kinds.insert(*kind);
   }
-  return false;
+  return kinds;
 }
 
 /// Workers on CPUs of their own; only the first of each host where `one_a_host`.
@@ -57,9 +80,70 @@ std::vector<int> pilot_workers(const Layout& layout, bool one_a_host) {
   return workers;
 }
 
+/// What is the same of every pilot.
+void complete(PlannedPilot& pilot, const PilotKind& kind, Bytes size) {
+  pilot.head.key = kind.chase ? "pilot_latency" : "pilot_bandwidth";
+  if (kind.gpu) pilot.head.key += fmt::format("_gpu{}", *kind.gpu);
+  pilot.head.unit = kind.chase ? "s" : "B/s";
+  pilot.head.gpu = kind.gpu;
+  pilot.head.size = size;
+  pilot.head.workers = pilot.scenario.flows.size();
+  pilot.scenario.name = "pilot " + pilot.head.kernel;
+  StopRule& stop = pilot.scenario.stop;
+  stop.time = stop.least_time = window;
+  stop.precision = -1;
+  stop.to_the_end = true;
+  pilot.scenario.keep_memory = true;
+  pilot.scenario.checks = false;  // each would take longer than the window
+}
+
+/// Of a flow of a GPU: where the host's memory is, which for a copy between GPUs is nowhere.
+const Region& host_side(const Flow& flow) {
+  return flow.source && gpu_of(flow.region.placement) >= 0 ? *flow.source : flow.region;
+}
+
+/// One flow of a GPU on each host that has it: like the first of the plan, from memory that it
+/// uses, but of one size and pinned.
+std::optional<PlannedPilot> plan_on_gpu(const Setup& setup, const PilotKind& kind) {
+  const Bytes size{(kind.chase ? 4 : 64) * mib};
+  PlannedPilot pilot;
+  std::set<int> hosts;
+  for (std::size_t i = 0; i < setup.plan.size(); ++i) {
+    if (setup.skips[i]) continue;
+    for (Flow flow : setup.plan[i].scenario.flows) {
+      const int host = setup.layout.workers[static_cast<std::size_t>(flow.worker)].host;
+      const MemoryPlacement& memory = host_side(flow).placement;
+      if (kind_for(flow) != kind || !memory.source.empty() || !hosts.insert(host).second) continue;
+      if (pilot.scenario.flows.empty()) {
+        pilot.head.kernel = kind.chase
+                                ? fmt::format("chase by GPU {}", *kind.gpu)
+                                : fmt::format("copies, {}, GPU {}", direction_of(flow), *kind.gpu);
+        pilot.head.memory = memory.text();
+      }
+      flow.rate.reset();
+      flow.kernel.verify_full = false;
+      DeviceWork& work = flow.kernel.device;
+      work.pinning = Pinning::pinned;
+      work.bytes = flow.region.bytes = size;
+      if (flow.source) flow.source->bytes = size;
+      for (Region* side : {&flow.region, flow.source ? &*flow.source : nullptr})
+        if (side != nullptr && gpu_of(side->placement) < 0) side->pages = PageKind::base;
+      if (kind.chase) work.loads = usual_loads(size);
+      if (!kind.chase) work.copies = usual_copies(size, work.depth);
+      flow.warm_up = {};
+      pilot.scenario.flows.push_back(std::move(flow));
+    }
+  }
+  if (pilot.scenario.flows.empty()) return std::nullopt;
+  complete(pilot, kind, size);
+  return pilot;
+}
+
 /// `part`: of the usual size, which is four times the caches. A window reads little of it and the
 /// cases between two windows evict the rest, so half of it does where all is too much.
-std::optional<PlannedPilot> plan_one(const PlanInput& input, bool chase, std::uint64_t part) {
+std::optional<PlannedPilot> plan_on_cpus(const PlanInput& input, const PilotKind& kind,
+                                         std::uint64_t part) {
+  const bool chase = kind.chase;
   const std::vector<int> workers = pilot_workers(input.layout, chase);
   const auto on_devices = [&](int worker) {
     const MemoryPlacement& memory = worker_of(input, worker).placement.memory;
@@ -81,19 +165,9 @@ std::optional<PlannedPilot> plan_one(const PlanInput& input, bool chase, std::ui
   }
   constexpr double part_of_memory = 0.2;
   if (size_with_room(input, size, pilot.scenario.flows, part_of_memory) < size) return std::nullopt;
-  pilot.head.key = chase ? "pilot_latency" : "pilot_bandwidth";
-  pilot.head.unit = chase ? "s" : "B/s";
   pilot.head.kernel = chase ? "chase" : "read";
-  pilot.head.size = size;
-  pilot.head.workers = workers.size();
   pilot.head.memory = pilot.scenario.flows.front().region.placement.text();
-  pilot.scenario.name = "pilot " + pilot.head.kernel;
-  StopRule& stop = pilot.scenario.stop;
-  stop.time = stop.least_time = window;
-  stop.precision = -1;
-  stop.to_the_end = true;
-  pilot.scenario.keep_memory = true;
-  pilot.scenario.checks = false;  // each would take longer than the window
+  complete(pilot, kind, size);
   return pilot;
 }
 
@@ -163,10 +237,9 @@ std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& opti
   const auto pilots_of = [&](std::initializer_list<std::uint64_t> parts) {
     std::vector<PlannedPilot> pilots;
     double preparing = 0;
-    for (const bool chase : {false, true}) {
-      if (!has_flows(setup, chase)) continue;
+    for (const PilotKind& kind : kinds_for(setup)) {
       for (const std::uint64_t part : parts) {
-        auto pilot = plan_one(input, chase, part);
+        auto pilot = kind.gpu ? plan_on_gpu(setup, kind) : plan_on_cpus(input, kind, part);
         if (!pilot) continue;
         constexpr double part_for_preparing = part_of_time / 2;
         const double more = preparation_of(pilot->scenario) + 2 * Seconds(window).count();
@@ -221,8 +294,12 @@ Expected<void> Pilots::take_one(Kind& kind, const std::function<double()>& now) 
   for (Trace& trace : *traces) {
     const Flow& flow = kind.planned.scenario.flows[static_cast<std::size_t>(trace.flow)];
     const std::vector<Figure> figures = figures_of(flow, trace);
-    if (!figures.empty() && figures.front().estimate)
-      mine.push_back(figures.front().estimate->value);
+    // The CPU learns of a copy's end so late that it shows in 10 ms.
+    const auto by_gpu = std::find_if(figures.begin(), figures.end(), [](const Figure& figure) {
+      return figure.key == "event_bandwidth";
+    });
+    const auto figure = by_gpu == figures.end() ? figures.begin() : by_gpu;
+    if (figure != figures.end() && figure->estimate) mine.push_back(figure->estimate->value);
   }
   if (comm_->size() > 1) {
     const auto all = comm_->gather(fmt::format("{:.17g}", fmt::join(mine, " ")));
@@ -294,15 +371,16 @@ std::optional<double> pilot_around(const PilotSeries& pilot, double start, doubl
 
 void relate_to_pilots(ScenarioResult& result, const std::vector<std::pair<double, double>>& times,
                       const std::vector<PilotSeries>& pilots) {
-  const bool of_gpu = std::any_of(result.flows.begin(), result.flows.end(),
-                                  [](const FlowResult& flow) { return flow.gpu.has_value(); });
-  if (!result.visits || of_gpu || !cache_text(result).empty()) return;
+  // Copies that are waited for one by one have the call's time in them.
+  const bool by_calls = std::any_of(
+      result.flows.begin(), result.flows.end(),
+      [](const FlowResult& flow) { return flow.gpu.has_value() && !flow.gpu->by_events; });
+  if (!result.visits || by_calls || !cache_text(result).empty()) return;
   for (VisitValues& figure : result.visits->figures) {
     figure.relative.reset();
     const bool related = figure.unit == "B/s" || figure.key == "latency";
-    const auto pilot = std::find_if(pilots.begin(), pilots.end(),
-                                    [&](const auto& one) { return one.unit == figure.unit; });
-    if (!related || pilot == pilots.end() || figure.values.size() != times.size()) continue;
+    const PilotSeries* const pilot = pilot_for(result, figure.unit, pilots);
+    if (!related || pilot == nullptr || figure.values.size() != times.size()) continue;
     std::vector<double> ratios;
     for (std::size_t i = 0; i < times.size(); ++i) {
       const auto around = pilot_around(*pilot, times[i].first, times[i].second);

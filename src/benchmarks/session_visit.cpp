@@ -43,6 +43,13 @@ double paused_for(const std::vector<FlowResult>& flows) {
   return most;
 }
 
+/// What held the clocks of a flow's GPU down; "" where nothing did.
+std::string slowdown_of(const std::vector<FlowResult>& flows) {
+  for (const FlowResult& flow : flows)
+    if (flow.gpu && !flow.gpu->slowed_by.empty()) return flow.gpu->slowed_by;
+  return "";
+}
+
 std::string repeated_text(double paused) {
   const std::string time =
       paused < 1 ? fmt::format("{:.0f} ms", paused * 1e3) : fmt::format("{:.1f} s", paused);
@@ -217,7 +224,8 @@ Expected<void> SessionPart::try_visit(const PointRun& point, Seconds window, boo
     return ran;
   const bool wrong = std::any_of(outcome.flows.begin(), outcome.flows.end(),
                                  [](const FlowResult& flow) { return flow.wrong.has_value(); });
-  auto seen = use_of_visit(watch, comm, paused_for(outcome.flows) > 0, wrong);
+  auto seen = use_of_visit(
+      watch, comm, paused_for(outcome.flows) > 0 || !slowdown_of(outcome.flows).empty(), wrong);
   if (!seen) return fail(seen.error());
   use = *seen;
   return {};

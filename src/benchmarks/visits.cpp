@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "record/figure.h"
 
@@ -29,12 +32,19 @@ void merge_facts(FlowResult& into, FlowResult& visit) {
   visit.start_lateness = std::max(visit.start_lateness, into.start_lateness);
   visit.cpu_before = into.cpu_before;
   if (into.wrong) visit.wrong = into.wrong;
+  if (into.gpu && visit.gpu && visit.gpu->slowed_by.empty())
+    visit.gpu->slowed_by = into.gpu->slowed_by;
   for (Warning& warning : visit.warnings) {
     const bool known = std::any_of(into.warnings.begin(), into.warnings.end(),
                                    [&](const Warning& w) { return w.code == warning.code; });
     if (!known) into.warnings.push_back(std::move(warning));
   }
   visit.warnings = std::move(into.warnings);
+}
+
+std::optional<double> mean_of(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 double median_of(std::vector<double> values) {
@@ -145,17 +155,17 @@ void CaseVisits::note_use(ScenarioResult& result, const VisitUse& use) {
 
 void CaseVisits::note_conditions(Visits& visits, const std::vector<FlowResult>& flows) const {
   std::optional<std::uint64_t> moved, switches;
-  double sum = 0;
-  int known = 0;
+  std::vector<double> cpus, gpus;
   for (const FlowResult& flow : flows) {
     if (flow.pages_moved) moved = moved.value_or(0) + *flow.pages_moved;
-    if (flow.frequency) sum += *flow.frequency;
-    known += flow.frequency ? 1 : 0;
+    if (flow.frequency) cpus.push_back(*flow.frequency);
+    if (flow.gpu && flow.gpu->frequency) gpus.push_back(*flow.gpu->frequency);
     if (!flow.load) switches = switches.value_or(0) + flow.involuntary_switches;
   }
   append(visits.pages_moved, moved);
   append(visits.switches, switches);
-  append(visits.frequency, known > 0 ? std::optional(sum / known) : std::nullopt);
+  append(visits.frequency, mean_of(cpus));
+  append(visits.gpu_frequency, mean_of(gpus));
 }
 
 void CaseVisits::add(ScenarioResult& result, ScenarioResult visit, double start, double end) {

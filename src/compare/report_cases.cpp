@@ -381,10 +381,8 @@ void ReportReader::relate(const ScenarioResult& item, std::size_t first) {
   if (!item.visits) return;
   for (const VisitValues& figure : item.visits->figures) {
     if (!figure.relative || !figure.relative->low || figure.relative->n < least_visits) continue;
-    const auto pilot =
-        std::find_if(report_.pilots.begin(), report_.pilots.end(),
-                     [&](const PilotSeries& one) { return one.unit == figure.unit; });
-    if (pilot == report_.pilots.end()) continue;
+    const PilotSeries* const pilot = pilot_for(item, figure.unit, report_.pilots);
+    if (pilot == nullptr) continue;
     std::vector<StoredCase*> found;
     for (std::size_t i = first; i < run_.cases.size(); ++i) {
       StoredCase& one = run_.cases[i];

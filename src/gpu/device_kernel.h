@@ -27,8 +27,9 @@ struct DeviceReport {
   std::vector<DeviceStep> steps;    ///< in order; the first ones may be missing in very long runs
   std::int64_t clock_error_ns = 0;  ///< of the steps' starts on the host's clock, at most
   std::vector<double> pin_seconds, unpin_seconds;  ///< each time
-  std::optional<PciLink> link;  ///< of the GPU, at its fastest while steps were under way
-  std::string route;            ///< between GPUs: "direct", "through the host"; else ""
+  std::optional<PciLink> link;       ///< of the GPU, at its fastest while steps were under way
+  std::optional<DeviceState> state;  ///< just after the last step
+  std::string route;                 ///< between GPUs: "direct", "through the host"; else ""
 };
 
 class DeviceKernel : public Kernel {

@@ -31,6 +31,14 @@ struct DeviceInfo {
   bool managed_memory = false;      ///< memory that moves between host and GPU
 };
 
+/// How a device runs at a moment.
+struct DeviceState {
+  std::optional<double> frequency;  ///< Hz of its processors
+  /// What holds its clocks down: "heat, power limit"; "" for nothing, or where the driver does not
+  /// say.
+  std::string slowed_by;
+};
+
 enum class CopyWay { host_to_device, device_to_host, within_device };
 
 /// The kernels that every runtime has, each in the language that its driver compiles. There they
@@ -97,6 +105,10 @@ class DeviceRuntime {
   virtual Expected<bool> can_reach_peer(int device, int peer) = 0;
   /// Copies from the device to the peer go directly; being so already is no error.
   virtual Expected<void> reach_peer(int device, int peer) = 0;
+
+  /// How it runs now; nullopt where nobody says. Takes some microseconds, and much longer the first
+  /// time.
+  virtual std::optional<DeviceState> state(int device) = 0;
 
   /// A kernel by its name (kernel_name below), compiled once a device from the runtime's own source
   /// of it; unavailable where this runtime or what it compiles with does not have it.

@@ -116,4 +116,14 @@ std::vector<SharedPort> shared_ports(const Machine& machine) {
   return ports;
 }
 
+std::optional<double> gpu_frequency(const Tree& tree, const std::string& pci_address) {
+  const std::string monitors = "/sys/bus/pci/devices/" + pci_address + "/hwmon/";
+  for (const std::string& name : tree.names(monitors)) {
+    // The first of its clocks: "sclk", of the shaders. The second one is the memory's.
+    const auto hz = tree.number(monitors + name + "/freq1_input");
+    if (hz && *hz > 0) return static_cast<double>(*hz);
+  }
+  return std::nullopt;
+}
+
 }  // namespace numatlas

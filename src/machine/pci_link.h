@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "machine/machine.h"
+#include "machine/tree.h"
 
 namespace numatlas {
 
@@ -42,5 +43,9 @@ std::vector<SharedPort> shared_ports(const Machine& machine);
 /// The link of a device on this host as it is now; to be asked while copies run. nullopt where
 /// sysfs says nothing of it (virtual functions, many virtual machines).
 std::optional<PciLink> read_link(const std::string& pci_address);
+
+/// Hz that a GPU's processors run at now, as its kernel driver tells hwmon (amdgpu does); nullopt
+/// where it does not.
+std::optional<double> gpu_frequency(const Tree& tree, const std::string& pci_address);
 
 }  // namespace numatlas

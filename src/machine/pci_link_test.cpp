@@ -257,6 +257,17 @@ TEST(PciTree, SwitchOnTheCardIsLeftOut) {
   EXPECT_EQ(read_link(Tree(tree.root()), "0000:45:00.0"), edge) << "live as at the start";
 }
 
+TEST(PciTree, ClockOfAGpuByItsMonitor) {
+  const RecordedTree tree;
+  const std::string device = "/sys/bus/pci/devices/0000:45:00.0/hwmon/";
+  tree.file(device + "hwmon3/name", "amdgpu");
+  EXPECT_EQ(gpu_frequency(Tree(tree.root()), "0000:45:00.0"), std::nullopt);
+  tree.file(device + "hwmon3/freq1_input", "2100000000");
+  tree.file(device + "hwmon3/freq2_input", "1600000000");
+  EXPECT_EQ(gpu_frequency(Tree(tree.root()), "0000:45:00.0"), 2.1e9);
+  EXPECT_EQ(gpu_frequency(Tree(tree.root()), "0000:46:00.0"), std::nullopt);
+}
+
 TEST(PciTree, MemoryOfAGpuThatIsANode) {
   const PciTree tree;
   tree.node(2, "", 0, 4096, "80 80 10");

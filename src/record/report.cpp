@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "record/report_fields.h"
 
@@ -27,6 +31,18 @@ NodeSet nodes_of(const Residency& residency) {
 
 int host_of(const RunReport& report, const FlowResult& flow) {
   return report.workers[static_cast<std::size_t>(flow.worker)].host;
+}
+
+const PilotSeries* pilot_for(const ScenarioResult& result, const std::string& unit,
+                             const std::vector<PilotSeries>& pilots) {
+  std::set<std::optional<int>> gpus;
+  for (const FlowResult& flow : result.flows)
+    gpus.insert(flow.gpu ? std::optional(flow.gpu->gpu) : std::nullopt);
+  if (gpus.size() != 1) return nullptr;
+  const auto found = std::find_if(pilots.begin(), pilots.end(), [&](const PilotSeries& pilot) {
+    return pilot.unit == unit && pilot.gpu == *gpus.begin();
+  });
+  return found == pilots.end() ? nullptr : &*found;
 }
 
 std::string full_name(const FlowResult& flow) {

@@ -52,6 +52,8 @@ struct GpuResult {
   std::optional<Residency> before_pinning, after;
   std::optional<PciLink> link;       ///< at its fastest while steps were under way
   std::optional<double> link_limit;  ///< bytes a second of the narrowest link on the way
+  std::optional<double> frequency;   ///< Hz of its processors after the visit
+  std::string slowed_by;             ///< what held its clocks down in any visit: "heat"; "" nothing
   std::string route;                 ///< between GPUs: "direct", "through the host"
 };
 
@@ -124,9 +126,11 @@ struct VisitValues {
 
 /// A short reference measurement, always the same, that was repeated throughout a run.
 struct PilotSeries {
-  std::string key, unit;  ///< "pilot_bandwidth" in B/s, "pilot_latency" in s
-  std::string kernel;     ///< "read", "chase"
-  Bytes size;             ///< a worker
+  /// "pilot_bandwidth" in B/s, "pilot_latency" in s; of a GPU "pilot_bandwidth_gpu0".
+  std::string key, unit;
+  std::string kernel;      ///< "read", "chase", "copies to GPU 0", "chase by GPU 0"
+  std::optional<int> gpu;  ///< absent: of the CPUs
+  Bytes size;              ///< a worker
   std::size_t workers = 0;
   std::string memory;              ///< the placement asked for, in the grammar's words
   std::vector<double> start, end;  ///< seconds of the run, of each
@@ -145,6 +149,7 @@ struct Visits {
   /// hypervisor withheld, on average. This and what follows: empty where nothing is known.
   std::vector<std::optional<double>> others, stolen;
   std::vector<std::optional<double>> frequency;           ///< Hz of the workers' CPUs, on average
+  std::vector<std::optional<double>> gpu_frequency;       ///< Hz of the GPUs, on average
   std::vector<std::optional<std::uint64_t>> switches;     ///< times that a worker lost its CPU
   std::vector<std::optional<std::uint64_t>> pages_moved;  ///< as FlowResult's, of all workers
   std::vector<VisitValues> figures;
@@ -203,6 +208,10 @@ struct RunReport {
   std::vector<Fact> facts;  ///< what a survey says of it
 };
 
+/// The series that a figure in that unit of a case goes with: that of the GPU for the flows of one
+/// GPU, of the CPUs for flows without GPUs; nullptr where there is none.
+const PilotSeries* pilot_for(const ScenarioResult& result, const std::string& unit,
+                             const std::vector<PilotSeries>& pilots);
 /// Index of the host that a flow ran on.
 int host_of(const RunReport& report, const FlowResult& flow);
 /// A report that holds only the flows of one host, with the sums over those; without groups.

@@ -167,6 +167,8 @@ void list_fields(Fields& f, Host<Fields, GpuResult>& g) {
   f("residency_after", g.after, "after the last step");
   f("link", g.link, "at its fastest during the copies");
   f("link_limit", g.link_limit, "B/s of the narrowest link on the way");
+  f.later("frequency", g.frequency, "Hz of its processors after the last visit, where it was read");
+  f.later("slowed_by", g.slowed_by, "what held its clocks down in any visit: heat, power limit");
   f("route", g.route, "between GPUs: direct, through the host");
 }
 
@@ -247,9 +249,10 @@ void list_fields(Fields& f, Host<Fields, VisitValues>& v) {
 
 template <class Fields>
 void list_fields(Fields& f, Host<Fields, PilotSeries>& p) {
-  f("key", p.key, "pilot_bandwidth, pilot_latency");
+  f("key", p.key, "pilot_bandwidth, pilot_latency; of a GPU pilot_bandwidth_gpu0");
   f("unit", p.unit, "SI: s, B/s");
   f("kernel", p.kernel, "what its workers did");
+  f.later("gpu", p.gpu, "number of the GPU that it is of; null: of the CPUs");
   f("size", p.size, "bytes of memory per worker");
   f("workers", p.workers, "that took part");
   f("memory", p.memory, "placement asked for it");
@@ -272,6 +275,7 @@ void list_fields(Fields& f, Host<Fields, Visits>& v) {
   f.later("stolen", v.stolen,
           "per visit: CPUs withheld by the hypervisor, on the host with the most");
   f.later("frequency", v.frequency, "per visit: Hz of the workers' CPUs at its end");
+  f.later("gpu_frequency", v.gpu_frequency, "per visit: Hz of the GPUs' processors at its end");
   f.later("switches", v.switches, "per visit: times that a worker lost its CPU");
   f.later("pages_moved", v.pages_moved, "per visit: pages that moved to another node, at least");
   f("figures", v.figures, "values of each visit");

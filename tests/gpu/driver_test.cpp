@@ -9,23 +9,24 @@
 #include <vector>
 
 #include "driver_test.h"
+#include "gpu/cuda/management.h"
 
 namespace numatlas {
 namespace {
 
 void expect_problem(const char* message, const char* hint) {
-  ASSERT_EQ(cuda().runtime, nullptr);
-  ASSERT_TRUE(cuda().problem);
-  EXPECT_EQ(cuda().problem->kind, ErrorKind::unavailable);
-  EXPECT_THAT(full_text(*cuda().problem), HasSubstr(message));
-  EXPECT_THAT(full_hint(*cuda().problem), HasSubstr(hint));
+  ASSERT_EQ(cuda_state().runtime, nullptr);
+  ASSERT_TRUE(cuda_state().problem);
+  EXPECT_EQ(cuda_state().problem->kind, ErrorKind::unavailable);
+  EXPECT_THAT(full_text(*cuda_state().problem), HasSubstr(message));
+  EXPECT_THAT(full_hint(*cuda_state().problem), HasSubstr(hint));
   const Error none = refused(find_device(0));
   EXPECT_EQ(none.kind, ErrorKind::unavailable);
   EXPECT_THAT(full_text(none), AllOf(StartsWith("no GPU can be used: "), HasSubstr(message)));
 }
 
 TEST(Probe, NoLibrary) {
-  if (!cuda().problem || full_text(*cuda().problem) != "libcuda.so.1 was not found") {
+  if (!cuda_state().problem || full_text(*cuda_state().problem) != "libcuda.so.1 was not found") {
     GTEST_SKIP() << "an NVIDIA driver is installed here";
   }
   expect_problem("libcuda.so.1 was not found", "--gpus all");
@@ -43,8 +44,8 @@ TEST(Probe, CountFails) { expect_problem("cuDeviceGetCount: CUDA_ERROR_UNKNOWN (
 TEST(Probe, NotALibrary) { expect_problem("libcuda.so.1: ", "only partly installed"); }
 
 TEST(Devices, TheirFacts) {
-  ASSERT_NE(cuda().runtime, nullptr) << full_text(*cuda().problem);
-  EXPECT_FALSE(cuda().problem);
+  ASSERT_NE(cuda_state().runtime, nullptr) << full_text(*cuda_state().problem);
+  EXPECT_FALSE(cuda_state().problem);
   EXPECT_EQ(gpu().name(), "cuda");
   EXPECT_EQ(gpu().description(), "CUDA driver 12.4");
   ASSERT_EQ(gpu().devices().size(), 12U);
@@ -261,6 +262,27 @@ TEST(Failure, OfTheContext) {
   EXPECT_EQ(taken.kind, ErrorKind::unavailable)
       << "another process has exclusive use of it: nothing is lost";
   must(gpu().allocate(0, Bytes{64}));  // it is asked for again
+}
+
+TEST(State, ClocksAndWhatHoldsThemDown) {
+  const auto state = gpu().state(1);
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->frequency, 1980e6);
+  EXPECT_EQ(state->slowed_by, "power limit, heat");
+  EXPECT_FALSE(gpu().state(2)) << "no such device";
+}
+
+TEST(State, LibraryThatDoesNotStart) { EXPECT_FALSE(gpu().state(0)); }
+TEST(State, NoLibrary) { EXPECT_FALSE(gpu().state(0)); }
+
+TEST(State, ReasonsInWords) {
+  EXPECT_EQ(cuda::slowdown_text(0), "");
+  EXPECT_EQ(cuda::slowdown_text(0x01 | 0x02 | 0x100), "") << "idle, set so, display";
+  EXPECT_EQ(cuda::slowdown_text(0x04), "power limit");
+  EXPECT_EQ(cuda::slowdown_text(0x20), "heat");
+  EXPECT_EQ(cuda::slowdown_text(0x08), "heat");
+  EXPECT_EQ(cuda::slowdown_text(0x08 | 0x80), "power brake");
+  EXPECT_EQ(cuda::slowdown_text(0x40 | 0x80), "heat, power brake");
 }
 
 TEST(Kernels, ByName) {

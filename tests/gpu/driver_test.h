@@ -17,13 +17,13 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 /// CUDA's state: the problem, or the runtime.
-inline const RuntimeState& cuda() { return device_runtimes().front(); }
+inline const RuntimeState& cuda_state() { return device_runtimes().front(); }
 inline const RuntimeState& hip() { return device_runtimes().back(); }
 /// The runtime of the test's suite.
 inline DeviceRuntime& gpu() {
   static const bool is_hip =
       std::strcmp(testing::UnitTest::GetInstance()->current_test_suite()->name(), "Hip") == 0;
-  return is_hip ? *hip().runtime : *cuda().runtime;
+  return is_hip ? *hip().runtime : *cuda_state().runtime;
 }
 
 template <class T>

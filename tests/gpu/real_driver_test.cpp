@@ -15,7 +15,7 @@ namespace {
 class Real : public testing::Test {
  protected:
   void SetUp() override {
-    if (cuda().runtime == nullptr) GTEST_SKIP() << full_text(*cuda().problem);
+    if (cuda_state().runtime == nullptr) GTEST_SKIP() << full_text(*cuda_state().problem);
   }
 };
 

@@ -32,9 +32,9 @@ class Gpus:
         names = {f"NUMATLAS_FAKE_CUDA_{name}": value for name, value in settings.items()}
         return {"LD_LIBRARY_PATH": FAKES / driver, "NUMATLAS_FAKE_CUDA_LOG": self.log} | names
 
-    def run(self, *words: object, driver: str = "fake", **settings: object) -> Run:
+    def run(self, *words: object, driver: str = "fake", time: str = "40ms", **settings: object) -> Run:
         self.log.unlink(missing_ok=True)
-        return self.trial.run(1, self.trial.numatlas, "transfer", "-q", "--time", "40ms", "--json", "report.json",
+        return self.trial.run(1, self.trial.numatlas, "transfer", "-q", "--time", time, "--json", "report.json",
                               *words, **self.environment(driver, settings))
 
     def start(self, *words: object, **settings: object):
@@ -109,6 +109,37 @@ def case_visits(trial: Trial) -> None:
     for point in gpus.points():
         rate = figure(point, "bandwidth_sum")
         true(rate["estimate"]["method"] == "visits" and 5 <= rate["estimate"]["n"] <= 10, "interval of the aggregate")
+
+
+def case_pilots(trial: Trial) -> None:
+    gpus = Gpus(trial)
+    run = gpus.run("--measure", "copies,latency", "--gpus", "0", "--direction", "h2d", "--size", "1", "--latency-size", "4KiB",
+                   "--visits", "6", time="3s")
+    run.ends_with(0).out_says(r"^pilot: copies, h2d, GPU 0, \d+ times: ")
+    pilots = trial.report()["pilots"]
+    equal([(one["key"], one["gpu"], one["unit"]) for one in pilots], [("pilot_bandwidth_gpu0", 0, "B/s")], "pilots")
+    copies, latency = gpus.points()
+    relative = {one["key"]: one["relative"] for one in copies["visits"]["figures"]}
+    equal(relative["bandwidth"]["n"], 6, "visits relative to the pilot")
+    # Of the same copies, if smaller ones.
+    true(0.05 < relative["bandwidth"]["value"] < 20, f"beside the pilot: {relative['bandwidth']}")
+    true(all(one["relative"] is None for one in latency["visits"]["figures"]), "copies that are waited for")
+
+
+def case_slowed(trial: Trial) -> None:
+    gpus = Gpus(trial)
+    words = ("--measure", "copies", "--gpus", "0", "--direction", "h2d", "--size", "1", "--visits", "5")
+    gpus.run(*words, CLOCK=1980).ends_with(0).out_lacks("held down")
+    visits = gpus.points()[0]["visits"]
+    equal(visits["gpu_frequency"], [1.98e9] * 5, "clock at each visit")
+    # The first answer is asked for before anything is measured. A visit that was slowed down is repeated.
+    run = gpus.run(*words, CLOCK=1200, SLOWED="0x20", SLOWED_CALLS=2)
+    run.ends_with(0)
+    visits = gpus.points()[0]["visits"]
+    true(visits["repeated"] >= 1, f"repeated: {visits['repeated']}")
+    run = gpus.run(*words, CLOCK=1200, SLOWED="0x20")
+    run.ends_with(0).out_says(r"warning: h2d .*: the clocks of GPU 0 were held down \(heat\)")
+    equal(gpus.points()[0]["visits"]["disturbed"], 5, "disturbed visits that were kept")
 
 
 def case_order(trial: Trial) -> None:

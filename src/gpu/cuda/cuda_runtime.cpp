@@ -96,6 +96,11 @@ Expected<void> CudaRuntime::reach_peer(int device, int peer) {
   return peer_on(api_->enable_peer, *context);
 }
 
+std::optional<DeviceState> CudaRuntime::state(int device) {
+  if (!check(device)) return std::nullopt;
+  return management_.state(devices_[static_cast<std::size_t>(device)].pci_address);
+}
+
 Expected<FunctionHandle> CudaRuntime::kernel(int device, const std::string& name) {
   if (auto entered = enter(device); !entered) return fail(entered.error());
   Used& one = used(device);

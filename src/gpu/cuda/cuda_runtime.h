@@ -7,10 +7,12 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "gpu/cuda/driver_api.h"
+#include "gpu/cuda/management.h"
 #include "gpu/driver/vendor_runtime.h"
 
 namespace numatlas::cuda {
@@ -52,6 +54,7 @@ class CudaRuntime final : public VendorRuntime {
 
   Expected<bool> can_reach_peer(int device, int peer) override;
   Expected<void> reach_peer(int device, int peer) override;
+  std::optional<DeviceState> state(int device) override;
   Expected<FunctionHandle> kernel(int device, const std::string& name) override;
   Expected<void> launch(int device, StreamHandle stream, FunctionHandle function, unsigned blocks,
                         unsigned threads, void** arguments) override;
@@ -70,6 +73,7 @@ class CudaRuntime final : public VendorRuntime {
   Expected<Context> context_of(int device);
   Used& used(int device) { return used_[static_cast<std::size_t>(device)]; }
 
+  Management management_;
   std::unique_ptr<DriverApi> api_;
   std::deque<Used> used_;  // never moved: mutexes
 };

@@ -5,9 +5,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "gpu/hip/kernels.h"
+#include "machine/pci_link.h"
+#include "machine/tree.h"
 #include "placement/kept_cpus.h"
 
 namespace numatlas::hip {
@@ -200,6 +203,16 @@ Expected<void> HipRuntime::reach_peer(int device, int peer) {
   if (auto there = check(peer); !there) return there;
   if (auto entered = enter(device); !entered) return entered;
   return peer_on(api_->enable_peer, peer);
+}
+
+/// The kernel's driver tells of the clock, and of what holds it down only in forms that differ from
+/// one GPU to the next.
+std::optional<DeviceState> HipRuntime::state(int device) {
+  if (!check(device)) return std::nullopt;
+  const auto frequency =
+      gpu_frequency(Tree(""), devices_[static_cast<std::size_t>(device)].pci_address);
+  if (!frequency) return std::nullopt;
+  return DeviceState{frequency, ""};
 }
 
 Expected<FunctionHandle> HipRuntime::kernel(int device, const std::string& name) {

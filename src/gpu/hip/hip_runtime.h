@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "gpu/driver/vendor_runtime.h"
@@ -50,6 +51,7 @@ class HipRuntime final : public VendorRuntime {
 
   Expected<bool> can_reach_peer(int device, int peer) override;
   Expected<void> reach_peer(int device, int peer) override;
+  std::optional<DeviceState> state(int device) override;
   Expected<FunctionHandle> kernel(int device, const std::string& name) override;
   Expected<void> launch(int device, StreamHandle stream, FunctionHandle function, unsigned blocks,
                         unsigned threads, void** arguments) override;

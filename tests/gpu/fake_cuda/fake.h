@@ -21,6 +21,7 @@
 //                                     another one; the chase ends 64 bytes off
 //   NUMATLAS_FAKE_CUDA_RTC=CODE       the fake libhiprtc.so.7 compiles nothing: CODE, 6 is an error
 //                                     in the source
+//   NUMATLAS_FAKE_CUDA_CLOCK, _SLOWED, _SLOWED_CALLS: see nvml_calls.cpp
 //   NUMATLAS_FAKE_CUDA_LOG=FILE       a line a call: name and main arguments; streams and events
 //   are
 //                                     numbered in the order of their making, from 1
