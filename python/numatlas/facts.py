@@ -21,9 +21,11 @@ CARDS = {
 IDLE = ("loaded_latency_idle",)
 #: A figure that takes the place of a fact which older files have not.
 OLD_KNEE = "latency_at_80_percent"
+#: Methods of estimates (docs/results.md) whose interval lies within a visit, or a few of them.
+FEW_VISITS = ("within", "samples", "stretches")
 QUANTITIES = {"s": "latency", "B/s": "bandwidth"}
 LABELS = ("cpu_node", "memory_node", "gpu", "direction", "level", "size", "stride", "pages", "workers")
-PAIR = ["command", "what", "cpu_node", "memory_node", "value", "low", "high", "unit", "words"]
+PAIR = ["command", "what", "cpu_node", "memory_node", "value", "low", "high", "method", "unit", "words"]
 FIELDS = ("key", "words", "unit", "heading", "line", "where")
 
 
@@ -39,6 +41,7 @@ class Metric:
     unit: str  #: "s", "B/s"
     beside: str = ""  #: what it is compared with: "2.7x local"
     where: str = ""  #: of which places, and by what
+    few_visits: bool = False  #: the interval does not cover changes between visits
 
     @property
     def text(self) -> str:
@@ -47,8 +50,9 @@ class Metric:
 
     @property
     def spread(self) -> str:
-        """ "±0.3 %", or ""."""
-        return plus_minus(self.value, self.low, self.high)
+        """ "±0.3 %", of few visits "±0.3 %*", or ""."""
+        spread = plus_minus(self.value, self.low, self.high)
+        return f"{spread}*" if spread and self.few_visits else spread
 
 
 def facts(result: Any) -> pd.DataFrame:
@@ -58,12 +62,12 @@ def facts(result: Any) -> pd.DataFrame:
         {
             **{"command": part.meta.get("command", part.kind), **{name: fact[name] for name in FIELDS}},
             **{name: fact["where"].get(name) for name in LABELS},
-            **{end: fact["estimate"][end] for end in ("value", "low", "high")},
+            **{name: fact["estimate"][name] for name in ("value", "low", "high", "method")},
         }
         for part in result.all()
         for fact in part.meta.get("facts") or []
     ]
-    columns = ["command", *FIELDS, *LABELS, "value", "low", "high"]
+    columns = ["command", *FIELDS, *LABELS, "value", "low", "high", "method"]
     frame = pd.DataFrame(rows, columns=columns, dtype=object)
     ends = ["value", "low", "high", "size", "workers"]
     return frame.assign(**{name: pd.to_numeric(frame[name]) for name in ends})
@@ -96,7 +100,7 @@ def _of_memory(result: Any) -> pd.DataFrame:
     there = flows[(flows["metric"] == "latency") & (flows["level"] == "memory") & (flows["role"] != "load")]
     there = there.dropna(subset=["cpu_node", "memory_node", "value"])
     there = there[there["size"] == there["size"].max()].drop_duplicates(["cpu_node", "memory_node"])
-    return there[PAIR]
+    return there.reindex(columns=PAIR)
 
 
 def gpu_rates(result: Any) -> pd.DataFrame:
@@ -172,7 +176,8 @@ def _with_knee(result: Any, every: pd.DataFrame) -> pd.DataFrame:
 
 def _metric(key: str, words: str, row: Any, beside: str = "") -> Metric:
     low, high = (None if pd.isna(end) else float(end) for end in (row.low, row.high))
-    return Metric(key, words, float(row.value), low, high, row.unit, beside, row.words)
+    few = getattr(row, "method", None) in FEW_VISITS
+    return Metric(key, words, float(row.value), low, high, row.unit, beside, row.words, few)
 
 
 def _latencies(result: Any, cells: pd.DataFrame) -> list[Metric]:

@@ -202,6 +202,7 @@ TEST(RelateToPilots, GpusHaveTheirOwn) {
   EXPECT_DOUBLE_EQ(related({1}), 0.7);
   EXPECT_DOUBLE_EQ(related({1, 1}), 0.7);
   EXPECT_DOUBLE_EQ(related({std::nullopt}), 0.35);
+  EXPECT_DOUBLE_EQ(related({}), 0.35) << "a case that keeps no flows";
   EXPECT_EQ(related({0}), 0) << "another GPU";
   EXPECT_EQ(related({1, std::nullopt}), 0) << "a CPU beside it";
   EXPECT_EQ(related({1}, false), 0) << "each copy waited for";

@@ -89,6 +89,11 @@ Estimate estimate_of_stretches(const Summary& summary) {
   return estimate;
 }
 
+bool is_of_few_visits(const Estimate& estimate) {
+  return estimate.low && (estimate.method == Method::within || estimate.method == Method::samples ||
+                          estimate.method == Method::stretches);
+}
+
 Estimate estimate_of_visits(std::span<const double> values, std::optional<double> low,
                             std::optional<double> high) {
   const auto n = static_cast<double>(values.size());

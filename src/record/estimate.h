@@ -56,6 +56,10 @@ Estimate estimate_of_stretches(const Summary& summary);
 /// Visits that an interval over them takes at least, and without which nothing is called converged.
 constexpr std::size_t least_visits = 5;
 
+/// Whether it has an interval that says nothing of changes between visits, as there were fewer of
+/// them than an interval over visits takes.
+bool is_of_few_visits(const Estimate& estimate);
+
 /// The mean over visits with Student's interval, Method::visits. Of fewer than `least_visits` that
 /// of Method::within: `low` and `high` enclose the intervals of all visits; absent, there is none.
 /// The interval of a quantity that cannot be negative (`values` has none) does not reach below 0.

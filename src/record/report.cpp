@@ -38,9 +38,10 @@ const PilotSeries* pilot_for(const ScenarioResult& result, const std::string& un
   std::set<std::optional<int>> gpus;
   for (const FlowResult& flow : result.flows)
     gpus.insert(flow.gpu ? std::optional(flow.gpu->gpu) : std::nullopt);
-  if (gpus.size() != 1) return nullptr;
+  if (gpus.size() > 1) return nullptr;
+  const std::optional<int> gpu = gpus.empty() ? std::nullopt : *gpus.begin();
   const auto found = std::find_if(pilots.begin(), pilots.end(), [&](const PilotSeries& pilot) {
-    return pilot.unit == unit && pilot.gpu == *gpus.begin();
+    return pilot.unit == unit && pilot.gpu == gpu;
   });
   return found == pilots.end() ? nullptr : &*found;
 }

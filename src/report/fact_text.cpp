@@ -1,5 +1,6 @@
 #include "report/fact_text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -36,7 +37,17 @@ std::string three_digits(double value) {
 std::string interval_text(const Fact& fact) {
   const auto width = half_width(fact.estimate);
   if (!width) return "";
-  return fmt::format(" +-{:.{}f}%", *width * 100, *width < 0.0995 ? 1 : 0);
+  return fmt::format(" +-{:.{}f}%{}", *width * 100, *width < 0.0995 ? 1 : 0,
+                     is_of_few_visits(fact.estimate) ? "*" : "");
+}
+
+std::string few_visits_note(const std::vector<Fact>& facts) {
+  const bool any = std::any_of(facts.begin(), facts.end(), [](const Fact& fact) {
+    return !interval_text(fact).empty() && is_of_few_visits(fact.estimate);
+  });
+  if (!any) return "";
+  return fmt::format("* fewer than {} visits: the interval does not cover changes between visits",
+                     least_visits);
 }
 
 std::string figure_text(const Fact& fact) {

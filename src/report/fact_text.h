@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "record/fact.h"
 
@@ -14,7 +15,10 @@ std::string three_digits(double value);
 /// "1.47 times (1.45 to 1.50)".
 std::string figure_text(const Fact& fact);
 
-/// " +-0.5%"; "" without an interval.
+/// " +-0.5%", of few visits " +-0.5%*"; "" without an interval.
 std::string interval_text(const Fact& fact);
+
+/// What the star means; "" where none of the facts has one.
+std::string few_visits_note(const std::vector<Fact>& facts);
 
 }  // namespace numatlas

@@ -216,7 +216,10 @@ std::string summary_text(const Machine& machine, const SurveySummary& summary,
   for (const SkippedBenchmark& one : frame.skipped)
     skipped.push_back(one.benchmark + ": " + one.reason);
   text += listed("Not measured", skipped, skipped.size(), "");
-  text += listed("Notes", frame.notes, frame.notes.size(), "");
+  std::vector<std::string> notes = frame.notes;
+  if (const std::string note = few_visits_note(summary.facts); !note.empty())
+    notes.insert(notes.begin(), note);
+  text += listed("Notes", notes, notes.size(), "");
   if (!frame.stopped.empty()) text += paragraph("Incomplete", frame.stopped);
   text += listed("Files", frame.files, frame.files.size(), "");
   return text;

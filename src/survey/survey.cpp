@@ -18,6 +18,7 @@
 #include "benchmarks/check_options.h"
 #include "benchmarks/runner.h"
 #include "engine/agreement.h"
+#include "gpu/machine_gpus.h"
 #include "machine/source.h"
 #include "report/file.h"
 #include "report/topology_table.h"
@@ -118,6 +119,9 @@ Expected<void> Survey::prepare() {
   auto items = plan_survey(options, record_.machine, comm_);
   if (!items) return fail(items.error());
   record_.items = *std::move(items);
+  // As their drivers number and name them; without one they stay as the PCI bus shows them.
+  if (!record_.machine.gpus.empty())
+    (void)add_devices(record_.machine, record_.machine.is_live() && !options.null_engine);
   record_.taken.assign(record_.items.size(), 0);
   for (const SurveyItem& item : record_.items) {
     if (!item.skip.empty()) record_.skipped.push_back({item.benchmark, item.skip});

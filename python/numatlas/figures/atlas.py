@@ -119,7 +119,8 @@ def _gpu(gpu: Json, rates: pd.DataFrame, home: dict[int, str]) -> Spot:
     at = f"at N{gpu.get('node')}" if gpu.get("node") in home else ""
     words = [at, short_size(gpu["memory"]) if gpu.get("memory") else ""]
     told = "\n".join([gpu.get("name") or gpu.get("vendor") or "GPU", *texts])
-    spot = Spot(f"GPU{gpu.get('index', '')}", ", ".join(filter(None, words)), told, far=True)
+    number = "" if gpu.get("index") is None else gpu["index"]
+    spot = Spot(f"GPU{number}", ", ".join(filter(None, words)), told, far=True)
     if texts:  # to the GPU, where that was measured
         spot.values["bandwidth"], spot.texts["bandwidth"] = mine["value"].max(), texts[0]
         spot.texts["other"] = ", ".join(texts[1:])

@@ -168,7 +168,8 @@ def _caches(machine: Json, cpus: list[Json]) -> list[str]:
 def _devices(machine: Json, here: Callable[[Any], bool]) -> list[str]:
     lines = []
     for gpu in filter(lambda one: here(one.get("node")), machine.get("gpus", [])):
-        words = [f"GPU {gpu.get('index', '?')}: {gpu.get('name') or gpu.get('vendor') or 'no name'}"]
+        number = "?" if gpu.get("index") is None else gpu["index"]
+        words = [f"GPU {number}: {gpu.get('name') or gpu.get('vendor') or 'no name'}"]
         words += [size_text(gpu["memory"])] if gpu.get("memory") else []
         target = gpu.get("memory_node")
         words += [_link(gpu), f"its memory is node {target}" if target is not None else ""]

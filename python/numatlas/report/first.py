@@ -241,7 +241,8 @@ def claim(metric: Metric) -> str:
     """The interval in words, for those who point at a figure."""
     ends = [quantity_text(end, metric.unit) for end in (metric.low, metric.high) if end is not None]
     words = f"95 % interval {' to '.join(ends)}" if len(ends) == 2 else ""
-    return "; ".join(filter(None, [metric.text, metric.where, words]))
+    few = "of too few visits to cover changes between them" if metric.few_visits else ""
+    return "; ".join(filter(None, [metric.text, metric.where, words, few]))
 
 
 def nothing_measured(results: list[Result]) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from numatlas.facts import nodes_with_cpus, pairs
+from numatlas.facts import metrics, nodes_with_cpus, pairs
 from numatlas.figures.scales import UNSTEADY
 from numatlas.figures.told import column
 from numatlas.result import Result
@@ -47,6 +47,8 @@ def verdict(result: Result) -> list[Line]:
             else Line("memory lay where it was asked for", good=True)
         )
     lines += _steadiness([frame for part in parts for frame in (part.flows, part.totals) if len(frame)])
+    if any(one.few_visits and one.spread for one in metrics(result)):
+        lines.append(Line("* fewer than 5 visits: the interval does not cover changes between visits"))
     lines += [
         Line(f"{codes[one]} {words[int(codes[one] > 1)]}") for one, words in CODES.items() if one in codes
     ]

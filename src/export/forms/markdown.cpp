@@ -133,6 +133,9 @@ Expected<Exported> export_markdown(const ExportInput& input) {
   if (others.size() > 1)
     text += fmt::format("\n**Other figures**\n\n{}", table_lines(others, 1, style()));
   std::string lines;
+  std::vector<Fact> facts;
+  for (const ExportedFact& one : facts_of(input)) facts.push_back(*one.fact);
+  if (const std::string note = few_visits_note(facts); !note.empty()) lines += note + "\n";
   for (const std::string& caveat : caveats_of(input)) lines += caveat + "\n";
   if (!lines.empty()) text += "\n**Notes**\n\n" + markdown_lines(lines);
   return Exported{text, {}};
