@@ -51,7 +51,7 @@ void TransferWords::add_to(CLI::App& app) {
   add_value(
       app, "--size", size_, "SIZES",
       "bytes per copy, in multiples of 16: in MiB (512), with a unit (48KiB), the powers of "
-      "two in a range (4KiB-2GiB), or a list (64,128,300) (default: 512 MiB, less where a node "
+      "two in a range (4KiB-2GiB), or a list (64,128,300) (default: 128 MiB, less where a node "
       "has too little room)");
   add_value(app, "--latency-size", latency_size_, "SIZES", "bytes per copy for --measure latency");
   add_value(app, "--chase-size", chase_size_, "SIZES", "memory that a GPU chases through");

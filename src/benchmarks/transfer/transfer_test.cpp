@@ -42,14 +42,14 @@ Error plan_error(const Words& words) {
 TEST(TransferPlan, EveryNodeWithMemoryAndEveryGpu) {
   const Plan plan = sure_plan("transfer", {"--measure", "copies", "--direction", "h2d"}, four_gpus);
   ASSERT_EQ(plan.size(), 3U * 4U);
-  EXPECT_EQ(plan[0].head.name, "h2d bind:0 gpu 0 pinned 512MiB base");
-  EXPECT_EQ(plan[11].head.name, "h2d bind:2 gpu 3 pinned 512MiB base");
+  EXPECT_EQ(plan[0].head.name, "h2d bind:0 gpu 0 pinned 128MiB base");
+  EXPECT_EQ(plan[11].head.name, "h2d bind:2 gpu 3 pinned 128MiB base");
   const Flow& flow = plan[11].scenario.flows.at(0);
   EXPECT_EQ(flow.kernel.name, device_copy);
   EXPECT_EQ(flow.kernel.device.gpu, 3);
   EXPECT_EQ(flow.region.placement.text(), "gpu:3");
   EXPECT_EQ(flow.source->placement.text(), "bind:2");
-  EXPECT_EQ(flow.region.bytes, Bytes{512 * mib});
+  EXPECT_EQ(flow.region.bytes, Bytes{128 * mib});
   EXPECT_TRUE(plan[11].scenario.stop.to_the_end);
 }
 
@@ -72,7 +72,7 @@ TEST(TransferPlan, TogetherIsOneScenarioOfAllGpus) {
                               {"--measure", "copies", "--together", "--gpus", "3,0", "--direction",
                                "d2h", "--memory", "bind:0"},
                               four_gpus);
-  EXPECT_THAT(names_of(plan), ElementsAre("d2h bind:0 gpu 3,0 pinned 512MiB base"));
+  EXPECT_THAT(names_of(plan), ElementsAre("d2h bind:0 gpu 3,0 pinned 128MiB base"));
   EXPECT_EQ(plan[0].scenario.flows.size(), 2U);
   EXPECT_FALSE(plan[0].optional) << "it was asked for";
 }
