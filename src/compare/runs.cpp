@@ -18,6 +18,10 @@ namespace {
 
 constexpr std::size_t enough_runs = 6;  // as base/statistics wants for an interval
 
+/// The root of the sum of squares. Not std::hypot: glibc 2.35 has a new one, and the packages are
+/// for 2.34.
+double root_of_squares(double one, double other) { return std::sqrt(one * one + other * other); }
+
 /// What both intervals leave open of a change. They are independent: of the logarithms the
 /// distances to the ends add up as squares do (Zou and Donner, Statistics in Medicine 27, 2008).
 void set_interval(Change& change, const StoredFigure& base, const StoredFigure& now) {
@@ -28,12 +32,12 @@ void set_interval(Change& change, const StoredFigure& base, const StoredFigure& 
     return;
   }
   const double now_value = *now.value, base_value = *base.value, times = now_value / base_value;
-  change.low = times * std::exp(-std::hypot(std::log(now_value / to.low),
-                                            std::log(from.high / base_value))) -
+  change.low = times * std::exp(-root_of_squares(std::log(now_value / to.low),
+                                                 std::log(from.high / base_value))) -
                1;
-  change.high =
-      times * std::exp(std::hypot(std::log(to.high / now_value), std::log(base_value / from.low))) -
-      1;
+  change.high = times * std::exp(root_of_squares(std::log(to.high / now_value),
+                                                 std::log(base_value / from.low))) -
+                1;
 }
 
 /// Against what earlier runs make one expect. Faster, slower: the intervals do not overlap, and the
