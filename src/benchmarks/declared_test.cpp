@@ -97,6 +97,15 @@ TEST(Declared, Help) {
             "  -q, --quiet               print [nothing] as it's quiet; really\n");
 }
 
+TEST(Declared, LongSynopsis) {
+  Program program;
+  program.app.get_option("--home")->type_name(
+      "somewhere|elsewhere|anywhere|everywhere|nowhere|wherever|NODE");
+  EXPECT_THAT(manual_part(program.app, "synopsis"),
+              HasSubstr(".Oo Fl -home Cm somewhere |\n.Cm elsewhere |\n.Cm anywhere |\n"
+                        ".Cm everywhere |\n.Cm nowhere |\n.Cm wherever |\n.Ar NODE\n.Oc\n.Op"));
+}
+
 TEST(Declared, ManualPage) {
   Program program;
   EXPECT_EQ(manual_part(program.app, "synopsis"),

@@ -51,6 +51,17 @@ std::string item(const CLI::Option& option) {
   return names + value_in_mdoc(option);
 }
 
+/// Its part of the synopsis. A line of mdoc stays on one line of the page: many words get one each.
+std::string in_synopsis(const CLI::Option& option) {
+  constexpr std::size_t fits = 64;  // of a page's 80 columns
+  const std::string text = item(option);
+  if (text.size() < fits) return (option.get_required() ? "." : ".Op ") + text + '\n';
+  static const std::regex other(" \\| Ar "), word(" \\| ");
+  const std::string lines =
+      std::regex_replace(std::regex_replace(text, other, " |\n.Ar "), word, " |\n.Cm ");
+  return option.get_required() ? '.' + lines + '\n' : ".Oo " + lines + "\n.Oc\n";
+}
+
 bool is_own(const OptionGroup& group) {
   return group.name == "Arguments" || group.name == "Options";
 }
@@ -63,8 +74,7 @@ std::string synopsis(const CLI::App& app) {
     if (!is_own(group)) groups += ".Op Ar " + CLI::detail::to_lower(group.name) + " options\n";
     for (const CLI::Option* option : group.options) {
       if (!is_own(group) || option == app.get_help_ptr()) continue;
-      (option->get_positional() ? arguments : options) +=
-          (option->get_required() ? "." : ".Op ") + item(*option) + '\n';
+      (option->get_positional() ? arguments : options) += in_synopsis(*option);
     }
   }
   return options + groups + arguments;
