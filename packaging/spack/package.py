@@ -2,6 +2,11 @@
 # the release has: version("0.1.0", sha256="...").
 from spack.package import *
 
+try:
+    from spack_repo.builtin.build_systems.cmake import CMakePackage
+except ImportError:  # before Spack 1.0 it is one of spack.package
+    pass
+
 
 class Numatlas(CMakePackage):
     """Measures memory latency and bandwidth across NUMA nodes, CXL memory and GPUs, verifies where pages and
