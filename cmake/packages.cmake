@@ -42,6 +42,7 @@ set(CPACK_RPM_PACKAGE_RELEASE 1)
 # Folders that every system has belong to its own packages; those of shells may not be there.
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/share/man /usr/share/man/man1 /usr/share/doc)
 # The bundled libraries are ours alone: others must not be served by them, nor need them from elsewhere.
+# A plug-in asks for no MPI: Fedora's libmpi.so.40()(64bit)(openmpi-x86_64) is no libmpi.so.40()(64bit).
 string(CONCAT CPACK_RPM_SPEC_MORE_DEFINE
        "%global source_date_epoch_from_changelog 0\n"
        "%global use_source_date_epoch_as_buildtime 1\n"
@@ -49,7 +50,7 @@ string(CONCAT CPACK_RPM_SPEC_MORE_DEFINE
        "%global _buildhost reproducible\n"
        "%global _build_id_links none\n"
        "%global __provides_exclude_from ^/usr/lib/numatlas/.*[.]so.*$\n"
-       "%global __requires_exclude ^lib(fmt|hwloc|hwy|pugixml|udev|gomp)[.]so.*$")
+       "%global __requires_exclude ^lib(fmt|hwloc|hwy|pugixml|udev|gomp|mpi|mpich)[.]so.*$")
 
 foreach(name IN LISTS mpi_names)
   string(TOUPPER ${name} key)
