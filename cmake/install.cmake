@@ -40,8 +40,12 @@ endif()
 if(NUMATLAS_BUNDLE)
   # What belongs to glibc and the compiler is that of the system: no newer one than the program needs.
   set(of_system "(^|/)(ld-linux.*|lib(c|m|dl|rt|pthread|mvec|stdc[+][+]|gcc_s))[.]so")
+  set(elsewhere "")
+  if(CMAKE_SYSROOT)  # a cross compiler's libraries; those of this machine are of another architecture
+    set(elsewhere DIRECTORIES ${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+  endif()
   install(RUNTIME_DEPENDENCY_SET libraries DESTINATION lib/numatlas
-          PRE_EXCLUDE_REGEXES ${of_system} POST_EXCLUDE_REGEXES ${of_system})
+          PRE_EXCLUDE_REGEXES ${of_system} POST_EXCLUDE_REGEXES ${of_system} ${elsewhere})
 endif()
 
 install(PROGRAMS scripts/orchestrator/wrapper_numa.sh scripts/interleave_scripts.sh
