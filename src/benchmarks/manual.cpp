@@ -1,6 +1,7 @@
 // Parts of manual pages in mdoc(7).
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
 #include <regex>
 #include <string>
 #include <string_view>
