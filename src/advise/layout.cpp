@@ -68,8 +68,10 @@ std::string tunables_with(const std::string& before, PageKind pages) {
     kept += (kept.empty() ? "" : ":") + std::string(one);
   }
   if (pages == PageKind::base) return kept;
+  // 1: transparent huge pages; 2 would be pages of the system's default size, which is 512 MiB over
+  // base pages of 64 KiB, so the size itself (glibc's manual, "Memory Allocation Tunables").
   return fmt::format("{}{}{}{}", kept, kept.empty() ? "" : ":", heap_setting,
-                     pages == PageKind::thp ? 1 : 2);
+                     pages == PageKind::thp ? 1 : huge_page_size(pages).value);
 }
 
 Expected<void> put_in_force(const ProgramLayout& layout) {

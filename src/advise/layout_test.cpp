@@ -43,7 +43,7 @@ TEST(ProgramLayout, IsVariablesOnlyWhereTheyAskForAllOfIt) {
   layout.pages = PageKind::huge_2m;
   layout.environment = {{"OMP_NUM_THREADS", "4"}};
   EXPECT_THAT(*as_environment(layout),
-              ElementsAre("OMP_NUM_THREADS=4", "GLIBC_TUNABLES=glibc.malloc.hugetlb=2"));
+              ElementsAre("OMP_NUM_THREADS=4", "GLIBC_TUNABLES=glibc.malloc.hugetlb=2097152"));
   layout.pages = PageKind::base;  // takes a system call
   EXPECT_FALSE(as_environment(layout));
   EXPECT_FALSE(as_environment(laid_out()));
@@ -64,7 +64,7 @@ TEST(Tunables, KeepTheOthers) {
   EXPECT_EQ(tunables_with("glibc.malloc.hugetlb=1", PageKind::base), "");
   EXPECT_EQ(
       tunables_with("glibc.malloc.check=3:glibc.malloc.hugetlb=1:glibc.cpu.x=1", PageKind::huge_2m),
-      "glibc.malloc.check=3:glibc.cpu.x=1:glibc.malloc.hugetlb=2");
+      "glibc.malloc.check=3:glibc.cpu.x=1:glibc.malloc.hugetlb=2097152");
 }
 
 }  // namespace

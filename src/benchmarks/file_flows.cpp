@@ -21,8 +21,6 @@
 namespace numatlas {
 namespace {
 
-constexpr Bytes usual_page{4096};  // where the machine does not say
-
 using WorkerOfCpu = std::map<CpuId, int>;
 
 WorkerOfCpu workers_by_cpu(const Layout& layout) {
@@ -42,9 +40,7 @@ void fill_in(const FileFlow& file, std::size_t index, const PlanInput& input, Fl
   if (traits_of(flow.kernel.name).chases() && !file.shares) {
     chain.order = file.order.value_or(ChainOrder::random);
     chain.stride = file.stride.value_or(line_bytes(machine, cpus));
-    chain.page = file.window.value_or(flow.region.pages == PageKind::base
-                                          ? machine.page_size.value_or(usual_page)
-                                          : huge_page_size(flow.region.pages));
+    chain.page = file.window.value_or(page_bytes(machine, flow.region.pages));
     chain.chains = file.chains.value_or(1);
     chain.seed = file.seed ? *file.seed + index
                            : input.options.seed + static_cast<std::uint64_t>(flow.worker);

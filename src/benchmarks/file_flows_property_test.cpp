@@ -83,8 +83,7 @@ Flow some_flow_of(int worker, int workers) {
     ChainSpec& chain = flow.kernel.chain;
     chain.order = *rc::gen::element(ChainOrder::random, ChainOrder::page_local);
     chain.stride = Bytes{64 * *rc::gen::inRange<std::uint64_t>(1, 4)};
-    chain.page =
-        flow.region.pages == PageKind::base ? Bytes{4096} : huge_page_size(flow.region.pages);
+    chain.page = page_size_of(flow.region.pages, Bytes{4096});
     if (chain.order == ChainOrder::page_local && by_chance()) chain.page = Bytes{16384};
     chain.seed =
         by_chance() ? 1 + static_cast<std::uint64_t>(worker) : *rc::gen::arbitrary<std::uint64_t>();

@@ -42,10 +42,9 @@ Flow chase_flow(const PlanInput& input, int worker, Bytes size, PageKind pages,
   const CpuSet& cpus = worker_of(input, worker).placement.cpus;
   Flow flow = flow_in_memory(input, worker, size, pages);
   flow.kernel.name = "chase";
-  const Bytes base_page = machine.page_size.value_or(Bytes{4096});
   // Every worker its own order: equal ones would march through shared caches in step.
   flow.kernel.chain = {walk.order, walk.stride.value_or(line_bytes(machine, cpus)),
-                       pages == PageKind::base ? base_page : huge_page_size(pages),
+                       page_bytes(machine, pages),
                        input.options.seed + static_cast<std::uint64_t>(worker)};
   flow.kernel.verify_full = input.options.verify == Verify::full ||
                             touched_bytes(flow) <= last_level_cache_bytes(machine, cpus);
@@ -202,7 +201,7 @@ Expected<void> check_run_together(const PlanInput& input, const std::string& com
 }
 
 Bytes page_bytes(const Machine& machine, PageKind pages) {
-  return pages == PageKind::base ? machine.page_size.value_or(Bytes{4096}) : huge_page_size(pages);
+  return page_size_of(pages, machine.page_size.value_or(Bytes{4096}));
 }
 
 Expected<std::vector<NodeId>> parse_nodes(const std::string& option, const std::string& text,

@@ -71,7 +71,7 @@ std::string page_size_cell(const Residency& residency) {
   if (!residency.page_size) return "-";
   // Less than half a percent on either side is the ragged end of a range.
   const double huge = residency.thp_fraction.value_or(0);
-  const std::uint64_t huge_kb = huge_page_size(PageKind::thp).value / kib;
+  const std::uint64_t huge_kb = thp_size_over(*residency.page_size).value / kib;
   if (huge >= 0.995) return fmt::format("kB={}", huge_kb);
   const std::uint64_t kb = residency.page_size->value / kib;
   return huge < 0.005 ? fmt::format("kB={}", kb) : fmt::format("kB={},{}", kb, huge_kb);

@@ -144,6 +144,8 @@ TEST(PageSize, IsTheMappingsOwn) {
   residency.thp_fraction.reset();
   residency.page_size = Bytes{64 * kib};
   EXPECT_EQ(page_size_cell(residency), "kB=64");
+  residency.thp_fraction = 1;
+  EXPECT_EQ(page_size_cell(residency), "kB=524288");
 }
 
 TEST(DebugBlock, NamesRanksWordsAndMachine) {

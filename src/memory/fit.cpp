@@ -44,6 +44,14 @@ uint64_t margin(uint64_t free, Reserve reserve) {
 
 std::string rounded(uint64_t bytes) { return to_rounded_text(Bytes{bytes}); }
 
+/// What a region takes: transparent huge pages are given whole.
+uint64_t taken_by(const Region& region, const Machine& machine) {
+  if (region.pages != PageKind::thp || !machine.page_size) return region.bytes.value;
+  const uint64_t page = thp_size_over(*machine.page_size).value;
+  const uint64_t pages = pages_for(region.bytes.value, page);
+  return pages > std::numeric_limits<uint64_t>::max() / page ? region.bytes.value : pages * page;
+}
+
 /// What a node can still give.
 struct Supply {
   uint64_t free = 0;      ///< file cache that can be dropped included
@@ -308,6 +316,7 @@ Expected<void> check_fits(const std::vector<Region>& regions, const Machine& mac
     region.placement = region.placement.in_force();
     real.push_back(region);
     if (!source.uses_nodes(region.placement, machine)) continue;
+    if (!uses_pool(region)) region.bytes = Bytes{taken_by(region, machine)};
     (uses_pool(region) ? of_pools : of_nodes).push_back(region);
     if (!uses_pool(region)) figures.total = add(figures.total, region.bytes.value);
   }

@@ -160,6 +160,18 @@ TEST(CheckFits, NothingKnownNothingRefusedButTheAddressSpace) {
               HasSubstr("--size: a region of 1 PiB is larger than"));
 }
 
+TEST(CheckFits, TransparentHugePagesAreTakenWhole) {
+  Machine machine = three_nodes();
+  const std::vector<Region> twenty(20, region(mib, "bind:2", PageKind::thp));
+  machine.page_size = Bytes{4 * kib};
+  EXPECT_EQ(problem(twenty, machine), "");
+  machine.page_size = Bytes{64 * kib};
+  EXPECT_THAT(problem(twenty, machine), HasSubstr("20 workers request 10 GiB, but "));
+  EXPECT_EQ(problem(std::vector<Region>(20, region(mib, "bind:2")), machine), "");
+  const std::uint64_t most = ~std::uint64_t{0};
+  EXPECT_NE(problem({region(most, "local", PageKind::thp)}, machine), "");
+}
+
 TEST(CheckFits, NullRegionsTakeNothing) {
   Region null = region(std::uint64_t{1} << 50, "bind:2");
   null.placement.source = "null";

@@ -148,7 +148,7 @@ std::optional<Error> pool_problem(PageKind kind, const std::optional<std::vector
 std::size_t thp_size() {
   const auto size = kernel::read_number(std::string(thp_folder) + "hpage_pmd_size");
   if (size && *size > 0) return static_cast<std::size_t>(*size);
-  return huge_page_size(PageKind::thp).value;
+  return thp_size_over(Bytes{kernel::page_size()}).value;
 }
 
 std::optional<Error> thp_problem() {

@@ -29,7 +29,7 @@ std::optional<Error> pool_problem(PageKind kind, const std::optional<std::vector
 
 /// Why madvise cannot provide transparent huge pages; nullopt if it can.
 std::optional<Error> thp_problem();
-/// Size of a transparent huge page here (2 MiB where the kernel does not say).
+/// Size of a transparent huge page here (by its base pages where the kernel does not say).
 std::size_t thp_size();
 
 /// Nodes that a placement cannot do without (bind, interleave, weighted); empty for the others.

@@ -212,6 +212,10 @@ Expected<std::vector<int>> parse_cpu_list(std::string_view part, bool nodes) {
   return *ids;
 }
 
+bool ends_as_kib(std::string_view unit) {
+  return unit == "k" || unit == "K" || unit == "kB" || unit == "KB" || unit == "KiB";
+}
+
 Expected<PageKind> parse_page_kind(std::string_view text) {
   for (PageKind kind : all_page_kinds) {
     if (text == name_of(kind)) return kind;
@@ -220,7 +224,9 @@ Expected<PageKind> parse_page_kind(std::string_view text) {
   std::string meant = nearest(text, words);
   if (text == "2m" || text == "2MiB" || text == "2MB" || text == "huge") meant = "2M";
   if (text == "1g" || text == "1GiB" || text == "1GB") meant = "1G";
-  if (text == "4k" || text == "4K" || text == "4KiB" || text == "64K") meant = "base";
+  for (const std::string_view size : {"4", "16", "64"}) {
+    if (text.starts_with(size) && ends_as_kib(text.substr(size.size()))) meant = "base";
+  }
   return fail_usage(
       "--pages", fmt::format("{} is not a page kind", quoted(text)),
       meant.empty() ? page_forms : fmt::format("did you mean '{}'? {}", meant, page_forms));
@@ -240,6 +246,18 @@ const char* name_of(PageKind kind) {
 
 Bytes huge_page_size(PageKind kind) {
   return kind == PageKind::huge_1g ? Bytes{gib} : Bytes{2 * mib};
+}
+
+Bytes thp_size_over(Bytes base_page) {
+  // What one page of the lowest page table maps, on x86-64 and arm64: 8 bytes an entry (Arm ARM,
+  // D8.2: a table fills one translation granule).
+  constexpr std::uint64_t entry = 8;
+  return Bytes{base_page.value / entry * base_page.value};
+}
+
+Bytes page_size_of(PageKind kind, Bytes base_page) {
+  if (kind == PageKind::base) return base_page;
+  return kind == PageKind::thp ? thp_size_over(base_page) : huge_page_size(kind);
 }
 
 const char* name_of(MemoryMode mode) {

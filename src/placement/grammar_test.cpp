@@ -117,13 +117,26 @@ TEST(CpuGrammar, Refusals) {
 TEST(PageGrammar, Kinds) {
   EXPECT_THAT(*parse_page_kinds("base,thp, 2M,1G"),
               ElementsAre(PageKind::base, PageKind::thp, PageKind::huge_2m, PageKind::huge_1g));
-  EXPECT_THAT(full_hint(parse_page_kinds("4K").error()), HasSubstr("did you mean 'base'?"));
+  for (const char* base : {"4K", "4KiB", "16k", "64K", "64KiB"}) {
+    EXPECT_THAT(full_hint(parse_page_kinds(base).error()), HasSubstr("did you mean 'base'?"))
+        << base;
+  }
   EXPECT_THAT(full_hint(parse_page_kinds("2MiB").error()), HasSubstr("did you mean '2M'?"));
   EXPECT_THAT(full_text(parse_page_kinds("base,base").error()), HasSubstr("'base' is named twice"));
   EXPECT_THAT(full_text(parse_page_kinds("").error()), HasSubstr("--pages: '' is not"));
 }
 
 #ifdef NUMATLAS_HAVE_RAPIDCHECK
+TEST(Pages, HugeOnesFollowFromBasePages) {
+  EXPECT_EQ(thp_size_over(Bytes{4 * kib}), Bytes{2 * mib});
+  EXPECT_EQ(thp_size_over(Bytes{16 * kib}), Bytes{32 * mib});
+  EXPECT_EQ(thp_size_over(Bytes{64 * kib}), Bytes{512 * mib});
+  EXPECT_EQ(page_size_of(PageKind::base, Bytes{64 * kib}), Bytes{64 * kib});
+  EXPECT_EQ(page_size_of(PageKind::thp, Bytes{64 * kib}), Bytes{512 * mib});
+  EXPECT_EQ(page_size_of(PageKind::huge_2m, Bytes{64 * kib}), Bytes{2 * mib});
+  EXPECT_EQ(page_size_of(PageKind::huge_1g, Bytes{4 * kib}), Bytes{gib});
+}
+
 TEST(GrammarProperty, TextParsesBackToTheSamePlacement) {
   EXPECT_TRUE(rc::check("text and parse are inverse", [] {
     const auto mode = *rc::gen::element(MemoryMode::bind, MemoryMode::prefer,

@@ -25,7 +25,11 @@ enum class PageKind { base, thp, huge_2m, huge_1g };
 inline constexpr std::array all_page_kinds{PageKind::base, PageKind::thp, PageKind::huge_2m,
                                            PageKind::huge_1g};
 const char* name_of(PageKind kind);   ///< as the grammar writes it
-Bytes huge_page_size(PageKind kind);  ///< of huge_2m, huge_1g (and 2 MiB for thp on 4 KiB pages)
+Bytes huge_page_size(PageKind kind);  ///< of huge_2m and huge_1g
+/// A transparent huge page over base pages of this size: 2 MiB over 4 KiB, 512 MiB over 64 KiB.
+Bytes thp_size_over(Bytes base_page);
+/// A page of any kind where base pages have this size.
+Bytes page_size_of(PageKind kind, Bytes base_page);
 
 enum class MemoryMode { inherit, local, bind, prefer, interleave, weighted };
 const char* name_of(MemoryMode mode);

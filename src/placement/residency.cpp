@@ -15,7 +15,7 @@
 namespace numatlas {
 namespace {
 
-/// Up to here every page is asked for (4 GiB of 4 KiB pages: some 100 ms).
+/// Up to here every page is asked for (4 GiB of 4 KiB pages, 64 GiB of 64 KiB: some 100 ms).
 constexpr std::size_t max_pages_all = std::size_t{1} << 20;
 /// Beyond, a sample: its share on a node is then known to better than 0.4 % (95 %).
 constexpr std::size_t sample_pages = std::size_t{1} << 16;
@@ -126,7 +126,7 @@ std::string Residency::page_text() const {
   if (!page_size) return "unknown";
   const std::string size = to_text(*page_size);
   const double huge = thp_fraction.value_or(0);
-  const std::string huge_size = to_text(huge_page_size(PageKind::thp));
+  const std::string huge_size = to_text(thp_size_over(*page_size));
   // Less than half a percent on either side is the ragged end of a range.
   if (huge >= 0.995) return huge_size + " THP";
   if (huge < 0.005) return size;

@@ -111,8 +111,11 @@ TEST(ResidencyText, Pages) {
   EXPECT_EQ(seen.page_text(), "4 KiB + 37 % THP");
   seen.thp_fraction = 1;
   EXPECT_EQ(seen.page_text(), "2 MiB THP");
-  seen.page_size = Bytes{2 * mib};
+  seen.page_size = Bytes{64 * kib};
+  EXPECT_EQ(seen.page_text(), "512 MiB THP");
   seen.thp_fraction = 0;
+  EXPECT_EQ(seen.page_text(), "64 KiB");
+  seen.page_size = Bytes{2 * mib};
   EXPECT_EQ(seen.page_text(), "2 MiB");
 }
 

@@ -178,9 +178,7 @@ PlannedScenario Cores::pair(const PlanInput& input, const std::string& method, i
   asks.worker = first;
   asks.kernel.name = method;
   asks.kernel.lines = lines_;
-  const std::uint64_t page =
-      (pages == PageKind::base ? machine.page_size.value_or(Bytes{4096}) : huge_page_size(pages))
-          .value;
+  const std::uint64_t page = page_bytes(machine, pages).value;
   asks.region.bytes = Bytes{(ping_pong_bytes(lines_).value + page - 1) / page * page};
   asks.region.pages = pages;
   asks.region.placement = worker(home_ == "second" ? second : first).memory;

@@ -125,8 +125,7 @@ Expected<void> Tlb::parse_options() {
 }
 
 Bytes page_of(const PlanInput& input, PageKind kind) {
-  const Machine& machine = input.machines.front();
-  return kind == PageKind::base ? machine.page_size.value_or(Bytes{4096}) : huge_page_size(kind);
+  return page_bytes(input.machines.front(), kind);
 }
 
 /// Another line of every page, so that the lines lie in all sets of the caches, as packed ones do.
@@ -190,10 +189,20 @@ void Tlb::add_spread(std::vector<PlannedScenario>& plan, const PlanInput& input,
   }
 }
 
+/// Whether each worker can have a transparent huge page, which has 512 MiB on some kernels.
+bool room_for_thp(const PlanInput& input) {
+  if (page_kind_problem(PageKind::thp, input.machines.front(), {}, Bytes{})) return false;
+  const Bytes page = page_bytes(input.machines.front(), PageKind::thp);
+  std::vector<Flow> flows;
+  for (std::size_t i = 0; i < input.layout.workers.size(); ++i)
+    flows.push_back(chase_flow(input, static_cast<int>(i), page, PageKind::thp));
+  return size_with_room(input, page, flows) >= page;
+}
+
 /// In huge pages, of which the first level of any TLB holds enough; else page by page.
 void Tlb::add_packed(std::vector<PlannedScenario>& plan, const PlanInput& input,
                      const std::set<int>& counts) const {
-  const bool huge = !page_kind_problem(PageKind::thp, input.machines.front(), {}, Bytes{});
+  const bool huge = room_for_thp(input);
   const PageKind kind = huge ? PageKind::thp : PageKind::base;
   const ChainOrder order = huge ? ChainOrder::random : ChainOrder::page_local;
   for (const int count : counts) {

@@ -94,6 +94,33 @@ TEST(TlbPlan, DefaultsEndWhereMemoryEnds) {
   EXPECT_LE(last("numa:1(memory=1073741824) core:1 pu:1"), 256) << "half of 1 GiB";
 }
 
+TEST(TlbPlan, PagesAreThoseOfTheMachine) {
+  // As a 64-bit Arm kernel with base pages of 64 KiB has them.
+  Machine machine = read_recorded_machine("numa:1(memory=1099511627776) core:1 pu:1").value();
+  machine.page_size = Bytes{64 * kib};
+  for (const auto& planned :
+       testing::sure_plan("tlb", {"--pages", "base,thp", "--page-counts", "8,16"}, machine)) {
+    const std::string kind = label_of(planned.head, "page_kind");
+    if (kind.empty()) continue;
+    const Bytes page{kind == "base" ? 64 * kib : 512 * mib};
+    EXPECT_EQ(planned.head.stride, Bytes{page.value + 64}) << planned.head.name;
+    if (label_of(planned.head, "page_count") != "16") continue;
+    EXPECT_EQ(label_of(planned.head, "reach"), kind == "base" ? "1MiB" : "8GiB");
+  }
+}
+
+TEST(TlbPlan, PackedLinesLieInBasePagesWhereAHugeOneHasNoRoom) {
+  const auto packed_pages = [](Bytes base_page) {
+    Machine machine = read_recorded_machine("numa:1(memory=536870912) core:1 pu:1").value();
+    machine.page_size = base_page;
+    return testing::sure_plan("tlb", {"--pages", "base", "--page-counts", "8"}, machine)
+        .back()
+        .head.pages;
+  };
+  EXPECT_EQ(packed_pages(Bytes{4 * kib}), "thp");
+  EXPECT_EQ(packed_pages(Bytes{64 * kib}), "base");
+}
+
 TEST(TlbPlan, APageSizeThatIsNotThereIsOneSkipWithItsReason) {
   const auto plan = testing::sure_plan("tlb", {"--pages", "base,1G"}, tlb_machine);
   int skipped = 0;
