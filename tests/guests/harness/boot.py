@@ -17,8 +17,11 @@ from .guest import Guest, Machine, Step, problems
 from .packages import Kernel, Qemu
 
 # Under emulation each of these costs seconds of boot and shows us nothing.
-KERNEL_OPTIONS = ("panic=-1 quiet lpj=4000000 mitigations=off nokaslr cryptomgr.notests tsc=reliable "
-                  "no_timer_check initcall_blacklist=jent_mod_init")
+KERNEL_OPTIONS = {"x86_64": ("console=ttyS0 panic=-1 quiet lpj=4000000 mitigations=off nokaslr cryptomgr.notests tsc=reliable "
+                             "no_timer_check initcall_blacklist=jent_mod_init"),
+                  "aarch64": "console=ttyAMA0 panic=-1 quiet mitigations=off nokaslr"}
+# A PC ends the emulator by a port; the other machine has firmware (PSCI) that does.
+LAST_DEVICES = {"x86_64": ["-device", "isa-debug-exit,iobase=0xf4,iosize=1"], "aarch64": []}
 # How often the share is looked at for a finished step, in seconds.
 POLL = 0.1
 
@@ -94,15 +97,23 @@ class Boot:
 
     def _command(self, shell: bool) -> list[str]:
         machine = self._guest.machine
-        options = f"console=ttyS0 {KERNEL_OPTIONS} modules={','.join(self._guest.modules)}{' numatlas_shell' if shell else ''}"
+        root, tree = self._kernel.root, []
+        options = f"{KERNEL_OPTIONS[machine.arch]} modules={','.join(self._guest.modules)}{' numatlas_shell' if shell else ''}"
         plain_share = "security_model=none,multidevs=remap"
+        if root:
+            # Beside the file system of its own, the repository at the place that it has here.
+            repository = self._environment["ROOT"]
+            (root / repository.lstrip("/")).mkdir(parents=True, exist_ok=True)
+            options += f" tree={repository}"
+            tree = ["-fsdev", f"local,id=tree,path={repository},readonly=on,{plain_share}",
+                    "-device", "virtio-9p-pci,fsdev=tree,mount_tag=tree"]
         return [*self._qemu.command, "-accel", f"tcg,thread={machine.emulation}", "-machine", machine.machine,
                 "-cpu", machine.cpu, "-smp", machine.cpus, *node_arguments(machine),
                 "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
                 "-serial", "mon:stdio" if shell else f"file:{self._folder}/console.log",
-                "-device", "isa-debug-exit,iobase=0xf4,iosize=1",
-                "-fsdev", f"local,id=host,path=/,readonly=on,{plain_share}",
-                "-device", "virtio-9p-pci,fsdev=host,mount_tag=host",
+                *LAST_DEVICES[machine.arch],
+                "-fsdev", f"local,id=host,path={root or '/'},readonly=on,{plain_share}",
+                "-device", "virtio-9p-pci,fsdev=host,mount_tag=host", *tree,
                 "-fsdev", f"local,id=share,path={self._share},{plain_share}",
                 "-device", "virtio-9p-pci,fsdev=share,mount_tag=share",
                 *shlex.split(machine.arguments.replace("{share}", str(self._share))),

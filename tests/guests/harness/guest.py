@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .packages import KERNEL_SUITES
+from .packages import KERNEL_SUITES, QEMU_PACKAGES
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from results import whole  # noqa: E402
@@ -41,6 +41,7 @@ class Machine:
     """The emulated computer."""
 
     nodes: list[Node]
+    arch: str = "x86_64"  # or "aarch64", whose kernels are those with "-64k"
     cpus: str = "1"  # QEMU's -smp
     machine: str = "pc"  # QEMU's -machine
     cpu: str = "max,la57=off"  # QEMU's -cpu; five-level page tables only cost time
@@ -128,6 +129,10 @@ def load(path: Path) -> Guest:
     for kernel in guest.kernels + [name for step in steps for name in step.kernels or []]:
         if kernel not in KERNEL_SUITES:
             raise BadGuest(f"{path.name}: no kernel {kernel} (there are {', '.join(KERNEL_SUITES)})")
+        if kernel.endswith("-64k") != (guest.machine.arch == "aarch64"):
+            raise BadGuest(f"{path.name}: kernel {kernel} is none of {guest.machine.arch}")
+    if guest.machine.arch not in QEMU_PACKAGES:
+        raise BadGuest(f"{path.name}: no architecture {guest.machine.arch} (there are {', '.join(QEMU_PACKAGES)})")
     return guest
 
 

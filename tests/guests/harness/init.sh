@@ -19,6 +19,7 @@ modprobe dummy && ip addr add 10.0.0.1/24 dev dummy0 && ip link set dummy0 up
 read -r words </proc/cmdline
 for word in $words; do
   case $word in
+    tree=*) tree=${word#tree=} ;;
     modules=*) for module in $(echo "${word#modules=}" | tr , ' '); do modprobe "$module" || echo "modprobe $module failed"; done ;;
     numatlas_shell) shell=yes ;;
   esac
@@ -28,6 +29,11 @@ modprobe 9p; modprobe 9pnet_virtio; modprobe virtio_pci
 options=trans=virtio,version=9p2000.L,msize=524288
 mount -t 9p -o "ro,$options,cache=loose" host /host || poweroff -f
 mount -t 9p -o "$options" share /host/mnt || poweroff -f
+# Where the guest has a file system of its own instead of the host's: the repository, at its place.
+if [ -n "$tree" ]; then
+  mount -t tmpfs tmpfs /host/tmp && mkdir -p "/host$tree"
+  mount -t 9p -o "ro,$options,cache=loose" tree "/host$tree" || poweroff -f
+fi
 for folder in proc sys dev; do mount --rbind /$folder /host/$folder; done
 # Not over /root or /var/tmp: the repository may stand there.
 mount -t tmpfs tmpfs /host/run && mkdir /host/run/home

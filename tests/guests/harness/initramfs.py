@@ -53,7 +53,7 @@ class Cpio:
 
 def build(kernel: Kernel, init: str) -> bytes:
     """The initramfs for one kernel: `init` is the text of /init."""
-    busybox = shutil.which("busybox")
+    busybox = str(kernel.root / "bin/busybox") if kernel.root else shutil.which("busybox")
     if not busybox:
         raise NotHere("busybox is not installed (package busybox-static)")
     data = Path(busybox).read_bytes()
@@ -67,7 +67,7 @@ def build(kernel: Kernel, init: str) -> bytes:
     # The kernel itself calls /sbin/modprobe.
     archive.add("sbin/modprobe", stat.S_IFLNK | 0o777, b"/bin/busybox")
     archive.add("init", stat.S_IFREG | 0o755, init.encode())
-    for path in sorted(kernel.modules.rglob("*")):
+    for path in sorted(kernel.modules.rglob("*") if kernel.modules else []):
         if path.is_file():
             archive.add(f"lib/modules/{kernel.version}/{path.name}", stat.S_IFREG | 0o644, path.read_bytes())
     return archive.bytes()

@@ -20,10 +20,12 @@ from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Iterator
 
-# Where each kernel series comes from.
-KERNEL_SUITES = {"6.1": "bookworm", "6.12": "bookworm-backports", "7.2": "trixie-backports"}
-# The first release with volatile CXL memory; older ones also panic with 128 CPUs now and then.
-QEMU_MAJOR = 10
+# Where each kernel series comes from. "-64k" is one for 64-bit Arm that arm64.py builds from Debian's source.
+KERNEL_SUITES = {"6.1": "bookworm", "6.12": "bookworm-backports", "7.2": "trixie-backports",
+                 "6.12-64k": "bookworm-backports"}
+# For x86 the first release with volatile CXL memory; older ones also panic with 128 CPUs now and then.
+QEMU_MAJOR = {"x86_64": 10, "aarch64": 7}
+QEMU_PACKAGES = {"x86_64": "qemu-system-x86", "aarch64": "qemu-system-arm"}
 QEMU_SUITE = "bookworm-backports"
 # All modules that some guest loads; with what they depend on they make the initramfs.
 MODULES = ("virtio_pci 9p 9pnet_virtio nfit nd_pmem nd_btt nd_e820 device_dax dax_pmem kmem dax_hmem dax_cxl "
@@ -37,12 +39,16 @@ class NotHere(Exception):
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel ready to boot: `vmlinux` is the ELF inside Debian's image, `modules` a /lib/modules/VERSION."""
+    """A kernel ready to boot: `vmlinux` is the ELF inside Debian's image, `modules` a /lib/modules/VERSION.
+
+    One for 64-bit Arm has no modules; `root` is what its guests see as their file system, because this machine's
+    programs are none that they could run."""
 
     series: str
     version: str
     vmlinux: Path
-    modules: Path
+    modules: Path | None
+    root: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -73,14 +79,15 @@ class Cache:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         self.folder = Path(os.environ.get("NUMATLAS_GUEST_CACHE") or home / "numatlas" / "guests")
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._say = say
+        self.say = say
         self._apt: dict[str, str] | None = None
 
     @contextmanager
-    def _made_whole(self, name: str) -> Iterator[tuple[Path, Path | None]]:
-        """(final folder, folder to fill or None if it is there): what fails midway leaves nothing."""
+    def made_whole(self, name: str, lock_name: str = "lock") -> Iterator[tuple[Path, Path | None]]:
+        """(final folder, folder to fill or None if it is there): what fails midway leaves nothing. What takes
+        minutes has a lock of its own, so that nobody else waits for it."""
         final = self.folder / name
-        with open(self.folder / "lock", "w") as lock:
+        with open(self.folder / lock_name, "w") as lock:
             flock(lock, LOCK_EX)
             if final.exists():
                 yield final, None
@@ -95,7 +102,7 @@ class Cache:
     def kernel(self, series: str) -> Kernel:
         """The newest kernel of a series ('6.12') that Debian has, or had when it was fetched."""
         # Another list of modules is another folder.
-        with self._made_whole(f"linux-{series}-{zlib.crc32(' '.join(MODULES).encode()):08x}") as (final, work):
+        with self.made_whole(f"linux-{series}-{zlib.crc32(' '.join(MODULES).encode()):08x}") as (final, work):
             if work:
                 self._fetch_kernel(series, work)
         modules = next((final / "lib/modules").iterdir())
@@ -103,16 +110,16 @@ class Cache:
 
     def _fetch_kernel(self, series: str, work: Path) -> None:
         pattern = rf"^linux-image-{re.escape(series)}\.[0-9.]+[^ ]*-amd64$"
-        names = [line.split()[0] for line in self._run_apt("apt-cache", "search", "--names-only", pattern).splitlines()]
+        names = [line.split()[0] for line in self.run_apt("apt-cache", "search", "--names-only", pattern).splitlines()]
         # `cloud` and `rt` are other flavours of the same release, without some of our modules.
         names = [name for name in names if not re.search("cloud|rt-", name)]
         if not names:
             raise NotHere(f"this machine's Debian mirror has no kernel {series}")
         newest = max(names, key=lambda name: [int(part) for part in re.findall(r"\d+", name)])
-        self._say(f"fetching {newest}")
+        self.say(f"fetching {newest}")
         # Newer kernels come in parts.
-        parts = [newest] + re.findall(r"Depends: (linux-(?:binary|modules)-\S+)", self._run_apt("apt-cache", "depends", newest))
-        self._run_apt("apt-get", "download", "-q", *parts, cwd=work)
+        parts = [newest] + re.findall(r"Depends: (linux-(?:binary|modules)-\S+)", self.run_apt("apt-cache", "depends", newest))
+        self.run_apt("apt-get", "download", "-q", *parts, cwd=work)
         for package in work.glob("*.deb"):
             run("dpkg-deb", "-x", str(package), str(work / "root"))
             package.unlink()
@@ -124,32 +131,32 @@ class Cache:
         keep_modules(next(modules.iterdir()), work)
         shutil.rmtree(work / "root")
 
-    def qemu(self) -> Qemu:
+    def qemu(self, arch: str = "x86_64") -> Qemu:
         """The machine's own QEMU if it is new enough, otherwise an unpacked one."""
-        name = "qemu-system-x86_64"
+        name = f"qemu-system-{arch}"
         if shutil.which(name):
             version = re.search(r"version (\d+)\.(\S+)", run(name, "--version"))
-            if version and int(version[1]) >= QEMU_MAJOR:
+            if version and int(version[1]) >= QEMU_MAJOR[arch]:
                 return Qemu(f"{version[1]}.{version[2]}", (name,), dict(os.environ))
-        with self._made_whole(f"qemu-{QEMU_MAJOR}") as (final, work):
+        with self.made_whole("qemu-10" if arch == "x86_64" else f"qemu-{arch}") as (final, work):
             if work:
-                self._say(f"fetching QEMU from {QEMU_SUITE}")
-                self._fetch_qemu(work)
+                self.say(f"fetching {QEMU_PACKAGES[arch]} from {QEMU_SUITE}")
+                self._fetch_qemu(work, QEMU_PACKAGES[arch])
         libraries = os.pathsep.join(str(path) for part in ("usr/lib", "lib") for path in (final / part).glob("*-linux-gnu"))
         environment = dict(os.environ, LD_LIBRARY_PATH=libraries)
         command = (str(final / f"usr/bin/{name}"), "-L", str(final / "usr/share/qemu"), "-L", str(final / "usr/share/seabios"))
         text = run(command[0], "--version", env=environment)
         return Qemu(text.split("version ")[1].split()[0], command, environment)
 
-    def _fetch_qemu(self, work: Path) -> None:
+    def _fetch_qemu(self, work: Path, package_name: str) -> None:
         """QEMU and the libraries of it that this machine has not."""
-        self._run_apt("apt-get", "-y", "-q", "--download-only", "--no-install-recommends", "-t", QEMU_SUITE,
-                      "-o", "Debug::NoLocking=1", "-o", f"Dir::Cache={work}/apt", "install", "qemu-system-x86")
+        self.run_apt("apt-get", "-y", "-q", "--download-only", "--no-install-recommends", "-t", QEMU_SUITE,
+                      "-o", "Debug::NoLocking=1", "-o", f"Dir::Cache={work}/apt", "install", package_name)
         for package in work.glob("apt/archives/*.deb"):
             run("dpkg-deb", "-x", str(package), str(work))
         shutil.rmtree(work / "apt")
 
-    def _run_apt(self, *command: str, **options) -> str:
+    def run_apt(self, *command: str, **options) -> str:
         self._apt = self._apt or self._configure_apt()
         return run(*command, env=dict(os.environ, LC_ALL="C.UTF-8", **self._apt), **options)
 
@@ -168,7 +175,7 @@ class Cache:
                     "Dir::State::status": "/var/lib/dpkg/status", "APT::Sandbox::User": "root"}
         (folder / "apt.conf").write_text("".join(f'{name} "{value}";\n' for name, value in settings.items()))
         environment = {"APT_CONFIG": str(folder / "apt.conf")}
-        self._say("fetching package lists")
+        self.say("fetching package lists")
         run("apt-get", "update", "-q", env=dict(os.environ, **environment))
         return environment
 
