@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <limits>
 #include <map>
-#include <set>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -134,13 +134,8 @@ void warn_of_turns(const ScenarioResult& point, std::vector<Warning>& warnings) 
 }
 
 void warn_of_slow_clocks(const ScenarioResult& point, std::vector<Warning>& warnings) {
-  std::set<int> told;
-  for (const FlowResult& flow : point.flows) {
-    if (!flow.gpu || flow.gpu->slowed_by.empty() || !told.insert(flow.gpu->gpu).second) continue;
-    warnings.push_back({"gpu-slowed", point.name,
-                        fmt::format("the clocks of GPU {} were held down ({})", flow.gpu->gpu,
-                                    flow.gpu->slowed_by)});
-  }
+  for (std::string& text : slowed_gpus(point))
+    warnings.push_back({"gpu-slowed", point.name, std::move(text)});
 }
 
 /// Both directions against the faster one of them alone: a driver may count as under way what

@@ -75,9 +75,10 @@ std::string disturbance_of(const RunReport& report) {
 }
 
 /// "3 of 10 visits were disturbed (other processes used up to 1.0 CPUs)".
-std::string disturbance_of(const Visits& visits) {
+std::string disturbance_of(const ScenarioResult& point) {
+  const Visits& visits = *point.visits;
   if (visits.disturbed == 0) return "";
-  std::vector<std::string> parts;
+  std::vector<std::string> parts = slowed_gpus(point);
   const auto add_most = [&](const std::vector<std::optional<double>>& cpus, const char* who) {
     double most = 0;
     for (const auto& one : cpus) most = std::max(most, one.value_or(0));
@@ -123,10 +124,15 @@ class ReportReader {
       const std::size_t first = run_.cases.size();
       read_point(point);
       relate(point, first);
+      for (std::string& slowed : slowed_gpus(point)) {
+        auto& all = run_.slowed_gpus;
+        if (std::find(all.begin(), all.end(), slowed) == all.end())
+          all.push_back(std::move(slowed));
+      }
       // What is known of the visits says more than what is known of the run.
       if (!point.visits || (point.visits->others.empty() && point.visits->stolen.empty())) continue;
       for (std::size_t i = first; i < run_.cases.size(); ++i)
-        run_.cases[i].figure.disturbed = disturbance_of(*point.visits);
+        run_.cases[i].figure.disturbed = disturbance_of(point);
     }
     for (const PilotSeries& pilot : report_.pilots) read_pilot(pilot);
     number_doubles(run_.cases);

@@ -45,6 +45,7 @@ struct StoredRun {
   std::vector<std::string> hosts;
   std::vector<Machine> machines;  ///< of each host; of STREAM over hosts the first of each kind
   std::vector<CpuUse> cpu_use;    ///< of each host; empty where the file does not tell
+  std::vector<std::string> slowed_gpus;  ///< "the clocks of GPU 0 were held down (heat)", once each
   std::vector<std::string> worker_cpus;  ///< kernel lists, by worker
   std::vector<StoredCase> cases;
   std::vector<Fact> facts;  ///< what a survey says of it

@@ -1,5 +1,6 @@
 #include "export/export.h"
 
+#include <cstddef>
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -49,7 +50,17 @@ std::vector<std::string> caveats_of(const ExportInput& input) {
     if (std::find(caveats.begin(), caveats.end(), text) == caveats.end()) caveats.push_back(text);
   };
   for (const StoredRun& run : input.stored.runs) {
-    if (run.engine == "null") add("made by the null engine: no measurements");
+    // "null (scripted clock, no memory touched)" in files.
+    if (run.engine.starts_with("null")) add("made by the null engine: no measurements");
+    for (std::size_t host = 0; host < run.cpu_use.size(); ++host) {
+      const std::string use = disturbance_text(run.cpu_use[host]);
+      if (use.empty()) continue;
+      const bool named = run.hosts.size() > 1 && host < run.hosts.size();
+      add(fmt::format("{}: disturbed while measuring, so the figures may be wrong: {}{}",
+                      run.command, named ? run.hosts[host] + ": " : "", use));
+    }
+    for (const std::string& slowed : run.slowed_gpus)
+      add(fmt::format("{}: {}", run.command, slowed));
   }
   const auto hosts = hosts_of(input.stored);
   if (hosts.size() > 1) add(fmt::format("of {} hosts: the median host's figures", hosts.size()));

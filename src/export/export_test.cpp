@@ -276,12 +276,16 @@ TEST(ExportMarkdown, MatricesAndWhatToReadThemWith) {
     // As a file has them: by their names.
     run.facts[i].where.insert(run.facts[i].where.begin() + 1, {"kernel", "chase"});
   }
-  run.engine = "null";
+  run.engine = "null (scripted clock, no memory touched)";
+  run.cpu_use = {{10, 2, 1, 1.4, 0, ""}};
+  run.slowed_gpus = {"the clocks of GPU 0 were held down (heat)"};
   const std::string text = text_of("markdown", input);
   EXPECT_THAT(text, HasSubstr("**Memory latency, one CPU alone**\n\n| cpu node | memory node 0 | "
                               "memory node 1 |\n| --- | ---: | ---: |\n| 0 | 94.6 ns"));
   EXPECT_THAT(text, HasSubstr("| words of loaded\\_latency\\_peak | 300 ns"));
   EXPECT_THAT(text, HasSubstr("- made by the null engine: no measurements\n"));
+  EXPECT_THAT(text, HasSubstr("so the figures may be wrong: other processes used 1.4 of 2 CPUs\n"));
+  EXPECT_THAT(text, HasSubstr("the clocks of GPU 0 were held down (heat)\n"));
   EXPECT_THAT(text, HasSubstr("Measured by numatlas 9.8.7 on node7"));
 }
 

@@ -33,6 +33,17 @@ int host_of(const RunReport& report, const FlowResult& flow) {
   return report.workers[static_cast<std::size_t>(flow.worker)].host;
 }
 
+std::vector<std::string> slowed_gpus(const ScenarioResult& result) {
+  std::vector<std::string> texts;
+  std::set<int> told;
+  for (const FlowResult& flow : result.flows) {
+    if (flow.gpu && !flow.gpu->slowed_by.empty() && told.insert(flow.gpu->gpu).second)
+      texts.push_back("the clocks of GPU " + std::to_string(flow.gpu->gpu) + " were held down (" +
+                      flow.gpu->slowed_by + ")");
+  }
+  return texts;
+}
+
 const PilotSeries* pilot_for(const ScenarioResult& result, const std::string& unit,
                              const std::vector<PilotSeries>& pilots) {
   std::set<std::optional<int>> gpus;

@@ -208,6 +208,8 @@ struct RunReport {
   std::vector<Fact> facts;  ///< what a survey says of it
 };
 
+/// "the clocks of GPU 0 were held down (heat)": of each GPU of a case that was slowed in any visit.
+std::vector<std::string> slowed_gpus(const ScenarioResult& result);
 /// The series that a figure in that unit of a case goes with: that of the GPU for the flows of one
 /// GPU, of the CPUs for flows without GPUs; nullptr where there is none.
 const PilotSeries* pilot_for(const ScenarioResult& result, const std::string& unit,

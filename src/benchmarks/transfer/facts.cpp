@@ -35,7 +35,8 @@ void show_best(std::vector<Fact>& facts, const std::string& gpu) {
   for (Fact& fact : facts) {
     if (fact.key != "gpu_latency" || where_of(fact, "gpu") != gpu) continue;
     fact.heading = "GPU " + gpu;
-    fact.line = fmt::format("a load from memory of {} {{}}", place_words(where_of(fact, "memory")));
+    // As its words, without the GPU.
+    fact.line = fact.words.substr(fact.words.find(": ") + 2) + " {}";
     return;
   }
 }
@@ -84,8 +85,9 @@ std::vector<Fact> transfer_facts(const RunReport& report) {
           fmt::format("GPU {}: one copy of {} {} {}", gpu, size, way, place));
     } else if (measure == "chase") {
       where.emplace_back("caches", label_of(point, "caches"));
+      where.emplace_back("size", std::to_string(point.size.value));
       add("gpu_latency", "latency", "s",
-          fmt::format("GPU {}: a load from memory of {}", gpu, place));
+          fmt::format("GPU {}: a load from {} of memory of {}", gpu, size, place));
     } else if (measure == "peer") {
       where = {{"gpus", gpu}};
       add("gpu_peer_rate", "bandwidth_sum", "B/s",

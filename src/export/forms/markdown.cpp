@@ -126,8 +126,8 @@ Expected<Exported> export_markdown(const ExportInput& input) {
     }
     for (const Fact* fact : facts) {
       const std::string words = fact->words.empty() ? words_of(fact->key) : fact->words;
-      others.push_back({title == "Other figures" ? words : fmt::format("{}: {}", title, words),
-                        figure_text(*fact)});
+      const bool alone = title == "Other figures" || words.starts_with(title);
+      others.push_back({alone ? words : fmt::format("{}: {}", title, words), figure_text(*fact)});
     }
   }
   if (others.size() > 1)
