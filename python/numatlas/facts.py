@@ -62,7 +62,7 @@ def facts(result: Any) -> pd.DataFrame:
         {
             **{"command": part.meta.get("command", part.kind), **{name: fact[name] for name in FIELDS}},
             **{name: fact["where"].get(name) for name in LABELS},
-            **{name: fact["estimate"][name] for name in ("value", "low", "high", "method")},
+            **{name: fact["estimate"].get(name) for name in ("value", "low", "high", "method")},
         }
         for part in result.all()
         for fact in part.meta.get("facts") or []

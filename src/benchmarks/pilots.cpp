@@ -37,8 +37,8 @@ constexpr double part_of_time = 0.1;
 
 /// A pilot that a run may have.
 struct PilotKind {
-  bool chase = false;      ///< else it moves memory
   std::optional<int> gpu;  ///< absent: by CPUs
+  bool chase = false;      ///< else it moves memory
   auto operator<=>(const PilotKind&) const = default;
 };
 
@@ -47,13 +47,14 @@ std::optional<PilotKind> kind_for(const Flow& flow) {
   if (flow.role != Role::measured) return std::nullopt;
   const KernelSpec& kernel = flow.kernel;
   if (!on_gpu(kernel)) {
-    if (is_chase(flow)) return PilotKind{true, {}};
+    if (is_chase(flow)) return PilotKind{{}, true};
     return traffic_a_step(kernel).counted() > 0 ? std::optional(PilotKind{}) : std::nullopt;
   }
-  if (traits_of(kernel.name).chases_on_gpu()) return PilotKind{true, kernel.device.gpu};
-  // What is waited for copy by copy has the call's time in it, and between GPUs is another way.
+  if (traits_of(kernel.name).chases_on_gpu()) return PilotKind{kernel.device.gpu, true};
+  // Copies that are each waited for include the time of the call, and those between GPUs may go
+  // another way.
   const bool streams = kernel.device.depth != 1 && direction_of(flow) != "p2p";
-  return streams ? std::optional(PilotKind{false, kernel.device.gpu}) : std::nullopt;
+  return streams ? std::optional(PilotKind{kernel.device.gpu, false}) : std::nullopt;
 }
 
 /// Those of the flows measured: of CPUs first, reads before chases.
@@ -270,8 +271,8 @@ Expected<void> Pilots::add(const Setup& setup, const RunOptions& options, Second
         const Error& error = agreed.error();
         if (error.kind == ErrorKind::peer || error.kind == ErrorKind::interrupted)
           return fail(error);
-        give_up(error);
-        return {};
+        give_up(kind.planned.head.key, error);
+        continue;
       }
       kind.own_engine = *std::move(engine);
       kind.engine = kind.own_engine.get();
@@ -281,9 +282,10 @@ Expected<void> Pilots::add(const Setup& setup, const RunOptions& options, Second
   return {};
 }
 
-void Pilots::give_up(const Error& error) {
-  failure_ = full_text(error);
-  kinds_.clear();
+/// The others go on.
+void Pilots::give_up(const std::string& key, const Error& error) {
+  failure_ = key + ": " + full_text(error);
+  std::erase_if(kinds_, [&](const Kind& kind) { return kind.planned.head.key == key; });
 }
 
 Expected<void> Pilots::take_one(Kind& kind, const std::function<double()>& now) {
@@ -330,17 +332,19 @@ Expected<void> Pilots::take(const std::function<double()>& now, bool last) {
     due = !said->empty();
   }
   if (!due) return {};
-  for (Kind& kind : kinds_) {
+  for (std::size_t i = 0; i < kinds_.size();) {
+    Kind& kind = kinds_[i];
     const double begun = now();
     if (auto taken = take_one(kind, now); !taken) {
       const Error& error = taken.error();
       if (error.kind == ErrorKind::peer || error.kind == ErrorKind::interrupted) return taken;
-      give_up(error);
-      return {};
+      give_up(std::string(kind.planned.head.key), error);
+      continue;
     }
     // Preparing was estimated, and is done once.
     rationed_ += kind.prepared ? now() - begun : Seconds(window).count();
     kind.prepared = true;
+    ++i;
   }
   return {};
 }
@@ -371,11 +375,7 @@ std::optional<double> pilot_around(const PilotSeries& pilot, double start, doubl
 
 void relate_to_pilots(ScenarioResult& result, const std::vector<std::pair<double, double>>& times,
                       const std::vector<PilotSeries>& pilots) {
-  // Copies that are waited for one by one have the call's time in them.
-  const bool by_calls = std::any_of(
-      result.flows.begin(), result.flows.end(),
-      [](const FlowResult& flow) { return flow.gpu.has_value() && !flow.gpu->by_events; });
-  if (!result.visits || by_calls || !cache_text(result).empty()) return;
+  if (!result.visits || !cache_text(result).empty()) return;
   for (VisitValues& figure : result.visits->figures) {
     figure.relative.reset();
     const bool related = figure.unit == "B/s" || figure.key == "latency";

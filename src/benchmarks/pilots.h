@@ -24,10 +24,10 @@ struct PlannedPilot {
 
 /// The pilots that suit a plan: reads by the CPUs of all workers where it moves memory, a pointer
 /// chase on each host where it measures latencies, and for each GPU copies or a chase of its own,
-/// on every host with that GPU, where it measures those. None where preparing them would take more than a
-/// twentieth of the run, where their memory would take more than a tenth of what is free or leave
-/// less than a fifth of it beside the cases', or where the workers' memory is a device's. Pure, and
-/// the same on every rank.
+/// on every host with that GPU, where it measures those. None where preparing them would take more
+/// than a twentieth of the run, where their memory would take more than a tenth of what is free or
+/// leave less than a fifth of it beside the cases', or where the workers' memory is a device's.
+/// Pure, and the same on every rank.
 std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& options,
                                       std::chrono::duration<double> session);
 
@@ -40,7 +40,7 @@ class Pilots {
   /// Adds those that suit a plan, of kinds that are not there yet. `time`: seconds of the session.
   /// `setup` must outlive it. `shared`: the null engine, whose flows share one time and take no
   /// memory; nullptr: each pilot has an engine of its own, so that its memory stays. Collective;
-  /// errors are those that end a session. Others leave no pilots; `failure` says why.
+  /// errors are those that end a session. With others a kind is left out; `failure` says why.
   Expected<void> add(const Setup& setup, const RunOptions& options,
                      std::chrono::duration<double> time, Engine* shared);
 
@@ -51,7 +51,7 @@ class Pilots {
 
   /// What rank 0 knows.
   std::vector<PilotSeries> series() const;
-  /// Why there are none, where they were planned; "" otherwise.
+  /// Which one failed last, and why; "": none.
   const std::string& failure() const { return failure_; }
 
  private:
@@ -63,7 +63,7 @@ class Pilots {
   };
 
   Expected<void> take_one(Kind& kind, const std::function<double()>& now);
-  void give_up(const Error& error);
+  void give_up(const std::string& key, const Error& error);
 
   Comm* comm_;
   std::vector<Kind> kinds_;

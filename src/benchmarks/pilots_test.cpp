@@ -69,6 +69,10 @@ TEST(PilotPlan, OfEachGpuCopiesAndChasesThatTheRunHas) {
       ElementsAre("pilot_bandwidth_gpu0", "pilot_bandwidth_gpu2"));
   EXPECT_THAT(keys_on("transfer", {"--time", "5s", "--gpus", "1", "--measure", "chase"}, four_gpus),
               ElementsAre("pilot_latency_gpu1"));
+  EXPECT_THAT(keys_on("transfer", {"--time", "20s", "--gpus", "0,1", "--measure", "copies,chase"},
+                      four_gpus),
+              ElementsAre("pilot_bandwidth_gpu0", "pilot_latency_gpu0", "pilot_bandwidth_gpu1",
+                          "pilot_latency_gpu1"));
   EXPECT_THAT(
       keys_on("transfer", {"--time", "5s", "--gpus", "1", "--measure", "latency"}, four_gpus),
       IsEmpty())
@@ -187,13 +191,15 @@ TEST(RelateToPilots, GpusHaveTheirOwn) {
   PilotSeries of_gpu = series_of("B/s", {10, 10});
   of_gpu.gpu = 1;
   const PilotSeries of_cpus = series_of("B/s", {20, 20});
-  const auto related = [&](const std::vector<std::optional<int>>& gpus, bool by_events = true) {
+  const auto related = [&](const std::vector<std::optional<int>>& gpus, bool by_events = true,
+                           const char* direction = "h2d") {
     ScenarioResult result = moody_case("B/s", "-");
     result.flows.assign(gpus.size(), result.flows.front());
     for (std::size_t i = 0; i < gpus.size(); ++i) {
       if (!gpus[i]) continue;
       result.flows[i].gpu.emplace().gpu = *gpus[i];
       result.flows[i].gpu->by_events = by_events;
+      result.flows[i].gpu->direction = direction;
     }
     relate_to_pilots(result, times, {of_cpus, of_gpu});
     const auto& relative = result.visits->figures.front().relative;
@@ -206,6 +212,7 @@ TEST(RelateToPilots, GpusHaveTheirOwn) {
   EXPECT_EQ(related({0}), 0) << "another GPU";
   EXPECT_EQ(related({1, std::nullopt}), 0) << "a CPU beside it";
   EXPECT_EQ(related({1}, false), 0) << "each copy waited for";
+  EXPECT_EQ(related({1}, true, "p2p"), 0) << "between GPUs";
 }
 
 TEST(RunWithPilots, FollowsASimulatedMachine) {

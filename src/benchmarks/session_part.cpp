@@ -320,7 +320,8 @@ void SessionPart::describe() {
 Expected<void> SessionPart::conclude(const Expected<void>& ran, const Pilots* pilots) {
   update(pilots);
   if (pilots != nullptr && !pilots->failure().empty())
-    report_.warnings.push_back({"no-pilot", "", "no pilot measurements: " + pilots->failure()});
+    report_.warnings.push_back(
+        {"no-pilot", "", "no measurements of a pilot: " + pilots->failure()});
   if (report_.fleet) report_.fleet->clock_error = engine_->clock_error();
   // The hosts of a fleet told of theirs.
   const auto noted = report_.fleet

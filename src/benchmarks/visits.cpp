@@ -47,6 +47,11 @@ std::optional<double> mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+std::optional<double> least_of(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  return *std::min_element(values.begin(), values.end());
+}
+
 double median_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return percentile_sorted(values, 50);
@@ -165,7 +170,7 @@ void CaseVisits::note_conditions(Visits& visits, const std::vector<FlowResult>& 
   append(visits.pages_moved, moved);
   append(visits.switches, switches);
   append(visits.frequency, mean_of(cpus));
-  append(visits.gpu_frequency, mean_of(gpus));
+  append(visits.gpu_frequency, least_of(gpus));
 }
 
 void CaseVisits::add(ScenarioResult& result, ScenarioResult visit, double start, double end) {

@@ -35,11 +35,11 @@ int host_of(const RunReport& report, const FlowResult& flow) {
 
 std::vector<std::string> slowed_gpus(const ScenarioResult& result) {
   std::vector<std::string> texts;
-  std::set<int> told;
   for (const FlowResult& flow : result.flows) {
-    if (flow.gpu && !flow.gpu->slowed_by.empty() && told.insert(flow.gpu->gpu).second)
-      texts.push_back("the clocks of GPU " + std::to_string(flow.gpu->gpu) + " were held down (" +
-                      flow.gpu->slowed_by + ")");
+    if (!flow.gpu || flow.gpu->slowed_by.empty()) continue;
+    const std::string text = "the clocks of GPU " + std::to_string(flow.gpu->gpu) +
+                             " were held down (" + flow.gpu->slowed_by + ")";
+    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
   }
   return texts;
 }
@@ -47,8 +47,12 @@ std::vector<std::string> slowed_gpus(const ScenarioResult& result) {
 const PilotSeries* pilot_for(const ScenarioResult& result, const std::string& unit,
                              const std::vector<PilotSeries>& pilots) {
   std::set<std::optional<int>> gpus;
-  for (const FlowResult& flow : result.flows)
+  for (const FlowResult& flow : result.flows) {
+    // Copies that are each waited for include the time of the call, and those between GPUs may go
+    // another way.
+    if (flow.gpu && (!flow.gpu->by_events || flow.gpu->direction == "p2p")) return nullptr;
     gpus.insert(flow.gpu ? std::optional(flow.gpu->gpu) : std::nullopt);
+  }
   if (gpus.size() > 1) return nullptr;
   const std::optional<int> gpu = gpus.empty() ? std::nullopt : *gpus.begin();
   const auto found = std::find_if(pilots.begin(), pilots.end(), [&](const PilotSeries& pilot) {

@@ -53,8 +53,8 @@ struct GpuResult {
   std::optional<PciLink> link;       ///< at its fastest while steps were under way
   std::optional<double> link_limit;  ///< bytes a second of the narrowest link on the way
   std::optional<double> frequency;   ///< Hz of its processors after the visit
-  std::string slowed_by;             ///< what held its clocks down in any visit: "heat"; "" nothing
-  std::string route;                 ///< between GPUs: "direct", "through the host"
+  std::string slowed_by;  ///< what held its clocks down after any visit: "heat"; "" nothing
+  std::string route;      ///< between GPUs: "direct", "through the host"
 };
 
 /// What one flow gave.
@@ -149,7 +149,7 @@ struct Visits {
   /// hypervisor withheld, on average. This and what follows: empty where nothing is known.
   std::vector<std::optional<double>> others, stolen;
   std::vector<std::optional<double>> frequency;           ///< Hz of the workers' CPUs, on average
-  std::vector<std::optional<double>> gpu_frequency;       ///< Hz of the GPUs, on average
+  std::vector<std::optional<double>> gpu_frequency;       ///< Hz of the slowest GPU
   std::vector<std::optional<std::uint64_t>> switches;     ///< times that a worker lost its CPU
   std::vector<std::optional<std::uint64_t>> pages_moved;  ///< as FlowResult's, of all workers
   std::vector<VisitValues> figures;
@@ -211,7 +211,8 @@ struct RunReport {
 /// "the clocks of GPU 0 were held down (heat)": of each GPU of a case that was slowed in any visit.
 std::vector<std::string> slowed_gpus(const ScenarioResult& result);
 /// The series that a figure in that unit of a case goes with: that of the GPU for the flows of one
-/// GPU, of the CPUs for flows without GPUs; nullptr where there is none.
+/// GPU, of the CPUs for flows without GPUs; nullptr where there is none, and for copies between
+/// GPUs or that are each waited for.
 const PilotSeries* pilot_for(const ScenarioResult& result, const std::string& unit,
                              const std::vector<PilotSeries>& pilots);
 /// Index of the host that a flow ran on.

@@ -168,7 +168,8 @@ void list_fields(Fields& f, Host<Fields, GpuResult>& g) {
   f("link", g.link, "at its fastest during the copies");
   f("link_limit", g.link_limit, "B/s of the narrowest link on the way");
   f.later("frequency", g.frequency, "Hz of its processors after the last visit, where it was read");
-  f.later("slowed_by", g.slowed_by, "what held its clocks down in any visit: heat, power limit");
+  f.later("slowed_by", g.slowed_by,
+          "what held its clocks down at the end of any visit: heat, power limit");
   f("route", g.route, "between GPUs: direct, through the host");
 }
 
@@ -275,7 +276,8 @@ void list_fields(Fields& f, Host<Fields, Visits>& v) {
   f.later("stolen", v.stolen,
           "per visit: CPUs withheld by the hypervisor, on the host with the most");
   f.later("frequency", v.frequency, "per visit: Hz of the workers' CPUs at its end");
-  f.later("gpu_frequency", v.gpu_frequency, "per visit: Hz of the GPUs' processors at its end");
+  f.later("gpu_frequency", v.gpu_frequency,
+          "per visit: Hz of the slowest GPU's processors at its end");
   f.later("switches", v.switches, "per visit: times that a worker lost its CPU");
   f.later("pages_moved", v.pages_moved, "per visit: pages that moved to another node, at least");
   f("figures", v.figures, "values of each visit");

@@ -43,7 +43,8 @@ std::string interval_text(const Fact& fact) {
 
 std::string few_visits_note(const std::vector<Fact>& facts) {
   const bool any = std::any_of(facts.begin(), facts.end(), [](const Fact& fact) {
-    return !interval_text(fact).empty() && is_of_few_visits(fact.estimate);
+    const bool shown = fact.unit == "s" || fact.unit == "B/s" || fact.unit == "1/s";
+    return shown && is_of_few_visits(fact.estimate);
   });
   if (!any) return "";
   return fmt::format("* fewer than {} visits: the interval does not cover changes between visits",

@@ -120,7 +120,10 @@ Expected<void> Survey::prepare() {
   if (!items) return fail(items.error());
   record_.items = *std::move(items);
   // As their drivers number and name them; without one they stay as the PCI bus shows them.
-  if (!record_.machine.gpus.empty())
+  const bool with_gpus = std::any_of(
+      record_.items.begin(), record_.items.end(),
+      [](const SurveyItem& item) { return item.benchmark == "transfer" && item.skip.empty(); });
+  if (with_gpus)
     (void)add_devices(record_.machine, record_.machine.is_live() && !options.null_engine);
   record_.taken.assign(record_.items.size(), 0);
   for (const SurveyItem& item : record_.items) {

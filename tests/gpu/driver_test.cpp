@@ -280,7 +280,8 @@ TEST(State, ReasonsInWords) {
   EXPECT_EQ(cuda::slowdown_text(0x01 | 0x02 | 0x100), "") << "idle, set so, display";
   EXPECT_EQ(cuda::slowdown_text(0x04), "power limit");
   EXPECT_EQ(cuda::slowdown_text(0x20), "heat");
-  EXPECT_EQ(cuda::slowdown_text(0x08), "heat");
+  EXPECT_EQ(cuda::slowdown_text(0x08), "hardware slowdown");
+  EXPECT_EQ(cuda::slowdown_text(0x08 | 0x40), "heat");
   EXPECT_EQ(cuda::slowdown_text(0x08 | 0x80), "power brake");
   EXPECT_EQ(cuda::slowdown_text(0x40 | 0x80), "heat, power brake");
 }

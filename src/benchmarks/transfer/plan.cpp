@@ -22,8 +22,8 @@
 namespace numatlas {
 namespace {
 
-// Long against whatever happens once a copy, and short enough for many of them in a visit: on PCIe
-// 5 as fast as 512 MiB within 0.3 %.
+// Long against whatever happens once a copy, and short enough for many of them in a visit: on
+// an H200 as fast as 512 MiB (docs/performance.md).
 constexpr Bytes usual_copy{128 * mib};
 
 MemoryPlacement bound_to_node(NodeId node) { return {MemoryMode::bind, {{node, 1}}}; }

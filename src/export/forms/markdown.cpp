@@ -135,7 +135,8 @@ Expected<Exported> export_markdown(const ExportInput& input) {
   std::string lines;
   std::vector<Fact> facts;
   for (const ExportedFact& one : facts_of(input)) facts.push_back(*one.fact);
-  if (const std::string note = few_visits_note(facts); !note.empty()) lines += note + "\n";
+  if (const std::string note = few_visits_note(facts); !note.empty())
+    lines += "\\" + note + "\n";  // a star alone begins a list
   for (const std::string& caveat : caveats_of(input)) lines += caveat + "\n";
   if (!lines.empty()) text += "\n**Notes**\n\n" + markdown_lines(lines);
   return Exported{text, {}};

@@ -15,16 +15,17 @@ constexpr double hz_a_mhz = 1e6;
 /// Bits of the reasons for lower clocks, as the library's documents have them.
 constexpr std::pair<unsigned long long, const char*> reasons_in_words[] = {
     {0x04, "power limit"},
-    {0x08 | 0x20 | 0x40, "heat"},
+    {0x20 | 0x40, "heat"},
     {0x80, "power brake"},
+    {0x08, "hardware slowdown"},
 };
-// 0x08 (the hardware slows down) comes with heat as with the power brake.
-constexpr unsigned long long power_brake = 0x80, hardware_slowdown = 0x08;
+// 0x08 comes with heat as with the power brake, and tells nothing more then.
+constexpr unsigned long long hardware_slowdown = 0x08, its_causes = 0x40 | 0x80;
 
 }  // namespace
 
 std::string slowdown_text(unsigned long long reasons) {
-  if ((reasons & power_brake) != 0) reasons &= ~hardware_slowdown;
+  if ((reasons & its_causes) != 0) reasons &= ~hardware_slowdown;
   std::vector<const char*> words;
   for (const auto& [bits, text] : reasons_in_words)
     if ((reasons & bits) != 0) words.push_back(text);

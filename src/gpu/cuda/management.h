@@ -42,7 +42,7 @@ class Management {
 };
 
 /// "heat, power limit": the reasons that slow a GPU down, in words. What is normal (idle, clocks
-/// that were set) is none.
+/// that were set, GPUs of a group that run alike) is none.
 std::string slowdown_text(unsigned long long reasons);
 
 }  // namespace numatlas::cuda
