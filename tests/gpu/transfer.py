@@ -137,7 +137,8 @@ def case_slowed(trial: Trial) -> None:
     run.ends_with(0)
     visits = gpus.points()[0]["visits"]
     true(visits["repeated"] >= 1, f"repeated: {visits['repeated']}")
-    equal(visits["disturbed"], 0, "the second try was not slowed down")
+    # Other programs may have disturbed some visits, but the slow one was not kept.
+    run.out_lacks("held down")
     run = gpus.run(*words, CLOCK=1200, SLOWED="0x20")
     run.ends_with(0).out_says(r"warning: h2d .*: the clocks of GPU 0 were held down \(heat\)")
     equal(gpus.points()[0]["visits"]["disturbed"], 5, "disturbed visits that were kept")
