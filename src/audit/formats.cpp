@@ -81,7 +81,7 @@ std::string table_text(const AuditReport& report) {
   if (!report.stopped.empty())
     text +=
         fmt::format("note: incomplete: {}; judged by what was measured before\n", report.stopped);
-  if (report.null_engine) text += "note: null engine: a scripted clock; nothing was measured\n";
+  if (report.null_engine) text += fmt::format("note: {}\n", null_engine_note);
   for (const SkippedBenchmark& one : report.skipped)
     text += fmt::format("note: {} did not run: {}\n", one.benchmark, one.reason);
   return text;

@@ -111,10 +111,11 @@ std::optional<PlannedPilot> plan_on_gpu(const Setup& setup, const PilotKind& kin
   std::set<int> hosts;
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
     if (setup.skips[i]) continue;
-    for (Flow flow : setup.plan[i].scenario.flows) {
-      const int host = setup.layout.workers[static_cast<std::size_t>(flow.worker)].host;
-      const MemoryPlacement& memory = host_side(flow).placement;
-      if (kind_for(flow) != kind || !memory.source.empty() || !hosts.insert(host).second) continue;
+    for (const Flow& one : setup.plan[i].scenario.flows) {
+      const int host = setup.layout.workers[static_cast<std::size_t>(one.worker)].host;
+      const MemoryPlacement& memory = host_side(one).placement;
+      if (kind_for(one) != kind || !memory.source.empty() || !hosts.insert(host).second) continue;
+      Flow flow = one;
       if (pilot.scenario.flows.empty()) {
         pilot.head.kernel = kind.chase
                                 ? fmt::format("chase by GPU {}", *kind.gpu)
@@ -235,10 +236,11 @@ std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& opti
   if (options.time_of_all) time = Seconds(options.stop.time).count();
   time = std::max({time, Seconds(options.spread).count(), session.count()});
   const PlanInput input{options, setup.layout, setup.machines};
+  const std::set<PilotKind> kinds = kinds_for(setup);
   const auto pilots_of = [&](std::initializer_list<std::uint64_t> parts) {
     std::vector<PlannedPilot> pilots;
     double preparing = 0;
-    for (const PilotKind& kind : kinds_for(setup)) {
+    for (const PilotKind& kind : kinds) {
       for (const std::uint64_t part : parts) {
         auto pilot = kind.gpu ? plan_on_gpu(setup, kind) : plan_on_cpus(input, kind, part);
         if (!pilot) continue;

@@ -43,11 +43,11 @@ double paused_for(const std::vector<FlowResult>& flows) {
   return most;
 }
 
-/// What held the clocks of a flow's GPU down; "" where nothing did.
-std::string slowdown_of(const std::vector<FlowResult>& flows) {
-  for (const FlowResult& flow : flows)
-    if (flow.gpu && !flow.gpu->slowed_by.empty()) return flow.gpu->slowed_by;
-  return "";
+/// Whether something held the clocks of a flow's GPU down.
+bool any_slowed(const std::vector<FlowResult>& flows) {
+  return std::any_of(flows.begin(), flows.end(), [](const FlowResult& flow) {
+    return flow.gpu && !flow.gpu->slowed_by.empty();
+  });
 }
 
 std::string repeated_text(double paused) {
@@ -224,8 +224,8 @@ Expected<void> SessionPart::try_visit(const PointRun& point, Seconds window, boo
     return ran;
   const bool wrong = std::any_of(outcome.flows.begin(), outcome.flows.end(),
                                  [](const FlowResult& flow) { return flow.wrong.has_value(); });
-  auto seen = use_of_visit(
-      watch, comm, paused_for(outcome.flows) > 0 || !slowdown_of(outcome.flows).empty(), wrong);
+  const bool disturbed = paused_for(outcome.flows) > 0 || any_slowed(outcome.flows);
+  auto seen = use_of_visit(watch, comm, disturbed, wrong);
   if (!seen) return fail(seen.error());
   use = *seen;
   return {};

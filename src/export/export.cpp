@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -50,15 +51,12 @@ std::vector<std::string> caveats_of(const ExportInput& input) {
     if (std::find(caveats.begin(), caveats.end(), text) == caveats.end()) caveats.push_back(text);
   };
   for (const StoredRun& run : input.stored.runs) {
-    // "null (scripted clock, no memory touched)" in files.
-    if (run.engine.starts_with("null")) add("made by the null engine: no measurements");
-    for (std::size_t host = 0; host < run.cpu_use.size(); ++host) {
-      const std::string use = disturbance_text(run.cpu_use[host]);
-      if (use.empty()) continue;
-      const bool named = run.hosts.size() > 1 && host < run.hosts.size();
-      add(fmt::format("{}: disturbed while measuring, so the figures may be wrong: {}{}",
-                      run.command, named ? run.hosts[host] + ": " : "", use));
-    }
+    if (is_null_engine(run.engine)) add("made by the null engine: no measurements");
+    std::vector<std::pair<std::string, CpuUse>> by_host;
+    for (std::size_t host = 0; host < run.cpu_use.size(); ++host)
+      by_host.emplace_back(host < run.hosts.size() ? run.hosts[host] : "", run.cpu_use[host]);
+    if (const std::string disturbed = cpu_use_warning(by_host); !disturbed.empty())
+      add(fmt::format("{}: {}", run.command, disturbed));
     for (const std::string& slowed : run.slowed_gpus)
       add(fmt::format("{}: {}", run.command, slowed));
   }

@@ -33,6 +33,8 @@ int host_of(const RunReport& report, const FlowResult& flow) {
   return report.workers[static_cast<std::size_t>(flow.worker)].host;
 }
 
+bool is_null_engine(const std::string& engine) { return engine.starts_with("null"); }
+
 std::vector<std::string> slowed_gpus(const ScenarioResult& result) {
   std::vector<std::string> texts;
   for (const FlowResult& flow : result.flows) {

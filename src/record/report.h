@@ -128,7 +128,7 @@ struct VisitValues {
 struct PilotSeries {
   /// "pilot_bandwidth" in B/s, "pilot_latency" in s; of a GPU "pilot_bandwidth_gpu0".
   std::string key, unit;
-  std::string kernel;      ///< "read", "chase", "copies to GPU 0", "chase by GPU 0"
+  std::string kernel;      ///< "read", "chase", "copies, h2d, GPU 0", "chase by GPU 0"
   std::optional<int> gpu;  ///< absent: of the CPUs
   Bytes size;              ///< a worker
   std::size_t workers = 0;
@@ -208,6 +208,10 @@ struct RunReport {
   std::vector<Fact> facts;  ///< what a survey says of it
 };
 
+/// Whether the engine that a report names is the null engine, "null (scripted clock, ...)".
+bool is_null_engine(const std::string& engine);
+inline constexpr const char* null_engine_note =
+    "null engine: a scripted clock; nothing was measured";
 /// "the clocks of GPU 0 were held down (heat)": of each GPU of a case that was slowed in any visit.
 std::vector<std::string> slowed_gpus(const ScenarioResult& result);
 /// The series that a figure in that unit of a case goes with: that of the GPU for the flows of one

@@ -1,6 +1,5 @@
 #include "report/fact_text.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -41,12 +40,12 @@ std::string interval_text(const Fact& fact) {
                      is_of_few_visits(fact.estimate) ? "*" : "");
 }
 
-std::string few_visits_note(const std::vector<Fact>& facts) {
-  const bool any = std::any_of(facts.begin(), facts.end(), [](const Fact& fact) {
-    const bool shown = fact.unit == "s" || fact.unit == "B/s" || fact.unit == "1/s";
-    return shown && is_of_few_visits(fact.estimate);
-  });
-  if (!any) return "";
+bool has_star(const Fact& fact) {
+  const bool with_interval = fact.unit == "s" || fact.unit == "B/s" || fact.unit == "1/s";
+  return with_interval && is_of_few_visits(fact.estimate);
+}
+
+std::string star_note() {
   return fmt::format("* fewer than {} visits: the interval does not cover changes between visits",
                      least_visits);
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "record/fact.h"
 
@@ -18,7 +17,9 @@ std::string figure_text(const Fact& fact);
 /// " +-0.5%", of few visits " +-0.5%*"; "" without an interval.
 std::string interval_text(const Fact& fact);
 
-/// What the star means; "" where none of the facts has one.
-std::string few_visits_note(const std::vector<Fact>& facts);
+/// Whether its figure has the star of few visits.
+bool has_star(const Fact& fact);
+/// What the star means.
+std::string star_note();
 
 }  // namespace numatlas

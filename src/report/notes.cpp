@@ -227,8 +227,7 @@ std::string notes_text(const RunReport& report, const char* where_all_are) {
           : fmt::format(
                 "; not converged: {}{}\n", fmt::join(not_converged, ", "),
                 unnamed == 0 ? "" : fmt::format(" and {} more cases{}", unnamed, where_all_are));
-  if (report.engine.starts_with("null"))
-    text += "null engine: a scripted clock; nothing was measured\n";
+  if (is_null_engine(report.engine)) text += fmt::format("{}\n", null_engine_note);
   if (!report.complete) text += fmt::format("incomplete: {}\n", report.incomplete_reason);
   for (const std::string& warning : counted(report.warnings)) text += "warning: " + warning + "\n";
   return text;

@@ -217,8 +217,8 @@ std::string summary_text(const Machine& machine, const SurveySummary& summary,
     skipped.push_back(one.benchmark + ": " + one.reason);
   text += listed("Not measured", skipped, skipped.size(), "");
   std::vector<std::string> notes = frame.notes;
-  if (const std::string note = few_visits_note(summary.facts); !note.empty())
-    notes.insert(notes.begin(), note);
+  if (std::any_of(summary.facts.begin(), summary.facts.end(), has_star))
+    notes.insert(notes.begin(), star_note());
   text += listed("Notes", notes, notes.size(), "");
   if (!frame.stopped.empty()) text += paragraph("Incomplete", frame.stopped);
   text += listed("Files", frame.files, frame.files.size(), "");

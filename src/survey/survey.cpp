@@ -305,8 +305,7 @@ std::vector<std::string> Survey::notes() const {
                       "caches); see {0}.txt",
                       report.command));
   }
-  if (record_.options.null_engine)
-    notes.insert(notes.begin(), "null engine: a scripted clock; nothing was measured");
+  if (record_.options.null_engine) notes.insert(notes.begin(), null_engine_note);
   return notes;
 }
 

@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::size_t most_gpus_shown = 4;
 
+/// What the words of its facts begin with.
+std::string prefix_of(const std::string& gpu) { return fmt::format("GPU {}: ", gpu); }
+
 /// What of a GPU is told of one direction: the place with the highest rate.
 void show_best(std::vector<Fact>& facts, const std::string& gpu) {
   for (const auto& [direction, words] :
@@ -35,8 +38,7 @@ void show_best(std::vector<Fact>& facts, const std::string& gpu) {
   for (Fact& fact : facts) {
     if (fact.key != "gpu_latency" || where_of(fact, "gpu") != gpu) continue;
     fact.heading = "GPU " + gpu;
-    // As its words, without the GPU.
-    fact.line = fact.words.substr(fact.words.find(": ") + 2) + " {}";
+    fact.line = fact.words.substr(prefix_of(gpu).size()) + " {}";
     return;
   }
 }
@@ -78,16 +80,16 @@ std::vector<Fact> transfer_facts(const RunReport& report) {
     if (measure == "copies") {
       where.emplace_back("pinning", label_of(point, "pinning"));
       add("gpu_copy_rate", "bandwidth_sum", "B/s",
-          fmt::format("GPU {}: copies of {} {} {}", gpu, size, way, place));
+          fmt::format("{}copies of {} {} {}", prefix_of(gpu), size, way, place));
     } else if (measure == "latency") {
       where.emplace_back("size", std::to_string(point.size.value));
       add("gpu_copy_time", "copy_time", "s",
-          fmt::format("GPU {}: one copy of {} {} {}", gpu, size, way, place));
+          fmt::format("{}one copy of {} {} {}", prefix_of(gpu), size, way, place));
     } else if (measure == "chase") {
       where.emplace_back("caches", label_of(point, "caches"));
       where.emplace_back("size", std::to_string(point.size.value));
       add("gpu_latency", "latency", "s",
-          fmt::format("GPU {}: a load from {} of memory of {}", gpu, size, place));
+          fmt::format("{}a load from {} of memory of {}", prefix_of(gpu), size, place));
     } else if (measure == "peer") {
       where = {{"gpus", gpu}};
       add("gpu_peer_rate", "bandwidth_sum", "B/s",

@@ -119,7 +119,8 @@ Expected<Exported> export_markdown(const ExportInput& input) {
   if (const Machine* machine = machine_of(input))
     text += fmt::format("\nMachine: {}.\n", machine_text(*machine));
   std::vector<TextRow> others{{"figure", "value"}};
-  for (const auto& [title, facts] : groups_of(facts_of(input))) {
+  const std::vector<ExportedFact> all = facts_of(input);
+  for (const auto& [title, facts] : groups_of(all)) {
     if (const auto axes = axes_of(facts); facts.size() > 1 && axes.size() == 2) {
       text += fmt::format("\n**{}**\n\n{}", title, matrix_text(facts, axes[0], axes[1]));
       continue;
@@ -133,10 +134,9 @@ Expected<Exported> export_markdown(const ExportInput& input) {
   if (others.size() > 1)
     text += fmt::format("\n**Other figures**\n\n{}", table_lines(others, 1, style()));
   std::string lines;
-  std::vector<Fact> facts;
-  for (const ExportedFact& one : facts_of(input)) facts.push_back(*one.fact);
-  if (const std::string note = few_visits_note(facts); !note.empty())
-    lines += "\\" + note + "\n";  // a star alone begins a list
+  // A star alone begins a list.
+  if (std::any_of(all.begin(), all.end(), [](const auto& one) { return has_star(*one.fact); }))
+    lines += "\\" + star_note() + "\n";
   for (const std::string& caveat : caveats_of(input)) lines += caveat + "\n";
   if (!lines.empty()) text += "\n**Notes**\n\n" + markdown_lines(lines);
   return Exported{text, {}};
