@@ -22,9 +22,26 @@ if(NUMATLAS_SANITIZE)
   target_compile_options(numatlas_options INTERFACE -fsanitize=${NUMATLAS_SANITIZE}
                          -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(numatlas_options INTERFACE -fsanitize=${NUMATLAS_SANITIZE})
+  # gcc and clang each have a way of their own to tell this.
+  foreach(sanitizer address thread)
+    if(NUMATLAS_SANITIZE MATCHES "${sanitizer}")
+      string(TOUPPER ${sanitizer} sanitizer)
+      target_compile_definitions(numatlas_options INTERFACE NUMATLAS_${sanitizer}_SANITIZER)
+    endif()
+  endforeach()
 endif()
 if(NUMATLAS_FUZZ)
   target_compile_options(numatlas_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+if(NUMATLAS_TESTS)  # base/test_data.h
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/test_data.cpp CONTENT
+"#include <string>
+namespace numatlas {
+std::string test_data() { return \"${PROJECT_SOURCE_DIR}/tests\"; }
+}  // namespace numatlas
+")
+  add_library(numatlas_test_data STATIC ${PROJECT_BINARY_DIR}/test_data.cpp)
 endif()
 
 # Where a preset compiles many sources at once (CMAKE_UNITY_BUILD) these are the sources of one
@@ -51,7 +68,7 @@ function(numatlas_test_in_parts name)
 endfunction()
 
 # numatlas_library(NAME [MEASURES] [THREADED_TESTS] [DEPENDS lib...] [LINK external...] [EXCLUDE regex...])
-# MEASURES: compiled with -O3 in a release, whatever the preset asks for elsewhere.
+# MEASURES: compiled with -O3 in a release (-O1 with a sanitizer), whatever the preset asks for elsewhere.
 # THREADED_TESTS: its tests start threads. The thread sanitizer has nothing to see in the others.
 function(numatlas_library name)
   cmake_parse_arguments(ARG "MEASURES;THREADED_TESTS" "" "DEPENDS;LINK;EXCLUDE" ${ARGN})
@@ -72,6 +89,9 @@ function(numatlas_library name)
   target_include_directories(numatlas_${name} PUBLIC ${root})
   if(ARG_MEASURES)
     target_compile_options(numatlas_${name} PRIVATE $<$<CONFIG:Release>:-O3>)
+    if(NUMATLAS_SANITIZE)  # unoptimised, their loops would take most of the tests' time
+      target_compile_options(numatlas_${name} PRIVATE -O1)
+    endif()
   endif()
   list(TRANSFORM ARG_DEPENDS PREPEND numatlas_)
   target_link_libraries(numatlas_${name} PUBLIC ${ARG_DEPENDS} ${ARG_LINK}
@@ -82,13 +102,11 @@ function(numatlas_library name)
   if(NUMATLAS_TESTS AND tests)
     add_executable(test_${name} ${tests})
     numatlas_unity(test_${name} ${tests})
-    target_link_libraries(test_${name} PRIVATE numatlas_${name} numatlas_options GTest::gtest_main
-                          GTest::gmock)
+    target_link_libraries(test_${name} PRIVATE numatlas_${name} numatlas_options numatlas_test_data
+                          GTest::gtest_main GTest::gmock)
     if(rapidcheck_library)
       target_link_libraries(test_${name} PRIVATE ${rapidcheck_library})
     endif()
-    target_compile_definitions(test_${name} PRIVATE
-                               NUMATLAS_TEST_DATA="${PROJECT_SOURCE_DIR}/tests")
     if(NUMATLAS_SANITIZE)
       numatlas_test_in_parts(${name})
     else()

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "advise/candidates.h"
+#include "base/test_data.h"
 #include "machine/source.h"
 
 namespace numatlas {
@@ -19,7 +20,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 Machine recorded(const std::string& name) {
-  const std::string file = std::string(NUMATLAS_TEST_DATA) + "/topologies/" + name;
+  const std::string file = test_data() + "/topologies/" + name;
   return *read_recorded_machine(name.ends_with(".json") || name.ends_with(".xml") ? file : name);
 }
 

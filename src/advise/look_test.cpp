@@ -76,7 +76,7 @@ TEST(Look, TellsWhoSetsItsOwnAffinity) {
 }
 
 TEST(Look, TakesLessThanTwoPercentOfACpu) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(NUMATLAS_ADDRESS_SANITIZER) || defined(NUMATLAS_THREAD_SANITIZER)
   GTEST_SKIP() << "what a sanitizer takes is not the program's";
 #endif
   const double before = own_cpu_seconds();

@@ -23,6 +23,7 @@
 #include "audit/rules.h"
 #include "audit/test_figures.h"
 #include "base/signals.h"
+#include "base/test_data.h"
 #include "comm/comm.h"
 #include "fleet/fleet.h"
 #include "record/report_json.h"
@@ -405,7 +406,7 @@ TEST(AuditReport, OneLineFirst) {
 /// What is there when a signal comes is judged and written.
 TEST(Audit, AStopKeepsWhatThereIs) {
   AuditOptions options;
-  options.measuring.machine = NUMATLAS_TEST_DATA "/topologies/cxl-tiers.json";
+  options.measuring.machine = test_data() + "/topologies/cxl-tiers.json";
   options.measuring.null_engine = options.measuring.quiet = true;
   options.only = {"slit", "settings"};
   options.use = MachineUse::latency;

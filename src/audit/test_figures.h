@@ -14,19 +14,20 @@
 #include <vector>
 
 #include "audit/claim.h"
+#include "base/test_data.h"
 #include "machine/source.h"
 
 namespace numatlas {
 
 inline Machine recorded(const std::string& name) {
-  auto machine = read_recorded_machine(NUMATLAS_TEST_DATA "/topologies/" + name);
+  auto machine = read_recorded_machine(test_data() + "/topologies/" + name);
   EXPECT_TRUE(machine) << full_text(machine.error());
   return machine.value_or(Machine{});
 }
 
 inline MemorySlots modules(const std::string& name) {
   std::ostringstream text;
-  text << std::ifstream(NUMATLAS_TEST_DATA "/smbios/" + name + ".bin", std::ios::binary).rdbuf();
+  text << std::ifstream(test_data() + "/smbios/" + name + ".bin", std::ios::binary).rdbuf();
   MemorySlots slots = slots_of_smbios(text.str());
   slots.source = name;
   return slots;

@@ -1,7 +1,7 @@
 // For libraries that never free what they had.
 #pragma once
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef NUMATLAS_ADDRESS_SANITIZER
 #include <sanitizer/lsan_interface.h>
 #endif
 
@@ -11,12 +11,12 @@ namespace numatlas {
 class UncheckedForLeaks {
  public:
   UncheckedForLeaks() {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef NUMATLAS_ADDRESS_SANITIZER
     __lsan_disable();
 #endif
   }
   ~UncheckedForLeaks() {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef NUMATLAS_ADDRESS_SANITIZER
     __lsan_enable();
 #endif
   }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_data.h"
 #include "benchmarks/runner.h"
 #include "benchmarks/test_plan.h"
 
@@ -61,7 +62,7 @@ TEST(PilotPlan, HasAllCpusReadAndOneOfAHostChase) {
 }
 
 /// Nodes 0 and 1 with 8 CPUs and two GPUs each, node 2 without CPUs.
-constexpr const char* four_gpus = NUMATLAS_TEST_DATA "/topologies/two-sockets-four-gpus.json";
+const std::string four_gpus = test_data() + "/topologies/two-sockets-four-gpus.json";
 
 TEST(PilotPlan, OfEachGpuCopiesAndChasesThatTheRunHas) {
   EXPECT_THAT(

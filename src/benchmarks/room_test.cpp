@@ -7,12 +7,13 @@
 #include <set>
 #include <string>
 
+#include "base/test_data.h"
 #include "benchmarks/test_plan.h"
 
 namespace numatlas {
 namespace {
 
-const std::string topologies = NUMATLAS_TEST_DATA "/topologies/";
+const std::string topologies = test_data() + "/topologies/";
 
 /// Two nodes of 1 GiB with two CPUs each.
 testing::Prepared small_machine() {

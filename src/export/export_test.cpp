@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/in_child.h"
+#include "base/test_data.h"
 #include "export/hwloc_xml.h"
 #include "machine/hwloc_reader.h"
 #include "machine/source.h"
@@ -22,7 +23,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::string machines = NUMATLAS_TEST_DATA "/topologies/";
+const std::string machines = test_data() + "/topologies/";
 
 Machine machine(const std::string& name) {
   auto read = read_recorded_machine(machines + name);

@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/test_data.h"
 #include "machine/source.h"
 #include "machine/test_tree.h"
 
@@ -23,7 +24,7 @@ using testing::RecordedTree;
 
 std::string table(const std::string& name) {
   std::ostringstream text;
-  text << std::ifstream(NUMATLAS_TEST_DATA "/smbios/" + name + ".bin", std::ios::binary).rdbuf();
+  text << std::ifstream(test_data() + "/smbios/" + name + ".bin", std::ios::binary).rdbuf();
   return text.str();
 }
 

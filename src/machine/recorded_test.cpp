@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_data.h"
 #include "machine/source.h"
 #include "machine/test_tree.h"
 
@@ -23,7 +24,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using testing::RecordedTree;
 
-const std::string data = NUMATLAS_TEST_DATA "/topologies/";
+const std::string data = test_data() + "/topologies/";
 
 using testing::cpus;
 using testing::nodes;

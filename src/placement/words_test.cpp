@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/test_data.h"
 #include "machine/source.h"
 
 namespace numatlas {
@@ -16,7 +17,7 @@ using ::testing::HasSubstr;
 using Kind = PlacementWord::Kind;
 
 Machine machine(const std::string& name) {
-  auto read = read_recorded_machine(NUMATLAS_TEST_DATA "/topologies/" + name);
+  auto read = read_recorded_machine(test_data() + "/topologies/" + name);
   EXPECT_TRUE(read) << read.error().message;
   return *std::move(read);
 }

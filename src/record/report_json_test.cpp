@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/test_data.h"
 #include "record/report_fields.h"
 #include "record/test_report.h"
 
@@ -229,7 +230,7 @@ TEST(ReportJson, DamagedFilesNameTheField) {
 /// The schema that is published is the one that the writer follows. Written anew with
 /// NUMATLAS_UPDATE_GOLDEN=1.
 TEST(ReportJson, SchemaIsThatOfTheWriter) {
-  const std::string path = NUMATLAS_TEST_DATA "/../docs/result.schema.json";
+  const std::string path = test_data() + "/../docs/result.schema.json";
   if (std::getenv("NUMATLAS_UPDATE_GOLDEN") != nullptr)
     std::ofstream(path) << pretty(report_schema());
   std::ifstream file(path);

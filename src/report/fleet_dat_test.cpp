@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/test_data.h"
 #include "fleet/slow_nodes.h"
 #include "fleet/summary.h"
 #include "fleet/test_fleet.h"
@@ -19,8 +20,7 @@ using testing::even_fleet;
 using ::testing::HasSubstr;
 using testing::run_of;
 
-constexpr const char* example =
-    NUMATLAS_TEST_DATA "/golden/fleet/memory_results-48x1-100101042021.dat";
+const std::string example = test_data() + "/golden/fleet/memory_results-48x1-100101042021.dat";
 
 std::string text_of(const std::string& path) {
   std::ifstream file(path);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 
+#include "base/test_data.h"
 #include "machine/source.h"
 
 namespace numatlas {
@@ -15,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string data = NUMATLAS_TEST_DATA "/topologies/";
+const std::string data = test_data() + "/topologies/";
 
 Machine recorded(const std::string& spec) {
   auto machine = read_recorded_machine(spec);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/test_data.h"
 #include "benchmarks/setup.h"
 #include "comm/comm.h"
 #include "machine/source.h"
@@ -15,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::string recorded = NUMATLAS_TEST_DATA "/topologies/";
+const std::string recorded = test_data() + "/topologies/";
 
 Expected<std::vector<SurveyItem>> planned(SurveyOptions options, const std::string& machine) {
   options.machine = machine;

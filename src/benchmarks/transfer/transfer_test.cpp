@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/test_data.h"
 #include "benchmarks/device_flows.h"
 #include "benchmarks/device_totals.h"
 #include "benchmarks/test_plan.h"
@@ -26,7 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 /// Nodes 0 and 1 with 8 CPUs and two GPUs each, node 2 without CPUs.
-const std::string four_gpus = NUMATLAS_TEST_DATA "/topologies/two-sockets-four-gpus.json";
+const std::string four_gpus = test_data() + "/topologies/two-sockets-four-gpus.json";
 
 std::vector<std::string> names_of(const Plan& plan) {
   std::vector<std::string> names;
@@ -266,7 +267,7 @@ TEST(TransferWarnings, BothDirectionsThatGainNothing) {
 }
 
 TEST(TransferPlan, MemoryOfAGpuIsNoHostsSide) {
-  const std::string grace = NUMATLAS_TEST_DATA "/topologies/grace-gpu-memory.json";
+  const std::string grace = test_data() + "/topologies/grace-gpu-memory.json";
   for (const std::string& name : names_of(sure_plan("transfer", {"--measure", "copies"}, grace)))
     EXPECT_THAT(name, Not(HasSubstr("bind:1 "))) << "node 1 is GPU 0's";
   EXPECT_FALSE(sure_plan("transfer", {"--measure", "copies", "--memory", "bind:1"}, grace).empty());

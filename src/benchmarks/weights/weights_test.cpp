@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_data.h"
 #include "benchmarks/test_plan.h"
 #include "benchmarks/weights/search.h"
 #include "benchmarks/weights/views.h"
@@ -174,7 +175,7 @@ std::vector<std::string> survey_ways(const Machine& machine) {
 }
 
 Machine recorded(const char* file) {
-  const auto machine = read_recorded_machine(std::string(NUMATLAS_TEST_DATA "/topologies/") + file);
+  const auto machine = read_recorded_machine(test_data() + "/topologies/" + file);
   EXPECT_TRUE(machine) << full_text(machine.error());
   return *machine;
 }

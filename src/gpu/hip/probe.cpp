@@ -8,7 +8,7 @@
 
 #include "gpu/hip/hip_runtime.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef NUMATLAS_ADDRESS_SANITIZER
 // AMD's library keeps some memory of each thread that ends. Only builds for the address sanitizer
 // have this, which it asks for by name.
 extern "C" const char* __lsan_default_suppressions();
