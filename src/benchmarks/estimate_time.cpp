@@ -10,8 +10,8 @@ double preparation_of(const Scenario& scenario) {
   // Of a usual server of these years: first touch and a pass of stores; the same, a chain, and the
   // proof of it. Flows are prepared together, until the memory has no more to give.
   constexpr double touch_a_gib = 0.4, chain_a_gib = 1.2, shared_a_gib = 0.06;
-  // Walked before the first sample: dependent loads of a line each, or as bandwidth goes.
-  constexpr double walk_a_gib = 1.7, pass_a_gib = 0.1;
+  // Touched before the first sample: a line each in a random order, or as bandwidth goes.
+  constexpr double walk_a_gib = 0.5, pass_a_gib = 0.1;
   constexpr double whatever_the_size = 0.005;
   double slowest = 0, all = 0;
   for (const Flow& flow : scenario.flows) {

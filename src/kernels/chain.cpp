@@ -245,6 +245,17 @@ void chase_together(std::span<const void*> positions, std::uint64_t steps) {
   by_count[positions.size() - 1](positions.data(), steps);
 }
 
+const void* touch_ahead(const std::byte* base, const ChainLayout& layout, const void* position,
+                        std::uint64_t steps) {
+  std::uint64_t rank = layout.rank_of(line_of(base, position, layout));
+  for (; steps > 0; --steps) {
+    rank = layout.next_rank(rank);
+    position = base + layout.line_at(rank) * layout.stride();
+    asm volatile("" : : "r"(load(position)));
+  }
+  return position;
+}
+
 Expected<void> walk_chain(const std::byte* base, const ChainLayout& layout) {
   const void* position = base;
   for (std::uint64_t step = 1; step <= layout.lines(); ++step) {

@@ -94,6 +94,11 @@ const void* chase(const void* position, std::uint64_t steps);
 /// each, and leaves the positions where they stand. 1 to `most_chains` positions.
 void chase_together(std::span<const void*> positions, std::uint64_t steps);
 
+/// Where `chase` would stand, and the same lines loaded in the same order, but from the layout
+/// instead of from memory: the loads do not wait for each other.
+const void* touch_ahead(const std::byte* base, const ChainLayout& layout, const void* position,
+                        std::uint64_t steps);
+
 /// Walks the whole cycle from line 0; error kind internal unless it is back after exactly lines()
 /// steps and not before.
 Expected<void> walk_chain(const std::byte* base, const ChainLayout& layout);

@@ -100,6 +100,10 @@ TEST(Chain, CursorsStartFarApartAndTogetherWalkWhatOneWouldWalk) {
       EXPECT_NE(at, alone);
       chase_together(at, 1);
       EXPECT_EQ(at, alone);
+      for (const void* start : starts) {
+        EXPECT_EQ(touch_ahead(base, *layout, start, 0), start);
+        EXPECT_EQ(touch_ahead(base, *layout, start, 1000), chase(start, 1000));
+      }
     }
   }
 }

@@ -15,9 +15,11 @@ class ChaseKernel final : public Kernel {
 
   Expected<void> prepare(const KernelMemory& memory) override {
     std::byte* const data = memory.data;
-    const auto layout = ChainLayout::make(Bytes{memory.bytes}, spec_.chain);
+    auto layout = ChainLayout::make(Bytes{memory.bytes}, spec_.chain);
     if (!layout) return fail(layout.error());
     lines_ = layout->lines();
+    data_ = data;
+    layout_ = *layout;
     positions_.clear();
     for (unsigned part = 0; part < spec_.chain.chains; ++part)
       positions_.push_back(data + layout->start_of(part, spec_.chain.chains) * layout->stride());
@@ -37,6 +39,10 @@ class ChaseKernel final : public Kernel {
   }
 
   void run(std::uint64_t steps) override { chase_together(positions_, steps); }
+  void run_ahead(std::uint64_t steps) override {
+    for (const void*& position : positions_)
+      position = touch_ahead(data_, *layout_, position, steps);
+  }
   std::uint64_t steps_a_pass() const override { return lines_ / spec_.chain.chains; }
   Traffic traffic_a_step() const override { return {sizeof(void*) * spec_.chain.chains, 0, 0}; }
   Expected<void> verify() const override { return {}; }  // the chain was proven, and is only read
@@ -44,6 +50,8 @@ class ChaseKernel final : public Kernel {
  private:
   KernelSpec spec_;
   std::uint64_t lines_ = 0;
+  const std::byte* data_ = nullptr;
+  std::optional<ChainLayout> layout_;
   std::vector<const void*> positions_;  ///< of its cursors
 };
 

@@ -147,6 +147,8 @@ class Kernel {
   virtual void ready(std::uint64_t steps) { (void)steps; }
   /// Goes on for `steps` steps from where the last call stopped.
   virtual void run(std::uint64_t steps) = 0;
+  /// As `run`, but only to warm caches: no step has to wait for the one before it.
+  virtual void run_ahead(std::uint64_t steps) { run(steps); }
   /// Whether somebody must call `persist` when all workers of the rank have done a pass.
   virtual bool persists_together() const { return false; }
   /// Makes what the last pass has written last. By any thread, while `run` is not under way.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -58,24 +59,74 @@ std::size_t lines_an_array(std::size_t lines, std::size_t arrays) {
 
 // Small integers, so that every result is exact, in whatever order it is computed; and such that a
 // line in the wrong place shows.
-constexpr std::size_t pattern_length = 65'521;  // a prime: no power of two hides a shift by itself
-double source_word(std::size_t word) { return static_cast<double>(word % pattern_length); }
-double other_word(std::size_t word) { return static_cast<double>((word * 3 + 1) % pattern_length); }
+constexpr std::uint32_t pattern_length =
+    65'521;  // a prime: no power of two hides a shift by itself
 constexpr double factor = 3;
 constexpr double untouched = -1;
 
-double target_word(Operation operation, std::size_t word) {
+// Words by their number modulo pattern_length. No division, so that compilers vectorise the loops.
+double source_word(std::uint32_t phase) { return static_cast<std::int32_t>(phase); }
+double other_word(std::uint32_t phase) {
+  std::uint32_t value = phase * 3 + 1;
+  for (int wraps = 0; wraps < 3; ++wraps) value -= value >= pattern_length ? pattern_length : 0;
+  return static_cast<std::int32_t>(value);
+}
+
+template <Operation operation>
+double target_word(std::uint32_t phase) {
   switch (operation) {
-    case Operation::read: return source_word(word);
+    case Operation::read:
+    case Operation::copy:
+    case Operation::update: return source_word(phase);
     case Operation::write: return factor;
-    case Operation::copy: return source_word(word);
-    case Operation::scale: return factor * source_word(word);
-    case Operation::add: return source_word(word) + other_word(word);
-    case Operation::triad: return source_word(word) + factor * other_word(word);
-    case Operation::update: return source_word(word);
+    case Operation::scale: return factor * source_word(phase);
+    case Operation::add: return source_word(phase) + other_word(phase);
+    case Operation::triad: return source_word(phase) + factor * other_word(phase);
     case Operation::mix: break;  // a kernel of its own
   }
   return 0;
+}
+
+/// Calls `stretch(first word, words, phase of the first)` for stretches of [word, end) in which the
+/// pattern does not begin anew.
+template <class Stretch>
+void by_pattern(std::size_t word, std::size_t end, const Stretch& stretch) {
+  while (word < end) {
+    const auto phase = static_cast<std::uint32_t>(word % pattern_length);
+    const std::size_t words = std::min<std::size_t>(end - word, pattern_length - phase);
+    stretch(word, words, phase);
+    word += words;
+  }
+}
+
+/// A word that is not what it should be.
+struct WrongWord {
+  std::size_t word = 0;
+  double found = 0, expected = 0;
+};
+
+/// Sum of the words' bits in [word, end) of `memory`. Says in `wrong` which is the first that
+/// differs from `expected(phase)`.
+template <class Expect>
+std::uint64_t look_at(const double* memory, std::size_t word, std::size_t end,
+                      const Expect& expected, std::optional<WrongWord>& wrong) {
+  std::uint64_t sum = 0;
+  by_pattern(word, end, [&](std::size_t first, std::size_t words, std::uint32_t phase) {
+    std::uint64_t differ = 0;
+    const double* const found = memory + first;
+    for (std::uint32_t i = 0; i < words; ++i) {
+      differ |= std::bit_cast<std::uint64_t>(found[i]) ^
+                std::bit_cast<std::uint64_t>(expected(phase + i));
+      sum += std::bit_cast<std::uint64_t>(found[i]);
+    }
+    if (differ == 0 || wrong) return;
+    std::uint32_t i = 0;
+    while (std::bit_cast<std::uint64_t>(found[i]) ==
+           std::bit_cast<std::uint64_t>(expected(phase + i)))
+      ++i;
+    wrong = WrongWord{first + i, found[i], expected(phase + i)};
+  });
+  return sum;
 }
 
 /// A walk round the lines of some arrays, in pieces.
@@ -99,8 +150,8 @@ class Cursor {
   }
   std::size_t lines() const { return lines_; }
   std::uint64_t passes() const { return passes_; }
-  /// How often a line was visited.
-  std::uint64_t visits(std::size_t line) const { return passes_ + (line < position_ ? 1 : 0); }
+  /// The next line. Those before it were visited once more than there were passes.
+  std::size_t position() const { return position_; }
 
  private:
   std::size_t lines_;
@@ -108,9 +159,9 @@ class Cursor {
   std::uint64_t passes_ = 0;
 };
 
-Expected<void> wrong(const char* kernel, std::size_t word, double found, double expected) {
-  return fail(ErrorKind::internal,
-              fmt::format("kernel {}: word {} is {} instead of {}", kernel, word, found, expected));
+tl::unexpected<Error> wrong_word(const char* kernel, const WrongWord& wrong) {
+  return fail(ErrorKind::internal, fmt::format("kernel {}: word {} is {} instead of {}", kernel,
+                                               wrong.word, wrong.found, wrong.expected));
 }
 
 Expected<void> wrong_sum(const char* kernel) {
@@ -145,11 +196,14 @@ class StreamKernel final : public Kernel {
     cursor_ = Cursor(*lines);
     if (memory.filled) return {};
     return fill_in_pieces(*lines * line_words, [&](std::size_t word, std::size_t end) {
-      for (; word < end; ++word) {
-        arrays_[0][word] = kind_.allocates ? untouched : source_word(word);
-        if (kind_.arrays > 1) arrays_[1][word] = source_word(word);
-        if (kind_.arrays > 2) arrays_[2][word] = other_word(word);
-      }
+      by_pattern(word, end, [&](std::size_t first, std::size_t words, std::uint32_t phase) {
+        for (std::uint32_t i = 0; i < words; ++i)
+          arrays_[0][first + i] = kind_.allocates ? untouched : source_word(phase + i);
+        for (std::uint32_t i = 0; kind_.arrays > 1 && i < words; ++i)
+          arrays_[1][first + i] = source_word(phase + i);
+        for (std::uint32_t i = 0; kind_.arrays > 2 && i < words; ++i)
+          arrays_[2][first + i] = other_word(phase + i);
+      });
     });
   }
 
@@ -172,21 +226,46 @@ class StreamKernel final : public Kernel {
   Traffic traffic_a_step() const override { return traffic_of_line(kind_.operation, stores_); }
 
   Expected<void> verify() const override {
-    std::uint64_t sum = 0;
-    for (std::size_t word = 0; word < cursor_.lines() * line_words; ++word) {
-      const std::uint64_t visits = cursor_.visits(word / line_words);
-      const double found = arrays_[0][word];
-      double expected =
-          visits > 0 || !kind_.allocates ? target_word(kind_.operation, word) : untouched;
-      if (kind_.operation == Operation::update) expected += static_cast<double>(visits);
-      if (found != expected) return wrong(kind_.name, word, found, expected);
-      sum += visits * std::bit_cast<std::uint64_t>(found);
+    switch (kind_.operation) {
+      case Operation::read: return verify_as<Operation::read>();
+      case Operation::write: return verify_as<Operation::write>();
+      case Operation::copy: return verify_as<Operation::copy>();
+      case Operation::scale: return verify_as<Operation::scale>();
+      case Operation::add: return verify_as<Operation::add>();
+      case Operation::triad: return verify_as<Operation::triad>();
+      case Operation::update: return verify_as<Operation::update>();
+      case Operation::mix: break;  // a kernel of its own
     }
-    if (kind_.operation == Operation::read && sum != sum_) return wrong_sum(kind_.name);
     return {};
   }
 
  private:
+  template <Operation operation>
+  Expected<void> verify_as() const {
+    std::optional<WrongWord> wrong;
+    std::uint64_t sum = 0;
+    // Words that were visited equally often.
+    const auto look = [&](std::size_t first, std::size_t end, std::uint64_t visits) {
+      if (visits == 0 && kind_.allocates) {
+        (void)look_at(
+            arrays_[0], first, end, [](std::uint32_t) { return untouched; }, wrong);
+        return;
+      }
+      const double more = operation == Operation::update ? static_cast<double>(visits) : 0;
+      sum +=
+          visits * look_at(
+                       arrays_[0], first, end,
+                       [more](std::uint32_t phase) { return target_word<operation>(phase) + more; },
+                       wrong);
+    };
+    const std::size_t turn = cursor_.position() * line_words;
+    look(0, turn, cursor_.passes() + 1);
+    look(turn, cursor_.lines() * line_words, cursor_.passes());
+    if (wrong) return wrong_word(kind_.name, *wrong);
+    if (operation == Operation::read && sum != sum_) return wrong_sum(kind_.name);
+    return {};
+  }
+
   /// Sets where the arrays start; returns the lines of each.
   Expected<std::size_t> lay_out(const KernelMemory& memory) {
     auto* const target = reinterpret_cast<double*>(memory.data);
@@ -236,7 +315,9 @@ class MixKernel final : public Kernel {
     from_ = reinterpret_cast<double*>(memory.data);
     to_ = from_ + read_words();
     const auto sources = [&](std::size_t word, std::size_t end) {
-      for (; word < end; ++word) from_[word] = source_word(word);
+      by_pattern(word, end, [&](std::size_t first, std::size_t words, std::uint32_t phase) {
+        for (std::uint32_t i = 0; i < words; ++i) from_[first + i] = source_word(phase + i);
+      });
     };
     if (auto filled = fill_in_pieces(read_words(), sources); !filled) return filled;
     return fill_in_pieces(written_words(), [&](std::size_t first, std::size_t end) {
@@ -266,14 +347,18 @@ class MixKernel final : public Kernel {
   }
 
   Expected<void> verify() const override {
-    for (std::size_t word = 0; word < written_words(); ++word) {
-      const double expected = cursor_.visits(word / line_words / writes_) > 0 ? factor : untouched;
-      if (to_[word] != expected) return wrong("mix", word, to_[word], expected);
-    }
-    std::uint64_t sum = 0;
-    for (std::size_t word = 0; word < read_words(); ++word) {
-      sum += cursor_.visits(word / line_words / reads_) * std::bit_cast<std::uint64_t>(from_[word]);
-    }
+    const auto constant = [](double value) { return [value](std::uint32_t) { return value; }; };
+    std::optional<WrongWord> wrong;
+    const std::size_t written = cursor_.position() * writes_ * line_words;
+    (void)look_at(to_, 0, written, constant(factor), wrong);
+    (void)look_at(to_, written, written_words(),
+                  constant(cursor_.passes() > 0 ? factor : untouched), wrong);
+    if (wrong) return wrong_word("mix", *wrong);
+    const std::size_t read = cursor_.position() * reads_ * line_words;
+    const auto source = [](std::uint32_t phase) { return source_word(phase); };
+    const std::uint64_t sum = (cursor_.passes() + 1) * look_at(from_, 0, read, source, wrong) +
+                              cursor_.passes() * look_at(from_, read, read_words(), source, wrong);
+    if (wrong) return wrong_word("mix", *wrong);
     return sum == sum_ ? Expected<void>{} : wrong_sum("mix");
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -355,21 +356,49 @@ void add_latency_added(RunReport& report) {
   }
 }
 
+/// Half the width of an interval, in the estimate's unit; 0 where it has none.
+double reach(const Estimate& estimate) {
+  return half_width(estimate).value_or(0) * std::abs(estimate.value);
+}
+
+/// The latency at a part of the peak, on the line between two points of a curve. Its interval is as
+/// wide as the points' latencies and loads and the peak itself leave it: errors in the load count
+/// by the slope.
+std::optional<Estimate> latency_between(const ScenarioResult& before, const ScenarioResult& after,
+                                        const Estimate& peak, double part) {
+  const auto low = estimate_of(before, "latency"), high = estimate_of(after, "latency");
+  const double wanted = part * peak.value, from = rate_of(before), to = rate_of(after);
+  if (!low || !high || from > wanted || to < wanted || to <= from) return std::nullopt;
+  const double way = (wanted - from) / (to - from);
+  Estimate latency = between(*low, *high, way);
+  if (!latency.low) return latency;
+  const double slope = (high->value - low->value) / (to - from);
+  const auto load_reach = [](const ScenarioResult& point) {
+    const auto sum = estimate_of(point, "bandwidth_sum");
+    return sum ? reach(*sum) : 0;
+  };
+  const double load =
+      std::hypot(part * reach(peak), (1 - way) * load_reach(before), way * load_reach(after));
+  const double half = std::hypot(reach(latency), slope * load);
+  latency.low = latency.value - half;
+  latency.high = latency.value + half;
+  return latency;
+}
+
 /// The latency where the load is 80 % of the largest of all, between the points next to it.
 void Loaded::conclude(RunReport& report) const {
+  constexpr double part = 0.8;
   add_latency_added(report);
   for (CaseGroup& curve : curves_of(report)) {
     std::stable_sort(curve.cases.begin(), curve.cases.end(),
                      [](const auto* a, const auto* b) { return rate_of(*a) < rate_of(*b); });
-    const double wanted = 0.8 * rate_of(*curve.cases.back());
+    const Estimate peak = estimate_of(*curve.cases.back(), "bandwidth_sum").value_or(0);
     for (std::size_t i = 1; i < curve.cases.size(); ++i) {
       const ScenarioResult &before = *curve.cases[i - 1], &after = *curve.cases[i];
-      const double from = rate_of(before), to = rate_of(after);
-      const auto low = estimate_of(before, "latency"), high = estimate_of(after, "latency");
-      if (!low || !high || from > wanted || to < wanted || to <= from) continue;
+      const auto latency = latency_between(before, after, peak, part);
+      if (!latency) continue;
       auto& mine = report.scenarios[static_cast<std::size_t>(&after - report.scenarios.data())];
-      mine.figures.push_back({"latency_at_80_percent", "s",
-                              between(*low, *high, (wanted - from) / (to - from)), std::nullopt});
+      mine.figures.push_back({"latency_at_80_percent", "s", *latency, std::nullopt});
       break;
     }
   }
@@ -405,6 +434,11 @@ std::vector<Warning> Loaded::warnings(const RunReport& report) const {
   return warnings;
 }
 
+std::string width_text(const Estimate& estimate) {
+  const auto width = half_width(estimate);
+  return width ? fmt::format(" +-{:.1f} %", *width * 100) : "";
+}
+
 std::vector<View> Loaded::views(const RunReport& report) const {
   std::vector<View> views;
   for (const CaseGroup& curve : curves_of(report)) {
@@ -435,7 +469,8 @@ std::vector<View> Loaded::views(const RunReport& report) const {
                   label_column("in cache", "cache")};
     for (const ScenarioResult* point : curve.cases) {
       if (const auto knee = estimate_of(*point, "latency_at_80_percent"))
-        view.verdict = {fmt::format("at 80 % of the peak: {:.1f} ns", knee->value * in_ns)};
+        view.verdict = {fmt::format("at 80 % of the peak: {:.1f} ns{}", knee->value * in_ns,
+                                    width_text(*knee))};
     }
     views.push_back(std::move(view));
   }

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -51,6 +52,33 @@ TEST(LoadedKnee, BetweenTheNeighboursOf80Percent) {
       knee_of({at("idle", 0, 100), at("peak", 10, 300), at("70%", 7, 120), at("90%", 9, 200)});
   ASSERT_TRUE(knee);
   EXPECT_DOUBLE_EQ(*knee, 160);
+}
+
+TEST(LoadedKnee, AnUncertainPeakWidensItsIntervalByTheSlope) {
+  const auto interval = [](double peak_reach) {
+    Estimate peak{10};
+    peak.low = 10 - peak_reach;
+    peak.high = 10 + peak_reach;
+    RunReport report;
+    report.scenarios = {at("idle", 0, 100), at("peak", 10, 300), at("70%", 7, 120),
+                        at("90%", 9, 200)};
+    for (ScenarioResult& point : report.scenarios) {
+      Estimate& of_point = *point.flows[0].figures[0].estimate;
+      of_point.low = of_point.value - 3;
+      of_point.high = of_point.value + 3;
+    }
+    report.scenarios[1].figures[0].estimate = peak;
+    parse_run("loaded", {})->benchmark->conclude(report);
+    for (const ScenarioResult& point : report.scenarios) {
+      if (const auto knee = estimate_of(point, "latency_at_80_percent")) return *knee;
+    }
+    return Estimate{};
+  };
+  EXPECT_DOUBLE_EQ(interval(0).value, 160);
+  EXPECT_NEAR(*interval(0).high, 163, 1e-9);
+  // 80 % of 10 +-1 is 8 +-0.8, where a unit of load makes 40 of latency.
+  EXPECT_NEAR(*interval(1).high, 160 + std::hypot(3, 32), 1e-9);
+  EXPECT_NEAR(*interval(1).low, 160 - std::hypot(3, 32), 1e-9);
 }
 
 TEST(LoadedKnee, MoreThanThePeakMayBeReachedBelowIt) {
