@@ -16,6 +16,7 @@ from numatlas.figures import figures_of
 from numatlas.figures.overlay import overlaid
 from numatlas.plot import build
 from numatlas.report.page import page
+from numatlas.report.verdict import verdict
 
 
 def words(element):
@@ -32,6 +33,21 @@ def changed(path, change):
 
 def part(data, command):
     return next(one for one in data["results"] if one["command"] == command)
+
+
+def test_verdict_names_what_disturbed_the_runs(tmp_path):
+    def disturb(data):
+        for command, used in ("latency", 0.8), ("bandwidth", 0.5):
+            text = "disturbed while measuring, so the figures may be wrong: other processes used"
+            text += f" {used} of 2 CPUs"
+            part(data, command)["warnings"] = [{"code": "other-processes", "text": text, "where": None}]
+
+    quiet = numatlas.load(survey(tmp_path / "quiet.json", 1, 1, 4))
+    assert not [line for line in verdict(quiet) if line.text.startswith("disturbed")]
+    result = changed(survey(tmp_path / "a.json", 1, 1, 4), disturb)
+    (line,) = [line for line in verdict(result) if line.text.startswith("disturbed")]
+    assert not line.good
+    assert line.text == "disturbed while measuring: other processes used 0.8 of 2 CPUs (and 1 more)"
 
 
 def test_warnings_of_a_figure_are_folded_by_code(tmp_path):

@@ -122,7 +122,7 @@ Expected<void> SessionPart::take_traces(const PlannedScenario& planned, std::vec
     cut = flows.error();
   } else {
     mine = *std::move(flows);
-    progress_.end(planned.scenario, stopped ? "interrupted" : "done");
+    progress_.end(planned.scenario, stopped ? "interrupted" : "measured once");
     if (stopped) cut = interrupted;
   }
   std::move(mine.begin(), mine.end(), std::back_inserter(outcome.flows));

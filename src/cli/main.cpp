@@ -209,9 +209,13 @@ Expected<void> complete_command(const CLI::App& app, std::vector<std::string>& w
   }
   if (auto completed = complete_command(app, words); !completed) return completed;
   const auto commands = commands_of(app);
-  const bool known = std::any_of(commands.begin(), commands.end(), [&](const CLI::App* command) {
+  bool known = std::any_of(commands.begin(), commands.end(), [&](const CLI::App* command) {
     return command->get_name() == words[0];
   });
+  if (!known && words[0].find('/') == std::string::npos) {
+    const auto external = find_external(words[0]);
+    known = external && *external;
+  }
   if (!known) return fail(leftover_error(app, words));
   words.resize(1);
   words.emplace_back("--help");

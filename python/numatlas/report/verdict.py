@@ -52,6 +52,7 @@ def verdict(result: Result) -> list[Line]:
     lines += [
         Line(f"{codes[one]} {words[int(codes[one] > 1)]}") for one, words in CODES.items() if one in codes
     ]
+    lines += _disturbance(result)
     settings = [one.text.split(":")[0] for one in result.warnings if one.code == "setting"]
     if settings:
         lines.append(Line(f"may disturb: {', '.join(settings)}"))
@@ -62,6 +63,21 @@ def verdict(result: Result) -> list[Line]:
     if len(result.skipped) and result.parts:
         lines.append(Line(f"not measured: {', '.join(dict.fromkeys(map(str, result.skipped['name'])))}"))
     return lines
+
+
+def _disturbance(result: Result) -> list[Line]:
+    """Of whole runs, by other programs; of a survey the first benchmark's words stand for all."""
+    told = [
+        one.text.partition("may be wrong: ")[2] or one.text
+        for part in result.all()
+        for one in part.warnings
+        if one.code == "other-processes" and one.where is None
+    ]
+    told = list(dict.fromkeys(told))
+    if not told:
+        return []
+    more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
+    return [Line(f"disturbed while measuring: {told[0]}{more}")]
 
 
 def cut_short(result: Result) -> list[str]:

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <utility>
 
+#include <CLI/CLI.hpp>
+
 #include <fmt/format.h>
 
 #include "base/ids.h"
@@ -53,12 +55,17 @@ void TransferWords::add_to(CLI::App& app) {
       "bytes per copy, in multiples of 16: in MiB (512), with a unit (48KiB), the powers of "
       "two in a range (4KiB-2GiB), or a list (64,128,300) (default: 128 MiB, less where a node "
       "has too little room)");
-  add_value(app, "--latency-size", latency_size_, "SIZES", "bytes per copy for --measure latency");
-  add_value(app, "--chase-size", chase_size_, "SIZES", "memory that a GPU chases through");
-  add_choices(app, "--caches", options_.caches,
-              named(std::vector{HostCaches::cold, HostCaches::warm}),
-              "state of a line in the CPU caches when the chase loads it: flushed (cold) or "
-              "recently read by a CPU (warm)");
+  const auto* const latency_size = add_value(app, "--latency-size", latency_size_, "SIZES",
+                                             "bytes per copy for --measure latency");
+  const auto* const chase_size =
+      add_value(app, "--chase-size", chase_size_, "SIZES", "memory that a GPU chases through");
+  const auto* const caches = add_choices(
+      app, "--caches", options_.caches, named(std::vector{HostCaches::cold, HostCaches::warm}),
+      "state of a line in the CPU caches when the chase loads it: flushed (cold) or "
+      "recently read by a CPU (warm)");
+  special_ = {{latency_size, &TransferOptions::latency},
+              {chase_size, &TransferOptions::chase},
+              {caches, &TransferOptions::chase}};
   add_choice<Caller>(
       app, "--caller", options_.caller,
       {{"near", Caller::near}, {"far", Caller::far}, {"memory", Caller::memory}},
@@ -70,6 +77,12 @@ Expected<TransferOptions> TransferWords::parse() const {
   options.all = measures_.empty();
   for (const auto measure : measures_) options.*measure = true;
   if (options.all) options.copies = options.latency = options.chase = options.peer = true;
+  for (const auto& [option, measure] : special_) {
+    if (option->count() == 0 || options.*measure) continue;
+    return fail_usage(
+        option->get_name(), "--measure leaves out the only measurement that uses it",
+        measure == &TransferOptions::chase ? "add chase to --measure" : "add latency to --measure");
+  }
   if (!gpus_.empty()) {
     const auto numbers = parse_ordered_list(gpus_);
     if (!numbers || numbers->empty()) {

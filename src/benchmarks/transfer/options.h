@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/cli_forward.h"
@@ -37,6 +38,8 @@ class TransferWords {
 
  private:
   std::vector<bool TransferOptions::*> measures_;
+  /// Options that only one measure has a use for.
+  std::vector<std::pair<const CLI::Option*, bool TransferOptions::*>> special_;
   TransferOptions options_;  ///< but for the texts
   std::string gpus_, size_, latency_size_ = "4KiB,64KiB", chase_size_ = "256KiB,64MiB";
 };

@@ -25,6 +25,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using namespace std::string_literals;
 
 /// Nodes 0 and 1 with 8 CPUs and two GPUs each, node 2 without CPUs.
 const std::string four_gpus = test_data() + "/topologies/two-sockets-four-gpus.json";
@@ -103,6 +104,22 @@ TEST(TransferPlan, ChaseIsInTheHostsMemory) {
   EXPECT_FALSE(flow.source);
   EXPECT_EQ(flow.kernel.device.loads, 4096U);
   EXPECT_EQ(flow.kernel.device.caches, HostCaches::warm);
+}
+
+TEST(TransferOptions, WhatNoMeasurementUsesIsRefused) {
+  const auto refused = [](const std::vector<std::string>& words) {
+    const auto run = parse_run("transfer", words);
+    return run ? std::pair<std::string, std::string>{}
+               : std::pair{run.error().subject, run.error().option_hint};
+  };
+  EXPECT_EQ(refused({"--measure", "copies", "--chase-size", "1MiB"}),
+            std::pair("--chase-size"s, "add chase to --measure"s));
+  EXPECT_EQ(refused({"--measure", "copies,latency", "--caches", "warm"}),
+            std::pair("--caches"s, "add chase to --measure"s));
+  EXPECT_EQ(refused({"--measure", "chase", "--latency-size", "4KiB"}),
+            std::pair("--latency-size"s, "add latency to --measure"s));
+  EXPECT_EQ(refused({"--chase-size", "1MiB", "--caches", "warm", "--latency-size", "4KiB"}),
+            std::pair(""s, ""s));
 }
 
 TEST(TransferPlan, PeersAreAllOrderedPairs) {
