@@ -110,7 +110,7 @@ TEST(TransferOptions, WhatNoMeasurementUsesIsRefused) {
   const auto refused = [](const std::vector<std::string>& words) {
     const auto run = parse_run("transfer", words);
     return run ? std::pair<std::string, std::string>{}
-               : std::pair{run.error().subject, run.error().option_hint};
+               : std::pair{run.error().subject, run.error().hint};
   };
   EXPECT_EQ(refused({"--measure", "copies", "--chase-size", "1MiB"}),
             std::pair("--chase-size"s, "add chase to --measure"s));
