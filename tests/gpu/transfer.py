@@ -198,8 +198,8 @@ def case_serialised(trial: Trial) -> None:
 def case_wrong_data(trial: Trial) -> None:
     gpus = Gpus(trial)
     for words in (["--measure", "copies", "--direction", "h2d"], ["--measure", "copies", "--direction", "d2h"],
-                  ["--measure", "chase"], ["--measure", "peer"]):
-        run = gpus.run(*words, "--size", "1", "--chase-size", "64KiB", "--samples", "samples", CORRUPT=1)
+                  ["--measure", "chase", "--chase-size", "64KiB"], ["--measure", "peer"]):
+        run = gpus.run(*words, "--size", "1", "--samples", "samples", CORRUPT=1)
         run.ends_with(70).says_once("^numatlas: error: .*(the copy is wrong from byte|the chase of the GPU ended)")
         equal(samples(trial.folder / "samples"), {}, "samples")
         for point, flow in flows(gpus.points()):
