@@ -47,6 +47,9 @@ def read_tidy(path: Path, frame: pd.DataFrame) -> Result:
     frame = frame.rename(columns=NAMES)
     frame = frame.replace({"stores": {"ordinary": "regular"}})  # version 0.1 wrote the former
     there = set(frame.columns)
+    if missing := sorted(COMMON - there):
+        written = {here: name for name, here in NAMES.items()}
+        raise ValueError(f"there is no column {written.get(missing[0], missing[0])}")
     kind = "latency" if "latency" in set(frame["metric"]) else "bandwidth"
     kind = next((command for columns, command in COMMANDS if there.issuperset(columns)), kind)
     labels = [name for name in frame.columns if name not in COMMON]
