@@ -201,7 +201,9 @@ def _latencies(result: Any, cells: pd.DataFrame) -> list[Metric]:
             if rows is not own and len(own):
                 beside = f"{row.value / own['value'].iloc[middle]:.1f}x local"
             elif not beside:
-                beside = f"node {row.cpu_node}, one CPU alone"
+                heading = getattr(row, "heading", None)
+                how = heading.partition(", ")[2] if isinstance(heading, str) else ""
+                beside = f"node {row.cpu_node}, {how or 'one CPU alone'}"
             found.append(_metric(key, words, row, beside))
     return found
 

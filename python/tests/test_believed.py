@@ -99,6 +99,19 @@ def test_a_node_without_a_figure_of_its_own_has_no_colour(tmp_path):
     assert "! 1 cut short" in [words(one) for one in tree.find("a", class_="badge")]
 
 
+@pytest.mark.parametrize(
+    "heading", ["Memory latency, one CPU alone, 256MiB, thp pages", "Memory latency, one CPU alone"]
+)
+def test_the_local_latency_names_its_buffer_and_pages(heading, tmp_path):
+    def name(data):
+        for one in part(data, "matrix")["facts"]:
+            if one["key"] == "matrix_latency":
+                one["heading"] = heading
+
+    told = {one.key: one for one in metrics(changed(survey(tmp_path / "a.json", 1, 1, 4), name))}
+    assert told["local_latency"].beside == f"node 0, {heading.removeprefix('Memory latency, ')}"
+
+
 def test_ratios_are_over_the_local_latency_that_is_shown():
     """Of two nodes the better; whatever CPUs reached the other memory."""
     told = {one.key: one for one in metrics(numatlas.load(SURVEYS / "tiers.json"))}

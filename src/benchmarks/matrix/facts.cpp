@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/size_list.h"
 #include "kernels/traits.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
@@ -17,6 +18,7 @@ namespace {
 struct Cell {
   std::string cpus, memory;
   Estimate estimate;
+  std::string on;  ///< "256MiB, thp pages": of each worker
 };
 
 std::vector<Cell> cells_of(const RunReport& report, const std::string& kernel) {
@@ -26,8 +28,9 @@ std::vector<Cell> cells_of(const RunReport& report, const std::string& kernel) {
     const auto estimate =
         host_estimate_of(point, traits_of(kernel).chases() ? "latency" : "bandwidth_sum");
     if (estimate)
-      cells.push_back(
-          {label_of(point, "cell_cpu_node"), label_of(point, "cell_memory_node"), *estimate});
+      cells.push_back({label_of(point, "cell_cpu_node"), label_of(point, "cell_memory_node"),
+                       *estimate,
+                       fmt::format("{}, {} pages", compact_text(point.size), point.pages)});
   }
   return cells;
 }
@@ -83,7 +86,10 @@ void add_cells(std::vector<Fact>& facts, const std::vector<Cell>& cells, bool la
                      cell.memory),
          latency ? "s" : "B/s",
          cell.estimate,
-         latency ? "Memory latency, one CPU alone" : "Read bandwidth, all CPUs of the node"});
+         fmt::format(
+             "{}, {}",
+             latency ? "Memory latency, one CPU alone" : "Read bandwidth, all CPUs of the node",
+             cell.on)});
     if (!latency) facts.back().where.emplace_back("kernel", "read");
   }
 }
