@@ -25,7 +25,6 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using namespace std::string_literals;
 
 /// Nodes 0 and 1 with 8 CPUs and two GPUs each, node 2 without CPUs.
 const std::string four_gpus = test_data() + "/topologies/two-sockets-four-gpus.json";
@@ -107,19 +106,19 @@ TEST(TransferPlan, ChaseIsInTheHostsMemory) {
 }
 
 TEST(TransferOptions, WhatNoMeasurementUsesIsRefused) {
+  using Refusal = std::pair<std::string, std::string>;
   const auto refused = [](const std::vector<std::string>& words) {
     const auto run = parse_run("transfer", words);
-    return run ? std::pair<std::string, std::string>{}
-               : std::pair{run.error().subject, run.error().hint};
+    return run ? Refusal{} : Refusal{run.error().subject, run.error().hint};
   };
   EXPECT_EQ(refused({"--measure", "copies", "--chase-size", "1MiB"}),
-            std::pair("--chase-size"s, "add chase to --measure"s));
+            Refusal("--chase-size", "add chase to --measure"));
   EXPECT_EQ(refused({"--measure", "copies,latency", "--caches", "warm"}),
-            std::pair("--caches"s, "add chase to --measure"s));
+            Refusal("--caches", "add chase to --measure"));
   EXPECT_EQ(refused({"--measure", "chase", "--latency-size", "4KiB"}),
-            std::pair("--latency-size"s, "add latency to --measure"s));
+            Refusal("--latency-size", "add latency to --measure"));
   EXPECT_EQ(refused({"--chase-size", "1MiB", "--caches", "warm", "--latency-size", "4KiB"}),
-            std::pair(""s, ""s));
+            Refusal());
 }
 
 TEST(TransferPlan, PeersAreAllOrderedPairs) {
