@@ -73,12 +73,13 @@ void RealEngine::sample(const Scenario& scenario, Job& job, std::int64_t start_n
   clock_.sleep_until(start_ns);
   job.trace.start_lateness_ns = clock_.now_ns() - start_ns;
   job.trace.cpu_before = current_cpu();
-  // In pieces, so that a stop is seen: 2^16 steps take some milliseconds at most. The last one is
-  // as what is measured.
+  // In pieces, so that a stop is seen: 2^16 steps take some milliseconds at most. The last piece
+  // runs as what is measured does.
+  constexpr std::uint64_t most = 1 << 16;
   for (std::uint64_t left = warm_up; left > 0 && !stop_requested();) {
-    const std::uint64_t piece = std::min<std::uint64_t>(left, 1 << 16);
+    const std::uint64_t piece = left > most ? std::min(left - most, most) : left;
     kernel.ready(piece);
-    left > piece ? kernel.run_ahead(piece) : kernel.run(piece);
+    left > most ? kernel.run_ahead(piece) : kernel.run(piece);
     left -= piece;
   }
   job.trace.warm_up_steps = warm_up;

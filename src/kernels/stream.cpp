@@ -356,8 +356,8 @@ class MixKernel final : public Kernel {
     if (wrong) return wrong_word("mix", *wrong);
     const std::size_t read = cursor_.position() * reads_ * line_words;
     const auto source = [](std::uint32_t phase) { return source_word(phase); };
-    const std::uint64_t sum = (cursor_.passes() + 1) * look_at(from_, 0, read, source, wrong) +
-                              cursor_.passes() * look_at(from_, read, read_words(), source, wrong);
+    std::uint64_t sum = (cursor_.passes() + 1) * look_at(from_, 0, read, source, wrong);
+    sum += cursor_.passes() * look_at(from_, read, read_words(), source, wrong);
     if (wrong) return wrong_word("mix", *wrong);
     return sum == sum_ ? Expected<void>{} : wrong_sum("mix");
   }

@@ -356,31 +356,40 @@ void add_latency_added(RunReport& report) {
   }
 }
 
-/// Half the width of an interval, in the estimate's unit; 0 where it has none.
-double reach(const Estimate& estimate) {
-  return half_width(estimate).value_or(0) * std::abs(estimate.value);
+/// Half the width of an interval, in the estimate's unit; nothing where it has none.
+std::optional<double> reach(const Estimate& estimate) {
+  const auto width = half_width(estimate);
+  return width ? std::optional(*width * std::abs(estimate.value)) : std::nullopt;
+}
+
+/// Of a point's load: exactly none where nothing loads.
+std::optional<double> load_reach(const ScenarioResult& point) {
+  const auto sum = estimate_of(point, "bandwidth_sum");
+  return sum ? reach(*sum) : std::optional(0.0);
 }
 
 /// The latency at a part of the peak, on the line between two points of a curve. Its interval is as
-/// wide as the points' latencies and loads and the peak itself leave it: errors in the load count
-/// by the slope.
+/// wide as the points' latencies and loads and the peak itself leave it: an error in a load counts
+/// times the slope. Where one of them has no interval, it has none.
 std::optional<Estimate> latency_between(const ScenarioResult& before, const ScenarioResult& after,
-                                        const Estimate& peak, double part) {
+                                        const ScenarioResult& peak, double part) {
   const auto low = estimate_of(before, "latency"), high = estimate_of(after, "latency");
-  const double wanted = part * peak.value, from = rate_of(before), to = rate_of(after);
+  const double wanted = part * rate_of(peak), from = rate_of(before), to = rate_of(after);
   if (!low || !high || from > wanted || to < wanted || to <= from) return std::nullopt;
   const double way = (wanted - from) / (to - from);
   Estimate latency = between(*low, *high, way);
-  if (!latency.low) return latency;
-  const double slope = (high->value - low->value) / (to - from);
-  const auto load_reach = [](const ScenarioResult& point) {
-    const auto sum = estimate_of(point, "bandwidth_sum");
-    return sum ? reach(*sum) : 0;
-  };
-  const double load =
-      std::hypot(part * reach(peak), (1 - way) * load_reach(before), way * load_reach(after));
-  const double half = std::hypot(reach(latency), slope * load);
-  latency.low = latency.value - half;
+  const auto own = reach(latency), first = load_reach(before), second = load_reach(after),
+             most = load_reach(peak);
+  if (!own || !first || !second || !most) {
+    latency.low = latency.high = std::nullopt;
+    latency.method = Method::none;
+    return latency;
+  }
+  // The peak may be the second point itself: its error moves both the same way then.
+  const double load = &after == &peak ? std::hypot((part - way) * *most, (1 - way) * *first)
+                                      : std::hypot(part * *most, (1 - way) * *first, way * *second);
+  const double half = std::hypot(*own, (high->value - low->value) / (to - from) * load);
+  latency.low = std::max(0.0, latency.value - half);
   latency.high = latency.value + half;
   return latency;
 }
@@ -392,7 +401,7 @@ void Loaded::conclude(RunReport& report) const {
   for (CaseGroup& curve : curves_of(report)) {
     std::stable_sort(curve.cases.begin(), curve.cases.end(),
                      [](const auto* a, const auto* b) { return rate_of(*a) < rate_of(*b); });
-    const Estimate peak = estimate_of(*curve.cases.back(), "bandwidth_sum").value_or(0);
+    const ScenarioResult& peak = *curve.cases.back();
     for (std::size_t i = 1; i < curve.cases.size(); ++i) {
       const ScenarioResult &before = *curve.cases[i - 1], &after = *curve.cases[i];
       const auto latency = latency_between(before, after, peak, part);

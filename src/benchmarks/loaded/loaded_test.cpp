@@ -54,31 +54,52 @@ TEST(LoadedKnee, BetweenTheNeighboursOf80Percent) {
   EXPECT_DOUBLE_EQ(*knee, 160);
 }
 
-TEST(LoadedKnee, AnUncertainPeakWidensItsIntervalByTheSlope) {
-  const auto interval = [](double peak_reach) {
-    Estimate peak{10};
-    peak.low = 10 - peak_reach;
-    peak.high = 10 + peak_reach;
-    RunReport report;
-    report.scenarios = {at("idle", 0, 100), at("peak", 10, 300), at("70%", 7, 120),
-                        at("90%", 9, 200)};
-    for (ScenarioResult& point : report.scenarios) {
-      Estimate& of_point = *point.flows[0].figures[0].estimate;
-      of_point.low = of_point.value - 3;
-      of_point.high = of_point.value + 3;
-    }
-    report.scenarios[1].figures[0].estimate = peak;
-    parse_run("loaded", {})->benchmark->conclude(report);
-    for (const ScenarioResult& point : report.scenarios) {
-      if (const auto knee = estimate_of(point, "latency_at_80_percent")) return *knee;
-    }
-    return Estimate{};
+/// The latency at 80 % of a peak of 10, between 7 and the point `after`; each latency +-3, each
+/// load but the peak's exact. `peak_reach` < 0: the peak has no interval.
+Estimate knee_with(double peak_reach, bool with_90 = true) {
+  RunReport report;
+  report.scenarios = {at("idle", 0, 100), at("peak", 10, 300), at("70%", 7, 120)};
+  if (with_90) report.scenarios.push_back(at("90%", 9, 200));
+  const auto widen = [](Estimate& estimate, double reach) {
+    estimate.low = estimate.value - reach;
+    estimate.high = estimate.value + reach;
   };
-  EXPECT_DOUBLE_EQ(interval(0).value, 160);
-  EXPECT_NEAR(*interval(0).high, 163, 1e-9);
+  for (ScenarioResult& point : report.scenarios) {
+    widen(*point.flows[0].figures[0].estimate, 3);
+    for (Figure& load : point.figures) widen(*load.estimate, 0);
+  }
+  Estimate& peak = *report.scenarios[1].figures[0].estimate;
+  if (peak_reach < 0) {
+    peak.low = peak.high = std::nullopt;
+  } else {
+    widen(peak, peak_reach);
+  }
+  parse_run("loaded", {})->benchmark->conclude(report);
+  for (const ScenarioResult& point : report.scenarios) {
+    if (const auto knee = estimate_of(point, "latency_at_80_percent")) return *knee;
+  }
+  return Estimate{};
+}
+
+TEST(LoadedKnee, AnUncertainPeakWidensItsIntervalByTheSlope) {
+  EXPECT_DOUBLE_EQ(knee_with(0).value, 160);
+  EXPECT_NEAR(knee_with(0).high.value_or(0), 163, 1e-9);
   // 80 % of 10 +-1 is 8 +-0.8, where a unit of load makes 40 of latency.
-  EXPECT_NEAR(*interval(1).high, 160 + std::hypot(3, 32), 1e-9);
-  EXPECT_NEAR(*interval(1).low, 160 - std::hypot(3, 32), 1e-9);
+  EXPECT_NEAR(knee_with(1).high.value_or(0), 160 + std::hypot(3, 32), 1e-9);
+  EXPECT_NEAR(knee_with(1).low.value_or(0), 160 - std::hypot(3, 32), 1e-9);
+  EXPECT_DOUBLE_EQ(knee_with(9).low.value_or(1), 0) << "no latency is below 0";
+}
+
+TEST(LoadedKnee, APeakThatIsTheNextPointMovesBothTheSameWay) {
+  // A third of the way from 7 to 10: 180 a unit of 60 more.
+  EXPECT_DOUBLE_EQ(knee_with(0, false).value, 180);
+  EXPECT_NEAR(knee_with(1, false).high.value_or(0), 180 + std::hypot(3, 60 * (0.8 - 1.0 / 3)),
+              1e-9);
+}
+
+TEST(LoadedKnee, WithoutAnIntervalOfThePeakItHasNone) {
+  EXPECT_DOUBLE_EQ(knee_with(-1).value, 160);
+  EXPECT_FALSE(knee_with(-1).low);
 }
 
 TEST(LoadedKnee, MoreThanThePeakMayBeReachedBelowIt) {
