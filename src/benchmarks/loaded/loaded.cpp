@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -20,6 +19,7 @@
 #include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/loaded/facts.h"
+#include "benchmarks/loaded/knee.h"
 #include "benchmarks/node_pairs.h"
 #include "benchmarks/room.h"
 #include "benchmarks/survey_words.h"
@@ -326,10 +326,6 @@ std::vector<CaseGroup> curves_of(const RunReport& report) {
   return groups_of(report, {"pages", "cell_cpu_node", "cell_memory_node", "load_kernel"});
 }
 
-double rate_of(const ScenarioResult& point) {
-  return estimate_of(point, "bandwidth_sum").value_or(0).value;
-}
-
 /// The rate that was asked for.
 std::vector<Figure> Loaded::totals(const ScenarioResult& visit, const RunReport&) const {
   double asked = 0;
@@ -356,51 +352,14 @@ void add_latency_added(RunReport& report) {
   }
 }
 
-/// Half the width of an interval, in the estimate's unit; nothing where it has none.
-std::optional<double> reach(const Estimate& estimate) {
-  const auto width = half_width(estimate);
-  return width ? std::optional(*width * std::abs(estimate.value)) : std::nullopt;
-}
-
-/// Of a point's load: exactly none where nothing loads.
-std::optional<double> load_reach(const ScenarioResult& point) {
-  const auto sum = estimate_of(point, "bandwidth_sum");
-  return sum ? reach(*sum) : std::optional(0.0);
-}
-
-/// The latency at a part of the peak, on the line between two points of a curve. Its interval is as
-/// wide as the points' latencies and loads and the peak itself leave it: an error in a load counts
-/// times the slope. Where one of them has no interval, it has none.
-std::optional<Estimate> latency_between(const ScenarioResult& before, const ScenarioResult& after,
-                                        const ScenarioResult& peak, double part) {
-  const auto low = estimate_of(before, "latency"), high = estimate_of(after, "latency");
-  const double wanted = part * rate_of(peak), from = rate_of(before), to = rate_of(after);
-  if (!low || !high || from > wanted || to < wanted || to <= from) return std::nullopt;
-  const double way = (wanted - from) / (to - from);
-  Estimate latency = between(*low, *high, way);
-  const auto own = reach(latency), first = load_reach(before), second = load_reach(after),
-             most = load_reach(peak);
-  if (!own || !first || !second || !most) {
-    latency.low = latency.high = std::nullopt;
-    latency.method = Method::none;
-    return latency;
-  }
-  // The peak may be the second point itself: its error moves both the same way then.
-  const double load = &after == &peak ? std::hypot((part - way) * *most, (1 - way) * *first)
-                                      : std::hypot(part * *most, (1 - way) * *first, way * *second);
-  const double half = std::hypot(*own, (high->value - low->value) / (to - from) * load);
-  latency.low = std::max(0.0, latency.value - half);
-  latency.high = latency.value + half;
-  return latency;
-}
-
 /// The latency where the load is 80 % of the largest of all, between the points next to it.
 void Loaded::conclude(RunReport& report) const {
   constexpr double part = 0.8;
   add_latency_added(report);
   for (CaseGroup& curve : curves_of(report)) {
-    std::stable_sort(curve.cases.begin(), curve.cases.end(),
-                     [](const auto* a, const auto* b) { return rate_of(*a) < rate_of(*b); });
+    std::stable_sort(curve.cases.begin(), curve.cases.end(), [](const auto* a, const auto* b) {
+      return load_rate_of(*a) < load_rate_of(*b);
+    });
     const ScenarioResult& peak = *curve.cases.back();
     for (std::size_t i = 1; i < curve.cases.size(); ++i) {
       const ScenarioResult &before = *curve.cases[i - 1], &after = *curve.cases[i];
@@ -424,12 +383,12 @@ std::vector<Warning> Loaded::warnings(const RunReport& report) const {
   for (const ScenarioResult& point : report.scenarios) {
     if (point.flows.empty()) continue;
     const auto asked = estimate_of(point, "rate_asked"), sum = estimate_of(point, "bandwidth_sum");
-    if (asked && rate_of(point) < least_reached * asked->value) {
+    if (asked && load_rate_of(point) < least_reached * asked->value) {
       warnings.push_back(
           {"rate-not-reached", point.name,
            fmt::format(
                "reached {:.0f} % of the requested rate; the latency is that at the achieved rate",
-               rate_of(point) / asked->value * 100)});
+               load_rate_of(point) / asked->value * 100)});
     }
     const auto width = sum ? half_width(*sum) : std::nullopt;
     if (load_of(point) != peak_load || (width && *width <= std::max(widest_peak, report.precision)))

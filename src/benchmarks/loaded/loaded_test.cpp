@@ -54,8 +54,9 @@ TEST(LoadedKnee, BetweenTheNeighboursOf80Percent) {
   EXPECT_DOUBLE_EQ(*knee, 160);
 }
 
-/// The latency at 80 % of a peak of 10, between 7 and the point `after`; each latency +-3, each
-/// load but the peak's exact. `peak_reach` < 0: the peak has no interval.
+/// The latency at 80 % of a peak of 10, between the points of 7 and of 9 (without it: the
+/// peak); each latency +-3, each load but the peak's exact. `peak_reach` < 0: the peak has no
+/// interval.
 Estimate knee_with(double peak_reach, bool with_90 = true) {
   RunReport report;
   report.scenarios = {at("idle", 0, 100), at("peak", 10, 300), at("70%", 7, 120)};
@@ -91,7 +92,7 @@ TEST(LoadedKnee, AnUncertainPeakWidensItsIntervalByTheSlope) {
 }
 
 TEST(LoadedKnee, APeakThatIsTheNextPointMovesBothTheSameWay) {
-  // A third of the way from 7 to 10: 180 a unit of 60 more.
+  // A third of the way from 7 to 10, where a unit of load makes 60 of latency.
   EXPECT_DOUBLE_EQ(knee_with(0, false).value, 180);
   EXPECT_NEAR(knee_with(1, false).high.value_or(0), 180 + std::hypot(3, 60 * (0.8 - 1.0 / 3)),
               1e-9);

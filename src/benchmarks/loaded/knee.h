@@ -1,0 +1,19 @@
+// Where a curve of loaded latency reaches a part of its peak.
+#pragma once
+
+#include <optional>
+
+#include "record/report.h"
+
+namespace numatlas {
+
+/// What loads the memory at a point, in B/s; 0 where nothing does.
+double load_rate_of(const ScenarioResult& point);
+
+/// The latency at a part of the peak, on the line between two points of a curve. Its interval is as
+/// wide as the points' latencies and loads and the peak itself leave it: an error in a load counts
+/// times the slope. Where one of them has no interval, it has none.
+std::optional<Estimate> latency_between(const ScenarioResult& before, const ScenarioResult& after,
+                                        const ScenarioResult& peak, double part);
+
+}  // namespace numatlas
