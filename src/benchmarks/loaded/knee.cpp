@@ -4,6 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "record/labels.h"
+
 namespace numatlas {
 namespace {
 
