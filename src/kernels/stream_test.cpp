@@ -89,21 +89,70 @@ TEST_P(OnInstructionSet, StopsAnywhereAndVerifies) {
   }
 }
 
+double* words_of(const Memory& memory) { return reinterpret_cast<double*>(memory.get()); }
+
+// Large enough for every array to hold the whole pattern of 65,521 words, and some of it again.
+constexpr std::size_t beyond_the_pattern = 3 * 640 * 1024;
+
 TEST_P(OnInstructionSet, AWrongWordIsFound) {
-  constexpr std::size_t bytes = 64 * 1024;
   for (const char* name : stream_kernels) {
     const auto kernel = *make_kernel(spec_of(name));
-    const Memory memory = memory_of(bytes);
-    ASSERT_TRUE(kernel->prepare({memory.get(), bytes}));
-    kernel->run(kernel->steps_a_pass() * 2 + 3);
-    ASSERT_TRUE(kernel->verify());
-    double word;
-    std::memcpy(&word, memory.get() + 8 * 11, sizeof word);
-    word += 1;
-    std::memcpy(memory.get() + 8 * 11, &word, sizeof word);
+    const Memory memory = memory_of(beyond_the_pattern);
+    ASSERT_TRUE(kernel->prepare({memory.get(), beyond_the_pattern}));
+    const std::size_t words = kernel->steps_a_pass() * 8;
+    ASSERT_GT(words, 65'521u) << name;
+    // In turn: never visited, visited a part of a pass, visited in different passes.
+    for (std::uint64_t steps : {std::uint64_t{0}, std::uint64_t{3}, 2 * kernel->steps_a_pass()}) {
+      kernel->run(steps);
+      ASSERT_TRUE(kernel->verify()) << name;
+      // On both sides of the line where the next run begins, where the pattern begins anew, at the
+      // end.
+      for (std::size_t word : {std::size_t{11}, std::size_t{31}, std::size_t{65'521}, words - 1}) {
+        double& damaged = words_of(memory)[word];
+        const double right = damaged;
+        damaged = right + 1;
+        const auto good = kernel->verify();
+        ASSERT_FALSE(good) << name << " word " << word;
+        EXPECT_EQ(good.error().kind, ErrorKind::internal);
+        damaged = right;
+        ASSERT_TRUE(kernel->verify()) << name << " word " << word;
+      }
+    }
+  }
+}
+
+TEST_P(OnInstructionSet, AWrongWordOfTheTargetOfAMixIsFound) {
+  const auto kernel = *make_kernel(spec_of("mix"));
+  const Memory memory = memory_of(beyond_the_pattern);
+  ASSERT_TRUE(kernel->prepare({memory.get(), beyond_the_pattern}));
+  const std::size_t lines = kernel->steps_a_pass();
+  double* const target = words_of(memory) + lines * kernel->traffic_a_step().read / sizeof(double);
+  const std::size_t words = lines * kernel->traffic_a_step().written / sizeof(double);
+  for (std::uint64_t steps : {std::uint64_t{3}, std::uint64_t{lines}}) {
+    kernel->run(steps);
+    for (std::size_t word : {std::size_t{11}, words - 1}) {
+      const double right = target[word];
+      target[word] = right + 1;
+      EXPECT_FALSE(kernel->verify()) << word << " after " << steps;
+      target[word] = right;
+      EXPECT_TRUE(kernel->verify()) << word << " after " << steps;
+    }
+  }
+}
+
+TEST_P(OnInstructionSet, AWrongWordThatWasReadAndIsRightAgainIsFound) {
+  for (const char* name : {"read", "mix"}) {
+    const auto kernel = *make_kernel(spec_of(name));
+    const Memory memory = memory_of(beyond_the_pattern);
+    ASSERT_TRUE(kernel->prepare({memory.get(), beyond_the_pattern}));
+    double& damaged = words_of(memory)[11];
+    const double right = damaged;
+    damaged = right + 1;
+    kernel->run(kernel->steps_a_pass());
+    damaged = right;
     const auto good = kernel->verify();
     ASSERT_FALSE(good) << name;
-    EXPECT_EQ(good.error().kind, ErrorKind::internal);
+    EXPECT_THAT(full_text(good.error()), HasSubstr("the sum of what was read"));
   }
 }
 
