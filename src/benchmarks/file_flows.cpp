@@ -45,8 +45,7 @@ void fill_in(const FileFlow& file, std::size_t index, const PlanInput& input, Fl
     chain.seed = file.seed ? *file.seed + index
                            : input.options.seed + static_cast<std::uint64_t>(flow.worker);
     flow.kernel.verify_full =
-        file.verify_full.value_or(input.options.verify == Verify::full ||
-                                  touched_bytes(flow) <= last_level_cache_bytes(machine, cpus));
+        file.verify_full.value_or(input.options.verify == Verify::full || is_walked_whole(flow));
   }
   flow.warm_up = file.warm_up.value_or(warm_up_bytes(machine, cpus, flow));
 }

@@ -46,8 +46,7 @@ Flow chase_flow(const PlanInput& input, int worker, Bytes size, PageKind pages,
   flow.kernel.chain = {walk.order, walk.stride.value_or(line_bytes(machine, cpus)),
                        page_bytes(machine, pages),
                        input.options.seed + static_cast<std::uint64_t>(worker)};
-  flow.kernel.verify_full = input.options.verify == Verify::full ||
-                            touched_bytes(flow) <= last_level_cache_bytes(machine, cpus);
+  flow.kernel.verify_full = input.options.verify == Verify::full || is_walked_whole(flow);
   flow.warm_up = warm_up_bytes(machine, cpus, flow);
   return flow;
 }

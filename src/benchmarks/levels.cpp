@@ -59,4 +59,6 @@ Bytes warm_up_bytes(const Machine& machine, const CpuSet& cpus, const Flow& flow
   return Bytes{static_cast<std::uint64_t>(part * static_cast<double>(flow.region.bytes.value))};
 }
 
+bool is_walked_whole(const Flow& flow) { return touched_bytes(flow).value <= 4 * mib; }
+
 }  // namespace numatlas

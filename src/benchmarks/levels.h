@@ -25,6 +25,10 @@ Bytes warm_up_bytes(const Machine& machine, const CpuSet& cpus, const Flow& flow
 /// line a node (a line is taken as 64 bytes). Nothing of memory that is another flow's.
 Bytes touched_bytes(const Flow& flow);
 
+/// Whether a chain is walked whole before it is used, besides its proof, which covers every line
+/// too: up to 4 MiB, where the walk takes milliseconds. Far above that it would take seconds.
+bool is_walked_whole(const Flow& flow);
+
 /// Size of a cache line of these CPUs; 64 bytes, what nearly every CPU has, where it is unknown.
 Bytes line_bytes(const Machine& machine, const CpuSet& cpus);
 

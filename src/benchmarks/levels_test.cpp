@@ -75,6 +75,12 @@ TEST(Levels, WarmUpReachesTheSteadyState) {
   EXPECT_EQ(warm_up_bytes(m, cpu, flow_of(20 * mib)), Bytes{20 * mib});
 }
 
+TEST(Levels, ChainsWhoseWalkTakesMillisecondsAreWalkedWhole) {
+  EXPECT_TRUE(is_walked_whole(flow_of(4 * mib)));
+  EXPECT_FALSE(is_walked_whole(flow_of(5 * mib)));
+  EXPECT_TRUE(is_walked_whole(flow_of(5 * mib, 128))) << "touches half of its lines";
+}
+
 TEST(Levels, OnlyTheLinesOfALongStrideFillCaches) {
   EXPECT_EQ(touched_bytes(flow_of(mib)), Bytes{mib});
   EXPECT_EQ(touched_bytes(flow_of(mib, 8)), Bytes{mib});

@@ -362,6 +362,12 @@ Expected<std::unique_ptr<Kernel>> RealEngine::kernel_of(const Flow& flow, Job& j
   if (!on_gpu(flow.kernel)) {
     auto kernel = make_kernel(flow.kernel);
     if (!kernel) return fail(kernel.error());
+    const StepKind step = traits_of(flow.kernel.name).step;
+    const bool fills = step == StepKind::chase || step == StepKind::lines;
+    if (fills && !memory.filled) {
+      touch_pages(memory.data, memory.bytes);
+      touch_pages(memory.source, memory.source_bytes);
+    }
     if (auto done = (*kernel)->prepare(memory); !done) return fail(done.error());
     return kernel;
   }

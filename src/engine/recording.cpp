@@ -35,7 +35,7 @@ Expected<std::int64_t> RealEngine::name_start() {
   // Time for the word to reach everyone, from one to two to four, and for each to wake: waiting
   // ranks look every millisecond, and oversubscribed ones queue for their CPU.
   const auto hops = static_cast<std::int64_t>(std::bit_width(static_cast<unsigned>(comm_.size())));
-  const std::int64_t lead_ns = 4'000'000 + 1'000'000 * hops + 200'000 * comm_.local_size();
+  const std::int64_t lead_ns = 2'000'000 + 1'000'000 * hops + 200'000 * comm_.local_size();
   const auto soon = [&] { return std::to_string(clock_.now_ns() + lead_ns); };
   auto said = comm_.broadcast(clocks_.due() ? "" : soon());
   if (said && said->empty()) {
@@ -73,13 +73,13 @@ void RealEngine::sample(const Scenario& scenario, Job& job, std::int64_t start_n
   clock_.sleep_until(start_ns);
   job.trace.start_lateness_ns = clock_.now_ns() - start_ns;
   job.trace.cpu_before = current_cpu();
-  // In pieces, so that a stop is seen: 2^16 steps take some milliseconds at most. The last piece
-  // runs as what is measured does.
-  constexpr std::uint64_t most = 1 << 16;
+  // In pieces, so that a stop is seen: each takes a few milliseconds at most. The last piece runs
+  // like the measured part.
+  constexpr std::uint64_t most = 1 << 16, last = 1 << 13;
   for (std::uint64_t left = warm_up; left > 0 && !stop_requested();) {
-    const std::uint64_t piece = left > most ? std::min(left - most, most) : left;
+    const std::uint64_t piece = left > last ? std::min(left - last, most) : left;
     kernel.ready(piece);
-    left > most ? kernel.run_ahead(piece) : kernel.run(piece);
+    left > last ? kernel.run_ahead(piece) : kernel.run(piece);
     left -= piece;
   }
   job.trace.warm_up_steps = warm_up;
