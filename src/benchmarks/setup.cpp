@@ -141,9 +141,10 @@ Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm,
         setup.layout.hosts[static_cast<std::size_t>(comm.layout().host_of[rank])];
     const json problems = json::parse((*all)[rank]);  // named: items() only refers to it
     for (const auto& [index, sent] : problems.items()) {
-      Error problem = error_received(sent);
+      const std::size_t place = std::stoul(index);
+      Error problem = renamed(error_received(sent), "--size", setup.plan[place].size_option);
       if (setup.layout.hosts.size() > 1) problem.where = host;
-      const bool skip = setup.plan[std::stoul(index)].optional ||
+      const bool skip = setup.plan[place].optional ||
                         (is_about(problem, "--pages") && several_kinds) ||
                         (problem.kind == ErrorKind::resource && options.skip_too_large);
       if (!first) first = problem;
@@ -151,7 +152,7 @@ Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm,
         problem = of_its_size(std::move(problem), benchmark);
       }
       if (!skip) return fail(std::move(problem));
-      setup.skips[std::stoul(index)] = std::move(problem);
+      setup.skips[place] = std::move(problem);
     }
   }
   return check_something_is_left(setup, first, benchmark.less_memory_hint());

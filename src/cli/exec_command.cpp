@@ -30,6 +30,7 @@
 #include "comm/launcher.h"
 #include "compare/places.h"
 #include "machine/source.h"
+#include "memory/pools.h"
 #include "memory/source.h"
 #include "report/file.h"
 
@@ -205,6 +206,10 @@ Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::str
           "a program's own memory cannot be placed there",
           "name nodes: bind:0, interleave:0,1; memory of a kmem or CXL device is a node");
     }
+    if (options.exact && spec->form != MemorySpec::Form::each) {
+      return fail_usage("--exact", fmt::format("'{}' is not a list of nodes", options.memory),
+                        "use it with --memory each:0,1, one node per task");
+    }
     const bool by_rank = spec->form != MemorySpec::Form::single;
     const auto index = by_rank ? index_in(*spec, launcher, options.exact) : Expected<int>(0);
     if (!index) return fail(index.error());
@@ -214,6 +219,15 @@ Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::str
     resolved.memory = *memory;
   }
   return resolved;
+}
+
+/// Pages of the system's pool are glibc's to take, and without any it takes base pages silently.
+std::optional<std::string> pool_warning(const ProgramLayout& resolved) {
+  if (resolved.pages != PageKind::huge_2m || !test_machine().empty()) return std::nullopt;
+  const NodeSet nodes = resolved.memory ? required_nodes(*resolved.memory) : NodeSet{};
+  const auto problem = pool_problem(PageKind::huge_2m, live_pools(PageKind::huge_2m), nodes, 1);
+  if (!problem) return std::nullopt;
+  return fmt::format("--pages 2M: the program gets base pages: {}", problem->message);
 }
 
 std::string description(const ProgramLayout& resolved, const std::vector<std::string>& program,
@@ -278,6 +292,10 @@ Expected<int> run(const ExecOptions& options, const std::vector<std::string>& pr
     return fail_usage("--machine", "a program cannot run on a recorded machine",
                       "add --dry-run to see how it would be placed there");
   }
+  if (options.exact && options.memory.empty()) {
+    return fail_usage("--exact", "there is no list of nodes to compare with the tasks",
+                      "use it with --memory each:0,1, one node per task");
+  }
   std::vector<std::string> notes;
   const auto resolved = resolve(options, notes);
   if (!resolved) {
@@ -285,6 +303,9 @@ Expected<int> run(const ExecOptions& options, const std::vector<std::string>& pr
     const ErrorKind kind = resolved.error().kind;
     return end_with(resolved.error(), kind != ErrorKind::permission, exit_code(kind));
   }
+  const auto warning = options.machine.empty() ? pool_warning(*resolved) : std::nullopt;
+  if (warning && detect_launcher().local_rank.value_or(0) == 0)
+    say(fmt::format("numatlas: warning: {}\n", *warning));
   if (options.dry_run) {
     if (auto shown = write_stdout(description(*resolved, program, notes)); !shown) {
       return fail(shown.error());

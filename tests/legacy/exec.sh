@@ -41,7 +41,19 @@ case $case in
       run "$bin/numatlas" exec --cpus allowed --threads "$threads" -- true
       ends_with 2
       warns '--threads'
-    done ;;
+    done
+    run "$bin/numatlas" exec --exact --memory bind:0 -- true
+    ends_with 2
+    warns "--exact: 'bind:0' is not a list of nodes"
+    run "$bin/numatlas" exec --exact -- true
+    ends_with 2
+    warns '--exact: there is no list of nodes' ;;
+  empty-pool)
+    pools=(/sys/devices/system/node/node*/hugepages/hugepages-2048kB/free_hugepages)
+    [[ -e ${pools[0]} && $(cat "${pools[@]}" | sort -u) == 0 ]] || exit 77
+    run "$bin/numatlas" exec --pages 2M -- true
+    ends_with 0
+    warns '--pages 2M: the program gets base pages' ;;
   program)
     run "$bin/numatlas" exec --cpus allowed -- bash -c 'exit 7'
     ends_with 7

@@ -105,6 +105,8 @@ PlannedScenario TransferPlan::head(const Case& now) const {
     head.labels.emplace_back("direction", now.direction);
     head.labels.emplace_back("pinning", name_of(now.pinning));
   }
+  if (now.measure == "chase" || now.measure == "latency")
+    planned.size_option = fmt::format("--{}-size", now.measure);
   planned.scenario = {head.name, {}, input_.options.stop};
   planned.scenario.stop.to_the_end = now.measure == "copies" || now.measure == "peer";
   planned.optional = !input_.options.placement.memory || options_.pinnings.size() > 1;
