@@ -36,9 +36,10 @@ struct PlannedScenario {
   int point = 0;
   /// What keeps it from being measured is a skip with its reason, and not the end of the run.
   bool optional = false;
-  std::optional<Error> skip = {};      ///< why it cannot be measured on this machine
-  bool reference = false;              ///< others are compared with it; alone it says nothing
-  std::string size_option = "--size";  ///< what errors about its memory's size name
+  std::optional<Error> skip = {};  ///< why it cannot be measured on this machine
+  bool reference = false;          ///< others are compared with it; alone it says nothing
+  /// What errors about its memory's size name, where that is not Benchmark::size_option.
+  std::optional<std::string> size_option = {};
   /// System-wide interleave weights while it runs; the old ones are put back after it, unless
   /// `keep_weights` and it was measured. Empty: they are left alone.
   std::vector<std::pair<NodeId, int>> system_weights = {};

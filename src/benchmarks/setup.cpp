@@ -109,7 +109,6 @@ Expected<void> check_something_is_left(const Setup& setup, const std::optional<E
 /// With the words of the benchmark's own options.
 Error of_its_size(Error error, const Benchmark& benchmark) {
   if (benchmark.is_by_rounds_of_hosts()) {
-    error = renamed(std::move(error), "--size", benchmark.size_option());
     error.hint.clear();
     error.option_hint = benchmark.less_memory_hint();
     return error;
@@ -142,7 +141,8 @@ Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm,
     const json problems = json::parse((*all)[rank]);  // named: items() only refers to it
     for (const auto& [index, sent] : problems.items()) {
       const std::size_t place = std::stoul(index);
-      Error problem = renamed(error_received(sent), "--size", setup.plan[place].size_option);
+      Error problem = renamed(error_received(sent), "--size",
+                              setup.plan[place].size_option.value_or(benchmark.size_option()));
       if (setup.layout.hosts.size() > 1) problem.where = host;
       const bool skip = setup.plan[place].optional ||
                         (is_about(problem, "--pages") && several_kinds) ||

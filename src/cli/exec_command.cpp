@@ -221,13 +221,14 @@ Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::str
   return resolved;
 }
 
-/// Pages of the system's pool are glibc's to take, and without any it takes base pages silently.
+/// glibc takes the pages from the system's pool, and base pages, without a word, where that has
+/// none.
 std::optional<std::string> pool_warning(const ProgramLayout& resolved) {
   if (resolved.pages != PageKind::huge_2m || !test_machine().empty()) return std::nullopt;
   const NodeSet nodes = resolved.memory ? required_nodes(*resolved.memory) : NodeSet{};
   const auto problem = pool_problem(PageKind::huge_2m, live_pools(PageKind::huge_2m), nodes, 1);
   if (!problem) return std::nullopt;
-  return fmt::format("--pages 2M: the program gets base pages: {}", problem->message);
+  return fmt::format("--pages 2M: the program may get base pages: {}", problem->message);
 }
 
 std::string description(const ProgramLayout& resolved, const std::vector<std::string>& program,
@@ -304,7 +305,9 @@ Expected<int> run(const ExecOptions& options, const std::vector<std::string>& pr
     return end_with(resolved.error(), kind != ErrorKind::permission, exit_code(kind));
   }
   const auto warning = options.machine.empty() ? pool_warning(*resolved) : std::nullopt;
-  if (warning && detect_launcher().local_rank.value_or(0) == 0)
+  // The nodes of a list differ by rank.
+  const bool by_rank = options.memory.starts_with("each:") || options.memory == "auto";
+  if (warning && (by_rank || detect_launcher().local_rank.value_or(0) == 0))
     say(fmt::format("numatlas: warning: {}\n", *warning));
   if (options.dry_run) {
     if (auto shown = write_stdout(description(*resolved, program, notes)); !shown) {

@@ -20,6 +20,7 @@
 #include "gpu/buffers.h"
 #include "memory/source.h"
 #include "memory/touch.h"
+#include "placement/kernel_calls.h"
 
 namespace numatlas {
 
@@ -52,6 +53,19 @@ Buffer* host_side(const Flow& flow, Job& job) {
   if (gpu_of(flow.region.placement) < 0) return job.buffer.get();
   const bool other = flow.source && gpu_of(flow.source->placement) < 0;
   return other ? job.source.get() : nullptr;
+}
+
+/// Base pages that the kernel is about to write: a page fault for each would take longer. Huge
+/// pages have few faults, and leave the cache before they are filled. A long stride writes few
+/// pages.
+void populate_base_pages(const Flow& flow, const KernelMemory& memory) {
+  const KernelTraits& traits = traits_of(flow.kernel.name);
+  const bool fills =
+      traits.chases() ? flow.kernel.chain.stride.value <= kernel::page_size() : traits.streams();
+  if (!fills || memory.filled) return;
+  if (flow.region.pages == PageKind::base) (void)populate(memory.data, memory.bytes);
+  if (flow.source && flow.source->pages == PageKind::base)
+    (void)populate(memory.source, memory.source_bytes);
 }
 
 }  // namespace
@@ -362,12 +376,7 @@ Expected<std::unique_ptr<Kernel>> RealEngine::kernel_of(const Flow& flow, Job& j
   if (!on_gpu(flow.kernel)) {
     auto kernel = make_kernel(flow.kernel);
     if (!kernel) return fail(kernel.error());
-    const StepKind step = traits_of(flow.kernel.name).step;
-    const bool fills = step == StepKind::chase || step == StepKind::lines;
-    if (fills && !memory.filled) {
-      touch_pages(memory.data, memory.bytes);
-      touch_pages(memory.source, memory.source_bytes);
-    }
+    populate_base_pages(flow, memory);
     if (auto done = (*kernel)->prepare(memory); !done) return fail(done.error());
     return kernel;
   }

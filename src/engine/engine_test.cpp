@@ -17,6 +17,7 @@
 #include "base/signals.h"
 #include "engine/test_engine.h"
 #include "memory/source.h"
+#include "placement/kernel_calls.h"
 
 namespace numatlas {
 namespace {
@@ -271,6 +272,17 @@ TEST_F(RealEngine, AnotherTouchesFirstAndAnotherRegionIsRead) {
   ASSERT_TRUE(trace.source_residency);
   EXPECT_EQ(trace.source_residency->pages_asked, trace.residency.pages_asked);
   EXPECT_EQ(trace.residency.untouched, 0U);
+}
+
+TEST_F(RealEngine, PagesThatALongStridePassesByStayAbsent) {
+  Flow flow = flow_of(0, Bytes{8 * mib});
+  const std::size_t page = kernel::page_size();
+  flow.kernel.chain.stride = Bytes{16 * page};
+  const auto traces = engine_->run(scenario_of({flow}));
+  ASSERT_TRUE(traces) << full_text(traces.error());
+  const Residency& residency = traces->front().residency;
+  if (!residency.problem.empty()) GTEST_SKIP() << residency.problem;
+  EXPECT_GE(residency.untouched, 8 * mib / page / 2);
 }
 
 TEST_F(RealEngine, MemoryIsKeptForTheSameWork) {

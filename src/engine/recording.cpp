@@ -75,7 +75,7 @@ void RealEngine::sample(const Scenario& scenario, Job& job, std::int64_t start_n
   job.trace.cpu_before = current_cpu();
   // In pieces, so that a stop is seen: each takes a few milliseconds at most. The last piece runs
   // like the measured part.
-  constexpr std::uint64_t most = 1 << 16, last = 1 << 13;
+  constexpr std::uint64_t most = 1 << 16, last = 1 << 14;
   for (std::uint64_t left = warm_up; left > 0 && !stop_requested();) {
     const std::uint64_t piece = left > last ? std::min(left - last, most) : left;
     kernel.ready(piece);

@@ -21,9 +21,7 @@
 namespace numatlas {
 namespace {
 
-// Installed headers may be older than the kernel.
-constexpr int populate_write = 23;  // MADV_POPULATE_WRITE, 5.14
-constexpr int map_huge_bits = 26;   // MAP_HUGE_SHIFT
+constexpr int map_huge_bits = 26;  // MAP_HUGE_SHIFT
 
 std::uint64_t faults_so_far() {
   rusage usage{};
@@ -87,7 +85,8 @@ class FaultKernel final : public Kernel {
       own_policy_ = kernel::task_policy();
     }
     touch(0, memory.bytes);
-    if (work_.faulting == Faulting::madvise && madvise(start_, bytes_, populate_write) != 0) {
+    if (work_.faulting == Faulting::madvise &&
+        madvise(start_, bytes_, kernel::madv_populate_write) != 0) {
       return fail_about(ErrorKind::unavailable, "--how madvise",
                         fmt::format("madvise(MADV_POPULATE_WRITE) failed: {}", errno_text(errno)),
                         "it takes Linux 5.14");
@@ -110,7 +109,7 @@ class FaultKernel final : public Kernel {
       switch (work_.faulting) {
         case Faulting::touch: touch(next_, next_ + step_); break;
         case Faulting::madvise:
-          if (madvise(start_ + next_, step_, populate_write) != 0)
+          if (madvise(start_ + next_, step_, kernel::madv_populate_write) != 0)
             note("madvise(MADV_POPULATE_WRITE)");
           break;
         case Faulting::mmap: map_anew(); break;

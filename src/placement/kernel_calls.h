@@ -24,6 +24,8 @@ inline constexpr int mpol_weighted_interleave = 6;  ///< 6.9
 inline constexpr int mpol_mode_flags = 7 << 13;     ///< MPOL_F_STATIC_NODES and its kin
 inline constexpr unsigned long mpol_f_mems_allowed = 1UL << 2;
 
+inline constexpr int madv_populate_write = 23;  ///< MADV_POPULATE_WRITE, 5.14
+
 /// Bit N of the mask stands for node N.
 using NodeMask = std::vector<unsigned long>;
 NodeMask to_mask(const NodeSet& nodes);

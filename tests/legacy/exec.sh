@@ -53,7 +53,7 @@ case $case in
     [[ -e ${pools[0]} && $(cat "${pools[@]}" | sort -u) == 0 ]] || exit 77
     run "$bin/numatlas" exec --pages 2M -- true
     ends_with 0
-    warns '--pages 2M: the program gets base pages' ;;
+    warns '--pages 2M: the program may get base pages' ;;
   program)
     run "$bin/numatlas" exec --cpus allowed -- bash -c 'exit 7'
     ends_with 7

@@ -105,6 +105,17 @@ TEST(TransferPlan, ChaseIsInTheHostsMemory) {
   EXPECT_EQ(flow.kernel.device.caches, HostCaches::warm);
 }
 
+TEST(TransferPlan, ErrorsOfSizeNameTheOptionOfTheMeasurement) {
+  const auto option = [](const char* measure) {
+    return sure_plan("transfer", {"--measure", measure, "--gpus", "1"}, four_gpus)
+        .at(0)
+        .size_option.value_or("the benchmark's");
+  };
+  EXPECT_EQ(option("chase"), "--chase-size");
+  EXPECT_EQ(option("latency"), "--latency-size");
+  EXPECT_EQ(option("copies"), "the benchmark's");
+}
+
 TEST(TransferOptions, WhatNoMeasurementUsesIsRefused) {
   using Refusal = std::pair<std::string, std::string>;
   const auto refused = [](const std::vector<std::string>& words) {
