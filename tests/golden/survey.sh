@@ -34,10 +34,9 @@ for item in survey["plan"]:
 for item in survey["skipped"]:
     print(f"skipped: {item['benchmark']}: {item['reason']}")
 facts = [fact for result in survey["results"] for fact in result["facts"]]
-keys = [fact["key"] for fact in facts]
-print(textwrap.fill("facts: " + ", ".join(f"{keys.count(key)} {key}" for key in dict.fromkeys(keys)), 100))
-if len(survey["results"]) > 12:  # of all benchmarks: what a fact has
-    for key in dict.fromkeys(keys):
-        print(json.dumps(facts[keys.index(key)]))
+if len(survey["results"]) > 12:  # of all benchmarks; the summary is made of them
+    for key in dict.fromkeys(fact["key"] for fact in facts):
+        those = [fact for fact in facts if fact["key"] == key]
+        print(f"{len(those)} of {key}, such as {json.dumps(those[0])}")
 END
 exit "$status"

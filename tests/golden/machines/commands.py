@@ -52,17 +52,12 @@ def plans(facts: Facts) -> list[str]:
     memory = facts.memory_nodes
     small = min(memory, key=lambda node: facts.size[node])
     one_each = [min(facts.usable.intersection(facts.cpus[node])) for node in facts.cpu_nodes]
-    # Threes and ones: a pattern that an interleave without weights cannot give.
-    weights = ",".join(f"{node}={1 if i % 2 else 3}" for i, node in enumerate(memory))
     pair = joined([min(facts.usable), max(facts.usable)])
     return [
         f"exec --cpus cores --memory interleave:{joined(memory)} -- ./program",
         f"ranks {len(facts.cpu_nodes)} exec --cpus {joined(facts.cpu_nodes, '/', 'node:')} "
         "--memory auto -- ./program",
-        f"latency --size 4 --cpus allowed --threads {workers}",
-        f"latency --size 4 --cpus cores --threads {workers} --memory auto",
-        f"latency --size 4 --cpus node:{facts.cpu_nodes[-1]} --threads 2 "
-        f"--memory weighted:{weights}",
+        f"latency --size 4 --cpus allowed --threads {workers} --memory auto",
         f"latency --size 4 --cpus {joined(one_each)} --memory each:{joined(memory[::-1])}",
         f"latency --size 32KiB,{facts.size[small]}B --cpus {pair} --memory bind:{small} "
         "--pages base,2M --skip-too-large",
