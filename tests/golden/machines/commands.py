@@ -44,7 +44,7 @@ def joined(numbers: list[int], separator: str = ",", prefix: str = "") -> str:
 
 
 def plans(facts: Facts) -> list[str]:
-    """Placements in every form, over all CPUs, all nodes with CPUs, all nodes with memory.
+    """Placements over all CPUs, all nodes with CPUs, all nodes with memory.
 
     Sizes are small, so that they fit on an emulated machine as well, but for the last.
     """
