@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # compare_files.sh NUMATLAS WORDS...: `numatlas compare WORDS` in a folder with the files that
-# compare/make.py writes; shows its output and exit code. Several commands are parted by `+`.
+# compare/make.py writes; shows its output and exit code. Several commands are parted by `+`; words after
+# a `|` are a filter, as in show.sh.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 command -v python3 >/dev/null || { echo 'skipped: no python3'; exit 77; }
@@ -14,8 +15,15 @@ hide_outside
 numatlas=$1
 shift
 show() {
-  printf '$ numatlas compare %s\n' "$*"
-  "$numatlas" compare "$@" 2>&1 </dev/null | sed -E 's/^( "version": )"[^"]*"/\1"VERSION"/'
+  local word given=() filter=(cat)
+  for word; do
+    shift
+    [ "$word" != '|' ] || { filter=("$@"); break; }
+    given+=("$word")
+  done
+  printf '$ numatlas compare %s\n' "${given[*]}${1:+ | ...}"
+  "$numatlas" compare "${given[@]}" 2>&1 </dev/null |
+    sed -E 's/^( "version": )"[^"]*"/\1"VERSION"/' | "${filter[@]}"
   printf -- '--- exit code %s ---\n' "${PIPESTATUS[0]}"
 }
 words=()

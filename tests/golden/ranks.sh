@@ -2,7 +2,7 @@
 # ranks.sh MPI CASE NUMATLAS: three ranks under that MPI's launcher. Exit 77: it is not here.
 #   ranks  all that they say
 #   hosts  the ranks of this host taken for two hosts: the table of workers
-#   stream  `numatlas stream` of seven ranks on three hosts, and all of its files but the metrics
+#   stream  `numatlas stream` of seven ranks on three hosts, and its files but the metrics, of copy and triad
 #   stream-slow  one of four hosts takes half as long again
 #   streams  distributed_streams of six ranks on three hosts
 #   survey-hosts  the summary of a survey on them
@@ -44,7 +44,7 @@ elif [ "$case" = stream ]; then
   stream 7 3 --repeats 3 --csv "$folder/csv" --dat "$folder" --lines
   for file in "$folder"/*; do
     printf '\n%s:\n' "$(basename "$file")"
-    cat "$file"
+    sed '/,\(scale\|add\),/d; /<Scale>/,/<\/Add>/d' "$file"
   done
 elif [ "$case" = stream-slow ]; then
   NUMATLAS_TEST_SLOW_HOST=$(uname -n)-2:1.5
@@ -55,7 +55,8 @@ elif [ "$case" = stream-slow ]; then
 elif [ "$case" = streams ]; then
   export NUMATLAS_TEST_HOSTS=3 NUMATLAS_ENGINE=null NUMATLAS_TEST_MACHINE=$four
   kept=NUMATLAS_ "$(dirname "${BASH_SOURCE[0]}")/in_folder.sh" "${launcher[@]}" -n 6 \
-    "$(dirname "$numatlas")/distributed_streams" 1048576 4
+    "$(dirname "$numatlas")/distributed_streams" 1048576 4 | sed '/<Scale>/,/<\/Add>/d'
+  exit "${PIPESTATUS[0]}"
 elif [ "$case" = survey-hosts ]; then
   folder=$(mktemp -d) || exit 1
   trap 'rm -rf "$folder"' EXIT

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # show.sh COMMAND...: runs the command and writes all that a user sees of it to standard output:
 # what it wrote to standard output, to standard error, and its exit code. `show.sh + COMMAND... +
-# COMMAND...` shows several, each below its own words. Machines are named as files in tests/topologies.
+# COMMAND...` shows several, each below its own words. Words after a `|` are a filter: only what it leaves
+# of standard output is shown, where other cases check the rest. Machines are named as files in
+# tests/topologies.
 # The version is the one thing that is replaced: it is not what is tested.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../topologies" || exit 1
@@ -11,7 +13,13 @@ kept=NUMATLAS_TEST_ hide_outside # the scripts that call this one set them
 errors=$(mktemp) || exit 1
 trap 'rm -f "$errors"' EXIT
 show() {
-  "$@" 2>"$errors" </dev/null | sed -E 's/^( "version": )"[^"]*"/\1"VERSION"/'
+  local word program=() filter=(cat)
+  for word; do
+    shift
+    [ "$word" != '|' ] || { filter=("$@"); break; }
+    program+=("$word")
+  done
+  "${program[@]}" 2>"$errors" </dev/null | sed -E 's/^( "version": )"[^"]*"/\1"VERSION"/' | "${filter[@]}"
   status=${PIPESTATUS[0]}
   if [ -s "$errors" ]; then
     echo '--- standard error ---'
@@ -22,6 +30,7 @@ show() {
 titled() { # without the folders of programs
   local word line=$
   for word; do
+    [ "$word" != '|' ] || { line+=' | ...'; break; }
     [[ $word != PATH=* ]] || continue # folders of this machine
     if [[ $word == /* && -x $word ]]; then word=${word##*/}; fi
     line+=" $word"

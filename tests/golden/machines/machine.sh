@@ -2,7 +2,9 @@
 # machine.sh NUMATLAS MACHINE [COMMAND...]: the topology of a machine, then what the commands that
 # apply to any machine (commands.py) and those given say there. Nothing is measured. A command is
 # words with blanks between, without `numatlas`, `--machine` and `--dry-run`, which are added;
-# `ranks N COMMAND` shows it as each of the N ranks of one host sees it.
+# `ranks N COMMAND` shows it as each of the N ranks of one host sees it. A warning is shown where it comes
+# first and then counted. What any plan has is left out: a single scenario, and workers of other commands
+# than latency.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd "$here/../../topologies" || exit 1
@@ -10,10 +12,19 @@ numatlas=$1 machine=$2
 shift 2
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
+: >"$folder/known"
 
 show() { # SUBCOMMAND ARGUMENTS: standard output, standard error, and the exit code unless it is 0
-  "$numatlas" "$1" --machine "$machine" --dry-run "${@:2}" 2>"$folder/errors" </dev/null
+  "$numatlas" "$1" --machine "$machine" --dry-run "${@:2}" >"$folder/out" 2>"$folder/errors" </dev/null
   local status=$?
+  awk -v file="$folder/known" -v command="$1" '
+    BEGIN { while ((getline line <file) > 0) known[line] }
+    /^1 scenario:/ { head = $0; getline; if (!/skipped/) next; print head }
+    /^  worker / && command != "latency" { next }
+    /^warning: / && $0 in known { ++again; next }
+    /^warning: / { print >>file }
+    { print }
+    END { if (again) print again, "of the warnings above" }' "$folder/out"
   cat "$folder/errors"
   [ "$status" -eq 0 ] || echo "exit code $status"
 }
