@@ -245,6 +245,9 @@ Expected<RunOptions> CommonOptions::parse() const {
   options.stop.precision = *precision;
   const auto time = parse_duration(time_);
   if (!time) return fail(about("--time", time.error()));
+  if (*time < std::chrono::milliseconds(1))
+    return fail_usage("--time", fmt::format("'{}' is less than 1 ms", time_),
+                      "caches and clocks take longer than that to settle");
   options.stop.time = *time;
   options.time_of_all = time_of_all_;
   options.stop.least_time = std::min(options.stop.least_time, *time);
@@ -253,7 +256,7 @@ Expected<RunOptions> CommonOptions::parse() const {
     if (!visits) return fail(visits.error());
     options.visits = *visits;
   }
-  if (!spread_.empty()) {
+  if (!spread_.empty() && spread_ != "0") {
     const auto spread = parse_duration(spread_);
     if (!spread) return fail(about("--spread", spread.error()));
     options.spread = *spread;

@@ -183,8 +183,11 @@ class StreamKernel final : public Kernel {
   Expected<void> check_size(Bytes size) const override {
     if (size.value >= kind_.arrays * line_bytes) return {};
     return fail_usage(
-        "--size", fmt::format("{} are too small for one cache line of each of the {} arrays of {}",
-                              to_text(size), kind_.arrays, kind_.name));
+        "--size",
+        kind_.arrays == 1
+            ? fmt::format("{} are less than a cache line", to_text(size))
+            : fmt::format("{} are too small for one cache line of each of the {} arrays of {}",
+                          to_text(size), kind_.arrays, kind_.name));
   }
 
   Expected<void> prepare(const KernelMemory& memory) override {

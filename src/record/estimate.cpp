@@ -42,6 +42,12 @@ std::optional<Interval> interpolated_interval(const std::vector<double>& sorted)
                   towards(sorted[n - rank], sorted[n - rank - 1])};
 }
 
+/// Of what is made from estimates: as little sure of changes between visits as they are.
+template <class... Estimates>
+Method method_from(const Estimates&... estimates) {
+  return (is_of_few_visits(estimates) || ...) ? Method::within : Method::derived;
+}
+
 }  // namespace
 
 std::optional<double> half_width(const Estimate& estimate) {
@@ -147,7 +153,7 @@ Estimate divided_into(double constant, const Estimate& estimate) {
   if (!estimate.low || !(*estimate.low > 0)) return result;
   result.low = constant / *estimate.high;
   result.high = constant / *estimate.low;
-  result.method = Method::derived;
+  result.method = method_from(estimate);
   return result;
 }
 
@@ -157,7 +163,7 @@ Estimate ratio_of(const Estimate& one, const Estimate& other) {
   if (!one.low || !other.low || !(*other.low > 0)) return ratio;
   ratio.low = *one.low / *other.high;
   ratio.high = *one.high / *other.low;
-  ratio.method = Method::derived;
+  ratio.method = method_from(one, other);
   return ratio;
 }
 
@@ -167,7 +173,7 @@ Estimate difference_of(const Estimate& one, const Estimate& other) {
   if (!one.low || !other.low) return difference;
   difference.low = *one.low - *other.high;
   difference.high = *one.high - *other.low;
-  difference.method = Method::derived;
+  difference.method = method_from(one, other);
   return difference;
 }
 
@@ -177,7 +183,7 @@ Estimate sum_of(const Estimate& one, const Estimate& other) {
   if (!one.low || !other.low) return sum;
   sum.low = *one.low + *other.low;
   sum.high = *one.high + *other.high;
-  sum.method = Method::derived;
+  sum.method = method_from(one, other);
   return sum;
 }
 
@@ -188,16 +194,17 @@ Estimate between(const Estimate& one, const Estimate& other, double way) {
   if (!one.low || !other.low) return result;
   result.low = at(*one.low, *other.low);
   result.high = at(*one.high, *other.high);
-  result.method = Method::derived;
+  result.method = method_from(one, other);
   return result;
 }
 
 std::optional<Estimate> median_of(const std::vector<Estimate>& estimates) {
   std::vector<double> values;
   double widest = 0;
-  bool all_have = true;
+  bool all_have = true, few = false;
   for (const Estimate& one : estimates) {
     values.push_back(one.value);
+    few = few || is_of_few_visits(one);
     const auto width = half_width(one);
     all_have = all_have && width;
     widest = std::max(widest, width.value_or(0));
@@ -209,7 +216,7 @@ std::optional<Estimate> median_of(const std::vector<Estimate>& estimates) {
   if (!all_have) return median;
   median.low = std::max(0.0, median.value * (1 - widest));
   median.high = median.value * (1 + widest);
-  median.method = Method::derived;
+  median.method = few ? Method::within : Method::derived;
   return median;
 }
 
@@ -224,7 +231,7 @@ Estimate as_sure_as(double value, const Estimate& from) {
   const double factor = value / from.value;
   result.low = *from.low * factor;
   result.high = *from.high * factor;
-  result.method = Method::derived;
+  result.method = method_from(from);
   return result;
 }
 

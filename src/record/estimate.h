@@ -19,7 +19,7 @@ enum class Method {
   derived,    ///< made from other estimates
   visits,     ///< the mean of several visits; Student's t over their values
   within,  ///< the same with fewer visits than an interval over them takes: the least that has the
-           ///< interval within each visit
+           ///< interval within each visit. Also what is made from such an estimate
 };
 
 /// A value with its 95 % confidence interval, in SI base units.

@@ -87,6 +87,19 @@ TEST(Estimate, RatiosKeepWhatBothLeaveOpen) {
   EXPECT_FALSE(surely_more(Estimate(200), b)) << "without an interval nothing is sure";
 }
 
+TEST(Estimate, WhatIsMadeOfFewVisitsIsKnownNoBetter) {
+  Estimate few = with_interval(102, 101.5, 102.5), many = with_interval(100, 99, 101);
+  few.method = Method::within;
+  many.method = Method::visits;
+  for (const Estimate& made :
+       {ratio_of(few, many), ratio_of(many, few), difference_of(few, many), sum_of(many, few),
+        between(few, many, 0.5), *median_of({many, few}), scaled(few, 2), divided_into(1, few),
+        ratio_of(ratio_of(few, many), many)})
+    EXPECT_TRUE(is_of_few_visits(made));
+  for (const Estimate& made : {ratio_of(many, many), *median_of({many, many}), scaled(many, 2)})
+    EXPECT_FALSE(is_of_few_visits(made));
+}
+
 TEST(Estimate, RatioOfPairsLeavesOutWhatBothShare) {
   // The machine halves its speed in between; the ratio stays about 1.02.
   const std::vector<double> its{100, 100, 50, 50, 50};
@@ -144,7 +157,7 @@ TEST(Estimate, SumsLeaveOpenWhatBothDo) {
   EXPECT_EQ(sum.value, 17);
   EXPECT_EQ(sum.low, 15);
   EXPECT_EQ(sum.high, 19.5);
-  EXPECT_EQ(sum.method, Method::derived);
+  EXPECT_EQ(sum.method, Method::within) << "of samples within one visit";
   EXPECT_FALSE(sum_of(with_interval(10, 9, 12), 7).low);
 }
 

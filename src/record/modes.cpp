@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -23,6 +25,7 @@ double least_distance(std::size_t values) {
 std::string value_text(double value, const std::string& unit) {
   if (unit == "B/s") return fmt::format("{:.1f} GB/s", value * 1e-9);
   if (unit == "1/s") return fmt::format("{:.3g} M/s", value * 1e-6);
+  if (unit == "s" && value >= 1e-5) return fmt::format("{:.1f} us", value * 1e6);
   if (unit == "s") return fmt::format("{:.1f} ns", value * 1e9);
   return fmt::format("{:.3g}", value);
 }
@@ -33,6 +36,26 @@ std::string text_of(const std::vector<double>& values, const std::string& unit, 
   return fmt::format("two speeds: {} in {:.0f} % of {} {}, {} in {:.0f} %",
                      value_text(modes->low, unit), 100 * modes->low_share, values.size(), what,
                      value_text(modes->high, unit), 100 - 100 * modes->low_share);
+}
+
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Whether the logarithms of the two groups are further apart than they are wide as well.
+bool are_apart_in_logarithms(std::span<const double> sorted, double low_share) {
+  std::vector<double> logs;
+  for (const double value : sorted) logs.push_back(std::log(value / sorted[0]));
+  const auto n = static_cast<double>(logs.size());
+  const auto lows = static_cast<std::size_t>(std::lround(low_share * n));
+  const std::span all(logs);
+  const double low = mean_of(all.first(lows)), high = mean_of(all.subspan(lows));
+  double squares = 0;
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    const double off = logs[i] - (i < lows ? low : high);
+    squares += off * off;
+  }
+  return high - low >= least_distance(logs.size()) * std::sqrt(squares / (n - 2));
 }
 
 }  // namespace
@@ -67,6 +90,9 @@ std::optional<Modes> modes_of(std::span<const double> values) {
   const double apart = best->high - best->low;
   if (apart < least_difference * best->low || apart < least_distance(n) * deviation)
     return std::nullopt;
+  // Nor is the long tail of a skewed distribution a second speed: on a logarithmic scale it joins
+  // on.
+  if (sorted[0] > 0 && !are_apart_in_logarithms(sorted, best->low_share)) return std::nullopt;
   return best;
 }
 

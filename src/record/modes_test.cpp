@@ -34,6 +34,16 @@ TEST(Modes, OneBetweenTheSpeedsHidesThemNot) {
   EXPECT_NE(text_of({24e9, 24.1e9, 24.2e9, 24e9, 25.5e9, 40e9, 40.1e9, 40e9, 40.2e9, 40e9}), "");
 }
 
+TEST(Modes, ALongTailIsNoSecondSpeed) {
+  // A chase that other programs interrupted more and more often.
+  std::vector<double> tail;
+  for (int i = 0; i < 50; ++i) tail.push_back((530 + 8 * i) * 1e-9);
+  for (double value = 950; value < 160'000; value *= 1.16) tail.push_back(value * 1e-9);
+  EXPECT_EQ(text_of(tail, "s"), "");
+  EXPECT_EQ(text_of({12e-6, 12e-6, 12e-6, 48e-6, 48e-6}, "s"),
+            "two speeds: 12.0 us in 60 % of 5 visits, 48.0 us in 40 %");
+}
+
 /// The documented bound: fewer than 1 % of normal samples.
 TEST(Modes, NormalSamplesHaveOne) {
   std::mt19937_64 random(1);

@@ -221,12 +221,12 @@ std::string notes_text(const RunReport& report, const char* where_all_are) {
   const std::size_t unnamed =
       not_converged.size() > most_named ? not_converged.size() - most_named : 0;
   not_converged.resize(not_converged.size() - unnamed);
-  text +=
-      not_converged.empty()
-          ? "\n"
-          : fmt::format(
-                "; not converged: {}{}\n", fmt::join(not_converged, ", "),
-                unnamed == 0 ? "" : fmt::format(" and {} more cases{}", unnamed, where_all_are));
+  text += not_converged.empty()
+              ? "\n"
+              : fmt::format("; not converged: {}{}\n", fmt::join(not_converged, ", "),
+                            unnamed == 0 ? ""
+                                         : fmt::format(" and {} more case{}{}", unnamed,
+                                                       unnamed == 1 ? "" : "s", where_all_are));
   if (is_null_engine(report.engine)) text += fmt::format("{}\n", null_engine_note);
   if (!report.complete) text += fmt::format("incomplete: {}\n", report.incomplete_reason);
   for (const std::string& warning : counted(report.warnings)) text += "warning: " + warning + "\n";

@@ -50,12 +50,23 @@ class ShownUnits {
  private:
   static bool is_rate(const ViewColumn& column) { return column.scale == in_gb_per_s; }
   static bool is_time(const ViewColumn& column) { return column.scale == in_ns; }
-  /// Hz; of a case that of its first worker whose clock is known.
+  /// Hz; of a case that of its first worker whose clock is known. Over all visits, as times are: a
+  /// flow has the clock of the last visit only.
   static std::optional<double> clock_of(const ViewItem& item) {
-    if (item.flow != nullptr) return item.flow->frequency;
-    for (const FlowResult& flow : item.one->flows)
-      if (flow.frequency) return flow.frequency;
-    return std::nullopt;
+    const auto last = [&]() -> std::optional<double> {
+      if (item.flow != nullptr) return item.flow->frequency;
+      for (const FlowResult& flow : item.one->flows)
+        if (flow.frequency) return flow.frequency;
+      return std::nullopt;
+    }();
+    if (!last || !item.one->visits) return last;
+    const auto& clocks = item.one->visits->frequency;
+    if (clocks.empty() || std::any_of(clocks.begin(), clocks.end(),
+                                      [](const auto& clock) { return !clock || !(*clock > 0); }))
+      return last;
+    double sum = 0;
+    for (const auto& clock : clocks) sum += *clock;
+    return *last * sum / static_cast<double>(clocks.size()) / *clocks.back();
   }
   static std::string with_word(std::string text, const std::string& from, const std::string& to) {
     const auto is_letter = [&](std::size_t at) {

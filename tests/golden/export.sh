@@ -119,6 +119,9 @@ refused 2 '--machine: does not apply' env $tiers --machine tests/topologies/knl-
 refused 2 'no NUMA node|has not all of the CPUs|no CPUs' hwloc $tiers --machine 'numa:2 core:1 pu:1'
 refused 6 '--output' csv $tiers -o "$folder/none/file.csv"
 refused 3 'no GPU' gpu-nodes $tiers
+cp $tiers "$folder/own.json"
+refused 2 '--output: .*own.json. is the file that is read' csv "$folder/own.json" -o "$folder/own.json"
+cmp -s $tiers "$folder/own.json" || fail 'export overwrote its input'
 refused 2 'more than once|not expected|unknown' csv $tiers $tiers $tiers
 
 [ $failures -eq 0 ] && echo 'all as expected'

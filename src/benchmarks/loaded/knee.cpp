@@ -33,6 +33,9 @@ std::optional<Estimate> latency_between(const ScenarioResult& before, const Scen
   const double wanted = part * load_rate_of(peak), from = load_rate_of(before),
                to = load_rate_of(after);
   if (!low || !high || from > wanted || to < wanted || to <= from) return std::nullopt;
+  // A straight line says nothing of a curve's bend between points this far apart.
+  constexpr double most_apart = 1.0 / 3;
+  if (to - from > most_apart * load_rate_of(peak)) return std::nullopt;
   const double way = (wanted - from) / (to - from);
   Estimate latency = between(*low, *high, way);
   const auto own = reach(latency), first = load_reach(before), second = load_reach(after),

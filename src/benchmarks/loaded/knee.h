@@ -12,7 +12,8 @@ double load_rate_of(const ScenarioResult& point);
 
 /// The latency at a part of the peak, on the line between two points of a curve. Its interval is as
 /// wide as the points' latencies and loads and the peak itself leave it: an error in a load counts
-/// times the slope. Where one of them has no interval, it has none.
+/// times the slope. Where one of them has no interval, it has none. Nothing where the points are
+/// further apart than a third of the peak.
 std::optional<Estimate> latency_between(const ScenarioResult& before, const ScenarioResult& after,
                                         const ScenarioResult& peak, double part);
 

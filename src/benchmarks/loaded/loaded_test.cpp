@@ -104,9 +104,13 @@ TEST(LoadedKnee, WithoutAnIntervalOfThePeakItHasNone) {
 }
 
 TEST(LoadedKnee, MoreThanThePeakMayBeReachedBelowIt) {
-  const auto knee = knee_of({at("idle", 0, 100), at("90%", 20, 200), at("peak", 10, 300)});
+  const auto knee = knee_of({at("idle", 0, 100), at("90%", 20, 200), at("peak", 15, 300)});
   ASSERT_TRUE(knee);
-  EXPECT_DOUBLE_EQ(*knee, 240) << "16 of 20, between 10 and 20";
+  EXPECT_DOUBLE_EQ(*knee, 280) << "16 of 20, between 15 and 20";
+}
+
+TEST(LoadedKnee, PointsFarApartSayNothingOfWhatLiesBetween) {
+  EXPECT_FALSE(knee_of({at("idle", 0, 100), at("peak", 7.07, 395), at("90%", 2.25, 1169)}));
 }
 
 TEST(LoadedKnee, NothingIsMadeUp) {

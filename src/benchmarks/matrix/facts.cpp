@@ -76,20 +76,29 @@ std::optional<Fact> worst_remote(const std::vector<Cell>& cells, bool latency) {
   return worst;
 }
 
-void add_cells(std::vector<Fact>& facts, const std::vector<Cell>& cells, bool latency) {
+/// What "all" are: this process may be kept from some.
+std::string cpus_of(const RunReport& report) {
+  const bool all = std::all_of(
+      report.machines.begin(), report.machines.end(),
+      [](const Machine& machine) { return machine.usable_cpus().size() == machine.cpus.size(); });
+  return all ? "CPUs" : "allowed CPUs";
+}
+
+void add_cells(std::vector<Fact>& facts, const std::vector<Cell>& cells, bool latency,
+               const std::string& cpus) {
   for (const Cell& cell : cells) {
     facts.push_back(
         {latency ? "matrix_latency" : "matrix_bandwidth",
          {{"cpu_node", cell.cpus}, {"memory_node", cell.memory}},
          fmt::format("{} from CPUs of node {} to memory of node {}",
-                     latency ? "latency of one CPU alone" : "read bandwidth of all CPUs", cell.cpus,
-                     cell.memory),
+                     latency ? "latency of one CPU alone" : "read bandwidth of all " + cpus,
+                     cell.cpus, cell.memory),
          latency ? "s" : "B/s",
          cell.estimate,
-         fmt::format(
-             "{}, {}",
-             latency ? "Memory latency, one CPU alone" : "Read bandwidth, all CPUs of the node",
-             cell.on)});
+         fmt::format("{}, {}",
+                     latency ? "Memory latency, one CPU alone"
+                             : "Read bandwidth, all " + cpus + " of the node",
+                     cell.on)});
     if (!latency) facts.back().where.emplace_back("kernel", "read");
   }
 }
@@ -99,8 +108,9 @@ void add_cells(std::vector<Fact>& facts, const std::vector<Cell>& cells, bool la
 std::vector<Fact> matrix_facts(const RunReport& report) {
   std::vector<Fact> facts;
   const auto latency = cells_of(report, "chase"), reads = cells_of(report, "read");
-  add_cells(facts, latency, true);
-  add_cells(facts, reads, false);
+  const std::string cpus = cpus_of(report);
+  add_cells(facts, latency, true, cpus);
+  add_cells(facts, reads, false, cpus);
   for (const auto& [cells, of_latency] : {std::pair(latency, true), std::pair(reads, false)}) {
     if (auto worst = worst_remote(cells, of_latency)) facts.push_back(*std::move(worst));
   }

@@ -98,9 +98,12 @@ std::vector<TlbLevel> tlb_levels(const std::vector<TlbPoint>& points) {
   const auto two = two_cuts(runs);
   if (two && (!cut || two->squares <= (1 - explained) * cut->squares)) cut = two;
   if (!cut) return {};
-  std::vector<TlbLevel> levels{{cut->first - 1, typical_of(points, cut->first, cut->second)}};
+  const double first_cost = (std::exp(runs.mean(0, cut->first)) - 1) * floor_s;
+  if (first_cost > least_step_s)
+    return {{2, cut->first - 1, typical_of(points, cut->first, cut->second)}};
+  std::vector<TlbLevel> levels{{1, cut->first - 1, typical_of(points, cut->first, cut->second)}};
   if (cut->second < runs.size())
-    levels.push_back({cut->second - 1, typical_of(points, cut->second, runs.size())});
+    levels.push_back({2, cut->second - 1, typical_of(points, cut->second, runs.size())});
   return levels;
 }
 

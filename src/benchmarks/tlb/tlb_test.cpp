@@ -52,6 +52,18 @@ TEST(TlbLevels, OneLevelWhereOnlyOneStepShows) {
               ElementsAre(4));
 }
 
+TEST(TlbLevels, WhatMissesTheFirstLevelFromTheStartEndsTheSecond) {
+  const auto points = tlb_points({{8, 1.9}, {12, 1.8}, {16, 1.9}, {24, 2.0}, {32, 48}, {48, 49}});
+  const auto levels = tlb_levels(points);
+  ASSERT_EQ(levels.size(), 1u);
+  EXPECT_EQ(levels[0].number, 2);
+  EXPECT_EQ(points[levels[0].last].pages, 24);
+  EXPECT_EQ(tlb_levels(tlb_points({{8, 0.5}, {12, 0.6}, {16, 0.4}, {24, 25}, {32, 26}, {48, 25}}))
+                .at(0)
+                .number,
+            1);
+}
+
 TEST(TlbLevels, NoiseAndTooFewPointsAreNoLevels) {
   EXPECT_THAT(level_ends(tlb_points({{8, 0.1}, {16, 0.4}, {32, -0.2}, {64, 0.3}, {128, 0.5}})),
               ElementsAre());

@@ -53,10 +53,12 @@ Bytes reach_of(const Sweep& sweep, std::size_t index) {
 std::vector<std::string> verdict_of(const Sweep& sweep) {
   std::vector<std::string> lines;
   const std::vector<TlbLevel> levels = tlb_levels(sweep.points);
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    const TlbLevel& level = levels[i];
+  if (!levels.empty() && levels.front().number > 1)
+    lines.push_back(fmt::format("L1 TLB: fewer than {} pages, which cost {:.1f} ns already",
+                                sweep.points.front().pages, sweep.points.front().cost * 1e9));
+  for (const TlbLevel& level : levels) {
     lines.push_back(fmt::format(
-        "L{} TLB: {} to {} pages ({} to {}); a miss costs {:.1f} ns ({} pages)", i + 1,
+        "L{} TLB: {} to {} pages ({} to {}); a miss costs {:.1f} ns ({} pages)", level.number,
         sweep.points[level.last].pages, sweep.points[level.last + 1].pages,
         compact_text(reach_of(sweep, level.last)), compact_text(reach_of(sweep, level.last + 1)),
         sweep.points[level.typical].cost * 1e9, sweep.points[level.typical].pages));
@@ -115,9 +117,8 @@ std::vector<Fact> tlb_facts(const RunReport& report) {
   std::vector<Fact> facts;
   for (const Sweep& sweep : sweeps_of(report)) {
     const std::vector<TlbLevel> levels = tlb_levels(sweep.points);
-    for (std::size_t i = 0; i < levels.size(); ++i) {
-      const TlbLevel& level = levels[i];
-      const std::string name = fmt::format("L{} TLB", i + 1);
+    for (const TlbLevel& level : levels) {
+      const std::string name = fmt::format("L{} TLB", level.number);
       const std::vector<std::pair<std::string, std::string>> where{{"level", name},
                                                                    {"page_kind", sweep.kind}};
       Estimate reach(static_cast<double>(reach_of(sweep, level.last).value));
