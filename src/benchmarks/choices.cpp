@@ -100,6 +100,12 @@ Expected<std::vector<Choice>> KernelOptions::parse() const {
       wanted.push_back({full_name(spec), spec, true});
     }
   }
+  const bool one_writes =
+      std::any_of(wanted.begin(), wanted.end(), [](const Choice& one) { return one.writes; });
+  if (!one_writes &&
+      std::find(stores_.begin(), stores_.end(), Stores::non_temporal) != stores_.end())
+    return fail_usage("--stores", "no kernel that writes is chosen",
+                      "leave it out, or name one that writes with --kernels or --mix");
   std::vector<Choice> choices;
   for (Choice& choice : wanted) {
     for (Stores kind : stores_) {

@@ -165,7 +165,7 @@ void CommonOptions::add_output(CLI::App& app) {
   output(add_choice<RowOrder>(
       app, "--sort", plain_.style.order,
       {{"plan", RowOrder::plan}, {"best", RowOrder::best}, {"worst", RowOrder::worst}},
-      "order of table rows: as planned, or by the first figure"));
+      "order of the rows of tables with one case per row: as planned, or by the first figure"));
   output(add_choice(app, "--color", color_, named({"auto", "always", "never"}),
                     "mark remote cells, intervals wider than 10 % and slow nodes with colors: on "
                     "terminals unless NO_COLOR is set (auto), always or never"));

@@ -237,8 +237,8 @@ std::string history_text(const Checked& checked, const History& history) {
     text += unjudged == 0 ? "  no node was slow in any of them\n"
                           : "  no node that was judged was slow in any of them\n";
   if (unjudged > 0)
-    text +=
-        fmt::format("  not judged in every run: {} of {} nodes\n", unjudged, history.hosts.size());
+    text += fmt::format("  not compared with other nodes in every run: {} of {} nodes\n", unjudged,
+                        history.hosts.size());
   if (!history.falls.empty()) {
     text +=
         fmt::format("Nodes that became slower than their own earlier runs ({:g} % and {:g} MAD):\n",

@@ -207,6 +207,12 @@ Expected<void> complete_command(const CLI::App& app, std::vector<std::string>& w
     words = {"--help"};
     return {};
   }
+  if (words.size() > 1)
+    return fail_usage("help", fmt::format("takes one command, not {}", words.size()));
+  if (words[0] == "help") {
+    words = {"--help"};
+    return {};
+  }
   if (auto completed = complete_command(app, words); !completed) return completed;
   const auto commands = commands_of(app);
   bool known = std::any_of(commands.begin(), commands.end(), [&](const CLI::App* command) {
