@@ -9,7 +9,8 @@
 namespace numatlas::record {
 
 double rounded(double value) {
-  if (!std::isfinite(value) || value == 0) return value;
+  // Sizes in whole KiB stay exact.
+  if (!std::isfinite(value) || std::fmod(value, 1024) == 0) return value;
   const std::string text = fmt::format("{:.6e}", value);
   return std::strtod(text.c_str(), nullptr);
 }

@@ -22,6 +22,12 @@
 namespace numatlas {
 namespace {
 
+TEST(Numbers, HaveSevenDigitsButWholeSizesAll) {
+  EXPECT_EQ(record::rounded(123456789.5), 123456800);
+  EXPECT_EQ(record::rounded(33554432), 33554432);
+  EXPECT_EQ(record::rounded(2147483648.0), 2147483648.0);
+}
+
 using nlohmann::json;
 using ::testing::HasSubstr;
 
