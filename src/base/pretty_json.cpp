@@ -56,10 +56,12 @@ void write(const json& value, std::size_t depth, std::string& text) {
 
 }  // namespace
 
-std::string pretty(const json& value) {
+std::string pretty(const json& value) { return pretty_part(value, 0) + '\n'; }
+
+std::string pretty_part(const json& value, std::size_t depth) {
   std::string text;
-  write(value, 0, text);
-  return text + '\n';
+  write(value, depth, text);
+  return text;
 }
 
 }  // namespace numatlas

@@ -1,6 +1,7 @@
 // How every JSON file of numatlas is laid out.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,5 +11,8 @@ namespace numatlas {
 /// JSON for people and programs: one member per line at the top; below, short members and items
 /// share lines of up to 120 columns. Ends in a newline. Bytes that are not UTF-8 are replaced.
 std::string pretty(const nlohmann::json& value);
+
+/// The same of a value that stands `depth` levels deep in a document, without the newline.
+std::string pretty_part(const nlohmann::json& value, std::size_t depth);
 
 }  // namespace numatlas

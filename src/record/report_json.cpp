@@ -37,6 +37,12 @@ Expected<void> check_views(const RunReport& report) {
   return {};
 }
 
+/// While set, a placeholder stands for the cases; no member of a document has such a value.
+thread_local bool cases_are_apart = false;
+constexpr const char* place_of_cases =
+    "\x01"
+    "the cases";
+
 }  // namespace
 
 std::string problem_of(const Estimate& estimate) {
@@ -141,11 +147,34 @@ json to_json(const RunReport& report) {
   return value;
 }
 
+json to_json(const std::vector<ScenarioResult>& cases) {
+  if (cases_are_apart) return place_of_cases;
+  json array = json::array();
+  for (const ScenarioResult& one : cases) array.push_back(to_json(one));
+  return array;
+}
+
 std::string json_text(const RunReport& report) {
-  if (!report.fleet) return pretty(to_json(report));
-  const record::ExactNumbers exact;  // what is computed from a file is what was computed here
-  const HostsApart apart(*report.fleet);
-  return apart.put_into(pretty(to_json(report)));
+  std::optional<record::ExactNumbers> exact;
+  std::optional<HostsApart> hosts;
+  if (report.fleet) {
+    exact.emplace();  // what is computed from a file is what was computed here
+    hosts.emplace(*report.fleet);
+  }
+  cases_are_apart = true;
+  std::string text = pretty(to_json(report));
+  cases_are_apart = false;
+  if (hosts) text = hosts->put_into(text);
+  // One case after the other, so that the values of all never stand in memory together.
+  const std::string place = json(place_of_cases).dump();
+  const std::size_t at = text.find(place);
+  const std::string rest = text.substr(at + place.size());
+  text.replace(at, std::string::npos, "[");
+  for (const ScenarioResult& one : report.scenarios) {
+    text += text.back() == '[' ? "\n  " : ",\n  ";
+    text += pretty_part(to_json(one), 2);
+  }
+  return text + (report.scenarios.empty() ? "]" : "\n ]") + rest;
 }
 
 Expected<RunReport> report_from_json(const json& value) {
