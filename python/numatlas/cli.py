@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 #: What the figures of some commands were called.
 KINDS = {"scaling": "bandwidth", "flows": "run"}
+#: What `plot` can be asked for: the machine, and what the commands measure.
+PLOTS = (
+    *("machine", "atlas", "pilots", "matrix", "latency", "loaded", "bandwidth", "copy", "cores", "touch"),
+    *("faults", "migrate", "tlb", "atomics", "weights", "transfer", "stream", "run", "advise", "check"),
+)
 #: Inches that a picture may be wide.
 NARROWEST, WIDEST = 2.5, 30.0
 
@@ -169,6 +174,8 @@ def _of_kind(result: Result, kind: str) -> list[Figure]:
     every = [one for one in every if not isinstance(one, Listing)]  # lists of words are no pictures
     found = [one for one in every if one.kind == KINDS.get(kind, kind)]
     if not found:
+        if kind not in (*PLOTS, *KINDS):
+            raise FileError("KIND", f"{kind}: no kind of plot", hint=f"one of {', '.join(PLOTS)}")
         kinds = ", ".join(dict.fromkeys(one.kind for one in every))
         raise FileError(
             result.path, f"has nothing of {kind}", UNAVAILABLE, f"it has {kinds}" if kinds else ""

@@ -95,11 +95,10 @@ def _json(path: Path, text: str) -> dict[str, Any]:
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
-        if not text.rstrip().endswith("}"):
-            raise FileError(
-                path, f"ends in the middle, in line {error.lineno}: a copy that was cut?"
-            ) from None
-        raise FileError(path, f"no JSON: line {error.lineno}, column {error.colno}: {error.msg}") from None
+        where = f"line {error.lineno}, column {error.colno}"
+        if _is_cut(text, error):
+            raise FileError(path, f"is not valid JSON (truncated?): {where}") from None
+        raise FileError(path, f"is not valid JSON: {where}: {error.msg}") from None
     except RecursionError:
         raise FileError(path, "no result of numatlas: nested too deeply") from None
     version = data.get("schema_version")
@@ -117,6 +116,11 @@ def _json(path: Path, text: str) -> dict[str, Any]:
     if of_version_1 or any(report.get("schema_version") == 1 for report in reports):
         return _of_version_1(path)
     return data
+
+
+def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
+    """Whether the text makes sense as far as it goes: it stops at its end, or in a string without one."""
+    return error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
 
 
 def _of_version_1(path: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from commands import SURVEYS
 from made import texts
-from made_results import loaded, survey
+from made_results import estimate, loaded, survey
 from matplotlib.text import Text
 from report_pages import Tree
 
@@ -213,3 +213,104 @@ def test_heads_of_runs_tell_each_date_once(tmp_path):
     mine = [head for head in heads if head[:1] in "ABC" and "2026" in head]
     assert len(mine) == 2 and all(head.count("2026") == 1 for head in mine)
     assert "a.json" in mine[0] and "b.json" in mine[1]  # of one day, alike but for that
+
+
+# ---- How well the figures shown are known
+
+
+def notes_of(result, command):
+    return [[note for note in one.notes if "converge" in note] for one in figures_of(result, command)]
+
+
+def unsettled(data):
+    """No read converged; each worker is known to ±5 %, all of a node together to ±28 %."""
+    for one in part(data, "matrix")["cases"]:
+        if one["kernel"] == "read":
+            for flow in one["flows"]:
+                flow["stop"] = "time_cap"
+                flow["figures"][0]["estimate"] = estimate(4e9, 0.05)
+            one["figures"][0]["estimate"] = estimate(17.54e9, 0.28)
+
+
+def test_the_widest_interval_is_one_that_the_map_shows(tmp_path):
+    result = changed(survey(tmp_path / "a.json", 2, 1, 4), unsettled)
+    words = "0 of 8 measurements converged; the others stopped at the time cap"
+    assert notes_of(result, "matrix") == [[], [f"{words} (the widest interval shown is ±28.0 %)"]]
+
+
+def test_bars_of_several_maps_have_one_count(tmp_path):
+    def two_kernels(data):
+        unsettled(data)
+        matrix = part(data, "matrix")
+        read = next(one for one in matrix["cases"] if one["kernel"] == "read")
+        copied = json.loads(json.dumps(read).replace('"read', '"copy'))
+        copied["figures"][0]["estimate"] = estimate(9e9, 0.4)
+        matrix["cases"].append(copied)
+        matrix["views"].append(json.loads(json.dumps(matrix["views"][1]).replace("read", "copy")))
+
+    result = changed(survey(tmp_path / "a.json", 1, 1, 4), two_kernels)
+    words = "0 of 4 measurements converged; the others stopped at the time cap"
+    assert [words + " (the widest interval shown is ±40.0 %)"] in notes_of(result, "matrix")
+
+
+def test_an_interval_is_that_of_a_figure_where_there_are_several(tmp_path):
+    def load(data):
+        for one in part(data, "loaded")["cases"]:
+            one["flows"][0]["stop"] = "time_cap"
+            for each in one["figures"]:
+                each["estimate"] = estimate(each["estimate"]["value"], 0.3)
+
+    (told,) = notes_of(changed(survey(tmp_path / "a.json", 1, 1, 4), load), "loaded")
+    assert told[0].endswith(" (the widest interval of the latency is ±1.0 %)")
+
+
+# ---- Where the memory was
+
+
+SIZE = {"pages_by_node": {"0": 100}, "page_size": 4096, "thp_fraction": 0.56, "page_text": "4 KiB + 56 % THP"}
+ASTRAY = {"pages_by_node": {"0": 60, "1": 40}}
+GOOD, ELSEWHERE = "memory lay where it was asked for", "1 case had memory elsewhere than asked"
+OTHERS = "1 case had pages of another size than asked"
+
+
+@pytest.mark.parametrize(
+    ("memory", "pages", "seen", "told"),
+    [
+        ("bind:0", "thp", SIZE, [GOOD, OTHERS]),
+        ("local", "thp", SIZE, [GOOD, OTHERS]),
+        ("interleave:0,1", "thp", SIZE, [GOOD, OTHERS]),
+        ("bind:0", "2M", {"pages_by_node": {"0": 9}, "page_size": 4096}, [GOOD, OTHERS]),
+        ("bind:0", "base", {**SIZE, "thp_fraction": 1.0}, [GOOD, OTHERS]),
+        ("bind:0", "base", ASTRAY, [ELSEWHERE]),
+        ("local", "base", ASTRAY, [ELSEWHERE]),
+        ("bind:0", "thp", {**SIZE, **ASTRAY}, [ELSEWHERE, OTHERS]),
+        ("local", "thp", {**SIZE, **ASTRAY}, [ELSEWHERE, OTHERS]),
+        ("interleave:0,1", "base", ASTRAY, [ELSEWHERE]),
+        ("bind:0", "thp", {"problem": "denied"}, ["1 case had memory whose place was not observed"]),
+    ],
+)
+def test_what_differs_of_the_memory(tmp_path, memory, pages, seen, told):
+    """A warning of one code is of the node, the size of the pages, or both; two workers are one case."""
+
+    def differ(data):
+        one = next(one for one in part(data, "matrix")["cases"] if one["kernel"] == "read")
+        one["pages"] = pages
+        for flow in one["flows"]:
+            flow |= {"memory": memory, "residency": seen}
+            flow["warnings"] = [{"code": "placement", "text": "told by the program"}]
+
+    result = changed(survey(tmp_path / "a.json", 2, 1, 4), differ)
+    lines = [line.text for line in verdict(result)]
+    assert [line for line in lines if line in (GOOD, ELSEWHERE, OTHERS) or "place " in line] == told
+
+
+def test_memory_that_differs_is_counted_in_each_benchmark(tmp_path):
+    def differ(data):
+        for command in ("latency", "loaded"):
+            one = part(data, command)["cases"][0]
+            one["name"] = "the same"
+            for flow in one["flows"]:
+                flow["warnings"] = [{"code": "placement", "text": "told by the program"}]
+
+    lines = [line.text for line in verdict(changed(survey(tmp_path / "a.json", 1, 1, 4), differ))]
+    assert "2 cases had memory elsewhere than asked" in lines

@@ -1,16 +1,19 @@
 """The commands: where they write to."""
 
 import os
+import re
 import stat
+import subprocess
 import sys
 import threading
 from pathlib import Path
 
 import pytest
-from commands import CSV, MARK, SCALING, SURVEYS, command, one_line
+from commands import CSV, MARK, SCALING, SURVEYS, command, one_line, program
 from report_pages import FLEETS
 
 import numatlas
+from numatlas.cli import PLOTS
 from numatlas.figures import figures_of
 from numatlas.file_error import FileError
 from numatlas.files import check_output
@@ -241,3 +244,30 @@ def test_names_are_escaped():
 def test_errors_are_one_line_whatever_a_file_is_called(tmp_path, name, arguments):
     done = command(name, *arguments, "no\x1b[2J\nnumatlas: error: forged.json", folder=tmp_path)
     one_line(done, 6, r"no\x1b[2J\x0anumatlas: error: forged.json")
+
+
+# ---- What can be plotted
+
+
+def test_what_is_no_kind_of_plot(tmp_path):
+    result = SURVEYS / "tiers.json"
+    done = command("plot", "foo", result, folder=tmp_path)
+    one_line(done, 2, "KIND: foo: no kind of plot")
+    assert f"hint: one of {', '.join(PLOTS)}" in done.stderr
+    assert not list(tmp_path.iterdir())
+    done = command("plot", "transfer", result, folder=tmp_path)
+    one_line(done, 3, "tiers.json: has nothing of transfer")
+
+
+def test_every_benchmark_is_a_kind_of_plot():
+    """By the program's own list, which a new one is added to."""
+    told = subprocess.run([program(), "--help"], capture_output=True, text=True, check=True).stdout
+    commands = set(re.findall(r"^  ([a-z]+)  ", told.partition("Commands:")[2], re.MULTILINE))
+    others = {"topology", "features", "survey", "audit", "selftest", "compare", "convert", "export", "exec"}
+    others |= {"completion", "report", "plot", "help"}
+    assert commands - others == set(PLOTS) - {"machine", "atlas", "pilots"}
+
+
+@pytest.mark.parametrize("path", sorted(SURVEYS.glob("*.json")), ids=lambda path: path.stem)
+def test_kinds_of_figures_are_kinds_of_plots(path):
+    assert {one.kind for one in figures_of(numatlas.load(path))} <= set(PLOTS)

@@ -10,9 +10,9 @@ from results import value
 
 import numatlas
 from numatlas.figures import figures_of
+from numatlas.figures.convergence import Convergence, stops_of
 from numatlas.figures.model import Bars, Curves, Matrix
 from numatlas.figures.placement import placement_of
-from numatlas.figures.told import convergence_of
 
 GPUS = "two-sockets-four-gpus.json"
 TIERS = "guest-tiers.json"
@@ -326,7 +326,22 @@ def test_a_sample_of_pages_is_told(measure, plain, tmp_path):
 )
 def test_why_medians_did_not_converge(stops, words):
     flows = pd.DataFrame({"point": 0, "flow": range(len(stops)), "stop": stops})
-    assert convergence_of(flows) == words
+    assert Convergence(stops_of(flows)).lines() == words
+
+
+def test_loads_do_not_converge(measure, plain, tmp_path):
+    """They are not counted: as in the program's own text."""
+    data, path = plain(measure("loaded", TIERS)), tmp_path / "loaded.json"
+    measured = 0
+    for case in data["cases"]:
+        for flow in case["flows"]:
+            flow["stop"] = "converged" if flow["load"] else "time_cap"
+            measured += not flow["load"]
+    path.write_text(json.dumps(data))
+    notes = [note for one in figures_of(numatlas.load(path), "loaded") for note in one.notes]
+    counted = [note for note in notes if "measurements converged" in note]
+    assert counted and sum(int(note.split(" ")[2]) for note in counted) >= measured
+    assert all(note.startswith("0 of ") for note in counted)
 
 
 def test_keys_of_copies_tell_what_they_are_of(measure):

@@ -203,7 +203,14 @@ def test_dat_of_distributed_streams():
 BAD = {
     "empty": ("", "empty"),
     "blank": (" \n", "empty"),
-    "cut": ('{"program": "numatlas", "schema_version": 2, "cases": [{"na', "ends in the middle"),
+    "cut": (
+        '{"program": "numatlas", "schema_version": 2, "cases": [{"na',
+        "not valid JSON (truncated?): line 1, ",
+    ),
+    "cut after a case": (
+        '{"program": "numatlas",\n"cases": [{"name": "a"}',
+        "is not valid JSON (truncated?): line 2, column 24",
+    ),
     "foreign": ('{"name": "somebody else"}', "no result of numatlas"),
     "list": ("[1, 2]", "neither a result"),
     "newer": ('{"program": "numatlas", "schema_version": 3, "command": "latency"}', "of a newer numatlas"),
@@ -217,7 +224,8 @@ BAD = {
         '{"program": "numatlas", "schema_version": 1, "command": "stream"}',
         "damaged result of numatlas 0.1: key 'hosts' not found",
     ),
-    "syntax": ('{"program": "numatlas",, "a": 1}', "line 1, column"),
+    "syntax": ('{"program": "numatlas",, "a": 1}', "is not valid JSON: line 1, column 24: Expecting"),
+    "words after it": ('{"program": "numatlas"}\nxyz', "is not valid JSON: line 2, column 1: Extra data"),
     "xml": ("<html></html>", "not of distributed_streams"),
     "cut xml": ("<stream_run><experiment>", "no whole XML"),
     "no nodes": (

@@ -11,10 +11,10 @@ from report_pages import Tree, fleet_of
 
 import numatlas
 from numatlas.figures import figures_of, people
+from numatlas.figures.convergence import Convergence, stops_of
 from numatlas.figures.model import Atlas
 from numatlas.figures.placement import placement_of
 from numatlas.figures.tables import label_words
-from numatlas.figures.told import convergence_of
 from numatlas.file_error import FileError
 from numatlas.plot import build
 from numatlas.plot.style import Frame
@@ -87,15 +87,19 @@ def test_notes_tell_nothing_of_tables_that_are_not_there():
 
 
 def test_what_converged_is_counted_in_measurements(tmp_path):
-    flows = figures_flows(2)
-    assert convergence_of(flows) == ["0 of 2 measurements converged; the others stopped at the time cap"]
-    assert convergence_of(figures_flows(1)) == ["did not converge: stopped at the time cap"]
+    def told(count, *widths):
+        return Convergence(stops_of(figures_flows(count)), widths).lines()
+
+    assert told(2) == ["0 of 2 measurements converged; the others stopped at the time cap"]
+    assert told(1) == ["did not converge: stopped at the time cap"]
+    assert told(1, 0.048) == ["did not converge: stopped at the time cap (the interval shown is ±4.8 %)"]
+    assert told(2, 0.1, 0.28)[0].endswith(" (the widest interval shown is ±28.0 %)")
 
 
 def figures_flows(count):
     result = numatlas.load(SURVEYS / "tiers.json")["cores"]
     flows = result.flows.drop_duplicates(["point", "flow"]).head(count)
-    return flows.assign(stop="time_cap", half_width=None)
+    return flows.assign(stop="time_cap")
 
 
 def test_pages_whose_node_nobody_told():

@@ -59,7 +59,8 @@ def test_what_the_null_engine_made_up_is_told_of_a_comparison_too(compared):
 
 
 def test_a_list_is_no_picture(compared, tmp_path):
-    one_line(command("plot", "compare", compared, folder=tmp_path), 3, "has nothing of compare")
+    done = command("plot", "compare", compared, folder=tmp_path)
+    one_line(done, 2, "KIND: compare: no kind of plot")
 
 
 def run(folder, *words):

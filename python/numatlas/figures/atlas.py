@@ -116,6 +116,7 @@ def _far(node: Json, near: int, cells: dict[str, Cells]) -> Spot:
 def _gpu(gpu: Json, rates: pd.DataFrame, home: dict[int, str]) -> Spot:
     mine = rates[rates["gpu"] == str(gpu.get("index"))]
     texts = [f"{quantity_text(row.value, 'B/s')} {row.direction}" for row in mine.itertuples()]
+    spreads = [plus_minus(row.value, row.low, row.high) for row in mine.itertuples()]
     at = f"at N{gpu.get('node')}" if gpu.get("node") in home else ""
     words = [at, short_size(gpu["memory"]) if gpu.get("memory") else ""]
     told = "\n".join([gpu.get("name") or gpu.get("vendor") or "GPU", *texts])
@@ -123,7 +124,10 @@ def _gpu(gpu: Json, rates: pd.DataFrame, home: dict[int, str]) -> Spot:
     spot = Spot(f"GPU{number}", ", ".join(filter(None, words)), told, far=True)
     if texts:  # to the GPU, where that was measured
         spot.values["bandwidth"], spot.texts["bandwidth"] = mine["value"].max(), texts[0]
-        spot.texts["other"] = ", ".join(texts[1:])
+        spot.spreads["bandwidth"] = spreads[0]
+        spot.texts["other"] = ", ".join(
+            f"{text} {spread}".rstrip() for text, spread in zip(texts[1:], spreads[1:], strict=True)
+        )
     return spot
 
 

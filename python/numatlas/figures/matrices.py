@@ -36,7 +36,10 @@ def single_cells(figures: list[Figure]) -> list[Figure]:
             bars.title = f"{name.split(' of ')[0]}, {where}"
             bars.data = pd.concat([bars.data, one.data], ignore_index=True)
             bars.warnings = list(dict.fromkeys([*bars.warnings, *one.warnings]))
-            bars.notes = list(dict.fromkeys([*bars.notes, *one.notes]))
+            told = {*bars.convergence.lines(), *one.convergence.lines()}
+            bars.convergence += one.convergence
+            notes = [note for note in (*bars.notes, *one.notes) if note not in told]
+            bars.notes = list(dict.fromkeys([*notes, *bars.convergence.lines()]))
         bars.rows.append(bar)
     for one in units.values():
         one.notes = without_rows(one.notes)
@@ -55,6 +58,7 @@ def _only_cell(one: Matrix) -> tuple[int, int] | None:
 def _bars_of(one: Matrix) -> Bars:
     """What a map tells, as bars, without any yet."""
     told = ("spread", "placement", "notes", "verdict", "warnings", "data", "unit", "less_is_better", "family")
+    told += ("convergence",)
     heads = ["", "where", one.unit]
     return Bars(one.key, one.title, heads=heads, column=2, **{name: getattr(one, name) for name in told})
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from numatlas.figures.convergence import Convergence
 from numatlas.units import plus_minus, spread_text
 
 Values = list[float | None]
@@ -38,6 +39,7 @@ class Figure:
     kind: str = ""  #: of figures: the command, "machine" or "stream"
     family: str = ""  #: as `key`, without what the figure is of (`where`); "": no other figure is like this
     where: dict[str, str] = field(default_factory=dict)  #: labels that all of the figure has, as texts
+    convergence: Convergence = field(default_factory=Convergence)  #: as the notes tell it
 
 
 @dataclass

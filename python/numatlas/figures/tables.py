@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 
 from numatlas.figures import people
+from numatlas.figures.convergence import Convergence, stops_of
 from numatlas.figures.placement import placement_of
 from numatlas.figures.told import (
     column,
-    convergence_of,
     key_of,
     label_shown,
     label_text,
@@ -48,6 +48,9 @@ MOST_OF_A_CASE = 3
 
 #: The scale of a cell in ns.
 NANOSECONDS = 1e9
+
+#: Parts of a figure that tell its interval.
+WITH_INTERVAL = ("half_width", "with_interval", "spread")
 
 PARTS = ("value", "low", "high", "p95", "p99", "min", "max", "best", "of_workers")
 
@@ -117,6 +120,12 @@ class Table:
             parts["high"] = parts["high"].mask(several, self.part(self.main, "max"))
         return parts
 
+    def widths(self, cell: Cell) -> pd.Series:
+        """The larger side of each interval over its value."""
+        values = self.part(cell)
+        sides = [values - self.part(cell, "low"), self.part(cell, "high") - values]
+        return pd.concat(sides, axis=1).max(axis=1, skipna=False) / values.abs()
+
     def texts(self, cell: Cell) -> list[str]:
         """Of each row, as the program prints it."""
         if cell["label"]:
@@ -129,11 +138,9 @@ class Table:
             numbers = numbers.where(several if kind in ("min", "max") else ~several)
         unit = cell.get("unit") or ""
         texts = [_printed(one, cell["digits"]) + unit if pd.notna(one) else "-" for one in numbers]
-        if cell["part"] not in ("half_width", "with_interval", "spread"):
+        if cell["part"] not in WITH_INTERVAL:
             return texts
-        sides = [numbers - self.part(cell, "low"), self.part(cell, "high") - numbers]
-        widths = pd.concat(sides, axis=1).max(axis=1, skipna=False) / numbers.abs()
-        words = ["-" if pd.isna(width) else percent_text(width) for width in widths]
+        words = ["-" if pd.isna(width) else percent_text(width) for width in self.widths(cell)]
         if cell["part"] == "half_width":
             return words
         return [
@@ -186,6 +193,7 @@ class Table:
         of_totals = len(result.totals) > 0 and self.main["figure"] in set(result.totals["metric"])
         hosts = column(flows, "host").nunique() if of_totals and self.by == ["point"] else 1
         title = UNIT_IN_TITLE.sub("", view["title"], count=1)
+        convergence = self._convergence(flows)
         titles = [title, words_for(view, labels), f"sum over {hosts} hosts" if hosts > 1 else ""]
         family = [result.meta.get("command", result.kind), self.main["figure"], *more]
         texts = {**view["where"], **{name: label_text(value, name) for name, value in labels.items()}}
@@ -200,13 +208,26 @@ class Table:
             "placement": placement_of(flows),
             "notes": [
                 *map(people.words, people.notes(view, self.main["head"], as_map, as_table)),
-                *convergence_of(flows),
+                *convergence.lines(),
                 *skips_of(result),
             ],
             "verdict": [people.words(line) for line in view["verdict"]],
             "warnings": warnings_of(result, flows),
             "data": self._data(),
+            "convergence": convergence,
         }
+
+    def _convergence(self, flows: pd.DataFrame) -> Convergence:
+        """Of these flows, with the intervals of the main figure: those of a case's flows, each alone, may be
+        much narrower."""
+        several = self.of_workers(self.main) & (self.main["part"] == "spread")  # from worker to worker
+        width, others = self.widths(self.main)[~several].dropna(), False
+        for cell in self.view["cells"]:
+            if cell["figure"] in self.units and cell["figure"] != self.main["figure"]:
+                shown = cell["part"] in WITH_INTERVAL or cell["figure"] == self.view["rows"]
+                others = others or (shown and self.widths(cell).notna().any())
+        of = words_of(self.main["figure"]).removesuffix(" sum") if others else ""
+        return Convergence(stops_of(flows), tuple(width), of)
 
     def _mine(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The rows that are of this table."""

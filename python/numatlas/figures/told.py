@@ -7,11 +7,8 @@ import pandas as pd
 
 from numatlas.figures.people import signs, spaced
 from numatlas.result import NO_TIME, Result
-from numatlas.units import percent_text, size_text
+from numatlas.units import size_text
 
-#: Why a flow stopped before its figure was known well enough.
-STOPS = {"time_cap": "stopped at the time cap", "interrupted": "were interrupted"}
-ONE_STOPS = {"time_cap": "stopped at the time cap", "interrupted": "was interrupted"}
 NOTHING = "no measurement: numbers of the null engine, which touches no memory"
 MOST_REASONS = 5
 
@@ -48,27 +45,6 @@ def joined(columns: list[list[str]], rows: int) -> list[str]:
     return [
         ", ".join(word for word in words if word not in ("-", "")) for words in zip(*columns, strict=True)
     ]
-
-
-def convergence_of(flows: pd.DataFrame) -> list[str]:
-    """How many flows were measured as precisely as was asked for."""
-    if not {"point", "flow", "stop"} <= set(flows):
-        return []
-    stops = flows.drop_duplicates(["point", "flow"])["stop"].dropna()
-    if stops.empty or (stops == "converged").all():
-        return []
-    widest = pd.to_numeric(column(flows, "half_width")).max()
-    which = "interval" if len(stops) == 1 else "widest interval"
-    worst = "" if pd.isna(widest) else f" (the {which} is ±{percent_text(widest)})"
-    others = stops[stops != "converged"].value_counts()
-    if len(stops) == 1:
-        stop = str(others.index[0])
-        return [f"did not converge: {ONE_STOPS.get(stop, f'ended by {stop}')}{worst}"]
-    words = [
-        f"{'the others' if len(others) == 1 else count} {STOPS.get(stop, f'ended by {stop}')}"
-        for stop, count in others.items()
-    ]
-    return [f"{len(stops) - others.sum()} of {len(stops)} measurements converged; {', '.join(words)}{worst}"]
 
 
 def is_of_the_null_engine(result: Result) -> bool:

@@ -136,31 +136,45 @@ class _Pen:
         look = {"size": size, "color": colour, "va": "center", "gid": "words", **more}
         self.axes.text(x, y, text, **look)
 
-    def pair(self, left: str, right: str, box: Box, y: float, size: float, ink: str) -> None:
-        """Bold words at the left of a box, and small ones at its right where there is room for them."""
-        free, widths = box.wide - 2 * INSET, []
-        for text, points, bold in ((left, size, True), (right, SMALL, False)):
-            widths.append(text_width(text, _size(points, self.scale), bold) / self.scale)
+    def pair(self, left: str, right: str, box: Box, y: float, size: float, ink: str, side: str) -> None:
+        """Bold words at the left of a box, and small ones where there is room for them: at the box's `side`,
+        or of "left" right behind the bold ones, which are set smaller for that, down to the size of names."""
+        free = box.wide - 2 * INSET
+        behind = text_width(right, _size(SMALL, self.scale)) / self.scale + INSET if right else 0.0
+        sizes = [size] if side == "right" else [size, *(one for one in (9.0, LABEL, NAME) if one < size)]
+        widths = [text_width(left, _size(one, self.scale), True) / self.scale for one in sizes]
+        fits = [pair for pair in zip(sizes, widths, strict=True) if pair[1] + behind <= free]
+        size, width = fits[0] if fits else (size, 0.0)
         self.words(left, box.x + INSET, y, size, ink, wide=free, fontweight="bold")
-        if right and sum(widths) + INSET <= free:
-            self.words(right, box.x + box.wide - INSET, y, SMALL, ink, ha="right")
+        if right and fits:
+            x = box.x + (box.wide - INSET if side == "right" else 2 * INSET + width)
+            self.words(right, x, y, SMALL, ink, ha=side)
 
 
 def _place(pen: _Pen, place: Spot, paint: _Paint, index: int) -> None:
     box, mode = place.box, paint.mode
     colour, ink = paint.of(place.values.get(mode))
     pen.box(box, colour, f"place-{index}", mode in place.unsteady, place.detail)
-    big, other = place.texts.get(mode), place.texts.get(OTHER.get(mode, ""), "")
+    # Each interval stands beside its own figure.
+    big, spread = place.texts.get(mode), place.spreads.get(mode, "")
+    other = _with_spread(place, OTHER[mode]) if mode in OTHER else ""
     if mode == "claims":
         big = place.claims or "no claim"
     elif "other" in place.texts:  # a GPU has no latency
-        big, other = place.texts["bandwidth"], place.texts["other"]
-    pen.pair(place.name, other, box, box.y + 0.12, NAME, ink)
+        big, spread = place.texts["bandwidth"], place.spreads.get("bandwidth", "")
+        other = place.texts["other"]
+    pen.pair(place.name, other, box, box.y + 0.12, NAME, ink, "right")
     size = VALUE if big and mode != "claims" else NAME
     nothing = "not measured" if place.far else "own: not measured"
     size = size if big else SMALL
-    pen.pair(big or nothing, place.spreads.get(mode, ""), box, box.y + 0.5 * box.tall, size, ink)
+    side = "left" if big else "right"
+    pen.pair(big or nothing, spread, box, box.y + 0.5 * box.tall, size, ink, side)
     pen.words(place.note, box.x + INSET, box.y + box.tall - 0.11, SMALL, ink, wide=box.wide - 2 * INSET)
+
+
+def _with_spread(place: Spot, what: str) -> str:
+    """ "41.7 GB/s ±1.0 %"; "" where the place has no figure of its own."""
+    return f"{place.texts[what]} {place.spreads.get(what, '')}".rstrip() if what in place.texts else ""
 
 
 def _link(pen: _Pen, link: Spot, paint: _Paint, index: int) -> None:

@@ -1,5 +1,6 @@
 """Whether the figures of a run can be believed, in a few lines."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 import pandas as pd
@@ -7,12 +8,12 @@ import pandas as pd
 from numatlas.facts import metrics, nodes_with_cpus, pairs
 from numatlas.figures.scales import UNSTEADY
 from numatlas.figures.told import column
+from numatlas.readers.placement import NODE, PAGE_SIZE, UNSEEN
 from numatlas.result import Result
 from numatlas.units import ranges_of
 
 #: What a code of a warning means, for one case and for several.
 CODES = {
-    "placement": ("case had memory elsewhere than asked", "cases had memory elsewhere than asked"),
     "pages-moved": ("case had pages moved while it ran", "cases had pages moved while they ran"),
     "two-speeds": ("figure has two speeds", "figures have two speeds"),
     "stopped": ("worker was stopped while measuring", "workers were stopped while measuring"),
@@ -20,6 +21,22 @@ CODES = {
     "low-overlap": ("worker measured partly alone", "workers measured partly alone"),
     "oversubscribed": ("run has more workers than CPUs", "runs have more workers than CPUs"),
 }
+
+
+#: The same of what differs where the code is "placement".
+PLACEMENT = {
+    NODE: ("case had memory elsewhere than asked", "cases had memory elsewhere than asked"),
+    PAGE_SIZE: (
+        "case had pages of another size than asked",
+        "cases had pages of other sizes than asked",
+    ),
+    UNSEEN: (
+        "case had memory whose place was not observed",
+        "cases had memory whose place was not observed",
+    ),
+}
+#: Codes that are counted by case; others by worker.
+OF_CASES = ("pages-moved",)
 
 
 @dataclass
@@ -34,12 +51,12 @@ def verdict(result: Result) -> list[Line]:
     """Whether the figures can be believed: placement, steadiness, what disturbed, what is missing."""
     parts = [part for part in result.all() if len(part.flows)]
     flows = pd.concat([part.flows for part in parts]) if parts else pd.DataFrame(columns=["name", "flow"])
-    told = column(flows.drop_duplicates(["name", "flow"]), "flow_warning_codes").dropna()
-    codes = told.astype(str).str.split("; ").explode().value_counts()
+    codes = _counts(parts, "flow_warning_codes")
+    differs = _counts(parts, "placement_differs")
     lines = []
     if result.meta.get("complete") is False:
         lines.append(Line(f"not complete: {result.meta.get('incomplete_reason') or 'ended early'}"))
-    if column(flows, "pages_observed").notna().any() and "placement" not in codes:
+    if column(flows, "pages_observed").notna().any() and not {NODE, UNSEEN} & set(differs):
         astray = (pd.to_numeric(column(flows, "pages_elsewhere")) > 0).any()
         lines.append(
             Line("some pages were elsewhere than asked")
@@ -49,9 +66,10 @@ def verdict(result: Result) -> list[Line]:
     lines += _steadiness([frame for part in parts for frame in (part.flows, part.totals) if len(frame)])
     if any(one.few_visits and one.spread for one in metrics(result)):
         lines.append(Line("* fewer than 5 visits: the interval does not cover changes between visits"))
-    lines += [
-        Line(f"{codes[one]} {words[int(codes[one] > 1)]}") for one, words in CODES.items() if one in codes
-    ]
+    for counts, every in ((differs, PLACEMENT), (codes, CODES)):
+        lines += [
+            Line(f"{counts[one]:,} {words[counts[one] > 1]}") for one, words in every.items() if one in counts
+        ]
     lines += _disturbance(result)
     settings = [one.text.split(":")[0] for one in result.warnings if one.code == "setting"]
     if settings:
@@ -63,6 +81,18 @@ def verdict(result: Result) -> list[Line]:
     if len(result.skipped) and result.parts:
         lines.append(Line(f"not measured: {', '.join(dict.fromkeys(map(str, result.skipped['name'])))}"))
     return lines
+
+
+def _counts(parts: list[Result], name: str) -> dict[str, int]:
+    """How many cases, or workers of cases, have each of the words in a column."""
+    found: Counter[str] = Counter()
+    for flows in (part.flows for part in parts if {"point", "flow", name} <= set(part.flows)):
+        told = flows.assign(word=flows[name].fillna("").astype(str).str.split("; "))
+        told = told[["point", "flow", "word"]].explode("word")
+        of_case = told["word"].isin([*PLACEMENT, *OF_CASES])
+        told["flow"] = told["flow"].mask(of_case, 0)
+        found.update(told.drop_duplicates()["word"])
+    return found
 
 
 def _disturbance(result: Result) -> list[Line]:
