@@ -49,7 +49,7 @@ def figures(result: Result) -> list[Figure]:
         "atlas",
         f"{machine.get('host') or 'The machine'} as it was measured",
         kind="atlas",
-        spread="95 % interval; dashed: the interval is ±10 % or wider",
+        spread="95 % interval; dashed: ±10 % or wider",
         warnings=warnings_of(result, pd.DataFrame()),
         data=found.drop(columns=["where", "heading", "line"], errors="ignore").dropna(axis=1, how="all"),
         places=[*nodes.values(), *(spot for spots in attached.values() for spot in spots)],
