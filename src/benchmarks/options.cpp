@@ -1,6 +1,7 @@
 #include "benchmarks/options.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <utility>

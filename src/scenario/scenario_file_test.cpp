@@ -218,7 +218,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"cpu = 0\nkernel = \"read\"\nsize = \"64\"", "6:1: size: '64' has no unit",
             "write 64MiB or 64B"},
         Bad{"cpu = 0\nkernel = \"read\"\nsize = \"63B\"",
-            "6:1: size: 63 B are too small for one cache line of each of the 1 arrays of read", ""},
+            "6:1: size: 63 B are less than a cache line", ""},
         Bad{"cpu = 0\nkernel = \"read\"\nsize = \"1XB\"", "6:1: size: '1XB' has an unknown unit",
             "KiB"},
         Bad{READ "memory = [[}]]", "7:12: '}' closes no '{'", ""},

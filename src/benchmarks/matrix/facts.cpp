@@ -1,5 +1,6 @@
 #include "benchmarks/matrix/facts.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
