@@ -11,18 +11,16 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 # shellcheck source=tests/outside.sh
 . "$here/../outside.sh"
+# shellcheck source=tests/golden/parted.sh
+. "$here/parted.sh"
 hide_outside
 numatlas=$1
 shift
 show() {
-  local word given=() filter=(cat)
-  for word; do
-    shift
-    [ "$word" != '|' ] || { filter=("$@"); break; }
-    given+=("$word")
-  done
-  printf '$ numatlas compare %s\n' "${given[*]}${1:+ | ...}"
-  "$numatlas" compare "${given[@]}" 2>&1 </dev/null |
+  local program filter
+  parted "$@"
+  printf '$ numatlas compare %s\n' "${program[*]}$( ((${#program[@]} == $#)) || echo ' | ...')"
+  "$numatlas" compare "${program[@]}" 2>&1 </dev/null |
     sed -E 's/^( "version": )"[^"]*"/\1"VERSION"/' | "${filter[@]}"
   printf -- '--- exit code %s ---\n' "${PIPESTATUS[0]}"
 }

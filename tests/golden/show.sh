@@ -9,16 +9,14 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../topologies" || exit 1
 # shellcheck source=tests/outside.sh
 . ../outside.sh
+# shellcheck source=tests/golden/parted.sh
+. ../golden/parted.sh
 kept=NUMATLAS_TEST_ hide_outside # the scripts that call this one set them
 errors=$(mktemp) || exit 1
 trap 'rm -f "$errors"' EXIT
 show() {
-  local word program=() filter=(cat)
-  for word; do
-    shift
-    [ "$word" != '|' ] || { filter=("$@"); break; }
-    program+=("$word")
-  done
+  local program filter
+  parted "$@"
   "${program[@]}" 2>"$errors" </dev/null | sed -E 's/^( "version": )"[^"]*"/\1"VERSION"/' | "${filter[@]}"
   status=${PIPESTATUS[0]}
   if [ -s "$errors" ]; then
