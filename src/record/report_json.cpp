@@ -37,11 +37,24 @@ Expected<void> check_views(const RunReport& report) {
   return {};
 }
 
-/// While set, a placeholder stands for the cases; no member of a document has such a value.
+/// While a CasesApart lives, a placeholder stands for the cases; no member of a document has such a
+/// value.
 thread_local bool cases_are_apart = false;
 constexpr const char* place_of_cases =
     "\x01"
     "the cases";
+class CasesApart {
+ public:
+  CasesApart() { cases_are_apart = true; }
+  ~CasesApart() { cases_are_apart = false; }
+  CasesApart(const CasesApart&) = delete;
+  CasesApart& operator=(const CasesApart&) = delete;
+};
+
+json json_without_cases(const RunReport& report) {
+  const CasesApart apart;
+  return to_json(report);
+}
 
 }  // namespace
 
@@ -161,9 +174,7 @@ std::string json_text(const RunReport& report) {
     exact.emplace();  // what is computed from a file is what was computed here
     hosts.emplace(*report.fleet);
   }
-  cases_are_apart = true;
-  std::string text = pretty(to_json(report));
-  cases_are_apart = false;
+  std::string text = pretty(json_without_cases(report));
   if (hosts) text = hosts->put_into(text);
   // One case after the other, so that the values of all never stand in memory together.
   const std::string place = json(place_of_cases).dump();
