@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace numatlas {
 namespace {
@@ -21,6 +22,14 @@ std::optional<Ranks> median_interval_ranks(std::size_t n) {
   return Ranks{static_cast<std::size_t>(low) - 1, static_cast<std::size_t>(high) - 1};
 }
 
+/// The median of at least one value; puts them into another order.
+double median_reordering(std::span<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 != 0) return *middle;
+  return *middle + 0.5 * (*std::min_element(middle + 1, values.end()) - *middle);
+}
+
 }  // namespace
 
 double percentile_sorted(std::span<const double> sorted, double percent) {
@@ -33,9 +42,13 @@ double percentile_sorted(std::span<const double> sorted, double percent) {
 }
 
 std::optional<Summary> summarize(std::span<const double> samples) {
-  if (samples.empty()) return std::nullopt;
   std::vector<double> sorted(samples.begin(), samples.end());
   std::sort(sorted.begin(), sorted.end());
+  return summarize_sorted(std::move(sorted));
+}
+
+std::optional<Summary> summarize_sorted(std::vector<double> sorted) {
+  if (sorted.empty()) return std::nullopt;
   Summary s;
   s.n = sorted.size();
   s.median = percentile_sorted(sorted, 50);
@@ -60,8 +73,7 @@ std::optional<Summary> summarize(std::span<const double> samples) {
   const double fence = 1.5 * (s.p75 - s.p25);
   for (double x : sorted) s.outliers += (x < s.p25 - fence || x > s.p75 + fence) ? 1 : 0;
   for (double& x : sorted) x = std::abs(x - s.median);
-  std::sort(sorted.begin(), sorted.end());
-  s.mad = percentile_sorted(sorted, 50);
+  s.mad = median_reordering(sorted);
   return s;
 }
 
@@ -88,8 +100,7 @@ std::vector<double> block_medians(std::span<const double> samples, std::size_t b
     const std::size_t count = block + 1 == blocks ? samples.size() - first : length;
     std::vector<double> part(samples.begin() + static_cast<std::ptrdiff_t>(first),
                              samples.begin() + static_cast<std::ptrdiff_t>(first + count));
-    std::sort(part.begin(), part.end());
-    medians.push_back(percentile_sorted(part, 50));
+    medians.push_back(median_reordering(part));
   }
   return medians;
 }

@@ -28,6 +28,8 @@ struct Summary {
 
 /// Summary of any number of samples in any order; nullopt for none.
 std::optional<Summary> summarize(std::span<const double> samples);
+/// The same of ascending samples.
+std::optional<Summary> summarize_sorted(std::vector<double> sorted);
 
 /// Percentile (0..100) of sorted samples, linear between ranks (type 7 of Hyndman & Fan).
 double percentile_sorted(std::span<const double> sorted, double percent);

@@ -1,5 +1,6 @@
 #include "benchmarks/flow_result.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -65,14 +66,16 @@ FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& f
   result.size = flow.region.bytes;
   result.memory = flow.region.placement.text();
   if (flow.source) result.source_memory = flow.source->placement.text();
-  result.figures = figures_of(flow, trace);
+  std::vector<double> samples = samples_of(flow, trace), sorted = samples;
+  std::sort(sorted.begin(), sorted.end());
+  Distribution distribution = distribution_of(sorted);
+  result.figures = figures_of(flow, trace, std::move(sorted));
   result.load = flow.role == Role::load;
   result.rate = flow.rate;
   result.first_touch = flow.first_touch;
   if (!result.load && !result.figures.empty()) {
-    result.samples = samples_of(flow, trace);
-    result.distribution = distribution_of(result.samples);
-    if (!with_samples) result.samples.clear();
+    result.distribution = std::move(distribution);
+    if (with_samples) result.samples = std::move(samples);
   }
   result.stop = name_of(trace.stop);
   result.overlap = trace.overlap;

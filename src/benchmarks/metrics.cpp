@@ -1,5 +1,6 @@
 #include "benchmarks/metrics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -129,12 +130,18 @@ std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
 }
 
 std::vector<Figure> figures_of(const Flow& flow, const Trace& trace) {
+  std::vector<double> samples = samples_of(flow, trace);
+  std::sort(samples.begin(), samples.end());
+  return figures_of(flow, trace, std::move(samples));
+}
+
+std::vector<Figure> figures_of(const Flow& flow, const Trace& trace, std::vector<double> sorted) {
   const Traffic traffic = traffic_a_step(flow.kernel);
   if (traits_of(flow.kernel.name).chases_on_gpu())
-    return {median_of("latency", "s", summarize(samples_of(flow, trace)), trace.half_width)};
+    return {median_of("latency", "s", summarize_sorted(std::move(sorted)), trace.half_width)};
   const bool is_timed = traffic.counted() == 0;
   if (is_timed && flow.role == Role::load) return {};
-  auto summary = summarize(samples_of(flow, trace));
+  auto summary = summarize_sorted(std::move(sorted));
   if (is_chase(flow)) return {median_of("latency", "s", summary, trace.half_width)};
   if (is_timed) {
     std::vector<Figure> figures{

@@ -12,7 +12,7 @@ namespace numatlas {
 /// Whether it follows a chain of dependent loads, by a CPU.
 bool is_chase(const Flow& flow);
 
-/// A trace's samples in the unit of its first metric. Pure.
+/// A trace's samples in the unit of its first metric, in the order of time. Pure.
 std::vector<double> samples_of(const Flow& flow, const Trace& trace);
 
 /// "latency" in s (median of a dependent load) of a chase; "core_to_core" in s (one way: half a
@@ -22,7 +22,8 @@ std::vector<double> samples_of(const Flow& flow, const Trace& trace);
 /// "event_bandwidth" by the GPU's own clock, "pin_time" and "unpin_time" where there are such;
 /// "latency" of a GPU's chase by its own clock; "bandwidth" (as STREAM counts bytes) and "traffic"
 /// (with the lines that regular stores fetch) in B/s of what moves memory; nothing of an answering
-/// side. Pure.
+/// side. `sorted`: the trace's samples_of, ascending. Pure.
+std::vector<Figure> figures_of(const Flow& flow, const Trace& trace, std::vector<double> sorted);
 std::vector<Figure> figures_of(const Flow& flow, const Trace& trace);
 
 /// "bandwidth_sum" and "traffic_sum" in B/s over all flows of a point that move memory, of all

@@ -18,6 +18,7 @@ Session::Session(Comm& comm, const SessionOptions& options, AfterVisit after_vis
       after_visit_(std::move(after_visit)),
       state_{comm, options.null_engine ? 0 : MonotonicClock().now_ns()} {
   state_.after_round = options.after_round;
+  state_.shares_visits = options.twins;
   if (!options.null_engine && comm.local_rank() == 0)
     state_.cpu_watch.emplace(Tree(""), comm.local_pids());
   if (options_.pilots && !timeless()) pilots_.emplace(comm);

@@ -31,7 +31,8 @@ struct SessionState {
   std::int64_t start_ns = 0;
   /// Grows when memory is to be made anew.
   int memory_number = 0;
-  int round = 0;  ///< number of the round under way, of all stages of all parts
+  int round = 0;               ///< number of the round under way, of all stages of all parts
+  bool shares_visits = false;  ///< whether a visit may count for a point of another part, too
   Repeats repeats = {};
   /// Of this host, by one of its ranks; absent with the null engine.
   std::optional<CpuWatch> cpu_watch = {};
@@ -75,7 +76,8 @@ class SessionPart {
   Expected<void> visit(PointRun& point, Seconds window, bool keep_memory);
   /// Adds a visit to a point; `twin`: it was made for the same work of another part.
   void take(PointRun& point, Visited visited, bool twin);
-  /// The last one that measured its point; absent before, and after one that did not.
+  /// The last one that measured its point, where parts share visits; absent before, and after one
+  /// that did not.
   const std::optional<Visited>& last_visit() const { return last_visit_; }
   /// Whether a point has enough; rank 0 knows.
   Expected<void> decide(PointRun& point);

@@ -258,7 +258,8 @@ Expected<void> SessionPart::visit(PointRun& point, Seconds window, bool keep_mem
   const double start = std::max(begun, outcome.start.value_or(begun)).count();
   last_visit_.reset();
   Visited visited{std::move(outcome), use, start, now().count()};
-  if (ran && visited.outcome.status == Status::ok && !point.skipped) last_visit_ = visited;
+  if (state_.shares_visits && ran && visited.outcome.status == Status::ok && !point.skipped)
+    last_visit_ = visited;
   take(point, std::move(visited), false);
   // A device that is lost does no more for this process, and may leave its memory pinned.
   if (ran && wrong_ && wrong_->kind == ErrorKind::io) return fail(*wrong_);

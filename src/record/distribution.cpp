@@ -1,38 +1,39 @@
 #include "record/distribution.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <map>
 
 namespace numatlas {
-namespace {
-
-Distribution from_counts(const std::map<int, std::uint64_t>& counts) {
+Distribution distribution_of(std::span<const double> sorted) {
+  static const double log_ratio = std::log(Distribution::ratio);
+  const auto bin_of = [](double sample) {
+    return static_cast<int>(std::floor(std::log(sample) / log_ratio));
+  };
   Distribution distribution;
-  for (const auto& [bin, count] : counts) {
+  auto sample = std::upper_bound(sorted.begin(), sorted.end(), 0.0);
+  while (sample != sorted.end() && std::isfinite(*sample)) {
+    const int bin = bin_of(*sample);
+    const auto end = std::partition_point(sample, sorted.end(),
+                                          [&](double other) { return bin_of(other) == bin; });
     distribution.bins.push_back(bin);
-    distribution.counts.push_back(count);
+    distribution.counts.push_back(static_cast<std::uint64_t>(end - sample));
+    sample = end;
   }
   return distribution;
-}
-
-}  // namespace
-
-Distribution distribution_of(std::span<const double> samples) {
-  static const double log_ratio = std::log(Distribution::ratio);
-  std::map<int, std::uint64_t> counts;
-  for (const double sample : samples) {
-    if (sample > 0 && std::isfinite(sample))
-      ++counts[static_cast<int>(std::floor(std::log(sample) / log_ratio))];
-  }
-  return from_counts(counts);
 }
 
 Distribution merged(const Distribution& a, const Distribution& b) {
   std::map<int, std::uint64_t> counts;
   for (const Distribution* part : {&a, &b})
     for (std::size_t i = 0; i < part->bins.size(); ++i) counts[part->bins[i]] += part->counts[i];
-  return from_counts(counts);
+  Distribution sum;
+  for (const auto& [bin, count] : counts) {
+    sum.bins.push_back(bin);
+    sum.counts.push_back(count);
+  }
+  return sum;
 }
 
 }  // namespace numatlas

@@ -17,8 +17,8 @@ struct Distribution {
   friend bool operator==(const Distribution&, const Distribution&) = default;
 };
 
-/// Samples of 0 or less are left out.
-Distribution distribution_of(std::span<const double> samples);
+/// Of ascending samples without NaN; those of 0 or less are left out.
+Distribution distribution_of(std::span<const double> sorted);
 
 /// Counts of both.
 Distribution merged(const Distribution& a, const Distribution& b);

@@ -136,10 +136,10 @@ TEST(Estimate, MedianIsAsSureAsTheLeastSure) {
 }
 
 TEST(Distribution, BinsOfTwoPercent) {
-  const Distribution one = distribution_of(std::vector<double>{1.0, 1.01, 1.03, 0.0, -1.0});
+  const Distribution one = distribution_of(std::vector<double>{-1.0, 0.0, 1.0, 1.01, 1.03});
   EXPECT_EQ(one.bins, (std::vector<int>{0, 1}));
   EXPECT_EQ(one.counts, (std::vector<std::uint64_t>{2, 1}));
-  const Distribution two = merged(one, distribution_of(std::vector<double>{1.05, 1.0}));
+  const Distribution two = merged(one, distribution_of(std::vector<double>{1.0, 1.05}));
   EXPECT_EQ(two.bins, (std::vector<int>{0, 1, 2}));
   EXPECT_EQ(two.counts, (std::vector<std::uint64_t>{3, 1, 1}));
 }

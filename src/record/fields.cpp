@@ -1,7 +1,8 @@
 #include "record/fields.h"
 
+#include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 
 #include <fmt/format.h>
@@ -11,8 +12,12 @@ namespace numatlas::record {
 double rounded(double value) {
   // Sizes in whole KiB stay exact.
   if (!std::isfinite(value) || std::fmod(value, 1024) == 0) return value;
-  const std::string text = fmt::format("{:.6e}", value);
-  return std::strtod(text.c_str(), nullptr);
+  std::array<char, 32> text;
+  constexpr int digits = 7;
+  const auto end =
+      std::to_chars(text.begin(), text.end(), value, std::chars_format::scientific, digits - 1).ptr;
+  std::from_chars(text.begin(), end, value);
+  return value;
 }
 
 namespace {

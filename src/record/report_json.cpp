@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -106,14 +107,12 @@ json to_json(const ScenarioResult& one) {
   json common = json::object();
   json& flows = value["flows"];
   if (!flows.empty()) {
-    const json first = flows.front();
-    for (auto item = first.begin(); item != first.end(); ++item) {
-      const bool alike = std::all_of(flows.begin(), flows.end(), [&](const json& flow) {
-        return flow[item.key()] == item.value();
-      });
-      if (alike && item.key() != "figures" && item.key() != "worker")
-        common[item.key()] = item.value();
-    }
+    common = flows.front();
+    common.erase("figures");
+    common.erase("worker");
+    for (const json& flow : flows)
+      for (auto item = common.begin(); item != common.end();)
+        item = flow[item.key()] == item.value() ? std::next(item) : common.erase(item);
   }
   for (json& flow : flows)
     for (const auto& [name, item] : common.items()) flow.erase(name);
