@@ -28,8 +28,10 @@ std::string level_of_flow(const Machine& machine, const Layout& layout, const Sc
   for (int level = 1; level <= 4; ++level) {
     const Cache* cache = machine.cache_of(cpus.front(), level);
     if (cache == nullptr) continue;
-    std::uint64_t together = 0;
+    std::uint64_t together = touched_bytes(flow).value;
     for (const Flow& other : scenario.flows) {
+      if (Bytes{together} > cache->size) break;
+      if (&other == &flow) continue;
       const Worker& worker = worker_of(other);
       if (worker.host != mine.host || worker.placement.cpus.empty()) continue;
       if (cache->cpus.contains(worker.placement.cpus.front()))

@@ -158,7 +158,7 @@ class SessionPart {
                               Outcome& outcome);
   Expected<void> take_traces(const PlannedScenario& planned, std::vector<Trace> traces,
                              Outcome& outcome);
-  Expected<std::vector<FlowResult>> gather(std::vector<FlowResult> mine, bool stopped);
+  Expected<void> gather(std::vector<FlowResult>& flows, bool stopped);
   void add(PointRun& point, Outcome outcome, double start, double end);
   void add_figures(ScenarioResult& visit) const;
   void judge(const ScenarioResult& point, const FlowResult& flow);

@@ -60,18 +60,19 @@ std::string repeated_text(double paused) {
 
 }  // namespace
 
-/// Flows of all ranks, by worker, on rank 0. After a stop nobody can be counted on: own flows only.
-Expected<std::vector<FlowResult>> SessionPart::gather(std::vector<FlowResult> mine, bool stopped) {
-  if (stopped || state_.comm.size() == 1) return mine;
-  const auto all = state_.comm.gather(flows_to_send(mine));
+/// Makes of own flows those of all ranks, by worker, on rank 0. After a stop nobody can be counted
+/// on: own flows only.
+Expected<void> SessionPart::gather(std::vector<FlowResult>& flows, bool stopped) {
+  if (stopped || state_.comm.size() == 1) return {};
+  const auto all = state_.comm.gather(flows_to_send(flows));
   if (!all) return fail(all.error());
-  std::vector<FlowResult> flows;
+  flows.clear();
   for (const std::string& part : *all) {
     auto received = flows_received(part);
     if (!received) return fail(received.error());
     std::move(received->begin(), received->end(), std::back_inserter(flows));
   }
-  return flows;
+  return {};
 }
 
 /// What this machine cannot give now is a skip; everything else ends the session.
@@ -118,10 +119,9 @@ Expected<void> SessionPart::take_traces(const PlannedScenario& planned, std::vec
     // Nobody was told to stop: a rank died, and the next wait tells which.
     const auto lost = state_.comm.barrier();
     cut = lost ? interrupted : lost.error();
-  } else if (auto flows = gather(mine, stopped); !flows) {
-    cut = flows.error();
+  } else if (auto gathered = gather(mine, stopped); !gathered) {
+    cut = gathered.error();
   } else {
-    mine = *std::move(flows);
     progress_.end(planned.scenario, stopped ? "interrupted" : "measured once");
     if (stopped) cut = interrupted;
   }

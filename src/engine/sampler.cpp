@@ -154,6 +154,8 @@ void Sampler::recalibrate_if_short() {
 }
 
 void Sampler::check() {
+  if (samples_.size() == checked_) return;
+  checked_ = samples_.size();
   std::vector<double> times(samples_.size());
   std::transform(samples_.begin(), samples_.end(), times.begin(),
                  [](const Sample& s) { return static_cast<double>(s.duration_ns); });

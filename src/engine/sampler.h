@@ -69,7 +69,7 @@ class Sampler {
   std::int64_t calibrating_ns_ = 0;
   std::uint64_t steps_;
   std::vector<Sample> samples_;
-  std::size_t next_check_;
+  std::size_t next_check_, checked_ = 0;  ///< samples at the next and at the last look
   bool done_ = false;
   StopReason reason_ = StopReason::interrupted;
   std::optional<double> half_width_;

@@ -46,7 +46,7 @@ NodeSet Machine::nodes_of(const CpuSet& wanted) const {
 
 const Cache* Machine::cache_of(CpuId cpu, int level) const {
   for (const Cache& cache : caches) {
-    if (cache.level == level && holds_data(cache) && cache.cpus.contains(cpu)) return &cache;
+    if (cache.level == level && cache.cpus.contains(cpu) && holds_data(cache)) return &cache;
   }
   return nullptr;
 }
@@ -54,8 +54,8 @@ const Cache* Machine::cache_of(CpuId cpu, int level) const {
 const Cache* Machine::last_level_cache_of(CpuId cpu) const {
   const Cache* last = nullptr;
   for (const Cache& cache : caches) {
-    if (!holds_data(cache) || !cache.cpus.contains(cpu)) continue;
-    if (last == nullptr || cache.level > last->level) last = &cache;
+    if (last != nullptr && cache.level <= last->level) continue;
+    if (cache.cpus.contains(cpu) && holds_data(cache)) last = &cache;
   }
   return last;
 }
