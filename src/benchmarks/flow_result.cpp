@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 #include "benchmarks/device_flows.h"
 #include "benchmarks/levels.h"
