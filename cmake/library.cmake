@@ -101,6 +101,7 @@ function(numatlas_library name)
   endif()
   if(NUMATLAS_TESTS AND tests)
     add_executable(test_${name} ${tests})
+    target_compile_options(test_${name} PRIVATE -O0)  # compiling them takes longer than running them
     numatlas_unity(test_${name} ${tests})
     target_link_libraries(test_${name} PRIVATE numatlas_${name} numatlas_options numatlas_test_data
                           GTest::gtest_main GTest::gmock)
