@@ -97,17 +97,10 @@ def _counts(parts: list[Result], name: str) -> dict[str, int]:
 
 def _disturbance(result: Result) -> list[Line]:
     """Of whole runs, by other programs; of a survey the first benchmark's words stand for all."""
-    told = [
-        one.text.partition("may be wrong: ")[2] or one.text
-        for part in result.all()
-        for one in part.warnings
-        if one.code == "other-processes" and one.where is None
-    ]
-    told = list(dict.fromkeys(told))
-    if not told:
-        return []
+    warnings = [one for part in result.all() for one in part.warnings if one.where is None]
+    told = list(dict.fromkeys(one.text for one in warnings if one.code == "other-processes"))
     more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
-    return [Line(f"disturbed while measuring: {told[0]}{more}")]
+    return [Line(f"{told[0]}{more}")] if told else []
 
 
 def cut_short(result: Result) -> list[str]:
