@@ -168,7 +168,8 @@ def _with_knee(result: Any, every: pd.DataFrame) -> pd.DataFrame:
         return every
     row, idle = knees.iloc[0], every[every["key"].isin(IDLE)]
     names = {name: idle.iloc[0][name] if len(idle) else None for name in ("cpu_node", "memory_node")}
-    words = f"latency at 80 % of the peak: {row['name']}"
+    of = f": {row['name']}" if "name" in row else ""  # CSV has no names of cases
+    words = f"latency at 80 % of the peak{of}"
     told = {"key": "loaded_latency_80", "words": words, **names}
     told |= {name: row[name] for name in ("command", "unit", "value", "low", "high")}
     return pd.concat([every, pd.DataFrame([told])], ignore_index=True)
