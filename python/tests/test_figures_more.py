@@ -365,3 +365,9 @@ def test_pilots_are_curves_over_the_run(measure):
     assert min(line.y) < 0.6 * max(line.y)
     assert len(pilots.data) == len(line.y)
     assert not figures_of(numatlas.load(measure("bandwidth", GPUS, "--kernels", "copy")), "pilots")
+
+
+def test_curves_of_several_kinds_of_pages_over_a_number_of_them_are_bars(measure):
+    (bars,) = figures_of(numatlas.load(measure("tlb", "guest-tiers.json")), "tlb")
+    assert bars.unit == "ns" and bars.heads[bars.column] == "one per page"
+    assert len(bars.rows) == len({(row.name, row.group) for row in bars.rows})

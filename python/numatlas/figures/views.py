@@ -72,7 +72,8 @@ def _united(tables: Tables, views: list[View]) -> Table:
         verdict += [f"{words}: {line}" for line in view["verdict"]]
     notes = list(dict.fromkeys(note for view in views for note in view["notes"]))
     title = re.split(r" *[:(]", views[0]["title"])[0]
-    view = {**views[0], "where": dict(common), "title": title, "notes": notes, "verdict": verdict}
+    told = {"where": dict(common), "title": title, "notes": notes, "verdict": verdict}
+    view = {**views[0], "cells": first.view["cells"], **told}  # the main figure is one of these cells
     return replace(first, frame=pd.concat(parts, ignore_index=True), view=view)
 
 
