@@ -51,6 +51,7 @@ def is_of_the_null_engine(result: Result) -> bool:
     """Whether its numbers, or those of a run that it compares, were made up by an engine that touches no
     memory."""
     sides = [result.meta.get(side) for side in ("base", "new")]
+    sides += result.meta.get("groups") or []
     lists = [side.get("runs") for side in sides if isinstance(side, dict)] + [result.meta.get("runs")]
     runs = [run for runs in lists if isinstance(runs, list) for run in runs if isinstance(run, dict)]
     if any(_is_made_up(run) for run in runs):
