@@ -13,6 +13,7 @@ from numatlas.figures import figures_of
 from numatlas.figures.convergence import Convergence, stops_of
 from numatlas.figures.model import Bars, Curves, Matrix
 from numatlas.figures.placement import placement_of
+from numatlas.figures.tables import Tables
 
 GPUS = "two-sockets-four-gpus.json"
 TIERS = "guest-tiers.json"
@@ -371,3 +372,9 @@ def test_curves_of_several_kinds_of_pages_over_a_number_of_them_are_bars(measure
     (bars,) = figures_of(numatlas.load(measure("tlb", "guest-tiers.json")), "tlb")
     assert bars.unit == "ns" and bars.heads[bars.column] == "one per page"
     assert len(bars.rows) == len({(row.name, row.group) for row in bars.rows})
+
+
+def test_columns_of_raw_numbers_stand_in_the_order_of_the_file(measure):
+    result = numatlas.load(measure("latency", "guest-tiers.json", "--size", "1MiB"))
+    columns = Tables(result, result.views).of_flows
+    assert len(columns) > 1 and columns == sorted(columns, key=list(result.flows).index)

@@ -258,7 +258,8 @@ class Tables:
     def __init__(self, result: Result, views: list[View]) -> None:
         self.result = result
         shown = {cell["label"] for view in views for cell in view["cells"]}
-        self.of_flows = list(shown & set(result.flows) - set(result.labels))
+        # In the order of the file: that of a set differs from run to run, and with it the page.
+        self.of_flows = [name for name in result.flows if name in shown and name not in result.labels]
         self.several_hosts = column(result.flows, "host").nunique() > 1
         self.made: dict[Any, tuple[list[str], pd.DataFrame, pd.DataFrame]] = {}
 
