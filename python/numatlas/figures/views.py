@@ -199,7 +199,7 @@ def _lines(table: Table, axis: str) -> list[str]:
 def cache_marks(result: Result) -> list[Mark]:
     """The caches of a CPU, by their sizes."""
     sizes: dict[int, int] = {}
-    for cache in result.machines[0].get("caches", []) if result.machines else []:
+    for cache in result.machine.get("caches", []):
         if cache.get("type") != "instruction" and cache.get("size"):
             sizes[cache["level"]] = max(sizes.get(cache["level"], 0), cache["size"])
     return [Mark(size, f"L{level} {size_text(size)}") for level, size in sorted(sizes.items())]

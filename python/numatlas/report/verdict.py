@@ -7,7 +7,7 @@ import pandas as pd
 
 from numatlas.facts import metrics, nodes_with_cpus, pairs
 from numatlas.figures.scales import UNSTEADY
-from numatlas.figures.told import column
+from numatlas.figures.told import column, half_widths
 from numatlas.readers.placement import NODE, PAGE_SIZE, UNSEEN
 from numatlas.result import Result
 from numatlas.units import ranges_of
@@ -121,10 +121,9 @@ def _steadiness(frames: list[pd.DataFrame]) -> list[Line]:
         return []
     rows = pd.concat([frame[["value", "low", "high"]] for frame in frames]).apply(pd.to_numeric).dropna()
     rows = rows[rows["value"] != 0]
-    sides = pd.concat([rows["value"] - rows["low"], rows["high"] - rows["value"]], axis=1)
-    wide = int((sides.max(axis=1) > UNSTEADY * rows["value"].abs()).sum())
     if rows.empty:
         return []
+    wide = int((half_widths(**rows) > UNSTEADY).sum())
     if not wide:
         return [Line(f"all {len(rows):,} figures are known to ±10 % or better", good=True)]
     return [Line(f"{wide:,} of {len(rows):,} figures unsteady (> ±10 %)")]
