@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from commands import SURVEYS
 from results import value
 
 import numatlas
@@ -378,3 +379,9 @@ def test_columns_of_raw_numbers_stand_in_the_order_of_the_file(measure):
     result = numatlas.load(measure("latency", "guest-tiers.json", "--size", "1MiB"))
     columns = Tables(result, result.views).of_flows
     assert len(columns) > 1 and columns == sorted(columns, key=list(result.flows).index)
+
+
+def test_the_key_of_curves_that_share_a_picture_has_the_order_of_the_file():
+    (loaded, *_) = figures_of(numatlas.load(SURVEYS / "two-cpus.json"), "loaded")
+    assert loaded.key == "loaded-latency-0-0-read-thp"
+    assert list(loaded.where) == ["cell_cpu_node", "cell_memory_node", "load_kernel", "pages"]
