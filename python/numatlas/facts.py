@@ -60,7 +60,7 @@ def facts(result: Any) -> pd.DataFrame:
     `gpu`, ...; absent where it has none) and all of these in `where`."""
     rows = [
         {
-            **{"command": part.meta.get("command", part.kind), **{name: fact[name] for name in FIELDS}},
+            **{"command": part.command, **{name: fact[name] for name in FIELDS}},
             **{name: fact["where"].get(name) for name in LABELS},
             **{name: fact["estimate"].get(name) for name in ("value", "low", "high", "method")},
         }
@@ -120,7 +120,11 @@ def cache_levels(result: Any) -> pd.DataFrame:
 
 def nodes_with_cpus(result: Any) -> set[int]:
     """By the snapshot."""
-    return {node["id"] for machine in result.machines[:1] for node in machine["nodes"] if node.get("cpus")}
+    return {node["id"] for node in _nodes(result) if node.get("cpus")}
+
+
+def _nodes(result: Any) -> list[dict[str, Any]]:
+    return result.machine["nodes"] if result.machine else []
 
 
 # ---- Headline figures
@@ -168,7 +172,8 @@ def _with_knee(result: Any, every: pd.DataFrame) -> pd.DataFrame:
         return every
     row, idle = knees.iloc[0], every[every["key"].isin(IDLE)]
     names = {name: idle.iloc[0][name] if len(idle) else None for name in ("cpu_node", "memory_node")}
-    words = f"latency at 80 % of the peak: {row['name']}"
+    of = f": {row['name']}" if "name" in row else ""  # CSV has no names of cases
+    words = f"latency at 80 % of the peak{of}"
     told = {"key": "loaded_latency_80", "words": words, **names}
     told |= {name: row[name] for name in ("command", "unit", "value", "low", "high")}
     return pd.concat([every, pd.DataFrame([told])], ignore_index=True)
@@ -210,8 +215,7 @@ def _latencies(result: Any, cells: pd.DataFrame) -> list[Metric]:
 
 def _kind_of(result: Any, cells: pd.DataFrame) -> str:
     """Of memory without CPUs."""
-    nodes = [node for machine in result.machines[:1] for node in machine["nodes"]]
-    mine = [node.get("kind") for node in nodes if node["id"] in set(cells["memory_node"])]
+    mine = [node.get("kind") for node in _nodes(result) if node["id"] in set(cells["memory_node"])]
     return next((kind.upper() for kind in mine if kind and kind != "dram"), "far memory")
 
 
@@ -236,7 +240,7 @@ def _beside(result: Any, every: pd.DataFrame, row: Any) -> str:
 def _part_of_claim(result: Any, row: Any) -> str:
     """Of what all memory modules can carry, where they tell it, else of what the firmware claims for reads of
     all nodes with CPUs; "" where too few CPUs read for that."""
-    machine = result.machines[0] if result.machines else {}
+    machine = result.machine
     if not 2 * row.workers >= len(machine.get("cpus", [])):
         return ""
     peak = (machine.get("memory_slots") or {}).get("peak_bandwidth")

@@ -113,11 +113,20 @@ class Result:
     @property
     def name(self) -> str:
         """Words for people: the host and when, or the file."""
-        host = self.machines[0].get("host") if self.machines else None
         started = self.meta.get("started") or ""
         if started.startswith(NO_TIME):
             started = ""
-        return " ".join(word for word in (host, started) if word) or self.path.name
+        return " ".join(word for word in (self.machine.get("host"), started) if word) or self.path.name
+
+    @property
+    def machine(self) -> dict[str, Any]:
+        """The snapshot of the first host; {} where the file has none."""
+        return self.machines[0] if self.machines else {}
+
+    @property
+    def command(self) -> str:
+        """The command that measured, or the kind of the file."""
+        return self.meta.get("command", self.kind)
 
     def all(self) -> list["Result"]:
         """This result, or the benchmarks of a survey."""

@@ -47,7 +47,17 @@ def test_verdict_names_what_disturbed_the_runs(tmp_path):
     result = changed(survey(tmp_path / "a.json", 1, 1, 4), disturb)
     (line,) = [line for line in verdict(result) if line.text.startswith("disturbed")]
     assert not line.good
-    assert line.text == "disturbed while measuring: other processes used 0.8 of 2 CPUs (and 1 more)"
+    words = "disturbed while measuring, so the figures may be wrong: other processes used 0.8 of 2 CPUs"
+    assert line.text == f"{words} (and 1 more)"
+
+
+def test_verdict_decides_by_codes_and_not_by_words(tmp_path):
+    def disturb(data):
+        text = "the host was busy: other programs ran"
+        part(data, "latency")["warnings"] = [{"code": "other-processes", "text": text, "where": None}]
+
+    result = changed(survey(tmp_path / "a.json", 1, 1, 4), disturb)
+    assert "the host was busy: other programs ran" in [line.text for line in verdict(result)]
 
 
 def test_warnings_of_a_figure_are_folded_by_code(tmp_path):

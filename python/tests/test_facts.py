@@ -147,3 +147,10 @@ def test_an_idle_latency_alone_makes_no_card(tmp_path):
         one["figures"] = one["figures"][:1]
     path.write_text(json.dumps(data))
     assert "under load" not in {one.words for one in metrics(numatlas.load(path))}
+
+
+def test_the_latency_at_80_percent_of_csv_which_has_no_names_of_cases(measure):
+    result = numatlas.load(measure("loaded", "guest-tiers.json", output="--format"))
+    (knee,) = [one for one in metrics(result) if one.key == "loaded_latency_80"]
+    assert knee.where == "latency at 80 % of the peak"
+    assert "at 80 % load" in page([result])

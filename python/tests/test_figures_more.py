@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from commands import SURVEYS
 from results import value
 
 import numatlas
@@ -13,6 +14,7 @@ from numatlas.figures import figures_of
 from numatlas.figures.convergence import Convergence, stops_of
 from numatlas.figures.model import Bars, Curves, Matrix
 from numatlas.figures.placement import placement_of
+from numatlas.figures.tables import Tables
 
 GPUS = "two-sockets-four-gpus.json"
 TIERS = "guest-tiers.json"
@@ -365,3 +367,21 @@ def test_pilots_are_curves_over_the_run(measure):
     assert min(line.y) < 0.6 * max(line.y)
     assert len(pilots.data) == len(line.y)
     assert not figures_of(numatlas.load(measure("bandwidth", GPUS, "--kernels", "copy")), "pilots")
+
+
+def test_curves_of_several_kinds_of_pages_over_a_number_of_them_are_bars(measure):
+    (bars,) = figures_of(numatlas.load(measure("tlb", "guest-tiers.json")), "tlb")
+    assert bars.unit == "ns" and bars.heads[bars.column] == "one per page"
+    assert len(bars.rows) == len({(row.name, row.group) for row in bars.rows})
+
+
+def test_columns_of_raw_numbers_stand_in_the_order_of_the_file(measure):
+    result = numatlas.load(measure("latency", "guest-tiers.json", "--size", "1MiB"))
+    columns = Tables(result, result.views).of_flows
+    assert len(columns) > 1 and columns == sorted(columns, key=list(result.flows).index)
+
+
+def test_the_key_of_curves_that_share_a_picture_has_the_order_of_the_file():
+    (loaded, *_) = figures_of(numatlas.load(SURVEYS / "two-cpus.json"), "loaded")
+    assert loaded.key == "loaded-latency-0-0-read-thp"
+    assert list(loaded.where) == ["cell_cpu_node", "cell_memory_node", "load_kernel", "pages"]

@@ -97,6 +97,28 @@ def test_what_compare_writes_is_read(measure, tmp_path):
     assert listing.title in page([result])
 
 
+def test_what_compare_writes_of_a_history_is_read(measure, tmp_path):
+    seeds = ((), ("--seed", "7"), ("--seed", "8"))
+    files = [str(measure("matrix", "guest-tiers.json", *seed)) for seed in seeds]
+    data = run(tmp_path, "compare", *files, "--format", "json")
+    (group,) = data["groups"]
+    slow = {"case": "read", "change": -0.2, "hosts": 4}
+    group |= {"not_judged": "too few hosts", "peers": {"hosts": 4, "cases": 1, "slow": [slow]}}
+    path = tmp_path / "history.json"
+    path.write_text(json.dumps(data))
+    result = numatlas.load(path)
+    first, case = result.rows.iloc[0], group["cases"][0]
+    assert (first["base_value"], first["new_low"]) == (case["earlier"]["value"], case["newest"]["low"])
+    assert first["of"] == f"guest: {case['of']}"
+    (listing,) = figures_of(result)
+    assert listing.title == "The newest runs against earlier ones"
+    assert listing.notes == ["matrix, guest: 3 runs; not judged: too few hosts", *data["notes"]]
+    assert listing.verdict[1:] == ["guest: read -20.0 % from the median of 4 hosts"]
+    tree = Tree(page([result]))
+    assert "Nothing was measured" in tree.find(class_="banner")[0]["text"]
+    assert "slower than others of their kind" in " ".join(card["text"] for card in tree.find(class_="metric"))
+
+
 def test_files_of_verdicts_and_of_results_share_a_page(compared, tmp_path):
     tree = Tree(page([numatlas.load(compared), numatlas.load(survey(tmp_path / "a.json"))]))
     kinds = [section["id"] for section in tree.find("section") if section["id"].startswith("section-")]

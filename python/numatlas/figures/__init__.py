@@ -13,7 +13,7 @@ def figures_of(result: Result, kind: str | None = None) -> list[Figure]:
     for part in result.all():
         mine = _measured(part)
         for one in mine:
-            one.kind = part.meta.get("command", part.kind)
+            one.kind = part.command
         found += mine
     for one in pilots.figures(result):
         one.kind = "pilots"

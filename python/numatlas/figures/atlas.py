@@ -22,7 +22,7 @@ MOST_PAIRS = 4
 
 def figures(result: Result) -> list[Figure]:
     """One, where pairs of nodes, or of nodes and GPUs, were measured on a known machine."""
-    machine = result.machines[0] if result.machines else {}
+    machine = result.machine
     sockets = _sockets(machine) if machine.get("nodes") else {}
     found, rates = pairs(result), gpu_rates(result)
     if not sockets or (found.empty and rates.empty):

@@ -11,7 +11,7 @@ Json = dict[str, Any]
 def by_locality(names: list[str], result: Result) -> tuple[list[str], dict[int, int]]:
     """Names of CPUs in that order, and before which of them a line is drawn, with its weight: 1 between
     last-level caches, 2 between nodes, 3 between sockets. Names that are no CPUs of the machine stay."""
-    places = _places(result.machines[0]) if result.machines else {}
+    places = _places(result.machine)
     if not all(name.isdigit() and int(name) in places for name in names):
         return names, {}
     ordered = sorted(names, key=lambda name: places[int(name)])
@@ -26,7 +26,7 @@ def by_locality(names: list[str], result: Result) -> tuple[list[str], dict[int, 
 
 def left_out(names: list[str], result: Result) -> str:
     """Which CPUs of the machine a map does not have, in words; "" where it has all."""
-    cpus = len(result.machines[0].get("cpus", [])) if result.machines else 0
+    cpus = len(result.machine.get("cpus", []))
     if not cpus or len(names) >= cpus or not all(name.isdigit() for name in names):
         return ""
     return f"{len(names)} of {cpus} CPUs: the others were left out"

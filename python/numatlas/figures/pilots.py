@@ -2,20 +2,20 @@
 
 import pandas as pd
 
+from numatlas.facts import QUANTITIES
 from numatlas.figures.model import Axis, Curves, Figure, Series
 from numatlas.figures.told import warnings_of
 from numatlas.result import Result
-
-_QUANTITIES = {"B/s": ("bandwidth", "GB/s", 1e-9), "s": ("latency", "ns", 1e9)}
+from numatlas.units import shown
 
 
 def figures(result: Result) -> list[Figure]:
     """One for each kind of pilot, with a line for each run of a survey."""
     found: dict[str, Curves] = {}
     for part in result.all():
-        command = str(part.meta.get("command", part.kind))
+        command = str(part.command)
         for pilot in part.meta.get("pilots") or []:
-            quantity, unit, scale = _QUANTITIES.get(pilot["unit"], (pilot["key"], pilot["unit"], 1))
+            quantity, (unit, scale) = QUANTITIES.get(pilot["unit"], pilot["key"]), shown(pilot["unit"])
             figure = found.setdefault(
                 pilot["key"],
                 Curves(

@@ -10,14 +10,7 @@ import pandas as pd
 from numatlas.figures import people
 from numatlas.figures.convergence import Convergence, stops_of
 from numatlas.figures.placement import placement_of
-from numatlas.figures.told import (
-    column,
-    key_of,
-    label_shown,
-    label_text,
-    skips_of,
-    warnings_of,
-)
+from numatlas.figures.told import column, half_widths, key_of, label_shown, label_text, skips_of, warnings_of
 from numatlas.result import IN_UNIT, Cell, Result, View
 from numatlas.units import LESS_IS_BETTER, VERY_LARGE, fitting_unit, number_text, percent_text, scaled_unit
 
@@ -122,9 +115,7 @@ class Table:
 
     def widths(self, cell: Cell) -> pd.Series:
         """The larger side of each interval over its value."""
-        values = self.part(cell)
-        sides = [values - self.part(cell, "low"), self.part(cell, "high") - values]
-        return pd.concat(sides, axis=1).max(axis=1, skipna=False) / values.abs()
+        return half_widths(*(self.part(cell, part) for part in ("value", "low", "high")))
 
     def texts(self, cell: Cell) -> list[str]:
         """Of each row, as the program prints it."""
@@ -195,7 +186,7 @@ class Table:
         title = UNIT_IN_TITLE.sub("", view["title"], count=1)
         convergence = self._convergence(flows)
         titles = [title, words_for(view, labels), f"sum over {hosts} hosts" if hosts > 1 else ""]
-        family = [result.meta.get("command", result.kind), self.main["figure"], *more]
+        family = [result.command, self.main["figure"], *more]
         texts = {**view["where"], **{name: label_text(value, name) for name, value in labels.items()}}
         as_map = view["kind"] == "matrix"
         as_table = view["kind"] == "table" and not more
@@ -258,7 +249,8 @@ class Tables:
     def __init__(self, result: Result, views: list[View]) -> None:
         self.result = result
         shown = {cell["label"] for view in views for cell in view["cells"]}
-        self.of_flows = list(shown & set(result.flows) - set(result.labels))
+        # In the order of the file: that of a set differs from run to run, and with it the page.
+        self.of_flows = [name for name in result.flows if name in shown and name not in result.labels]
         self.several_hosts = column(result.flows, "host").nunique() > 1
         self.made: dict[Any, tuple[list[str], pd.DataFrame, pd.DataFrame]] = {}
 

@@ -18,6 +18,11 @@ def column(frame: pd.DataFrame, name: str) -> pd.Series:
     return frame[name] if name in frame else pd.Series([None] * len(frame), index=frame.index, dtype=object)
 
 
+def half_widths(value: pd.Series, low: pd.Series, high: pd.Series) -> pd.Series:
+    """The larger side of each interval over its value."""
+    return pd.concat([value - low, high - value], axis=1).max(axis=1, skipna=False) / value.abs()
+
+
 def label_text(value: Any, name: str = "") -> str:
     """A label as the program prints it."""
     if value is None or pd.isna(value) or value == "":
@@ -51,11 +56,12 @@ def is_of_the_null_engine(result: Result) -> bool:
     """Whether its numbers, or those of a run that it compares, were made up by an engine that touches no
     memory."""
     sides = [result.meta.get(side) for side in ("base", "new")]
+    sides += result.meta.get("groups") or []
     lists = [side.get("runs") for side in sides if isinstance(side, dict)] + [result.meta.get("runs")]
     runs = [run for runs in lists if isinstance(runs, list) for run in runs if isinstance(run, dict)]
     if any(_is_made_up(run) for run in runs):
         return True
-    return any(str(part.meta.get("engine", "")).startswith("null") for part in [result, *result.all()])
+    return any(str(part.meta.get("engine", "")).startswith("null") for part in [result, *result.parts])
 
 
 def _is_made_up(run: dict[str, Any]) -> bool:

@@ -41,17 +41,22 @@ def _compared(result: Result) -> list[Figure]:
     heads = ["verdict", "command", "case", "of", "figure", "base", "new", "change", "its interval", "why"]
     if not any(case[-1] for case in cases):
         heads, cases = heads[:-1], [case[:-1] for case in cases]
+    title = f"{_side(meta.get('base') or {})} against {_side(meta.get('new') or {})}"
     sides = [f"{side}: {_side(meta.get(side) or {})}" for side in ("base", "new")]
+    slower: list[str] = []
+    if "groups" in meta:
+        title, sides = "The newest runs against earlier ones", [*map(_runs, meta["groups"]), *meta["notes"]]
+        slower = [text for group in meta["groups"] for text in _slower_than_others(group)]
     effect = meta.get("min_effect")
     rule = [] if effect is None else [f"a change counts from {100 * effect:g} % on"]
     return [
         Listing(
             "compare",
-            f"{_side(meta.get('base') or {})} against {_side(meta.get('new') or {})}",
+            title,
             kind="compare",
             spread="; ".join(["95 % interval of the change", *rule]),
             notes=[*sides, *differs],
-            verdict=[", ".join(counts)],
+            verdict=[", ".join(counts), *slower],
             warnings=[*warnings_of(result, pd.DataFrame()), *doubts],
             data=rows,
             heads=heads,
@@ -67,6 +72,22 @@ def _side(side: dict[str, Any]) -> str:
     started = str(run.get("started") or "")[:10]
     words = [", ".join(run.get("hosts") or []), "" if started == NO_TIME else started]
     return " ".join(filter(None, words)) or Path(str(side.get("file") or "?")).name
+
+
+def _runs(group: dict[str, Any]) -> str:
+    """Of a history: "matrix, cn1: 3 runs"."""
+    count = len(group["runs"])
+    words = f"{group['command']}, {', '.join(group['hosts'])}: {count} run{'s' * (count != 1)}"
+    return f"{words}; not judged: {group['not_judged']}" if group["not_judged"] else words
+
+
+def _slower_than_others(group: dict[str, Any]) -> list[str]:
+    """What a host does worse than others of its kind."""
+    host = ", ".join(group["hosts"])
+    return [
+        f"{host}: {one['case']} {_percent(one['change'])} from the median of {one['hosts']} hosts"
+        for one in group["peers"]["slow"]
+    ]
 
 
 def _difference(one: Any) -> str:
@@ -158,6 +179,10 @@ def _counts(result: Result) -> list[Metric]:
         if key in counts or len(mine):
             beside = _largest(mine) if name in FIRST[:2] else ""
             found.append(_count(key, name, counts.get(key, len(mine)), beside))
+    if "judged" in result.meta:
+        judged = result.meta["judged"]
+        beside = f"{judged['judged']:,} judged, {judged['not_judged']:,} not"
+        found.append(_count("slow_hosts", "slower than others of their kind", judged["slow"], beside))
     sides = {side: counts.get(f"only_{side}") or 0 for side in ("base", "new")}
     if any(sides.values()):
         beside = ", ".join(f"{count:,} in {side}" for side, count in sides.items() if count)

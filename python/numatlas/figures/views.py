@@ -63,16 +63,19 @@ def _united(tables: Tables, views: list[View]) -> Table:
     first = tables.of(views[0])
     if len(views) == 1:
         return first
-    common = set.intersection(*(set(view["where"].items()) for view in views))
+    same = set.intersection(*(set(view["where"].items()) for view in views))
+    # In the order of the first: that of a set differs from run to run, and with it the figure's key.
+    common = {name: value for name, value in views[0]["where"].items() if (name, value) in same}
     parts, verdict = [], []
     for view in views:
-        own = {name: value for name, value in view["where"].items() if (name, value) not in common}
+        own = {name: value for name, value in view["where"].items() if name not in common}
         words = words_for(view, own)
         parts.append(tables.of(view).frame.assign(line=words))
         verdict += [f"{words}: {line}" for line in view["verdict"]]
     notes = list(dict.fromkeys(note for view in views for note in view["notes"]))
     title = re.split(r" *[:(]", views[0]["title"])[0]
-    view = {**views[0], "where": dict(common), "title": title, "notes": notes, "verdict": verdict}
+    told = {"where": common, "title": title, "notes": notes, "verdict": verdict}
+    view = {**views[0], "cells": first.view["cells"], **told}  # the main figure is one of these cells
     return replace(first, frame=pd.concat(parts, ignore_index=True), view=view)
 
 
@@ -198,7 +201,7 @@ def _lines(table: Table, axis: str) -> list[str]:
 def cache_marks(result: Result) -> list[Mark]:
     """The caches of a CPU, by their sizes."""
     sizes: dict[int, int] = {}
-    for cache in result.machines[0].get("caches", []) if result.machines else []:
+    for cache in result.machine.get("caches", []):
         if cache.get("type") != "instruction" and cache.get("size"):
             sizes[cache["level"]] = max(sizes.get(cache["level"], 0), cache["size"])
     return [Mark(size, f"L{level} {size_text(size)}") for level, size in sorted(sizes.items())]

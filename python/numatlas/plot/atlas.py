@@ -1,8 +1,6 @@
 """An atlas: colours and widths as measured, dashed where they are hardly known."""
 
-from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure as Picture
 from matplotlib.patches import FancyBboxPatch
 
@@ -11,9 +9,9 @@ from numatlas.figures.atlas_layout import TITLE, WIDE, narrow
 from numatlas.figures.model import Atlas, Box, Spot
 from numatlas.figures.scales import colour_range
 from numatlas.file_error import FileError
-from numatlas.plot.matrix import COLOURS
+from numatlas.plot.matrix import colour_of
 from numatlas.plot.style import MARGIN, PAPER, QUIET, SMALL, Frame, describe, page, shorten, text_width, wrap
-from numatlas.units import ink_on, quantity_text
+from numatlas.units import quantity_text
 
 OTHER = {"latency": "bandwidth", "bandwidth": "latency"}
 #: Points of a link's line.
@@ -48,9 +46,8 @@ class _Paint:
         """A colour, and an ink to be read on it. Light is better."""
         if value is None or self.alone:
             return EMPTY, "black"
-        part = min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
-        colour = colormaps[COLOURS](1 - part if self.mode == "latency" else part)
-        return to_hex(colour), INKS[ink_on(*colour[:3])]
+        colour, ink = colour_of(value, self.low, self.high, self.mode == "latency")
+        return colour, INKS[ink]
 
     def width(self, link: Spot) -> float:
         """Points, by the bandwidth."""

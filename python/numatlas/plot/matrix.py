@@ -1,8 +1,9 @@
 """Heat maps: a number in each cell where there is room for it."""
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.colors import Normalize
+from matplotlib.colors import Normalize, to_hex
 from matplotlib.figure import Figure as Picture
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
@@ -27,6 +28,14 @@ BREAKS = {1: 0.5, 2: 1.2, 3: 2.4}
 LABEL, NAME, SPACE, LEAST_BAR = 0.2, 0.17, 0.05, 1.1
 #: Points that the colour bar's numbers take.
 BAR_NUMBERS = 34
+
+
+def colour_of(value: float, low: float, high: float, less_is_better: bool) -> tuple[str, str]:
+    """The colour of a value from low to high, whose light end is the better one, and black or white: the ink
+    that can be read on it."""
+    part = min(max((value - low) / (high - low), 0.0), 1.0)
+    colour = colormaps[COLOURS](1 - part if less_is_better else part)
+    return to_hex(colour), ink_on(*colour[:3])
 
 
 def build(figure: Matrix, frame: Frame = PAPER, norm: Normalize | None = None) -> Picture:

@@ -108,10 +108,7 @@ class Page:
             handles,
             [shorten(name, width, LEGEND) for name in names],
             loc="upper left",
-            bbox_to_anchor=(
-                0,
-                ((self.top if top is None else top) + legend_height(names, self.frame)) / self.tall,
-            ),
+            bbox_to_anchor=(0, (top + legend_height(names, self.frame)) / self.tall),
             ncols=columns,
             fontsize=LEGEND,
             frameon=False,

@@ -10,7 +10,7 @@ from numatlas.readers import verdicts
 from numatlas.readers.csv_files import SWEEP_VIEWS
 from numatlas.readers.placement import NODE, Residency
 from numatlas.result import Result, Warning
-from numatlas.units import ranges_of
+from numatlas.units import half_width, ranges_of
 
 #: Columns of a case, in the order of a reader's interest.
 POINT_FIELDS = ("name", "size", "pages", "order", "stride", "kernel", "stores", "status", "reason")
@@ -211,10 +211,7 @@ def _flow(flow: Json, workers: list[Json], hosts: list[str], pages: str | None) 
 def _half_width(figures: list[Json]) -> float | None:
     """The larger side of the first figure's interval over its value."""
     estimate = figures[0]["estimate"] if figures else None
-    if not estimate or estimate["low"] is None or not estimate["value"]:
-        return None
-    value = estimate["value"]
-    return max(value - estimate["low"], estimate["high"] - value) / abs(value)
+    return half_width(*(estimate[name] for name in ("value", "low", "high"))) if estimate else None
 
 
 def _figure(figure: Json) -> Json:

@@ -1,5 +1,6 @@
 """JSON of `compare` and `check`: verdicts on other files' results."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,29 @@ ENDS = ("value", "low", "high")
 def read(path: Path, data: Json) -> Result:
     """`rows`: of `compare` one for each case and figure, in SI units; of `check` one for each slow host,
     kernel and run. What else the file says is in `meta`."""
+    if "groups" in data:
+        data = _of_history(data)
     rows = _cases(data) if data["command"] == "compare" else _slow_hosts(data)
     meta = {key: value for key, value in data.items() if key != "cases"}
     return Result(path, data["command"], meta, rows=pd.DataFrame(rows))
+
+
+def _of_history(data: Json) -> Json:
+    """`compare --history` as a comparison of two sides: the earlier runs of each host are the base, its
+    newest run is new. `hosts` are their names, as in other files."""
+    cases = [
+        {
+            **case,
+            "of": ": ".join(filter(None, [", ".join(group["hosts"]), case["of"]])),
+            "base": case["earlier"],
+            "new": case["newest"],
+        }
+        for group in data["groups"]
+        for case in group["cases"]
+    ]
+    counts = Counter(case["verdict"].replace(" ", "_") for case in cases)
+    hosts = list(dict.fromkeys(host for group in data["groups"] for host in group["hosts"]))
+    return {**data, "cases": cases, "counts": counts, "hosts": hosts, "judged": data["hosts"]}
 
 
 def _cases(data: Json) -> list[Json]:

@@ -115,7 +115,7 @@ def title_of(results: list[Result], figures: list[tuple[str, Figure]]) -> str:
     result = results[0]
     if result.kind in VERDICTS and figures:
         return figures[0][1].title
-    machine = result.machines[0] if result.machines else {}
+    machine = result.machine
     count = result.hosts["host"].nunique() if len(result.hosts) else 0
     name = f"STREAM on {count:,} host{'s' * (count != 1)}" if count else machine.get("host")
     words = [name or result.path.name, machine_words(machine), when(result)]
@@ -196,8 +196,8 @@ class Several:
 def several_of(results: list[Result], names: list[str], figures: list[tuple[str, Figure]]) -> Several:
     """Their headline figures side by side; the change is from the first to the last run."""
     words = [
-        [str(machine.get("host") or result.path.name), machine_words(machine), when(result)]
-        for result, machine in ((result, next(iter(result.machines), {})) for result in results)
+        [str(one.machine.get("host") or one.path.name), machine_words(one.machine), when(one)]
+        for one in results
     ]
     if len(set(map(tuple, words))) < len(words):  # runs of one day
         words = [[*mine, result.path.name] for mine, result in zip(words, results, strict=True)]
@@ -251,8 +251,6 @@ def nothing_measured(results: list[Result]) -> str:
     if not null:
         return ""
     of = "" if len(null) == len(results) else f" in {len(null)} of {len(results)} files"
-    recorded = any(
-        machine.get("source") not in (None, "live") for one in null for machine in one.machines[:1]
-    )
+    recorded = any(one.machine.get("source") not in (None, "live") for one in null)
     words = " on a recorded machine" if recorded else ""
     return f"Nothing was measured{of}: the null engine made up these numbers{words}."

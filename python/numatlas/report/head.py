@@ -106,9 +106,7 @@ def skipped(results: list[Result], names: list[str]) -> list[tuple[str, list[str
     """What was not measured, and why, by file."""
     blocks = []
     for result, name in zip(results, names, strict=True):
-        rows = pd.concat(
-            [part.skipped for part in {id(one): one for one in [result, *result.all()]}.values()]
-        )
+        rows = pd.concat([part.skipped for part in [result, *result.parts]])
         if rows.empty:
             continue
         groups = rows.groupby(rows["reason"].fillna("no reason is told"), sort=False)["name"].agg(list)

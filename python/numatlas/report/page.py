@@ -107,25 +107,13 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"number": number_text, "percent": percent_text, "size": size_text, "ranges": ranges_of}
-    made.globals |= {
-        "barred_cpus": barred_cpus,
-        "boxes_of": boxes_of,
-        "alarms": first.alarms,
-        "claim": first.claim,
-        "drawing_of": pictures.drawing_of,
-        "embed": pack.embed,
-        "fleet_in_sum": pictures.fleet_in_sum,
-        "gradient": pictures.GRADIENT,
-        "is_drawn": pictures.is_drawn,
-        "maps_of": pictures.maps_of,
-        "none_judged": NONE_JUDGED,
-        "packed": pack.packed,
-        "scale_of": pictures.common_scale,
-        "spec_of": pictures.spec_of,
-        "spread": spread_text,
-        "table": pack.table,
-        "width_of": _width,
-    }
+    functions = (
+        *(barred_cpus, boxes_of, spread_text, width_of, first.alarms, first.claim, pack.embed, pack.packed),
+        *(pack.table, pictures.common_scale, pictures.drawing_of, pictures.fleet_in_sum, pictures.is_drawn),
+        *(pictures.maps_of, pictures.spec_of),
+    )
+    made.globals |= {one.__name__: one for one in functions}
+    made.globals |= {"gradient": pictures.GRADIENT, "none_judged": NONE_JUDGED}
     return made
 
 
@@ -214,7 +202,7 @@ def _shared_warnings(results: list[Result], names: list[str], panels: list[Panel
 def codes_of(results: list[Result]) -> dict[str, str]:
     """The codes of warnings by their texts."""
     found: dict[str, str] = {}
-    for part in {id(one): one for result in results for one in [result, *result.all()]}.values():
+    for part in [one for result in results for one in [result, *result.parts]]:
         found |= {str(one): one.code for one in part.warnings if one.code}
         names = ("flow_warnings", "flow_warning_codes")
         if set(names) <= set(part.flows):
@@ -236,7 +224,7 @@ def _own_warnings(figure: Figure, shared: dict[str, int], codes: dict[str, str])
     return {**({"": few} if few else {}), **many}
 
 
-def _width(group: list[Panel], groups: int) -> str:
+def width_of(group: list[Panel], groups: int) -> str:
     """The classes of a group: its figures beside one another, or two groups in a line, or alone."""
     figure = group[0].figure
     if len(group) > 1 and not isinstance(figure, Fleet | MachinePicture):

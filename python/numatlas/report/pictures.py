@@ -11,11 +11,11 @@ from numatlas.figures.fleet import judged_hosts, summaries
 from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, Matrix
 from numatlas.figures.scales import colour_range
 from numatlas.plot import build
-from numatlas.plot.matrix import COLOURS
+from numatlas.plot.matrix import COLOURS, colour_of
 from numatlas.plot.style import Frame
 from numatlas.report.drawing import inline
 from numatlas.report.pack import rounded
-from numatlas.units import ink_on, percent_text
+from numatlas.units import percent_text
 
 #: The scale as CSS writes it: from dark blue (worse) to yellow (better). Lightness rises all along it, for
 #: readers with any kind of colour vision and printers without colours.
@@ -43,9 +43,8 @@ class Scale:
 
     def colour(self, value: float) -> str:
         """As CSS writes it, with an ink that can be read on it."""
-        part = min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
-        colour = colormaps[COLOURS](1 - part if self.less_is_better else part)
-        return f"background:{to_hex(colour)};color:{ink_on(*colour[:3])}"
+        colour, ink = colour_of(value, self.low, self.high, self.less_is_better)
+        return f"background:{colour};color:{ink}"
 
     def percent(self, value: float) -> str:
         """Of a bar, from 0 to the highest value; intervals that reach further are cut."""

@@ -7,7 +7,7 @@ import pandas as pd
 
 from numatlas.facts import metrics, nodes_with_cpus, pairs
 from numatlas.figures.scales import UNSTEADY
-from numatlas.figures.told import column
+from numatlas.figures.told import column, half_widths
 from numatlas.readers.placement import NODE, PAGE_SIZE, UNSEEN
 from numatlas.result import Result
 from numatlas.units import ranges_of
@@ -97,17 +97,10 @@ def _counts(parts: list[Result], name: str) -> dict[str, int]:
 
 def _disturbance(result: Result) -> list[Line]:
     """Of whole runs, by other programs; of a survey the first benchmark's words stand for all."""
-    told = [
-        one.text.partition("may be wrong: ")[2] or one.text
-        for part in result.all()
-        for one in part.warnings
-        if one.code == "other-processes" and one.where is None
-    ]
-    told = list(dict.fromkeys(told))
-    if not told:
-        return []
+    warnings = [one for part in result.all() for one in part.warnings if one.where is None]
+    told = list(dict.fromkeys(one.text for one in warnings if one.code == "other-processes"))
     more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
-    return [Line(f"disturbed while measuring: {told[0]}{more}")]
+    return [Line(f"{told[0]}{more}")] if told else []
 
 
 def cut_short(result: Result) -> list[str]:
@@ -128,10 +121,9 @@ def _steadiness(frames: list[pd.DataFrame]) -> list[Line]:
         return []
     rows = pd.concat([frame[["value", "low", "high"]] for frame in frames]).apply(pd.to_numeric).dropna()
     rows = rows[rows["value"] != 0]
-    sides = pd.concat([rows["value"] - rows["low"], rows["high"] - rows["value"]], axis=1)
-    wide = int((sides.max(axis=1) > UNSTEADY * rows["value"].abs()).sum())
     if rows.empty:
         return []
+    wide = int((half_widths(**rows) > UNSTEADY).sum())
     if not wide:
         return [Line(f"all {len(rows):,} figures are known to ±10 % or better", good=True)]
     return [Line(f"{wide:,} of {len(rows):,} figures unsteady (> ±10 %)")]
