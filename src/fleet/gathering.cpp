@@ -59,8 +59,7 @@ struct Meeting {
   FleetHost host;
   HostKind kind;
 };
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, Meeting>& m) {
+void list_fields(auto& f, Of<Meeting> auto& m) {
   f("host", m.host, "");
   f("kind", m.kind, "");
 }
