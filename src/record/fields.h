@@ -130,7 +130,7 @@ class Writer {
   }
   json take() { return std::move(object_); }
 
- private:
+ protected:
   json object_ = json::object();
 };
 

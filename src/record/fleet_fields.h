@@ -117,8 +117,7 @@ void list_fields(auto& f, Of<SlowReport> auto& r) {
   f("not_judged", r.not_judged, "why, in words");
 }
 
-/// All but the hosts, of which there may be many.
-void list_head(auto& f, Of<Fleet> auto& r) {
+void list_fields(auto& f, Of<Fleet> auto& r) {
   f("clock_error", r.clock_error,
     "seconds by which a host's clock may have been off that of rank 0's host");
   f("elements", r.elements, "of each of the three arrays of a process, 8 bytes each");
@@ -128,33 +127,14 @@ void list_head(auto& f, Of<Fleet> auto& r) {
   f("kernels", r.kernels, "what a round consists of");
   f("kinds", r.kinds, "hosts of one kind are compared with each other; machines has one of each");
   f("slow", r.slow, "which hosts are slow; null until they were compared");
-}
-
-void list_fields(auto& f, Of<Fleet> auto& r) {
-  list_head(f, r);
   f("hosts", r.hosts, "what each host measured");
   f("retest", r.retest, "slow hosts run again (--retest)");
 }
 /// What its fields must have in common, as "field '...' ..."; "" where they have.
 std::string inconsistency_of(const Fleet& fleet);
 
-/// The list of fields, but for what is said of HostsApart.
+/// With all digits: what is computed from a file is what was computed here.
 nlohmann::json to_json(const Fleet& fleet);
-
-/// While one lives, hosts are left out of a fleet's JSON, and `text` puts them in: one line per
-/// host, so that no second copy of a large fleet stands in memory.
-class HostsApart {
- public:
-  explicit HostsApart(const Fleet& fleet);
-  ~HostsApart();
-  HostsApart(const HostsApart&) = delete;
-  HostsApart& operator=(const HostsApart&) = delete;
-  /// `text`: the JSON of a document that holds the fleet.
-  std::string put_into(const std::string& text) const;
-
- private:
-  const Fleet& fleet_;
-};
 
 // Rounds of a kernel stand by quantity, then round: short to write, and what plots want.
 nlohmann::json to_json(const std::vector<PassTimes>& rounds);

@@ -382,7 +382,6 @@ nlohmann::json schema_of(record::Tag<Machine>);
 // What all flows of a case have alike stands once, in its "flow_common"; figures and workers stay
 // with the flows. With a thousand workers that is a tenth.
 nlohmann::json to_json(const ScenarioResult& one);
-nlohmann::json to_json(const std::vector<ScenarioResult>& cases);
 void from_json(const nlohmann::json& value, const record::Place& place, ScenarioResult& out);
 nlohmann::json schema_of(record::Tag<ScenarioResult>);
 
