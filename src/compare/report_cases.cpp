@@ -14,6 +14,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/add_once.h"
+#include "base/pretty_json.h"
 #include "compare/stored.h"
 #include "fleet/cases.h"
 
@@ -124,11 +126,7 @@ class ReportReader {
       const std::size_t first = run_.cases.size();
       read_point(point);
       relate(point, first);
-      for (std::string& slowed : slowed_gpus(point)) {
-        auto& all = run_.slowed_gpus;
-        if (std::find(all.begin(), all.end(), slowed) == all.end())
-          all.push_back(std::move(slowed));
-      }
+      for (std::string& slowed : slowed_gpus(point)) add_once(run_.slowed_gpus, std::move(slowed));
       // What is known of the visits says more than what is known of the run.
       if (!point.visits || (point.visits->others.empty() && point.visits->stolen.empty())) continue;
       for (std::size_t i = first; i < run_.cases.size(); ++i)
@@ -274,7 +272,7 @@ std::vector<AlikeFlows> alike_flows(const std::vector<ReadFlow>& flows) {
   for (const ReadFlow& flow : flows) {
     if (flow.flow->figures.empty() || flow.flow->load) continue;
     const std::string& metric = flow.flow->figures.front().key;
-    const auto same = std::find_if(groups.begin(), groups.end(), [&](const AlikeFlows& group) {
+    const auto same = std::ranges::find_if(groups, [&](const AlikeFlows& group) {
       return group.asked == flow.asked && group.metric == metric && group.cpu_node == flow.cpu_node;
     });
     if (same == groups.end())
@@ -290,9 +288,8 @@ std::string telling(const AlikeFlows& group, const std::vector<AlikeFlows>& all)
   const ReadFlow& mine = *group.flows.front();
   std::string text;
   const auto differs = [&](auto member) {
-    return std::any_of(all.begin(), all.end(), [&](const AlikeFlows& other) {
-      return other.flows.front()->*member != mine.*member;
-    });
+    return std::ranges::any_of(
+        all, [&](const AlikeFlows& other) { return other.flows.front()->*member != mine.*member; });
   };
   if (differs(&ReadFlow::kernel)) text += mine.kernel + ", ";
   if (differs(&ReadFlow::cpu_node)) text += fmt::format("CPUs of node {}, ", mine.cpu_node);
@@ -304,7 +301,7 @@ void ReportReader::add_flows(const StoredCase& point, const std::vector<ReadFlow
                              const std::string& problem) {
   const std::vector<AlikeFlows> groups = alike_flows(flows);
   const auto is_alone = [&](const ReadFlow& flow) {
-    return std::any_of(groups.begin(), groups.end(), [&](const AlikeFlows& group) {
+    return std::ranges::any_of(groups, [&](const AlikeFlows& group) {
       return group.flows == std::vector<const ReadFlow*>{&flow};
     });
   };

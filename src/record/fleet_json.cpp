@@ -51,7 +51,7 @@ std::string problem_of_hosts(const std::vector<FleetHost>& hosts, const Fleet& f
 
 std::string problem_of_slow(const SlowReport& slow, const Fleet& fleet) {
   const auto known = [&](std::size_t host) { return host < fleet.hosts.size(); };
-  bool right = std::all_of(slow.unjudged.begin(), slow.unjudged.end(), known);
+  bool right = std::ranges::all_of(slow.unjudged, known);
   for (const SlowHost& host : slow.hosts) {
     right = right && known(host.host);
     for (const SlowKernel& kernel : host.kernels)

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/add_once.h"
 #include "base/size_list.h"
 #include "machine/pci_link.h"
 #include "record/cache_level.h"
@@ -185,8 +186,8 @@ std::string flow_text(const RunReport& report, const FlowResult& flow, const std
 }  // namespace
 
 bool has_label(const RunReport& report, const std::string& name) {
-  return std::any_of(report.scenarios.begin(), report.scenarios.end(),
-                     [&](const ScenarioResult& one) { return has_label(one, name); }) ||
+  return std::ranges::any_of(report.scenarios,
+                             [&](const ScenarioResult& one) { return has_label(one, name); }) ||
          has_label(ScenarioResult{}, name);
 }
 
@@ -198,9 +199,7 @@ std::string label_text(const RunReport& report, const ScenarioResult& one,
   if (!is_of_flows(name)) return none;
   std::vector<std::string> texts;
   for (const FlowResult& flow : one.flows) {
-    std::string text = flow_text(report, flow, name);
-    if (std::find(texts.begin(), texts.end(), text) == texts.end())
-      texts.push_back(std::move(text));
+    add_once(texts, flow_text(report, flow, name));
   }
   return texts.empty() ? none : fmt::format("{}", fmt::join(texts, "/"));
 }
@@ -234,7 +233,7 @@ namespace {
 
 bool belongs(const RunReport& report, const ViewItem& item,
              const std::vector<std::pair<std::string, std::string>>& where) {
-  return std::all_of(where.begin(), where.end(), [&](const auto& label) {
+  return std::ranges::all_of(where, [&](const auto& label) {
     return !has_label(*item.one, label.first) ||
            label_text(report, item, label.first) == label.second;
   });
@@ -257,8 +256,8 @@ std::vector<ViewItem> items_of(const RunReport& report, const View& view) {
       if (view.level == ViewLevel::flows || (measured && !flow.load))
         mine.push_back({&one, nullptr, &flow});
     }
-    std::copy_if(mine.begin(), mine.end(), std::back_inserter(items),
-                 [&](const ViewItem& item) { return belongs(report, item, view.where); });
+    std::ranges::copy_if(mine, std::back_inserter(items),
+                         [&](const ViewItem& item) { return belongs(report, item, view.where); });
   }
   return items;
 }
@@ -276,17 +275,16 @@ std::optional<Estimate> host_estimate_of(const ScenarioResult& one, const std::s
 std::vector<CaseGroup> groups_of(const RunReport& report, const std::vector<std::string>& labels) {
   std::vector<CaseGroup> groups;
   std::vector<std::string> known;
-  std::copy_if(labels.begin(), labels.end(), std::back_inserter(known),
-               [&](const std::string& name) { return has_label(report, name); });
+  std::ranges::copy_if(labels, std::back_inserter(known),
+                       [&](const std::string& name) { return has_label(report, name); });
   for (const ScenarioResult& one : report.scenarios) {
     CaseGroup group;
     for (const std::string& name : known) {
       if (has_label(one, name)) group.labels.emplace_back(name, label_text(report, one, name));
     }
-    const bool is_known = std::any_of(groups.begin(), groups.end(), [&](const CaseGroup& other) {
-      return other.labels == group.labels;
-    });
-    if (group.labels.size() == known.size() && !is_known) groups.push_back(std::move(group));
+    if (group.labels.size() == known.size() &&
+        std::ranges::find(groups, group.labels, &CaseGroup::labels) == groups.end())
+      groups.push_back(std::move(group));
   }
   for (CaseGroup& group : groups) {
     for (const ScenarioResult& one : report.scenarios)

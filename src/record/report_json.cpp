@@ -22,8 +22,8 @@ using record::Place;
 Expected<void> check_views(const RunReport& report) {
   for (std::size_t i = 0; i < report.views.size(); ++i) {
     const View& view = report.views[i];
-    const bool is_figure = std::any_of(view.cells.begin(), view.cells.end(),
-                                       [&](const auto& cell) { return cell.figure == view.rows; });
+    const bool is_figure =
+        std::ranges::any_of(view.cells, [&](const auto& cell) { return cell.figure == view.rows; });
     std::vector<std::string> named{is_figure ? "" : view.rows, view.columns};
     for (const auto& [label, value] : view.where) named.push_back(label);
     for (const ViewColumn& cell : view.cells) named.push_back(cell.label);
