@@ -61,7 +61,7 @@ std::string asked_text(const FlowResult& flow, bool with_rate) {
   if (with_rate) asked.push_back(flow.rate ? json(*flow.rate) : json(nullptr));
   if (flow.gpu)
     asked.push_back({flow.gpu->gpu, flow.gpu->direction, flow.gpu->pinning, flow.gpu->caches});
-  return asked.dump(-1, ' ', false, json::error_handler_t::replace);
+  return json_line(asked);
 }
 
 /// What else used the hosts: "a: other processes used 1.0 of 2 CPUs".
@@ -95,8 +95,7 @@ std::string disturbance_of(const ScenarioResult& point) {
 
 /// What a pilot was asked for.
 std::string asked_of(const PilotSeries& pilot) {
-  return json{pilot.key, pilot.kernel, pilot.size.value, pilot.workers, pilot.memory}.dump(
-      -1, ' ', false, json::error_handler_t::replace);
+  return json_line(json{pilot.key, pilot.kernel, pilot.size.value, pilot.workers, pilot.memory});
 }
 
 class ReportReader {
@@ -333,9 +332,8 @@ void ReportReader::read_point(const ScenarioResult& item) {
   json labels = json::object();
   for (const auto& [name, text] : item.labels) labels[name] = text;
   point.command = run_.command;
-  point.point_key = json{run_.command, item.name,         labels,      item.size.value, item.pages,
-                         item.order,   item.stride.value, item.kernel, item.stores}
-                        .dump(-1, ' ', false, json::error_handler_t::replace);
+  point.point_key = json_line(json{run_.command, item.name, labels, item.size.value, item.pages,
+                                   item.order, item.stride.value, item.kernel, item.stores});
   std::string problem;
   if (item.status != Status::ok)
     problem = name_of(item.status) + (item.reason.empty() ? "" : ": " + item.reason);

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/pretty_json.h"
 #include "fleet/fleet.h"
 #include "machine/source.h"
 #include "record/report_fields.h"
@@ -68,7 +69,7 @@ template <class T>
 std::string sent(const T& value) {
   using record::to_json;
   const record::ExactNumbers exact;
-  return to_json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_line(to_json(value));
 }
 template <class T>
 Expected<T> received(const std::string& text) {

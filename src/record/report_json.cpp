@@ -88,9 +88,7 @@ void add_list(std::string& text, const std::vector<T>& items, std::size_t depth,
 }
 
 void add_hosts(std::string& text, const std::vector<FleetHost>& hosts) {
-  add_list(text, hosts, 3, [](const FleetHost& host) {
-    return record::to_json(host).dump(-1, ' ', false, json::error_handler_t::replace);
-  });
+  add_list(text, hosts, 3, [](const FleetHost& host) { return json_line(record::to_json(host)); });
 }
 
 }  // namespace
@@ -276,7 +274,7 @@ std::string flows_to_send(const std::vector<FlowResult>& flows) {
   const record::ExactNumbers exact;  // sums and samples are made of them
   json array = json::array();
   for (const FlowResult& flow : flows) array.push_back(record::to_json(FlowInTransit{flow}));
-  return array.dump(-1, ' ', false, json::error_handler_t::replace);
+  return json_line(array);
 }
 
 Expected<std::vector<FlowResult>> flows_received(const std::string& text) {
