@@ -11,14 +11,6 @@
 #include "record/report_fields.h"
 
 namespace numatlas {
-namespace {
-
-std::string nodes_text(const Residency& residency) {
-  const NodeSet nodes = nodes_of(residency);
-  return nodes.empty() ? "-" : to_list(nodes);
-}
-
-}  // namespace
 
 const char* name_of(Status status) { return record::name_in_record(status); }
 
@@ -72,10 +64,9 @@ const Residency& observed_memory(const FlowResult& flow) {
                                                                            : flow.residency;
 }
 
-std::string memory_node_text(const FlowResult& flow) { return nodes_text(observed_memory(flow)); }
-
-std::string source_node_text(const FlowResult& flow) {
-  return nodes_text(flow.source_residency.value_or(flow.residency));
+std::string memory_node_text(const FlowResult& flow) {
+  const NodeSet nodes = nodes_of(observed_memory(flow));
+  return nodes.empty() ? "-" : to_list(nodes);
 }
 
 const Figure* find_total(const ScenarioResult& point, const std::string& key) {

@@ -231,8 +231,6 @@ const Residency& observed_memory(const FlowResult& flow);
 NodeSet nodes_of(const Residency& residency);
 /// Observed node of a flow's memory: "0", "0,2" for several, "-" for unknown.
 std::string memory_node_text(const FlowResult& flow);
-/// The same for where it reads from, which is the same memory unless that is apart.
-std::string source_node_text(const FlowResult& flow);
 /// The figure of that key, nullptr when the flow has none.
 const Figure* find_figure(const FlowResult& flow, const std::string& key);
 /// Half width of the interval of a flow's first figure.
