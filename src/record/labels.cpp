@@ -80,89 +80,72 @@ std::string gpu_node(const RunReport& report, const FlowResult& flow) {
 using CaseText = std::function<std::string(const RunReport&, const ScenarioResult&)>;
 
 const std::map<std::string, CaseText>& case_texts() {
-  using Report = RunReport;
-  using Case = ScenarioResult;
   static const std::map<std::string, CaseText> texts{
-      {"name", [](const Report&, const Case& c) { return c.name; }},
-      {"kernel", [](const Report&, const Case& c) { return c.kernel; }},
-      {"stores", [](const Report&, const Case& c) { return text_or_none(c.stores); }},
-      {"size", [](const Report&, const Case& c) { return compact_text(c.size); }},
-      {"pages", [](const Report&, const Case& c) { return text_or_none(c.pages); }},
-      {"order", [](const Report&, const Case& c) { return text_or_none(c.order); }},
-      {"stride", [](const Report&, const Case& c) { return compact_text(c.stride); }},
-      {"status", [](const Report&, const Case& c) { return std::string(name_of(c.status)); }},
-      {"reason", [](const Report&, const Case& c) { return text_or_none(c.reason); }},
-      {"workers", [](const Report&, const Case& c) { return std::to_string(c.flows.size()); }},
-      {"level", [](const Report&, const Case& c) { return level_text(c); }},
-      {"cache", [](const Report&, const Case& c) { return text_or_none(cache_text(c)); }},
-      {"nodes", [](const Report& r, const Case& c) { return nodes_text(r, c.flows); }},
-      {"copied_between", [](const Report&, const Case& c) { return copied_between(c); }}};
+      {"name", [](auto&, auto& c) { return c.name; }},
+      {"kernel", [](auto&, auto& c) { return c.kernel; }},
+      {"stores", [](auto&, auto& c) { return text_or_none(c.stores); }},
+      {"size", [](auto&, auto& c) { return compact_text(c.size); }},
+      {"pages", [](auto&, auto& c) { return text_or_none(c.pages); }},
+      {"order", [](auto&, auto& c) { return text_or_none(c.order); }},
+      {"stride", [](auto&, auto& c) { return compact_text(c.stride); }},
+      {"status", [](auto&, auto& c) { return std::string(name_of(c.status)); }},
+      {"reason", [](auto&, auto& c) { return text_or_none(c.reason); }},
+      {"workers", [](auto&, auto& c) { return std::to_string(c.flows.size()); }},
+      {"level", [](auto&, auto& c) { return level_text(c); }},
+      {"cache", [](auto&, auto& c) { return text_or_none(cache_text(c)); }},
+      {"nodes", [](auto& r, auto& c) { return nodes_text(r, c.flows); }},
+      {"copied_between", [](auto&, auto& c) { return copied_between(c); }}};
   return texts;
 }
 
 using FlowText = std::function<std::string(const RunReport&, const FlowResult&)>;
 
 const std::map<std::string, FlowText>& flow_texts() {
-  using Report = RunReport;
-  using Flow = FlowResult;
   static const std::map<std::string, FlowText> texts{
-      {"kernel", [](const Report&, const Flow& f) { return full_name(f); }},
-      {"stores", [](const Report&, const Flow& f) { return text_or_none(f.stores); }},
-      {"size", [](const Report&, const Flow& f) { return compact_text(f.size); }},
-      {"level", [](const Report&, const Flow& f) { return f.level; }},
-      {"worker", [](const Report&, const Flow& f) { return std::to_string(f.worker); }},
-      {"rank",
-       [](const Report& r, const Flow& f) { return fmt::format("{:03}", worker_of(r, f).rank); }},
-      {"thread",
-       [](const Report& r, const Flow& f) { return std::to_string(worker_of(r, f).thread); }},
+      {"kernel", [](auto&, auto& f) { return full_name(f); }},
+      {"stores", [](auto&, auto& f) { return text_or_none(f.stores); }},
+      {"size", [](auto&, auto& f) { return compact_text(f.size); }},
+      {"level", [](auto&, auto& f) { return f.level; }},
+      {"worker", [](auto&, auto& f) { return std::to_string(f.worker); }},
+      {"rank", [](auto& r, auto& f) { return fmt::format("{:03}", worker_of(r, f).rank); }},
+      {"thread", [](auto& r, auto& f) { return std::to_string(worker_of(r, f).thread); }},
       {"host",
-       [](const Report& r, const Flow& f) {
-         return r.hosts[static_cast<std::size_t>(worker_of(r, f).host)];
-       }},
-      {"cpu", [](const Report& r, const Flow& f) { return to_list(worker_of(r, f).cpus); }},
-      {"cpu_node",
-       [](const Report& r, const Flow& f) { return node_text(worker_of(r, f).cpu_node); }},
-      {"memory",
-       [](const Report&, const Flow& f) { return with_source(f, f.memory, f.source_memory); }},
-      {"memory_node", [](const Report&, const Flow& f) { return found_text(f); }},
+       [](auto& r, auto& f) { return r.hosts[static_cast<std::size_t>(worker_of(r, f).host)]; }},
+      {"cpu", [](auto& r, auto& f) { return to_list(worker_of(r, f).cpus); }},
+      {"cpu_node", [](auto& r, auto& f) { return node_text(worker_of(r, f).cpu_node); }},
+      {"memory", [](auto&, auto& f) { return with_source(f, f.memory, f.source_memory); }},
+      {"memory_node", [](auto&, auto& f) { return found_text(f); }},
       {"nodes",
-       [](const Report& r, const Flow& f) {
+       [](auto& r, auto& f) {
          return nodes_text(r, {&f, 1});
        }},
-      {"page_size", [](const Report&, const Flow& f) { return observed_memory(f).page_text(); }},
-      {"role", [](const Report&, const Flow& f) { return f.load ? "load" : "measured"; }},
+      {"page_size", [](auto&, auto& f) { return observed_memory(f).page_text(); }},
+      {"role", [](auto&, auto& f) { return f.load ? "load" : "measured"; }},
       {"first_touch",
-       [](const Report&, const Flow& f) {
-         return std::to_string(f.first_touch.value_or(f.worker));
-       }},
+       [](auto&, auto& f) { return std::to_string(f.first_touch.value_or(f.worker)); }},
       {"rate",
-       [](const Report&, const Flow& f) {
-         return f.rate ? fmt::format("{:g} GB/s", *f.rate * 1e-9) : none;
-       }},
+       [](auto&, auto& f) { return f.rate ? fmt::format("{:g} GB/s", *f.rate * 1e-9) : none; }},
       {"overlap",
-       [](const Report&, const Flow& f) {
-         return f.overlap ? fmt::format("{:.0f}%", *f.overlap * 100) : none;
-       }},
+       [](auto&, auto& f) { return f.overlap ? fmt::format("{:.0f}%", *f.overlap * 100) : none; }},
       {"gpu_node", gpu_node},
-      {"stop", [](const Report&, const Flow& f) { return f.stop; }}};
+      {"stop", [](auto&, auto& f) { return f.stop; }}};
   return texts;
 }
 
 using GpuText = std::function<std::string(const GpuResult&)>;
 
 const std::map<std::string, GpuText>& gpu_texts() {
-  using Gpu = GpuResult;
   static const std::map<std::string, GpuText> texts{
-      {"gpu", [](const Gpu& g) { return std::to_string(g.gpu); }},
-      {"gpu_name", [](const Gpu& g) { return text_or_none(g.name); }},
-      {"gpu_address", [](const Gpu& g) { return text_or_none(g.pci_address); }},
-      {"gpu_direction", [](const Gpu& g) { return text_or_none(g.direction); }},
+      {"gpu", [](auto& g) { return std::to_string(g.gpu); }},
+      {"gpu_name", [](auto& g) { return text_or_none(g.name); }},
+      {"gpu_address", [](auto& g) { return text_or_none(g.pci_address); }},
+      {"gpu_direction", [](auto& g) { return text_or_none(g.direction); }},
       {"gpu_how",
-       [](const Gpu& g) {
+       [](auto& g) {
          return text_or_none(!g.caches.empty() ? g.caches : g.route.empty() ? g.pinning : g.route);
        }},
-      {"link", [](const Gpu& g) { return g.link ? link_text(*g.link) : none; }},
-      {"link_limit", [](const Gpu& g) {
+      {"link", [](auto& g) { return g.link ? link_text(*g.link) : none; }},
+      {"link_limit", [](auto& g) {
          return g.link_limit ? fmt::format("{:.2f} GB/s", *g.link_limit * 1e-9) : none;
        }}};
   return texts;
