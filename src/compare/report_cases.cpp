@@ -103,19 +103,7 @@ class ReportReader {
   explicit ReportReader(const RunReport& report) : report_(report) {}
 
   StoredRun read() {
-    run_.command = report_.command;
-    run_.started = report_.started;
-    run_.version = report_.version;
-    run_.engine = report_.engine;
-    run_.comm = report_.comm;
-    run_.isa = report_.isa;
-    run_.complete = report_.complete;
-    run_.incomplete_reason = report_.incomplete_reason;
-    run_.arguments = report_.arguments;
-    run_.hosts = report_.hosts;
-    run_.machines = report_.machines;
-    run_.cpu_use = report_.cpu_use;
-    run_.facts = report_.facts;
+    static_cast<RunHead&>(run_) = report_;
     disturbed_ = disturbance_of(report_);
     for (const WorkerRow& worker : report_.workers)
       run_.worker_cpus.push_back(to_list(worker.cpus));
