@@ -22,14 +22,13 @@ namespace numatlas {
 namespace record {
 template <>
 struct EnumNames<ClaimOutcome> {
-  static constexpr std::array values{std::pair{ClaimOutcome::confirmed, "confirmed"},
-                                     std::pair{ClaimOutcome::contradicted, "contradicted"},
-                                     std::pair{ClaimOutcome::not_measurable, "not_measurable"}};
+  using enum ClaimOutcome;
+  static constexpr EnumName<ClaimOutcome> values[] = {
+      {confirmed, "confirmed"}, {contradicted, "contradicted"}, {not_measurable, "not_measurable"}};
 };
 }  // namespace record
 
-template <class Fields>
-void list_fields(Fields& f, record::Host<Fields, ClaimVerdict>& v) {
+void list_fields(auto& f, record::Of<ClaimVerdict> auto& v) {
   f("claim", v.claim, "as --only names it");
   f("about", v.about, "which of these");
   f("outcome", v.outcome, "confirmed, contradicted, not_measurable");

@@ -18,14 +18,10 @@ bool is_plain(const json& value) {
           }));
 }
 
-std::string line_of(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 /// One member per line at the top; below, lines are filled with what is short.
 void write(const json& value, std::size_t depth, std::string& text) {
   if (is_plain(value)) {
-    text += line_of(value);
+    text += json_line(value);
     return;
   }
   constexpr std::size_t columns = 120, most_in_a_filled_line = 60;
@@ -34,7 +30,7 @@ void write(const json& value, std::size_t depth, std::string& text) {
   bool first = true, last_was_short = false;
   std::size_t line_start = 0;
   for (auto item = value.begin(); item != value.end(); ++item) {
-    std::string part = object ? line_of(item.key()) + ": " : "";
+    std::string part = object ? json_line(item.key()) + ": " : "";
     write(*item, depth + 1, part);
     const bool is_short =
         depth > 0 && part.size() <= most_in_a_filled_line && part.find('\n') == std::string::npos;
@@ -55,6 +51,10 @@ void write(const json& value, std::size_t depth, std::string& text) {
 }
 
 }  // namespace
+
+std::string json_line(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
 std::string pretty(const json& value) { return pretty_part(value, 0) + '\n'; }
 

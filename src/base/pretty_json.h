@@ -12,7 +12,10 @@ namespace numatlas {
 /// share lines of up to 120 columns. Ends in a newline. Bytes that are not UTF-8 are replaced.
 std::string pretty(const nlohmann::json& value);
 
-/// The same of a value that stands `depth` levels deep in a document, without the newline.
+/// All in one line. Bytes that are not UTF-8 are replaced.
+std::string json_line(const nlohmann::json& value);
+
+/// As `pretty`, of a value that stands `depth` levels deep in a document, without the newline.
 std::string pretty_part(const nlohmann::json& value, std::size_t depth);
 
 }  // namespace numatlas

@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/add_once.h"
+#include "base/counted.h"
 #include "base/text.h"
 #include "compare/compare_output.h"
 #include "fleet/slow_nodes.h"
@@ -127,11 +129,7 @@ std::string head_line(const char* side, const StoredFile& file, const CompareRul
 std::string only_text(const char* side, const std::vector<StoredCase>& cases, bool with_command) {
   if (cases.empty()) return "";
   std::vector<std::string> names;
-  for (const StoredCase& one : cases) {
-    std::string name = case_name(one, with_command);
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      names.push_back(std::move(name));
-  }
+  for (const StoredCase& one : cases) add_once(names, case_name(one, with_command));
   const std::size_t more = names.size() > most_named ? names.size() - most_named : 0;
   names.resize(names.size() - more);
   return fmt::format("only in {}: {}{}\n", side, fmt::join(names, "; "),
@@ -169,9 +167,9 @@ std::string launches_text(const ComparedFiles& files, const CompareRule& rule) {
   if (files.base_launches > 1 && files.now_launches > 1)
     return fmt::format("Student's t over {} and {} launches", files.base_launches,
                        files.now_launches);
-  const bool pilots =
-      std::any_of(files.comparison.cases.begin(), files.comparison.cases.end(),
-                  [](const ComparedCase& one) { return one.change.relative.has_value(); });
+  const bool pilots = std::ranges::any_of(files.comparison.cases, [](const ComparedCase& one) {
+    return one.change.relative.has_value();
+  });
   const auto known = [](const ComparedCase& one) {
     return one.base.figure.launch_spread && one.now.figure.launch_spread;
   };
@@ -180,8 +178,7 @@ std::string launches_text(const ComparedFiles& files, const CompareRule& rule) {
       files.launches_from.empty()
           ? ""
           : fmt::format("as the launches below {} show for {} of {} cases; for others, ",
-                        files.launches_from, std::count_if(cases.begin(), cases.end(), known),
-                        cases.size());
+                        files.launches_from, std::ranges::count_if(cases, known), cases.size());
   return fmt::format(
       "Student's t over the visits{}; of a single launch, a deviation from launch to launch is "
       "assumed: {}{:g} % (--launch-spread)",
@@ -294,9 +291,8 @@ std::string group_table(const RunSeries& group, const CompareView& view) {
   text +=
       fmt::format("{} runs, {} to {}\nnewest: {}\n", group.runs.size(), group.runs.front().started,
                   group.runs.back().started, group.runs.back().file);
-  const auto same = static_cast<std::size_t>(
-      std::count_if(group.cases.begin(), group.cases.end(),
-                    [](const CaseSeries& one) { return one.change.verdict == CaseVerdict::same; }));
+  const auto same = static_cast<std::size_t>(std::ranges::count_if(
+      group.cases, [](const CaseSeries& one) { return one.change.verdict == CaseVerdict::same; }));
   Rows rows{{"verdict", "case", "of", "metric", "earlier runs", "their median", "newest", "change",
              "95 % CI", "step"}};
   std::size_t hidden = 0;
@@ -403,9 +399,9 @@ std::string compare_table(const ComparedFiles& files, const CompareView& view) {
 }
 
 std::string runs_table(const ComparedRuns& runs, const CompareView& view) {
-  std::string text = runs.folder.empty() ? fmt::format("Results of {} run{}\n", runs.runs.size(),
-                                                       runs.runs.size() == 1 ? "" : "s")
-                                         : fmt::format("Results below {}\n", runs.folder);
+  std::string text = runs.folder.empty()
+                         ? fmt::format("Results of {}\n", counted(runs.runs.size(), "run"))
+                         : fmt::format("Results below {}\n", runs.folder);
   text += groups_table(runs.groups, view) + hosts_table(runs);
   text += "\n";
   for (const std::string& note : runs.notes) text += "note: " + note + "\n";

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/add_once.h"
+
 namespace numatlas {
 namespace {
 
@@ -166,12 +168,8 @@ std::vector<Difference> merged(const std::vector<std::vector<Difference>>& by_ho
   std::vector<std::vector<std::string>> hosts;
   for (std::size_t host = 0; host < by_host.size(); ++host) {
     for (const Difference& one : by_host[host]) {
-      const auto known = std::find(all.begin(), all.end(), one);
-      const auto at = static_cast<std::size_t>(known - all.begin());
-      if (known == all.end()) {
-        all.push_back(one);
-        hosts.emplace_back();
-      }
+      const std::size_t at = add_once(all, one);
+      hosts.resize(all.size());
       hosts[at].push_back(host < names.size() ? names[host] : fmt::format("host {}", host));
     }
   }
@@ -227,17 +225,14 @@ std::vector<Difference> use_differences(const StoredRun& base, const StoredRun& 
 std::vector<Difference> differences_of(const StoredFile& base, const StoredFile& now) {
   std::vector<Difference> all;
   for (const StoredRun& one : base.runs) {
-    const auto other = std::find_if(now.runs.begin(), now.runs.end(), [&](const StoredRun& run) {
-      return run.command == one.command;
-    });
+    const auto other = std::ranges::find(now.runs, one.command, &StoredRun::command);
     if (other == now.runs.end()) continue;
     auto found = machine_differences(one, *other);
     for (auto& more :
          {differences_between(facts_of(one), facts_of(*other)), use_differences(one, *other)})
       found.insert(found.end(), more.begin(), more.end());
     for (Difference& difference : found)  // the runs of a survey share their machine
-      if (std::find(all.begin(), all.end(), difference) == all.end())
-        all.push_back(std::move(difference));
+      add_once(all, std::move(difference));
   }
   return all;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -93,11 +94,8 @@ void judge_kind(const Kind& kind, const CompareRule& rule, const SlowRule& slow)
   for (std::size_t i = 0; i < suspects.size(); ++i)
     if (suspects[i] && stands[i])
       suspects[i]->host.group->verdict.slow.push_back(suspects[i]->slow);
-  for (const Host& host : kind.hosts) {
-    auto& found = host.group->verdict.slow;
-    std::stable_sort(found.begin(), found.end(),
-                     [](const SlowCase& a, const SlowCase& b) { return a.drop > b.drop; });
-  }
+  for (const Host& host : kind.hosts)
+    std::ranges::stable_sort(host.group->verdict.slow, std::greater<>(), &SlowCase::drop);
 }
 
 /// Why no case of a host was compared with others.
@@ -112,9 +110,9 @@ std::string lonely_text(const Kind& kind, const SlowRule& slow) {
 
 std::string past_text(const RunSeries& group) {
   if (group.runs.size() < 2) return "no earlier run";
-  const bool undecided = std::any_of(
-      group.cases.begin(), group.cases.end(),
-      [](const CaseSeries& one) { return one.change.verdict == CaseVerdict::not_distinguishable; });
+  const bool undecided = std::ranges::any_of(group.cases, [](const CaseSeries& one) {
+    return one.change.verdict == CaseVerdict::not_distinguishable;
+  });
   return undecided
              ? "no case that can be told from the earlier runs: they scatter by more than the "
                "least effect (--min-effect)"
@@ -157,7 +155,7 @@ std::vector<Kind> kinds_of(std::vector<RunSeries>& groups, const std::vector<Sto
     const StoredRun& run = runs[group.newest];
     const HostKind hardware = hardware_of(run);
     std::vector<Kind>& kinds = by_command[group.command];
-    auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& one) {
+    auto kind = std::ranges::find_if(kinds, [&](const Kind& one) {
       return one.engine == run.engine && alike(one.hardware, hardware);
     });
     if (kind == kinds.end()) kind = kinds.insert(kind, {run.engine, hardware, {}});

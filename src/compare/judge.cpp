@@ -200,7 +200,7 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, const s
   const std::size_t pairs = base.launches.size();
   const bool in_pairs = rule.in_pairs && pairs > 1 && now.launches.size() == pairs;
   for (const StoredFigure* side : {&base, &now})
-    if (in_pairs && !(*std::min_element(side->launches.begin(), side->launches.end()) > 0))
+    if (in_pairs && !(*std::ranges::min_element(side->launches) > 0))
       change.reason =
           fmt::format("{}: is 0 in one of its launches", side == &base ? "BASE" : "NEW");
   if (!change.reason.empty()) return change;
@@ -221,8 +221,7 @@ void judge(const std::vector<Change*>& changes, const std::vector<std::string>& 
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < changes.size(); ++i)
     if (changes[i]->p) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return *changes[a]->p < *changes[b]->p; });
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return *changes[i]->p; });
   bool rejects = true;  // Holm: up to the first that is likely enough
   for (std::size_t i = 0; i < order.size(); ++i) {
     Change& change = *changes[order[i]];

@@ -60,8 +60,7 @@ std::vector<ComparedCase> match_machine(const std::vector<StoredCase>& base,
   std::vector<ComparedCase> found;
   for (const StoredCase& one : base) {
     if (one.level != CaseLevel::machine) continue;
-    const auto same =
-        std::find_if(now.begin(), now.end(), [&](const auto& two) { return two.key == one.key; });
+    const auto same = std::ranges::find(now, one.key, &StoredCase::key);
     if (same != now.end()) found.push_back({one, *same, change_of_case(one, *same, rule, true)});
   }
   judge_all(found, rule);
@@ -92,9 +91,8 @@ std::string commands_text(const StoredFile& file) {
 }  // namespace
 
 std::size_t Comparison::count(CaseVerdict verdict) const {
-  return static_cast<std::size_t>(
-      std::count_if(cases.begin(), cases.end(),
-                    [&](const ComparedCase& one) { return one.change.verdict == verdict; }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      cases, [&](const ComparedCase& one) { return one.change.verdict == verdict; }));
 }
 
 std::vector<StoredCase> cases_of(const StoredFile& file) {
@@ -157,16 +155,14 @@ Comparison match_cases(const std::vector<StoredCase>& base, const std::vector<St
 
 bool same_run(const StoredRun& a, const StoredRun& b) {
   return a.started == b.started && a.hosts == b.hosts && a.arguments == b.arguments &&
-         a.cases.size() == b.cases.size() &&
-         std::equal(a.cases.begin(), a.cases.end(), b.cases.begin(),
-                    [](const StoredCase& x, const StoredCase& y) {
-                      return x.key == y.key && x.figure == y.figure;
-                    });
+         std::ranges::equal(a.cases, b.cases, [](const StoredCase& x, const StoredCase& y) {
+           return x.key == y.key && x.figure == y.figure;
+         });
 }
 
 bool same_run(const StoredFile& a, const StoredFile& b) {
-  return std::equal(a.runs.begin(), a.runs.end(), b.runs.begin(), b.runs.end(),
-                    [](const StoredRun& x, const StoredRun& y) { return same_run(x, y); });
+  return std::ranges::equal(a.runs, b.runs,
+                            [](const StoredRun& x, const StoredRun& y) { return same_run(x, y); });
 }
 
 StoredFile merged(const std::vector<StoredFile>& launches) {

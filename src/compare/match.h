@@ -46,8 +46,8 @@ template <class Stored>
 std::vector<Stored> without_copies(std::vector<Stored> all, std::vector<std::string>& notes) {
   std::vector<Stored> kept;
   for (Stored& one : all) {
-    const auto first = std::find_if(kept.begin(), kept.end(),
-                                    [&](const Stored& other) { return same_run(one, other); });
+    const auto first =
+        std::ranges::find_if(kept, [&](const Stored& other) { return same_run(one, other); });
     if (first == kept.end())
       kept.push_back(std::move(one));
     else

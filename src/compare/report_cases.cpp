@@ -14,6 +14,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/add_once.h"
+#include "base/pretty_json.h"
 #include "compare/stored.h"
 #include "fleet/cases.h"
 
@@ -59,7 +61,7 @@ std::string asked_text(const FlowResult& flow, bool with_rate) {
   if (with_rate) asked.push_back(flow.rate ? json(*flow.rate) : json(nullptr));
   if (flow.gpu)
     asked.push_back({flow.gpu->gpu, flow.gpu->direction, flow.gpu->pinning, flow.gpu->caches});
-  return asked.dump(-1, ' ', false, json::error_handler_t::replace);
+  return json_line(asked);
 }
 
 /// What else used the hosts: "a: other processes used 1.0 of 2 CPUs".
@@ -93,8 +95,7 @@ std::string disturbance_of(const ScenarioResult& point) {
 
 /// What a pilot was asked for.
 std::string asked_of(const PilotSeries& pilot) {
-  return json{pilot.key, pilot.kernel, pilot.size.value, pilot.workers, pilot.memory}.dump(
-      -1, ' ', false, json::error_handler_t::replace);
+  return json_line(json{pilot.key, pilot.kernel, pilot.size.value, pilot.workers, pilot.memory});
 }
 
 class ReportReader {
@@ -102,19 +103,7 @@ class ReportReader {
   explicit ReportReader(const RunReport& report) : report_(report) {}
 
   StoredRun read() {
-    run_.command = report_.command;
-    run_.started = report_.started;
-    run_.version = report_.version;
-    run_.engine = report_.engine;
-    run_.comm = report_.comm;
-    run_.isa = report_.isa;
-    run_.complete = report_.complete;
-    run_.incomplete_reason = report_.incomplete_reason;
-    run_.arguments = report_.arguments;
-    run_.hosts = report_.hosts;
-    run_.machines = report_.machines;
-    run_.cpu_use = report_.cpu_use;
-    run_.facts = report_.facts;
+    static_cast<RunHead&>(run_) = report_;
     disturbed_ = disturbance_of(report_);
     for (const WorkerRow& worker : report_.workers)
       run_.worker_cpus.push_back(to_list(worker.cpus));
@@ -124,11 +113,7 @@ class ReportReader {
       const std::size_t first = run_.cases.size();
       read_point(point);
       relate(point, first);
-      for (std::string& slowed : slowed_gpus(point)) {
-        auto& all = run_.slowed_gpus;
-        if (std::find(all.begin(), all.end(), slowed) == all.end())
-          all.push_back(std::move(slowed));
-      }
+      for (std::string& slowed : slowed_gpus(point)) add_once(run_.slowed_gpus, std::move(slowed));
       // What is known of the visits says more than what is known of the run.
       if (!point.visits || (point.visits->others.empty() && point.visits->stolen.empty())) continue;
       for (std::size_t i = first; i < run_.cases.size(); ++i)
@@ -274,7 +259,7 @@ std::vector<AlikeFlows> alike_flows(const std::vector<ReadFlow>& flows) {
   for (const ReadFlow& flow : flows) {
     if (flow.flow->figures.empty() || flow.flow->load) continue;
     const std::string& metric = flow.flow->figures.front().key;
-    const auto same = std::find_if(groups.begin(), groups.end(), [&](const AlikeFlows& group) {
+    const auto same = std::ranges::find_if(groups, [&](const AlikeFlows& group) {
       return group.asked == flow.asked && group.metric == metric && group.cpu_node == flow.cpu_node;
     });
     if (same == groups.end())
@@ -290,9 +275,8 @@ std::string telling(const AlikeFlows& group, const std::vector<AlikeFlows>& all)
   const ReadFlow& mine = *group.flows.front();
   std::string text;
   const auto differs = [&](auto member) {
-    return std::any_of(all.begin(), all.end(), [&](const AlikeFlows& other) {
-      return other.flows.front()->*member != mine.*member;
-    });
+    return std::ranges::any_of(
+        all, [&](const AlikeFlows& other) { return other.flows.front()->*member != mine.*member; });
   };
   if (differs(&ReadFlow::kernel)) text += mine.kernel + ", ";
   if (differs(&ReadFlow::cpu_node)) text += fmt::format("CPUs of node {}, ", mine.cpu_node);
@@ -304,7 +288,7 @@ void ReportReader::add_flows(const StoredCase& point, const std::vector<ReadFlow
                              const std::string& problem) {
   const std::vector<AlikeFlows> groups = alike_flows(flows);
   const auto is_alone = [&](const ReadFlow& flow) {
-    return std::any_of(groups.begin(), groups.end(), [&](const AlikeFlows& group) {
+    return std::ranges::any_of(groups, [&](const AlikeFlows& group) {
       return group.flows == std::vector<const ReadFlow*>{&flow};
     });
   };
@@ -336,9 +320,8 @@ void ReportReader::read_point(const ScenarioResult& item) {
   json labels = json::object();
   for (const auto& [name, text] : item.labels) labels[name] = text;
   point.command = run_.command;
-  point.point_key = json{run_.command, item.name,         labels,      item.size.value, item.pages,
-                         item.order,   item.stride.value, item.kernel, item.stores}
-                        .dump(-1, ' ', false, json::error_handler_t::replace);
+  point.point_key = json_line(json{run_.command, item.name, labels, item.size.value, item.pages,
+                                   item.order, item.stride.value, item.kernel, item.stores});
   std::string problem;
   if (item.status != Status::ok)
     problem = name_of(item.status) + (item.reason.empty() ? "" : ": " + item.reason);

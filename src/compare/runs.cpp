@@ -226,7 +226,7 @@ std::size_t know_launches(StoredFile& side, const std::vector<StoredRun>& others
 StoredFigure expected_of(const std::vector<SeriesPoint>& earlier) {
   std::vector<double> values;
   for (const SeriesPoint& point : earlier) values.push_back(*point.figure.value);
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   StoredFigure expected;
   expected.value = percentile_sorted(values, 50);
   if (values.size() < enough_runs) {
@@ -258,9 +258,7 @@ std::vector<RunSeries> series_of(const std::vector<StoredRun>& runs, const Compa
   }
   std::vector<RunSeries> all;
   for (auto& [name, group] : groups) {
-    std::stable_sort(group.begin(), group.end(), [](const StoredRun* a, const StoredRun* b) {
-      return a->started < b->started;
-    });
+    std::ranges::stable_sort(group, {}, &StoredRun::started);
     all.push_back(series_of_group(group, rule));
     all.back().newest = static_cast<std::size_t>(group.back() - runs.data());
     note_gaps(all.back(), group, rule, notes);

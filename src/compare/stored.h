@@ -36,19 +36,11 @@ struct StoredCase {
 };
 
 /// One run of one command.
-struct StoredRun {
+struct StoredRun : RunHead {
   std::string file;
-  std::string command, version, started, engine, comm, isa;
-  std::vector<std::string> arguments;  ///< without those that only say what is written where
-  bool complete = true;
-  std::string incomplete_reason;
-  std::vector<std::string> hosts;
-  std::vector<Machine> machines;  ///< of each host; of STREAM over hosts the first of each kind
-  std::vector<CpuUse> cpu_use;    ///< of each host; empty where the file does not tell
   std::vector<std::string> slowed_gpus;  ///< "the clocks of GPU 0 were held down (heat)", once each
   std::vector<std::string> worker_cpus;  ///< kernel lists, by worker
   std::vector<StoredCase> cases;
-  std::vector<Fact> facts;  ///< what a survey says of it
 };
 
 /// A file: one run, or those of a survey.

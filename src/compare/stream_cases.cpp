@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/pretty_json.h"
 #include "compare/stored.h"
 
 namespace numatlas {
@@ -54,8 +55,7 @@ void add_cases_of_hosts(const RunReport& report, StoredRun& run) {
     for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel) {
       const ScenarioResult& of_kernel = report.scenarios[kernel];
       StoredCase one;
-      one.key = one.point_key = asked_of(fleet, host, fleet.kernels[kernel])
-                                    .dump(-1, ' ', false, json::error_handler_t::replace);
+      one.key = one.point_key = json_line(asked_of(fleet, host, fleet.kernels[kernel]));
       one.command = run.command;
       one.point = of_kernel.name;
       one.part = "host " + host.name;

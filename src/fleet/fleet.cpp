@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
+
 namespace numatlas {
 
 HostKind kind_of(const Machine& machine, int processes, int workers) {
@@ -32,17 +34,19 @@ bool alike(const HostKind& a, const HostKind& b) {
   return a == other && more - less <= 0.02 * more;
 }
 
-namespace {
-std::string counted(int count, const char* one, const char* many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
+std::size_t kind_index(Fleet& fleet, const HostKind& kind) {
+  const auto found =
+      std::ranges::find_if(fleet.kinds, [&](const HostKind& known) { return alike(known, kind); });
+  const auto index = static_cast<std::size_t>(found - fleet.kinds.begin());
+  if (found == fleet.kinds.end()) fleet.kinds.push_back(kind);
+  return index;
 }
-}  // namespace
 
 std::string hardware_text(const HostKind& kind) {
   std::string text = kind.cpu_model.empty() ? "unknown CPU" : kind.cpu_model;
   // Files of other programs know nothing of the machine: what is absent is not shown as 0.
-  if (kind.cpus > 0) text += ", " + counted(kind.cpus, "CPU", "CPUs");
-  if (kind.nodes > 0) text += ", " + counted(kind.nodes, "node", "nodes");
+  if (kind.cpus > 0) text += ", " + counted(kind.cpus, "CPU");
+  if (kind.nodes > 0) text += ", " + counted(kind.nodes, "node");
   if (kind.memory.value > 0) text += ", " + to_text(kind.memory);
   if (!kind.os.empty()) text += ", " + kind.os;
   return text;
@@ -52,8 +56,8 @@ std::string to_text(const HostKind& kind) {
   std::string text = hardware_text(kind);
   text += ", " + counted(kind.processes, "process", "processes");
   if (kind.processes > 0 && kind.workers % kind.processes == 0)
-    return text + fmt::format(" x {}", counted(kind.workers / kind.processes, "thread", "threads"));
-  return text + fmt::format(", {}", counted(kind.workers, "thread", "threads"));
+    return text + fmt::format(" x {}", counted(kind.workers / kind.processes, "thread"));
+  return text + fmt::format(", {}", counted(kind.workers, "thread"));
 }
 
 std::string full_name(const FleetKernel& kernel) {

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/pretty_json.h"
 #include "fleet/fleet.h"
 #include "machine/source.h"
 #include "record/report_fields.h"
@@ -59,8 +60,7 @@ struct Meeting {
   FleetHost host;
   HostKind kind;
 };
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, Meeting>& m) {
+void list_fields(auto& f, Of<Meeting> auto& m) {
   f("host", m.host, "");
   f("kind", m.kind, "");
 }
@@ -69,7 +69,7 @@ template <class T>
 std::string sent(const T& value) {
   using record::to_json;
   const record::ExactNumbers exact;
-  return to_json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_line(to_json(value));
 }
 template <class T>
 Expected<T> received(const std::string& text) {
@@ -131,14 +131,11 @@ Expected<void> FleetGathering::meet(const FleetHost& host, const HostKind& kind,
   for (const std::string& text : *all) {
     auto met = received<Meeting>(text);
     if (!met) return fail(met.error());
-    const HostKind& its = met->kind;
-    const auto found = std::find_if(fleet_.kinds.begin(), fleet_.kinds.end(),
-                                    [&](const HostKind& known) { return alike(known, its); });
     FleetHost entry = std::move(met->host);
-    entry.kind = static_cast<std::size_t>(found - fleet_.kinds.begin());
+    const std::size_t known = fleet_.kinds.size();
+    entry.kind = kind_index(fleet_, met->kind);
     entry.rounds.resize(fleet_.kernels.size());
-    firsts += found == fleet_.kinds.end() ? 'y' : 'n';
-    if (found == fleet_.kinds.end()) fleet_.kinds.push_back(its);
+    firsts += entry.kind == known ? 'y' : 'n';
     report_.hosts.push_back(entry.name);
     fleet_.hosts.push_back(std::move(entry));
   }
@@ -167,44 +164,30 @@ Expected<void> FleetGathering::add_round(std::size_t first, std::span<const Pass
   return {};
 }
 
-/// By host, on rank 0.
-template <class T>
-Expected<std::vector<T>> FleetGathering::of_hosts(const T& mine) {
+template <class T, class Put>
+Expected<void> FleetGathering::add_of_hosts(const T& mine, Put put) {
   const auto all = leaders_.gather(sent(mine));
   if (!all) return fail(all.error());
-  std::vector<T> values;
-  for (const std::string& text : *all) {
-    auto value = received<T>(text);
+  for (std::size_t host = 0; host < all->size(); ++host) {
+    auto value = received<T>((*all)[host]);
     if (!value) return fail(value.error());
-    values.push_back(*std::move(value));
+    put(fleet_.hosts[host], *std::move(value));
   }
-  return values;
+  return {};
 }
 
 Expected<void> FleetGathering::add_processes(const std::vector<ProcessRounds>& mine) {
-  auto all = of_hosts(mine);
-  if (!all) return fail(all.error());
-  for (std::size_t host = 0; host < all->size(); ++host)
-    fleet_.hosts[host].processes = std::move((*all)[host]);
-  return {};
+  return add_of_hosts(mine, [](FleetHost& host, auto its) { host.processes = std::move(its); });
 }
 
 Expected<void> FleetGathering::add_cpu_use(const CpuUse& mine) {
-  auto all = of_hosts(mine);
-  if (!all) return fail(all.error());
-  for (std::size_t host = 0; host < all->size(); ++host)
-    fleet_.hosts[host].cpu_use = std::move((*all)[host]);
-  return {};
+  return add_of_hosts(mine, [](FleetHost& host, CpuUse its) { host.cpu_use = std::move(its); });
 }
 
 Expected<void> FleetGathering::add_warnings(const std::vector<Warning>& mine) {
-  const auto all = of_hosts(mine);
-  if (!all) return fail(all.error());
-  for (std::size_t host = 0; host < all->size(); ++host) {
-    std::vector<Warning>& warnings = fleet_.hosts[host].warnings;
-    warnings.insert(warnings.end(), (*all)[host].begin(), (*all)[host].end());
-  }
-  return {};
+  return add_of_hosts(mine, [](FleetHost& host, const auto& its) {
+    host.warnings.insert(host.warnings.end(), its.begin(), its.end());
+  });
 }
 
 }  // namespace numatlas

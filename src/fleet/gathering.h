@@ -49,8 +49,9 @@ class FleetGathering {
   Expected<void> add_warnings(const std::vector<Warning>& mine);
 
  private:
-  template <class T>
-  Expected<std::vector<T>> of_hosts(const T& mine);
+  /// `put` gets each host of the fleet with its value, on rank 0.
+  template <class T, class Put>
+  Expected<void> add_of_hosts(const T& mine, Put put);
 
   Group& leaders_;
   RunReport& report_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -29,7 +30,7 @@ std::optional<double> figure_of(const PastHost& past, const FleetKernel& kernel,
   if (past.host->by_rounds != by_rounds) return std::nullopt;
   if (!same_load(past.run->kinds[past.host->kind], kind)) return std::nullopt;
   const auto& kernels = past.run->kernels;
-  const auto same = std::find(kernels.begin(), kernels.end(), kernel);
+  const auto same = std::ranges::find(kernels, kernel);
   if (same == kernels.end()) return std::nullopt;
   return past.host->rates[static_cast<std::size_t>(same - kernels.begin())];
 }
@@ -74,8 +75,7 @@ Fall fall_of(const std::vector<PastHost>& past, const RunReport& run, std::size_
     fall.runs = std::max(fall.runs, own.count);
     fall.kernels.push_back(*slow);
   }
-  std::stable_sort(fall.kernels.begin(), fall.kernels.end(),
-                   [](const SlowKernel& a, const SlowKernel& b) { return a.drop > b.drop; });
+  std::ranges::stable_sort(fall.kernels, std::greater<>(), &SlowKernel::drop);
   if (!past.empty())
     fall.changed = change_text(past.back().run->kinds[past.back().host->kind], kind);
   return fall;
@@ -152,9 +152,8 @@ History history_of(const std::vector<PastRun>& earlier, const RunReport& latest)
       history.unjudged.push_back(host);
     if (!fall.kernels.empty()) history.falls.push_back(std::move(fall));
   }
-  std::stable_sort(history.falls.begin(), history.falls.end(), [](const Fall& a, const Fall& b) {
-    return a.kernels.front().drop > b.kernels.front().drop;
-  });
+  std::ranges::stable_sort(history.falls, std::greater<>(),
+                           [](const Fall& fall) { return fall.kernels.front().drop; });
   return history;
 }
 
@@ -163,10 +162,7 @@ std::string to_text(const Fleet& newest, const Fall& fall) {
   std::string text = fmt::format(
       "{}: {} {}", newest.hosts[fall.host].name, full_name(newest.kernels[worst.kernel]),
       to_text(worst, fmt::format("the median of its own {} earlier runs", fall.runs)));
-  for (std::size_t i = 1; i < fall.kernels.size(); ++i)
-    text += fmt::format("{} {} {}", i == 1 ? "; also" : ",",
-                        full_name(newest.kernels[fall.kernels[i].kernel]),
-                        percent_text(fall.kernels[i].drop));
+  text += also_text(newest, fall.kernels);
   return fall.changed.empty() ? text : text + "; " + fall.changed;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/add_once.h"
 #include "fleet/cases.h"
 #include "fleet/fleet.h"
 
@@ -18,22 +19,7 @@ namespace {
 template <class T, class Of>
 T common(std::span<const RunReport* const> runs, T none, Of of) {
   const auto same = [&](const RunReport* run) { return of(*run) == of(*runs.front()); };
-  return std::all_of(runs.begin(), runs.end(), same) ? of(*runs.front()) : none;
-}
-
-std::size_t kind_index(Fleet& all, const HostKind& kind) {
-  const auto found = std::find_if(all.kinds.begin(), all.kinds.end(),
-                                  [&](const HostKind& other) { return alike(other, kind); });
-  const auto index = static_cast<std::size_t>(found - all.kinds.begin());
-  if (found == all.kinds.end()) all.kinds.push_back(kind);
-  return index;
-}
-
-std::size_t kernel_index(Fleet& all, const FleetKernel& kernel) {
-  const auto found = std::find(all.kernels.begin(), all.kernels.end(), kernel);
-  const auto index = static_cast<std::size_t>(found - all.kernels.begin());
-  if (found == all.kernels.end()) all.kernels.push_back(kernel);
-  return index;
+  return std::ranges::all_of(runs, same) ? of(*runs.front()) : none;
 }
 
 /// A host of `run`, with the kinds and kernels of `all`.
@@ -61,7 +47,7 @@ void add_run(RunReport& merged, const RunReport& report) {
   const Fleet& run = *report.fleet;
   std::vector<std::size_t> kernels;
   for (std::size_t i = 0; i < run.kernels.size(); ++i)
-    kernels.push_back(kernel_index(all, asked_kernel(report, i)));
+    kernels.push_back(add_once(all.kernels, asked_kernel(report, i)));
   for (const FleetHost& host : run.hosts) all.hosts.push_back(moved_host(host, run, all, kernels));
   if (run.retest) {
     if (!all.retest) all.retest.emplace();
@@ -70,9 +56,7 @@ void add_run(RunReport& merged, const RunReport& report) {
   }
   merged.ranks += report.ranks;
   all.repeats = std::max(all.repeats, run.repeats);
-  for (const Warning& warning : report.warnings)
-    if (std::find(merged.warnings.begin(), merged.warnings.end(), warning) == merged.warnings.end())
-      merged.warnings.push_back(warning);
+  for (const Warning& warning : report.warnings) add_once(merged.warnings, warning);
   if (report.complete) return;
   merged.complete = false;
   merged.incomplete_reason = report.incomplete_reason;
@@ -121,7 +105,7 @@ RunReport merged(std::span<const RunReport* const> runs) {
   // All kernels first: a host has a place for each.
   for (const RunReport* run : runs)
     for (std::size_t i = 0; i < run->fleet->kernels.size(); ++i)
-      kernel_index(fleet, asked_kernel(*run, i));
+      add_once(fleet.kernels, asked_kernel(*run, i));
   for (const RunReport* run : runs) add_run(all, *run);
   add_cases(all);
   return all;

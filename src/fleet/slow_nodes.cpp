@@ -132,39 +132,44 @@ void leave_unjudged(const Fleet& fleet, const std::vector<std::size_t>& hosts,
   report.unjudged.insert(report.unjudged.end(), hosts.begin(), hosts.end());
 }
 
+/// Takes away the hosts for which that does not hold; these.
+template <class Holds>
+std::vector<std::size_t> take_others(std::vector<std::size_t>& hosts, Holds holds) {
+  const auto others = std::stable_partition(hosts.begin(), hosts.end(), holds);
+  std::vector<std::size_t> taken(others, hosts.end());
+  hosts.erase(others, hosts.end());
+  return taken;
+}
+
 /// Takes away the hosts that have nothing to compare, and says so.
 void drop_unfinished(const Fleet& fleet, std::vector<std::size_t>& hosts, SlowReport& report) {
-  std::vector<std::size_t> without;
-  for (std::size_t host : hosts)
-    if (!has_times(fleet, fleet.hosts[host])) without.push_back(host);
-  if (without.empty()) return;
-  std::erase_if(hosts, [&](std::size_t host) { return !has_times(fleet, fleet.hosts[host]); });
-  leave_unjudged(fleet, without, "no finished round", report);
+  const auto without =
+      take_others(hosts, [&](std::size_t host) { return has_times(fleet, fleet.hosts[host]); });
+  if (!without.empty()) leave_unjudged(fleet, without, "no finished round", report);
 }
 
 /// Takes away the hosts of a kind that have too few others to be compared with in any kernel.
 void drop_lonely(const Fleet& fleet, std::size_t kind, const SlowRule& rule,
                  std::vector<std::size_t>& hosts, SlowReport& report) {
+  const std::size_t all = hosts.size();
   std::set<std::size_t> comparable;
   for (std::size_t kernel = 0; kernel < fleet.kernels.size(); ++kernel) {
     const KindTimes times(fleet, hosts, kernel);
     if (times.hosts().size() >= rule.least_hosts)
       comparable.insert(times.hosts().begin(), times.hosts().end());
   }
-  std::vector<std::size_t> lonely;
-  for (std::size_t host : hosts)
-    if (!comparable.contains(host)) lonely.push_back(host);
+  const auto lonely =
+      take_others(hosts, [&](std::size_t host) { return comparable.contains(host); });
   if (lonely.empty()) return;
   const std::string kind_text = to_text(fleet.kinds[kind]);
   leave_unjudged(fleet, lonely,
-                 hosts.size() < rule.least_hosts
-                     ? fmt::format("only {} of this kind ({}); at least {} are required",
-                                   hosts.size(), kind_text, rule.least_hosts)
+                 all < rule.least_hosts
+                     ? fmt::format("only {} of this kind ({}); at least {} are required", all,
+                                   kind_text, rule.least_hosts)
                      : fmt::format("fewer than {} of this kind ({}) ran the same kernels, array "
                                    "sizes, memory and instruction set",
                                    rule.least_hosts, kind_text),
                  report);
-  std::erase_if(hosts, [&](std::size_t host) { return !comparable.contains(host); });
 }
 
 void judge_kernel(KindTimes& times, std::size_t kernel, const SlowRule& rule,
@@ -258,9 +263,9 @@ std::optional<double> over_partners(const Fleet& fleet, const FleetHost& mine,
   const auto times = times_of(fleet, mine, kernel);
   std::vector<double> partners;
   for (const FleetHost& other : fleet.retest->hosts) {
-    const bool suspect =
-        std::any_of(report.hosts.begin(), report.hosts.end(),
-                    [&](const SlowHost& one) { return fleet.hosts[one.host].name == other.name; });
+    const bool suspect = std::ranges::any_of(report.hosts, [&](const SlowHost& one) {
+      return fleet.hosts[one.host].name == other.name;
+    });
     const auto its = times_of(fleet, other, kernel);
     if (!suspect && other.kind == mine.kind && its) partners.push_back(its->rate);
   }
@@ -343,8 +348,7 @@ Peers peers_of(std::vector<double> values, const SlowRule& rule) {
 std::vector<bool> standing(const std::vector<double>& chances, double false_share) {
   std::vector<std::size_t> order(chances.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return chances[a] < chances[b]; });
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return chances[i]; });
   std::size_t named = order.size();
   const auto n = static_cast<double>(order.size());
   while (named > 0 && chances[order[named - 1]] > false_share * static_cast<double>(named) / n)
@@ -399,15 +403,12 @@ SlowReport find_slow(const Fleet& fleet, const SlowRule& rule) {
       judge_kernel(kernels[kernel], kernel, rule, found);
     judge_together(fleet, kernels, hosts, rule, found);
   }
-  std::sort(report.unjudged.begin(), report.unjudged.end());
+  std::ranges::sort(report.unjudged);
   for (auto& [index, host] : found) {
-    std::stable_sort(host.kernels.begin(), host.kernels.end(),
-                     [](const SlowKernel& a, const SlowKernel& b) { return a.drop > b.drop; });
+    std::ranges::stable_sort(host.kernels, std::greater<>(), &SlowKernel::drop);
     report.hosts.push_back(std::move(host));
   }
-  std::stable_sort(
-      report.hosts.begin(), report.hosts.end(),
-      [](const SlowHost& a, const SlowHost& b) { return worst_drop(a) > worst_drop(b); });
+  std::ranges::stable_sort(report.hosts, std::greater<>(), worst_drop);
   for (SlowHost& host : report.hosts) host.verdict = verdict_of(fleet, host, report, rule);
   return report;
 }
@@ -422,6 +423,14 @@ double worst_drop(const SlowHost& slow) {
                   slow.together ? slow.together->drop : 0);
 }
 
+std::string also_text(const Fleet& fleet, const std::vector<SlowKernel>& kernels) {
+  std::string text;
+  for (std::size_t i = 1; i < kernels.size(); ++i)
+    text += fmt::format("{} {} {}", i == 1 ? "; also" : ",",
+                        full_name(fleet.kernels[kernels[i].kernel]), percent_text(kernels[i].drop));
+  return text;
+}
+
 std::string to_text(const Fleet& fleet, const SlowHost& slow) {
   const std::string median = fmt::format("the median of {} nodes", slow.peers);
   std::string text = fleet.hosts[slow.host].name + ": ";
@@ -433,11 +442,7 @@ std::string to_text(const Fleet& fleet, const SlowHost& slow) {
     const SlowKernel& worst = slow.kernels.front();
     text += fmt::format("{} {}", full_name(fleet.kernels[worst.kernel]), to_text(worst, median));
   }
-  for (std::size_t i = 1; i < slow.kernels.size(); ++i) {
-    text += fmt::format("{} {} {}", i == 1 ? "; also" : ",",
-                        full_name(fleet.kernels[slow.kernels[i].kernel]),
-                        percent_text(slow.kernels[i].drop));
-  }
+  text += also_text(fleet, slow.kernels);
   if (slow.verdict == Verdict::confirmed) text += "; confirmed by a second run";
   if (slow.verdict == Verdict::not_confirmed) text += "; not confirmed by a second run";
   return text;
@@ -449,8 +454,7 @@ std::vector<std::size_t> hosts_to_retest(const Fleet& fleet, const SlowReport& s
   for (const auto& hosts : kinds) {
     std::vector<std::size_t> suspects;
     for (const SlowHost& one : slow.hosts)
-      if (std::find(hosts.begin(), hosts.end(), one.host) != hosts.end())
-        suspects.push_back(one.host);
+      if (std::ranges::find(hosts, one.host) != hosts.end()) suspects.push_back(one.host);
     if (suspects.empty()) continue;
     // The farthest that a host is from the median in any kernel.
     std::map<std::size_t, double> distance;
@@ -465,16 +469,15 @@ std::vector<std::size_t> hosts_to_retest(const Fleet& fleet, const SlowReport& s
     }
     std::vector<std::pair<double, std::size_t>> healthy;
     for (const auto& [host, far] : distance)
-      if (std::find(suspects.begin(), suspects.end(), host) == suspects.end())
-        healthy.emplace_back(far, host);
-    std::sort(healthy.begin(), healthy.end());
+      if (std::ranges::find(suspects, host) == suspects.end()) healthy.emplace_back(far, host);
+    std::ranges::sort(healthy);
     // One or two could themselves have a bad moment.
     constexpr std::size_t least_partners = 3;
     healthy.resize(std::min(healthy.size(), std::max(suspects.size(), least_partners)));
     chosen.insert(chosen.end(), suspects.begin(), suspects.end());
     for (const auto& [far, host] : healthy) chosen.push_back(host);
   }
-  std::sort(chosen.begin(), chosen.end());
+  std::ranges::sort(chosen);
   return chosen;
 }
 

@@ -61,6 +61,8 @@ double worst_drop(const SlowHost& slow);
 std::string to_text(const Fleet& fleet, const SlowHost& slow);
 /// "12 % below MEDIAN, 9.3 MAD, every round".
 std::string to_text(const SlowKernel& slow, const std::string& median);
+/// "; also add 11 %, copy 7.0 %": those after the first; "" where there are none.
+std::string also_text(const Fleet& fleet, const std::vector<SlowKernel>& kernels);
 /// "12 %", "5.3 %".
 std::string percent_text(double part);
 

@@ -3,13 +3,10 @@
 // and not read.
 //
 // A type takes part by a function beside it, found by its argument:
-//   template <class Fields> void list_fields(Fields& f, Host<Fields, Point>& p) {
-//     f("x", p.x, "position in metres");
-//   }
+//   void list_fields(auto& f, Of<Point> auto& p) { f("x", p.x, "position in metres"); }
 // and an enumeration by `EnumNames<E>`. Absent is null, never 0 or NaN.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -30,13 +27,15 @@ namespace numatlas::record {
 
 using nlohmann::json;
 
-/// T as a list of fields takes it: constant where it is written.
-template <class Fields, class T>
-using Host = std::conditional_t<Fields::writes, const T, T>;
+/// What a list of fields takes: a T, constant where it is written.
+template <class Value, class T>
+concept Of = std::is_same_v<std::remove_const_t<Value>, T>;
 
-/// Specialised by enumerations: `static constexpr std::array values{std::pair{E::a, "a"}, ...}`.
+/// Specialised by enumerations: `static constexpr EnumName<E> values[] = {{E::a, "a"}, ...}`.
 template <class E>
 struct EnumNames;
+template <class E>
+using EnumName = std::pair<E, const char*>;
 
 /// A number without digits that nobody measured: seven significant ones.
 double rounded(double value);
@@ -131,7 +130,7 @@ class Writer {
   }
   json take() { return std::move(object_); }
 
- private:
+ protected:
   json object_ = json::object();
 };
 
@@ -193,23 +192,7 @@ void from_json(const json& value, const Place& place, Labels& out);
 std::optional<std::int64_t> whole_from(const json& value, const Place& place, std::int64_t least,
                                        std::int64_t most);
 std::optional<std::uint64_t> count_from(const json& value, const Place& place);
-template <class T>
-requires(std::is_integral_v<T> &&
-         !std::is_same_v<T, bool>) void from_json(const json& value, const Place& place, T& out);
-template <Enumeration E>
-void from_json(const json& value, const Place& place, E& out);
-template <HasFields T>
-void from_json(const json& value, const Place& place, T& out);
-template <class T>
-void from_json(const json& value, const Place& place, std::optional<T>& out);
-template <class T>
-void from_json(const json& value, const Place& place, std::vector<T>& out);
-template <class T>
-void from_json(const json& value, const Place& place, std::map<std::string, T>& out);
-template <class T>
-void from_json(const json& value, const Place& place, std::map<int, T>& out);
-template <class A, class B>
-void from_json(const json& value, const Place& place, std::pair<A, B>& out);
+// Templates find each other by the namespace of Place.
 
 class Reader {
  public:
@@ -316,13 +299,23 @@ class SchemaWriter {
  public:
   static constexpr bool writes = false;
   template <class T>
-  void operator()(const char* name, T& /*value*/, const char* help);
+  void operator()(const char* name, T& /*value*/, const char* help) {
+    properties_[name] = schema_of(Tag<std::remove_const_t<T>>{});
+    properties_[name]["description"] = help;
+    required_.push_back(name);
+  }
   template <class T>
   void later(const char* name, T& value, const char* help) {
     (*this)(name, value, help);
     required_.erase(required_.size() - 1);
   }
-  json take();
+  json take() {
+    return {{"type", "object"},
+            {"properties", std::move(properties_)},
+            {"required", std::move(required_)},
+            // A field that a later version adds does not make a file invalid.
+            {"additionalProperties", true}};
+  }
 
  private:
   json properties_ = json::object();
@@ -362,14 +355,6 @@ json schema_of(Tag<T>) {
   list_fields(writer, value);
   return writer.take();
 }
-template <class T>
-json schema_of(Tag<std::optional<T>>);
-template <class T>
-json schema_of(Tag<std::vector<T>>);
-template <class T>
-json schema_of(Tag<std::map<std::string, T>>);
-template <class T>
-json schema_of(Tag<std::map<int, T>>);
 template <class A, class B>
 json schema_of(Tag<std::pair<A, B>>) {
   return {{"type", "array"},
@@ -394,19 +379,6 @@ json schema_of(Tag<std::map<int, T>>) {
   return {{"type", "object"},
           {"propertyNames", {{"pattern", "^-?[0-9]+$"}}},
           {"additionalProperties", schema_of(Tag<T>{})}};
-}
-template <class T>
-void SchemaWriter::operator()(const char* name, T& /*value*/, const char* help) {
-  properties_[name] = schema_of(Tag<std::remove_const_t<T>>{});
-  properties_[name]["description"] = help;
-  required_.push_back(name);
-}
-inline json SchemaWriter::take() {
-  return {{"type", "object"},
-          {"properties", std::move(properties_)},
-          {"required", std::move(required_)},
-          // A field that a later version adds does not make a file invalid.
-          {"additionalProperties", true}};
 }
 
 }  // namespace numatlas::record

@@ -13,8 +13,7 @@ std::optional<double> half_width(const Figure& figure) {
 }
 
 const Figure* find_figure(const std::vector<Figure>& figures, const std::string& key) {
-  const auto found = std::find_if(figures.begin(), figures.end(),
-                                  [&](const Figure& figure) { return figure.key == key; });
+  const auto found = std::ranges::find(figures, key, &Figure::key);
   return found == figures.end() ? nullptr : &*found;
 }
 

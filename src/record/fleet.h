@@ -151,9 +151,8 @@ struct SlowReport {
 
   /// Number of them without those that a retest did not confirm.
   std::size_t slow() const {
-    return static_cast<std::size_t>(
-        std::count_if(hosts.begin(), hosts.end(),
-                      [](const SlowHost& host) { return host.verdict != Verdict::not_confirmed; }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        hosts, [](const SlowHost& host) { return host.verdict != Verdict::not_confirmed; }));
   }
   friend bool operator==(const SlowReport&, const SlowReport&) = default;
 };

@@ -16,22 +16,21 @@ namespace numatlas {
 namespace record {
 template <>
 struct EnumNames<Verdict> {
-  static constexpr std::array values{std::pair{Verdict::suspected, "suspected"},
-                                     std::pair{Verdict::confirmed, "confirmed"},
-                                     std::pair{Verdict::not_confirmed, "not_confirmed"}};
+  using enum Verdict;
+  static constexpr EnumName<Verdict> values[] = {
+      {suspected, "suspected"}, {confirmed, "confirmed"}, {not_confirmed, "not_confirmed"}};
 };
 template <>
 struct EnumNames<Evidence> {
-  static constexpr std::array values{std::pair{Evidence::interval, "interval"},
-                                     std::pair{Evidence::range, "range"},
-                                     std::pair{Evidence::none, "none"}};
+  using enum Evidence;
+  static constexpr EnumName<Evidence> values[] = {
+      {interval, "interval"}, {range, "range"}, {none, "none"}};
 };
 }  // namespace record
 
-using record::Host;
+using record::Of;
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, HostKind>& k) {
+void list_fields(auto& f, Of<HostKind> auto& k) {
   f("cpu_model", k.cpu_model, "as the kernel calls it");
   f("os", k.os, "name and release of the kernel");
   f("cpus", k.cpus, "CPUs of the host");
@@ -42,8 +41,7 @@ void list_fields(Fields& f, Host<Fields, HostKind>& k) {
 }
 std::string problem_of(const HostKind& kind);
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, FleetKernel>& k) {
+void list_fields(auto& f, Of<FleetKernel> auto& k) {
   f("name", k.name, "copy, scale, add, triad, read, write");
   f("mode", k.mode, "memory, or of persistent memory how it is made to last");
   f("stores", k.stores, "regular, non-temporal; null for a kernel that only reads");
@@ -51,22 +49,19 @@ void list_fields(Fields& f, Host<Fields, FleetKernel>& k) {
   f("moved", k.moved, "with the lines that regular stores fetch first");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, ProcessRounds>& p) {
+void list_fields(auto& f, Of<ProcessRounds> auto& p) {
   f("rank", p.rank, "global");
   f("starts", p.starts, "by kernel, then round: seconds after the host's first process");
   f("seconds", p.seconds, "by kernel, then round");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, HostSummary>& s) {
+void list_fields(auto& f, Of<HostSummary> auto& s) {
   f("average", s.average, "seconds of its processes, over all rounds");
   f("minimum", s.minimum, "seconds of the host, over the rounds");
   f("maximum", s.maximum, "seconds of the host, over the rounds");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, FleetHost>& h) {
+void list_fields(auto& f, Of<FleetHost> auto& h) {
   f("name", h.name, "of the host");
   f("kind", h.kind, "index into kinds");
   f("first_rank", h.first_rank, "global rank of its first process");
@@ -78,20 +73,17 @@ void list_fields(Fields& f, Host<Fields, FleetHost>& h) {
   f("warnings", h.warnings, "what its figures have to be read with");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, Retest>& r) {
+void list_fields(auto& f, Of<Retest> auto& r) {
   f("hosts", r.hosts, "suspects and healthy hosts, run again");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, SlowRule>& r) {
+void list_fields(auto& f, Of<SlowRule> auto& r) {
   f("mads", r.mads, "scaled median absolute deviations below the median of its kind");
   f("drop", r.drop, "part below that median, in one kernel");
   f("drop_together", r.drop_together, "the same in all kernels together");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, SlowKernel>& k) {
+void list_fields(auto& f, Of<SlowKernel> auto& k) {
   f("kernel", k.kernel, "index into kernels");
   f("rate", k.rate, "B/s, the host's median");
   f("median", k.median, "B/s, of the hosts of its kind");
@@ -102,16 +94,14 @@ void list_fields(Fields& f, Host<Fields, SlowKernel>& k) {
   f("evidence", k.evidence, "what says that it is slow in more than a moment");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, SlowTogether>& t) {
+void list_fields(auto& f, Of<SlowTogether> auto& t) {
   f("drop", t.drop, "part by which the median over the kernels is below");
   f("mads", t.mads, "scaled median absolute deviations by which it is below");
   f("rounds", t.rounds, "that count");
   f("slow_rounds", t.slow_rounds, "rounds that were slow");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, SlowHost>& h) {
+void list_fields(auto& f, Of<SlowHost> auto& h) {
   f("host", h.host, "index into hosts");
   f("peers", h.peers, "hosts of its kind that were compared, itself included");
   f("kernels", h.kernels, "in which it is slow by itself, the largest drop first");
@@ -119,8 +109,7 @@ void list_fields(Fields& f, Host<Fields, SlowHost>& h) {
   f("verdict", h.verdict, "of the retest");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, SlowReport>& r) {
+void list_fields(auto& f, Of<SlowReport> auto& r) {
   f("rule", r.rule, "from when on a host is slow");
   f("hosts", r.hosts, "the slow ones, the largest drop first");
   f("judged", r.judged, "number of hosts that were compared with others");
@@ -128,9 +117,7 @@ void list_fields(Fields& f, Host<Fields, SlowReport>& r) {
   f("not_judged", r.not_judged, "why, in words");
 }
 
-/// All but the hosts, of which there may be many.
-template <class Fields>
-void list_head(Fields& f, Host<Fields, Fleet>& r) {
+void list_fields(auto& f, Of<Fleet> auto& r) {
   f("clock_error", r.clock_error,
     "seconds by which a host's clock may have been off that of rank 0's host");
   f("elements", r.elements, "of each of the three arrays of a process, 8 bytes each");
@@ -140,34 +127,14 @@ void list_head(Fields& f, Host<Fields, Fleet>& r) {
   f("kernels", r.kernels, "what a round consists of");
   f("kinds", r.kinds, "hosts of one kind are compared with each other; machines has one of each");
   f("slow", r.slow, "which hosts are slow; null until they were compared");
-}
-
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, Fleet>& r) {
-  list_head(f, r);
   f("hosts", r.hosts, "what each host measured");
   f("retest", r.retest, "slow hosts run again (--retest)");
 }
 /// What its fields must have in common, as "field '...' ..."; "" where they have.
 std::string inconsistency_of(const Fleet& fleet);
 
-/// The list of fields, but for what is said of HostsApart.
+/// With all digits: what is computed from a file is what was computed here.
 nlohmann::json to_json(const Fleet& fleet);
-
-/// While one lives, hosts are left out of a fleet's JSON, and `text` puts them in: one line per
-/// host, so that no second copy of a large fleet stands in memory.
-class HostsApart {
- public:
-  explicit HostsApart(const Fleet& fleet);
-  ~HostsApart();
-  HostsApart(const HostsApart&) = delete;
-  HostsApart& operator=(const HostsApart&) = delete;
-  /// `text`: the JSON of a document that holds the fleet.
-  std::string put_into(const std::string& text) const;
-
- private:
-  const Fleet& fleet_;
-};
 
 // Rounds of a kernel stand by quantity, then round: short to write, and what plots want.
 nlohmann::json to_json(const std::vector<PassTimes>& rounds);

@@ -49,23 +49,9 @@ std::string problem_of_hosts(const std::vector<FleetHost>& hosts, const Fleet& f
   return "";
 }
 
-thread_local bool hosts_are_apart = false;
-/// Stand for the hosts; no member of a document has such a value.
-constexpr const char* place_of_hosts = "\x01hosts";
-constexpr const char* place_of_retest = "\x01retest";
-
-std::string lines_of(const std::vector<FleetHost>& hosts) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < hosts.size(); ++i) {
-    text += i == 0 ? "\n   " : ",\n   ";
-    text += record::to_json(hosts[i]).dump(-1, ' ', false, json::error_handler_t::replace);
-  }
-  return text + (hosts.empty() ? "]" : "\n  ]");
-}
-
 std::string problem_of_slow(const SlowReport& slow, const Fleet& fleet) {
   const auto known = [&](std::size_t host) { return host < fleet.hosts.size(); };
-  bool right = std::all_of(slow.unjudged.begin(), slow.unjudged.end(), known);
+  bool right = std::ranges::all_of(slow.unjudged, known);
   for (const SlowHost& host : slow.hosts) {
     right = right && known(host.host);
     for (const SlowKernel& kernel : host.kernels)
@@ -88,35 +74,10 @@ std::string problem_of(const HostKind& kind) {
 }
 
 json to_json(const Fleet& fleet) {
-  const record::ExactNumbers exact;  // what is computed from a file is what was computed here
+  const record::ExactNumbers exact;
   record::Writer writer;
-  list_head(writer, fleet);
-  json value = writer.take();
-  if (hosts_are_apart) {
-    value["hosts"] = place_of_hosts;
-    value["retest"] = fleet.retest ? json(place_of_retest) : json(nullptr);
-    return value;
-  }
-  value["hosts"] = record::to_json(fleet.hosts);
-  value["retest"] = record::to_json(fleet.retest);
-  return value;
-}
-
-HostsApart::HostsApart(const Fleet& fleet) : fleet_(fleet) { hosts_are_apart = true; }
-HostsApart::~HostsApart() { hosts_are_apart = false; }
-
-std::string HostsApart::put_into(const std::string& text) const {
-  std::string whole;
-  std::size_t from = 0;
-  const auto put = [&](const char* place, const std::string& hosts) {
-    const std::string quoted = json(place).dump();
-    const std::size_t at = text.find(quoted, from);
-    whole += text.substr(from, at - from) + hosts;
-    from = at + quoted.size();
-  };
-  put(place_of_hosts, lines_of(fleet_.hosts));
-  if (fleet_.retest) put(place_of_retest, "{\"hosts\": " + lines_of(fleet_.retest->hosts) + "}");
-  return whole + text.substr(from);
+  list_fields(writer, fleet);
+  return writer.take();
 }
 
 json to_json(const std::vector<PassTimes>& rounds) {

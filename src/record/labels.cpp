@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/add_once.h"
 #include "base/size_list.h"
 #include "machine/pci_link.h"
 #include "record/cache_level.h"
@@ -79,89 +80,72 @@ std::string gpu_node(const RunReport& report, const FlowResult& flow) {
 using CaseText = std::function<std::string(const RunReport&, const ScenarioResult&)>;
 
 const std::map<std::string, CaseText>& case_texts() {
-  using Report = RunReport;
-  using Case = ScenarioResult;
   static const std::map<std::string, CaseText> texts{
-      {"name", [](const Report&, const Case& c) { return c.name; }},
-      {"kernel", [](const Report&, const Case& c) { return c.kernel; }},
-      {"stores", [](const Report&, const Case& c) { return text_or_none(c.stores); }},
-      {"size", [](const Report&, const Case& c) { return compact_text(c.size); }},
-      {"pages", [](const Report&, const Case& c) { return text_or_none(c.pages); }},
-      {"order", [](const Report&, const Case& c) { return text_or_none(c.order); }},
-      {"stride", [](const Report&, const Case& c) { return compact_text(c.stride); }},
-      {"status", [](const Report&, const Case& c) { return std::string(name_of(c.status)); }},
-      {"reason", [](const Report&, const Case& c) { return text_or_none(c.reason); }},
-      {"workers", [](const Report&, const Case& c) { return std::to_string(c.flows.size()); }},
-      {"level", [](const Report&, const Case& c) { return level_text(c); }},
-      {"cache", [](const Report&, const Case& c) { return text_or_none(cache_text(c)); }},
-      {"nodes", [](const Report& r, const Case& c) { return nodes_text(r, c.flows); }},
-      {"copied_between", [](const Report&, const Case& c) { return copied_between(c); }}};
+      {"name", [](auto&, auto& c) { return c.name; }},
+      {"kernel", [](auto&, auto& c) { return c.kernel; }},
+      {"stores", [](auto&, auto& c) { return text_or_none(c.stores); }},
+      {"size", [](auto&, auto& c) { return compact_text(c.size); }},
+      {"pages", [](auto&, auto& c) { return text_or_none(c.pages); }},
+      {"order", [](auto&, auto& c) { return text_or_none(c.order); }},
+      {"stride", [](auto&, auto& c) { return compact_text(c.stride); }},
+      {"status", [](auto&, auto& c) { return std::string(name_of(c.status)); }},
+      {"reason", [](auto&, auto& c) { return text_or_none(c.reason); }},
+      {"workers", [](auto&, auto& c) { return std::to_string(c.flows.size()); }},
+      {"level", [](auto&, auto& c) { return level_text(c); }},
+      {"cache", [](auto&, auto& c) { return text_or_none(cache_text(c)); }},
+      {"nodes", [](auto& r, auto& c) { return nodes_text(r, c.flows); }},
+      {"copied_between", [](auto&, auto& c) { return copied_between(c); }}};
   return texts;
 }
 
 using FlowText = std::function<std::string(const RunReport&, const FlowResult&)>;
 
 const std::map<std::string, FlowText>& flow_texts() {
-  using Report = RunReport;
-  using Flow = FlowResult;
   static const std::map<std::string, FlowText> texts{
-      {"kernel", [](const Report&, const Flow& f) { return full_name(f); }},
-      {"stores", [](const Report&, const Flow& f) { return text_or_none(f.stores); }},
-      {"size", [](const Report&, const Flow& f) { return compact_text(f.size); }},
-      {"level", [](const Report&, const Flow& f) { return f.level; }},
-      {"worker", [](const Report&, const Flow& f) { return std::to_string(f.worker); }},
-      {"rank",
-       [](const Report& r, const Flow& f) { return fmt::format("{:03}", worker_of(r, f).rank); }},
-      {"thread",
-       [](const Report& r, const Flow& f) { return std::to_string(worker_of(r, f).thread); }},
+      {"kernel", [](auto&, auto& f) { return full_name(f); }},
+      {"stores", [](auto&, auto& f) { return text_or_none(f.stores); }},
+      {"size", [](auto&, auto& f) { return compact_text(f.size); }},
+      {"level", [](auto&, auto& f) { return f.level; }},
+      {"worker", [](auto&, auto& f) { return std::to_string(f.worker); }},
+      {"rank", [](auto& r, auto& f) { return fmt::format("{:03}", worker_of(r, f).rank); }},
+      {"thread", [](auto& r, auto& f) { return std::to_string(worker_of(r, f).thread); }},
       {"host",
-       [](const Report& r, const Flow& f) {
-         return r.hosts[static_cast<std::size_t>(worker_of(r, f).host)];
-       }},
-      {"cpu", [](const Report& r, const Flow& f) { return to_list(worker_of(r, f).cpus); }},
-      {"cpu_node",
-       [](const Report& r, const Flow& f) { return node_text(worker_of(r, f).cpu_node); }},
-      {"memory",
-       [](const Report&, const Flow& f) { return with_source(f, f.memory, f.source_memory); }},
-      {"memory_node", [](const Report&, const Flow& f) { return found_text(f); }},
+       [](auto& r, auto& f) { return r.hosts[static_cast<std::size_t>(worker_of(r, f).host)]; }},
+      {"cpu", [](auto& r, auto& f) { return to_list(worker_of(r, f).cpus); }},
+      {"cpu_node", [](auto& r, auto& f) { return node_text(worker_of(r, f).cpu_node); }},
+      {"memory", [](auto&, auto& f) { return with_source(f, f.memory, f.source_memory); }},
+      {"memory_node", [](auto&, auto& f) { return found_text(f); }},
       {"nodes",
-       [](const Report& r, const Flow& f) {
+       [](auto& r, auto& f) {
          return nodes_text(r, {&f, 1});
        }},
-      {"page_size", [](const Report&, const Flow& f) { return observed_memory(f).page_text(); }},
-      {"role", [](const Report&, const Flow& f) { return f.load ? "load" : "measured"; }},
+      {"page_size", [](auto&, auto& f) { return observed_memory(f).page_text(); }},
+      {"role", [](auto&, auto& f) { return f.load ? "load" : "measured"; }},
       {"first_touch",
-       [](const Report&, const Flow& f) {
-         return std::to_string(f.first_touch.value_or(f.worker));
-       }},
+       [](auto&, auto& f) { return std::to_string(f.first_touch.value_or(f.worker)); }},
       {"rate",
-       [](const Report&, const Flow& f) {
-         return f.rate ? fmt::format("{:g} GB/s", *f.rate * 1e-9) : none;
-       }},
+       [](auto&, auto& f) { return f.rate ? fmt::format("{:g} GB/s", *f.rate * 1e-9) : none; }},
       {"overlap",
-       [](const Report&, const Flow& f) {
-         return f.overlap ? fmt::format("{:.0f}%", *f.overlap * 100) : none;
-       }},
+       [](auto&, auto& f) { return f.overlap ? fmt::format("{:.0f}%", *f.overlap * 100) : none; }},
       {"gpu_node", gpu_node},
-      {"stop", [](const Report&, const Flow& f) { return f.stop; }}};
+      {"stop", [](auto&, auto& f) { return f.stop; }}};
   return texts;
 }
 
 using GpuText = std::function<std::string(const GpuResult&)>;
 
 const std::map<std::string, GpuText>& gpu_texts() {
-  using Gpu = GpuResult;
   static const std::map<std::string, GpuText> texts{
-      {"gpu", [](const Gpu& g) { return std::to_string(g.gpu); }},
-      {"gpu_name", [](const Gpu& g) { return text_or_none(g.name); }},
-      {"gpu_address", [](const Gpu& g) { return text_or_none(g.pci_address); }},
-      {"gpu_direction", [](const Gpu& g) { return text_or_none(g.direction); }},
+      {"gpu", [](auto& g) { return std::to_string(g.gpu); }},
+      {"gpu_name", [](auto& g) { return text_or_none(g.name); }},
+      {"gpu_address", [](auto& g) { return text_or_none(g.pci_address); }},
+      {"gpu_direction", [](auto& g) { return text_or_none(g.direction); }},
       {"gpu_how",
-       [](const Gpu& g) {
+       [](auto& g) {
          return text_or_none(!g.caches.empty() ? g.caches : g.route.empty() ? g.pinning : g.route);
        }},
-      {"link", [](const Gpu& g) { return g.link ? link_text(*g.link) : none; }},
-      {"link_limit", [](const Gpu& g) {
+      {"link", [](auto& g) { return g.link ? link_text(*g.link) : none; }},
+      {"link_limit", [](auto& g) {
          return g.link_limit ? fmt::format("{:.2f} GB/s", *g.link_limit * 1e-9) : none;
        }}};
   return texts;
@@ -185,8 +169,8 @@ std::string flow_text(const RunReport& report, const FlowResult& flow, const std
 }  // namespace
 
 bool has_label(const RunReport& report, const std::string& name) {
-  return std::any_of(report.scenarios.begin(), report.scenarios.end(),
-                     [&](const ScenarioResult& one) { return has_label(one, name); }) ||
+  return std::ranges::any_of(report.scenarios,
+                             [&](const ScenarioResult& one) { return has_label(one, name); }) ||
          has_label(ScenarioResult{}, name);
 }
 
@@ -198,9 +182,7 @@ std::string label_text(const RunReport& report, const ScenarioResult& one,
   if (!is_of_flows(name)) return none;
   std::vector<std::string> texts;
   for (const FlowResult& flow : one.flows) {
-    std::string text = flow_text(report, flow, name);
-    if (std::find(texts.begin(), texts.end(), text) == texts.end())
-      texts.push_back(std::move(text));
+    add_once(texts, flow_text(report, flow, name));
   }
   return texts.empty() ? none : fmt::format("{}", fmt::join(texts, "/"));
 }
@@ -234,7 +216,7 @@ namespace {
 
 bool belongs(const RunReport& report, const ViewItem& item,
              const std::vector<std::pair<std::string, std::string>>& where) {
-  return std::all_of(where.begin(), where.end(), [&](const auto& label) {
+  return std::ranges::all_of(where, [&](const auto& label) {
     return !has_label(*item.one, label.first) ||
            label_text(report, item, label.first) == label.second;
   });
@@ -257,8 +239,8 @@ std::vector<ViewItem> items_of(const RunReport& report, const View& view) {
       if (view.level == ViewLevel::flows || (measured && !flow.load))
         mine.push_back({&one, nullptr, &flow});
     }
-    std::copy_if(mine.begin(), mine.end(), std::back_inserter(items),
-                 [&](const ViewItem& item) { return belongs(report, item, view.where); });
+    std::ranges::copy_if(mine, std::back_inserter(items),
+                         [&](const ViewItem& item) { return belongs(report, item, view.where); });
   }
   return items;
 }
@@ -276,17 +258,16 @@ std::optional<Estimate> host_estimate_of(const ScenarioResult& one, const std::s
 std::vector<CaseGroup> groups_of(const RunReport& report, const std::vector<std::string>& labels) {
   std::vector<CaseGroup> groups;
   std::vector<std::string> known;
-  std::copy_if(labels.begin(), labels.end(), std::back_inserter(known),
-               [&](const std::string& name) { return has_label(report, name); });
+  std::ranges::copy_if(labels, std::back_inserter(known),
+                       [&](const std::string& name) { return has_label(report, name); });
   for (const ScenarioResult& one : report.scenarios) {
     CaseGroup group;
     for (const std::string& name : known) {
       if (has_label(one, name)) group.labels.emplace_back(name, label_text(report, one, name));
     }
-    const bool is_known = std::any_of(groups.begin(), groups.end(), [&](const CaseGroup& other) {
-      return other.labels == group.labels;
-    });
-    if (group.labels.size() == known.size() && !is_known) groups.push_back(std::move(group));
+    if (group.labels.size() == known.size() &&
+        std::ranges::find(groups, group.labels, &CaseGroup::labels) == groups.end())
+      groups.push_back(std::move(group));
   }
   for (CaseGroup& group : groups) {
     for (const ScenarioResult& one : report.scenarios)

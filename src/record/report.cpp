@@ -7,17 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "base/add_once.h"
 #include "record/report_fields.h"
 
 namespace numatlas {
-namespace {
-
-std::string nodes_text(const Residency& residency) {
-  const NodeSet nodes = nodes_of(residency);
-  return nodes.empty() ? "-" : to_list(nodes);
-}
-
-}  // namespace
 
 const char* name_of(Status status) { return record::name_in_record(status); }
 
@@ -41,7 +34,7 @@ std::vector<std::string> slowed_gpus(const ScenarioResult& result) {
     if (!flow.gpu || flow.gpu->slowed_by.empty()) continue;
     const std::string text = "the clocks of GPU " + std::to_string(flow.gpu->gpu) +
                              " were held down (" + flow.gpu->slowed_by + ")";
-    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+    add_once(texts, text);
   }
   return texts;
 }
@@ -57,9 +50,8 @@ const PilotSeries* pilot_for(const ScenarioResult& result, const std::string& un
   }
   if (gpus.size() > 1) return nullptr;
   const std::optional<int> gpu = gpus.empty() ? std::nullopt : *gpus.begin();
-  const auto found = std::find_if(pilots.begin(), pilots.end(), [&](const PilotSeries& pilot) {
-    return pilot.unit == unit && pilot.gpu == gpu;
-  });
+  const auto found = std::ranges::find_if(
+      pilots, [&](const PilotSeries& pilot) { return pilot.unit == unit && pilot.gpu == gpu; });
   return found == pilots.end() ? nullptr : &*found;
 }
 
@@ -72,10 +64,9 @@ const Residency& observed_memory(const FlowResult& flow) {
                                                                            : flow.residency;
 }
 
-std::string memory_node_text(const FlowResult& flow) { return nodes_text(observed_memory(flow)); }
-
-std::string source_node_text(const FlowResult& flow) {
-  return nodes_text(flow.source_residency.value_or(flow.residency));
+std::string memory_node_text(const FlowResult& flow) {
+  const NodeSet nodes = nodes_of(observed_memory(flow));
+  return nodes.empty() ? "-" : to_list(nodes);
 }
 
 const Figure* find_total(const ScenarioResult& point, const std::string& key) {
@@ -109,8 +100,7 @@ RunReport of_host(const RunReport& report, int host) {
     std::erase_if(point.flows,
                   [&](const FlowResult& flow) { return host_of(report, flow) != host; });
     point.groups.clear();
-    const auto mine = std::find_if(point.host_totals.begin(), point.host_totals.end(),
-                                   [&](const HostTotals& totals) { return totals.host == host; });
+    const auto mine = std::ranges::find(point.host_totals, host, &HostTotals::host);
     point.figures = mine == point.host_totals.end() ? std::vector<Figure>{} : mine->figures;
   }
   return part;

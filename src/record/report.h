@@ -179,33 +179,36 @@ struct ScenarioResult {
   std::vector<FlowResult> flows;   ///< by worker
 };
 
-/// Everything a command found; what --json writes.
-struct RunReport {
-  std::string command;
-  std::string version;
+/// What a run says of itself, beside its figures.
+struct RunHead {
+  std::string command, version;
   std::vector<std::string> arguments;
-  std::string started;  ///< UTC, ISO 8601
-  double seconds = 0;
+  std::string started;    ///< UTC, ISO 8601
   bool complete = false;  ///< false: stopped in the middle, or still running
   std::string incomplete_reason;
   std::string comm, engine;
   std::string isa;  ///< instruction set of the kernels that have vector loops
+  std::vector<std::string> hosts;
+  std::vector<Machine> machines;  ///< one a host; of a fleet one of each kind
+  std::vector<CpuUse> cpu_use;    ///< one a host; empty with the null engine and while it runs
+  std::vector<Fact> facts;        ///< what a survey says of it
+};
+
+/// Everything a command found; what --json writes.
+struct RunReport : RunHead {
+  double seconds = 0;
   int ranks = 1;
   bool serial = false;
   std::uint64_t seed = 0;
   double precision = 0;
   double time_cap = 0;       ///< seconds of measuring a point
   bool time_of_all = false;  ///< time_cap is for all points together
-  std::vector<std::string> hosts;
-  std::vector<Machine> machines;  ///< one a host; of a fleet one of each kind
-  std::vector<CpuUse> cpu_use;    ///< one a host; empty with the null engine and while it runs
   std::vector<WorkerRow> workers;
   std::vector<ScenarioResult> scenarios;
   std::optional<Fleet> fleet{};     ///< of a run that was reduced to the rounds of its hosts
   std::vector<PilotSeries> pilots;  ///< empty for runs too short for any
   std::vector<Warning> warnings;
   std::vector<View> views;  ///< how the figures are to be shown
-  std::vector<Fact> facts;  ///< what a survey says of it
 };
 
 /// Whether the engine that a report names is the null engine, "null (scripted clock, ...)".
@@ -231,8 +234,6 @@ const Residency& observed_memory(const FlowResult& flow);
 NodeSet nodes_of(const Residency& residency);
 /// Observed node of a flow's memory: "0", "0,2" for several, "-" for unknown.
 std::string memory_node_text(const FlowResult& flow);
-/// The same for where it reads from, which is the same memory unless that is apart.
-std::string source_node_text(const FlowResult& flow);
 /// The figure of that key, nullptr when the flow has none.
 const Figure* find_figure(const FlowResult& flow, const std::string& key);
 /// Half width of the interval of a flow's first figure.

@@ -16,73 +16,72 @@ namespace numatlas {
 namespace record {
 template <>
 struct EnumNames<Status> {
-  static constexpr std::array values{
-      std::pair{Status::ok, "ok"}, std::pair{Status::skipped, "skipped"},
-      std::pair{Status::failed, "failed"}, std::pair{Status::incomplete, "incomplete"}};
+  using enum Status;
+  static constexpr EnumName<Status> values[] = {
+      {ok, "ok"}, {skipped, "skipped"}, {failed, "failed"}, {incomplete, "incomplete"}};
 };
 template <>
 struct EnumNames<Method> {
-  static constexpr std::array values{
-      std::pair{Method::none, "none"},           std::pair{Method::samples, "samples"},
-      std::pair{Method::stretches, "stretches"}, std::pair{Method::derived, "derived"},
-      std::pair{Method::visits, "visits"},       std::pair{Method::within, "within"}};
+  using enum Method;
+  static constexpr EnumName<Method> values[] = {{none, "none"},           {samples, "samples"},
+                                                {stretches, "stretches"}, {derived, "derived"},
+                                                {visits, "visits"},       {within, "within"}};
 };
 template <>
 struct EnumNames<ErrorKind> {
-  static constexpr std::array values{std::pair{ErrorKind::usage, "usage"},
-                                     std::pair{ErrorKind::unavailable, "unavailable"},
-                                     std::pair{ErrorKind::permission, "permission"},
-                                     std::pair{ErrorKind::resource, "resource"},
-                                     std::pair{ErrorKind::io, "io"},
-                                     std::pair{ErrorKind::placement, "placement"},
-                                     std::pair{ErrorKind::peer, "peer"},
-                                     std::pair{ErrorKind::interrupted, "interrupted"},
-                                     std::pair{ErrorKind::internal, "internal"}};
+  using enum ErrorKind;
+  static constexpr EnumName<ErrorKind> values[] = {{usage, "usage"},
+                                                   {unavailable, "unavailable"},
+                                                   {permission, "permission"},
+                                                   {resource, "resource"},
+                                                   {io, "io"},
+                                                   {placement, "placement"},
+                                                   {peer, "peer"},
+                                                   {interrupted, "interrupted"},
+                                                   {internal, "internal"}};
 };
 template <>
 struct EnumNames<ViewKind> {
-  static constexpr std::array values{std::pair{ViewKind::table, "table"},
-                                     std::pair{ViewKind::matrix, "matrix"},
-                                     std::pair{ViewKind::curve, "curve"}};
+  using enum ViewKind;
+  static constexpr EnumName<ViewKind> values[] = {
+      {table, "table"}, {matrix, "matrix"}, {curve, "curve"}};
 };
 template <>
 struct EnumNames<ViewLevel> {
-  static constexpr std::array values{std::pair{ViewLevel::cases, "cases"},
-                                     std::pair{ViewLevel::groups, "groups"},
-                                     std::pair{ViewLevel::flows, "flows"}};
+  using enum ViewLevel;
+  static constexpr EnumName<ViewLevel> values[] = {
+      {cases, "cases"}, {groups, "groups"}, {flows, "flows"}};
 };
 template <>
 struct EnumNames<Part> {
-  static constexpr std::array values{std::pair{Part::value, "value"},
-                                     std::pair{Part::half_width, "half_width"},
-                                     std::pair{Part::with_interval, "with_interval"},
-                                     std::pair{Part::least, "least"},
-                                     std::pair{Part::most, "most"},
-                                     std::pair{Part::spread, "spread"},
-                                     std::pair{Part::p95, "p95"},
-                                     std::pair{Part::p99, "p99"},
-                                     std::pair{Part::best, "best"}};
+  using enum Part;
+  static constexpr EnumName<Part> values[] = {{value, "value"},
+                                              {half_width, "half_width"},
+                                              {with_interval, "with_interval"},
+                                              {least, "least"},
+                                              {most, "most"},
+                                              {spread, "spread"},
+                                              {p95, "p95"},
+                                              {p99, "p99"},
+                                              {best, "best"}};
 };
 }  // namespace record
 
-using record::Host;
+using record::Of;
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, Warning>& w) {
+void list_fields(auto& f, Of<Warning> auto& w) {
   f("code", w.code, "what is meant, in kebab-case; programs decide by this");
   f("where", w.where, "case and worker; null for the whole run");
   f("text", w.text, "for people");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, Error>& e) {
+void list_fields(auto& f, Of<Error> auto& e) {
   f("kind", e.kind, "as in docs/exit-codes.md");
   f("message", e.message, "for people");
   f("hint", e.hint, "what to try");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, Estimate>& e) {
+void list_fields(auto& f, Of<Estimate> auto& e) {
   f("value", e.value, "in the figure's unit");
   f("low", e.low, "lower end of the 95 % confidence interval");
   f("high", e.high, "upper end");
@@ -91,8 +90,7 @@ void list_fields(Fields& f, Host<Fields, Estimate>& e) {
 }
 std::string problem_of(const Estimate& estimate);
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, Summary>& s) {
+void list_fields(auto& f, Of<Summary> auto& s) {
   f("n", s.n, "samples");
   f("median", s.median, "in the figure's unit, as all below");
   f("p5", s.p5, "5th percentile");
@@ -108,23 +106,21 @@ void list_fields(Fields& f, Host<Fields, Summary>& s) {
   f("outliers", s.outliers, "samples beyond Tukey's fences of 1.5 IQR; none is removed");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, Figure>& figure) {
+void list_fields(auto& f, Of<Figure> auto& figure) {
   f("key", figure.key, "name of the quantity");
   f("unit", figure.unit, "SI: s, B/s; 1 for shares");
   f("estimate", figure.estimate, "null when it could not be measured");
   f("summary", figure.summary, "of the samples; null for what has none");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, Distribution>& d) {
+void list_fields(auto& f, Of<Distribution> auto& d) {
   f("bins", d.bins, "i: samples from 1.02^i to 1.02^(i+1) in the figure's unit");
   f("counts", d.counts, "samples in each of the bins");
 }
 std::string problem_of(const Distribution& distribution);
 
 template <class Fields>
-void list_fields(Fields& f, Host<Fields, Residency>& r) {
+void list_fields(Fields& f, Of<Residency> auto& r) {
   f("pages_by_node", r.pages_by_node, "pages seen on each NUMA node (OS number)");
   f("pages_untouched", r.untouched, "pages without memory behind them");
   f("pages_unknown", r.errors, "pages that the kernel could not tell");
@@ -138,22 +134,19 @@ void list_fields(Fields& f, Host<Fields, Residency>& r) {
   if constexpr (Fields::writes) f("page_text", r.page_text(), "page sizes in words");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, PolicyOutcome>& p) {
+void list_fields(auto& f, Of<PolicyOutcome> auto& p) {
   f("mechanism", p.mechanism, "how the memory was placed");
   f("note", p.note, "why this way and not a better one");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, PciLink>& l) {
+void list_fields(auto& f, Of<PciLink> auto& l) {
   f("speed", l.speed, "transfers a second and lane, now");
   f("max_speed", l.max_speed, "at most");
   f("width", l.width, "lanes now");
   f("max_width", l.max_width, "at most");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, GpuResult>& g) {
+void list_fields(auto& f, Of<GpuResult> auto& g) {
   f("gpu", g.gpu, "number, as gpu:N names it");
   f("direction", g.direction, "h2d, d2h, p2p; null of the pointer chase");
   f("name", g.name, "as its driver calls it");
@@ -174,8 +167,7 @@ void list_fields(Fields& f, Host<Fields, GpuResult>& g) {
   f("route", g.route, "between GPUs: direct, through the host");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, FlowResult>& flow) {
+void list_fields(auto& f, Of<FlowResult> auto& flow) {
   f("worker", flow.worker, "index into the report's workers");
   f("load", flow.load, "it kept the memory busy while others were measured");
   f("kernel", flow.kernel, "what it did");
@@ -217,8 +209,7 @@ void list_fields(Fields& f, Host<Fields, FlowResult>& flow) {
 struct FlowInTransit {
   FlowResult flow;
 };
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, FlowInTransit>& transit) {
+void list_fields(auto& f, Of<FlowInTransit> auto& transit) {
   list_fields(f, transit.flow);
   f("distribution", transit.flow.distribution, "of the samples");
   f("samples", transit.flow.samples, "raw");
@@ -227,21 +218,18 @@ void list_fields(Fields& f, Host<Fields, FlowInTransit>& transit) {
   f("gpu_steps", transit.flow.gpu->steps, "start and duration of each step in ns");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, HostTotals>& h) {
+void list_fields(auto& f, Of<HostTotals> auto& h) {
   f("host", h.host, "index into the report's hosts");
   f("figures", h.figures, "over the flows of the host");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, FlowGroup>& g) {
+void list_fields(auto& f, Of<FlowGroup> auto& g) {
   f("labels", g.labels, "what its flows have alike; empty: all measured flows");
   f("workers", g.workers, "number of its flows");
   f("figures", g.figures, "medians over its flows; the summaries are of the flows' values");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, VisitValues>& v) {
+void list_fields(auto& f, Of<VisitValues> auto& v) {
   f("key", v.key, "of the figure");
   f("unit", v.unit, "SI: s, B/s; 1 for shares");
   f("values", v.values, "of each visit, in their order");
@@ -249,8 +237,7 @@ void list_fields(Fields& f, Host<Fields, VisitValues>& v) {
   f.later("relative", v.relative, "to the pilots around each visit; null without them");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, PilotSeries>& p) {
+void list_fields(auto& f, Of<PilotSeries> auto& p) {
   f("key", p.key, "pilot_bandwidth, pilot_latency; of a GPU pilot_bandwidth_gpu0");
   f("unit", p.unit, "SI: s, B/s");
   f("kernel", p.kernel, "what its workers did");
@@ -266,8 +253,7 @@ void list_fields(Fields& f, Host<Fields, PilotSeries>& p) {
 
 std::string problem_of(const PilotSeries& pilot);
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, Visits>& v) {
+void list_fields(auto& f, Of<Visits> auto& v) {
   f("count", v.count, "visits");
   f("seconds", v.seconds, "from the start of the first visit to the end of the last one");
   f("memory_kept", v.memory_kept, "visits after which the next one found the same memory");
@@ -284,8 +270,7 @@ void list_fields(Fields& f, Host<Fields, Visits>& v) {
   f("figures", v.figures, "values of each visit");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, ScenarioResult>& c) {
+void list_fields(auto& f, Of<ScenarioResult> auto& c) {
   f("name", c.name, "for people");
   f("labels", c.labels, "what tells it from the other cases of its command");
   f("kernel", c.kernel, "what its measured flows did");
@@ -307,8 +292,7 @@ void list_fields(Fields& f, Host<Fields, ScenarioResult>& c) {
   f("flows", c.flows, "what each worker measured");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, ViewColumn>& c) {
+void list_fields(auto& f, Of<ViewColumn> auto& c) {
   f("head", c.head, "as people read it");
   f("label", c.label, "label shown; null for a figure");
   f("figure", c.figure, "key of the figure shown; null for a label");
@@ -319,7 +303,7 @@ void list_fields(Fields& f, Host<Fields, ViewColumn>& c) {
 }
 
 template <class Fields>
-void list_fields(Fields& f, Host<Fields, View>& v) {
+void list_fields(Fields& f, Of<View> auto& v) {
   f("title", v.title, "with the unit");
   f("kind", v.kind, "table, matrix, curve");
   f("level", v.level, "what a table has one row of");
@@ -334,8 +318,7 @@ void list_fields(Fields& f, Host<Fields, View>& v) {
   f("verdict", v.verdict, "what follows from it");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, Fact>& fact) {
+void list_fields(auto& f, Of<Fact> auto& fact) {
   f("key", fact.key, "what it is");
   f("where", fact.where, "labels of its case or flow");
   f("words", fact.words, "for people, without the figure");
@@ -345,8 +328,7 @@ void list_fields(Fields& f, Host<Fields, Fact>& fact) {
   f("line", fact.line, "in the summary, {} for the figure; null: a cell of a matrix");
 }
 
-template <class Fields>
-void list_fields(Fields& f, Host<Fields, WorkerRow>& w) {
+void list_fields(auto& f, Of<WorkerRow> auto& w) {
   f("rank", w.rank, "MPI rank, from 0");
   f("thread", w.thread, "thread within the rank");
   f("host", w.host, "index into the report's hosts");
@@ -356,7 +338,7 @@ void list_fields(Fields& f, Host<Fields, WorkerRow>& w) {
 }
 
 template <class Fields>
-void list_fields(Fields& f, Host<Fields, RunReport>& r) {
+void list_fields(Fields& f, Of<RunReport> auto& r) {
   f("version", r.version, "of numatlas");
   f("command", r.command, "of numatlas that measured this");
   f("arguments", r.arguments, "as given");
@@ -400,7 +382,6 @@ nlohmann::json schema_of(record::Tag<Machine>);
 // What all flows of a case have alike stands once, in its "flow_common"; figures and workers stay
 // with the flows. With a thousand workers that is a tenth.
 nlohmann::json to_json(const ScenarioResult& one);
-nlohmann::json to_json(const std::vector<ScenarioResult>& cases);
 void from_json(const nlohmann::json& value, const record::Place& place, ScenarioResult& out);
 nlohmann::json schema_of(record::Tag<ScenarioResult>);
 

@@ -23,8 +23,8 @@ using record::Place;
 Expected<void> check_views(const RunReport& report) {
   for (std::size_t i = 0; i < report.views.size(); ++i) {
     const View& view = report.views[i];
-    const bool is_figure = std::any_of(view.cells.begin(), view.cells.end(),
-                                       [&](const auto& cell) { return cell.figure == view.rows; });
+    const bool is_figure =
+        std::ranges::any_of(view.cells, [&](const auto& cell) { return cell.figure == view.rows; });
     std::vector<std::string> named{is_figure ? "" : view.rows, view.columns};
     for (const auto& [label, value] : view.where) named.push_back(label);
     for (const ViewColumn& cell : view.cells) named.push_back(cell.label);
@@ -38,23 +38,58 @@ Expected<void> check_views(const RunReport& report) {
   return {};
 }
 
-/// While a CasesApart lives, a placeholder stands for the cases; no member of a document has such a
-/// value.
-thread_local bool cases_are_apart = false;
+// Stand for lists that may be long; no member of a document has such a value.
 constexpr const char* place_of_cases =
     "\x01"
-    "the cases";
-class CasesApart {
+    "cases";
+constexpr const char* place_of_hosts = "\x01hosts";
+constexpr const char* place_of_retest = "\x01retest";
+
+/// Writes a report with places for its cases and hosts, so that the values of all never stand in
+/// memory together.
+class HeadWriter : public record::Writer {
  public:
-  CasesApart() { cases_are_apart = true; }
-  ~CasesApart() { cases_are_apart = false; }
-  CasesApart(const CasesApart&) = delete;
-  CasesApart& operator=(const CasesApart&) = delete;
+  using Writer::operator();
+  void operator()(const char* name, const std::vector<ScenarioResult>&, const char* /*help*/) {
+    object_[name] = place_of_cases;
+  }
+  void operator()(const char* name, const std::vector<FleetHost>&, const char* /*help*/) {
+    object_[name] = place_of_hosts;
+  }
+  void operator()(const char* name, const std::optional<Retest>& retest, const char* /*help*/) {
+    object_[name] = retest ? json(place_of_retest) : json(nullptr);
+  }
+  void operator()(const char* name, const std::optional<Fleet>& fleet, const char* /*help*/) {
+    HeadWriter writer;
+    list_fields(writer, *fleet);
+    object_[name] = writer.take();
+  }
 };
 
-json json_without_cases(const RunReport& report) {
-  const CasesApart apart;
-  return to_json(report);
+template <class Writer>
+json written(const RunReport& report) {
+  Writer writer;
+  list_fields(writer, report);
+  json value = writer.take();
+  value["schema_version"] = schema_version;
+  value["program"] = "numatlas";
+  return value;
+}
+
+/// Adds an array of items that stand `depth` levels deep.
+template <class T, class TextOf>
+void add_list(std::string& text, const std::vector<T>& items, std::size_t depth, TextOf text_of) {
+  text += '[';
+  for (const T& item : items) {
+    text += &item == &items.front() ? "\n" : ",\n";
+    text.append(depth, ' ');
+    text += text_of(item);
+  }
+  text += items.empty() ? "]" : "\n" + std::string(depth - 1, ' ') + ']';
+}
+
+void add_hosts(std::string& text, const std::vector<FleetHost>& hosts) {
+  add_list(text, hosts, 3, [](const FleetHost& host) { return json_line(record::to_json(host)); });
 }
 
 }  // namespace
@@ -150,41 +185,35 @@ json schema_of(record::Tag<ScenarioResult>) {
   return schema;
 }
 
-json to_json(const RunReport& report) {
-  record::Writer writer;
-  list_fields(writer, report);
-  json value = writer.take();
-  value["schema_version"] = schema_version;
-  value["program"] = "numatlas";
-  return value;
-}
-
-json to_json(const std::vector<ScenarioResult>& cases) {
-  if (cases_are_apart) return place_of_cases;
-  json array = json::array();
-  for (const ScenarioResult& one : cases) array.push_back(to_json(one));
-  return array;
-}
+json to_json(const RunReport& report) { return written<record::Writer>(report); }
 
 std::string json_text(const RunReport& report) {
   std::optional<record::ExactNumbers> exact;
-  std::optional<HostsApart> hosts;
+  if (report.fleet) exact.emplace();  // what is computed from a file is what was computed here
+  const std::string head = pretty(written<HeadWriter>(report));
+  std::string text;
+  std::size_t from = 0;
+  const auto copy_up_to = [&](const char* place) {
+    const std::string quoted = json(place).dump();
+    const std::size_t at = head.find(quoted, from);
+    text.append(head, from, at - from);
+    from = at + quoted.size();
+  };
+  // Members are sorted by name.
+  copy_up_to(place_of_cases);
+  add_list(text, report.scenarios, 2,
+           [](const ScenarioResult& one) { return pretty_part(to_json(one), 2); });
   if (report.fleet) {
-    exact.emplace();  // what is computed from a file is what was computed here
-    hosts.emplace(*report.fleet);
+    copy_up_to(place_of_hosts);
+    add_hosts(text, report.fleet->hosts);
   }
-  std::string text = pretty(json_without_cases(report));
-  if (hosts) text = hosts->put_into(text);
-  // One case after the other, so that the values of all never stand in memory together.
-  const std::string place = json(place_of_cases).dump();
-  const std::size_t at = text.find(place);
-  const std::string rest = text.substr(at + place.size());
-  text.replace(at, std::string::npos, "[");
-  for (const ScenarioResult& one : report.scenarios) {
-    text += text.back() == '[' ? "\n  " : ",\n  ";
-    text += pretty_part(to_json(one), 2);
+  if (report.fleet && report.fleet->retest) {
+    copy_up_to(place_of_retest);
+    text += "{\"hosts\": ";
+    add_hosts(text, report.fleet->retest->hosts);
+    text += '}';
   }
-  return text + (report.scenarios.empty() ? "]" : "\n ]") + rest;
+  return text.append(head, from);
 }
 
 Expected<RunReport> report_from_json(const json& value) {
@@ -244,7 +273,7 @@ std::string flows_to_send(const std::vector<FlowResult>& flows) {
   const record::ExactNumbers exact;  // sums and samples are made of them
   json array = json::array();
   for (const FlowResult& flow : flows) array.push_back(record::to_json(FlowInTransit{flow}));
-  return array.dump(-1, ' ', false, json::error_handler_t::replace);
+  return json_line(array);
 }
 
 Expected<std::vector<FlowResult>> flows_received(const std::string& text) {

@@ -61,7 +61,7 @@ class Filler {
   requires(std::is_integral_v<T>) void fill(T& value) { value = static_cast<T>(++count_); }
   template <record::Enumeration E>
   void fill(E& value) {
-    value = record::EnumNames<E>::values.back().first;
+    value = std::rbegin(record::EnumNames<E>::values)->first;
   }
   template <class T>
   void fill(std::optional<T>& value) {

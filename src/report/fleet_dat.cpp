@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <pugixml.hpp>
 
+#include "base/add_once.h"
 #include "base/text.h"
 #include "fleet/cases.h"
 #include "fleet/summary.h"
@@ -137,10 +138,7 @@ std::size_t kind_index(Fleet& fleet, const HostShape& shape) {
   HostKind kind;
   kind.processes = shape.processes;
   kind.workers = shape.processes * shape.threads;
-  const auto found = std::find(fleet.kinds.begin(), fleet.kinds.end(), kind);
-  const auto index = static_cast<std::size_t>(found - fleet.kinds.begin());
-  if (found == fleet.kinds.end()) fleet.kinds.push_back(kind);
-  return index;
+  return add_once(fleet.kinds, kind);
 }
 
 void read_node(DatReader& reader, const pugi::xml_node& node, const HostShape& common,

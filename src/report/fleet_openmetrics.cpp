@@ -60,8 +60,7 @@ std::string host_gauges(const Fleet& fleet, const SlowReport& slow) {
       if (const auto times = times_of(fleet, fleet.hosts[i], kernel))
         bandwidth.add(with_kernel(labels[i], fleet.kernels[kernel]), times->rate);
     }
-    const bool known =
-        !std::binary_search(slow.unjudged.begin(), slow.unjudged.end(), i);  // ascending
+    const bool known = !std::ranges::binary_search(slow.unjudged, i);  // ascending
     judged.add(labels[i], known ? 1 : 0);
     if (known) is_slow.add(labels[i], flagged.count(i) > 0 ? 1 : 0);
   }
@@ -80,10 +79,8 @@ std::string past_gauges(const Fleet& fleet, const HostsInTime& in_time) {
   for (std::size_t i = 0; i < fleet.hosts.size(); ++i) {
     if (in_time.history != nullptr) {
       const History& history = *in_time.history;
-      const bool known =
-          !std::binary_search(history.unjudged.begin(), history.unjudged.end(), i);  // ascending
-      const bool falls = std::any_of(history.falls.begin(), history.falls.end(),
-                                     [&](const Fall& fall) { return fall.host == i; });
+      const bool known = !std::ranges::binary_search(history.unjudged, i);  // ascending
+      const bool falls = std::ranges::find(history.falls, i, &Fall::host) != history.falls.end();
       judged.add(labels[i], known ? 1 : 0);
       if (known) fell.add(labels[i], falls ? 1 : 0);
     }

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/add_once.h"
+#include "base/counted.h"
 #include "fleet/slow_nodes.h"
 #include "fleet/summary.h"
 #include "report/text_table.h"
@@ -15,10 +17,6 @@ namespace numatlas {
 namespace {
 
 constexpr double giga = 1e9;
-
-std::string counted(std::size_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
 
 /// Texts that hosts have, each once, with who has it; in the order of their first host.
 struct SharedText {
@@ -84,8 +82,8 @@ std::string rows_text(const Fleet& fleet, const TextStyle& style) {
     }
   }
   if (cells.size() == 2) return "no host has finished a round\n";
-  const bool told = std::any_of(rows.begin(), rows.end(),
-                                [](const auto& row) { return row && !row->processes_known; });
+  const bool told =
+      std::ranges::any_of(rows, [](const auto& row) { return row && !row->processes_known; });
   std::string text = table_lines(cells, 1, style);
   if (told)
     text +=
@@ -97,8 +95,7 @@ std::string rows_text(const Fleet& fleet, const TextStyle& style) {
 std::string stores_text(const Fleet& fleet) {
   std::vector<std::string> stores;
   for (const FleetKernel& kernel : fleet.kernels) {
-    const bool known = std::find(stores.begin(), stores.end(), kernel.stores) != stores.end();
-    if (!kernel.stores.empty() && !known) stores.push_back(kernel.stores);
+    if (!kernel.stores.empty()) add_once(stores, kernel.stores);
   }
   return fmt::format("{}", fmt::join(stores, ", "));
 }
@@ -107,9 +104,8 @@ std::string head_text(const RunReport& run) {
   const Fleet& fleet = *run.fleet;
   int processes = 0;
   for (const FleetHost& host : fleet.hosts) processes += fleet.kinds[host.kind].processes;
-  std::string text =
-      fmt::format("STREAM on {}, {}", counted(fleet.hosts.size(), "node", "nodes"),
-                  counted(static_cast<std::size_t>(processes), "process", "processes"));
+  std::string text = fmt::format("STREAM on {}, {}", counted(fleet.hosts.size(), "node"),
+                                 counted(processes, "process", "processes"));
   if (fleet.elements > 0) {
     text += fmt::format(", 3 arrays of {} elements ({}) each", fleet.elements,
                         to_rounded_text(Bytes{fleet.elements * 8}));
@@ -147,11 +143,11 @@ std::string kinds_text(const Fleet& fleet) {
   std::vector<std::vector<std::string>> names(fleet.kinds.size());
   for (const FleetHost& host : fleet.hosts) names[host.kind].push_back(host.name);
   const bool several =
-      std::count_if(names.begin(), names.end(), [](const auto& its) { return !its.empty(); }) > 1;
+      std::ranges::count_if(names, [](const auto& its) { return !its.empty(); }) > 1;
   std::string text;
   for (std::size_t kind = 0; kind < names.size(); ++kind) {
     if (names[kind].empty()) continue;
-    text += fmt::format("{} ({}): {}\n", counted(names[kind].size(), "node", "nodes"),
+    text += fmt::format("{} ({}): {}\n", counted(names[kind].size(), "node"),
                         names_text(names[kind]), to_text(fleet.kinds[kind]));
     // The rows above are over all kinds: what is compared is these.
     const std::string medians = several ? kind_medians(fleet, kind) : "";

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "record/labels.h"
 
@@ -72,8 +73,8 @@ std::string pilot_table(const PilotSeries& pilot) {
   for (std::size_t i = 0; i < pilot.values.size(); ++i)
     rows.push_back({fmt::format("{:.2f}", pilot.start[i]),
                     fmt::format("{:.2f}", pilot.values[i] * shown.scale)});
-  return fmt::format("Pilot: {} by {} worker{}, {} each\n{}\n", pilot.kernel, pilot.workers,
-                     pilot.workers == 1 ? "" : "s", to_text(pilot.size), aligned(rows, 2));
+  return fmt::format("Pilot: {} by {}, {} each\n{}\n", pilot.kernel,
+                     counted(pilot.workers, "worker"), to_text(pilot.size), aligned(rows, 2));
 }
 
 /// "pilot: read, 24 times: 45.2 GB/s (38.1 to 81.7)"
@@ -82,20 +83,19 @@ std::string pilots_text(const RunReport& report) {
   for (const PilotSeries& pilot : report.pilots) {
     if (!pilot.estimate) continue;
     const Shown shown = shown_in(pilot.unit);
-    const auto [least, most] = std::minmax_element(pilot.values.begin(), pilot.values.end());
-    text += fmt::format("pilot: {}, {} time{}: {:.1f} {} ({:.1f} to {:.1f})\n", pilot.kernel,
-                        pilot.values.size(), pilot.values.size() == 1 ? "" : "s",
-                        pilot.estimate->value * shown.scale, shown.unit, *least * shown.scale,
-                        *most * shown.scale);
+    const auto [least, most] = std::ranges::minmax_element(pilot.values);
+    text += fmt::format("pilot: {}, {}: {:.1f} {} ({:.1f} to {:.1f})\n", pilot.kernel,
+                        counted(pilot.values.size(), "time"), pilot.estimate->value * shown.scale,
+                        shown.unit, *least * shown.scale, *most * shown.scale);
   }
   return text;
 }
 
 /// Of a point that was cut off: why its workers have figures and all of them together have none.
 std::string missing_sum_text(const ScenarioResult& point) {
-  const bool rates =
-      std::any_of(point.flows.begin(), point.flows.end(),
-                  [](const FlowResult& flow) { return find_figure(flow, "bandwidth") != nullptr; });
+  const bool rates = std::ranges::any_of(point.flows, [](const FlowResult& flow) {
+    return find_figure(flow, "bandwidth") != nullptr;
+  });
   const bool without = point.status == Status::incomplete && rates && point.figures.empty();
   return without ? "; its workers keep what they recorded, but without a common end there is no sum"
                  : "";
@@ -142,23 +142,22 @@ std::string visits_text(const RunReport& report) {
     disturbed += scenario.visits->disturbed;
   }
   if (counts.empty()) return "";
-  std::sort(counts.begin(), counts.end());
-  std::sort(seconds.begin(), seconds.end());
-  const auto cases = [](std::size_t n) { return fmt::format("{} case{}", n, n == 1 ? "" : "s"); };
+  std::ranges::sort(counts);
+  std::ranges::sort(seconds);
   std::string text = fmt::format(
       "visits: {} per case, spread over {} s",
       range_text(std::to_string(counts.front()), std::to_string(counts.back())),
       range_text(fmt::format("{:.1f}", seconds.front()), fmt::format("{:.1f}", seconds.back())));
-  if (kept > 0) text += fmt::format("; memory reused between visits of {}", cases(kept));
-  const auto visits = [](int n) { return fmt::format("{} visit{}", n, n == 1 ? "" : "s"); };
+  if (kept > 0) text += fmt::format("; memory reused between visits of {}", counted(kept, "case"));
   if (repeated > 0)
-    text += fmt::format("; {} repeated because the first try was disturbed", visits(repeated));
+    text += fmt::format("; {} repeated because the first try was disturbed",
+                        counted(repeated, "visit"));
   if (disturbed > 0)
-    text += fmt::format("; {} of {} {} disturbed and kept", disturbed, visits(all),
+    text += fmt::format("; {} of {} {} disturbed and kept", disturbed, counted(all, "visit"),
                         disturbed == 1 ? "was" : "were");
   if (few > 0)
     text += fmt::format("; {} {} fewer than {} visits: {} not cover changes between visits",
-                        cases(few), few == 1 ? "has" : "have", least_visits,
+                        counted(few, "case"), few == 1 ? "has" : "have", least_visits,
                         few == 1 ? "its interval does" : "their intervals do");
   return text + "\n";
 }
@@ -208,9 +207,8 @@ std::string notes_text(const RunReport& report, const char* where_all_are) {
     text += fmt::format("pages: {} asked, {} observed\n", kind, fmt::join(sizes, " and "));
   }
   text += visits_text(report) + pilots_text(report);
-  const bool own_rules =
-      std::any_of(report.scenarios.begin(), report.scenarios.end(),
-                  [](const ScenarioResult& s) { return s.precision || s.time_cap; });
+  const bool own_rules = std::ranges::any_of(
+      report.scenarios, [](const ScenarioResult& s) { return s.precision || s.time_cap; });
   text += fmt::format(
       "{} of {} cells converged to {} within {}", converged, cells,
       own_rules ? "their precision" : fmt::format("{:g} %", report.precision * 100),

@@ -11,8 +11,7 @@ std::vector<std::string> reporter_names() {
 }
 
 std::string text_in(std::string_view format, const RunReport& report, const TextStyle& style) {
-  const auto found = std::find_if(reporters().begin(), reporters().end(),
-                                  [&](const Reporter& one) { return format == one.name; });
+  const auto found = std::ranges::find(reporters(), format, &Reporter::name);
   return found == reporters().end() ? "" : found->text(report, style);
 }
 

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/pretty_json.h"
+
 namespace numatlas {
 namespace {
 
@@ -37,11 +39,8 @@ std::string samples_file(const RunReport& report) {
       for (const double sample : flow.samples) append(samples, sample);
     }
   }
-  const std::string index = nlohmann::json{
-      {"command", report.command},
-      {"started", report.started},
-      {"flows",
-       std::move(flows)}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string index = json_line(
+      {{"command", report.command}, {"started", report.started}, {"flows", std::move(flows)}});
   return fmt::format("NUMATLAS-SAMPLES 1\n{}\n{}\n", index.size(), index) + samples;
 }
 

@@ -15,8 +15,8 @@ namespace numatlas {
 std::string tables_text(const RunReport& report, const TextStyle& style) {
   if (report.fleet) return fleet_table(report, style);
   const bool by_host =
-      report.hosts.size() > 1 && std::any_of(report.views.begin(), report.views.end(),
-                                             [](const View& view) { return view.by_host; });
+      report.hosts.size() > 1 &&
+      std::ranges::any_of(report.views, [](const View& view) { return view.by_host; });
   std::string text;
   for (std::size_t host = 0; by_host && host < report.hosts.size(); ++host) {
     const RunReport part = of_host(report, static_cast<int>(host));

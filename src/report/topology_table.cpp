@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "machine/memory_slots.h"
 #include "machine/pci_link.h"
 
@@ -97,9 +98,7 @@ std::string pools_text(const NumaNode& node) {
 }
 
 std::string nodes_table(const Machine& machine) {
-  const auto any = [&](auto has) {
-    return std::any_of(machine.nodes.begin(), machine.nodes.end(), has);
-  };
+  const auto any = [&](auto has) { return std::ranges::any_of(machine.nodes, has); };
   const bool tiers = any([](const NumaNode& node) { return node.memory_tier.has_value(); });
   const bool kinds = any([](const NumaNode& node) { return !node.kind.empty(); });
   Row heading{"node", "CPUs", "memory", "free"};
@@ -140,8 +139,8 @@ std::string firmware_table(const Machine& machine) {
 }
 
 std::string distance_table(const Machine& machine) {
-  const bool any = std::any_of(machine.nodes.begin(), machine.nodes.end(),
-                               [](const NumaNode& node) { return !node.distance.empty(); });
+  const bool any = std::ranges::any_of(machine.nodes,
+                                       [](const NumaNode& node) { return !node.distance.empty(); });
   if (!any || machine.nodes.size() < 2) return "";
   Row heading{"node"};
   for (const NumaNode& node : machine.nodes) heading.push_back(fmt::format("{}", node.id.value));
@@ -204,15 +203,11 @@ std::string cpus_summary(const Machine& machine) {
     fewest = fewest == 0 ? count : std::min(fewest, count);
     most = std::max(most, count);
   }
-  const auto counted = [](std::size_t count, const char* word) {
-    return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
-  };
   std::string text =
       "\nCPUs\n  " + counted(machine.cpus.size(), "CPU") + ", " + counted(threads.size(), "core");
   if (!packages.empty()) text += ", " + counted(packages.size(), "package");
-  text += fewest == most
-              ? fmt::format(", {} per core", counted(static_cast<std::size_t>(most), "thread"))
-              : fmt::format(", {} to {} threads per core", fewest, most);
+  text += fewest == most ? fmt::format(", {} per core", counted(most, "thread"))
+                         : fmt::format(", {} to {} threads per core", fewest, most);
   text += siblings_example(machine) + "\n";
   CpuSet homeless;
   for (const Cpu& cpu : machine.cpus) {
@@ -286,7 +281,7 @@ constexpr GpuColumn gpu_columns[] = {
 /// "GPUs 0,1 share the link at 0000:16:00.0 (63.0 GB/s)", by address where they have no numbers.
 std::string shared_line(const Machine& machine, const SharedPort& port) {
   const auto numbered = [&](std::size_t i) { return machine.gpus[i].index.has_value(); };
-  const bool numbers = std::all_of(port.gpus.begin(), port.gpus.end(), numbered);
+  const bool numbers = std::ranges::all_of(port.gpus, numbered);
   std::string names;
   for (const std::size_t i : port.gpus) {
     const Gpu& gpu = machine.gpus[i];
@@ -303,7 +298,7 @@ std::string gpus_table(const Machine& machine) {
   std::set<std::size_t> left;
   for (const GpuColumn& column : gpu_columns) {
     const auto known = [&](const Gpu& gpu) { return !column.cell(gpu).empty(); };
-    if (std::none_of(machine.gpus.begin(), machine.gpus.end(), known)) continue;
+    if (std::ranges::none_of(machine.gpus, known)) continue;
     if (column.left) left.insert(rows.front().size());
     rows.front().push_back(column.heading);
     for (std::size_t i = 0; i < machine.gpus.size(); ++i) {

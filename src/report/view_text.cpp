@@ -27,10 +27,9 @@ class ShownUnits {
   ShownUnits(const View& view, const std::vector<ViewItem>& items, const TextStyle& style)
       : style_(style) {
     const auto has_clock = [](const ViewItem& item) { return clock_of(item).has_value(); };
-    cycles_ = style.cycles && std::all_of(items.begin(), items.end(), has_clock);
+    cycles_ = style.cycles && std::ranges::all_of(items, has_clock);
     const auto in_time = [](const ViewColumn& column) { return is_time(column); };
-    no_clock_ =
-        style.cycles && !cycles_ && std::any_of(view.cells.begin(), view.cells.end(), in_time);
+    no_clock_ = style.cycles && !cycles_ && std::ranges::any_of(view.cells, in_time);
   }
 
   std::string number(double value, const ViewItem& item, const ViewColumn& column) const {
@@ -61,8 +60,8 @@ class ShownUnits {
     }();
     if (!last || !item.one->visits) return last;
     const auto& clocks = item.one->visits->frequency;
-    if (clocks.empty() || std::any_of(clocks.begin(), clocks.end(),
-                                      [](const auto& clock) { return !clock || !(*clock > 0); }))
+    if (clocks.empty() ||
+        std::ranges::any_of(clocks, [](const auto& clock) { return !clock || !(*clock > 0); }))
       return last;
     double sum = 0;
     for (const auto& clock : clocks) sum += *clock;
@@ -106,8 +105,7 @@ TextCell with_interval(const Estimate& estimate, const ViewItem& item, const Vie
 std::string best_text(const ViewItem& item, const ViewColumn& column, const ShownUnits& shown) {
   const auto& visits = item.one->visits;
   if (!visits || visits->count < 2 || item.flow != nullptr) return none;
-  const auto found = std::find_if(visits->figures.begin(), visits->figures.end(),
-                                  [&](const auto& one) { return one.key == column.figure; });
+  const auto found = std::ranges::find(visits->figures, column.figure, &VisitValues::key);
   return found == visits->figures.end() ? none : shown.number(found->best, item, column);
 }
 
@@ -154,8 +152,8 @@ struct Columns {
 
 Columns columns_of(const View& view) {
   if (view.kind == ViewKind::matrix) return {{label_column("", view.rows)}, view.cells};
-  const auto first = std::find_if(view.cells.begin(), view.cells.end(),
-                                  [](const ViewColumn& column) { return column.label.empty(); });
+  const auto first = std::ranges::find_if(
+      view.cells, [](const ViewColumn& column) { return column.label.empty(); });
   return {{view.cells.begin(), first}, {first, view.cells.end()}};
 }
 
@@ -191,21 +189,20 @@ void sort_by_axis(std::vector<ViewItem>& items, const View& view) {
     const Figure* const figure = figure_of(item, view.rows);
     return figure == nullptr ? 0 : figure->value().value_or(0);
   };
-  std::stable_sort(items.begin(), items.end(),
-                   [&](const ViewItem& a, const ViewItem& b) { return at(a) < at(b); });
+  std::ranges::stable_sort(items, {}, at);
 }
 
 /// By the first figure that the view shows: of times the least is best, of all others the most.
 void sort_by_value(std::vector<ViewItem>& items, const View& view, RowOrder order) {
-  const auto column = std::find_if(view.cells.begin(), view.cells.end(),
-                                   [](const ViewColumn& one) { return !one.figure.empty(); });
+  const auto column =
+      std::ranges::find_if(view.cells, [](const ViewColumn& one) { return !one.figure.empty(); });
   if (order == RowOrder::plan || column == view.cells.end()) return;
   const auto value = [&](const ViewItem& item) {
     const Figure* const figure = figure_of(item, column->figure);
     return figure == nullptr ? std::nullopt : figure->value();
   };
   const bool ascending = (column->scale >= 1) == (order == RowOrder::best);
-  std::stable_sort(items.begin(), items.end(), [&](const ViewItem& a, const ViewItem& b) {
+  std::ranges::stable_sort(items, [&](const ViewItem& a, const ViewItem& b) {
     const auto left = value(a), right = value(b);
     if (!left || !right) return left.has_value() && !right;
     return ascending ? *left < *right : *left > *right;
@@ -234,7 +231,7 @@ std::string table_of(const RunReport& report, const View& view, std::vector<View
     if (item.one->flows.empty() || !has_figures(item, view)) continue;
     TextRow row = row_of(report, item, view.cells, shown);
     const bool again =  // of labels alone: each once
-        columns.cells.empty() && std::find(rows.begin(), rows.end(), row) != rows.end();
+        columns.cells.empty() && std::ranges::find(rows, row) != rows.end();
     if (!again) rows.push_back(std::move(row));
   }
   if (rows.size() == 1) return "";

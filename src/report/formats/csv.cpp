@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/add_once.h"
 #include "report/fleet_writers.h"
 #include "report/reporter.h"
 
@@ -112,9 +113,7 @@ std::string tidy_csv(const RunReport& report) {
   // The labels of the points, of all of them, follow the columns that every benchmark has.
   std::vector<std::string> labels;
   for (const ScenarioResult& scenario : report.scenarios) {
-    for (const auto& [name, value] : scenario.labels) {
-      if (std::find(labels.begin(), labels.end(), name) == labels.end()) labels.push_back(name);
-    }
+    for (const auto& [name, value] : scenario.labels) add_once(labels, name);
   }
   const auto labels_text = [&](const ScenarioResult& scenario) {
     std::string fields;
@@ -123,14 +122,8 @@ std::string tidy_csv(const RunReport& report) {
   };
   const std::string common =
       "host,rank,thread,cpu,cpu_node,memory_node,memory,size_bytes,pages_asked,pages_observed,"
-      "order,"
-      "stride,kernel,stores,role,rate,workers,status,stop,half_width,overlap,metric,unit,value,n,"
-      "ci95_low,"
-      "ci95_high,"
-      "p5,p25,p75,p95,"
-      "p99,min,"
-      "max,"
-      "mean,mad";
+      "order,stride,kernel,stores,role,rate,workers,status,stop,half_width,overlap,metric,unit,"
+      "value,n,ci95_low,ci95_high,p5,p25,p75,p95,p99,min,max,mean,mad";
   std::string text = common;
   for (const std::string& name : labels) {
     const bool is_taken = ("," + common + ",").find("," + name + ",") != std::string::npos;
@@ -156,9 +149,9 @@ std::string tidy_csv(const RunReport& report) {
     for (const Figure& metric : scenario.figures)
       text += total_row("all", scenario, scenario.flows.size(), metric) + labels_text(scenario);
     for (const HostTotals& totals : scenario.host_totals) {
-      const auto flows = std::count_if(
-          scenario.flows.begin(), scenario.flows.end(),
-          [&](const FlowResult& flow) { return host_of(report, flow) == totals.host; });
+      const auto flows = std::ranges::count_if(scenario.flows, [&](const FlowResult& flow) {
+        return host_of(report, flow) == totals.host;
+      });
       const std::string& host = report.hosts[static_cast<std::size_t>(totals.host)];
       for (const Figure& metric : totals.figures) {
         text += total_row(csv_field(host), scenario, static_cast<std::size_t>(flows), metric) +

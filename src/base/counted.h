@@ -1,0 +1,17 @@
+// Numbers of things in words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace numatlas {
+
+/// "1 CPU", "2 CPUs"; `many` where that is not the word with an s.
+inline std::string counted(std::int64_t count, const std::string& one,
+                           const std::string& many = "") {
+  return fmt::format("{} {}", count, count == 1 ? one : many.empty() ? one + "s" : many);
+}
+
+}  // namespace numatlas
