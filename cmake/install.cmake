@@ -1,9 +1,7 @@
 # What `cmake --install` puts where. Programs that this configuration does not build are left out;
 # the MPI plug-ins have their rule where they are built.
 
-file(GLOB legacy CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src/legacy
-     ${PROJECT_SOURCE_DIR}/src/legacy/*_main.cpp)
-list(TRANSFORM legacy REPLACE "_main.cpp$" "")
+get_property(legacy GLOBAL PROPERTY NUMATLAS_LEGACY_PROGRAMS)
 set(programs "")
 set(installed numatlas ${legacy})
 if(NUMATLAS_PACKAGE)

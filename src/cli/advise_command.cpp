@@ -1,7 +1,12 @@
 // The placement that is fastest for a program, found by running it.
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,14 +16,16 @@
 
 #include "advise/advise.h"
 #include "advise/race_progress.h"
+#include "base/fill.h"
 #include "base/say.h"
 #include "base/signals.h"
 #include "base/text.h"
+#include "base/units.h"
+#include "base/whole.h"
 #include "benchmarks/declare.h"
 #include "benchmarks/options.h"
 #include "benchmarks/parse.h"
 #include "benchmarks/runner.h"
-#include "cli/advise_words.h"
 #include "cli/commands.h"
 #include "machine/source.h"
 #include "record/report_json.h"
@@ -26,6 +33,126 @@
 
 namespace numatlas {
 namespace {
+
+/// As typed.
+struct AdviseWords {
+  std::string atlas, time = "5m", runs, metric = "time", prepare, warmup = "0", timeout, input,
+                     launcher = "none", ranks, seed = "1", machine, assume;
+  std::vector<std::string> exports;
+  std::vector<Axis> axes{Axis::memory, Axis::pages, Axis::cpus, Axis::threads, Axis::weights};
+  std::string format = "table";
+  bool higher = false, show_output = false, dry_run = false, quiet = false;
+};
+
+template <class T>
+Expected<std::optional<T>> optional_whole(const std::string& text, T low, T high,
+                                          const std::string& option) {
+  if (text.empty()) return std::optional<T>();
+  return parse_whole<T>(text, low, high, option).map([](T number) {
+    return std::optional(number);
+  });
+}
+
+Expected<double> seconds_in(const std::string& text, const std::string& option) {
+  const auto time = parse_duration(text);
+  if (!time) return fail(about(option, time.error()));
+  return std::chrono::duration<double>(*time).count();
+}
+
+/// A file on standard input is read anew by each run; what can be read only once, by none.
+std::string input_of(const AdviseWords& words) {
+  if (!words.input.empty()) return words.input;
+  struct stat status {};
+  const bool is_file = fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode);
+  return is_file ? "/proc/self/fd/0" : "";
+}
+
+Expected<void> read_numbers(const AdviseWords& words, AdviseOptions& options) {
+  constexpr std::size_t least_runs = 5, most_runs = 10000, most_warmup = 1000;
+  return first_error(
+      {fill(options.runs, optional_whole(words.runs, least_runs, most_runs, "--runs")),
+       fill(options.warmup, parse_whole<std::size_t>(words.warmup, 0, most_warmup, "--warmup")),
+       fill(options.seed, parse_whole<std::uint64_t>(words.seed, 0, UINT64_MAX, "--seed")),
+       fill(options.seconds, seconds_in(words.time, "--time")),
+       words.timeout.empty() ? Expected<void>{}
+                             : fill(options.timeout, seconds_in(words.timeout, "--timeout"))});
+}
+
+/// "threads=8,memory=40GiB,openmp": what --dry-run takes the program to be. Errors name --assume.
+Expected<ProgramTraits> traits_from(const std::string& text, int ranks) {
+  ProgramTraits traits;
+  traits.ranks = ranks;
+  for (const std::string& word : text.empty() ? std::vector<std::string>{} : words_of(text)) {
+    const auto sign = word.find('=');
+    const std::string name = word.substr(0, sign);
+    const std::string value = sign == std::string::npos ? "" : word.substr(sign + 1);
+    if (name == "threads") {
+      auto threads = fill(traits.threads, parse_whole<int>(value, 1, 65536, "--assume threads"));
+      if (!threads) return fail(threads.error());
+    } else if (name == "memory") {
+      const auto memory = parse_bytes(value);
+      if (!memory) return fail(about("--assume memory", memory.error()));
+      traits.memory = *memory;
+    } else if (name == "openmp" && value.empty()) {
+      traits.openmp = true;
+    } else if (name == "mpi" && value.empty()) {
+      traits.mpi = true;
+    } else if (name == "gpu" && value.empty()) {
+      traits.gpu = true;
+    } else {
+      return fail_usage("--assume", fmt::format("'{}' is not known", word),
+                        "threads=N, memory=SIZE, openmp, mpi, gpu, separated by commas");
+    }
+  }
+  return traits;
+}
+
+/// Errors name the option.
+Expected<AdviseOptions> options_of(const AdviseWords& words,
+                                   const std::vector<std::string>& program) {
+  AdviseOptions options;
+  options.program = program;
+  options.arguments = {"advise"};
+  options.arguments.insert(options.arguments.end(), program.begin(), program.end());
+  if (auto read = read_numbers(words, options); !read) return fail(read.error());
+  auto metric = fill(options.metric, Metric::parse(words.metric, words.higher));
+  if (!metric) return fail(metric.error());
+  const auto ranks = optional_whole<int>(words.ranks, 1, 65536, "--ranks");
+  if (!ranks) return fail(ranks.error());
+  auto launch = fill(options.launch, parse_launch(words.launcher, ranks->value_or(0)));
+  if (!launch) return fail(launch.error());
+  options.input = input_of(words);
+  options.axes = {words.axes.begin(), words.axes.end()};
+  options.prepare = words.prepare;
+  options.show_output = words.show_output;
+  if (!words.atlas.empty()) {
+    if (auto atlas = fill(options.atlas, read_atlas(words.atlas)); !atlas)
+      return fail(atlas.error());
+  }
+  return options;
+}
+
+/// What can be told wrong before anything is read or run.
+Expected<void> check_words(const AdviseWords& words, const std::vector<std::string>& program) {
+  if (program.empty())
+    return fail_usage("advise", "no program is named", "numatlas advise -- PROGRAM ARGUMENTS");
+  if (!words.machine.empty() && !words.dry_run)
+    return fail_usage("--machine", "a program cannot run on a recorded machine",
+                      "add --dry-run to see what would be tried there");
+  if (!words.assume.empty() && !words.dry_run)
+    return fail_usage("--assume", "needs --dry-run", "without it the program is observed instead");
+  if (words.show_output && words.metric != "time")
+    return fail_usage("--show-output", "a metric is searched in what the program prints",
+                      "leave one of them out");
+  std::vector<OutputFile> files;
+  for (const std::string& file : words.exports) {
+    if (!file.ends_with(".json") && !file.ends_with(".md") && !file.ends_with(".sh"))
+      return fail_usage("--export", fmt::format("'{}' has none of the endings known", file),
+                        "FILE.json, FILE.md (Markdown) or FILE.sh (a script)");
+    files.push_back({"--export", file});
+  }
+  return check_writable(files);
+}
 
 constexpr int exit_code_of_bad_program = 1, exit_code_of_no_answer = 9;  // docs/exit-codes.md
 
@@ -67,8 +194,7 @@ Expected<int> run_advise(const AdviseWords& words, const std::vector<std::string
   if (words.dry_run) {
     const auto traits = traits_from(words.assume, options->launch.ranks);
     if (!traits) return fail(traits.error());
-    const auto shown = write_stdout(candidates_text(candidates_for(*options, *machine, *traits)));
-    return shown ? Expected<int>(0) : fail(shown.error());
+    return answer(candidates_text(candidates_for(*options, *machine, *traits)));
   }
   install_signal_handlers();
   RaceLine line(isatty(STDERR_FILENO) != 0);
@@ -153,13 +279,9 @@ Command add_advise_command(CLI::App& app, const std::vector<std::string>& progra
   app.footer("The program follows: numatlas advise --time 10m -- PROGRAM [ARGUMENTS...]");
   app.prefix_command();
   return [words, &app, &program]() -> Expected<int> {
-    std::vector<std::string> line = app.remaining();
-    if (!line.empty() && line.front().size() > 1 && line.front().front() == '-')
-      return fail(leftover_error(app, line));
-    // A `--` after the program's name is the program's own.
-    if (!line.empty() && !program.empty()) line.push_back("--");
-    line.insert(line.end(), program.begin(), program.end());
-    return run_advise(*words, line);
+    const auto line = program_of(app, program);
+    if (!line) return fail(line.error());
+    return run_advise(*words, *line);
   };
 }
 

@@ -2,12 +2,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -330,16 +328,8 @@ Expected<int> run_check(const CheckOptions& options) {
   const auto rule = options.slow.parse();
   if (!rule) return fail(rule.error());
   if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
-  if (!options.openmetrics.empty()) {
-    for (const std::string& file : options.files) {
-      std::error_code none;
-      if (std::filesystem::equivalent(file, options.openmetrics, none))
-        return fail_usage("--openmetrics", fmt::format("{} is one of the files to read", file),
-                          "name another file");
-    }
-    if (auto can = check_writable(options.openmetrics, "--openmetrics"); !can)
-      return fail(can.error());
-  }
+  if (auto can = check_metrics_file(options.openmetrics, options.files); !can)
+    return fail(can.error());
   const auto checked = read_runs(options.files, *rule);
   if (!checked) return fail(checked.error());
   const auto history = history_of(*checked);

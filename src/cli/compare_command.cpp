@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/fill.h"
 #include "base/text.h"
 #include "base/whole.h"
 #include "benchmarks/declare.h"
@@ -61,9 +62,8 @@ bool is_folder(const std::string& name) {
 
 Expected<CompareView> view_of(const CompareOptions& options) {
   CompareView view;
-  const auto effect = part_or_none("--min-effect", options.min_effect);
+  const auto effect = fill(view.rule.min_effect, part_or_none("--min-effect", options.min_effect));
   if (!effect) return fail(effect.error());
-  view.rule.min_effect = *effect;
   if (!is_folder(options.launch_spread)) {
     const auto spread = part_or_none("--launch-spread", options.launch_spread);
     if (!spread)
@@ -118,17 +118,6 @@ Expected<void> check_sides(const CompareOptions& options) {
   return {};
 }
 
-Expected<void> can_write_metrics(const CompareOptions& options) {
-  for (const std::string& file : options.files) {
-    std::error_code none;
-    if (!options.openmetrics.empty() && fs::equivalent(file, options.openmetrics, none))
-      return fail_usage("--openmetrics", fmt::format("{} is one of the files to read", file),
-                        "name another file");
-  }
-  if (options.openmetrics.empty()) return {};
-  return check_writable(options.openmetrics, "--openmetrics");
-}
-
 Expected<std::vector<StoredFile>> read_files(const std::vector<std::string>& paths) {
   std::vector<StoredFile> files;
   for (const std::string& path : paths) {
@@ -140,24 +129,20 @@ Expected<std::vector<StoredFile>> read_files(const std::vector<std::string>& pat
 }
 
 Expected<Launches> launches_of(const CompareOptions& options) {
-  constexpr int default_pairs = 5, least_pairs = 3, most_pairs = 1000;
+  constexpr const char* default_pairs = "5";
+  constexpr int least_pairs = 3, most_pairs = 1000;
   if (!options.runs.empty()) {
-    int pairs = default_pairs;
-    if (!options.pairs.empty()) {
-      const auto asked = parse_whole<int>(options.pairs, least_pairs, most_pairs, "--pairs");
-      if (!asked) return fail(asked.error());
-      pairs = *asked;
-    }
-    return measure_in_turn({options.runs[0], options.runs[1]}, pairs, options.keep);
+    const auto pairs = parse_whole(options.pairs.empty() ? default_pairs : options.pairs,
+                                   least_pairs, most_pairs, "--pairs");
+    if (!pairs) return fail(pairs.error());
+    return measure_in_turn({options.runs[0], options.runs[1]}, *pairs, options.keep);
   }
   Launches launches;
   const bool named = !options.base.empty();
   const std::vector<std::string> sides[] = {named ? options.base : std::vector{options.files[0]},
                                             named ? options.now : std::vector{options.files[1]}};
   for (std::size_t side = 0; side < 2; ++side) {
-    auto files = read_files(sides[side]);
-    if (!files) return fail(files.error());
-    launches[side] = *std::move(files);
+    if (auto read = fill(launches[side], read_files(sides[side])); !read) return fail(read.error());
   }
   return launches;
 }
@@ -337,7 +322,8 @@ Expected<int> run_compare(const CompareOptions& options) {
   if (const auto sides = check_sides(options); !sides) return fail(sides.error());
   if (!should_report(detect_launcher())) return 0;  // of many tasks the first one does it
   if (!are_many(options)) return compare_sides(options, *view);
-  if (auto can = can_write_metrics(options); !can) return fail(can.error());
+  if (auto can = check_metrics_file(options.openmetrics, options.files); !can)
+    return fail(can.error());
   return compare_many(options, *view);
 }
 

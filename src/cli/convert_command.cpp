@@ -11,7 +11,6 @@
 #include "cli/commands.h"
 #include "fleet/cases.h"
 #include "record/report_json.h"
-#include "report/file.h"
 
 namespace numatlas {
 namespace {
@@ -58,8 +57,7 @@ Expected<int> run(const std::string& path) {
     return {};
   });
   if (!done) return fail(about(path, done.error()));
-  if (auto shown = write_stdout(output); !shown) return fail(shown.error());
-  return 0;
+  return answer(output);
 }
 
 }  // namespace

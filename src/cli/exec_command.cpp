@@ -19,6 +19,7 @@
 
 #include "advise/layout.h"
 #include "base/environment.h"
+#include "base/fill.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "benchmarks/declare.h"
@@ -32,7 +33,6 @@
 #include "machine/source.h"
 #include "memory/pools.h"
 #include "memory/source.h"
-#include "report/file.h"
 
 namespace numatlas {
 namespace {
@@ -113,12 +113,9 @@ struct Asked {
 Expected<Asked> asked_of(const ExecOptions& options, Machine& machine, bool live) {
   Asked asked;
   WordSpec words;
-  const auto cpus = parse_cpus(options.cpus, words);
-  if (!cpus) return fail(cpus.error());
-  asked.spec.cpus = *cpus;
-  auto memory = parse_memory(options.memory, words);
-  if (!memory) return fail(memory.error());
-  asked.spec.memory = *std::move(memory);
+  const auto filled = first_error({fill(asked.spec.cpus, parse_cpus(options.cpus, words)),
+                                   fill(asked.spec.memory, parse_memory(options.memory, words))});
+  if (!filled) return fail(filled.error());
   const auto atlas = parse_atlas(options.atlas, words);
   if (!atlas) return fail(atlas.error());
   if (!words.any()) return asked;
@@ -309,12 +306,7 @@ Expected<int> run(const ExecOptions& options, const std::vector<std::string>& pr
   const bool by_rank = options.memory.starts_with("each:") || options.memory == "auto";
   if (warning && (by_rank || detect_launcher().local_rank.value_or(0) == 0))
     say(fmt::format("numatlas: warning: {}\n", *warning));
-  if (options.dry_run) {
-    if (auto shown = write_stdout(description(*resolved, program, notes)); !shown) {
-      return fail(shown.error());
-    }
-    return 0;
-  }
+  if (options.dry_run) return answer(description(*resolved, program, notes));
   if (options.verbose) say(description(*resolved, program, notes));
   if (auto done = lay_out(*resolved); !done) return fail(done.error());
   return become(program);
@@ -358,14 +350,9 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
   app.footer("The program follows: numatlas exec --memory bind:0 -- PROGRAM [ARGUMENTS...]");
   app.prefix_command();
   return [options, &app, &program]() -> Expected<int> {
-    std::vector<std::string> words = app.remaining();
-    if (!words.empty() && words.front().size() > 1 && words.front().front() == '-') {
-      return fail(leftover_error(app, words));
-    }
-    // A `--` after the program's name is the program's own.
-    if (!words.empty() && !program.empty()) words.push_back("--");
-    words.insert(words.end(), program.begin(), program.end());
-    return run(*options, words);
+    const auto words = program_of(app, program);
+    if (!words) return fail(words.error());
+    return run(*options, *words);
   };
 }
 

@@ -27,7 +27,6 @@
 #include "memory/buffer.h"
 #include "memory/source.h"
 #include "placement/policy.h"
-#include "report/file.h"
 
 namespace numatlas {
 namespace {
@@ -207,17 +206,13 @@ Expected<int> run(const Options& options) {
     add_gpu_drivers(features);
     add_launcher(features);
   }
-  std::string text = table(features);
-  if (options.format == "json") {
-    nlohmann::json list = nlohmann::json::array();
-    for (const Feature& f : features) {
-      list.push_back(
-          {{"group", f.group}, {"name", f.name}, {"available", f.available}, {"detail", f.detail}});
-    }
-    text = pretty(list);
+  if (options.format != "json") return answer(table(features));
+  nlohmann::json list = nlohmann::json::array();
+  for (const Feature& f : features) {
+    list.push_back(
+        {{"group", f.group}, {"name", f.name}, {"available", f.available}, {"detail", f.detail}});
   }
-  if (auto shown = write_stdout(text); !shown) return fail(shown.error());
-  return 0;
+  return answer(pretty(list));
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include "cli/commands.h"
 #include "comm/launcher.h"
 #include "machine/source.h"
-#include "report/file.h"
 #include "report/topology_table.h"
 
 namespace numatlas {
@@ -28,10 +27,8 @@ Expected<int> run(const TopologyOptions& options) {
   const auto machine =
       options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine);
   if (!machine) return fail(machine.error());
-  const std::string text = options.format == "json" ? pretty(to_json(*machine))
-                                                    : topology_table(*machine, options.per_cpu);
-  if (auto shown = write_stdout(text); !shown) return fail(shown.error());
-  return 0;
+  return answer(options.format == "json" ? pretty(to_json(*machine))
+                                         : topology_table(*machine, options.per_cpu));
 }
 
 }  // namespace

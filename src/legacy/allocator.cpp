@@ -1,15 +1,17 @@
 #include "legacy/allocator.h"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
+#include <cerrno>  // program_invocation_name
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/whole.h"
 #include "legacy/grouped_table.h"
 #include "report/process_memory.h"
 
@@ -22,14 +24,11 @@ constexpr const char* allocator_name = "numa_allocator";
 Expected<std::string> checked_size(const std::string& text) {
   // Beyond this, bytes do not fit in 63 bits.
   constexpr std::uint64_t most = (std::uint64_t{1} << 63) / mib - 1;
-  std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size() || value == 0 || value > most) {
-    return fail_usage("SIZE_MB",
-                      fmt::format("'{}' is not a whole number of MB from 1 to {}", text, most),
-                      "numa_allocator [--serial] SIZE_MB, for example numa_allocator --serial 512");
-  }
-  return std::to_string(value);
+  const auto size = parse_whole<std::uint64_t>(text, 1, most, "SIZE_MB");
+  if (size) return std::to_string(*size);
+  return fail_usage("SIZE_MB",
+                    fmt::format("'{}' is not a whole number of MB from 1 to {}", text, most),
+                    "numa_allocator [--serial] SIZE_MB, for example numa_allocator --serial 512");
 }
 
 Error leftover(const CLI::App& app) {
@@ -49,20 +48,6 @@ bool numa_available(const Machine& machine) {
   std::error_code code;
   if (machine.is_live()) return std::filesystem::exists("/sys/devices/system/node/online", code);
   return !machine.nodes.empty();
-}
-
-/// The only size's results; nullptr before there are any.
-const ScenarioResult* point_of(const RunReport& report) {
-  return report.scenarios.empty() ? nullptr : &report.scenarios.front();
-}
-
-const FlowResult* flow_of(const RunReport& report, std::size_t worker) {
-  const ScenarioResult* point = point_of(report);
-  if (point == nullptr) return nullptr;
-  for (const FlowResult& flow : point->flows) {
-    if (flow.worker == static_cast<int>(worker)) return &flow;
-  }
-  return nullptr;
 }
 
 }  // namespace
@@ -87,7 +72,7 @@ std::string debug_block(const RunReport& report, const std::vector<std::string>&
       report.ranks);
   for (std::size_t i = 0; i < argv.size(); ++i)
     text += fmt::format("    argv[{}] = {}\n", i, argv[i]);
-  const FlowResult* first = flow_of(report, 0);
+  const FlowResult* first = last_flow(report, 0);
   const std::optional<CpuId> seen = first == nullptr ? std::nullopt : first->cpu_before;
   const Cpu* cpu = seen ? machine.find_cpu(*seen) : nullptr;
   text += fmt::format(
@@ -116,25 +101,21 @@ std::string wide_table(const RunReport& report) {
                            {"Page Size", 13, false, true}},
                           29};
   const TableGroup latency{"LATENCY", {{"Avg (ns)", 12}}, std::nullopt};
-  const ScenarioResult* point = point_of(report);
-  const std::string size = point == nullptr ? "-" : std::to_string(point->size.value / mib);
+  const std::string size =
+      report.scenarios.empty() ? "-" : std::to_string(report.scenarios.front().size.value / mib);
   std::vector<std::vector<std::string>> rows;
   for (std::size_t i = 0; i < report.workers.size(); ++i) {
     const WorkerRow& worker = report.workers[i];
-    const FlowResult* flow = flow_of(report, i);
-    const Figure* metric = flow == nullptr ? nullptr : find_figure(*flow, "latency");
-    rows.push_back(
-        {fmt::format("{:03}", worker.rank), cores_text(worker.cpus), node_text(worker.cpu_node),
-         flow == nullptr ? "-" : fmt::format("{:#x}", flow->address), size,
-         flow == nullptr ? "-" : memory_node_text(*flow),
-         flow == nullptr ? "-" : page_size_cell(flow->residency),
-         metric == nullptr || !metric->value() ? "-"
-                                               : fmt::format("{:.2f}", *metric->value() * 1e9)});
+    const FlowResult* flow = last_flow(report, static_cast<int>(i));
+    rows.push_back({fmt::format("{:03}", worker.rank), cores_text(worker.cpus),
+                    node_text(worker.cpu_node), address_text(flow), size,
+                    flow == nullptr ? "-" : memory_node_text(*flow),
+                    flow == nullptr ? "-" : page_size_cell(flow->residency), latency_text(flow)});
   }
   return grouped_table({mpi, cpu, memory, latency}, rows);
 }
 
-int allocator(const std::vector<std::string>& argv) {
+int allocator(const std::vector<std::string>& words) {
   CLI::App app("Latency of one size of memory in each MPI rank.");
   app.name(allocator_name);
   std::string size = "512";
@@ -143,21 +124,21 @@ int allocator(const std::vector<std::string>& argv) {
   app.add_flag("--serial", serial, "measure one rank at a time");
   app.footer("`numatlas latency` measures the same with more options.");
   app.allow_extras();
-  if (const auto ended = parse_program(app, {argv.begin() + 1, argv.end()})) return *ended;
+  if (const auto ended = parse_program(app, words)) return *ended;
   if (!app.remaining().empty()) return end_with_error(leftover(app));
   const auto checked = checked_size(size);
   if (!checked) return end_with_error(checked.error());
-  Command command;
-  command.own = {{{"--size", "SIZE_MB"}}, less_memory};
-  command.words = {"--size=" + *checked};
-  if (serial) command.words.push_back("--serial");
-  command.table = [&argv](const RunReport& report) {
+  std::vector<std::string> latency_words{"--size=" + *checked};
+  if (serial) latency_words.emplace_back("--serial");
+  std::vector<std::string> argv{program_invocation_name};
+  argv.insert(argv.end(), words.begin(), words.end());
+  RunHooks hooks = plain_hooks([&argv](const RunReport& report) {
     return debug_block(report, argv) + "\n" + wide_table(report);
+  });
+  hooks.process_memory = [](const ProcessMemory& memory, int) {
+    return "\n" + process_memory_table(memory);
   };
-  command.process_memory = [](const LastRank& last) {
-    return "\n" + process_memory_table(last.memory);
-  };
-  return run(command);
+  return run_latency(latency_words, {{{"--size", "SIZE_MB"}}, less_memory}, std::move(hooks));
 }
 
 }  // namespace numatlas::legacy

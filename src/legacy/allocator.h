@@ -9,8 +9,8 @@
 
 namespace numatlas::legacy {
 
-/// The whole program: argv -> exit code.
-int allocator(const std::vector<std::string>& argv);
+/// The whole program: words after its name -> exit code.
+int allocator(const std::vector<std::string>& words);
 
 /// "=== Debug Information ===": ranks, command line, and the machine as rank 0 sees it.
 std::string debug_block(const RunReport& report, const std::vector<std::string>& argv);

@@ -185,9 +185,7 @@ class Run {
   Expected<void> part(Comm& comm, const std::string& command, std::vector<std::string> words,
                       double parts,
                       const std::function<Expected<void>(const RunReport&)>& show_report) {
-    const std::vector<std::string> test = test_words();
-    words.insert(words.end(), test.begin(), test.end());
-    auto parsed = parse_run(command, words);
+    auto parsed = translated_run(command, words);
     if (!parsed) return fail(parsed.error());
     // What the parts before took too long goes off the rest; the runner's own least time is left.
     constexpr double shortest = 0.02;

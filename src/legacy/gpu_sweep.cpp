@@ -15,12 +15,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/environment.h"
+#include "base/fill.h"
 #include "base/pretty_json.h"
 #include "base/say.h"
 #include "base/signals.h"
 #include "base/size_list.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "base/whole.h"
 #include "benchmarks/declare.h"
 #include "engine/agreement.h"
 #include "gpu/runtime.h"
@@ -328,20 +330,16 @@ Expected<void> Sweep::save(const std::string& incomplete) const {
 
 Expected<GpuXfer> common_of(const SweepOptions& options) {
   GpuXfer common;
-  const auto iterations =
-      whole<int>(options.iterations, "--iterations", std::numeric_limits<int>::max());
-  if (!iterations) return fail(iterations.error());
-  common.iterations = *iterations;
+  constexpr int most = std::numeric_limits<int>::max();
+  const auto filled = first_error(
+      {fill(common.iterations, parse_whole(options.iterations, 1, most, "--iterations")),
+       fill(common.time, parse_limit(options.time))});
+  if (!filled) return fail(filled.error());
   common.pinned = options.pinned;
   common.directions = {"h2d", "d2h"};
   if (options.strict) common.words.emplace_back("--strict");
   // On a terminal the rows are the progress, and a bar would stand among them.
   if (options.quiet || isatty(STDOUT_FILENO) == 1) common.words.emplace_back("--quiet");
-  if (!options.time.empty()) {
-    const auto time = parse_duration(options.time);
-    if (!time) return fail(about("--time", time.error()));
-    common.time = *time;
-  }
   return common;
 }
 

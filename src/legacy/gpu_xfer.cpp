@@ -14,7 +14,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/say.h"
+#include "base/fill.h"
+#include "base/whole.h"
 #include "benchmarks/declare.h"
 #include "benchmarks/device_flows.h"
 
@@ -79,25 +80,18 @@ void declare_gpu_xfer(CLI::App& app, GpuWords& words) {
 Expected<GpuXfer> read_gpu_xfer(const GpuWords& words) {
   GpuXfer asked;
   constexpr int most = std::numeric_limits<int>::max();
-  const auto gpus = whole<int>(words.gpus, "--ngpus", most);
-  if (!gpus) return fail(gpus.error());
-  const auto bytes = whole<std::uint64_t>(words.bytes, "--benchmark_bytes", most_gpu_bytes);
-  if (!bytes) return fail(bytes.error());
-  const auto iterations = whole<int>(words.iterations, "--iterations_per_bench", most);
-  if (!iterations) return fail(iterations.error());
-  asked.gpus = *gpus;
-  asked.bytes = Bytes{*bytes};
-  asked.iterations = *iterations;
+  const auto filled = first_error(
+      {fill(asked.gpus, parse_whole(words.gpus, 1, most, "--ngpus")),
+       fill(asked.bytes.value,
+            parse_whole<std::uint64_t>(words.bytes, 1, most_gpu_bytes, "--benchmark_bytes")),
+       fill(asked.iterations, parse_whole(words.iterations, 1, most, "--iterations_per_bench")),
+       fill(asked.time, parse_limit(words.time))});
+  if (!filled) return fail(filled.error());
   // Each once, host to device first.
   const std::set<std::string, std::greater<>> directions(words.directions.begin(),
                                                          words.directions.end());
   asked.directions.assign(directions.begin(), directions.end());
   asked.pinned = words.pinned;
-  if (!words.time.empty()) {
-    const auto time = parse_duration(words.time);
-    if (!time) return fail(about("--time", time.error()));
-    asked.time = *time;
-  }
   if (words.strict) asked.words.emplace_back("--strict");
   if (words.quiet) asked.words.emplace_back("--quiet");
   if (!words.json.empty()) asked.words.insert(asked.words.end(), {"--json", words.json});
@@ -143,6 +137,13 @@ std::optional<Warning> cut_off_note(const ScenarioResult& point, const GpuXfer& 
 }
 
 }  // namespace
+
+Expected<std::optional<Nanoseconds>> parse_limit(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const auto time = parse_duration(text);
+  if (!time) return fail(about("--time", time.error()));
+  return *time;
+}
 
 Nanoseconds longest_time(const GpuXfer& asked) {
   if (asked.time) return *asked.time;
@@ -244,21 +245,12 @@ int gpu_xfer(const std::vector<std::string>& words) {
   if (const auto ended = parse_program(app, words)) return *ended;
   const auto asked = read_gpu_xfer(given);
   if (!asked) return end_with_error(asked.error());
-  const auto parsed = transfer_run(*asked);
-  if (!parsed) return end_with_error(in_its_words(parsed.error(), gpu_xfer_words));
-  std::string notes;
   RunHooks hooks;
-  hooks.in_words = [](Error error) { return in_its_words(std::move(error), gpu_xfer_words); };
-  hooks.table = [&](const RunReport& report) {
+  hooks.table = [&](const RunReport& report) { return gpu_xfer_text(*asked, report); };
+  return run_alone(transfer_run(*asked), gpu_xfer_words, hooks, [&](const RunReport& report) {
+    std::string notes;
     for (const Warning& note : gpu_xfer_notes(report, *asked)) notes += note_line(note);
-    return gpu_xfer_text(*asked, report);
-  };
-  return run_on_ranks(gpu_xfer_words, [&](Comm& comm) -> Expected<void> {
-    if (auto one = check_one_task(comm); !one) return one;
-    const auto report = run_benchmark(*parsed->benchmark, parsed->options, comm, hooks);
-    say(notes);
-    if (!report) return fail(report.error());
-    return {};
+    return notes;
   });
 }
 

@@ -27,6 +27,9 @@ struct GpuXfer {
 /// The whole program: words after its name -> exit code.
 int gpu_xfer(const std::vector<std::string>& words);
 
+/// --time; absent where it is empty. The error names the option.
+Expected<std::optional<Nanoseconds>> parse_limit(const std::string& text);
+
 /// The run of `numatlas transfer` that measures it: all GPUs together, each direction by itself, as
 /// many copies a GPU at least as there are iterations.
 Expected<ParsedRun> transfer_run(const GpuXfer& asked);

@@ -1,5 +1,6 @@
 #include "legacy/latency_run.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -24,41 +25,25 @@ Expected<std::vector<CpuSet>> gather_masks(Comm& comm) {
   return masks;
 }
 
-Expected<void> run_on(Comm& comm, const Command& command, const ParsedRun& parsed) {
-  auto masks = gather_masks(comm);
-  if (!masks) return fail(masks.error());
-  if (!parsed.options.machine.empty()) masks->clear();  // of this machine, not of the recorded one
-  RunHooks hooks;
-  hooks.table = [&](const RunReport& report) {
-    RunReport shown = report;
-    show_given_cpus(shown, *masks);
-    return command.table(shown);
-  };
-  if (command.save) {
-    hooks.save = [&](const RunReport& report) -> Expected<void> {
-      command.save(report);
-      return {};
-    };
-  }
-  hooks.process_memory = [&](const ProcessMemory& memory, int rank) {
-    return command.process_memory({memory, rank});
-  };
-  return run_with_notes(parsed, comm, std::move(hooks), command.own);
-}
-
 }  // namespace
 
-int run(const Command& command) {
-  std::vector<std::string> words = command.words;
+int run_latency(std::vector<std::string> words, const OwnWords& own, RunHooks hooks) {
   // The originals measure once a rank, whatever OMP_NUM_THREADS says.
   words.insert(words.end(), {"--threads", "1"});
-  const std::vector<std::string> test = test_words();
-  words.insert(words.end(), test.begin(), test.end());
-  auto parsed = parse_run("latency", words);
-  if (!parsed) return end_with_error(in_its_words(parsed.error(), command.own));
+  auto parsed = translated_run("latency", std::move(words));
+  if (!parsed) return end_with_error(in_its_words(parsed.error(), own));
   parsed->options.process_memory = "";  // the last rank's
   parsed->options.keep_memory = true;   // the originals prepare the memory of each size once
-  return run_on_ranks(command.own, [&](Comm& comm) { return run_on(comm, command, *parsed); });
+  return run_on_ranks(own, [&](Comm& comm) -> Expected<void> {
+    auto masks = gather_masks(comm);
+    if (!masks) return fail(masks.error());
+    if (!parsed->options.machine.empty()) masks->clear();  // of this machine, not of the recorded
+    hooks.table = [&masks, table = std::move(hooks.table)](RunReport report) {
+      show_given_cpus(report, *masks);
+      return table(report);
+    };
+    return run_with_notes(*parsed, comm, std::move(hooks), own);
+  });
 }
 
 void show_given_cpus(RunReport& report, const std::vector<CpuSet>& masks) {
@@ -71,6 +56,29 @@ void show_given_cpus(RunReport& report, const std::vector<CpuSet>& masks) {
     if (first == nullptr || second == nullptr || first->core != second->core) continue;
     worker.cpus = masks[rank];
   }
+}
+
+const FlowResult* flow_of(const ScenarioResult& point, int worker) {
+  const auto found = std::find_if(point.flows.begin(), point.flows.end(),
+                                  [&](const FlowResult& flow) { return flow.worker == worker; });
+  return found == point.flows.end() ? nullptr : &*found;
+}
+
+const FlowResult* last_flow(const RunReport& report, int worker) {
+  const FlowResult* last = nullptr;
+  for (const ScenarioResult& point : report.scenarios)
+    if (const FlowResult* const flow = flow_of(point, worker)) last = flow;
+  return last;
+}
+
+std::string latency_text(const FlowResult* flow) {
+  const Figure* const latency = flow == nullptr ? nullptr : find_figure(*flow, "latency");
+  const bool known = latency != nullptr && latency->value();
+  return known ? fmt::format("{:.2f}", *latency->value() * 1e9) : "-";
+}
+
+std::string address_text(const FlowResult* flow) {
+  return flow == nullptr ? "-" : fmt::format("{:#x}", flow->address);
 }
 
 void warn(const std::string& name, const std::string& text) {

@@ -89,7 +89,7 @@ ProcessMemory memory_of_last() {
 
 TEST(StatisticsBlock, IsAsTheDocumentsPrintIt) {
   const ProcessMemory memory = memory_of_last();
-  EXPECT_EQ(statistics_block({memory, 6}, Bytes{2048 * mib}),
+  EXPECT_EQ(statistics_block(memory, 6, Bytes{2048 * mib}),
             "[6] ===================== NUMA Statistics =====================\n"
             "[6] Last Process: Rank 6\n"
             "[6] Process ID: 50212\n"
@@ -177,17 +177,17 @@ std::pair<int, std::string> refused(Program program, std::vector<std::string> wo
 
 TEST(Allocator, RefusesWhatIsNoSize) {
   for (const char* bad : {"abc", "0", "-5", "1.5", "512MB", "99999999999999999999", ""}) {
-    const auto [code, text] = refused(allocator, {"numa_allocator", bad});
+    const auto [code, text] = refused(allocator, {bad});
     EXPECT_EQ(code, 2) << bad;
     EXPECT_THAT(text, HasSubstr(std::string("SIZE_MB: '") + bad + "'"));
   }
 }
 
 TEST(Allocator, RefusesMoreThanItTakes) {
-  const auto [two, two_text] = refused(allocator, {"numa_allocator", "5", "6"});
+  const auto [two, two_text] = refused(allocator, {"5", "6"});
   EXPECT_EQ(two, 2);
   EXPECT_THAT(two_text, HasSubstr("only one size is taken, and '6' follows it"));
-  const auto [unknown, text] = refused(allocator, {"numa_allocator", "--seriall", "5"});
+  const auto [unknown, text] = refused(allocator, {"--seriall", "5"});
   EXPECT_EQ(unknown, 2);
   EXPECT_THAT(text, HasSubstr("unknown option '--seriall'"));
   EXPECT_THAT(text, HasSubstr("did you mean --serial?"));

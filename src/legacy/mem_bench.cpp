@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
@@ -51,17 +52,6 @@ std::string number_or_nothing(const std::optional<int>& value) {
   return value && *value >= 0 ? std::to_string(*value) : "";
 }
 
-/// The last point's flow of a worker, whose memory the table shows; nullptr for none.
-const FlowResult* last_flow(const RunReport& report, int worker) {
-  const FlowResult* found = nullptr;
-  for (const ScenarioResult& scenario : report.scenarios) {
-    for (const FlowResult& flow : scenario.flows) {
-      if (flow.worker == worker) found = &flow;
-    }
-  }
-  return found;
-}
-
 /// The mapping is a by-product: a folder that cannot be written to does not end the run.
 void save_mapping(const RunReport& report, bool& warned) {
   const auto saved = write_whole("mapping_check.log", mapping_csv(report), "the mapping");
@@ -74,14 +64,6 @@ void save_mapping(const RunReport& report, bool& warned) {
 /// "64MB" of a whole number of MiB.
 std::string head_text(Bytes size) {
   return size.value % mib == 0 ? fmt::format("{}MB", size.value / mib) : compact_text(size);
-}
-
-std::string cell_text(const ScenarioResult& point, int worker) {
-  for (const FlowResult& flow : point.flows) {
-    const Figure* found = flow.worker == worker ? find_figure(flow, "latency") : nullptr;
-    if (found != nullptr && found->value()) return fmt::format("{:.2f}", *found->value() * 1e9);
-  }
-  return "-";
 }
 
 }  // namespace
@@ -106,10 +88,10 @@ std::string worker_table(const RunReport& report) {
     cells.push_back(fmt::format("{:03}", worker.rank));
     cells.push_back(cores_text(worker.cpus));
     cells.push_back(node_text(worker.cpu_node));
-    cells.push_back(last == nullptr ? "-" : fmt::format("{:#x}", last->address));
+    cells.push_back(address_text(last));
     cells.push_back(last == nullptr ? "-" : memory_node_text(*last));
     for (const ScenarioResult& point : report.scenarios)
-      cells.push_back(cell_text(point, static_cast<int>(i)));
+      cells.push_back(latency_text(flow_of(point, static_cast<int>(i))));
   }
   return grouped_table({mpi, cpu, memory, values}, rows);
 }
@@ -134,8 +116,8 @@ std::string mapping_csv(const RunReport& report) {
   return text;
 }
 
-std::string statistics_block(const LastRank& last, Bytes size) {
-  const std::string prefix = fmt::format("[{}]", last.rank);
+std::string statistics_block(const ProcessMemory& memory, int rank, Bytes size) {
+  const std::string prefix = fmt::format("[{}]", rank);
   const std::string text = fmt::format(
       "===================== NUMA Statistics =====================\n"
       "Last Process: Rank {}\n"
@@ -144,8 +126,7 @@ std::string statistics_block(const LastRank& last, Bytes size) {
       "Running numastat...\n"
       "\n"
       "{}",
-      last.rank, last.memory.pid, static_cast<double>(size.value) / mib,
-      process_memory_table(last.memory));
+      rank, memory.pid, static_cast<double>(size.value) / mib, process_memory_table(memory));
   return with_prefix(prefix + " ", text) + prefix +
          "==========================================================\n";
 }
@@ -158,18 +139,19 @@ int mem_bench(const std::vector<std::string>& words) {
   const auto sizes = parse_sizes(options.sizes);
   if (!sizes) return end_with_error(sizes.error());
   warn_of_unknown(app);
-  bool warned = false;
-  Command command;
-  command.own = {{{"--size", "--size"}, {"--csv", "--csv"}}, less_memory};
-  command.words = {"--size=" + options.sizes};
-  if (options.serial) command.words.push_back("--serial");
-  if (app.count("--csv") > 0) command.words.push_back("--csv=" + options.csv);
-  command.table = [](const RunReport& report) { return worker_table(report) + "\n"; };
-  command.save = [&warned](const RunReport& report) { save_mapping(report, warned); };
-  command.process_memory = [last = sizes->back()](const LastRank& rank) {
-    return statistics_block(rank, last);
+  std::vector<std::string> latency_words{"--size=" + options.sizes};
+  if (options.serial) latency_words.emplace_back("--serial");
+  if (app.count("--csv") > 0) latency_words.push_back("--csv=" + options.csv);
+  RunHooks hooks = plain_hooks([](const RunReport& report) { return worker_table(report) + "\n"; });
+  hooks.save = [warned = false](const RunReport& report) mutable -> Expected<void> {
+    save_mapping(report, warned);
+    return {};
   };
-  return run(command);
+  hooks.process_memory = [last = sizes->back()](const ProcessMemory& memory, int rank) {
+    return statistics_block(memory, rank, last);
+  };
+  return run_latency(latency_words, {{{"--size", "--size"}, {"--csv", "--csv"}}, less_memory},
+                     std::move(hooks));
 }
 
 }  // namespace numatlas::legacy

@@ -20,7 +20,8 @@ std::string worker_table(const RunReport& report);
 /// was seen on, that CPU's node, and the node that holds most of its pages. Unknown: empty.
 std::string mapping_csv(const RunReport& report);
 
-/// The block "NUMA Statistics", each line with "[RANK] " before it. `size`: of the last point.
-std::string statistics_block(const LastRank& last, Bytes size);
+/// The block "NUMA Statistics" of the last rank, each line with "[RANK] " before it. `size`: of the
+/// last point.
+std::string statistics_block(const ProcessMemory& memory, int rank, Bytes size);
 
 }  // namespace numatlas::legacy

@@ -70,8 +70,6 @@ Expected<std::vector<std::string>> translated(const TwoCores& options) {
     words.insert(words.end(), {"--cpus", fmt::format("{},{}", *options.first, *options.second)});
   }
   if (options.serial) words.push_back("--serial");
-  const std::vector<std::string> test = test_words();
-  words.insert(words.end(), test.begin(), test.end());
   return words;
 }
 
@@ -123,20 +121,16 @@ int numa_bench(const std::vector<std::string>& words) {
   if (const auto ended = parse_program(app, words)) return *ended;
   const auto touch_words = translated(options);
   if (!touch_words) return end_with_error(touch_words.error());
-  const auto parsed = parse_run("touch", *touch_words);
-  if (!parsed) return end_with_error(in_its_words(parsed.error(), numa_bench_words));
-  RunHooks hooks;
-  hooks.table = [&](const RunReport& report) {
+  const auto parsed = translated_run("touch", *touch_words);
+  const auto table = [&](const RunReport& report) {
     return node_lines(report.machines.front()) +
            core_lines(report, options.serial ? "alone" : "together");
   };
-  return run_on_ranks(numa_bench_words, [&](Comm& comm) -> Expected<void> {
-    if (auto one = check_one_task(comm); !one) return one;
-    if (!options.first && parsed->options.machine.empty()) {
-      if (auto two = check_two_cpus(); !two) return two;
-    }
-    return run_with_notes(*parsed, comm, hooks, numa_bench_words);
-  });
+  const auto check = [&]() -> Expected<void> {
+    const bool chosen = options.first || !parsed->options.machine.empty();
+    return chosen ? Expected<void>{} : check_two_cpus();
+  };
+  return run_alone(parsed, numa_bench_words, plain_hooks(table), usual_notes, check);
 }
 
 }  // namespace numatlas::legacy

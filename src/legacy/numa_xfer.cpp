@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/fill.h"
+#include "base/whole.h"
 #include "benchmarks/declare.h"
 #include "legacy/program.h"
 
@@ -40,9 +42,10 @@ void declare(CLI::App& app, Words& words) {
   app.footer("`numatlas copy` measures the same with more options.");
 }
 
+/// The list as it is written.
 Expected<std::string> nodes(const std::string& text, const char* option) {
   const auto list = parse_list<NodeId>(text);
-  if (list && !list->empty()) return to_list(*list);
+  if (list && !list->empty()) return text;
   return fail_usage(option, fmt::format("'{}' is not a list of nodes", text), "such as 0,1 or 0-3");
 }
 
@@ -50,18 +53,15 @@ Expected<NumaXfer> read(const Words& words) {
   // What CPUs and memory there is decides; this only keeps the numbers in their types.
   constexpr std::uint64_t most_bytes = std::uint64_t{1} << 62;
   constexpr int most = std::numeric_limits<int>::max();
-  NumaXfer asked{words.source_nodes, words.target_nodes, 0, 0, 1};
-  if (auto from = nodes(words.source_nodes, "--src_nodes"); !from) return fail(from.error());
-  if (auto to = nodes(words.target_nodes, "--dst_nodes"); !to) return fail(to.error());
-  const auto bytes = whole<std::uint64_t>(words.bytes, "--benchmark_bytes", most_bytes);
-  if (!bytes) return fail(bytes.error());
-  const auto iterations = whole<int>(words.iterations, "--iterations_per_bench", most);
-  if (!iterations) return fail(iterations.error());
-  const auto threads = whole<int>(words.threads, "--num_threads", most);
-  if (!threads) return fail(threads.error());
-  asked.bytes = *bytes;
-  asked.iterations = *iterations;
-  asked.threads = *threads;
+  NumaXfer asked;
+  const auto filled = first_error(
+      {fill(asked.source_nodes, nodes(words.source_nodes, "--src_nodes")),
+       fill(asked.target_nodes, nodes(words.target_nodes, "--dst_nodes")),
+       fill(asked.bytes,
+            parse_whole<std::uint64_t>(words.bytes, 1, most_bytes, "--benchmark_bytes")),
+       fill(asked.iterations, parse_whole(words.iterations, 1, most, "--iterations_per_bench")),
+       fill(asked.threads, parse_whole(words.threads, 1, most, "--num_threads"))});
+  if (!filled) return fail(filled.error());
   return asked;
 }
 
@@ -112,16 +112,9 @@ int numa_xfer(const std::vector<std::string>& words) {
   if (const auto ended = parse_program(app, words)) return *ended;
   const auto asked = read(given);
   if (!asked) return end_with_error(asked.error());
-  std::vector<std::string> ours = copy_words(*asked);
-  for (const std::string& word : test_words()) ours.push_back(word);
-  auto parsed = parse_run("copy", ours);
-  if (!parsed) return end_with_error(in_its_words(parsed.error(), numa_xfer_words));
-  RunHooks hooks;
-  hooks.table = [&](const RunReport& report) { return numa_xfer_text(*asked, report); };
-  return run_on_ranks(numa_xfer_words, [&](Comm& comm) -> Expected<void> {
-    if (auto one = check_one_task(comm); !one) return one;
-    return run_with_notes(*parsed, comm, hooks, numa_xfer_words);
-  });
+  return run_alone(
+      translated_run("copy", copy_words(*asked)), numa_xfer_words,
+      plain_hooks([&](const RunReport& report) { return numa_xfer_text(*asked, report); }));
 }
 
 }  // namespace numatlas::legacy

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>  // program_invocation_short_name
+#include <utility>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -73,20 +74,42 @@ int run_on_ranks(const OwnWords& own, const std::function<Expected<void>(Comm&)>
   return with_ranks({}, work, [&](Error error) { return in_its_words(std::move(error), own); });
 }
 
+Expected<ParsedRun> translated_run(const std::string& benchmark, std::vector<std::string> words) {
+  for (std::string& word : test_words()) words.push_back(std::move(word));
+  return parse_run(benchmark, words);
+}
+
+std::string usual_notes(const RunReport& report) { return notes_text(report, ""); }
+
 Expected<void> run_with_notes(const ParsedRun& parsed, Comm& comm, RunHooks hooks,
-                              const OwnWords& own) {
+                              const OwnWords& own, const NotesOf& notes_of) {
   std::string notes;
-  // The program of another system takes no time and memory beside what it is asked to measure.
-  hooks.pilots = false;
   hooks.in_words = [&own](Error error) { return in_its_words(std::move(error), own); };
-  hooks.table = [&notes, table = std::move(hooks.table)](const RunReport& report) {
-    notes = notes_text(report, "");
+  hooks.table = [&, table = std::move(hooks.table)](const RunReport& report) {
+    notes = notes_of(report);
     return table(report);
   };
   const auto report = run_benchmark(*parsed.benchmark, parsed.options, comm, hooks);
   say(notes);
   if (report) return {};
   return fail(report.error());
+}
+
+RunHooks plain_hooks(std::function<std::string(const RunReport&)> table) {
+  RunHooks hooks;
+  hooks.table = std::move(table);
+  hooks.pilots = false;
+  return hooks;
+}
+
+int run_alone(const Expected<ParsedRun>& parsed, const OwnWords& own, const RunHooks& hooks,
+              const NotesOf& notes_of, const std::function<Expected<void>()>& check) {
+  if (!parsed) return end_with_error(in_its_words(parsed.error(), own));
+  return run_on_ranks(own, [&](Comm& comm) -> Expected<void> {
+    if (auto one = check_one_task(comm); !one) return one;
+    if (auto good = check ? check() : Expected<void>{}; !good) return good;
+    return run_with_notes(*parsed, comm, hooks, own, notes_of);
+  });
 }
 
 Expected<void> check_one_task(const Comm& comm) {

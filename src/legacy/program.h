@@ -1,17 +1,12 @@
 // What all of the source systems' programs do around their work.
 #pragma once
 
-#include <charconv>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
-#include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "base/cli_forward.h"
 #include "benchmarks/parse.h"
@@ -41,24 +36,30 @@ Error in_its_words(Error error, const OwnWords& own);
 /// process's exit code.
 int run_on_ranks(const OwnWords& own, const std::function<Expected<void>(Comm&)>& work);
 
+/// The words of numatlas that a program's arguments became, read and checked.
+Expected<ParsedRun> translated_run(const std::string& benchmark, std::vector<std::string> words);
+
+/// What a program has to say of a run beside its table.
+using NotesOf = std::function<std::string(const RunReport&)>;
+std::string usual_notes(const RunReport& report);
+
 /// Runs a benchmark with a table of the program's own; the notes of the run go to standard error,
 /// after it.
 Expected<void> run_with_notes(const ParsedRun& parsed, Comm& comm, RunHooks hooks,
-                              const OwnWords& own);
+                              const OwnWords& own, const NotesOf& notes_of = usual_notes);
+
+/// The hooks of a program that takes no time and memory beside what it is asked to measure.
+RunHooks plain_hooks(std::function<std::string(const RunReport&)> table);
+
+/// The whole work of a program whose threads measure without ranks. `check`: what must hold before
+/// anything is measured. Returns the process's exit code.
+int run_alone(const Expected<ParsedRun>& parsed, const OwnWords& own, const RunHooks& hooks,
+              const NotesOf& notes_of = usual_notes,
+              const std::function<Expected<void>()>& check = {});
 
 /// Error (usage) when there are several ranks, the same on each: for a program whose threads
 /// measure without ranks, and would do so beside each other.
 Expected<void> check_one_task(const Comm& comm);
-
-/// A whole number from 1 to `most`; the error (usage) names the option.
-template <class T>
-Expected<T> whole(const std::string& text, const char* option, T most) {
-  T value{};
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code == std::errc{} && end == text.data() + text.size() && value > 0 && value <= most)
-    return value;
-  return fail_usage(option, fmt::format("'{}' is not a whole number from 1 to {}", text, most));
-}
 
 /// For tests: the placement of a recorded machine, as `numatlas exec` hands it on there
 /// (NUMATLAS_TEST_MACHINE, _CPUS, _MEMORY); empty unless the null engine is asked for.

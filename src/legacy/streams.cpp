@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -18,6 +17,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/say.h"
+#include "base/whole.h"
 #include "benchmarks/declare.h"
 #include "benchmarks/runner.h"
 #include "engine/agreement.h"
@@ -120,7 +120,7 @@ void say_warnings(const RunReport& run) {
 /// One of the programs' runs of `numatlas stream`, on all ranks.
 Expected<void> run_task(Comm& comm, const std::vector<std::string>& words,
                         const std::function<std::string(const RunReport&)>& table) {
-  auto parsed = parse_run("stream", words);
+  const auto parsed = translated_run("stream", words);
   if (!parsed) return fail(parsed.error());
   RunHooks hooks;
   hooks.in_words = [](Error error) { return in_its_words(std::move(error), streams_words); };
@@ -131,17 +131,6 @@ Expected<void> run_task(Comm& comm, const std::vector<std::string>& words,
   const auto ran = run_benchmark(*parsed->benchmark, parsed->options, comm, hooks);
   if (!ran) return fail(ran.error());
   return {};
-}
-
-Expected<std::uint64_t> read_count(const std::string& text, const char* name) {
-  std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  // Four times as many bytes are still an address.
-  constexpr std::uint64_t most = std::uint64_t{1} << 53;
-  const bool whole = code == std::errc{} && end == text.data() + text.size();
-  if (whole && value > 0 && value <= most) return value;
-  return fail_usage(name, fmt::format("'{}' is not a whole number from 1 to {}", text, most),
-                    "see --help");
 }
 
 int fewest_processes(const Comm& comm) {
@@ -234,8 +223,13 @@ int distributed_streams(StreamVariant variant, const std::vector<std::string>& w
   Arguments arguments;
   declare(app, variant, arguments);
   if (const auto ended = parse_program(app, words)) return *ended;
-  const auto cache = read_count(arguments.cache_elements, "CACHE_ELEMENTS");
-  if (!cache) return end_with_error(cache.error());
+  // Four times as many bytes are still an address.
+  constexpr std::uint64_t most = std::uint64_t{1} << 53;
+  auto cache = parse_whole<std::uint64_t>(arguments.cache_elements, 1, most, "CACHE_ELEMENTS");
+  if (!cache) {
+    cache.error().hint = "see --help";
+    return end_with_error(cache.error());
+  }
   return run_on_ranks(streams_words, [&](Comm& comm) -> Expected<void> {
     if (variant == StreamVariant::memory && !arguments.path.empty() && comm.rank() == 0) {
       say(fmt::format("{}: warning: PMEM_PATH is ignored: {}_pmem measures it\n", name_of(variant),
@@ -247,11 +241,9 @@ int distributed_streams(StreamVariant variant, const std::vector<std::string>& w
       const auto there = check_folder(arguments.path + (numbered ? "0" : ""));
       if (auto agreed = agree(comm, error_of(there)); !agreed) return agreed;
     }
-    std::vector<std::string> common{
+    const std::vector<std::string> common{
         "-q", "--repeats", arguments.repeats, "--elements",
         std::to_string(elements_a_process(*cache, fewest_processes(comm)))};
-    const std::vector<std::string> test = test_words();
-    common.insert(common.end(), test.begin(), test.end());
     std::vector<std::string> memory = common;
     memory.insert(memory.end(), {"--dat", "."});
     auto ran = run_task(comm, memory, [&](const RunReport& run) {

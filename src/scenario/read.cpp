@@ -1,7 +1,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -9,7 +8,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -17,7 +15,7 @@
 #include <fmt/ranges.h>
 
 #include "base/read_file.h"
-#include "base/text.h"
+#include "base/whole.h"
 #include "kernels/traits.h"
 #include "memory/source.h"
 #include "scenario/guard.h"
@@ -39,18 +37,15 @@ Expected<T> one_of(const std::string& word, const std::vector<T>& values) {
     if (word == name_of(value)) return value;
     names.emplace_back(name_of(value));
   }
-  const std::string close = nearest_name(word, names);
   return fail(ErrorKind::usage, fmt::format("'{}' is not one of {}", word, fmt::join(names, ", ")),
-              close.empty() ? "" : fmt::format("did you mean {}?", close));
+              meant_text(word, names));
 }
 
 Expected<std::string> parse_kernel_name(const std::string& word) {
   const std::vector<std::string> names = kernel_names();
   if (std::find(names.begin(), names.end(), word) != names.end()) return word;
-  const std::string close = nearest_name(word, names);
   return fail(ErrorKind::usage, fmt::format("unknown kernel '{}'", word),
-              close.empty() ? fmt::format("they are {}", fmt::join(names, ", "))
-                            : fmt::format("did you mean {}?", close));
+              meant_text(word, names, fmt::format("they are {}", fmt::join(names, ", "))));
 }
 
 Expected<Bytes> parse_size(const std::string& text) {
@@ -116,8 +111,8 @@ std::optional<Bytes> read_bytes(TableReader& reader, const std::string& key, std
   if (node == nullptr) return std::nullopt;
   if (!node->is_integer())
     return reader.read(key, [](const std::string& text) { return parse_bytes(text); });
-  const auto bytes = reader.whole(key, least, std::int64_t{1} << 62);
-  return bytes ? std::optional(Bytes{static_cast<std::uint64_t>(*bytes)}) : std::nullopt;
+  const auto bytes = reader.whole<std::uint64_t>(key, least, std::int64_t{1} << 62);
+  return bytes ? std::optional(Bytes{*bytes}) : std::nullopt;
 }
 
 std::optional<double> read_rate(TableReader& reader) {
@@ -150,22 +145,16 @@ std::optional<double> read_precision(TableReader& reader) {
 std::optional<std::uint64_t> read_seed(TableReader& reader) {
   const toml::node* const node = reader.node("seed");
   if (node == nullptr) return std::nullopt;
-  if (node->is_string()) {
-    return reader.read("seed", [](const std::string& text) -> Expected<std::uint64_t> {
-      std::uint64_t value = 0;
-      const char* const end = text.data() + text.size();
-      const auto [stop, code] = std::from_chars(text.data(), end, value);
-      if (code == std::errc{} && stop == end) return value;
-      return fail(ErrorKind::usage, fmt::format("'{}' is not a whole number below 2^64", text));
-    });
-  }
-  const auto value = reader.whole("seed", 0, INT64_MAX);
-  return value ? std::optional(static_cast<std::uint64_t>(*value)) : std::nullopt;
+  if (!node->is_string()) return reader.whole<std::uint64_t>("seed", 0, INT64_MAX);
+  return reader.read("seed", [](const std::string& text) -> Expected<std::uint64_t> {
+    if (const auto value = parse_whole<std::uint64_t>(text, 0, UINT64_MAX, "seed")) return *value;
+    return fail(ErrorKind::usage, fmt::format("'{}' is not a whole number below 2^64", text));
+  });
 }
 
 std::optional<CpuId> read_cpu(TableReader& reader, const std::string& key) {
-  const auto cpu = reader.whole(key, 0, most_cpu);
-  return cpu ? std::optional(CpuId{static_cast<int>(*cpu)}) : std::nullopt;
+  const auto cpu = reader.whole<int>(key, 0, most_cpu);
+  return cpu ? std::optional(CpuId{*cpu}) : std::nullopt;
 }
 
 void read_source(TableReader& flow_reader, const std::string& file, FileFlow& flow,
@@ -182,24 +171,15 @@ void read_source(TableReader& flow_reader, const std::string& file, FileFlow& fl
   flow.source = std::move(source);
 }
 
-std::optional<std::uint64_t> read_count(TableReader& reader, const std::string& key) {
-  // More than any queue or launch has room for.
-  constexpr std::int64_t most = 1 << 20;
-  const auto count = reader.whole(key, 1, most);
-  return count ? std::optional(static_cast<std::uint64_t>(*count)) : std::nullopt;
-}
-
 /// What a GPU's kernels heed.
 void read_device(TableReader& reader, FileFlow& flow) {
   constexpr int most_gpu = 1 << 16, most_depth = 4096;
-  const auto number = [&](const char* key, int least, int most) {
-    const auto value = reader.whole(key, least, most);
-    return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
-  };
-  flow.gpu = number("gpu", 0, most_gpu);
-  flow.depth = number("depth", 1, most_depth);
-  flow.copies = read_count(reader, "copies");
-  flow.loads = read_count(reader, "loads");
+  // More than any queue or launch has room for.
+  constexpr int most_count = 1 << 20;
+  flow.gpu = reader.whole<int>("gpu", 0, most_gpu);
+  flow.depth = reader.whole<int>("depth", 1, most_depth);
+  flow.copies = reader.whole<std::uint64_t>("copies", 1, most_count);
+  flow.loads = reader.whole<std::uint64_t>("loads", 1, most_count);
   flow.pin = reader.read("pin", [](const std::string& word) {
     return one_of<Pinning>(word, {all_pinnings.begin(), all_pinnings.end()});
   });
@@ -236,12 +216,8 @@ Expected<FileFlow> read_flow(const toml::table& table, const std::string& file) 
     if (word == "full" || word == "proof") return word == "full";
     return fail(ErrorKind::usage, fmt::format("'{}' is not one of proof, full", word));
   });
-  const auto few = [&](const char* key, unsigned most) {
-    const auto count = reader.whole(key, 1, most);
-    return count ? std::optional(static_cast<unsigned>(*count)) : std::nullopt;
-  };
-  flow.chains = few("chains", most_chains);
-  flow.lines = few("lines", most_ping_pong_lines);
+  flow.chains = reader.whole<unsigned>("chains", 1, most_chains);
+  flow.lines = reader.whole<unsigned>("lines", 1, most_ping_pong_lines);
   flow.stores = reader.read("stores", [](const std::string& word) {
     // "ordinary" in files for version 0.1.
     return one_of<Stores>(word == "ordinary" ? name_of(Stores::regular) : word,

@@ -28,6 +28,12 @@ std::string place_text(const std::string& file, const toml::source_position& pos
   return fmt::format("{}:{}:{}", file, position.line, position.column);
 }
 
+std::string meant_text(const std::string& word, const std::vector<std::string>& names,
+                       const std::string& otherwise) {
+  const std::string close = nearest_name(word, names);
+  return close.empty() ? otherwise : fmt::format("did you mean {}?", close);
+}
+
 TableReader::TableReader(const toml::table& table, const std::string& file, const std::string& what,
                          const std::vector<std::string>& known, Places& places)
     : table_(table), what_(what), places_(places) {
@@ -42,10 +48,8 @@ TableReader::TableReader(const toml::table& table, const std::string& file, cons
   }
   if (unknown == nullptr) return;
   const std::string name(unknown->str());
-  const std::string close = nearest_name(name, known);
   error_ = Error{ErrorKind::usage, fmt::format("unknown key '{}' of {}", name, what_),
-                 close.empty() ? fmt::format("its keys are {}", fmt::join(known, ", "))
-                               : fmt::format("did you mean {}?", close),
+                 meant_text(name, known, fmt::format("its keys are {}", fmt::join(known, ", "))),
                  places_.of[name]};
 }
 
@@ -64,46 +68,21 @@ void TableReader::need(const std::string& key) {
 }
 
 std::optional<std::string> TableReader::text(const std::string& key) {
-  const toml::node* const found = node(key);
-  if (found == nullptr) return std::nullopt;
-  if (const auto* const value = found->as_string()) {
-    // Names and places of memory are shown as they are written.
-    if (printable(value->get()) == value->get()) return value->get();
-    wrong(key, "expected one line of text without control characters");
-    return std::nullopt;
-  }
-  wrong_type(key, "a text in \"\"");
-  return std::nullopt;
-}
-
-std::optional<std::int64_t> TableReader::whole(const std::string& key, std::int64_t low,
-                                               std::int64_t high) {
-  const toml::node* const found = node(key);
-  if (found == nullptr) return std::nullopt;
-  const auto* const value = found->as_integer();
-  if (value == nullptr) {
-    wrong_type(key, "a whole number");
-    return std::nullopt;
-  }
-  if (value->get() >= low && value->get() <= high) return value->get();
-  wrong(key, fmt::format("{} is not from {} to {}", value->get(), low, high));
+  const auto* const value = typed<std::string>(key, "a text in \"\"");
+  if (value == nullptr) return std::nullopt;
+  // Names and places of memory are shown as they are written.
+  if (printable(value->get()) == value->get()) return value->get();
+  wrong(key, "expected one line of text without control characters");
   return std::nullopt;
 }
 
 std::optional<bool> TableReader::flag(const std::string& key) {
-  const toml::node* const found = node(key);
-  if (found == nullptr) return std::nullopt;
-  if (const auto* const value = found->as_boolean()) return value->get();
-  wrong_type(key, "true or false");
-  return std::nullopt;
+  const auto* const value = typed<bool>(key, "true or false");
+  return value == nullptr ? std::nullopt : std::optional(value->get());
 }
 
 const toml::table* TableReader::table(const std::string& key) {
-  const toml::node* const found = node(key);
-  if (found == nullptr) return nullptr;
-  if (found->is_table()) return found->as_table();
-  wrong_type(key, "a table in {}");
-  return nullptr;
+  return typed<toml::table>(key, "a table in {}");
 }
 
 std::vector<const toml::table*> TableReader::tables(const std::string& key) {

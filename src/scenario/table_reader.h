@@ -11,11 +11,17 @@
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
+#include <fmt/format.h>
+
 #include "scenario/scenario_file.h"
 
 namespace numatlas {
 
 std::string place_text(const std::string& file, const toml::source_position& position);
+
+/// What somebody meant who wrote a word that is none of `names`; `otherwise` where none is near.
+std::string meant_text(const std::string& word, const std::vector<std::string>& names,
+                       const std::string& otherwise = {});
 
 class TableReader {
  public:
@@ -26,7 +32,14 @@ class TableReader {
   bool has(const std::string& key) const { return table_.contains(key); }
   /// Absent where the key is, or where it is wrong.
   std::optional<std::string> text(const std::string& key);
-  std::optional<std::int64_t> whole(const std::string& key, std::int64_t low, std::int64_t high);
+  template <class T>
+  std::optional<T> whole(const std::string& key, std::int64_t low, std::int64_t high) {
+    const auto* const value = typed<std::int64_t>(key, "a whole number");
+    if (value == nullptr) return std::nullopt;
+    if (value->get() >= low && value->get() <= high) return static_cast<T>(value->get());
+    wrong(key, fmt::format("{} is not from {} to {}", value->get(), low, high));
+    return std::nullopt;
+  }
   std::optional<bool> flag(const std::string& key);
   const toml::table* table(const std::string& key);
   /// The tables of an array of them ([[key]]).
@@ -54,6 +67,14 @@ class TableReader {
   const std::optional<Error>& error() const { return error_; }
 
  private:
+  /// The key's node where it is of this type; nullptr where the key is absent, or wrong.
+  template <class T>
+  auto typed(const std::string& key, const char* wanted) {
+    const toml::node* const found = node(key);
+    const auto* const value = found == nullptr ? nullptr : found->as<T>();
+    if (found != nullptr && value == nullptr) wrong_type(key, wanted);
+    return value;
+  }
   void wrong_type(const std::string& key, const char* wanted);
 
   const toml::table& table_;

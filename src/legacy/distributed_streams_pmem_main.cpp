@@ -1,9 +1,0 @@
-#include "benchmarks/program.h"
-#include "legacy/streams.h"
-
-int main(int argc, char** argv) {
-  return numatlas::run_program([&] {
-    return numatlas::legacy::distributed_streams(numatlas::legacy::StreamVariant::pmem,
-                                                 {argv + 1, argv + argc});
-  });
-}
