@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <numeric>
-#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -77,12 +75,6 @@ std::string memory_text(const Layout& layout) {
     if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
   }
   return fmt::format("{}", fmt::join(texts, ", "));
-}
-
-std::vector<int> all_workers(const PlanInput& input) {
-  std::vector<int> workers(input.layout.workers.size());
-  std::iota(workers.begin(), workers.end(), 0);
-  return workers;
 }
 
 }  // namespace
@@ -215,7 +207,7 @@ std::vector<StreamPoint> Stream::points(bool lasting) const {
 }
 
 Stream::Elements Stream::elements_for(const PlanInput& input) const {
-  const std::vector<int> workers = all_workers(input);
+  const std::vector<int> workers = all_workers(input.layout);
   std::uint64_t elements = 0;
   for (std::size_t host = 0; host < input.machines.size(); ++host) {
     int processes = 0, last = -1;
@@ -250,7 +242,7 @@ Stream::Elements Stream::elements_for(const PlanInput& input) const {
 
 std::string Stream::source_of_elements(const PlanInput& input, std::uint64_t wanted,
                                        std::uint64_t elements) const {
-  const std::string caches = to_text(last_level_caches(input, all_workers(input), 0));
+  const std::string caches = to_text(last_level_caches(input, all_workers(input.layout), 0));
   const std::string rule = fmt::format("{} x the last-level caches", times_caches);
   if (elements < wanted) {
     return fmt::format("the most that fits on every host: {:.0f} % of {}",
@@ -415,14 +407,12 @@ Expected<std::vector<PlannedScenario>> Stream::plan(const PlanInput& input) cons
     auto flows = flows_of(input, point, elements);
     if (!flows) return fail(flows.error());
     PlannedScenario planned;
+    planned.head.name = point.name;
+    planned.head.size = flows->empty() ? Bytes{} : flows->front().region.bytes;
     planned.scenario = {point.name, *std::move(flows), options.stop};
     planned.scenario.stop.passes = repeats_ * static_cast<int>(point.operations.size());
-    planned.head.name = point.name;
     planned.head.kernel = "stream";
-    planned.head.size =
-        planned.scenario.flows.empty() ? Bytes{} : planned.scenario.flows.front().region.bytes;
-    planned.point = static_cast<int>(plan.size());
-    plan.push_back(std::move(planned));
+    add_point(plan, std::move(planned));
   }
   return plan;
 }
