@@ -1,7 +1,6 @@
 #include "benchmarks/stream/stream.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -16,6 +15,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/size_list.h"
+#include "base/whole.h"
 #include "benchmarks/choices.h"
 #include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
@@ -34,17 +34,6 @@ namespace {
 constexpr std::uint64_t arrays = 3;
 // STREAM's own rule: each array four times all last-level caches.
 constexpr std::uint64_t times_caches = 4;
-
-template <class T>
-Expected<T> whole_number(const std::string& text, T low, T high, const char* option,
-                         const char* hint) {
-  T value{};
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code == std::errc{} && end == text.data() + text.size() && value >= low && value <= high)
-    return value;
-  return fail_usage(option,
-                    fmt::format("'{}' is not a whole number from {} to {}", text, low, high), hint);
-}
 
 // Cache lines that so many elements take: arrays are whole lines.
 constexpr std::uint64_t elements_a_line = 8;
@@ -131,7 +120,7 @@ void Stream::add_options(CLI::App& app) {
 }
 
 Expected<void> Stream::parse_options() {
-  const auto repeats = whole_number<int>(repeats_text_, 0, 1'000'000, "--repeats", "");
+  const auto repeats = parse_whole<int>(repeats_text_, 0, 1'000'000, "--repeats");
   if (!repeats) return fail(repeats.error());
   if (*repeats < 2) {
     return fail_usage("--repeats",
@@ -151,9 +140,10 @@ Expected<void> Stream::parse_arrays() {
   if (!elements_text_.empty() && !size_text_.empty())
     return fail_usage("--size", "--elements says the same", "give one of them");
   if (!elements_text_.empty()) {
-    const auto count = whole_number<std::uint64_t>(elements_text_, 1, std::uint64_t{1} << 56,
-                                                   "--elements", "elements of 8 bytes, an array");
-    if (!count) return fail(count.error());
+    const auto count =
+        parse_whole<std::uint64_t>(elements_text_, 1, std::uint64_t{1} << 56, "--elements");
+    if (!count)
+      return fail_usage("--elements", count.error().message, "elements of 8 bytes, an array");
     elements_ = *count;
   } else if (!size_text_.empty()) {
     const auto size = parse_one_size(size_text_, "stream");
