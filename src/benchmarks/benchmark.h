@@ -49,11 +49,12 @@ struct PlannedScenario {
   bool in_turn = false;
 };
 
+/// A point without flows, as most of them begin: under the stop rule of the options.
+PlannedScenario new_point(const PlanInput& input, std::string name, Bytes size, PageKind pages);
+
 /// Adds the next point: its flows together, or (serial) a scenario for each of them; for a skipped
-/// point an empty one. `head` and the scenario's name and stop rule are those of the point; its
-/// flows and number are set here.
-void add_point(std::vector<PlannedScenario>& plan, PlannedScenario point, std::vector<Flow> flows,
-               bool serial);
+/// point an empty one. Its number is set here, and the scenario's name, which is `head`'s.
+void add_point(std::vector<PlannedScenario>& plan, PlannedScenario point, bool serial = false);
 
 /// Error (usage) unless all workers are threads of one process: flows that share memory, or use
 /// what another touched first, cannot be of several ranks. `command` is named.
@@ -100,9 +101,12 @@ class Benchmark {
   /// Common options that it refuses whatever their value is, and says why: not in its help.
   virtual std::vector<std::string> refused_options() const { return {}; }
   /// Reads the texts of its options; errors name them.
-  virtual Expected<void> parse_options() = 0;
+  virtual Expected<void> parse_options() { return {}; }
   /// Workers without a launcher, --threads and OMP_NUM_THREADS; 0 = one a chosen CPU.
-  virtual int default_threads(const RunOptions& options) const = 0;
+  virtual int default_threads(const RunOptions& options) const {
+    (void)options;
+    return 0;
+  }
   /// Adds to the machine what it needs to know beside what every machine says of itself; an error
   /// is the end of the run.
   virtual Expected<void> complete(const RunOptions& options, Machine& machine) const {

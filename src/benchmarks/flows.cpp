@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,19 +16,25 @@
 #include "benchmarks/room.h"
 
 namespace numatlas {
-namespace {
 
-/// The part of a flow that is the same whatever it runs.
-Flow flow_in_memory(const PlanInput& input, int worker, Bytes size, PageKind pages) {
+Flow plain_flow(const PlanInput& input, std::string kernel, int worker, Bytes size,
+                PageKind pages) {
   Flow flow;
   flow.worker = worker;
+  flow.kernel.name = std::move(kernel);
   flow.region.bytes = size;
   flow.region.placement = worker_of(input, worker).placement.memory;
   flow.region.pages = pages;
   return flow;
 }
 
-}  // namespace
+MemoryPlacement bound_to(NodeId node) { return {MemoryMode::bind, {{node, 1}}}; }
+
+std::vector<int> all_workers(const Layout& layout) {
+  std::vector<int> all(layout.workers.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
 
 const Worker& worker_of(const PlanInput& input, int worker) {
   return input.layout.workers[static_cast<std::size_t>(worker)];
@@ -40,8 +48,7 @@ Flow chase_flow(const PlanInput& input, int worker, Bytes size, PageKind pages,
                 const ChaseWalk& walk) {
   const Machine& machine = machine_of(input, worker);
   const CpuSet& cpus = worker_of(input, worker).placement.cpus;
-  Flow flow = flow_in_memory(input, worker, size, pages);
-  flow.kernel.name = "chase";
+  Flow flow = plain_flow(input, "chase", worker, size, pages);
   // Every worker its own order: equal ones would march through shared caches in step.
   flow.kernel.chain = {walk.order, walk.stride.value_or(line_bytes(machine, cpus)),
                        page_bytes(machine, pages),
@@ -53,12 +60,20 @@ Flow chase_flow(const PlanInput& input, int worker, Bytes size, PageKind pages,
 
 Flow stream_flow(const PlanInput& input, const Choice& choice, int worker, Bytes size,
                  PageKind pages) {
-  Flow flow = flow_in_memory(input, worker, size, pages);
+  Flow flow = plain_flow(input, choice.name, worker, size, pages);
   flow.kernel = choice.spec;
   flow.kernel.chain.seed = input.options.seed;
   flow.warm_up =
       warm_up_bytes(machine_of(input, worker), worker_of(input, worker).placement.cpus, flow);
   return flow;
+}
+
+Flow access_flow(const PlanInput& input, const std::string& kernel, int worker, Bytes size,
+                 PageKind pages) {
+  if (traits_of(kernel).chases()) return chase_flow(input, worker, size, pages);
+  Choice choice;
+  choice.spec.name = kernel;
+  return stream_flow(input, choice, worker, size, pages);
 }
 
 Bytes last_level_caches(const PlanInput& input, const std::vector<int>& workers, std::size_t host) {
@@ -94,8 +109,7 @@ Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers
 }
 
 Bytes size_past_caches(const PlanInput& input) {
-  std::vector<int> all(input.layout.workers.size());
-  std::iota(all.begin(), all.end(), 0);
+  const std::vector<int> all = all_workers(input.layout);
   if (!input.options.serial) return size_past_caches(input, all, least_past_caches);
   Bytes size;
   for (int worker : all) size = std::max(size, size_past_caches(input, {worker}, size));
@@ -109,9 +123,9 @@ Bytes chase_size_past_caches(const Machine& machine, const CpuSet& cpus) {
 
 Bytes chase_size_past_caches(const PlanInput& input) {
   Bytes size;
-  for (const Worker& worker : input.layout.workers) {
-    const Machine& machine = input.machines[static_cast<std::size_t>(worker.host)];
-    size = std::max(size, chase_size_past_caches(machine, worker.placement.cpus));
+  for (int worker : all_workers(input.layout)) {
+    const CpuSet& cpus = worker_of(input, worker).placement.cpus;
+    size = std::max(size, chase_size_past_caches(machine_of(input, worker), cpus));
   }
   return size;
 }
@@ -141,11 +155,10 @@ NodeSet memory_nodes(const PlanInput& input) {
 }
 
 std::vector<int> workers_on(const Layout& layout, const NodeSet& nodes) {
-  std::vector<int> workers;
-  for (std::size_t i = 0; i < layout.workers.size(); ++i) {
-    if (nodes.contains(layout.workers[i].placement.cpu_node))
-      workers.push_back(static_cast<int>(i));
-  }
+  std::vector<int> workers = all_workers(layout);
+  std::erase_if(workers, [&](int worker) {
+    return !nodes.contains(layout.workers[static_cast<std::size_t>(worker)].placement.cpu_node);
+  });
   return workers;
 }
 
@@ -156,6 +169,15 @@ std::string memory_node_problem(const Machine& machine, NodeId node) {
   if (machine.usable_memory_nodes().contains(node)) return "";
   return fmt::format("node {} is not among the memory nodes that this process may use ({})",
                      node.value, to_list(machine.usable_memory_nodes()));
+}
+
+int distance_between(const Machine& machine, NodeId from, NodeId to) {
+  if (from == to) return 0;
+  constexpr int unknown = std::numeric_limits<int>::max();
+  const NumaNode* const node = machine.find_node(from);
+  if (node == nullptr) return unknown;
+  const auto found = node->distance.find(to.value);
+  return found == node->distance.end() ? unknown : found->second;
 }
 
 std::vector<int> counts_of_cpus(const PlanInput& input) {
@@ -190,13 +212,27 @@ Expected<void> check_run_together(const PlanInput& input, const std::string& com
     return fail_usage("--serial", fmt::format("{} measures its threads together", command),
                       "--threads 1 has one of them");
   }
-  if (!input.options.csv_file.empty()) {
-    return fail_usage("--csv", fmt::format("its format has no column for what {} varies", command),
-                      "use --format csv or --json FILE");
-  }
+  if (auto good = check_no_csv(input.options, fmt::format("what {} varies", command)); !good)
+    return good;
   const auto cpus =
       distinct_cpus(input, command, "two workers are on CPU {} and could only run in turns");
   return cpus ? Expected<void>{} : fail(cpus.error());
+}
+
+Expected<void> check_one_number_of_threads(const RunOptions& options, const std::string& command) {
+  if (options.thread_counts.empty()) return {};
+  return fail_usage("--threads", command + " accepts one number", "run it once for each");
+}
+
+Expected<void> check_one_kind_of_pages(const RunOptions& options, const std::string& command) {
+  if (options.pages.size() < 2) return {};
+  return fail_usage("--pages", command + " accepts one kind of pages", "run it once for each");
+}
+
+Expected<void> check_no_csv(const RunOptions& options, const std::string& what) {
+  if (options.csv_file.empty()) return {};
+  return fail_usage("--csv", "its format has no column for " + what,
+                    "use --format csv or --json FILE");
 }
 
 Bytes page_bytes(const Machine& machine, PageKind pages) {
@@ -209,6 +245,13 @@ Expected<std::vector<NodeId>> parse_nodes(const std::string& option, const std::
   if (spec) return spec->each;
   return fail_usage(option, fmt::format("'{}' is not {} or a list of nodes", text, words),
                     "such as 0 or 0,2; nodes: see `numatlas topology`");
+}
+
+Expected<void> check_nodes(const std::string& option, const std::string& text,
+                           const std::string& usual) {
+  if (text == "all" || text == usual) return {};
+  const auto nodes = parse_nodes(option, text, usual.empty() ? "all" : usual + ", all");
+  return nodes ? Expected<void>{} : fail(nodes.error());
 }
 
 Expected<std::vector<NodeId>> chosen_nodes(const PlanInput& input, const std::string& option,

@@ -20,6 +20,9 @@ struct ChaseWalk {
 /// What nearly every CPU has; used where the machine does not say.
 constexpr Bytes usual_line{64};
 
+/// A measured flow of one worker in its own memory, which does no more than to run this kernel.
+Flow plain_flow(const PlanInput& input, std::string kernel, int worker, Bytes size, PageKind pages);
+
 /// A measured chase of one worker, in its own memory, in an order that no other worker has.
 Flow chase_flow(const PlanInput& input, int worker, Bytes size, PageKind pages,
                 const ChaseWalk& walk = {});
@@ -28,6 +31,15 @@ Flow chase_flow(const PlanInput& input, int worker, Bytes size, PageKind pages,
 Flow stream_flow(const PlanInput& input, const Choice& choice, int worker, Bytes size,
                  PageKind pages);
 
+/// "chase", or one of the kernels of `numatlas bandwidth`, as a flow of one worker.
+Flow access_flow(const PlanInput& input, const std::string& kernel, int worker, Bytes size,
+                 PageKind pages);
+
+/// All memory on this node.
+MemoryPlacement bound_to(NodeId node);
+
+/// Workers as indices into the layout.
+std::vector<int> all_workers(const Layout& layout);
 const Worker& worker_of(const PlanInput& input, int worker);
 /// The machine of a worker's host.
 const Machine& machine_of(const PlanInput& input, int worker);
@@ -65,6 +77,9 @@ std::vector<int> workers_on(const Layout& layout, const NodeSet& nodes);
 /// Why memory of this node cannot be allocated on the worker's host; "" when it can be tried.
 std::string memory_node_problem(const Machine& machine, NodeId node);
 
+/// By the machine's table; 0 of a node to itself, the greatest number where it is not known.
+int distance_between(const Machine& machine, NodeId from, NodeId to);
+
 /// Where benchmarks compare numbers of CPUs: those of --threads, else the powers of two and all.
 std::vector<int> counts_of_cpus(const PlanInput& input);
 /// A worker on each of one CPU per core, or on as many as --threads says, whatever a launcher or
@@ -72,6 +87,11 @@ std::vector<int> counts_of_cpus(const PlanInput& input);
 Expected<std::vector<WorkerPlacement>> worker_on_every_core(const RunOptions& options,
                                                             const Machine& machine,
                                                             const TaskContext& task);
+/// Refusals of what a benchmark, `command`, does not vary or has no place for in --csv (`what`).
+/// Errors name the option.
+Expected<void> check_one_number_of_threads(const RunOptions& options, const std::string& command);
+Expected<void> check_one_kind_of_pages(const RunOptions& options, const std::string& command);
+Expected<void> check_no_csv(const RunOptions& options, const std::string& what);
 /// The page size that is asked for.
 Bytes page_bytes(const Machine& machine, PageKind pages);
 /// Of benchmarks whose workers run together in one process, each on a CPU of its own, and whose
@@ -82,6 +102,9 @@ Expected<void> check_run_together(const PlanInput& input, const std::string& com
 /// instead of one.
 Expected<std::vector<NodeId>> parse_nodes(const std::string& option, const std::string& text,
                                           const std::string& words);
+/// Error (usage) of such an option, unless it is "all" or `usual` ("": there is no such word).
+Expected<void> check_nodes(const std::string& option, const std::string& text,
+                           const std::string& usual);
 /// The nodes of such an option: "all" with memory, or the list. Error (unavailable): the machine
 /// does not have one of them.
 Expected<std::vector<NodeId>> chosen_nodes(const PlanInput& input, const std::string& option,

@@ -13,23 +13,19 @@
 namespace numatlas {
 
 void NodePairOptions::add_to(CLI::App& app, const char* size_help) {
-  add_value(app, "--size", size_text, "SIZE", size_help);
+  size.add_to(app, size_help);
   add_order_option(app, order);
   kernels.add_to(app);
 }
 
 Expected<void> NodePairOptions::parse(const std::string& command) {
-  if (!size_text.empty()) {
-    const auto one = parse_one_size(size_text, command);
-    if (!one) return fail(one.error());
-    size = *one;
-  }
+  if (auto parsed = size.parse(command); !parsed) return parsed;
   auto chosen = kernels.parse();
   if (!chosen) return fail(chosen.error());
   choices = *std::move(chosen);
   for (const Choice& choice : choices) {
-    if (!size) break;
-    if (auto fits = (*make_kernel(choice.spec))->check_size(*size); !fits) return fits;
+    if (!size.given()) break;
+    if (auto fits = (*make_kernel(choice.spec))->check_size(*size.given()); !fits) return fits;
   }
   return {};
 }

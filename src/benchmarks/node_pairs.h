@@ -1,20 +1,19 @@
 // What the benchmarks of CPU nodes against memory nodes have in common (matrix, loaded).
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "benchmarks/benchmark.h"
 #include "benchmarks/choices.h"
+#include "benchmarks/sizes_option.h"
 
 namespace numatlas {
 
 /// --size, --order and the kernels.
 struct NodePairOptions {
   KernelOptions kernels;
-  std::string size_text = "";
-  std::optional<Bytes> size = {};  ///< absent: beyond the caches
+  OneSizeOption size = {};  ///< not given: beyond the caches
   ChainOrder order = ChainOrder::random;
   std::vector<Choice> choices = {};
 

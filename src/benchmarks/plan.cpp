@@ -9,15 +9,24 @@
 
 namespace numatlas {
 
-void add_point(std::vector<PlannedScenario>& plan, PlannedScenario point, std::vector<Flow> flows,
-               bool serial) {
-  if (point.skip) flows.clear();
+PlannedScenario new_point(const PlanInput& input, std::string name, Bytes size, PageKind pages) {
+  PlannedScenario point;
+  point.head.name = std::move(name);
+  point.head.size = size;
+  point.head.pages = name_of(pages);
+  point.scenario.stop = input.options.stop;
+  return point;
+}
+
+void add_point(std::vector<PlannedScenario>& plan, PlannedScenario point, bool serial) {
+  if (point.skip) point.scenario.flows.clear();
   point.point = plan.empty() ? 0 : plan.back().point + 1;
-  if (!serial || flows.empty()) {
-    point.scenario.flows = std::move(flows);
+  point.scenario.name = point.head.name;
+  if (!serial || point.scenario.flows.empty()) {
     plan.push_back(std::move(point));
     return;
   }
+  std::vector<Flow> flows = std::move(point.scenario.flows);
   for (Flow& flow : flows) {
     point.scenario.name = fmt::format("{} worker {}", point.head.name, flow.worker);
     point.scenario.flows = {std::move(flow)};

@@ -90,7 +90,7 @@ std::vector<Flow> flows_on_node(const std::vector<int>& workers, NodeId node) {
   for (int worker : workers) {
     Flow& flow = flows.emplace_back();
     flow.worker = worker;
-    flow.region.placement = {MemoryMode::bind, {{node, 1}}};
+    flow.region.placement = bound_to(node);
   }
   return flows;
 }

@@ -25,4 +25,16 @@ Expected<void> SizesOption::parse() {
   return {};
 }
 
+void OneSizeOption::add_to(CLI::App& app, const std::string& help) {
+  add_value(app, "--size", text_, "SIZE", help);
+}
+
+Expected<void> OneSizeOption::parse(const std::string& command) {
+  if (text_.empty()) return {};
+  const auto size = parse_one_size(text_, command);
+  if (!size) return fail(size.error());
+  given_ = *size;
+  return {};
+}
+
 }  // namespace numatlas

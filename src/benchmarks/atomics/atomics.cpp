@@ -12,8 +12,10 @@
 
 #include <fmt/format.h>
 
+#include "benchmarks/axes.h"
 #include "benchmarks/benchmark.h"
 #include "benchmarks/declare.h"
+#include "benchmarks/extremes.h"
 #include "benchmarks/flows.h"
 #include "kernels/traits.h"
 #include "record/labels.h"
@@ -44,7 +46,6 @@ class Atomics final : public Benchmark {
   std::vector<std::string> refused_options() const override { return {"--csv", "--serial"}; }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
-  int default_threads(const RunOptions&) const override { return 0; }
   TimeOption time_option() const override { return {"10s", true}; }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override {
@@ -80,16 +81,11 @@ void Atomics::add_options(CLI::App& app) {
             "nodes (0,2) in turn");
 }
 
-Expected<void> Atomics::parse_options() {
-  if (home_ == "first" || home_ == "all") return {};
-  const auto nodes = parse_nodes("--home", home_, "first, all");
-  return nodes ? Expected<void>{} : fail(nodes.error());
-}
+Expected<void> Atomics::parse_options() { return check_nodes("--home", home_, "first"); }
 
 Expected<void> Atomics::check(const PlanInput& input) const {
   if (auto good = check_run_together(input, name()); !good) return good;
-  if (input.options.pages.size() > 1)
-    return fail_usage("--pages", "atomics accepts one kind of pages", "run it once for each");
+  if (auto good = check_one_kind_of_pages(input.options, name()); !good) return good;
   if (home_ != "first" && input.options.placement.memory) {
     return fail(ErrorKind::usage, "--home and --memory both place the counters",
                 "leave one of them out");
@@ -103,25 +99,19 @@ PlannedScenario Atomics::point(const PlanInput& input, const std::string& operat
   const PageKind pages = input.options.pages.front();
   const std::uint64_t page = page_bytes(machine, pages).value;
   const auto count = static_cast<std::uint64_t>(cpus);
-  PlannedScenario planned;
-  planned.head.name = fmt::format("{} {} {} CPU{}{}", operation, name_of(sharing), cpus,
-                                  cpus == 1 ? "" : "s", home.node ? " node " + home.label : "");
-  planned.head.size = Bytes{(counter_bytes(count).value + page - 1) / page * page};
-  planned.head.pages = name_of(pages);
+  PlannedScenario planned =
+      new_point(input,
+                fmt::format("{} {} {} CPU{}{}", operation, name_of(sharing), cpus,
+                            cpus == 1 ? "" : "s", home.node ? " node " + home.label : ""),
+                Bytes{(counter_bytes(count).value + page - 1) / page * page}, pages);
   planned.head.kernel = operation;
   planned.head.labels = {
       {"sharing", name_of(sharing)}, {"threads", std::to_string(cpus)}, {"home", home.label}};
-  planned.scenario = {planned.head.name, {}, input.options.stop};
   planned.scenario.stop.to_the_end = true;
   for (int worker = 0; worker < cpus; ++worker) {
-    Flow flow;
-    flow.worker = worker;
-    flow.kernel.name = operation;
+    Flow flow = plain_flow(input, operation, worker, planned.head.size, pages);
     flow.kernel.counter = {sharing, static_cast<std::uint64_t>(worker), count};
-    flow.region.bytes = planned.head.size;
-    flow.region.pages = pages;
-    flow.region.placement = worker_of(input, 0).placement.memory;
-    if (home.node) flow.region.placement = {MemoryMode::bind, {{*home.node, 1}}};
+    flow.region.placement = home.node ? bound_to(*home.node) : worker_of(input, 0).placement.memory;
     if (worker > 0) flow.shares = 0;
     planned.scenario.flows.push_back(std::move(flow));
   }
@@ -136,17 +126,9 @@ Expected<std::vector<PlannedScenario>> Atomics::plan(const PlanInput& input) con
   const auto places = node_choices(input, "--home", home_, "first");
   if (!places) return fail(places.error());
   std::vector<PlannedScenario> plan;
-  for (const std::string& operation : operations_) {
-    for (const NodeChoice& home : *places) {
-      for (const Sharing sharing : sharings_) {
-        for (const int cpus : counts_of_cpus(input)) {
-          PlannedScenario planned = point(input, operation, sharing, home, cpus);
-          std::vector<Flow> flows = std::move(planned.scenario.flows);
-          add_point(plan, std::move(planned), std::move(flows), false);
-        }
-      }
-    }
-  }
+  for_each_of([&](const std::string& operation, const NodeChoice& home, Sharing sharing,
+                  int cpus) { add_point(plan, point(input, operation, sharing, home, cpus)); },
+              operations_, *places, sharings_, counts_of_cpus(input));
   return plan;
 }
 
@@ -210,20 +192,17 @@ std::vector<View> Atomics::views(const RunReport& report) const {
 
 /// One CPU alone; all of them on one counter; what false sharing costs them.
 std::vector<Fact> Atomics::facts(const RunReport& report) const {
-  const auto found = [&](Sharing sharing, bool all) -> const ScenarioResult* {
-    const ScenarioResult* best = nullptr;
-    for (const ScenarioResult& one : report.scenarios) {
-      if (traits_of(one.kernel).retries || label_of(one, "sharing") != name_of(sharing)) continue;
-      if (!estimate_of(one, "operations_sum")) continue;
-      const bool better = best == nullptr || (all ? one.flows.size() > best->flows.size()
-                                                  : one.flows.size() < best->flows.size());
-      if (better) best = &one;
-    }
-    return best;
+  const auto cpus_of = [](Sharing sharing) {
+    return [sharing](const ScenarioResult& one) {
+      const bool counts = !traits_of(one.kernel).retries &&
+                          label_of(one, "sharing") == name_of(sharing) &&
+                          estimate_of(one, "operations_sum");
+      return counts ? std::optional(static_cast<double>(one.flows.size())) : std::nullopt;
+    };
   };
   std::vector<Fact> facts;
-  const ScenarioResult* const alone = found(Sharing::same, false);
-  const ScenarioResult* const same = found(Sharing::same, true);
+  const auto* const alone = lowest_of(report.scenarios, cpus_of(Sharing::same));
+  const auto* const same = highest_of(report.scenarios, cpus_of(Sharing::same));
   if (alone != nullptr && alone->flows.size() == 1) {
     facts.push_back({"atomic_add_alone",
                      {{"cpus", "1"}},
@@ -242,8 +221,8 @@ std::vector<Fact> Atomics::facts(const RunReport& report) const {
                    *estimate_of(*same, "operations_sum"),
                    "Atomics",
                    fmt::format("{} CPUs on one counter {{}} together", cpus)});
-  const ScenarioResult* const near = found(Sharing::neighbours, true);
-  const ScenarioResult* const own = found(Sharing::own, true);
+  const auto* const near = highest_of(report.scenarios, cpus_of(Sharing::neighbours));
+  const auto* const own = highest_of(report.scenarios, cpus_of(Sharing::own));
   if (near == nullptr || own == nullptr || near->flows.size() != own->flows.size()) return facts;
   const std::string sharers = std::to_string(near->flows.size());
   facts.push_back(

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,6 +15,8 @@
 #include <fmt/format.h>
 
 #include "base/size_list.h"
+#include "benchmarks/axes.h"
+#include "benchmarks/extremes.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/peak_share.h"
 #include "benchmarks/sizes_option.h"
@@ -44,7 +47,6 @@ class Bandwidth final : public Benchmark {
   }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
-  int default_threads(const RunOptions&) const override { return 0; }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "bandwidth"; }
   /// One row per size has no place for several kernels, stores or numbers of threads.
@@ -84,20 +86,27 @@ Expected<void> Bandwidth::parse_options() {
   return {};
 }
 
+/// The first `threads` workers of each rank.
+std::vector<int> workers_within(const Layout& layout, int threads) {
+  std::vector<int> workers = all_workers(layout);
+  std::erase_if(workers, [&](int worker) {
+    return layout.workers[static_cast<std::size_t>(worker)].placement.thread >= threads;
+  });
+  return workers;
+}
+
 PlannedScenario Bandwidth::point(const PlanInput& input, const Choice& choice, Bytes size,
                                  PageKind pages, int threads) const {
-  PlannedScenario planned;
   std::string name =
       fmt::format("{} {} {}", choice.short_name(), compact_text(size), name_of(pages));
   if (!input.options.thread_counts.empty())
     name += fmt::format(" {} thread{}", threads, threads == 1 ? "" : "s");
-  planned.head.name = name;
-  planned.head.size = size;
-  planned.head.pages = name_of(pages);
+  PlannedScenario planned = new_point(input, std::move(name), size, pages);
   planned.head.kernel = choice.name;
   planned.head.stores = choice.stores();
-  planned.scenario = {name, {}, input.options.stop};
   planned.scenario.stop.to_the_end = true;
+  for (int worker : workers_within(input.layout, threads))
+    planned.scenario.flows.push_back(stream_flow(input, choice, worker, size, pages));
   return planned;
 }
 
@@ -122,12 +131,10 @@ Expected<std::vector<PlannedScenario>> Bandwidth::plan(const PlanInput& input) c
 
 /// What no cache holds, or less where nodes are small.
 Bytes Bandwidth::usual_size_of(const PlanInput& input, int threads) const {
-  std::vector<int> workers;
-  for (std::size_t i = 0; i < input.layout.workers.size(); ++i) {
-    if (input.layout.workers[i].placement.thread < threads) workers.push_back(static_cast<int>(i));
-  }
-  const Bytes size = input.options.serial ? size_past_caches(input)
-                                          : size_past_caches(input, workers, least_past_caches);
+  const Bytes size =
+      input.options.serial
+          ? size_past_caches(input)
+          : size_past_caches(input, workers_within(input.layout, threads), least_past_caches);
   return size_with_room(input, size, plan_of(input, {threads}, {[size](int) { return size; }}));
 }
 
@@ -135,22 +142,12 @@ std::vector<PlannedScenario> Bandwidth::plan_of(const PlanInput& input,
                                                 const std::vector<int>& counts,
                                                 const std::vector<SizeOf>& sizes) const {
   std::vector<PlannedScenario> plan;
-  for (PageKind pages : input.options.pages) {
-    for (const SizeOf& size_of : sizes) {
-      for (const Choice& choice : choices_) {
-        for (int threads : counts) {
-          const Bytes size = size_of(threads);
-          std::vector<Flow> flows;
-          for (std::size_t worker = 0; worker < input.layout.workers.size(); ++worker) {
-            if (input.layout.workers[worker].placement.thread >= threads) continue;
-            flows.push_back(stream_flow(input, choice, static_cast<int>(worker), size, pages));
-          }
-          add_point(plan, point(input, choice, size, pages, threads), std::move(flows),
-                    input.options.serial);
-        }
-      }
-    }
-  }
+  for_each_of(
+      [&](PageKind pages, const SizeOf& size_of, const Choice& choice, int threads) {
+        add_point(plan, point(input, choice, size_of(threads), pages, threads),
+                  input.options.serial);
+      },
+      input.options.pages, sizes, choices_, counts);
   return plan;
 }
 
@@ -190,13 +187,12 @@ SurveyPart Bandwidth::survey(const Machine& machine) const {
   const auto words = [&](const char* kernels, const char* mix, bool all_stores,
                          const std::string& threads) {
     const bool both = all_stores && has_non_temporal_stores();
-    std::vector<std::string> options{"--kernels",       kernels,
-                                     "--mix",           mix,
-                                     "--stores",        both ? "regular,non-temporal" : "regular",
-                                     "--threads",       threads,
-                                     "--pages",         survey_pages(machine),
-                                     "--skip-too-large"};
-    return options;
+    return std::vector<std::string>{"--kernels",       kernels,
+                                    "--mix",           mix,
+                                    "--stores",        both ? "regular,non-temporal" : "regular",
+                                    "--threads",       threads,
+                                    "--pages",         survey_pages(machine),
+                                    "--skip-too-large"};
   };
   const std::string counts = scaling_counts(machine), few = few_counts(machine);
   const std::string steps = counts == few ? "" : "powers of two of CPUs";
@@ -229,16 +225,15 @@ bool each_has_its_cpu(const ScenarioResult& point, const RunReport& report) {
 }
 
 std::vector<Fact> Bandwidth::facts(const RunReport& report) const {
-  const ScenarioResult *peak = nullptr, *alone = nullptr;
-  const auto more = [](const ScenarioResult& point, const ScenarioResult* than) {
-    return than == nullptr || host_estimate_of(point, "bandwidth_sum")->value >
-                                  host_estimate_of(*than, "bandwidth_sum")->value;
+  const auto rate = [](const ScenarioResult& point) {
+    return cache_text(point).empty() ? value_of(host_estimate_of(point, "bandwidth_sum"))
+                                     : std::nullopt;
   };
-  for (const ScenarioResult& point : report.scenarios) {
-    if (!cache_text(point).empty() || !host_estimate_of(point, "bandwidth_sum")) continue;
-    if (more(point, peak)) peak = &point;
-    if (point.flows.size() == 1 && more(point, alone)) alone = &point;
-  }
+  const auto rate_alone = [&](const ScenarioResult& point) {
+    return point.flows.size() == 1 ? rate(point) : std::nullopt;
+  };
+  const auto* peak = highest_of(report.scenarios, rate);
+  const auto* const alone = highest_of(report.scenarios, rate_alone);
   std::vector<Fact> facts;
   const std::string peak_key = "peak_bandwidth";
   const auto add = [&](const std::string& key, const ScenarioResult& point) {

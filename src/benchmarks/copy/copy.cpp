@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/size_list.h"
+#include "benchmarks/axes.h"
 #include "benchmarks/benchmark.h"
 #include "benchmarks/choices.h"
 #include "benchmarks/copy/team.h"
@@ -30,9 +31,9 @@ struct Pair {
   MemorySpec from, to;
 };
 
-MemorySpec bound_to(NodeId node) {
+MemorySpec on_node(NodeId node) {
   MemorySpec spec;
-  spec.single = {MemoryMode::bind, {{node, 1}}};
+  spec.single = bound_to(node);
   return spec;
 }
 
@@ -64,7 +65,6 @@ class Copy final : public Benchmark {
   std::vector<std::string> refused_options() const override { return {"--memory", "--csv"}; }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
-  int default_threads(const RunOptions&) const override { return 0; }
   bool is_of_memory() const override { return true; }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override {
@@ -91,8 +91,7 @@ class Copy final : public Benchmark {
   Expected<std::vector<Pair>> pairs_of(const PlanInput& input) const;
   std::vector<PlannedScenario> plan_of(const PlanInput& input, const std::vector<Pair>& pairs,
                                        const std::vector<Bytes>& sizes) const;
-  PlannedScenario point(const PlanInput& input, const Pair& pair, const Case& now,
-                        std::vector<Flow>& flows) const;
+  PlannedScenario point(const PlanInput& input, const Pair& pair, const Case& now) const;
   Flow flow_of(const PlanInput& input, const Pair& pair, const Case& now, int worker) const;
 
   std::string from_text_, to_text_, isa_;
@@ -171,7 +170,7 @@ Expected<std::vector<Pair>> Copy::pairs_of(const PlanInput& input) const {
   }
   std::vector<Pair> pairs;
   for (NodeId from : nodes) {
-    for (NodeId to : nodes) pairs.push_back({bound_to(from), bound_to(to)});
+    for (NodeId to : nodes) pairs.push_back({on_node(from), on_node(to)});
   }
   if (pairs.empty())
     return fail_about(ErrorKind::unavailable, "--matrix",
@@ -180,42 +179,34 @@ Expected<std::vector<Pair>> Copy::pairs_of(const PlanInput& input) const {
 }
 
 Flow Copy::flow_of(const PlanInput& input, const Pair& pair, const Case& now, int worker) const {
-  const Worker& who = input.layout.workers[static_cast<std::size_t>(worker)];
-  Flow flow;
-  flow.worker = worker;
-  flow.kernel.name = "copy";
+  const Worker& who = worker_of(input, worker);
+  Flow flow = plain_flow(input, "copy", worker, now.size, now.pages);
   flow.kernel.stores = now.stores;
   flow.kernel.chain.seed = input.options.seed;
-  flow.region.bytes = now.size;
   flow.region.placement = placed(pair.to, input, who);
-  flow.region.pages = now.pages;
   flow.source = flow.region;
   flow.source->placement = placed(pair.from, input, who);
-  flow.warm_up =
-      warm_up_bytes(input.machines[static_cast<std::size_t>(who.host)], who.placement.cpus, flow);
+  flow.warm_up = warm_up_bytes(machine_of(input, worker), who.placement.cpus, flow);
   return flow;
 }
 
-/// A pair's point, and its flows apart: none where it cannot be measured.
-PlannedScenario Copy::point(const PlanInput& input, const Pair& pair, const Case& now,
-                            std::vector<Flow>& flows) const {
+PlannedScenario Copy::point(const PlanInput& input, const Pair& pair, const Case& now) const {
   const MemoryPlacement &from = pair.from.single, &to = pair.to.single;
   const Team team = team_for(input.layout, input.machines, from, to, side_, now.threads);
-  NodeSet cpu_nodes;
-  for (int worker : team.workers) {
-    flows.push_back(flow_of(input, pair, now, worker));
-    const Worker& who = input.layout.workers[static_cast<std::size_t>(worker)];
-    if (who.placement.cpu_node.value >= 0) cpu_nodes.insert(who.placement.cpu_node);
-  }
   const bool counts = !input.options.thread_counts.empty();
-  PlannedScenario planned;
-  planned.head.name = fmt::format("{} -> {}{} {} {}", from.text(), to.text(),
-                                  now.stores == Stores::non_temporal ? " nt" : "",
-                                  compact_text(now.size), name_of(now.pages));
+  PlannedScenario planned = new_point(input,
+                                      fmt::format("{} -> {}{} {} {}", from.text(), to.text(),
+                                                  now.stores == Stores::non_temporal ? " nt" : "",
+                                                  compact_text(now.size), name_of(now.pages)),
+                                      now.size, now.pages);
   if (counts)
     planned.head.name += fmt::format(" {} thread{}", now.threads, now.threads == 1 ? "" : "s");
-  planned.head.size = now.size;
-  planned.head.pages = name_of(now.pages);
+  NodeSet cpu_nodes;
+  for (int worker : team.workers) {
+    planned.scenario.flows.push_back(flow_of(input, pair, now, worker));
+    const NodeId node = worker_of(input, worker).placement.cpu_node;
+    if (node.value >= 0) cpu_nodes.insert(node);
+  }
   planned.head.kernel = "copy";
   planned.head.stores = name_of(now.stores);
   planned.head.labels = {{"from", from.text()},
@@ -223,7 +214,6 @@ PlannedScenario Copy::point(const PlanInput& input, const Pair& pair, const Case
                          {"side", team.side},
                          {"cpu_nodes", to_list(cpu_nodes)}};
   if (counts) planned.head.labels.emplace_back("threads", std::to_string(now.threads));
-  planned.scenario = {planned.head.name, {}, input.options.stop};
   planned.scenario.stop.to_the_end = true;
   planned.optional = !from_;
   const bool several_ranks = input.layout.workers.back().rank > input.layout.workers.front().rank;
@@ -242,7 +232,6 @@ PlannedScenario Copy::point(const PlanInput& input, const Pair& pair, const Case
     if (const auto there = resolve_memory(pair.to, machine, 0); !there)
       planned.skip = renamed(there.error(), "--memory", "--to");
   }
-  if (planned.skip) flows.clear();
   return planned;
 }
 
@@ -252,29 +241,19 @@ std::vector<PlannedScenario> Copy::plan_of(const PlanInput& input, const std::ve
   if (counts.empty())
     counts = {input.options.placement.threads.value_or(std::numeric_limits<int>::max())};
   std::vector<PlannedScenario> plan;
-  for (PageKind pages : input.options.pages) {
-    for (Bytes size : sizes) {
-      for (Stores stores : stores_) {
-        for (int threads : counts) {
-          for (const Pair& pair : pairs) {
-            std::vector<Flow> flows;
-            auto planned = point(input, pair, {pages, size, stores, threads}, flows);
-            add_point(plan, std::move(planned), std::move(flows), input.options.serial);
-          }
-        }
-      }
-    }
-  }
+  for_each_of(
+      [&](PageKind pages, Bytes size, Stores stores, int threads, const Pair& pair) {
+        add_point(plan, point(input, pair, {pages, size, stores, threads}), input.options.serial);
+      },
+      input.options.pages, sizes, stores_, counts, pairs);
   return plan;
 }
 
 Expected<std::vector<PlannedScenario>> Copy::plan(const PlanInput& input) const {
   if (input.options.placement.memory)
     return fail_usage("--memory", "a copy requires a source and a target", "name --from and --to");
-  if (!input.options.csv_file.empty()) {
-    return fail_usage("--csv", "its format has no column for the source of a copy",
-                      "use --format csv or --json FILE");
-  }
+  if (auto good = check_no_csv(input.options, "the source of a copy"); !good)
+    return fail(good.error());
   const auto pairs = pairs_of(input);
   if (!pairs) return fail(pairs.error());
   // One for all pairs, so that they can be compared.

@@ -11,12 +11,6 @@
 namespace numatlas {
 namespace {
 
-std::vector<int> all_workers(const Layout& layout) {
-  std::vector<int> workers;
-  for (std::size_t i = 0; i < layout.workers.size(); ++i) workers.push_back(static_cast<int>(i));
-  return workers;
-}
-
 const Worker& worker_at(const Layout& layout, int index) {
   return layout.workers[static_cast<std::size_t>(index)];
 }

@@ -127,7 +127,7 @@ std::vector<Fact> copy_facts(const RunReport& report) {
   const auto [low, high] = std::minmax_element(
       facts.begin(), facts.end(),
       [](const Fact& a, const Fact& b) { return a.estimate.value < b.estimate.value; });
-  for (const auto& [fact, word] : {std::pair(low, "lowest "), std::pair(high, "highest ")}) {
+  for (const auto& [fact, word] : {std::pair(low, "lowest "), {high, "highest "}}) {
     if (fact == facts.end()) continue;
     fact->heading = "Copies";
     fact->line =

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/whole.h"
+#include "benchmarks/axes.h"
 #include "benchmarks/benchmark.h"
 #include "benchmarks/cores/pairs.h"
 #include "benchmarks/cores/views.h"
@@ -45,7 +46,6 @@ class Cores final : public Benchmark {
   }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
-  int default_threads(const RunOptions&) const override { return 0; }
   TimeOption time_option() const override { return {"10s", true}; }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override {
@@ -152,8 +152,7 @@ Expected<void> Cores::check(const PlanInput& input) const {
   if (!options.csv_file.empty() && methods_.size() > 1)
     return fail_usage("--csv", "its file has one square, and there are two methods",
                       "choose one with --method");
-  if (options.pages.size() > 1)
-    return fail_usage("--pages", "cores accepts one kind of pages", "run it once for each");
+  if (auto good = check_one_kind_of_pages(options, name()); !good) return good;
   if (home_node_ && options.placement.memory) {
     return fail(ErrorKind::usage, "--home and --memory both say where the line is",
                 "leave one of them out");
@@ -170,18 +169,12 @@ Expected<void> Cores::check(const PlanInput& input) const {
 PlannedScenario Cores::pair(const PlanInput& input, const std::string& method, int first,
                             int second) const {
   const Machine& machine = input.machines.front();
-  const auto worker = [&](int index) -> const WorkerPlacement& {
-    return input.layout.workers[static_cast<std::size_t>(index)].placement;
-  };
   const PageKind pages = input.options.pages.front();
-  Flow asks;
-  asks.worker = first;
-  asks.kernel.name = method;
-  asks.kernel.lines = lines_;
   const std::uint64_t page = page_bytes(machine, pages).value;
-  asks.region.bytes = Bytes{(ping_pong_bytes(lines_).value + page - 1) / page * page};
-  asks.region.pages = pages;
-  asks.region.placement = worker(home_ == "second" ? second : first).memory;
+  const Bytes size{(ping_pong_bytes(lines_).value + page - 1) / page * page};
+  Flow asks = plain_flow(input, method, first, size, pages);
+  asks.kernel.lines = lines_;
+  asks.region.placement = worker_of(input, home_ == "second" ? second : first).placement.memory;
   if (home_ == "second") asks.first_touch = second;
   Flow answers = asks;
   answers.worker = second;
@@ -190,12 +183,10 @@ PlannedScenario Cores::pair(const PlanInput& input, const std::string& method, i
   answers.shares = 0;
   answers.role = Role::load;
 
-  PlannedScenario planned;
-  const CpuId a = *worker(first).cpu;
-  const CpuId b = *worker(second).cpu;
-  planned.head.name = fmt::format("{} CPUs {},{}", method, a.value, b.value);
-  planned.head.size = asks.region.bytes;
-  planned.head.pages = name_of(pages);
+  const CpuId a = *worker_of(input, first).placement.cpu;
+  const CpuId b = *worker_of(input, second).placement.cpu;
+  PlannedScenario planned =
+      new_point(input, fmt::format("{} CPUs {},{}", method, a.value, b.value), size, pages);
   planned.head.kernel = method;
   planned.head.labels = {{"first_cpu", std::to_string(a.value)},
                          {"second_cpu", std::to_string(b.value)},
@@ -203,7 +194,7 @@ PlannedScenario Cores::pair(const PlanInput& input, const std::string& method, i
                          {"home", home_}};
   if (lines_ > 1) planned.head.labels.emplace_back("lines", std::to_string(lines_));
   if (both()) planned.head.labels.emplace_back("directions", directions_);
-  planned.scenario = {planned.head.name, {std::move(asks), std::move(answers)}, input.options.stop};
+  planned.scenario.flows = {std::move(asks), std::move(answers)};
   return planned;
 }
 
@@ -216,18 +207,16 @@ Expected<std::vector<PlannedScenario>> Cores::plan(const PlanInput& input) const
     home = *std::move(node);
   }
   std::vector<PlannedScenario> plan;
-  const auto workers = static_cast<int>(input.layout.workers.size());
-  for (const std::string& method : methods_) {
-    for (int first = 0; first < workers; ++first) {
-      for (int second = both() ? 0 : first + 1; second < workers; ++second) {
-        if (second == first) continue;
+  const std::vector<int> workers = all_workers(input.layout);
+  for_each_of(
+      [&](const std::string& method, int first, int second) {
+        if (second == first || (second < first && !both())) return;
         PlannedScenario planned = pair(input, method, first, second);
-        std::vector<Flow> flows = std::move(planned.scenario.flows);
-        if (home) flows[0].region.placement = flows[1].region.placement = *home;
-        add_point(plan, std::move(planned), std::move(flows), false);
-      }
-    }
-  }
+        for (Flow& flow : planned.scenario.flows)
+          if (home) flow.region.placement = *home;
+        add_point(plan, std::move(planned));
+      },
+      methods_, workers, workers);
   return plan;
 }
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "benchmarks/extremes.h"
 #include "benchmarks/metrics.h"
 #include "record/labels.h"
 
@@ -155,15 +156,11 @@ std::vector<View> cores_views(const RunReport& report) {
 }
 
 std::vector<Fact> cores_facts(const RunReport& report) {
-  const ScenarioResult *nearest = nullptr, *farthest = nullptr;
-  const auto value = [](const ScenarioResult& point) {
-    return host_estimate_of(point, "core_to_core")->value;
+  const auto latency = [](const ScenarioResult& point) {
+    return value_of(host_estimate_of(point, "core_to_core"));
   };
-  for (const ScenarioResult& point : report.scenarios) {
-    if (!host_estimate_of(point, "core_to_core")) continue;
-    if (nearest == nullptr || value(point) < value(*nearest)) nearest = &point;
-    if (farthest == nullptr || value(point) > value(*farthest)) farthest = &point;
-  }
+  const auto* const nearest = lowest_of(report.scenarios, latency);
+  const auto* const farthest = highest_of(report.scenarios, latency);
   std::vector<Fact> facts;
   const auto add = [&](const char* key, const char* word, const ScenarioResult& point) {
     const std::string first = label_of(point, "first_cpu"), second = label_of(point, "second_cpu");

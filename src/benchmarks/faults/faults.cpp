@@ -12,10 +12,12 @@
 #include <fmt/format.h>
 
 #include "base/size_list.h"
+#include "benchmarks/axes.h"
 #include "benchmarks/benchmark.h"
 #include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/room.h"
+#include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "record/labels.h"
 
@@ -51,7 +53,6 @@ class Faults final : public Benchmark {
   std::vector<std::string> refused_options() const override { return {"--csv", "--serial"}; }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
-  int default_threads(const RunOptions&) const override { return 0; }
   TimeOption time_option() const override { return {"20s", true}; }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override {
@@ -76,8 +77,8 @@ class Faults final : public Benchmark {
                                        const std::vector<NodeChoice>& places, Bytes size) const;
 
   std::vector<Faulting> hows_{all_faultings.begin(), all_faultings.end()};
-  std::string nodes_text_ = "local", size_text_;
-  std::optional<Bytes> size_;
+  std::string nodes_text_ = "local";
+  OneSizeOption size_;
 };
 
 void Faults::add_options(CLI::App& app) {
@@ -89,21 +90,15 @@ void Faults::add_options(CLI::App& app) {
   add_value(app, "--nodes", nodes_text_, "local|all|NODES",
             "node of the memory: that of each thread (local), each node in turn (all), or these "
             "NUMA nodes (0,2) in turn");
-  add_value(
-      app, "--size", size_text_, "SIZE",
+  size_.add_to(
+      app,
       "memory of each thread, used repeatedly (default: 64 MiB, or one page if that is larger; "
       "less if that is more than half of a node's free memory)");
 }
 
 Expected<void> Faults::parse_options() {
-  if (!size_text_.empty()) {
-    const auto size = parse_one_size(size_text_, name());
-    if (!size) return fail(size.error());
-    size_ = *size;
-  }
-  if (nodes_text_ == "local" || nodes_text_ == "all") return {};
-  const auto nodes = parse_nodes("--nodes", nodes_text_, "local, all");
-  return nodes ? Expected<void>{} : fail(nodes.error());
+  if (auto parsed = size_.parse(name()); !parsed) return parsed;
+  return check_nodes("--nodes", nodes_text_, "local");
 }
 
 Expected<void> Faults::check(const PlanInput& input) const {
@@ -112,7 +107,7 @@ Expected<void> Faults::check(const PlanInput& input) const {
     return fail(ErrorKind::usage, "--nodes and --memory both place the memory",
                 "leave one of them out");
   }
-  return size_ ? check_page_steps(input, "fault", *size_) : Expected<void>{};
+  return size_.given() ? check_page_steps(input, "fault", *size_.given()) : Expected<void>{};
 }
 
 /// Why these pages cannot come to be there in this way; nullopt where they can.
@@ -135,29 +130,22 @@ PlannedScenario Faults::point(const PlanInput& input, Bytes size, PageKind pages
   work.page = page_bytes(machine, pages);
   work.pool = pages == PageKind::huge_2m || pages == PageKind::huge_1g;
   work.faulting = how;
-  PlannedScenario planned;
+  PlannedScenario planned =
+      new_point(input,
+                fmt::format("{} {} {} thread{}{}", name_of(how), name_of(pages), threads,
+                            threads == 1 ? "" : "s", place.node ? " node " + place.label : ""),
+                whole_steps(size, work), pages);
   planned.optional = true;
-  planned.head.name =
-      fmt::format("{} {} {} thread{}{}", name_of(how), name_of(pages), threads,
-                  threads == 1 ? "" : "s", place.node ? " node " + place.label : "");
-  planned.head.size = whole_steps(size, work);
-  planned.head.pages = name_of(pages);
   planned.head.kernel = "fault";
   planned.head.labels = {{"how", name_of(how)},
                          {"node", place.label},
                          {"threads", std::to_string(threads)},
                          {"page", compact_text(work.page)}};
-  planned.scenario = {planned.head.name, {}, input.options.stop};
   planned.scenario.stop.to_the_end = true;
   for (int worker = 0; worker < threads; ++worker) {
-    Flow flow;
-    flow.worker = worker;
-    flow.kernel.name = "fault";
+    Flow flow = plain_flow(input, "fault", worker, planned.head.size, pages);
     flow.kernel.page = work;
-    flow.region.bytes = planned.head.size;
-    flow.region.pages = pages;
-    flow.region.placement = worker_of(input, worker).placement.memory;
-    if (place.node) flow.region.placement = {MemoryMode::bind, {{*place.node, 1}}};
+    if (place.node) flow.region.placement = bound_to(*place.node);
     planned.scenario.flows.push_back(std::move(flow));
   }
   const std::string why = place.node ? memory_node_problem(machine, *place.node) : "";
@@ -170,17 +158,9 @@ std::vector<PlannedScenario> Faults::plan_of(const PlanInput& input,
                                              const std::vector<NodeChoice>& places,
                                              Bytes size) const {
   std::vector<PlannedScenario> plan;
-  for (PageKind pages : input.options.pages) {
-    for (Faulting how : hows_) {
-      for (const NodeChoice& place : places) {
-        for (int threads : counts_of_cpus(input)) {
-          PlannedScenario planned = point(input, size, pages, how, place, threads);
-          std::vector<Flow> flows = std::move(planned.scenario.flows);
-          add_point(plan, std::move(planned), std::move(flows), false);
-        }
-      }
-    }
-  }
+  for_each_of([&](PageKind pages, Faulting how, const NodeChoice& place,
+                  int threads) { add_point(plan, point(input, size, pages, how, place, threads)); },
+              input.options.pages, hows_, places, counts_of_cpus(input));
   return plan;
 }
 
@@ -188,7 +168,7 @@ Expected<std::vector<PlannedScenario>> Faults::plan(const PlanInput& input) cons
   if (auto checked = check(input); !checked) return fail(checked.error());
   const auto where = node_choices(input, "--nodes", nodes_text_, "local");
   if (!where) return fail(where.error());
-  const Bytes size = size_.value_or(
+  const Bytes size = size_.given().value_or(
       size_with_room(input, usual_fault_size, plan_of(input, *where, usual_fault_size)));
   return plan_of(input, *where, size);
 }

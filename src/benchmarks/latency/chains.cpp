@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/size_list.h"
+#include "benchmarks/extremes.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
 
@@ -74,23 +75,21 @@ std::vector<View> chains_views(const RunReport& report) {
 std::vector<Fact> chains_facts(const RunReport& report) {
   std::vector<Fact> facts;
   for (const CaseGroup& kind : groups_of(report, {"pages"})) {
-    const ScenarioResult *most = nullptr, *enough = nullptr;
     Bytes largest;
-    const auto in_flight = [&](const ScenarioResult& one) {
-      const bool counts = one.size == largest && cache_text(one).empty();
-      return counts ? host_estimate_of(one, "loads_in_flight") : std::nullopt;
-    };
     for (const ScenarioResult* one : kind.cases) largest = std::max(largest, one->size);
-    for (const ScenarioResult* one : kind.cases) {
-      const auto mine = in_flight(*one);
-      if (mine && (most == nullptr || mine->value > in_flight(*most)->value)) most = one;
-    }
-    if (most == nullptr || chains_of(*most) < 2) continue;
-    for (const ScenarioResult* one : kind.cases) {
-      const auto mine = in_flight(*one);
-      if (!mine || mine->value < nearly_all * in_flight(*most)->value) continue;
-      if (enough == nullptr || chains_of(*one) < chains_of(*enough)) enough = one;
-    }
+    const auto in_flight = [&](const ScenarioResult* one) {
+      const bool counts = one->size == largest && cache_text(*one).empty();
+      return counts ? value_of(host_estimate_of(*one, "loads_in_flight")) : std::nullopt;
+    };
+    const auto* const found = highest_of(kind.cases, in_flight);
+    if (found == nullptr || chains_of(**found) < 2) continue;
+    const ScenarioResult* const most = *found;
+    const Estimate all = *host_estimate_of(*most, "loads_in_flight");
+    const auto chains_enough = [&](const ScenarioResult* one) {
+      return in_flight(one) >= nearly_all * all.value ? std::optional<double>(chains_of(*one))
+                                                      : std::nullopt;
+    };
+    const ScenarioResult* const enough = *lowest_of(kind.cases, chains_enough);
     const std::string chains = label_of(*enough, "chains");
     const std::vector<std::pair<std::string, std::string>> where{
         {"level", "memory"}, {"pages", most->pages}, {"chains", chains}};
@@ -99,14 +98,14 @@ std::vector<Fact> chains_facts(const RunReport& report) {
          fmt::format("misses that one CPU keeps open at once, {} pages; {} chains reach "
                      "{:.0f} % of it",
                      most->pages, chains, nearly_all * 100),
-         "1", *in_flight(*most)});
+         "1", all});
     if (const auto rate = host_estimate_of(*enough, "chains_bandwidth"))
       facts.push_back(
           {"chains_bandwidth", where,
            fmt::format("random loads of one CPU with {} chains, {} pages", chains, most->pages),
            "B/s", *rate, "Parallelism",
            fmt::format("random loads of one CPU {{}} with {} chains, {:.0f} misses open", chains,
-                       in_flight(*most)->value)});
+                       all.value)});
   }
   return facts;
 }

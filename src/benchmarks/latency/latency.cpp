@@ -101,9 +101,7 @@ Expected<void> Latency::parse_options() {
   if (auto sizes = sizes_.parse(); !sizes) return sizes;
   if (!stride_text_.empty()) {
     const auto stride = parse_bytes(stride_text_);
-    if (!stride) {
-      return fail(about("--stride", stride.error()));
-    }
+    if (!stride) return fail(about("--stride", stride.error()));
     stride_ = *stride;
   }
   if (!control_text_.empty()) {
@@ -122,9 +120,8 @@ Expected<void> Latency::parse_options() {
 }
 
 Expected<std::vector<PlannedScenario>> Latency::plan(const PlanInput& input) const {
-  if (!input.options.thread_counts.empty()) {
-    return fail_usage("--threads", "latency accepts one number", "run it once for each");
-  }
+  if (auto good = check_one_number_of_threads(input.options, name()); !good)
+    return fail(good.error());
   const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); };
   const std::vector<Bytes> sizes = sizes_.sizes(input, chase_size_past_caches(input), with);
   const std::vector<PlannedScenario> plan = with(sizes);
@@ -151,7 +148,6 @@ Expected<std::vector<PlannedScenario>> Latency::plan(const PlanInput& input) con
 std::vector<PlannedScenario> Latency::plan_of(const PlanInput& input,
                                               const std::vector<Bytes>& sizes) const {
   std::vector<PlannedScenario> plan;
-  const auto workers = static_cast<int>(input.layout.workers.size());
   struct Point {
     Bytes size;
     int chains = 1;
@@ -167,13 +163,13 @@ std::vector<PlannedScenario> Latency::plan_of(const PlanInput& input,
     points.push_back({*std::max_element(sizes.begin(), sizes.end()), 1, control_, true});
   for (PageKind pages : input.options.pages) {
     for (const Point& point : points) {
-      std::vector<Flow> flows;
-      for (int worker = 0; worker < workers; ++worker) {
+      PlannedScenario planned = new_point(
+          input, fmt::format("{} {}", compact_text(point.size), name_of(pages)), point.size, pages);
+      std::vector<Flow>& flows = planned.scenario.flows;
+      for (int worker : all_workers(input.layout)) {
         flows.push_back(chase_flow(input, worker, point.size, pages, {order_, point.stride}));
         flows.back().kernel.chain.chains = static_cast<unsigned>(point.chains);
       }
-      PlannedScenario planned;
-      planned.head.name = fmt::format("{} {}", compact_text(point.size), name_of(pages));
       if (!chains_.empty()) {
         planned.head.name += fmt::format(" {} chain{}", point.chains, point.chains == 1 ? "" : "s");
         planned.head.labels = {{"chains", std::to_string(point.chains)}};
@@ -182,14 +178,11 @@ std::vector<PlannedScenario> Latency::plan_of(const PlanInput& input,
         planned.head.name += " stride " + compact_text(*control_);
         planned.head.labels = control_label;
       }
-      planned.head.size = point.size;
-      planned.head.pages = name_of(pages);
       planned.head.order = name_of(order_);
       // The report has one for all; a serial point's is that of its first part.
       const Flow& named = input.options.serial ? flows.front() : flows.back();
       planned.head.stride = named.kernel.chain.stride;
-      planned.scenario = {planned.head.name, {}, input.options.stop};
-      add_point(plan, std::move(planned), std::move(flows), input.options.serial);
+      add_point(plan, std::move(planned), input.options.serial);
     }
   }
   return plan;

@@ -16,6 +16,7 @@
 
 #include "base/size_list.h"
 #include "base/text.h"
+#include "benchmarks/axes.h"
 #include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/loaded/facts.h"
@@ -63,7 +64,6 @@ class Loaded final : public Benchmark {
   }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
-  int default_threads(const RunOptions&) const override { return 0; }
   bool is_of_memory() const override { return true; }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override {
@@ -148,16 +148,13 @@ Setting setting_of(const PlanInput& input, NodeId cpus, NodeId memory) {
   }
   setting.chaser = workers.front();
   const Machine& machine = machine_of(input, setting.chaser);
-  const auto place = [&](int worker) -> const Worker& {
-    return input.layout.workers[static_cast<std::size_t>(worker)];
-  };
   const auto core_of = [&](int worker) {
-    const CpuSet& cpus_of = place(worker).placement.cpus;
+    const CpuSet& cpus_of = worker_of(input, worker).placement.cpus;
     const Cpu* cpu = cpus_of.empty() ? nullptr : machine.find_cpu(cpus_of.front());
     return cpu == nullptr ? -1 : cpu->core;
   };
   for (int worker : workers) {
-    const bool same_host = place(worker).host == place(setting.chaser).host;
+    const bool same_host = worker_of(input, worker).host == worker_of(input, setting.chaser).host;
     if (same_host && core_of(worker) != core_of(setting.chaser)) setting.loaders.push_back(worker);
   }
   setting.problem = memory_node_problem(machine, memory);
@@ -216,11 +213,17 @@ PlannedScenario Loaded::point(const PlanInput& input, const Setting& setting, co
                      flows_on_node({setting.chaser}, setting.memory), half_room);
   std::vector<int> together = setting.loaders;
   together.push_back(setting.chaser);
-  const Bytes load_size = common_.size.value_or(
+  const Bytes load_size = common_.size.given().value_or(
       size_with_room(input, size_beyond_caches(input, together, setting.memory),
                      flows_on_node(setting.loaders, setting.memory), half_room));
-  std::vector<Flow> flows{
-      chase_flow(input, setting.chaser, chase_size, pages, {common_.order, {}})};
+  const Bytes size = choice != nullptr ? load_size : chase_size;
+  PlannedScenario planned = new_point(
+      input,
+      fmt::format("{}{} node {} to {} {}", choice != nullptr ? choice->short_name() + " " : "",
+                  load, setting.cpus.value, setting.memory.value, name_of(pages)),
+      size, pages);
+  std::vector<Flow>& flows = planned.scenario.flows;
+  flows = {chase_flow(input, setting.chaser, chase_size, pages, {common_.order, {}})};
   if (choice != nullptr) {
     for (int worker : setting.loaders) {
       Flow flow = stream_flow(input, *choice, worker, load_size, pages);
@@ -229,14 +232,8 @@ PlannedScenario Loaded::point(const PlanInput& input, const Setting& setting, co
       flows.push_back(std::move(flow));
     }
   }
-  for (Flow& flow : flows) flow.region.placement = {MemoryMode::bind, {{setting.memory, 1}}};
-  PlannedScenario planned;
+  for (Flow& flow : flows) flow.region.placement = bound_to(setting.memory);
   ScenarioResult& head = planned.head;
-  head.name =
-      fmt::format("{}{} node {} to {} {}", choice != nullptr ? choice->short_name() + " " : "",
-                  load, setting.cpus.value, setting.memory.value, name_of(pages));
-  head.size = choice != nullptr ? load_size : chase_size;
-  head.pages = name_of(pages);
   head.order = name_of(common_.order);
   head.stride = flows.front().kernel.chain.stride;
   head.labels = {{"cell_cpu_node", std::to_string(setting.cpus.value)},
@@ -247,12 +244,9 @@ PlannedScenario Loaded::point(const PlanInput& input, const Setting& setting, co
     head.stores = choice->stores();
     head.labels.emplace_back("load_kernel", choice->short_name());
   }
-  planned.scenario = {head.name, std::move(flows), input.options.stop};
   planned.optional = true;
   planned.reference = choice == nullptr;
-  if (setting.problem.empty()) return planned;
-  planned.skip = Error{ErrorKind::unavailable, setting.problem, ""};
-  planned.scenario.flows.clear();
+  if (!setting.problem.empty()) planned.skip = Error{ErrorKind::unavailable, setting.problem, ""};
   return planned;
 }
 
@@ -267,18 +261,18 @@ Expected<std::vector<PlannedScenario>> Loaded::plan(const PlanInput& input) cons
   const auto curves = settings(input);
   if (!curves) return fail(curves.error());
   std::vector<PlannedScenario> plan;
-  const auto add = [&](PlannedScenario planned) {
-    std::vector<Flow> flows = std::move(planned.scenario.flows);
-    add_point(plan, std::move(planned), std::move(flows), false);
+  const auto add = [&](const Setting& setting, const Choice* choice, const std::string& load,
+                       std::optional<double> rate, PageKind pages) {
+    add_point(plan, point(input, setting, choice, load, rate, pages));
   };
   for (PageKind pages : input.options.pages) {
     for (const Setting& setting : *curves) {
-      add(point(input, setting, nullptr, idle_load, {}, pages));
+      add(setting, nullptr, idle_load, {}, pages);
       if (!setting.problem.empty()) continue;
       for (const Choice& choice : common_.choices) {
         for (double rate : rates_)
-          add(point(input, setting, &choice, fmt::format("{:g} GB/s", rate * 1e-9), rate, pages));
-        add(point(input, setting, &choice, peak_load, {}, pages));
+          add(setting, &choice, fmt::format("{:g} GB/s", rate * 1e-9), rate, pages);
+        add(setting, &choice, peak_load, {}, pages);
       }
     }
   }
@@ -297,25 +291,19 @@ Expected<std::vector<PlannedScenario>> Loaded::refine(const PlanInput& input,
                                      return load != idle_load && load != peak_load;
                                    });
   if (refined) return more;
-  for (PageKind pages : input.options.pages) {
-    for (const Setting& setting : *curves) {
-      for (const Choice& choice : common_.choices) {
-        const std::string name = point(input, setting, &choice, peak_load, {}, pages).head.name;
-        const auto peak =
-            std::find_if(report.scenarios.begin(), report.scenarios.end(),
-                         [&](const ScenarioResult& other) { return other.name == name; });
-        const Figure* sum =
-            peak == report.scenarios.end() ? nullptr : find_total(*peak, "bandwidth_sum");
-        if (sum == nullptr || !sum->value()) continue;
-        for (int percent : percents) {
-          PlannedScenario planned = point(input, setting, &choice, fmt::format("{}%", percent),
-                                          *sum->value() * percent / 100, pages);
-          std::vector<Flow> flows = std::move(planned.scenario.flows);
-          add_point(more, std::move(planned), std::move(flows), false);
-        }
-      }
+  const auto add_parts = [&](PageKind pages, const Setting& setting, const Choice& choice) {
+    const std::string name = point(input, setting, &choice, peak_load, {}, pages).head.name;
+    const auto peak = std::find_if(report.scenarios.begin(), report.scenarios.end(),
+                                   [&](const ScenarioResult& other) { return other.name == name; });
+    const Figure* sum =
+        peak == report.scenarios.end() ? nullptr : find_total(*peak, "bandwidth_sum");
+    if (sum == nullptr || !sum->value()) return;
+    for (int percent : percents) {
+      add_point(more, point(input, setting, &choice, fmt::format("{}%", percent),
+                            *sum->value() * percent / 100, pages));
     }
-  }
+  };
+  for_each_of(add_parts, input.options.pages, *curves, common_.choices);
   return more;
 }
 

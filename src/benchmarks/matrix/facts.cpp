@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/size_list.h"
+#include "benchmarks/matrix/relative.h"
 #include "kernels/traits.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
@@ -34,19 +35,6 @@ std::vector<Cell> cells_of(const RunReport& report, const std::string& kernel) {
                        fmt::format("{}, {} pages", compact_text(point.size), point.pages)});
   }
   return cells;
-}
-
-/// What a node's CPUs are compared with: their own node's memory, else the best that they reach.
-const Cell* nearest_cell(const std::vector<Cell>& cells, const std::string& cpus, bool least) {
-  const Cell* best = nullptr;
-  for (const Cell& cell : cells) {
-    if (cell.cpus != cpus) continue;
-    if (cell.memory == cpus) return &cell;
-    const bool better = best != nullptr && (least ? cell.estimate.value < best->estimate.value
-                                                  : cell.estimate.value > best->estimate.value);
-    if (best == nullptr || better) best = &cell;
-  }
-  return best;
 }
 
 /// The cell that compares worst with the nearest memory of its CPUs.

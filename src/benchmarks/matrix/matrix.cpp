@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/size_list.h"
+#include "benchmarks/axes.h"
 #include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/matrix/facts.h"
@@ -47,7 +49,6 @@ class Matrix final : public Benchmark {
   }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
-  int default_threads(const RunOptions&) const override { return 0; }
   bool is_of_memory() const override { return true; }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override {
@@ -66,12 +67,10 @@ class Matrix final : public Benchmark {
   bool by_host() const override { return true; }
 
  private:
-  PlannedScenario point(const PlanInput& input, const std::string& what, Bytes size, PageKind pages,
-                        NodeId cpus, NodeId memory) const;
-  void add_latency(const PlanInput& input, PageKind pages,
-                   std::vector<PlannedScenario>& plan) const;
-  void add_bandwidth(const PlanInput& input, const Choice& choice, PageKind pages,
-                     std::vector<PlannedScenario>& plan) const;
+  PlannedScenario latency_point(const PlanInput& input, PageKind pages, NodeId cpus,
+                                NodeId memory) const;
+  PlannedScenario bandwidth_point(const PlanInput& input, const Choice& choice, PageKind pages,
+                                  NodeId cpus, NodeId memory) const;
 
   NodePairOptions pairs_{{{"read", "write", "copy"}, "2:1"}};
   std::string only_;
@@ -107,78 +106,59 @@ Expected<void> Matrix::parse_options() {
   return {};
 }
 
-PlannedScenario Matrix::point(const PlanInput& input, const std::string& what, Bytes size,
-                              PageKind pages, NodeId cpus, NodeId memory) const {
-  PlannedScenario planned;
-  planned.head.name =
-      fmt::format("{} node {} to {} {}", what, cpus.value, memory.value, name_of(pages));
-  planned.head.size = size;
-  planned.head.pages = name_of(pages);
+PlannedScenario cell_point(const PlanInput& input, const std::string& what, Bytes size,
+                           PageKind pages, NodeId cpus, NodeId memory) {
+  PlannedScenario planned = new_point(
+      input, fmt::format("{} node {} to {} {}", what, cpus.value, memory.value, name_of(pages)),
+      size, pages);
   planned.head.labels = {{"cell_cpu_node", std::to_string(cpus.value)},
                          {"cell_memory_node", std::to_string(memory.value)}};
-  planned.scenario = {planned.head.name, {}, input.options.stop};
   planned.optional = true;
   return planned;
 }
 
 /// Flows of those whose hosts have that memory; else why there are none.
-void keep_possible(const PlanInput& input, NodeId memory, std::vector<Flow>& flows,
-                   PlannedScenario& planned) {
+void keep_possible(const PlanInput& input, NodeId memory, PlannedScenario& planned) {
+  std::vector<Flow>& flows = planned.scenario.flows;
   std::erase_if(flows, [&](const Flow& flow) {
     const std::string problem = memory_node_problem(machine_of(input, flow.worker), memory);
     if (!problem.empty()) planned.skip = Error{ErrorKind::unavailable, problem, ""};
     return !problem.empty();
   });
   if (!flows.empty()) planned.skip.reset();
-  for (Flow& flow : flows) {
-    flow.region.placement = {};
-    flow.region.placement.mode = MemoryMode::bind;
-    flow.region.placement.nodes = {{memory, 1}};
-  }
+  for (Flow& flow : flows) flow.region.placement = bound_to(memory);
 }
 
-void Matrix::add_latency(const PlanInput& input, PageKind pages,
-                         std::vector<PlannedScenario>& plan) const {
-  for (NodeId cpus : worker_nodes(input)) {
-    for (NodeId memory : memory_nodes(input)) {
-      const std::vector<int> workers = workers_on(input.layout, {cpus});
-      std::vector<Flow> flows;
-      Bytes size;
-      // One of each host.
-      for (int worker : workers) {
-        const int host = input.layout.workers[static_cast<std::size_t>(worker)].host;
-        const bool first = std::none_of(flows.begin(), flows.end(), [&](const Flow& flow) {
-          return input.layout.workers[static_cast<std::size_t>(flow.worker)].host == host;
-        });
-        if (!first) continue;
-        size = pairs_.size.value_or(chase_size_beyond_caches(input, worker, memory));
-        flows.push_back(chase_flow(input, worker, size, pages, {pairs_.order, {}}));
-      }
-      PlannedScenario planned = point(input, "latency", size, pages, cpus, memory);
-      planned.head.order = name_of(pairs_.order);
-      planned.head.stride = flows.front().kernel.chain.stride;
-      keep_possible(input, memory, flows, planned);
-      add_point(plan, std::move(planned), std::move(flows), false);
-    }
+PlannedScenario Matrix::latency_point(const PlanInput& input, PageKind pages, NodeId cpus,
+                                      NodeId memory) const {
+  std::vector<Flow> flows;
+  std::set<int> hosts;  // one worker of each
+  Bytes size;
+  for (int worker : workers_on(input.layout, {cpus})) {
+    if (!hosts.insert(worker_of(input, worker).host).second) continue;
+    size = pairs_.size.given().value_or(chase_size_beyond_caches(input, worker, memory));
+    flows.push_back(chase_flow(input, worker, size, pages, {pairs_.order, {}}));
   }
+  PlannedScenario planned = cell_point(input, "latency", size, pages, cpus, memory);
+  planned.head.order = name_of(pairs_.order);
+  planned.head.stride = flows.front().kernel.chain.stride;
+  planned.scenario.flows = std::move(flows);
+  keep_possible(input, memory, planned);
+  return planned;
 }
 
-void Matrix::add_bandwidth(const PlanInput& input, const Choice& choice, PageKind pages,
-                           std::vector<PlannedScenario>& plan) const {
-  for (NodeId cpus : worker_nodes(input)) {
-    for (NodeId memory : memory_nodes(input)) {
-      const std::vector<int> workers = workers_on(input.layout, {cpus});
-      const Bytes size = pairs_.size.value_or(size_beyond_caches(input, workers, memory));
-      std::vector<Flow> flows;
-      for (int worker : workers) flows.push_back(stream_flow(input, choice, worker, size, pages));
-      PlannedScenario planned = point(input, choice.short_name(), size, pages, cpus, memory);
-      planned.head.kernel = choice.name;
-      planned.head.stores = choice.stores();
-      planned.scenario.stop.to_the_end = true;
-      keep_possible(input, memory, flows, planned);
-      add_point(plan, std::move(planned), std::move(flows), false);
-    }
-  }
+PlannedScenario Matrix::bandwidth_point(const PlanInput& input, const Choice& choice,
+                                        PageKind pages, NodeId cpus, NodeId memory) const {
+  const std::vector<int> workers = workers_on(input.layout, {cpus});
+  const Bytes size = pairs_.size.given().value_or(size_beyond_caches(input, workers, memory));
+  PlannedScenario planned = cell_point(input, choice.short_name(), size, pages, cpus, memory);
+  planned.head.kernel = choice.name;
+  planned.head.stores = choice.stores();
+  planned.scenario.stop.to_the_end = true;
+  for (int worker : workers)
+    planned.scenario.flows.push_back(stream_flow(input, choice, worker, size, pages));
+  keep_possible(input, memory, planned);
+  return planned;
 }
 
 Expected<std::vector<PlannedScenario>> Matrix::plan(const PlanInput& input) const {
@@ -187,10 +167,16 @@ Expected<std::vector<PlannedScenario>> Matrix::plan(const PlanInput& input) cons
       !checked)
     return fail(checked.error());
   std::vector<PlannedScenario> plan;
+  const NodeSet with_workers = worker_nodes(input), with_memory = memory_nodes(input);
   for (PageKind pages : input.options.pages) {
-    if (only_ != "bandwidth") add_latency(input, pages, plan);
-    if (only_ == "latency") continue;
-    for (const Choice& choice : pairs_.choices) add_bandwidth(input, choice, pages, plan);
+    const auto add_latency = [&](NodeId cpus, NodeId memory) {
+      add_point(plan, latency_point(input, pages, cpus, memory));
+    };
+    const auto add_bandwidth = [&](const Choice& choice, NodeId cpus, NodeId memory) {
+      add_point(plan, bandwidth_point(input, choice, pages, cpus, memory));
+    };
+    if (only_ != "bandwidth") for_each_of(add_latency, with_workers, with_memory);
+    if (only_ != "latency") for_each_of(add_bandwidth, pairs_.choices, with_workers, with_memory);
   }
   return plan;
 }

@@ -31,19 +31,6 @@ std::vector<Figure>* figures_of_host(const RunReport& report, ScenarioResult& on
   return report.hosts.size() < 2 ? &one.figures : nullptr;
 }
 
-const HostCell* local_cell(const std::vector<HostCell>& cells, const std::string& cpus,
-                           bool least) {
-  const HostCell* best = nullptr;
-  for (const HostCell& cell : cells) {
-    if (cell.cpus != cpus) continue;
-    if (cell.memory == cpus) return &cell;
-    const bool better = best != nullptr && (least ? cell.estimate.value < best->estimate.value
-                                                  : cell.estimate.value > best->estimate.value);
-    if (best == nullptr || better) best = &cell;
-  }
-  return best;
-}
-
 bool same_matrix(const ScenarioResult& a, const ScenarioResult& b) {
   return a.kernel == b.kernel && a.pages == b.pages && a.stores == b.stores;
 }
@@ -70,7 +57,7 @@ void add_times_local(RunReport& report) {
                          *found->estimate});
       }
       for (HostCell& cell : cells) {
-        const HostCell* const local = local_cell(cells, cell.cpus, latency);
+        const HostCell* const local = nearest_cell(cells, cell.cpus, latency);
         const Estimate times =
             local == &cell ? Estimate(1) : ratio_of(cell.estimate, local->estimate);
         cell.figures->push_back({"times_local", "1", times, std::nullopt});

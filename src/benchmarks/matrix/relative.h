@@ -1,6 +1,11 @@
 // Cells of a matrix as multiples of the local one.
 #pragma once
 
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "benchmarks/extremes.h"
 #include "record/report.h"
 
 namespace numatlas {
@@ -9,5 +14,18 @@ namespace numatlas {
 /// bandwidth. Local is the memory of the CPUs' own node; of CPUs whose node has none the best that
 /// they reach.
 void add_times_local(RunReport& report);
+
+/// What the CPUs of a node are compared with among cells with their CPUs' node, their memory's and
+/// an estimate: their own node's memory, else the best that they reach. nullptr: none has it.
+template <class Cells>
+auto nearest_cell(const Cells& cells, const std::string& cpus, bool least) {
+  const auto rank = [&](const auto& cell) {
+    const double value = cell.memory == cpus ? std::numeric_limits<double>::infinity()
+                         : least             ? -cell.estimate.value
+                                             : cell.estimate.value;
+    return cell.cpus == cpus ? std::optional(value) : std::nullopt;
+  };
+  return highest_of(cells, rank);
+}
 
 }  // namespace numatlas

@@ -17,6 +17,7 @@
 #include "benchmarks/flows.h"
 #include "benchmarks/migrate/views.h"
 #include "benchmarks/room.h"
+#include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "record/labels.h"
 
@@ -50,7 +51,6 @@ class Migrate final : public Benchmark {
   }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
-  int default_threads(const RunOptions&) const override { return 0; }
   TimeOption time_option() const override { return {"20s", true}; }
   /// One on every CPU: each pair of nodes takes those of its nodes.
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
@@ -86,13 +86,13 @@ class Migrate final : public Benchmark {
                 PageKind pages) const;
   void add_readers(std::vector<PlannedScenario>& plan, const PlanInput& input, const Pair& pair,
                    PageKind pages, const std::string& reader) const;
-  PlannedScenario head(const PlanInput& input, const Pair& pair, PageKind pages,
-                       const std::string& how, const std::string& run, int threads) const;
+  PlannedScenario point(const PlanInput& input, const Pair& pair, PageKind pages,
+                        const std::string& how, const std::string& run, int threads) const;
 
   std::vector<Moving> hows_{Moving::move_pages};
   std::vector<std::string> beside_{"none", "chase"};
-  std::string from_ = "all", to_ = "all", size_text_;
-  std::optional<Bytes> size_;
+  std::string from_ = "all", to_ = "all";
+  OneSizeOption size_;
 };
 
 void Migrate::add_options(CLI::App& app) {
@@ -104,23 +104,16 @@ void Migrate::add_options(CLI::App& app) {
       app, "--beside", beside_, named({"none", "chase", "read"}),
       "concurrent access by one more thread while one thread moves the pages: none, a pointer "
       "chase, or reads of all lines");
-  add_value(
-      app, "--size", size_text_, "SIZE",
+  size_.add_to(
+      app,
       "memory of each thread (default: 64 MiB, or one page if that is larger; less if that is "
       "more than half of a node's free memory)");
 }
 
 Expected<void> Migrate::parse_options() {
-  if (!size_text_.empty()) {
-    const auto size = parse_one_size(size_text_, name());
-    if (!size) return fail(size.error());
-    size_ = *size;
-  }
-  for (const auto& [option, text] : {std::pair("--from", from_), {"--to", to_}}) {
-    if (text == "all") continue;
-    if (auto nodes = parse_nodes(option, text, "all"); !nodes) return fail(nodes.error());
-  }
-  return {};
+  if (auto parsed = size_.parse(name()); !parsed) return parsed;
+  if (auto good = check_nodes("--from", from_, ""); !good) return good;
+  return check_nodes("--to", to_, "");
 }
 
 Expected<void> Migrate::check(const PlanInput& input) const {
@@ -134,18 +127,17 @@ Expected<void> Migrate::check(const PlanInput& input) const {
                       "it requires a machine with several NUMA nodes (sockets, tiers, or sub-NUMA "
                       "clusters in the firmware's settings)");
   }
-  return size_ ? check_page_steps(input, "migrate", *size_) : Expected<void>{};
+  return size_.given() ? check_page_steps(input, "migrate", *size_.given()) : Expected<void>{};
 }
 
-PlannedScenario Migrate::head(const PlanInput& input, const Pair& pair, PageKind pages,
-                              const std::string& how, const std::string& run, int threads) const {
-  PlannedScenario planned;
+PlannedScenario Migrate::point(const PlanInput& input, const Pair& pair, PageKind pages,
+                               const std::string& how, const std::string& run, int threads) const {
+  PlannedScenario planned = new_point(
+      input,
+      fmt::format("{} {} {} {} -> {}", run, how, name_of(pages), pair.from.value, pair.to.value),
+      pair.size, pages);
   planned.optional = true;
-  planned.head.name =
-      fmt::format("{} {} {} {} -> {}", run, how, name_of(pages), pair.from.value, pair.to.value);
   if (threads != 1) planned.head.name += fmt::format(" {} threads", threads);
-  planned.head.size = pair.size;
-  planned.head.pages = name_of(pages);
   planned.head.kernel = "migrate";
   planned.head.labels = {{"run", run},
                          {"how", how},
@@ -153,7 +145,6 @@ PlannedScenario Migrate::head(const PlanInput& input, const Pair& pair, PageKind
                          {"to", std::to_string(pair.to.value)},
                          {"threads", std::to_string(threads)},
                          {"page", compact_text(page_bytes(input.machines.front(), pages))}};
-  planned.scenario = {planned.head.name, {}, input.options.stop};
   planned.scenario.stop.to_the_end = true;
   for (NodeId node : {pair.from, pair.to}) {
     if (auto why = memory_node_problem(input.machines.front(), node); !why.empty())
@@ -164,36 +155,28 @@ PlannedScenario Migrate::head(const PlanInput& input, const Pair& pair, PageKind
 
 Flow Migrate::moving_flow(const Pair& pair, const PlanInput& input, PageKind pages, Moving how,
                           int worker) const {
-  Flow flow;
-  flow.worker = worker;
-  flow.kernel.name = "migrate";
+  Flow flow = plain_flow(input, "migrate", worker, pair.size, pages);
   flow.kernel.page.page = page_bytes(input.machines.front(), pages);
   flow.kernel.page.moving = how;
   flow.kernel.page.from = pair.from.value;
   flow.kernel.page.to = pair.to.value;
-  flow.region.bytes = pair.size;
-  flow.region.pages = pages;
-  flow.region.placement = {MemoryMode::bind, {{pair.from, 1}}};
+  flow.region.placement = bound_to(pair.from);
   return flow;
 }
 
 /// The reader's pages at rest on both nodes, and on their way.
 void Migrate::add_readers(std::vector<PlannedScenario>& plan, const PlanInput& input,
                           const Pair& pair, PageKind pages, const std::string& reader) const {
-  Choice choice;
-  choice.spec.name = reader;
-  const int worker = pair.movers.front();
-  Flow reads = reader == "chase" ? chase_flow(input, worker, pair.size, pages)
-                                 : stream_flow(input, choice, worker, pair.size, pages);
+  Flow reads = access_flow(input, reader, pair.movers.front(), pair.size, pages);
   const auto add = [&](const std::string& run, const std::string& how, NodeId node,
                        std::optional<Moving> moving) {
-    PlannedScenario planned = head(input, pair, pages, how, run, 1);
+    PlannedScenario planned = point(input, pair, pages, how, run, 1);
     planned.head.name += " " + reader;
     planned.head.labels.emplace_back("reader", reader);
     planned.head.kernel = reader;
-    planned.scenario.name = planned.head.name;
-    reads.region.placement = {MemoryMode::bind, {{node, 1}}};
-    std::vector<Flow> flows{reads};
+    reads.region.placement = bound_to(node);
+    std::vector<Flow>& flows = planned.scenario.flows;
+    flows = {reads};
     if (moving && pair.movers.size() > 1) {
       flows.push_back(moving_flow(pair, input, pages, *moving, pair.movers[1]));
       flows.back().shares = 0;
@@ -201,7 +184,7 @@ void Migrate::add_readers(std::vector<PlannedScenario>& plan, const PlanInput& i
       planned.skip = Error{ErrorKind::unavailable, "a concurrent reader requires a second CPU",
                            "name more --cpus"};
     }
-    add_point(plan, std::move(planned), std::move(flows), false);
+    add_point(plan, std::move(planned));
   };
   add("rest before", "-", pair.from, std::nullopt);
   add("rest after", "-", pair.to, std::nullopt);
@@ -219,8 +202,8 @@ void Migrate::add_pair(std::vector<PlannedScenario>& plan, const PlanInput& inpu
     if (counts.empty()) counts = {input.options.placement.threads.value_or(1)};
     for (Moving how : hows_) {
       for (const int threads : counts) {
-        PlannedScenario planned = head(input, pair, pages, name_of(how), "move", threads);
-        std::vector<Flow> flows;
+        PlannedScenario planned = point(input, pair, pages, name_of(how), "move", threads);
+        std::vector<Flow>& flows = planned.scenario.flows;
         for (int worker : pair.movers) {
           if (static_cast<int>(flows.size()) < threads)
             flows.push_back(moving_flow(pair, input, pages, how, worker));
@@ -230,7 +213,7 @@ void Migrate::add_pair(std::vector<PlannedScenario>& plan, const PlanInput& inpu
                                fmt::format("there are {} CPUs to move pages", flows.size()),
                                "ask for fewer --threads, or name more --cpus"};
         }
-        add_point(plan, std::move(planned), std::move(flows), false);
+        add_point(plan, std::move(planned));
       }
     }
   }
@@ -242,8 +225,7 @@ std::vector<int> workers_near(const PlanInput& input, const std::vector<NodeId>&
   for (NodeId node : nodes) {
     for (int worker : workers_on(input.layout, {node})) workers.push_back(worker);
   }
-  for (std::size_t i = 0; i < input.layout.workers.size(); ++i) {
-    const auto worker = static_cast<int>(i);
+  for (int worker : all_workers(input.layout)) {
     if (std::find(workers.begin(), workers.end(), worker) == workers.end())
       workers.push_back(worker);
   }
@@ -270,7 +252,7 @@ Expected<std::vector<PlannedScenario>> Migrate::plan(const PlanInput& input) con
         Bytes size = usual_moved_size;
         for (NodeId node : {from, to})
           size = size_with_room(input, size, flows_on_node(movers, node));
-        pair.size = whole_steps(size_.value_or(size), work);
+        pair.size = whole_steps(size_.given().value_or(size), work);
         add_pair(plan, input, pair, pages);
       }
     }

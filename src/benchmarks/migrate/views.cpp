@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "benchmarks/extremes.h"
 #include "record/labels.h"
 
 namespace numatlas {
@@ -96,19 +97,15 @@ std::vector<View> migrate_views(const RunReport& report) {
 }
 
 std::vector<Fact> migrate_facts(const RunReport& report) {
-  const ScenarioResult *slowest = nullptr, *worst = nullptr;
-  const auto value = [](const ScenarioResult& one, const char* key) {
-    const auto found = estimate_of(one, key);
-    return found ? std::optional(found->value) : std::nullopt;
+  const auto rate = [](const ScenarioResult& one) {
+    return label_of(one, "run") == "move" ? value_of(estimate_of(one, "move_rate_sum"))
+                                          : std::nullopt;
   };
-  for (const ScenarioResult& one : report.scenarios) {
-    if (const auto rate = value(one, "move_rate_sum"); rate && label_of(one, "run") == "move") {
-      if (slowest == nullptr || *rate < *value(*slowest, "move_rate_sum")) slowest = &one;
-    }
-    if (const auto times = value(one, "reader_times")) {
-      if (worst == nullptr || *times > *value(*worst, "reader_times")) worst = &one;
-    }
-  }
+  const auto times = [](const ScenarioResult& one) {
+    return value_of(estimate_of(one, "reader_times"));
+  };
+  const auto* const slowest = lowest_of(report.scenarios, rate);
+  const auto* const worst = highest_of(report.scenarios, times);
   std::vector<Fact> facts;
   const auto add = [&](const char* key, const ScenarioResult& one, const char* unit,
                        const char* figure, const std::string& what, const std::string& line) {

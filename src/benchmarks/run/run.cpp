@@ -15,6 +15,7 @@
 #include "benchmarks/declare.h"
 #include "benchmarks/device_totals.h"
 #include "benchmarks/file_flows.h"
+#include "benchmarks/flows.h"
 #include "gpu/buffers.h"
 #include "gpu/machine_gpus.h"
 #include "kernels/stream_loops.h"
@@ -44,7 +45,6 @@ class RunFile final : public Benchmark {
   }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
-  int default_threads(const RunOptions&) const override { return 0; }
   Expected<void> complete(const RunOptions& options, Machine& machine) const override;
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override;
@@ -91,22 +91,16 @@ bool leaves_memory(const FileFlow& flow) {
 
 /// What the file says, or what has no meaning for flows that differ.
 Expected<void> check_options_of_run(const RunOptions& options, const std::string& path) {
-  const auto refused = [&](const std::string& option, const std::string& why,
-                           const std::string& hint) { return fail_usage(option, why, hint); };
   const std::string of_file = fmt::format("the CPUs are those named in {}", path);
-  if (!options.placement.cpus.is_default) return refused("--cpus", of_file, "change them there");
-  if (options.placement.threads) return refused("--threads", of_file, "change them there");
+  if (!options.placement.cpus.is_default) return fail_usage("--cpus", of_file, "change them there");
+  if (options.placement.threads) return fail_usage("--threads", of_file, "change them there");
   if (options.serial) {
-    return refused("--serial", fmt::format("{} determines what runs together", path),
-                   "write a scenario for each flow");
+    return fail_usage("--serial", fmt::format("{} determines what runs together", path),
+                      "write a scenario for each flow");
   }
   if (options.pages.size() > 1)
-    return refused("--pages", "a flow has one kind of pages", "name several in the file");
-  if (!options.csv_file.empty()) {
-    return refused("--csv", "its format has no column for differing flows",
-                   "use --format csv or --json FILE");
-  }
-  return {};
+    return fail_usage("--pages", "a flow has one kind of pages", "name several in the file");
+  return check_no_csv(options, "differing flows");
 }
 
 /// Drivers are asked only where a flow of a GPU is.
@@ -232,9 +226,8 @@ Expected<std::vector<PlannedScenario>> RunFile::plan(const PlanInput& input) con
     if (!scenario) return fail(scenario.error());
     PlannedScenario planned;
     planned.head = head_of(*scenario, input.options.stop);
-    std::vector<Flow> flows = std::move(scenario->flows);
     planned.scenario = *std::move(scenario);
-    add_point(plan, std::move(planned), std::move(flows), false);
+    add_point(plan, std::move(planned));
   }
   return plan;
 }

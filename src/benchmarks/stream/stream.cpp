@@ -1,13 +1,10 @@
 #include "benchmarks/stream/stream.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <numeric>
-#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -18,6 +15,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/size_list.h"
+#include "base/whole.h"
 #include "benchmarks/choices.h"
 #include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
@@ -36,17 +34,6 @@ namespace {
 constexpr std::uint64_t arrays = 3;
 // STREAM's own rule: each array four times all last-level caches.
 constexpr std::uint64_t times_caches = 4;
-
-template <class T>
-Expected<T> whole_number(const std::string& text, T low, T high, const char* option,
-                         const char* hint) {
-  T value{};
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code == std::errc{} && end == text.data() + text.size() && value >= low && value <= high)
-    return value;
-  return fail_usage(option,
-                    fmt::format("'{}' is not a whole number from {} to {}", text, low, high), hint);
-}
 
 // Cache lines that so many elements take: arrays are whole lines.
 constexpr std::uint64_t elements_a_line = 8;
@@ -77,12 +64,6 @@ std::string memory_text(const Layout& layout) {
     if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
   }
   return fmt::format("{}", fmt::join(texts, ", "));
-}
-
-std::vector<int> all_workers(const PlanInput& input) {
-  std::vector<int> workers(input.layout.workers.size());
-  std::iota(workers.begin(), workers.end(), 0);
-  return workers;
 }
 
 }  // namespace
@@ -139,7 +120,7 @@ void Stream::add_options(CLI::App& app) {
 }
 
 Expected<void> Stream::parse_options() {
-  const auto repeats = whole_number<int>(repeats_text_, 0, 1'000'000, "--repeats", "");
+  const auto repeats = parse_whole<int>(repeats_text_, 0, 1'000'000, "--repeats");
   if (!repeats) return fail(repeats.error());
   if (*repeats < 2) {
     return fail_usage("--repeats",
@@ -159,9 +140,10 @@ Expected<void> Stream::parse_arrays() {
   if (!elements_text_.empty() && !size_text_.empty())
     return fail_usage("--size", "--elements says the same", "give one of them");
   if (!elements_text_.empty()) {
-    const auto count = whole_number<std::uint64_t>(elements_text_, 1, std::uint64_t{1} << 56,
-                                                   "--elements", "elements of 8 bytes, an array");
-    if (!count) return fail(count.error());
+    const auto count =
+        parse_whole<std::uint64_t>(elements_text_, 1, std::uint64_t{1} << 56, "--elements");
+    if (!count)
+      return fail_usage("--elements", count.error().message, "elements of 8 bytes, an array");
     elements_ = *count;
   } else if (!size_text_.empty()) {
     const auto size = parse_one_size(size_text_, "stream");
@@ -215,7 +197,7 @@ std::vector<StreamPoint> Stream::points(bool lasting) const {
 }
 
 Stream::Elements Stream::elements_for(const PlanInput& input) const {
-  const std::vector<int> workers = all_workers(input);
+  const std::vector<int> workers = all_workers(input.layout);
   std::uint64_t elements = 0;
   for (std::size_t host = 0; host < input.machines.size(); ++host) {
     int processes = 0, last = -1;
@@ -250,7 +232,7 @@ Stream::Elements Stream::elements_for(const PlanInput& input) const {
 
 std::string Stream::source_of_elements(const PlanInput& input, std::uint64_t wanted,
                                        std::uint64_t elements) const {
-  const std::string caches = to_text(last_level_caches(input, all_workers(input), 0));
+  const std::string caches = to_text(last_level_caches(input, all_workers(input.layout), 0));
   const std::string rule = fmt::format("{} x the last-level caches", times_caches);
   if (elements < wanted) {
     return fmt::format("the most that fits on every host: {:.0f} % of {}",
@@ -415,14 +397,12 @@ Expected<std::vector<PlannedScenario>> Stream::plan(const PlanInput& input) cons
     auto flows = flows_of(input, point, elements);
     if (!flows) return fail(flows.error());
     PlannedScenario planned;
+    planned.head.name = point.name;
+    planned.head.size = flows->empty() ? Bytes{} : flows->front().region.bytes;
     planned.scenario = {point.name, *std::move(flows), options.stop};
     planned.scenario.stop.passes = repeats_ * static_cast<int>(point.operations.size());
-    planned.head.name = point.name;
     planned.head.kernel = "stream";
-    planned.head.size =
-        planned.scenario.flows.empty() ? Bytes{} : planned.scenario.flows.front().region.bytes;
-    planned.point = static_cast<int>(plan.size());
-    plan.push_back(std::move(planned));
+    add_point(plan, std::move(planned));
   }
   return plan;
 }

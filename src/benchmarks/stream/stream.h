@@ -39,7 +39,6 @@ class Stream final : public Benchmark {
             "--stats",  "--process-memory", "--skip-too-large", "--print-scenario"};
   }
   Expected<void> parse_options() override;
-  int default_threads(const RunOptions&) const override { return 0; }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string less_memory_hint() const override {
     return "use fewer --elements or a smaller --size, or fewer ranks or --threads";

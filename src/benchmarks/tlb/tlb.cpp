@@ -96,7 +96,6 @@ class Tlb final : public Benchmark {
 
  private:
   std::vector<int> counts_of(const PlanInput& input, PageKind kind) const;
-  PlannedScenario point(const PlanInput& input, int count, const std::string& lines) const;
   void add_spread(std::vector<PlannedScenario>& plan, const PlanInput& input, PageKind kind,
                   const std::vector<int>& counts) const;
   void add_packed(std::vector<PlannedScenario>& plan, const PlanInput& input,
@@ -134,14 +133,21 @@ Bytes stride_of(const PlanInput& input, PageKind kind) {
   return Bytes{page_of(input, kind).value + line_bytes(machine_of(input, 0), cpus).value};
 }
 
+/// One of each worker.
+std::vector<Flow> chases(const PlanInput& input, Bytes size, PageKind kind,
+                         const ChaseWalk& walk = {}) {
+  std::vector<Flow> flows;
+  for (int worker : all_workers(input.layout))
+    flows.push_back(chase_flow(input, worker, size, kind, walk));
+  return flows;
+}
+
 std::vector<int> Tlb::counts_of(const PlanInput& input, PageKind kind) const {
   if (!counts_.empty()) return counts_;
   std::set<int> counts;
   add_between(counts, kind == PageKind::huge_1g ? 2 : 8,
               kind == PageKind::base ? most_base_pages : most_huge_pages);
-  std::vector<Flow> flows;
-  for (std::size_t i = 0; i < input.layout.workers.size(); ++i)
-    flows.push_back(chase_flow(input, static_cast<int>(i), Bytes{}, kind));
+  const std::vector<Flow> flows = chases(input, Bytes{}, kind);
   std::vector<int> fit;
   for (const int count : counts) {
     const Bytes size{static_cast<std::uint64_t>(count) * stride_of(input, kind).value};
@@ -151,11 +157,13 @@ std::vector<int> Tlb::counts_of(const PlanInput& input, PageKind kind) const {
   return fit;
 }
 
-PlannedScenario Tlb::point(const PlanInput& input, int count, const std::string& lines) const {
-  PlannedScenario planned;
-  planned.head.labels = {{"page_count", std::to_string(count)}, {"lines", lines}};
+PlannedScenario lines_point(const PlanInput& input, std::string name, int count, PageKind kind,
+                            Bytes stride, const std::string& lines) {
+  PlannedScenario planned = new_point(
+      input, std::move(name), Bytes{static_cast<std::uint64_t>(count) * stride.value}, kind);
+  planned.head.stride = stride;
   planned.head.order = name_of(ChainOrder::random);
-  planned.scenario.stop = input.options.stop;
+  planned.head.labels = {{"page_count", std::to_string(count)}, {"lines", lines}};
   planned.optional = true;
   return planned;
 }
@@ -166,26 +174,19 @@ void Tlb::add_spread(std::vector<PlannedScenario>& plan, const PlanInput& input,
   // One reason for all numbers of pages.
   const auto problem = page_kind_problem(kind, input.machines.front(), {}, page);
   for (const int count : counts) {
-    PlannedScenario planned = point(input, count, "one per page");
-    planned.head.name = fmt::format("{} {} pages", count, name_of(kind));
-    planned.head.pages = name_of(kind);
-    planned.head.stride = stride_of(input, kind);
-    planned.head.size = Bytes{static_cast<std::uint64_t>(count) * planned.head.stride.value};
+    PlannedScenario planned = lines_point(input, fmt::format("{} {} pages", count, name_of(kind)),
+                                          count, kind, stride_of(input, kind), "one per page");
     planned.head.labels.emplace_back("page_kind", name_of(kind));
     planned.head.labels.emplace_back(
         "reach", compact_text(Bytes{static_cast<std::uint64_t>(count) * page.value}));
-    planned.scenario.name = planned.head.name;
-    std::vector<Flow> flows;
     if (problem) {
       planned.head.name = fmt::format("{} pages", name_of(kind));
       planned.skip = problem;
-    } else {
-      for (std::size_t i = 0; i < input.layout.workers.size(); ++i)
-        flows.push_back(chase_flow(input, static_cast<int>(i), planned.head.size, kind,
-                                   {ChainOrder::random, planned.head.stride}));
+      return add_point(plan, std::move(planned));
     }
-    add_point(plan, std::move(planned), std::move(flows), input.options.serial);
-    if (problem) return;
+    planned.scenario.flows =
+        chases(input, planned.head.size, kind, {ChainOrder::random, planned.head.stride});
+    add_point(plan, std::move(planned), input.options.serial);
   }
 }
 
@@ -193,10 +194,7 @@ void Tlb::add_spread(std::vector<PlannedScenario>& plan, const PlanInput& input,
 bool room_for_thp(const PlanInput& input) {
   if (page_kind_problem(PageKind::thp, input.machines.front(), {}, Bytes{})) return false;
   const Bytes page = page_bytes(input.machines.front(), PageKind::thp);
-  std::vector<Flow> flows;
-  for (std::size_t i = 0; i < input.layout.workers.size(); ++i)
-    flows.push_back(chase_flow(input, static_cast<int>(i), page, PageKind::thp));
-  return size_with_room(input, page, flows) >= page;
+  return size_with_room(input, page, chases(input, page, PageKind::thp)) >= page;
 }
 
 /// In huge pages, of which the first level of any TLB holds enough; else page by page.
@@ -206,21 +204,19 @@ void Tlb::add_packed(std::vector<PlannedScenario>& plan, const PlanInput& input,
   const PageKind kind = huge ? PageKind::thp : PageKind::base;
   const ChainOrder order = huge ? ChainOrder::random : ChainOrder::page_local;
   for (const int count : counts) {
-    PlannedScenario planned = point(input, count, "packed");
+    PlannedScenario planned =
+        lines_point(input, fmt::format("{} packed lines", count), count, kind, Bytes{}, "packed");
     planned.reference = true;
-    planned.head.name = planned.scenario.name = fmt::format("{} packed lines", count);
-    planned.head.pages = name_of(kind);
     planned.head.order = name_of(order);
-    std::vector<Flow> flows;
-    for (std::size_t i = 0; i < input.layout.workers.size(); ++i) {
-      const int worker = static_cast<int>(i);
+    for (int worker : all_workers(input.layout)) {
       const Bytes line =
           line_bytes(machine_of(input, worker), worker_of(input, worker).placement.cpus);
       planned.head.stride = line;
       planned.head.size = Bytes{static_cast<std::uint64_t>(count) * line.value};
-      flows.push_back(chase_flow(input, worker, planned.head.size, kind, {order, line}));
+      planned.scenario.flows.push_back(
+          chase_flow(input, worker, planned.head.size, kind, {order, line}));
     }
-    add_point(plan, std::move(planned), std::move(flows), input.options.serial);
+    add_point(plan, std::move(planned), input.options.serial);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/size_list.h"
+#include "benchmarks/axes.h"
 #include "benchmarks/benchmark.h"
 #include "benchmarks/declare.h"
 #include "benchmarks/flows.h"
@@ -40,7 +41,6 @@ class Touch final : public Benchmark {
   std::vector<std::string> refused_options() const override { return {"--csv"}; }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
-  int default_threads(const RunOptions&) const override { return 0; }
   bool is_of_memory() const override { return true; }
   Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
                                                  const TaskContext& task) const override {
@@ -59,10 +59,8 @@ class Touch final : public Benchmark {
  private:
   PlacementSpec placement(const RunOptions& options, const Machine& machine) const;
   Expected<void> check(const PlanInput& input) const;
-  Flow flow_of(const PlanInput& input, const ScenarioResult& point, int worker,
-               PageKind pages) const;
   void add_pattern(std::vector<PlannedScenario>& plan, const PlanInput& input,
-                   const ScenarioResult& head, PageKind pages) const;
+                   const PlannedScenario& pattern, PageKind pages) const;
   std::vector<PlannedScenario> plan_of(const PlanInput& input,
                                        const std::vector<Bytes>& sizes) const;
 
@@ -112,12 +110,8 @@ PlacementSpec Touch::placement(const RunOptions& options, const Machine& machine
 
 Expected<void> Touch::check(const PlanInput& input) const {
   if (auto one = check_one_process(input, "touch"); !one) return one;
-  if (!input.options.thread_counts.empty())
-    return fail_usage("--threads", "touch accepts one number", "run it once for each");
-  if (!input.options.csv_file.empty()) {
-    return fail_usage("--csv", "its format has no column for patterns",
-                      "use --format csv or --json FILE");
-  }
+  if (auto good = check_one_number_of_threads(input.options, name()); !good) return good;
+  if (auto good = check_no_csv(input.options, "patterns"); !good) return good;
   if (auto cpus =
           distinct_cpus(input, name(), "two workers are on CPU {} and could only run in turns");
       !cpus)
@@ -125,40 +119,30 @@ Expected<void> Touch::check(const PlanInput& input) const {
   return {};
 }
 
-Flow Touch::flow_of(const PlanInput& input, const ScenarioResult& point, int worker,
-                    PageKind pages) const {
+Flow touched_flow(const PlanInput& input, const ScenarioResult& point, int worker, PageKind pages) {
   const auto workers = static_cast<int>(input.layout.workers.size());
   const int toucher = toucher_of(label_of(point, "pattern"), worker, workers);
-  Choice choice;
-  choice.spec.name = point.kernel;
-  Flow flow = traits_of(point.kernel).chases()
-                  ? chase_flow(input, worker, point.size, pages)
-                  : stream_flow(input, choice, worker, point.size, pages);
+  Flow flow = access_flow(input, point.kernel, worker, point.size, pages);
   if (toucher != worker) flow.first_touch = toucher;
   return flow;
 }
 
+/// Each worker alone, and all together.
 void Touch::add_pattern(std::vector<PlannedScenario>& plan, const PlanInput& input,
-                        const ScenarioResult& head, PageKind pages) const {
-  const auto workers = static_cast<int>(input.layout.workers.size());
+                        const PlannedScenario& pattern, PageKind pages) const {
+  const std::vector<int> all = all_workers(input.layout);
   const auto add = [&](const std::string& run, const std::vector<int>& who) {
-    PlannedScenario planned;
-    planned.head = head;
+    PlannedScenario planned = pattern;
     planned.head.labels.emplace_back("run", run);
     planned.head.name += " " + run;
-    if (who.size() == 1 && workers > 1) planned.head.name += fmt::format(" worker {}", who[0]);
-    planned.scenario = {planned.head.name, {}, input.options.stop};
+    if (who.size() == 1 && all.size() > 1) planned.head.name += fmt::format(" worker {}", who[0]);
     planned.scenario.stop.to_the_end = who.size() > 1;
-    std::vector<Flow> flows;
-    for (int worker : who) flows.push_back(flow_of(input, planned.head, worker, pages));
-    add_point(plan, std::move(planned), std::move(flows), false);
+    for (int worker : who)
+      planned.scenario.flows.push_back(touched_flow(input, planned.head, worker, pages));
+    add_point(plan, std::move(planned));
   };
-  std::vector<int> all;
-  for (int worker = 0; worker < workers; ++worker) {
-    add("alone", {worker});
-    all.push_back(worker);
-  }
-  if (workers > 1 && !input.options.serial) add("together", all);
+  for (int worker : all) add("alone", {worker});
+  if (all.size() > 1 && !input.options.serial) add("together", all);
 }
 
 Expected<std::vector<PlannedScenario>> Touch::plan(const PlanInput& input) const {
@@ -178,36 +162,25 @@ Expected<std::vector<PlannedScenario>> Touch::plan(const PlanInput& input) const
 std::vector<PlannedScenario> Touch::plan_of(const PlanInput& input,
                                             const std::vector<Bytes>& sizes) const {
   std::vector<PlannedScenario> plan;
-  for (PageKind pages : input.options.pages) {
-    for (Bytes size : sizes) {
-      for (const std::string& kernel : kernels_) {
-        for (const std::string& pattern : patterns_) {
-          ScenarioResult head;
-          head.name =
-              fmt::format("{} {} {} {}", pattern, kernel, compact_text(size), name_of(pages));
-          head.size = size;
-          head.pages = name_of(pages);
-          head.kernel = kernel;
-          if (traits_of(kernel).chases()) {
-            head.order = name_of(ChainSpec{}.order);
-            head.stride = ChainSpec{}.stride;
-          }
-          head.labels = {{"pattern", pattern}};
-          if (input.layout.workers.size() > 1 || pattern == "own") {
-            add_pattern(plan, input, head, pages);
-            continue;
-          }
-          PlannedScenario skipped;
-          skipped.head = std::move(head);
-          skipped.skip = Error{
-              ErrorKind::unavailable,
-              "there is only one worker, so no other can touch its memory first (--cpus)", ""};
-          skipped.scenario.name = skipped.head.name;
-          add_point(plan, std::move(skipped), {}, false);
-        }
-      }
+  const auto add = [&](PageKind pages, Bytes size, const std::string& kernel,
+                       const std::string& pattern) {
+    PlannedScenario planned = new_point(
+        input, fmt::format("{} {} {} {}", pattern, kernel, compact_text(size), name_of(pages)),
+        size, pages);
+    planned.head.kernel = kernel;
+    if (traits_of(kernel).chases()) {
+      planned.head.order = name_of(ChainSpec{}.order);
+      planned.head.stride = ChainSpec{}.stride;
     }
-  }
+    planned.head.labels = {{"pattern", pattern}};
+    if (input.layout.workers.size() > 1 || pattern == "own")
+      return add_pattern(plan, input, planned, pages);
+    planned.skip =
+        Error{ErrorKind::unavailable,
+              "there is only one worker, so no other can touch its memory first (--cpus)", ""};
+    add_point(plan, std::move(planned));
+  };
+  for_each_of(add, input.options.pages, sizes, kernels_, patterns_);
   return plan;
 }
 

@@ -15,8 +15,6 @@
 namespace numatlas {
 namespace {
 
-std::string node_word(NodeId node) { return node.value < 0 ? "-" : std::to_string(node.value); }
-
 int first_toucher_of(const FlowResult& flow) { return flow.first_touch.value_or(flow.worker); }
 
 std::string times_text(const Estimate& times) {
@@ -28,10 +26,14 @@ std::string times_text(const Estimate& times) {
                                       times.value, *times.low, *times.high);
 }
 
-std::string worker_word(const RunReport& report, int index) {
+std::string cpu_words(const RunReport& report, int index) {
   const WorkerRow& worker = report.workers[static_cast<std::size_t>(index)];
-  return fmt::format("worker {} on CPU {} (node {})", index, to_list(worker.cpus),
-                     node_word(worker.cpu_node));
+  return fmt::format("CPU {} (node {})", to_list(worker.cpus),
+                     worker.cpu_node.value < 0 ? "-" : std::to_string(worker.cpu_node.value));
+}
+
+std::string worker_words(const RunReport& report, int index) {
+  return fmt::format("worker {} on {}", index, cpu_words(report, index));
 }
 
 /// "worker 1 on CPU 8 (node 1), memory first touched by worker 0 on CPU 0 (node 0), against its
@@ -50,8 +52,8 @@ std::vector<std::string> words_of(const RunReport& report, const CaseGroup& grou
           if (!times) continue;
           if (line.empty()) {
             line = fmt::format("{}: {}, memory first touched by {}, against its own: ", pattern,
-                               worker_word(report, flow.worker),
-                               worker_word(report, first_toucher_of(flow)));
+                               worker_words(report, flow.worker),
+                               worker_words(report, first_toucher_of(flow)));
           } else {
             line += "; ";
           }
@@ -107,16 +109,6 @@ std::vector<View> touch_views(const RunReport& report) {
   return views;
 }
 
-namespace {
-
-std::string worker_words(const RunReport& report, int index) {
-  const WorkerRow& worker = report.workers[static_cast<std::size_t>(index)];
-  return fmt::format("CPU {} (node {})", to_list(worker.cpus),
-                     worker.cpu_node.value < 0 ? "-" : std::to_string(worker.cpu_node.value));
-}
-
-}  // namespace
-
 std::vector<Fact> touch_facts(const RunReport& report) {
   std::optional<Fact> worst;
   for (const ScenarioResult& point : report.scenarios) {
@@ -125,8 +117,8 @@ std::vector<Fact> touch_facts(const RunReport& report) {
     for (const FlowResult& flow : point.flows) {
       const auto times = against_own(report, point, flow);
       if (!times || !flow.first_touch || (worst && times->value <= worst->estimate.value)) continue;
-      const std::string user = worker_words(report, flow.worker);
-      const std::string toucher = worker_words(report, *flow.first_touch);
+      const std::string user = cpu_words(report, flow.worker);
+      const std::string toucher = cpu_words(report, *flow.first_touch);
       const std::string between = fmt::format(
           "at worst {{}} an access to its own: {}, memory first touched by {}", user, toucher);
       worst = Fact{"first_touch_times",

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "base/size_list.h"
+#include "benchmarks/axes.h"
 #include "benchmarks/device_flows.h"
 #include "benchmarks/flows.h"
 #include "benchmarks/room.h"
@@ -26,8 +27,6 @@ namespace {
 // an H200 as fast as 512 MiB (docs/performance.md).
 constexpr Bytes usual_copy{128 * mib};
 
-MemoryPlacement bound_to_node(NodeId node) { return {MemoryMode::bind, {{node, 1}}}; }
-
 std::string list_of(const std::vector<int>& gpus) {
   return fmt::format("{}", fmt::join(gpus, ","));
 }
@@ -38,9 +37,7 @@ Expected<void> TransferPlan::find_gpus() {
   const std::set<int> there = usable_gpus(input_.machines);
   if (options_.gpus.empty()) gpus_.assign(there.begin(), there.end());
   for (int gpu : options_.gpus) {
-    if (!there.contains(gpu)) {
-      return fail(about("--gpus", no_such_gpu(gpu, there)));
-    }
+    if (!there.contains(gpu)) return fail(about("--gpus", no_such_gpu(gpu, there)));
     if (std::find(gpus_.begin(), gpus_.end(), gpu) == gpus_.end()) gpus_.push_back(gpu);
   }
   return {};
@@ -63,7 +60,7 @@ Expected<void> TransferPlan::find_memories() {
         if (gpu.memory_node) of_gpus.insert(*gpu.memory_node);
       }
     }
-    for (NodeId node : memory_nodes(input_) - of_gpus) memories_.push_back(bound_to_node(node));
+    for (NodeId node : memory_nodes(input_) - of_gpus) memories_.push_back(bound_to(node));
     if (!memories_.empty()) return {};
     return fail(ErrorKind::unavailable, "no node has memory that this process may use");
   }
@@ -79,12 +76,10 @@ Expected<void> TransferPlan::find_memories() {
 }
 
 PlannedScenario TransferPlan::head(const Case& now) const {
-  PlannedScenario planned;
+  PlannedScenario planned = new_point(input_, "", now.size, now.pages);
   const std::string memory = now.memory.text(), gpus = list_of(now.gpus);
   const std::string size = compact_text(now.size), pages = name_of(now.pages);
   ScenarioResult& head = planned.head;
-  head.size = now.size;
-  head.pages = pages;
   head.kernel = now.measure == "chase" ? device_chase : device_copy;
   head.labels = {{"measure", now.measure}, {"gpus", gpus}};
   if (now.measure == "peer") {
@@ -107,7 +102,6 @@ PlannedScenario TransferPlan::head(const Case& now) const {
   }
   if (now.measure == "chase" || now.measure == "latency")
     planned.size_option = fmt::format("--{}-size", now.measure);
-  planned.scenario = {head.name, {}, input_.options.stop};
   planned.scenario.stop.to_the_end = now.measure == "copies" || now.measure == "peer";
   planned.optional = !input_.options.placement.memory || options_.pinnings.size() > 1;
   return planned;
@@ -115,9 +109,7 @@ PlannedScenario TransferPlan::head(const Case& now) const {
 
 Flow TransferPlan::copy_flow(int worker, int from, int to, const Case& now,
                              MemoryPlacement memory) const {
-  Flow flow;
-  flow.worker = worker;
-  flow.kernel.name = device_copy;
+  Flow flow = plain_flow(input_, device_copy, worker, now.size, now.pages);
   flow.kernel.chain.seed = input_.options.seed + static_cast<std::uint64_t>(worker);
   DeviceWork& work = flow.kernel.device;
   work.gpu = from >= 0 ? from : to;
@@ -203,10 +195,9 @@ void TransferPlan::add_flows(const Case& now, int host, Flows& flows,
 
 void TransferPlan::add_point_of(const Case& now) {
   PlannedScenario planned = head(now);
-  Flows flows;
   for (std::size_t host = 0; host < input_.machines.size(); ++host)
-    add_flows(now, static_cast<int>(host), flows, planned.skip);
-  add_point(plan_, std::move(planned), std::move(flows), false);
+    add_flows(now, static_cast<int>(host), planned.scenario.flows, planned.skip);
+  add_point(plan_, std::move(planned));
 }
 
 void TransferPlan::add(const std::string& measure, const std::vector<Bytes>& sizes,
@@ -215,14 +206,11 @@ void TransferPlan::add(const std::string& measure, const std::vector<Bytes>& siz
   const bool chase = measure == "chase";
   const auto pinnings = chase ? std::vector{Pinning::pinned} : options_.pinnings;
   const auto caches_of = chase ? options_.caches : std::vector{HostCaches::cold};
-  for (PageKind pages : input_.options.pages)
-    for (Pinning pinning : pinnings)
-      for (HostCaches caches : caches_of)
-        for (Bytes size : sizes)
-          for (const std::string& direction : directions)
-            for (const MemoryPlacement& memory : memories_)
-              for (const std::vector<int>& gpus : groups)
-                add_point_of({measure, pages, pinning, caches, size, direction, memory, gpus});
+  for_each_of(
+      [&](const auto&... axes) {
+        add_point_of({measure, axes...});
+      },
+      input_.options.pages, pinnings, caches_of, sizes, directions, memories_, groups);
 }
 
 void TransferPlan::add_peers(Bytes size) {

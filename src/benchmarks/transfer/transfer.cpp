@@ -43,7 +43,6 @@ class Transfer final : public Benchmark {
     options_ = *std::move(options);
     return {};
   }
-  int default_threads(const RunOptions&) const override { return 0; }
   Expected<void> complete(const RunOptions& options, Machine& machine) const override {
     return add_devices(machine, machine.is_live() && !options.null_engine);
   }

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "benchmarks/extremes.h"
 #include "benchmarks/metrics.h"
 #include "memory/source.h"
 
@@ -55,6 +56,11 @@ bool is_search(const ScenarioResult& point) {
          label_of(point, weights_label) != nearest_alone;
 }
 
+/// A point of the final round that could turn out to be the best.
+bool is_candidate(const ScenarioResult& point) {
+  return is_of(point, final_round) && label_of(point, weights_label) != nearest_alone;
+}
+
 /// Of each visit, in B/s.
 std::span<const double> visits_of(const ScenarioResult& point) {
   if (!point.visits) return {};
@@ -66,23 +72,19 @@ std::span<const double> visits_of(const ScenarioResult& point) {
 
 /// Points of the final round that could have turned out to be the best.
 std::size_t candidates_beside(const RunReport& report, const ScenarioResult& other) {
-  const auto is_candidate = [&](const ScenarioResult& point) {
-    return &point != &other && is_of(point, final_round) &&
-           label_of(point, weights_label) != nearest_alone;
+  const auto is_another = [&](const ScenarioResult& point) {
+    return &point != &other && is_candidate(point);
   };
   return static_cast<std::size_t>(
-      std::count_if(report.scenarios.begin(), report.scenarios.end(), is_candidate));
+      std::count_if(report.scenarios.begin(), report.scenarios.end(), is_another));
 }
 
 /// The best of the rounds up to `last`.
 const ScenarioResult* best_until(const RunReport& report, int last) {
-  const ScenarioResult* best = nullptr;
-  for (const ScenarioResult& point : report.scenarios) {
-    if (!is_search(point) || std::stoi(label_of(point, round_label)) > last) continue;
-    const auto rate = rate_of(point);
-    if (rate && (best == nullptr || rate->value > rate_of(*best)->value)) best = &point;
-  }
-  return best;
+  return highest_of(report.scenarios, [&](const ScenarioResult& point) {
+    const bool counts = is_search(point) && std::stoi(label_of(point, round_label)) <= last;
+    return counts ? value_of(rate_of(point)) : std::nullopt;
+  });
 }
 
 }  // namespace
@@ -135,12 +137,9 @@ std::optional<Estimate> rate_of(const ScenarioResult& point) {
 }
 
 const ScenarioResult* best_point(const RunReport& report) {
-  const ScenarioResult* best = nullptr;
-  for (const ScenarioResult& point : report.scenarios) {
-    if (!is_of(point, final_round) || label_of(point, weights_label) == nearest_alone) continue;
-    const auto rate = rate_of(point);
-    if (rate && (best == nullptr || rate->value > rate_of(*best)->value)) best = &point;
-  }
+  const auto* const best = highest_of(report.scenarios, [](const ScenarioResult& point) {
+    return is_candidate(point) ? value_of(rate_of(point)) : std::nullopt;
+  });
   return best != nullptr ? best : best_until(report, last_round);
 }
 

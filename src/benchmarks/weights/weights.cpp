@@ -2,9 +2,7 @@
 // page, and on demand a confirmation under the system's own weights.
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -16,10 +14,10 @@
 #include "base/environment.h"
 #include "base/say.h"
 #include "benchmarks/benchmark.h"
-#include "benchmarks/choices.h"
 #include "benchmarks/declare.h"
-#include "benchmarks/levels.h"
+#include "benchmarks/flows.h"
 #include "benchmarks/room.h"
+#include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "benchmarks/weights/search.h"
 #include "benchmarks/weights/views.h"
@@ -32,20 +30,13 @@ namespace {
 // With more nodes the grid has more points than anybody waits for, or steps too coarse to use.
 constexpr std::size_t most_nodes = 4;
 
-/// By the firmware's table; of a node that it does not tell about as far as can be.
-int distance_between(const NumaNode* from, NodeId to) {
-  if (from == nullptr) return std::numeric_limits<int>::max();
-  if (from->id == to) return 0;
-  const auto known = from->distance.find(to.value);
-  return known != from->distance.end() ? known->second : std::numeric_limits<int>::max();
-}
-
 /// Of the nodes to choose from, the one nearest to a worker's CPU.
 NodeId nearest_of(const NodeSet& nodes, const Machine& machine, const Worker& worker) {
-  const NumaNode* from = machine.find_node(worker.placement.cpu_node);
-  return *std::min_element(nodes.begin(), nodes.end(), [&](NodeId a, NodeId b) {
-    return distance_between(from, a) < distance_between(from, b);
-  });
+  const auto distance = [&](NodeId to) {
+    return distance_between(machine, worker.placement.cpu_node, to);
+  };
+  return *std::min_element(nodes.begin(), nodes.end(),
+                           [&](NodeId a, NodeId b) { return distance(a) < distance(b); });
 }
 
 /// Two nodes to weigh against each other, and the nodes of the CPUs to do it with: both kinds of
@@ -72,7 +63,7 @@ std::optional<NodePair> pair_to_weigh(const Machine& machine) {
   const auto distance = [&](NodeId from, NodeId to) {
     const auto& hmat = machine.find_node(to)->hmat;
     const bool beside = hmat && hmat->initiators.contains(from);
-    return std::pair(distance_between(machine.find_node(from), to), beside ? 0 : 1);
+    return std::pair(distance_between(machine, from, to), beside ? 0 : 1);
   };
   NodeId near = with_cpus.front(), far = without_cpus.front();
   for (NodeId from : with_cpus) {
@@ -125,7 +116,6 @@ class WeightsBenchmark final : public Benchmark {
   }
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
-  int default_threads(const RunOptions&) const override { return 0; }
   bool is_of_memory() const override { return true; }
   Expected<void> before_plan(const RunOptions& options) const override {
     if (nothing_is_set(options)) return {};
@@ -154,10 +144,10 @@ class WeightsBenchmark final : public Benchmark {
   PlannedScenario point(const PlanInput& input, const NodeSet& nodes, const Weights& weights,
                         const std::string& round) const;
 
-  std::string nodes_text_, size_text_, mix_text_ = "2:1", isa_;
+  std::string nodes_text_, mix_text_ = "2:1", isa_;
   bool apply_ = false, keep_ = false;
   std::optional<NodeSet> nodes_;
-  std::optional<Bytes> size_;  ///< absent: the usual one, or what has room
+  OneSizeOption size_;  ///< not given: the usual one, or what has room
   KernelSpec kernel_;
   std::string kernel_name_;  ///< in the report: "mix 2:1"; until --mix is read, that of --kernel
 };
@@ -169,8 +159,8 @@ void WeightsBenchmark::add_options(CLI::App& app) {
   auto* kernel = add_choice(app, "--kernel", kernel_name_, named(stream_kernels),
                             "measure this kernel of `numatlas bandwidth` instead of a mix");
   add_value(app, "--mix", mix_text_, "R:W", "mix of lines read to lines written")->excludes(kernel);
-  add_value(
-      app, "--size", size_text_, "SIZE",
+  size_.add_to(
+      app,
       "memory of each worker, in MiB (512) or with a unit (2GiB) (default: 256 MiB, less if a node "
       "that held all of it would have less than half of its free memory left)");
   auto* apply =
@@ -183,11 +173,7 @@ void WeightsBenchmark::add_options(CLI::App& app) {
 }
 
 Expected<void> WeightsBenchmark::parse_options() {
-  if (!size_text_.empty()) {
-    const auto size = parse_one_size(size_text_, name());
-    if (!size) return fail(size.error());
-    size_ = *size;
-  }
+  if (auto parsed = size_.parse(name()); !parsed) return parsed;
   if (auto used = use_instruction_set(isa_); !used) return used;
   if (kernel_name_.empty()) {
     const auto mix = parse_mix(mix_text_);
@@ -198,8 +184,8 @@ Expected<void> WeightsBenchmark::parse_options() {
   } else {
     kernel_.name = kernel_name_;
   }
-  if (size_) {
-    if (auto fits = (*make_kernel(kernel_))->check_size(*size_); !fits) return fits;
+  if (size_.given()) {
+    if (auto fits = (*make_kernel(kernel_))->check_size(*size_.given()); !fits) return fits;
   }
   if (!nodes_text_.empty()) {
     auto nodes = parse_list<NodeId>(nodes_text_);
@@ -218,13 +204,9 @@ Expected<void> WeightsBenchmark::check(const PlanInput& input) const {
   if (options.serial)
     return fail_usage("--serial", "weights compares what all workers move together",
                       "leave it out");
-  if (options.pages.size() > 1)
-    return fail_usage("--pages", "weights accepts one kind of pages", "run it once for each");
-  if (!options.thread_counts.empty())
-    return fail_usage("--threads", "weights accepts one number", "run it once for each");
-  if (!options.csv_file.empty())
-    return fail_usage("--csv", "its format has no column for weights",
-                      "use --format csv or --json FILE");
+  if (auto good = check_one_kind_of_pages(options, name()); !good) return good;
+  if (auto good = check_one_number_of_threads(options, name()); !good) return good;
+  if (auto good = check_no_csv(options, "weights"); !good) return good;
   if (!apply_) return {};
   if (nothing_is_set(options))
     return fail_usage("--apply", "nothing is measured, so nothing is set", "leave it out");
@@ -264,44 +246,34 @@ Expected<NodeSet> WeightsBenchmark::nodes_of(const PlanInput& input) const {
 
 /// The same for all points: on any of the nodes there may come to lie nearly all memory.
 Bytes WeightsBenchmark::size_of(const PlanInput& input, const NodeSet& nodes) const {
-  if (size_) return *size_;
-  std::vector<int> workers(input.layout.workers.size());
-  std::iota(workers.begin(), workers.end(), 0);
+  if (size_.given()) return *size_.given();
   Bytes size = usual_size;
-  for (NodeId node : nodes) size = size_with_room(input, size, flows_on_node(workers, node));
+  for (NodeId node : nodes)
+    size = size_with_room(input, size, flows_on_node(all_workers(input.layout), node));
   return size;
 }
 
 PlannedScenario WeightsBenchmark::point(const PlanInput& input, const NodeSet& nodes,
                                         const Weights& weights, const std::string& round) const {
   const std::string label = weights.empty() ? nearest_alone : text_of(weights);
-  PlannedScenario planned;
-  planned.head.name = label;
+  const PageKind pages = input.options.pages.front();
+  PlannedScenario planned = new_point(input, label, size_of(input, nodes), pages);
   if (round == confirm_round) planned.head.name += " set system-wide";
   if (round == final_round) planned.head.name += " again";
-  const Bytes size = size_of(input, nodes);
-  planned.head.size = size;
-  planned.head.pages = name_of(input.options.pages.front());
   planned.head.kernel = kernel_name_;
   planned.head.stores = traits_of(kernel_.name).writes ? name_of(kernel_.stores) : "";
   planned.head.labels = {{weights_label, label}, {round_label, round}};
-  planned.scenario = {planned.head.name, {}, input.options.stop};
   planned.scenario.stop.to_the_end = true;
   planned.in_turn = round == final_round;
-  for (std::size_t i = 0; i < input.layout.workers.size(); ++i) {
-    const Worker& worker = input.layout.workers[i];
-    const Machine& machine = input.machines[static_cast<std::size_t>(worker.host)];
-    Flow& flow = planned.scenario.flows.emplace_back();
-    flow.worker = static_cast<int>(i);
-    flow.kernel = kernel_;
-    flow.kernel.chain.seed = input.options.seed;
-    flow.region.bytes = size;
-    flow.region.pages = input.options.pages.front();
-    flow.region.placement = {MemoryMode::weighted, weights};
-    if (weights.empty()) {
-      flow.region.placement = {MemoryMode::bind, {{nearest_of(nodes, machine, worker), 1}}};
-    }
-    flow.warm_up = warm_up_bytes(machine, worker.placement.cpus, flow);
+  Choice choice;
+  choice.spec = kernel_;
+  for (int worker : all_workers(input.layout)) {
+    Flow flow = stream_flow(input, choice, worker, planned.head.size, pages);
+    flow.region.placement =
+        weights.empty()
+            ? bound_to(nearest_of(nodes, machine_of(input, worker), worker_of(input, worker)))
+            : MemoryPlacement{MemoryMode::weighted, weights};
+    planned.scenario.flows.push_back(std::move(flow));
   }
   return planned;
 }
@@ -313,11 +285,7 @@ Expected<std::vector<PlannedScenario>> WeightsBenchmark::plan(const PlanInput& i
   std::vector<Weights> all = coarse_grid(*nodes);
   if (nodes->size() > 1) all.insert(all.begin(), Weights{});  // the nearest alone
   std::vector<PlannedScenario> plan;
-  for (const Weights& weights : all) {
-    PlannedScenario planned = point(input, *nodes, weights, "0");
-    std::vector<Flow> flows = std::move(planned.scenario.flows);
-    add_point(plan, std::move(planned), std::move(flows), false);
-  }
+  for (const Weights& weights : all) add_point(plan, point(input, *nodes, weights, "0"));
   return plan;
 }
 
@@ -331,10 +299,7 @@ Expected<std::vector<PlannedScenario>> WeightsBenchmark::refine(const PlanInput&
   if (!nodes || nodes->size() < 2 || best == nullptr) return more;
   if (label_of(report.scenarios.back(), round_label) == confirm_round) return more;
   const auto add = [&](const std::vector<Weights>& all, const std::string& round) {
-    for (const Weights& weights : all) {
-      more.push_back(point(input, *nodes, weights, round));
-      more.back().point = static_cast<int>(more.size()) - 1;
-    }
+    for (const Weights& weights : all) add_point(more, point(input, *nodes, weights, round));
   };
   const std::vector<Weights> again = final_round_of(report);
   // Nothing is left to measure again once that was done.
@@ -345,7 +310,7 @@ Expected<std::vector<PlannedScenario>> WeightsBenchmark::refine(const PlanInput&
   }
   if (!more.empty() || !apply_) return more;
   const Weights found = weights_of(*best);
-  more.push_back(point(input, *nodes, found, confirm_round));
+  add_point(more, point(input, *nodes, found, confirm_round));
   more.back().system_weights = found;
   more.back().keep_weights = keep_;
   return more;
