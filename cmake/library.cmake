@@ -67,11 +67,12 @@ function(numatlas_test_in_parts name)
   endforeach()
 endfunction()
 
-# numatlas_library(NAME [MEASURES] [THREADED_TESTS] [DEPENDS lib...] [LINK external...] [EXCLUDE regex...])
+# numatlas_library(NAME [MEASURES] [THREADED_TESTS] [DEPENDS lib...] [TEST_DEPENDS lib...] [LINK external...] [EXCLUDE regex...])
 # MEASURES: compiled with -O3 in a release (-O1 with a sanitizer), whatever the preset asks for elsewhere.
+# TEST_DEPENDS: what only its tests use.
 # THREADED_TESTS: its tests start threads. The thread sanitizer has nothing to see in the others.
 function(numatlas_library name)
-  cmake_parse_arguments(ARG "MEASURES;THREADED_TESTS" "" "DEPENDS;LINK;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(ARG "MEASURES;THREADED_TESTS" "" "DEPENDS;TEST_DEPENDS;LINK;EXCLUDE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp)
   list(REMOVE_ITEM sources ${tests} "")
@@ -94,6 +95,7 @@ function(numatlas_library name)
     endif()
   endif()
   list(TRANSFORM ARG_DEPENDS PREPEND numatlas_)
+  list(TRANSFORM ARG_TEST_DEPENDS PREPEND numatlas_)
   target_link_libraries(numatlas_${name} PUBLIC ${ARG_DEPENDS} ${ARG_LINK}
                         PRIVATE numatlas_options)
   if(NUMATLAS_SANITIZE STREQUAL "thread" AND NOT ARG_THREADED_TESTS)
@@ -103,7 +105,7 @@ function(numatlas_library name)
     add_executable(test_${name} ${tests})
     target_compile_options(test_${name} PRIVATE -O0)  # compiling them takes longer than running them
     numatlas_unity(test_${name} ${tests})
-    target_link_libraries(test_${name} PRIVATE numatlas_${name} numatlas_options numatlas_test_data
+    target_link_libraries(test_${name} PRIVATE ${ARG_TEST_DEPENDS} numatlas_${name} numatlas_options numatlas_test_data
                           GTest::gtest_main GTest::gmock)
     if(rapidcheck_library)
       target_link_libraries(test_${name} PRIVATE ${rapidcheck_library})

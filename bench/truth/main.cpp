@@ -20,7 +20,6 @@
 
 #include "base/say.h"
 #include "benchmarks/parse.h"
-#include "benchmarks/runner.h"
 #include "clocks.h"
 #include "comparisons.h"
 #include "engine/noise.h"
@@ -29,6 +28,7 @@
 #include "moods.h"
 #include "races.h"
 #include "record/report.h"
+#include "run/runner.h"
 
 namespace numatlas::truth {
 namespace {

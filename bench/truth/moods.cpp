@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "benchmarks/pilots.h"
 #include "compare/judge.h"
 #include "comparisons.h"
+#include "run/pilots.h"
 
 namespace numatlas::truth {
 namespace {

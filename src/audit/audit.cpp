@@ -14,11 +14,11 @@
 #include "audit/formats.h"
 #include "base/read_file.h"
 #include "base/text.h"
-#include "benchmarks/runner.h"
 #include "engine/agreement.h"
 #include "machine/memory_slots.h"
 #include "machine/source.h"
 #include "report/file.h"
+#include "run/runner.h"
 #include "survey/measuring.h"
 #include "survey/progress.h"
 

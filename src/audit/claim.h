@@ -11,9 +11,9 @@
 
 #include "audit/peers.h"
 #include "audit/verdict.h"
-#include "benchmarks/benchmark.h"
 #include "compare/stored.h"
 #include "record/report.h"
+#include "run/benchmark.h"
 
 namespace numatlas {
 

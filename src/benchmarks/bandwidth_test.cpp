@@ -7,10 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "benchmarks/metrics.h"
 #include "benchmarks/parse.h"
 #include "benchmarks/peak_share.h"
 #include "benchmarks/test_plan.h"
+#include "run/metrics.h"
 
 namespace numatlas {
 namespace {

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "benchmarks/declare.h"
-#include "benchmarks/flows.h"
+#include "run/declare.h"
+#include "run/flows.h"
 
 namespace numatlas {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/benchmark.h"
-#include "benchmarks/choices.h"
 #include "benchmarks/sizes_option.h"
+#include "run/benchmark.h"
+#include "run/choices.h"
 
 namespace numatlas {
 

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "benchmarks/all.h"
 
 namespace numatlas {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/benchmark.h"
+#include "run/benchmark.h"
 
 namespace numatlas {
 

@@ -1,4 +1,5 @@
 #include "benchmarks/parse.h"
+#include "benchmarks/all.h"
 
 #include <chrono>
 

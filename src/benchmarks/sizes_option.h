@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/options.h"
-#include "benchmarks/room.h"
+#include "run/options.h"
+#include "run/room.h"
 
 namespace numatlas {
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "benchmarks/flows.h"
+#include "run/flows.h"
 
 namespace numatlas {
 namespace {

@@ -22,14 +22,14 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "base/whole.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/options.h"
 #include "benchmarks/parse.h"
-#include "benchmarks/runner.h"
 #include "cli/commands.h"
 #include "machine/source.h"
 #include "record/report_json.h"
 #include "report/file.h"
+#include "run/declare.h"
+#include "run/options.h"
+#include "run/runner.h"
 
 namespace numatlas {
 namespace {

@@ -22,10 +22,11 @@
 #include "base/say.h"
 #include "base/signals.h"
 #include "base/text.h"
-#include "benchmarks/benchmark.h"
+#include "benchmarks/all.h"
 #include "cli/external.h"
 #include "compare/match.h"
 #include "report/file.h"
+#include "run/benchmark.h"
 
 namespace numatlas {
 namespace {

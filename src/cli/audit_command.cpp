@@ -9,10 +9,10 @@
 #include "audit/audit.h"
 #include "audit/formats.h"
 #include "base/units.h"
-#include "benchmarks/declare.h"
 #include "benchmarks/parse.h"
-#include "benchmarks/runner.h"
 #include "cli/commands.h"
+#include "run/declare.h"
+#include "run/runner.h"
 
 namespace numatlas {
 namespace {

@@ -16,9 +16,6 @@
 #include "base/pretty_json.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/options.h"
-#include "benchmarks/slow_options.h"
 #include "cli/commands.h"
 #include "comm/launcher.h"
 #include "fleet/fleet.h"
@@ -31,6 +28,9 @@
 #include "report/fleet_table.h"
 #include "report/fleet_writers.h"
 #include "report/openmetrics.h"
+#include "run/declare.h"
+#include "run/options.h"
+#include "run/slow_options.h"
 
 namespace numatlas {
 namespace {

@@ -16,15 +16,15 @@
 #include "base/fill.h"
 #include "base/text.h"
 #include "base/whole.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/options.h"
-#include "benchmarks/slow_options.h"
 #include "cli/alternate.h"
 #include "cli/commands.h"
 #include "comm/launcher.h"
 #include "compare/compare_output.h"
 #include "fleet/slow_nodes.h"
 #include "report/file.h"
+#include "run/declare.h"
+#include "run/options.h"
+#include "run/slow_options.h"
 
 namespace numatlas {
 namespace {

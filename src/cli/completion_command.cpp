@@ -3,9 +3,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "benchmarks/declare.h"
-#include "benchmarks/declared.h"
 #include "cli/commands.h"
+#include "run/declare.h"
+#include "run/declared.h"
 
 namespace numatlas {
 

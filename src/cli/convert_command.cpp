@@ -7,10 +7,10 @@
 #include "base/json_document.h"
 #include "base/pretty_json.h"
 #include "base/read_file.h"
-#include "benchmarks/declare.h"
 #include "cli/commands.h"
 #include "fleet/cases.h"
 #include "record/report_json.h"
+#include "run/declare.h"
 
 namespace numatlas {
 namespace {

@@ -22,17 +22,17 @@
 #include "base/fill.h"
 #include "base/say.h"
 #include "base/text.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/options.h"
 #include "benchmarks/parse.h"
-#include "benchmarks/place_words.h"
-#include "benchmarks/runner.h"
 #include "cli/commands.h"
 #include "comm/launcher.h"
 #include "compare/places.h"
 #include "machine/source.h"
 #include "memory/pools.h"
 #include "memory/source.h"
+#include "run/declare.h"
+#include "run/options.h"
+#include "run/place_words.h"
+#include "run/runner.h"
 
 namespace numatlas {
 namespace {

@@ -11,14 +11,14 @@
 #include <CLI/CLI.hpp>
 
 #include "base/say.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/options.h"
-#include "benchmarks/place_words.h"
 #include "cli/commands.h"
 #include "comm/launcher.h"
 #include "export/export.h"
 #include "machine/source.h"
 #include "report/file.h"
+#include "run/declare.h"
+#include "run/options.h"
+#include "run/place_words.h"
 
 namespace numatlas {
 namespace {

@@ -16,9 +16,7 @@
 #include "base/pretty_json.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "benchmarks/benchmark.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/options.h"
+#include "benchmarks/all.h"
 #include "cli/commands.h"
 #include "comm/comm.h"
 #include "engine/team.h"
@@ -27,6 +25,9 @@
 #include "memory/buffer.h"
 #include "memory/source.h"
 #include "placement/policy.h"
+#include "run/benchmark.h"
+#include "run/declare.h"
+#include "run/options.h"
 
 namespace numatlas {
 namespace {

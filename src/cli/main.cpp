@@ -1,4 +1,4 @@
-// arguments -> command -> exit code. The data flow of a measurement is benchmarks/runner.cpp.
+// arguments -> command -> exit code. The data flow of a measurement is run/runner.cpp.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -14,15 +14,16 @@
 
 #include "base/say.h"
 #include "base/version.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/declared.h"
+#include "benchmarks/all.h"
 #include "benchmarks/parse.h"
-#include "benchmarks/program.h"
-#include "benchmarks/runner.h"
 #include "cli/commands.h"
 #include "cli/external.h"
 #include "comm/launcher.h"
 #include "report/file.h"
+#include "run/declare.h"
+#include "run/declared.h"
+#include "run/program.h"
+#include "run/runner.h"
 
 namespace numatlas {
 namespace {

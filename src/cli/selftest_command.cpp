@@ -3,9 +3,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "benchmarks/declare.h"
-#include "benchmarks/runner.h"
 #include "cli/commands.h"
+#include "run/declare.h"
+#include "run/runner.h"
 #include "selftest/selftest.h"
 
 namespace numatlas {

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "benchmarks/declare.h"
 #include "benchmarks/parse.h"
-#include "benchmarks/runner.h"
 #include "cli/commands.h"
 #include "cli/external.h"
+#include "run/declare.h"
+#include "run/runner.h"
 #include "survey/survey.h"
 
 namespace numatlas {

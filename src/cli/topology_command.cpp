@@ -6,12 +6,12 @@
 
 #include "base/pretty_json.h"
 #include "base/signals.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/options.h"
 #include "cli/commands.h"
 #include "comm/launcher.h"
 #include "machine/source.h"
 #include "report/topology_table.h"
+#include "run/declare.h"
+#include "run/options.h"
 
 namespace numatlas {
 namespace {

@@ -16,14 +16,14 @@
 
 #include "base/environment.h"
 #include "base/say.h"
-#include "benchmarks/declare.h"
 #include "benchmarks/parse.h"
-#include "benchmarks/runner.h"
 #include "engine/agreement.h"
 #include "legacy/command_output.h"
 #include "legacy/program.h"
 #include "report/file.h"
 #include "report/notes.h"
+#include "run/declare.h"
+#include "run/runner.h"
 
 namespace numatlas::legacy {
 namespace {

@@ -23,13 +23,13 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "base/whole.h"
-#include "benchmarks/declare.h"
 #include "engine/agreement.h"
 #include "gpu/runtime.h"
 #include "placement/system_weights.h"
 #include "record/report_json.h"
 #include "report/csv.h"
 #include "report/file.h"
+#include "run/declare.h"
 
 namespace numatlas::legacy {
 namespace {

@@ -16,8 +16,8 @@
 
 #include "base/fill.h"
 #include "base/whole.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/device_flows.h"
+#include "run/declare.h"
+#include "run/device_flows.h"
 
 namespace numatlas::legacy {
 namespace {

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "benchmarks/program.h"
 #include "legacy/allocator.h"
 #include "legacy/cpu_xfer.h"
 #include "legacy/gpu_sweep.h"
@@ -15,6 +14,7 @@
 #include "legacy/numa_bench.h"
 #include "legacy/numa_xfer.h"
 #include "legacy/streams.h"
+#include "run/program.h"
 
 int main(int argc, char** argv) {
   using namespace numatlas::legacy;

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "benchmarks/declare.h"
 #include "legacy/program.h"
 #include "placement/policy.h"
+#include "run/declare.h"
 
 namespace numatlas::legacy {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "base/fill.h"
 #include "base/whole.h"
-#include "benchmarks/declare.h"
 #include "legacy/program.h"
+#include "run/declare.h"
 
 namespace numatlas::legacy {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "base/environment.h"
 #include "base/say.h"
-#include "benchmarks/declared.h"
 #include "report/file.h"
 #include "report/notes.h"
+#include "run/declared.h"
 
 namespace numatlas::legacy {
 namespace {

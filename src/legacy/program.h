@@ -10,7 +10,7 @@
 
 #include "base/cli_forward.h"
 #include "benchmarks/parse.h"
-#include "benchmarks/runner.h"
+#include "run/runner.h"
 
 namespace numatlas::legacy {
 

@@ -18,13 +18,13 @@
 
 #include "base/say.h"
 #include "base/whole.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/runner.h"
 #include "engine/agreement.h"
 #include "fleet/summary.h"
 #include "legacy/program.h"
 #include "report/fleet_dat.h"
 #include "report/fleet_table.h"
+#include "run/declare.h"
+#include "run/runner.h"
 
 namespace numatlas::legacy {
 namespace {

@@ -1,6 +1,6 @@
 // A file of scenarios (docs/scenarios.md): what a user writes for `numatlas run`, and what
 // --print-scenario writes of any benchmark's plan. What a file may leave out is absent here; only
-// the machine tells what it means (benchmarks/file_flows.h).
+// the machine tells what it means (run/file_flows.h).
 #pragma once
 
 #include <cstdint>

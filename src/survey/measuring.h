@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/session.h"
+#include "run/session.h"
 #include "survey/plan.h"
 #include "survey/summary.h"
 

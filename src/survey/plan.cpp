@@ -9,8 +9,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "benchmarks/estimate_time.h"
+#include "benchmarks/all.h"
 #include "machine/source.h"
+#include "run/estimate_time.h"
 #include "survey/share.h"
 
 namespace numatlas {

@@ -7,9 +7,10 @@
 #include <numeric>
 
 #include "base/test_data.h"
-#include "benchmarks/setup.h"
+#include "benchmarks/all.h"
 #include "comm/comm.h"
 #include "machine/source.h"
+#include "run/setup.h"
 
 namespace numatlas {
 namespace {

@@ -15,10 +15,10 @@
 #include "audit/rules.h"
 #include "base/size_list.h"
 #include "base/units.h"
-#include "benchmarks/flows.h"
-#include "benchmarks/levels.h"
 #include "benchmarks/survey_words.h"
 #include "record/labels.h"
+#include "run/flows.h"
+#include "run/levels.h"
 
 namespace numatlas {
 namespace {

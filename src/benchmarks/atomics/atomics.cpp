@@ -13,12 +13,12 @@
 #include <fmt/format.h>
 
 #include "benchmarks/axes.h"
-#include "benchmarks/benchmark.h"
-#include "benchmarks/declare.h"
 #include "benchmarks/extremes.h"
-#include "benchmarks/flows.h"
 #include "kernels/traits.h"
 #include "record/labels.h"
+#include "run/benchmark.h"
+#include "run/declare.h"
+#include "run/flows.h"
 
 namespace numatlas {
 namespace {

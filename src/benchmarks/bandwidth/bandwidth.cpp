@@ -17,13 +17,13 @@
 #include "base/size_list.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/extremes.h"
-#include "benchmarks/flows.h"
 #include "benchmarks/peak_share.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
 #include "report/csv.h"
+#include "run/flows.h"
 
 namespace numatlas {
 namespace {

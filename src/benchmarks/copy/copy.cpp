@@ -13,16 +13,16 @@
 
 #include "base/size_list.h"
 #include "benchmarks/axes.h"
-#include "benchmarks/benchmark.h"
-#include "benchmarks/choices.h"
 #include "benchmarks/copy/team.h"
 #include "benchmarks/copy/views.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/flows.h"
-#include "benchmarks/levels.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "memory/source.h"
+#include "run/benchmark.h"
+#include "run/choices.h"
+#include "run/declare.h"
+#include "run/flows.h"
+#include "run/levels.h"
 
 namespace numatlas {
 namespace {

@@ -9,11 +9,11 @@
 
 #include "benchmarks/copy/team.h"
 #include "benchmarks/copy/views.h"
-#include "benchmarks/metrics.h"
 #include "benchmarks/parse.h"
 #include "benchmarks/test_plan.h"
 #include "machine/source.h"
 #include "memory/source.h"
+#include "run/metrics.h"
 
 namespace numatlas {
 namespace {

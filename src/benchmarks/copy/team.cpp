@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "benchmarks/flows.h"
+#include "run/flows.h"
 
 namespace numatlas {
 namespace {

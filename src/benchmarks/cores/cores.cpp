@@ -15,12 +15,12 @@
 
 #include "base/whole.h"
 #include "benchmarks/axes.h"
-#include "benchmarks/benchmark.h"
 #include "benchmarks/cores/pairs.h"
 #include "benchmarks/cores/views.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/flows.h"
 #include "memory/source.h"
+#include "run/benchmark.h"
+#include "run/declare.h"
+#include "run/flows.h"
 
 namespace numatlas {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "base/text.h"
 #include "benchmarks/extremes.h"
-#include "benchmarks/metrics.h"
 #include "record/labels.h"
+#include "run/metrics.h"
 
 namespace numatlas {
 namespace {

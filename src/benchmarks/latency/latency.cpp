@@ -13,14 +13,14 @@
 #include <fmt/format.h>
 
 #include "base/size_list.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/flows.h"
 #include "benchmarks/latency/chains.h"
-#include "benchmarks/levels.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "record/labels.h"
 #include "report/csv.h"
+#include "run/declare.h"
+#include "run/flows.h"
+#include "run/levels.h"
 
 namespace numatlas {
 namespace {

@@ -17,14 +17,14 @@
 #include "base/size_list.h"
 #include "base/text.h"
 #include "benchmarks/axes.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/flows.h"
 #include "benchmarks/loaded/facts.h"
 #include "benchmarks/loaded/knee.h"
 #include "benchmarks/node_pairs.h"
-#include "benchmarks/room.h"
 #include "benchmarks/survey_words.h"
 #include "record/labels.h"
+#include "run/declare.h"
+#include "run/flows.h"
+#include "run/room.h"
 
 namespace numatlas {
 namespace {

@@ -13,8 +13,6 @@
 
 #include "base/size_list.h"
 #include "benchmarks/axes.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/flows.h"
 #include "benchmarks/matrix/facts.h"
 #include "benchmarks/matrix/relative.h"
 #include "benchmarks/node_pairs.h"
@@ -22,6 +20,8 @@
 #include "benchmarks/survey_words.h"
 #include "kernels/traits.h"
 #include "record/labels.h"
+#include "run/declare.h"
+#include "run/flows.h"
 
 namespace numatlas {
 namespace {

@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "benchmarks/metrics.h"
 #include "benchmarks/test_plan.h"
 #include "record/labels.h"
+#include "run/metrics.h"
 
 namespace numatlas {
 namespace {

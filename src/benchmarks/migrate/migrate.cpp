@@ -12,14 +12,14 @@
 #include <fmt/format.h>
 
 #include "base/size_list.h"
-#include "benchmarks/benchmark.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/flows.h"
 #include "benchmarks/migrate/views.h"
-#include "benchmarks/room.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "record/labels.h"
+#include "run/benchmark.h"
+#include "run/declare.h"
+#include "run/flows.h"
+#include "run/room.h"
 
 namespace numatlas {
 namespace {

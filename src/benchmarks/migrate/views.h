@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "benchmarks/benchmark.h"
+#include "run/benchmark.h"
 
 namespace numatlas {
 

@@ -11,15 +11,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "benchmarks/choices.h"
-#include "benchmarks/declare.h"
 #include "benchmarks/device_totals.h"
-#include "benchmarks/file_flows.h"
-#include "benchmarks/flows.h"
 #include "gpu/buffers.h"
 #include "gpu/machine_gpus.h"
 #include "kernels/stream_loops.h"
 #include "memory/source.h"
+#include "run/choices.h"
+#include "run/declare.h"
+#include "run/file_flows.h"
+#include "run/flows.h"
 
 namespace numatlas {
 namespace {

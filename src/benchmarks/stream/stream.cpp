@@ -16,10 +16,6 @@
 
 #include "base/size_list.h"
 #include "base/whole.h"
-#include "benchmarks/choices.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/flows.h"
-#include "benchmarks/room.h"
 #include "fleet/cases.h"
 #include "fleet/slow_nodes.h"
 #include "fleet/summary.h"
@@ -27,6 +23,10 @@
 #include "memory/source.h"
 #include "report/fleet_dat.h"
 #include "report/fleet_writers.h"
+#include "run/choices.h"
+#include "run/declare.h"
+#include "run/flows.h"
+#include "run/room.h"
 
 namespace numatlas {
 namespace {

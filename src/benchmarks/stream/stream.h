@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/benchmark.h"
-#include "benchmarks/slow_options.h"
 #include "record/fleet.h"
+#include "run/benchmark.h"
+#include "run/slow_options.h"
 
 namespace numatlas {
 

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "benchmarks/host_placement.h"
 #include "benchmarks/test_plan.h"
+#include "run/host_placement.h"
 
 namespace numatlas {
 namespace {

@@ -14,12 +14,12 @@
 
 #include "base/size_list.h"
 #include "base/whole.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/flows.h"
-#include "benchmarks/levels.h"
-#include "benchmarks/room.h"
 #include "benchmarks/survey_words.h"
 #include "benchmarks/tlb/views.h"
+#include "run/declare.h"
+#include "run/flows.h"
+#include "run/levels.h"
+#include "run/room.h"
 
 namespace numatlas {
 namespace {

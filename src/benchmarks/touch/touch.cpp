@@ -13,12 +13,12 @@
 
 #include "base/size_list.h"
 #include "benchmarks/axes.h"
-#include "benchmarks/benchmark.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/flows.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/touch/patterns.h"
 #include "kernels/traits.h"
+#include "run/benchmark.h"
+#include "run/declare.h"
+#include "run/flows.h"
 
 namespace numatlas {
 namespace {

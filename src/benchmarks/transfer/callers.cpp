@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "benchmarks/flows.h"
+#include "run/flows.h"
 
 namespace numatlas {
 

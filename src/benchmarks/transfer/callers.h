@@ -4,8 +4,8 @@
 #include <optional>
 #include <set>
 
-#include "benchmarks/benchmark.h"
 #include "benchmarks/transfer/options.h"
+#include "run/benchmark.h"
 
 namespace numatlas {
 

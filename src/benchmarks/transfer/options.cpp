@@ -9,8 +9,8 @@
 
 #include "base/ids.h"
 #include "base/size_list.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/options.h"
+#include "run/declare.h"
+#include "run/options.h"
 
 namespace numatlas {
 namespace {

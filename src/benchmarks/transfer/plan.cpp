@@ -13,12 +13,12 @@
 
 #include "base/size_list.h"
 #include "benchmarks/axes.h"
-#include "benchmarks/device_flows.h"
-#include "benchmarks/flows.h"
-#include "benchmarks/room.h"
 #include "benchmarks/transfer/callers.h"
 #include "gpu/buffers.h"
 #include "memory/source.h"
+#include "run/device_flows.h"
+#include "run/flows.h"
+#include "run/room.h"
 
 namespace numatlas {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/benchmark.h"
 #include "benchmarks/transfer/options.h"
+#include "run/benchmark.h"
 
 namespace numatlas {
 

@@ -7,13 +7,13 @@
 
 #include <fmt/format.h>
 
-#include "benchmarks/benchmark.h"
-#include "benchmarks/device_flows.h"
 #include "benchmarks/device_totals.h"
 #include "benchmarks/transfer/facts.h"
 #include "benchmarks/transfer/options.h"
 #include "benchmarks/transfer/plan.h"
 #include "gpu/machine_gpus.h"
+#include "run/benchmark.h"
+#include "run/device_flows.h"
 
 namespace numatlas {
 namespace {

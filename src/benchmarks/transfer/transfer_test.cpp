@@ -9,12 +9,12 @@
 #include <gtest/gtest.h>
 
 #include "base/test_data.h"
-#include "benchmarks/device_flows.h"
 #include "benchmarks/device_totals.h"
 #include "benchmarks/test_plan.h"
 #include "benchmarks/transfer/callers.h"
 #include "benchmarks/transfer/plan.h"
 #include "memory/source.h"
+#include "run/device_flows.h"
 
 namespace numatlas::testing {
 namespace {

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "benchmarks/extremes.h"
-#include "benchmarks/metrics.h"
 #include "memory/source.h"
+#include "run/metrics.h"
 
 namespace numatlas {
 namespace {

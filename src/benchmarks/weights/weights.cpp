@@ -13,16 +13,16 @@
 
 #include "base/environment.h"
 #include "base/say.h"
-#include "benchmarks/benchmark.h"
-#include "benchmarks/declare.h"
-#include "benchmarks/flows.h"
-#include "benchmarks/room.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "benchmarks/weights/search.h"
 #include "benchmarks/weights/views.h"
 #include "kernels/traits.h"
 #include "placement/system_weights.h"
+#include "run/benchmark.h"
+#include "run/declare.h"
+#include "run/flows.h"
+#include "run/room.h"
 
 namespace numatlas {
 namespace {

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "run/benchmark.h"
+
+namespace numatlas {
+
+/// All benchmarks of this build, by name.
+std::vector<std::unique_ptr<Benchmark>> all_benchmarks();
+
+}  // namespace numatlas

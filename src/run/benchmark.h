@@ -1,0 +1,254 @@
+// A benchmark says which flows to run and how to read what came back; nothing else. The runner does
+// the rest (run/runner.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/scenario.h"
+#include "record/report.h"
+#include "run/example.h"
+#include "run/metrics.h"
+#include "run/options.h"
+
+namespace numatlas {
+
+/// Everything a plan may depend on: the same on every rank.
+struct PlanInput {
+  const RunOptions& options;
+  const Layout& layout;
+  const std::vector<Machine>& machines;  ///< one a host
+  /// The largest of each of Benchmark::numbers_of_host over all hosts; empty until they are known,
+  /// and of runs that are not reduced to hosts.
+  std::vector<std::uint64_t> largest = {};
+};
+
+/// A scenario and how the report names its point.
+struct PlannedScenario {
+  Scenario scenario;
+  ScenarioResult head;  ///< filled but for status, reason and flows
+  /// Serial runs split one point into a scenario a worker: parts of one point share this number.
+  int point = 0;
+  /// What keeps it from being measured is a skip with its reason, and not the end of the run.
+  bool optional = false;
+  std::optional<Error> skip = {};  ///< why it cannot be measured on this machine
+  bool reference = false;          ///< others are compared with it; alone it says nothing
+  /// What errors about its memory's size name, where that is not Benchmark::size_option.
+  std::optional<std::string> size_option = {};
+  /// System-wide interleave weights while it runs; the old ones are put back after it, unless
+  /// `keep_weights` and it was measured. Empty: they are left alone.
+  std::vector<std::pair<NodeId, int>> system_weights = {};
+  bool keep_weights = false;
+  /// Compared with the other points visit by visit, so that its visits take turns with theirs: each
+  /// with memory made anew.
+  bool in_turn = false;
+};
+
+/// A point without flows, as most of them begin: under the stop rule of the options.
+PlannedScenario new_point(const PlanInput& input, std::string name, Bytes size, PageKind pages);
+
+/// Adds the next point: its flows together, or (serial) a scenario for each of them; for a skipped
+/// point an empty one. Its number is set here, and the scenario's name, which is `head`'s.
+void add_point(std::vector<PlannedScenario>& plan, PlannedScenario point, bool serial = false);
+
+/// Error (usage) unless all workers are threads of one process: flows that share memory, or use
+/// what another touched first, cannot be of several ranks. `command` is named.
+Expected<void> check_one_process(const PlanInput& input, const std::string& command);
+
+/// A worker on each chosen CPU, pinned to it, and more where --threads asks for more; a launched
+/// task has its own number. For benchmarks whose points take the CPUs of one node or another.
+Expected<std::vector<WorkerPlacement>> worker_on_every_cpu(const RunOptions& options,
+                                                           const Machine& machine,
+                                                           const TaskContext& task);
+
+/// One way in which a survey can run a benchmark.
+struct SurveyWay {
+  std::vector<std::string> words;
+  std::string left_out = {};  ///< what the fullest way measures beside; "" of that itself
+};
+
+/// What a survey does with a benchmark.
+struct SurveyPart {
+  double worth = 0;  ///< its part of the survey's time, relative to others; 0: it does not apply
+  /// The fullest first: a survey takes the first for which its time is enough, else the last.
+  std::vector<SurveyWay> ways = {};
+  std::string reason = {};  ///< why it does not apply to this machine; "" where that says nothing
+};
+
+/// What the rounds of hosts are of, where a run is reduced to these.
+struct FleetPlan {
+  Fleet head;                    ///< without hosts
+  bool keeps_processes = false;  ///< the rounds of each process as well
+};
+
+class Benchmark {
+ public:
+  virtual ~Benchmark() = default;
+  virtual std::string name() const = 0;
+  virtual std::string summary() const = 0;      ///< one line
+  virtual std::string description() const = 0;  ///< for its page of help
+  /// Two at the end of its help.
+  virtual std::vector<Example> examples() const { return {}; }
+  /// Options of its own, beside the common ones.
+  virtual void add_options(CLI::App& app) = 0;
+  /// Common options that mean nothing to it, and that it does not have.
+  virtual std::vector<std::string> without_options() const { return {}; }
+  /// Common options that it refuses whatever their value is, and says why: not in its help.
+  virtual std::vector<std::string> refused_options() const { return {}; }
+  /// Reads the texts of its options; errors name them.
+  virtual Expected<void> parse_options() { return {}; }
+  /// Workers without a launcher, --threads and OMP_NUM_THREADS; 0 = one a chosen CPU.
+  virtual int default_threads(const RunOptions& options) const {
+    (void)options;
+    return 0;
+  }
+  /// Adds to the machine what it needs to know beside what every machine says of itself; an error
+  /// is the end of the run.
+  virtual Expected<void> complete(const RunOptions& options, Machine& machine) const {
+    (void)options;
+    (void)machine;
+    return {};
+  }
+  /// The workers of this rank. Pure, but for what the options name.
+  virtual Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options,
+                                                         const Machine& machine,
+                                                         const TaskContext& task) const {
+    return resolve_placement(options.placement, machine, task, default_threads(options));
+  }
+  /// What has to be in order on a host before anything is planned and measured there. By one rank
+  /// of each host; not where only plans are made.
+  virtual Expected<void> before_plan(const RunOptions& options) const {
+    (void)options;
+    return {};
+  }
+  /// Pure.
+  virtual Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const = 0;
+  /// What somebody does whose memory does not fit.
+  virtual std::string less_memory_hint() const {
+    return "use a smaller --size or fewer workers (--cpus)";
+  }
+  /// The metric that --csv holds: one row per size, one column per worker.
+  virtual std::string main_metric() const = 0;
+  /// What --csv writes.
+  virtual std::string csv_file(const RunReport& report, const RunOptions& options) const;
+  /// Figures of a flow in one visit, beside those of metrics.h. Pure.
+  virtual std::vector<Figure> flow_figures(const FlowResult& flow,
+                                           const ScenarioResult& visit) const {
+    (void)flow;
+    (void)visit;
+    return {};
+  }
+  /// Figures over all flows of one visit, beside those of metrics.h; of `report` only hosts,
+  /// machines and workers. Pure.
+  virtual std::vector<Figure> totals(const ScenarioResult& visit, const RunReport& report) const {
+    (void)visit;
+    (void)report;
+    return {};
+  }
+  /// Adds figures to cases that follow from other cases, once all are measured. Pure.
+  virtual void conclude(RunReport& report) const { (void)report; }
+  /// What the whole report has to be read with, beside what the flows say. Pure.
+  virtual std::vector<Warning> warnings(const RunReport& report) const {
+    (void)report;
+    return {};
+  }
+  /// Codes of warnings that say nothing here, as they tell how the benchmark works.
+  virtual std::vector<std::string> expected_warnings() const { return {}; }
+  /// Whether a latency is the mean of its samples and not their median: where loads queue, the tail
+  /// is part of the result.
+  virtual bool takes_mean_latency() const { return false; }
+  /// Whether all of its figures are meant to be those of memory: sizes that fit a cache are warned
+  /// of.
+  virtual bool is_of_memory() const { return false; }
+  /// What is still to be measured, now that the plan, and what this gave before, is done; nothing
+  /// ends the run. Pure. For runs of one process; `point` of what it gives counts from 0.
+  virtual Expected<std::vector<PlannedScenario>> refine(const PlanInput& input,
+                                                        const RunReport& report) const {
+    (void)input;
+    (void)report;
+    return std::vector<PlannedScenario>{};
+  }
+  /// Part of a --time for all points that is spent when the plan (round 0), and what `refine` added
+  /// for the first, second, ... time, is done.
+  virtual double time_until(int round) const {
+    (void)round;
+    return 1;
+  }
+  /// Whether one visit to each point is enough for `refine` to choose more; else it is asked when
+  /// all points have ended.
+  virtual bool refines_first_values() const { return false; }
+  /// What --time is when it is not given, and whether it is that of each point or of all together.
+  virtual TimeOption time_option() const { return {}; }
+  /// What --pages is when it is not given.
+  virtual const char* usual_pages() const { return "base"; }
+  /// How `numatlas survey` runs it on this machine; as it is, it does not. Pure.
+  virtual SurveyPart survey(const Machine& machine) const {
+    (void)machine;
+    return {};
+  }
+  /// Where a run is reduced to the rounds of its hosts (run/host_rounds.h): what these are
+  /// of. Its scenarios then have passes, and plans are made host by host.
+  virtual std::optional<FleetPlan> fleet(const PlanInput& input) const {
+    (void)input;
+    return std::nullopt;
+  }
+  virtual bool is_by_rounds_of_hosts() const { return false; }
+  /// Numbers that a host comes to by itself and whose largest every host needs
+  /// (PlanInput::largest).
+  virtual std::vector<std::uint64_t> numbers_of_host(const PlanInput& input) const {
+    (void)input;
+    return {};
+  }
+  /// What all hosts must have been told alike, beside what the names of scenarios say.
+  virtual std::string same_on_all_hosts() const { return ""; }
+  /// Of a measured fleet: hosts that are to be run again, as indices. On rank 0.
+  virtual std::vector<std::size_t> hosts_to_retest(const RunReport& report) const {
+    (void)report;
+    return {};
+  }
+  /// Files of its own, each with its option; `report` may still be empty.
+  virtual std::vector<OutputFile> own_files(const RunReport& report) const {
+    (void)report;
+    return {};
+  }
+  /// What the file of such an option holds.
+  virtual std::string own_file(const std::string& option, const RunReport& report) const {
+    (void)option;
+    (void)report;
+    return "";
+  }
+  /// The option that says how much memory it takes.
+  virtual const char* size_option() const { return "--size"; }
+  /// The exit code of a run that came to its end.
+  virtual int exit_code(const RunReport& report) const {
+    (void)report;
+    return 0;
+  }
+  /// How the report is to be shown: on a terminal, on the page, in plots. Pure.
+  virtual std::vector<View> views(const RunReport& report) const {
+    (void)report;
+    return {};
+  }
+  /// What a survey says of it, the gravest first. Pure.
+  virtual std::vector<Fact> facts(const RunReport& report) const {
+    (void)report;
+    return {};
+  }
+  /// Whether the views of several hosts are shown apart: those over nodes, which each host has.
+  virtual bool by_host() const { return false; }
+  /// What the options have to do with what was found, for people: below the tables. Pure.
+  virtual std::string remarks(const RunReport& report, const RunOptions& options) const {
+    (void)report;
+    (void)options;
+    return "";
+  }
+  /// The report as --format asks for it, to people with remarks.
+  std::string text(const RunReport& report, const RunOptions& options) const;
+};
+
+}  // namespace numatlas

@@ -1,0 +1,14 @@
+// Options that are wrong whatever the machine.
+#pragma once
+
+#include "comm/comm.h"
+#include "run/benchmark.h"
+
+namespace numatlas {
+
+/// What can be known to be wrong before any work: files that cannot be written, formats that have
+/// no place for what is asked, ranks that are not there. Collective; the error is the same on every
+/// rank.
+Expected<void> check_options(const Benchmark& benchmark, const RunOptions& options, Comm& comm);
+
+}  // namespace numatlas

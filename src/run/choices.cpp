@@ -1,0 +1,120 @@
+#include "run/choices.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "kernels/traits.h"
+#include "run/declare.h"
+#include "run/options.h"
+
+namespace numatlas {
+namespace {
+
+constexpr const char* no_mix = "none";
+
+// Tables have no room for more than "triad nt".
+const Choices<Stores> all_stores{{name_of(Stores::regular), Stores::regular},
+                                 {name_of(Stores::non_temporal), Stores::non_temporal},
+                                 {"nt", Stores::non_temporal}};
+constexpr const char* stores_text =
+    "stores of the kernels: regular (write-allocate), or non-temporal (nt for short), which bypass "
+    "the caches (x86 only)";
+
+/// The word of version 0.1 for regular stores is still read, and nowhere offered.
+std::string in_new_words(std::string words) {
+  constexpr std::string_view before = "ordinary", now = "regular";
+  for (std::size_t at = 0; (at = words.find(before, at)) != words.npos; at += now.size())
+    words.replace(at, before.size(), now);
+  return words;
+}
+
+}  // namespace
+
+const std::vector<std::string> stream_kernels{"read", "write", "copy",  "scale",
+                                              "add",  "triad", "update"};
+
+CLI::Option* add_stores_option(CLI::App& app, std::vector<Stores>& stores) {
+  return add_choices(app, "--stores", stores, all_stores, stores_text)->transform(in_new_words);
+}
+CLI::Option* add_stores_option(CLI::App& app, Stores& stores) {
+  return add_choice(app, "--stores", stores, all_stores, stores_text)->transform(in_new_words);
+}
+
+CLI::Option* add_isa_option(CLI::App& app, std::string& isa) {
+  return add_value(app, "--isa", isa, "NAME",
+                   "instruction set of the kernels, by the name in the report (default: the widest "
+                   "of this CPU)")
+      ->group("Measurement");
+}
+
+Expected<void> check_stores(const std::vector<Stores>& stores) {
+  const bool all = std::find(stores.begin(), stores.end(), Stores::non_temporal) == stores.end();
+  if (all || has_non_temporal_stores()) return {};
+  return fail_about(ErrorKind::unavailable, "--stores",
+                    fmt::format("{} has no non-temporal stores", instruction_set()));
+}
+
+std::string Choice::stores() const { return writes ? name_of(spec.stores) : ""; }
+
+std::string Choice::short_name() const {
+  return name + (writes && spec.stores == Stores::non_temporal ? " nt" : "");
+}
+
+void KernelOptions::add_to(CLI::App& app) {
+  options_ = {
+      add_choices(app, "--kernels", kernels_, named(stream_kernels),
+                  "operation on the memory; update reads, modifies and writes each word"),
+      add_value(
+          app, "--mix", mix_text_, "none|R:W,...",
+          "also measure these ratios of lines read to lines written: 2:1, or several: 2:1,1:1"),
+      add_stores_option(app, stores_), add_isa_option(app, isa_)};
+}
+
+std::string KernelOptions::given() const {
+  for (const CLI::Option* option : options_) {
+    if (option->count() > 0) return option->get_name();
+  }
+  return "";
+}
+
+Expected<std::vector<Choice>> KernelOptions::parse() const {
+  if (auto used = use_instruction_set(isa_); !used) return fail(used.error());
+  if (auto checked = check_stores(stores_); !checked) return fail(checked.error());
+  std::vector<Choice> wanted;
+  for (const std::string& kernel : kernels_) {
+    wanted.push_back({kernel, {}, traits_of(kernel).writes});
+    wanted.back().spec.name = kernel;
+  }
+  if (!mix_text_.empty() && mix_text_ != no_mix) {
+    for (const std::string& text : words_of(mix_text_)) {
+      const auto mix = parse_mix(text);
+      if (!mix) return fail(mix.error());
+      KernelSpec spec;
+      spec.name = "mix";
+      std::tie(spec.mix_reads, spec.mix_writes) = *mix;
+      wanted.push_back({full_name(spec), spec, true});
+    }
+  }
+  const bool one_writes =
+      std::any_of(wanted.begin(), wanted.end(), [](const Choice& one) { return one.writes; });
+  if (!one_writes &&
+      std::find(stores_.begin(), stores_.end(), Stores::non_temporal) != stores_.end())
+    return fail_usage("--stores", "no kernel that writes is chosen",
+                      "leave it out, or name one that writes with --kernels or --mix");
+  std::vector<Choice> choices;
+  for (Choice& choice : wanted) {
+    for (Stores kind : stores_) {
+      choice.spec.stores = kind;
+      choices.push_back(choice);
+      if (!choice.writes) break;  // nothing to store
+    }
+  }
+  return choices;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,73 @@
+#include "run/declare.h"
+
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+
+namespace numatlas {
+
+CLI::Option* refuse_empty(CLI::Option* option) {
+  return option->check(CLI::Validator(
+      [](const std::string& text) { return std::string(text.empty() ? "the value is empty" : ""); },
+      ""));
+}
+
+CLI::Option* add_value(CLI::App& app, const std::string& name, std::string& value,
+                       const std::string& type, const std::string& text) {
+  CLI::Option* option = refuse_empty(app.add_option(name, value, text))->type_name(type);
+  if (!value.empty()) option->capture_default_str();
+  return option;
+}
+
+void add_examples(CLI::App& app, const std::vector<Example>& examples) {
+  std::string text = app.get_footer();
+  if (!examples.empty()) text += "\nExamples:";
+  for (const Example& example : examples)
+    text += fmt::format("\n  # {}\n  {}", example.what, example.command);
+  app.footer(text);
+}
+
+std::vector<std::string> words_of(const std::string& list) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    words.emplace_back(trim(std::string_view(list).substr(at, end - at)));
+    at = end + 1;
+  }
+  return words;
+}
+
+std::string type_of_words(const std::vector<std::string>& words, bool several) {
+  return fmt::format("{}{}", fmt::join(words, "|"), several ? ",..." : "");
+}
+
+CLI::Option* add_words(CLI::App& app, const std::string& name,
+                       const std::vector<std::string>& words, bool several, const std::string& text,
+                       const std::function<void(const std::vector<std::size_t>&)>& chosen) {
+  const auto parts = [several](const std::string& value) {
+    return several ? words_of(value) : std::vector<std::string>{value};
+  };
+  const auto place = [words](const std::string& word) {
+    return static_cast<std::size_t>(std::find(words.begin(), words.end(), word) - words.begin());
+  };
+  const auto check = [=](const std::string& value) {
+    for (const std::string& word : parts(value)) {
+      if (place(word) == words.size())
+        return fmt::format("'{}' is not one of {}", word, fmt::join(words, ", "));
+    }
+    return std::string();
+  };
+  const auto read = [=](const std::string& value) {
+    std::vector<std::size_t> places;
+    for (const std::string& word : parts(value)) places.push_back(place(word));
+    chosen(places);
+  };
+  return app.add_option_function<std::string>(name, read, text)
+      ->type_name(type_of_words(words, several))
+      ->check(CLI::Validator(check, ""));
+}
+
+}  // namespace numatlas

@@ -1,0 +1,96 @@
+// How options are declared. The declaration is the only list of them: checks, --help, the OPTIONS
+// of the manual pages and completions (run/declared.h) follow from it.
+//
+// The type name of an option says what its value is: "table|csv|json" is one of these words,
+// "base|2M,..." one or several of them. Words in capitals stand for something else: files for FILE,
+// folders for FOLDER.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "run/example.h"
+
+namespace numatlas {
+
+/// `--json "$UNSET"` is a slip, not the same as no --json: an empty value is refused, with the
+/// option's name. Returns the option.
+CLI::Option* refuse_empty(CLI::Option* option);
+
+/// An option with a value that is not empty. What `value` holds is its default.
+CLI::Option* add_value(CLI::App& app, const std::string& name, std::string& value,
+                       const std::string& type, const std::string& text);
+
+/// Adds examples to the end of a command's help, below its footer.
+void add_examples(CLI::App& app, const std::vector<Example>& examples);
+
+/// "read,copy" -> its words, trimmed.
+std::vector<std::string> words_of(const std::string& list);
+/// "read|copy", with `several` "read|copy,...": the type name of an option that takes these words.
+std::string type_of_words(const std::vector<std::string>& words, bool several);
+
+/// An option that takes one of `words`, with `several` one or more of them separated by commas;
+/// anything else is an error that lists them. `chosen` is given their places in `words`.
+CLI::Option* add_words(CLI::App& app, const std::string& name,
+                       const std::vector<std::string>& words, bool several, const std::string& text,
+                       const std::function<void(const std::vector<std::size_t>&)>& chosen);
+
+/// Values and the words for them.
+template <class T>
+using Choices = std::vector<std::pair<std::string, T>>;
+
+template <class Values>
+auto named(const Values& values) {
+  Choices<typename Values::value_type> choices;
+  for (const auto& value : values) choices.emplace_back(name_of(value), value);
+  return choices;
+}
+inline Choices<std::string> named(const std::vector<std::string>& words) {
+  Choices<std::string> choices;
+  for (const std::string& word : words) choices.emplace_back(word, word);
+  return choices;
+}
+
+template <class T>
+std::vector<std::string> words_in(const Choices<T>& choices) {
+  std::vector<std::string> words;
+  for (const auto& choice : choices) words.push_back(choice.first);
+  return words;
+}
+/// The first word for a value; "" of one that is not among them.
+template <class T>
+std::string word_for(const Choices<T>& choices, const T& value) {
+  const auto same = [&](const auto& choice) { return choice.second == value; };
+  const auto found = std::find_if(choices.begin(), choices.end(), same);
+  return found == choices.end() ? "" : found->first;
+}
+
+/// An option whose value is one of `choices`. What `value` holds is its default.
+template <class T>
+CLI::Option* add_choice(CLI::App& app, const std::string& name, T& value, const Choices<T>& choices,
+                        const std::string& text) {
+  const auto chosen = [&value, choices](const auto& places) { value = choices[places[0]].second; };
+  return add_words(app, name, words_in(choices), false, text, chosen)
+      ->default_str(word_for(choices, value));
+}
+
+/// The same for one or several.
+template <class T>
+CLI::Option* add_choices(CLI::App& app, const std::string& name, std::vector<T>& values,
+                         const Choices<T>& choices, const std::string& text) {
+  std::string usual;
+  for (const T& value : values) usual += (usual.empty() ? "" : ",") + word_for(choices, value);
+  const auto chosen = [&values, choices](const auto& places) {
+    values.clear();
+    for (const std::size_t place : places) values.push_back(choices[place].second);
+  };
+  return add_words(app, name, words_in(choices), true, text, chosen)->default_str(usual);
+}
+
+}  // namespace numatlas

@@ -1,0 +1,147 @@
+#include "run/declared.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "run/declare.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+/// A program with an option of each sort.
+struct Program {
+  CLI::App app{"Measures something."};
+  std::string file, place = "first", method = "cas";
+  std::vector<int> sizes{1};
+  bool quiet = false;
+
+  Program() {
+    app.name("tool");
+    use_help_format(app);
+    add_value(app, "FILE", file, "", "file to read")->required();
+    add_value(app, "--home", place, "first|second|NODE", "where it is: near `tool --home` or not");
+    add_choice(app, "--method", method, named({"cas", "store"}), "how it is done. Slowly");
+    add_choices<int>(app, "--sizes", sizes, {{"small", 1}, {"large", 2}, {"big", 2}}, "its sizes")
+        ->group("Output");
+    app.add_flag("-q,--quiet", quiet, "print [nothing] as it's quiet; really")->group("Output");
+    app.add_flag("--secret")->group("");
+  }
+  std::string problem(std::vector<std::string> words) {
+    try {
+      app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    } catch (const CLI::ParseError& error) {
+      return error.what();
+    }
+    return "";
+  }
+};
+
+TEST(Choices, BecomeTheirValues) {
+  Program program;
+  EXPECT_EQ(program.problem({"x", "--method", "store", "--sizes=large, small"}), "");
+  EXPECT_EQ(program.method, "store");
+  EXPECT_THAT(program.sizes, ElementsAre(2, 1));
+}
+
+TEST(Choices, OthersAreErrorsThatListThem) {
+  EXPECT_EQ(Program().problem({"x", "--method", "cas,store"}),
+            "--method: 'cas,store' is not one of cas, store");
+  EXPECT_EQ(Program().problem({"x", "--sizes", "small,none"}),
+            "--sizes: 'none' is not one of small, large, big");
+  EXPECT_EQ(Program().problem({"x", "--home", ""}), "--home: the value is empty");
+}
+
+TEST(Declared, TypesSayWhatAValueIs) {
+  Program program;
+  ValueType type = value_type(*program.app.get_option("--home"));
+  EXPECT_THAT(type.words, ElementsAre("first", "second"));
+  EXPECT_THAT(type.others, ElementsAre("NODE"));
+  EXPECT_FALSE(type.several);
+  type = value_type(*program.app.get_option("--sizes"));
+  EXPECT_THAT(type.words, ElementsAre("small", "large", "big"));
+  EXPECT_TRUE(type.several);
+  type = value_type(*program.app.get_option("FILE"));
+  EXPECT_THAT(type.others, ElementsAre("FILE"));
+  type = value_type(*program.app.get_option("--quiet"));
+  EXPECT_THAT(type.text, IsEmpty());
+  program.app.get_option("--home")->type_name("none|R:W,...");
+  type = value_type(*program.app.get_option("--home"));
+  EXPECT_THAT(type.words, ElementsAre("none"));
+  EXPECT_THAT(type.others, ElementsAre("R:W"));
+}
+
+TEST(Declared, Help) {
+  EXPECT_EQ(Program().app.help(),
+            "Measures something.\n"
+            "Usage: tool [OPTIONS] FILE\n"
+            "\n"
+            "Arguments:\n"
+            "  FILE                      file to read (required)\n"
+            "\n"
+            "Options:\n"
+            "  -h, --help                Print this help message and exit\n"
+            "  --home first|second|NODE  where it is: near `tool --home` or not (default: first)\n"
+            "  --method cas|store        how it is done. Slowly (default: cas)\n"
+            "\n"
+            "Output:\n"
+            "  --sizes small|large|big,...\n"
+            "                            its sizes (default: small)\n"
+            "  -q, --quiet               print [nothing] as it's quiet; really\n");
+}
+
+TEST(Declared, LongSynopsis) {
+  Program program;
+  program.app.get_option("--home")->type_name(
+      "somewhere|elsewhere|anywhere|everywhere|nowhere|wherever|NODE");
+  EXPECT_THAT(manual_part(program.app, "synopsis"),
+              HasSubstr(".Oo Fl -home Cm somewhere |\n.Cm elsewhere |\n.Cm anywhere |\n"
+                        ".Cm everywhere |\n.Cm nowhere |\n.Cm wherever |\n.Ar NODE\n.Oc\n.Op"));
+}
+
+TEST(Declared, ManualPage) {
+  Program program;
+  EXPECT_EQ(manual_part(program.app, "synopsis"),
+            ".Nm tool\n"
+            ".Op Fl -home Cm first | second | Ar NODE\n"
+            ".Op Fl -method Cm cas | store\n"
+            ".Op Ar output options\n"
+            ".Ar FILE\n");
+  const std::string options = manual_part(program.app, "options");
+  EXPECT_THAT(options, HasSubstr(".It Ar FILE\nFile to read.\nRequired.\n"));
+  EXPECT_THAT(options, HasSubstr("Where it is: near \\fBtool \\-\\-home\\fP or not.\n"
+                                 "Default: first.\n"));
+  EXPECT_THAT(options, HasSubstr("How it is done.\nSlowly.\nDefault: cas.\n.El\n.Ss Output\n"));
+  EXPECT_THAT(options, HasSubstr(".It Fl -sizes Cm small | large | big , ...\n"));
+  EXPECT_THAT(options, HasSubstr(".It Fl q , Fl -quiet\n"));
+  EXPECT_THAT(options, Not(HasSubstr("secret")));
+}
+
+TEST(Declared, CompletionsQuoteTexts) {
+  Program program;
+  const CLI::App& app = program.app;
+  EXPECT_THAT(completion(app, "bash"), HasSubstr("--quiet 'print [nothing] as it'\\''s quiet'\n"));
+  EXPECT_THAT(completion(app, "bash"), HasSubstr("--sizes) values='small large big' several=1 ;;"));
+  EXPECT_THAT(completion(app, "bash"), HasSubstr("*) offer=-f ;;"));
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    EXPECT_THAT(completion(app, shell), Not(HasSubstr("secret"))) << shell;
+    EXPECT_THAT(completion(app, shell), Not(HasSubstr("@NAME"))) << shell;
+  }
+}
+
+TEST(Declared, TextsOfTheBuild) {
+  Program program;
+  EXPECT_EQ(declared_text(program.app, {"__declared", "fish"}), completion(program.app, "fish"));
+  EXPECT_EQ(declared_text(program.app, {"__declared", "summary"}), "Measures something.");
+  EXPECT_EQ(declared_text(program.app, {"--home", "first"}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,26 @@
+// Between a file of scenarios and a plan: what the file leaves out is filled in from the options
+// and the machine, and left out again where a plan is written as a file.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "run/benchmark.h"
+#include "scenario/scenario_file.h"
+
+namespace numatlas {
+
+/// Placement of a flow on the `index`-th of its CPUs; errors tell the place in the file.
+Expected<MemoryPlacement> memory_of(const FileFlow& flow, std::size_t index,
+                                    const MemoryPlacement& otherwise, const Machine& machine,
+                                    const CpuSet& cpus);
+
+/// Flows and stop rule of a scenario. Its CPUs are workers of the layout. Pure.
+Expected<Scenario> scenario_of(const FileScenario& file, const PlanInput& input);
+
+/// The plan as `numatlas run` reads it: a file with nothing in it that `run` would fill in by
+/// itself. A point that is skipped without flows is a scenario without flows, which a file has only
+/// in a comment. Error (usage, naming --print-scenario): what a file has no words for. Pure.
+Expected<ScenarioFile> file_of(const std::vector<PlannedScenario>& plan, const PlanInput& input);
+
+}  // namespace numatlas

@@ -1,0 +1,268 @@
+#include "run/file_flows.h"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "machine/source.h"
+#include "memory/source.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class FileFlows : public ::testing::Test {
+ protected:
+  FileFlows() {
+    machines_ = {*read_recorded_machine(
+        "numa:2(memory=34359738368) l3:1(size=16777216) l2:2(size=1048576) core:1 pu:2")};
+    layout_.hosts = {"host"};
+    for (int cpu = 0; cpu < 4; ++cpu) add_worker(cpu);
+  }
+  void add_worker(int cpu) {
+    WorkerPlacement place;
+    place.thread = static_cast<int>(layout_.workers.size());
+    place.cpu = CpuId{cpu};
+    place.cpus = {CpuId{cpu}};
+    layout_.workers.push_back({0, 0, place});
+  }
+  PlanInput input() const { return {options_, layout_, machines_}; }
+  Expected<Scenario> scenario(const std::string& flows) const {
+    const auto file =
+        parse_scenarios("[[scenario]]\nname = \"one\"\n[[scenario.flow]]\n" + flows, "f.toml");
+    if (!file) return fail(file.error());
+    return scenario_of(file->scenarios.front(), input());
+  }
+  std::string printed(std::vector<Flow> flows) const {
+    PlannedScenario planned;
+    planned.scenario = {"one", std::move(flows), {}};
+    const auto file = file_of({planned}, input());
+    return file ? text_of(*file, {}) : full_text(file.error());
+  }
+  static Flow chase(int worker) {
+    Flow flow;
+    flow.worker = worker;
+    flow.region.bytes = Bytes{mib};
+    flow.kernel.chain.seed = 1 + static_cast<std::uint64_t>(worker);
+    flow.kernel.verify_full = true;
+    flow.warm_up = Bytes{2 * mib};
+    return flow;
+  }
+
+  RunOptions options_;
+  Layout layout_;
+  std::vector<Machine> machines_;
+};
+
+TEST_F(FileFlows, LeftOutKeysAreThoseOfTheOptionsAndTheMachine) {
+  options_.seed = 5;
+  options_.pages = {PageKind::thp};
+  options_.stop.time = std::chrono::milliseconds(50);
+  layout_.workers[1].placement.memory = parse_memory_spec("bind:1")->single;
+  const auto made = scenario("cpus = \"1,3\"\nkernel = \"chase\"\nsize = \"1MiB\"\n");
+  ASSERT_TRUE(made) << full_text(made.error());
+  Flow flow = chase(1);
+  flow.kernel.chain.seed = 6;
+  flow.kernel.chain.page = Bytes{2 * mib};
+  flow.region.pages = PageKind::thp;
+  flow.region.placement = layout_.workers[1].placement.memory;
+  ASSERT_EQ(made->flows.size(), 2u);
+  EXPECT_EQ(made->flows[0], flow);
+  flow.worker = 3;
+  flow.kernel.chain.seed = 8;
+  flow.region.placement = {};
+  EXPECT_EQ(made->flows[1], flow);
+  EXPECT_EQ(made->stop.time, std::chrono::milliseconds(50));
+  EXPECT_EQ(made->stop.least_time, std::chrono::milliseconds(50));
+  EXPECT_FALSE(made->stop.to_the_end);
+}
+
+TEST_F(FileFlows, FlowsWithASumRecordToTheEnd) {
+  const auto made = scenario("cpu = 1\nkernel = \"read\"\nsize = \"1MiB\"\n");
+  ASSERT_TRUE(made);
+  EXPECT_TRUE(made->stop.to_the_end);
+}
+
+TEST_F(FileFlows, NodesAndSeedsGoByTheCpu) {
+  const auto made = scenario(
+      "cpus = \"2,0\"\nkernel = \"chase\"\nsize = \"1MiB\"\nmemory = \"each:1,0\"\nseed = 40\n");
+  ASSERT_TRUE(made) << full_text(made.error());
+  EXPECT_EQ(made->flows[0].worker, 2);
+  EXPECT_EQ(made->flows[0].region.placement.text(), "bind:1");
+  EXPECT_EQ(made->flows[0].kernel.chain.seed, 40u);
+  EXPECT_EQ(made->flows[1].worker, 0);
+  EXPECT_EQ(made->flows[1].region.placement.text(), "bind:0");
+  EXPECT_EQ(made->flows[1].kernel.chain.seed, 41u);
+}
+
+TEST_F(FileFlows, CopiesOfGpusAreFilledInAsTransferHasThem) {
+  options_.pages = {PageKind::thp};
+  machines_[0].gpus.emplace_back().index = 3;
+  layout_.workers[1].placement.memory = parse_memory_spec("bind:1")->single;
+  const auto made = scenario(
+      "cpu = 1\nkernel = \"device copy\"\nsize = \"64KiB\"\nmemory = \"gpu:3\"\n"
+      "[[scenario.flow]]\ncpu = 2\nkernel = \"device copy\"\nsize = \"1GiB\"\n"
+      "memory = \"bind:0\"\npages = \"base\"\nsource = { memory = \"gpu:3\" }\n"
+      "[[scenario.flow]]\ncpu = 3\nkernel = \"device chase\"\nsize = \"1MiB\"\ngpu = 3\n");
+  ASSERT_TRUE(made) << full_text(made.error());
+  const Flow& in = made->flows[0];
+  EXPECT_EQ(in.region.placement.text(), "gpu:3");
+  EXPECT_EQ(in.region.pages, PageKind::base);
+  ASSERT_TRUE(in.source);
+  EXPECT_EQ(in.source->placement.text(), "bind:1");
+  EXPECT_EQ(in.source->bytes, Bytes{64 * kib});
+  EXPECT_EQ(in.source->pages, PageKind::thp);
+  EXPECT_EQ(in.kernel.device, (DeviceWork{3, Pinning::pinned, 0, 64, Bytes{64 * kib}}));
+  EXPECT_EQ(in.kernel.chain.seed, 2u);
+  EXPECT_EQ(in.warm_up, Bytes{1 * mib});
+  const Flow& out = made->flows[1];
+  EXPECT_EQ(out.region.placement.text(), "bind:0");
+  EXPECT_EQ(out.region.pages, PageKind::base);
+  EXPECT_EQ(out.source->placement.text(), "gpu:3");
+  EXPECT_EQ(out.source->pages, PageKind::base);
+  EXPECT_EQ(out.kernel.device.copies, 1u);
+  EXPECT_EQ(out.warm_up, Bytes{2 * gib});
+  const Flow& chase = made->flows[2];
+  EXPECT_EQ(chase.kernel.device.gpu, 3);
+  EXPECT_EQ(chase.kernel.device.loads, 4096u);
+  EXPECT_EQ(chase.region.pages, PageKind::thp);
+  EXPECT_EQ(chase.warm_up, Bytes{mib});
+  EXPECT_FALSE(chase.source);
+}
+
+TEST_F(FileFlows, GpusThatAreNotThereAreToldWithTheirPlace) {
+  machines_[0].gpus.emplace_back().index = 0;
+  machines_[0].gpus.emplace_back();  // none of its driver's
+  const auto told = [&](const std::string& flow) {
+    const auto made = scenario("cpu = 1\nsize = \"1MiB\"\n" + flow);
+    EXPECT_FALSE(made) << flow;
+    return made ? Error{} : made.error();
+  };
+  const Error to = told("kernel = \"device copy\"\nmemory = \"gpu:1\"\n");
+  EXPECT_EQ(to.kind, ErrorKind::unavailable);
+  EXPECT_EQ(full_text(to), "f.toml:7:1: memory: no GPU 1; available: 0");
+  EXPECT_THAT(full_hint(to), HasSubstr("CUDA_VISIBLE_DEVICES"));
+  EXPECT_EQ(full_text(told("kernel = \"device copy\"\nmemory = \"gpu:0\"\n"
+                           "source = { memory = \"gpu:2\" }\n")),
+            "f.toml:8:12: memory: no GPU 2; available: 0");
+  EXPECT_EQ(full_text(told("kernel = \"device copy\"\nmemory = \"gpu:4\"\n"
+                           "source = { memory = \"gpu:0\" }\n")),
+            "f.toml:7:1: memory: no GPU 4; available: 0");
+  EXPECT_EQ(full_text(told("kernel = \"device chase\"\ngpu = 9\n")),
+            "f.toml:7:1: gpu: no GPU 9; available: 0");
+}
+
+TEST_F(FileFlows, SharedMemoryAndItsChainAreTheOwners) {
+  const auto made = scenario(
+      "cpu = 1\nkernel = \"chase\"\nshares = 3\n[[scenario.flow]]\ncpu = 3\nkernel = \"chase\"\n"
+      "size = \"4MiB\"\nmemory = \"bind:1\"\nfirst_touch = 1\norder = \"sequential\"\n");
+  ASSERT_TRUE(made) << full_text(made.error());
+  const Flow& shares = made->flows[0];
+  const Flow& owner = made->flows[1];
+  EXPECT_EQ(shares.shares, 1);
+  EXPECT_EQ(shares.region, owner.region);
+  EXPECT_EQ(shares.kernel.chain, owner.kernel.chain);
+  EXPECT_EQ(shares.warm_up, Bytes{0});
+  EXPECT_FALSE(shares.kernel.verify_full);  // the owner's proof is for both
+  EXPECT_TRUE(owner.kernel.verify_full);
+  EXPECT_EQ(owner.first_touch, 1);
+  EXPECT_EQ(owner.region.bytes, Bytes{4 * mib});
+}
+
+TEST_F(FileFlows, NodesThatAreNotThereAreToldWithTheirPlace) {
+  const auto made = scenario("cpu = 1\nkernel = \"read\"\nsize = \"1MiB\"\nmemory = \"bind:5\"\n");
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().kind, ErrorKind::unavailable);
+  EXPECT_EQ(full_text(made.error()),
+            "f.toml:7:1: memory: this machine has no NUMA node 5; its nodes are 0-1");
+  const auto source = scenario(
+      "cpu = 1\nkernel = \"copy\"\nsize = \"1MiB\"\nsource = { size = \"1MiB\", memory = "
+      "\"bind:6\" }\n");
+  ASSERT_FALSE(source);
+  EXPECT_THAT(full_text(source.error()), HasSubstr("f.toml:7:27: memory: this machine has no"));
+}
+
+TEST_F(FileFlows, OnlyWhatDiffersIsWritten) {
+  EXPECT_EQ(printed({chase(0), chase(1), chase(2), chase(3)}), R"([[scenario]]
+name = "one"
+[[scenario.flow]]
+cpus = "0-3"
+kernel = "chase"
+size = "1MiB"
+memory = "local"
+)");
+}
+
+TEST_F(FileFlows, NodesInTurnAreOneFlow) {
+  std::vector<Flow> flows;
+  for (int worker = 0; worker < 4; ++worker) {
+    flows.push_back(chase(worker));
+    flows.back().kernel.chain.seed = 90 + static_cast<std::uint64_t>(worker);
+    flows.back().region.placement = parse_memory_spec(worker < 2 ? "bind:0" : "bind:1")->single;
+  }
+  const std::string text = printed(flows);
+  EXPECT_THAT(text, HasSubstr("memory = \"each:0,0,1,1\"\nseed = 90\n"));
+  flows[2].region.placement = parse_memory_spec("bind:0,1")->single;
+  EXPECT_THAT(printed(flows), Not(HasSubstr("each")));
+}
+
+TEST_F(FileFlows, IdleWorkersAndTheirOrderAreWritten) {
+  EXPECT_THAT(printed({chase(3), chase(1)}), HasSubstr("cpus = \"0-3\"\n\n[[scenario]]"));
+}
+
+TEST_F(FileFlows, WhatAFileCannotSayIsRefused) {
+  add_worker(2);
+  EXPECT_EQ(printed({chase(0)}),
+            "--print-scenario: two workers are on CPU 2, but a scenario file has one flow per CPU");
+  layout_.workers.back().placement.cpu = std::nullopt;
+  layout_.workers.back().placement.cpus = {CpuId{0}, CpuId{1}};
+  EXPECT_THAT(printed({chase(0)}), HasSubstr("a worker runs on CPUs 0-1 (pinned by OpenMP)"));
+  layout_.hosts.push_back("other");
+  EXPECT_EQ(printed({chase(0)}), "--print-scenario: a scenario file applies to one host");
+  layout_.hosts.pop_back();
+  layout_.workers.pop_back();
+  Flow update = chase(1);
+  update.kernel = {};
+  update.kernel.name = "update";
+  update.shares = 0;
+  EXPECT_THAT(printed({chase(0), update}),
+              HasSubstr("no scenario file names 'one': scenario: shares: the kernel 'update' "
+                        "cannot share the memory of 'chase'"));
+}
+
+TEST_F(FileFlows, APointWithoutFlowsTakesNoPartOfTheFile) {
+  options_.time_of_all = true;
+  PlannedScenario skipped, planned;
+  skipped.scenario.name = "cannot be";
+  planned.scenario = {"one", {chase(0), chase(1), chase(2), chase(3)}, {}};
+  planned.scenario.stop.time = std::chrono::seconds(10);
+  auto file = file_of({planned, skipped, planned}, input());
+  ASSERT_TRUE(file) << full_text(file.error());
+  EXPECT_EQ(file->scenarios[2].time, std::chrono::seconds(5));
+  file->scenarios[1].comment = "cannot be: no memory";
+  const std::string text = text_of(*file, {});
+  EXPECT_THAT(text, HasSubstr("\n\n# cannot be: no memory\n\n[[scenario]]\nname = \"one\"\n"));
+  const auto again = parse_scenarios(text, "f");
+  ASSERT_TRUE(again) << full_text(again.error());
+  EXPECT_EQ(again->scenarios.size(), 2u);
+}
+
+TEST_F(FileFlows, TimeForAllPointsIsSharedAmongThem) {
+  options_.time_of_all = true;
+  PlannedScenario planned;
+  planned.scenario = {"one", {chase(0)}, {}};
+  planned.scenario.stop.time = std::chrono::seconds(10);
+  const auto file = file_of(std::vector<PlannedScenario>(4, planned), input());
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->scenarios[3].time, std::chrono::milliseconds(2500));
+}
+
+}  // namespace
+}  // namespace numatlas

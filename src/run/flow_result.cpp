@@ -1,0 +1,111 @@
+#include "run/flow_result.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "kernels/traits.h"
+#include "machine/pci_link.h"
+#include "run/device_flows.h"
+#include "run/levels.h"
+
+namespace numatlas {
+namespace {
+
+// Parts of the common time whose sums over all flows give the sum's interval: as many as the stop
+// rule compares.
+constexpr std::size_t stretches = 20;
+
+void set_kernel(const KernelSpec& kernel, FlowResult& result) {
+  result.kernel = kernel.name;
+  result.mix = mix_text(kernel);
+  if (!on_gpu(kernel) && traffic_a_step(kernel).written > 0) result.stores = name_of(kernel.stores);
+  if (!traits_of(kernel.name).chases_on_cpu()) return;
+  result.order = name_of(kernel.chain.order);
+  result.stride = kernel.chain.stride;
+}
+
+GpuResult gpu_result(const Machine& machine, const Flow& flow, Trace& trace) {
+  const DeviceWork& work = flow.kernel.device;
+  GpuResult result;
+  result.gpu = work.gpu;
+  result.direction = direction_of(flow);
+  if (const Gpu* const gpu = find_gpu(machine, work.gpu); gpu != nullptr) {
+    result.name = gpu->name;
+    result.pci_address = gpu->pci_address;
+    // Between GPUs the way is not known: a switch, the root, or a link of their own.
+    if (result.direction != "p2p") result.link_limit = path_limit(*gpu);
+  }
+  if (result.direction != "p2p") result.pinning = name_of(work.pinning);
+  if (traits_of(flow.kernel.name).chases_on_gpu()) result.caches = name_of(work.caches);
+  result.copies_a_step = work.copies;
+  result.loads_a_step = work.loads;
+  result.before_pinning = std::move(trace.before_pinning);
+  result.after = std::move(trace.after);
+  const DeviceReport& report = *trace.device;
+  result.by_events = report.by_events;
+  for (const DeviceStep& step : report.steps)
+    result.steps.emplace_back(step.start_ns, step.duration_ns);
+  result.clock_error = static_cast<double>(report.clock_error_ns) * 1e-9;
+  result.link = report.link;
+  if (report.state) {
+    result.frequency = report.state->frequency;
+    result.slowed_by = report.state->slowed_by;
+  }
+  result.route = report.route;
+  return result;
+}
+
+}  // namespace
+
+FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& flow, Trace trace,
+                     bool with_samples) {
+  FlowResult result;
+  result.worker = flow.worker;
+  set_kernel(flow.kernel, result);
+  result.size = flow.region.bytes;
+  result.memory = flow.region.placement.text();
+  if (flow.source) result.source_memory = flow.source->placement.text();
+  std::vector<double> samples = samples_of(flow, trace), sorted = samples;
+  std::sort(sorted.begin(), sorted.end());
+  Distribution distribution = distribution_of(sorted);
+  result.figures = figures_of(flow, trace, std::move(sorted));
+  result.load = flow.role == Role::load;
+  result.rate = flow.rate;
+  result.first_touch = flow.first_touch;
+  if (!result.load && !result.figures.empty()) {
+    result.distribution = std::move(distribution);
+    if (with_samples) result.samples = std::move(samples);
+  }
+  result.stop = name_of(trace.stop);
+  result.overlap = trace.overlap;
+  result.address = trace.address;
+  result.cpu_before = trace.cpu_before;
+  result.cpu_after = trace.cpu_after;
+  const Worker& worker = setup.layout.workers[static_cast<std::size_t>(flow.worker)];
+  const Machine& machine = setup.machines[static_cast<std::size_t>(worker.host)];
+  result.level = on_gpu(flow.kernel) ? "-" : level_of_flow(machine, setup.layout, scenario, flow);
+  if (trace.device) result.gpu = gpu_result(machine, flow, trace);
+  result.residency = std::move(trace.residency);
+  result.source_residency = std::move(trace.source_residency);
+  result.policy = std::move(trace.policy);
+  result.together = static_cast<double>(trace.together_ns()) * 1e-9;
+  for (const Pause& pause : trace.pauses)
+    result.pauses.push_back(static_cast<double>(pause.end_ns - pause.start_ns) * 1e-9);
+  result.wrong = std::move(trace.wrong);
+  result.stretch_bytes = steps_by_stretch(trace, stretches);
+  const auto bytes = static_cast<double>(traffic_a_step(flow.kernel).counted());
+  for (double& part : result.stretch_bytes) part *= bytes;
+  result.steps_a_sample = trace.steps_a_sample;
+  result.warm_up_steps = trace.warm_up_steps;
+  result.involuntary_switches = trace.involuntary_switches;
+  result.pages_moved = trace.pages_moved;
+  result.timer_overhead = static_cast<double>(trace.timer_overhead_ns) * 1e-9;
+  result.start_lateness = static_cast<double>(trace.start_lateness_ns) * 1e-9;
+  result.prepare_time = trace.prepare_seconds;
+  result.warnings = std::move(trace.warnings);
+  return result;
+}
+
+}  // namespace numatlas

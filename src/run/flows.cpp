@@ -1,0 +1,332 @@
+#include "run/flows.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "run/levels.h"
+#include "run/room.h"
+
+namespace numatlas {
+
+Flow plain_flow(const PlanInput& input, std::string kernel, int worker, Bytes size,
+                PageKind pages) {
+  Flow flow;
+  flow.worker = worker;
+  flow.kernel.name = std::move(kernel);
+  flow.region.bytes = size;
+  flow.region.placement = worker_of(input, worker).placement.memory;
+  flow.region.pages = pages;
+  return flow;
+}
+
+MemoryPlacement bound_to(NodeId node) { return {MemoryMode::bind, {{node, 1}}}; }
+
+std::vector<int> all_workers(const Layout& layout) {
+  std::vector<int> all(layout.workers.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+const Worker& worker_of(const PlanInput& input, int worker) {
+  return input.layout.workers[static_cast<std::size_t>(worker)];
+}
+
+const Machine& machine_of(const PlanInput& input, int worker) {
+  return input.machines[static_cast<std::size_t>(worker_of(input, worker).host)];
+}
+
+Flow chase_flow(const PlanInput& input, int worker, Bytes size, PageKind pages,
+                const ChaseWalk& walk) {
+  const Machine& machine = machine_of(input, worker);
+  const CpuSet& cpus = worker_of(input, worker).placement.cpus;
+  Flow flow = plain_flow(input, "chase", worker, size, pages);
+  // Every worker its own order: equal ones would march through shared caches in step.
+  flow.kernel.chain = {walk.order, walk.stride.value_or(line_bytes(machine, cpus)),
+                       page_bytes(machine, pages),
+                       input.options.seed + static_cast<std::uint64_t>(worker)};
+  flow.kernel.verify_full = input.options.verify == Verify::full || is_walked_whole(flow);
+  flow.warm_up = warm_up_bytes(machine, cpus, flow);
+  return flow;
+}
+
+Flow stream_flow(const PlanInput& input, const Choice& choice, int worker, Bytes size,
+                 PageKind pages) {
+  Flow flow = plain_flow(input, choice.name, worker, size, pages);
+  flow.kernel = choice.spec;
+  flow.kernel.chain.seed = input.options.seed;
+  flow.warm_up =
+      warm_up_bytes(machine_of(input, worker), worker_of(input, worker).placement.cpus, flow);
+  return flow;
+}
+
+Flow access_flow(const PlanInput& input, const std::string& kernel, int worker, Bytes size,
+                 PageKind pages) {
+  if (traits_of(kernel).chases()) return chase_flow(input, worker, size, pages);
+  Choice choice;
+  choice.spec.name = kernel;
+  return stream_flow(input, choice, worker, size, pages);
+}
+
+Bytes last_level_caches(const PlanInput& input, const std::vector<int>& workers, std::size_t host) {
+  const Machine& machine = input.machines[host];
+  std::set<const Cache*> seen;
+  Bytes caches;
+  for (int worker : workers) {
+    const Worker& who = worker_of(input, worker);
+    if (who.host != static_cast<int>(host) || who.placement.cpus.empty()) continue;
+    if (seen.insert(machine.last_level_cache_of(who.placement.cpus.front())).second)
+      caches.value += last_level_cache_bytes(machine, who.placement.cpus).value;
+  }
+  return caches;
+}
+
+Bytes size_past_caches(const PlanInput& input, const std::vector<int>& workers, Bytes least) {
+  std::uint64_t size = least.value;
+  for (std::size_t host = 0; host < input.machines.size(); ++host) {
+    const auto here =
+        static_cast<std::uint64_t>(std::count_if(workers.begin(), workers.end(), [&](int worker) {
+          return worker_of(input, worker).host == static_cast<int>(host);
+        }));
+    const std::uint64_t caches = last_level_caches(input, workers, host).value;
+    if (here > 0) size = std::max(size, (4 * caches / here + mib - 1) / mib * mib);
+  }
+  return Bytes{size};
+}
+
+Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers, NodeId memory,
+                         Bytes least) {
+  return size_with_room(input, size_past_caches(input, workers, least),
+                        flows_on_node(workers, memory));
+}
+
+Bytes size_past_caches(const PlanInput& input) {
+  const std::vector<int> all = all_workers(input.layout);
+  if (!input.options.serial) return size_past_caches(input, all, least_past_caches);
+  Bytes size;
+  for (int worker : all) size = std::max(size, size_past_caches(input, {worker}, size));
+  return std::max(size, least_past_caches);
+}
+
+Bytes chase_size_past_caches(const Machine& machine, const CpuSet& cpus) {
+  const std::uint64_t size = 4 * last_level_cache_bytes(machine, cpus).value;
+  return std::max(Bytes{256 * mib}, Bytes{(size + mib - 1) / mib * mib});
+}
+
+Bytes chase_size_past_caches(const PlanInput& input) {
+  Bytes size;
+  for (int worker : all_workers(input.layout)) {
+    const CpuSet& cpus = worker_of(input, worker).placement.cpus;
+    size = std::max(size, chase_size_past_caches(machine_of(input, worker), cpus));
+  }
+  return size;
+}
+
+Bytes chase_size_beyond_caches(const PlanInput& input, int worker, NodeId memory) {
+  const Bytes size =
+      chase_size_past_caches(machine_of(input, worker), worker_of(input, worker).placement.cpus);
+  return size_with_room(input, size, flows_on_node({worker}, memory));
+}
+
+NodeSet worker_nodes(const PlanInput& input) {
+  NodeSet nodes;
+  for (const Worker& worker : input.layout.workers) {
+    if (worker.placement.cpu_node.value >= 0) nodes.insert(worker.placement.cpu_node);
+  }
+  return nodes;
+}
+
+NodeSet memory_nodes(const PlanInput& input) {
+  NodeSet nodes;
+  for (const Machine& machine : input.machines) {
+    for (const NumaNode& node : machine.nodes) {
+      if (node.has_memory()) nodes.insert(node.id);
+    }
+  }
+  return nodes;
+}
+
+std::vector<int> workers_on(const Layout& layout, const NodeSet& nodes) {
+  std::vector<int> workers = all_workers(layout);
+  std::erase_if(workers, [&](int worker) {
+    return !nodes.contains(layout.workers[static_cast<std::size_t>(worker)].placement.cpu_node);
+  });
+  return workers;
+}
+
+std::string memory_node_problem(const Machine& machine, NodeId node) {
+  const NumaNode* found = machine.find_node(node);
+  if (found == nullptr || !found->has_memory())
+    return fmt::format("node {} has no memory on this machine", node.value);
+  if (machine.usable_memory_nodes().contains(node)) return "";
+  return fmt::format("node {} is not among the memory nodes that this process may use ({})",
+                     node.value, to_list(machine.usable_memory_nodes()));
+}
+
+int distance_between(const Machine& machine, NodeId from, NodeId to) {
+  if (from == to) return 0;
+  constexpr int unknown = std::numeric_limits<int>::max();
+  const NumaNode* const node = machine.find_node(from);
+  if (node == nullptr) return unknown;
+  const auto found = node->distance.find(to.value);
+  return found == node->distance.end() ? unknown : found->second;
+}
+
+std::vector<int> counts_of_cpus(const PlanInput& input) {
+  const RunOptions& options = input.options;
+  if (!options.thread_counts.empty()) return options.thread_counts;
+  if (options.placement.threads) return {*options.placement.threads};
+  const auto all = static_cast<int>(input.layout.workers.size());
+  std::vector<int> counts;
+  for (int count = 1; count < all; count *= 2) counts.push_back(count);
+  counts.push_back(all);
+  return counts;
+}
+
+Expected<std::vector<WorkerPlacement>> worker_on_every_core(const RunOptions& options,
+                                                            const Machine& machine,
+                                                            const TaskContext& task) {
+  PlacementSpec spec = options.placement;
+  const bool chosen = spec.cpus.is_default;
+  if (chosen) spec.cpus.form = CpuSpec::Form::cores;
+  const auto cpus = resolve_cpus(spec.cpus, machine, TaskContext{});
+  // More than there are cores: their other hardware threads as well.
+  if (chosen && cpus && spec.threads && *spec.threads > static_cast<int>(cpus->size()))
+    spec.cpus.form = CpuSpec::Form::allowed;
+  spec.cpus.is_default = false;
+  if (cpus && !spec.threads) spec.threads = static_cast<int>(cpus->size());
+  return resolve_placement(spec, machine, task, 0);
+}
+
+Expected<void> check_run_together(const PlanInput& input, const std::string& command) {
+  if (auto one = check_one_process(input, command); !one) return one;
+  if (input.options.serial) {
+    return fail_usage("--serial", fmt::format("{} measures its threads together", command),
+                      "--threads 1 has one of them");
+  }
+  if (auto good = check_no_csv(input.options, fmt::format("what {} varies", command)); !good)
+    return good;
+  const auto cpus =
+      distinct_cpus(input, command, "two workers are on CPU {} and could only run in turns");
+  return cpus ? Expected<void>{} : fail(cpus.error());
+}
+
+Expected<void> check_one_number_of_threads(const RunOptions& options, const std::string& command) {
+  if (options.thread_counts.empty()) return {};
+  return fail_usage("--threads", command + " accepts one number", "run it once for each");
+}
+
+Expected<void> check_one_kind_of_pages(const RunOptions& options, const std::string& command) {
+  if (options.pages.size() < 2) return {};
+  return fail_usage("--pages", command + " accepts one kind of pages", "run it once for each");
+}
+
+Expected<void> check_no_csv(const RunOptions& options, const std::string& what) {
+  if (options.csv_file.empty()) return {};
+  return fail_usage("--csv", "its format has no column for " + what,
+                    "use --format csv or --json FILE");
+}
+
+Bytes page_bytes(const Machine& machine, PageKind pages) {
+  return page_size_of(pages, machine.page_size.value_or(Bytes{4096}));
+}
+
+Expected<std::vector<NodeId>> parse_nodes(const std::string& option, const std::string& text,
+                                          const std::string& words) {
+  const auto spec = parse_memory_spec("each:" + text, {});
+  if (spec) return spec->each;
+  return fail_usage(option, fmt::format("'{}' is not {} or a list of nodes", text, words),
+                    "such as 0 or 0,2; nodes: see `numatlas topology`");
+}
+
+Expected<void> check_nodes(const std::string& option, const std::string& text,
+                           const std::string& usual) {
+  if (text == "all" || text == usual) return {};
+  const auto nodes = parse_nodes(option, text, usual.empty() ? "all" : usual + ", all");
+  return nodes ? Expected<void>{} : fail(nodes.error());
+}
+
+Expected<std::vector<NodeId>> chosen_nodes(const PlanInput& input, const std::string& option,
+                                           const std::string& text) {
+  if (text == "all") {
+    const NodeSet all = memory_nodes(input);
+    return std::vector<NodeId>(all.begin(), all.end());
+  }
+  auto nodes = parse_nodes(option, text, "all");
+  if (!nodes) return nodes;
+  for (NodeId node : *nodes) {
+    if (input.machines.front().find_node(node) != nullptr) continue;
+    return fail_about(ErrorKind::unavailable, option,
+                      fmt::format("this machine has no NUMA node {}", node.value),
+                      "nodes: see `numatlas topology`");
+  }
+  return nodes;
+}
+
+Expected<std::vector<NodeChoice>> node_choices(const PlanInput& input, const std::string& option,
+                                               const std::string& text, const std::string& usual) {
+  if (text == usual) return std::vector<NodeChoice>{{usual, std::nullopt}};
+  const auto nodes = chosen_nodes(input, option, text);
+  if (!nodes) return fail(nodes.error());
+  std::vector<NodeChoice> choices;
+  for (NodeId node : *nodes) choices.push_back({std::to_string(node.value), node});
+  return choices;
+}
+
+Expected<void> check_page_steps(const PlanInput& input, const std::string& kernel, Bytes size) {
+  for (PageKind pages : input.options.pages) {
+    KernelSpec spec;
+    spec.name = kernel;
+    spec.page.page = page_bytes(input.machines.front(), pages);
+    if (auto fits = (*make_kernel(spec))->check_size(size); !fits) return fits;
+  }
+  return {};
+}
+
+Bytes whole_steps(Bytes size, const PageWork& work) {
+  const std::uint64_t step = work.step_bytes();
+  return Bytes{std::max<std::uint64_t>(1, size.value / step) * step};
+}
+
+std::optional<Estimate> mean_rate(const FlowResult& flow, const std::string& key) {
+  const Figure* const time = find_figure(flow.figures, key);
+  if (time == nullptr || !time->estimate || !time->summary || !(time->summary->mean > 0))
+    return std::nullopt;
+  return as_sure_as(1 / time->summary->mean, *time->estimate);
+}
+
+std::optional<Figure> sum_over_flows(const ScenarioResult& visit, const std::string& key,
+                                     const std::string& sum_key) {
+  std::optional<Figure> sum;
+  for (const FlowResult& flow : visit.flows) {
+    const Figure* const one = find_figure(flow.figures, key);
+    if (one == nullptr || !one->estimate) return std::nullopt;
+    const Estimate total = sum ? sum_of(*sum->estimate, *one->estimate) : *one->estimate;
+    sum = Figure{sum_key, one->unit, total, std::nullopt};
+  }
+  return sum;
+}
+
+Expected<CpuSet> distinct_cpus(const PlanInput& input, const std::string& command,
+                               const char* message) {
+  CpuSet cpus;
+  for (const Worker& worker : input.layout.workers) {
+    const CpuId cpu = worker.placement.cpu.value_or(CpuId{});
+    if (cpus.contains(cpu)) {
+      return fail_usage(command, fmt::format(fmt::runtime(message), cpu.value),
+                        "name each CPU once (--cpus), and no more --threads than CPUs");
+    }
+    cpus.insert(cpu);
+  }
+  return cpus;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,137 @@
+// The flows that several benchmarks are made of.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/benchmark.h"
+#include "run/choices.h"
+
+namespace numatlas {
+
+/// How a chase walks.
+struct ChaseWalk {
+  ChainOrder order = ChainOrder::random;
+  std::optional<Bytes> stride;  ///< absent: the machine's cache line
+};
+
+/// What nearly every CPU has; used where the machine does not say.
+constexpr Bytes usual_line{64};
+
+/// A measured flow of one worker in its own memory, which does no more than to run this kernel.
+Flow plain_flow(const PlanInput& input, std::string kernel, int worker, Bytes size, PageKind pages);
+
+/// A measured chase of one worker, in its own memory, in an order that no other worker has.
+Flow chase_flow(const PlanInput& input, int worker, Bytes size, PageKind pages,
+                const ChaseWalk& walk = {});
+
+/// A measured flow of one worker that runs a chosen kernel in its own memory.
+Flow stream_flow(const PlanInput& input, const Choice& choice, int worker, Bytes size,
+                 PageKind pages);
+
+/// "chase", or one of the kernels of `numatlas bandwidth`, as a flow of one worker.
+Flow access_flow(const PlanInput& input, const std::string& kernel, int worker, Bytes size,
+                 PageKind pages);
+
+/// All memory on this node.
+MemoryPlacement bound_to(NodeId node);
+
+/// Workers as indices into the layout.
+std::vector<int> all_workers(const Layout& layout);
+const Worker& worker_of(const PlanInput& input, int worker);
+/// The machine of a worker's host.
+const Machine& machine_of(const PlanInput& input, int worker);
+
+/// The last-level caches that these workers use on a host, together; unknown ones count as one.
+Bytes last_level_caches(const PlanInput& input, const std::vector<int>& workers, std::size_t host);
+
+/// Memory a worker that no cache holds when all of them use as much: four times the last-level
+/// caches of their host, as STREAM's rules ask for, shared among the workers, and at least `least`;
+/// whole MiB. The same for all of them: the most that any host needs.
+Bytes size_past_caches(const PlanInput& input, const std::vector<int>& workers, Bytes least);
+/// The same of all workers, or of each alone where they take turns; and how --help says that.
+Bytes size_past_caches(const PlanInput& input);
+inline constexpr const char* past_caches_words =
+    "4 times the last-level caches over the workers that run together, at least 16 MiB";
+
+/// What a worker has at least, whatever the caches.
+constexpr Bytes least_past_caches{16 * mib};
+
+/// The same of memory on node `memory`; where that has little: what has room there
+/// (run/room.h).
+Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers, NodeId memory,
+                         Bytes least = least_past_caches);
+/// The same for one chase, which has 256 MiB at least, so that it misses the TLB as well.
+Bytes chase_size_past_caches(const Machine& machine, const CpuSet& cpus);
+/// For the worker that needs most.
+Bytes chase_size_past_caches(const PlanInput& input);
+Bytes chase_size_beyond_caches(const PlanInput& input, int worker, NodeId memory);
+
+/// Nodes with CPUs where workers run, and nodes with memory, on any host; ascending.
+NodeSet worker_nodes(const PlanInput& input);
+NodeSet memory_nodes(const PlanInput& input);
+/// Workers on CPUs of these nodes.
+std::vector<int> workers_on(const Layout& layout, const NodeSet& nodes);
+/// Why memory of this node cannot be allocated on the worker's host; "" when it can be tried.
+std::string memory_node_problem(const Machine& machine, NodeId node);
+
+/// By the machine's table; 0 of a node to itself, the greatest number where it is not known.
+int distance_between(const Machine& machine, NodeId from, NodeId to);
+
+/// Where benchmarks compare numbers of CPUs: those of --threads, else the powers of two and all.
+std::vector<int> counts_of_cpus(const PlanInput& input);
+/// A worker on each of one CPU per core, or on as many as --threads says, whatever a launcher or
+/// OMP_NUM_THREADS says.
+Expected<std::vector<WorkerPlacement>> worker_on_every_core(const RunOptions& options,
+                                                            const Machine& machine,
+                                                            const TaskContext& task);
+/// Refusals of what a benchmark, `command`, does not vary or has no place for in --csv (`what`).
+/// Errors name the option.
+Expected<void> check_one_number_of_threads(const RunOptions& options, const std::string& command);
+Expected<void> check_one_kind_of_pages(const RunOptions& options, const std::string& command);
+Expected<void> check_no_csv(const RunOptions& options, const std::string& what);
+/// The page size that is asked for.
+Bytes page_bytes(const Machine& machine, PageKind pages);
+/// Of benchmarks whose workers run together in one process, each on a CPU of its own, and whose
+/// cases have more to tell them apart than --csv has place for. Errors name the option, or
+/// `command`.
+Expected<void> check_run_together(const PlanInput& input, const std::string& command);
+/// A list of nodes as an option has it. Error (usage): names the option, and `words` that it takes
+/// instead of one.
+Expected<std::vector<NodeId>> parse_nodes(const std::string& option, const std::string& text,
+                                          const std::string& words);
+/// Error (usage) of such an option, unless it is "all" or `usual` ("": there is no such word).
+Expected<void> check_nodes(const std::string& option, const std::string& text,
+                           const std::string& usual);
+/// The nodes of such an option: "all" with memory, or the list. Error (unavailable): the machine
+/// does not have one of them.
+Expected<std::vector<NodeId>> chosen_nodes(const PlanInput& input, const std::string& option,
+                                           const std::string& text);
+/// Where memory lies, as an option chooses and labels say it.
+struct NodeChoice {
+  std::string label;
+  std::optional<NodeId> node;  ///< absent: not one in particular
+};
+/// One choice without a node where `text` is `usual`, else one for each of `chosen_nodes`.
+Expected<std::vector<NodeChoice>> node_choices(const PlanInput& input, const std::string& option,
+                                               const std::string& text, const std::string& usual);
+/// Error (usage): `size` is too small for the steps of this kernel ("fault", "migrate") with one of
+/// the kinds of pages asked for.
+Expected<void> check_page_steps(const PlanInput& input, const std::string& kernel, Bytes size);
+/// Memory in whole steps, one at least.
+Bytes whole_steps(Bytes size, const PageWork& work);
+/// Steps a second by the mean of the samples: what a median leaves out is part of what was done.
+/// `key`: the figure that is the time of a step. Absent where it was not measured.
+std::optional<Estimate> mean_rate(const FlowResult& flow, const std::string& key);
+/// The figure `key` in sum over the flows, as `sum_key`; absent where one has none.
+std::optional<Figure> sum_over_flows(const ScenarioResult& visit, const std::string& key,
+                                     const std::string& sum_key);
+
+/// The CPUs of the workers; an error (usage) where two are on one. `message` says why that will not
+/// do; its {} is the CPU.
+Expected<CpuSet> distinct_cpus(const PlanInput& input, const std::string& command,
+                               const char* message);
+
+}  // namespace numatlas

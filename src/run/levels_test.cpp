@@ -1,0 +1,97 @@
+#include "run/levels.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "machine/source.h"
+
+namespace numatlas {
+namespace {
+
+/// CPU 0 with 32 KiB, 1 MiB and 16 MiB of data caches; CPU 1 with the first only.
+Machine machine() {
+  Machine m;
+  m.caches = {{1, "data", Bytes{32 * kib}, Bytes{64}, {CpuId{0}}},
+              {1, "data", Bytes{32 * kib}, Bytes{64}, {CpuId{1}}},
+              {1, "instruction", Bytes{64 * mib}, Bytes{64}, {CpuId{0}}},
+              {2, "unified", Bytes{mib}, Bytes{64}, {CpuId{0}}},
+              {3, "unified", Bytes{16 * mib}, Bytes{64}, {CpuId{0}}}};
+  return m;
+}
+
+Flow flow_of(std::uint64_t bytes, std::uint64_t stride = 64) {
+  Flow flow;
+  flow.region.bytes = Bytes{bytes};
+  flow.kernel.chain.stride = Bytes{stride};
+  return flow;
+}
+
+/// The level of the first of some flows that run together, each on a CPU.
+std::string level_of(std::vector<std::pair<int, std::uint64_t>> cpus_and_bytes) {
+  Layout layout;
+  Scenario scenario;
+  for (const auto& [cpu, bytes] : cpus_and_bytes) {
+    Worker worker;
+    if (cpu >= 0) worker.placement.cpus = {CpuId{cpu}};
+    layout.workers.push_back(worker);
+    scenario.flows.push_back(flow_of(bytes));
+    scenario.flows.back().worker = static_cast<int>(scenario.flows.size()) - 1;
+  }
+  return level_of_flow(machine(), layout, scenario, scenario.flows.front());
+}
+
+TEST(Levels, NearestCacheThatHoldsTheSize) {
+  EXPECT_EQ(level_of({{0, 64}}), "L1");
+  EXPECT_EQ(level_of({{0, 32 * kib}}), "L1");
+  EXPECT_EQ(level_of({{0, 33 * kib}}), "L2");
+  EXPECT_EQ(level_of({{0, 16 * mib}}), "L3");
+  EXPECT_EQ(level_of({{0, 17 * mib}}), "memory");
+  EXPECT_EQ(level_of({{1, 64 * kib}}), "memory");
+}
+
+TEST(Levels, WorkersUnderOneCacheShareIt) {
+  EXPECT_EQ(level_of({{0, 20 * kib}, {0, 20 * kib}}), "L2");
+  EXPECT_EQ(level_of({{0, 10 * mib}, {0, 10 * mib}}), "memory");
+  EXPECT_EQ(level_of({{0, 10 * mib}, {1, 10 * mib}}), "L3") << "CPU 1 has none of it";
+}
+
+TEST(Levels, UnknownIsSaid) {
+  EXPECT_EQ(level_of({{-1, 64}}), "-");
+  EXPECT_EQ(level_of({{9, 64}}), "-");
+  EXPECT_EQ(last_level_cache_bytes(machine(), {CpuId{9}}), Bytes{64 * mib});
+}
+
+TEST(Levels, WarmUpReachesTheSteadyState) {
+  const Machine m = machine();
+  const CpuSet cpu{CpuId{0}};
+  // Within the caches two whole passes.
+  EXPECT_EQ(warm_up_bytes(m, cpu, flow_of(48 * kib)), Bytes{96 * kib});
+  EXPECT_EQ(warm_up_bytes(m, cpu, flow_of(16 * mib)), Bytes{32 * mib});
+  // Beyond: what fills the last level twice, but no more than a pass.
+  EXPECT_EQ(warm_up_bytes(m, cpu, flow_of(gib)), Bytes{32 * mib});
+  EXPECT_EQ(warm_up_bytes(m, cpu, flow_of(20 * mib)), Bytes{20 * mib});
+}
+
+TEST(Levels, ChainsWhoseWalkTakesMillisecondsAreWalkedWhole) {
+  EXPECT_TRUE(is_walked_whole(flow_of(4 * mib)));
+  EXPECT_FALSE(is_walked_whole(flow_of(5 * mib)));
+  EXPECT_TRUE(is_walked_whole(flow_of(5 * mib, 128))) << "touches half of its lines";
+}
+
+TEST(Levels, OnlyTheLinesOfALongStrideFillCaches) {
+  EXPECT_EQ(touched_bytes(flow_of(mib)), Bytes{mib});
+  EXPECT_EQ(touched_bytes(flow_of(mib, 8)), Bytes{mib});
+  EXPECT_EQ(touched_bytes(flow_of(mib, 4096)), Bytes{16 * kib});
+  const Machine m = machine();
+  const CpuSet cpu{CpuId{0}};
+  // 64 MiB at a page a node are 1 MiB of lines: two passes.
+  EXPECT_EQ(warm_up_bytes(m, cpu, flow_of(64 * mib, 4096)), Bytes{128 * mib});
+  // 4 GiB at a page a node are 64 MiB of lines: half of them fill 16 MiB twice.
+  EXPECT_EQ(warm_up_bytes(m, cpu, flow_of(4 * gib, 4096)), Bytes{2 * gib});
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,257 @@
+#include "run/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/traits.h"
+#include "record/labels.h"
+
+namespace numatlas {
+namespace {
+
+/// A chase loads words one after the other; its bytes are no bandwidth.
+bool moves_memory(const FlowResult& flow) { return !traits_of(flow.kernel).chases(); }
+
+double bytes_a_step(const Flow& flow) {
+  return static_cast<double>(traffic_a_step(flow.kernel).counted());
+}
+
+/// Factor from bytes counted to bytes moved.
+double traffic_ratio(const FlowResult& flow) {
+  const Figure* counted = find_figure(flow, "bandwidth");
+  const Figure* moved = find_figure(flow, "traffic");
+  const bool known = counted != nullptr && moved != nullptr && counted->estimate &&
+                     moved->estimate && counted->estimate->value > 0;
+  return known ? moved->estimate->value / counted->estimate->value : 1;
+}
+
+/// `width`: what the stop rule reached, of the figure that it watches.
+Figure median_of(const char* key, const char* unit, const std::optional<Summary>& summary,
+                 const std::optional<double>& width = {}) {
+  if (!summary) return {key, unit, std::nullopt, std::nullopt};
+  return {key, unit, estimate_of_median(*summary, width), summary};
+}
+
+/// Of a flow of a GPU: seconds of each step, over what was done in it.
+std::vector<double> step_times(const Trace& trace, std::uint64_t parts) {
+  std::vector<double> times;
+  if (!trace.device) return times;
+  for (const DeviceStep& step : trace.device->steps)
+    times.push_back(static_cast<double>(step.duration_ns) * 1e-9 / static_cast<double>(parts));
+  return times;
+}
+
+/// Rates of equal parts of the time together: each has many samples, late ones with early ones.
+std::optional<Summary> stretch_rates(const Flow& flow, const Trace& trace) {
+  constexpr std::size_t parts = 20;
+  std::vector<double> rates = steps_by_stretch(trace, parts);
+  const double seconds = static_cast<double>(trace.together_ns()) * 1e-9 / parts;
+  for (double& rate : rates) rate *= bytes_a_step(flow) / seconds;
+  return summarize(rates);
+}
+
+/// Of a GPU's copies: the time of one, the rate that it stands for, and what pinning took.
+std::vector<Figure> copy_figures(const Flow& flow, const Trace& trace) {
+  const DeviceWork& work = flow.kernel.device;
+  const auto times = summarize(step_times(trace, work.copies));
+  std::vector<Figure> figures{median_of("copy_time", "s", times)};
+  if (times && times->median > 0 && trace.device->by_events) {
+    const auto rate =
+        divided_into(static_cast<double>(work.bytes.value), *figures.front().estimate);
+    figures.push_back({"event_bandwidth", "B/s", rate, std::nullopt});
+  }
+  if (!trace.device) return figures;
+  if (!trace.device->pin_seconds.empty())
+    figures.push_back(median_of("pin_time", "s", summarize(trace.device->pin_seconds)));
+  if (!trace.device->unpin_seconds.empty())
+    figures.push_back(median_of("unpin_time", "s", summarize(trace.device->unpin_seconds)));
+  return figures;
+}
+
+/// Sums over the flows that `counts` names.
+template <class Counts>
+std::vector<Figure> sums_over(const ScenarioResult& point, const Counts& counts) {
+  std::vector<double> rates;
+  double moved = 0;
+  bool to_memory = true;
+  for (const FlowResult& flow : point.flows) {
+    if (!moves_memory(flow) || !counts(flow)) continue;
+    if (!(flow.together > 0) || flow.stretch_bytes.empty()) return {};
+    const double stretch = flow.together / static_cast<double>(flow.stretch_bytes.size());
+    rates.resize(flow.stretch_bytes.size());
+    double bytes = 0;
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      rates[i] += flow.stretch_bytes[i] / stretch;
+      bytes += flow.stretch_bytes[i];
+    }
+    moved += bytes / flow.together * traffic_ratio(flow);
+    // Within the caches nothing is fetched from memory; stores past them go there at any size.
+    const bool in_cache =
+        flow.level.starts_with('L') && flow.stores != name_of(Stores::non_temporal);
+    to_memory = to_memory && !in_cache;
+  }
+  const auto summary = summarize(rates);
+  if (!summary || !(summary->mean > 0)) return {};
+  // Stretches are equally long: their mean is all bytes over the whole time.
+  const Estimate sum = estimate_of_stretches(*summary);
+  std::vector<Figure> figures{{"bandwidth_sum", "B/s", sum, summary}};
+  if (to_memory) figures.push_back({"traffic_sum", "B/s", as_sure_as(moved, sum), std::nullopt});
+  return figures;
+}
+
+/// Parts of a serial point ran one after the other: there is no sum.
+bool has_sums(const RunReport& report) { return !report.serial || report.workers.size() <= 1; }
+
+}  // namespace
+
+bool is_chase(const Flow& flow) { return traits_of(flow.kernel.name).chases_on_cpu(); }
+
+std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
+  if (traits_of(flow.kernel.name).chases_on_gpu())
+    return step_times(trace, flow.kernel.device.loads);
+  std::vector<double> values = nanoseconds_a_step(trace);
+  const bool chases = is_chase(flow);
+  const double bytes = bytes_a_step(flow);
+  if (!chases && bytes > 0) {
+    for (double& value : values) value = bytes / (value * 1e-9);
+    return values;
+  }
+  const double part = chases ? 1 : step_time(flow.kernel).part;
+  for (double& value : values) value *= part * 1e-9;
+  return values;
+}
+
+std::vector<Figure> figures_of(const Flow& flow, const Trace& trace) {
+  std::vector<double> samples = samples_of(flow, trace);
+  std::sort(samples.begin(), samples.end());
+  return figures_of(flow, trace, std::move(samples));
+}
+
+std::vector<Figure> figures_of(const Flow& flow, const Trace& trace, std::vector<double> sorted) {
+  const Traffic traffic = traffic_a_step(flow.kernel);
+  if (traits_of(flow.kernel.name).chases_on_gpu())
+    return {median_of("latency", "s", summarize_sorted(std::move(sorted)), trace.half_width)};
+  const bool is_timed = traffic.counted() == 0;
+  if (is_timed && flow.role == Role::load) return {};
+  auto summary = summarize_sorted(std::move(sorted));
+  if (is_chase(flow)) return {median_of("latency", "s", summary, trace.half_width)};
+  if (is_timed) {
+    std::vector<Figure> figures{
+        median_of(step_time(flow.kernel).key.c_str(), "s", summary, trace.half_width)};
+    for (const StepCount& count : trace.counts)
+      figures.push_back({count.key, unit_of_cost, count.each, std::nullopt});
+    return figures;
+  }
+  if (summary) {
+    // Samples have equal bytes. All of them over the time from the first start to the last end:
+    // what passes between two samples, such as stores that drain, is part of it.
+    const Sample& last = trace.samples.back();
+    const std::int64_t begin = trace.samples.front().start_ns;
+    const std::int64_t end = last.start_ns + last.duration_ns;
+    const auto time =
+        static_cast<double>(end - begin - length_of(within(trace.pauses, begin, end)));
+    const auto steps = static_cast<double>(trace.steps_a_sample * trace.samples.size());
+    summary->mean = steps * static_cast<double>(traffic.counted()) / (time * 1e-9);
+  }
+  if (traits_of(flow.kernel.name).copies_on_gpu()) {
+    // Its thread hears of several steps at once now and then: the mean is what passed. What failed
+    // has no samples, and its stretches say nothing.
+    Figure rate{"bandwidth", "B/s", std::nullopt, summary};
+    if (summary) rate.estimate = summary->mean;
+    if (auto by_stretch = stretch_rates(flow, trace); by_stretch && summary) {
+      by_stretch->mean = summary->mean;
+      rate.estimate = estimate_of_stretches(*by_stretch);
+      rate.summary = std::move(by_stretch);
+    }
+    std::vector<Figure> figures{std::move(rate)};
+    for (Figure& figure : copy_figures(flow, trace)) figures.push_back(std::move(figure));
+    return figures;
+  }
+  const double ratio =
+      static_cast<double>(traffic.with_allocate()) / static_cast<double>(traffic.counted());
+  Figure bandwidth = median_of("bandwidth", "B/s", summary, trace.half_width);
+  if (bandwidth.estimate) bandwidth.estimate = as_sure_as(summary->mean, *bandwidth.estimate);
+  Figure moved{"traffic", "B/s", std::nullopt, std::nullopt};
+  if (bandwidth.estimate) moved.estimate = scaled(*bandwidth.estimate, ratio);
+  return {std::move(bandwidth), std::move(moved)};
+}
+
+std::vector<Figure> sums_of(const ScenarioResult& point, const RunReport& report) {
+  if (!has_sums(report)) return {};
+  return sums_over(point, [](const FlowResult&) { return true; });
+}
+
+std::vector<HostTotals> host_sums_of(const ScenarioResult& point, const RunReport& report) {
+  if (!has_sums(report) || report.hosts.size() < 2) return {};
+  std::vector<HostTotals> sums;
+  for (int host = 0; host < static_cast<int>(report.hosts.size()); ++host) {
+    HostTotals of_host{host, sums_over(point, [&](const FlowResult& flow) {
+                         return host_of(report, flow) == host;
+                       })};
+    if (!of_host.figures.empty()) sums.push_back(std::move(of_host));
+  }
+  return sums;
+}
+
+namespace {
+
+/// Numbers, so that node 10 comes after node 2.
+using NodePair = std::pair<NodeId, std::vector<NodeId>>;
+
+NodePair nodes_of_flow(const FlowResult& flow, const RunReport& report) {
+  const NodeSet memory = nodes_of(observed_memory(flow));
+  return {report.workers[static_cast<std::size_t>(flow.worker)].cpu_node,
+          {memory.begin(), memory.end()}};
+}
+
+FlowGroup group_of(const std::vector<const FlowResult*>& flows) {
+  std::vector<Figure> figures;
+  for (const FlowResult* flow : flows) {
+    for (const Figure& one : flow->figures) {
+      if (find_figure(figures, one.key) == nullptr) figures.push_back({one.key, one.unit, {}, {}});
+    }
+  }
+  for (Figure& figure : figures) {
+    std::vector<Estimate> estimates;
+    std::vector<double> values;
+    for (const FlowResult* flow : flows) {
+      const Figure* const one = find_figure(*flow, figure.key);
+      if (one == nullptr || !one->estimate) continue;
+      estimates.push_back(*one->estimate);
+      values.push_back(one->estimate->value);
+    }
+    figure.estimate = median_of(estimates);
+    figure.summary = summarize(values);
+  }
+  return {{}, flows.size(), std::move(figures)};
+}
+
+}  // namespace
+
+std::vector<FlowGroup> medians_of(const ScenarioResult& point, const RunReport& report) {
+  std::vector<const FlowResult*> all;
+  std::map<NodePair, std::vector<const FlowResult*>> pairs;
+  for (const FlowResult& flow : point.flows) {
+    if (flow.load) continue;
+    all.push_back(&flow);
+    pairs[nodes_of_flow(flow, report)].push_back(&flow);
+  }
+  if (all.size() < 2) return {};
+  std::vector<FlowGroup> groups;
+  if (pairs.size() > 1) groups.push_back(group_of(all));
+  for (const auto& [nodes, flows] : pairs) {
+    groups.push_back(group_of(flows));
+    groups.back().labels = {{"nodes", label_text(report, {&point, nullptr, flows[0]}, "nodes")}};
+  }
+  return groups;
+}
+
+}  // namespace numatlas

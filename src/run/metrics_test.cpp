@@ -1,0 +1,81 @@
+#include "run/metrics.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "record/labels.h"
+
+namespace numatlas {
+namespace {
+
+/// A latency, known relatively to `width`, of a worker with memory on that node.
+FlowResult measured(int worker, int node, double seconds, std::optional<double> width) {
+  FlowResult flow;
+  flow.worker = worker;
+  flow.residency.pages_by_node = {{node, 4}};
+  Estimate estimate = seconds;
+  if (width) {
+    estimate.low = seconds * (1 - *width);
+    estimate.high = seconds * (1 + *width);
+  }
+  flow.figures = {{"latency", "s", estimate, std::nullopt}};
+  return flow;
+}
+
+RunReport report_of(std::vector<FlowResult> flows) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  report.workers.resize(4);
+  for (WorkerRow& worker : report.workers) worker.cpu_node = NodeId{0};
+  ScenarioResult point;
+  point.flows = std::move(flows);
+  report.scenarios = {point};
+  report.scenarios[0].groups = medians_of(point, report);
+  return report;
+}
+
+TEST(Medians, AreAsSureAsTheLeastSure) {
+  FlowResult load = measured(3, 0, 1, 0.5);
+  load.load = true;
+  const RunReport report = report_of({measured(0, 0, 100e-9, 0.01), measured(1, 0, 120e-9, 0.03),
+                                      measured(2, 0, 300e-9, 0.02), load});
+  const ScenarioResult& point = report.scenarios[0];
+  ASSERT_EQ(point.groups.size(), 1U);
+  EXPECT_EQ(point.groups[0].workers, 3U);
+  const auto median = estimate_of(point, "latency");
+  ASSERT_TRUE(median);
+  EXPECT_DOUBLE_EQ(median->value, 120e-9);
+  EXPECT_NEAR(*half_width(*median), 0.03, 1e-12);
+  EXPECT_DOUBLE_EQ(point.groups[0].figures[0].summary->max, 300e-9);
+}
+
+TEST(Medians, WithoutAllIntervalsThereIsNone) {
+  const RunReport report =
+      report_of({measured(0, 0, 100e-9, 0.01), measured(1, 0, 120e-9, std::nullopt)});
+  EXPECT_FALSE(estimate_of(report.scenarios[0], "latency")->low);
+}
+
+TEST(Medians, OfOneFlowAreItsOwn) {
+  const RunReport report = report_of({measured(0, 0, 100e-9, 0.01)});
+  EXPECT_TRUE(report.scenarios[0].groups.empty());
+  EXPECT_DOUBLE_EQ(estimate_of(report.scenarios[0], "latency")->value, 100e-9);
+}
+
+TEST(Medians, OfEachPairOfNodesInTheOrderOfTheirNumbers) {
+  const RunReport report = report_of(
+      {measured(0, 10, 300e-9, 0.01), measured(1, 2, 100e-9, 0.01), measured(2, 2, 120e-9, 0.01)});
+  const auto& groups = report.scenarios[0].groups;
+  ASSERT_EQ(groups.size(), 3U);
+  EXPECT_TRUE(groups[0].labels.empty()) << "all of them";
+  EXPECT_EQ(groups[1].labels[0].second, "0 -> 2");
+  EXPECT_EQ(groups[1].workers, 2U);
+  EXPECT_DOUBLE_EQ(groups[1].figures[0].estimate->value, 110e-9);
+  EXPECT_EQ(groups[2].labels[0].second, "0 -> 10");
+  EXPECT_DOUBLE_EQ(estimate_of(report.scenarios[0], "latency")->value, 120e-9);
+}
+
+}  // namespace
+}  // namespace numatlas

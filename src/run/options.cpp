@@ -1,0 +1,292 @@
+#include "run/options.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/size_list.h"
+#include "base/whole.h"
+#include "comm/launcher.h"
+#include "compare/places.h"
+#include "gpu/buffers.h"
+#include "memory/source.h"
+#include "report/reporter.h"
+#include "run/declare.h"
+#include "run/place_words.h"
+
+namespace numatlas {
+namespace {
+
+/// Most worker threads of a rank: far above any machine, low enough to catch a slip of the hand.
+constexpr int most_threads = 65536;
+
+const std::vector<std::string> all_units{"GB/s", "GiB/s", "ns", "cycles"};
+
+}  // namespace
+
+std::vector<OutputFile> output_files(const RunOptions& options) {
+  return {{"--csv", options.csv_file},
+          {"--json", options.json_file},
+          {"--openmetrics", options.openmetrics_file},
+          {"--samples", options.samples_file}};
+}
+
+Expected<std::vector<int>> parse_counts(const std::string& text, int most,
+                                        const std::string& option) {
+  const auto one = parse_whole<int>(text, 1, most, option);
+  if (one) return std::vector<int>{*one};
+  const bool several = text.find_first_of(",-") != std::string::npos && text.front() != '-';
+  const auto list = several ? parse_list<CpuId>(text) : fail(one.error());
+  if (!list) return fail_usage(option, one.error().message, "or several: 1-8, 1,2,4,8");
+  std::vector<int> counts;
+  for (CpuId id : *list) counts.push_back(id.value);
+  if (counts.empty() || counts.front() < 1 || counts.back() > most) return fail(one.error());
+  return counts;
+}
+
+Expected<Bytes> parse_one_size(const std::string& text, const std::string& command) {
+  const auto sizes = parse_sizes(text);
+  if (!sizes) return fail(sizes.error());
+  if (sizes->size() == 1) return sizes->front();
+  return fail_usage("--size", fmt::format("{} accepts one size", command), "run it once for each");
+}
+
+CLI::Option* add_machine_option(CLI::App& app, std::string& machine) {
+  return add_value(app, "--machine", machine, "FILE|SPEC",
+                   "use a recorded machine instead of this one: hwloc XML, the output of `numatlas "
+                   "topology --format json`, or a synthetic description such as \"numa:4 core:8 "
+                   "pu:2\". A recorded machine can be used only with --dry-run");
+}
+
+CLI::Option* add_mpi_option(CLI::App& app, std::string& mpi) {
+  return add_value(app, "--mpi", mpi, "auto|none|NAME",
+                   "MPI plug-in to use: selected from the launcher's environment variables (auto), "
+                   "none, or "
+                   "one that `numatlas features` lists")
+      ->envname("NUMATLAS_MPI");
+}
+
+CLI::Option* add_order_option(CLI::App& app, ChainOrder& order) {
+  return add_choice(
+             app, "--order", order, named(all_chain_orders),
+             "order of the chain: random over the whole buffer, random within each page before the "
+             "next (page-local), which avoids most TLB misses, or ascending (sequential)")
+      ->group("Measurement");
+}
+
+void CommonOptions::add_to(CLI::App& app, const TimeOption& time, const char* pages,
+                           const std::vector<std::string>& without) {
+  time_ = time.text;
+  time_of_all_ = time.of_all;
+  pages_ = pages;
+  add_placement(app);
+  add_measurement(app);
+  add_output(app);
+  // For tests: "null" touches no memory and has a scripted clock.
+  app.add_option("--engine", engine_)->envname("NUMATLAS_ENGINE")->group("");
+  app.add_option("--noise", noise_)->group("");
+  for (const std::string& name : without) {
+    CLI::Option* const option = app.get_option(name);
+    if (option == process_memory_option_) process_memory_option_ = nullptr;
+    app.remove_option(option);
+  }
+}
+
+void CommonOptions::add_placement(CLI::App& app) {
+  const auto place = [](CLI::Option* option) { option->group("Placement"); };
+  place(
+      add_value(app, "--cpus", cpus_, "CPUS",
+                "CPUs to run workers on: allowed (all that this process may use, the default), "
+                "cores (one per core), a list such as 1-7,17, node:0,1, lists separated by /, one "
+                "per local rank, or those of the node that gpu:0, nearest:gpu:0, fastest or "
+                "largest names"));
+  place(add_value(app, "--threads", threads_, "N",
+                  "workers per rank; bandwidth and copy also compare several numbers: 1-8 or 1,2,4 "
+                  "(default: OMP_NUM_THREADS or what the command needs; one under a launcher)"));
+  place(add_value(app, "--memory", memory_, "PLACEMENT",
+                  fmt::format("placement of the measured memory: local, bind:0, prefer:0, "
+                              "interleave:0,1, weighted:0=3,2=1, each:0,0,1,1, auto, {}, {} or "
+                              "inherit (default: inherit if a memory policy is set, else local)",
+                              placement_words, source_forms())));
+  place(
+      add_value(app, "--atlas", atlas_, "FILE",
+                "a survey.json, or JSON of matrix or transfer, of this machine: its figures decide "
+                "which node gpu:0, nearest:gpu:0 and fastest are"));
+  std::vector<std::string> kinds;
+  for (const PageKind kind : all_page_kinds) kinds.emplace_back(name_of(kind));
+  place(add_value(app, "--pages", pages_, type_of_words(kinds, true),
+                  "page size of the measured memory; several are measured in turn"));
+  place(app.add_flag("--strict", plain_.strict, "treat a placement mismatch as an error"));
+  place(add_machine_option(app, plain_.machine));
+  place(add_mpi_option(app, plain_.mpi));
+}
+
+void CommonOptions::add_measurement(CLI::App& app) {
+  const auto measure = [](CLI::Option* option) { option->group("Measurement"); };
+  measure(app.add_flag("--serial", plain_.serial,
+                       "measure one worker at a time while the others sleep"));
+  measure(add_value(app, "--precision", precision_, "PERCENT",
+                    "stop when half of the 95 % interval is within this fraction of the value"));
+  measure(add_value(
+      app, "--time", time_, "TIME",
+      time_of_all_
+          ? "total time for all points, in seconds unless a unit is given"
+          : "limit on the measuring time of each point, in seconds unless a unit is given"));
+  measure(
+      add_value(app, "--visits", visits_, "N",
+                "measure each point N times, dividing --time among these visits and allocating "
+                "memory anew for each (default: 5 to 10 visits, ending once --precision is met)"));
+  measure(
+      add_value(app, "--spread", spread_, "TIME",
+                "take the visits to each point over at least this time, ten visits unless "
+                "--visits names another number; in seconds unless a unit is given (default: 0)"));
+  measure(add_value(app, "--seed", seed_, "N", "seed of all random choices"));
+  measure(add_choice<Verify>(app, "--verify", plain_.verify,
+                             {{"proof", Verify::proof}, {"full", Verify::full}},
+                             "how to verify a chain before use: prove that it is one cycle, or "
+                             "also walk it completely (full)"));
+  measure(app.add_flag("--skip-too-large", plain_.skip_too_large,
+                       "skip sizes that do not fit into memory instead of refusing to start; it is "
+                       "an error if none is left"));
+}
+
+void CommonOptions::add_output(CLI::App& app) {
+  const auto output = [](CLI::Option* option) { option->group("Output"); };
+  output(add_choice(app, "--format", plain_.format, named(reporter_names()),
+                    "format of standard output"));
+  output(add_choices(
+      app, "--units", units_, named(all_units),
+      "units of tables: rates in GB/s (10^9 bytes) or GiB/s (2^30 bytes), times in ns or "
+      "in cycles of the CPU's clock, where it is known"));
+  output(add_choice<RowOrder>(
+      app, "--sort", plain_.style.order,
+      {{"plan", RowOrder::plan}, {"best", RowOrder::best}, {"worst", RowOrder::worst}},
+      "order of the rows of tables with one case per row: as planned, or by the first figure"));
+  output(add_choice(app, "--color", color_, named({"auto", "always", "never"}),
+                    "mark remote cells, intervals wider than 10 % and slow nodes with colors: on "
+                    "terminals unless NO_COLOR is set (auto), always or never"));
+  output(
+      add_value(app, "--csv", plain_.csv_file, "FILE",
+                "also write a CSV file: one row per size and one column per worker, in ns or "
+                "GB/s; for stream one row per host, kernel and round; for bandwidth with several "
+                "kernels, stores or numbers of threads, and latency with several chains or a "
+                "control stride, the rows of --format csv"));
+  output(add_value(app, "--json", plain_.json_file, "FILE",
+                   "also write the whole result as JSON: figures with intervals, environment, "
+                   "observed placement"));
+  output(
+      add_value(app, "--openmetrics", plain_.openmetrics_file, "FILE",
+                "also write the figures for the textfile collector of Prometheus' node exporter"));
+  // STREAM has one of its own: its samples are rounds, and stand in its JSON.
+  if (app.get_option_no_throw("--samples") == nullptr) {
+    output(add_value(app, "--samples", plain_.samples_file, "FILE",
+                     "also write all raw samples, in a binary file that Python's `numatlas.load` "
+                     "reads"));
+  }
+  // JSON has had none since version 2; scripts may still say so.
+  app.add_flag("--no-samples", no_samples_)->group("");
+  output(
+      app.add_flag("--stats", plain_.style.stats,
+                   "also print sample counts, intervals and percentiles of each worker and point"));
+  process_memory_option_ = app.add_option("--process-memory", process_memory_,
+                                          "also print the memory of a rank, or of all ranks, by "
+                                          "NUMA node during the last case (default: the last rank)")
+                               ->type_name("RANK|all")
+                               ->expected(0, 1);
+  output(process_memory_option_);
+  output(app.add_flag("-q,--quiet", plain_.quiet, "show no progress on standard error"));
+  output(app.add_flag("--dry-run", plain_.dry_run, "print the plan and stop"));
+  output(app.add_flag("--print-scenario", plain_.print_scenario,
+                      "print the plan as a scenario file for `numatlas run` and stop"));
+}
+
+Expected<RunOptions> CommonOptions::parse() const {
+  RunOptions options = plain_;
+  const auto cpus = parse_cpus(cpus_, options.words);
+  if (!cpus) return fail(cpus.error());
+  options.placement.cpus = *cpus;
+  options.placement.cpus.is_default = cpus_.empty();
+  if (!threads_.empty()) {
+    auto counts = parse_counts(threads_, most_threads, "--threads");
+    if (!counts) return fail(counts.error());
+    options.placement.threads = counts->back();
+    if (counts->size() > 1) options.thread_counts = *std::move(counts);
+  }
+  auto memory = parse_memory(memory_, options.words);
+  if (!memory) return fail(memory.error());
+  options.placement.memory = *std::move(memory);
+  auto atlas = parse_atlas(atlas_, options.words);
+  if (!atlas) return fail(atlas.error());
+  options.atlas = *std::move(atlas);
+  auto pages = parse_page_kinds(pages_);
+  if (!pages) return fail(pages.error());
+  options.pages = *std::move(pages);
+  const auto wants = [&](const char* unit) {
+    return std::find(units_.begin(), units_.end(), unit) != units_.end();
+  };
+  for (const auto& [one, other] : {std::pair("GB/s", "GiB/s"), {"ns", "cycles"}})
+    if (wants(one) && wants(other))
+      return fail_usage("--units",
+                        fmt::format("{} and {} are units of the same quantity", one, other),
+                        "name one of them");
+  options.style.gib = wants("GiB/s");
+  options.style.cycles = wants("cycles");
+  // mpirun gives tasks a terminal of its own, whatever their output goes to.
+  options.style.color =
+      wants_color(color_) && (color_ == "always" || !detect_launcher().launched());
+  const auto precision = parse_part(precision_);
+  if (!precision) {
+    return fail(about("--precision", precision.error()));
+  }
+  options.stop.precision = *precision;
+  const auto time = parse_duration(time_);
+  if (!time) return fail(about("--time", time.error()));
+  if (*time < std::chrono::milliseconds(1))
+    return fail_usage("--time", fmt::format("'{}' is less than 1 ms", time_),
+                      "caches and clocks take longer than that to settle");
+  options.stop.time = *time;
+  options.time_of_all = time_of_all_;
+  options.stop.least_time = std::min(options.stop.least_time, *time);
+  if (!visits_.empty()) {
+    const auto visits = parse_whole<int>(visits_, 1, 1000, "--visits");
+    if (!visits) return fail(visits.error());
+    options.visits = *visits;
+  }
+  if (!spread_.empty() && spread_ != "0") {
+    const auto spread = parse_duration(spread_);
+    if (!spread) return fail(about("--spread", spread.error()));
+    options.spread = *spread;
+  }
+  const auto seed = parse_whole<std::uint64_t>(seed_, 0, ~std::uint64_t{0}, "--seed");
+  if (!seed) return fail(seed.error());
+  options.seed = *seed;
+  if (engine_ != "real" && engine_ != "null")
+    return fail_usage("--engine", fmt::format("'{}' is not one of real, null", engine_));
+  options.null_engine = engine_ == "null";
+  if (!noise_.empty()) {
+    if (!options.null_engine)
+      return fail_usage("--noise", "works only with the null engine", "add --engine null");
+    const auto noise = parse_noise(noise_);
+    if (!noise) return fail(noise.error());
+    options.noise = *noise;
+  }
+  if (process_memory_option_ != nullptr && process_memory_option_->count() > 0)
+    options.process_memory = process_memory_;
+  if (options.process_memory && !options.process_memory->empty() &&
+      *options.process_memory != "all") {
+    const auto rank = parse_whole<int>(*options.process_memory, 0, 1 << 30, "--process-memory");
+    if (!rank) return fail(rank.error());
+  }
+  if (!options.machine.empty() && !options.only_plans() && !options.null_engine) {
+    return fail_usage("--machine", "a recorded machine cannot be measured",
+                      "add --dry-run to see what would be done there");
+  }
+  return options;
+}
+
+}  // namespace numatlas

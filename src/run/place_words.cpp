@@ -1,0 +1,75 @@
+#include "run/place_words.h"
+
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/say.h"
+#include "compare/places.h"
+#include "engine/agreement.h"
+#include "gpu/machine_gpus.h"
+#include "machine/source.h"
+#include "memory/source.h"
+
+namespace numatlas {
+namespace {
+
+Expected<void> put_in_place(RunOptions& options) {
+  auto machine =
+      options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine);
+  if (!machine) return fail(machine.error());
+  if (options.words.has_gpu()) number_gpus(*machine, options.machine.empty());
+  const MeasuredPlaces* measured = options.atlas ? &*options.atlas : nullptr;
+  return put_in_place(options.words, *machine, measured, options.placement,
+                      options.placement_notes);
+}
+
+}  // namespace
+
+Expected<CpuSpec> parse_cpus(const std::string& text, WordSpec& words) {
+  const auto word = parse_placement_word(text, "--cpus");
+  if (!word) return fail(word.error());
+  words.cpus = *word;
+  auto spec = parse_cpu_spec(text.empty() || *word ? "allowed" : text);
+  if (!spec) return fail(with_word_meant(std::move(spec).error(), text));
+  return spec;
+}
+
+Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSpec& words) {
+  const auto word = parse_placement_word(text, "--memory");
+  if (!word) return fail(word.error());
+  words.memory = *word;
+  if (text.empty() || *word) return std::nullopt;
+  auto spec = parse_memory_spec(text);
+  if (!spec) return fail(with_word_meant(std::move(spec).error(), text));
+  return spec;
+}
+
+Expected<std::optional<MeasuredPlaces>> parse_atlas(const std::string& path,
+                                                    const WordSpec& words) {
+  if (path.empty()) return std::nullopt;
+  if (!words.any())
+    return fail_usage("--atlas", "decides nothing here",
+                      fmt::format("it is for --cpus and --memory with {}", placement_words));
+  return read_places(path);
+}
+
+void number_gpus(Machine& machine, bool live) {
+  // Without a driver the GPUs count as they stand in the list, which is by their addresses.
+  const auto added = add_devices(machine, live);
+  (void)added;
+}
+
+Expected<RunOptions> with_words_in_place(RunOptions options, Comm& comm) {
+  const auto put = put_in_place(options);
+  if (auto agreed = agree(comm, error_of(put)); !agreed) return fail(agreed.error());
+  options.words = {};
+  if (comm.rank() == 0 && !options.quiet && !options.only_plans()) {
+    for (const std::string& note : options.placement_notes)
+      say(fmt::format("numatlas: note: {}\n", note));
+  }
+  return options;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,28 @@
+// Words of --cpus and --memory that name what they are near to or best at.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "comm/comm.h"
+#include "run/options.h"
+
+namespace numatlas {
+
+/// What --cpus names: a placement, or a word that goes to `words` ("allowed" stands for it till
+/// then).
+Expected<CpuSpec> parse_cpus(const std::string& text, WordSpec& words);
+/// The same of --memory; nullopt for a word and for "".
+Expected<std::optional<MemorySpec>> parse_memory(const std::string& text, WordSpec& words);
+/// The figures of --atlas; nullopt for "". Error (usage): no word asks for them.
+Expected<std::optional<MeasuredPlaces>> parse_atlas(const std::string& path, const WordSpec& words);
+
+/// Numbers the GPUs of a machine as their drivers do. Where no driver can be used they stay in the
+/// order of their addresses. `live`: drivers are asked.
+void number_gpus(Machine& machine, bool live);
+
+/// The same options with node:N and bind:N in place of such words, by the machine of this host, and
+/// with notes that say why. Collective; an error is the same on every rank.
+Expected<RunOptions> with_words_in_place(RunOptions options, Comm& comm);
+
+}  // namespace numatlas

@@ -1,0 +1,59 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "run/benchmark.h"
+
+namespace numatlas {
+
+PlannedScenario new_point(const PlanInput& input, std::string name, Bytes size, PageKind pages) {
+  PlannedScenario point;
+  point.head.name = std::move(name);
+  point.head.size = size;
+  point.head.pages = name_of(pages);
+  point.scenario.stop = input.options.stop;
+  return point;
+}
+
+void add_point(std::vector<PlannedScenario>& plan, PlannedScenario point, bool serial) {
+  if (point.skip) point.scenario.flows.clear();
+  point.point = plan.empty() ? 0 : plan.back().point + 1;
+  point.scenario.name = point.head.name;
+  if (!serial || point.scenario.flows.empty()) {
+    plan.push_back(std::move(point));
+    return;
+  }
+  std::vector<Flow> flows = std::move(point.scenario.flows);
+  for (Flow& flow : flows) {
+    point.scenario.name = fmt::format("{} worker {}", point.head.name, flow.worker);
+    point.scenario.flows = {std::move(flow)};
+    plan.push_back(point);
+  }
+}
+
+Expected<std::vector<WorkerPlacement>> worker_on_every_cpu(const RunOptions& options,
+                                                           const Machine& machine,
+                                                           const TaskContext& task) {
+  PlacementSpec spec = options.placement;
+  spec.cpus.is_default = false;  // pinned one by one, whatever OpenMP was told
+  if (!task.launched) {
+    const auto cpus = resolve_cpus(spec.cpus, machine, task);
+    if (!cpus) return fail(cpus.error());
+    spec.threads = std::max(spec.threads.value_or(1), static_cast<int>(cpus->size()));
+  }
+  return resolve_placement(spec, machine, task, 0);
+}
+
+Expected<void> check_one_process(const PlanInput& input, const std::string& command) {
+  for (const Worker& worker : input.layout.workers) {
+    if (worker.rank == input.layout.workers.front().rank) continue;
+    return fail_usage(command, "its workers share memory, so they must be threads of one process",
+                      "start one task, without mpirun or with srun -n 1 -c CPUS, and name --cpus");
+  }
+  return {};
+}
+
+}  // namespace numatlas

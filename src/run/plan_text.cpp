@@ -1,0 +1,161 @@
+// The plan of a run, for people, for programs and as a file of scenarios.
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/pretty_json.h"
+#include "base/text.h"
+#include "kernels/stream_loops.h"
+#include "record/report_fields.h"
+#include "run/file_flows.h"
+#include "run/setup.h"
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+
+json device_json(const KernelSpec& kernel) {
+  const DeviceWork& work = kernel.device;
+  json value = {{"kernel", kernel.name}, {"gpu", work.gpu}, {"seed", kernel.chain.seed}};
+  if (traits_of(kernel.name).chases_on_gpu()) {
+    value["loads"] = work.loads;
+    value["caches"] = name_of(work.caches);
+    return value;
+  }
+  value["pinning"] = name_of(work.pinning);
+  value["depth"] = work.depth > 0 ? json(work.depth) : json(nullptr);  // as the copies need
+  value["copies"] = work.copies;
+  return value;
+}
+
+/// What a kernel is told, as far as it heeds it.
+json kernel_json(const KernelSpec& kernel) {
+  const KernelTraits& is = traits_of(kernel.name);
+  if (is.chases_on_cpu()) {
+    json value = {{"kernel", kernel.name},
+                  {"order", name_of(kernel.chain.order)},
+                  {"stride", kernel.chain.stride.value},
+                  {"seed", kernel.chain.seed}};
+    if (kernel.chain.chains > 1) value["chains"] = kernel.chain.chains;
+    return value;
+  }
+  if (on_gpu(kernel)) return device_json(kernel);
+  json value = {{"kernel", kernel.name}};
+  if (is.writes) {
+    value["stores"] = name_of(kernel.stores);
+  }
+  if (kernel.lines > 1) value["lines"] = kernel.lines;
+  if (is.mixes) value["mix"] = mix_text(kernel);
+  return value;
+}
+
+}  // namespace
+
+json plan_json(const Setup& setup) {
+  json workers = json::array();
+  for (const Worker& worker : setup.layout.workers) {
+    const int node = worker.placement.cpu_node.value;
+    workers.push_back({{"host", setup.layout.hosts[static_cast<std::size_t>(worker.host)]},
+                       {"rank", worker.rank},
+                       {"thread", worker.placement.thread},
+                       {"cpus", to_list(worker.placement.cpus)},
+                       {"cpu_node", node < 0 ? json(nullptr) : json(node)},
+                       {"memory", worker.placement.memory.text()}});
+  }
+  json scenarios = json::array();
+  for (std::size_t i = 0; i < setup.plan.size(); ++i) {
+    const PlannedScenario& planned = setup.plan[i];
+    json flows = json::array();
+    for (const Flow& flow : planned.scenario.flows) {
+      json value = kernel_json(flow.kernel);
+      value["worker"] = flow.worker;
+      value["bytes"] = flow.region.bytes.value;
+      value["memory"] = flow.region.placement.text();
+      value["pages"] = name_of(flow.region.pages);
+      value["warm_up_bytes"] = flow.warm_up.value;
+      if (flow.source) {
+        value["source_bytes"] = flow.source->bytes.value;
+        value["source_memory"] = flow.source->placement.text();
+        if (flow.source->pages != flow.region.pages)
+          value["source_pages"] = name_of(flow.source->pages);
+      }
+      if (flow.first_touch) value["first_touch"] = *flow.first_touch;
+      if (flow.shares) value["shares"] = *flow.shares;
+      if (flow.role == Role::load) value["role"] = "load";
+      if (flow.rate) value["rate"] = *flow.rate;
+      flows.push_back(std::move(value));
+    }
+    scenarios.push_back(
+        {{"name", planned.scenario.name},
+         {"flows", flows},
+         {"skip", setup.skips[i] ? json(skip_text(*setup.skips[i])) : json(nullptr)}});
+  }
+  return {{"workers", workers},
+          {"scenarios", scenarios},
+          {"warnings", record::to_json(setup.warnings)}};
+}
+
+std::string skip_text(const Error& skip) {
+  return is_about(skip, "--pages") ? with_hint(full_text(skip), skip) : full_text(skip);
+}
+
+std::string plan_text(const Setup& setup, const RunOptions& options) {
+  if (options.format == "json") {
+    json plan = plan_json(setup);
+    if (!options.placement_notes.empty()) plan["placement"] = options.placement_notes;
+    return pretty(plan);
+  }
+  std::string text = fmt::format("{} worker{}:\n", setup.layout.workers.size(),
+                                 setup.layout.workers.size() == 1 ? "" : "s");
+  for (std::size_t i = 0; i < setup.layout.workers.size(); ++i) {
+    const Worker& worker = setup.layout.workers[i];
+    const WorkerPlacement& place = worker.placement;
+    text += fmt::format("  worker {:<4} {} rank {} thread {}  CPUs {} (node {})  memory {}\n", i,
+                        setup.layout.hosts[static_cast<std::size_t>(worker.host)], worker.rank,
+                        place.thread, to_list(place.cpus),
+                        place.cpu_node.value < 0 ? "-" : std::to_string(place.cpu_node.value),
+                        place.memory.text());
+  }
+  for (const std::string& note : options.placement_notes) text += note + "\n";
+  if (options.time_of_all) {
+    text += fmt::format("time: {:g} s for all scenarios together\n",
+                        std::chrono::duration<double>(options.stop.time).count());
+  }
+  text += fmt::format("{} scenario{}:\n", setup.plan.size(), setup.plan.size() == 1 ? "" : "s");
+  for (std::size_t i = 0; i < setup.plan.size(); ++i) {
+    const Scenario& scenario = setup.plan[i].scenario;
+    const std::size_t flows = scenario.flows.size();
+    text += fmt::format("  {:<28} {}", scenario.name,
+                        flows == 0   ? "no flow"
+                        : flows == 1 ? "1 flow"
+                                     : fmt::format("{} flows together", flows));
+    if (setup.skips[i]) text += "  skipped: " + skip_text(*setup.skips[i]);
+    text += '\n';
+  }
+  for (const Warning& warning : setup.warnings) text += "warning: " + full_text(warning) + "\n";
+  return text;
+}
+
+Expected<std::string> scenario_text(const Setup& setup, const RunOptions& options) {
+  auto file = file_of(setup.plan, {options, setup.layout, setup.machines});
+  if (!file) return fail(file.error());
+  for (std::size_t i = 0; i < setup.plan.size(); ++i) {
+    FileScenario& scenario = file->scenarios[i];
+    if (!setup.skips[i]) continue;
+    scenario.comment = (scenario.flows.empty() ? scenario.name + ": " : "") +
+                       "skipped here: " + skip_text(*setup.skips[i]);
+  }
+  std::string command = "numatlas";
+  for (const std::string& word : options.arguments) command += " " + shell_word(word);
+  // The file says nothing of it; by default all run the widest.
+  const bool widest = instruction_set() == instruction_sets().front();
+  const std::string run = "numatlas run" + (widest ? "" : " --isa " + instruction_set());
+  return text_of(*file, {command, "For `" + run + "`; docs/scenarios.md explains the keys."});
+}
+
+}  // namespace numatlas

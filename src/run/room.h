@@ -1,0 +1,36 @@
+// How large a region may be when nobody said: as large as is wanted, and less where nodes are
+// small. Pure.
+#pragma once
+
+#include <vector>
+
+#include "run/benchmark.h"
+
+namespace numatlas {
+
+/// Part of the free memory that a default size may take: the rest is for page tables, the kernel's
+/// reserve and whoever else is there. What leaves half free fits (check_fits).
+constexpr double default_room = 0.5;
+
+/// What a worker has by default where nothing else follows from the caches: more than its part of
+/// any last-level cache.
+constexpr Bytes usual_size{256 * mib};
+
+/// What can be had on a node: free memory, and file cache, which is dropped when its place is asked
+/// for.
+Bytes room_on(const NumaNode& node);
+
+/// `size`; or, where regions of it at the places that these flows have would take more than `part`
+/// of what is free (or file cache) on a node, on all nodes of a host together, or under the limit
+/// of its control group, the largest power of two that does not. At least 1 MiB. The bytes of the
+/// flows themselves do not count.
+Bytes size_with_room(const PlanInput& input, Bytes size, const std::vector<Flow>& flows,
+                     double part = default_room);
+
+/// The same for all scenarios of a plan.
+Bytes size_with_room(const PlanInput& input, Bytes size, const std::vector<PlannedScenario>& plan);
+
+/// A flow for each of these workers that says no more than where its memory is: on this node.
+std::vector<Flow> flows_on_node(const std::vector<int>& workers, NodeId node);
+
+}  // namespace numatlas

@@ -1,0 +1,76 @@
+// Which point of a plan is visited when: rounds over all points, so that each has a value early and
+// its visits are spread over the whole run. Pure: every rank comes to the same.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "run/benchmark.h"
+#include "run/visits.h"
+
+namespace numatlas {
+
+/// One point of the plan while it runs: the scenarios that make it up, and what is known of it.
+struct PointRun {
+  std::size_t first = 0, count = 0;  ///< scenarios of the plan: several where workers take turns
+  std::size_t neighbours = 0;        ///< points that work on the same memory share this number
+  double preparation = 0;            ///< seconds, as estimated
+  std::chrono::duration<double> time{0};  ///< to be measured for, at most
+  /// Visits for which the memory is made once, in the first round and in the later ones.
+  int first_sitting = 1, later_sitting = 1;
+  bool skipped = false;  ///< it cannot be measured here, and takes no time
+  bool once = false;     ///< it changes the machine for a while: visited once, for all of its time
+  bool in_turn = false;  ///< one visit a round
+  bool ended = false;
+  int taken = 0;     ///< whole visits, on every rank
+  int by_twins = 0;  ///< of these, visits to the same work of another benchmark
+  int visited = -1;  ///< the number of the round in which the last one was
+  int ready = 0;     ///< visits to come for which the memory stands
+  int result = -1;   ///< index among the report's cases
+  CaseVisits visits;
+};
+
+/// Visits of a point, unless --visits names another number: the least that an interval takes, and
+/// as many as --time is divided into.
+constexpr int most_visits = 10;
+/// A visit with a shorter window has too few samples for a value.
+constexpr std::chrono::duration<double> shortest_window{0.02};
+
+/// As many visits as --visits says, or --spread means without it; 0: as many as it takes.
+int fixed_visits(const RunOptions& options);
+
+/// The points of the plan from scenario `from` on, with their times (those of the options, or equal
+/// parts of a time for all). Memory is made anew for each visit, or less often where that would
+/// take longer than measuring.
+std::vector<PointRun> points_of(const std::vector<PlannedScenario>& plan,
+                                const std::vector<std::optional<Error>>& skips, std::size_t from,
+                                std::chrono::duration<double> time, const RunOptions& options);
+
+/// The points that have not ended, as indices, in the order of a round: that of the plan in the
+/// first, so that what is left of a stopped run is its beginning; shuffled by the seed in the later
+/// ones. Points that work on the same memory stay together.
+std::vector<std::size_t> order_of(const std::vector<PointRun>& points, int round,
+                                  std::uint64_t seed);
+
+/// The points of one benchmark among those that share a time.
+struct PlanPoints {
+  std::span<const PointRun> points;
+  double slower = 1;  ///< how many times as long as estimated their memory takes to prepare
+};
+
+/// What is left of a time for all points, divided.
+struct TimeLeft {
+  int visits = 0;  ///< that each point can have at least
+  /// Of the next visit; 0: there is no time for one.
+  std::chrono::duration<double> window{0};
+};
+/// `next`: the point that it is for, whose memory takes `slower` times as long as estimated.
+/// `left`: seconds for all points of all `plans`.
+TimeLeft divide_time(std::span<const PlanPoints> plans, const PointRun& next, double slower,
+                     double left);
+
+}  // namespace numatlas

@@ -1,0 +1,178 @@
+#include "run/runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/say.h"
+#include "engine/agreement.h"
+#include "report/file.h"
+#include "report/reporter.h"
+#include "report/samples_file.h"
+#include "run/check_options.h"
+#include "run/place_words.h"
+#include "run/session.h"
+#include "run/setup.h"
+
+namespace numatlas {
+namespace {
+
+/// One benchmark in a session of its own.
+class Run {
+ public:
+  Run(const Benchmark& benchmark, const RunOptions& options, Comm& comm, const RunHooks& hooks)
+      : benchmark_(benchmark),
+        options_(options),
+        comm_(comm),
+        hooks_(hooks),
+        session_(comm, session_options(), [this](SessionPart&) { return visited(); }) {}
+
+  Expected<RunReport> go(Setup setup);
+
+ private:
+  SessionOptions session_options() {
+    const std::chrono::duration<double> time(options_.stop.time);
+    const bool pilots = hooks_.pilots && !benchmark_.is_by_rounds_of_hosts();
+    // What cannot be written now is told of at the end.
+    return {.time = time,
+            .spread = options_.spread,
+            .visits = options_.visits,
+            .seed = options_.seed,
+            .pilots = pilots,
+            .null_engine = options_.null_engine,
+            .noise = options_.noise,
+            .after_round = [this] { (void)save(false); }};
+  }
+
+  SessionPart& part() { return *session_.parts().front(); }
+  RunReport& report() { return part().report(); }
+  bool root() const { return comm_.rank() == 0; }
+  Expected<void> visited();
+  Expected<void> save(bool last);
+  std::string text_of(const std::string& option);
+  Expected<void> show();
+  /// Files and table, also after a stop: what was measured is not lost. The first error counts.
+  Expected<void> output(const Expected<void>& ran);
+
+  const Benchmark& benchmark_;
+  const RunOptions& options_;
+  Comm& comm_;
+  const RunHooks& hooks_;
+  Session session_;
+  std::chrono::steady_clock::time_point next_save_;
+  std::vector<OutputFile> own_files_;  ///< of the benchmark, once their names are known
+};
+
+/// Only rank 0 writes; all must hear of it when it cannot.
+Expected<void> Run::visited() {
+  const auto saved = root() ? save(false) : Expected<void>{};
+  return agree(comm_, error_of(saved));
+}
+
+/// Devices and pipes get the whole once, at the end; files are rewritten as results come.
+Expected<void> Run::save(bool last) {
+  const auto begun = std::chrono::steady_clock::now();
+  const bool write = last || begun >= next_save_;
+  if (write && !last) {
+    part().update(session_.pilots());
+    part().describe();
+  }
+  if (own_files_.empty()) own_files_ = benchmark_.own_files(report());
+  std::vector<OutputFile> files = output_files(options_);
+  files.insert(files.end(), own_files_.begin(), own_files_.end());
+  for (const OutputFile& file : files) {
+    const bool at_end = file.option == "--samples" || is_special_file(file.path);
+    if (!write || file.path.empty() || (at_end && !last)) continue;
+    if (auto saved = write_whole(file.path, text_of(file.option), file.option); !saved)
+      return saved;
+  }
+  // All points are written each time: that may take a twentieth of the run, not its square.
+  const auto ended = std::chrono::steady_clock::now();
+  if (write) next_save_ = ended + 20 * (ended - begun);
+  if (hooks_.save) return hooks_.save(report());
+  return {};
+}
+
+/// What the file of an option holds.
+std::string Run::text_of(const std::string& option) {
+  if (option == "--csv") return benchmark_.csv_file(report(), options_);
+  if (option == "--json") return text_in("json", report());
+  if (option == "--openmetrics") return text_in("openmetrics", report());
+  if (option == "--samples") return samples_file(report());
+  return benchmark_.own_file(option, report());
+}
+
+Expected<void> Run::show() {
+  part().progress().clear();
+  const bool own = hooks_.table && options_.format == "table";
+  return write_stdout(own ? hooks_.table(report()) : benchmark_.text(report(), options_));
+}
+
+Expected<void> Run::output(const Expected<void>& ran) {
+  if (report().scenarios.empty()) return {};
+  const auto saved = save(true);
+  // A table without a single figure would only hide the error that follows.
+  const auto shown = part().has_results() || (ran && !part().skipped()) ? show() : Expected<void>{};
+  return saved ? shown : saved;
+}
+
+Expected<RunReport> Run::go(Setup setup) {
+  const std::chrono::duration<double> time(options_.stop.time);
+  auto ran = session_.add(benchmark_, options_, hooks_, std::move(setup), time);
+  if (session_.parts().empty()) return fail(ran.error());
+  if (ran) ran = session_.finish();
+  ran = session_.conclude(ran);
+  std::optional<Error> problem = error_of(ran);
+  const auto& wrong = part().wrong();
+  // A device that failed fails again at the next point: the first time says more.
+  if (problem && wrong && problem->kind == wrong->kind) problem = wrong;
+  if (root()) {
+    const auto put_out = output(ran);
+    if (!problem) problem = error_of(put_out);
+  }
+  if (!problem) problem = wrong;
+  if (ran) problem = error_of(agree(comm_, problem));
+  if (!problem && options_.process_memory) {
+    const auto text = part().process_memory_text();
+    if (!text) return fail(text.error());
+    if (root()) problem = error_of(write_stdout(*text));
+  }
+  if (problem) return fail(*problem);
+  if (const auto skip = part().skip_that_counts()) return fail(*skip);
+  return std::move(report());
+}
+
+}  // namespace
+
+Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
+                                  const RunHooks& hooks) {
+  if (options.words.any()) {
+    const auto placed = with_words_in_place(options, comm);
+    if (!placed) return fail(placed.error());
+    return run_benchmark(benchmark, *placed, comm, hooks);
+  }
+  if (auto checked = check_options(benchmark, options, comm); !checked)
+    return fail(checked.error());
+  auto setup = set_up(benchmark, options, comm);
+  if (!setup) return fail(setup.error());
+  if (options.only_plans()) {
+    auto text = options.print_scenario ? scenario_text(*setup, options)
+                                       : Expected<std::string>(plan_text(*setup, options));
+    if (!text) return fail(text.error());
+    const std::size_t others = setup->host ? comm.layout().hosts.size() - 1 : 0;
+    if (others > 0 && options.format != "json")
+      *text += fmt::format("and as much on {} more host{}\n", others, others == 1 ? "" : "s");
+    if (comm.rank() == 0) {
+      if (auto shown = write_stdout(*text); !shown) return fail(shown.error());
+    }
+    return RunReport{};
+  }
+  return Run(benchmark, options, comm, hooks).go(*std::move(setup));
+}
+
+}  // namespace numatlas

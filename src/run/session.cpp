@@ -1,0 +1,299 @@
+#include "run/session.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/signals.h"
+#include "engine/agreement.h"
+#include "kernels/permutation.h"
+#include "run/estimate_time.h"
+
+namespace numatlas {
+
+using Seconds = Session::Seconds;
+
+Session::Session(Comm& comm, const SessionOptions& options, AfterVisit after_visit)
+    : options_(options),
+      after_visit_(std::move(after_visit)),
+      state_{comm, options.null_engine ? 0 : MonotonicClock().now_ns()} {
+  state_.after_round = options.after_round;
+  state_.shares_visits = options.twins;
+  if (!options.null_engine && comm.local_rank() == 0)
+    state_.cpu_watch.emplace(Tree(""), comm.local_pids());
+  if (options_.pilots && !timeless()) pilots_.emplace(comm);
+}
+
+Seconds Session::now() const { return parts_.empty() ? Seconds{0} : parts_.front()->now(); }
+
+/// Of the time for all; waiting to spread visits is no part of it.
+Seconds Session::spent() const {
+  if (!timeless()) return now() - waited_;
+  Seconds recorded{0};
+  for (const auto& part : parts_) recorded += part->recorded();
+  return recorded;
+}
+
+Seconds Session::free_time() const {
+  Seconds free = options_.time - spent() - reserved_;
+  for (const auto& part : parts_) {
+    if (!part->ended()) free -= std::max(Seconds{0}, part->share() - part->spent());
+  }
+  return free;
+}
+
+double Session::slower() const {
+  double most = 1;
+  for (const auto& part : parts_) most = std::max(most, part->slower());
+  return most;
+}
+
+/// For a part: its own share, and what others did not use; for a stage before its last only part of
+/// it.
+Seconds Session::time_left(const SessionPart& part) const {
+  const Seconds own = part.ended() ? Seconds{0} : std::max(Seconds{0}, part.share() - part.spent());
+  return free_time() + own - (1 - part.part_of_share()) * part.share();
+}
+
+/// What rank 0 says.
+Expected<Seconds> Session::broadcast(Seconds time) {
+  if (state_.comm.size() == 1) return time;
+  const auto said = state_.comm.broadcast(std::to_string(time.count()));
+  if (!said) return fail(said.error());
+  return Seconds(std::stod(*said));
+}
+
+/// How the time that is left is divided: among a part's own points until each has a value, then
+/// among the points of all parts.
+TimeLeft Session::divide(const SessionPart& part, const PointRun& next) const {
+  std::vector<PlanPoints> plans;
+  for (const auto& one : parts_) {
+    if (round_ > 0 || one.get() == &part) plans.push_back({one->points(), one->slower()});
+  }
+  const Seconds left = round_ > 0 ? options_.time - spent() : time_left(part);
+  return divide_time(plans, next, part.slower(), left.count());
+}
+
+/// Whether the time is to be kept, and ends before a point would have its next visit.
+bool Session::is_over_before(const SessionPart& part, const PointRun& point) const {
+  // Of points that take no time to prepare the overhead makes much, which others do not have.
+  constexpr double most_slower = 4;
+  const double slower = std::min(most_slower, part.slower());
+  return is_over(Seconds(point.ready > 0 ? 0 : point.preparation * slower));
+}
+
+/// How long the next visit to a point measures; 0: there is no time for it; nothing: other points
+/// have fewer visits, and there is no time for all.
+Expected<std::optional<Seconds>> Session::next_window(SessionPart& part, const PointRun& point) {
+  if (point.once || point.skipped) return point.time;
+  const int visits = fixed_visits(part.options());
+  if (!part.options().time_of_all) return point.time / (visits > 0 ? visits : most_visits);
+  // All of them were asked for.
+  if (visits > 0) return std::max<Seconds>(shortest_window, point.time / visits);
+  constexpr Seconds pass_over{-1};
+  const TimeLeft left = divide(part, point);
+  const bool ahead = round_ > 0 && point.ready == 0 &&
+                     left.visits < static_cast<int>(least_visits) &&
+                     point.visits.count() > left.visits;
+  const bool over = is_over_before(part, point);
+  const auto window = broadcast(over ? Seconds{0} : ahead ? pass_over : left.window);
+  if (!window) return fail(window.error());
+  if (*window == pass_over) return std::nullopt;
+  return *window;
+}
+
+/// Two engines may not keep memory at the same time: each was planned with all there is.
+void Session::switch_to(SessionPart& part) {
+  if (measuring_ != nullptr && measuring_ != &part) measuring_->engine().release();
+  measuring_ = &part;
+}
+
+/// The visits that follow each other with the same memory. None where a twin had one this round.
+Expected<void> Session::run_sitting(SessionPart& part, std::size_t index) {
+  PointRun& point = part.point(index);
+  if (point.visited == state_.round || point.ended) return {};
+  if (point.visited < 0 && twins_.take_earlier({&part, index})) return part.decide(point);
+  const int sitting = point.taken == 0 ? point.first_sitting : point.later_sitting;
+  if (sitting > 1) ++state_.memory_number;
+  switch_to(part);
+  // Not between visits that go on with the same memory, as warm as it is.
+  if (auto taken = take_pilots(); !taken) return taken;
+  for (int i = 0; i < sitting && !point.ended; ++i) {
+    if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
+    point.ready = i > 0 ? sitting - i : 0;
+    const auto window = next_window(part, point);
+    if (!window) return fail(window.error());
+    if (!*window) break;
+    if (!point.skipped && **window == Seconds{0}) {
+      part.end_for_lack_of_time(point);
+      break;
+    }
+    const bool keeps = i + 1 < sitting;
+    if (i > 0) point.visits.memory_kept();
+    const Seconds begun = part.now();
+    auto done = part.visit(point, **window, keeps);
+    part.add_spent(timeless() ? Seconds{0} : part.now() - begun);
+    if (!done) return done;
+    if (auto decided = part.decide(point); !decided) return decided;
+    for (const Twins::Member& twin : twins_.take({&part, index}, adding_)) {
+      if (auto decided = twin.part->decide(twin.part->point(twin.point)); !decided) return decided;
+    }
+    if (auto told = after_visit_(part); !told) return told;
+  }
+  point.ready = 0;
+  // The last visit may have left memory for a next one that does not come.
+  if (sitting > 1) ++state_.memory_number;
+  return {};
+}
+
+/// The unfinished points of all parts (or of one): each part's in its own order of the round, and
+/// the parts mixed in proportion, but for points that go on with the same memory.
+std::vector<Session::Turn> Session::turns(int round, SessionPart* only) {
+  struct Queue {
+    SessionPart* part;
+    std::vector<std::size_t> order;
+    std::size_t next = 0;
+  };
+  std::vector<Queue> queues;
+  std::size_t left = 0;
+  for (const auto& part : parts_) {
+    if (only != nullptr && part.get() != only) continue;
+    queues.push_back({part.get(), part->order(round)});
+    left += queues.back().order.size();
+  }
+  std::uint64_t state = options_.seed + static_cast<std::uint64_t>(round) * 0xd1b54a32d192ed03;
+  std::vector<Turn> turns;
+  while (left > 0) {
+    // The remainder's bias is far below anything that matters here.
+    std::size_t pick = split_mix(state) % left;
+    auto queue = queues.begin();
+    for (; pick >= queue->order.size() - queue->next; ++queue)
+      pick -= queue->order.size() - queue->next;
+    SessionPart& part = *queue->part;
+    const std::size_t neighbours = part.point(queue->order[queue->next]).neighbours;
+    do {
+      turns.push_back({&part, queue->order[queue->next++]});
+      --left;
+    } while (queue->next < queue->order.size() &&
+             part.point(queue->order[queue->next]).neighbours == neighbours);
+  }
+  return turns;
+}
+
+/// Waits until it is time for the next round where visits are to be spread over a time.
+Expected<void> Session::spread_out(SessionPart& part, int round) {
+  if (options_.spread.count() == 0 || timeless()) return {};
+  // Before the wait: it is to tell of the visits that were.
+  if (auto taken = take_pilots(true); !taken) return taken;
+  const int visits = fixed_visits(part.options());
+  constexpr Nanoseconds nap{20'000'000};
+  const Seconds begun = now();
+  const Seconds until = spread_begun_ + Seconds(options_.spread) * round / std::max(1, visits - 1);
+  const std::int64_t until_ns =
+      state_.start_ns + std::chrono::duration_cast<Nanoseconds>(until).count();
+  part.engine().release();
+  Clock& clock = part.engine().clock();
+  for (std::int64_t at = clock.now_ns(); at < until_ns; at = clock.now_ns()) {
+    if (stop_requested()) return fail(ErrorKind::interrupted, "interrupted");
+    if (state_.comm.peer_failed()) return state_.comm.barrier();  // which tells who
+    clock.sleep_until(std::min(at + nap.count(), until_ns));
+  }
+  waited_ += now() - begun;
+  return {};
+}
+
+Expected<void> Session::take_pilots(bool last) {
+  if (!pilots_) return {};
+  return pilots_->take([this] { return now().count(); }, last);
+}
+
+Expected<void> Session::plan_points(SessionPart& part) {
+  const auto time = broadcast(std::max(Seconds{0}, time_left(part)));
+  if (!time) return fail(time.error());
+  part.plan_points(*time);
+  return {};
+}
+
+/// Rounds over a part's points: one, or until they have ended where others follow from them.
+Expected<void> Session::run_stage(SessionPart& part) {
+  const bool to_the_end = part.part_of_share() < 1 && !part.benchmark().refines_first_values();
+  if (auto planned = plan_points(part); !planned) return planned;
+  spread_begun_ = now();
+  for (int round = 0;; ++round) {
+    const auto round_of_part = turns(round, &part);
+    if (round_of_part.empty()) break;
+    ++state_.round;
+    if (round == 0 && options_.twins) twins_.add(part, part.stage_begin());
+    if (round > 0) {
+      if (!to_the_end) break;
+      if (auto waited = spread_out(part, round); !waited) return waited;
+      ++state_.memory_number;
+    }
+    for (const Turn& turn : round_of_part) {
+      // Those of earlier stages have their values.
+      if (turn.point < part.stage_begin()) continue;
+      if (auto done = run_sitting(part, turn.point); !done) return done;
+    }
+  }
+  return {};
+}
+
+Expected<void> Session::add(const Benchmark& benchmark, const RunOptions& run_options,
+                            const RunHooks& hooks, Setup setup, Seconds share) {
+  parts_.push_back(std::make_unique<SessionPart>(state_, benchmark, run_options, hooks,
+                                                 std::move(setup), share));
+  SessionPart& part = *parts_.back();
+  if (auto started = part.start(); !started) {
+    parts_.pop_back();
+    return started;
+  }
+  // What it keeps was planned before this part.
+  if (measuring_ != nullptr) switch_to(part);
+  if (pilots_) {
+    auto planned = pilots_->add(part.setup(), run_options, options_.time,
+                                options_.null_engine ? &part.engine() : nullptr);
+    if (!planned) return planned;
+  }
+  if (parts_.size() > 1) ++state_.memory_number;
+  if (auto done = run_stage(part); !done) return done;
+  return refine(part);
+}
+
+/// What a part asks for when it knows enough of its points: visited once, like those of the plan.
+Expected<void> Session::refine(SessionPart& part) {
+  while (part.ended() || part.benchmark().refines_first_values()) {
+    const auto more = part.refine();
+    if (!more) return fail(more.error());
+    if (!*more) return {};
+    if (auto done = run_stage(part); !done) return done;
+  }
+  return {};
+}
+
+Expected<void> Session::finish() {
+  adding_ = false;
+  twins_.forget_visits();
+  for (round_ = 1;; ++round_) {
+    ++state_.round;
+    for (const auto& part : parts_) {
+      if (auto refined = refine(*part); !refined) return refined;
+    }
+    const auto round = turns(round_, nullptr);
+    if (round.empty()) return take_pilots(true);
+    if (auto waited = spread_out(*round.front().part, round_); !waited) return waited;
+    ++state_.memory_number;
+    for (const Turn& turn : round) {
+      if (auto done = run_sitting(*turn.part, turn.point); !done) return done;
+    }
+  }
+}
+
+Expected<void> Session::conclude(const Expected<void>& ran) {
+  Expected<void> ended = ran;
+  for (const auto& part : parts_) {
+    if (auto concluded = part->conclude(ran, pilots()); ended) ended = concluded;
+  }
+  return ended;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,112 @@
+// Measures the points of one or more benchmarks in common rounds, within one time.
+//
+// Each point gets a value before any has a second one (breadth before depth); later rounds visit
+// all unfinished points of all benchmarks in a shuffled order, so that every figure is spread over
+// the whole session and not over the part of it that its benchmark had.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "run/session_part.h"
+#include "run/twins.h"
+
+namespace numatlas {
+
+struct SessionOptions {
+  std::chrono::duration<double> time{0};  ///< of all parts together, where they share one
+  Nanoseconds spread{0};                  ///< visits are spread over at least this long
+  int visits = 0;                         ///< of each point, where that is asked for
+  std::uint64_t seed = 1;
+  bool pilots = true;  ///< whether reference measurements may take memory and time
+  bool twins = false;  ///< whether equal points of several benchmarks are measured once
+  /// Whether points that have no value yet when the time is over are skipped; otherwise each gets
+  /// one.
+  bool keeps_time = false;
+  bool null_engine = false;  ///< nothing is measured that others could disturb
+  std::optional<NoiseSpec> noise = {};
+  std::function<void()> after_round = {};  ///< as SessionState has it
+};
+
+class Session {
+ public:
+  using Seconds = std::chrono::duration<double>;
+  /// Told on every rank after each visit, and what it returns must be the same on every rank.
+  using AfterVisit = std::function<Expected<void>(SessionPart&)>;
+
+  /// `comm` must outlive it.
+  Session(Comm& comm, const SessionOptions& options, AfterVisit after_visit);
+
+  /// Visits every point of a benchmark once, and finishes what must be known before its last points
+  /// are (Benchmark::refine). The arguments must outlive the session. Collective; an error, the
+  /// same on every rank, ends the session.
+  Expected<void> add(const Benchmark& benchmark, const RunOptions& run_options,
+                     const RunHooks& hooks, Setup setup, Seconds share);
+  /// Rounds until every point has enough or the time is over.
+  Expected<void> finish();
+  /// Completes the reports, after an error with what there is. Returns `ran`, or what failed here.
+  Expected<void> conclude(const Expected<void>& ran);
+
+  /// Seconds of the session's time that are neither spent nor the share of a part that has not
+  /// ended.
+  Seconds free_time() const;
+  /// How many times as long as estimated the memory of all parts took to prepare; at least 1.
+  double slower() const;
+  /// Whether the time is to be kept, and is over, or would be by more than a tenth after so much
+  /// more.
+  bool is_over(Seconds more = Seconds{0}) const {
+    constexpr double beyond = 1.1;
+    return options_.keeps_time &&
+           (spent() >= options_.time || spent() + more >= beyond * options_.time);
+  }
+  /// Keeps that much for parts that are not there yet.
+  void reserve(Seconds time) { reserved_ = time; }
+  /// In the order in which they were added; also one that failed while it was added.
+  const std::vector<std::unique_ptr<SessionPart>>& parts() const { return parts_; }
+  /// nullptr where there are none.
+  const Pilots* pilots() const { return pilots_ ? &*pilots_ : nullptr; }
+  /// Rounds over all parts so far.
+  int rounds() const { return round_; }
+
+ private:
+  struct Turn {
+    SessionPart* part = nullptr;
+    std::size_t point = 0;
+  };
+
+  Expected<void> run_stage(SessionPart& part);
+  Expected<void> refine(SessionPart& part);
+  Expected<void> run_sitting(SessionPart& part, std::size_t index);
+  std::vector<Turn> turns(int round, SessionPart* only);
+  bool is_over_before(const SessionPart& part, const PointRun& point) const;
+  TimeLeft divide(const SessionPart& part, const PointRun& next) const;
+  Expected<std::optional<Seconds>> next_window(SessionPart& part, const PointRun& point);
+  Expected<void> plan_points(SessionPart& part);
+  Expected<void> spread_out(SessionPart& part, int round);
+  Expected<void> take_pilots(bool last = false);
+  void switch_to(SessionPart& part);
+  Expected<Seconds> broadcast(Seconds time);
+  bool timeless() const { return options_.null_engine && !options_.noise; }
+  Seconds now() const;
+  Seconds spent() const;
+  Seconds time_left(const SessionPart& part) const;
+
+  SessionOptions options_;
+  AfterVisit after_visit_;
+  SessionState state_;
+  std::vector<std::unique_ptr<SessionPart>> parts_;
+  Twins twins_;
+  bool adding_ = true;                ///< parts that may have twins of points that are there
+  SessionPart* measuring_ = nullptr;  ///< the last that did, whose engine may keep memory
+  std::optional<Pilots> pilots_;
+  Seconds reserved_{0}, waited_{0};
+  Seconds spread_begun_{0};  ///< when the first round of what is to be spread began
+  int round_ = 0;
+};
+
+}  // namespace numatlas

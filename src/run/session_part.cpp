@@ -1,0 +1,384 @@
+#include "run/session_part.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "base/environment.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "engine/agreement.h"
+#include "kernels/stream_loops.h"
+#include "record/cache_level.h"
+#include "record/labels.h"
+#include "record/modes.h"
+#include "report/process_memory.h"
+#include "run/metrics.h"
+
+namespace numatlas {
+namespace {
+
+using Seconds = SessionPart::Seconds;
+
+RunReport new_report(const Setup& setup, const RunOptions& options, const Comm& comm,
+                     const Engine& engine) {
+  RunReport report;
+  report.command = options.command;
+  report.version = version;
+  report.arguments = options.arguments;
+  report.started = start_time(options);
+  // What a file of a run says that is going on, or that was killed before it could say more.
+  report.incomplete_reason = "not ended";
+  report.comm = comm.description();
+  report.engine = engine.description();
+  report.isa = options.null_engine ? "null" : instruction_set();
+  report.ranks = comm.size();
+  report.serial = options.serial;
+  report.seed = options.seed;
+  report.precision = options.stop.precision;
+  report.time_cap = Seconds(options.stop.time).count();
+  report.time_of_all = options.time_of_all;
+  report.hosts = setup.layout.hosts;
+  report.machines = setup.machines;
+  report.warnings = setup.warnings;
+  for (const Worker& worker : setup.layout.workers) {
+    report.workers.push_back({worker.rank, worker.placement.thread, worker.host,
+                              worker.placement.cpus, worker.placement.cpu_node,
+                              worker.placement.memory.text()});
+  }
+  return report;
+}
+
+/// How often its memory was made so far.
+int made_anew(const PointRun& point) {
+  const int more = point.visits.count() - point.by_twins - point.first_sitting;
+  return 1 + std::max(0, (more + point.later_sitting - 1) / point.later_sitting);
+}
+
+/// Of the first figure whose visits fall into two groups; "" where none do.
+std::string two_speeds_of(const ScenarioResult& point) {
+  if (!point.visits) return "";
+  for (const VisitValues& figure : point.visits->figures) {
+    if (std::string text = modes_text(figure); !text.empty()) return text;
+  }
+  return "";
+}
+
+/// NUMATLAS_TEST_SLOW_HOST=NAME:FACTOR (for tests): passes on that host take so many times as long.
+double slow_down_of(const std::string& host) {
+  const char* text = environment_variable("NUMATLAS_TEST_SLOW_HOST");
+  const std::string said = text == nullptr ? "" : text;
+  const std::size_t colon = said.rfind(':');
+  if (colon == std::string::npos || said.substr(0, colon) != host) return 1;
+  return std::max(1.0, std::atof(said.c_str() + colon + 1));
+}
+
+std::string pause_text(double seconds) {
+  return seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1e3) : fmt::format("{:.1f} s", seconds);
+}
+
+}  // namespace
+
+SessionPart::SessionPart(SessionState& state, const Benchmark& benchmark, const RunOptions& options,
+                         const RunHooks& hooks, Setup setup, Seconds share)
+    : state_(state),
+      benchmark_(benchmark),
+      options_(options),
+      hooks_(hooks),
+      setup_(std::move(setup)),
+      share_(share),
+      progress_(root() && !options.quiet, weights(), root() ? hooks.progress : nullptr) {}
+
+std::vector<double> SessionPart::weights() const {
+  std::vector<double> weights;
+  for (const PlannedScenario& planned : setup_.plan) {
+    // Building and proving 1 GiB of chain takes about as long as the least measuring time.
+    double most = 0;
+    for (const Flow& flow : planned.scenario.flows)
+      most = std::max(most, static_cast<double>(flow.region.bytes.value));
+    weights.push_back(1 + 4 * most / gib);
+  }
+  return weights;
+}
+
+EngineOptions SessionPart::engine_options() {
+  EngineOptions options;
+  options.strict = options_.strict;
+  options.noise = options_.noise;
+  options.progress = &progress_;
+  options.when_prepared = [this](const auto& traces) {
+    if (rounds_of_hosts_) return rounds_of_hosts_->meet(traces);
+    capture_process_memory();
+  };
+  if (!setup_.fleet) return options;
+  options.after_pass = [this](int pass, auto of_host) {
+    return rounds_of_hosts_->take_pass(pass, of_host);
+  };
+  const auto here = static_cast<std::size_t>(
+      state_.comm.layout().host_of[static_cast<std::size_t>(state_.comm.rank())]);
+  options.slow_down = slow_down_of(state_.comm.layout().hosts[here]);
+  return options;
+}
+
+Expected<void> SessionPart::start() {
+  const EngineOptions options = engine_options();
+  auto engine = options_.null_engine
+                    ? Expected<std::unique_ptr<Engine>>(
+                          make_null_engine(state_.comm, setup_.layout, setup_.machine, options))
+                    : make_engine(state_.comm, setup_.layout, setup_.machine, options);
+  if (auto agreed = agree(state_.comm, error_of(engine)); !agreed) return agreed;
+  engine_ = *std::move(engine);
+  report_ = new_report(setup_, options_, state_.comm, *engine_);
+  own_warnings_ = report_.warnings;
+  if (setup_.fleet) {
+    own_warnings_.clear();  // they are of this host, and go with it
+    rounds_of_hosts_ =
+        std::make_unique<HostRounds>(state_.comm, setup_, report_, progress_, state_.after_round);
+  }
+  begun_ = now();
+  return {};
+}
+
+void SessionPart::plan_points(Seconds time) {
+  stage_points_ = points_.size();
+  stage_spent_ = spent_;
+  stage_recorded_ = recorded_;
+  const std::size_t from = points_.empty() ? 0 : points_.back().first + points_.back().count;
+  for (PointRun& point : points_of(setup_.plan, setup_.skips, from, time, options_)) {
+    // Neighbours are numbered from 0 by stage.
+    point.neighbours += stage_points_;
+    points_.push_back(std::move(point));
+  }
+}
+
+Expected<bool> SessionPart::refine() {
+  if (rounds_of_hosts_) {
+    if (auto done = retest(); !done) return fail(done.error());
+    return false;
+  }
+  // The points of a refinement are those that it gave the last time: it would ask for them again.
+  const bool in_vain = report_.scenarios.size() == refined_cases_;
+  if (state_.comm.size() > 1 || in_vain) return false;
+  auto more = benchmark_.refine({options_, setup_.layout, setup_.machines}, report_);
+  if (!more) return fail(more.error());
+  if (more->empty()) return false;
+  refined_cases_ = report_.scenarios.size();
+  const int last_point = setup_.plan.empty() ? -1 : setup_.plan.back().point;
+  for (PlannedScenario& planned : *more) {
+    planned.point += last_point + 1;
+    setup_.skips.push_back(planned.skip);
+    setup_.plan.push_back(std::move(planned));
+  }
+  ++stage_;
+  ++state_.memory_number;
+  progress_.expect(weights());
+  return true;
+}
+
+double SessionPart::slower() const {
+  if (timeless()) return 0;
+  // The estimate is right on no machine, but wrong alike for what is to come.
+  double estimated = 0;
+  for (std::size_t i = stage_points_; i < points_.size(); ++i) {
+    const PointRun& point = points_[i];
+    if (point.visits.count() > point.by_twins) estimated += point.preparation * made_anew(point);
+  }
+  const Seconds preparing = spent_ - stage_spent_ - (recorded_ - stage_recorded_);
+  return estimated > 0 ? std::max(0.0, preparing.count() / estimated) : 1;
+}
+
+bool SessionPart::ended() const {
+  return std::all_of(points_.begin(), points_.end(),
+                     [](const PointRun& point) { return point.ended; });
+}
+
+void SessionPart::give_up(const Error& error) {
+  given_up_ = error;
+  for (PointRun& point : points_) point.ended = true;
+}
+
+bool SessionPart::has_results() const {
+  if (report_.fleet) {
+    const auto& hosts = report_.fleet->hosts;
+    return std::any_of(hosts.begin(), hosts.end(), [](const FleetHost& host) {
+      return std::any_of(host.rounds.begin(), host.rounds.end(),
+                         [](const auto& rounds) { return !rounds.empty(); });
+    });
+  }
+  return std::any_of(report_.scenarios.begin(), report_.scenarios.end(),
+                     [](const ScenarioResult& point) { return !point.flows.empty(); });
+}
+
+Expected<void> SessionPart::decide(PointRun& point) {
+  const int count = point.visits.count();
+  bool ended = point.ended;
+  if (root()) {
+    ScenarioResult& result = result_of_point(point);
+    const double precision = precision_of(result);
+    const int visits = fixed_visits(options_);
+    if (visits > 0) {
+      ended = ended || count >= visits;
+    } else {
+      ended = ended || has_converged(result, precision) ||
+              (!options_.time_of_all && count >= most_visits);
+    }
+    ended = ended || result.status == Status::failed;
+    if (ended && !at_once(point)) set_stop(result, precision, "time_cap");
+    const double part = ended ? 1 : count / static_cast<double>(visits > 0 ? visits : most_visits);
+    for (std::size_t i = point.first; i < point.first + point.count; ++i)
+      progress_.advance(i, std::min(1.0, part));
+  }
+  if (state_.comm.size() > 1) {
+    const auto said = state_.comm.broadcast(ended ? "ended" : "");
+    if (!said) return fail(said.error());
+    ended = !said->empty();
+  }
+  point.ended = ended;
+  return {};
+}
+
+void SessionPart::end_for_lack_of_time(PointRun& point) {
+  point.ended = true;
+  if (point.result < 0) {
+    const Error problem{ErrorKind::resource, "no time left", ""};
+    if (!first_problem_) first_problem_ = problem;
+    point.visited = state_.round;
+    add(point, {Status::skipped, problem.message, {}, {}, {}}, now().count(), now().count());
+  } else if (root()) {
+    ScenarioResult& result = result_of_point(point);
+    set_stop(result, precision_of(result), "time_cap");
+  }
+  if (!root()) return;
+  for (std::size_t i = point.first; i < point.first + point.count; ++i) progress_.advance(i, 1);
+}
+
+/// Words for what makes a flow's figure less than it seems.
+void SessionPart::judge(const ScenarioResult& point, const FlowResult& flow) {
+  const auto expected = benchmark_.expected_warnings();
+  const auto warn = [&](const std::string& code, const std::string& text) {
+    if (std::find(expected.begin(), expected.end(), code) != expected.end()) return;
+    report_.warnings.push_back({code, fmt::format("{}, worker {}", point.name, flow.worker), text});
+  };
+  for (const Warning& warning : flow.warnings) warn(warning.code, warning.text);
+  if (!flow.policy.note.empty()) warn("placement-method", flow.policy.note);
+  if (!flow.pauses.empty()) {
+    const double paused = std::accumulate(flow.pauses.begin(), flow.pauses.end(), 0.0);
+    warn("stopped", fmt::format("was stopped for {} while measuring (by a signal, or without a "
+                                "CPU); its rates and time exclude this",
+                                pause_text(paused)));
+  }
+  // Below this the word "together" would mislead.
+  constexpr double least_overlap = 0.9;
+  if (flow.overlap && *flow.overlap < least_overlap) {
+    warn("low-overlap",
+         fmt::format("workers ran concurrently only {:.0f} % of the time", *flow.overlap * 100));
+  }
+  const Worker& worker = setup_.layout.workers[static_cast<std::size_t>(flow.worker)];
+  if (flow.cpu_after && !worker.placement.cpus.contains(*flow.cpu_after)) {
+    warn("cpu-outside", fmt::format("ended on CPU {}, outside {}", flow.cpu_after->value,
+                                    to_list(worker.placement.cpus)));
+  }
+}
+
+void SessionPart::update(const Pilots* pilots) {
+  if (root() && pilots != nullptr) {
+    report_.pilots = pilots->series();
+    for (const PointRun& point : points_) {
+      if (point.result >= 0)
+        relate_to_pilots(result_of_point(point), point.visits.times(), report_.pilots);
+    }
+  }
+  report_.seconds = (now() - begun_).count();
+  report_.warnings = own_warnings_;
+  for (const ScenarioResult& point : report_.scenarios) {
+    for (const FlowResult& flow : point.flows) judge(point, flow);
+    if (const std::string text = two_speeds_of(point); !text.empty())
+      report_.warnings.push_back({"two-speeds", point.name, text});
+  }
+  for (const PilotSeries& pilot : report_.pilots) {
+    if (const std::string text = modes_text(pilot); !text.empty())
+      report_.warnings.push_back({"two-speeds", "the machine as a whole", text});
+  }
+}
+
+void SessionPart::describe() {
+  if (report_.scenarios.empty()) return;
+  report_.views = benchmark_.views(report_);
+  // A run that left some of its cases out has nothing for the column of a label that only they
+  // have.
+  for (View& view : report_.views)
+    std::erase_if(view.cells, [&](const ViewColumn& cell) {
+      return !cell.label.empty() && !has_label(report_, cell.label);
+    });
+  for (View& view : report_.views) view.by_host = benchmark_.by_host();
+  report_.facts = benchmark_.facts(report_);
+}
+
+Expected<void> SessionPart::conclude(const Expected<void>& ran, const Pilots* pilots) {
+  update(pilots);
+  if (pilots != nullptr && !pilots->failure().empty())
+    report_.warnings.push_back(
+        {"no-pilot", "", "no measurements of a pilot: " + pilots->failure()});
+  if (report_.fleet) report_.fleet->clock_error = engine_->clock_error();
+  // The hosts of a fleet told of theirs.
+  const auto noted = report_.fleet
+                         ? Expected<void>{}
+                         : note_cpu_use(state_.cpu_watch, state_.comm, ran.has_value(), report_);
+  const Expected<void>& ended = ran ? noted : ran;
+  const auto add_all = [&](std::vector<Warning> warnings) {
+    std::move(warnings.begin(), warnings.end(), std::back_inserter(report_.warnings));
+  };
+  // Stopped before the first visit ended, it has nothing that a benchmark could say more about.
+  if (!report_.scenarios.empty()) {
+    benchmark_.conclude(report_);
+    for (ScenarioResult& result : report_.scenarios) result.groups = medians_of(result, report_);
+    if (benchmark_.is_of_memory()) add_all(cache_warnings(report_));
+    add_all(benchmark_.warnings(report_));
+  }
+  const std::optional<Error> why = given_up_ ? given_up_ : error_of(ended);
+  report_.complete = !why;
+  report_.incomplete_reason = why ? full_text(in_words(*why)) : "";
+  describe();
+  return ended;
+}
+
+std::optional<Error> SessionPart::skip_that_counts() const {
+  const bool nothing = std::none_of(report_.scenarios.begin(), report_.scenarios.end(),
+                                    [](const auto& one) { return one.status == Status::ok; });
+  const bool may_skip = all_optional_ || options_.skip_too_large || options_.pages.size() > 1;
+  return nothing || !may_skip ? first_problem_ : std::nullopt;
+}
+
+void SessionPart::capture_process_memory() {
+  if (!options_.process_memory) return;
+  Comm& comm = state_.comm;
+  const std::string& who = *options_.process_memory;
+  const int rank = who.empty() ? comm.size() - 1 : who == "all" ? comm.rank() : std::stoi(who);
+  if (rank != comm.rank()) return;
+  // Visits are in no order; what is shown is the last case.
+  if (!my_process_memory_.empty() && measured_now_ < memory_of_) return;
+  memory_of_ = measured_now_;
+  NodeSet nodes;
+  for (const NumaNode& node : setup_.machine.nodes) nodes.insert(node.id);
+  const auto memory = read_process_memory(0, nodes);
+  if (!memory) {
+    my_process_memory_ = fmt::format("[{}] {}\n", comm.rank(), full_text(in_words(memory.error())));
+    return;
+  }
+  my_process_memory_ = hooks_.process_memory
+                           ? hooks_.process_memory(*memory, rank)
+                           : with_prefix(fmt::format("[{}] ", rank), process_memory_table(*memory));
+}
+
+Expected<std::string> SessionPart::process_memory_text() {
+  const auto all = state_.comm.gather(my_process_memory_);
+  if (!all) return fail(all.error());
+  std::string text;
+  for (const std::string& part : *all) text += part;
+  return text;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,203 @@
+// One benchmark of a session: its points, what a visit to one of them is, and its report.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "comm/comm.h"
+#include "engine/engine.h"
+#include "run/benchmark.h"
+#include "run/cpu_use.h"
+#include "run/host_rounds.h"
+#include "run/pilots.h"
+#include "run/progress.h"
+#include "run/rounds.h"
+#include "run/runner.h"
+#include "run/setup.h"
+
+namespace numatlas {
+
+/// What the parts of a session have in common.
+struct SessionState {
+  Comm& comm;
+  std::int64_t start_ns = 0;
+  /// Grows when memory is to be made anew.
+  int memory_number = 0;
+  int round = 0;               ///< number of the round under way, of all stages of all parts
+  bool shares_visits = false;  ///< whether a visit may count for a point of another part, too
+  Repeats repeats = {};
+  /// Of this host, by one of its ranks; absent with the null engine.
+  std::optional<CpuWatch> cpu_watch = {};
+  /// Told on rank 0 after each round of a run that is reduced to the rounds of its hosts.
+  std::function<void()> after_round = {};
+};
+
+/// What became of a visit.
+struct VisitOutcome {
+  Status status = Status::ok;
+  std::string reason;
+  std::string left_out;  ///< why a part of the point cannot be measured here; "" for none
+  std::optional<std::chrono::duration<double>> start;  ///< of the first sample
+  std::vector<FlowResult> flows;
+};
+
+/// A visit that counts. Seconds of the session.
+struct Visited {
+  VisitOutcome outcome;
+  VisitUse use;
+  double start = 0, end = 0;
+};
+
+class SessionPart {
+ public:
+  using Seconds = std::chrono::duration<double>;
+
+  /// All of these must outlive it. `share`: of the session's time.
+  SessionPart(SessionState& state, const Benchmark& benchmark, const RunOptions& options,
+              const RunHooks& hooks, Setup setup, Seconds share);
+
+  /// Makes the engine. Collective, as most of what follows; errors are the same on every rank.
+  Expected<void> start();
+  /// Asks the benchmark for more points, now that it has seen its results: whether there are any.
+  Expected<bool> refine();
+  /// The points of the plan, or of what refined it last; `time` is for all of them where they share
+  /// one.
+  void plan_points(Seconds time);
+
+  /// One visit. An error ends the session.
+  Expected<void> visit(PointRun& point, Seconds window, bool keep_memory);
+  /// Adds a visit to a point; `twin`: it was made for the same work of another part.
+  void take(PointRun& point, Visited visited, bool twin);
+  /// The last one that measured its point, where parts share visits; absent before, and after one
+  /// that did not.
+  const std::optional<Visited>& last_visit() const { return last_visit_; }
+  /// Whether a point has enough; rank 0 knows.
+  Expected<void> decide(PointRun& point);
+  void end_for_lack_of_time(PointRun& point);
+
+  /// Indices of points that have not ended, in the order of a round.
+  std::vector<std::size_t> order(int round) const {
+    return order_of(points_, round, options_.seed);
+  }
+  PointRun& point(std::size_t index) { return points_[index]; }
+  const std::vector<PointRun>& points() const { return points_; }
+  bool ended() const;
+  /// It cannot go on here; what it has is kept.
+  void give_up(const Error& error);
+
+  /// The first point of the plan, or of what refined it last.
+  std::size_t stage_begin() const { return stage_points_; }
+  /// Part of the share that is spent when the stage at hand is done: 1 for the last one.
+  double part_of_share() const { return std::min(1.0, benchmark_.time_until(stage_)); }
+  Seconds share() const { return share_; }
+  /// Of the session's time, without waiting.
+  Seconds spent() const { return timeless() ? recorded_ : spent_; }
+  void add_spent(Seconds time) { spent_ += time; }
+  Seconds recorded() const { return recorded_; }
+  /// How many times as long as estimated the memory took to prepare.
+  double slower() const;
+
+  /// Since the start of the session, by the engine's clock.
+  Seconds now() const {
+    return std::chrono::duration_cast<Seconds>(
+        Nanoseconds(engine_->clock().now_ns() - state_.start_ns));
+  }
+  /// The null engine's flows each have a clock of their own, and no time passes between them.
+  bool timeless() const { return options_.null_engine && !options_.noise; }
+
+  /// Puts into the report what is known so far beside the figures: warnings, pilots (may be null),
+  /// and what visits gave relative to these.
+  void update(const Pilots* pilots);
+  /// Completes the report, after an error with what there is. Returns `ran`, or what failed here.
+  Expected<void> conclude(const Expected<void>& ran, const Pilots* pilots);
+  /// Views and facts of the report.
+  void describe();
+
+  const Benchmark& benchmark() const { return benchmark_; }
+  const RunOptions& options() const { return options_; }
+  const RunHooks& hooks() const { return hooks_; }
+  const Setup& setup() const { return setup_; }
+  Engine& engine() { return *engine_; }
+  Progress& progress() { return progress_; }
+  RunReport& report() { return report_; }
+  const RunReport& report() const { return report_; }
+  /// The kernel's output that was not what it should be, the first time.
+  const std::optional<Error>& wrong() const { return wrong_; }
+  /// Why points were skipped while running; nothing where other points stand for them.
+  std::optional<Error> skip_that_counts() const;
+  /// Whether any point was skipped while running.
+  bool skipped() const { return first_problem_.has_value(); }
+  /// Whether a point was measured, if only in part.
+  bool has_results() const;
+  /// What --process-memory shows. Collective; on rank 0.
+  Expected<std::string> process_memory_text();
+  Error in_words(const Error& error) const {
+    return hooks_.in_words ? hooks_.in_words(error) : error;
+  }
+
+ private:
+  using Outcome = VisitOutcome;
+
+  std::vector<double> weights() const;
+  EngineOptions engine_options();
+  Expected<void> run_rounds(std::size_t index, bool takes_part);
+  Expected<void> retest();
+  Expected<void> try_visit(const PointRun& point, Seconds window, bool keep_memory,
+                           Outcome& outcome, VisitUse& use);
+  Expected<void> run_scenario(const PointRun& point, std::size_t index, Seconds window,
+                              bool keep_memory, Outcome& outcome);
+  Expected<void> take_failure(const PointRun& point, const PlannedScenario& planned, Error error,
+                              Outcome& outcome);
+  Expected<void> take_traces(const PlannedScenario& planned, std::vector<Trace> traces,
+                             Outcome& outcome);
+  Expected<void> gather(std::vector<FlowResult>& flows, bool stopped);
+  void add(PointRun& point, Outcome outcome, double start, double end);
+  void add_figures(ScenarioResult& visit) const;
+  void judge(const ScenarioResult& point, const FlowResult& flow);
+  void capture_process_memory();
+  bool at_once(const PointRun& point) const { return options_.visits == 1 || point.once; }
+  double precision_of(const ScenarioResult& result) const {
+    return result.precision.value_or(options_.stop.precision);
+  }
+  ScenarioResult& result_of_point(const PointRun& point) {
+    return report_.scenarios[static_cast<std::size_t>(point.result)];
+  }
+  bool root() const { return state_.comm.rank() == 0; }
+
+  SessionState& state_;
+  const Benchmark& benchmark_;
+  const RunOptions& options_;
+  const RunHooks& hooks_;
+  Setup setup_;
+  Seconds share_, spent_{0}, recorded_{0};
+  Progress progress_;
+  RunReport report_;
+  /// Where the run is reduced to these.
+  std::unique_ptr<HostRounds> rounds_of_hosts_;
+  bool retested_ = false;
+  std::unique_ptr<Engine> engine_;
+  std::optional<Visited> last_visit_;
+  std::vector<PointRun> points_;  ///< of the plan, then of what refines it
+  int stage_ = 0;                 ///< of `refine`; 0: the plan
+  std::size_t stage_points_ = 0;  ///< before the stage
+  Seconds stage_spent_{0}, stage_recorded_{0};
+  Seconds begun_{0};
+  std::optional<std::size_t> refined_cases_;  ///< when the benchmark was asked for more last time
+  std::optional<Error> first_problem_;        ///< why scenarios were skipped while running
+  bool all_optional_ = true;                  ///< these scenarios
+  std::optional<Error> wrong_, given_up_;
+  std::vector<Warning> own_warnings_;  ///< of the set-up and of visits
+  std::string my_process_memory_;
+  std::pair<int, std::size_t> measured_now_;  ///< stage and case
+  std::pair<int, std::size_t> memory_of_;     ///< the case that my_process_memory_ is of
+};
+
+}  // namespace numatlas

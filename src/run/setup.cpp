@@ -1,0 +1,386 @@
+#include "run/setup.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "engine/agreement.h"
+#include "machine/source.h"
+#include "memory/source.h"
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+
+/// Machines of all hosts on every rank: one rank a host sends its own.
+Expected<std::vector<Machine>> gather_machines(Comm& comm, const Machine& mine) {
+  const auto all = comm.all_gather(comm.local_rank() == 0 ? to_json(mine).dump() : "");
+  if (!all) return fail(all.error());
+  std::vector<Machine> machines(comm.layout().hosts.size());
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    const auto i = static_cast<std::size_t>(rank);
+    if ((*all)[i].empty()) continue;
+    auto machine = machine_from_json(json::parse((*all)[i]));
+    if (!machine) return fail(machine.error());
+    machines[static_cast<std::size_t>(comm.layout().host_of[i])] = *std::move(machine);
+  }
+  return machines;
+}
+
+/// Regions on the same device lie side by side. Each rank asks its own host's devices, and no other
+/// host's offsets matter to it.
+void place_on_devices(Setup& setup, int own_host) {
+  const auto of_others = [](const MemoryPlacement& placement) {
+    return DeviceFacts{source_value(placement), Bytes{2 * mib}};
+  };
+  const auto of_own = [&](const MemoryPlacement& placement) {
+    return setup.machine.is_live() ? device_facts(placement) : of_others(placement);
+  };
+  for (PlannedScenario& planned : setup.plan) {
+    std::map<int, std::vector<Region*>> by_host;
+    for (Flow& flow : planned.scenario.flows) {
+      if (flow.shares) continue;
+      const Worker& worker = setup.layout.workers[static_cast<std::size_t>(flow.worker)];
+      by_host[worker.host].push_back(&flow.region);
+      if (flow.source) by_host[worker.host].push_back(&*flow.source);
+    }
+    for (auto& [host, regions] : by_host) {
+      if (host == own_host) {
+        place_on_devices(regions, of_own);
+      } else {
+        place_on_devices(regions, of_others);
+      }
+    }
+  }
+}
+
+/// Why the flows of one host cannot run together there; nullopt when they can.
+std::optional<Error> host_problem(const Setup& setup, const Scenario& scenario, int host) {
+  std::vector<Region> regions;
+  std::size_t workers = 0;
+  for (const Flow& flow : scenario.flows) {
+    const Worker& worker = setup.layout.workers[static_cast<std::size_t>(flow.worker)];
+    if (worker.host != host || flow.shares) continue;
+    ++workers;
+    regions.push_back(flow.region);
+    if (flow.source) regions.push_back(*flow.source);
+  }
+  if (regions.empty()) return std::nullopt;
+  const auto is_thp = [](const Region& region) { return region.pages == PageKind::thp; };
+  if (std::any_of(regions.begin(), regions.end(), is_thp)) {
+    if (auto problem = page_kind_problem(PageKind::thp, setup.machine, {}, Bytes{})) return problem;
+  }
+  return error_of(check_fits(regions, setup.machine, workers));
+}
+
+/// Less memory would do.
+bool is_of_size(const Error& error) {
+  return error.kind == ErrorKind::resource && !is_about(error, "--pages");
+}
+
+/// A run that could only say what it leaves out is an error, also where leaving out was asked for.
+Expected<void> check_something_is_left(const Setup& setup, const std::optional<Error>& first,
+                                       const std::string& hint_of_size) {
+  std::optional<Error> error = first;
+  for (std::size_t i = 0; i < setup.plan.size(); ++i) {
+    if (!setup.skips[i] && !setup.plan[i].reference) return {};
+    if (!error) error = setup.skips[i];
+  }
+  if (!error) return {};
+  if (is_of_size(*error)) {
+    error->hint.clear();
+    error->option_hint = hint_of_size;
+  }
+  error->message += "; nothing remains to be measured";
+  return fail(*std::move(error));
+}
+
+/// With the words of the benchmark's own options.
+Error of_its_size(Error error, const Benchmark& benchmark) {
+  if (benchmark.is_by_rounds_of_hosts()) {
+    error.hint.clear();
+    error.option_hint = benchmark.less_memory_hint();
+    return error;
+  }
+  error.hint = "ask for less";
+  error.option_hint = ", or add --skip-too-large to measure the sizes that fit";
+  return error;
+}
+
+/// Every host looks at its own part of every scenario; all hosts hear of all problems.
+Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm,
+                          const Benchmark& benchmark) {
+  json mine = json::object();
+  if (comm.local_rank() == 0) {
+    const int host = comm.layout().host_of[static_cast<std::size_t>(comm.rank())];
+    for (std::size_t i = 0; i < setup.plan.size(); ++i) {
+      if (setup.plan[i].skip) continue;
+      if (const auto problem = host_problem(setup, setup.plan[i].scenario, host))
+        mine[std::to_string(i)] = error_to_send(*problem);
+    }
+  }
+  const auto all = comm.all_gather(mine.dump());
+  if (!all) return fail(all.error());
+  const bool several_kinds = options.pages.size() > 1;
+  std::optional<Error> first;
+  for (std::size_t rank = 0; rank < all->size(); ++rank) {
+    if ((*all)[rank].size() <= 2) continue;  // "{}"
+    const std::string& host =
+        setup.layout.hosts[static_cast<std::size_t>(comm.layout().host_of[rank])];
+    const json problems = json::parse((*all)[rank]);  // named: items() only refers to it
+    for (const auto& [index, sent] : problems.items()) {
+      const std::size_t place = std::stoul(index);
+      Error problem = renamed(error_received(sent), "--size",
+                              setup.plan[place].size_option.value_or(benchmark.size_option()));
+      if (setup.layout.hosts.size() > 1) problem.where = host;
+      const bool skip = setup.plan[place].optional ||
+                        (is_about(problem, "--pages") && several_kinds) ||
+                        (problem.kind == ErrorKind::resource && options.skip_too_large);
+      if (!first) first = problem;
+      if (!skip && is_of_size(problem)) {
+        problem = of_its_size(std::move(problem), benchmark);
+      }
+      if (!skip) return fail(std::move(problem));
+      setup.skips[place] = std::move(problem);
+    }
+  }
+  return check_something_is_left(setup, first, benchmark.less_memory_hint());
+}
+
+/// Nodes whose workers ask for local memory that can't be there, and why.
+void warn_of_local(Setup& setup, int host) {
+  const Machine& machine = setup.machines[static_cast<std::size_t>(host)];
+  NodeSet impossible;
+  for (const Worker& worker : setup.layout.workers) {
+    const WorkerPlacement& place = worker.placement;
+    const bool known = place.cpu_node.value >= 0;
+    if (worker.host != host || place.memory.mode != MemoryMode::local || !known) continue;
+    if (!machine.usable_memory_nodes().contains(place.cpu_node)) impossible.insert(place.cpu_node);
+  }
+  for (NodeId id : impossible) {
+    const NumaNode* node = machine.find_node(id);
+    const bool has_memory = node != nullptr && node->has_memory();
+    const std::string where =
+        setup.machines.size() > 1 ? setup.layout.hosts[static_cast<std::size_t>(host)] : "";
+    setup.warnings.push_back(
+        {"memory-not-local", where,
+         fmt::format(
+             "memory local: node {} {}; its workers use the nearest node with memory", id.value,
+             has_memory
+                 ? fmt::format("is not among the memory nodes that this process may use ({})",
+                               to_list(machine.usable_memory_nodes()))
+                 : "has no memory")});
+  }
+}
+
+/// Whether two workers of a host may run on two hardware threads of one core.
+bool workers_share_a_core(const Setup& setup, int host) {
+  const Machine& machine = setup.machines[static_cast<std::size_t>(host)];
+  std::map<int, int> workers_by_core;
+  for (const Worker& worker : setup.layout.workers) {
+    if (worker.host != host) continue;
+    std::set<int> cores;
+    for (CpuId cpu : worker.placement.cpus) {
+      const Cpu* found = machine.find_cpu(cpu);
+      if (found != nullptr) cores.insert(found->core);
+    }
+    for (int core : cores) {
+      if (++workers_by_core[core] > 1) return true;
+    }
+  }
+  return false;
+}
+
+/// "cn1, cn2, cn3 and 40 more hosts"; "" for all of them.
+std::string host_names(const std::vector<std::string>& names, std::size_t all) {
+  // A list of all would bury what is warned of.
+  constexpr std::size_t most_named = 3;
+  if (names.size() == all) return "";
+  const std::size_t named = std::min(names.size(), most_named);
+  std::string text = fmt::format(
+      "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+  if (named < names.size()) text += fmt::format(" and {} more hosts", names.size() - named);
+  return text;
+}
+
+/// Settings that disturb, each once with the hosts that have it.
+void warn_of_settings(Setup& setup) {
+  std::vector<std::string> order;
+  std::map<std::string, std::vector<std::string>> hosts;
+  for (std::size_t host = 0; host < setup.machines.size(); ++host) {
+    for (const Setting& setting : setup.machines[host].settings) {
+      if (setting.warning.empty()) continue;
+      if (setting.name == "smt" && !workers_share_a_core(setup, static_cast<int>(host))) continue;
+      const std::string text =
+          fmt::format("{} = {}: {}", setting.name, setting.value, setting.warning);
+      if (hosts[text].empty()) order.push_back(text);
+      hosts[text].push_back(setup.layout.hosts[host]);
+    }
+  }
+  for (const std::string& text : order) {
+    setup.warnings.push_back({"setting", host_names(hosts[text], setup.machines.size()), text});
+  }
+}
+
+void add_warnings(Setup& setup) {
+  for (std::size_t host = 0; host < setup.machines.size(); ++host) {
+    warn_of_local(setup, static_cast<int>(host));
+  }
+  if (setup.layout.workers_a_cpu() > 1) {
+    setup.warnings.push_back({"oversubscribed", "",
+                              "more workers than CPUs: samples include time spent waiting for a "
+                              "CPU, and workers run in turns"});
+  }
+  warn_of_settings(setup);
+}
+
+Expected<Machine> read_machine(const RunOptions& options) {
+  return options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine);
+}
+
+/// A recorded machine keeps its own name, wherever it is looked at.
+void name_recorded_hosts(Layout& layout, const Machine& machine) {
+  const std::string name = machine.host.empty() ? "recorded" : machine.host;
+  for (std::size_t i = 0; i < layout.hosts.size(); ++i) {
+    layout.hosts[i] = layout.hosts.size() == 1 ? name : fmt::format("{}-{}", name, i);
+  }
+}
+
+/// Every rank computed its plan from its own words: with others it would wait for what never comes,
+/// or its figures would stand under rank 0's names.
+Expected<void> check_same_plan(const Setup& setup, const RunOptions& options, Comm& comm) {
+  if (comm.size() == 1) return {};
+  json words = plan_json(setup)["scenarios"];
+  words.push_back({{"serial", options.serial},
+                   {"time", options.stop.time.count()},
+                   {"precision", options.stop.precision}});
+  const auto unlike = first_unlike(comm, std::to_string(std::hash<std::string>{}(words.dump())));
+  if (!unlike) return fail(unlike.error());
+  if (!*unlike) return {};
+  return fail({ErrorKind::usage, fmt::format("rank {} has different options from rank 0", **unlike),
+               "give all ranks the same options", "",
+               "; --memory each:... and --cpus LIST/LIST differ by rank in the same words"});
+}
+
+/// As set_up, for the ranks of `comm`, as if there were no others.
+Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
+                             const Machine* known, const std::vector<std::uint64_t>& largest) {
+  Setup setup;
+  auto machine = known != nullptr ? Expected<Machine>(*known) : read_machine(options);
+  if (machine) {
+    if (auto complete = benchmark.complete(options, *machine); !complete)
+      machine = fail(complete.error());
+  }
+  if (auto agreed = agree(comm, error_of(machine)); !agreed) return fail(agreed.error());
+  setup.machine = *std::move(machine);
+  const auto task = gather_task_context(comm, setup.machine);
+  if (!task) return fail(task.error());
+  const auto workers = benchmark.workers(options, setup.machine, *task);
+  if (auto agreed = agree(comm, error_of(workers)); !agreed) return fail(agreed.error());
+  auto layout = gather_layout(comm, *workers);
+  if (!layout) return fail(layout.error());
+  setup.layout = *std::move(layout);
+  if (!options.machine.empty()) name_recorded_hosts(setup.layout, setup.machine);
+  // All must have run before anybody records: with more than this many in turn on a CPU, at some
+  // milliseconds a turn, that takes longer than any user waits.
+  constexpr double most_workers_a_cpu = 64;
+  if (!options.serial && setup.layout.workers_a_cpu() > most_workers_a_cpu) {
+    return fail_usage("--threads",
+                      fmt::format("{:.0f} workers per CPU cannot run concurrently (at most {})",
+                                  setup.layout.workers_a_cpu(), most_workers_a_cpu),
+                      "ask for fewer", ", or for more --cpus");
+  }
+  auto machines = gather_machines(comm, setup.machine);
+  if (!machines) return fail(machines.error());
+  setup.machines = *std::move(machines);
+  const bool mine = comm.local_rank() == 0 && !options.only_plans();
+  const auto ready = mine ? benchmark.before_plan(options) : Expected<void>{};
+  if (auto agreed = agree(comm, error_of(ready)); !agreed) return fail(agreed.error());
+  const PlanInput input{options, setup.layout, setup.machines, largest};
+  auto plan = benchmark.plan(input);
+  if (!plan) return fail(plan.error());
+  setup.plan = *std::move(plan);
+  setup.fleet = benchmark.fleet(input);
+  place_on_devices(setup, comm.layout().host_of[static_cast<std::size_t>(comm.rank())]);
+  for (const PlannedScenario& planned : setup.plan) setup.skips.push_back(planned.skip);
+  if (auto same = check_same_plan(setup, options, comm); !same) return fail(same.error());
+  if (auto checked = check_plan(setup, options, comm, benchmark); !checked)
+    return fail(checked.error());
+  add_warnings(setup);
+  return setup;
+}
+
+/// Ranks with unlike words would wait for each other for ever: the first that differs is named.
+Expected<void> check_all_say(Comm& comm, const std::string& mine) {
+  const auto unlike = first_unlike(comm, mine);
+  if (!unlike) return fail(unlike.error());
+  if (!*unlike) return {};
+  return fail(ErrorKind::usage, fmt::format("rank {} has different options from rank 0", **unlike),
+              "give all ranks the same options");
+}
+
+/// The largest of each of this host's numbers over all hosts.
+Expected<std::vector<std::uint64_t>> largest_of_hosts(Comm& comm,
+                                                      const std::vector<std::uint64_t>& mine) {
+  std::vector<std::uint64_t> largest;
+  for (const std::uint64_t number : mine) {
+    const auto most = comm.largest(number);
+    if (!most) return fail(most.error());
+    largest.push_back(*most);
+  }
+  return largest;
+}
+
+/// Each host by itself: it knows nothing of the others' CPUs and needs nothing of them, but for a
+/// few numbers.
+Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& options, Comm& comm) {
+  const json words = {benchmark.same_on_all_hosts(), options.dry_run, options.null_engine};
+  if (auto same = check_all_say(comm, words.dump()); !same) return fail(same.error());
+  const std::shared_ptr<Comm> host = make_host_comm(comm);
+  const auto on_this_host = [&](const std::vector<std::uint64_t>& largest) -> Expected<Setup> {
+    auto setup = set_up_ranks(benchmark, options, *host, nullptr, largest);
+    if (!setup && setup.error().kind == ErrorKind::resource)
+      setup = fail(of_its_size(setup.error(), benchmark));
+    if (auto agreed = agree(comm, error_of(setup)); !agreed) return fail(agreed.error());
+    return setup;
+  };
+  auto setup = on_this_host({});
+  if (!setup) return setup;
+  const auto mine = benchmark.numbers_of_host({options, setup->layout, setup->machines});
+  const auto largest = largest_of_hosts(comm, mine);
+  if (!largest) return fail(largest.error());
+  const auto unlike = comm.largest(*largest == mine ? 0 : 1);
+  if (!unlike) return fail(unlike.error());
+  if (*unlike > 0) {
+    setup = on_this_host(*largest);
+    if (!setup) return setup;
+  }
+  // Every host made its plan of its own words; its ranks compared theirs already.
+  json names = json::array();
+  for (const PlannedScenario& planned : setup->plan) names.push_back(planned.scenario.name);
+  if (auto same = check_all_say(comm, names.dump()); !same) return fail(same.error());
+  setup->layout.of_this_host = true;
+  setup->host = host;
+  return setup;
+}
+
+}  // namespace
+
+Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
+                       const Machine* known) {
+  return benchmark.is_by_rounds_of_hosts() ? set_up_hosts(benchmark, options, comm)
+                                           : set_up_ranks(benchmark, options, comm, known, {});
+}
+
+}  // namespace numatlas

@@ -1,0 +1,51 @@
+// What stands before the first measurement: machine, workers, plan, and what of the plan can be
+// done.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "comm/comm.h"
+#include "run/benchmark.h"
+
+namespace numatlas {
+
+/// The same on every rank, but for `machine`, which is the own host's. Of a run that is reduced to
+/// the rounds of its hosts: of the own host alone.
+struct Setup {
+  Machine machine;
+  Layout layout;
+  std::vector<Machine> machines;  ///< one a host
+  std::vector<PlannedScenario> plan;
+  std::vector<std::optional<Error>> skips;  ///< by planned scenario: why it cannot be done
+  std::vector<Warning> warnings;
+  std::optional<FleetPlan> fleet = {};
+  std::shared_ptr<Comm> host = {};  ///< the ranks of this host; of such a run only
+};
+
+/// Reads the machine, resolves the placement, plans, and checks memory and page kinds of every
+/// host. Collective; an error is the same on every rank. Scenarios that cannot be done are an
+/// error, or a skip with its reason where that was asked for (--skip-too-large) or where other page
+/// kinds of the same run can be had. `known`: the machine, where it was read before.
+Expected<Setup> set_up(const Benchmark& benchmark, const RunOptions& options, Comm& comm,
+                       const Machine* known = nullptr);
+
+/// Why a scenario is skipped, for people. What to do about --pages is said there, as nothing else
+/// of the run says it.
+std::string skip_text(const Error& skip);
+
+/// The plan as JSON: workers, scenarios with their flows, warnings.
+nlohmann::json plan_json(const Setup& setup);
+
+/// The plan for people, or as JSON.
+std::string plan_text(const Setup& setup, const RunOptions& options);
+
+/// The plan as a file for `numatlas run`. Error (usage, naming --print-scenario): a plan that a
+/// file has no words for.
+Expected<std::string> scenario_text(const Setup& setup, const RunOptions& options);
+
+}  // namespace numatlas

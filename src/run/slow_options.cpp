@@ -1,0 +1,49 @@
+#include "run/slow_options.h"
+
+#include <charconv>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/units.h"
+#include "run/declare.h"
+
+namespace numatlas {
+
+int exit_code_of(const SlowReport& slow) {
+  if (slow.slow() > 0) return exit_code_of_slow_nodes;
+  return slow.unjudged.empty() ? 0 : exit_code_of_unjudged_nodes;
+}
+
+void SlowOptions::add_to(CLI::App& app) {
+  add_value(app, "--slow", slow_, "PERCENT",
+            "minimum distance of a slow node below the median of its kind (default: 5% in one "
+            "kernel, 1.5% in all kernels together)");
+  add_value(app, "--slow-together", together_, "PERCENT",
+            "the same for all kernels together alone (default: as --slow)");
+  add_value(app, "--mads", mads_, "N",
+            "minimum distance of a slow node below the median, in scaled median absolute "
+            "deviations; its interval must lie below as well");
+}
+
+Expected<SlowRule> SlowOptions::parse() const {
+  SlowRule rule;
+  if (!slow_.empty()) {
+    const auto drop = parse_part(slow_);
+    if (!drop) return fail(about("--slow", drop.error()));
+    rule.drop = rule.drop_together = *drop;
+  }
+  if (!together_.empty()) {
+    const auto drop = parse_part(together_);
+    if (!drop) return fail(about("--slow-together", drop.error()));
+    rule.drop_together = *drop;
+  }
+  constexpr double most = 1e6;  // anything near it is a slip of the hand
+  const auto [end, code] = std::from_chars(mads_.data(), mads_.data() + mads_.size(), rule.mads);
+  if (code != std::errc{} || end != mads_.data() + mads_.size() || !(rule.mads > 0) ||
+      rule.mads > most)
+    return fail_usage("--mads", fmt::format("'{}' is not a number above 0", mads_));
+  return rule;
+}
+
+}  // namespace numatlas

@@ -1,0 +1,179 @@
+// From the launcher to the ranks and back to one exit code.
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <cerrno>  // program_invocation_short_name
+#include <new>
+
+#include <fmt/format.h>
+
+#include "base/say.h"
+#include "base/signals.h"
+#include "base/text.h"
+#include "engine/agreement.h"
+#include "run/runner.h"
+
+namespace numatlas {
+
+void print_error(const Error& error) {
+  const char* name = program_invocation_short_name;
+  // Messages quote files and the names of files; one line each is what they are.
+  say(fmt::format("{}: error: {}\n", name, printable(full_text(error))));
+  const std::string hint = full_hint(error);
+  if (!hint.empty()) say(fmt::format("{}: hint: {}\n", name, printable(hint)));
+}
+
+Error error_of(const std::exception& thrown) {
+  if (dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr)
+    return {ErrorKind::resource, "not enough memory", ""};
+  return {ErrorKind::internal, thrown.what(), ""};
+}
+
+int end_code(const Error& error) {
+  const int signal = stop_signal();
+  return error.kind == ErrorKind::interrupted && signal != 0 ? 128 + signal : exit_code(error.kind);
+}
+
+namespace {
+
+/// Prints an error that the ranks have in common, or that each sees by itself, once.
+int end_together(Comm& comm, const Error& error) {
+  const int signal = stop_signal();
+  const bool stopped = error.kind == ErrorKind::interrupted;
+  const int code = end_code(error);
+  // An error that all ranks agreed on is rank 0's to print; of a stop or a lost peer each rank
+  // learns by itself, and rank 0 may be the one that is gone.
+  const bool lonely = stopped || error.kind == ErrorKind::peer;
+  if (lonely ? comm.claim_report() : comm.rank() == 0) {
+    if (stopped) {
+      say(fmt::format("numatlas: interrupted{}: what was finished before is kept\n",
+                      signal != 0 ? fmt::format(" by signal {}", signal) : ""));
+    } else {
+      print_error(error);
+    }
+  }
+  if (error.kind == ErrorKind::peer) comm.abort(code);
+  return code;
+}
+
+/// The ranks, and from now on a flag in place of a signal's default action. Not before: MPI starts
+/// when all ranks have come, and looks at no flag while it waits for them.
+Expected<std::unique_ptr<Comm>> connect(const std::string& mpi, bool alone) {
+  auto comm = alone ? Expected<std::unique_ptr<Comm>>(make_single_comm()) : connect_comm(mpi);
+  install_signal_handlers();
+  return comm;
+}
+
+/// A rank that does something else is waited for in vain: it ends early, or waits for others
+/// itself. The first that differs from rank 0, in words; nothing where all ranks do the same.
+Expected<std::optional<Error>> find_other_task(Comm& comm, const std::string& task) {
+  if (comm.size() == 1) return std::nullopt;
+  // A rank whose words are wrong says so in end_with_error, and the first agreement is this one.
+  if (auto agreed = agree(comm, std::nullopt); !agreed) return fail(agreed.error());
+  const std::string mine = program_invocation_short_name + (task.empty() ? "" : " " + task);
+  const auto unlike = first_unlike(comm, mine);
+  if (!unlike) return fail(unlike.error());
+  if (!*unlike) return std::nullopt;
+  const auto all = comm.all_gather(mine);
+  if (!all) return fail(all.error());
+  return Error{ErrorKind::peer,
+               fmt::format("rank {} runs a different command from rank 0: `{}`, not `{}`", **unlike,
+                           (*all)[static_cast<std::size_t>(**unlike)], all->front()),
+               "give all ranks the same command and options"};
+}
+
+}  // namespace
+
+int with_ranks(const RankWork& ranks, const std::function<Expected<void>(Comm&)>& work,
+               const std::function<Error(Error)>& in_words) {
+  const auto said = [&](const Error& error) { return in_words ? in_words(error) : error; };
+  auto comm = connect(ranks.mpi, ranks.alone);
+  if (!comm) {
+    if (should_report(detect_launcher())) print_error(said(comm.error()));
+    return exit_code(comm.error().kind);
+  }
+  try {
+    const auto other = find_other_task(**comm, ranks.task);
+    if (!other) return end_together(**comm, said(other.error()));
+    if (*other) {  // all know it, and none waits
+      if ((*comm)->rank() == 0) print_error(**other);
+      return exit_code((*other)->kind);
+    }
+    const auto worked = work(**comm);
+    return worked ? 0 : end_together(**comm, said(worked.error()));
+  } catch (const std::exception& thrown) {
+    // Nothing here throws on purpose, but a library may, and the other ranks must not wait.
+    const Error error = error_of(thrown);
+    print_error(error);
+    if ((*comm)->size() > 1) (*comm)->abort(exit_code(error.kind));
+    return exit_code(error.kind);
+  }
+}
+
+int end_with_error(const Error& error) {
+  const LauncherTask task = detect_launcher();
+  if (task.launched() && task.size.value_or(2) > 1) {
+    // The others may have other words and be well: they wait in the first agreement of a run.
+    if (auto comm = connect("auto", false)) {
+      const auto agreed = agree(**comm, error);
+      return end_together(**comm, agreed ? error : agreed.error());
+    }
+  }
+  if (should_report(task)) print_error(error);
+  return end_code(error);
+}
+
+namespace {
+
+/// What decides how often the ranks meet: words that every rank must have been told.
+std::string task_of(const RunOptions& options) {
+  std::string task = options.command;
+  if (options.dry_run) task += " --dry-run";
+  if (options.print_scenario) task += " --print-scenario";
+  if (options.null_engine) task += " --engine null";
+  if (options.process_memory) task += " --process-memory " + *options.process_memory;
+  return task;
+}
+
+}  // namespace
+
+int code_with_ranks(const RankWork& ranks, const std::function<Expected<int>(Comm&)>& work) {
+  int code = 0;
+  const int failed = with_ranks(ranks, [&](Comm& comm) -> Expected<void> {
+    const auto mine = work(comm);
+    if (!mine) return fail(mine.error());
+    const auto said = comm.largest(static_cast<std::uint64_t>(*mine));
+    if (!said) return fail(said.error());
+    code = static_cast<int>(*said);
+    return {};
+  });
+  return failed != 0 ? failed : code;
+}
+
+int run_and_exit_code(const Benchmark& benchmark, const RunOptions& options) {
+  // A recorded machine is planned by one process.
+  const bool alone = !options.machine.empty() && !options.null_engine;
+  return code_with_ranks({task_of(options), options.mpi, alone}, [&](Comm& comm) -> Expected<int> {
+    const auto report = run_benchmark(benchmark, options, comm);
+    if (!report) return fail(report.error());
+    // Rank 0 knows; the others have nothing to judge.
+    return comm.rank() == 0 && !options.only_plans() ? benchmark.exit_code(*report) : 0;
+  });
+}
+
+std::string start_time(const RunOptions& options) {
+  // Golden outputs must not change from day to day.
+  const std::time_t now = options.null_engine ? 0 : std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+}  // namespace numatlas

@@ -1,0 +1,200 @@
+#include "run/visits.h"
+
+#include "run/cpu_use.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "record/estimate.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::ElementsAre;
+
+/// A visit of one worker, whose latency has an interval of +-1 % within it, and of a sum.
+ScenarioResult visit_of(double latency, double sum) {
+  ScenarioResult visit;
+  FlowResult flow;
+  Estimate estimate = latency;
+  estimate.low = latency * 0.99;
+  estimate.high = latency * 1.01;
+  estimate.method = Method::samples;
+  flow.figures = {{"latency", "s", estimate, summarize(std::vector<double>{latency, latency * 2})}};
+  flow.together = 1;
+  flow.overlap = latency / 10;
+  flow.involuntary_switches = 2;
+  flow.warnings = {{"placement", "", "other node"}};
+  visit.flows = {flow};
+  visit.figures = {{"bandwidth_sum", "B/s", Estimate(sum), std::nullopt}};
+  return visit;
+}
+
+TEST(CaseVisits, SayWhatElseHappened) {
+  ScenarioResult result;
+  CaseVisits visits;
+  visits.add(result, visit_of(4, 100), 0, 1);
+  visits.note_use(result, {});
+  EXPECT_TRUE(result.visits->others.empty()) << "nothing is known";
+  EXPECT_TRUE(result.visits->pages_moved.empty());
+  EXPECT_TRUE(result.visits->frequency.empty());
+  ScenarioResult second = visit_of(4, 100);
+  second.flows[0].pages_moved = 7;
+  second.flows[0].frequency = 2e9;
+  second.flows.push_back(second.flows[0]);
+  second.flows[1].worker = 1;
+  second.flows[1].frequency = 4e9;
+  visits.add(result, second, 1, 2);
+  visits.note_use(result, {0.5, 0.25, true, true});
+  using Numbers = std::vector<std::optional<double>>;
+  using Counts = std::vector<std::optional<std::uint64_t>>;
+  EXPECT_EQ(result.visits->others, (Numbers{std::nullopt, 0.5}));
+  EXPECT_EQ(result.visits->stolen, (Numbers{std::nullopt, 0.25}));
+  EXPECT_EQ(result.visits->frequency, (Numbers{std::nullopt, 3e9}));
+  EXPECT_EQ(result.visits->pages_moved, (Counts{std::nullopt, 14}));
+  EXPECT_EQ(result.visits->switches, (Counts{2, 4}));
+  EXPECT_EQ(result.visits->repeated, 1);
+  EXPECT_EQ(result.visits->disturbed, 1);
+}
+
+TEST(Repeats, AreOfDisturbedVisitsUntilTheyAreInVain) {
+  const VisitUse quiet{0.0, 0.0, false, false, false}, quiet_again{0.0, 0.0, false, true, false};
+  const VisitUse disturbed{1.0, 0.0, true, false, false}, again{1.0, 0.0, true, true, false};
+  const VisitUse wrong{1.0, 0.0, true, false, true};
+  Repeats repeats;
+  EXPECT_FALSE(repeats.again(quiet));
+  EXPECT_FALSE(repeats.again(wrong)) << "what it found counts";
+  EXPECT_TRUE(repeats.again(disturbed));
+  EXPECT_FALSE(repeats.again(quiet_again)) << "once";
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(repeats.again(quiet));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(repeats.again(disturbed));
+    EXPECT_FALSE(repeats.again(again)) << "once";
+  }
+  EXPECT_FALSE(repeats.again(disturbed)) << "it lasts";
+  EXPECT_FALSE(repeats.again(quiet));
+  EXPECT_TRUE(repeats.again(disturbed)) << "it had ended";
+}
+
+TEST(Repeats, AreFewBesideTheVisits) {
+  const VisitUse disturbed{1.0, 0.0, true, false, false}, quiet_again{0.0, 0.0, false, true, false};
+  Repeats repeats;
+  int repeated = 0;
+  for (int i = 0; i < 100; ++i) {
+    if (!repeats.again(disturbed)) continue;
+    ++repeated;
+    repeats.again(quiet_again);
+  }
+  EXPECT_EQ(repeated, 23);
+}
+
+TEST(CaseVisits, FewAreKnownAsWellAsEachIsWithin) {
+  ScenarioResult result;
+  CaseVisits visits;
+  visits.add(result, visit_of(4, 100), 10, 11);
+  EXPECT_EQ(result.flows[0].figures[0].estimate->method, Method::samples) << "one says all";
+  visits.add(result, visit_of(6, 90), 12, 13);
+  const Estimate& latency = *result.flows[0].figures[0].estimate;
+  EXPECT_EQ(latency.value, 5);
+  EXPECT_EQ(latency.method, Method::within);
+  EXPECT_EQ(*latency.low, 4 * 0.99);
+  EXPECT_EQ(*latency.high, 6 * 1.01);
+  EXPECT_FALSE(has_converged(result, 100)) << "too few for that";
+}
+
+TEST(CaseVisits, FiveGiveStudentsInterval) {
+  ScenarioResult result;
+  CaseVisits visits;
+  for (const double latency : {1, 2, 3, 4, 5}) visits.add(result, visit_of(latency, 7), 0, latency);
+  visits.memory_kept();
+  const Estimate& estimate = *result.flows[0].figures[0].estimate;
+  EXPECT_EQ(estimate.value, 3);
+  EXPECT_EQ(estimate.n, 5U);
+  EXPECT_EQ(estimate.method, Method::visits);
+  // 2.776: 0.975 quantile of Student's t with 4 degrees of freedom; deviation sqrt(2.5).
+  EXPECT_NEAR(*estimate.high, 3 + 2.7764451 * std::sqrt(2.5 / 5), 1e-6);
+  EXPECT_NEAR(*estimate.low, 3 - 2.7764451 * std::sqrt(2.5 / 5), 1e-6);
+  EXPECT_TRUE(has_converged(result, 0.7));
+  EXPECT_FALSE(has_converged(result, 0.6));
+  set_stop(result, 0.6, "time_cap");
+  EXPECT_EQ(result.flows[0].stop, "time_cap");
+  set_stop(result, 0.7, "time_cap");
+  EXPECT_EQ(result.flows[0].stop, "converged");
+}
+
+TEST(CaseVisits, WhatNeverDiffersWasNotMeasured) {
+  ScenarioResult result;
+  CaseVisits visits;
+  for (int i = 0; i < 6; ++i) visits.add(result, visit_of(1, 7), 0, 1);
+  EXPECT_EQ(result.figures[0].value(), 7);
+  EXPECT_FALSE(result.figures[0].estimate->low);
+}
+
+TEST(CaseVisits, TheirValuesAndTheBestAreKept) {
+  ScenarioResult result;
+  CaseVisits visits;
+  visits.add(result, visit_of(4, 100), 10, 11);
+  visits.memory_kept();
+  visits.add(result, visit_of(3, 90), 15, 17.5);
+  ASSERT_TRUE(result.visits);
+  EXPECT_EQ(result.visits->count, 2);
+  EXPECT_EQ(result.visits->seconds, 7.5);
+  EXPECT_EQ(result.visits->memory_kept, 1);
+  ASSERT_EQ(result.visits->figures.size(), 2U);
+  EXPECT_THAT(result.visits->figures[0].values, ElementsAre(4, 3));
+  EXPECT_EQ(result.visits->figures[0].best, 3) << "a time";
+  EXPECT_EQ(result.visits->figures[1].key, "bandwidth_sum");
+  EXPECT_EQ(result.visits->figures[1].best, 100) << "a rate";
+}
+
+TEST(CaseVisits, FactsOfAllVisitsAreKept) {
+  ScenarioResult result;
+  CaseVisits visits;
+  visits.add(result, visit_of(4, 1), 0, 1);
+  visits.add(result, visit_of(6, 1), 0, 1);
+  const FlowResult& flow = result.flows[0];
+  EXPECT_EQ(flow.involuntary_switches, 4U);
+  EXPECT_EQ(flow.together, 2);
+  EXPECT_DOUBLE_EQ(*flow.overlap, 0.5);
+  EXPECT_EQ(flow.warnings.size(), 1U) << "the same is said once";
+  EXPECT_EQ(flow.figures[0].summary->n, 4U);
+}
+
+TEST(Summaries, CombinedHaveTheMomentsOfAllSamples) {
+  const std::vector<double> a{1, 2, 6}, b{3, 9};
+  const Summary both = combined(*summarize(a), *summarize(b));
+  const Summary all = *summarize(std::vector<double>{1, 2, 6, 3, 9});
+  EXPECT_EQ(both.n, all.n);
+  EXPECT_DOUBLE_EQ(both.mean, all.mean);
+  EXPECT_DOUBLE_EQ(*both.stddev, *all.stddev);
+  EXPECT_EQ(both.min, all.min);
+  EXPECT_EQ(both.max, all.max);
+}
+
+/// The truth is what visits scatter around, whatever each of them is sure of.
+TEST(CaseVisits, TheIntervalCoversTheTruth) {
+  constexpr int runs = 4000;
+  for (const double spread : {0.01, 0.2}) {
+    std::mt19937_64 random(7);
+    std::lognormal_distribution<double> value(0, spread);
+    const double truth = std::exp(spread * spread / 2);
+    int covered = 0;
+    for (int run = 0; run < runs; ++run) {
+      std::vector<double> values(6);
+      for (double& one : values) one = value(random);
+      const Estimate estimate = estimate_of_visits(values, std::nullopt, std::nullopt);
+      covered += *estimate.low <= truth && truth <= *estimate.high ? 1 : 0;
+    }
+    // Five standard errors of a share of 95 % are 1.7 %.
+    EXPECT_NEAR(covered / static_cast<double>(runs), 0.95, 0.017) << spread;
+  }
+}
+
+}  // namespace
+}  // namespace numatlas
