@@ -1,7 +1,7 @@
 # What `cmake --install` puts where. Programs that this configuration does not build are left out;
 # the MPI plug-ins have their rule where they are built.
 
-get_property(legacy GLOBAL PROPERTY NUMATLAS_LEGACY_PROGRAMS)
+get_property(legacy GLOBAL PROPERTY numatlas_legacy_programs)
 set(programs "")
 set(installed numatlas ${legacy})
 if(NUMATLAS_PACKAGE)

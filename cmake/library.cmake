@@ -67,7 +67,8 @@ function(numatlas_test_in_parts name)
   endforeach()
 endfunction()
 
-# numatlas_library(NAME [MEASURES] [THREADED_TESTS] [DEPENDS lib...] [TEST_DEPENDS lib...] [LINK external...] [EXCLUDE regex...])
+# numatlas_library(NAME [MEASURES] [THREADED_TESTS] [DEPENDS lib...] [TEST_DEPENDS lib...] [LINK external...]
+#                  [EXCLUDE regex...])
 # MEASURES: compiled with -O3 in a release (-O1 with a sanitizer), whatever the preset asks for elsewhere.
 # TEST_DEPENDS: what only its tests use.
 # THREADED_TESTS: its tests start threads. The thread sanitizer has nothing to see in the others.
@@ -103,7 +104,7 @@ function(numatlas_library name)
   endif()
   if(NUMATLAS_TESTS AND tests)
     add_executable(test_${name} ${tests})
-    target_compile_options(test_${name} PRIVATE -O0)  # compiling them takes longer than running them
+    target_compile_options(test_${name} PRIVATE -O0 -U_FORTIFY_SOURCE)  # compiling takes longer than running
     numatlas_unity(test_${name} ${tests})
     target_link_libraries(test_${name} PRIVATE ${ARG_TEST_DEPENDS} numatlas_${name} numatlas_options numatlas_test_data
                           GTest::gtest_main GTest::gmock)

@@ -45,10 +45,6 @@ std::string short_ratio(double found, NodeId node, const std::string& claimed) {
   return fmt::format("{} node {}'s, claimed {}", value_text(found, "1"), node.value, claimed);
 }
 
-std::string count_text(std::size_t count, const std::string& what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 const char* name_of(ClaimOutcome outcome) {
   switch (outcome) {
     case ClaimOutcome::confirmed: return "confirmed";

@@ -52,8 +52,6 @@ ClaimVerdict decided(ClaimVerdict verdict, bool has_interval, const std::optiona
                      const std::string& next);
 /// "1.40 times node 0's, claimed 2.43": `short_found` of a ratio to a node.
 std::string short_ratio(double found, NodeId node, const std::string& claimed);
-/// "1 case", "2 cases".
-std::string count_text(std::size_t count, const std::string& what);
 ClaimVerdict not_measurable(const std::string& claim, const std::string& about,
                             const std::string& reason);
 

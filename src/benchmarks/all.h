@@ -1,3 +1,4 @@
+// The benchmarks of this build. CMake makes the list from the folders here.
 #pragma once
 
 #include <memory>

@@ -9,8 +9,8 @@ void for_each_of(const Body& body) {
   body();
 }
 
-/// Calls `body(a, b, ...)` for every combination of an element of each range; those of the last
-/// range take turns first, as in nested loops.
+/// Calls `body(a, b, ...)` for every combination of an element of each range; the last range
+/// varies fastest, as in nested loops.
 template <class Body, class Axis, class... Others>
 void for_each_of(const Body& body, const Axis& axis, const Others&... others) {
   for (const auto& value : axis)

@@ -1,11 +1,12 @@
 #include "benchmarks/parse.h"
-#include "benchmarks/all.h"
 
 #include <chrono>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <CLI/CLI.hpp>
+
+#include "benchmarks/all.h"
 
 namespace numatlas {
 namespace {

@@ -11,7 +11,7 @@
 
 namespace numatlas {
 
-/// Writes what a command found out on standard output. Exit code 0.
+/// Writes to standard output what a command found out. Exit code 0.
 Expected<int> answer(const std::string& text);
 
 /// The program of `numatlas COMMAND [OPTIONS] [--] PROGRAM ...`, and its arguments: what the parser

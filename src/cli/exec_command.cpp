@@ -22,6 +22,7 @@
 #include "base/fill.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "base/whole.h"
 #include "benchmarks/parse.h"
 #include "cli/commands.h"
 #include "comm/launcher.h"
@@ -95,13 +96,7 @@ Expected<int> index_in(const MemorySpec& spec, const LauncherTask& task, bool ex
 
 Expected<int> threads_of(const ExecOptions& options) {
   if (options.threads.empty()) return read_task_context().omp_num_threads.value_or(1);
-  char* end = nullptr;
-  const long threads = std::strtol(options.threads.c_str(), &end, 10);
-  if (*end != '\0' || threads < 1 || threads > 65536) {
-    return fail_usage("--threads",
-                      fmt::format("'{}' is not a whole number from 1", options.threads));
-  }
-  return static_cast<int>(threads);
+  return parse_whole(options.threads, 1, 65536, "--threads");
 }
 
 /// What --cpus and --memory ask for, with nodes in place of words such as gpu:0, and why these.

@@ -12,7 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "base/add_once.h"
-#include "base/counted.h"
+#include "base/count_text.h"
 #include "base/text.h"
 #include "compare/compare_output.h"
 #include "fleet/slow_nodes.h"
@@ -400,7 +400,7 @@ std::string compare_table(const ComparedFiles& files, const CompareView& view) {
 
 std::string runs_table(const ComparedRuns& runs, const CompareView& view) {
   std::string text = runs.folder.empty()
-                         ? fmt::format("Results of {}\n", counted(runs.runs.size(), "run"))
+                         ? fmt::format("Results of {}\n", count_text(runs.runs.size(), "run"))
                          : fmt::format("Results below {}\n", runs.folder);
   text += groups_table(runs.groups, view) + hosts_table(runs);
   text += "\n";

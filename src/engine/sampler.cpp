@@ -154,7 +154,7 @@ void Sampler::recalibrate_if_short() {
 }
 
 void Sampler::check() {
-  if (samples_.size() == checked_) return;
+  if (samples_.size() == checked_) return;  // `finish` asks again
   checked_ = samples_.size();
   std::vector<double> times(samples_.size());
   std::transform(samples_.begin(), samples_.end(), times.begin(),

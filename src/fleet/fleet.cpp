@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/counted.h"
+#include "base/count_text.h"
 
 namespace numatlas {
 
@@ -45,8 +45,8 @@ std::size_t kind_index(Fleet& fleet, const HostKind& kind) {
 std::string hardware_text(const HostKind& kind) {
   std::string text = kind.cpu_model.empty() ? "unknown CPU" : kind.cpu_model;
   // Files of other programs know nothing of the machine: what is absent is not shown as 0.
-  if (kind.cpus > 0) text += ", " + counted(kind.cpus, "CPU");
-  if (kind.nodes > 0) text += ", " + counted(kind.nodes, "node");
+  if (kind.cpus > 0) text += ", " + count_text(kind.cpus, "CPU");
+  if (kind.nodes > 0) text += ", " + count_text(kind.nodes, "node");
   if (kind.memory.value > 0) text += ", " + to_text(kind.memory);
   if (!kind.os.empty()) text += ", " + kind.os;
   return text;
@@ -54,10 +54,10 @@ std::string hardware_text(const HostKind& kind) {
 
 std::string to_text(const HostKind& kind) {
   std::string text = hardware_text(kind);
-  text += ", " + counted(kind.processes, "process", "processes");
+  text += ", " + count_text(kind.processes, "process", "processes");
   if (kind.processes > 0 && kind.workers % kind.processes == 0)
-    return text + fmt::format(" x {}", counted(kind.workers / kind.processes, "thread"));
-  return text + fmt::format(", {}", counted(kind.workers, "thread"));
+    return text + fmt::format(" x {}", count_text(kind.workers / kind.processes, "thread"));
+  return text + fmt::format(", {}", count_text(kind.workers, "thread"));
 }
 
 std::string full_name(const FleetKernel& kernel) {

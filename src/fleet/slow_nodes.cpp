@@ -132,19 +132,19 @@ void leave_unjudged(const Fleet& fleet, const std::vector<std::size_t>& hosts,
   report.unjudged.insert(report.unjudged.end(), hosts.begin(), hosts.end());
 }
 
-/// Takes away the hosts for which that does not hold; these.
+/// Removes the hosts for which `holds` is false, and returns them.
 template <class Holds>
-std::vector<std::size_t> take_others(std::vector<std::size_t>& hosts, Holds holds) {
+std::vector<std::size_t> remove_unless(std::vector<std::size_t>& hosts, Holds holds) {
   const auto others = std::stable_partition(hosts.begin(), hosts.end(), holds);
   std::vector<std::size_t> taken(others, hosts.end());
   hosts.erase(others, hosts.end());
   return taken;
 }
 
-/// Takes away the hosts that have nothing to compare, and says so.
+/// Removes the hosts that have nothing to compare, and says so.
 void drop_unfinished(const Fleet& fleet, std::vector<std::size_t>& hosts, SlowReport& report) {
   const auto without =
-      take_others(hosts, [&](std::size_t host) { return has_times(fleet, fleet.hosts[host]); });
+      remove_unless(hosts, [&](std::size_t host) { return has_times(fleet, fleet.hosts[host]); });
   if (!without.empty()) leave_unjudged(fleet, without, "no finished round", report);
 }
 
@@ -159,7 +159,7 @@ void drop_lonely(const Fleet& fleet, std::size_t kind, const SlowRule& rule,
       comparable.insert(times.hosts().begin(), times.hosts().end());
   }
   const auto lonely =
-      take_others(hosts, [&](std::size_t host) { return comparable.contains(host); });
+      remove_unless(hosts, [&](std::size_t host) { return comparable.contains(host); });
   if (lonely.empty()) return;
   const std::string kind_text = to_text(fleet.kinds[kind]);
   leave_unjudged(fleet, lonely,

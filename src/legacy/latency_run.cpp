@@ -37,7 +37,7 @@ int run_latency(std::vector<std::string> words, const OwnWords& own, RunHooks ho
   return run_on_ranks(own, [&](Comm& comm) -> Expected<void> {
     auto masks = gather_masks(comm);
     if (!masks) return fail(masks.error());
-    if (!parsed->options.machine.empty()) masks->clear();  // of this machine, not of the recorded
+    if (!parsed->options.machine.empty()) masks->clear();  // they are of this machine
     hooks.table = [&masks, table = std::move(hooks.table)](RunReport report) {
       show_given_cpus(report, *masks);
       return table(report);

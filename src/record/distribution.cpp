@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <map>
 
 namespace numatlas {
@@ -13,10 +14,11 @@ Distribution distribution_of(std::span<const double> sorted) {
   };
   Distribution distribution;
   auto sample = std::upper_bound(sorted.begin(), sorted.end(), 0.0);
-  while (sample != sorted.end() && std::isfinite(*sample)) {
+  const auto last = std::lower_bound(sample, sorted.end(), std::numeric_limits<double>::infinity());
+  while (sample != last) {
     const int bin = bin_of(*sample);
-    const auto end = std::partition_point(sample, sorted.end(),
-                                          [&](double other) { return bin_of(other) == bin; });
+    const auto end =
+        std::partition_point(sample, last, [&](double other) { return bin_of(other) == bin; });
     distribution.bins.push_back(bin);
     distribution.counts.push_back(static_cast<std::uint64_t>(end - sample));
     sample = end;

@@ -17,7 +17,8 @@ struct Distribution {
   friend bool operator==(const Distribution&, const Distribution&) = default;
 };
 
-/// Of ascending samples without NaN; those of 0 or less are left out.
+/// Of ascending samples without NaN; those of 0 or less and infinite ones are left
+/// out.
 Distribution distribution_of(std::span<const double> sorted);
 
 /// Counts of both.

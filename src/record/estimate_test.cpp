@@ -1,5 +1,6 @@
 #include "record/estimate.h"
 
+#include <cmath>
 #include <cstdint>
 
 #include <gtest/gtest.h>
@@ -136,7 +137,8 @@ TEST(Estimate, MedianIsAsSureAsTheLeastSure) {
 }
 
 TEST(Distribution, BinsOfTwoPercent) {
-  const Distribution one = distribution_of(std::vector<double>{-1.0, 0.0, 1.0, 1.01, 1.03});
+  const Distribution one =
+      distribution_of(std::vector<double>{-1.0, 0.0, 1.0, 1.01, 1.03, HUGE_VAL});
   EXPECT_EQ(one.bins, (std::vector<int>{0, 1}));
   EXPECT_EQ(one.counts, (std::vector<std::uint64_t>{2, 1}));
   const Distribution two = merged(one, distribution_of(std::vector<double>{1.0, 1.05}));

@@ -103,8 +103,10 @@ std::string problem_of(const Estimate& estimate) {
 }
 
 std::string problem_of(const Distribution& distribution) {
-  return distribution.bins.size() == distribution.counts.size() ? ""
-                                                                : "has bins and counts that differ";
+  if (distribution.bins.size() != distribution.counts.size())
+    return "has bins and counts that differ";
+  const bool ascend = std::ranges::is_sorted(distribution.bins, std::ranges::less_equal());
+  return ascend ? "" : "has bins that do not ascend";
 }
 
 std::string problem_of(const PilotSeries& pilot) {

@@ -1,9 +1,11 @@
 // Test helper: a small report in which every field has a value of its own.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "record/fact.h"
 #include "record/report.h"
@@ -24,7 +26,9 @@ inline FlowResult flow(int worker, double seconds) {
   estimate.n = summary->n;
   estimate.method = Method::samples;
   f.figures = {{"latency", "s", estimate, summary}};
-  f.distribution = distribution_of(f.samples);
+  std::vector<double> sorted = f.samples;
+  std::sort(sorted.begin(), sorted.end());
+  f.distribution = distribution_of(sorted);
   f.stop = "converged";
   f.overlap = 0.984375;
   f.pauses = {0.25, 5};

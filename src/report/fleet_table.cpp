@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/add_once.h"
-#include "base/counted.h"
+#include "base/count_text.h"
 #include "fleet/slow_nodes.h"
 #include "fleet/summary.h"
 #include "report/text_table.h"
@@ -104,8 +104,8 @@ std::string head_text(const RunReport& run) {
   const Fleet& fleet = *run.fleet;
   int processes = 0;
   for (const FleetHost& host : fleet.hosts) processes += fleet.kinds[host.kind].processes;
-  std::string text = fmt::format("STREAM on {}, {}", counted(fleet.hosts.size(), "node"),
-                                 counted(processes, "process", "processes"));
+  std::string text = fmt::format("STREAM on {}, {}", count_text(fleet.hosts.size(), "node"),
+                                 count_text(processes, "process", "processes"));
   if (fleet.elements > 0) {
     text += fmt::format(", 3 arrays of {} elements ({}) each", fleet.elements,
                         to_rounded_text(Bytes{fleet.elements * 8}));
@@ -147,7 +147,7 @@ std::string kinds_text(const Fleet& fleet) {
   std::string text;
   for (std::size_t kind = 0; kind < names.size(); ++kind) {
     if (names[kind].empty()) continue;
-    text += fmt::format("{} ({}): {}\n", counted(names[kind].size(), "node"),
+    text += fmt::format("{} ({}): {}\n", count_text(names[kind].size(), "node"),
                         names_text(names[kind]), to_text(fleet.kinds[kind]));
     // The rows above are over all kinds: what is compared is these.
     const std::string medians = several ? kind_medians(fleet, kind) : "";

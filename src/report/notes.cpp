@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/counted.h"
+#include "base/count_text.h"
 #include "base/text.h"
 #include "record/labels.h"
 
@@ -74,7 +74,7 @@ std::string pilot_table(const PilotSeries& pilot) {
     rows.push_back({fmt::format("{:.2f}", pilot.start[i]),
                     fmt::format("{:.2f}", pilot.values[i] * shown.scale)});
   return fmt::format("Pilot: {} by {}, {} each\n{}\n", pilot.kernel,
-                     counted(pilot.workers, "worker"), to_text(pilot.size), aligned(rows, 2));
+                     count_text(pilot.workers, "worker"), to_text(pilot.size), aligned(rows, 2));
 }
 
 /// "pilot: read, 24 times: 45.2 GB/s (38.1 to 81.7)"
@@ -84,9 +84,10 @@ std::string pilots_text(const RunReport& report) {
     if (!pilot.estimate) continue;
     const Shown shown = shown_in(pilot.unit);
     const auto [least, most] = std::ranges::minmax_element(pilot.values);
-    text += fmt::format("pilot: {}, {}: {:.1f} {} ({:.1f} to {:.1f})\n", pilot.kernel,
-                        counted(pilot.values.size(), "time"), pilot.estimate->value * shown.scale,
-                        shown.unit, *least * shown.scale, *most * shown.scale);
+    text +=
+        fmt::format("pilot: {}, {}: {:.1f} {} ({:.1f} to {:.1f})\n", pilot.kernel,
+                    count_text(pilot.values.size(), "time"), pilot.estimate->value * shown.scale,
+                    shown.unit, *least * shown.scale, *most * shown.scale);
   }
   return text;
 }
@@ -148,16 +149,17 @@ std::string visits_text(const RunReport& report) {
       "visits: {} per case, spread over {} s",
       range_text(std::to_string(counts.front()), std::to_string(counts.back())),
       range_text(fmt::format("{:.1f}", seconds.front()), fmt::format("{:.1f}", seconds.back())));
-  if (kept > 0) text += fmt::format("; memory reused between visits of {}", counted(kept, "case"));
+  if (kept > 0)
+    text += fmt::format("; memory reused between visits of {}", count_text(kept, "case"));
   if (repeated > 0)
     text += fmt::format("; {} repeated because the first try was disturbed",
-                        counted(repeated, "visit"));
+                        count_text(repeated, "visit"));
   if (disturbed > 0)
-    text += fmt::format("; {} of {} {} disturbed and kept", disturbed, counted(all, "visit"),
+    text += fmt::format("; {} of {} {} disturbed and kept", disturbed, count_text(all, "visit"),
                         disturbed == 1 ? "was" : "were");
   if (few > 0)
     text += fmt::format("; {} {} fewer than {} visits: {} not cover changes between visits",
-                        counted(few, "case"), few == 1 ? "has" : "have", least_visits,
+                        count_text(few, "case"), few == 1 ? "has" : "have", least_visits,
                         few == 1 ? "its interval does" : "their intervals do");
   return text + "\n";
 }

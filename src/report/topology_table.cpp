@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "base/counted.h"
+#include "base/count_text.h"
 #include "machine/memory_slots.h"
 #include "machine/pci_link.h"
 
@@ -203,10 +203,10 @@ std::string cpus_summary(const Machine& machine) {
     fewest = fewest == 0 ? count : std::min(fewest, count);
     most = std::max(most, count);
   }
-  std::string text =
-      "\nCPUs\n  " + counted(machine.cpus.size(), "CPU") + ", " + counted(threads.size(), "core");
-  if (!packages.empty()) text += ", " + counted(packages.size(), "package");
-  text += fewest == most ? fmt::format(", {} per core", counted(most, "thread"))
+  std::string text = "\nCPUs\n  " + count_text(machine.cpus.size(), "CPU") + ", " +
+                     count_text(threads.size(), "core");
+  if (!packages.empty()) text += ", " + count_text(packages.size(), "package");
+  text += fewest == most ? fmt::format(", {} per core", count_text(most, "thread"))
                          : fmt::format(", {} to {} threads per core", fewest, most);
   text += siblings_example(machine) + "\n";
   CpuSet homeless;

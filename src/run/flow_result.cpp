@@ -67,7 +67,8 @@ FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& f
   result.size = flow.region.bytes;
   result.memory = flow.region.placement.text();
   if (flow.source) result.source_memory = flow.source->placement.text();
-  std::vector<double> samples = samples_of(flow, trace), sorted = samples;
+  std::vector<double> sorted = samples_of(flow, trace), in_order;
+  if (with_samples) in_order = sorted;
   std::sort(sorted.begin(), sorted.end());
   Distribution distribution = distribution_of(sorted);
   result.figures = figures_of(flow, trace, std::move(sorted));
@@ -76,7 +77,7 @@ FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& f
   result.first_touch = flow.first_touch;
   if (!result.load && !result.figures.empty()) {
     result.distribution = std::move(distribution);
-    if (with_samples) result.samples = std::move(samples);
+    result.samples = std::move(in_order);
   }
   result.stop = name_of(trace.stop);
   result.overlap = trace.overlap;

@@ -11,7 +11,7 @@ namespace numatlas {
 
 /// "L1", "L2", "L3": the nearest data cache of the flow's first CPU that holds what all flows touch
 /// that run under this cache at the same time; "memory" beyond the last one, "-" where the caches
-/// are unknown.
+/// are unknown. `flow`: one of `scenario.flows`.
 std::string level_of_flow(const Machine& machine, const Layout& layout, const Scenario& scenario,
                           const Flow& flow);
 

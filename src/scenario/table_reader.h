@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #define TOML_EXCEPTIONS 0
@@ -69,9 +70,10 @@ class TableReader {
  private:
   /// The key's node where it is of this type; nullptr where the key is absent, or wrong.
   template <class T>
-  auto typed(const std::string& key, const char* wanted) {
+  auto typed(const std::string& key, const char* wanted)
+      -> decltype(std::declval<const toml::node&>().as<T>()) {
     const toml::node* const found = node(key);
-    const auto* const value = found == nullptr ? nullptr : found->as<T>();
+    auto* const value = found == nullptr ? nullptr : found->as<T>();
     if (found != nullptr && value == nullptr) wrong_type(key, wanted);
     return value;
   }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/count_text.h"
 #include "base/size_list.h"
 #include "base/text.h"
 #include "report/fact_text.h"
@@ -46,10 +47,6 @@ std::string paragraph(const std::string& label, const std::string& words) {
     empty = false;
   }
   return text + line + "\n";
-}
-
-std::string count_text(std::size_t count, const char* word) {
-  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
 /// "0,2,...": cut after some.

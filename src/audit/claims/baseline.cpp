@@ -10,6 +10,7 @@
 
 #include "audit/claim.h"
 #include "audit/rules.h"
+#include "base/count_text.h"
 #include "compare/match.h"
 
 namespace numatlas {

@@ -14,6 +14,7 @@
 
 #include "audit/claim.h"
 #include "audit/rules.h"
+#include "base/count_text.h"
 #include "fleet/fleet.h"
 #include "fleet/slow_nodes.h"
 

@@ -85,11 +85,11 @@ std::vector<Fact> chains_facts(const RunReport& report) {
     if (found == nullptr || chains_of(**found) < 2) continue;
     const ScenarioResult* const most = *found;
     const Estimate all = *host_estimate_of(*most, "loads_in_flight");
-    const auto chains_enough = [&](const ScenarioResult* one) {
+    const auto chains_if_enough = [&](const ScenarioResult* one) {
       return in_flight(one) >= nearly_all * all.value ? std::optional<double>(chains_of(*one))
                                                       : std::nullopt;
     };
-    const ScenarioResult* const enough = *lowest_of(kind.cases, chains_enough);
+    const ScenarioResult* const enough = *lowest_of(kind.cases, chains_if_enough);
     const std::string chains = label_of(*enough, "chains");
     const std::vector<std::pair<std::string, std::string>> where{
         {"level", "memory"}, {"pages", most->pages}, {"chains", chains}};

@@ -15,8 +15,8 @@ namespace numatlas {
 /// they reach.
 void add_times_local(RunReport& report);
 
-/// What the CPUs of a node are compared with among cells with their CPUs' node, their memory's and
-/// an estimate: their own node's memory, else the best that they reach. nullptr: none has it.
+/// The cell that the others of these CPUs are compared with: their own node's memory, else the best
+/// that they reach; nullptr where there is none. Cells have `cpus`, `memory` and `estimate`.
 template <class Cells>
 auto nearest_cell(const Cells& cells, const std::string& cpus, bool least) {
   const auto rank = [&](const auto& cell) {

@@ -1,7 +1,7 @@
 // Numbers of things in words.
 #pragma once
 
-#include <cstdint>
+#include <concepts>
 #include <string>
 
 #include <fmt/format.h>
@@ -9,8 +9,8 @@
 namespace numatlas {
 
 /// "1 CPU", "2 CPUs"; `many` where that is not the word with an s.
-inline std::string counted(std::int64_t count, const std::string& one,
-                           const std::string& many = "") {
+template <std::integral Count>
+std::string count_text(Count count, const std::string& one, const std::string& many = "") {
   return fmt::format("{} {}", count, count == 1 ? one : many.empty() ? one + "s" : many);
 }
 
