@@ -140,6 +140,7 @@ TEST(TlbPlan, APageSizeThatIsNotThereIsOneSkipWithItsReason) {
     if (!planned.skip) continue;
     ++skipped;
     EXPECT_EQ(planned.head.name, "1G pages");
+    EXPECT_EQ(planned.scenario.name, planned.head.name);
     EXPECT_THAT(full_text(*planned.skip), HasSubstr("1"));
   }
   EXPECT_EQ(skipped, 1);
