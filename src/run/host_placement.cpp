@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/add_once.h"
 #include "record/report_fields.h"
 
 namespace numatlas {
@@ -16,11 +17,6 @@ namespace numatlas {
 namespace {
 
 using nlohmann::json;
-
-void add_once(std::vector<Warning>& warnings, const Warning& warning) {
-  if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
-    warnings.push_back(warning);
-}
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/count_text.h"
 #include "base/pretty_json.h"
 #include "base/text.h"
 #include "kernels/stream_loops.h"
@@ -110,8 +111,7 @@ std::string plan_text(const Setup& setup, const RunOptions& options) {
     if (!options.placement_notes.empty()) plan["placement"] = options.placement_notes;
     return pretty(plan);
   }
-  std::string text = fmt::format("{} worker{}:\n", setup.layout.workers.size(),
-                                 setup.layout.workers.size() == 1 ? "" : "s");
+  std::string text = count_text(setup.layout.workers.size(), "worker") + ":\n";
   for (std::size_t i = 0; i < setup.layout.workers.size(); ++i) {
     const Worker& worker = setup.layout.workers[i];
     const WorkerPlacement& place = worker.placement;
@@ -126,7 +126,7 @@ std::string plan_text(const Setup& setup, const RunOptions& options) {
     text += fmt::format("time: {:g} s for all scenarios together\n",
                         std::chrono::duration<double>(options.stop.time).count());
   }
-  text += fmt::format("{} scenario{}:\n", setup.plan.size(), setup.plan.size() == 1 ? "" : "s");
+  text += count_text(setup.plan.size(), "scenario") + ":\n";
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
     const Scenario& scenario = setup.plan[i].scenario;
     const std::size_t flows = scenario.flows.size();

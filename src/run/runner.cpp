@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/count_text.h"
 #include "base/say.h"
 #include "engine/agreement.h"
 #include "report/file.h"
@@ -166,7 +167,7 @@ Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& 
     if (!text) return fail(text.error());
     const std::size_t others = setup->host ? comm.layout().hosts.size() - 1 : 0;
     if (others > 0 && options.format != "json")
-      *text += fmt::format("and as much on {} more host{}\n", others, others == 1 ? "" : "s");
+      *text += fmt::format("and as much on {}\n", count_text(others, "more host"));
     if (comm.rank() == 0) {
       if (auto shown = write_stdout(*text); !shown) return fail(shown.error());
     }

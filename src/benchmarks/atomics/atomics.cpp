@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/count_text.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/extremes.h"
 #include "kernels/traits.h"
@@ -101,8 +102,8 @@ PlannedScenario Atomics::point(const PlanInput& input, const std::string& operat
   const auto count = static_cast<std::uint64_t>(cpus);
   PlannedScenario planned =
       new_point(input,
-                fmt::format("{} {} {} CPU{}{}", operation, name_of(sharing), cpus,
-                            cpus == 1 ? "" : "s", home.node ? " node " + home.label : ""),
+                fmt::format("{} {} {}{}", operation, name_of(sharing), count_text(cpus, "CPU"),
+                            home.node ? " node " + home.label : ""),
                 Bytes{(counter_bytes(count).value + page - 1) / page * page}, pages);
   planned.head.kernel = operation;
   planned.head.labels = {

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "base/count_text.h"
 #include "base/size_list.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/extremes.h"
@@ -99,8 +100,7 @@ PlannedScenario Bandwidth::point(const PlanInput& input, const Choice& choice, B
                                  PageKind pages, int threads) const {
   std::string name =
       fmt::format("{} {} {}", choice.short_name(), compact_text(size), name_of(pages));
-  if (!input.options.thread_counts.empty())
-    name += fmt::format(" {} thread{}", threads, threads == 1 ? "" : "s");
+  if (!input.options.thread_counts.empty()) name += " " + count_text(threads, "thread");
   PlannedScenario planned = new_point(input, std::move(name), size, pages);
   planned.head.kernel = choice.name;
   planned.head.stores = choice.stores();

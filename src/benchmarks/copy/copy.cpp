@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/count_text.h"
 #include "base/size_list.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/copy/team.h"
@@ -199,8 +200,7 @@ PlannedScenario Copy::point(const PlanInput& input, const Pair& pair, const Case
                                                   now.stores == Stores::non_temporal ? " nt" : "",
                                                   compact_text(now.size), name_of(now.pages)),
                                       now.size, now.pages);
-  if (counts)
-    planned.head.name += fmt::format(" {} thread{}", now.threads, now.threads == 1 ? "" : "s");
+  if (counts) planned.head.name += " " + count_text(now.threads, "thread");
   NodeSet cpu_nodes;
   for (int worker : team.workers) {
     planned.scenario.flows.push_back(flow_of(input, pair, now, worker));

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/count_text.h"
 #include "base/size_list.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/sizes_option.h"
@@ -130,11 +131,11 @@ PlannedScenario Faults::point(const PlanInput& input, Bytes size, PageKind pages
   work.page = page_bytes(machine, pages);
   work.pool = pages == PageKind::huge_2m || pages == PageKind::huge_1g;
   work.faulting = how;
-  PlannedScenario planned =
-      new_point(input,
-                fmt::format("{} {} {} thread{}{}", name_of(how), name_of(pages), threads,
-                            threads == 1 ? "" : "s", place.node ? " node " + place.label : ""),
-                whole_steps(size, work), pages);
+  PlannedScenario planned = new_point(
+      input,
+      fmt::format("{} {} {}{}", name_of(how), name_of(pages), count_text(threads, "thread"),
+                  place.node ? " node " + place.label : ""),
+      whole_steps(size, work), pages);
   planned.optional = true;
   planned.head.kernel = "fault";
   planned.head.labels = {{"how", name_of(how)},

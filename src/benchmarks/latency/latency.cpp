@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/count_text.h"
 #include "base/size_list.h"
 #include "benchmarks/latency/chains.h"
 #include "benchmarks/sizes_option.h"
@@ -171,7 +172,7 @@ std::vector<PlannedScenario> Latency::plan_of(const PlanInput& input,
         flows.back().kernel.chain.chains = static_cast<unsigned>(point.chains);
       }
       if (!chains_.empty()) {
-        planned.head.name += fmt::format(" {} chain{}", point.chains, point.chains == 1 ? "" : "s");
+        planned.head.name += " " + count_text(point.chains, "chain");
         planned.head.labels = {{"chains", std::to_string(point.chains)}};
       }
       if (point.is_control) {
