@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.units import plus_minus, quantity_text
+from numatlas.units import estimate_spread, estimate_text, poorly_known, quantity_text, range_text
 
 #: Unit of a number of hosts.
 COUNT = "hosts"
@@ -45,13 +45,13 @@ class Metric:
 
     @property
     def text(self) -> str:
-        """ "122 ns"; of a count "10,000"; of a ratio "2.1x"."""
-        return f"{self.value:,.0f}" if self.unit == COUNT else quantity_text(self.value, self.unit)
+        """ "122 ns"; of a count "10,000"; of a ratio "2.1x"; "unknown: 20.0 to 150 ns"."""
+        return f"{self.value:,.0f}" if self.unit == COUNT else estimate_text(self)
 
     @property
     def spread(self) -> str:
         """ "±0.3 %", of few visits "±0.3 %*", or ""."""
-        spread = plus_minus(self.value, self.low, self.high)
+        spread = estimate_spread(self)
         return f"{spread}*" if spread and self.few_visits else spread
 
 
@@ -189,12 +189,12 @@ def _latencies(result: Any, cells: pd.DataFrame) -> list[Metric]:
     """Of a node's own memory the median (of two in the middle the better), of other nodes with CPUs the
     worst, of memory without CPUs the nearest; these over the first."""
     cells = cells[cells["what"] == "latency"].sort_values("value", kind="stable")
+    known = cells[~cells.apply(_is_unknown, axis=1).astype(bool)]
+    cells = known if len(known) else cells
     own = cells[cells["cpu_node"] == cells["memory_node"]]
     with_cpus = cells["memory_node"].isin(nodes_with_cpus(result) or set(cells["cpu_node"]))
     other, far = cells[with_cpus].drop(own.index), cells[~with_cpus]
     middle = max(len(own) - 1, 0) // 2
-    least, most = (quantity_text(end, "s") for end in (own["value"].min(), own["value"].max()))
-    least = least.removesuffix(f" {most.split()[-1]}")
     found = []
     for key, words, rows, at in (
         ("local_latency", "local latency", own, middle),
@@ -202,15 +202,21 @@ def _latencies(result: Any, cells: pd.DataFrame) -> list[Metric]:
         ("far_latency", f"{_kind_of(result, far)} latency", far, 0),
     ):
         for row in rows.iloc[[at]].itertuples() if len(rows) else []:
-            beside = f"{least} to {most}, {len(own)} nodes" if rows is own and len(own) > 1 else ""
+            beside = ""
+            if rows is own and len(own) > 1:
+                beside = f"{range_text(own['value'].min(), own['value'].max(), 's')}, {len(own)} nodes"
             if rows is not own and len(own):
-                beside = f"{row.value / own['value'].iloc[middle]:.1f}x local"
+                beside = f"{row.value / own['value'].iloc[middle]:.1f}x local" if len(known) else ""
             elif not beside:
                 heading = getattr(row, "heading", None)
                 how = heading.partition(", ")[2] if isinstance(heading, str) else ""
                 beside = f"node {row.cpu_node}, {how or 'one CPU alone'}"
             found.append(_metric(key, words, row, beside))
     return found
+
+
+def _is_unknown(row: Any) -> bool:
+    return poorly_known(row.value, row.low, row.high)
 
 
 def _kind_of(result: Any, cells: pd.DataFrame) -> str:
@@ -225,7 +231,7 @@ def _beside(result: Any, every: pd.DataFrame, row: Any) -> str:
     if row.key == "loaded_latency_80":
         same = (every["cpu_node"] == row.cpu_node) & (every["memory_node"] == row.memory_node)
         idle = every[same & (every["key"] == "loaded_latency_idle")]
-        if idle.empty:
+        if idle.empty or _is_unknown(row) or _is_unknown(idle.iloc[0]):
             return ""
         high, low = (
             end if pd.notna(end) else value
@@ -234,7 +240,7 @@ def _beside(result: Any, every: pd.DataFrame, row: Any) -> str:
         less = ": less than idle, which cannot be" if high < low else ""
         return f"{row.value / idle['value'].iloc[0]:.2g}x idle{less}"
     far = every[every["key"] == "core_to_core_farthest"] if row.key == "core_to_core_nearest" else every[:0]
-    return next((f"up to {quantity_text(one.value, 's')}" for one in far.itertuples()), "")
+    return next((f"up to {estimate_text(one)}" for one in far.itertuples()), "")
 
 
 def _part_of_claim(result: Any, row: Any) -> str:

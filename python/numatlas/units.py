@@ -1,6 +1,7 @@
 """Quantities and lists as people read them: SI for time and rates, IEC for sizes, as the program prints."""
 
 import math
+from typing import Any
 
 #: Unit of a result file -> (unit shown, factor).
 SHOWN = {"s": ("ns", 1e9), "B/s": ("GB/s", 1e-9), "1/s": ("M/s", 1e-6), "1": ("", 1.0), "cost": ("", 1.0)}
@@ -9,6 +10,9 @@ SCALED = {("s", 1e3): "ms", ("s", 1e6): "µs", ("s", 1): "s", ("B/s", 2**-30): "
 
 #: Units of quantities of which less is better; of all others more is.
 LESS_IS_BETTER = {"s", "cost"}
+
+#: A value whose interval reaches further than this to a side, relative to it, is not shown: it is unknown.
+POORLY_KNOWN = 0.5
 
 #: From here on numbers have exponents.
 VERY_LARGE = 1e12
@@ -66,6 +70,12 @@ def half_width(value: float | None, low: float | None, high: float | None) -> fl
     if not value or low is None or high is None:
         return None
     return max(value - low, high - value) / abs(value)
+
+
+def poorly_known(value: float | None, low: float | None, high: float | None) -> bool:
+    """Whether the interval says little."""
+    width = half_width(value, low, high)
+    return width is not None and width > POORLY_KNOWN
 
 
 def plus_minus(value: float | None, low: float | None, high: float | None) -> str:
@@ -135,3 +145,24 @@ def quantity_text(value: float, unit: str, digits: int = 3) -> str:
         return f"{number_text(value, digits)}x"
     name, factor = fitting_unit(value, unit)
     return f"{number_text(value * factor, digits)} {name}".strip()
+
+
+def range_text(low: float, high: float, unit: str, digits: int = 3) -> str:
+    """ "120 to 122 ns"."""
+    least, most = (quantity_text(end, unit, digits) for end in (low, high))
+    return f"{least.removesuffix(f' {most.split()[-1]}')} to {most}"
+
+
+def estimate_text(row: Any, digits: int = 3) -> str:
+    """The value of a row with `value`, `low`, `high` and `unit`; "unknown: 20.0 to 150 ns" where it is hardly
+    known."""
+    if poorly_known(row.value, row.low, row.high):
+        return f"unknown: {range_text(row.low, row.high, row.unit, digits)}"
+    return quantity_text(row.value, row.unit, digits)
+
+
+def estimate_spread(row: Any) -> str:
+    """ "±0.3 %"; "" where there is none, or where it stands in place of the value."""
+    if poorly_known(row.value, row.low, row.high):
+        return ""
+    return plus_minus(row.value, row.low, row.high)

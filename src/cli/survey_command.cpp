@@ -62,6 +62,7 @@ Command add_survey_command(CLI::App& app, const std::vector<std::string>& line) 
   const Choices<std::string> benchmarks = named(names_of_survey());
   add_choices(app, "--only", options->only, benchmarks, "run only these benchmarks");
   add_choices(app, "--without", options->without, benchmarks, "run all except these benchmarks");
+  app.add_flag("--force", options->force, "replace a survey of more benchmarks in the folder");
   app.add_flag("--no-report", words->no_report, "do not write report.html");
   app.add_flag("-q,--quiet", options->quiet, "show no progress on standard error");
   app.add_flag("--dry-run", options->dry_run,

@@ -417,17 +417,18 @@ Expected<void> RealEngine::observe(const Flow& flow, Job& job) {
   // Of what a GPU works on the host's side is what a policy is for.
   const Buffer* const host = on_gpu(flow.kernel) ? host_side(flow, job) : nullptr;
   job.trace.policy = (host != nullptr ? host : job.buffer.get())->policy();
-  std::vector<std::string> problems = {
-      placement_problem(flow.region, job.trace.residency, local, machine_)};
+  std::vector<Warning> warnings =
+      placement_warnings(flow.region, job.trace.residency, local, machine_);
   if (job.source) {
-    problems.push_back(
-        placement_problem(*flow.source, *job.trace.source_residency, local, machine_));
+    for (Warning& warning :
+         placement_warnings(*flow.source, *job.trace.source_residency, local, machine_))
+      warnings.push_back(std::move(warning));
   }
-  for (const std::string& problem : problems) {
-    if (problem.empty()) continue;
+  for (Warning& warning : warnings) {
     if (options_.strict)
-      return fail({ErrorKind::placement, problem, "", "", "without --strict this is a warning"});
-    job.trace.warnings.push_back({"placement", "", problem});
+      return fail(
+          {ErrorKind::placement, warning.text, "", "", "without --strict this is a warning"});
+    job.trace.warnings.push_back(std::move(warning));
   }
   return {};
 }

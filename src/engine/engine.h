@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/warning.h"
 #include "comm/comm.h"
 #include "engine/clock.h"
 #include "engine/layout.h"
@@ -71,9 +72,10 @@ Expected<std::unique_ptr<Engine>> make_engine(Comm& comm, const Layout& layout,
 std::unique_ptr<Engine> make_null_engine(Comm& comm, const Layout& layout, const Machine& machine,
                                          const EngineOptions& options);
 
-/// How an observed placement differs from the requested one, in words with figures; "" when met.
+/// How an observed placement differs from the requested one, in words with figures: `placement` of
+/// the nodes, `page-size`, or `placement-unknown` where nothing was observed; none when met.
 /// `cpu_node`: what `local` means (-1 unknown: not judged).
-std::string placement_problem(const Region& region, const Residency& residency, NodeId cpu_node,
-                              const Machine& machine);
+std::vector<Warning> placement_warnings(const Region& region, const Residency& residency,
+                                        NodeId cpu_node, const Machine& machine);
 
 }  // namespace numatlas

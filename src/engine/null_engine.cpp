@@ -331,9 +331,10 @@ Expected<Trace> NullEngine::simulate(const Scenario& scenario, const Flow& flow,
   if (flow.shares) return trace;  // of its memory the owner tells
   const NodeId local =
       layout_.workers[static_cast<std::size_t>(toucher_of(flow))].placement.cpu_node;
-  const std::string problem = placement_problem(flow.region, trace.residency, local, machine_);
-  if (!problem.empty() && options_.strict) return fail(ErrorKind::placement, problem);
-  if (!problem.empty()) trace.warnings.push_back({"placement", "", problem});
+  for (Warning& warning : placement_warnings(flow.region, trace.residency, local, machine_)) {
+    if (options_.strict) return fail(ErrorKind::placement, warning.text);
+    trace.warnings.push_back(std::move(warning));
+  }
   return trace;
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -69,46 +70,51 @@ std::string page_problem(const Region& region, const Residency& residency) {
   return {};
 }
 
+/// Of the nodes; "" where these are as asked.
+std::string nodes_problem(const Region& region, const Residency& residency, NodeId cpu_node,
+                          const Machine& machine) {
+  const MemoryPlacement& placement = region.placement;
+  switch (placement.mode) {
+    case MemoryMode::inherit: break;
+    case MemoryMode::local:
+      // On a node that has or may give no memory, local means the nearest that does: nothing to
+      // judge.
+      if (machine.usable_memory_nodes().contains(cpu_node))
+        return node_problem({cpu_node}, residency, "local");
+      break;
+    case MemoryMode::bind:
+    case MemoryMode::prefer: return node_problem(placement.node_set(), residency, placement.text());
+    case MemoryMode::interleave:
+    case MemoryMode::weighted: return share_problem(region, residency, machine);
+  }
+  return {};
+}
+
 }  // namespace
 
-std::string placement_problem(const Region& region, const Residency& residency, NodeId cpu_node,
-                              const Machine& machine) {
-  if (!residency.problem.empty()) {
-    return fmt::format("placement could not be observed: {}", residency.problem);
-  }
+std::vector<Warning> placement_warnings(const Region& region, const Residency& residency,
+                                        NodeId cpu_node, const Machine& machine) {
+  const auto unknown = [](const std::string& why) {
+    return std::vector<Warning>{
+        {"placement-unknown", "", "placement could not be observed: " + why}};
+  };
+  if (!residency.problem.empty()) return unknown(residency.problem);
   const MemoryPlacement& placement = region.placement;
   // The device or the library decides, and what came of it was observed: nothing to judge.
   if (!placement.source.empty()) return {};
-  if (placement.mode == MemoryMode::inherit && placement.inherited != MemoryMode::inherit) {
-    Region as_inherited = region;
-    as_inherited.placement = placement.in_force();
-    std::string problem = placement_problem(as_inherited, residency, cpu_node, machine);
-    return problem.empty() ? problem : "inherited " + problem;
-  }
-  if (residency.pages_by_node.empty() && placement.mode != MemoryMode::inherit) {
-    return fmt::format("placement could not be observed: {}", observed_text(residency));
-  }
-  std::string problem;
-  switch (placement.mode) {
-    case MemoryMode::inherit: break;
-    case MemoryMode::local: {
-      // On a node that has or may give no memory, local means the nearest that does: nothing to
-      // judge.
-      if (machine.usable_memory_nodes().contains(cpu_node)) {
-        problem = node_problem({cpu_node}, residency, "local");
-      }
-      break;
-    }
-    case MemoryMode::bind:
-    case MemoryMode::prefer:
-      problem = node_problem(placement.node_set(), residency, placement.text());
-      break;
-    case MemoryMode::interleave:
-    case MemoryMode::weighted: problem = share_problem(region, residency, machine); break;
-  }
-  const std::string pages = page_problem(region, residency);
-  if (problem.empty() || pages.empty()) return problem + pages;
-  return problem + "; " + pages;
+  Region in_force = region;
+  const bool inherited =
+      placement.mode == MemoryMode::inherit && placement.inherited != MemoryMode::inherit;
+  if (inherited) in_force.placement = placement.in_force();
+  if (residency.pages_by_node.empty() && in_force.placement.mode != MemoryMode::inherit)
+    return unknown(observed_text(residency));
+  std::vector<Warning> warnings;
+  if (const std::string nodes = nodes_problem(in_force, residency, cpu_node, machine);
+      !nodes.empty())
+    warnings.push_back({"placement", "", (inherited ? "inherited " : "") + nodes});
+  if (const std::string pages = page_problem(region, residency); !pages.empty())
+    warnings.push_back({"page-size", "", pages});
+  return warnings;
 }
 
 }  // namespace numatlas

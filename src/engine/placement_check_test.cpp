@@ -36,12 +36,21 @@ Region region_of(const char* memory, PageKind pages = PageKind::base) {
   return region;
 }
 
+/// "code: text" of each, in lines.
+std::string problem_of_region(const Region& region, const Residency& residency, NodeId cpu_node,
+                              const Machine& machine) {
+  std::string text;
+  for (const Warning& warning : placement_warnings(region, residency, cpu_node, machine))
+    text += (text.empty() ? "" : "\n") + warning.code + ": " + warning.text;
+  return text;
+}
+
 std::string problem(const char* memory, std::map<int, std::size_t> pages, int cpu_node = 0) {
-  return placement_problem(region_of(memory), seen(std::move(pages)), NodeId{cpu_node},
+  return problem_of_region(region_of(memory), seen(std::move(pages)), NodeId{cpu_node},
                            testing::odd());
 }
 
-TEST(PlacementProblem, MetIsNoProblem) {
+TEST(PlacementWarnings, MetIsNoProblem) {
   EXPECT_THAT(problem("local", {{0, 100}}), IsEmpty());
   EXPECT_THAT(problem("local", {{7, 100}}, 7), IsEmpty());
   EXPECT_THAT(problem("bind:2", {{2, 100}}), IsEmpty());
@@ -52,12 +61,14 @@ TEST(PlacementProblem, MetIsNoProblem) {
   EXPECT_THAT(problem("inherit", {{0, 1}, {7, 99}}), IsEmpty());
 }
 
-TEST(PlacementProblem, UnmetSaysWhatWasAskedAndWhatWasSeen) {
+TEST(PlacementWarnings, UnmetSaysWhatWasAskedAndWhatWasSeen) {
   EXPECT_EQ(problem("local", {{0, 90}, {7, 10}}),
-            "memory local: only 90.0 % of the pages are there (90 on node 0, 10 on node 7 of 100 "
+            "placement: memory local: only 90.0 % of the pages are there (90 on node 0, 10 on node "
+            "7 of 100 "
             "pages asked)");
-  EXPECT_THAT(problem("bind:2", {{0, 100}}), StartsWith("memory bind:2: only 0.0 %"));
-  EXPECT_THAT(problem("prefer:2", {{0, 1}, {2, 99}}), StartsWith("memory prefer:2: only 99.0 %"));
+  EXPECT_THAT(problem("bind:2", {{0, 100}}), StartsWith("placement: memory bind:2: only 0.0 %"));
+  EXPECT_THAT(problem("prefer:2", {{0, 1}, {2, 99}}),
+              StartsWith("placement: memory prefer:2: only 99.0 %"));
   EXPECT_THAT(problem("interleave:0,2", {{0, 100}}),
               HasSubstr("node 0 should have 50 pages and has 100"));
   EXPECT_THAT(problem("weighted:0=3,2=1", {{0, 50}, {2, 50}}),
@@ -67,85 +78,88 @@ TEST(PlacementProblem, UnmetSaysWhatWasAskedAndWhatWasSeen) {
               HasSubstr("node 0 should have 50 pages and has 0"));
 }
 
-TEST(PlacementProblem, AnInheritedPolicyIsJudgedToo) {
+TEST(PlacementWarnings, AnInheritedPolicyIsJudgedToo) {
   Region region = region_of("inherit");
   const auto problem_of = [&](std::map<int, std::size_t> pages) {
-    return placement_problem(region, seen(std::move(pages)), NodeId{0}, testing::odd());
+    return problem_of_region(region, seen(std::move(pages)), NodeId{0}, testing::odd());
   };
   EXPECT_THAT(problem_of({{7, 100}}), IsEmpty()) << "the default policy promises nothing";
   region.placement.inherited = MemoryMode::bind;
   region.placement.nodes = {{NodeId{2}, 1}};
   EXPECT_THAT(problem_of({{2, 100}}), IsEmpty());
   EXPECT_THAT(problem_of({{0, 60}, {2, 40}}),
-              StartsWith("inherited memory bind:2: only 40.0 % of the pages are there"));
+              StartsWith("placement: inherited memory bind:2: only 40.0 % of the pages are there"));
 }
 
-TEST(PlacementProblem, LastRoundOfAPatternMayBeCutOff) {
+TEST(PlacementWarnings, LastRoundOfAPatternMayBeCutOff) {
   EXPECT_THAT(problem("interleave:0,2", {{0, 3}, {2, 2}}), IsEmpty());
   EXPECT_THAT(problem("weighted:0=3,2=1", {{0, 6}, {2, 1}}), IsEmpty());
   EXPECT_THAT(problem("weighted:0=3,2=1", {{0, 7600}, {2, 2400}}), IsEmpty());
   EXPECT_FALSE(problem("weighted:0=3,2=1", {{0, 7700}, {2, 2300}}).empty());
 }
 
-TEST(PlacementProblem, LocalIsNotJudgedWhereItMeansNothing) {
+TEST(PlacementWarnings, LocalIsNotJudgedWhereItMeansNothing) {
   EXPECT_THAT(problem("local", {{7, 100}}, -1), IsEmpty());  // node of the CPU unknown
   EXPECT_THAT(problem("local", {{0, 100}}, 1), IsEmpty());   // a node without memory
   Machine restricted = testing::odd();
   restricted.allowance.memory_nodes = {NodeId{7}};
-  EXPECT_THAT(placement_problem(region_of("local"), seen({{7, 100}}), NodeId{0}, restricted),
+  EXPECT_THAT(problem_of_region(region_of("local"), seen({{7, 100}}), NodeId{0}, restricted),
               IsEmpty());
 }
 
-TEST(PlacementProblem, NotObservedIsNotMet) {
+TEST(PlacementWarnings, NotObservedIsNotMet) {
   Residency residency = seen({{0, 10}});
   residency.problem = "move_pages: Operation not permitted";
-  EXPECT_EQ(placement_problem(region_of("local"), residency, NodeId{0}, testing::odd()),
-            "placement could not be observed: move_pages: Operation not permitted");
+  EXPECT_EQ(
+      problem_of_region(region_of("local"), residency, NodeId{0}, testing::odd()),
+      "placement-unknown: placement could not be observed: move_pages: Operation not permitted");
   Residency nothing = seen({});
   nothing.pages_total = nothing.pages_asked = nothing.errors = 10;
   for (const char* memory : {"local", "bind:0", "prefer:0", "interleave:0,2", "weighted:0=2,2=1"}) {
-    EXPECT_THAT(placement_problem(region_of(memory), nothing, NodeId{0}, testing::odd()),
-                StartsWith("placement could not be observed"))
+    EXPECT_THAT(problem_of_region(region_of(memory), nothing, NodeId{0}, testing::odd()),
+                StartsWith("placement-unknown: placement could not be observed"))
         << memory;
   }
 }
 
-TEST(PlacementProblem, PageSizes) {
+TEST(PlacementWarnings, PageSizes) {
   const Machine machine = testing::odd();
   const auto of = [&](PageKind kind, double thp, std::uint64_t page) {
     Residency residency = seen({{0, 100}});
     residency.thp_fraction = thp;
     residency.page_size = Bytes{page};
-    return placement_problem(region_of("local", kind), residency, NodeId{0}, machine);
+    return problem_of_region(region_of("local", kind), residency, NodeId{0}, machine);
   };
   EXPECT_THAT(of(PageKind::base, 0, 4 * kib), IsEmpty());
   EXPECT_THAT(of(PageKind::thp, 1, 4 * kib), IsEmpty());
   EXPECT_THAT(of(PageKind::huge_2m, 0, 2 * mib), IsEmpty());
   EXPECT_THAT(of(PageKind::huge_1g, 0, gib), IsEmpty());
-  EXPECT_EQ(of(PageKind::thp, 0.5, 4 * kib), "pages thp: the kernel gave 4 KiB + 50 % THP");
-  EXPECT_THAT(of(PageKind::base, 1, 4 * kib), StartsWith("pages base: the kernel gave 2 MiB THP"));
-  EXPECT_EQ(of(PageKind::huge_2m, 0, 4 * kib), "pages 2M: the kernel gave 4 KiB");
-  EXPECT_EQ(of(PageKind::huge_1g, 0, 2 * mib), "pages 1G: the kernel gave 2 MiB");
+  EXPECT_EQ(of(PageKind::thp, 0.5, 4 * kib),
+            "page-size: pages thp: the kernel gave 4 KiB + 50 % THP");
+  EXPECT_THAT(of(PageKind::base, 1, 4 * kib),
+              StartsWith("page-size: pages base: the kernel gave 2 MiB THP"));
+  EXPECT_EQ(of(PageKind::huge_2m, 0, 4 * kib), "page-size: pages 2M: the kernel gave 4 KiB");
+  EXPECT_EQ(of(PageKind::huge_1g, 0, 2 * mib), "page-size: pages 1G: the kernel gave 2 MiB");
 }
 
-TEST(PlacementProblem, OfASourceNothingIsJudgedButThatItWasSeen) {
+TEST(PlacementWarnings, OfASourceNothingIsJudgedButThatItWasSeen) {
   for (const char* memory : {"pmem:/mnt/x", "dax:/dev/dax0.0", "memkind:HBW", "memkind:/mnt/x"}) {
     EXPECT_THAT(problem(memory, {{7, 100}}), IsEmpty()) << memory;
     Residency huge = seen({{0, 100}});
     huge.thp_fraction = 1;
-    EXPECT_THAT(placement_problem(region_of(memory), huge, NodeId{0}, testing::odd()), IsEmpty());
+    EXPECT_THAT(problem_of_region(region_of(memory), huge, NodeId{0}, testing::odd()), IsEmpty());
     huge.problem = "nobody tells";
-    EXPECT_EQ(placement_problem(region_of(memory), huge, NodeId{0}, testing::odd()),
-              "placement could not be observed: nobody tells");
+    EXPECT_EQ(problem_of_region(region_of(memory), huge, NodeId{0}, testing::odd()),
+              "placement-unknown: placement could not be observed: nobody tells");
   }
 }
 
-TEST(PlacementProblem, BothProblemsAreSaid) {
+TEST(PlacementWarnings, BothProblemsAreSaid) {
   Residency residency = seen({{7, 100}});
   const std::string text =
-      placement_problem(region_of("bind:0", PageKind::thp), residency, NodeId{0}, testing::odd());
-  EXPECT_THAT(text, HasSubstr("memory bind:0: only 0.0 %"));
-  EXPECT_THAT(text, HasSubstr("; pages thp: the kernel gave 4 KiB"));
+      problem_of_region(region_of("bind:0", PageKind::thp), residency, NodeId{0}, testing::odd());
+  EXPECT_THAT(text, StartsWith("placement: memory bind:0: only 0.0 %"));
+  EXPECT_THAT(text, HasSubstr("\npage-size: pages thp: the kernel gave 4 KiB"));
 }
 
 }  // namespace

@@ -9,9 +9,9 @@ namespace {
 
 /// 0: memory or workers are not where they should be; 1: something else was at work; 2: the rest.
 int rank_of(const Warning& warning) {
-  constexpr std::array<std::string_view, 6> of_placement{"placement",        "placement-method",
-                                                         "memory-not-local", "cpu-outside",
-                                                         "memory-moved",     "pages-moved"};
+  constexpr std::array<std::string_view, 8> of_placement{
+      "placement",        "page-size",   "placement-unknown", "placement-method",
+      "memory-not-local", "cpu-outside", "memory-moved",      "pages-moved"};
   constexpr std::array<std::string_view, 7> of_interference{
       "low-overlap",       "oversubscribed",  "setting",   "stopped",
       "copies-took-turns", "other-processes", "two-speeds"};

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -42,6 +43,33 @@ Expected<void> make_folder(const std::string& folder) {
                       "name a folder that can be created");
   }
   return check_writable((fs::path(folder) / "survey.json").string(), "--output");
+}
+
+/// Benchmarks of the survey in the folder that this one does not run; none where it has no survey.
+std::vector<std::string> only_there(const fs::path& folder, const std::vector<SurveyItem>& items) {
+  std::ifstream file(folder / "survey.json");
+  const auto earlier = nlohmann::json::parse(file, nullptr, false);
+  std::vector<std::string> names;
+  if (!earlier.is_object() || !earlier.contains("results")) return names;
+  for (const nlohmann::json& report : earlier["results"]) {
+    const auto name = report.find("command");
+    if (name == report.end() || !name->is_string()) continue;
+    const bool mine = std::any_of(items.begin(), items.end(),
+                                  [&](const SurveyItem& item) { return item.benchmark == *name; });
+    if (!mine) names.push_back(*name);
+  }
+  return names;
+}
+
+/// The folder, which may have a survey that this one replaces: not one of more benchmarks, unasked.
+Expected<void> prepare_folder(const SurveyOptions& options, const std::vector<SurveyItem>& items) {
+  if (auto made = make_folder(options.folder); !made) return made;
+  const auto lost = options.force ? std::vector<std::string>{} : only_there(options.folder, items);
+  if (lost.empty()) return {};
+  return fail_usage("--output",
+                    fmt::format("{} holds a survey of more benchmarks ({})", options.folder,
+                                fmt::join(lost, ", ")),
+                    "name another folder with --output, or replace it with --force");
 }
 
 /// Results of an earlier survey in the same folder, which this one may not write anew. Its own
@@ -140,7 +168,7 @@ Expected<void> Survey::prepare() {
   if (options.dry_run) return {};
   Expected<void> made;
   if (root()) {
-    made = make_folder(options.folder);
+    made = prepare_folder(options, record_.items);
     std::error_code ignored;
     earlier_ = fs::exists(path("survey.json"), ignored);
     if (made && !earlier_) made = begin_folder();

@@ -10,7 +10,17 @@ from numatlas.figures.model import Atlas, Figure, Spot
 from numatlas.figures.scales import UNSTEADY
 from numatlas.figures.told import warnings_of
 from numatlas.result import Result
-from numatlas.units import half_width, plus_minus, quantity_text, ranges_of, short_size, spread_text
+from numatlas.units import (
+    estimate_spread,
+    estimate_text,
+    half_width,
+    poorly_known,
+    quantity_text,
+    range_text,
+    ranges_of,
+    short_size,
+    spread_text,
+)
 
 Json = dict[str, Any]
 Cells = dict[tuple[int, int], Any]  #: what was measured, by the nodes of the CPUs and of the memory
@@ -95,7 +105,7 @@ def _node(machine: Json, node: Json, cells: dict[str, Cells]) -> Spot:
         if near == number:
             _fill(spot, what, reached[near])
         elif near is not None:  # in words only: it is no figure of the node's own
-            spot.spreads[what] = f"{quantity_text(reached[near].value, UNITS[what])} from N{near}"
+            spot.spreads[what] = f"{estimate_text(reached[near])} from N{near}"
             spot.detail += f"\n{_detail(reached[near])}"
     spot.claims = _claims(node)
     return spot
@@ -115,15 +125,18 @@ def _far(node: Json, near: int, cells: dict[str, Cells]) -> Spot:
 
 def _gpu(gpu: Json, rates: pd.DataFrame, home: dict[int, str]) -> Spot:
     mine = rates[rates["gpu"] == str(gpu.get("index"))]
-    texts = [f"{quantity_text(row.value, 'B/s')} {row.direction}" for row in mine.itertuples()]
-    spreads = [plus_minus(row.value, row.low, row.high) for row in mine.itertuples()]
+    texts = [f"{estimate_text(row)} {row.direction}" for row in mine.itertuples()]
+    spreads = [estimate_spread(row) for row in mine.itertuples()]
     at = f"at N{gpu.get('node')}" if gpu.get("node") in home else ""
     words = [at, short_size(gpu["memory"]) if gpu.get("memory") else ""]
     told = "\n".join([gpu.get("name") or gpu.get("vendor") or "GPU", *texts])
     number = "" if gpu.get("index") is None else gpu["index"]
     spot = Spot(f"GPU{number}", ", ".join(filter(None, words)), told, far=True)
     if texts:  # to the GPU, where that was measured
-        spot.values["bandwidth"], spot.texts["bandwidth"] = mine["value"].max(), texts[0]
+        known = [row.value for row in mine.itertuples() if _is_known(row)]
+        spot.values |= {"bandwidth": max(known)} if known else {}
+        spot.unsteady |= {"bandwidth"} if any(map(_is_unsteady, mine.itertuples())) else set()
+        spot.texts["bandwidth"] = texts[0]
         spot.spreads["bandwidth"] = spreads[0]
         spot.texts["other"] = ", ".join(
             f"{text} {spread}".rstrip() for text, spread in zip(texts[1:], spreads[1:], strict=True)
@@ -132,12 +145,17 @@ def _gpu(gpu: Json, rates: pd.DataFrame, home: dict[int, str]) -> Spot:
 
 
 def _fill(spot: Spot, what: str, cell: Any) -> None:
-    spot.values[what] = cell.value
-    spot.texts[what] = quantity_text(cell.value, cell.unit)
-    spot.spreads[what] = plus_minus(cell.value, cell.low, cell.high)
+    if _is_known(cell):
+        spot.values[what] = cell.value
+    spot.texts[what] = estimate_text(cell)
+    spot.spreads[what] = estimate_spread(cell)
     if _is_unsteady(cell):
         spot.unsteady.add(what)
     spot.detail += f"\n{_detail(cell)}"
+
+
+def _is_known(cell: Any) -> bool:
+    return not poorly_known(cell.value, cell.low, cell.high)
 
 
 def _is_unsteady(cell: Any) -> bool:
@@ -149,7 +167,8 @@ def _detail(cell: Any) -> str:
     """All that is known of a pair of nodes."""
     factor, name = (1e9, "ns") if cell.unit == "s" else (1e-9, "GB/s")
     ends = spread_text(cell.low * factor, cell.high * factor)
-    return f"{cell.words}: {quantity_text(cell.value, cell.unit, 4)}" + (f" ({ends} {name})" if ends else "")
+    ends = f" ({ends} {name})" if ends and _is_known(cell) else ""
+    return f"{cell.words}: {estimate_text(cell, 4)}{ends}"
 
 
 def _claims(node: Json) -> str:
@@ -173,7 +192,7 @@ def _hop(machine: Json, row: Any) -> Spot:
     }
     size = sizes.get(row.level)
     name = f"{row.level} {short_size(size)}" if size else f"{row.level}, {row.pages} pages"
-    return Spot(name, detail=_detail(row), texts={"latency": quantity_text(row.value, "s")})
+    return Spot(name, detail=_detail(row), texts={"latency": estimate_text(row)}, spreads={"latency": estimate_spread(row)})
 
 
 # ---- Between sockets
@@ -206,13 +225,15 @@ def _ends(values: list[Any]) -> list[Any]:
 
 
 def _fill_link(spot: Spot, what: str, mine: list[Any], every: Cells) -> None:
-    middle, unit = mine[len(mine) // 2], mine[0].unit
-    apart = mine[-1].value > (1 + UNSTEADY) * mine[0].value
-    numbers = [quantity_text(cell.value, unit) for cell in (_ends(mine) if apart else [middle])]
-    spot.values[what] = middle.value
-    spot.texts[what] = f"{numbers[0].split()[0]} to {numbers[1]}" if apart else numbers[0]
+    known = [cell for cell in mine if _is_known(cell)]
+    shown = known or mine
+    middle = shown[len(shown) // 2]
+    apart = bool(known) and known[-1].value > (1 + UNSTEADY) * known[0].value
+    ends = [cell.value for cell in _ends(known)]
+    spot.values |= {what: middle.value} if known else {}
+    spot.texts[what] = range_text(*ends, middle.unit) if apart else estimate_text(middle)
     own = every.get((middle.cpu_node, middle.cpu_node))
-    if what == "latency" and own and not apart:
+    if what == "latency" and own and not apart and _is_known(middle) and _is_known(own):
         spot.note = f"{middle.value / own.value:.1f}x"
     if any(_is_unsteady(cell) for cell in mine):
         spot.unsteady.add(what)
@@ -225,8 +246,9 @@ def _socket(name: str, sockets: dict[str, list[int]], cells: dict[str, Cells]) -
     """With what lies between its own nodes, and between these and others where no lines are drawn to them."""
     spot, nodes = Spot(name), set(sockets[name])
     for what, every in cells.items():
-        inside = [cell.value for pair, cell in every.items() if pair[0] != pair[1] and set(pair) <= nodes]
-        outside = [cell.value for pair, cell in every.items() if len(set(pair) & nodes) == 1]
+        known = {pair: cell.value for pair, cell in every.items() if _is_known(cell)}
+        inside = [value for pair, value in known.items() if pair[0] != pair[1] and set(pair) <= nodes]
+        outside = [value for pair, value in known.items() if len(set(pair) & nodes) == 1]
         words = [("node to node", inside), ("to others", outside if len(sockets) > MOST_LINKED else [])]
         middles = [
             f"{word} {quantity_text(pd.Series(one).median(), UNITS[what])}" for word, one in words if one

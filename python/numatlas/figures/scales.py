@@ -7,26 +7,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from numatlas.figures.model import Curves
-from numatlas.units import half_width
 
 #: Values that differ by more than this factor get a logarithmic axis where sizes are on the other.
 DECADE = 10
 #: Colours reach over at least this part of the middle value, so that noise makes no pattern.
 LEAST_RANGE = 0.2
-#: A point whose interval reaches further than this to a side, relative to its value, is poorly known.
-POORLY_KNOWN = 0.5
 #: A figure with a wider interval is unsteady: dashed in the atlas, counted in the verdict.
 UNSTEADY = 0.1
 #: Part of its largest value that an axis which does not begin at 0 spans at least.
 LEAST_SPAN = 0.1
 #: How far the intervals may stretch an axis beyond its values.
 STRETCH = 1.25
-
-
-def poorly_known(value: float | None, low: float | None, high: float | None) -> bool:
-    """Whether the interval says little: such a point is drawn hollow."""
-    width = half_width(value, low, high)
-    return width is not None and width > POORLY_KNOWN
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,15 @@ from numatlas.figures.convergence import Convergence, stops_of
 from numatlas.figures.placement import placement_of
 from numatlas.figures.told import column, half_widths, key_of, label_shown, label_text, skips_of, warnings_of
 from numatlas.result import IN_UNIT, Cell, Result, View
-from numatlas.units import LESS_IS_BETTER, VERY_LARGE, fitting_unit, number_text, percent_text, scaled_unit
+from numatlas.units import (
+    LESS_IS_BETTER,
+    POORLY_KNOWN,
+    VERY_LARGE,
+    fitting_unit,
+    number_text,
+    percent_text,
+    scaled_unit,
+)
 
 #: Labels that cases, and flows, have besides their own.
 CASE_LABELS = ("host", "kernel", "stores", "size", "pages", "order", "stride", "workers")
@@ -111,6 +119,9 @@ class Table:
             several = self.of_workers(self.main)
             parts["low"] = parts["low"].mask(several, self.part(self.main, "min"))
             parts["high"] = parts["high"].mask(several, self.part(self.main, "max"))
+        unknown = self.widths(self.main) > POORLY_KNOWN
+        for name in parts if unknown.any() else ():
+            parts[name] = parts[name].mask(unknown, None if name == "value" else self.part(self.main, name))
         return parts
 
     def widths(self, cell: Cell) -> pd.Series:
@@ -129,11 +140,18 @@ class Table:
             numbers = numbers.where(several if kind in ("min", "max") else ~several)
         unit = cell.get("unit") or ""
         texts = [_printed(one, cell["digits"]) + unit if pd.notna(one) else "-" for one in numbers]
-        if cell["part"] not in WITH_INTERVAL:
-            return texts
-        words = ["-" if pd.isna(width) else percent_text(width) for width in self.widths(cell)]
+        widths = self.widths(cell)
+        words = ["-" if pd.isna(width) else percent_text(width) for width in widths]
         if cell["part"] == "half_width":
             return words
+        if kind == "value":
+            ends = zip(self.part(cell, "low"), self.part(cell, "high"), strict=True)
+            for at, (width, spread) in enumerate(zip(widths, ends, strict=True)):
+                if width > POORLY_KNOWN:
+                    low, high = (_printed(end, cell["digits"]) for end in spread)
+                    texts[at], words[at] = f"unknown: {low} to {high}{unit}", "-"
+        if cell["part"] not in WITH_INTERVAL:
+            return texts
         return [
             text if width == "-" else f"{text} ±{width}" for text, width in zip(texts, words, strict=True)
         ]

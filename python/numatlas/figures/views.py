@@ -125,7 +125,7 @@ def _curves(table: Table) -> list[Figure]:
     told = replace(table, frame=frame).warnings()
     frame["text"] = joined([*(table.texts(cell) for cell in beside), told], len(frame))
     words = LOAD if name in table.units else AXES.get(name, head or words_of(name))
-    frame = frame[frame["value"].notna()].sort_values("x", kind="stable")
+    frame = frame[frame["value"].notna() | frame["low"].notna()].sort_values("x", kind="stable")
     groups = list(replace(table, frame=frame).groups(lines))
     series = [
         Series(

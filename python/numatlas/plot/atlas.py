@@ -151,7 +151,9 @@ class _Pen:
 def _place(pen: _Pen, place: Spot, paint: _Paint, index: int) -> None:
     box, mode = place.box, paint.mode
     colour, ink = paint.of(place.values.get(mode))
-    pen.box(box, colour, f"place-{index}", mode in place.unsteady, place.detail)
+    # The frame is of all figures in it, the smaller one too.
+    dashed = mode != "claims" and bool(place.unsteady)
+    pen.box(box, colour, f"place-{index}", dashed, place.detail)
     # Each interval stands beside its own figure.
     big, spread = place.texts.get(mode), place.spreads.get(mode, "")
     other = _with_spread(place, OTHER[mode]) if mode in OTHER else ""
@@ -210,7 +212,7 @@ def _hop(pen: _Pen, hop: Spot, index: int) -> None:
     box = hop.box
     pen.box(box, SOCKET, f"hop-{index}", told=hop.detail)
     pen.words(hop.name, box.x + 0.08, box.y + 0.12, SMALL, QUIET, wide=box.wide - 0.1)
-    pen.words(hop.texts["latency"], box.x + 0.08, box.y + 0.28, LABEL, fontweight="bold")
+    pen.pair(hop.texts["latency"], hop.spreads["latency"], box, box.y + 0.28, LABEL, "black", "left")
 
 
 def _key(figure: Atlas, paint: _Paint) -> str:
@@ -223,7 +225,7 @@ def _key(figure: Atlas, paint: _Paint) -> str:
     words.append("width: bandwidth" if paint.most and any(link.line for link in figure.links) else "")
     shown = [*figure.places, *figure.links]
     words.append(
-        "dashed: interval of ±10 % or wider" if any(paint.mode in one.unsteady for one in shown) else ""
+        "dashed: interval of ±10 % or wider" if any(one.unsteady for one in shown) else ""
     )
     words.append("random loads, one CPU alone" if paint.mode == "latency" else "reads by all CPUs of a node")
     return "; ".join(filter(None, words))

@@ -4,7 +4,7 @@ from matplotlib.figure import Figure as Picture
 
 from numatlas.figures.model import Bar, Bars
 from numatlas.plot.style import COLOURS, PAPER, WIDTH, Frame, page, shorten, text_width
-from numatlas.units import number_text
+from numatlas.units import number_text, spread_text
 
 #: Of the width: the axes at least, a name at most; inches of a bar; points of the numbers beside the bars.
 AXES_PART, NAME_PART, BAR, NUMBER = 3.8 / WIDTH, 2.6 / WIDTH, 0.2, 6.0
@@ -62,7 +62,10 @@ def build(figure: Bars, frame: Frame = PAPER) -> Picture:
 
 
 def _text(row: Bar) -> str:
-    return "no value" if row.value is None else number_text(row.value, 3)
+    if row.value is None:
+        ends = spread_text(row.low, row.high, 3)
+        return f"unknown: {ends}" if ends else "no value"
+    return number_text(row.value, 3)
 
 
 def _place(row: Bar, rows: list[Bar], names: list[str]) -> tuple[float, float]:

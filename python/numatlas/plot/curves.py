@@ -9,9 +9,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from numatlas.figures.model import Axis, Curves, Mark, Series
-from numatlas.figures.scales import POORLY_KNOWN, Scale, poorly_known, value_scale
+from numatlas.figures.scales import Scale, value_scale
 from numatlas.plot.style import COLOURS, MARKERS, PAPER, QUIET, WIDTH, Frame, describe, numbers, page
-from numatlas.units import number_text, plus_minus, size_text, spread_text
+from numatlas.units import POORLY_KNOWN, number_text, plus_minus, poorly_known, size_text, spread_text
 
 BODY = 3.3
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (8, 2)))

@@ -112,12 +112,12 @@ def _texts(figure: Matrix, wide: float, tall: float) -> Texts:
         (row, at)
         for row, line in enumerate(figure.values)
         for at, value in enumerate(line)
-        if value is not None
+        if value is not None or figure.spread_of(row, at)
     ]
     for beside, intervals in ((True, True), (False, True), (True, False), (False, False)):
         words = {}
         for row, at in there:
-            lines = [figure.texts[row][at] if beside else "", number_text(figure.values[row][at], 3)]
+            lines = [figure.texts[row][at] if beside else "", _value(figure.values[row][at])]
             lines.append(figure.spread_of(row, at, 3, " - ") if intervals else "")
             words[row, at] = "\n".join(filter(None, lines))
         widest = max((text_width(line, 1) for text in words.values() for line in text.split("\n")), default=1)
@@ -128,17 +128,21 @@ def _texts(figure: Matrix, wide: float, tall: float) -> Texts:
     return {}, 0, False
 
 
+def _value(value: float | None) -> str:
+    return "unknown" if value is None else number_text(value, 3)
+
+
 def _cells(axes: Axes, image: AxesImage, texts: Texts) -> None:
     words, size, _ = texts
     for (row, column), value in np.ndenumerate(image.get_array().filled(np.nan)):
         if np.isnan(value):
             corner = (column - 0.5, row - 0.5)
-            axes.add_patch(Rectangle(corner, 1, 1, fill=False, hatch="////", edgecolor="#BBBBBB", lw=0))
-        elif words:
-            look = {"ha": "center", "va": "center", "size": size, "gid": "cell"}
-            axes.text(
-                column, row, words[row, column], color=ink_on(*image.cmap(image.norm(value))[:3]), **look
-            )
+            if (row, column) not in words:
+                axes.add_patch(Rectangle(corner, 1, 1, fill=False, hatch="////", edgecolor="#BBBBBB", lw=0))
+        if (row, column) in words:
+            ink = "black" if np.isnan(value) else ink_on(*image.cmap(image.norm(value))[:3])
+            look = {"ha": "center", "va": "center", "size": size, "gid": "cell", "color": ink}
+            axes.text(column, row, words[row, column], **look)
 
 
 def _extra(figure: Matrix, values: np.ndarray, texts: Texts) -> list[str]:

@@ -8,7 +8,7 @@ import pandas as pd
 from numatlas.file_error import FileError
 from numatlas.readers import verdicts
 from numatlas.readers.csv_files import SWEEP_VIEWS
-from numatlas.readers.placement import NODE, Residency
+from numatlas.readers.placement import Residency
 from numatlas.result import Result, Warning
 from numatlas.units import half_width, ranges_of
 
@@ -94,7 +94,7 @@ def _report(path: Path, data: Json, place: str = "") -> Result:
     for index, case in enumerate(data["cases"]):
         # What all flows of a case have alike stands there once.
         whole = [{**case["flow_common"], **flow} for flow in case["flows"]]
-        flows = [_flow(flow, workers, hosts, case.get("pages")) for flow in whole]
+        flows = [_flow(flow, workers, hosts) for flow in whole]
         fields = {key: case.get(key) for key in POINT_FIELDS}
         point = {"point": index, **fields, **case.get("labels", {}), "workers": len(flows)}
         labels |= dict.fromkeys(case.get("labels", {}))
@@ -161,7 +161,7 @@ def _host(index: int, hosts: list[str]) -> str:
     return hosts[index] if index < len(hosts) else str(index)
 
 
-def _flow(flow: Json, workers: list[Json], hosts: list[str], pages: str | None) -> Json:
+def _flow(flow: Json, workers: list[Json], hosts: list[str]) -> Json:
     """What is the same for all figures of a flow. Its own size, order and so on go before the point's."""
     worker = workers[flow["worker"]]
     node = worker.get("cpu_node")
@@ -176,7 +176,6 @@ def _flow(flow: Json, workers: list[Json], hosts: list[str], pages: str | None) 
     memory = Residency(flow, first)
     source = Residency(flow, second)
     codes = [warning["code"] for warning in flow.get("warnings", [])]
-    differs = memory.differences(pages, node) | source.differences(pages, node)
     past_caches = (flow.get("kernel"), flow.get("stores")) == ("write", "non-temporal")
     return {
         **own,
@@ -203,8 +202,6 @@ def _flow(flow: Json, workers: list[Json], hosts: list[str], pages: str | None) 
         "stop": flow.get("stop"),
         "flow_warnings": "; ".join(warning["text"] for warning in flow.get("warnings", [])),
         "flow_warning_codes": "; ".join(codes),
-        # One code is of all of these. What nothing shows to differ is the share of a node.
-        "placement_differs": "; ".join(sorted(differs or {NODE})) if "placement" in codes else "",
     }
 
 

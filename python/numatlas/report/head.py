@@ -8,7 +8,7 @@ import pandas as pd
 
 from numatlas.facts import facts
 from numatlas.result import NO_TIME, Result
-from numatlas.units import number_text, quantity_text
+from numatlas.units import estimate_text, number_text, poorly_known, quantity_text
 
 #: Reasons told one by one; the rest is counted.
 MOST_SKIPS = 12
@@ -85,11 +85,12 @@ def cards(results: list[Result], names: list[str]) -> list[Json]:
 
 
 def _value(row: Any, named: bool) -> dict[str, str]:
-    low, high = ("" if pd.isna(end) else quantity_text(end, row.unit, 4) for end in (row.low, row.high))
+    told = poorly_known(row.value, row.low, row.high)  # the text has the interval
+    low, high = ("" if told or pd.isna(end) else quantity_text(end, row.unit, 4) for end in (row.low, row.high))
     return {
         "file": row.file if named else "",
         "end": f"{row.end} of {row.count}" if row.end and row.count > 1 else "",
-        "text": quantity_text(row.value, row.unit, 4),
+        "text": estimate_text(row, 4),
         "spread": f"{low} to {high}" if low and high else "",
     }
 

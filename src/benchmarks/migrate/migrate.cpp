@@ -63,7 +63,7 @@ class Migrate final : public Benchmark {
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   std::string main_metric() const override { return "move_time"; }
   std::vector<std::string> expected_warnings() const override {
-    return {"pages-moved", "placement"};
+    return {"pages-moved", "placement", "page-size"};
   }
   std::vector<Figure> flow_figures(const FlowResult& flow,
                                    const ScenarioResult& visit) const override;
