@@ -79,8 +79,9 @@ def _report() -> None:
 
 
 def _plot() -> None:
-    """Draws a figure, fit for print. Of several figures of a kind each goes to a file of its own; several
-    files curves and bars share axes, and maps stand side by side."""
+    """Draws a figure, fit for print. Several figures of a kind share the picture that --output names; without
+    it each goes to a file of its own, named by its key. Of several files curves and bars share axes, and maps
+    stand side by side."""
     from numatlas.plot import check_form, in_style
     from numatlas.plot.style import PAPER, Frame
 
@@ -135,6 +136,9 @@ def _draw(results: list[Result], options: argparse.Namespace, target: Path, fram
         keys = ", ".join(one.key for one in found)
         raise FileError("--figure", f"no such figure: {options.figure}", hint=f"one of {keys}")
     paths = [target]
+    if len(chosen) > 1 and options.output:
+        every = [part for one in chosen for part in (one.figures if isinstance(one, Beside) else [one])]
+        chosen = [Beside(options.kind, "", kind=options.kind, figures=every)]
     if len(chosen) > 1:
         paths = [target.with_name(f"{target.stem}-{one.key}{target.suffix}") for one in chosen]
     for path in paths:

@@ -12,13 +12,14 @@ from numatlas.units import estimate_spread, estimate_text, poorly_known, quantit
 COUNT = "hosts"
 #: Facts that are cards, in the order in which they are read; other benchmarks follow with their first one.
 CARDS = {
-    "peak_bandwidth": "peak bandwidth",
+    "peak_bandwidth": "best bandwidth",
     "loaded_latency_80": "at 80 % load",
     "gpu_copy_rate": "host to GPU",
     "core_to_core_nearest": "core to core",
 }
 #: Facts that no other heading may stand over: of an idle machine, by a benchmark of loaded ones.
 IDLE = ("loaded_latency_idle",)
+KNEE, LOAD_PEAK = "loaded_latency_80", "loaded_bandwidth_peak"
 #: A figure that takes the place of a fact which older files have not.
 OLD_KNEE = "latency_at_80_percent"
 #: Methods of estimates (docs/results.md) whose interval lies within a visit, or a few of them.
@@ -159,6 +160,12 @@ def metrics(result: Any) -> list[Metric]:
     found += [_metric(row.key, row.heading.lower(), row) for row in others.itertuples()]
     names = [(row, f"{row.level} latency") for row in levels.itertuples()] if len(found) < 2 else []
     return found + [_metric(words.lower().replace(" ", "_"), words, row) for row, words in names]
+
+
+def loads(result: Any) -> pd.DataFrame:
+    """The facts of a loaded machine: those that cards show stand in its pictures too."""
+    every = _with_knee(result, facts(result))
+    return every[every["key"].str.startswith("loaded_")]
 
 
 def _with_knee(result: Any, every: pd.DataFrame) -> pd.DataFrame:

@@ -118,6 +118,11 @@ def _json(path: Path, text: str) -> dict[str, Any]:
     return data
 
 
+def program_path() -> str | None:
+    """The program that this is a part of, where it can be found."""
+    return os.environ.get("NUMATLAS") or shutil.which("numatlas")
+
+
 def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
     """Whether the text makes sense as far as it goes: it stops at its end, or in a string without one."""
     return error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
@@ -125,7 +130,7 @@ def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
 
 def _of_version_1(path: Path) -> dict[str, Any]:
     """As `numatlas convert` writes it: the one place that knows version 1."""
-    program = os.environ.get("NUMATLAS") or shutil.which("numatlas")
+    program = program_path()
     why = "written by numatlas 0.1, and needs `numatlas convert`"
     if not program:
         raise FileError(path, f"{why}: numatlas is not in PATH, and NUMATLAS does not name it")

@@ -192,7 +192,12 @@ def _hop(machine: Json, row: Any) -> Spot:
     }
     size = sizes.get(row.level)
     name = f"{row.level} {short_size(size)}" if size else f"{row.level}, {row.pages} pages"
-    return Spot(name, detail=_detail(row), texts={"latency": estimate_text(row)}, spreads={"latency": estimate_spread(row)})
+    return Spot(
+        name,
+        detail=_detail(row),
+        texts={"latency": estimate_text(row)},
+        spreads={"latency": estimate_spread(row)},
+    )
 
 
 # ---- Between sockets

@@ -6,15 +6,16 @@ from dataclasses import replace
 
 import pandas as pd
 
+from numatlas.facts import IDLE, KNEE, LOAD_PEAK, loads
 from numatlas.figures import people
 from numatlas.figures.default_views import default_views
 from numatlas.figures.matrices import matrices, single_cells
 from numatlas.figures.model import Axis, Bar, Bars, Curves, Figure, Mark, Series
 from numatlas.figures.scales import DECADE
-from numatlas.figures.tables import QUANTITIES, Table, Tables, words_for, words_of
-from numatlas.figures.told import column, joined
+from numatlas.figures.tables import QUANTITIES, Table, Tables, label_words, words_for, words_of
+from numatlas.figures.told import joined
 from numatlas.result import Cell, Result, View
-from numatlas.units import number_text, scaled_unit, size_text
+from numatlas.units import number_text, poorly_known, scaled_unit, size_text
 
 #: More groups than this nobody tells apart by their colour.
 MOST_GROUPS = 8
@@ -139,12 +140,9 @@ def _curves(table: Table) -> list[Figure]:
         for labels, mine in groups
     ]
     told = table.told(None, *([] if view["kind"] == "curve" else ["by", name]))
-    marks, doubts = cache_marks(table.result) if name == "size" else [], []
-    if view["kind"] == "curve" and name in table.units and groups:
-        labels, most = max(groups, key=lambda group: group[1].frame["x"].max())
-        line = words_for(view, labels) if len(groups) > 1 else ""
-        marks, doubts = _load_marks(table, most.frame, unit, line)
-    told["warnings"] = [*told["warnings"], *doubts]
+    marks = cache_marks(table.result) if name == "size" else []
+    if view["kind"] == "curve" and name in table.units:
+        marks = _load_marks(table, axis)
     return [
         Curves(
             **told,
@@ -161,31 +159,29 @@ def _by_powers(name: str, unit: str, values: pd.Series) -> bool:
     return unit == "bytes" or (name in QUANTITIES and 0 < DECADE * values.min() <= values.max())
 
 
-def _load_marks(table: Table, frame: pd.DataFrame, unit: str, line: str) -> tuple[list[Mark], list[str]]:
-    """Of a figure over what others moved, of the line of the highest load (its name, where there are others):
-    that when idle, the most that was moved, and 80 % of it with the figure there, as far as the file has it:
-    the knee, where a program that uses its memory well is. And what cannot be in these."""
-    of, doubts = f" ({line})" if line else "", []
-    at_rest, most = frame[frame["x"] == 0], float(frame["x"].max())
-    idle, least = at_rest["value"], at_rest["low"].fillna(at_rest["value"]).median()
-    marks = []
-    if len(idle):
-        words = f"idle {number_text(idle.median(), 3)} {table.unit}{of}"
-        marks.append(Mark(float(idle.median()), words, level=True))
-    knee_of = f"{table.main['figure']}_at_80_percent"
-    knees = pd.to_numeric(column(frame, f"{knee_of}.value")).dropna()
-    highs = pd.to_numeric(column(frame, f"{knee_of}.high")).dropna()
-    words = "80 %"
-    if len(knees):
-        knee = float(knees.iloc[0] * table.main["scale"])
-        words += f": {number_text(knee, 3)} {table.unit}"
-        high = float(highs.iloc[0] * table.main["scale"]) if len(highs) else knee
-        if len(idle) and high < least:
-            words += ", less than idle"
-            doubts.append(f"at 80 % of the peak the latency is less than when idle{of}: one of both is wrong")
-    marks.append(Mark(0.8 * most, words + of))
-    marks.append(Mark(most, f"peak {number_text(most, 3)} {unit}{of}"))
-    return marks, doubts
+def _load_marks(table: Table, axis: Cell) -> list[Mark]:
+    """As the facts of the run have them, of the pair of nodes that a card of it shows: the latency when idle,
+    that at 80 % of the highest load, where a program that uses its memory well is, and that load."""
+    every = loads(table.result)
+    every = every[
+        [not poorly_known(*ends) for ends in every[["value", "low", "high"]].itertuples(index=False)]
+    ]
+    nodes = every["cpu_node"].fillna("") + " -> " + every["memory_node"].fillna("")
+    own = nodes[every["key"] == KNEE]
+    mine = every[nodes == next(iter(own if len(own) else nodes), "")].drop_duplicates("key")
+    of = f" ({label_words('nodes', nodes[mine.index[0]])})" if nodes.nunique() > 1 else ""
+    found = {row.key: row.value for row in mine.itertuples()}
+    marks, scale, unit = [], table.main["scale"], f" {table.unit}{of}"
+    for key in filter(found.get, IDLE):
+        idle = found[key] * scale
+        marks.append(Mark(idle, f"idle {number_text(idle, 3)}{unit}", level=True))
+    if LOAD_PEAK in found:
+        most = found[LOAD_PEAK] * axis["scale"]
+        knee = f": {number_text(found[KNEE] * scale, 3)}{unit}" if KNEE in found else of
+        marks.append(Mark(0.8 * most, f"80 %{knee}"))
+        words = f"highest load {number_text(most, 3)} {scaled_unit('B/s', axis['scale'])}{of}"
+        marks.append(Mark(most, words))
+    return marks
 
 
 def _lines(table: Table, axis: str) -> list[str]:

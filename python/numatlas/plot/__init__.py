@@ -11,6 +11,7 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure as Picture
 
 from numatlas.figures.model import Atlas, Bars, Beside, Curves, Figure, Fleet, MachinePicture, Matrix
+from numatlas.figures.overlay import can_stand_beside
 from numatlas.figures.scales import colour_range
 from numatlas.file_error import FileError
 from numatlas.plot import atlas, bars, curves, fleet, machine, matrix
@@ -80,10 +81,10 @@ def _drawn(figure: Figure, frame: Frame, mode: str, norm: Normalize | None = Non
 
 
 def _beside(figure: Beside, frame: Frame, mode: str) -> Picture:
-    """As many in a row as there is room for; maps of one unit have one scale of colours. The small print that
-    is of all stands below."""
+    """Maps: as many in a row as there is room for, on one scale of colours where they have one unit; others
+    one below the other. The small print that is of all stands below."""
     figures = figure.figures
-    columns = max(1, min(len(figures), int(frame.width / NARROWEST)))
+    columns = max(1, min(len(figures), int(frame.width / NARROWEST))) if can_stand_beside(figures) else 1
     rows = [figures[at : at + columns] for at in range(0, len(figures), columns)]
     part = Frame(frame.width / columns, frame.title, frame.footer)
     maps = [one for one in figures if isinstance(one, Matrix)]

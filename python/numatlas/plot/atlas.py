@@ -224,8 +224,6 @@ def _key(figure: Atlas, paint: _Paint) -> str:
     words = [f"colour: {light} (light, better) to {dark}" if len(paint.values) > 1 else ""]
     words.append("width: bandwidth" if paint.most and any(link.line for link in figure.links) else "")
     shown = [*figure.places, *figure.links]
-    words.append(
-        "dashed: interval of ±10 % or wider" if any(one.unsteady for one in shown) else ""
-    )
+    words.append("dashed: interval of ±10 % or wider" if any(one.unsteady for one in shown) else "")
     words.append("random loads, one CPU alone" if paint.mode == "latency" else "reads by all CPUs of a node")
     return "; ".join(filter(None, words))

@@ -111,7 +111,7 @@ def _x_axis(axes: Axes, figure: Curves) -> None:
     axis = figure.x
     axes.set_xlabel(axis.words)
     steps = sorted({value for series in figure.series for value in series.x}) or [0]
-    most = max(4, int(MOST_TICKS * axes.figure.get_size_inches()[0] / WIDTH))
+    most = max(4, int(MOST_TICKS * axes.get_figure(root=True).get_size_inches()[0] / WIDTH))
     if axis.names or (axis.log2 and steps[0] > 0):
         if axis.names:
             axes.set_xlim(0.7, len(axis.names) + 0.3)

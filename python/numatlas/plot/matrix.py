@@ -147,7 +147,7 @@ def _cells(axes: Axes, image: AxesImage, texts: Texts) -> None:
 
 def _extra(figure: Matrix, values: np.ndarray, texts: Texts) -> list[str]:
     """What the cells cannot tell themselves."""
-    empty = zip(*np.nonzero(np.isnan(values)), strict=True)
+    empty = [cell for cell in zip(*np.nonzero(np.isnan(values)), strict=True) if not figure.spread_of(*cell)]
     whys = list(dict.fromkeys(figure.texts[row][column] or "no value" for row, column in empty))
     lines = [f"hatched: {'; '.join(whys)}"] if whys else []
     if figure.widest() and not texts[2]:

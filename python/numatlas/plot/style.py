@@ -12,6 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Picture
 from matplotlib.figure import SubFigure
 from matplotlib.font_manager import FontProperties
+from matplotlib.transforms import Bbox
 
 from numatlas.figures.model import Figure
 
@@ -97,7 +98,20 @@ class Page:
     def fill(self) -> None:
         """Lays the axes out in what is free."""
         rect = (0.01, self.bottom / self.tall, 0.98, (self.top - self.bottom) / self.tall)
-        self.picture.set_layout_engine("constrained", rect=rect, h_pad=0.05, w_pad=0.04)
+        if self.frame.within is None:
+            self.picture.set_layout_engine("constrained", rect=rect, h_pad=0.05, w_pad=0.04)
+            return
+        free, (axes,) = Bbox.from_bounds(*rect), self.picture.axes  # a part of a picture has no engine
+        axes.set_position(free)
+        renderer, to_part = (
+            axes.get_figure(root=True).canvas.get_renderer(),
+            self.picture.transSubfigure.inverted(),
+        )
+        for _ in range(2):  # other ticks may be wider
+            taken = axes.get_tightbbox(renderer).transformed(to_part)
+            place = axes.get_position()
+            ends = place.get_points() + free.get_points() - taken.get_points()
+            axes.set_position(Bbox(ends))
 
     def legend(self, handles: list[Any], names: list[str], top: float | None = None) -> None:
         """Names of lines or bars above `top` inches, where nothing else is: it never covers data."""

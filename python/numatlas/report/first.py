@@ -12,10 +12,11 @@ from numatlas.figures.told import is_of_the_null_engine
 from numatlas.figures.trend import KIND
 from numatlas.figures.verdicts import ALARMS, cards
 from numatlas.readers.verdicts import VERDICTS
+from numatlas.report.judge import verdict_on, verdicts
 from numatlas.report.pictures import drawing_of, maps_of
 from numatlas.report.verdict import Line, cut_short, verdict
 from numatlas.result import Result
-from numatlas.units import LESS_IS_BETTER, quantity_text, short_size
+from numatlas.units import poorly_known, quantity_text, short_size
 
 #: Cards above the atlas.
 MOST_CARDS = 6
@@ -179,7 +180,7 @@ class Row:
     words: str
     cells: list[Metric | None]
     change: str
-    verdict: str
+    verdict: str  #: of `numatlas compare`; "": it has none
 
 
 @dataclass
@@ -190,11 +191,13 @@ class Several:
     common: str  #: what all have alike
     rows: list[Row]
     curves: list[Drawing]
+    judged: bool  #: whether there are verdicts
     compact: bool  #: too many runs for all words
 
 
 def several_of(results: list[Result], names: list[str], figures: list[tuple[str, Figure]]) -> Several:
-    """Their headline figures side by side; the change is from the first to the last run."""
+    """Their headline figures side by side; the change is from the first to the last run, and judged
+    by `numatlas compare`."""
     words = [
         [str(one.machine.get("host") or one.path.name), machine_words(one.machine), when(one)]
         for one in results
@@ -203,10 +206,12 @@ def several_of(results: list[Result], names: list[str], figures: list[tuple[str,
         words = [[*mine, result.path.name] for mine, result in zip(words, results, strict=True)]
     alike = [len(set(column)) == 1 for column in zip(*words, strict=True)]
     told = [{one.key: one for one in metrics(result)} for result in results]
-    rows = []
+    judged, rows = verdicts(results[0], results[-1]), []
     for key in dict.fromkeys(key for mine in told for key in mine):
         cells = [mine.get(key) for mine in told]
-        rows.append(Row(next(cell.words for cell in cells if cell), cells, *_change(cells[0], cells[-1])))
+        words_of_key = next(cell.words for cell in cells if cell)
+        verdict_of_key = verdict_on(judged, cells[0], cells[-1])
+        rows.append(Row(words_of_key, cells, _change(cells[0], cells[-1]), verdict_of_key))
     return Several(
         [
             (letter, name, [text for text, same in zip(mine, alike, strict=True) if text and not same])
@@ -215,21 +220,19 @@ def several_of(results: list[Result], names: list[str], figures: list[tuple[str,
         ", ".join(text for text, same in zip(words[0], alike, strict=True) if text and same),
         rows,
         curves_of(figures, KIND),
+        bool(judged),
         len(results) > MOST_WORDY,
     )
 
 
-def _change(first: Metric | None, last: Metric | None) -> tuple[str, str]:
-    """By their intervals only: `numatlas compare` judges."""
-    if not first or not last or not first.value:
-        return "", ""
+def _change(first: Metric | None, last: Metric | None) -> str:
+    """Of values that are known."""
+    if not first or not last or not first.value or poorly_known(first.value, first.low, first.high):
+        return ""
+    if poorly_known(last.value, last.low, last.high):
+        return ""
     times = last.value / first.value
-    change = f"{100 * (times - 1):+.1f} %" if times < MOST_PERCENT else f"{times:,.0f}x"
-    if None in (first.low, first.high, last.low, last.high):
-        return change, "no interval"
-    if first.low <= last.high and last.low <= first.high:
-        return change, "intervals overlap"
-    return change, "better" if (last.value < first.value) == (first.unit in LESS_IS_BETTER) else "worse"
+    return f"{100 * (times - 1):+.1f} %" if times < MOST_PERCENT else f"{times:,.0f}x"
 
 
 def alarms(metric: Metric) -> bool:

@@ -86,7 +86,9 @@ def cards(results: list[Result], names: list[str]) -> list[Json]:
 
 def _value(row: Any, named: bool) -> dict[str, str]:
     told = poorly_known(row.value, row.low, row.high)  # the text has the interval
-    low, high = ("" if told or pd.isna(end) else quantity_text(end, row.unit, 4) for end in (row.low, row.high))
+    low, high = (
+        "" if told or pd.isna(end) else quantity_text(end, row.unit, 4) for end in (row.low, row.high)
+    )
     return {
         "file": row.file if named else "",
         "end": f"{row.end} of {row.count}" if row.end and row.count > 1 else "",

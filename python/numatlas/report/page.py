@@ -16,6 +16,7 @@ from numatlas.figures.machine import barred_cpus, boxes_of
 from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, Listing, MachinePicture, Matrix
 from numatlas.figures.overlay import can_overlay, form_of, group_keys, letters, overlaid
 from numatlas.figures.people import signs
+from numatlas.figures.verdicts import MARKS
 from numatlas.file_error import intact
 from numatlas.report import first, head, pack, pictures
 from numatlas.result import Result
@@ -113,7 +114,7 @@ def _environment() -> jinja2.Environment:
         *(pictures.maps_of, pictures.spec_of),
     )
     made.globals |= {one.__name__: one for one in functions}
-    made.globals |= {"gradient": pictures.GRADIENT, "none_judged": NONE_JUDGED}
+    made.globals |= {"gradient": pictures.GRADIENT, "none_judged": NONE_JUDGED, "verdict_marks": MARKS}
     return made
 
 
