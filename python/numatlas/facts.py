@@ -196,7 +196,7 @@ def _latencies(result: Any, cells: pd.DataFrame) -> list[Metric]:
     """Of a node's own memory the median (of two in the middle the better), of other nodes with CPUs the
     worst, of memory without CPUs the nearest; these over the first."""
     cells = cells[cells["what"] == "latency"].sort_values("value", kind="stable")
-    known = cells[~cells.apply(_is_unknown, axis=1).astype(bool)]
+    known = cells[[not _is_unknown(row) for row in cells.itertuples()]]
     cells = known if len(known) else cells
     own = cells[cells["cpu_node"] == cells["memory_node"]]
     with_cpus = cells["memory_node"].isin(nodes_with_cpus(result) or set(cells["cpu_node"]))

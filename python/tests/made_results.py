@@ -145,6 +145,14 @@ def loaded(part, engine):
     facts = [
         fact("loaded_latency_idle", "latency while idle", 120e-9, "s", under, "{} idle", part, **where_of),
         fact("loaded_latency_80", "latency at 80 % of the peak", 170e-9, "s", part=part, **where_of),
+        fact(
+            "loaded_bandwidth_peak",
+            "bandwidth of the others at that peak",
+            40e9,
+            "B/s",
+            part=part,
+            **where_of,
+        ),
     ]
     for step in range(11):
         seconds = 120e-9 * (1 + 0.05 * step + (0.5 if step > 8 else 0))

@@ -131,26 +131,31 @@ def test_ratios_are_over_the_local_latency_that_is_shown():
         assert one.beside == f"{one.value / local.value:.1f}x local"
 
 
-def test_marks_tell_the_line_that_they_are_of(tmp_path):
-    (figure,) = figures_of(numatlas.load(SURVEYS / "four-nodes.json"), "loaded")
-    marks = ["idle 673 ns (node 1)", "80 %: 623 ns (node 1)", "peak 1.32 GB/s (node 1)"]
+def test_marks_of_a_load_are_the_facts_of_the_cards(tmp_path):
+    """Of one pair of nodes, whatever moves more; an idle latency that is hardly known is none."""
+    result = numatlas.load(SURVEYS / "four-nodes.json")
+    (figure,) = figures_of(result, "loaded")
+    (card,) = [one for one in metrics(result) if one.key == "loaded_latency_80"]
+    marks = [f"80 %: {card.text} (node 1)", "highest load 1.32 GB/s (node 1)"]
     assert [mark.text for mark in figure.marks] == marks
-    assert not [text for text in figure.warnings if "less than when idle" in text]
-
-    data = json.loads((SURVEYS / "four-nodes.json").read_text())
-    for case in part(data, "loaded")["cases"]:
-        for one in [*case["figures"], *(each for flow in case["flows"] for each in flow["figures"])]:
-            if one["key"] == "latency_at_80_percent":
-                one["estimate"].update(value=1e-7, low=0.99e-7, high=1.01e-7)
-    path = tmp_path / "low.json"
-    path.write_text(json.dumps(data))
-    (figure,) = figures_of(numatlas.load(path), "loaded")
-    marks[1] = "80 %: 100 ns, less than idle (node 1)"
-    assert [mark.text for mark in figure.marks] == marks
-    (doubt,) = [text for text in figure.warnings if "less than when idle" in text]
-    assert "(node 1)" in doubt
     both = overlaid([figure, figure], ["A", "B"])
     assert both.marks == figure.marks
+
+    def mix(data):
+        loaded = part(data, "loaded")
+        for one in json.loads(json.dumps(loaded["cases"])):  # moves more, and is no load of the facts
+            one["labels"] |= {"load_kernel": "mix"} if "load_kernel" in one["labels"] else {}
+            for each in one["figures"] + one["flows"][0]["figures"]:
+                each["estimate"].update({end: 2 * each["estimate"][end] for end in ("value", "low", "high")})
+            loaded["cases"].append(one)
+        loaded["views"].append(json.loads(json.dumps(loaded["views"][0]).replace('"read"', '"mix"')))
+
+    result = changed(survey(tmp_path / "a.json", 1, 1, 4), mix)
+    (figure,) = figures_of(result, "loaded")
+    assert len(figure.series) == 2
+    (card,) = [one for one in metrics(result) if one.key == "loaded_latency_80"]
+    marks = ["idle 120 ns", f"80 %: {card.text}", "highest load 40.0 GB/s"]
+    assert [mark.text for mark in figure.marks] == marks
 
 
 def test_marks_of_two_runs_have_the_letters_of_these(tmp_path):
@@ -182,7 +187,7 @@ def test_lines_that_one_of_two_runs_has_are_of_it(tmp_path):
     tree = Tree(page([changed(first, drop), numatlas.load(second)]))
     (figure,) = [one for one in tree.find("article") if one["id"].startswith("loaded")]
     told = {one["text"] for one in tree.find("text", within=figure)}
-    assert any(text.startswith("B: peak") for text in told)
+    assert any(text.startswith("B: highest load") for text in told)
     rows = tree.find("td", within=figure)
     assert rows[0]["text"] == "B"
 
@@ -277,50 +282,100 @@ def test_an_interval_is_that_of_a_figure_where_there_are_several(tmp_path):
 # ---- Where the memory was
 
 
-SIZE = {"pages_by_node": {"0": 100}, "page_size": 4096, "thp_fraction": 0.56, "page_text": "4 KiB + 56 % THP"}
-ASTRAY = {"pages_by_node": {"0": 60, "1": 40}}
-GOOD, ELSEWHERE = "memory lay where it was asked for", "1 case had memory elsewhere than asked"
-OTHERS = "1 case had pages of another size than asked"
+GOOD = "memory lay where it was asked for"
+SIZE = "pages thp: the kernel gave 4 KiB + 56 % THP"
+ASTRAY = "memory bind:0: only 60.0 % of the pages are there"
+UNSEEN = "placement could not be observed: denied"
 
 
 @pytest.mark.parametrize(
-    ("memory", "pages", "seen", "told"),
+    ("told", "lines"),
     [
-        ("bind:0", "thp", SIZE, [GOOD, OTHERS]),
-        ("local", "thp", SIZE, [GOOD, OTHERS]),
-        ("interleave:0,1", "thp", SIZE, [GOOD, OTHERS]),
-        ("bind:0", "2M", {"pages_by_node": {"0": 9}, "page_size": 4096}, [GOOD, OTHERS]),
-        ("bind:0", "base", {**SIZE, "thp_fraction": 1.0}, [GOOD, OTHERS]),
-        ("bind:0", "base", ASTRAY, [ELSEWHERE]),
-        ("local", "base", ASTRAY, [ELSEWHERE]),
-        ("bind:0", "thp", {**SIZE, **ASTRAY}, [ELSEWHERE, OTHERS]),
-        ("local", "thp", {**SIZE, **ASTRAY}, [ELSEWHERE, OTHERS]),
-        ("interleave:0,1", "base", ASTRAY, [ELSEWHERE]),
-        ("bind:0", "thp", {"problem": "denied"}, ["1 case had memory whose place was not observed"]),
+        ([("page-size", SIZE)], [GOOD, f"read, worker 0: {SIZE} (and 1 more)"]),
+        ([("placement", ASTRAY)], [f"read, worker 0: {ASTRAY} (and 1 more)"]),
+        ([("placement-unknown", UNSEEN)], [f"read, worker 0: {UNSEEN} (and 1 more)"]),
+        (
+            [("placement", ASTRAY), ("page-size", SIZE)],
+            [f"read, worker 0: {ASTRAY} (and 1 more)", f"read, worker 0: {SIZE} (and 1 more)"],
+        ),
+        # Of an earlier program, whose one code stood for all: still no word of nodes.
+        ([("placement", SIZE)], [f"read, worker 0: {SIZE} (and 1 more)"]),
+        ([("a-new-code", "words of its own")], [GOOD, "read, worker 0: words of its own (and 1 more)"]),
     ],
 )
-def test_what_differs_of_the_memory(tmp_path, memory, pages, seen, told):
-    """A warning of one code is of the node, the size of the pages, or both; two workers are one case."""
-
+def test_what_differs_of_the_memory_is_said_by_the_program(tmp_path, told, lines):
     def differ(data):
-        one = next(one for one in part(data, "matrix")["cases"] if one["kernel"] == "read")
-        one["pages"] = pages
-        for flow in one["flows"]:
-            flow |= {"memory": memory, "residency": seen}
-            flow["warnings"] = [{"code": "placement", "text": "told by the program"}]
+        part(data, "matrix")["warnings"] = [
+            {"code": code, "text": text, "where": f"read, worker {worker}"}
+            for code, text in told
+            for worker in (0, 1)
+        ]
 
-    result = changed(survey(tmp_path / "a.json", 2, 1, 4), differ)
-    lines = [line.text for line in verdict(result)]
-    assert [line for line in lines if line in (GOOD, ELSEWHERE, OTHERS) or "place " in line] == told
+    result = changed(survey(tmp_path / "a.json", 1, 1, 4), differ)
+    shown = [line.text for line in verdict(result)]
+    assert [line for line in shown if line == GOOD or line.startswith("read, ")] == lines
+    assert "elsewhere" not in " ".join(shown)
 
 
-def test_memory_that_differs_is_counted_in_each_benchmark(tmp_path):
-    def differ(data):
-        for command in ("latency", "loaded"):
-            one = part(data, command)["cases"][0]
-            one["name"] = "the same"
-            for flow in one["flows"]:
-                flow["warnings"] = [{"code": "placement", "text": "told by the program"}]
+# ---- How well a value is known
 
-    lines = [line.text for line in verdict(changed(survey(tmp_path / "a.json", 1, 1, 4), differ))]
-    assert "2 cases had memory elsewhere than asked" in lines
+
+def widened(share, *keys):
+    """The facts of these keys known to ± `share` only."""
+
+    def change(data):
+        for one in (fact for report in data["results"] for fact in report["facts"]):
+            if one["key"] in keys:
+                one["estimate"] = estimate(one["estimate"]["value"], share)
+
+    return change
+
+
+def dashed_places(result):
+    (atlas,) = figures_of(result, "atlas")
+    patches = build(atlas).axes[0].patches
+    return [one.get_gid() for one in patches if one.get_linestyle() not in ("-", "solid")]
+
+
+def test_a_place_known_to_40_percent_is_dashed_as_the_key_says(tmp_path):
+    path = survey(tmp_path / "a.json", 1, 1, 4)
+    assert dashed_places(numatlas.load(path)) == ["place-0"]  # its latency is known to 20 % only
+    for key in ("matrix_latency", "matrix_bandwidth"):
+        survey(path, 1, 1, 4)
+        changed(path, widened(0.01, "matrix_latency", "matrix_bandwidth"))
+        assert dashed_places(numatlas.load(path)) == []
+        result = changed(path, widened(0.4, key))
+        assert dashed_places(result) == ["place-0"]
+        (atlas,) = figures_of(result, "atlas")
+        assert any("dashed: interval of ±10 % or wider" in text for text in texts(build(atlas)))
+
+
+def test_a_value_that_is_hardly_known_is_not_shown(tmp_path):
+    keys = ("matrix_latency", "cache_latency", "loaded_latency_80")
+    result = changed(survey(tmp_path / "a.json", 1, 1, 4), widened(2.35, *keys))
+    cards = {one.key: one for one in metrics(result)}
+    assert cards["local_latency"].text == "unknown: -162 to 402 ns" and not cards["local_latency"].spread
+    assert cards["loaded_latency_80"].text.startswith("unknown: ") and not cards["loaded_latency_80"].beside
+    (atlas,) = figures_of(result, "atlas")
+    assert "latency" not in atlas.places[0].values
+    assert all(hop.texts["latency"].startswith("unknown: ") for hop in atlas.chain[:-1])
+    drawn = " ".join(texts(build(atlas, mode="latency")))
+    assert "unknown: -162 to 402 ns" in drawn and "±235 %" not in drawn
+
+
+def test_an_interval_beyond_half_of_the_value_stands_in_its_place(tmp_path):
+    def widen(data):
+        for case in part(data, "matrix")["cases"] + part(data, "bandwidth")["cases"][:1]:
+            case["figures"] = [{**one, "estimate": estimate(4e10, 0.75)} for one in case["figures"]]
+
+    result = changed(survey(tmp_path / "a.json", 2, 1, 4), widen)
+    (_, read) = figures_of(result, "matrix")
+    assert read.values == [[None, None], [None, None]] and read.low[0][0] == pytest.approx(10)
+    (bars, *_) = figures_of(result, "bandwidth")
+    assert any(row.value is None and row.high == pytest.approx(70) for row in bars.rows)
+    cells = [words(cell) for cell in Tree(page([result])).find("td")]
+    assert cells.count("unknown 10.00 to 70.00") >= 4
+    assert "unknown\n10.0 - 70.0" in texts(build(read))
+    (ladder,) = figures_of(result, "latency")
+    at = ladder.series[0].x.index(1 << 20)
+    assert ladder.series[0].y[at] is None and ladder.series[0].high[at] is not None

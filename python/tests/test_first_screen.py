@@ -5,6 +5,7 @@ import hashlib
 import json
 
 import pytest
+from commands import SURVEYS, program
 from made_results import survey
 from report_pages import EVIL, Tree, fleet_of
 
@@ -26,7 +27,7 @@ def test_one_run(tmp_path):
     assert tree.find("h1")[0]["text"] == "cn1 · 2x EPYC 7763, 8 nodes, 512 GiB · 1 Nov 2026, 57 s"
     cards = [words(card) for card in tree.find(class_="metric")]
     assert cards[0] == "local latency 121 ns ±1.0 % 120 to 122 ns, 8 nodes"
-    assert [card.split(" ")[0] for card in cards] == ["local", "remote", "peak", "at"]
+    assert [card.split(" ")[0] for card in cards] == ["local", "remote", "best", "at"]
     (first,) = tree.find("section", id="first")
     assert tree.all.index(first) < tree.all.index(tree.find("article")[0])
     (atlas,) = tree.find(class_="atlas", within=first)
@@ -49,13 +50,15 @@ def test_the_verdict(tmp_path):
     assert "✓ memory lay where it was asked for" in verdict(path)
     assert "! 2 of 807 figures unsteady (> ±10 %)" in verdict(path)
     data = json.loads(path.read_text())
-    for case in data["results"][0]["cases"]:
-        case["flows"][0]["warnings"] = [{"code": "placement", "text": f"elsewhere {EVIL}"}]
+    told = {"code": "placement", "text": f"elsewhere {EVIL}", "where": "read, worker 0"}
+    data["results"][0]["warnings"] = [told, {**told, "where": "read, worker 1"}]
     data |= {"complete": False, "incomplete_reason": "interrupted"}
     path.write_text(json.dumps(data))
     told = verdict(path)
     assert "memory lay where" not in told
-    assert "! 128 cases had memory elsewhere than asked" in told and "! not complete: interrupted" in told
+    assert (
+        f"! read, worker 0: elsewhere {EVIL} (and 1 more)" in told and "! not complete: interrupted" in told
+    )
 
 
 def test_that_nothing_was_measured_stands_over_everything(tmp_path):
@@ -68,15 +71,27 @@ def test_that_nothing_was_measured_stands_over_everything(tmp_path):
     assert "in 1 of 2 files" in both.find(class_="banner")[0]["text"]
 
 
-def test_two_runs(tmp_path):
+def judge(tmp_path, monkeypatch, verdict):
+    """A program that has one verdict on the local latency, slower by half, and none on others."""
+    sides = {"base": {"value": 121e-9}, "new": {"value": 1.5 * 121e-9}}
+    told = tmp_path / "told.json"
+    told.write_text(json.dumps({"cases": [{"unit": "s", "verdict": verdict, **sides}]}))
+    program = tmp_path / "numatlas"
+    program.write_text(f"#!/bin/sh\ncat '{told}'\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("NUMATLAS", str(program))
+
+
+def test_two_runs(tmp_path, monkeypatch):
+    judge(tmp_path, monkeypatch, "slower")
     paths = [survey(tmp_path / "a.json"), survey(tmp_path / "b.json", day=2, slower=1.5)]
     tree = tree_of(*paths)
     (table,) = tree.find("table", class_="compare")
     assert "All runs: cn1, 2x EPYC 7763, 8 nodes, 512 GiB." in words(tree.find(class_="card")[0])
     rows = [words(row) for row in tree.find("tr", within=table)]
     assert rows[0].endswith("A1 Nov 2026, 57 sB2 Nov 2026, 57 s")
-    assert rows[1] == "local latency +50.0 %▼ worse121 ns ±1.0 %182 ns ±1.0 %"
-    assert rows[3].startswith("peak bandwidth -33.3 %▼ worse")
+    assert rows[1] == "local latency +50.0 %▼ slower121 ns ±1.0 %182 ns ±1.0 %"
+    assert rows[3].startswith("best bandwidth -33.3 %other cases")
     lines = [words(title) for title in tree.find("h4", within=tree.find("section", id="first")[0])]
     assert lines == ["Pointer-chase latency (base pages)", "Loaded latency (read)"]
     (ladder,) = tree.find("article", id="latency-latency-base")
@@ -84,11 +99,27 @@ def test_two_runs(tmp_path):
     assert {"A", "B"} <= names
 
 
-def test_a_change_within_the_intervals_is_no_verdict(tmp_path):
-    paths = [survey(tmp_path / "a.json"), survey(tmp_path / "b.json", day=2, slower=1.005)]
+def test_verdicts_are_those_of_the_judge(tmp_path, monkeypatch):
+    """However far apart the intervals are; without it there is none."""
+    paths = [survey(tmp_path / "a.json"), survey(tmp_path / "b.json", day=2, slower=1.5)]
+    judge(tmp_path, monkeypatch, "not distinguishable")
     tree = tree_of(*paths)
     rows = [words(row) for row in tree.find("tr", within=tree.find("table", class_="compare")[0])]
-    assert all("intervals overlap" in row for row in rows[1:])
+    assert rows[1] == "local latency +50.0 %not distinguishable121 ns ±1.0 %182 ns ±1.0 %"
+    monkeypatch.setenv("NUMATLAS", str(tmp_path / "gone"))
+    (table,) = tree_of(*paths).find("table", class_="compare")
+    assert "verdict" not in words(table) and "worse" not in words(table)
+
+
+def test_verdicts_are_those_of_compare(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMATLAS", str(program()))
+    old, new = SURVEYS / "four-nodes.json", tmp_path / "new.json"
+    new.write_bytes(old.read_bytes())
+    tree = tree_of(old, new)
+    (table,) = tree.find("table", class_="compare")
+    cells = [words(one) for one in tree.find("td", within=table) if "verdict-" in (one["class"] or "")]
+    assert cells and set(cells) <= {"same", "not distinguishable", "other cases"}
+    assert set(cells) != {"other cases"}
 
 
 def test_many_runs_are_a_trend(tmp_path):

@@ -4,12 +4,12 @@ import made
 import pytest
 from matplotlib.colors import to_hex
 
-from numatlas.figures.scales import DECADE, LEAST_RANGE, colour_range, poorly_known, value_scale
+from numatlas.figures.scales import DECADE, LEAST_RANGE, colour_range, value_scale
 from numatlas.plot import build
 from numatlas.plot.style import Frame
 from numatlas.report.drawing import inline
 from numatlas.report.pictures import common_scale
-from numatlas.units import plus_minus, quantity_text, short_size
+from numatlas.units import plus_minus, poorly_known, quantity_text, short_size
 
 
 def ladder():

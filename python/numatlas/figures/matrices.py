@@ -51,8 +51,9 @@ def _only_cell(one: Matrix) -> tuple[int, int] | None:
     shape = (len(one.rows), len(one.columns))
     if shape == (1, 1):
         return 0, 0
-    pair = shape == (2, 2) and one.rows == one.columns and one.values[0][0] is None is one.values[1][1]
-    return (0, 1) if pair and one.values[0][1] == one.values[1][0] else None
+    cells = [list(zip(*lines, strict=True)) for lines in zip(one.values, one.low, strict=True)]
+    pair = shape == (2, 2) and one.rows == one.columns and cells[0][0] == cells[1][1] == (None, None)
+    return (0, 1) if pair and cells[0][1] == cells[1][0] else None
 
 
 def _bars_of(one: Matrix) -> Bars:

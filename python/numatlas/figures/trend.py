@@ -42,7 +42,7 @@ def _trend(rows: pd.DataFrame, names: list[str], of_fleets: bool) -> list[Figure
     if not of_fleets:
         rows = rows[rows.groupby("line")["run"].transform("size") >= LEAST_RUNS]
         unknown = [poorly_known(*ends) for ends in rows[ENDS].itertuples(index=False)]
-        rows = rows.assign(value=rows["value"].mask(unknown))
+        rows = rows.assign(value=rows["value"].mask(pd.Series(unknown, rows.index, dtype=bool)))
         first = rows.groupby("line")["value"].transform("first")
         rows = rows.assign(**rows[ENDS].astype(float).div(first, axis=0))
     series = [
