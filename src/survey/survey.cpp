@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/add_once.h"
 #include "base/pretty_json.h"
 #include "base/say.h"
 #include "base/text.h"
@@ -47,16 +48,19 @@ Expected<void> make_folder(const std::string& folder) {
 
 /// Benchmarks of the survey in the folder that this one does not run; none where it has no survey.
 std::vector<std::string> only_there(const fs::path& folder, const std::vector<SurveyItem>& items) {
-  std::ifstream file(folder / "survey.json");
-  const auto earlier = nlohmann::json::parse(file, nullptr, false);
   std::vector<std::string> names;
+  const fs::path path = folder / "survey.json";
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return names;  // reading a pipe would wait
+  std::ifstream file(path);
+  const auto earlier = nlohmann::json::parse(file, nullptr, false);
   if (!earlier.is_object() || !earlier.contains("results")) return names;
   for (const nlohmann::json& report : earlier["results"]) {
     const auto name = report.find("command");
     if (name == report.end() || !name->is_string()) continue;
     const bool mine = std::any_of(items.begin(), items.end(),
                                   [&](const SurveyItem& item) { return item.benchmark == *name; });
-    if (!mine) names.push_back(*name);
+    if (!mine) add_once(names, name->get<std::string>());
   }
   return names;
 }
