@@ -33,15 +33,15 @@ def test_a_poorly_known_point_changes_no_axis():
     )
 
 
-def test_a_poorly_known_point_is_hollow_and_says_so():
+def test_a_poorly_known_point_is_an_interval():
     figure = ladder()
     middle = figure.series[0].y[9]
-    figure.series[0].low[9], figure.series[0].high[9] = -1.33 * middle, 3.33 * middle
+    figure.series[0].y[9] = None
+    figure.series[0].low[9], figure.series[0].high[9] = 0.1 * middle, 3.33 * middle
     picture = build(figure)
-    (rings,) = [line for line in picture.axes[0].lines if line.get_gid() == "hollow"]
-    assert list(rings.get_ydata()) == [middle]
-    assert to_hex(rings.get_markerfacecolor()) == "#ffffff"
-    assert "±233 %), poorly known" in inline(picture, "one", "words")
+    told = [text.get_text() for text in picture.texts]
+    assert "an interval without a point: known to no better than ±50 %" in told
+    assert "±233 %" not in inline(picture, "one", "words")
 
 
 def test_a_point_with_a_warning_is_hollow():

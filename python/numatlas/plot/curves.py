@@ -11,7 +11,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 from numatlas.figures.model import Axis, Curves, Mark, Series
 from numatlas.figures.scales import Scale, value_scale
 from numatlas.plot.style import COLOURS, MARKERS, PAPER, QUIET, WIDTH, Frame, describe, numbers, page
-from numatlas.units import POORLY_KNOWN, number_text, plus_minus, poorly_known, size_text, spread_text
+from numatlas.units import POORLY_KNOWN, number_text, plus_minus, size_text, spread_text
 
 BODY = 3.3
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (8, 2)))
@@ -39,8 +39,12 @@ def build(figure: Curves, frame: Frame = PAPER) -> Picture:
     small = names if len(names) == 1 else []
     if len(names) > len(LOOKS):
         small = [f"{len(names)} lines, in order from {names[0]} to {names[-1]}"]
-    if any(hollow for series in figure.series for hollow in hollow_points(series)):
-        small.append(f"hollow: known to ±{POORLY_KNOWN:.0%} at best, or with a warning")
+    if any(flag for series in figure.series for flag in series.flagged):
+        small.append("hollow: with a warning")
+    if any(
+        y is None is not low for series in figure.series for y, low in zip(series.y, series.low, strict=True)
+    ):
+        small.append(f"an interval without a point: known to no better than ±{100 * POORLY_KNOWN:.0f} %")
     made = page(figure, BODY * frame.flat * min(1, frame.width / WIDTH + 0.15), named, small, frame)
     axes = made.picture.add_subplot()
     lines = panel(axes, figure)
@@ -64,12 +68,6 @@ def panel(axes: Axes, figure: Curves, ratios: bool = True) -> list[Line2D]:
     return lines
 
 
-def hollow_points(series: Series) -> list[bool]:
-    """Of each point whether it is poorly known, or a warning is of it."""
-    ends = zip(series.y, series.low, series.high, series.flagged, strict=True)
-    return [flag or poorly_known(*values) for *values, flag in ends]
-
-
 def _line(axes: Axes, figure: Curves, series: Series, look: dict) -> Line2D:
     x, y = numbers(series.x), numbers(series.y)
     (line,) = axes.plot(x, y, label=series.name, clip_on=False, gid="points", **look)
@@ -79,7 +77,7 @@ def _line(axes: Axes, figure: Curves, series: Series, look: dict) -> Line2D:
     # Not errorbar(): an average may lie outside of the spread that the file tells.
     axes.vlines(x, numbers(series.low), numbers(series.high), gid="spread", **arms)
     axes.hlines(y, numbers(series.x_low), numbers(series.x_high), gid="spread-x", **arms)
-    hollow = np.array(hollow_points(series), dtype=bool)
+    hollow = np.array(series.flagged, dtype=bool)
     if hollow.any() and line.get_marker() != "None":
         points = {"markerfacecolor": "white", "linestyle": "", "gid": "hollow", "clip_on": False}
         look = {name: look[name] for name in ("color", "marker", "markersize")}
@@ -96,7 +94,6 @@ def _told(figure: Curves, series: Series, at: int) -> str:
     text = f"{_step(figure.x, series.x[at])} {unit}".strip() + f": {number_text(values[0])} {figure.y.unit}"
     words = plus_minus(*values)
     text += f" ({spread_text(*values[1:])}, {words})" if words else ""
-    text += ", poorly known" if poorly_known(*values) else ""
     return "\n".join(filter(None, [series.name, text, series.texts[at]]))
 
 
