@@ -1,5 +1,6 @@
 """The commands: where they write to."""
 
+import json
 import os
 import re
 import stat
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from commands import CSV, MARK, SCALING, SURVEYS, command, one_line, program
+from made_results import survey
 from report_pages import FLEETS
 
 import numatlas
@@ -153,11 +155,29 @@ def test_an_input_is_not_overwritten(tmp_path, name, arguments, output):
 def test_no_picture_of_several_overwrites_the_input(tmp_path):
     result = SURVEYS / "tiers.json"
     *_, last = figures_of(numatlas.load(result), "matrix")
-    name = f"x-{last.key}.svg"
+    name = f"matrix-{last.key}.png"
     (tmp_path / name).write_bytes(result.read_bytes())
-    done = command("plot", "matrix", name, "-o", "x.svg", folder=tmp_path)
+    done = command("plot", "matrix", name, folder=tmp_path)
     one_line(done, 2, f"--output: {name} is one of the files to read")
     assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("kind", ["matrix", "loaded", "latency"])
+def test_output_names_the_one_picture_of_several_figures(tmp_path, kind):
+    path = survey(tmp_path / "a.json", 2, 1, 4)
+    data = json.loads(path.read_text())
+    for one in [one for one in data["results"] if one["command"] != "matrix"]:  # a second figure of each kind
+        view = json.loads(json.dumps(one["views"][0]))
+        view["cells"][-1]["digits"] += 1
+        one["views"].append(view)
+    path.write_text(json.dumps(data))
+    assert len(figures_of(numatlas.load(path), kind)) == 2
+    done = command("plot", kind, "a.json", "-o", "all.png", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "all.png\n")
+    assert sorted(os.listdir(tmp_path)) == ["a.json", "all.png"]
+    done = command("plot", kind, "a.json", folder=tmp_path)
+    files = {file for file in os.listdir(tmp_path) if file.startswith(f"{kind}-")}
+    assert len(files) == 2 and set(done.stdout.split()) == files
 
 
 def test_a_device_may_be_read_and_written():
