@@ -1,6 +1,6 @@
 """One result file (or a survey of several) in memory."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +131,12 @@ class Result:
     def all(self) -> list["Result"]:
         """This result, or the benchmarks of a survey."""
         return self.parts or [self]
+
+    def warnings_of_survey(self) -> list[Warning]:
+        """Those of a benchmark, as its survey tells them: the name of a case does not say whose it is."""
+        return [
+            replace(one, where=f"{self.command} {one.where}") if one.where else one for one in self.warnings
+        ]
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames that hold something, by name."""

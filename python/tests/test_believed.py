@@ -291,16 +291,19 @@ UNSEEN = "placement could not be observed: denied"
 @pytest.mark.parametrize(
     ("told", "lines"),
     [
-        ([("page-size", SIZE)], [GOOD, f"read, worker 0: {SIZE} (and 1 more)"]),
-        ([("placement", ASTRAY)], [f"read, worker 0: {ASTRAY} (and 1 more)"]),
-        ([("placement-unknown", UNSEEN)], [f"read, worker 0: {UNSEEN} (and 1 more)"]),
+        ([("page-size", SIZE)], [GOOD, f"matrix read, worker 0: {SIZE} (and 1 more)"]),
+        ([("placement", ASTRAY)], [f"matrix read, worker 0: {ASTRAY} (and 1 more)"]),
+        ([("placement-unknown", UNSEEN)], [f"matrix read, worker 0: {UNSEEN} (and 1 more)"]),
         (
             [("placement", ASTRAY), ("page-size", SIZE)],
-            [f"read, worker 0: {ASTRAY} (and 1 more)", f"read, worker 0: {SIZE} (and 1 more)"],
+            [f"matrix read, worker 0: {ASTRAY} (and 1 more)", f"matrix read, worker 0: {SIZE} (and 1 more)"],
         ),
         # Of an earlier program, whose one code stood for all: still no word of nodes.
-        ([("placement", SIZE)], [f"read, worker 0: {SIZE} (and 1 more)"]),
-        ([("a-new-code", "words of its own")], [GOOD, "read, worker 0: words of its own (and 1 more)"]),
+        ([("placement", SIZE)], [f"matrix read, worker 0: {SIZE} (and 1 more)"]),
+        (
+            [("a-new-code", "words of its own")],
+            [GOOD, "matrix read, worker 0: words of its own (and 1 more)"],
+        ),
     ],
 )
 def test_what_differs_of_the_memory_is_said_by_the_program(tmp_path, told, lines):
@@ -313,7 +316,7 @@ def test_what_differs_of_the_memory_is_said_by_the_program(tmp_path, told, lines
 
     result = changed(survey(tmp_path / "a.json", 1, 1, 4), differ)
     shown = [line.text for line in verdict(result)]
-    assert [line for line in shown if line == GOOD or line.startswith("read, ")] == lines
+    assert [line for line in shown if line == GOOD or line.startswith("matrix read, ")] == lines
     assert "elsewhere" not in " ".join(shown)
 
 

@@ -57,7 +57,8 @@ def test_the_verdict(tmp_path):
     told = verdict(path)
     assert "memory lay where" not in told
     assert (
-        f"! read, worker 0: elsewhere {EVIL} (and 1 more)" in told and "! not complete: interrupted" in told
+        f"! matrix read, worker 0: elsewhere {EVIL} (and 1 more)" in told
+        and "! not complete: interrupted" in told
     )
 
 

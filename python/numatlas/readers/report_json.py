@@ -58,7 +58,7 @@ def _survey(path: Path, data: Json) -> Result:
     for index, report in enumerate(data["results"]):
         machines = report.get("machines") or [data["machine"]]
         parts.append(_report(path, {**report, "machines": machines}, f"results[{index}]."))
-    told = {str(warning): warning for part in parts for warning in part.warnings}
+    told = {str(one): one for part in parts for one in part.warnings_of_survey()}
     skipped = [{"name": skip["benchmark"], "reason": skip["reason"]} for skip in data.get("skipped", [])]
     return Result(
         path,

@@ -26,7 +26,7 @@ def verdict(result: Result) -> list[Line]:
     """Whether the figures can be believed: placement, steadiness, what disturbed, what is missing."""
     parts = [part for part in result.all() if len(part.flows)]
     flows = pd.concat([part.flows for part in parts]) if parts else pd.DataFrame(columns=["name", "flow"])
-    warnings = [one for part in result.all() for one in part.warnings]
+    warnings = [one for part in result.parts for one in part.warnings_of_survey()] or result.warnings
     lines = []
     if result.meta.get("complete") is False:
         lines.append(Line(f"not complete: {result.meta.get('incomplete_reason') or 'ended early'}"))
