@@ -8,7 +8,7 @@ failed=0
 survey() { # survey STATUS OPTION...
   local wanted=$1 status
   shift
-  "$numatlas" survey --engine null --machine 'numa:1 core:2 pu:1' -q --no-report -o "$folder/report" "$@" \
+  "$numatlas" survey --engine null --machine 'numa:2 core:2 pu:1' -q --no-report -o "$folder/report" "$@" \
     >"$folder/out" 2>"$folder/err"
   status=$?
   [ "$status" -eq "$wanted" ] && return

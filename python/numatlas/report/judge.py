@@ -31,5 +31,5 @@ def verdicts(base: Result, new: Result) -> Verdicts:
 
 
 def verdict_on(told: Verdicts, base: Metric | None, new: Metric | None) -> str:
-    """ "" where the two are not of one case."""
+    """ "" where it judges none with these: they are of two cases, or made of several."""
     return told.get((base.unit, base.value, new.value), "") if base and new else ""
