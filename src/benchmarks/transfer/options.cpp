@@ -34,9 +34,9 @@ void TransferWords::add_to(CLI::App& app) {
        {"latency", &TransferOptions::latency},
        {"chase", &TransferOptions::chase},
        {"peer", &TransferOptions::peer}},
-      "what to measure: copies, the latency of small synchronous copies, a pointer chase by the "
-      "GPU through host memory, copies between GPUs (peer) (default: all that the machine "
-      "supports)");
+      "what to measure: the rate of queued copies (copies), the latency of one copy, each waited "
+      "for before the next (latency), a pointer chase by the GPU through host memory, copies "
+      "between GPUs (peer) (default: all that the machine supports)");
   add_value(app, "--gpus", gpus_, "GPUS",
             "GPUs by number, as their driver counts them: 0,1 or 0-3 (default: all)");
   app.add_flag("--together", options_.together,
