@@ -75,7 +75,7 @@ def _survey(path: Path, data: Json) -> Result:
 def _sweep(path: Path, data: Json) -> Result:
     """As CSV of the sweep has it: the mean over the copies of all GPUs."""
     asked = ("ngpus", "numa_nodes", "numa_weight", "access_size_bytes", "error")
-    # Of 0.1.0 the copies were queued.
+    # The copies of older files were queued.
     metrics = ("copy_latency", "copy_time")
     rows = []
     for row in data["rows"]:
