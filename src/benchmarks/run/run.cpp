@@ -259,8 +259,10 @@ std::vector<View> RunFile::views(const RunReport& report) const {
   View gpus;
   gpus.level = ViewLevel::flows;
   gpus.title = "Copies of GPUs";
-  gpus.notes = {"by the GPU's own clock: queued copies (median time of one, 95th percentile, rate) and the latency "
-                "of copies that are each waited for"};
+  gpus.notes = {
+      "by the GPU's own clock: queued copies (median time of one, 95th percentile, rate) and the "
+      "latency "
+      "of copies that are each waited for"};
   gpus.cells = {scenario,
                 cpu,
                 label_column("GPU", "gpu"),

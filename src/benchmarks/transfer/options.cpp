@@ -40,7 +40,8 @@ void TransferWords::add_to(CLI::App& app) {
   add_value(app, "--gpus", gpus_, "GPUS",
             "GPUs by number, as their driver counts them: 0,1 or 0-3 (default: all)");
   app.add_flag("--together", options_.together,
-               "copy with all these GPUs at the same time (--measure copies, latency), instead of with each GPU alone");
+               "copy with all these GPUs at the same time (--measure copies, latency), instead of "
+               "with each GPU alone");
   add_choices(
       app, "--direction", options_.directions, named({"h2d", "d2h", "both"}),
       "direction of copies: host to device (h2d), device to host (d2h), or both at the same "
