@@ -77,17 +77,27 @@ std::optional<double> link_limit(const ScenarioResult& point, const RunReport& r
   return limit > 0 ? std::optional(limit) : std::nullopt;
 }
 
+/// Of copies that are each waited for: whether it can be told which of them were under way
+/// together.
+static bool long_against_clocks(const FlowResult& flow) {
+  constexpr double clock_errors = 10;
+  const Figure* time = find_figure(flow, "copy_latency");
+  return time != nullptr && time->value() && *time->value() > clock_errors * flow.gpu->clock_error;
+}
+
 std::vector<Figure> device_totals(const ScenarioResult& point, const RunReport& report) {
   std::vector<Figure> totals;
   double events = 0;
-  bool others = false;
+  bool others = false, queued = true;
   std::map<int, std::vector<const Steps*>> hosts;
   for (const FlowResult& flow : point.flows) {
     const Figure* rate = find_figure(flow, "event_bandwidth");
     others = others || !flow.gpu || flow.rate;
     // Who is held to a rate is not busy all the time, and has no share of the link to be told.
-    if (!flow.gpu || flow.rate || rate == nullptr || !rate->value()) continue;
-    events += *rate->value();
+    if (!flow.gpu || flow.rate) continue;
+    if (rate == nullptr ? !long_against_clocks(flow) : !rate->value()) continue;
+    queued = queued && rate != nullptr;
+    events += rate != nullptr ? *rate->value() : 0;
     hosts[host_of(report, flow)].push_back(&flow.gpu->steps);
   }
   std::optional<double> least;
@@ -95,10 +105,8 @@ std::vector<Figure> device_totals(const ScenarioResult& point, const RunReport& 
     const auto overlap = overlap_of(flows);
     if (overlap) least = std::min(least.value_or(1), *overlap);
   }
-  if (least) {
-    totals = {{"event_bandwidth_sum", "B/s", events, std::nullopt},
-              {"copies_overlap", "1", *least, std::nullopt}};
-  }
+  if (least && queued) totals.push_back({"event_bandwidth_sum", "B/s", events, std::nullopt});
+  if (least) totals.push_back({"copies_overlap", "1", *least, std::nullopt});
   const Figure* sum = find_total(point, "bandwidth_sum");
   const auto limit = others ? std::nullopt : link_limit(point, report);
   if (sum != nullptr && sum->value() && limit)
@@ -119,18 +127,21 @@ void warn_of_turns(const ScenarioResult& point, std::vector<Warning>& warnings) 
   const Figure* overlap = find_total(point, "copies_overlap");
   const Figure* events = find_total(point, "event_bandwidth_sum");
   const Figure* sum = find_total(point, "bandwidth_sum");
-  if (!only_gpus || overlap == nullptr || events == nullptr || sum == nullptr || !sum->value())
-    return;
+  if (!only_gpus || overlap == nullptr || sum == nullptr || !sum->value()) return;
   const bool turns = *overlap->value() < least_overlap;
-  if (!turns && *events->value() <= most_more * *sum->value()) return;
-  warnings.push_back(
-      {"copies-took-turns", point.name,
-       fmt::format(
-           "{} (all were under way in {:.0f} % of the time in which any was): by the GPUs' clocks "
-           "they add up to {:.2f} GB/s, but all bytes over the common time are {:.2f} GB/s",
-           turns ? "the copies took turns"
-                 : "the copies waited for the CPU or the driver in between",
-           *overlap->value() * 100, *events->value() * 1e-9, *sum->value() * 1e-9)});
+  // Copies that are each waited for have pauses in between, and no such rate.
+  if (!turns && (events == nullptr || *events->value() <= most_more * *sum->value())) return;
+  std::string text = fmt::format(
+      "{} (all were under way in {:.0f} % of the time in which any was)",
+      turns ? "the copies took turns" : "the copies waited for the CPU or the driver in between",
+      *overlap->value() * 100);
+  if (events != nullptr) {
+    text += fmt::format(
+        ": by the GPUs' clocks they add up to {:.2f} GB/s, but all bytes over the common time are "
+        "{:.2f} GB/s",
+        *events->value() * 1e-9, *sum->value() * 1e-9);
+  }
+  warnings.push_back({"copies-took-turns", point.name, std::move(text)});
 }
 
 void warn_of_slow_clocks(const ScenarioResult& point, std::vector<Warning>& warnings) {

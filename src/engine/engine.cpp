@@ -198,7 +198,7 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
           std::any_of(jobs.begin(), jobs.end(), [](const Job& job) { return !job.goes_on; });
       if (options_.when_prepared && made_anew) options_.when_prepared(traces);
       phase(scenario, "measuring");
-      start = agree_on_start(jobs);
+      start = agree_on_start(jobs, scenario.stop.steps.value_or(0));
     }
     barrier.wait();
     if (start && scenario.stop.passes) {
@@ -212,7 +212,7 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
     for (Job& job : jobs) {
       if (!mine(job)) continue;
       if (start && job.device != nullptr) {
-        finish_device(scenario.flows[static_cast<std::size_t>(job.flow)], job);
+        finish_device(scenario, job);
       }
     }
     // Nobody looks at memory while a GPU still works on some.
@@ -391,17 +391,24 @@ Expected<std::unique_ptr<Kernel>> RealEngine::kernel_of(const Flow& flow, Job& j
 }
 
 /// By the flow's own thread, when it has run its last step.
-void RealEngine::finish_device(const Flow& flow, Job& job) {
+void RealEngine::finish_device(const Scenario& scenario, Job& job) {
+  const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
   job.device->finish();
   if (const Buffer* host = host_side(flow, job)) job.trace.after = host->residency();
   job.device->detach();
   job.trace.device = job.device->take_report();
   if (job.trace.samples.empty()) return;
+  std::vector<DeviceStep>& steps = job.trace.device->steps;
+  if (scenario.stop.steps) {  // the last ones, each with its sample
+    const std::size_t kept = std::min(steps.size(), job.trace.samples.size());
+    steps.erase(steps.begin(), steps.end() - static_cast<std::ptrdiff_t>(kept));
+    return;
+  }
   // Steps of the warm-up, and of the time in which others were not there yet, are no samples. By
   // their middle: the two clocks are a little apart.
   const std::int64_t first = job.trace.samples.front().start_ns;
   const Sample& last = job.trace.samples.back();
-  std::erase_if(job.trace.device->steps, [&](const DeviceStep& step) {
+  std::erase_if(steps, [&](const DeviceStep& step) {
     const std::int64_t middle = step.start_ns + step.duration_ns / 2;
     return middle < first || middle > last.start_ns + last.duration_ns;
   });

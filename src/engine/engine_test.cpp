@@ -446,6 +446,26 @@ TEST_F(RealEngine, TakesSoManyPassesAndTellsOfEach) {
   }
 }
 
+TEST_F(RealEngine, FlowsBeginEachStepTogether) {
+  Scenario scenario = scenario_of({flow_of(0, Bytes{64 * kib}), flow_of(1, Bytes{mib})});
+  scenario.stop.steps = 50;
+  // Also after one whose time was over.
+  scenario.stop.time = Nanoseconds(1);
+  ASSERT_TRUE(engine_->run(scenario));
+  scenario.stop.time = std::chrono::seconds(10);
+  const auto traces = engine_->run(scenario);
+  ASSERT_TRUE(traces) << full_text(traces.error());
+  for (const Trace& trace : *traces) {
+    ASSERT_EQ(trace.samples.size(), 50U);
+    for (std::size_t step = 1; step < trace.samples.size(); ++step) {
+      for (const Trace& other : *traces) {
+        const Sample& before = other.samples[step - 1];
+        EXPECT_GE(trace.samples[step].start_ns, before.start_ns + before.duration_ns);
+      }
+    }
+  }
+}
+
 TEST_F(RealEngine, AStopBetweenPassesIsAnErrorAfterTheOneAtHand) {
   EngineOptions options;
   int told = 0;

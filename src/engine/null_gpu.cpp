@@ -67,7 +67,6 @@ double null_gpu_step_ns(const Machine& machine, const Scenario& scenario, const 
 DeviceReport null_gpu_report(const Machine& machine, const Flow& flow, const Trace& trace) {
   const DeviceWork& work = flow.kernel.device;
   DeviceReport report;
-  report.by_events = work.depth != 1 || traits_of(flow.kernel.name).chases_on_gpu();
   for (const Sample& sample : trace.samples) {
     const auto steps = static_cast<std::int64_t>(trace.steps_a_sample);
     for (std::int64_t i = 0; i < steps; ++i) {

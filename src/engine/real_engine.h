@@ -31,7 +31,8 @@ struct Window {
 /// What the flows of one host share while they run. The counters only ever grow: each scenario
 /// waits for a higher value, so nothing has to be reset between scenarios.
 struct HostBlock {
-  alignas(64) std::atomic<std::uint64_t> running;   ///< flows past their warm-up
+  alignas(64) std::atomic<std::uint64_t> running;  ///< flows past their warm-up
+  alignas(64) std::atomic<std::uint64_t> steps;    ///< of StopRule::steps, that flows want to begin
   alignas(64) std::atomic<std::uint64_t> finished;  ///< measured flows that have enough
   alignas(64) std::atomic<std::uint64_t> left;      ///< flows whose windows are complete
   alignas(64) std::atomic<std::uint32_t> stop;      ///< some rank was interrupted
@@ -117,10 +118,12 @@ class RealEngine final : public Engine {
                                               const KernelMemory& memory);
   Expected<void> observe(const Flow& flow, Job& job);
   void note_moved(Job& job);
-  void finish_device(const Flow& flow, Job& job);
-  Expected<std::int64_t> agree_on_start(const std::vector<Job>& jobs);
+  void finish_device(const Scenario& scenario, Job& job);
+  Expected<std::int64_t> agree_on_start(const std::vector<Job>& jobs, std::uint64_t steps_a_flow);
   Expected<std::int64_t> name_start();
   void sample(const Scenario& scenario, Job& job, std::int64_t start_ns);
+  void record(const Scenario& scenario, Job& job);
+  void record_steps(std::uint64_t steps, Sampler& sampler);
   /// By every thread of the team.
   void take_passes(const Scenario& scenario, std::vector<Job>& jobs, int thread,
                    std::int64_t start_ns, SleepingBarrier& barrier);
@@ -155,6 +158,7 @@ class RealEngine final : public Engine {
   std::uint64_t flows_here_ = 0;           ///< of the scenario at hand, on this host
   std::uint64_t measured_here_ = 0;
   std::uint64_t running_target_ = 0;  ///< HostBlock::running when all of them run
+  std::uint64_t steps_target_ = 0;    ///< HostBlock::steps when all of them took theirs
   std::uint64_t finished_target_ = 0;
   std::uint64_t left_target_ = 0;
   Expected<std::int64_t> pass_start_ = 0;  ///< of the pass at hand, between the team's barriers

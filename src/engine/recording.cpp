@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -17,13 +18,15 @@ namespace numatlas {
 
 /// Every rank says whether it is ready; the lowest one's error becomes everyone's. Then rank 0
 /// names a time, and each host translates it to its own clock.
-Expected<std::int64_t> RealEngine::agree_on_start(const std::vector<Job>& jobs) {
+Expected<std::int64_t> RealEngine::agree_on_start(const std::vector<Job>& jobs,
+                                                  std::uint64_t steps_a_flow) {
   std::optional<Error> mine;
   for (const Job& job : jobs) {
     if (job.error && !mine) mine = job.error;
   }
   if (auto agreed = agree(comm_, mine); !agreed) return fail(agreed.error());
   running_target_ += flows_here_;
+  steps_target_ += flows_here_ * steps_a_flow;
   finished_target_ += measured_here_;
   left_target_ += flows_here_;
   return name_start();
@@ -53,6 +56,52 @@ bool RealEngine::waiting(const std::atomic<std::uint64_t>& counter, std::uint64_
   if (counter.load(std::memory_order_acquire) >= target) return false;
   if (stop_requested() || comm_.peer_failed()) block_->stop.store(1, std::memory_order_release);
   return block_->stop.load(std::memory_order_acquire) == 0;
+}
+
+/// All of them, each as soon as every flow of the host is there.
+void RealEngine::record_steps(std::uint64_t steps, Sampler& sampler) {
+  const std::uint64_t before = steps_target_ - flows_here_ * steps;
+  std::uint64_t begun = 0;
+  while (!sampler.done() && block_->stop.load(std::memory_order_acquire) == 0) {
+    block_->steps.fetch_add(1, std::memory_order_acq_rel);
+    ++begun;
+    // Not asleep: who wakes up queues its step late.
+    while (waiting(block_->steps, before + begun * flows_here_)) std::this_thread::yield();
+    sampler.record();
+  }
+  // Nobody waits for a flow whose time is over.
+  block_->steps.fetch_add(steps - begun, std::memory_order_acq_rel);
+}
+
+/// Until all flows of the host have enough.
+void RealEngine::record(const Scenario& scenario, Job& job) {
+  Sampler& sampler = *job.sampler;
+  Window& window = windows_[job.window];
+  const std::uint64_t switches = involuntary_switches();
+  // A load never has enough, and records all the while.
+  bool said = scenario.flows[static_cast<std::size_t>(job.flow)].role == Role::load;
+  const bool goes_on = said || scenario.stop.to_the_end;
+  window.start_ns = clock_.now_ns();
+  if (scenario.stop.steps) {
+    record_steps(*scenario.stop.steps, sampler);
+    block_->finished.fetch_add(said ? 0 : 1, std::memory_order_acq_rel);
+  }
+  while (!scenario.stop.steps && waiting(block_->finished, finished_target_)) {
+    if (said) {
+      goes_on ? sampler.record_more() : sampler.run_unrecorded();
+      continue;
+    }
+    sampler.record();
+    // Started over: what was recorded before does not count.
+    if (sampler.empty()) window.start_ns = clock_.now_ns();
+    if (!sampler.done()) continue;
+    window.end_ns = clock_.now_ns();
+    job.trace.involuntary_switches = involuntary_switches() - switches;
+    said = true;
+    block_->finished.fetch_add(1, std::memory_order_acq_rel);
+  }
+  if (!said || goes_on) window.end_ns = clock_.now_ns();
+  if (!said || goes_on) job.trace.involuntary_switches = involuntary_switches() - switches;
 }
 
 void RealEngine::sample(const Scenario& scenario, Job& job, std::int64_t start_ns) {
@@ -88,28 +137,10 @@ void RealEngine::sample(const Scenario& scenario, Job& job, std::int64_t start_n
   window.start_ns = clock_.now_ns();
   // Nobody records until everybody runs, and everybody runs until all have enough.
   block_->running.fetch_add(1, std::memory_order_acq_rel);
-  while (waiting(block_->running, running_target_)) sampler.run_unrecorded();
-  const std::uint64_t switches = involuntary_switches();
-  // A load never has enough, and records all the while.
-  bool said = flow.role == Role::load;
-  const bool goes_on = said || scenario.stop.to_the_end;
-  window.start_ns = clock_.now_ns();
-  while (waiting(block_->finished, finished_target_)) {
-    if (said) {
-      goes_on ? sampler.record_more() : sampler.run_unrecorded();
-      continue;
-    }
-    sampler.record();
-    // Started over: what was recorded before does not count.
-    if (sampler.empty()) window.start_ns = clock_.now_ns();
-    if (!sampler.done()) continue;
-    window.end_ns = clock_.now_ns();
-    job.trace.involuntary_switches = involuntary_switches() - switches;
-    said = true;
-    block_->finished.fetch_add(1, std::memory_order_acq_rel);
+  while (waiting(block_->running, running_target_)) {
+    if (!scenario.stop.steps) sampler.run_unrecorded();
   }
-  if (!said || goes_on) window.end_ns = clock_.now_ns();
-  if (goes_on) job.trace.involuntary_switches = involuntary_switches() - switches;
+  record(scenario, job);
   job.left->store(true, std::memory_order_release);
   // The other side may wait for an answer in its last sample.
   while (job.owner_left && !job.owner_left->load(std::memory_order_acquire) &&

@@ -46,7 +46,7 @@ Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uin
           std::max(1.0, turns) * static_cast<double>(std::clamp(
                                      std::max(rule.time, rule.time_of_case).count() / pauses_a_time,
                                      shortest_pause_ns, longest_turn_ns)))),
-      steps_(std::clamp<std::uint64_t>(steps_a_pass, 1, most_first_steps)),
+      steps_(rule.steps ? 1 : std::clamp<std::uint64_t>(steps_a_pass, 1, most_first_steps)),
       next_check_(rule.least_samples) {
   // Touched now, so that recording takes no page fault; it grows where samples come out shorter
   // yet.
@@ -73,6 +73,7 @@ void Sampler::run_unrecorded() {
 }
 
 void Sampler::calibrate() {
+  if (rule_.steps) return;
   while (true) {
     std::int64_t best = 0;
     const std::int64_t begin = clock_.now_ns();
@@ -100,6 +101,12 @@ void Sampler::calibrate() {
 
 void Sampler::record() {
   const std::int64_t end = take_sample();
+  if (rule_.steps) {
+    const bool all = samples_.size() >= *rule_.steps;
+    done_ = all || end - samples_.front().start_ns - paused_ns_ >= rule_.time.count();
+    reason_ = all ? StopReason::passes : StopReason::time_cap;
+    return;
+  }
   if (samples_.size() == rule_.least_samples) {
     recalibrate_if_short();
     if (samples_.empty()) return;
@@ -169,7 +176,7 @@ void Sampler::check() {
 void Sampler::finish(Trace& trace) && {
   // Cut off in the middle, a flow may look converged; it is not, but its width can be told.
   const bool done = done_;
-  if (!done || rule_.to_the_end) check();
+  if (!rule_.steps && (!done || rule_.to_the_end)) check();
   trace.stop = done ? reason_ : StopReason::interrupted;
   trace.half_width = half_width_;
   trace.steps_a_sample = steps_;

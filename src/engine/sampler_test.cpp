@@ -96,6 +96,28 @@ TEST(Sampler, WhatMakesReadyIsNoPartOfASample) {
   EXPECT_TRUE(trace.pauses.empty());
 }
 
+TEST(Sampler, TakesSoManySingleStepsOrWhatTheTimeAllows) {
+  for (const std::size_t wanted : {1U, 7U, 1000U}) {
+    ScriptedClock clock(10);
+    StopRule rule = rule_of(0.01, milliseconds(1));
+    rule.steps = wanted;
+    std::uint64_t ran = 0;
+    Sampler sampler(clock, rule, [&](std::uint64_t steps) {
+      ran += steps;
+      clock.advance(10'000);
+    });
+    sampler.calibrate();
+    EXPECT_EQ(ran, 0U);
+    while (!sampler.done()) sampler.record();
+    Trace trace;
+    std::move(sampler).finish(trace);
+    EXPECT_EQ(trace.steps_a_sample, 1U);
+    EXPECT_EQ(ran, trace.samples.size());
+    EXPECT_EQ(trace.stop, wanted < 1000 ? StopReason::passes : StopReason::time_cap);
+    EXPECT_TRUE(wanted < 1000 ? ran == wanted : ran < wanted) << ran;
+  }
+}
+
 TEST(Sampler, ConstantKernelConvergesAtTheLeastTime) {
   const StopRule rule = rule_of(0.01, seconds(2));
   const Trace trace = sample(25, rule, [](std::int64_t) { return 80.0; });

@@ -57,6 +57,9 @@ struct StopRule {
   /// Instead of all this: exactly so many samples, each a whole pass of the kernel, and each begun
   /// together by all flows of all ranks. There is no warm-up.
   std::optional<int> passes;
+  /// Instead of precision: exactly so many samples of one step each, which all flows of a host
+  /// begin together, unless the time ends them.
+  std::optional<std::uint64_t> steps;
   friend bool operator==(const StopRule&, const StopRule&) = default;
 };
 

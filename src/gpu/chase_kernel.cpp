@@ -19,7 +19,7 @@ namespace {
 class DeviceChase final : public DeviceKernel {
  public:
   DeviceChase(const KernelSpec& spec, const DeviceRef& device)
-      : spec_(spec), device_(device), queue_(device, 1, true, false) {}
+      : spec_(spec), device_(device), queue_(device, 1, false) {}
   ~DeviceChase() override { detach(); }
 
   Expected<void> check_size(Bytes size) const override {

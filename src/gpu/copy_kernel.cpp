@@ -50,8 +50,10 @@ class DeviceCopy final : public DeviceKernel {
         other_(other),
         from_(from),
         to_(to),
-        queue_(device, depth_of(spec.device), spec.device.depth != 1,
-               spec.device.bytes.value * spec.device.copies >= sleeps_from) {}
+        // A thread that slept queues the next copy later, between that copy's events.
+        queue_(device, depth_of(spec.device),
+               spec.device.depth != 1 &&
+                   spec.device.bytes.value * spec.device.copies >= sleeps_from) {}
   ~DeviceCopy() override { detach(); }
 
   Expected<void> check_size(Bytes size) const override {

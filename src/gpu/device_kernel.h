@@ -21,10 +21,9 @@ struct DeviceStep {
 
 /// What the GPU's side tells of a flow, beside the samples that the CPU takes.
 struct DeviceReport {
-  /// By the GPU's own events, around each step in its stream; or by the CPU, from the call to the
-  /// end, where each step was waited for.
-  bool by_events = true;
-  std::vector<DeviceStep> steps;    ///< in order; the first ones may be missing in very long runs
+  /// By the GPU's own events, around each step in its stream. In order; the first ones may be
+  /// missing in very long runs.
+  std::vector<DeviceStep> steps;
   std::int64_t clock_error_ns = 0;  ///< of the steps' starts on the host's clock, at most
   std::vector<double> pin_seconds, unpin_seconds;  ///< each time
   std::optional<PciLink> link;       ///< of the GPU, at its fastest while steps were under way

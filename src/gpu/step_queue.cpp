@@ -42,7 +42,6 @@ Expected<void> StepQueue::open() {
   stream_ = *stream;
   report_.steps.reserve(1 << 12);
   (void)gpu.state(device_.device);  // the first time takes long
-  if (!report_.by_events) return {};
   slots_.resize(static_cast<std::size_t>(depth_));
   for (Slot& slot : slots_) {
     for (EventHandle* event : {&slot.start, &slot.end}) {
@@ -131,14 +130,6 @@ Expected<void> StepQueue::queue(Slot& slot, const Work& work) {
   return {};
 }
 
-Expected<void> StepQueue::timed_by_clock(const Work& work) {
-  const std::int64_t start = monotonic_ns();
-  if (auto done = work(stream_); !done) return done;
-  if (auto done = device_.runtime->wait_for_stream(device_.device, stream_); !done) return done;
-  keep(start, monotonic_ns() - start);
-  return {};
-}
-
 void StepQueue::look_at_link(std::int64_t now_ns) {
   if (looks_ == most_looks || now_ns < next_look_ns_) return;
   const bool first = next_look_ns_ == 0;
@@ -155,7 +146,6 @@ void StepQueue::look_at_link(std::int64_t now_ns) {
 }
 
 Expected<void> StepQueue::run_one(const Work& work) {
-  if (!report_.by_events) return timed_by_clock(work);
   Slot& slot = slots_[next_];
   next_ = (next_ + 1) % slots_.size();
   if (slot.under_way) {
@@ -187,7 +177,7 @@ void StepQueue::finish() {
   }
   if (stream_ == nullptr) return;
   auto done = device_.runtime->wait_for_stream(device_.device, stream_);
-  if (done && report_.by_events && !problem_) done = correct_for_drift();
+  if (done && !problem_) done = correct_for_drift();
   if (!done && !problem_) problem_ = done.error();
   // Clocks stay as they are for much longer than this is after the last step.
   if (!problem_) report_.state = device_.runtime->state(device_.device);

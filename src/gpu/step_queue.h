@@ -15,12 +15,10 @@ class StepQueue {
  public:
   using Work = std::function<Expected<void>(StreamHandle)>;
 
-  /// `depth` steps are under way at a time. `by_events`: timed by the GPU's events; else by the
-  /// CPU's clock, which asks for a depth of 1. `sleeps`: waiting threads sleep.
-  StepQueue(const DeviceRef& device, int depth, bool by_events, bool sleeps)
-      : device_(device), depth_(depth), sleeps_(sleeps) {
-    report_.by_events = by_events;
-  }
+  /// `depth` steps are under way at a time, each between two events; of a depth of 1 each is waited
+  /// for before the next is queued. `sleeps`: waiting threads sleep.
+  StepQueue(const DeviceRef& device, int depth, bool sleeps)
+      : device_(device), depth_(depth), sleeps_(sleeps) {}
   StepQueue(const StepQueue&) = delete;
   StepQueue& operator=(const StepQueue&) = delete;
   ~StepQueue() { close(); }
@@ -54,7 +52,6 @@ class StepQueue {
   Expected<void> run_one(const Work& work);
   Expected<void> queue(Slot& slot, const Work& work);
   Expected<void> collect(Slot& slot);
-  Expected<void> timed_by_clock(const Work& work);
   void look_at_link(std::int64_t now_ns);
   void keep(std::int64_t start_ns, std::int64_t duration_ns);
 

@@ -39,7 +39,7 @@ const char* name_of(HostCaches caches);  ///< "warm", "cold"
 struct DeviceWork {
   int gpu = -1;  ///< whose work it is, as `gpu:N` names it; -1: a CPU's
   Pinning pinning = Pinning::pinned;
-  int depth = 0;             ///< steps queued at a time; 1: each is waited for and timed by itself
+  int depth = 0;             ///< steps queued at a time; 1: each is waited for before the next
   std::uint64_t copies = 1;  ///< of all the bytes in a step of a copy
   Bytes bytes;               ///< of one copy
   std::uint64_t loads = 0;   ///< a step of the chase: one launch

@@ -46,7 +46,7 @@ constexpr const char* usual_weights = "1,1;1,2;1,3;1,4";
 /// How it says what `numatlas transfer` and `weights` say.
 const OwnWords sweep_words{{{"--apply", "--kernel-weights"},
                             {"--gpus", "--ngpus"},
-                            {"--size", "--sizes"},
+                            {"--latency-size", "--sizes"},
                             {"--memory", "--nodes"},
                             {"--json", "--json"}}};
 
@@ -76,7 +76,8 @@ void declare_gpu_sweep(CLI::App& app, SweepOptions& options) {
   app.add_flag("--kernel-weights", options.kernel_weights,
                "with weights, also set them system-wide for their rows, and restore the old ones, "
                "however the program ends. Requires root and Linux 6.9");
-  text("--iterations", options.iterations, "N", "least number of copies per GPU and direction");
+  text("--iterations", options.iterations, "N",
+       "number of timed copies per GPU and direction, after a warm-up of at least 2 copies");
   add_choice(app, "--pin_memory", options.pinned, zero_or_one,
              "whether the host's memory is pinned");
   text("--time", options.time, "TIME",
@@ -282,7 +283,7 @@ Expected<void> Sweep::print(const SweepRow& row, const GpuXfer& asked, const Run
   std::optional<Error> problem;
   if (error) problem = in_its_words(*error, sweep_words);
   const auto figures = [&](const char* direction) {
-    GpuXferFigures now = figures_of(report, asked, direction);
+    GpuXferFigures now = figures_of(report, direction);
     const bool known = std::any_of(
         report.scenarios.begin(), report.scenarios.end(),
         [&](const ScenarioResult& point) { return label_of(point, "direction") == direction; });

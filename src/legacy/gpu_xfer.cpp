@@ -17,23 +17,18 @@
 #include "base/fill.h"
 #include "base/whole.h"
 #include "run/declare.h"
-#include "run/device_flows.h"
 
 namespace numatlas::legacy {
 namespace {
 
 /// How it says what `numatlas transfer` says.
 const OwnWords gpu_xfer_words{
-    {{"--gpus", "--ngpus"}, {"--size", "--benchmark_bytes"}, {"--json", "--json"}}};
+    {{"--gpus", "--ngpus"}, {"--latency-size", "--benchmark_bytes"}, {"--json", "--json"}}};
 
 // What the original rounds up to.
 constexpr std::uint64_t page = 4096;
 // More than any machine has, and little enough that sums over GPUs are right.
 constexpr std::uint64_t most_gpu_bytes = std::uint64_t{1} << 50;
-// Stretches of the common time whose rates are compared: each has a sample.
-constexpr std::uint64_t fewest_samples = 20;
-// Enough runs for figures: how far apart they may be is not what ends them.
-constexpr double any_precision = 1000;
 
 struct GpuWords {
   std::string gpus, bytes, iterations, time, json;
@@ -53,8 +48,7 @@ void declare_gpu_xfer(CLI::App& app, GpuWords& words) {
   needed("--benchmark_bytes", words.bytes, "BYTES",
          "bytes per copy, rounded up to whole pages of 4096");
   needed("--iterations_per_bench", words.iterations, "N",
-         "least number of copies per GPU and direction; never less than 20 times what is timed "
-         "together, nor less than takes 100 ms");
+         "number of timed copies per GPU and direction, after a warm-up of at least 2 copies");
   add_choices<std::string>(app, "--operation_type", words.directions, {{"R", "h2d"}, {"W", "d2h"}},
                            "copies from host to device (R), from device to host (W), or one, then "
                            "the other")
@@ -121,19 +115,23 @@ const char* operation_text(const std::string& direction) {
   return direction == "h2d" ? "host-to-device" : "device-to-host";
 }
 
+const Summary* copies_of(const FlowResult& flow) {
+  const Figure* latency = find_figure(flow, "copy_latency");
+  return latency != nullptr && latency->summary ? &*latency->summary : nullptr;
+}
+
 /// Where --time ended a direction: the copies of the GPU that has fewest.
 std::optional<Warning> cut_off_note(const ScenarioResult& point, const GpuXfer& asked) {
-  std::optional<double> fewest;
+  std::optional<std::size_t> fewest;
   for (const FlowResult& flow : point.flows) {
-    double bytes = 0;
-    for (double part : flow.stretch_bytes) bytes += part;
-    const double copies = bytes / static_cast<double>(copied_bytes(asked).value);
-    if (flow.stop == "time_cap") fewest = std::min(fewest.value_or(copies), copies);
+    const Summary* copies = copies_of(flow);
+    if (flow.stop == "time_cap" && copies != nullptr)
+      fewest = std::min(fewest.value_or(copies->n), copies->n);
   }
-  if (!fewest || *fewest >= asked.iterations) return std::nullopt;
+  if (!fewest) return std::nullopt;
   return Warning{"time-cap", point.name,
-                 fmt::format("the time limit ended it after about {:.0f} of {} copies per GPU",
-                             *fewest, asked.iterations)};
+                 fmt::format("the time limit ended it after {} of {} copies per GPU", *fewest,
+                             asked.iterations)};
 }
 
 }  // namespace
@@ -159,7 +157,7 @@ Nanoseconds longest_time(const GpuXfer& asked) {
 
 Expected<ParsedRun> transfer_run(const GpuXfer& asked) {
   std::vector<std::string> words{"--measure",
-                                 "copies",
+                                 "latency",
                                  "--together",
                                  "--gpus",
                                  asked.gpus == 1 ? "0" : fmt::format("0-{}", asked.gpus - 1),
@@ -167,7 +165,7 @@ Expected<ParsedRun> transfer_run(const GpuXfer& asked) {
                                  fmt::format("{}", fmt::join(asked.directions, ",")),
                                  "--pin",
                                  asked.pinned ? "pinned" : "pageable",
-                                 "--size",
+                                 "--latency-size",
                                  fmt::format("{}B", copied_bytes(asked).value),
                                  "--mpi",
                                  "none"};
@@ -183,26 +181,26 @@ Expected<ParsedRun> transfer_run(const GpuXfer& asked) {
   auto parsed = parse_run("transfer", words);
   if (!parsed) return parsed;
   StopRule& stop = parsed->options.stop;
-  const std::uint64_t together = usual_copies(copied_bytes(asked), 0);
-  const auto iterations = static_cast<std::uint64_t>(asked.iterations);
-  stop.least_samples = std::max(fewest_samples, (iterations + together - 1) / together);
-  stop.precision = any_precision;
-  parsed->options.visits = 1;  // that many copies, in one go
+  stop.steps = static_cast<std::uint64_t>(asked.iterations);
   stop.time = longest_time(asked);
-  stop.least_time = std::min(stop.least_time, stop.time);
+  parsed->options.visits = 1;  // that many copies, in one go
   return parsed;
 }
 
-GpuXferFigures figures_of(const RunReport& report, const GpuXfer& asked,
-                          const std::string& direction) {
+GpuXferFigures figures_of(const RunReport& report, const std::string& direction) {
   const ScenarioResult* point = point_of(report, direction);
   if (point == nullptr) return {{}, {}, "not measured"};
-  const Figure* sum = find_total(*point, "bandwidth_sum");
   if (point->status != Status::ok) return {{}, {}, point->reason};
-  if (sum == nullptr || !sum->value() || !(*sum->value() > 0))
-    return {{}, {}, "the copies did not overlap"};
-  const double rate = *sum->value() / asked.gpus;
-  return {static_cast<double>(point->size.value) / rate * 1e3, rate / gib, ""};
+  double seconds = 0, copies = 0;
+  for (const FlowResult& flow : point->flows) {
+    const Summary* its = copies_of(flow);
+    if (its == nullptr) continue;
+    seconds += its->mean * static_cast<double>(its->n);
+    copies += static_cast<double>(its->n);
+  }
+  if (!(seconds > 0)) return {{}, {}, "no copy was timed"};
+  const double mean = seconds / copies;
+  return {mean * 1e3, static_cast<double>(point->size.value) / mean / gib, ""};
 }
 
 std::string ms_text(const std::optional<double>& copy_ms) { return figures_text(copy_ms, 3); }
@@ -213,7 +211,7 @@ std::string gib_text(const std::optional<double>& gib_second) {
 std::string gpu_xfer_text(const GpuXfer& asked, const RunReport& report) {
   std::string text;
   for (const std::string& direction : asked.directions) {
-    const GpuXferFigures figures = figures_of(report, asked, direction);
+    const GpuXferFigures figures = figures_of(report, direction);
     text += fmt::format("Average {} latency: {} ms\nAverage {} bandwidth: {} GiB/s\n",
                         operation_text(direction), ms_text(figures.copy_ms),
                         operation_text(direction), gib_text(figures.gib_second));

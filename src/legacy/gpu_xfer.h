@@ -30,8 +30,8 @@ int gpu_xfer(const std::vector<std::string>& words);
 /// --time; absent where it is empty. The error names the option.
 Expected<std::optional<Nanoseconds>> parse_limit(const std::string& text);
 
-/// The run of `numatlas transfer` that measures it: all GPUs together, each direction by itself, as
-/// many copies a GPU at least as there are iterations.
+/// The run of `numatlas transfer` that measures it: each direction by itself, in each iteration a
+/// copy on every GPU at the same time, all waited for before the next one.
 Expected<ParsedRun> transfer_run(const GpuXfer& asked);
 
 /// How long a direction may take: as long as the copies would at a rate that is far below any link,
@@ -40,12 +40,11 @@ Nanoseconds longest_time(const GpuXfer& asked);
 
 /// Of one direction, as the original prints it. Absent where it was not measured to its end.
 struct GpuXferFigures {
-  std::optional<double> copy_ms;     ///< mean time of one copy on a GPU, by the wall clock
-  std::optional<double> gib_second;  ///< of a GPU: all bytes over the common time, over the GPUs
+  std::optional<double> copy_ms;     ///< mean time of a copy between its events, over all GPUs
+  std::optional<double> gib_second;  ///< bytes of a copy over that time
   std::string problem;               ///< why there are none
 };
-GpuXferFigures figures_of(const RunReport& report, const GpuXfer& asked,
-                          const std::string& direction);
+GpuXferFigures figures_of(const RunReport& report, const std::string& direction);
 
 /// The lines that the original prints; "-" where nothing was measured.
 std::string gpu_xfer_text(const GpuXfer& asked, const RunReport& report);

@@ -1,9 +1,11 @@
 #include <chrono>
 #include <optional>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/statistics.h"
 #include "legacy/gpu_sweep.h"
 
 namespace numatlas::legacy {
@@ -36,36 +38,57 @@ TEST(GpuXfer, EnoughTimeForSlowCopies) {
   EXPECT_EQ(longest_time(asked), std::chrono::seconds(1));
 }
 
-RunReport report_of(double sum) {
+/// A GPU's copies of 1 MiB, in seconds, for each GPU.
+RunReport report_of(const std::vector<std::vector<double>>& copies) {
   RunReport report;
   ScenarioResult point;
   point.size = Bytes{1 * mib};
   point.labels = {{"direction", "h2d"}};
-  point.figures = {{"bandwidth_sum", "B/s", sum, std::nullopt}};
+  for (const auto& times : copies) {
+    FlowResult flow;
+    flow.figures = {{"bandwidth", "B/s", 1.0, {}}, {"copy_latency", "s", 1.0, summarize(times)}};
+    point.flows.push_back(flow);
+  }
   report.scenarios.push_back(point);
   return report;
 }
 
-// Of two GPUs that take turns at 10 GiB/s each has 5.
-TEST(GpuXfer, TheSumIsSharedAmongTheGpus) {
-  GpuXfer asked;
-  asked.gpus = 2;
-  const auto figures = figures_of(report_of(10.0 * gib), asked, "h2d");
-  EXPECT_DOUBLE_EQ(*figures.gib_second, 5);
-  EXPECT_DOUBLE_EQ(*figures.copy_ms, 1e3 / 1024 / 5);
+TEST(GpuXfer, TheMeanIsOfAllCopiesOfAllGpus) {
+  const auto figures = figures_of(report_of({{1e-3, 1e-3, 4e-3}, {2e-3, 3e-3, 1e-3}}), "h2d");
+  EXPECT_DOUBLE_EQ(*figures.copy_ms, 2);
+  EXPECT_DOUBLE_EQ(*figures.gib_second, 1.0 / 1024 / 2e-3);
   EXPECT_EQ(figures.problem, "");
-  EXPECT_EQ(figures_of(report_of(1), asked, "d2h").problem, "not measured");
-  RunReport failed = report_of(1);
+  EXPECT_EQ(figures_of(report_of({{1}}), "d2h").problem, "not measured");
+  EXPECT_EQ(figures_of(report_of({}), "h2d").problem, "no copy was timed");
+  RunReport failed = report_of({{1}});
   failed.scenarios.front().status = Status::failed;
   failed.scenarios.front().reason = "lost";
-  EXPECT_EQ(figures_of(failed, asked, "h2d").problem, "lost");
+  EXPECT_EQ(figures_of(failed, "h2d").problem, "lost");
+}
+
+TEST(GpuXfer, AsManyCopiesAsIterationsEachWaitedFor) {
+  GpuXfer asked{2, Bytes{1000}, 7, {"h2d", "d2h"}};
+  const auto run = transfer_run(asked);
+  ASSERT_TRUE(run) << full_text(run.error());
+  EXPECT_EQ(run->options.stop.steps, 7u);
+  EXPECT_EQ(run->options.visits, 1);
+}
+
+TEST(GpuXfer, WhatTheTimeCutOffIsTold) {
+  GpuXfer asked{2, Bytes{1 * mib}, 7, {"h2d"}};
+  RunReport report = report_of({{1, 1, 1}, {1, 1}});
+  EXPECT_TRUE(gpu_xfer_notes(report, asked).empty());
+  for (FlowResult& flow : report.scenarios[0].flows) flow.stop = "time_cap";
+  ASSERT_EQ(gpu_xfer_notes(report, asked).size(), 1u);
+  EXPECT_EQ(gpu_xfer_notes(report, asked)[0].text,
+            "the time limit ended it after 2 of 7 copies per GPU");
 }
 
 TEST(GpuXfer, LinesOfTheOperationsAsked) {
   GpuXfer asked;
   asked.gpus = 1;
   asked.directions = {"h2d"};
-  EXPECT_EQ(gpu_xfer_text(asked, report_of(50.0 * gib)),
+  EXPECT_EQ(gpu_xfer_text(asked, report_of({{1.0 / 1024 / 50}})),
             "Average host-to-device latency: 0.01953 ms\n"
             "Average host-to-device bandwidth: 50.00 GiB/s\n");
 }

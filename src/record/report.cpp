@@ -43,9 +43,9 @@ const PilotSeries* pilot_for(const ScenarioResult& result, const std::string& un
                              const std::vector<PilotSeries>& pilots) {
   std::set<std::optional<int>> gpus;
   for (const FlowResult& flow : result.flows) {
-    // Copies that are each waited for include the time of the call, and those between GPUs may go
-    // another way.
-    if (flow.gpu && (!flow.gpu->by_events || flow.gpu->direction == "p2p")) return nullptr;
+    // The rate of copies that are each waited for says nothing of the link, and copies between GPUs
+    // may go another way.
+    if (flow.gpu && (waits_for_each(flow) || flow.gpu->direction == "p2p")) return nullptr;
     gpus.insert(flow.gpu ? std::optional(flow.gpu->gpu) : std::nullopt);
   }
   if (gpus.size() > 1) return nullptr;
@@ -88,6 +88,8 @@ std::string label_of(const ScenarioResult& point, const std::string& name) {
 const Figure* find_figure(const FlowResult& flow, const std::string& key) {
   return find_figure(flow.figures, key);
 }
+
+bool waits_for_each(const FlowResult& flow) { return find_figure(flow, "copy_latency") != nullptr; }
 
 std::optional<double> half_width(const FlowResult& flow) {
   return flow.figures.empty() ? std::nullopt : half_width(flow.figures.front());

@@ -44,7 +44,6 @@ struct GpuResult {
   std::string caches;               ///< of the chase: what the CPUs had of a line, "warm", "cold"
   std::uint64_t copies_a_step = 1;  ///< timed together
   std::uint64_t loads_a_step = 0;   ///< of the chase
-  bool by_events = true;            ///< timed by the GPU; else by the CPU, call to end
   /// Start and duration of each step in ns, on its host's CLOCK_MONOTONIC.
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;
   double clock_error = 0;  ///< seconds that their starts may be off
@@ -71,7 +70,7 @@ struct FlowResult {
   std::vector<Figure> figures;    ///< the first is the one that the stop rule watches
   std::vector<double> samples;    ///< raw, in the unit of the first figure; only for --samples
   Distribution distribution;      ///< of the samples, in the unit of the first figure
-  std::string stop;               ///< "converged", "time_cap", "interrupted"
+  std::string stop;               ///< "converged", "time_cap", "interrupted", "passes"
   std::optional<double> overlap;  ///< 0..1
   std::uint64_t address = 0;
   std::optional<CpuId> cpu_before, cpu_after;
@@ -236,6 +235,8 @@ NodeSet nodes_of(const Residency& residency);
 std::string memory_node_text(const FlowResult& flow);
 /// The figure of that key, nullptr when the flow has none.
 const Figure* find_figure(const FlowResult& flow, const std::string& key);
+/// Whether it is of a GPU's copies, each waited for before the next.
+bool waits_for_each(const FlowResult& flow);
 /// Half width of the interval of a flow's first figure.
 std::optional<double> half_width(const FlowResult& flow);
 /// The same among the totals of a point.

@@ -155,7 +155,6 @@ void list_fields(auto& f, Of<GpuResult> auto& g) {
   f("caches", g.caches, "of the chase: warm, cold");
   f("copies_a_step", g.copies_a_step, "copies timed together");
   f("loads_a_step", g.loads_a_step, "loads timed together");
-  f("by_events", g.by_events, "timed by the GPU's own clock");
   f("clock_error", g.clock_error, "seconds that start times may be off");
   f("residency_before_pinning", g.before_pinning, "of the host's memory");
   f("residency_after", g.after, "after the last step");

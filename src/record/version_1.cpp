@@ -108,7 +108,6 @@ json flow_of(json flow) {
                      {"hint", flow.value("wrong_hint", json(nullptr))}};
   }
   if (flow.value("gpu", json(nullptr)).is_object()) {
-    flow["gpu"]["by_events"] = flow["gpu"].value("timed_by", "") == "events";
     flow["gpu"].erase("steps");
     flow["gpu"].erase("timed_by");
   } else {

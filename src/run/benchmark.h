@@ -222,7 +222,7 @@ class Benchmark {
     (void)report;
     return "";
   }
-  /// The option that says how much memory it takes.
+  /// The option that says how much memory it takes, where PlannedScenario::size_option does not.
   virtual const char* size_option() const { return "--size"; }
   /// The exit code of a run that came to its end.
   virtual int exit_code(const RunReport& report) const {
@@ -250,5 +250,10 @@ class Benchmark {
   /// The report as --format asks for it, to people with remarks.
   std::string text(const RunReport& report, const RunOptions& options) const;
 };
+
+/// What errors about the size of a point's memory name.
+inline std::string size_option_of(const PlannedScenario& planned, const Benchmark& benchmark) {
+  return planned.size_option.value_or(benchmark.size_option());
+}
 
 }  // namespace numatlas

@@ -44,7 +44,6 @@ GpuResult gpu_result(const Machine& machine, const Flow& flow, Trace& trace) {
   result.before_pinning = std::move(trace.before_pinning);
   result.after = std::move(trace.after);
   const DeviceReport& report = *trace.device;
-  result.by_events = report.by_events;
   for (const DeviceStep& step : report.steps)
     result.steps.emplace_back(step.start_ns, step.duration_ns);
   result.clock_error = static_cast<double>(report.clock_error_ns) * 1e-9;

@@ -58,12 +58,14 @@ std::optional<Summary> stretch_rates(const Flow& flow, const Trace& trace) {
   return summarize(rates);
 }
 
-/// Of a GPU's copies: the time of one, the rate that it stands for, and what pinning took.
+/// Of a GPU's copies: the time of one, of queued ones the rate that it stands for, and what pinning
+/// took.
 std::vector<Figure> copy_figures(const Flow& flow, const Trace& trace) {
   const DeviceWork& work = flow.kernel.device;
   const auto times = summarize(step_times(trace, work.copies));
-  std::vector<Figure> figures{median_of("copy_time", "s", times)};
-  if (times && times->median > 0 && trace.device->by_events) {
+  const bool waited = work.depth == 1;
+  std::vector<Figure> figures{median_of(waited ? "copy_latency" : "copy_time", "s", times)};
+  if (times && times->median > 0 && !waited) {
     const auto rate =
         divided_into(static_cast<double>(work.bytes.value), *figures.front().estimate);
     figures.push_back({"event_bandwidth", "B/s", rate, std::nullopt});

@@ -18,11 +18,11 @@ std::vector<double> samples_of(const Flow& flow, const Trace& trace);
 /// "latency" in s (median of a dependent load) of a chase; "core_to_core" in s (one way: half a
 /// round trip) of a line handed between two CPUs; the time of a step of other kernels that move no
 /// bytes, by its name (step_time), and what they counted in each; of a GPU's copies "bandwidth" by
-/// the CPU's clock (the mean) (a copy's bytes count once), "copy_time" of one copy,
-/// "event_bandwidth" by the GPU's own clock, "pin_time" and "unpin_time" where there are such;
-/// "latency" of a GPU's chase by its own clock; "bandwidth" (as STREAM counts bytes) and "traffic"
-/// (with the lines that regular stores fetch) in B/s of what moves memory; nothing of an answering
-/// side. `sorted`: the trace's samples_of, ascending. Pure.
+/// the CPU's clock (the mean) (a copy's bytes count once), by the GPU's own clock "copy_latency" of
+/// one that is waited for, or "copy_time" and "event_bandwidth" of queued ones, "pin_time" and
+/// "unpin_time" where there are such; "latency" of a GPU's chase by its own clock; "bandwidth" (as
+/// STREAM counts bytes) and "traffic" (with the lines that regular stores fetch) in B/s of what
+/// moves memory; nothing of an answering side. `sorted`: the trace's samples_of, ascending. Pure.
 std::vector<Figure> figures_of(const Flow& flow, const Trace& trace, std::vector<double> sorted);
 std::vector<Figure> figures_of(const Flow& flow, const Trace& trace);
 

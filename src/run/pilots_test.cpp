@@ -192,14 +192,14 @@ TEST(RelateToPilots, GpusHaveTheirOwn) {
   PilotSeries of_gpu = series_of("B/s", {10, 10});
   of_gpu.gpu = 1;
   const PilotSeries of_cpus = series_of("B/s", {20, 20});
-  const auto related = [&](const std::vector<std::optional<int>>& gpus, bool by_events = true,
+  const auto related = [&](const std::vector<std::optional<int>>& gpus, bool queued = true,
                            const char* direction = "h2d") {
     ScenarioResult result = moody_case("B/s", "-");
     result.flows.assign(gpus.size(), result.flows.front());
     for (std::size_t i = 0; i < gpus.size(); ++i) {
       if (!gpus[i]) continue;
       result.flows[i].gpu.emplace().gpu = *gpus[i];
-      result.flows[i].gpu->by_events = by_events;
+      if (!queued) result.flows[i].figures.push_back({"copy_latency", "s", 1e-5, {}});
       result.flows[i].gpu->direction = direction;
     }
     relate_to_pilots(result, times, {of_cpus, of_gpu});

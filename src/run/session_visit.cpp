@@ -78,6 +78,7 @@ Expected<void> SessionPart::gather(std::vector<FlowResult>& flows, bool stopped)
 /// What this machine cannot give now is a skip; everything else ends the session.
 Expected<void> SessionPart::take_failure(const PointRun& point, const PlannedScenario& planned,
                                          Error error, Outcome& outcome) {
+  error = renamed(std::move(error), "--size", size_option_of(planned, benchmark_));
   const bool cannot = error.kind == ErrorKind::resource || error.kind == ErrorKind::unavailable ||
                       (planned.optional && error.kind == ErrorKind::permission);
   // Drivers of GPUs do not know what they were asked for.

@@ -141,8 +141,8 @@ Expected<void> check_plan(Setup& setup, const RunOptions& options, Comm& comm,
     const json problems = json::parse((*all)[rank]);  // named: items() only refers to it
     for (const auto& [index, sent] : problems.items()) {
       const std::size_t place = std::stoul(index);
-      Error problem = renamed(error_received(sent), "--size",
-                              setup.plan[place].size_option.value_or(benchmark.size_option()));
+      Error problem =
+          renamed(error_received(sent), "--size", size_option_of(setup.plan[place], benchmark));
       if (setup.layout.hosts.size() > 1) problem.where = host;
       const bool skip = setup.plan[place].optional ||
                         (is_about(problem, "--pages") && several_kinds) ||

@@ -236,6 +236,8 @@ def case_no_room(trial: Trial) -> None:
     gpus = Gpus(trial)
     run = gpus.run("--measure", "copies", "--gpus", "0", "--size", "4", "--memory", "bind:0", MEMORY=1 << 20)
     run.ends_with(5).says_once("^numatlas: error: --size: 4 MiB on GPU 0, which has .*: cuMemAlloc")
+    run = gpus.run("--measure", "latency", "--latency-size", "4MiB", "--gpus", "0", "--memory", "bind:0", MEMORY=1 << 20)
+    run.ends_with(5).says_once("^numatlas: error: --latency-size: 4 MiB on GPU 0, which has .*: cuMemAlloc")
 
 
 def case_drivers(trial: Trial) -> None:

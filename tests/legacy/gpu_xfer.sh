@@ -34,7 +34,59 @@ sys.exit(not ($2))" "$1" ||
     fail "$1: not so: $2"
 }
 
+# counted ITERATIONS GPUS: by the driver's log and out.json each direction of each GPU has so many copies after
+# its warm-up, each between two events and waited for; and each iteration is over on all GPUs before the next.
+counted() {
+  PYTHONPATH=$source/tests python3 - out.json calls "$1" "$2" <<'P' || fail "not $1 copies on each of $2 GPUs"
+import re
+import sys
+from results import figure, load
+
+cases, calls, (iterations, gpus) = load(sys.argv[1])["cases"], open(sys.argv[2]), map(int, sys.argv[3:])
+letters = {"cuEventRecord": "R", "cuEventSynchronize": "W", "cuMemcpyHtoDAsync": "C", "cuMemcpyDtoHAsync": "C"}
+streams, stream_of, copied = {}, {}, []
+for line in calls:
+    name, *words = line.split()
+    values = dict(word.split("=") for word in words if "=" in word)
+    if name == "cuEventRecord":
+        stream_of[values["event"]] = values["stream"]
+    stream = values.get("stream") or stream_of.get(values.get("event"))
+    if name in letters and stream in stream_of.values():
+        streams[stream] = streams.get(stream, "") + letters[name]
+        if letters[name] == "C":
+            copied.append((stream, values["device"]))
+assert len(streams) == gpus * len(cases), streams.keys()
+used = iter(sorted(streams, key=int))
+for case in cases:
+    together = [next(used) for _ in range(gpus)]
+    for flow in case["flows"]:
+        assert figure(flow, "copy_latency")["summary"]["n"] == iterations, flow
+        assert flow["stop"] == "passes", flow
+    # An event beside the host's clock before and after, and nothing else.
+    warm_up = case["flows"][0]["warm_up_steps"]
+    for stream in together:
+        assert re.fullmatch("(RW)+(RCRW){%d}(RW)+" % (warm_up + iterations), streams[stream]), streams[stream]
+    timed = [device for stream, device in copied if stream in together][gpus * warm_up :]
+    for i in range(0, len(timed), gpus):
+        assert len(set(timed[i : i + gpus])) == gpus, timed
+P
+}
+
 case $case in
+  exact)
+    set_fake LOG="$folder/calls"
+    for gpus in 1 2; do
+      for iterations in 1 3 20; do
+        rm -f calls
+        bench "$gpus" 1048576 "$iterations" R,W 1 --json out.json
+        ends_with 0
+        counted "$iterations" "$gpus"
+      done
+    done
+    # The iterations of two GPUs are under way at the same time.
+    set_fake RATE=1073741824
+    bench 2 4194304 10 R 1 --json out.json
+    json out.json 'figure(j["cases"][0], "copies_overlap")["estimate"]["value"] > 0.5' ;;
   lines)
     bench 1 1048576 5 R,W 1
     ends_with 0
@@ -56,19 +108,19 @@ case $case in
     ends_with 0
     grep -q 'took turns' <<<"$err" && fail 'they did not take turns'
     json out.json 'len(j["cases"][0]["flows"]) == 2'
-    json out.json 'all(figure(f, "copy_time")["summary"]["n"] >= 25 for f in j["cases"][0]["flows"])' ;;
+    json out.json 'all(figure(f, "copy_latency")["summary"]["n"] == 25 for f in j["cases"][0]["flows"])' ;;
   serialised)
     set_fake SERIAL=1 RATE=1073741824
     bench 2 4194304 5 R 1
     ends_with 0
     lines 2
-    warns_once '^warning: h2d .* gpu 0,1 .*: the copies took turns' ;;
+    warns_once '^warning: latency h2d .* gpu 0,1 .*: the copies took turns' ;;
   cut-off) # 1,000 copies would take 4 s
     set_fake RATE=1073741824
     bench 1 4194304 1000 R 1 --time 300ms
     ends_with 0
     lines 2
-    warns_once '^warning: .*: the time limit ended it after about [0-9]+ of 1000 copies per GPU$' ;;
+    warns_once '^warning: .*: the time limit ended it after [1-9][0-9]* of 1000 copies per GPU$' ;;
   no-gpu)
     set_fake INIT=100
     bench 1 4096 1 R 1
@@ -124,7 +176,7 @@ case $case in
     # Where the system has other weights that is said once, of all rows and both directions.
     sweep --ngpus 1 --nodes "$node" --weights 77 --sizes 8KiB,16KiB --iterations 3
     ends_with 0
-    warns_once '^warning: h2d .*: pages were touched node by node in the asked pattern, because ' ;;
+    warns_once '^warning: latency h2d .*: pages were touched node by node in the asked pattern, because ' ;;
   scripts) # thin callers: what they are given goes on
     cat >sweep <<'END'
 #!/bin/sh

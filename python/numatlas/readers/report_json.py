@@ -73,16 +73,20 @@ def _survey(path: Path, data: Json) -> Result:
 
 
 def _sweep(path: Path, data: Json) -> Result:
-    """As CSV of the sweep has it: the mean over the GPUs."""
+    """As CSV of the sweep has it: the mean over the copies of all GPUs."""
     asked = ("ngpus", "numa_nodes", "numa_weight", "access_size_bytes", "error")
-    names = {"copy_time": "latency", "bandwidth": "bw"}
+    # The copies of older files were queued.
+    metrics = ("copy_latency", "copy_time")
     rows = []
     for row in data["rows"]:
         flows = _report(path, row["report"]).flows if row.get("report") else pd.DataFrame()
-        means = flows.groupby(["gpu_direction", "metric"])["value"].mean() if len(flows) else {}
+        copies = flows[flows["metric"].isin(metrics)] if len(flows) else flows
+        means = copies.groupby("gpu_direction")["mean"].mean() if len(copies) else {}
+        copied = -(-row["access_size_bytes"] // 4096) * 4096
         rows.append({key: row.get(key) for key in asked})
         for direction, letter in (("h2d", "read"), ("d2h", "write")):
-            rows[-1] |= {f"{letter}_{name}": means.get((direction, metric)) for metric, name in names.items()}
+            latency = means.get(direction)
+            rows[-1] |= {f"{letter}_latency": latency, f"{letter}_bw": copied / latency if latency else None}
     meta = {"command": "transfer", **{key: value for key, value in data.items() if key != "rows"}}
     return Result(path, "gpu sweep", meta, rows=pd.DataFrame(rows), views=SWEEP_VIEWS)
 

@@ -259,7 +259,10 @@ std::vector<View> RunFile::views(const RunReport& report) const {
   View gpus;
   gpus.level = ViewLevel::flows;
   gpus.title = "Copies of GPUs";
-  gpus.notes = {"one copy: median time and 95th percentile, and the rate by the GPU's own clock"};
+  gpus.notes = {
+      "by the GPU's own clock: queued copies (median time of one, 95th percentile, rate) and the "
+      "latency "
+      "of copies that are each waited for"};
   gpus.cells = {scenario,
                 cpu,
                 label_column("GPU", "gpu"),
@@ -268,6 +271,7 @@ std::vector<View> RunFile::views(const RunReport& report) const {
                 figure_column("us", "copy_time", in_us),
                 figure_column("p95", "copy_time", in_us, Part::p95),
                 figure_column("GB/s", "event_bandwidth", in_gb_per_s),
+                figure_column("latency us", "copy_latency", in_us),
                 figure_column("pin ms", "pin_time", in_ms)};
   return {flows, sums, gpus};
 }

@@ -80,11 +80,11 @@ std::vector<Fact> transfer_facts(const RunReport& report) {
     if (measure == "copies") {
       where.emplace_back("pinning", label_of(point, "pinning"));
       add("gpu_copy_rate", "bandwidth_sum", "B/s",
-          fmt::format("{}copies of {} {} {}", prefix_of(gpu), size, way, place));
+          fmt::format("{}queued copies of {} {} {}", prefix_of(gpu), size, way, place));
     } else if (measure == "latency") {
       where.emplace_back("size", std::to_string(point.size.value));
-      add("gpu_copy_time", "copy_time", "s",
-          fmt::format("{}one copy of {} {} {}", prefix_of(gpu), size, way, place));
+      add("gpu_copy_latency", "copy_latency", "s",
+          fmt::format("{}latency of one copy of {} {} {}", prefix_of(gpu), size, way, place));
     } else if (measure == "chase") {
       where.emplace_back("caches", label_of(point, "caches"));
       where.emplace_back("size", std::to_string(point.size.value));

@@ -34,13 +34,14 @@ void TransferWords::add_to(CLI::App& app) {
        {"latency", &TransferOptions::latency},
        {"chase", &TransferOptions::chase},
        {"peer", &TransferOptions::peer}},
-      "what to measure: copies, the latency of small synchronous copies, a pointer chase by the "
-      "GPU through host memory, copies between GPUs (peer) (default: all that the machine "
-      "supports)");
+      "what to measure: the rate of queued copies (copies), the latency of one copy, each waited "
+      "for before the next (latency), a pointer chase by the GPU through host memory, copies "
+      "between GPUs (peer) (default: all that the machine supports)");
   add_value(app, "--gpus", gpus_, "GPUS",
             "GPUs by number, as their driver counts them: 0,1 or 0-3 (default: all)");
   app.add_flag("--together", options_.together,
-               "copy with all these GPUs at the same time, instead of with each GPU alone");
+               "copy with all these GPUs at the same time (--measure copies, latency), instead of "
+               "with each GPU alone");
   add_choices(
       app, "--direction", options_.directions, named({"h2d", "d2h", "both"}),
       "direction of copies: host to device (h2d), device to host (d2h), or both at the same "

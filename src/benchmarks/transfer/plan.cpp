@@ -231,11 +231,12 @@ void TransferPlan::add_all(Bytes size) {
   for (int gpu : gpus_) alone.push_back({gpu});
   std::vector<std::string> one_way = options_.directions;
   std::erase(one_way, "both");
+  const auto groups = options_.together ? std::vector<std::vector<int>>{gpus_} : alone;
   if (options_.copies) {
     add("copies", options_.sizes.empty() ? std::vector{size} : options_.sizes, options_.directions,
-        options_.together ? std::vector<std::vector<int>>{gpus_} : alone);
+        groups);
   }
-  if (options_.latency) add("latency", options_.latency_sizes, one_way, alone);
+  if (options_.latency) add("latency", options_.latency_sizes, one_way, groups);
   if (options_.chase) add("chase", options_.chase_sizes, {"h2d"}, alone);
   if (!options_.peer) return;
   for (Bytes each : options_.sizes.empty() ? std::vector{usual_copy} : options_.sizes)

@@ -25,8 +25,10 @@ class Transfer final : public Benchmark {
     return "copy bandwidth and latency between host memory and GPUs";
   }
   std::string description() const override {
-    return "Measures copies from memory of each node to each GPU, back, and both at once; "
-           "the latency of small copies; a pointer chase of each GPU through memory of "
+    return "Measures the rate of queued copies from memory of each node to each GPU, back, and "
+           "both "
+           "at once; the latency of one copy, each waited for; a pointer chase of each GPU through "
+           "memory of "
            "each node; and copies between GPUs. The driver's library is loaded when the "
            "command runs; see `numatlas features`.";
   }

@@ -76,6 +76,11 @@ TEST(TransferPlan, TogetherIsOneScenarioOfAllGpus) {
   EXPECT_THAT(names_of(plan), ElementsAre("d2h bind:0 gpu 3,0 pinned 128MiB base"));
   EXPECT_EQ(plan[0].scenario.flows.size(), 2U);
   EXPECT_FALSE(plan[0].optional) << "it was asked for";
+  const Plan waited = sure_plan("transfer",
+                                {"--measure", "latency", "--together", "--gpus", "3,0",
+                                 "--direction", "d2h", "--memory", "bind:0"},
+                                four_gpus);
+  EXPECT_EQ(waited.at(0).scenario.flows.size(), 2U);
 }
 
 TEST(TransferPlan, SmallCopiesAreTimedTogetherOnlyWhereTheyAreQueued) {
@@ -264,6 +269,27 @@ TEST(TransferOverlap, WarnsOfCopiesThatTookTurns) {
                                 HasSubstr("1.00 GB/s"), HasSubstr("0 %"))));
   const RunReport together = report_of({{0, 10}, {10, 10}}, {{0, 10}, {10, 10}}, 1.95e9);
   EXPECT_THAT(counted(device_warnings(together)), ElementsAre());
+}
+
+// They pause in between, and how two start in the same microsecond their clocks do not tell.
+TEST(TransferOverlap, CopiesThatAreWaitedForTakeTurnsOnlyWhereThatIsSeen) {
+  const auto warnings = [](double clock_error, const Steps& late) {
+    RunReport report = report_of({{0, 10}, {20, 10}}, late, 0.5e9);
+    ScenarioResult& point = report.scenarios[0];
+    point.figures.resize(1);
+    for (FlowResult& flow : point.flows) {
+      flow.figures = {{"copy_latency", "s", 1e-8, {}}};
+      flow.gpu->clock_error = clock_error;
+    }
+    for (const Figure& one : device_totals(point, report)) point.figures.push_back(one);
+    return counted(device_warnings(report));
+  };
+  EXPECT_THAT(
+      warnings(1e-10, {{10, 10}, {30, 10}}),
+      ElementsAre("p: the copies took turns (all were under way in 0 % of the time in which "
+                  "any was)"));
+  EXPECT_THAT(warnings(1e-10, {{1, 10}, {21, 10}}), ElementsAre());
+  EXPECT_THAT(warnings(5e-9, {{10, 10}, {30, 10}}), ElementsAre());
 }
 
 TEST(TransferWarnings, MemoryThatMoved) {

@@ -69,17 +69,20 @@ void add_copies(const CaseGroup& group, std::vector<View>& views) {
       fmt::format(", {} ({}, {} pages)", direction_text(label_of(first, "direction")),
                   label_of(first, "pinning"), first.pages);
   if (label_of(first, "measure") == "latency") {
-    views.push_back(by_gpu(
-        group, "Small copies in us" + words,
-        {figure_column("GPU", "copy_time", in_us), figure_column("", "copy_time", in_us, Part::p95),
-         figure_column("", "copy_time", in_us, Part::p99)}));
-    views.back().notes = {"from the call to the end: median, 95th and 99th percentile"};
+    views.push_back(by_gpu(group, "Latency of one copy in us" + words,
+                           {figure_column("GPU", "copy_latency", in_us),
+                            figure_column("", "copy_latency", in_us, Part::p95),
+                            figure_column("", "copy_latency", in_us, Part::p99)}));
+    views.back().notes = {
+        "each copy waited for, between two events: median, 95th and 99th percentile"};
     return;
   }
   const ViewColumn sum = figure_column("GPU", "bandwidth_sum", in_gb_per_s, Part::with_interval);
-  views.push_back(by_gpu(group, "Copies in GB/s" + words,
+  views.push_back(by_gpu(group, "Queued copies in GB/s" + words,
                          {sum, figure_column("", "link_part", in_percent, Part::value, 0, "%")}));
-  views.back().notes = {"all bytes over the common time, and as a share of the link's limit"};
+  views.back().notes = {
+      "rate of copies queued one after the other: all bytes over the common time, and as a share "
+      "of the link's limit"};
   views.back().verdict = best_places(group);
   if (any(group, [](const auto* one) { return find_total(*one, "copies_overlap") != nullptr; })) {
     views.push_back(by_gpu(group, "Copies at the same time in GB/s" + words,
