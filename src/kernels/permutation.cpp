@@ -151,11 +151,12 @@ HWY_INLINE void stream_line(std::uint64_t address, std::uint64_t* line) {
 void stream_lines(const PermutationLanes& p, std::uint32_t first, std::uint32_t count,
                   std::uint64_t base) {
   // Few enough that their stores drain while the next successors are computed.
-  std::uint32_t next[64];
+  constexpr std::uint32_t few = 64;
+  std::uint32_t next[few];
   auto* line = reinterpret_cast<std::uint64_t*>(base + std::uint64_t{first} * 64);
-  for (const std::uint32_t end = first + count; first < end; first += std::size(next)) {
-    const auto here = std::min<std::uint32_t>(std::size(next), end - first);
-    successors(p, first, here, next);
+  for (std::uint32_t done = 0; done < count; done += few) {
+    const std::uint32_t here = std::min(few, count - done);
+    successors(p, first + done, here, next);
     for (std::uint32_t i = 0; i < here; ++i, line += 8) {
       stream_line(base + std::uint64_t{next[i]} * 64, line);
     }
