@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -64,7 +65,9 @@ std::uint64_t first_wrong(const std::byte* base, const ChainLayout& layout, std:
   for (std::uint64_t line = first; line < end; ++line) {
     const std::uint64_t next = line_of(base, load(base + line * layout.stride()), layout);
     if (next == layout.lines()) return line;
-    if (layout.rank_of(next) != layout.next_rank(layout.rank_of(line))) return line;
+    std::uint64_t rank = layout.rank_of(line);
+    layout.next(rank);
+    if (layout.rank_of(next) != rank) return line;
   }
   return layout.lines();
 }
@@ -139,60 +142,46 @@ ChainLayout::ChainLayout(std::uint64_t lines, std::uint64_t window, const ChainS
       lines_(lines),
       stride_(spec.stride.value),
       window_(window),
+      span_(std::bit_ceil(window)),
       outer_(spec.order == ChainOrder::page_local ? (lines + window - 1) / window : lines,
-             spec.seed),
-      inner_(window, spec.seed + 1),
-      seed_(spec.seed) {}
-
-std::uint64_t ChainLayout::lines_in(std::uint64_t window) const {
-  return std::min(window_, lines_ - window * window_);
-}
-
-std::uint64_t ChainLayout::twist_of(std::uint64_t window) const {
-  std::uint64_t state = seed_ ^ window;
-  return split_mix(state) & inner_.mask();
+             spec.seed) {
+  std::uint64_t state = spec.seed;
+  inner_seed_ = split_mix(state);  // far from the small numbers that seeds are
 }
 
 std::uint64_t ChainLayout::rank_of(std::uint64_t line) const {
   if (order_ == ChainOrder::sequential) return line;
   if (order_ == ChainOrder::random) return outer_.rank_of(line);
   const std::uint64_t window = line / window_;
-  const std::uint64_t inner = inner_.rank_of((line % window_) ^ twist_of(window));
-  return outer_.rank_of(window) * (inner_.mask() + 1) + inner;
+  return outer_.rank_of(window) * span_ + inner(window).rank_of(line % window_);
 }
 
-std::uint64_t ChainLayout::line_at(std::uint64_t rank) const {
-  if (order_ == ChainOrder::sequential) return rank;
-  if (order_ == ChainOrder::random) return outer_.at(rank);
-  const std::uint64_t window = outer_.at(rank / (inner_.mask() + 1));
-  return window * window_ + (inner_.at(rank & inner_.mask()) ^ twist_of(window));
+std::uint64_t ChainLayout::next(std::uint64_t& rank) const {
+  if (order_ == ChainOrder::sequential) return rank = rank + 1 == lines_ ? 0 : rank + 1;
+  if (order_ == ChainOrder::random) return outer_.next(rank);
+  std::uint64_t outer = rank / span_;
+  std::uint64_t within = rank % span_;
+  std::uint64_t window = outer_.at(outer);
+  std::uint64_t item = inner(window).next(within);
+  if (within <= rank % span_) {  // the window's last line was passed
+    window = outer_.next(outer);
+    within = span_ - 1;
+    item = inner(window).next(within);
+  }
+  rank = outer * span_ + within;
+  return window * window_ + item;
 }
 
 std::uint64_t ChainLayout::start_of(unsigned part, unsigned parts) const {
   if (parts == 1) return 0;
   const auto share = [&](std::uint64_t whole) { return whole / parts * part; };
   if (order_ == ChainOrder::sequential) return share(lines_);
-  if (order_ == ChainOrder::random) return outer_.at(outer_.next_rank(share(outer_.mask() + 1)));
-  // The first line of a window: past the last rank of the one before it.
-  const std::uint64_t outer = outer_.next_rank(share(outer_.mask() + 1));
-  const std::uint64_t span = inner_.mask() + 1;
-  return line_at(next_rank(outer * span + span - 1));
-}
-
-std::uint64_t ChainLayout::next_rank(std::uint64_t rank) const {
-  if (order_ == ChainOrder::sequential) return rank + 1 == lines_ ? 0 : rank + 1;
-  if (order_ == ChainOrder::random) return outer_.next_rank(rank);
-  const std::uint64_t span = inner_.mask() + 1;
-  std::uint64_t outer = rank / span;
-  std::uint64_t inner = rank % span;
-  while (true) {
-    const std::uint64_t window = outer_.at(outer);
-    for (++inner; inner < span; ++inner) {
-      if ((inner_.at(inner) ^ twist_of(window)) < lines_in(window)) return outer * span + inner;
-    }
-    outer = outer_.next_rank(outer);
-    inner = ~std::uint64_t{0};  // the loop above starts at 0
-  }
+  std::uint64_t rank = share(outer_.mask() + 1);
+  const std::uint64_t first = outer_.next(rank);
+  if (order_ == ChainOrder::random) return first;
+  rank =
+      rank * span_ + span_ - 1;  // past the last line of a window: the first line of the next one
+  return next(rank);
 }
 
 void build_chain(std::byte* base, const ChainLayout& layout) {
@@ -253,8 +242,7 @@ const void* touch_ahead(const std::byte* base, const ChainLayout& layout, const 
   while (steps > 0) {
     const auto count = std::min<std::uint64_t>(steps, nodes.size());
     for (std::uint64_t i = 0; i < count; ++i) {
-      rank = layout.next_rank(rank);
-      nodes[i] = base + layout.line_at(rank) * layout.stride();
+      nodes[i] = base + layout.next(rank) * layout.stride();
     }
     for (std::uint64_t i = 0; i < count; ++i) asm volatile("" : : "r"(load(nodes[i])));
     position = nodes[count - 1];

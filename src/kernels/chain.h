@@ -2,6 +2,7 @@
 // one sequential pass without an index array and proven by another.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -48,11 +49,13 @@ class ChainLayout {
 
   std::uint64_t lines() const { return lines_; }
   std::size_t stride() const { return stride_; }
-  std::uint64_t successor(std::uint64_t line) const { return line_at(next_rank(rank_of(line))); }
   std::uint64_t rank_of(std::uint64_t line) const;
-  /// The next rank that holds a line, cyclically.
-  std::uint64_t next_rank(std::uint64_t rank) const;
-  std::uint64_t line_at(std::uint64_t rank) const;
+  /// Moves on to the next rank, cyclically, that holds a line. Returns the line.
+  std::uint64_t next(std::uint64_t& rank) const;
+  std::uint64_t successor(std::uint64_t line) const {
+    std::uint64_t rank = rank_of(line);
+    return next(rank);
+  }
   /// Where the `part`-th of `parts` cursors starts: equally far apart in ranks, and so about
   /// equally far along the cycle. Part 0 of 1 is line 0.
   std::uint64_t start_of(unsigned part, unsigned parts) const;
@@ -64,18 +67,19 @@ class ChainLayout {
 
  private:
   ChainLayout(std::uint64_t lines, std::uint64_t window, const ChainSpec& spec);
-  /// Lines in a window (page): all but the last one are full.
-  std::uint64_t lines_in(std::uint64_t window) const;
-  /// Differs from window to window, so that two pages are not walked in the same order.
-  std::uint64_t twist_of(std::uint64_t window) const;
+  /// Order of the lines within a window (page), another one for each. All windows but the last one
+  /// are full.
+  Permutation inner(std::uint64_t window) const {
+    return {std::min(window_, lines_ - window * window_), inner_seed_ + window};
+  }
 
   ChainOrder order_;
   std::uint64_t lines_;
   std::size_t stride_;
   std::uint64_t window_;  ///< lines a window
+  std::uint64_t span_;    ///< ranks a window: the smallest power of two that is not below its lines
   Permutation outer_;     ///< of the windows (page_local) or of the lines (random)
-  Permutation inner_;     ///< of the lines within a window
-  std::uint64_t seed_;
+  std::uint64_t inner_seed_;
 };
 
 /// Writes the chain: line `a` holds the address of its successor. One sequential pass. Leaves off

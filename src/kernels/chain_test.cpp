@@ -32,6 +32,18 @@ struct Case {
   std::uint64_t stride;
 };
 
+TEST(Chain, OfAnyFewLinesIsOneCycle) {
+  for (ChainOrder order : all_chain_orders) {
+    for (std::uint64_t lines = 2; lines <= 70; ++lines) {
+      for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        const auto layout =
+            ChainLayout::make(Bytes{lines * 1024}, {order, Bytes{1024}, Bytes{4096}, seed});
+        EXPECT_EQ(cycle_length(*layout), lines) << name_of(order) << " seed " << seed;
+      }
+    }
+  }
+}
+
 class EveryChain : public testing::TestWithParam<Case> {};
 
 TEST_P(EveryChain, IsOneCycleThroughAllLinesInMemoryToo) {
@@ -198,7 +210,8 @@ TEST(Chain, VectorAndScalarSuccessorsAgree) {
           static_cast<std::uint32_t>(std::min<std::uint64_t>(next.size(), n - first));
       order.successors(first, count, next.data());
       for (std::uint32_t i = 0; i < count; ++i) {
-        ASSERT_EQ(next[i], order.successor(first + i)) << "n " << n << " item " << first + i;
+        std::uint64_t rank = order.rank_of(first + i);
+        ASSERT_EQ(next[i], order.next(rank)) << "n " << n << " item " << first + i;
       }
       EXPECT_EQ(order.count_wrong(first, count, next.data()), 0u);
       next[count / 2] = (next[count / 2] + 1) % static_cast<std::uint32_t>(n);
