@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "audit/formats.h"
+#include "audit/rules.h"
 #include "base/read_file.h"
 #include "base/text.h"
 #include "engine/agreement.h"
@@ -160,7 +161,6 @@ Expected<void> Audit::plan() {
         if (auto ways = claim->ways(name, report_.machine); !ways.empty())
           measuring_options_.ways[name] = std::move(ways);
   }
-  measuring_options_.keeps_time = true;
   measuring_options_.reduced = {"matrix"};  // claims take latencies and reads: more visits to them
   auto items = plan_survey(measuring_options_, report_.machine, comm_);
   if (!items) return fail(items.error());
@@ -214,6 +214,7 @@ Expected<void> Audit::judge() {
     for (ClaimVerdict& verdict : claim->judge(input))
       report_.verdicts.push_back(std::move(verdict));
   }
+  spare_disturbed(report_.verdicts, report_.reports);
   return {};
 }
 

@@ -6,26 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
+#include "record/told.h"
 #include "report/fact_text.h"
 
 namespace numatlas {
-namespace {
-
-/// Scale and unit in which people read a value of this size.
-struct Reading {
-  double scale = 1;
-  const char* unit = "";
-};
-
-Reading reading_of(double value, const std::string& unit) {
-  if (unit == "B/s") return {1e-9, " GB/s"};
-  if (unit == "s" && value < 1e-6) return {1e9, " ns"};
-  if (unit == "s") return value < 1e-3 ? Reading{1e6, " us"} : Reading{1e3, " ms"};
-  return {1, " times"};
-}
-
-}  // namespace
-
 ClaimVerdict decided(ClaimVerdict verdict, bool has_interval, const std::optional<bool>& wrong,
                      const std::string& next) {
   if (!wrong) {
@@ -80,14 +64,16 @@ std::string value_text(double value, const std::string& unit) {
 }
 
 std::string figure_text(const Estimate& estimate, const std::string& unit) {
-  const std::string text = value_text(estimate.value, unit);
-  if (!estimate.low || !estimate.high) return text;
+  if (!estimate.low || !estimate.high) return value_text(estimate.value, unit);
   if (unit == "B")
     return fmt::format("{} to {}", value_text(*estimate.low, unit),
                        value_text(*estimate.high, unit));
   const Reading reading = reading_of(estimate.value, unit);
-  return fmt::format("{} ({} to {})", text, three_digits(*estimate.low * reading.scale),
-                     three_digits(*estimate.high * reading.scale));
+  const auto number = [&](double value) { return three_digits(value * reading.scale); };
+  const std::string text = told(estimate, number) + reading.unit;
+  return is_unknown(estimate)
+             ? text
+             : fmt::format("{} ({} to {})", text, number(*estimate.low), number(*estimate.high));
 }
 
 ClaimVerdict judged(ClaimVerdict verdict, const Estimate& measured, double claimed, double factor,
@@ -119,6 +105,22 @@ ClaimVerdict judged_share(ClaimVerdict verdict, const Fact& fact, double limit,
   if (share.high && *share.high < *verdict.claimed_value) is_less = true;
   if (share.low && *share.low >= *verdict.claimed_value) is_less = false;
   return decided(std::move(verdict), share.low.has_value(), is_less, next);
+}
+
+void spare_disturbed(std::vector<ClaimVerdict>& verdicts, const std::vector<RunReport>& reports) {
+  for (const RunReport& report : reports) {
+    for (const CpuUse& use : report.cpu_use) {
+      if (!is_disturbed(use)) continue;
+      for (ClaimVerdict& verdict : verdicts) {
+        if (verdict.outcome != ClaimOutcome::contradicted || !verdict.measured) continue;
+        verdict.outcome = ClaimOutcome::not_measurable;
+        verdict.next.clear();
+        verdict.reason = fmt::format("not judged: {}; found {}: run again when it is quiet",
+                                     disturbance_text(use), verdict.found);
+      }
+      return;
+    }
+  }
 }
 
 ClaimVerdict not_measurable(const std::string& claim, const std::string& about,

@@ -4,10 +4,11 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "audit/verdict.h"
 #include "base/ids.h"
-#include "record/fact.h"
+#include "record/report.h"
 
 namespace numatlas {
 
@@ -50,6 +51,8 @@ ClaimVerdict judged_best(ClaimVerdict verdict, const Estimate& times, const std:
 /// The outcome of what was found, by three answers: nullopt for too uncertain an interval.
 ClaimVerdict decided(ClaimVerdict verdict, bool has_interval, const std::optional<bool>& wrong,
                      const std::string& next);
+/// What was measured while something else used a host of a run contradicts nothing.
+void spare_disturbed(std::vector<ClaimVerdict>& verdicts, const std::vector<RunReport>& reports);
 /// "1.40 times node 0's, claimed 2.43": `short_found` of a ratio to a node.
 std::string short_ratio(double found, NodeId node, const std::string& claimed);
 ClaimVerdict not_measurable(const std::string& claim, const std::string& about,

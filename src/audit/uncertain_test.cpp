@@ -52,6 +52,27 @@ TEST(CachesClaim, ItTakesTwoSizesUpToTheClaim) {
   EXPECT_THAT(two.found, HasSubstr("all 2 sizes measured up to it are held, the largest 96 MiB"));
 }
 
+TEST(ThreeAnswers, OtherProgramsContradictNothing) {
+  Figures figures = short_ladder();
+  figures.add("latency",
+              {"cache_capacity", {{"level", "L3"}, {"pages", "base"}}, "", "B", ends_at(mib, mib)});
+  std::vector<ClaimVerdict> verdicts{figures.judge(make_caches_claim(), "L3")};
+  ASSERT_EQ(verdicts.front().outcome, contradicted);
+  ClaimVerdict setting;  // read, not measured
+  setting.outcome = contradicted;
+  verdicts.push_back(setting);
+  CpuUse use{.seconds = 10, .cpus = 2, .own = 1.0, .others = 0.01, .stolen = 0.0, .reason = ""};
+  figures.reports.front().cpu_use = {use};
+  spare_disturbed(verdicts, figures.reports);
+  EXPECT_EQ(verdicts.front().outcome, contradicted) << "an idle machine";
+  figures.reports.front().cpu_use.front().others = 1.9;
+  spare_disturbed(verdicts, figures.reports);
+  EXPECT_EQ(verdicts.front().outcome, not_measurable);
+  EXPECT_THAT(verdicts.front().reason, HasSubstr("other processes used 1.9 of 2 CPUs"));
+  EXPECT_THAT(verdicts.front().reason, HasSubstr("run again when it is quiet"));
+  EXPECT_EQ(verdicts.back().outcome, contradicted);
+}
+
 TEST(CachesClaim, TwoSmallSizesConfirmNothing) {
   Figures figures = short_ladder();
   figures.reports.back().scenarios[1].size = Bytes{32 * mib};

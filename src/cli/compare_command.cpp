@@ -36,8 +36,8 @@ constexpr int exit_code_of_slower = 1;
 
 struct CompareOptions {
   std::vector<std::string> files, base, now, runs;
-  std::string format = "table", min_effect = "2%", launch_spread = "2%", pairs, keep, metric,
-              history, openmetrics;
+  std::string format = "table", min_effect = "2%", launch_spread, pairs, keep, metric, history,
+              openmetrics;
   std::vector<CaseVerdict> only;
   bool all = false, no_fail = false;
 };
@@ -64,7 +64,7 @@ Expected<CompareView> view_of(const CompareOptions& options) {
   CompareView view;
   const auto effect = fill(view.rule.min_effect, part_or_none("--min-effect", options.min_effect));
   if (!effect) return fail(effect.error());
-  if (!is_folder(options.launch_spread)) {
+  if (!options.launch_spread.empty() && !is_folder(options.launch_spread)) {
     const auto spread = part_or_none("--launch-spread", options.launch_spread);
     if (!spread)
       return fail_usage("--launch-spread",
@@ -357,7 +357,8 @@ Command add_compare_command(CLI::App& app) {
   add_value(app, "--keep", options->keep, "FOLDER", "keep the results of --run here");
   add_value(app, "--launch-spread", options->launch_spread, "PERCENT|FOLDER",
             "standard deviation of a figure from launch to launch that is assumed of a single "
-            "file; of a folder, what its results of the same command on the same host show");
+            "file (default: 2%, of virtual machines unknown); of a folder, what its results of "
+            "the same command on the same host show");
   app.add_flag("--all", options->all,
                "compare each flow instead of the median over the flows of a point");
   add_value(

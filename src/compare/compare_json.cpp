@@ -163,7 +163,7 @@ std::string compare_json(const ComparedFiles& files, const CompareView& view) {
                            {"warning", text_json(one.warning)}});
   value["base"] = file_json(files.base, files.base_launches);
   value["new"] = file_json(files.now, files.now_launches);
-  value["launch_spread"] = view.rule.launch_spread;
+  value["launch_spread"] = view.rule.launch_spread_taken();
   value["in_pairs"] = view.rule.in_pairs;
   value["counts"] = counts_json(found);
   value["differences"] = std::move(differences);

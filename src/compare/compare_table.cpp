@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "compare/compare_output.h"
 #include "fleet/slow_nodes.h"
+#include "machine/identity.h"
 
 namespace numatlas {
 namespace {
@@ -113,7 +114,7 @@ std::string guest_text(const StoredFile& base, const StoredFile& now) {
   for (const StoredFile* file : {&base, &now})
     for (const StoredRun& run : file->runs)
       for (const Machine& machine : run.machines)
-        if (machine.hypervisor && !machine.hypervisor->empty())
+        if (is_virtual(machine))
           return "warning: a virtual machine: other guests slow it down from run to run, by more "
                  "than is assumed; --run measures both sides in turn, --history compares with many "
                  "runs\n";
@@ -188,7 +189,7 @@ std::string launches_text(const ComparedFiles& files, const CompareRule& rule) {
       "Student's t over the visits{}; of a single launch, a deviation from launch to launch is "
       "assumed: {}{:g} % (--launch-spread)",
       pilots ? ", and over the visits relative to the pilots: both have to show the change" : "",
-      from, rule.launch_spread * 100);
+      from, rule.launch_spread_taken() * 100);
 }
 
 /// How a verdict between files is made, and what to do where there is none.

@@ -92,12 +92,16 @@ Mean difference_of_sides(const StoredFigure& base, const StoredFigure& now,
   std::vector<Spread> parts{spread_of(base), spread_of(now)};
   // What differs from launch to launch with the speed of the machine, the pilots tell.
   const bool pilots = have_pilots(base, now);
+  // Both sides are judged by the same earlier launches: as little is known of both as of one.
+  Spread launches;
   for (const StoredFigure* side : {&base, &now}) {
     if (side->launches.size() > 1) continue;
     const auto& known = side->launch_spread;
-    parts.push_back(known && !pilots ? Spread{known->deviation * known->deviation, known->freedom}
-                                     : Spread{rule.launch_spread * rule.launch_spread});
+    const double deviation = known && !pilots ? known->deviation : rule.launch_spread_taken();
+    launches.variance += deviation * deviation;
+    if (known && !pilots) launches.freedom = std::min(launches.freedom, known->freedom);
   }
+  parts.push_back(launches);
   return {std::log(*now.value / *base.value), sum_of(parts)};
 }
 
@@ -118,7 +122,7 @@ void set_change(Change& change, const Mean& difference) {
 void weigh_pilots(Change& change, const RelativeFigure& base, const RelativeFigure& now,
                   const CompareRule& rule) {
   if (!(base.value > 0) || !(now.value > 0)) return;
-  const Spread launch{rule.launch_spread * rule.launch_spread};
+  const Spread launch{rule.launch_spread_taken() * rule.launch_spread_taken()};
   const Mean difference{std::log(now.value / base.value),
                         sum_of({spread_of(base), spread_of(now), launch, launch})};
   if (!std::isfinite(difference.value) || !std::isfinite(difference.spread.variance)) return;
@@ -212,7 +216,12 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, const s
   }
   set_change(change, difference);
   change.single = base.launches.empty() || now.launches.empty();
-  if (have_pilots(base, now)) weigh_pilots(change, *base.relative, *now.relative, rule);
+  const bool pilots = have_pilots(base, now);
+  for (const StoredFigure* side : {&base, &now}) {
+    const bool known = pilots || rule.launch_spread || side->launch_spread;
+    change.guest = change.guest || (side->guest && side->launches.empty() && !known);
+  }
+  if (pilots) weigh_pilots(change, *base.relative, *now.relative, rule);
   return change;
 }
 
@@ -227,6 +236,9 @@ void judge(const std::vector<Change*>& changes, const std::vector<std::string>& 
     Change& change = *changes[order[i]];
     rejects = rejects && *change.p <= alpha / static_cast<double>(order.size() - i);
     const bool differs = rejects && std::abs(*change.part) >= rule.min_effect;
+    if (differs && change.guest)
+      change.doubt += std::string(change.doubt.empty() ? "" : "; ") +
+                      "one launch on a virtual machine, which may be another the next time";
     change.explained = change.explained || (differs && change.single && !change.doubt.empty());
     if (change.explained)
       change.verdict = CaseVerdict::not_distinguishable;

@@ -26,9 +26,10 @@ const char* name_of(CaseVerdict verdict);
 struct CompareRule {
   double min_effect = 0.02;
   /// Standard deviation of a figure between launches of the same program, as a part of it: other
-  /// physical pages, other addresses. Assumed of a side that was launched once, and of which no
-  /// earlier launches tell.
-  double launch_spread = 0.02;
+  /// physical pages, other addresses. Taken of a side that was launched once, and of which no
+  /// earlier launches tell. Absent: 2 % where that is no virtual machine, of which nobody knows.
+  std::optional<double> launch_spread = {};
+  double launch_spread_taken() const { return launch_spread.value_or(0.02); }
   bool in_pairs = false;    ///< the launches of both sides alternated: each has its counterpart
   bool every_flow = false;  ///< flows one by one, and not their median
   std::string metric;       ///< only this one; also those that follow from others
@@ -47,6 +48,7 @@ struct Change {
   /// nothing of the kind is known.
   std::string doubt;
   bool single = false;     ///< a side is one launch, which shows nothing of its disturbances
+  bool guest = false;      ///< such a launch on a virtual machine, and nothing tells of others
   bool explained = false;  ///< it differs, but `doubt` may be why: "not distinguishable"
   /// Of a change that would count alone but not among so many cases, where chance may have made it:
   /// their number; else 0.
@@ -67,7 +69,8 @@ Change change_between(const StoredFigure& base, const StoredFigure& now, const s
 
 /// Gives all changes with a probability their verdicts. Faster, slower: of the least effect, and
 /// too unlikely by Holm's procedure, which keeps the chance of any false one among all cases at
-/// 5 %; not of a single launch that was disturbed. Same: the whole interval lies within the least
+/// 5 %; not of a single launch that was disturbed, or on a virtual machine where neither pilots nor
+/// other launches tell how launches differ. Same: the whole interval lies within the least
 /// effect. `units` has the unit of each change.
 void judge(const std::vector<Change*>& changes, const std::vector<std::string>& units,
            const CompareRule& rule);

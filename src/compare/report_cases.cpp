@@ -18,6 +18,7 @@
 #include "base/pretty_json.h"
 #include "compare/stored.h"
 #include "fleet/cases.h"
+#include "machine/identity.h"
 
 namespace numatlas {
 namespace {
@@ -105,6 +106,7 @@ class ReportReader {
   StoredRun read() {
     static_cast<RunHead&>(run_) = report_;
     disturbed_ = disturbance_of(report_);
+    guest_ = !is_null_engine(report_.engine) && std::ranges::any_of(report_.machines, is_virtual);
     for (const WorkerRow& worker : report_.workers)
       run_.worker_cpus.push_back(to_list(worker.cpus));
     if (report_.fleet) add_cases_of_hosts(report_, run_);
@@ -165,6 +167,7 @@ class ReportReader {
   const RunReport& report_;
   StoredRun run_;
   std::string disturbed_;  ///< by what, on any of the hosts
+  bool guest_ = false;     ///< any of the hosts is a virtual machine
 };
 
 std::string wrong_text(const FlowResult& flow) {
@@ -208,6 +211,7 @@ void ReportReader::add(StoredCase one, const std::string& part, const Figure& fi
   one.figure = std::move(value);
   one.figure.observed = observed;
   one.figure.disturbed = disturbed_;
+  one.figure.guest = guest_;
   if (!problem.empty()) one.figure.problem = problem;
   if (one.figure.problem.empty() && one.figure.value && one.figure.interval)
     one.figure.problem = width_problem(*one.figure.value, *one.figure.interval);

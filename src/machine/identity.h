@@ -12,6 +12,11 @@ namespace numatlas {
 /// says nothing.
 void read_identity(const Tree& tree, Machine& machine);
 
+/// Whether it is known to be a virtual machine.
+inline bool is_virtual(const Machine& machine) {
+  return machine.hypervisor && !machine.hypervisor->empty();
+}
+
 /// Name of an Arm core from the hexadecimal numbers of /proc/cpuinfo ("0x41", "0xd0c"); both
 /// numbers as text where it is not a common one.
 std::string arm_core_name(const std::string& implementer, const std::string& part);

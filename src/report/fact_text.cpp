@@ -7,15 +7,10 @@
 
 #include "base/size_list.h"
 #include "base/units.h"
+#include "record/told.h"
 
 namespace numatlas {
 namespace {
-
-std::string time_in_words(double seconds) {
-  if (seconds < 0.9995e-6) return three_digits(seconds * 1e9) + " ns";
-  if (seconds < 0.9995e-3) return three_digits(seconds * 1e6) + " us";
-  return three_digits(seconds * 1e3) + " ms";
-}
 
 /// Files keep seven digits of a number, so that 16 MiB come back as 16777220: what is a whole
 /// number of KiB but for that is one.
@@ -33,9 +28,17 @@ std::string three_digits(double value) {
   return fmt::format("{:.{}f}", value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
 }
 
+Reading reading_of(double value, const std::string& unit) {
+  if (unit == "B/s") return {1e-9, " GB/s"};
+  if (unit == "1/s") return {1e-6, " M/s"};
+  if (unit != "s") return {1, " times"};
+  if (value < 0.9995e-6) return {1e9, " ns"};
+  return value < 0.9995e-3 ? Reading{1e6, " us"} : Reading{1e3, " ms"};
+}
+
 std::string interval_text(const Fact& fact) {
   const auto width = half_width(fact.estimate);
-  if (!width) return "";
+  if (!width || is_unknown(fact.estimate)) return "";
   return fmt::format(" +-{:.{}f}%{}", *width * 100, *width < 0.0995 ? 1 : 0,
                      is_of_few_visits(fact.estimate) ? "*" : "");
 }
@@ -52,16 +55,18 @@ std::string star_note() {
 
 std::string figure_text(const Fact& fact) {
   const Estimate& estimate = fact.estimate;
-  if (fact.unit == "s") return time_in_words(estimate.value) + interval_text(fact);
   if (fact.unit == "B")
     return fmt::format("{} to {}", size_in_words(estimate.low.value_or(estimate.value)),
                        size_in_words(estimate.high.value_or(estimate.value)));
-  if (fact.unit == "B/s")
-    return three_digits(estimate.value * 1e-9) + " GB/s" + interval_text(fact);
-  if (fact.unit == "1/s") return three_digits(estimate.value * 1e-6) + " M/s" + interval_text(fact);
-  const std::string times = fmt::format("{:.2f} times", estimate.value);
-  if (!estimate.low || !estimate.high) return times;
-  return times + fmt::format(" ({:.2f} to {:.2f})", *estimate.low, *estimate.high);
+  const Reading reading = reading_of(estimate.value, fact.unit);
+  const bool times = reading.scale == 1;
+  const auto number = [&](double value) {
+    return times ? fmt::format("{:.2f}", value) : three_digits(value * reading.scale);
+  };
+  const std::string text = told(estimate, number) + reading.unit;
+  if (!times) return text + interval_text(fact);
+  if (!estimate.low || !estimate.high || is_unknown(estimate)) return text;
+  return text + fmt::format(" ({:.2f} to {:.2f})", *estimate.low, *estimate.high);
 }
 
 }  // namespace numatlas

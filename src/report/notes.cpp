@@ -14,6 +14,7 @@
 
 #include "base/count_text.h"
 #include "base/text.h"
+#include "machine/identity.h"
 #include "record/labels.h"
 
 namespace numatlas {
@@ -104,6 +105,11 @@ std::string missing_sum_text(const ScenarioResult& point) {
 
 }  // namespace
 
+std::string guest_note(const std::vector<Machine>& machines) {
+  if (std::ranges::none_of(machines, is_virtual)) return "";
+  return "one launch on a virtual machine: others may differ by more than its intervals say";
+}
+
 std::string stats_text(const RunReport& report) {
   std::vector<Figure> shown;  // one of each key, in order
   for (const ScenarioResult& one : report.scenarios) {
@@ -161,7 +167,8 @@ std::string visits_text(const RunReport& report) {
     text += fmt::format("; {} {} fewer than {} visits: {} not cover changes between visits",
                         count_text(few, "case"), few == 1 ? "has" : "have", least_visits,
                         few == 1 ? "its interval does" : "their intervals do");
-  return text + "\n";
+  const std::string guest = is_null_engine(report.engine) ? "" : guest_note(report.machines);
+  return text + (guest.empty() ? "" : "; " + guest) + "\n";
 }
 
 }  // namespace

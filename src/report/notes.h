@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "record/report.h"
 
@@ -10,6 +11,9 @@ namespace numatlas {
 /// For every figure that has samples a table of all flows: n, interval, percentiles, overlap, why
 /// it stopped.
 std::string stats_text(const RunReport& report);
+
+/// What no interval of a single run knows of virtual machines; "" where none is one.
+std::string guest_note(const std::vector<Machine>& machines);
 
 /// Skipped, failed and incomplete cases with their reasons, warnings (each once), page sizes
 /// obtained, stop reasons. `where_all_are`: where to see what is too much for here.

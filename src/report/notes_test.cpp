@@ -46,6 +46,17 @@ TEST(Notes, SkipsWarningsAndWhatConverged) {
   EXPECT_THAT(text, Not(HasSubstr("4MiB base")));
 }
 
+TEST(Notes, AVirtualMachineIsOneOfMany) {
+  RunReport report = testing::report();
+  report.engine = "engine";
+  report.scenarios.front().visits.emplace().count = 9;
+  EXPECT_THAT(notes_text(report), Not(HasSubstr("virtual machine")));
+  report.machines.emplace_back().hypervisor = "KVM";
+  EXPECT_THAT(notes_text(report), HasSubstr("; one launch on a virtual machine: others may"));
+  report.engine = "null";
+  EXPECT_THAT(notes_text(report), Not(HasSubstr("virtual machine"))) << "nothing was measured";
+}
+
 TEST(ProcessMemoryTable, AsNumastatShowsIt) {
   ProcessMemory memory;
   memory.pid = 42;

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "record/labels.h"
+#include "record/told.h"
 #include "report/text_table.h"
 
 namespace numatlas {
@@ -88,17 +89,19 @@ TextCell percent(const std::optional<double>& part) {
           *part > uncertain_from ? Accent::uncertain : Accent::none};
 }
 
+TextCell value_cell(const Estimate& estimate, const ViewItem& item, const ViewColumn& column,
+                    const ShownUnits& shown) {
+  const auto number = [&](double value) { return shown.number(value, item, column); };
+  return {told(estimate, number), is_unknown(estimate) ? Accent::uncertain : Accent::none};
+}
+
 TextCell with_interval(const Estimate& estimate, const ViewItem& item, const ViewColumn& column,
                        const ShownUnits& shown) {
-  const std::string value = shown.number(estimate.value, item, column);
   const auto width = half_width(estimate);
-  if (!width) return value;
-  // Of differences that may be none at all.
-  if (*width >= 1)
-    return {value + " +-" + shown.number(*width * std::abs(estimate.value), item, column),
-            Accent::uncertain};
+  TextCell cell = value_cell(estimate, item, column, shown);
+  if (!width || is_unknown(estimate)) return cell;
   const TextCell part = percent(width);
-  return {value + " +-" + part.text, part.accent};
+  return {cell.text + " +-" + part.text, part.accent};
 }
 
 /// Of several visits.
@@ -122,7 +125,7 @@ TextCell figure_cell(const ViewItem& item, const ViewColumn& column, const Shown
                                      : nullptr;
   const bool of_workers = summary && group != nullptr && group->workers > 1;
   switch (column.part) {
-    case Part::value: return number(estimate.value);
+    case Part::value: return value_cell(estimate, item, column, shown);
     case Part::half_width: return percent(half_width(estimate));
     case Part::with_interval: return with_interval(estimate, item, column, shown);
     case Part::least: return of_workers ? number(summary->min) : none;

@@ -51,6 +51,26 @@ RunReport grouped(RunReport report = testing::report()) {
   return report;
 }
 
+TEST(ViewTable, AValueThatMayBeAnythingIsNotTold) {
+  RunReport report;
+  ScenarioResult& one = report.scenarios.emplace_back();
+  one.flows.emplace_back();
+  Estimate wide = 60e-9;
+  wide.low = 20e-9;
+  wide.high = 150e-9;
+  one.figures = {{"latency", "s", wide, std::nullopt}};
+  View view;
+  view.cells = {figure_column("a", "latency", in_ns),
+                figure_column("b", "latency", in_ns, Part::with_interval),
+                figure_column("+-", "latency", in_ns, Part::half_width)};
+  EXPECT_THAT(view_text(report, view),
+              HasSubstr("unknown: 20.00 to 150.00  unknown: 20.00 to 150.00  150.0%"));
+  one.figures.front().estimate->high = 90e-9;  // the lower end is 67 % away
+  EXPECT_THAT(view_text(report, view), HasSubstr("unknown: 20.00 to 90.00"));
+  one.figures.front().estimate->low = 30e-9;
+  EXPECT_THAT(view_text(report, view), HasSubstr("60.00  60.00 +-50.0%"));
+}
+
 TEST(ViewTable, OneRowPerCaseWithoutEmptyColumns) {
   const std::string text = view_text(grouped(), table_view());
   EXPECT_EQ(text,

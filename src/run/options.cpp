@@ -137,10 +137,10 @@ void CommonOptions::add_measurement(CLI::App& app) {
       time_of_all_
           ? "total time for all points, in seconds unless a unit is given"
           : "limit on the measuring time of each point, in seconds unless a unit is given"));
-  measure(
-      add_value(app, "--visits", visits_, "N",
-                "measure each point N times, dividing --time among these visits and allocating "
-                "memory anew for each (default: 5 to 10 visits, ending once --precision is met)"));
+  measure(add_value(app, "--visits", visits_, "N",
+                    "measure each point N times, dividing --time among these visits and allocating "
+                    "memory anew for each (default: 5 to 10 visits, ending once --precision is "
+                    "met; on a virtual machine all of --time is used)"));
   measure(
       add_value(app, "--spread", spread_, "TIME",
                 "take the visits to each point over at least this time, ten visits unless "

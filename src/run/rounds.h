@@ -26,11 +26,12 @@ struct PointRun {
   bool once = false;     ///< it changes the machine for a while: visited once, for all of its time
   bool in_turn = false;  ///< one visit a round
   bool ended = false;
-  int taken = 0;     ///< whole visits, on every rank
-  int by_twins = 0;  ///< of these, visits to the same work of another benchmark
-  int visited = -1;  ///< the number of the round in which the last one was
-  int ready = 0;     ///< visits to come for which the memory stands
-  int result = -1;   ///< index among the report's cases
+  bool converged = false;  ///< known as well as was asked for; on rank 0
+  int taken = 0;           ///< whole visits, on every rank
+  int by_twins = 0;        ///< of these, visits to the same work of another benchmark
+  int visited = -1;        ///< the number of the round in which the last one was
+  int ready = 0;           ///< visits to come for which the memory stands
+  int result = -1;         ///< index among the report's cases
   CaseVisits visits;
 };
 

@@ -82,6 +82,19 @@ bool Session::is_over_before(const SessionPart& part, const PointRun& point) con
   return is_over(Seconds(point.ready > 0 ? 0 : point.preparation * slower));
 }
 
+/// Whether a point is known well enough while others are not, and was visited lately.
+bool Session::can_wait(const SessionPart& part, const PointRun& point) const {
+  const auto& times = point.visits.times();
+  if (!point.converged || point.ready > 0 || times.empty() ||
+      part.now().count() - times.back().second >= options_.time.count() / most_visits)
+    return false;
+  return std::any_of(parts_.begin(), parts_.end(), [](const auto& one) {
+    return std::any_of(one->points().begin(), one->points().end(), [](const PointRun& other) {
+      return !other.ended && !other.converged && !other.skipped;
+    });
+  });
+}
+
 /// How long the next visit to a point measures; 0: there is no time for it; nothing: other points
 /// have fewer visits, and there is no time for all.
 Expected<std::optional<Seconds>> Session::next_window(SessionPart& part, const PointRun& point) {
@@ -92,9 +105,10 @@ Expected<std::optional<Seconds>> Session::next_window(SessionPart& part, const P
   if (visits > 0) return std::max<Seconds>(shortest_window, point.time / visits);
   constexpr Seconds pass_over{-1};
   const TimeLeft left = divide(part, point);
-  const bool ahead = round_ > 0 && point.ready == 0 &&
-                     left.visits < static_cast<int>(least_visits) &&
-                     point.visits.count() > left.visits;
+  const bool ahead =
+      round_ > 0 && point.ready == 0 &&
+      ((left.visits < static_cast<int>(least_visits) && point.visits.count() > left.visits) ||
+       can_wait(part, point));
   const bool over = is_over_before(part, point);
   const auto window = broadcast(over ? Seconds{0} : ahead ? pass_over : left.window);
   if (!window) return fail(window.error());

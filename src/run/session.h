@@ -84,6 +84,7 @@ class Session {
   Expected<void> run_sitting(SessionPart& part, std::size_t index);
   std::vector<Turn> turns(int round, SessionPart* only);
   bool is_over_before(const SessionPart& part, const PointRun& point) const;
+  bool can_wait(const SessionPart& part, const PointRun& point) const;
   TimeLeft divide(const SessionPart& part, const PointRun& next) const;
   Expected<std::optional<Seconds>> next_window(SessionPart& part, const PointRun& point);
   Expected<void> plan_points(SessionPart& part);

@@ -12,6 +12,7 @@
 #include "base/version.h"
 #include "engine/agreement.h"
 #include "kernels/stream_loops.h"
+#include "machine/identity.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
 #include "record/modes.h"
@@ -190,6 +191,11 @@ double SessionPart::slower() const {
   return estimated > 0 ? std::max(0.0, preparing.count() / estimated) : 1;
 }
 
+bool SessionPart::uses_all_time() const {
+  return !timeless() && fixed_visits(options_) == 0 &&
+         std::any_of(setup_.machines.begin(), setup_.machines.end(), is_virtual);
+}
+
 bool SessionPart::ended() const {
   return std::all_of(points_.begin(), points_.end(),
                      [](const PointRun& point) { return point.ended; });
@@ -222,12 +228,16 @@ Expected<void> SessionPart::decide(PointRun& point) {
     if (visits > 0) {
       ended = ended || count >= visits;
     } else {
-      ended = ended || has_converged(result, precision) ||
+      point.converged = has_converged(result, precision);
+      ended = ended || (point.converged && !uses_all_time()) ||
               (!options_.time_of_all && count >= most_visits);
     }
     ended = ended || result.status == Status::failed;
     if (ended && !at_once(point)) set_stop(result, precision, "time_cap");
-    const double part = ended ? 1 : count / static_cast<double>(visits > 0 ? visits : most_visits);
+    const double part = ended ? 1
+                        : uses_all_time() && options_.time_of_all
+                            ? spent() / share_
+                            : count / static_cast<double>(visits > 0 ? visits : most_visits);
     for (std::size_t i = point.first; i < point.first + point.count; ++i)
       progress_.advance(i, std::min(1.0, part));
   }

@@ -112,6 +112,9 @@ class SessionPart {
   }
   /// The null engine's flows each have a clock of their own, and no time passes between them.
   bool timeless() const { return options_.null_engine && !options_.noise; }
+  /// Whether visits go on until the time is over, however well the figures seem to be known: a
+  /// virtual machine changes its speed within seconds and more, when its CPUs are moved.
+  bool uses_all_time() const;
 
   /// Puts into the report what is known so far beside the figures: warnings, pilots (may be null),
   /// and what visits gave relative to these.

@@ -73,5 +73,41 @@ TEST(Session, PointsAreSkippedWhereTheTimeIsKept) {
   EXPECT_LE(measured, 6) << "each takes 20 ms at least";
 }
 
+/// The case of a session of two seconds on a machine that is known well after five visits.
+ScenarioResult two_seconds(const char* hypervisor, const Words& more = {}) {
+  const auto comm = make_single_comm();
+  Words words{"--size",  "4KiB",         "--cpus", "0",         "--engine",           "null",
+              "--noise", "lognormal=1%", "-q",     "--machine", "numa:1 core:2 pu:1", "--time",
+              "2s"};
+  words.insert(words.end(), more.begin(), more.end());
+  auto run = parse_run("latency", words);
+  EXPECT_TRUE(run) << full_text(run.error());
+  run->options.time_of_all = true;
+  auto setup = set_up(*run->benchmark, run->options, *comm);
+  EXPECT_TRUE(setup) << full_text(setup.error());
+  setup->machines.front().hypervisor = hypervisor;
+  const RunHooks hooks;
+  Session session(*comm,
+                  {.time = std::chrono::seconds(2),
+                   .visits = run->options.visits,
+                   .null_engine = true,
+                   .noise = run->options.noise},
+                  [](SessionPart&) { return Expected<void>(); });
+  EXPECT_TRUE(session.add(*run->benchmark, run->options, hooks, *std::move(setup),
+                          std::chrono::seconds(2)));
+  EXPECT_TRUE(session.finish());
+  return session.parts().front()->report().scenarios.front();
+}
+
+TEST(Session, VisitsTakeAllOfTheTimeOfAVirtualMachine) {
+  const ScenarioResult bare = two_seconds(""), guest = two_seconds("KVM");
+  EXPECT_LT(bare.visits->seconds, 1);
+  EXPECT_GT(guest.visits->seconds, 1.7);
+  EXPECT_LT(guest.visits->seconds, 2.1);
+  EXPECT_GT(guest.visits->count, bare.visits->count);
+  for (const ScenarioResult& one : {bare, guest}) EXPECT_EQ(one.flows.front().stop, "converged");
+  EXPECT_EQ(two_seconds("KVM", {"--visits", "3"}).visits->count, 3) << "as it was asked for";
+}
+
 }  // namespace
 }  // namespace numatlas

@@ -109,7 +109,7 @@ Expected<void> Measuring::run(double seconds) {
       comm_,
       SessionOptions{.time = Session::Seconds(seconds),
                      .twins = true,
-                     .keeps_time = options_.keeps_time,
+                     .keeps_time = true,
                      .null_engine = options_.null_engine},
       [this](SessionPart&) { return hooks_.visited ? hooks_.visited() : Expected<void>{}; });
   for (std::size_t i = 0; i < items_.size(); ++i) {

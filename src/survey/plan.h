@@ -14,11 +14,8 @@ namespace numatlas {
 struct SurveyOptions {
   std::string folder = "report";
   Nanoseconds time{std::chrono::seconds(60)};  ///< of the whole survey
-  /// Whether `time` is kept even where the machine is slower than estimated: points are then
-  /// skipped.
-  bool keeps_time = false;
-  std::vector<std::string> only, without;  ///< benchmarks; `only` empty: all
-  std::vector<std::string> reduced;        ///< benchmarks never run in their first, widest way
+  std::vector<std::string> only, without;      ///< benchmarks; `only` empty: all
+  std::vector<std::string> reduced;            ///< benchmarks never run in their first, widest way
   std::map<std::string, std::vector<SurveyWay>> ways{};  ///< of benchmarks, instead of their own
   std::string machine;                                   ///< recorded machine; "" for the live one
   bool null_engine = false, quiet = false, dry_run = false, html = true;

@@ -11,6 +11,7 @@
 #include "benchmarks/matrix/facts.h"
 #include "machine/source.h"
 #include "record/labels.h"
+#include "report/fact_text.h"
 
 namespace numatlas {
 namespace {
@@ -55,6 +56,23 @@ const Fact* fact_named(const SurveySummary& summary, const std::string& key) {
     if (fact.key == key) return &fact;
   }
   return nullptr;
+}
+
+TEST(SurveySummary, AValueThatMayBeAnythingIsNotTold) {
+  Fact fact{"core_to_core", {}, "Core to core", "s", 44e-9, "{}"};
+  const auto told = [&](const char* unit, double value, double low, double high) {
+    fact.unit = unit;
+    fact.estimate = value;
+    fact.estimate.low = low;
+    fact.estimate.high = high;
+    fact.estimate.method = Method::visits;
+    return figure_text(fact);
+  };
+  EXPECT_EQ(told("s", 44e-9, 0, 96.8e-9), "unknown: 0.00 to 96.8 ns");
+  EXPECT_EQ(told("s", 44e-9, 30e-9, 60e-9), "44.0 ns +-36%");
+  EXPECT_EQ(told("B/s", 2e9, 0.5e9, 3e9), "unknown: 0.50 to 3.00 GB/s");
+  EXPECT_EQ(told("1", 1.66, 0.78, 24.71), "unknown: 0.78 to 24.71 times");
+  EXPECT_EQ(told("1", 1.66, 1.6, 1.7), "1.66 times (1.60 to 1.70)");
 }
 
 TEST(SurveySummary, WorstRemotePenaltyIsAgainstTheSameCpusOwnNode) {

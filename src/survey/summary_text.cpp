@@ -14,6 +14,8 @@
 #include "base/count_text.h"
 #include "base/size_list.h"
 #include "base/text.h"
+#include "machine/identity.h"
+#include "record/told.h"
 #include "report/fact_text.h"
 #include "survey/summary.h"
 
@@ -67,8 +69,7 @@ std::string machine_words(const Machine& machine) {
   text += count_text(cores.size(), "core") + ", " + count_text(machine.cpus.size(), "CPU");
   const std::size_t usable = machine.usable_cpus().size();
   if (usable < machine.cpus.size()) text += fmt::format(" ({} may be used)", usable);
-  if (machine.hypervisor && !machine.hypervisor->empty())
-    text += fmt::format("; a virtual machine ({})", *machine.hypervisor);
+  if (is_virtual(machine)) text += fmt::format("; a virtual machine ({})", *machine.hypervisor);
   if (!machine.is_live()) text += "; recorded, not measured";
   return text;
 }
@@ -119,11 +120,13 @@ std::string extremes(const FactList& facts) {
                      figure_text(**high), place_of(**high));
 }
 
-std::string cell_of(const FactList& facts, const std::string& row, const std::string& column) {
+std::string cell_of(const FactList& facts, const std::string& row, const std::string& column,
+                    bool with_width) {
   for (const Fact* fact : facts) {
     if (fact->where[0].second != row || fact->where[1].second != column) continue;
-    const double scaled = fact->estimate.value * (fact->unit == "s" ? 1e9 : 1e-9);
-    return three_digits(scaled) + interval_text(*fact);
+    const double scale = fact->unit == "s" ? 1e9 : 1e-9;
+    const auto number = [&](double value) { return three_digits(value * scale); };
+    return told(fact->estimate, number) + (with_width ? interval_text(*fact) : "");
   }
   return "-";
 }
@@ -145,10 +148,8 @@ std::string matrix_text(const std::string& heading, const FactList& facts) {
   for (const std::string& column : memory) cells.front().push_back("memory " + column);
   for (const std::string& row : rows) {
     cells.push_back({"CPUs of node " + row});
-    for (const std::string& column : memory) {
-      const std::string cell = cell_of(facts, row, column);
-      cells.back().push_back(apart ? cell.substr(0, cell.find(' ')) : cell);
-    }
+    for (const std::string& column : memory)
+      cells.back().push_back(cell_of(facts, row, column, !apart));
   }
   const Fact* const widest =
       *std::max_element(facts.begin(), facts.end(), [](const Fact* a, const Fact* b) {

@@ -21,6 +21,7 @@
 #include "gpu/machine_gpus.h"
 #include "machine/source.h"
 #include "report/file.h"
+#include "report/notes.h"
 #include "report/topology_table.h"
 #include "run/check_options.h"
 #include "run/runner.h"
@@ -337,7 +338,11 @@ std::vector<std::string> Survey::notes() const {
                       "caches); see {0}.txt",
                       report.command));
   }
-  if (record_.options.null_engine) notes.insert(notes.begin(), null_engine_note);
+  const std::string guest = guest_note({record_.machine});
+  if (record_.options.null_engine)
+    notes.insert(notes.begin(), null_engine_note);
+  else if (!guest.empty())
+    notes.push_back(guest);
   return notes;
 }
 

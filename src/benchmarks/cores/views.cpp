@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "benchmarks/extremes.h"
 #include "record/labels.h"
+#include "record/told.h"
 #include "run/metrics.h"
 
 namespace numatlas {
@@ -22,8 +23,7 @@ namespace {
 /// One measured pair.
 struct PairCell {
   std::string first, second, method, nearness;
-  double seconds = 0;
-  std::optional<double> half_width;
+  Estimate time;
 };
 
 std::vector<PairCell> cells_of(const RunReport& report) {
@@ -31,9 +31,9 @@ std::vector<PairCell> cells_of(const RunReport& report) {
   for (const ScenarioResult& point : report.scenarios) {
     for (const FlowResult& flow : point.flows) {
       const Figure* const found = find_figure(flow, "core_to_core");
-      if (found == nullptr || !found->value()) continue;
+      if (found == nullptr || !found->estimate) continue;
       cells.push_back({label_of(point, "first_cpu"), label_of(point, "second_cpu"), point.kernel,
-                       label_of(point, "nearness"), *found->value(), half_width(*found)});
+                       label_of(point, "nearness"), *found->estimate});
     }
   }
   return cells;
@@ -50,25 +50,25 @@ std::vector<std::string> different(const std::vector<PairCell>& cells,
   return values;
 }
 
-std::string cell_ns(double seconds) { return fmt::format("{:.1f}", seconds * 1e9); }
+std::string cell_ns(const Estimate& time) {
+  return told(time, [](double seconds) { return fmt::format("{:.1f}", seconds * 1e9); });
+}
 
 std::vector<std::string> summary_row(const std::vector<const PairCell*>& cells) {
-  std::vector<double> values;
-  std::optional<double> widest;
-  for (const PairCell* cell : cells) {
-    values.push_back(cell->seconds);
-    if (cell->half_width) widest = std::max(widest.value_or(0), *cell->half_width);
-  }
+  std::vector<Estimate> times;
+  for (const PairCell* cell : cells) times.push_back(cell->time);
   const auto [low, high] = std::minmax_element(
       cells.begin(), cells.end(),
-      [](const PairCell* a, const PairCell* b) { return a->seconds < b->seconds; });
+      [](const PairCell* a, const PairCell* b) { return a->time.value < b->time.value; });
   const auto named = [](const PairCell* cell) {
-    return fmt::format("{} ({}-{})", cell_ns(cell->seconds), cell->first, cell->second);
+    return fmt::format("{} ({}-{})", cell_ns(cell->time), cell->first, cell->second);
   };
+  const Estimate median = *median_of(times);
+  const auto widest = half_width(median);
   return {cells.front()->method,
           cells.front()->nearness,
           std::to_string(cells.size()),
-          cell_ns(summarize(values)->median),
+          cell_ns(median),
           named(*low),
           named(*high),
           widest ? fmt::format("{:.1f}%", *widest * 100) : "-"};
@@ -111,7 +111,7 @@ std::string cores_square_csv(const RunReport& report) {
   bool both = false;
   for (const PairCell& cell : cells) {
     both = both || ns.contains({cell.second, cell.first});
-    ns[{cell.first, cell.second}] = cell.seconds * 1e9;
+    ns[{cell.first, cell.second}] = cell.time.value * 1e9;
   }
   std::string text;
   for (std::size_t row = 0; row < cpus.size(); ++row) {

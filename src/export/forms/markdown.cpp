@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "export/export.h"
+#include "machine/identity.h"
 #include "report/fact_text.h"
 #include "report/text_table.h"
 
@@ -108,8 +109,7 @@ std::string machine_text(const Machine& machine) {
   add(fmt::format("{} CPUs", machine.cpus.size()));
   add(fmt::format("{} NUMA node{}", machine.nodes.size(), machine.nodes.size() == 1 ? "" : "s"));
   add(machine.os);
-  if (machine.hypervisor && !machine.hypervisor->empty())
-    add(fmt::format("virtual machine ({})", *machine.hypervisor));
+  if (is_virtual(machine)) add(fmt::format("virtual machine ({})", *machine.hypervisor));
   for (const Gpu& gpu : machine.gpus) add(gpu.name.empty() ? gpu.vendor + " GPU" : gpu.name);
   return text;
 }
