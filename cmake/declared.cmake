@@ -4,15 +4,16 @@ if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
   return()
 endif()
 
+set(programs numatlas ${earlier})
 set(declared "")
 function(manual_page page name program command)
   add_custom_command(
     OUTPUT ${PROJECT_BINARY_DIR}/man/${name}
     COMMAND ${CMAKE_COMMAND} -DPAGE=${page} -DOUTPUT=${PROJECT_BINARY_DIR}/man/${name}
-            "-DPROGRAM=${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:${program}>"
+            "-DPROGRAM=${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE_DIR:numatlas>/${program}"
             -DCOMMAND=${command} -DPROJECT_VERSION=${PROJECT_VERSION}
             -P ${PROJECT_SOURCE_DIR}/cmake/manual_page.cmake
-    DEPENDS ${program} ${page} ${PROJECT_SOURCE_DIR}/cmake/manual_page.cmake VERBATIM)
+    DEPENDS numatlas ${page} ${PROJECT_SOURCE_DIR}/cmake/manual_page.cmake VERBATIM)
   set(declared ${declared} ${PROJECT_BINARY_DIR}/man/${name} PARENT_SCOPE)
 endfunction()
 file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.1.in)
@@ -20,7 +21,7 @@ foreach(page IN LISTS man_pages)
   cmake_path(GET page STEM LAST_ONLY name)  # numatlas-latency.1
   string(REGEX MATCH "^([a-z_]+)-?([a-z]*)" program ${name})
   set(program ${CMAKE_MATCH_1})
-  if(TARGET ${program})
+  if(program IN_LIST programs)
     manual_page(${page} ${name} ${program} "${CMAKE_MATCH_2}")
   endif()
 endforeach()
@@ -47,8 +48,9 @@ set(fish_suffix .fish)
 foreach(program IN LISTS programs)
   foreach(shell bash zsh fish)
     set(script ${PROJECT_BINARY_DIR}/completions/${shell}/${${shell}_prefix}${program}${${shell}_suffix})
-    add_custom_command(OUTPUT ${script} DEPENDS ${program} VERBATIM
-                       COMMAND ${program} __declared ${shell} > ${script})
+    add_custom_command(OUTPUT ${script} DEPENDS numatlas VERBATIM
+                       COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE_DIR:numatlas>/${program}
+                               __declared ${shell} > ${script})
     install(FILES ${script} DESTINATION ${numatlas_completions_dir}/${${shell}_folder})
     list(APPEND declared ${script})
   endforeach()

@@ -1,40 +1,37 @@
-# What `cmake --install` puts where. Programs that this configuration does not build are left out;
-# the MPI plug-ins have their rule where they are built.
+# What `cmake --install` puts where; the MPI plug-ins have their rule where they are built.
 
-get_property(legacy GLOBAL PROPERTY numatlas_legacy_programs)
-set(programs "")
-set(installed numatlas ${legacy})
-if(NUMATLAS_PACKAGE)
-  set(installed numatlas numatlas_any_name)
+if(NUMATLAS_BUNDLE)
+  # DT_RPATH, as DT_RUNPATH does not serve the libraries that a library needs.
+  target_link_options(numatlas PRIVATE -Wl,--disable-new-dtags)
+  set_target_properties(numatlas PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/numatlas")
+  install(TARGETS numatlas RUNTIME_DEPENDENCY_SET libraries DESTINATION ${CMAKE_INSTALL_BINDIR})
+else()
+  install(TARGETS numatlas RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-foreach(program numatlas ${legacy})
-  if(TARGET ${program})
-    list(APPEND programs ${program})
+
+# install_link(FOLDER NAME): a link to the program. A wheel cannot hold one: its launcher starts the
+# program by the other names.
+function(install_link folder name)
+  if(SKBUILD)
+    return()
+  endif()
+  set(program ${CMAKE_INSTALL_FULL_BINDIR}/numatlas)
+  cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} OUTPUT_VARIABLE full)
+  cmake_path(RELATIVE_PATH program BASE_DIRECTORY ${full})
+  set(made ${PROJECT_BINARY_DIR}/installed/${folder})
+  file(MAKE_DIRECTORY ${made})
+  file(CREATE_LINK ${program} ${made}/${name} SYMBOLIC)
+  install(FILES ${made}/${name} DESTINATION ${folder})
+endfunction()
+get_property(earlier GLOBAL PROPERTY numatlas_legacy_programs)
+foreach(name IN LISTS earlier)
+  install_link(${CMAKE_INSTALL_LIBEXECDIR}/numatlas ${name})
+  if(NUMATLAS_EARLIER_NAMES)
+    install_link(${CMAKE_INSTALL_BINDIR} ${name})
   endif()
 endforeach()
-foreach(program IN LISTS installed)
-  if(NOT TARGET ${program})
-    continue()
-  endif()
-  if(NUMATLAS_BUNDLE)
-    # DT_RPATH, as DT_RUNPATH does not serve the libraries that a library needs.
-    target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
-    set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/numatlas")
-    install(TARGETS ${program} RUNTIME_DEPENDENCY_SET libraries DESTINATION ${CMAKE_INSTALL_BINDIR})
-  else()
-    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  endif()
-endforeach()
-# A wheel cannot hold links: its launcher starts the one program by the other names.
-if(TARGET numatlas_any_name AND NOT SKBUILD)
-  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/any_name/links)
-  foreach(name IN LISTS legacy)
-    if(NOT name STREQUAL "numa_mem_bench")
-      file(CREATE_LINK numa_mem_bench ${PROJECT_BINARY_DIR}/any_name/links/${name} SYMBOLIC)
-      install(FILES ${PROJECT_BINARY_DIR}/any_name/links/${name} DESTINATION ${CMAKE_INSTALL_BINDIR})
-    endif()
-  endforeach()
-endif()
+# numa-gpu-xfer-bench's `benchmark`: too common a name for a folder of programs.
+install_link(${CMAKE_INSTALL_DATADIR}/numatlas benchmark)
 if(NUMATLAS_BUNDLE)
   # What belongs to glibc and the compiler is that of the system: no newer one than the program needs.
   set(of_system "(^|/)(ld-linux.*|lib(c|m|dl|rt|pthread|mvec|stdc[+][+]|gcc_s))[.]so")
@@ -53,16 +50,6 @@ install(PROGRAMS scripts/orchestrator/wrapper_numa.sh scripts/interleave_scripts
 configure_file(scripts/mpi_plugin ${PROJECT_BINARY_DIR}/bin/numatlas-mpi-plugin COPYONLY)
 install(PROGRAMS ${PROJECT_BINARY_DIR}/bin/numatlas-mpi-plugin DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES src/comm/mpi/shim.c src/comm/mpi/shim.h DESTINATION ${CMAKE_INSTALL_DATADIR}/numatlas/mpi)
-# numa-gpu-xfer-bench's `benchmark`: too common a name for the folder of all programs.
-if(TARGET numa_gpu_xfer_bench AND NOT SKBUILD)
-  file(RELATIVE_PATH to_programs ${CMAKE_INSTALL_FULL_DATADIR}/numatlas ${CMAKE_INSTALL_FULL_BINDIR})
-  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/installed)
-  file(CREATE_LINK ${to_programs}/numa_gpu_xfer_bench ${PROJECT_BINARY_DIR}/installed/benchmark
-       SYMBOLIC)
-  install(FILES ${PROJECT_BINARY_DIR}/installed/benchmark
-          DESTINATION ${CMAKE_INSTALL_DATADIR}/numatlas)
-endif()
-
 include(cmake/declared.cmake)
 
 file(GLOB documents CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md)

@@ -12,7 +12,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   endif()
 endif()
 if(CMAKE_UNITY_BUILD)
-  # A local name may be that of another file of the folder, which is no fault of either.
+  # A local name may be that of another file of the library, which is no fault of either.
   target_compile_options(numatlas_options INTERFACE -Wno-shadow)
 endif()
 if(NUMATLAS_WERROR)
@@ -42,34 +42,27 @@ std::string test_data() { return \"${PROJECT_SOURCE_DIR}/tests\"; }
 }  // namespace numatlas
 ")
   add_library(numatlas_test_data STATIC ${PROJECT_BINARY_DIR}/test_data.cpp)
+  add_custom_target(threaded_tests)  # all that the thread sanitizer has something to see in; labelled threads
 endif()
 
-# Where a preset compiles many sources at once (CMAKE_UNITY_BUILD) these are the sources of one
-# folder: benchmarks do not know each other's names.
-function(numatlas_unity target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
-  foreach(source IN LISTS ARGN)
-    cmake_path(GET source PARENT_PATH folder)
-    cmake_path(GET folder FILENAME group)
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
-  endforeach()
-endfunction()
+# Where a preset compiles many sources at once (CMAKE_UNITY_BUILD): headers take more time than sources, and what
+# is compiled at once takes 1.5 GiB at most (scripts/lib.sh, compile_jobs).
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 40)
 
-# numatlas_test_in_parts(NAME): a program with a sanitizer takes a while to start, so its tests share a few
-# processes instead of having one each.
+# numatlas_test_in_parts(NAME): a process for each test would take longer than the tests, so they share two.
+# One test by itself: build/ci/src/NAME/test_NAME --gtest_filter=SUITE.CASE
 function(numatlas_test_in_parts name)
-  set(parts 4)
-  foreach(part RANGE 1 ${parts})
+  foreach(part 1 2)
     math(EXPR index "${part} - 1")
-    add_test(NAME ${name}.${part}-of-${parts} COMMAND test_${name} --gtest_brief=1)
-    set_tests_properties(${name}.${part}-of-${parts} PROPERTIES
-                         ENVIRONMENT "GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
+    add_test(NAME ${name}.${part}-of-2 COMMAND test_${name} --gtest_brief=1)
+    set_tests_properties(${name}.${part}-of-2 PROPERTIES
+                         ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=${index}")
   endforeach()
 endfunction()
 
 # numatlas_library(NAME [MEASURES] [THREADED_TESTS] [DEPENDS lib...] [TEST_DEPENDS lib...] [LINK external...]
 #                  [EXCLUDE regex...])
-# MEASURES: compiled with -O3 in a release (-O1 with a sanitizer), whatever the preset asks for elsewhere.
+# MEASURES: compiled with -O3 in a release (-O1 with a sanitizer); the rest with -O1, a third of the time.
 # TEST_DEPENDS: what only its tests use.
 # THREADED_TESTS: its tests start threads. The thread sanitizer has nothing to see in the others.
 function(numatlas_library name)
@@ -87,7 +80,6 @@ function(numatlas_library name)
   file(MAKE_DIRECTORY ${root})
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/${name} SYMBOLIC)
   add_library(numatlas_${name} STATIC ${sources})
-  numatlas_unity(numatlas_${name} ${sources})
   target_include_directories(numatlas_${name} PUBLIC ${root})
   if(ARG_MEASURES)
     target_compile_options(numatlas_${name} PRIVATE $<$<CONFIG:Release>:-O3>)
@@ -105,16 +97,15 @@ function(numatlas_library name)
   if(NUMATLAS_TESTS AND tests)
     add_executable(test_${name} ${tests})
     target_compile_options(test_${name} PRIVATE -O0 -U_FORTIFY_SOURCE)  # compiling takes longer than running
-    numatlas_unity(test_${name} ${tests})
     target_link_libraries(test_${name} PRIVATE ${ARG_TEST_DEPENDS} numatlas_${name} numatlas_options numatlas_test_data
                           GTest::gtest_main GTest::gmock)
     if(rapidcheck_library)
       target_link_libraries(test_${name} PRIVATE ${rapidcheck_library})
     endif()
-    if(NUMATLAS_SANITIZE)
-      numatlas_test_in_parts(${name})
-    else()
-      gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
+    numatlas_test_in_parts(${name})
+    if(ARG_THREADED_TESTS)
+      add_dependencies(threaded_tests test_${name})
+      set_tests_properties(${name}.1-of-2 ${name}.2-of-2 PROPERTIES LABELS threads)
     endif()
   endif()
 endfunction()

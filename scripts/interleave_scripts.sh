@@ -6,7 +6,7 @@ set -u
 here=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")" && pwd -P)
 # In this checkout's build, beside an installed copy of this, or on PATH.
 for program in "${NUMA_GPU_XFER_SWEEP:-}" "$here/../build/release/bin/numa_gpu_xfer_sweep" \
-  "$here/../../bin/numa_gpu_xfer_sweep" "$(command -v numa_gpu_xfer_sweep)"; do
+  "$here/../../libexec/numatlas/numa_gpu_xfer_sweep" "$(command -v numa_gpu_xfer_sweep)"; do
   if [ -x "$program" ]; then exec "$program" "$@"; fi
 done
 echo "${0##*/}: error: numa_gpu_xfer_sweep is not built: scripts/run builds it, or name it: NUMA_GPU_XFER_SWEEP=PATH" >&2

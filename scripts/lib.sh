@@ -7,10 +7,12 @@ root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 packages_required=(g++ cmake ninja-build make pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev
   libexpected-dev libhwloc-dev libhwy-dev libtomlplusplus-dev libpugixml-dev
   libboost-dev)
-packages_optional=(openmpi-bin libopenmpi-dev mpich libmpich-dev python3 python3-venv)
-packages_test=(libgtest-dev libgmock-dev librapidcheck-dev numactl chromium firefox-esr clang libomp-dev
-  munge slurm-client slurmctld slurmd prometheus prometheus-node-exporter
-  busybox-static kmod zstd ndctl daxctl e2fsprogs libpmem1 libmemkind0 libamdhip64-5 zsh fish)
+packages_python=(python3 python3-venv)
+packages_mpi=(openmpi-bin libopenmpi-dev mpich libmpich-dev)
+packages_test=(libgtest-dev libgmock-dev librapidcheck-dev numactl)
+packages_ci=(chromium clang libomp-dev munge slurm-client slurmctld slurmd busybox-static kmod zstd ndctl daxctl
+  e2fsprogs libpmem1 libmemkind0 zsh fish)
+packages_nightly=(firefox-esr prometheus prometheus-node-exporter libamdhip64-5)
 # The same for the two other package managers that are common on clusters, as a hint only.
 packages_hint_dnf='gcc-c++ cmake ninja-build make pkgconf-pkg-config fmt-devel json-devel
   cli11-devel expected-devel hwloc-devel google-highway-devel tomlplusplus-devel
@@ -93,11 +95,15 @@ apt_install_missing() {
   [[ ${#missing[@]} -eq 0 ]] || apt_install "${missing[@]}" || true
 }
 
-# install_packages --program|--tests: installs what is missing. Never fatal: what is really needed shows when
-# CMake looks for it, and a module or another package manager may have brought it.
+# install_packages --program|--tests|--ci|--nightly: installs what is missing. Never fatal: what is really needed
+# shows when CMake looks for it, and a module or another package manager may have brought it.
 install_packages() {
-  local wanted=("${packages_required[@]}") optional=("${packages_optional[@]}") missing
-  [[ $1 == --tests ]] && wanted+=("${packages_test[@]}")
+  local wanted=("${packages_required[@]}") optional=() missing
+  [[ $1 == --tests ]] || optional=("${packages_mpi[@]}")
+  optional+=("${packages_python[@]}")
+  [[ $1 == --program ]] || wanted+=("${packages_test[@]}")
+  [[ $1 != --@(ci|nightly) ]] || wanted+=("${packages_ci[@]}")
+  [[ $1 != --nightly ]] || wanted+=("${packages_nightly[@]}")
   if ! have apt-get || ! have dpkg-query; then
     name_packages
     return 0
@@ -138,7 +144,7 @@ name_packages() {
   [[ ${#missing[@]} -eq 0 ]] && return 0
   say "Not found: ${missing[*]}. There is no apt here; numatlas needs these packages:"
   say "  Debian names: ${packages_required[*]}"
-  say "    optional: ${packages_optional[*]}; for the tests: ${packages_test[*]}"
+  say "    optional: ${packages_python[*]} ${packages_mpi[*]}; for the tests: ${packages_test[*]}"
   if have dnf; then say "  dnf: $packages_hint_dnf"; fi
   if have zypper; then say "  zypper: $packages_hint_zypper"; fi
   say "Going on with what is here."
@@ -189,9 +195,10 @@ show_progress() {
 
 # build_preset PRESET [CMAKE_ARG...]: configures and builds; the output goes to
 # build/PRESET/build.log, its tail to stderr on failure. Runs the tools under the command in the
-# array `under`, when that is set.
+# array `under`, and builds the targets in `targets`, when these are set.
 build_preset() {
-  local preset=$1 folder=$root/build/$1 log=$root/build/$1/build.log home jobs tool watcher='' code=0
+  local preset=$1 folder=$root/build/$1 log=$root/build/$1/build.log home jobs tool watcher='' code=0 wanted=()
+  ((${#targets[@]} == 0)) || wanted=(--target "${targets[@]}")
   shift
   for tool in g++ cmake ninja pkg-config; do
     have "$tool" || [[ $tool == g++ && -n ${CXX:-} ]] ||
@@ -217,7 +224,7 @@ build_preset() {
     watcher=$!
   fi
   (cd -- "$root" && cmake --preset "$preset" "$@" &&
-    "${under[@]}" cmake --build "build/$preset" -j "$jobs") >"$log" 2>&1 </dev/null || code=$?
+    "${under[@]}" cmake --build "build/$preset" -j "$jobs" "${wanted[@]}") >"$log" 2>&1 </dev/null || code=$?
   if [[ -n $watcher ]]; then
     kill "$watcher" 2>/dev/null || true
     wait "$watcher" 2>/dev/null || true
@@ -230,7 +237,7 @@ build_preset() {
     return 1
   fi
 }
-under=()
+under=() targets=()
 
 # newest_python: the newest Python here that the Python part can live in, 3.11 or more with venv; fails where
 # there is none.

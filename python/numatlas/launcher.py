@@ -19,8 +19,7 @@ _PROGRAMS = Path(__file__).parent / "program" / "bin"
 def main() -> NoReturn:
     """Becomes the program of the name by which this was started."""
     me = Path(sys.argv[0])
-    # One program stands for all of the earlier tools, by the name it is started by.
-    program = _PROGRAMS / ("numatlas" if me.name == "numatlas" else "numa_mem_bench")
+    program = _PROGRAMS / "numatlas"  # of the earlier tools too, by the name it is started by
     # `numatlas report` looks for numatlas-report beside the program and here.
     folders = [os.environ.get("NUMATLAS_EXEC_PATH", ""), str(me.absolute().parent)]
     os.environ["NUMATLAS_EXEC_PATH"] = ":".join(filter(None, folders))

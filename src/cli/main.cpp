@@ -1,10 +1,12 @@
-// arguments -> command -> exit code. The data flow of a measurement is run/runner.cpp.
+// arguments -> command -> exit code. The data flow of a measurement is run/runner.cpp. Started by
+// the name of an earlier program, it is that one.
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,7 @@
 #include "cli/commands.h"
 #include "cli/external.h"
 #include "comm/launcher.h"
+#include "legacy/programs.h"
 #include "report/file.h"
 #include "run/declare.h"
 #include "run/declared.h"
@@ -261,8 +264,7 @@ Expected<int> start(const CLI::App& app, const Entries& entries) {
   return exit_code(ErrorKind::usage);
 }
 
-int run(int argc, char** argv) {
-  std::vector<std::string> words(argv + 1, argv + argc);
+int run(std::vector<std::string> words) {
   CommandLine line;
   CLI::App app(
       "Measure memory latency and bandwidth across NUMA nodes, CXL and persistent memory, and "
@@ -299,5 +301,11 @@ int run(int argc, char** argv) {
 }  // namespace numatlas
 
 int main(int argc, char** argv) {
-  return numatlas::run_program([&] { return numatlas::run(argc, argv); });
+  return numatlas::run_program([&] {
+    std::string_view name = argc > 0 ? argv[0] : "";
+    name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
+    const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    const auto code = numatlas::legacy::run_program_named(name, words);
+    return code ? *code : numatlas::run(words);
+  });
 }

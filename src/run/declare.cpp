@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 
@@ -46,7 +47,8 @@ std::string type_of_words(const std::vector<std::string>& words, bool several) {
 
 CLI::Option* add_words(CLI::App& app, const std::string& name,
                        const std::vector<std::string>& words, bool several, const std::string& text,
-                       const std::function<void(const std::vector<std::size_t>&)>& chosen) {
+                       const std::function<void(const std::vector<std::size_t>&)>& chosen,
+                       const std::string& usual) {
   const auto parts = [several](const std::string& value) {
     return several ? words_of(value) : std::vector<std::string>{value};
   };
@@ -67,7 +69,8 @@ CLI::Option* add_words(CLI::App& app, const std::string& name,
   };
   return app.add_option_function<std::string>(name, read, text)
       ->type_name(type_of_words(words, several))
-      ->check(CLI::Validator(check, ""));
+      ->check(CLI::Validator(check, ""))
+      ->default_str(usual);
 }
 
 }  // namespace numatlas

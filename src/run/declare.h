@@ -13,8 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "base/cli_forward.h"
 #include "run/example.h"
 
 namespace numatlas {
@@ -36,10 +35,12 @@ std::vector<std::string> words_of(const std::string& list);
 std::string type_of_words(const std::vector<std::string>& words, bool several);
 
 /// An option that takes one of `words`, with `several` one or more of them separated by commas;
-/// anything else is an error that lists them. `chosen` is given their places in `words`.
+/// anything else is an error that lists them. `chosen` is given their places in `words`. `usual`:
+/// the default.
 CLI::Option* add_words(CLI::App& app, const std::string& name,
                        const std::vector<std::string>& words, bool several, const std::string& text,
-                       const std::function<void(const std::vector<std::size_t>&)>& chosen);
+                       const std::function<void(const std::vector<std::size_t>&)>& chosen,
+                       const std::string& usual = "");
 
 /// Values and the words for them.
 template <class T>
@@ -76,8 +77,7 @@ template <class T>
 CLI::Option* add_choice(CLI::App& app, const std::string& name, T& value, const Choices<T>& choices,
                         const std::string& text) {
   const auto chosen = [&value, choices](const auto& places) { value = choices[places[0]].second; };
-  return add_words(app, name, words_in(choices), false, text, chosen)
-      ->default_str(word_for(choices, value));
+  return add_words(app, name, words_in(choices), false, text, chosen, word_for(choices, value));
 }
 
 /// The same for one or several.
@@ -90,7 +90,7 @@ CLI::Option* add_choices(CLI::App& app, const std::string& name, std::vector<T>&
     values.clear();
     for (const std::size_t place : places) values.push_back(choices[place].second);
   };
-  return add_words(app, name, words_in(choices), true, text, chosen)->default_str(usual);
+  return add_words(app, name, words_in(choices), true, text, chosen, usual);
 }
 
 }  // namespace numatlas

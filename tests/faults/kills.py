@@ -54,7 +54,7 @@ def whole_length(words: list[str]) -> float:
     with tempfile.TemporaryDirectory() as folder:
         begin = time.monotonic()
         run = subprocess.run([NUMATLAS, *words], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        if run.returncode not in (0, 1, 3):
+        if run.returncode not in (0, 1, 3, 9):  # 9: on a busy machine `advise` finds no answer
             sys.exit(f"FAILED: {' '.join(words)}: exit code {run.returncode}\n{run.stderr.decode()}")
         return time.monotonic() - begin
 

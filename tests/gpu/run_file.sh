@@ -79,11 +79,11 @@ case $case in
     report_is 'all(c["flows"][0]["gpu"]["gpu"] == 1 for c in cases.values())'
     report_is 'value(cases["chase"]["flows"][0], "latency") > 0' ;;
   rate)
-    # No machine is so slow that it copies more than it is let.
+    # Without the limit it copies gigabytes. The fake measures time by threads that may wait for a CPU.
     copy_in held 'rate = "100MB/s"' >"$folder/file"
     run
     ends_with 0
-    report_is '0 < value(cases["held"], "bandwidth_sum") < 1.1e8'
+    report_is '0 < value(cases["held"], "bandwidth_sum") < 5e8'
     report_is 'cases["held"]["flows"][0]["rate"] == 1e8' ;;
   corrupt)
     { copy_in wrong && beside read; } >"$folder/file"

@@ -7,6 +7,7 @@ case=$1 bin=$2 source=$3 fake=$4
 . "$source/tests/legacy/checks.sh"
 export LD_LIBRARY_PATH=$fake
 cd "$folder" || exit 1
+ln -s "$bin/numatlas" benchmark || exit 1 # as scripts/build makes build/benchmark
 
 # The fake's settings come first: DEVICES=1.
 set_fake() {
@@ -16,7 +17,7 @@ set_fake() {
   done
 }
 bench() { # GPUS BYTES ITERATIONS OPERATIONS PINNED [WORDS...]
-  run timeout -k 5 60 "$bin/benchmark" --ngpus "$1" --benchmark_bytes "$2" \
+  run timeout -k 5 60 "$folder/benchmark" --ngpus "$1" --benchmark_bytes "$2" \
     --iterations_per_bench "$3" --operation_type "$4" --pin_memory "$5" -q "${@:6}"
 }
 sweep() { run timeout -k 5 60 "$bin/numa_gpu_xfer_sweep" -q "$@"; }

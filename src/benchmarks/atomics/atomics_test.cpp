@@ -8,7 +8,7 @@
 #include "benchmarks/test_plan.h"
 #include "record/labels.h"
 
-namespace numatlas {
+namespace numatlas::atomics_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -127,4 +127,4 @@ TEST(AtomicsFacts, SayWhatContentionAndFalseSharingCost) {
 }
 
 }  // namespace
-}  // namespace numatlas
+}  // namespace numatlas::atomics_test

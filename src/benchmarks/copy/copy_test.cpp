@@ -15,7 +15,7 @@
 #include "memory/source.h"
 #include "run/metrics.h"
 
-namespace numatlas {
+namespace numatlas::copy_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -242,4 +242,4 @@ TEST(CopyTable, AMatrixForSeveralWithTheCpusMarked) {
 }
 
 }  // namespace
-}  // namespace numatlas
+}  // namespace numatlas::copy_test

@@ -12,7 +12,7 @@
 #include "benchmarks/test_plan.h"
 #include "report/view_text.h"
 
-namespace numatlas {
+namespace numatlas::cores_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -239,4 +239,4 @@ TEST(CoresTable, ManyCpusHaveNoMatrix) {
 }
 
 }  // namespace
-}  // namespace numatlas
+}  // namespace numatlas::cores_test

@@ -9,7 +9,7 @@
 #include "benchmarks/test_plan.h"
 #include "record/labels.h"
 
-namespace numatlas {
+namespace numatlas::faults_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -125,4 +125,4 @@ TEST(FaultsFacts, RatesAreSumsAndWhatThreadsGain) {
 }
 
 }  // namespace
-}  // namespace numatlas
+}  // namespace numatlas::faults_test

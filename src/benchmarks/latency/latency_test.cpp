@@ -14,7 +14,7 @@
 #include "machine/source.h"
 #include "record/labels.h"
 
-namespace numatlas {
+namespace numatlas::latency_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -275,4 +275,4 @@ TEST(Latency, SurveyWithoutTimeShowsHowMuchOfALargeCacheThereIs) {
 }
 
 }  // namespace
-}  // namespace numatlas
+}  // namespace numatlas::latency_test

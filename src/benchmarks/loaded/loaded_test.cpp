@@ -11,7 +11,7 @@
 #include "benchmarks/test_plan.h"
 #include "record/labels.h"
 
-namespace numatlas {
+namespace numatlas::loaded_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -277,4 +277,4 @@ TEST(Loaded, BadWordsAreNamed) {
 }
 
 }  // namespace
-}  // namespace numatlas
+}  // namespace numatlas::loaded_test

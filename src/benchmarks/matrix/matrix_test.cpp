@@ -9,7 +9,7 @@
 #include "record/labels.h"
 #include "run/metrics.h"
 
-namespace numatlas {
+namespace numatlas::matrix_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -175,4 +175,4 @@ TEST(MatrixTable, HostsStandApart) {
 }
 
 }  // namespace
-}  // namespace numatlas
+}  // namespace numatlas::matrix_test

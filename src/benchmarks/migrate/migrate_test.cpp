@@ -9,7 +9,7 @@
 #include "benchmarks/test_plan.h"
 #include "record/labels.h"
 
-namespace numatlas {
+namespace numatlas::migrate_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -113,4 +113,4 @@ TEST(MigrateReaders, AreComparedWithTheMiddleOfBothNodes) {
 }
 
 }  // namespace
-}  // namespace numatlas
+}  // namespace numatlas::migrate_test

@@ -9,7 +9,7 @@
 #include "benchmarks/test_plan.h"
 #include "run/host_placement.h"
 
-namespace numatlas {
+namespace numatlas::stream_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -102,4 +102,4 @@ TEST(StreamPlan, EveryModeOfWritesAndOneOfReads) {
 }
 
 }  // namespace
-}  // namespace numatlas
+}  // namespace numatlas::stream_test

@@ -13,7 +13,7 @@
 #include "benchmarks/tlb/views.h"
 #include "record/labels.h"
 
-namespace numatlas {
+namespace numatlas::tlb_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -199,4 +199,4 @@ TEST(TlbReport, CostsAreDifferencesAndLevelsAreFacts) {
 }
 
 }  // namespace
-}  // namespace numatlas
+}  // namespace numatlas::tlb_test

@@ -10,7 +10,7 @@
 #include "benchmarks/touch/patterns.h"
 #include "report/view_text.h"
 
-namespace numatlas {
+namespace numatlas::touch_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -156,4 +156,4 @@ TEST(TouchTable, SaysWhatItCosts) {
 }
 
 }  // namespace
-}  // namespace numatlas
+}  // namespace numatlas::touch_test

@@ -16,7 +16,8 @@
 #include "memory/source.h"
 #include "run/device_flows.h"
 
-namespace numatlas::testing {
+namespace numatlas::transfer_test {
+using namespace numatlas::testing;
 namespace {
 
 using ::testing::AllOf;
@@ -364,4 +365,4 @@ TEST(TransferLinks, GpusBehindOneSwitchShareItsLink) {
 }
 
 }  // namespace
-}  // namespace numatlas::testing
+}  // namespace numatlas::transfer_test

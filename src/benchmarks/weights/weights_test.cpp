@@ -18,7 +18,7 @@
 #include "benchmarks/weights/views.h"
 #include "report/view_text.h"
 
-namespace numatlas {
+namespace numatlas::weights_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -377,4 +377,4 @@ TEST(WeightsTable, TheConfirmationIsNotOfTheSearch) {
 }
 
 }  // namespace
-}  // namespace numatlas
+}  // namespace numatlas::weights_test

@@ -11,7 +11,7 @@ namespace numatlas {
 namespace {
 
 /// Two ranks of one host: this process and a forked one that sleeps until it is ended.
-class HostWatchPair : public testing::Test {
+class HostWatchPair : public ::testing::Test {
  protected:
   void SetUp() override {
     block_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
