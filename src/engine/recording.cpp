@@ -89,7 +89,7 @@ void RealEngine::sample(const Scenario& scenario, Job& job, std::int64_t start_n
   // Nobody records until everybody runs, and everybody runs until all have enough.
   block_->running.fetch_add(1, std::memory_order_acq_rel);
   while (waiting(block_->running, running_target_)) sampler.run_unrecorded();
-  const std::uint64_t switches = involuntary_switches();
+  const std::uint64_t switches = clock_.switches();
   // A load never has enough, and records all the while.
   bool said = flow.role == Role::load;
   const bool goes_on = said || scenario.stop.to_the_end;
@@ -104,12 +104,12 @@ void RealEngine::sample(const Scenario& scenario, Job& job, std::int64_t start_n
     if (sampler.empty()) window.start_ns = clock_.now_ns();
     if (!sampler.done()) continue;
     window.end_ns = clock_.now_ns();
-    job.trace.involuntary_switches = involuntary_switches() - switches;
+    job.trace.involuntary_switches = clock_.switches() - switches;
     said = true;
     block_->finished.fetch_add(1, std::memory_order_acq_rel);
   }
   if (!said || goes_on) window.end_ns = clock_.now_ns();
-  if (goes_on) job.trace.involuntary_switches = involuntary_switches() - switches;
+  if (goes_on) job.trace.involuntary_switches = clock_.switches() - switches;
   job.left->store(true, std::memory_order_release);
   // The other side may wait for an answer in its last sample.
   while (job.owner_left && !job.owner_left->load(std::memory_order_acquire) &&
