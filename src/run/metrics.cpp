@@ -18,7 +18,7 @@ namespace numatlas {
 namespace {
 
 /// A chase loads words one after the other; its bytes are no bandwidth.
-bool moves_memory(const std::string& kernel) { return !traits_of(kernel).chases(); }
+bool moves_memory(const FlowResult& flow) { return !traits_of(flow.kernel).chases(); }
 
 double bytes_a_step(const Flow& flow) {
   return static_cast<double>(traffic_a_step(flow.kernel).counted());
@@ -100,7 +100,7 @@ std::vector<Figure> sums_over(const ScenarioResult& point, const Counts& counts)
   double moved = 0;
   bool to_memory = true;
   for (const FlowResult& flow : point.flows) {
-    if (!moves_memory(flow.kernel) || !counts(flow)) continue;
+    if (!moves_memory(flow) || !counts(flow)) continue;
     if (!(flow.together > 0) || flow.stretch_bytes.empty()) return {};
     const double stretch = flow.together / static_cast<double>(flow.stretch_bytes.size());
     rates.resize(flow.stretch_bytes.size());
@@ -174,10 +174,12 @@ std::vector<double> running_samples_of(const Flow& flow, const Trace& trace) {
   std::vector<double> samples = samples_of(flow, trace);
   const std::vector<std::size_t> stopped = stopped_samples(flow, trace);
   // Rates of what moves memory are over all of the time.
-  if (traits_of(flow.kernel.name).step != StepKind::lines && stopped.size() < samples.size())
-    for (auto at = stopped.rbegin(); at != stopped.rend(); ++at)
-      samples.erase(samples.begin() + static_cast<std::ptrdiff_t>(*at));
-  return ascending(std::move(samples));
+  const bool all = traits_of(flow.kernel.name).step == StepKind::lines;
+  if (all || stopped.size() == samples.size()) return ascending(std::move(samples));
+  std::vector<double> running;
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    if (!std::ranges::binary_search(stopped, i)) running.push_back(samples[i]);
+  return ascending(std::move(running));
 }
 
 std::vector<Figure> figures_of(const Flow& flow, const Trace& trace) {

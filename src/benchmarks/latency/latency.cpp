@@ -303,12 +303,14 @@ std::vector<View> Latency::views(const RunReport& report) const {
     view.where = kind.labels;
     view.title = "Pointer-chase latency in ns" + of_pages;
     view.notes = {
-        "one row per size, one column per pair of nodes: those of the CPUs -> those of the memory"};
-    if (several) view.notes.push_back("median of the pair's workers (lowest-highest)");
+        "one row per size, one column per pair of nodes: those of the CPUs -> those of the memory",
+        several ? "median of the pair's workers (lowest-highest)"
+                : "p95: 95th percentile of blocks of loads"};
     view.rows = "size";
     view.columns = "nodes";
     view.cells = {label_column("size", "size"), label_column("fits", "level"),
                   figure_column("", "latency", in_ns, Part::spread)};
+    if (!several) view.cells.push_back(figure_column("", "latency", in_ns, Part::p95, 2, " p95"));
     views.push_back(view);
     if (!several) continue;
     view.kind = ViewKind::table;
@@ -467,8 +469,7 @@ void add_memory(std::vector<Fact>& facts, const RunReport& report,
 /// The largest size at the stride of --control-stride.
 void add_controls(std::vector<Fact>& facts, const RunReport& report, const std::string& pages) {
   for (const ScenarioResult& point : report.scenarios) {
-    if (!is_control(point) || point.pages != pages) continue;
-    if (!host_estimate_of(point, "latency")) continue;
+    if (!is_control(point) || point.pages != pages || !estimate_of(point, "latency")) continue;
     const std::string stride = compact_text(point.stride);
     Fact fact = latency_fact("control_latency", level_of(point), point,
                              fmt::format("{} {{}} at a stride of {}", level_of(point), stride));
@@ -481,12 +482,10 @@ void add_controls(std::vector<Fact>& facts, const RunReport& report, const std::
 std::vector<Fact> Latency::facts(const RunReport& report) const {
   if (!chains_.empty()) return chains_facts(report);
   std::vector<std::string> kinds;
-  for (const ScenarioResult& point : report.scenarios) {
-    if (std::find(kinds.begin(), kinds.end(), point.pages) == kinds.end())
-      kinds.push_back(point.pages);
-  }
+  for (const ScenarioResult& point : report.scenarios)
+    if (std::ranges::find(kinds, point.pages) == kinds.end()) kinds.push_back(point.pages);
+  if (kinds.empty()) return {};
   std::vector<Fact> facts;
-  if (kinds.empty()) return facts;
   add_caches(facts, report, kinds.back());
   add_memory(facts, report, kinds);
   add_controls(facts, report, kinds.back());
