@@ -224,7 +224,6 @@ std::string ladder(std::uint64_t factor, Bytes last) {
 /// each node sees it when nothing else runs.
 SurveyPart Latency::survey(const Machine& machine) const {
   const FirstCpus firsts = first_cpu_of_each_node(machine);
-  const std::string& cpus = firsts.list;
   const std::optional<CpuId>& first = firsts.first;
   const Bytes last = firsts.past_caches;  // as large as the matrix's
   SurveyPart part{3, {}, ""};
@@ -235,15 +234,15 @@ SurveyPart Latency::survey(const Machine& machine) const {
     if (!where.empty()) way.words.insert(way.words.end(), {"--cpus", where});
     part.ways.push_back(std::move(way));
   };
-  add(ladder(2, last), "base,thp", cpus, "");
+  add(ladder(2, last), "base,thp", firsts.list, "");
   std::vector<std::string>& all = part.ways.back().words;
   const Bytes line = line_bytes(machine, machine.usable_cpus());
   all.insert(all.end(), {"--control-stride", std::to_string(4 * line.value)});
-  add(ladder(2, last), "base,thp", cpus, "the control at a wider stride");
-  add(ladder(4, last), "base,thp", cpus, "the control at a wider stride; half of the sizes");
+  add(ladder(2, last), "base,thp", firsts.list, "the control at a wider stride");
+  add(ladder(4, last), "base,thp", firsts.list, "the control at a wider stride; half of the sizes");
   const std::string few = few_sizes(machine, first.value_or(CpuId{0}), last);
   const std::string left_out = "sizes other than a few per cache and one of memory";
-  add(few, "base,thp", cpus, left_out);
+  add(few, "base,thp", firsts.list, left_out);
   add(few, "base", first ? std::to_string(first->value) : "",
       left_out + "; huge pages; nodes other than the first");
   return part;
@@ -469,7 +468,8 @@ void add_memory(std::vector<Fact>& facts, const RunReport& report,
 /// The largest size at the stride of --control-stride.
 void add_controls(std::vector<Fact>& facts, const RunReport& report, const std::string& pages) {
   for (const ScenarioResult& point : report.scenarios) {
-    if (!is_control(point) || point.pages != pages || !estimate_of(point, "latency")) continue;
+    if (!is_control(point) || point.pages != pages) continue;
+    if (!host_estimate_of(point, "latency")) continue;
     const std::string stride = compact_text(point.stride);
     Fact fact = latency_fact("control_latency", level_of(point), point,
                              fmt::format("{} {{}} at a stride of {}", level_of(point), stride));
