@@ -2,9 +2,10 @@
 // say on a quiet one, and all commands say the same.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "benchmarks/parse.h"
 #include "record/labels.h"
