@@ -134,8 +134,7 @@ TEST(Pauses, AFlowThatIsStoppedAgainAndAgainEnds) {
   EXPECT_LT(trace.samples.size(), 1000U);
 }
 
-/// Samples of 10 us, some of which are twelve times as long; `switched`: something else had the
-/// CPU.
+/// Samples of 20 us, in some of which 300 us more pass. `switched`: something else had the CPU.
 std::vector<std::size_t> stopped_in(const std::vector<std::uint64_t>& after_steps, bool switched) {
   ScriptedClock clock(20);
   std::uint64_t done = 0;
