@@ -89,6 +89,9 @@ std::vector<Experiment> experiments() {
                  reader(ten), "bandwidth"});
   all.push_back({"spikes of 5 ms, 10 a second", "spikes:every=95ms,last=5ms,low=0.1", "bandwidth",
                  reader(ten), "bandwidth"});
+  all.push_back({"without a CPU for 4 ms, 5 a second, latency",
+                 "lognormal=20%;spikes:every=196ms,last=4ms,low=0", "latency", chase(ten),
+                 "latency"});
   all.push_back({"two speeds, dwell 5 ms", "telegraph:low=0.6,dwell=5ms", "bandwidth", reader(ten),
                  "bandwidth"});
   for (const char* dwell : {"50ms", "300ms", "1s", "3s"})
@@ -145,10 +148,9 @@ double true_speed(const Experiment& experiment, const std::string& noise, double
   const auto spec = parse_noise(noise);
   SpeedOverTime speed(*spec);
   if (spec->drift) return speed.mean_between(0, seconds * 1e9);
-  // A latency is the median of blocks of equal work, more of which fall into fast times: the speed
-  // at the median block is E[s^2] / E[s].
-  const double blocks = is_time(experiment) && spec->ar1 ? 1 + spec->ar1->sd * spec->ar1->sd : 1;
-  return speed.expected() * blocks;
+  // Blocks in which the thread was stopped are no part of a latency.
+  if (is_time(experiment) && spec->spikes && spec->spikes->low == 0) return 1;
+  return speed.expected();
 }
 
 /// Runs a row, prints it, and says whether its gate holds.

@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "benchmarks/best_share.h"
 #include "benchmarks/parse.h"
-#include "benchmarks/peak_share.h"
 #include "benchmarks/test_plan.h"
 #include "run/metrics.h"
 
@@ -70,10 +70,10 @@ TEST(PeakShare, IsOfTheHighestSumOfMemory) {
   add(10e9, "memory");
   add(90e9, "L2");
   add(40e9, "memory");
-  add_peak_shares(report);
-  EXPECT_DOUBLE_EQ(*find_total(report.scenarios[0], "peak_share")->value(), 0.25);
-  EXPECT_EQ(find_total(report.scenarios[1], "peak_share"), nullptr) << "a cache's is no memory's";
-  EXPECT_DOUBLE_EQ(*find_total(report.scenarios[2], "peak_share")->value(), 1);
+  add_best_shares(report);
+  EXPECT_DOUBLE_EQ(*find_total(report.scenarios[0], "best_share")->value(), 0.25);
+  EXPECT_EQ(find_total(report.scenarios[1], "best_share"), nullptr) << "a cache's is no memory's";
+  EXPECT_DOUBLE_EQ(*find_total(report.scenarios[2], "best_share")->value(), 1);
 }
 
 TEST(BandwidthTotals, NoSumWhereNothingWasTogether) {

@@ -1,5 +1,7 @@
 #include "engine/clock.h"
 
+#include <sys/resource.h>
+
 #include <cerrno>
 #include <ctime>
 
@@ -26,6 +28,11 @@ void MonotonicClock::sleep_until(std::int64_t time_ns) {
   }
   while (now_ns() < time_ns) {
   }
+}
+
+std::uint64_t MonotonicClock::switches() const {
+  rusage usage{};
+  return getrusage(RUSAGE_THREAD, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_nivcsw) : 0;
 }
 
 void ScriptedClock::advance(double nanoseconds) {

@@ -10,6 +10,8 @@ class Clock {
   virtual ~Clock() = default;
   virtual std::int64_t now_ns() = 0;
   virtual void sleep_until(std::int64_t time_ns) = 0;
+  /// Times that the calling thread lost its CPU to something else; 0 where nobody counts.
+  virtual std::uint64_t switches() const { return 0; }
 };
 
 /// CLOCK_MONOTONIC: one clock for all processes of a host.
@@ -17,6 +19,7 @@ class MonotonicClock final : public Clock {
  public:
   std::int64_t now_ns() override;
   void sleep_until(std::int64_t time_ns) override;
+  std::uint64_t switches() const override;
 };
 
 /// Advances only when told to: by each reading (as if reading cost that much) and by `advance`.
@@ -28,6 +31,12 @@ class ScriptedClock final : public Clock {
     if (time_ns > now_ns_) now_ns_ = time_ns;
   }
   void advance(double nanoseconds);
+  /// Something else runs for so long.
+  void lose_cpu(double nanoseconds) {
+    ++switches_;
+    advance(nanoseconds);
+  }
+  std::uint64_t switches() const override { return switches_; }
   /// Without reading it.
   double time_ns() const { return static_cast<double>(now_ns_) + part_ns_; }
 
@@ -35,6 +44,7 @@ class ScriptedClock final : public Clock {
   std::int64_t now_ns_ = 0;
   std::int64_t cost_ns_;
   double part_ns_ = 0;
+  std::uint64_t switches_ = 0;
 };
 
 /// Median cost of one reading, from readings back to back.

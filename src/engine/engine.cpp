@@ -1,5 +1,3 @@
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -23,11 +21,6 @@
 #include "placement/kernel_calls.h"
 
 namespace numatlas {
-
-std::uint64_t involuntary_switches() {
-  rusage usage{};
-  return getrusage(RUSAGE_THREAD, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_nivcsw) : 0;
-}
 
 namespace {
 

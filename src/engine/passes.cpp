@@ -81,7 +81,7 @@ void RealEngine::take_passes(const Scenario& scenario, std::vector<Job>& jobs, i
     return place_of(scenario.flows[static_cast<std::size_t>(job.flow)].worker).thread == thread;
   };
   if (thread == 0) pass_start_ = start_ns;
-  const std::uint64_t switches = involuntary_switches();
+  const std::uint64_t switches = clock_.switches();
   for (Job& job : jobs) {
     if (!mine(job)) continue;
     job.trace.cpu_before = current_cpu();
@@ -99,7 +99,7 @@ void RealEngine::take_passes(const Scenario& scenario, std::vector<Job>& jobs, i
   }
   for (Job& job : jobs) {
     if (!mine(job)) continue;
-    job.trace.involuntary_switches = involuntary_switches() - switches;
+    job.trace.involuntary_switches = clock_.switches() - switches;
     job.trace.cpu_after = current_cpu();
   }
   // Waiting for the other threads: pass_start_ is the first one's.

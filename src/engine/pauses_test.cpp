@@ -134,6 +134,38 @@ TEST(Pauses, AFlowThatIsStoppedAgainAndAgainEnds) {
   EXPECT_LT(trace.samples.size(), 1000U);
 }
 
+/// Samples of 20 us, in some of which 300 us more pass. `switched`: something else had the CPU.
+std::vector<std::size_t> stopped_in(const std::vector<std::uint64_t>& after_steps, bool switched) {
+  ScriptedClock clock(20);
+  std::uint64_t done = 0;
+  std::vector<std::uint64_t> left = after_steps;
+  Sampler sampler(clock, rule_of(milliseconds(500)), [&](std::uint64_t steps) {
+    done += steps;
+    clock.advance(static_cast<double>(steps) * 10);
+    if (left.empty() || done < left.front()) return;
+    left.erase(left.begin());
+    switched ? clock.lose_cpu(300e3) : clock.advance(300e3);
+  });
+  sampler.calibrate();
+  while (!sampler.done()) sampler.record();
+  Trace trace;
+  std::move(sampler).finish(trace);
+  for (const std::size_t i : trace.stopped) EXPECT_GT(trace.samples[i].duration_ns, 300'000) << i;
+  return trace.stopped;
+}
+
+TEST(Stops, AreSamplesInWhichTheThreadLostItsCpu) {
+  const std::vector<std::uint64_t> times{1'000'000, 2'000'000, 2'002'500, 3'000'000};
+  EXPECT_EQ(stopped_in(times, true).size(), 4U) << "also where one follows the other";
+  EXPECT_TRUE(stopped_in(times, false).empty()) << "it ran, slowly";
+}
+
+TEST(Stops, APauseIsOne) {
+  const Trace trace = sample(rule_of(milliseconds(500)), {{10'000'000, 5'000'000'000}});
+  ASSERT_EQ(trace.stopped.size(), 1U);
+  EXPECT_GT(trace.samples[trace.stopped[0]].duration_ns, 5'000'000'000);
+}
+
 TEST(Pauses, StretchesFollowEachOtherAcrossThem) {
   Trace trace;
   trace.steps_a_sample = 10;

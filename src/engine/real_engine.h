@@ -40,9 +40,6 @@ struct HostBlock {
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free,
               "processes share these counters, so they must not hide a lock");
 
-/// Times that this thread lost its CPU so far.
-std::uint64_t involuntary_switches();
-
 /// One flow of this rank while its scenario runs.
 struct Job {
   int flow = 0;            ///< index into the scenario

@@ -77,7 +77,7 @@ void RealEngine::record_steps(std::uint64_t steps, Sampler& sampler) {
 void RealEngine::record(const Scenario& scenario, Job& job) {
   Sampler& sampler = *job.sampler;
   Window& window = windows_[job.window];
-  const std::uint64_t switches = involuntary_switches();
+  const std::uint64_t switches = clock_.switches();
   // A load never has enough, and records all the while.
   bool said = scenario.flows[static_cast<std::size_t>(job.flow)].role == Role::load;
   const bool goes_on = said || scenario.stop.to_the_end;
@@ -96,12 +96,12 @@ void RealEngine::record(const Scenario& scenario, Job& job) {
     if (sampler.empty()) window.start_ns = clock_.now_ns();
     if (!sampler.done()) continue;
     window.end_ns = clock_.now_ns();
-    job.trace.involuntary_switches = involuntary_switches() - switches;
+    job.trace.involuntary_switches = clock_.switches() - switches;
     said = true;
     block_->finished.fetch_add(1, std::memory_order_acq_rel);
   }
   if (!said || goes_on) window.end_ns = clock_.now_ns();
-  if (!said || goes_on) job.trace.involuntary_switches = involuntary_switches() - switches;
+  if (!said || goes_on) job.trace.involuntary_switches = clock_.switches() - switches;
 }
 
 void RealEngine::sample(const Scenario& scenario, Job& job, std::int64_t start_ns) {

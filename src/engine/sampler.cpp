@@ -57,13 +57,32 @@ Sampler::Sampler(Clock& clock, const StopRule& rule, std::function<void(std::uin
   pauses_.reserve(most_pauses);
 }
 
-void Sampler::look_for_pause(std::int64_t now_ns) {
+bool Sampler::look_for_pause(std::int64_t now_ns) {
   const std::int64_t time = now_ns - last_end_ns_;
-  if (time >= std::max(pause_ns_, samples_a_pause * run_ns_) && pauses_.size() < most_pauses) {
+  const bool paused =
+      time >= std::max(pause_ns_, samples_a_pause * run_ns_) && pauses_.size() < most_pauses;
+  if (paused) {
     pauses_.push_back({last_end_ns_, now_ns});
     paused_ns_ += time;
   }
   last_end_ns_ = now_ns;
+  return paused;
+}
+
+void Sampler::look_for_stop() {
+  constexpr std::int64_t much_longer = 2;
+  const std::int64_t time = samples_.back().duration_ns;
+  const bool paused = look_for_pause(samples_.back().start_ns + time);
+  bool stopped = paused;
+  if (time >= much_longer * last_running_ns_) {
+    const std::uint64_t switches = clock_.switches();
+    stopped = stopped || switches != switches_;
+    switches_ = switches;
+  }
+  if (stopped)
+    stopped_.push_back(samples_.size() - 1);
+  else
+    last_running_ns_ = time;
 }
 
 void Sampler::run_unrecorded() {
@@ -138,11 +157,14 @@ std::int64_t Sampler::take_sample() {
     last_end_ns_ = start;
     pauses_.clear();
     paused_ns_ = 0;
+    stopped_.clear();
+    last_running_ns_ = run_ns_;
+    switches_ = clock_.switches();
   }
   run_(steps_);
   const std::int64_t end = clock_.now_ns();
   samples_.push_back({start, end - start});
-  look_for_pause(end);
+  look_for_stop();
   return end;
 }
 
@@ -182,6 +204,7 @@ void Sampler::finish(Trace& trace) && {
   trace.steps_a_sample = steps_;
   trace.timer_overhead_ns = overhead_ns_;
   trace.pauses = std::move(pauses_);
+  trace.stopped = std::move(stopped_);
   samples_.shrink_to_fit();
   trace.samples = std::move(samples_);
 }

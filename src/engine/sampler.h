@@ -47,9 +47,13 @@ class Sampler {
   }
   /// Takes one sample and returns when it ended.
   std::int64_t take_sample();
+  /// Notes the last sample where the thread lost its CPU in it. Asking after each would disturb:
+  /// only one that took much longer than those before can be such.
+  void look_for_stop();
   void check();
-  /// Notes a pause where the run that ended now took far too long since the one before.
-  void look_for_pause(std::int64_t now_ns);
+  /// Notes a pause where the run that ended now took far too long since the one before, and says
+  /// whether it did.
+  bool look_for_pause(std::int64_t now_ns);
   /// Starts over with longer samples when they come out far shorter than calibrated.
   void recalibrate_if_short();
   /// The rest of the time is for recording.
@@ -69,6 +73,9 @@ class Sampler {
   std::int64_t calibrating_ns_ = 0;
   std::uint64_t steps_;
   std::vector<Sample> samples_;
+  std::vector<std::size_t> stopped_;      ///< as Trace's
+  std::int64_t last_running_ns_ = 0;      ///< duration of the last sample in which it was not
+  std::uint64_t switches_ = 0;            ///< the clock's, when last asked
   std::size_t next_check_, checked_ = 0;  ///< samples at the next and at the last look
   bool done_ = false;
   StopReason reason_ = StopReason::interrupted;

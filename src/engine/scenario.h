@@ -111,6 +111,8 @@ struct Trace {
   std::optional<Error> wrong;              ///< what the kernel found when it checked its output
   std::vector<StepCount> counts;           ///< of the kernel, over all steps that it ran
   std::uint64_t involuntary_switches = 0;  ///< times it lost its CPU while recording
+  /// Indices of the samples, ascending, in which it lost its CPU or paused, as far as that is seen.
+  std::vector<std::size_t> stopped;
   std::optional<CpuId> cpu_before, cpu_after;
   Residency residency;
   std::optional<Residency> source_residency;  ///< where it reads from, when that is apart

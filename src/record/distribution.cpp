@@ -5,11 +5,14 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace numatlas {
-Distribution distribution_of(std::span<const double> sorted) {
-  static const double log_ratio = std::log(Distribution::ratio);
-  const auto bin_of = [](double sample) {
+Distribution distribution_of(std::span<const double> sorted, int fineness) {
+  const double log_ratio = std::log(Distribution::ratio) / fineness;
+  const auto bin_of = [&](double sample) {
     return static_cast<int>(std::floor(std::log(sample) / log_ratio));
   };
   Distribution distribution;
@@ -35,6 +38,76 @@ Distribution merged(const Distribution& a, const Distribution& b) {
     sum.bins.push_back(bin);
     sum.counts.push_back(count);
   }
+  return sum;
+}
+
+namespace {
+
+const double bin_width = std::pow(Distribution::ratio, 1.0 / fine);
+
+/// Values with how many samples have each, ascending.
+using Weighted = std::vector<std::pair<double, std::uint64_t>>;
+
+/// What so many per cent of the samples do not exceed, as ranks of sorted samples would have it;
+/// `width`: how far apart, relatively, samples of one value may lie.
+double percentile_of(const Weighted& values, double percent, double width) {
+  std::uint64_t all = 0, before = 0;
+  for (const auto& [value, count] : values) all += count;
+  const double position = percent / 100 * static_cast<double>(all - 1);
+  for (const auto& [value, count] : values) {
+    if (position < static_cast<double>(before + count)) {
+      const double part =
+          (position - static_cast<double>(before) + 0.5) / static_cast<double>(count);
+      return value * std::pow(width, std::min(part, 1.0) - 0.5);
+    }
+    before += count;
+  }
+  return values.back().first;
+}
+
+/// The middle of each fine bin.
+Weighted middles_of(const Distribution& distribution) {
+  Weighted values;
+  for (std::size_t i = 0; i < distribution.bins.size(); ++i)
+    values.emplace_back(std::pow(bin_width, distribution.bins[i] + 0.5), distribution.counts[i]);
+  return values;
+}
+
+}  // namespace
+
+Summary combined(const Summary& a, const Summary& b, const Distribution& both) {
+  const auto n = static_cast<double>(a.n), m = static_cast<double>(b.n), all = n + m;
+  Summary sum = b;
+  sum.n = a.n + b.n;
+  sum.ci_low = sum.ci_high = std::nullopt;
+  sum.min = std::min(a.min, b.min);
+  sum.max = std::max(a.max, b.max);
+  sum.mean = (a.mean * n + b.mean * m) / all;
+  const auto squares = [&](const Summary& s, double count) {
+    const double deviation = s.stddev.value_or(0), shift = s.mean - sum.mean;
+    return (count - 1) * deviation * deviation + count * shift * shift;
+  };
+  sum.stddev = std::sqrt((squares(a, n) + squares(b, m)) / (all - 1));
+  if (both.empty()) return sum;
+  const Weighted values = middles_of(both);
+  const auto at = [&](double percent) {
+    return std::clamp(percentile_of(values, percent, bin_width), sum.min, sum.max);
+  };
+  sum.median = at(50);
+  sum.p5 = at(5);
+  sum.p25 = at(25);
+  sum.p75 = at(75);
+  sum.p95 = at(95);
+  sum.p99 = at(99);
+  const double fence = 1.5 * (sum.p75 - sum.p25);
+  Weighted deviations;
+  sum.outliers = 0;
+  for (const auto& [value, count] : values) {
+    if (value < sum.p25 - fence || value > sum.p75 + fence) sum.outliers += count;
+    deviations.emplace_back(std::abs(value - sum.median), count);
+  }
+  std::ranges::sort(deviations);
+  sum.mad = percentile_of(deviations, 50, 1);
   return sum;
 }
 

@@ -1,9 +1,11 @@
-// Where samples lay, in bins of 2 %: small whatever their number, and exact enough for percentiles.
+// Where samples lay, in bins: small whatever their number.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "base/statistics.h"
 
 namespace numatlas {
 
@@ -17,11 +19,17 @@ struct Distribution {
   friend bool operator==(const Distribution&, const Distribution&) = default;
 };
 
-/// Of ascending samples without NaN; those of 0 or less and infinite ones are left
-/// out.
-Distribution distribution_of(std::span<const double> sorted);
+/// Of ascending samples without NaN, in bins that are `fineness` times as narrow: files have those
+/// of 2 %, percentiles over visits take narrower ones. Samples of 0 or less and infinite ones are
+/// left out.
+inline constexpr int fine = 10;
+Distribution distribution_of(std::span<const double> sorted, int fineness = 1);
 
 /// Counts of both.
 Distribution merged(const Distribution& a, const Distribution& b);
+
+/// Of the samples of both: counts, extremes, mean and deviation from the summaries, all that ranks
+/// samples from their merged distribution, which is in fine bins.
+Summary combined(const Summary& a, const Summary& b, const Distribution& both);
 
 }  // namespace numatlas

@@ -13,8 +13,9 @@ namespace numatlas {
 /// What an interval was made from.
 enum class Method {
   none,       ///< no interval: too few samples, or a single reading
-  samples,    ///< the median of samples; the wider of its order-statistic interval and, where it
-              ///< has one, the stop rule's over 20 consecutive stretches
+  samples,    ///< of samples of one visit: relatively as wide as that of their median, the wider of
+              ///< its order-statistic interval and, where it has one, the stop rule's over 20
+              ///< consecutive stretches
   stretches,  ///< the mean rate over the common window; Student's t over its 20 equal stretches
   derived,    ///< made from other estimates
   visits,     ///< the mean of several visits; Student's t over their values

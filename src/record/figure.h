@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "record/distribution.h"
 #include "record/estimate.h"
 
 namespace numatlas {
@@ -23,6 +24,7 @@ struct Figure {
   std::string unit;                  ///< SI: "s", "B/s", "1/s"; "1" for shares
   std::optional<Estimate> estimate;  ///< absent when it could not be measured
   std::optional<Summary> summary;    ///< of the samples, where there are several
+  Distribution distribution{};       ///< of these samples in fine bins; of one visit only
 
   std::optional<double> value() const {
     return estimate ? std::optional<double>(estimate->value) : std::nullopt;

@@ -85,6 +85,8 @@ struct FlowResult {
   double together = 0;
   /// Seconds of each time in which it did not run though it should have.
   std::vector<double> pauses;
+  /// Seconds of samples in which it was stopped or lost its CPU, those of pauses included.
+  double stopped = 0;
   std::vector<double> stretch_bytes;  ///< moved in each of equal parts of that time
   std::optional<Error> wrong;         ///< what the check of the kernel's output found
   std::optional<GpuResult> gpu;       ///< of a flow of a GPU
@@ -150,6 +152,7 @@ struct Visits {
   std::vector<std::optional<double>> frequency;           ///< Hz of the workers' CPUs, on average
   std::vector<std::optional<double>> gpu_frequency;       ///< Hz of the slowest GPU
   std::vector<std::optional<std::uint64_t>> switches;     ///< times that a worker lost its CPU
+  std::vector<std::optional<double>> stopped;             ///< seconds, of the worker with the most
   std::vector<std::optional<std::uint64_t>> pages_moved;  ///< as FlowResult's, of all workers
   std::vector<VisitValues> figures;
 };

@@ -184,6 +184,7 @@ void list_fields(auto& f, Of<FlowResult> auto& flow) {
   f("overlap", flow.overlap, "part of its time in which all flows of its host ran");
   f("together", flow.together, "seconds in which all flows of its host recorded");
   f("pauses", flow.pauses, "seconds of each time in which it was stopped; rates leave them out");
+  f.later("stopped", flow.stopped, "seconds of samples in which it did not run all the time");
   f("level", flow.level, "cache level that the working set fits, or memory");
   f("address", flow.address, "virtual address of its memory");
   f("cpu_before", flow.cpu_before, "CPU it ran on when it began");
@@ -207,10 +208,12 @@ void list_fields(auto& f, Of<FlowResult> auto& flow) {
 /// A flow as ranks send it to rank 0: with what sums and samples are made of.
 struct FlowInTransit {
   FlowResult flow;
+  std::vector<Distribution> distributions{};  ///< of its figures
 };
 void list_fields(auto& f, Of<FlowInTransit> auto& transit) {
   list_fields(f, transit.flow);
   f("distribution", transit.flow.distribution, "of the samples");
+  f("figure_distributions", transit.distributions, "of its figures, in fine bins");
   f("samples", transit.flow.samples, "raw");
   f("stretch_bytes", transit.flow.stretch_bytes, "moved in each part of the common time");
   if (!transit.flow.gpu) return;
@@ -265,6 +268,8 @@ void list_fields(auto& f, Of<Visits> auto& v) {
   f.later("gpu_frequency", v.gpu_frequency,
           "per visit: Hz of the slowest GPU's processors at its end");
   f.later("switches", v.switches, "per visit: times that a worker lost its CPU");
+  f.later("stopped", v.stopped,
+          "per visit: seconds in which the worker did not run that was stopped longest");
   f.later("pages_moved", v.pages_moved, "per visit: pages that moved to another node, at least");
   f("figures", v.figures, "values of each visit");
 }

@@ -274,7 +274,11 @@ json report_schema() {
 std::string flows_to_send(const std::vector<FlowResult>& flows) {
   const record::ExactNumbers exact;  // sums and samples are made of them
   json array = json::array();
-  for (const FlowResult& flow : flows) array.push_back(record::to_json(FlowInTransit{flow}));
+  for (const FlowResult& flow : flows) {
+    FlowInTransit transit{flow};
+    for (const Figure& figure : flow.figures) transit.distributions.push_back(figure.distribution);
+    array.push_back(record::to_json(transit));
+  }
   return json_line(array);
 }
 
@@ -287,6 +291,9 @@ Expected<std::vector<FlowResult>> flows_received(const std::string& text) {
     if (problem)
       return fail(ErrorKind::internal, fmt::format("a rank sent a flow whose field '{}' {}",
                                                    problem->path, problem->why));
+    const std::size_t known = std::min(transit.distributions.size(), transit.flow.figures.size());
+    for (std::size_t i = 0; i < known; ++i)
+      transit.flow.figures[i].distribution = std::move(transit.distributions[i]);
     flows.push_back(std::move(transit.flow));
   }
   return flows;

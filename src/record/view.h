@@ -10,7 +10,7 @@ namespace numatlas {
 enum class ViewKind {
   table,   ///< one row per case, group or flow
   matrix,  ///< one cell per pair of a row label and a column label
-  curve,   ///< a table with an axis (size, load), in whose order its rows stand
+  curve,   ///< a table with an axis (size, load)
 };
 
 /// What a view shows one row or cell of. `groups`: the measured flows of a case with CPUs and

@@ -171,6 +171,21 @@ std::string visits_text(const RunReport& report) {
   return text + (guest.empty() ? "" : "; " + guest) + "\n";
 }
 
+/// Why a case is not as sure as was asked for, of which the widest interval is known.
+std::string why_open(const RunReport& report, const ScenarioResult& one,
+                     const std::optional<double>& widest) {
+  if (!widest) return "too few samples";
+  // Narrow as it is, it does not cover changes between visits.
+  if (*widest <= one.precision.value_or(report.precision) && one.visits)
+    return fmt::format("only {}", count_text(one.visits->count, "visit"));
+  return fmt::format("to {:.1f} %", *widest * 100);
+}
+
+/// To three digits, whole from 100 on.
+std::string rounded(double value) {
+  return value < 100 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
+}
+
 }  // namespace
 
 std::string notes_text(const RunReport& report, const char* where_all_are) {
@@ -200,9 +215,8 @@ std::string notes_text(const RunReport& report, const char* where_all_are) {
     cells += measured;
     converged += measured - open;
     if (open > 0) {
-      not_converged.push_back(
-          fmt::format("{} ({} of {} workers, {})", scenario.name, open, measured,
-                      widest ? fmt::format("to {:.1f} %", *widest * 100) : "too few samples"));
+      not_converged.push_back(fmt::format("{} ({} of {} workers, {})", scenario.name, open,
+                                          measured, why_open(report, scenario, widest)));
     }
   }
   if (!report.scenarios.empty()) {
@@ -218,11 +232,11 @@ std::string notes_text(const RunReport& report, const char* where_all_are) {
   text += visits_text(report) + pilots_text(report);
   const bool own_rules = std::ranges::any_of(
       report.scenarios, [](const ScenarioResult& s) { return s.precision || s.time_cap; });
-  text += fmt::format(
-      "{} of {} cells converged to {} within {}", converged, cells,
-      own_rules ? "their precision" : fmt::format("{:g} %", report.precision * 100),
-      own_rules ? "their time"
-                : fmt::format("{:g} s{}", report.time_cap, report.time_of_all ? " in all" : ""));
+  text += fmt::format("{} of {} cells converged to {} within {}", converged, cells,
+                      own_rules ? "their precision" : fmt::format("{:g} %", report.precision * 100),
+                      own_rules ? "their time"
+                                : fmt::format("{} s{}", rounded(report.time_cap),
+                                              report.time_of_all ? " in all" : ""));
   // A list of all would bury what else is said here.
   constexpr std::size_t most_named = 4;
   const std::size_t unnamed =

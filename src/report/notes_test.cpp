@@ -57,6 +57,23 @@ TEST(Notes, AVirtualMachineIsOneOfMany) {
   EXPECT_THAT(notes_text(report), Not(HasSubstr("virtual machine"))) << "nothing was measured";
 }
 
+TEST(Notes, SayWhatIsMissingToBeConverged) {
+  RunReport report = testing::report();
+  ScenarioResult& point = report.scenarios.front();
+  report.precision = 0.01;
+  report.time_cap = 13.6901;
+  Estimate& estimate = *point.flows.front().figures.front().estimate;
+  estimate.low = estimate.value * 0.9999;
+  estimate.high = estimate.value * 1.0001;
+  point.flows.front().stop = "time_cap";
+  point.visits.emplace();
+  point.visits->count = 3;
+  const std::string text = notes_text(report);
+  EXPECT_THAT(text, HasSubstr(" workers, only 3 visits)")) << text;
+  EXPECT_THAT(text, Not(HasSubstr("to 0.0 %")));
+  EXPECT_THAT(text, HasSubstr("within 13.7 s"));
+}
+
 TEST(ProcessMemoryTable, AsNumastatShowsIt) {
   ProcessMemory memory;
   memory.pid = 42;

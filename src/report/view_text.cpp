@@ -185,16 +185,6 @@ bool has_figures(const ViewItem& item, const View& view) {
   return !asked;
 }
 
-/// In the order of the horizontal axis, where that is a figure.
-void sort_by_axis(std::vector<ViewItem>& items, const View& view) {
-  if (view.kind != ViewKind::curve) return;
-  const auto at = [&](const ViewItem& item) {
-    const Figure* const figure = figure_of(item, view.rows);
-    return figure == nullptr ? 0 : figure->value().value_or(0);
-  };
-  std::ranges::stable_sort(items, {}, at);
-}
-
 /// By the first figure that the view shows: of times the least is best, of all others the most.
 void sort_by_value(std::vector<ViewItem>& items, const View& view, RowOrder order) {
   const auto column =
@@ -228,7 +218,6 @@ std::string table_of(const RunReport& report, const View& view, std::vector<View
                      const ShownUnits& shown, const TextStyle& style) {
   std::vector<TextRow> rows{heads_of(view.cells, shown)};
   const Columns columns = columns_of(view);
-  sort_by_axis(items, view);
   sort_by_value(items, view, style.order);
   for (const ViewItem& item : items) {
     if (item.one->flows.empty() || !has_figures(item, view)) continue;

@@ -168,16 +168,6 @@ TEST(ViewTable, WideTablesAreCutIntoBlocks) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120U);
 }
 
-TEST(ViewTable, ACurveIsInTheOrderOfItsAxis) {
-  RunReport report = testing::report();
-  std::swap(report.scenarios[0], report.scenarios[1]);
-  View view = table_view();
-  view.kind = ViewKind::curve;
-  view.rows = "latency";
-  const std::string text = view_text(grouped(report), view);
-  EXPECT_LT(text.find("1MiB"), text.find("1536KiB"));
-}
-
 TEST(ViewTable, ADifferenceThatMayBeNoneIsNotTheWholeOfItself) {
   RunReport report = testing::report();
   Estimate small = 1e-9;

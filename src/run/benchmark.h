@@ -159,9 +159,6 @@ class Benchmark {
   }
   /// Codes of warnings that say nothing here, as they tell how the benchmark works.
   virtual std::vector<std::string> expected_warnings() const { return {}; }
-  /// Whether a latency is the mean of its samples and not their median: where loads queue, the tail
-  /// is part of the result.
-  virtual bool takes_mean_latency() const { return false; }
   /// Whether all of its figures are meant to be those of memory: sizes that fit a cache are warned
   /// of.
   virtual bool is_of_memory() const { return false; }

@@ -66,9 +66,8 @@ FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& f
   result.size = flow.region.bytes;
   result.memory = flow.region.placement.text();
   if (flow.source) result.source_memory = flow.source->placement.text();
-  std::vector<double> sorted = samples_of(flow, trace), in_order;
-  if (with_samples) in_order = sorted;
-  std::sort(sorted.begin(), sorted.end());
+  std::vector<double> sorted = running_samples_of(flow, trace), in_order;
+  if (with_samples) in_order = samples_of(flow, trace);
   Distribution distribution = distribution_of(sorted);
   result.figures = figures_of(flow, trace, std::move(sorted));
   result.load = flow.role == Role::load;
@@ -93,6 +92,8 @@ FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& f
   result.together = static_cast<double>(trace.together_ns()) * 1e-9;
   for (const Pause& pause : trace.pauses)
     result.pauses.push_back(static_cast<double>(pause.end_ns - pause.start_ns) * 1e-9);
+  for (const std::size_t i : stopped_samples(flow, trace))
+    result.stopped += static_cast<double>(trace.samples[i].duration_ns) * 1e-9;
   result.wrong = std::move(trace.wrong);
   result.stretch_bytes = steps_by_stretch(trace, stretches);
   const auto bytes = static_cast<double>(traffic_a_step(flow.kernel).counted());
@@ -106,6 +107,11 @@ FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& f
   result.prepare_time = trace.prepare_seconds;
   result.warnings = std::move(trace.warnings);
   return result;
+}
+
+bool was_stopped(const FlowResult& flow) {
+  constexpr double disturbed = 0.05;  // as of what other processes use
+  return !flow.load && flow.stopped > disturbed * flow.together;
 }
 
 }  // namespace numatlas

@@ -9,4 +9,7 @@ namespace numatlas {
 FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& flow, Trace trace,
                      bool with_samples);
 
+/// Whether it did not run for so much of its time that this disturbed what was measured.
+bool was_stopped(const FlowResult& flow);
+
 }  // namespace numatlas

@@ -298,9 +298,8 @@ Bytes whole_steps(Bytes size, const PageWork& work) {
 
 std::optional<Estimate> mean_rate(const FlowResult& flow, const std::string& key) {
   const Figure* const time = find_figure(flow.figures, key);
-  if (time == nullptr || !time->estimate || !time->summary || !(time->summary->mean > 0))
-    return std::nullopt;
-  return as_sure_as(1 / time->summary->mean, *time->estimate);
+  if (time == nullptr || !time->estimate || !(time->estimate->value > 0)) return std::nullopt;
+  return divided_into(1, *time->estimate);
 }
 
 std::optional<Figure> sum_over_flows(const ScenarioResult& visit, const std::string& key,

@@ -122,8 +122,8 @@ Expected<std::vector<NodeChoice>> node_choices(const PlanInput& input, const std
 Expected<void> check_page_steps(const PlanInput& input, const std::string& kernel, Bytes size);
 /// Memory in whole steps, one at least.
 Bytes whole_steps(Bytes size, const PageWork& work);
-/// Steps a second by the mean of the samples: what a median leaves out is part of what was done.
-/// `key`: the figure that is the time of a step. Absent where it was not measured.
+/// Steps a second while the worker ran. `key`: the figure that is the time of a step. Absent where
+/// it was not measured.
 std::optional<Estimate> mean_rate(const FlowResult& flow, const std::string& key);
 /// The figure `key` in sum over the flows, as `sum_key`; absent where one has none.
 std::optional<Figure> sum_over_flows(const ScenarioResult& visit, const std::string& key,

@@ -33,11 +33,27 @@ double traffic_ratio(const FlowResult& flow) {
   return known ? moved->estimate->value / counted->estimate->value : 1;
 }
 
-/// `width`: what the stop rule reached, of the figure that it watches.
-Figure median_of(const char* key, const char* unit, const std::optional<Summary>& summary,
+/// Of ascending samples, by their median. `width`: what the stop rule reached, of the figure that
+/// it watches.
+Figure median_of(const char* key, const char* unit, std::vector<double> sorted,
                  const std::optional<double>& width = {}) {
-  if (!summary) return {key, unit, std::nullopt, std::nullopt};
-  return {key, unit, estimate_of_median(*summary, width), summary};
+  Figure figure{key, unit, {}, {}, distribution_of(sorted, fine)};
+  figure.summary = summarize_sorted(std::move(sorted));
+  if (figure.summary) figure.estimate = estimate_of_median(*figure.summary, width);
+  return figure;
+}
+
+/// The same by their mean, which is known as well as the median is.
+Figure mean_of(const char* key, const char* unit, std::vector<double> sorted,
+               const std::optional<double>& width) {
+  Figure figure = median_of(key, unit, std::move(sorted), width);
+  if (figure.estimate) figure.estimate = as_sure_as(figure.summary->mean, *figure.estimate);
+  return figure;
+}
+
+std::vector<double> ascending(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values;
 }
 
 /// Of a flow of a GPU: seconds of each step, over what was done in it.
@@ -49,32 +65,33 @@ std::vector<double> step_times(const Trace& trace, std::uint64_t parts) {
   return times;
 }
 
-/// Rates of equal parts of the time together: each has many samples, late ones with early ones.
-std::optional<Summary> stretch_rates(const Flow& flow, const Trace& trace) {
+/// Rates of equal parts of the time together, ascending: each has many samples, late ones with
+/// early ones.
+std::vector<double> stretch_rates(const Flow& flow, const Trace& trace) {
   constexpr std::size_t parts = 20;
   std::vector<double> rates = steps_by_stretch(trace, parts);
   const double seconds = static_cast<double>(trace.together_ns()) * 1e-9 / parts;
   for (double& rate : rates) rate *= bytes_a_step(flow) / seconds;
-  return summarize(rates);
+  return ascending(std::move(rates));
 }
 
 /// Of a GPU's copies: the time of one, of queued ones the rate that it stands for, and what pinning
 /// took.
 std::vector<Figure> copy_figures(const Flow& flow, const Trace& trace) {
   const DeviceWork& work = flow.kernel.device;
-  const auto times = summarize(step_times(trace, work.copies));
   const bool waited = work.depth == 1;
-  std::vector<Figure> figures{median_of(waited ? "copy_latency" : "copy_time", "s", times)};
-  if (times && times->median > 0 && !waited) {
-    const auto rate =
-        divided_into(static_cast<double>(work.bytes.value), *figures.front().estimate);
+  std::vector<Figure> figures{median_of(waited ? "copy_latency" : "copy_time", "s",
+                                        ascending(step_times(trace, work.copies)))};
+  const auto time = figures.front().estimate;
+  if (time && time->value > 0 && !waited) {
+    const auto rate = divided_into(static_cast<double>(work.bytes.value), *time);
     figures.push_back({"event_bandwidth", "B/s", rate, std::nullopt});
   }
   if (!trace.device) return figures;
   if (!trace.device->pin_seconds.empty())
-    figures.push_back(median_of("pin_time", "s", summarize(trace.device->pin_seconds)));
+    figures.push_back(median_of("pin_time", "s", ascending(trace.device->pin_seconds)));
   if (!trace.device->unpin_seconds.empty())
-    figures.push_back(median_of("unpin_time", "s", summarize(trace.device->unpin_seconds)));
+    figures.push_back(median_of("unpin_time", "s", ascending(trace.device->unpin_seconds)));
   return figures;
 }
 
@@ -104,7 +121,8 @@ std::vector<Figure> sums_over(const ScenarioResult& point, const Counts& counts)
   if (!summary || !(summary->mean > 0)) return {};
   // Stretches are equally long: their mean is all bytes over the whole time.
   const Estimate sum = estimate_of_stretches(*summary);
-  std::vector<Figure> figures{{"bandwidth_sum", "B/s", sum, summary}};
+  std::vector<Figure> figures{
+      {"bandwidth_sum", "B/s", sum, summary, distribution_of(ascending(std::move(rates)), fine)}};
   if (to_memory) figures.push_back({"traffic_sum", "B/s", as_sure_as(moved, sum), std::nullopt});
   return figures;
 }
@@ -131,28 +149,61 @@ std::vector<double> samples_of(const Flow& flow, const Trace& trace) {
   return values;
 }
 
-std::vector<Figure> figures_of(const Flow& flow, const Trace& trace) {
+std::vector<std::size_t> stopped_samples(const Flow& flow, const Trace& trace) {
+  const StepKind step = traits_of(flow.kernel.name).step;
+  if (on_gpu(flow.kernel) || trace.samples.empty()) return {};
+  // The kernel's own work, such as clearing a huge page, and bursts of a crowded memory may take
+  // far longer than usual: with these only what the system tells counts.
+  if (step == StepKind::fault || step == StepKind::migration || step == StepKind::lines)
+    return trace.stopped;
+  // Nothing else makes a block of some hundred loads so much slower than the others.
+  constexpr std::int64_t far_longer = 20;
+  std::vector<std::int64_t> times;
+  for (const Sample& sample : trace.samples) times.push_back(sample.duration_ns);
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  std::vector<std::size_t> stopped;
+  auto seen = trace.stopped.begin();
+  for (std::size_t i = 0; i < trace.samples.size(); ++i) {
+    const bool told = seen != trace.stopped.end() && *seen == i;
+    if (told) ++seen;
+    if (told || trace.samples[i].duration_ns >= far_longer * *middle) stopped.push_back(i);
+  }
+  return stopped;
+}
+
+std::vector<double> running_samples_of(const Flow& flow, const Trace& trace) {
   std::vector<double> samples = samples_of(flow, trace);
-  std::sort(samples.begin(), samples.end());
-  return figures_of(flow, trace, std::move(samples));
+  const std::vector<std::size_t> stopped = stopped_samples(flow, trace);
+  // Rates of what moves memory are over all of the time.
+  const bool all = traits_of(flow.kernel.name).step == StepKind::lines;
+  if (all || stopped.size() == samples.size()) return ascending(std::move(samples));
+  std::vector<double> running;
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    if (!std::ranges::binary_search(stopped, i)) running.push_back(samples[i]);
+  return ascending(std::move(running));
+}
+
+std::vector<Figure> figures_of(const Flow& flow, const Trace& trace) {
+  return figures_of(flow, trace, running_samples_of(flow, trace));
 }
 
 std::vector<Figure> figures_of(const Flow& flow, const Trace& trace, std::vector<double> sorted) {
   const Traffic traffic = traffic_a_step(flow.kernel);
   if (traits_of(flow.kernel.name).chases_on_gpu())
-    return {median_of("latency", "s", summarize_sorted(std::move(sorted)), trace.half_width)};
+    return {median_of("latency", "s", std::move(sorted), trace.half_width)};
   const bool is_timed = traffic.counted() == 0;
   if (is_timed && flow.role == Role::load) return {};
-  auto summary = summarize_sorted(std::move(sorted));
-  if (is_chase(flow)) return {median_of("latency", "s", summary, trace.half_width)};
+  if (is_chase(flow)) return {mean_of("latency", "s", std::move(sorted), trace.half_width)};
   if (is_timed) {
     std::vector<Figure> figures{
-        median_of(step_time(flow.kernel).key.c_str(), "s", summary, trace.half_width)};
+        mean_of(step_time(flow.kernel).key.c_str(), "s", std::move(sorted), trace.half_width)};
     for (const StepCount& count : trace.counts)
       figures.push_back({count.key, unit_of_cost, count.each, std::nullopt});
     return figures;
   }
-  if (summary) {
+  Figure bandwidth = median_of("bandwidth", "B/s", std::move(sorted), trace.half_width);
+  if (auto& summary = bandwidth.summary) {
     // Samples have equal bytes. All of them over the time from the first start to the last end:
     // what passes between two samples, such as stores that drain, is part of it.
     const Sample& last = trace.samples.back();
@@ -166,21 +217,24 @@ std::vector<Figure> figures_of(const Flow& flow, const Trace& trace, std::vector
   if (traits_of(flow.kernel.name).copies_on_gpu()) {
     // Its thread hears of several steps at once now and then: the mean is what passed. What failed
     // has no samples, and its stretches say nothing.
-    Figure rate{"bandwidth", "B/s", std::nullopt, summary};
-    if (summary) rate.estimate = summary->mean;
-    if (auto by_stretch = stretch_rates(flow, trace); by_stretch && summary) {
-      by_stretch->mean = summary->mean;
-      rate.estimate = estimate_of_stretches(*by_stretch);
-      rate.summary = std::move(by_stretch);
+    std::vector<double> rates = stretch_rates(flow, trace);
+    if (bandwidth.summary && !rates.empty()) {
+      const double mean = bandwidth.summary->mean;
+      bandwidth.distribution = distribution_of(rates, fine);
+      bandwidth.summary = summarize_sorted(std::move(rates));
+      bandwidth.summary->mean = mean;
+      bandwidth.estimate = estimate_of_stretches(*bandwidth.summary);
+    } else if (bandwidth.summary) {
+      bandwidth.estimate = bandwidth.summary->mean;
     }
-    std::vector<Figure> figures{std::move(rate)};
+    std::vector<Figure> figures{std::move(bandwidth)};
     for (Figure& figure : copy_figures(flow, trace)) figures.push_back(std::move(figure));
     return figures;
   }
   const double ratio =
       static_cast<double>(traffic.with_allocate()) / static_cast<double>(traffic.counted());
-  Figure bandwidth = median_of("bandwidth", "B/s", summary, trace.half_width);
-  if (bandwidth.estimate) bandwidth.estimate = as_sure_as(summary->mean, *bandwidth.estimate);
+  if (bandwidth.estimate)
+    bandwidth.estimate = as_sure_as(bandwidth.summary->mean, *bandwidth.estimate);
   Figure moved{"traffic", "B/s", std::nullopt, std::nullopt};
   if (bandwidth.estimate) moved.estimate = scaled(*bandwidth.estimate, ratio);
   return {std::move(bandwidth), std::move(moved)};

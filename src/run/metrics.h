@@ -1,6 +1,7 @@
 // From a trace to figures, by what its kernel does: the same for every benchmark.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -14,15 +15,22 @@ bool is_chase(const Flow& flow);
 
 /// A trace's samples in the unit of its first metric, in the order of time. Pure.
 std::vector<double> samples_of(const Flow& flow, const Trace& trace);
+/// Indices of the samples, ascending, in which its thread was stopped: it lost its CPU, as the
+/// system tells, or the sample took far longer than the others, as where a hypervisor has the CPU.
+std::vector<std::size_t> stopped_samples(const Flow& flow, const Trace& trace);
+/// The samples in the same unit, ascending, without those in which it was stopped; all samples of
+/// what moves memory, and where it was stopped in each.
+std::vector<double> running_samples_of(const Flow& flow, const Trace& trace);
 
-/// "latency" in s (median of a dependent load) of a chase; "core_to_core" in s (one way: half a
-/// round trip) of a line handed between two CPUs; the time of a step of other kernels that move no
-/// bytes, by its name (step_time), and what they counted in each; of a GPU's copies "bandwidth" by
-/// the CPU's clock (the mean) (a copy's bytes count once), by the GPU's own clock "copy_latency" of
-/// one that is waited for, or "copy_time" and "event_bandwidth" of queued ones, "pin_time" and
-/// "unpin_time" where there are such; "latency" of a GPU's chase by its own clock; "bandwidth" (as
-/// STREAM counts bytes) and "traffic" (with the lines that regular stores fetch) in B/s of what
-/// moves memory; nothing of an answering side. `sorted`: the trace's samples_of, ascending. Pure.
+/// The mean over the samples in which the thread ran: "latency" in s (a dependent load) of a chase;
+/// "core_to_core" in s (one way: half a round trip) of a line handed between two CPUs; the time of
+/// a step of other kernels that move no bytes, by its name (step_time), and what they counted in
+/// each. Of a GPU's copies "bandwidth" by the CPU's clock (the mean) (a copy's bytes count once), by
+/// the GPU's own clock "copy_latency" of one that is waited for, or "copy_time" and
+/// "event_bandwidth" of queued ones, "pin_time" and "unpin_time" where there are such; "latency" of
+/// a GPU's chase by its own clock; "bandwidth" (as STREAM counts bytes) and "traffic" (with the
+/// lines that regular stores fetch) in B/s of what moves memory; nothing of an answering side.
+/// `sorted`: the trace's running_samples_of. Pure.
 std::vector<Figure> figures_of(const Flow& flow, const Trace& trace, std::vector<double> sorted);
 std::vector<Figure> figures_of(const Flow& flow, const Trace& trace);
 

@@ -1,5 +1,7 @@
 #include "run/metrics.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -75,6 +77,67 @@ TEST(Medians, OfEachPairOfNodesInTheOrderOfTheirNumbers) {
   EXPECT_DOUBLE_EQ(groups[1].figures[0].estimate->value, 110e-9);
   EXPECT_EQ(groups[2].labels[0].second, "0 -> 10");
   EXPECT_DOUBLE_EQ(estimate_of(report.scenarios[0], "latency")->value, 120e-9);
+}
+
+/// A chase of 100 ns a load in blocks of 20 us, among which are some that took so long.
+Trace chase_trace(std::vector<std::int64_t> others_ns) {
+  Trace trace;
+  trace.steps_a_sample = 200;
+  std::int64_t start = 0;
+  const auto add = [&](std::int64_t ns) {
+    trace.samples.push_back({start, ns});
+    start += ns;
+  };
+  for (const std::int64_t other : others_ns) {
+    for (int i = 0; i < 100; ++i) add(20'000);
+    add(other);
+  }
+  return trace;
+}
+
+const Figure* figure_named(const std::vector<Figure>& figures, const char* key) {
+  return find_figure(figures, key);
+}
+
+Flow flow_of(const char* kernel) {
+  Flow flow;
+  flow.kernel.name = kernel;
+  return flow;
+}
+
+TEST(Stops, AreNoPartOfALatency) {
+  const auto latency_in = [](const Trace& trace) {
+    return *figure_named(figures_of(flow_of("chase"), trace), "latency")->value();
+  };
+  const Trace quiet = chase_trace({20'000});
+  Trace switched = chase_trace({20'000, 90'000});
+  switched.stopped = {201};
+  EXPECT_DOUBLE_EQ(latency_in(quiet), 100e-9);
+  EXPECT_NEAR(latency_in(switched), 100e-9, 1e-15) << "something else had its CPU";
+  EXPECT_NEAR(latency_in(chase_trace({20'000, 4'000'000, 3'000'000})), 100e-9, 1e-15)
+      << "a hypervisor tells nothing";
+  EXPECT_GT(latency_in(chase_trace({20'000, 90'000})), 101e-9) << "what is slow is part of it";
+}
+
+TEST(Stops, OfWhatMovesMemoryArePartOfItsRate) {
+  Trace trace = chase_trace({20'000, 4'000'000});
+  EXPECT_TRUE(stopped_samples(flow_of("read"), trace).empty()) << "memory may be crowded";
+  EXPECT_EQ(stopped_samples(flow_of("chase"), trace).size(), 1U);
+  trace.stopped = {201};
+  const auto figures = figures_of(flow_of("read"), trace);
+  const Figure& rate = *figure_named(figures, "bandwidth");
+  EXPECT_EQ(rate.summary->n, 202U);
+  const auto a_step = static_cast<double>(traffic_a_step(flow_of("read").kernel).counted());
+  const double bytes = a_step * 200 * 202;
+  EXPECT_NEAR(*rate.value(), bytes / (201 * 20e-6 + 4e-3), bytes * 1e-3);
+}
+
+TEST(Stops, AFigureOfNothingButStopsIsOfThese) {
+  Trace trace = chase_trace({});
+  trace.samples = {{0, 20'000}, {20'000, 20'000}};
+  trace.stopped = {0, 1};
+  trace.steps_a_sample = 200;
+  EXPECT_DOUBLE_EQ(*figures_of(flow_of("chase"), trace)[0].value(), 100e-9);
 }
 
 }  // namespace

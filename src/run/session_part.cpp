@@ -13,10 +13,12 @@
 #include "engine/agreement.h"
 #include "kernels/stream_loops.h"
 #include "machine/identity.h"
+#include "kernels/traits.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
 #include "record/modes.h"
 #include "report/process_memory.h"
+#include "run/flow_result.h"
 #include "run/metrics.h"
 
 namespace numatlas {
@@ -279,6 +281,12 @@ void SessionPart::judge(const ScenarioResult& point, const FlowResult& flow) {
     warn("stopped", fmt::format("was stopped for {} while measuring (by a signal, or without a "
                                 "CPU); its rates and time exclude this",
                                 pause_text(paused)));
+  } else if (was_stopped(flow)) {
+    warn("stopped", fmt::format("lost its CPU for {:.0f} % of its time: {}",
+                                100 * flow.stopped / flow.together,
+                                traits_of(flow.kernel).step == StepKind::lines
+                                    ? "its bandwidth is that of all the time"
+                                    : "its figures are of the time in which it ran"));
   }
   // Below this the word "together" would mislead.
   constexpr double least_overlap = 0.9;

@@ -27,14 +27,6 @@ namespace {
 
 using Seconds = SessionPart::Seconds;
 
-/// As sure as the median.
-void use_mean_latency(std::vector<Figure>& figures) {
-  for (Figure& figure : figures) {
-    if (figure.key == "latency" && figure.estimate && figure.summary)
-      figure.estimate = as_sure_as(figure.summary->mean, *figure.estimate);
-  }
-}
-
 /// Seconds for which the flow that was stopped longest was.
 double paused_for(const std::vector<FlowResult>& flows) {
   double most = 0;
@@ -225,7 +217,8 @@ Expected<void> SessionPart::try_visit(const PointRun& point, Seconds window, boo
     return ran;
   const bool wrong = std::any_of(outcome.flows.begin(), outcome.flows.end(),
                                  [](const FlowResult& flow) { return flow.wrong.has_value(); });
-  const bool disturbed = paused_for(outcome.flows) > 0 || any_slowed(outcome.flows);
+  const bool disturbed = std::ranges::any_of(outcome.flows, was_stopped) ||
+                         paused_for(outcome.flows) > 0 || any_slowed(outcome.flows);
   auto seen = use_of_visit(watch, comm, disturbed, wrong);
   if (!seen) return fail(seen.error());
   use = *seen;
@@ -283,7 +276,6 @@ void SessionPart::add_figures(ScenarioResult& visit) const {
   for (FlowResult& flow : visit.flows) {
     for (Figure& figure : benchmark_.flow_figures(flow, visit))
       flow.figures.push_back(std::move(figure));
-    if (benchmark_.takes_mean_latency()) use_mean_latency(flow.figures);
   }
   visit.figures = sums_of(visit, report_);
   visit.host_totals = host_sums_of(visit, report_);

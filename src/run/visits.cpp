@@ -13,11 +13,6 @@
 namespace numatlas {
 namespace {
 
-void merge_summary(std::optional<Summary>& into, const std::optional<Summary>& visit) {
-  if (!visit) return;
-  into = into ? combined(*into, *visit) : *visit;
-}
-
 /// The part of a flow that no figure holds: sums of what adds up, the last of what is observed.
 void merge_facts(FlowResult& into, FlowResult& visit) {
   const double weight = into.together, other = visit.together;
@@ -27,6 +22,7 @@ void merge_facts(FlowResult& into, FlowResult& visit) {
   visit.pauses.insert(visit.pauses.begin(), into.pauses.begin(), into.pauses.end());
   visit.samples.insert(visit.samples.begin(), into.samples.begin(), into.samples.end());
   visit.distribution = merged(into.distribution, visit.distribution);
+  visit.stopped += into.stopped;
   visit.involuntary_switches += into.involuntary_switches;
   visit.prepare_time += into.prepare_time;
   visit.start_lateness = std::max(visit.start_lateness, into.start_lateness);
@@ -59,30 +55,6 @@ double median_of(std::vector<double> values) {
 
 }  // namespace
 
-Summary combined(const Summary& a, const Summary& b) {
-  const auto n = static_cast<double>(a.n), m = static_cast<double>(b.n), all = n + m;
-  const auto mean = [&](double x, double y) { return (x * n + y * m) / all; };
-  Summary sum;
-  sum.n = a.n + b.n;
-  sum.median = mean(a.median, b.median);
-  sum.p5 = mean(a.p5, b.p5);
-  sum.p25 = mean(a.p25, b.p25);
-  sum.p75 = mean(a.p75, b.p75);
-  sum.p95 = mean(a.p95, b.p95);
-  sum.p99 = mean(a.p99, b.p99);
-  sum.mad = mean(a.mad, b.mad);
-  sum.min = std::min(a.min, b.min);
-  sum.max = std::max(a.max, b.max);
-  sum.mean = mean(a.mean, b.mean);
-  sum.outliers = a.outliers + b.outliers;
-  const auto squares = [&](const Summary& s, double count) {
-    const double deviation = s.stddev.value_or(0), shift = s.mean - sum.mean;
-    return (count - 1) * deviation * deviation + count * shift * shift;
-  };
-  sum.stddev = std::sqrt((squares(a, n) + squares(b, m)) / (all - 1));
-  return sum;
-}
-
 void CaseVisits::merge(std::vector<Figure>& figures, std::vector<Figure>&& visit, int host,
                        int flow) {
   for (Figure& one : visit) {
@@ -102,7 +74,11 @@ void CaseVisits::merge(std::vector<Figure>& figures, std::vector<Figure>&& visit
       series.low = first ? *one.estimate->low : std::min(*series.low, *one.estimate->low);
       series.high = first ? *one.estimate->high : std::max(*series.high, *one.estimate->high);
     }
-    merge_summary(series.summary, one.summary);
+    series.distribution = merged(series.distribution, one.distribution);
+    if (series.summary && one.summary)
+      series.summary = combined(*series.summary, *one.summary, series.distribution);
+    else if (one.summary)
+      series.summary = one.summary;
     // A single visit says all that is known, and what never differs was not measured.
     const bool constant =
         !series.low && std::all_of(series.values.begin(), series.values.end(),
@@ -160,15 +136,19 @@ void CaseVisits::note_use(ScenarioResult& result, const VisitUse& use) {
 
 void CaseVisits::note_conditions(Visits& visits, const std::vector<FlowResult>& flows) const {
   std::optional<std::uint64_t> moved, switches;
+  std::optional<double> stopped;
   std::vector<double> cpus, gpus;
   for (const FlowResult& flow : flows) {
     if (flow.pages_moved) moved = moved.value_or(0) + *flow.pages_moved;
     if (flow.frequency) cpus.push_back(*flow.frequency);
     if (flow.gpu && flow.gpu->frequency) gpus.push_back(*flow.gpu->frequency);
-    if (!flow.load) switches = switches.value_or(0) + flow.involuntary_switches;
+    if (flow.load) continue;
+    switches = switches.value_or(0) + flow.involuntary_switches;
+    stopped = std::max(stopped.value_or(0), flow.stopped);
   }
   append(visits.pages_moved, moved);
   append(visits.switches, switches);
+  append(visits.stopped, stopped);
   append(visits.frequency, mean_of(cpus));
   append(visits.gpu_frequency, least_of(gpus));
 }

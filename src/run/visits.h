@@ -19,6 +19,7 @@ struct VisitSeries {
   /// The least interval that has those within each visit; absent where a visit has none.
   std::optional<double> low, high;
   std::optional<Summary> summary;  ///< of the samples of all visits
+  Distribution distribution;       ///< of the same
 };
 
 /// What happened on the hosts of a run during a visit.
@@ -63,9 +64,5 @@ bool has_converged(const ScenarioResult& result, double precision);
 
 /// Says of each flow how it ended: "converged", or what ended the visits.
 void set_stop(ScenarioResult& result, double precision, const std::string& otherwise);
-
-/// Of the samples of both: counts, extremes, mean and deviation exactly; percentiles as the mean of
-/// both, weighted by the samples.
-Summary combined(const Summary& a, const Summary& b);
 
 }  // namespace numatlas

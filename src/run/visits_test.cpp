@@ -5,10 +5,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "record/estimate.h"
@@ -168,13 +173,76 @@ TEST(CaseVisits, FactsOfAllVisitsAreKept) {
 
 TEST(Summaries, CombinedHaveTheMomentsOfAllSamples) {
   const std::vector<double> a{1, 2, 6}, b{3, 9};
-  const Summary both = combined(*summarize(a), *summarize(b));
+  const Summary both = combined(*summarize(a), *summarize(b), {});
   const Summary all = *summarize(std::vector<double>{1, 2, 6, 3, 9});
   EXPECT_EQ(both.n, all.n);
   EXPECT_DOUBLE_EQ(both.mean, all.mean);
   EXPECT_DOUBLE_EQ(*both.stddev, *all.stddev);
   EXPECT_EQ(both.min, all.min);
   EXPECT_EQ(both.max, all.max);
+}
+
+/// A visit whose latency has these samples.
+ScenarioResult visit_with(std::vector<double> samples) {
+  std::ranges::sort(samples);
+  ScenarioResult visit;
+  FlowResult flow;
+  flow.figures = {{"latency", "s", Estimate(samples.front()), summarize(samples),
+                   distribution_of(samples, fine)}};
+  visit.flows = {flow};
+  return visit;
+}
+
+TEST(CaseVisits, PercentilesAreThoseOfAllSamples) {
+  // A quiet visit, a short one of another speed, and one with a long tail.
+  std::mt19937_64 random(11);
+  std::vector<double> all;
+  ScenarioResult result;
+  CaseVisits visits;
+  for (const auto& [count, centre, spread] :
+       {std::tuple(5000, 100e-9, 0.01), {500, 300e-9, 0.02}, {2000, 110e-9, 0.8}}) {
+    std::lognormal_distribution<double> factor(0, spread);
+    std::vector<double> samples(static_cast<std::size_t>(count));
+    for (double& one : samples) one = centre * factor(random);
+    all.insert(all.end(), samples.begin(), samples.end());
+    visits.add(result, visit_with(std::move(samples)), 0, 1);
+  }
+  const Summary truth = *summarize(all), found = *result.flows[0].figures[0].summary;
+  EXPECT_EQ(found.n, truth.n);
+  for (const auto member :
+       {&Summary::median, &Summary::p5, &Summary::p25, &Summary::p75, &Summary::p95, &Summary::p99,
+        &Summary::min, &Summary::max, &Summary::mean})
+    EXPECT_NEAR(found.*member, truth.*member, truth.*member * 0.002);
+  EXPECT_NEAR(found.mad, truth.mad, truth.mad * 0.05);
+  EXPECT_NEAR(static_cast<double>(found.outliers), static_cast<double>(truth.outliers),
+              0.01 * static_cast<double>(truth.outliers));
+}
+
+TEST(CaseVisits, PercentilesOfEqualVisitsAreThoseOfEach) {
+  ScenarioResult result;
+  CaseVisits visits;
+  for (int visit = 0; visit < 3; ++visit)
+    visits.add(result, visit_with(std::vector<double>(100, 5e-9)), 0, 1);
+  const Summary& summary = *result.flows[0].figures[0].summary;
+  EXPECT_DOUBLE_EQ(summary.p5, 5e-9);
+  EXPECT_DOUBLE_EQ(summary.p99, 5e-9);
+  EXPECT_EQ(summary.n, 300U);
+}
+
+TEST(CaseVisits, StopsAreCounted) {
+  ScenarioResult result;
+  CaseVisits visits;
+  ScenarioResult visit = visit_of(4, 100);
+  visit.flows[0].stopped = 0.25;
+  visit.flows.push_back(visit.flows[0]);
+  visit.flows[1].worker = 1;
+  visit.flows[1].stopped = 0.5;
+  visits.add(result, visit, 0, 1);
+  visit.flows[1].stopped = 0;
+  visits.add(result, visit, 1, 2);
+  EXPECT_THAT(result.visits->stopped,
+              ElementsAre(std::optional<double>(0.5), std::optional<double>(0.25)));
+  EXPECT_EQ(result.flows[0].stopped, 0.5);
 }
 
 /// The truth is what visits scatter around, whatever each of them is sure of.

@@ -17,8 +17,8 @@
 #include "base/count_text.h"
 #include "base/size_list.h"
 #include "benchmarks/axes.h"
+#include "benchmarks/best_share.h"
 #include "benchmarks/extremes.h"
-#include "benchmarks/peak_share.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "record/cache_level.h"
@@ -55,7 +55,7 @@ class Bandwidth final : public Benchmark {
     const bool several = choices_.size() > 1 || !options.thread_counts.empty();
     return several ? tidy_csv(report) : Benchmark::csv_file(report, options);
   }
-  void conclude(RunReport& report) const override { add_peak_shares(report); }
+  void conclude(RunReport& report) const override { add_best_shares(report); }
   SurveyPart survey(const Machine& machine) const override;
   std::vector<View> views(const RunReport& report) const override;
   std::vector<Fact> facts(const RunReport& report) const override;
@@ -160,7 +160,8 @@ std::vector<View> Bandwidth::views(const RunReport& report) const {
     view.where = group.labels;
     view.notes = {
         "sum: all workers over their common time, bytes counted as STREAM does; +-: half of its 95 "
-        "% interval; best: of the visits; of peak: of the highest sum measured in memory",
+        "% interval; best: of the visits; of best: of the highest sum that this run measured in "
+        "memory",
         "moved: including write-allocate reads of regular stores; less if the CPU avoids the read "
         "for ownership; -: in a cache"};
     view.cells = {label_column("kernel", "kernel"),
@@ -172,7 +173,7 @@ std::vector<View> Bandwidth::views(const RunReport& report) const {
                   figure_column("sum", "bandwidth_sum", in_gb_per_s),
                   figure_column("+-", "bandwidth_sum", in_gb_per_s, Part::half_width),
                   figure_column("best", "bandwidth_sum", in_gb_per_s, Part::best),
-                  figure_column("of peak", "peak_share", in_percent, Part::value, 0, "%"),
+                  figure_column("of best", "best_share", in_percent, Part::value, 0, "%"),
                   figure_column("moved", "traffic_sum", in_gb_per_s),
                   figure_column("worker median", "bandwidth", in_gb_per_s),
                   figure_column("lowest", "bandwidth", in_gb_per_s, Part::least),
@@ -253,7 +254,7 @@ std::vector<Fact> Bandwidth::facts(const RunReport& report) const {
          "B/s",
          *host_estimate_of(point, "bandwidth_sum"),
          "Bandwidth",
-         fmt::format("{}{{}} ({})", key == peak_key ? "peak " : "", how)});
+         fmt::format("{}{{}} ({})", key == peak_key ? "best " : "", how)});
   };
   // One CPU is no peak where there are more.
   const bool together = peak != nullptr && (peak->flows.size() > 1 || report.workers.size() < 2);

@@ -140,7 +140,7 @@ std::vector<View> cores_views(const RunReport& report) {
                              method == "cas" ? "by compare-and-swap" : "by a load and a store");
     const std::string lines = label_of(report.scenarios.front(), "lines");
     view.notes = {fmt::format(
-        "half of a round trip of {}, median; {}",
+        "half of a round trip of {}; {}",
         lines.empty() ? "one cache line" : fmt::format("a cache line ({} in turn)", lines),
         both ? "rows: the CPU that asks; columns: the CPU that answers"
              : "rows and columns: CPUs")};

@@ -225,7 +225,6 @@ std::string ladder(std::uint64_t factor, Bytes last) {
 /// each node sees it when nothing else runs.
 SurveyPart Latency::survey(const Machine& machine) const {
   const FirstCpus firsts = first_cpu_of_each_node(machine);
-  const std::string& cpus = firsts.list;
   const std::optional<CpuId>& first = firsts.first;
   const Bytes last = firsts.past_caches;  // as large as the matrix's
   SurveyPart part{3, {}, ""};
@@ -236,15 +235,15 @@ SurveyPart Latency::survey(const Machine& machine) const {
     if (!where.empty()) way.words.insert(way.words.end(), {"--cpus", where});
     part.ways.push_back(std::move(way));
   };
-  add(ladder(2, last), "base,thp", cpus, "");
+  add(ladder(2, last), "base,thp", firsts.list, "");
   std::vector<std::string>& all = part.ways.back().words;
   const Bytes line = line_bytes(machine, machine.usable_cpus());
   all.insert(all.end(), {"--control-stride", std::to_string(4 * line.value)});
-  add(ladder(2, last), "base,thp", cpus, "the control at a wider stride");
-  add(ladder(4, last), "base,thp", cpus, "the control at a wider stride; half of the sizes");
+  add(ladder(2, last), "base,thp", firsts.list, "the control at a wider stride");
+  add(ladder(4, last), "base,thp", firsts.list, "the control at a wider stride; half of the sizes");
   const std::string few = few_sizes(machine, first.value_or(CpuId{0}), last);
   const std::string left_out = "sizes other than a few per cache and one of memory";
-  add(few, "base,thp", cpus, left_out);
+  add(few, "base,thp", firsts.list, left_out);
   add(few, "base", first ? std::to_string(first->value) : "",
       left_out + "; huge pages; nodes other than the first");
   return part;
@@ -304,12 +303,14 @@ std::vector<View> Latency::views(const RunReport& report) const {
     view.where = kind.labels;
     view.title = "Pointer-chase latency in ns" + of_pages;
     view.notes = {
-        "one row per size, one column per pair of nodes: those of the CPUs -> those of the memory"};
-    if (several) view.notes.push_back("median of the pair's workers (lowest-highest)");
+        "one row per size, one column per pair of nodes: those of the CPUs -> those of the memory",
+        several ? "median of the pair's workers (lowest-highest)"
+                : "p95: 95th percentile of blocks of loads"};
     view.rows = "size";
     view.columns = "nodes";
     view.cells = {label_column("size", "size"), label_column("fits", "level"),
                   figure_column("", "latency", in_ns, Part::spread)};
+    if (!several) view.cells.push_back(figure_column("", "latency", in_ns, Part::p95, 2, " p95"));
     views.push_back(view);
     if (!several) continue;
     view.kind = ViewKind::table;
@@ -482,12 +483,10 @@ void add_controls(std::vector<Fact>& facts, const RunReport& report, const std::
 std::vector<Fact> Latency::facts(const RunReport& report) const {
   if (!chains_.empty()) return chains_facts(report);
   std::vector<std::string> kinds;
-  for (const ScenarioResult& point : report.scenarios) {
-    if (std::find(kinds.begin(), kinds.end(), point.pages) == kinds.end())
-      kinds.push_back(point.pages);
-  }
+  for (const ScenarioResult& point : report.scenarios)
+    if (std::ranges::find(kinds, point.pages) == kinds.end()) kinds.push_back(point.pages);
+  if (kinds.empty()) return {};
   std::vector<Fact> facts;
-  if (kinds.empty()) return facts;
   add_caches(facts, report, kinds.back());
   add_memory(facts, report, kinds);
   add_controls(facts, report, kinds.back());

@@ -7,22 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "benchmarks/loaded/knee.h"
 #include "kernels/traits.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
 
 namespace numatlas {
 namespace {
-
-/// Whether the loaders moved what they were asked to: starved ones are no load of so many percent.
-/// As the table of `loaded` has it.
-bool reached_its_rate(const ScenarioResult& point) {
-  constexpr double enough = 0.9;
-  double asked = 0;
-  for (const FlowResult& flow : point.flows) asked += flow.rate.value_or(0);
-  const auto achieved = host_estimate_of(point, "bandwidth_sum");
-  return asked <= 0 || (achieved && achieved->value >= enough * asked);
-}
 
 struct FactLoad {
   const char *label, *key, *words, *line;
@@ -75,12 +66,13 @@ std::vector<Fact> loaded_facts(const RunReport& report) {
     if (!knee || traits_of(kernel).writes || !cache_text(point).empty()) continue;
     const std::string cpus = label_of(point, "cell_cpu_node"),
                       memory = label_of(point, "cell_memory_node");
-    facts.push_back({"loaded_latency_80",
-                     {{"cpu_node", cpus}, {"memory_node", memory}},
-                     fmt::format("latency at 80 % of the peak, CPUs of node {}, memory of node {}",
-                                 cpus, memory),
-                     "s",
-                     *knee});
+    facts.push_back(
+        {"loaded_latency_80",
+         {{"cpu_node", cpus}, {"memory_node", memory}},
+         fmt::format("latency at 80 % of the peak of reads, CPUs of node {}, memory of node {}",
+                     cpus, memory),
+         "s",
+         *knee});
   }
   for (Fact& fact : facts) {
     if (others.empty() || fact.key != "loaded_bandwidth_peak" || fact.heading.empty()) continue;

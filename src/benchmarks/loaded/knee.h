@@ -10,6 +10,9 @@ namespace numatlas {
 /// What loads the memory at a point, in B/s; 0 where nothing does.
 double load_rate_of(const ScenarioResult& point);
 
+/// Whether the loaders moved what they were asked to: starved ones are no load of so many percent.
+bool reached_its_rate(const ScenarioResult& point);
+
 /// The latency at a part of the peak, on the line between two points of a curve. Its interval is as
 /// wide as the points' latencies and loads and the peak itself leave it: an error in a load counts
 /// times the slope. Where one of them has no interval, it has none. Nothing where the points are

@@ -257,13 +257,38 @@ TEST(LoadedWarnings, APeakThatIsHardlyKnownIsTold) {
   EXPECT_THAT(warnings_of(report), ElementsAre(HasSubstr("too few samples for an interval")));
 }
 
-TEST(Loaded, ACurveIsInTheOrderOfItsRates) {
-  RunReport report = curve(1, 1);
-  report.scenarios.push_back(at("idle", 0, 90e-9));
-  const std::string text = testing::tables_of(*parse_run("loaded", {})->benchmark, report);
-  const auto place = [&](const char* load) { return text.find(std::string("\n") + load); };
-  EXPECT_LT(place("idle"), place("40%")) << text;
-  EXPECT_LT(place("40%"), place("peak")) << text;
+/// As measured in the order of the plan, with a rate of 10 GB/s at the peak: what was asked for and
+/// what was reached, in GB/s, and the latency in ns.
+ScenarioResult asked_for(int percent, double reached, double latency) {
+  ScenarioResult point = at(std::to_string(percent) + "%", reached * 1e9, latency * 1e-9);
+  point.figures.push_back({"rate_asked", "B/s", percent * 1e8, std::nullopt});
+  return point;
+}
+
+TEST(Loaded, ABusyMachineMixesNothingUp) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  report.workers.resize(1);
+  report.scenarios = {at("idle", 0, 90e-9),      at("peak", 7.6e9, 300e-9), asked_for(10, 1, 95),
+                      asked_for(20, 2, 96),      asked_for(30, 2.95, 97),   asked_for(40, 2.9, 98),
+                      asked_for(80, 7.5, 167.9), asked_for(95, 8, 900)};
+  const auto run = parse_run("loaded", {});
+  run->benchmark->conclude(report);
+  const std::string text = testing::tables_of(*run->benchmark, report);
+  std::size_t last = 0;
+  for (const char* load : {"idle", "10%", "20%", "30%", "40%", "80%", "95%", "peak"}) {
+    const std::size_t place = text.find(std::string("\n") + load);
+    EXPECT_LT(last, place) << load << "\n" << text;
+    last = place;
+  }
+  EXPECT_THAT(text, HasSubstr("at 80 % of the peak: 167.9 ns")) << "as its row says";
+}
+
+TEST(LoadedKnee, APointThatDidNotReachItsLoadIsNotAt80Percent) {
+  const auto knee = knee_of({at("idle", 0, 100e-9), at("peak", 10e9, 300e-9), asked_for(70, 7, 120),
+                             asked_for(80, 6, 500), asked_for(90, 9, 200)});
+  ASSERT_TRUE(knee);
+  EXPECT_NEAR(*knee, 160e-9, 1e-15);
 }
 
 TEST(Loaded, BadWordsAreNamed) {

@@ -13,10 +13,10 @@
 
 #include "base/size_list.h"
 #include "benchmarks/axes.h"
+#include "benchmarks/best_share.h"
 #include "benchmarks/matrix/facts.h"
 #include "benchmarks/matrix/relative.h"
 #include "benchmarks/node_pairs.h"
-#include "benchmarks/peak_share.h"
 #include "benchmarks/survey_words.h"
 #include "kernels/traits.h"
 #include "record/labels.h"
@@ -59,7 +59,7 @@ class Matrix final : public Benchmark {
   std::string main_metric() const override { return "bandwidth"; }
   SurveyPart survey(const Machine& machine) const override;
   void conclude(RunReport& report) const override {
-    add_peak_shares(report);
+    add_best_shares(report);
     if (relative_) add_times_local(report);
   }
   std::vector<View> views(const RunReport& report) const override;
@@ -203,8 +203,8 @@ View relative_view(View view, const ScenarioResult& any) {
   view.notes = {"local: memory of the CPUs' own node; where it has none, the best that they reach"};
   view.cells = {figure_column("", "times_local", 1)};
   if (!latency) {
-    view.notes.push_back("of peak: of the highest bandwidth of all cells and kernels");
-    view.cells.push_back(figure_column("", "peak_share", in_percent, Part::value, 0, "% of peak"));
+    view.notes.push_back("of best: of the highest bandwidth of all cells and kernels of this run");
+    view.cells.push_back(figure_column("", "best_share", in_percent, Part::value, 0, "% of best"));
   }
   return view;
 }

@@ -5,8 +5,8 @@
 
 namespace numatlas {
 
-/// Adds "peak_share" beside each "bandwidth_sum" of memory: over all hosts, and of each host where
+/// Adds "best_share" beside each "bandwidth_sum" of memory: over all hosts, and of each host where
 /// there are several. Nothing of what a cache held.
-void add_peak_shares(RunReport& report);
+void add_best_shares(RunReport& report);
 
 }  // namespace numatlas

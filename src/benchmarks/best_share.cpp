@@ -1,4 +1,4 @@
-#include "benchmarks/peak_share.h"
+#include "benchmarks/best_share.h"
 
 #include <cstddef>
 #include <optional>
@@ -15,25 +15,25 @@ void add_shares_of(const std::vector<std::vector<Figure>*>& cases) {
     const Figure* const sum = find_figure(figures, "bandwidth_sum");
     return sum != nullptr ? sum->estimate : std::nullopt;
   };
-  const std::vector<Figure>* peak = nullptr;
+  const std::vector<Figure>* best = nullptr;
   for (const auto* figures : cases) {
     const auto sum = sum_of(*figures);
-    if (sum && sum->value > 0 && (peak == nullptr || sum->value > sum_of(*peak)->value))
-      peak = figures;
+    if (sum && sum->value > 0 && (best == nullptr || sum->value > sum_of(*best)->value))
+      best = figures;
   }
-  if (peak == nullptr) return;
-  const Estimate most = *sum_of(*peak);
+  if (best == nullptr) return;
+  const Estimate most = *sum_of(*best);
   for (auto* figures : cases) {
     const auto sum = sum_of(*figures);
     if (!sum) continue;
-    const Estimate share = figures == peak ? Estimate(1) : ratio_of(*sum, most);
-    figures->push_back({"peak_share", "1", share, std::nullopt});
+    const Estimate share = figures == best ? Estimate(1) : ratio_of(*sum, most);
+    figures->push_back({"best_share", "1", share, std::nullopt});
   }
 }
 
 }  // namespace
 
-void add_peak_shares(RunReport& report) {
+void add_best_shares(RunReport& report) {
   std::vector<std::vector<Figure>*> all;
   std::vector<std::vector<std::vector<Figure>*>> of_hosts(report.hosts.size());
   for (ScenarioResult& one : report.scenarios) {

@@ -1,0 +1,89 @@
+// Machines on which the threads are without a CPU now and then: what the figures say is what they
+// say on a quiet one, and all commands say the same.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/parse.h"
+#include "record/labels.h"
+#include "run/runner.h"
+
+namespace numatlas {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// A tenth of the time, in pieces as those of a scheduler.
+const std::string busy = "lognormal=3%;spikes:every=36ms,last=4ms,low=0;seed=3";
+
+RunReport report_of(const std::string& command, Words words, const std::string& noise) {
+  for (const char* word : {"--machine", "numa:1 core:2 pu:1", "--engine", "null", "--quiet"})
+    words.emplace_back(word);
+  words.insert(words.end(), {"--noise", noise});
+  const auto parsed = parse_run(command, words);
+  EXPECT_TRUE(parsed) << full_text(parsed.error());
+  if (!parsed) return {};
+  RunHooks hooks;
+  hooks.table = [](const RunReport&) { return std::string(); };
+  const auto comm = make_single_comm();
+  auto report = run_benchmark(*parsed->benchmark, parsed->options, *comm, hooks);
+  EXPECT_TRUE(report) << full_text(report.error());
+  return report ? *std::move(report) : RunReport{};
+}
+
+/// Of the first case.
+Estimate figure_in(const RunReport& report, const char* key) {
+  const auto estimate =
+      report.scenarios.empty() ? std::nullopt : estimate_of(report.scenarios.front(), key);
+  EXPECT_TRUE(estimate) << key;
+  return estimate.value_or(Estimate{});
+}
+
+TEST(BusyMachine, IdleLatencyIsOneFigure) {
+  const auto latency = [](const std::string& noise) {
+    return figure_in(report_of("latency", {"--cpus", "0", "--size", "256MiB"}, noise), "latency");
+  };
+  const auto idle = [](const std::string& noise) {
+    return figure_in(
+        report_of("loaded", {"--rates", "1", "--kernels", "read", "--mix", "none"}, noise),
+        "latency");
+  };
+  const auto cell = [](const std::string& noise) {
+    return figure_in(report_of("matrix", {"--only", "latency"}, noise), "latency");
+  };
+  const double quiet = latency("lognormal=3%;seed=4").value;
+  EXPECT_NEAR(latency(busy).value, quiet, 0.005 * quiet);
+  EXPECT_NEAR(idle(busy).value, quiet, 0.005 * quiet);
+  EXPECT_NEAR(cell(busy).value, quiet, 0.005 * quiet);
+}
+
+TEST(BusyMachine, StopsAreToldBesideTheFigure) {
+  const RunReport report = report_of("latency", {"--cpus", "0", "--size", "256MiB"}, busy);
+  ASSERT_FALSE(report.scenarios.empty());
+  const FlowResult& flow = report.scenarios[0].flows.at(0);
+  EXPECT_NEAR(flow.stopped / flow.together, 0.1, 0.08);
+  bool told = false;
+  for (const Warning& warning : report.warnings)
+    told = told || (warning.code == "stopped" && warning.text.find("lost its CPU for ") == 0);
+  EXPECT_TRUE(told);
+  // The bytes of all the time are over all the time.
+  const auto rate = [](const std::string& noise) {
+    return figure_in(report_of("bandwidth", {"--cpus", "0", "--kernels", "read"}, noise),
+                     "bandwidth_sum")
+        .value;
+  };
+  EXPECT_NEAR(rate(busy) / rate("lognormal=3%;seed=4"), 0.9, 0.08);
+}
+
+TEST(BusyMachine, ARateAndATimeOfAnAdditionAgree) {
+  const RunReport report = report_of(
+      "atomics", {"--operation", "fetch-add", "--sharing", "same", "--threads", "1"}, busy);
+  const double time = figure_in(report, "operation_time").value;
+  EXPECT_NEAR(figure_in(report, "operations_sum").value * time, 1, 0.001);
+}
+
+}  // namespace
+}  // namespace numatlas
