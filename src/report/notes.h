@@ -11,6 +11,9 @@ namespace numatlas {
 /// it stopped.
 std::string stats_text(const RunReport& report);
 
+/// "triad, 16-byte vectors: fastest of 16, 32, 64", a line for each width; "" where none was tried.
+std::string widths_text(const RunReport& report);
+
 /// Skipped, failed and incomplete cases with their reasons, warnings (each once), page sizes
 /// obtained, stop reasons. `where_all_are`: where to see what is too much for here.
 std::string notes_text(const RunReport& report, const char* where_all_are = " (--stats)");
