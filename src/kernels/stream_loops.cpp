@@ -97,16 +97,12 @@ HWY_INLINE loops::Vec<D> result(D d, const double* first, const double* second, 
   return loops::Add(loops::Load(d, first + word), value);  // update
 }
 
-/// Arm's non-temporal store of NEON is of two vectors at once; gcc has no function for it.
-#if HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON
-#define NUMATLAS_STORES_PAIRS 1
-#else
-#define NUMATLAS_STORES_PAIRS 0
-#endif
+// Arm's non-temporal store of NEON is of two vectors at once; gcc has no function for it.
+constexpr bool stores_pairs = HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON;
 
 /// Vectors that one store writes.
 constexpr std::size_t vectors_of(Stores stores) {
-  return NUMATLAS_STORES_PAIRS && stores == Stores::non_temporal ? 2 : 1;
+  return stores_pairs && stores == Stores::non_temporal ? 2 : 1;
 }
 
 /// `second` is stored after `first` where a store is of two.
@@ -115,7 +111,7 @@ HWY_INLINE void store(D d, loops::Vec<D> first, [[maybe_unused]] loops::Vec<D> s
   if constexpr (stores == Stores::regular) {
     loops::Store(first, d, to);
   } else {
-#if NUMATLAS_STORES_PAIRS
+#if HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON
     asm volatile("stnp %q0, %q1, [%2]" : : "w"(first.raw), "w"(second.raw), "r"(to) : "memory");
 #elif HWY_ARCH_ARM_A64 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR
     svstnt1_f64(loops::detail::MakeMask(d), to, first);
