@@ -27,6 +27,14 @@ static void copy_all(void) {
 #pragma omp parallel for
   for (long i = 0; i < n; i++) a[i] = b[i];
 }
+static void scale_all(void) {
+#pragma omp parallel for
+  for (long i = 0; i < n; i++) a[i] = 3 * b[i];
+}
+static void add_all(void) {
+#pragma omp parallel for
+  for (long i = 0; i < n; i++) a[i] = b[i] + c[i];
+}
 static void triad_all(void) {
 #pragma omp parallel for
   for (long i = 0; i < n; i++) a[i] = b[i] + 3 * c[i];
@@ -37,7 +45,8 @@ static const struct {
   int arrays;
   void (*run)(void);
 } kernels[] = {
-    {"read", 1, read_all}, {"write", 1, write_all}, {"copy", 2, copy_all}, {"triad", 3, triad_all}};
+    {"read", 1, read_all}, {"write", 1, write_all}, {"copy", 2, copy_all},   {"scale", 2, scale_all},
+    {"add", 3, add_all},   {"triad", 3, triad_all}};
 
 static double* array_of(long length) {
   double* array = aligned_alloc(4096, (size_t)(length * 8 + 4095) / 4096 * 4096);

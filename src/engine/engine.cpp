@@ -191,9 +191,10 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
           std::any_of(jobs.begin(), jobs.end(), [](const Job& job) { return !job.goes_on; });
       if (options_.when_prepared && made_anew) options_.when_prepared(traces);
       phase(scenario, "measuring");
-      start = agree_on_start(jobs, scenario.stop.steps.value_or(0));
+      start = agree_on_start(scenario, jobs);
     }
     barrier.wait();
+    find_widths(scenario, jobs, thread, start, barrier);
     if (start && scenario.stop.passes) {
       take_passes(scenario, jobs, thread, *start, barrier);
     } else {

@@ -14,6 +14,7 @@
 #include "engine/layout.h"
 #include "engine/noise.h"
 #include "engine/scenario.h"
+#include "kernels/vector_width.h"
 
 namespace numatlas {
 
@@ -35,6 +36,9 @@ struct EngineOptions {
   /// first ranks of the other hosts; its errors are those of that talk, which end the passes on all
   /// ranks.
   std::function<Expected<void>(int pass, std::span<const Sample> of_host)> after_pass;
+  /// What was found so far for loops of flows in memory, and what is found from now on; the same on
+  /// all ranks. Not owned; null: the widest vectors are used.
+  std::vector<VectorWidth>* widths = nullptr;
   /// For tests: each pass takes so many times as long as it would.
   double slow_down = 1;
   /// Of the null engine: how its machine's speed varies. Without it time stands still between

@@ -14,7 +14,7 @@
 namespace numatlas {
 namespace {
 
-constexpr std::size_t spacing = 128;  // bytes from line to line, in words below
+constexpr std::size_t spacing = 256;  // bytes from line to line, in words below
 
 class PingPong : public ::testing::TestWithParam<const char*> {};
 
@@ -24,7 +24,7 @@ TEST_P(PingPong, TakesItsLinesInTurnAndCountsEveryRound) {
     KernelSpec spec;
     spec.name = GetParam();
     spec.lines = lines;
-    std::vector<std::uint64_t> words(ping_pong_bytes(lines).value / sizeof(std::uint64_t) + 16);
+    std::vector<std::uint64_t> words(ping_pong_bytes(lines).value / sizeof(std::uint64_t));
     const KernelMemory memory{reinterpret_cast<std::byte*>(words.data()),
                               words.size() * sizeof(std::uint64_t)};
     auto asks = make_kernel(spec);

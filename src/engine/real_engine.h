@@ -54,6 +54,7 @@ struct Job {
   /// Set when its thread has run its last step: until then who works on the same memory answers.
   std::shared_ptr<std::atomic<bool>> left = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<std::atomic<bool>> owner_left;  ///< of the flow whose memory this one shares
+  std::vector<std::pair<VectorWidth, double>> width_times;  ///< tried, and nanoseconds a step
   Trace trace;
   std::optional<Residency> seen_after, source_seen_after;  ///< after the last step
   std::optional<Error> error;
@@ -116,8 +117,16 @@ class RealEngine final : public Engine {
   Expected<void> observe(const Flow& flow, Job& job);
   void note_moved(Job& job);
   void finish_device(const Scenario& scenario, Job& job);
-  Expected<std::int64_t> agree_on_start(const std::vector<Job>& jobs, std::uint64_t steps_a_flow);
+  Expected<std::int64_t> agree_on_start(const Scenario& scenario, const std::vector<Job>& jobs);
   Expected<std::int64_t> name_start();
+  /// Whether some rank runs a loop whose width is not known yet.
+  Expected<bool> some_width_is_open(const Scenario& scenario, const std::vector<Job>& jobs);
+  /// By every thread of the team.
+  void find_widths(const Scenario& scenario, std::vector<Job>& jobs, int thread,
+                   Expected<std::int64_t>& start, SleepingBarrier& barrier);
+  void try_widths(const Scenario& scenario, Job& job, std::int64_t start_ns);
+  Expected<std::int64_t> agree_on_widths(const Scenario& scenario, const std::vector<Job>& jobs);
+  void use_widths(const Scenario& scenario, Job& job);
   void sample(const Scenario& scenario, Job& job, std::int64_t start_ns);
   void record(const Scenario& scenario, Job& job);
   void record_steps(std::uint64_t steps, Sampler& sampler);
@@ -151,6 +160,7 @@ class RealEngine final : public Engine {
   MonotonicClock clock_;
   std::vector<std::optional<Kept>> kept_;  ///< by thread; a thread has one flow at a time
   bool kept_for_next_ = false;             ///< the scenario before said so, on all ranks
+  bool tries_widths_ = false;              ///< in the scenario at hand, on all ranks
   int last_memory_ = 0;                    ///< its memory number
   std::uint64_t flows_here_ = 0;           ///< of the scenario at hand, on this host
   std::uint64_t measured_here_ = 0;

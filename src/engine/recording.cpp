@@ -18,17 +18,20 @@ namespace numatlas {
 
 /// Every rank says whether it is ready; the lowest one's error becomes everyone's. Then rank 0
 /// names a time, and each host translates it to its own clock.
-Expected<std::int64_t> RealEngine::agree_on_start(const std::vector<Job>& jobs,
-                                                  std::uint64_t steps_a_flow) {
+Expected<std::int64_t> RealEngine::agree_on_start(const Scenario& scenario,
+                                                   const std::vector<Job>& jobs) {
   std::optional<Error> mine;
   for (const Job& job : jobs) {
     if (job.error && !mine) mine = job.error;
   }
   if (auto agreed = agree(comm_, mine); !agreed) return fail(agreed.error());
   running_target_ += flows_here_;
-  steps_target_ += flows_here_ * steps_a_flow;
+  steps_target_ += flows_here_ * scenario.stop.steps.value_or(0);
   finished_target_ += measured_here_;
   left_target_ += flows_here_;
+  const auto open = some_width_is_open(scenario, jobs);
+  if (!open) return fail(open.error());
+  tries_widths_ = *open;
   return name_start();
 }
 

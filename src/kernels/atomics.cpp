@@ -18,8 +18,9 @@ namespace {
 using Counter = std::atomic<std::uint64_t>;
 static_assert(Counter::is_always_lock_free, "a lock would distort the measurement");
 
-// Lines are fetched in pairs by some prefetchers: what is to be apart is two lines apart.
-constexpr std::size_t apart = 128;
+// What is to be apart is more than a line apart: some prefetchers fetch pairs of lines of 64 bytes,
+// and A64FX has lines of 256.
+constexpr std::size_t apart = 256;
 
 class AtomicsKernel final : public Kernel {
  public:

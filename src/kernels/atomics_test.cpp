@@ -89,7 +89,7 @@ TEST(Counters, LieWhereTheySay) {
   };
   EXPECT_THAT(words_that_count(Sharing::same), ::testing::ElementsAre(0));
   EXPECT_THAT(words_that_count(Sharing::neighbours), ::testing::ElementsAre(0, 8, 16));
-  EXPECT_THAT(words_that_count(Sharing::own), ::testing::ElementsAre(0, 128, 256));
+  EXPECT_THAT(words_that_count(Sharing::own), ::testing::ElementsAre(0, 256, 512));
 }
 
 TEST(Counters, NeedRoomForAllWorkers) {

@@ -156,6 +156,10 @@ class Kernel {
   /// Steps that touch each line of the memory once.
   virtual std::uint64_t steps_a_pass() const = 0;
   virtual Traffic traffic_a_step() const = 0;
+  /// Of the vector loops that it runs, one a pass and in turn; none for other kernels.
+  virtual std::vector<Operation> loops() const { return {}; }
+  /// From now on vectors of so many bytes for one of these (LoopCall::width).
+  virtual void use_width(Operation operation, unsigned bytes) { (void)operation, (void)bytes; }
   /// Of what it did so far. Not while `run` is under way.
   virtual std::vector<StepCount> counts() const { return {}; }
   /// Looks at what it has written and read so far, so that no work can be left out unseen; error

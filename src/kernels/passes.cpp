@@ -144,6 +144,10 @@ class PassesKernel final : public Kernel {
 
   std::uint64_t steps_a_pass() const override { return lines_; }
   Traffic traffic_a_step() const override { return traffic_of_line(passes_.front(), stores_); }
+  std::vector<Operation> loops() const override { return passes_; }
+  void use_width(Operation operation, unsigned bytes) override {
+    widths_[static_cast<std::size_t>(operation)] = bytes;
+  }
 
   Expected<void> verify() const override {
     if (not_lasting_) return fail(*not_lasting_);
@@ -178,6 +182,7 @@ class PassesKernel final : public Kernel {
     call.operation = operation;
     call.stores = stores_;
     call.lines = lines;
+    call.width = widths_[static_cast<std::size_t>(operation)];
     call.value = operation == Operation::write ? written_value : scalar_;
     switch (operation) {
       case Operation::copy: call.first = c, call.second = a; break;
@@ -213,6 +218,7 @@ class PassesKernel final : public Kernel {
   std::vector<Operation> passes_;
   double scalar_ = 0;
   Stores stores_;
+  std::array<unsigned, 8> widths_{};  ///< by operation
   Persist persist_;
   std::function<Expected<void>(const void*, std::size_t)> make_last_;
   std::optional<Error> not_lasting_;  ///< the first that could not be made to last

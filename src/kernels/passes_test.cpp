@@ -46,6 +46,20 @@ KernelSpec passes_spec(std::vector<Operation> passes) {
   return spec;
 }
 
+TEST(Passes, AreRightWithEachWidth) {
+  const std::vector<Operation> all{Operation::copy, Operation::scale, Operation::add,
+                                   Operation::triad};
+  for (const unsigned width : vector_widths()) {
+    const Arrays arrays;
+    const auto kernel = *make_kernel(passes_spec(all));
+    ASSERT_TRUE(kernel->prepare(arrays.memory()));
+    EXPECT_EQ(kernel->loops(), all);
+    for (const Operation one : all) kernel->use_width(one, width);
+    kernel->run(8 * lines);
+    EXPECT_TRUE(kernel->verify()) << width;
+  }
+}
+
 TEST(Passes, DoWhatStreamSaysInTurn) {
   const Arrays arrays;
   const auto kernel = *make_kernel(

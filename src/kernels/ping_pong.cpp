@@ -21,8 +21,9 @@ using Turn = std::uint64_t;
 using Line = std::atomic<Turn>;
 static_assert(Line::is_always_lock_free, "a lock would distort the measurement");
 
-// Two lines, so that the prefetcher of adjacent lines brings none that is the other side's.
-constexpr std::uint64_t line_spacing = 128;
+// So that the prefetcher of adjacent lines of 64 bytes brings none that is the other side's, and
+// for A64FX, whose lines have 256.
+constexpr std::uint64_t line_spacing = 256;
 // Rounds in one line before the next: the step between them is lost in as many, and a sample is of
 // one line or two.
 constexpr std::uint64_t rounds_a_line = 256;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -221,12 +222,15 @@ class StreamKernel final : public Kernel {
       if (kind_.arrays > 2) call.third = arrays_[2] + at;
       call.value = kind_.operation == Operation::update ? 1.0 : factor;
       call.lines = lines;
+      call.width = width_;
       sum_ += run_loop(call);
     });
   }
 
   std::uint64_t steps_a_pass() const override { return cursor_.lines(); }
   Traffic traffic_a_step() const override { return traffic_of_line(kind_.operation, stores_); }
+  std::vector<Operation> loops() const override { return {kind_.operation}; }
+  void use_width(Operation, unsigned bytes) override { width_ = bytes; }
 
   Expected<void> verify() const override {
     switch (kind_.operation) {
@@ -293,6 +297,7 @@ class StreamKernel final : public Kernel {
 
   const Kind& kind_;
   Stores stores_;
+  unsigned width_ = 0;
   Cursor cursor_;
   std::array<double*, 3> arrays_{};
   std::uint64_t sum_ = 0;
@@ -339,6 +344,7 @@ class MixKernel final : public Kernel {
       call.lines = turns;
       call.reads = reads_;
       call.writes = writes_;
+      call.width = width_;
       sum_ += run_loop(call);
     });
   }
@@ -348,6 +354,8 @@ class MixKernel final : public Kernel {
     return {reads_ * line_bytes, writes_ * line_bytes,
             stores_ == Stores::regular ? writes_ * line_bytes : 0};
   }
+  std::vector<Operation> loops() const override { return {Operation::mix}; }
+  void use_width(Operation, unsigned bytes) override { width_ = bytes; }
 
   Expected<void> verify() const override {
     const auto constant = [](double value) { return [value](std::uint32_t) { return value; }; };
@@ -371,6 +379,7 @@ class MixKernel final : public Kernel {
 
   unsigned reads_, writes_;
   Stores stores_;
+  unsigned width_ = 0;
   Cursor cursor_;
   double* from_ = nullptr;
   double* to_ = nullptr;

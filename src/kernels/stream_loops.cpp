@@ -22,12 +22,15 @@ namespace loops = hwy::HWY_NAMESPACE;
 
 // At most a line, so that every loop works on whole lines.
 constexpr std::size_t line_words = 8;
-using Doubles = loops::CappedTag<double, line_words>;
-using Words = loops::CappedTag<std::uint64_t, line_words>;
+template <std::size_t words>
+using Doubles = loops::CappedTag<double, words>;
+template <std::size_t words>
+using Words = loops::CappedTag<std::uint64_t, words>;
 
 /// Sum of all lanes, modulo 2^64. (Highway's own is signed addition to the sanitizer for AVX3.)
-HWY_INLINE std::uint64_t sum_of_lanes(loops::Vec<Words> lanes) {
-  const Words d;
+template <std::size_t width>
+HWY_INLINE std::uint64_t sum_of_lanes(loops::Vec<Words<width>> lanes) {
+  const Words<width> d;
   HWY_ALIGN std::uint64_t words[line_words];
   loops::Store(lanes, d, words);
   std::uint64_t sum = 0;
@@ -47,8 +50,9 @@ constexpr std::size_t places = 2;
 
 /// Four independent sums: one addition a cycle and vector needs as many in flight as it takes
 /// cycles.
+template <std::size_t width>
 HWY_NOINLINE std::uint64_t sum_lines(const LoopCall& call) {
-  const Words d;
+  const Words<width> d;
   const std::size_t lanes = loops::Lanes(d);
   const auto* from = reinterpret_cast<const std::uint64_t*>(call.first);
   const auto* const end = from + call.lines * line_words;
@@ -74,14 +78,12 @@ HWY_NOINLINE std::uint64_t sum_lines(const LoopCall& call) {
   }
   for (from += (places - 1) * part; from != end; from += lanes)
     a = loops::Add(a, loops::Load(d, from));
-  return sum_of_lanes(loops::Add(loops::Add(a, b), loops::Add(c, e)));
+  return sum_of_lanes<width>(loops::Add(loops::Add(a, b), loops::Add(c, e)));
 }
 
-template <Operation operation>
-HWY_INLINE loops::Vec<Doubles> result(const double* first, const double* second,
-                                      const double* third, std::size_t word,
-                                      loops::Vec<Doubles> value) {
-  const Doubles d;
+template <Operation operation, class D>
+HWY_INLINE loops::Vec<D> result(D d, const double* first, const double* second, const double* third,
+                                std::size_t word, loops::Vec<D> value) {
   if constexpr (operation == Operation::write) return value;
   if constexpr (operation == Operation::copy) return loops::Load(d, second + word);
   if constexpr (operation == Operation::scale)
@@ -95,76 +97,111 @@ HWY_INLINE loops::Vec<Doubles> result(const double* first, const double* second,
   return loops::Add(loops::Load(d, first + word), value);  // update
 }
 
+// Arm's non-temporal store of NEON is of two vectors at once; gcc has no function for it.
+constexpr bool stores_pairs = HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON;
+
+/// Vectors that one store writes.
+constexpr std::size_t vectors_of(Stores stores) {
+  return stores_pairs && stores == Stores::non_temporal ? 2 : 1;
+}
+
+/// `second` is stored after `first` where a store is of two.
+template <Stores stores, class D>
+HWY_INLINE void store(D d, loops::Vec<D> first, [[maybe_unused]] loops::Vec<D> second, double* to) {
+  if constexpr (stores == Stores::regular) {
+    loops::Store(first, d, to);
+  } else {
+#if HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON
+    asm volatile("stnp %q0, %q1, [%2]" : : "w"(first.raw), "w"(second.raw), "r"(to) : "memory");
+#elif HWY_ARCH_ARM_A64 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR
+    svstnt1_f64(loops::detail::MakeMask(d), to, first);
+#else
+    loops::Stream(first, d, to);
+#endif
+  }
+}
+
 /// Not inlined: as a symbol of its own a test can look at its code.
-template <Operation operation, Stores stores>
+template <Operation operation, Stores stores, std::size_t width>
 HWY_NOINLINE void store_lines(const LoopCall& call) {
-  const Doubles d;
+  const Doubles<width> d;
   const auto value = loops::Set(d, call.value);
   // The stores might change `call` itself for all the compiler knows: read it once.
   double* const first = call.first;
   const double *const second = call.second, *const third = call.third;
-  const std::size_t words = call.lines * line_words;
+  const std::size_t words = call.lines * line_words, lanes = loops::Lanes(d);
 #pragma GCC unroll 4
-  for (std::size_t word = 0; word < words; word += loops::Lanes(d)) {
-    const auto out = result<operation>(first, second, third, word, value);
-    if constexpr (stores == Stores::non_temporal) {
-      loops::Stream(out, d, first + word);
-    } else {
-      loops::Store(out, d, first + word);
-    }
+  for (std::size_t word = 0; word < words; word += vectors_of(stores) * lanes) {
+    const auto out = result<operation>(d, first, second, third, word, value);
+    auto next = out;
+    if constexpr (vectors_of(stores) == 2)
+      next = result<operation>(d, first, second, third, word + lanes, value);
+    store<stores>(d, out, next, first + word);
   }
   if constexpr (stores == Stores::non_temporal) hwy::FlushStream();
 }
 
 /// Reads and writes of one turn after the other in one loop: the next turn's reads are under way
 /// while this one's stores leave.
-template <Stores stores>
+template <Stores stores, std::size_t width>
 HWY_NOINLINE std::uint64_t mix_lines(const LoopCall& call) {
-  const Words d;
-  const Doubles of_doubles;
+  const Words<width> d;
+  const Doubles<width> of_doubles;
   const auto value = loops::Set(of_doubles, call.value);
   const auto* from = reinterpret_cast<const std::uint64_t*>(call.second);
   double* to = call.first;
   const std::size_t reads = call.reads * line_words, writes = call.writes * line_words;
-  const std::size_t turns = call.lines;
+  const std::size_t turns = call.lines, lanes = loops::Lanes(d);
   auto sum = loops::Zero(d);
   for (std::size_t turn = 0; turn < turns; ++turn, from += reads, to += writes) {
-    for (std::size_t word = 0; word < reads; word += loops::Lanes(d)) {
+    for (std::size_t word = 0; word < reads; word += lanes) {
       sum = loops::Add(sum, loops::Load(d, from + word));
     }
-    for (std::size_t word = 0; word < writes; word += loops::Lanes(of_doubles)) {
-      if constexpr (stores == Stores::non_temporal) {
-        loops::Stream(value, of_doubles, to + word);
-      } else {
-        loops::Store(value, of_doubles, to + word);
-      }
-    }
+    for (std::size_t word = 0; word < writes; word += vectors_of(stores) * lanes)
+      store<stores>(of_doubles, value, value, to + word);
   }
   if constexpr (stores == Stores::non_temporal) hwy::FlushStream();
-  return sum_of_lanes(sum);
+  return sum_of_lanes<width>(sum);
 }
 
-template <Operation operation>
-void store_lines_by(const LoopCall& call) {
-  call.stores == Stores::non_temporal ? store_lines<operation, Stores::non_temporal>(call)
-                                      : store_lines<operation, Stores::regular>(call);
+template <Operation operation, std::size_t width>
+std::uint64_t store_lines_by(const LoopCall& call) {
+  call.stores == Stores::non_temporal ? store_lines<operation, Stores::non_temporal, width>(call)
+                                      : store_lines<operation, Stores::regular, width>(call);
+  return 0;
 }
 
-std::uint64_t loop_here(const LoopCall& call) {
+template <std::size_t width>
+std::uint64_t loop_of(const LoopCall& call) {
   switch (call.operation) {
-    case Operation::read: return sum_lines(call);
-    case Operation::write: store_lines_by<Operation::write>(call); break;
-    case Operation::copy: store_lines_by<Operation::copy>(call); break;
-    case Operation::scale: store_lines_by<Operation::scale>(call); break;
-    case Operation::add: store_lines_by<Operation::add>(call); break;
-    case Operation::triad: store_lines_by<Operation::triad>(call); break;
-    case Operation::update: store_lines_by<Operation::update>(call); break;
+    case Operation::read: return sum_lines<width>(call);
+    case Operation::write: return store_lines_by<Operation::write, width>(call);
+    case Operation::copy: return store_lines_by<Operation::copy, width>(call);
+    case Operation::scale: return store_lines_by<Operation::scale, width>(call);
+    case Operation::add: return store_lines_by<Operation::add, width>(call);
+    case Operation::triad: return store_lines_by<Operation::triad, width>(call);
+    case Operation::update: return store_lines_by<Operation::update, width>(call);
     case Operation::mix:
-      return call.stores == Stores::non_temporal ? mix_lines<Stores::non_temporal>(call)
-                                                 : mix_lines<Stores::regular>(call);
+      return call.stores == Stores::non_temporal ? mix_lines<Stores::non_temporal, width>(call)
+                                                 : mix_lines<Stores::regular, width>(call);
   }
   return 0;
 }
+
+// Where vectors are no wider, the narrower loop would be the same once more.
+constexpr std::size_t most_words = loops::MaxLanes(Doubles<line_words>());
+
+std::uint64_t loop_here(const LoopCall& call) {
+  if constexpr (most_words > 2) {
+    if (call.width == 2 * sizeof(double)) return loop_of<2>(call);
+  }
+  if constexpr (most_words > 4) {
+    if (call.width == 4 * sizeof(double)) return loop_of<4>(call);
+  }
+  return loop_of<most_words>(call);
+}
+
+std::size_t widest_here() { return loops::Lanes(Doubles<line_words>()) * sizeof(double); }
 
 std::int64_t target_here() { return HWY_TARGET; }
 
@@ -177,6 +214,7 @@ namespace numatlas {
 
 HWY_EXPORT(loop_here);
 HWY_EXPORT(target_here);
+HWY_EXPORT(widest_here);
 
 const char* name_of(Stores stores) {
   return stores == Stores::regular ? "regular" : "non-temporal";
@@ -201,11 +239,19 @@ std::vector<std::string> instruction_sets() {
 
 std::string instruction_set() { return hwy::TargetName(HWY_DYNAMIC_DISPATCH(target_here)()); }
 
+std::vector<unsigned> vector_widths() {
+  const auto widest = static_cast<unsigned>(HWY_DYNAMIC_DISPATCH(widest_here)());
+  std::vector<unsigned> widths{widest};
+  constexpr unsigned narrowest = 16;
+  while (disabled == 0 && widths.back() > narrowest) widths.push_back(widths.back() / 2);
+  return widths;
+}
+
 bool has_non_temporal_stores() {
-#if HWY_ARCH_X86
+#if HWY_ARCH_X86 || HWY_ARCH_ARM_A64
   return (HWY_DYNAMIC_DISPATCH(target_here)() & (HWY_SCALAR | HWY_EMU128)) == 0;
 #else
-  return false;  // gcc has no way to write them for Arm's vectors
+  return false;
 #endif
 }
 

@@ -38,6 +38,7 @@ struct LoopCall {
   double value = 0;
   std::size_t lines = 0;           ///< of mix: turns
   unsigned reads = 0, writes = 0;  ///< lines a turn of mix
+  unsigned width = 0;              ///< one of vector_widths(); others count as the widest
 };
 
 /// Runs the loop. `read` and `mix` give the sum, modulo 2^64, of the words that they read, taken as
@@ -49,6 +50,9 @@ std::uint64_t run_loop(const LoopCall& call);
 std::vector<std::string> instruction_sets();
 /// The one in use.
 std::string instruction_set();
+/// Bytes of the vectors that it can use, widest first. From memory the widest are not always the
+/// fastest. Only the widest of an instruction set that was asked for.
+std::vector<unsigned> vector_widths();
 /// Whether it has stores that go past the caches. Elsewhere Stores::non_temporal would be regular.
 bool has_non_temporal_stores();
 /// From now on this one (in any case of letters), or the widest for "". Not while loops run. Error

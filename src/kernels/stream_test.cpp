@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "kernels/kernel.h"
 
@@ -79,7 +80,10 @@ TEST_P(OnInstructionSet, StopsAnywhereAndVerifies) {
         const Memory memory = memory_of(bytes);
         ASSERT_TRUE(kernel->prepare({memory.get(), bytes})) << name;
         ASSERT_TRUE(kernel->verify()) << name << " before the first step";
+        unsigned width = 8;
         for (std::uint64_t steps : {1U, 2U, 3U, 5U, 64U, 1000U, 20'001U}) {
+          width = width == 64 ? 16 : 2 * width;  // also such as this instruction set does not have
+          for (const Operation loop : kernel->loops()) kernel->use_width(loop, width);
           kernel->run(steps);
           const auto good = kernel->verify();
           ASSERT_TRUE(good) << name << " " << bytes << ": " << full_text(good.error());
@@ -168,6 +172,17 @@ TEST_P(OnInstructionSet, TheTargetIsWhatStreamSays) {
 
 INSTANTIATE_TEST_SUITE_P(All, OnInstructionSet, ::testing::ValuesIn(instruction_sets()),
                          [](const auto& set) { return set.param; });
+
+TEST_P(OnInstructionSet, HasOneWidthWhenAskedFor) {
+  EXPECT_EQ(vector_widths().size(), 1u);
+  EXPECT_LE(vector_widths().front(), 64u);
+}
+
+TEST(InstructionSet, HasVectorsOfHalfTheWidthUnlessAskedFor) {
+  const std::vector<unsigned> widths = vector_widths();
+  for (std::size_t i = 1; i < widths.size(); ++i) EXPECT_EQ(widths[i], widths[i - 1] / 2);
+  EXPECT_LE(widths.back(), 16u);
+}
 
 TEST(InstructionSet, UnknownAndAbsent) {
   const auto unknown = use_instruction_set("AVX9");

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "base/warning.h"
+#include "kernels/vector_width.h"
 #include "machine/cpu_use.h"
 #include "machine/machine.h"
 #include "placement/policy.h"
@@ -207,8 +208,9 @@ struct RunReport : RunHead {
   bool time_of_all = false;  ///< time_cap is for all points together
   std::vector<WorkerRow> workers;
   std::vector<ScenarioResult> scenarios;
-  std::optional<Fleet> fleet{};     ///< of a run that was reduced to the rounds of its hosts
-  std::vector<PilotSeries> pilots;  ///< empty for runs too short for any
+  std::optional<Fleet> fleet{};       ///< of a run that was reduced to the rounds of its hosts
+  std::vector<VectorWidth> widths{};  ///< found fastest for what no cache holds
+  std::vector<PilotSeries> pilots;    ///< empty for runs too short for any
   std::vector<Warning> warnings;
   std::vector<View> views;  ///< how the figures are to be shown
 };

@@ -341,6 +341,15 @@ void list_fields(auto& f, Of<WorkerRow> auto& w) {
   f("memory", w.memory, "placement asked for");
 }
 
+void list_fields(auto& f, Of<VectorWidth> auto& w) {
+  f("kernel", w.kernel, "with the ratio of a mix");
+  f("stores", w.stores, "regular or non-temporal; null for kernels that do not write");
+  f("pages", w.pages, "asked for");
+  f("workers", w.workers, "that ran it together; 0: all of the run");
+  f("width", w.width, "bytes of a vector");
+  f("tried", w.tried, "bytes of all that were compared");
+}
+
 template <class Fields>
 void list_fields(Fields& f, Of<RunReport> auto& r) {
   f("version", r.version, "of numatlas");
@@ -368,8 +377,11 @@ void list_fields(Fields& f, Of<RunReport> auto& r) {
   // Few reports have it.
   if constexpr (Fields::writes) {
     if (r.fleet) f("fleet", r.fleet, "");
+    if (!r.widths.empty()) f("vector_widths", r.widths, "");
   } else {
     f.later("fleet", r.fleet, "rounds of each host; only of runs that were reduced to these");
+    f.later("vector_widths", r.widths,
+            "fastest vectors of kernels on memory, where they were tried");
   }
   f.later("pilots", r.pilots, "reference measurements, repeated throughout the run");
   f("views", r.views, "how it is to be shown");

@@ -11,6 +11,7 @@
 #include "base/count_text.h"
 #include "fleet/slow_nodes.h"
 #include "fleet/summary.h"
+#include "report/notes.h"
 #include "report/text_table.h"
 
 namespace numatlas {
@@ -120,7 +121,7 @@ std::string head_text(const RunReport& run) {
     how.push_back("stores: " + stores);
   if (!run.isa.empty()) how.push_back("kernels: " + run.isa);
   if (!how.empty()) text += fmt::format("{}\n", fmt::join(how, "; "));
-  return text;
+  return text + widths_text(run);
 }
 
 /// "median copy 11.98, triad 12.00 GB/s" of the hosts of a kind; "" where nobody finished a round.

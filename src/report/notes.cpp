@@ -188,6 +188,28 @@ std::string rounded(double value) {
 
 }  // namespace
 
+std::string widths_text(const RunReport& report) {
+  const auto several = [&](auto of) {
+    return std::ranges::any_of(report.widths, [&](const VectorWidth& one) {
+      return of(one) != of(report.widths.front());
+    });
+  };
+  const bool pages = several([](const VectorWidth& one) { return one.pages; });
+  const bool workers = several([](const VectorWidth& one) { return one.workers; });
+  std::map<std::string, std::vector<std::string>> kernels;
+  for (const VectorWidth& one : report.widths) {
+    std::string name = one.kernel + (one.stores == name_of(Stores::non_temporal) ? " nt" : "");
+    if (pages) name += " " + one.pages;
+    if (workers) name += fmt::format(" ({})", count_text(one.workers, "worker"));
+    kernels[fmt::format("{}-byte vectors: fastest of {}", one.width, fmt::join(one.tried, ", "))]
+        .push_back(name);
+  }
+  std::string text;
+  for (const auto& [what, names] : kernels)
+    text += fmt::format("{}, {}\n", fmt::join(names, ", "), what);
+  return text;
+}
+
 std::string notes_text(const RunReport& report, const char* where_all_are) {
   std::string text;
   std::map<std::string, std::set<std::string>> observed;
@@ -229,7 +251,7 @@ std::string notes_text(const RunReport& report, const char* where_all_are) {
   for (const auto& [kind, sizes] : observed) {
     text += fmt::format("pages: {} asked, {} observed\n", kind, fmt::join(sizes, " and "));
   }
-  text += visits_text(report) + pilots_text(report);
+  text += widths_text(report) + visits_text(report) + pilots_text(report);
   const bool own_rules = std::ranges::any_of(
       report.scenarios, [](const ScenarioResult& s) { return s.precision || s.time_cap; });
   text += fmt::format("{} of {} cells converged to {} within {}", converged, cells,

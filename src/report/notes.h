@@ -14,6 +14,8 @@ std::string stats_text(const RunReport& report);
 
 /// What no interval of a single run knows of virtual machines; "" where none is one.
 std::string guest_note(const std::vector<Machine>& machines);
+/// "triad, 16-byte vectors: fastest of 16, 32, 64", a line for each width; "" where none was tried.
+std::string widths_text(const RunReport& report);
 
 /// Skipped, failed and incomplete cases with their reasons, warnings (each once), page sizes
 /// obtained, stop reasons. `where_all_are`: where to see what is too much for here.

@@ -74,6 +74,22 @@ TEST(Notes, SayWhatIsMissingToBeConverged) {
   EXPECT_THAT(text, HasSubstr("within 13.7 s"));
 }
 
+TEST(Notes, SayWhichVectorsWereTheFastest) {
+  RunReport report = testing::report();
+  EXPECT_THAT(notes_text(report), Not(HasSubstr("vectors")));
+  report.widths = {{"copy", "regular", "base", 2, 16, {16, 32, 64}},
+                   {"triad", "non-temporal", "base", 2, 16, {16, 32, 64}},
+                   {"read", "", "base", 2, 64, {16, 32, 64}}};
+  EXPECT_THAT(notes_text(report),
+              HasSubstr("copy, triad nt, 16-byte vectors: fastest of 16, 32, 64\n"
+                        "read, 64-byte vectors: fastest of 16, 32, 64\n"));
+  report.widths = {{"copy", "regular", "base", 1, 16, {16, 32}},
+                   {"copy", "regular", "thp", 2, 32, {16, 32}}};
+  EXPECT_EQ(widths_text(report),
+            "copy base (1 worker), 16-byte vectors: fastest of 16, 32\n"
+            "copy thp (2 workers), 32-byte vectors: fastest of 16, 32\n");
+}
+
 TEST(ProcessMemoryTable, AsNumastatShowsIt) {
   ProcessMemory memory;
   memory.pid = 42;

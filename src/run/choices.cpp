@@ -23,7 +23,7 @@ const Choices<Stores> all_stores{{name_of(Stores::regular), Stores::regular},
                                  {"nt", Stores::non_temporal}};
 constexpr const char* stores_text =
     "stores of the kernels: regular (write-allocate), or non-temporal (nt for short), which bypass "
-    "the caches (x86 only)";
+    "the caches";
 
 /// The word of version 0.1 for regular stores is still read, and nowhere offered.
 std::string in_new_words(std::string words) {
@@ -46,9 +46,11 @@ CLI::Option* add_stores_option(CLI::App& app, Stores& stores) {
 }
 
 CLI::Option* add_isa_option(CLI::App& app, std::string& isa) {
-  return add_value(app, "--isa", isa, "NAME",
-                   "instruction set of the kernels, by the name in the report (default: the widest "
-                   "of this CPU)")
+  return add_value(
+             app, "--isa", isa, "NAME",
+             "instruction set of the kernels, by the name in the report, with its widest vectors "
+             "(default: the widest of this CPU; in memory the vectors that a short trial finds "
+             "fastest)")
       ->group("Measurement");
 }
 

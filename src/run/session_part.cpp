@@ -112,6 +112,7 @@ EngineOptions SessionPart::engine_options() {
   options.strict = options_.strict;
   options.noise = options_.noise;
   options.progress = &progress_;
+  options.widths = &state_.widths;
   options.when_prepared = [this](const auto& traces) {
     if (rounds_of_hosts_) return rounds_of_hosts_->meet(traces);
     capture_process_memory();
@@ -301,7 +302,26 @@ void SessionPart::judge(const ScenarioResult& point, const FlowResult& flow) {
   }
 }
 
+/// Those of the benchmark's own kernels.
+void SessionPart::note_widths() {
+  report_.widths.clear();
+  for (const VectorWidth& width : state_.widths) {
+    const bool own =
+        std::any_of(setup_.plan.begin(), setup_.plan.end(), [&](const PlannedScenario& planned) {
+          const auto& flows = planned.scenario.flows;
+          return std::any_of(flows.begin(), flows.end(), [&](const Flow& flow) {
+            const auto& passes = flow.kernel.passes;
+            return full_name(flow.kernel) == width.kernel ||
+                   std::any_of(passes.begin(), passes.end(),
+                               [&](Operation one) { return name_of(one) == width.kernel; });
+          });
+        });
+    if (own) report_.widths.push_back(width);
+  }
+}
+
 void SessionPart::update(const Pilots* pilots) {
+  note_widths();
   if (root() && pilots != nullptr) {
     report_.pilots = pilots->series();
     for (const PointRun& point : points_) {

@@ -34,6 +34,7 @@ struct SessionState {
   int round = 0;               ///< number of the round under way, of all stages of all parts
   bool shares_visits = false;  ///< whether a visit may count for a point of another part, too
   Repeats repeats = {};
+  std::vector<VectorWidth> widths = {};  ///< found so far, of all parts
   /// Of this host, by one of its ranks; absent with the null engine.
   std::optional<CpuWatch> cpu_watch = {};
   /// Told on rank 0 after each round of a run that is reduced to the rounds of its hosts.
@@ -151,6 +152,8 @@ class SessionPart {
 
   std::vector<double> weights() const;
   EngineOptions engine_options();
+  void mark_in_memory(Scenario& scenario) const;
+  void note_widths();
   Expected<void> run_rounds(std::size_t index, bool takes_part);
   Expected<void> retest();
   Expected<void> try_visit(const PointRun& point, Seconds window, bool keep_memory,

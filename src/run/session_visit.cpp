@@ -16,8 +16,10 @@
 #include "base/text.h"
 #include "engine/agreement.h"
 #include "kernels/clock_rate.h"
+#include "kernels/traits.h"
 #include "record/report_json.h"
 #include "run/flow_result.h"
+#include "run/levels.h"
 #include "run/metrics.h"
 #include "run/session_part.h"
 #include "run/weighted_run.h"
@@ -125,6 +127,17 @@ Expected<void> SessionPart::take_traces(const PlannedScenario& planned, std::vec
   return fail(*std::move(cut));
 }
 
+/// Says of this rank's flows whether a cache holds them.
+void SessionPart::mark_in_memory(Scenario& scenario) const {
+  const Layout& layout = setup_.layout;
+  for (Flow& flow : scenario.flows) {
+    const Worker& worker = layout.workers[static_cast<std::size_t>(flow.worker)];
+    flow.in_memory = worker.rank == layout.own_rank(state_.comm) &&
+                     traits_of(flow.kernel.name).streams() &&
+                     level_of_flow(setup_.machine, layout, scenario, flow) == "memory";
+  }
+}
+
 /// A scenario of passes, of which hosts keep rounds and nothing else.
 Expected<void> SessionPart::run_rounds(std::size_t index, bool takes_part) {
   std::size_t first = 0;
@@ -134,6 +147,7 @@ Expected<void> SessionPart::run_rounds(std::size_t index, bool takes_part) {
   rounds_of_hosts_->begin(scenario, first);
   // A host that takes no part waits for those that do.
   if (!takes_part) scenario.flows.clear();
+  mark_in_memory(scenario);
   const auto traces = engine_->run(scenario);
   if (!traces) {
     // Nobody was told to stop: a rank died, and the next wait tells which.
@@ -189,6 +203,7 @@ Expected<void> SessionPart::run_scenario(const PointRun& point, std::size_t inde
   }
   scenario.memory_number = state_.memory_number;
   scenario.keep_memory = keep_memory;
+  mark_in_memory(scenario);
   for (Flow& flow : scenario.flows)
     flow.kernel.chain.seed += static_cast<std::uint64_t>(state_.memory_number);
   auto traces = run_weighted(*engine_, planned, scenario);

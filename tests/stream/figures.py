@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import re
 import xml.etree.ElementTree as xml
+from pathlib import Path
 from statistics import mean, median
 
-from harness import Trial, equal, near, true
+from harness import Skipped, Trial, equal, near, true
 from openmetrics import families
 from rows import Row, check_rounds, rows_of
 
@@ -157,3 +158,25 @@ def case_legacy(t: Trial) -> None:
             near(value, wanted, f"Node {name}", 0, 0.50001 * 10 ** -digits)
         line, = re.findall(rf"^{name}: +(.*?)  \S+$", run.out, re.MULTILINE)
         near(float(line.split(":")[1]), average, name, 0, 0.50001e-6)
+
+
+def case_widths(t: Trial) -> None:
+    """Vectors on memory: tried once a kernel, one choice of all ranks. None in caches, nor with --isa."""
+    if "avx2" not in Path("/proc/cpuinfo").read_text():
+        raise Skipped("vectors of one width")
+    ranks = 2 if t.launcher else 1
+
+    def widths(benchmark: str, *words: object) -> list[tuple[str, int]]:
+        t.run(ranks, t.numatlas, benchmark, "-q", "--json", "report.json", *words).ends_with(0)
+        found = t.report().get("vector_widths", [])
+        for one in found:
+            true(one["width"] in one["tried"] and {16, 32} <= set(one["tried"]), f"vectors: {one}")
+        return [(one["kernel"], one["workers"]) for one in found]
+
+    bandwidth = ("bandwidth", "--kernels", "read,triad", "--time", "0.2s", "--visits", 2)
+    equal(sorted(widths(*bandwidth)), [("read", ranks), ("triad", ranks)], "kernels tried")
+    isa, = re.findall(r"kernels: (\w+)", (t.folder / "out").read_text())
+    equal(widths(*bandwidth, "--isa", isa), [], f"tried with --isa {isa}")
+    equal(widths(*bandwidth, "--size", "16KiB"), [], "tried in a cache")
+    equal(widths("stream", "--repeats", 2), [(name, 0) for name in ("add", "copy", "scale", "triad")], "passes tried")
+    true("-byte vectors: fastest of 16, 32" in (t.folder / "out").read_text(), "the table names no vectors")

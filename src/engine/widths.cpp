@@ -1,0 +1,163 @@
+// With which vectors loops over memory are fastest: tried once for each loop, by all workers that
+// run it together, since it shows when they load the memory.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/signals.h"
+#include "engine/real_engine.h"
+
+namespace numatlas {
+namespace {
+
+using nlohmann::json;
+
+/// Turns of each width: widest first, then backwards, and so on, so that no drift favours one.
+constexpr std::uint64_t turns_of_each = 6;
+/// Lines of each array a turn, at most: far more than caches between cores and memory hold back,
+/// and some milliseconds.
+constexpr std::uint64_t most_steps = 1 << 17;
+
+/// A flow's loops, as it names them. Of a run that is reduced to its hosts these have different
+/// numbers of workers, and one choice.
+VectorWidth loop_in(const Scenario& scenario, const Flow& flow, Operation operation) {
+  const auto alike =
+      std::count_if(scenario.flows.begin(), scenario.flows.end(),
+                    [&](const Flow& other) { return other.kernel.name == flow.kernel.name; });
+  return loop_of(flow.kernel, operation, flow.region.pages,
+                 scenario.stop.passes ? 0 : static_cast<std::uint64_t>(alike));
+}
+
+const VectorWidth* find(const std::vector<VectorWidth>& found, const VectorWidth& loop) {
+  const auto its = std::find_if(found.begin(), found.end(),
+                                [&](const VectorWidth& one) { return one.same_loop(loop); });
+  return its == found.end() ? nullptr : &*its;
+}
+
+json key_of(const VectorWidth& loop) {
+  return {loop.kernel, loop.stores, loop.pages, loop.workers};
+}
+
+/// From what ranks sent: [key, width, time] each.
+json fastest(const std::vector<std::string>& of_ranks) {
+  std::map<json, std::vector<WidthTime>> times;
+  for (const std::string& text : of_ranks) {
+    for (const json& one : json::parse(text)) times[one[0]].emplace_back(one[1], one[2]);
+  }
+  json chosen = json::array();
+  for (const auto& [key, its] : times) {
+    std::vector<unsigned> tried;
+    for (const auto& [width, time] : its) {
+      if (std::find(tried.begin(), tried.end(), width) == tried.end()) tried.push_back(width);
+    }
+    std::sort(tried.begin(), tried.end());
+    chosen.push_back({key, fastest_width(its), tried});
+  }
+  return chosen;
+}
+
+}  // namespace
+
+Expected<bool> RealEngine::some_width_is_open(const Scenario& scenario,
+                                              const std::vector<Job>& jobs) {
+  if (options_.widths == nullptr) return false;
+  bool open = false;
+  for (const Job& job : jobs) {
+    const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
+    if (!flow.in_memory || vector_widths().size() < 2) continue;
+    for (const Operation operation : job.kernel->loops())
+      open = open || find(*options_.widths, loop_in(scenario, flow, operation)) == nullptr;
+  }
+  const auto any = comm_.largest(open ? 1 : 0);
+  if (!any) return fail(any.error());
+  return *any > 0;
+}
+
+void RealEngine::find_widths(const Scenario& scenario, std::vector<Job>& jobs, int thread,
+                             Expected<std::int64_t>& start, SleepingBarrier& barrier) {
+  if (!start) return;
+  const auto mine = [&](const Job& job) {
+    return place_of(scenario.flows[static_cast<std::size_t>(job.flow)].worker).thread == thread;
+  };
+  if (tries_widths_) {
+    for (Job& job : jobs) {
+      if (mine(job)) try_widths(scenario, job, *start);
+    }
+    barrier.wait();
+    if (thread == 0) start = agree_on_widths(scenario, jobs);
+    barrier.wait();
+  }
+  for (Job& job : jobs) {
+    if (mine(job)) use_widths(scenario, job);
+  }
+}
+
+void RealEngine::try_widths(const Scenario& scenario, Job& job, std::int64_t start_ns) {
+  const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
+  Kernel& kernel = *job.kernel;
+  const std::vector<unsigned> widths = vector_widths();
+  // One turn more, for a CPU that slept.
+  const std::uint64_t turns = turns_of_each * widths.size() + 1;
+  const std::uint64_t steps = std::min(kernel.steps_a_pass() / turns, most_steps);
+  if (!flow.in_memory || steps == 0) return;
+  clock_.sleep_until(start_ns);
+  for (const Operation operation : kernel.loops()) {
+    const VectorWidth loop = loop_in(scenario, flow, operation);
+    const VectorWidth* const known = find(*options_.widths, loop);
+    for (std::uint64_t turn = 0; turn < turns; ++turn) {
+      const std::uint64_t place = turn % (2 * widths.size());
+      const unsigned width = widths[std::min(place, 2 * widths.size() - 1 - place)];
+      kernel.use_width(operation, known != nullptr ? known->width : width);
+      const std::int64_t before = clock_.now_ns();
+      if (!stop_requested()) kernel.run(steps);
+      if (known != nullptr || turn == 0) continue;
+      const auto time = static_cast<double>(clock_.now_ns() - before);
+      job.width_times.emplace_back(loop, time / static_cast<double>(steps));
+      job.width_times.back().first.width = width;
+    }
+    // Passes begin where those before them ended.
+    if (scenario.stop.passes && !stop_requested())
+      kernel.run(kernel.steps_a_pass() - turns * steps);
+  }
+}
+
+/// Rank 0 chooses, from the times of all ranks; of a run that is reduced to its hosts from those of
+/// its own host, since there may be very many. Then it names a new start.
+Expected<std::int64_t> RealEngine::agree_on_widths(const Scenario& scenario,
+                                                   const std::vector<Job>& jobs) {
+  json mine = json::array();
+  const std::vector<int>& hosts = comm_.layout().host_of;
+  const bool asked =
+      !scenario.stop.passes || hosts[static_cast<std::size_t>(comm_.rank())] == hosts.front();
+  for (const Job& job : jobs) {
+    for (const auto& [loop, time] : job.width_times)
+      if (asked) mine.push_back({key_of(loop), loop.width, time});
+  }
+  const auto all = comm_.gather(mine.dump());
+  if (!all) return fail(all.error());
+  const auto said = comm_.broadcast(comm_.rank() == 0 ? fastest(*all).dump() : "");
+  if (!said) return fail(said.error());
+  for (const json& one : json::parse(*said)) {
+    const json& key = one[0];
+    options_.widths->push_back({key[0], key[1], key[2], key[3], one[1], one[2]});
+  }
+  return name_start();
+}
+
+void RealEngine::use_widths(const Scenario& scenario, Job& job) {
+  const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
+  for (const Operation operation : job.kernel->loops()) {
+    const VectorWidth* found = nullptr;
+    if (flow.in_memory && options_.widths != nullptr)
+      found = find(*options_.widths, loop_in(scenario, flow, operation));
+    job.kernel->use_width(operation, found != nullptr ? found->width : 0);
+  }
+}
+
+}  // namespace numatlas
