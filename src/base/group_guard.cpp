@@ -24,12 +24,10 @@ void close_all_but(int file) {
 [[noreturn]] void watch(pid_t target, int alive) {
   setpgid(0, 0);  // Ctrl-C is for others
   close_all_but(alive);
-  char done = 0;
-  ssize_t got = 0;
-  do {
-    got = read(STDIN_FILENO, &done, 1);
-  } while (got < 0 && errno == EINTR);
-  if (got == 0) kill(target, SIGKILL);
+  char nothing = 0;
+  while (read(STDIN_FILENO, &nothing, 1) < 0 && errno == EINTR) {
+  }
+  kill(target, SIGKILL);
   _exit(0);
 }
 
@@ -45,10 +43,11 @@ GroupGuard::GroupGuard(pid_t target) {
 }
 
 GroupGuard::~GroupGuard() {
-  if (alive_ < 0) return;
-  (void)!write(alive_, "e", 1);
-  close(alive_);
-  if (guard_ > 0) waitpid(guard_, nullptr, 0);
+  if (guard_ > 0) {
+    kill(guard_, SIGKILL);
+    waitpid(guard_, nullptr, 0);
+  }
+  if (alive_ >= 0) close(alive_);
 }
 
 }  // namespace numatlas

@@ -159,10 +159,10 @@ void WeightsBenchmark::add_options(CLI::App& app) {
   auto* kernel = add_choice(app, "--kernel", kernel_name_, named(stream_kernels),
                             "measure this kernel of `numatlas bandwidth` instead of a mix");
   add_value(app, "--mix", mix_text_, "R:W", "mix of lines read to lines written")->excludes(kernel);
-  size_.add_to(
-      app,
-      "memory of each worker, in MiB (512) or with a unit (2GiB) (default: 256 MiB, more where caches are large, less if a node "
-      "that held all of it would have less than half of its free memory left)");
+  size_.add_to(app,
+               "memory of each worker, in MiB (512) or with a unit (2GiB) (default: 256 MiB, more "
+               "where caches are large, less if a node "
+               "that held all of it would have less than half of its free memory left)");
   auto* apply =
       app.add_flag("--apply", apply_,
                    "set the best weights system-wide, measure once more with the kernel's "
