@@ -308,7 +308,9 @@ TEST_F(RealEngine, MappingsAreReadOnceAMomentForAllWorkers) {
       times += static_cast<int>(static_cast<std::size_t>(got) / sizeof(inotify_event));
     return times;
   };
-  machine_.nodes.push_back({NodeId{1023}, {}, Bytes{gib}});  // memory could move there
+  NumaNode& other = machine_.nodes.emplace_back();  // memory could move there
+  other.id = NodeId{1023};
+  other.memory_total = Bytes{gib};
   machine_.allowance.memory_nodes.insert(NodeId{1023});
   make();
   const std::string root = std::exchange(kernel::calls().root, folder);
