@@ -238,7 +238,7 @@ def test_medians_of_groups_are_those_of_the_file(measure, tmp_path):
     path = measure("latency", "guest-tiers.json", "--size", "1MiB,2MiB", "--threads", "2")
 
     def group(labels, median, ends):
-        estimate = {"value": median, "low": median / 2, "high": median * 2}
+        estimate = {"value": median, "low": median / 1.25, "high": median * 1.25}
         figure = {
             "key": "latency",
             "unit": "s",
@@ -260,8 +260,8 @@ def test_medians_of_groups_are_those_of_the_file(measure, tmp_path):
     assert (series.low, series.high) == (pytest.approx([0, 1]), pytest.approx([2, 3]))
     assert "lowest to the highest worker" in line.spread
     assert [(row.value, row.low, row.high) for row in bars.rows] == [
-        pytest.approx((1, 0.5, 2)),
-        pytest.approx((2, 1, 4)),
+        pytest.approx((1, 0.8, 1.25)),
+        pytest.approx((2, 1.6, 2.5)),
     ]
 
 

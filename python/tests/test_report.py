@@ -165,7 +165,7 @@ def drawn(monkeypatch, figure):
 def test_an_empty_cell_says_why(measure, monkeypatch):
     result = numatlas.load(measure("matrix", "guest-tiers.json"))
     (figure,) = [one for one in figures_of(result, "matrix") if one.key.startswith("matrix-latency")]
-    figure.values[0][1] = None
+    figure.values[0][1] = figure.low[0][1] = figure.high[0][1] = None
     figure.texts[0][1] = "too little memory"
     (absent,) = drawn(monkeypatch, figure).find("td", class_="absent")
     assert absent["title"] == "too little memory"
