@@ -64,10 +64,7 @@ std::uint64_t first_wrong(const std::byte* base, const ChainLayout& layout, std:
                           std::uint64_t end) {
   for (std::uint64_t line = first; line < end; ++line) {
     const std::uint64_t next = line_of(base, load(base + line * layout.stride()), layout);
-    if (next == layout.lines()) return line;
-    std::uint64_t rank = layout.rank_of(line);
-    layout.next(rank);
-    if (layout.rank_of(next) != rank) return line;
+    if (next != layout.successor(line)) return line;
   }
   return layout.lines();
 }
@@ -186,9 +183,12 @@ std::uint64_t ChainLayout::start_of(unsigned part, unsigned parts) const {
 
 void build_chain(std::byte* base, const ChainLayout& layout) {
   if (layout.whole() != nullptr) return build_whole(base, layout);
-  for (std::uint64_t line = 0; line < layout.lines(); ++line) {
-    if (line % stop_check == 0 && stop_requested()) return;
-    store(base + line * layout.stride(), base + layout.successor(line) * layout.stride());
+  std::uint64_t line = 0, rank = layout.rank_of(line);
+  for (std::uint64_t step = 0; step < layout.lines(); ++step) {
+    if (step % stop_check == 0 && stop_requested()) return;
+    const std::uint64_t next = layout.next(rank);
+    store(base + line * layout.stride(), base + next * layout.stride());
+    line = next;
   }
 }
 

@@ -1,5 +1,5 @@
 // The chain of a pointer chase: one cycle through every line of a buffer, a node a line, built in
-// one sequential pass without an index array and proven by another.
+// one pass without an index array and proven by another.
 #pragma once
 
 #include <algorithm>
@@ -82,8 +82,9 @@ class ChainLayout {
   std::uint64_t inner_seed_;
 };
 
-/// Writes the chain: line `a` holds the address of its successor. One sequential pass. Leaves off
-/// when the run is stopped (base/signals.h); the proof then gives an error of kind interrupted.
+/// Writes the chain: line `a` holds the address of its successor. One pass, by address for the
+/// vectorised orders and along the chain for the others. Leaves off when the run is stopped
+/// (base/signals.h); the proof then gives an error of kind interrupted.
 void build_chain(std::byte* base, const ChainLayout& layout);
 
 /// One sequential pass over what stands in memory: each line's successor has the next rank.

@@ -25,7 +25,7 @@ namespace {
 
 using Lines = std::vector<std::uint64_t>;
 
-struct Case {
+struct Walked {
   const char* name;
   std::uint64_t lines;
   ChainSpec spec = {};
@@ -42,13 +42,13 @@ struct Case {
   }
 };
 
-void PrintTo(const Case& walked, std::ostream* out) { *out << walked.name; }
+void PrintTo(const Walked& walked, std::ostream* out) { *out << walked.name; }
 
 ChainSpec spec_of(ChainOrder order, std::uint64_t stride, unsigned chains = 1) {
   return {order, Bytes{stride}, Bytes{4096}, 1, chains};
 }
 
-const Case all_cases[] = {
+const Walked walked_chains[] = {
     {"64 lines", 64},
     {"100 lines", 100},
     {"777 lines", 777},
@@ -65,7 +65,7 @@ const Case all_cases[] = {
 };
 
 /// The lines in the order in which the cursors load them.
-Lines walk(const Case& walked, std::uint64_t seed) {
+Lines walk(const Walked& walked, std::uint64_t seed) {
   ChainSpec spec = walked.spec;
   spec.seed = seed;
   const auto layout = ChainLayout::make(Bytes{walked.bytes()}, spec);
@@ -95,7 +95,7 @@ void shuffle(std::span<std::uint64_t> lines, std::uint64_t count, Random& random
 
 /// Shuffled lines, of page-local chains shuffled pages of shuffled lines. `all` is kept from one
 /// call to the next.
-Lines shuffled(const Case& walked, Lines& all, Random& random) {
+Lines shuffled(const Walked& walked, Lines& all, Random& random) {
   if (all.empty()) {
     all.resize(walked.lines);
     std::iota(all.begin(), all.end(), 0);
@@ -138,7 +138,7 @@ double lru_hits(std::span<const std::uint64_t> pages, std::uint64_t capacity) {
   return static_cast<double>(hits) / static_cast<double>(pages.size());
 }
 
-double different_strides(const Case& walked, std::span<const std::uint64_t> lines) {
+double different_strides(const Walked& walked, std::span<const std::uint64_t> lines) {
   std::vector<bool> seen(2 * walked.lines);
   for (std::size_t i = 1; i < lines.size(); ++i)
     seen[lines[i] + walked.lines - lines[i - 1]] = true;
@@ -146,7 +146,7 @@ double different_strides(const Case& walked, std::span<const std::uint64_t> line
 }
 
 /// Sets of a cache of 64 sets that 64 loads in turn need: the mean.
-double sets_hit(const Case& walked, std::span<const std::uint64_t> lines) {
+double sets_hit(const Walked& walked, std::span<const std::uint64_t> lines) {
   double sum = 0, groups = 0;
   for (std::size_t first = 0; first + 64 <= lines.size(); first += 64, ++groups) {
     std::bitset<64> sets;
@@ -178,7 +178,7 @@ constexpr std::array figure_names{"LRU of an eighth of the pages",
                                   "autocorrelation of every second"};
 using Figures = std::array<double, figure_names.size()>;
 
-Figures figures_of(const Case& walked, const Lines& lines) {
+Figures figures_of(const Walked& walked, const Lines& lines) {
   Lines pages;
   for (std::uint64_t line : lines)
     pages.push_back(line * walked.spec.stride.value / walked.page_bytes());
@@ -202,12 +202,12 @@ Moments moments_of(std::span<const Figures> all, std::size_t figure) {
   return found;
 }
 
-class Orders : public testing::TestWithParam<Case> {};
+class Orders : public testing::TestWithParam<Walked> {};
 
 // Each gate is five standard errors (of normal figures one in 1.7 million is outside; there are 91
 // of each kind), a single seed's seven standard deviations, as the figures of few lines are skewed.
 TEST_P(Orders, AreWithinTheSpreadOfShuffles) {
-  const Case& walked = GetParam();
+  const Walked& walked = GetParam();
   const unsigned count = walked.seeds();
   std::vector<Figures> ours, theirs;
   Random random(count);
@@ -228,7 +228,7 @@ TEST_P(Orders, AreWithinTheSpreadOfShuffles) {
           << "seed " << seed;
   }
 }
-INSTANTIATE_TEST_SUITE_P(Chain, Orders, testing::ValuesIn(all_cases),
+INSTANTIATE_TEST_SUITE_P(Chain, Orders, testing::ValuesIn(walked_chains),
                          [](const auto& of) { return "case" + std::to_string(of.index); });
 
 TEST(Permutation, FewItemsTakeEveryOrder) {
