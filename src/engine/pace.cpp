@@ -13,7 +13,7 @@ namespace {
 // controller's queues fill.
 constexpr double burst_ns = 1000;
 // Later than this a flow was not slow but away from its CPU.
-constexpr double longest_delay_ns = 100'000;
+constexpr std::int64_t longest_delay_ns = 100'000;
 
 }  // namespace
 
@@ -25,17 +25,22 @@ std::function<void(std::uint64_t)> paced(const Flow& flow, Kernel& kernel, Clock
   const double step_ns = bytes / *flow.rate * 1e9;
   const auto burst =
       std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::lround(burst_ns / step_ns)));
-  return [&kernel, &clock, step_ns, burst, due = 0.0](std::uint64_t steps) mutable {
+  // The time that is due is whole nanoseconds and a part of one: a clock that has run for months is
+  // beyond what a double can tell to a nanosecond.
+  return [&kernel, &clock, step_ns, burst, due_ns = std::int64_t{0},
+          part_ns = 0.0](std::uint64_t steps) mutable {
     while (steps > 0) {
       const std::uint64_t now_steps = std::min(steps, burst);
-      auto now = static_cast<double>(clock.now_ns());
-      if (now > due + longest_delay_ns) due = now;
-      while (now < due) {
+      std::int64_t now_ns = clock.now_ns();
+      if (now_ns > due_ns + longest_delay_ns) due_ns = now_ns;
+      while (now_ns < due_ns) {
         if (stop_requested()) return;
-        now = static_cast<double>(clock.now_ns());
+        now_ns = clock.now_ns();
       }
       kernel.run(now_steps);
-      due += static_cast<double>(now_steps) * step_ns;
+      double whole_ns = 0;
+      part_ns = std::modf(part_ns + static_cast<double>(now_steps) * step_ns, &whole_ns);
+      due_ns += static_cast<std::int64_t>(whole_ns);
       steps -= now_steps;
     }
   };

@@ -1,0 +1,43 @@
+#include "engine/pace.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace numatlas {
+namespace {
+
+/// Steps of a line each that take no time.
+class Lines final : public Kernel {
+ public:
+  Expected<void> check_size(Bytes) const override { return {}; }
+  Expected<void> prepare(const KernelMemory&) override { return {}; }
+  void run(std::uint64_t steps) override { done += steps; }
+  std::uint64_t steps_a_pass() const override { return 1; }
+  Traffic traffic_a_step() const override { return {64, 0}; }
+  Expected<void> verify() const override { return {}; }
+  std::uint64_t done = 0;
+};
+
+/// A double tells 128 ns apart at the time of such a clock.
+TEST(Pace, IsThatOfTheRateHoweverLongTheClockHasRun) {
+  constexpr std::int64_t years_ns = 1'000'000'000'000'000'000, steps = 1'000'000;
+  constexpr double step_ns = 100.0 / 3;
+  for (const std::int64_t begin : {std::int64_t{0}, years_ns}) {
+    ScriptedClock clock(7);
+    clock.sleep_until(begin);
+    Lines kernel;
+    Flow flow;
+    flow.rate = 64 / (step_ns * 1e-9);
+    const auto run = paced(flow, kernel, clock);
+    run(1);
+    const std::int64_t start = clock.now_ns();
+    run(steps);
+    EXPECT_EQ(kernel.done, 1 + steps);
+    EXPECT_NEAR(static_cast<double>(clock.now_ns() - start), steps * step_ns, 2000)
+        << "a burst and some looks at the clock";
+  }
+}
+
+}  // namespace
+}  // namespace numatlas
