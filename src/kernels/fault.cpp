@@ -3,11 +3,11 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,22 +30,25 @@ std::uint64_t faults_so_far() {
 }
 
 /// mmap fills its pages before anybody can say that they are not to be huge: while one of these is
-/// there, none of this process are.
+/// there, none that this process gets are. So it is there no longer than steps run.
 class WithoutHugePages {
  public:
   WithoutHugePages() {
-    if (users_.fetch_add(1) > 0) return;
+    const std::lock_guard lock(mutex_);
+    if (users_++ > 0) return;
     before_ = prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
     if (before_ == 0) prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
   }
   WithoutHugePages(const WithoutHugePages&) = delete;
   WithoutHugePages& operator=(const WithoutHugePages&) = delete;
   ~WithoutHugePages() {
-    if (users_.fetch_sub(1) == 1 && before_ == 0) prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
+    const std::lock_guard lock(mutex_);
+    if (--users_ == 0 && before_ == 0) prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
   }
 
  private:
-  static inline std::atomic<int> users_{0}, before_{0};
+  static inline std::mutex mutex_;
+  static inline int users_ = 0, before_ = 0;
 };
 
 /// The policy of a range, which a new mapping in its place would not have.
@@ -65,9 +68,7 @@ std::optional<kernel::TaskPolicy> policy_at(void* address) {
 
 class FaultKernel final : public Kernel {
  public:
-  explicit FaultKernel(const KernelSpec& spec) : work_(spec.page), step_(work_.step_bytes()) {
-    if (work_.faulting == Faulting::mmap && !work_.pool) without_huge_.emplace();
-  }
+  explicit FaultKernel(const KernelSpec& spec) : work_(spec.page), step_(work_.step_bytes()) {}
 
   Expected<void> check_size(Bytes size) const override {
     if (size.value >= step_) return {};
@@ -100,10 +101,12 @@ class FaultKernel final : public Kernel {
     count();
     if (next_ + steps * step_ > bytes_) give_back();
     steps_ = steps;
+    if (maps_base_pages()) without_huge_.emplace();
     before_ = faults_so_far();
   }
 
   void run(std::uint64_t steps) override {
+    if (maps_base_pages() && !without_huge_) without_huge_.emplace();
     for (std::uint64_t step = 0; step < steps && !error_; ++step) {
       if (next_ + step_ > bytes_) give_back();
       switch (work_.faulting) {
@@ -116,6 +119,7 @@ class FaultKernel final : public Kernel {
       }
       next_ += step_;
     }
+    without_huge_.reset();
   }
 
   std::uint64_t steps_a_pass() const override { return bytes_ / step_; }
@@ -135,6 +139,8 @@ class FaultKernel final : public Kernel {
   }
 
  private:
+  bool maps_base_pages() const { return work_.faulting == Faulting::mmap && !work_.pool; }
+
   /// Every base page: where huge ones were not to be had, all of the memory is to be there.
   void touch(std::size_t from, std::size_t to) {
     for (std::size_t at = from; at < to; at += kernel::page_size())
@@ -178,7 +184,7 @@ class FaultKernel final : public Kernel {
 
   PageWork work_;
   std::uint64_t step_;
-  std::optional<WithoutHugePages> without_huge_;
+  std::optional<WithoutHugePages> without_huge_;           ///< from ready() to the end of run()
   std::optional<kernel::TaskPolicy> policy_, own_policy_;  ///< of the memory, of the thread
   std::byte* start_ = nullptr;
   std::size_t bytes_ = 0, next_ = 0;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include <atomic>
@@ -65,6 +66,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, EveryFaulting, ::testing::ValuesIn(all_faulting
 
 TEST_P(EveryFaulting, TakesAFaultForEachPageAgainAndAgain) {
   Fresh fresh;
+  const int without_huge = prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
   const auto kernel = *make_kernel(fault_spec(GetParam()));
   if (const auto ready = kernel->prepare(fresh.memory()); !ready) {
     ASSERT_EQ(ready.error().kind, ErrorKind::unavailable);
@@ -79,6 +81,7 @@ TEST_P(EveryFaulting, TakesAFaultForEachPageAgainAndAgain) {
     kernel->ready(2);
     kernel->run(2);
   }
+  EXPECT_EQ(prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0), without_huge) << "this is all of the process";
   kernel->ready(1);
   EXPECT_TRUE(kernel->verify());
   const auto counts = kernel->counts();
