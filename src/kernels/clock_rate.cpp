@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "placement/kept_cpus.h"
+
 namespace numatlas {
 namespace {
 
@@ -30,6 +32,12 @@ double clock_rate() {
     most = std::max(most, steps * additions / spent.count());
   }
   return most;
+}
+
+std::optional<double> clock_rate_of(CpuId cpu) {
+  const KeptCpus kept;
+  if (!bind_thread({cpu})) return std::nullopt;
+  return clock_rate();
 }
 
 }  // namespace numatlas

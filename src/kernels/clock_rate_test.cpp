@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
+#include "placement/policy.h"
+
 namespace numatlas {
 namespace {
 
@@ -10,6 +14,14 @@ TEST(ClockRate, IsThatOfACpu) {
   const double rate = clock_rate();
   EXPECT_GT(rate, 0.2e9);
   EXPECT_LT(rate, 8e9);
+}
+
+TEST(ClockRate, IsThatOfTheCpuThatWasAskedFor) {
+  const CpuSet before = thread_affinity();
+  EXPECT_GT(clock_rate_of(before.front()).value_or(0), 0.2e9);
+  EXPECT_TRUE(thread_affinity() == before);
+  constexpr CpuId no_cpu{100'000};
+  EXPECT_EQ(clock_rate_of(no_cpu), std::nullopt) << "measured where the thread was";
 }
 
 }  // namespace

@@ -109,10 +109,13 @@ Expected<void> SessionPart::take_traces(const PlannedScenario& planned, std::vec
     mine.push_back(result_of(setup_, planned.scenario, flow, std::move(trace), with_samples));
   }
   // Of one CPU a rank: some kernels take their time to find out.
-  if (!options_.null_engine && !mine.empty() && mine.front().cpu_after)
-    mine.front().frequency = cpu_frequency(Tree(""), *mine.front().cpu_after);
-  if (!options_.null_engine && options_.style.cycles && !mine.empty() && !mine.front().frequency)
-    mine.front().frequency = clock_rate();
+  if (!options_.null_engine && !mine.empty() && mine.front().cpu_after) {
+    const CpuId cpu = *mine.front().cpu_after;
+    mine.front().frequency = cpu_frequency(Tree(""), cpu);
+    // The engine has given this thread all its CPUs back.
+    if (options_.style.cycles && !mine.front().frequency)
+      mine.front().frequency = clock_rate_of(cpu);
+  }
   const Error interrupted{ErrorKind::interrupted, "interrupted", ""};
   std::optional<Error> cut;
   if (stopped && stop_signal() == 0 && state_.comm.peer_failed()) {
