@@ -96,6 +96,8 @@ Expected<std::string> target_of(const std::string& path, const std::string& opti
   return target.string();
 }
 
+std::string proc_name(int file) { return fmt::format("/proc/self/fd/{}", file); }
+
 /// Gives the new file the owner, group and mode of the one whose place it takes, as far as this
 /// user may; a file that was not there is as readable as the umask allows. The errno of a failure.
 int take_over_rights(int file, const std::string& target) {
@@ -113,10 +115,43 @@ int take_over_rights(int file, const std::string& target) {
   return fchmod(file, mode) == 0 ? 0 : errno;
 }
 
-/// A new file beside `target`, which is to take its place: the descriptor, or -1 and errno.
+/// A new file in the folder of `target`, which is to take its place: the descriptor, or -1 and
+/// errno. It has no name yet (""), so that nothing of it stays where this process is killed, unless
+/// the file system has no such files.
 int open_beside(const std::string& target, std::string& name) {
+  name.clear();
+  const fs::path folder = fs::path(target).parent_path();
+  const int file = open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC,
+                        S_IRUSR | S_IWUSR);
+  // Names are given by way of /proc.
+  if (file >= 0 && access(proc_name(file).c_str(), F_OK) == 0) return file;
+  if (file >= 0) close(file);
   name = target + ".XXXXXX";
   return mkostemp(name.data(), O_CLOEXEC);
+}
+
+/// Puts the file of open_beside in the place of `target`. The errno of a failure.
+int take_place(int file, std::string& name, const std::string& target) {
+  const auto link_as = [&](const std::string& new_name) {
+    return linkat(AT_FDCWD, proc_name(file).c_str(), AT_FDCWD, new_name.c_str(),
+                  AT_SYMLINK_FOLLOW) == 0
+               ? 0
+               : errno;
+  };
+  if (name.empty()) {
+    const int code = link_as(target);
+    if (code != EEXIST) return code;
+    // Only a name can take the place of another.
+    std::string other;
+    int taken = EEXIST;
+    for (int number = getpid(); taken == EEXIST; ++number) {
+      other = fmt::format("{}.{:06}", target, number);
+      taken = link_as(other);
+    }
+    if (taken != 0) return taken;
+    name = other;
+  }
+  return rename(name.c_str(), target.c_str()) == 0 ? 0 : errno;
 }
 
 }  // namespace
@@ -146,7 +181,7 @@ Expected<void> check_writable(const std::string& path, const std::string& option
   const int file = open_beside(*target, probe);
   if (file < 0) return file_error(option, path, "open", errno);
   close(file);
-  unlink(probe.c_str());
+  if (!probe.empty()) unlink(probe.c_str());
   return {};
 }
 
@@ -177,13 +212,11 @@ Expected<void> write_whole(const std::string& path, const std::string& content,
   int code = take_over_rights(file, *target);
   if (code == 0) code = write_all(file, content);
   if (code == 0 && fsync(file) != 0) code = errno;
+  if (code == 0) code = take_place(file, temporary, *target);
   if (close(file) != 0 && code == 0) code = errno;
-  if (code == 0 && rename(temporary.c_str(), target->c_str()) != 0) code = errno;
-  if (code != 0) {
-    unlink(temporary.c_str());
-    return file_error(option, path, "write", code);
-  }
-  return {};
+  if (code == 0) return {};
+  if (!temporary.empty()) unlink(temporary.c_str());
+  return file_error(option, path, "write", code);
 }
 
 Expected<void> write_stdout(const std::string& text) {

@@ -1,6 +1,7 @@
 #include "report/file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -71,6 +72,39 @@ TEST_F(Files, AreWrittenAndReplacedWhole) {
   ASSERT_TRUE(write_whole(path("a"), "", "--json"));
   EXPECT_EQ(read(path("a")), "");
   EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(Files, ThatWereNotWrittenToTheEndLeaveNothing) {
+  const int unnamed = open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (unnamed < 0) GTEST_SKIP() << "no files without a name on this file system";
+  close(unnamed);
+  ASSERT_TRUE(write_whole(path("old"), "old\n", "--json"));
+  for (const char* name : {"old", "new"}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      (void)std::signal(SIGXFSZ, SIG_DFL);
+      const rlimit small{1000, 1000}, no_core{0, 0};
+      setrlimit(RLIMIT_CORE, &no_core);
+      setrlimit(RLIMIT_FSIZE, &small);
+      (void)write_whole(path(name), std::string(2000, 'x'), "--json");
+      _exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << name;
+  }
+  EXPECT_EQ(read(path("old")), "old\n");
+  EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(Files, TakeANameThatNobodyHas) {
+  ASSERT_TRUE(write_whole(path("a"), "old", "--json"));
+  const std::string taken = fmt::format("{}.{:06}", path("a"), getpid());
+  ASSERT_TRUE(write_whole(taken, "another's", "--json"));
+  ASSERT_TRUE(write_whole(path("a"), "new", "--json"));
+  EXPECT_EQ(read(path("a")), "new");
+  EXPECT_EQ(read(taken), "another's");
+  EXPECT_EQ(files(), 2U);
 }
 
 TEST_F(Files, AreAsReadableAsTheUmaskAllows) {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """kills.py NUMATLAS COUNT: ends commands that write files by SIGKILL at random moments. Whatever the
 moment, a file is whole: the old one, none where there was none, or the new one. Nothing else is left
-in the folder but temporary files, which say what they are by their name.
+in the folder, but at the moment when a new file takes the place of an old one: it then has a name of
+its own, and is whole.
 
 The moments come from the clock, so that each run tries others; a failure prints the command, the
 moment and what the file holds."""
@@ -45,8 +46,8 @@ COMMANDS = [
     (["survey", "--only", "latency,cores", "--time", "3s", "-q", "--no-report", "--output", "folder"],
      {"folder/survey.json": is_json, "folder/topology.json": is_json}),
 ]  # fmt: skip
-#: Of the file that a new one is written to before it takes the place of the old one.
-TEMPORARY = re.compile(r"\.(json|csv|bin|txt|html)\.[A-Za-z0-9]{6}$")
+#: Of a new file that is about to take the place of an old one.
+TEMPORARY = re.compile(r"(.*)\.[0-9]{6,}$")
 
 
 def whole_length(words: list[str]) -> float:
@@ -90,9 +91,13 @@ def kill_once(words: list[str], files: dict, delay: float, old: bool) -> str:
                 return f"{file} is not whole\n{text[:200]!r}"
         written = {folder / file for file in files}
         for path in folder.rglob("*"):
-            if path.is_dir() or path in written or TEMPORARY.search(path.name):
+            if path.is_dir() or path in written:
                 continue
-            if words[0] != "survey":
+            if (replacing := TEMPORARY.match(str(path.relative_to(folder)))) and (folder / replacing[1]).exists():
+                is_whole = files.get(replacing[1], lambda text: len(text) > 0)
+                if is_whole(path.read_bytes()):
+                    continue
+            if replacing or words[0] != "survey":
                 return f"{path.relative_to(folder)} was left behind"
     return ""
 
