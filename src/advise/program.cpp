@@ -9,13 +9,16 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "advise/child.h"
 #include "advise/process_tree.h"
+#include "base/group_guard.h"
 #include "base/signals.h"
 #include "base/text.h"
 
@@ -146,11 +149,13 @@ Expected<ProgramRun> run_program(const RunRequest& request, const ProgramWatch& 
   if (!forked) return fail(forked.error());
   Child& child = **forked;
   Group group(child);
+  std::optional<GroupGuard> guard(std::in_place, -child.pid());
   if (watch.starting) watch.starting(child.pid());
   if (auto started = child.start(); !started) return fail(started.error());
   ProgramRun run;
   group.wait(request, watch, run);
   if (auto reaped = group.reap(run); !reaped) return fail(reaped.error());
+  guard.reset();  // it is no process that the program left
   run.left_processes = group.end_rest();
   run.output = child.output();
   run.last_words = child.last_words();

@@ -19,6 +19,7 @@
 
 #include <fmt/format.h>
 
+#include "base/group_guard.h"
 #include "base/say.h"
 #include "base/signals.h"
 #include "base/text.h"
@@ -105,6 +106,7 @@ Expected<int> run_line(const std::string& line) {
   posix_spawnattr_destroy(&attributes);
   if (code != 0) return fail(ErrorKind::resource, errno_text(code));
   const pid_t all = apart ? -child : child;
+  const GroupGuard guard(all);
   constexpr std::chrono::milliseconds nap{50};  // seldom enough to disturb nothing
   int status = 0;
   bool told = false;

@@ -73,12 +73,12 @@ measured 6 --run "$one" --run "$one" --keep "$folder/file/below"
 grep -q '^numatlas: error: --keep: ' "$folder/err" || fail 'a folder that cannot be made'
 
 # A stop is passed on to what is being measured; what was measured so far goes.
-for signal in INT:130 TERM:143; do
+for signal in INT:130 TERM:143 KILL:137; do
   setsid "$numatlas" compare --run 'latency --time 20s --size 1' --run latency \
     >"$folder/out" 2>"$folder/err" </dev/null &
   pid=$!
   for ((i = 0; i < 100; ++i)); do
-    measuring=$(pgrep -P "$pid") && break
+    measuring=$(pgrep -oP "$pid") && break
     sleep 0.1
   done
   sleep 0.5
@@ -86,6 +86,10 @@ for signal in INT:130 TERM:143; do
   wait "$pid"
   status=$?
   [ "$status" -eq "${signal#*:}" ] || fail "exit code $status after SIG${signal%:*}"
+  if [ "${signal%:*}" = KILL ]; then
+    rm -r "$TMPDIR"/*
+    for ((i = 0; i < 100; ++i)); do pgrep -g "$measuring" >/dev/null && sleep 0.1 || break; done
+  fi
   [ -z "$(ls "$TMPDIR")" ] || fail "left after SIG${signal%:*}: $(ls "$TMPDIR")"
   ! pgrep -g "$measuring" >/dev/null || fail "still measuring after SIG${signal%:*}"
 done
