@@ -55,6 +55,12 @@ Buffer* host_side(const Flow& flow, Job& job) {
   return other ? job.source.get() : nullptr;
 }
 
+/// The flow of this rank whose memory this one shares.
+const Job& owner_of(const Flow& flow, const std::vector<Job>& jobs) {
+  return *std::find_if(jobs.begin(), jobs.end(),
+                       [&](const Job& other) { return other.flow == *flow.shares; });
+}
+
 /// Base pages that the kernel is about to write: a page fault for each would take longer. Huge
 /// pages have few faults, and leave the cache before they are filled. A long stride writes few
 /// pages.
@@ -149,6 +155,8 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
   // The caller is the team's first thread and gets its CPUs back: the next run may place it anew.
   const CpuSet callers_cpus = thread_affinity();
   Expected<std::int64_t> start = 0;
+  // When all memory is written, when GPUs have pinned theirs, and after the last step.
+  const ProcessMappings written, pinned, after;
   phase(scenario, "preparing");
   auto ran = run_team(threads_, [&](int thread) {
     if (!works[static_cast<std::size_t>(thread)]) return end.wait();
@@ -182,14 +190,18 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
     barrier.wait();
     // Who only shares memory comes second: its owner decides where the pages lie.
     for (const bool shares : {false, true}) {
-      for (Job& job : jobs) {
-        if (!mine(job) ||
-            scenario.flows[static_cast<std::size_t>(job.flow)].shares.has_value() != shares)
-          continue;
-        prepare(scenario, job,
-                [&](const Flow& f, Job& j) { return make_ready(scenario, f, j, jobs); });
-      }
-      barrier.wait();
+      const auto each = [&](const PrepareStep& step) {
+        for (Job& job : jobs) {
+          const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
+          if (mine(job) && flow.shares.has_value() == shares) prepare(scenario, job, step);
+        }
+        barrier.wait();
+      };
+      each([&](const Flow& f, Job& j) { return make_ready(scenario, f, j, jobs); });
+      each([&](const Flow& f, Job& j) { return attach(f, j, written); });
+      each([&](const Flow& f, Job& j) {
+        return observe(f, j, jobs, j.device == nullptr ? written : pinned);
+      });
     }
     if (thread == 0) {
       std::vector<const Trace*> traces;
@@ -210,21 +222,20 @@ Expected<void> RealEngine::run_jobs(const Scenario& scenario, std::vector<Job>& 
     }
     barrier.wait();
     for (Job& job : jobs) {
-      if (!mine(job)) continue;
-      if (start && job.device != nullptr) {
-        finish_device(scenario.flows[static_cast<std::size_t>(job.flow)], job);
-      }
+      if (mine(job) && start && job.device != nullptr) job.device->finish();
     }
     // Nobody looks at memory while a GPU still works on some.
     barrier.wait();
     for (Job& job : jobs) {
       if (!mine(job)) continue;
+      if (start && job.device != nullptr)
+        finish_device(scenario.flows[static_cast<std::size_t>(job.flow)], job, after);
       // After a stop nobody waits for the end of a long check.
       if (!start || block_->stop.load(std::memory_order_acquire) != 0) continue;
       job.trace.counts = job.kernel->counts();
       if (scenario.checks) note_wrong(job);
       // Memory that stays is looked at when it goes.
-      if (scenario.checks && !scenario.keep_memory) note_moved(job);
+      if (scenario.checks && !scenario.keep_memory) note_moved(job, after);
     }
     barrier.wait();
     for (Job& job : jobs) {
@@ -333,8 +344,7 @@ Expected<void> RealEngine::make_ready(const Scenario& scenario, const Flow& flow
   }
   const Job* owner = &job;
   if (flow.shares) {
-    owner = &*std::find_if(jobs.begin(), jobs.end(),
-                           [&](const Job& other) { return other.flow == *flow.shares; });
+    owner = &owner_of(flow, jobs);
     job.owner_left = owner->left;
     if (owner->error) return fail(*owner->error);
   }
@@ -360,17 +370,13 @@ Expected<void> RealEngine::make_ready(const Scenario& scenario, const Flow& flow
       ready = [&kernel = *job.kernel](std::uint64_t steps) { kernel.ready(steps); };
     const std::uint64_t first_steps = ready ? 1 : job.kernel->steps_a_pass();
     job.sampler = std::make_unique<Sampler>(clock_, scenario.stop, paced(flow, *job.kernel, clock_),
-                                            first_steps, layout_.workers_a_cpu(), std::move(ready));
+                                            first_steps, workers_a_cpu_, std::move(ready));
   }
   job.trace.address = reinterpret_cast<std::uintptr_t>(memory.data);
-  if (owner == &job) return observe(flow, job);
-  job.trace.residency = owner->trace.residency;
-  // What is to be said of it is said once, of the owner.
-  job.trace.policy.mechanism = owner->trace.policy.mechanism;
   return {};
 }
 
-/// The flow's kernel, with its memory written, and pinned where a GPU works on it.
+/// The flow's kernel, with its memory written.
 Expected<std::unique_ptr<Kernel>> RealEngine::kernel_of(const Flow& flow, Job& job,
                                                         const KernelMemory& memory) {
   if (!on_gpu(flow.kernel)) {
@@ -384,16 +390,21 @@ Expected<std::unique_ptr<Kernel>> RealEngine::kernel_of(const Flow& flow, Job& j
                                    gpu_of(flow.region.placement));
   if (!kernel) return fail(kernel.error());
   if (auto done = (*kernel)->prepare(memory); !done) return fail(done.error());
-  if (const Buffer* host = host_side(flow, job)) job.trace.before_pinning = host->residency();
-  if (auto done = (*kernel)->attach(); !done) return fail(done.error());
   job.device = kernel->get();
   return std::unique_ptr<Kernel>(*std::move(kernel));
 }
 
-/// By the flow's own thread, when it has run its last step.
-void RealEngine::finish_device(const Flow& flow, Job& job) {
-  job.device->finish();
-  if (const Buffer* host = host_side(flow, job)) job.trace.after = host->residency();
+/// Pins the memory that a GPU works on, by the flow's own thread.
+Expected<void> RealEngine::attach(const Flow& flow, Job& job, const ProcessMappings& mappings) {
+  if (job.device == nullptr) return {};
+  if (const Buffer* host = host_side(flow, job))
+    job.trace.before_pinning = host->residency(mappings);
+  return job.device->attach();
+}
+
+/// By the flow's own thread, when all GPUs are done.
+void RealEngine::finish_device(const Flow& flow, Job& job, const ProcessMappings& mappings) {
+  if (const Buffer* host = host_side(flow, job)) job.trace.after = host->residency(mappings);
   job.device->detach();
   job.trace.device = job.device->take_report();
   if (job.trace.samples.empty()) return;
@@ -408,11 +419,19 @@ void RealEngine::finish_device(const Flow& flow, Job& job) {
 }
 
 /// Where the memory lies, now that it was written.
-Expected<void> RealEngine::observe(const Flow& flow, Job& job) {
+Expected<void> RealEngine::observe(const Flow& flow, Job& job, const std::vector<Job>& jobs,
+                                   const ProcessMappings& mappings) {
+  if (flow.shares) {
+    const Trace& owner = owner_of(flow, jobs).trace;
+    job.trace.residency = owner.residency;
+    // What is to be said of it is said once, of the owner.
+    job.trace.policy.mechanism = owner.policy.mechanism;
+    return {};
+  }
   const NodeId local = place_of(toucher_of(flow)).cpu_node;
   if (!job.goes_on) {
-    job.trace.residency = job.buffer->residency();
-    if (job.source) job.trace.source_residency = job.source->residency();
+    job.trace.residency = job.buffer->residency(mappings);
+    if (job.source) job.trace.source_residency = job.source->residency(mappings);
   }
   // Of what a GPU works on the host's side is what a policy is for.
   const Buffer* const host = on_gpu(flow.kernel) ? host_side(flow, job) : nullptr;
@@ -430,33 +449,6 @@ Expected<void> RealEngine::observe(const Flow& flow, Job& job) {
     job.trace.warnings.push_back({"placement", "", problem});
   }
   return {};
-}
-
-/// Where the memory lies after the last step, where it could have gone elsewhere.
-void RealEngine::note_moved(Job& job) {
-  const bool several = machine_.usable_memory_nodes().size() > 1;
-  if (!several || !job.buffer || job.device != nullptr) return;
-  Trace& trace = job.trace;
-  // What devices tell of their memory does not change.
-  if (!trace.residency.problem.empty() || !trace.residency.told_by.empty()) return;
-  job.seen_after = job.buffer->residency();
-  std::size_t moved = pages_moved(trace.residency, *job.seen_after);
-  std::size_t all = trace.residency.pages_total;
-  if (job.source && trace.source_residency) {
-    job.source_seen_after = job.source->residency();
-    moved += pages_moved(*trace.source_residency, *job.source_seen_after);
-    all += trace.source_residency->pages_total;
-  }
-  trace.pages_moved = moved;
-  constexpr double share_that_matters = 0.01;
-  const double share =
-      static_cast<double>(moved) / static_cast<double>(std::max<std::size_t>(all, 1));
-  if (share < share_that_matters) return;
-  trace.warnings.push_back(
-      {"pages-moved", "",
-       fmt::format("at least {:.0f} % of its pages moved to another node during the measurement "
-                   "(by NUMA balancing or another program)",
-                   share * 100)});
 }
 
 Expected<std::unique_ptr<Engine>> make_engine(Comm& comm, const Layout& layout,

@@ -3,14 +3,20 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -283,6 +289,44 @@ TEST_F(RealEngine, PagesThatALongStridePassesByStayAbsent) {
   const Residency& residency = traces->front().residency;
   if (!residency.problem.empty()) GTEST_SKIP() << residency.problem;
   EXPECT_GE(residency.untouched, 8 * mib / page / 2);
+}
+
+TEST_F(RealEngine, MappingsAreReadOnceAMomentForAllWorkers) {
+  if (!kernel::allowed_nodes()) GTEST_SKIP() << "NUMA calls are refused here";
+  // One mapping, whatever is asked for.
+  std::string folder = ::testing::TempDir() + "mappings-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const std::filesystem::path file = folder + "/proc/self/smaps";
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file) << "1000-7ffffffff000 rw-p 00000000 00:00 0\nKernelPageSize: 4 kB\n";
+  const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  // The others keep two events of opening it apart, which would count as one.
+  ASSERT_GE(inotify_add_watch(watch, file.c_str(), IN_OPEN | IN_ACCESS | IN_CLOSE_NOWRITE), 0);
+  const auto opened = [&] {
+    int times = 0;
+    alignas(inotify_event) char events[4096];
+    for (ssize_t got = 0; (got = read(watch, events, sizeof events)) > 0;) {
+      for (ssize_t at = 0; at < got; at += static_cast<ssize_t>(sizeof(inotify_event)))
+        times += (reinterpret_cast<const inotify_event*>(events + at)->mask & IN_OPEN) != 0 ? 1 : 0;
+    }
+    return times;
+  };
+  NumaNode& other = machine_.nodes.emplace_back();  // memory could move there
+  other.id = NodeId{1023};
+  other.memory_total = Bytes{gib};
+  machine_.allowance.memory_nodes.insert(NodeId{1023});
+  make();
+  const std::string root = std::exchange(kernel::calls().root, folder);
+  for (int visit = 0; visit < 4; ++visit) {
+    const auto traces = engine_->run(scenario_of({flow_of(0), flow_of(1)}));
+    ASSERT_TRUE(traces);
+    EXPECT_EQ((*traces)[1].residency.problem, "");
+    EXPECT_TRUE((*traces)[1].pages_moved);
+    EXPECT_EQ(opened(), 2) << "before and after";
+  }
+  kernel::calls().root = root;
+  close(watch);
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(RealEngine, MemoryIsKeptForTheSameWork) {

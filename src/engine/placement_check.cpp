@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "engine/engine.h"
+#include "engine/real_engine.h"
 #include "memory/pools.h"
 
 namespace numatlas {
@@ -109,6 +110,33 @@ std::string placement_problem(const Region& region, const Residency& residency, 
   const std::string pages = page_problem(region, residency);
   if (problem.empty() || pages.empty()) return problem + pages;
   return problem + "; " + pages;
+}
+
+/// Where the memory lies after the last step, where it could have gone elsewhere.
+void RealEngine::note_moved(Job& job, const ProcessMappings& mappings) {
+  const bool several = machine_.usable_memory_nodes().size() > 1;
+  if (!several || !job.buffer || job.device != nullptr) return;
+  Trace& trace = job.trace;
+  // What devices tell of their memory does not change.
+  if (!trace.residency.problem.empty() || !trace.residency.told_by.empty()) return;
+  job.seen_after = job.buffer->residency(mappings);
+  std::size_t moved = pages_moved(trace.residency, *job.seen_after);
+  std::size_t all = trace.residency.pages_total;
+  if (job.source && trace.source_residency) {
+    job.source_seen_after = job.source->residency(mappings);
+    moved += pages_moved(*trace.source_residency, *job.source_seen_after);
+    all += trace.source_residency->pages_total;
+  }
+  trace.pages_moved = moved;
+  constexpr double share_that_matters = 0.01;
+  const double share =
+      static_cast<double>(moved) / static_cast<double>(std::max<std::size_t>(all, 1));
+  if (share < share_that_matters) return;
+  trace.warnings.push_back(
+      {"pages-moved", "",
+       fmt::format("at least {:.0f} % of its pages moved to another node during the measurement "
+                   "(by NUMA balancing or another program)",
+                   share * 100)});
 }
 
 }  // namespace numatlas

@@ -85,7 +85,7 @@ class RealEngine final : public Engine {
         windows_(reinterpret_cast<Window*>(block + 1)),
         clocks_(std::move(clocks)),
         threads_(static_cast<int>(layout.workers_of(layout.own_rank(comm)).size())),
-        crowded_(layout.workers_a_cpu() > 1),
+        workers_a_cpu_(layout.workers_a_cpu()),
         kept_(static_cast<std::size_t>(threads_)) {}
 
   Expected<std::vector<Trace>> run(const Scenario& scenario) override;
@@ -115,9 +115,11 @@ class RealEngine final : public Engine {
                             const std::vector<Job>& jobs);
   Expected<std::unique_ptr<Kernel>> kernel_of(const Flow& flow, Job& job,
                                               const KernelMemory& memory);
-  Expected<void> observe(const Flow& flow, Job& job);
-  void note_moved(Job& job);
-  void finish_device(const Flow& flow, Job& job);
+  Expected<void> attach(const Flow& flow, Job& job, const ProcessMappings& mappings);
+  Expected<void> observe(const Flow& flow, Job& job, const std::vector<Job>& jobs,
+                         const ProcessMappings& mappings);
+  void note_moved(Job& job, const ProcessMappings& mappings);
+  void finish_device(const Flow& flow, Job& job, const ProcessMappings& mappings);
   Expected<std::int64_t> agree_on_start(const std::vector<Job>& jobs);
   Expected<std::int64_t> name_start();
   void sample(const Scenario& scenario, Job& job, std::int64_t start_ns);
@@ -147,7 +149,7 @@ class RealEngine final : public Engine {
   Window* windows_;
   HostClocks clocks_;
   int threads_;
-  bool crowded_;  ///< workers of this host share CPUs
+  double workers_a_cpu_;  ///< over 1: they share CPUs
   MonotonicClock clock_;
   std::vector<std::optional<Kept>> kept_;  ///< by thread; a thread has one flow at a time
   bool kept_for_next_ = false;             ///< the scenario before said so, on all ranks

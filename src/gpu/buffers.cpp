@@ -24,7 +24,7 @@ class GpuBuffer final : public Buffer {
 
   std::byte* data() const override { return reinterpret_cast<std::byte*>(address_); }
   std::size_t bytes() const override { return bytes_.value; }
-  Residency residency() const override { return {}; }
+  Residency residency(const ProcessMappings&) const override { return {}; }
   const PolicyOutcome& policy() const override { return policy_; }
 
  private:
@@ -54,7 +54,9 @@ class DriverBuffer final : public Buffer {
 
   std::byte* data() const override { return static_cast<std::byte*>(start_); }
   std::size_t bytes() const override { return bytes_.value; }
-  Residency residency() const override { return observe(start_, bytes_.value); }
+  Residency residency(const ProcessMappings& mappings) const override {
+    return observe(start_, bytes_.value, mappings);
+  }
   const PolicyOutcome& policy() const override { return policy_; }
 
  private:

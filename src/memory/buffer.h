@@ -39,8 +39,10 @@ class Buffer {
   virtual ~Buffer() = default;
   virtual std::byte* data() const = 0;
   virtual std::size_t bytes() const = 0;
-  /// Where its pages lie now.
-  virtual Residency residency() const = 0;
+  /// Where its pages lie now, by what the kernel says of all mappings, which threads that look at
+  /// the same moment share.
+  virtual Residency residency(const ProcessMappings& mappings) const = 0;
+  Residency residency() const { return residency(ProcessMappings()); }
   /// How the placement and page size were put in force.
   virtual const PolicyOutcome& policy() const = 0;
   /// Makes stores to a part of it last, as far as its source can; nothing where it cannot.

@@ -219,8 +219,8 @@ std::optional<bool> maps_directly(const std::string& folder) {
 }
 
 Residency file_residency(const void* start, std::size_t bytes, const std::string& folder,
-                         bool direct) {
-  Residency seen = observe(start, bytes);
+                         bool direct, const ProcessMappings& mappings) {
+  Residency seen = observe(start, bytes, mappings);
   // The kernel counts the pages of DAX among those that are not there (-ENOENT).
   if (direct && seen.pages_by_node.empty()) tell_by_devices(seen, nodes_below(folder));
   return seen;

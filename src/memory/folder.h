@@ -37,7 +37,7 @@ std::string page_cache_note(const std::string& folder);
 std::optional<bool> maps_directly(const std::string& folder);
 /// Where a file of a folder lies: by the kernel for the page cache, by the devices for DAX.
 Residency file_residency(const void* start, std::size_t bytes, const std::string& folder,
-                         bool direct);
+                         bool direct, const ProcessMappings& mappings = ProcessMappings());
 /// The error of a call on a file: permission, resource for a full disk with figures, else io.
 tl::unexpected<Error> file_error(const Region& region, const std::string& call, int error);
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <fstream>
 #include <optional>
+#include <utility>
 
 #include "placement/kernel_calls.h"
 #include "placement/mappings.h"
@@ -27,18 +28,14 @@ struct RangeFacts {
   std::size_t page_size = 0;  ///< smallest of the mappings
   double covered = 0;         ///< bytes of the range that are mapped
   double huge = 0;            ///< bytes in transparent huge pages, estimated by overlap
-  bool readable = false;
 };
 
-RangeFacts read_facts(std::uintptr_t start, std::uintptr_t end) {
+RangeFacts facts_of(const ProcessMappings& mappings, std::uintptr_t start, std::uintptr_t end) {
   RangeFacts facts;
-  std::ifstream file(kernel::calls().root + "/proc/self/smaps");
-  if (!file) return facts;
-  facts.readable = true;
-  read_smaps(file, [&](const Mapping& mapping) {
+  for (const Mapping& mapping : mappings.smaps()) {
     const auto low = std::max(mapping.start, start);
     const auto high = std::min(mapping.end, end);
-    if (low >= high) return;
+    if (low >= high) continue;
     const auto overlap = static_cast<double>(high - low);
     const auto whole = static_cast<double>(mapping.end - mapping.start);
     facts.covered += overlap;
@@ -46,7 +43,7 @@ RangeFacts read_facts(std::uintptr_t start, std::uintptr_t end) {
     if (mapping.page_size != 0 && (facts.page_size == 0 || mapping.page_size < facts.page_size)) {
       facts.page_size = mapping.page_size;
     }
-  });
+  }
   return facts;
 }
 
@@ -100,12 +97,11 @@ int ask_pages(std::uintptr_t start, std::size_t page_size, std::size_t count, Pa
 
 /// Where move_pages is refused: numa_maps of the mappings in the range, as a whole. True when it
 /// gave anything.
-bool ask_numa_maps(std::uintptr_t start, std::uintptr_t end, Residency& seen) {
-  std::ifstream file(kernel::calls().root + "/proc/self/numa_maps");
+bool ask_numa_maps(const ProcessMappings& mappings, std::uintptr_t start, std::uintptr_t end,
+                   Residency& seen) {
   std::size_t present = 0;
-  for (std::string text; std::getline(file, text);) {
-    NumaMapsLine line;
-    if (!parse_numa_maps_line(text, line) || line.start < start || line.start >= end) continue;
+  for (const NumaMapsLine& line : mappings.numa_maps()) {
+    if (line.start < start || line.start >= end) continue;
     for (const auto& [node, pages] : line.pages_by_node) {
       seen.pages_by_node[node] += pages;
       present += pages;
@@ -116,6 +112,28 @@ bool ask_numa_maps(std::uintptr_t start, std::uintptr_t end, Residency& seen) {
 }
 
 }  // namespace
+
+ProcessMappings::ProcessMappings() = default;
+ProcessMappings::~ProcessMappings() = default;
+
+const std::vector<Mapping>& ProcessMappings::smaps() const {
+  std::call_once(smaps_read_, [this] {
+    std::ifstream file(kernel::calls().root + "/proc/self/smaps");
+    read_smaps(file, [this](const Mapping& mapping) { smaps_.push_back(mapping); });
+  });
+  return smaps_;
+}
+
+const std::vector<NumaMapsLine>& ProcessMappings::numa_maps() const {
+  std::call_once(numa_maps_read_, [this] {
+    std::ifstream file(kernel::calls().root + "/proc/self/numa_maps");
+    for (std::string text; std::getline(file, text);) {
+      NumaMapsLine line;
+      if (parse_numa_maps_line(text, line)) numa_maps_.push_back(std::move(line));
+    }
+  });
+  return numa_maps_;
+}
 
 std::string Residency::page_text() const {
   if (!told_by.empty()) {
@@ -183,11 +201,11 @@ void tell_by_devices(Residency& seen, const std::vector<NodeId>& nodes) {
   }
 }
 
-Residency observe(const void* address, std::size_t bytes) {
+Residency observe(const void* address, std::size_t bytes, const ProcessMappings& mappings) {
   Residency seen;
   if (bytes == 0) return seen;
   const auto first = reinterpret_cast<std::uintptr_t>(address);
-  const RangeFacts facts = read_facts(first, first + bytes);
+  const RangeFacts facts = facts_of(mappings, first, first + bytes);
   const std::size_t page = facts.page_size != 0 ? facts.page_size : kernel::page_size();
   const std::uintptr_t start = first / page * page;
   seen.pages_total = (first + bytes - start + page - 1) / page;
@@ -195,8 +213,8 @@ Residency observe(const void* address, std::size_t bytes) {
     seen.page_size = Bytes{facts.page_size};
     seen.thp_fraction = facts.covered > 0 ? std::min(facts.huge / facts.covered, 1.0) : 0;
   } else {
-    seen.problem = facts.readable ? "/proc/self/smaps does not show the range"
-                                  : "/proc/self/smaps cannot be read: page size unknown";
+    seen.problem = mappings.smaps().empty() ? "/proc/self/smaps cannot be read: page size unknown"
+                                            : "/proc/self/smaps does not show the range";
   }
   const std::size_t total = seen.pages_total;
   const std::size_t asked = total <= max_pages_all ? total : sample_pages;
@@ -208,7 +226,7 @@ Residency observe(const void* address, std::size_t bytes) {
                               [&](std::size_t k) { return sampled_page(k, asked, total); }, seen);
   if (error != 0) {
     const std::string refused = fmt::format("move_pages: {}", errno_text(error));
-    const bool have = ask_numa_maps(first, first + bytes, seen);
+    const bool have = ask_numa_maps(mappings, first, first + bytes, seen);
     if (!seen.problem.empty()) seen.problem += "; ";
     seen.problem += refused + (have ? "; nodes are those of the whole mapping in numa_maps"
                                     : "; the pages' nodes are unknown");

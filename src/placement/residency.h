@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,9 +44,32 @@ std::size_t pages_moved(const Residency& before, const Residency& after);
 /// memory whose pages the kernel does not tell (DAX). No nodes: a problem in words.
 void tell_by_devices(Residency& seen, const std::vector<NodeId>& nodes);
 
+struct Mapping;
+struct NumaMapsLine;
+
+/// What /proc/self says of this process's mappings. Each file is read when it is first asked for,
+/// and once for all threads that ask: the kernel walks the page tables of all mappings for it. So
+/// one of these is for one moment, at which nobody touches memory that is looked at.
+class ProcessMappings {
+ public:
+  ProcessMappings();
+  ~ProcessMappings();
+  ProcessMappings(const ProcessMappings&) = delete;
+  ProcessMappings& operator=(const ProcessMappings&) = delete;
+  /// Empty where the file cannot be read.
+  const std::vector<Mapping>& smaps() const;
+  const std::vector<NumaMapsLine>& numa_maps() const;
+
+ private:
+  mutable std::once_flag smaps_read_, numa_maps_read_;
+  mutable std::vector<Mapping> smaps_;
+  mutable std::vector<NumaMapsLine> numa_maps_;
+};
+
 /// move_pages over every page up to 2^20 pages, beyond that over an evenly spread sample of 2^16
-/// (stated in pages_asked); page size from /proc/self/smaps. Uses less than 1 MiB of scratch.
-Residency observe(const void* address, std::size_t bytes);
+/// (stated in pages_asked); page size from `mappings`. Uses less than 1 MiB of scratch.
+Residency observe(const void* address, std::size_t bytes,
+                  const ProcessMappings& mappings = ProcessMappings());
 
 /// Node of each page from the first, in order (at most `limit` pages): for pattern tests and
 /// --json. -ENOENT for an untouched page, another negative errno where the kernel cannot tell;

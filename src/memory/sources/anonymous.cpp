@@ -53,7 +53,9 @@ class AnonymousBuffer final : public Buffer {
       : mapped_(std::move(mapped)), bytes_(bytes), policy_(std::move(policy)) {}
   std::byte* data() const override { return mapped_.start(); }
   std::size_t bytes() const override { return bytes_; }
-  Residency residency() const override { return observe(mapped_.start(), bytes_); }
+  Residency residency(const ProcessMappings& mappings) const override {
+    return observe(mapped_.start(), bytes_, mappings);
+  }
   const PolicyOutcome& policy() const override { return policy_; }
 
  private:

@@ -42,8 +42,8 @@ class DaxBuffer final : public Buffer {
 
   std::byte* data() const override { return start_; }
   std::size_t bytes() const override { return bytes_; }
-  Residency residency() const override {
-    Residency seen = observe(start_, bytes_);
+  Residency residency(const ProcessMappings& mappings) const override {
+    Residency seen = observe(start_, bytes_, mappings);
     std::vector<NodeId> nodes;
     if (node_) nodes.push_back(*node_);
     if (seen.pages_by_node.empty()) tell_by_devices(seen, nodes);

@@ -165,9 +165,9 @@ class MemkindBuffer final : public Buffer {
 
   std::byte* data() const override { return start_; }
   std::size_t bytes() const override { return bytes_; }
-  Residency residency() const override {
-    return owner_ ? file_residency(start_, bytes_, folder_, direct_.value_or(false))
-                  : observe(start_, bytes_);
+  Residency residency(const ProcessMappings& mappings) const override {
+    return owner_ ? file_residency(start_, bytes_, folder_, direct_.value_or(false), mappings)
+                  : observe(start_, bytes_, mappings);
   }
   const PolicyOutcome& policy() const override { return policy_; }
 

@@ -23,7 +23,7 @@ class NullBuffer final : public Buffer {
   std::size_t bytes() const override { return region_.bytes.value; }
   const PolicyOutcome& policy() const override { return policy_; }
 
-  Residency residency() const override {
+  Residency residency(const ProcessMappings&) const override {
     const bool huge = region_.pages == PageKind::huge_2m || region_.pages == PageKind::huge_1g;
     const std::uint64_t page = huge ? huge_page_size(region_.pages).value : null_base_page;
     Residency seen;

@@ -42,7 +42,9 @@ class PmemBuffer final : public Buffer {
 
   std::byte* data() const override { return start_; }
   std::size_t bytes() const override { return bytes_; }
-  Residency residency() const override { return file_residency(start_, bytes_, folder_, direct_); }
+  Residency residency(const ProcessMappings& mappings) const override {
+    return file_residency(start_, bytes_, folder_, direct_, mappings);
+  }
   const PolicyOutcome& policy() const override { return policy_; }
   Expected<void> persist(const void* start, std::size_t bytes) const override {
     if (is_pmem_) {
