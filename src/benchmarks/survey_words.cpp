@@ -1,7 +1,9 @@
 #include "benchmarks/survey_words.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
 
@@ -9,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "run/flows.h"
+#include "run/room.h"
 
 namespace numatlas {
 namespace {
@@ -46,6 +49,10 @@ FirstCpus first_cpu_of_each_node(const Machine& machine) {
     if (usable.empty()) continue;
     if (!all.first) all.first = usable.front();
     all.past_caches = std::max(all.past_caches, chase_size_past_caches(machine, usable));
+    // On a small machine what leaves half of it free.
+    const auto most =
+        static_cast<std::uint64_t>(default_room * static_cast<double>(room_on(machine).value));
+    if (most > 0) all.past_caches = std::min(all.past_caches, Bytes{std::bit_floor(most)});
     all.list += fmt::format("{}{}", all.list.empty() ? "" : ",", usable.front().value);
   }
   return all;

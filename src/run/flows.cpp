@@ -89,6 +89,16 @@ Bytes last_level_caches(const PlanInput& input, const std::vector<int>& workers,
   return caches;
 }
 
+Bytes unlisted_caches(const PlanInput& input, const std::vector<int>& workers, std::size_t host) {
+  Bytes most;
+  for (int worker : workers) {
+    const Worker& who = worker_of(input, worker);
+    if (who.host == static_cast<int>(host))
+      most = std::max(most, unlisted_caches(input.machines[host], who.placement.cpus));
+  }
+  return most;
+}
+
 Bytes size_past_caches(const PlanInput& input, const std::vector<int>& workers, Bytes least) {
   std::uint64_t size = least.value;
   for (std::size_t host = 0; host < input.machines.size(); ++host) {
@@ -96,8 +106,9 @@ Bytes size_past_caches(const PlanInput& input, const std::vector<int>& workers, 
         static_cast<std::uint64_t>(std::count_if(workers.begin(), workers.end(), [&](int worker) {
           return worker_of(input, worker).host == static_cast<int>(host);
         }));
-    const std::uint64_t caches = last_level_caches(input, workers, host).value;
-    if (here > 0) size = std::max(size, (4 * caches / here + mib - 1) / mib * mib);
+    const std::uint64_t all = std::max(4 * last_level_caches(input, workers, host).value,
+                                       unlisted_caches(input, workers, host).value);
+    if (here > 0) size = std::max(size, (all / here + mib - 1) / mib * mib);
   }
   return Bytes{size};
 }
@@ -118,7 +129,8 @@ Bytes size_past_caches(const PlanInput& input) {
 
 Bytes chase_size_past_caches(const Machine& machine, const CpuSet& cpus) {
   const std::uint64_t size = 4 * last_level_cache_bytes(machine, cpus).value;
-  return std::max(Bytes{256 * mib}, Bytes{(size + mib - 1) / mib * mib});
+  return std::max(
+      {Bytes{256 * mib}, Bytes{(size + mib - 1) / mib * mib}, unlisted_caches(machine, cpus)});
 }
 
 Bytes chase_size_past_caches(const PlanInput& input) {

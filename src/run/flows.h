@@ -47,14 +47,19 @@ const Machine& machine_of(const PlanInput& input, int worker);
 /// The last-level caches that these workers use on a host, together; unknown ones count as one.
 Bytes last_level_caches(const PlanInput& input, const std::vector<int>& workers, std::size_t host);
 
+/// The same of what no table lists (run/levels.h).
+Bytes unlisted_caches(const PlanInput& input, const std::vector<int>& workers, std::size_t host);
+
 /// Memory a worker that no cache holds when all of them use as much: four times the last-level
-/// caches of their host, as STREAM's rules ask for, shared among the workers, and at least `least`;
-/// whole MiB. The same for all of them: the most that any host needs.
+/// caches of their host, as STREAM's rules ask for, or what may be unlisted, shared among the
+/// workers, and at least `least`; whole MiB. The same for all of them: the most that any host
+/// needs.
 Bytes size_past_caches(const PlanInput& input, const std::vector<int>& workers, Bytes least);
 /// The same of all workers, or of each alone where they take turns; and how --help says that.
 Bytes size_past_caches(const PlanInput& input);
 inline constexpr const char* past_caches_words =
-    "4 times the last-level caches over the workers that run together, at least 16 MiB";
+    "4 times the last-level caches over the workers that run together, or 1 GiB where the system "
+    "may not list all caches, at least 16 MiB";
 
 /// What a worker has at least, whatever the caches.
 constexpr Bytes least_past_caches{16 * mib};
@@ -65,8 +70,11 @@ Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers
                          Bytes least = least_past_caches);
 /// The same for one chase, which has 256 MiB at least, so that it misses the TLB as well.
 Bytes chase_size_past_caches(const Machine& machine, const CpuSet& cpus);
-/// For the worker that needs most.
+/// For the worker that needs most; and how --help says that.
 Bytes chase_size_past_caches(const PlanInput& input);
+inline constexpr const char* chase_past_caches_words =
+    "4 times the last-level cache, at least 256 MiB; 1 GiB where the system may not list all "
+    "caches";
 Bytes chase_size_beyond_caches(const PlanInput& input, int worker, NodeId memory);
 
 /// Nodes with CPUs where workers run, and nodes with memory, on any host; ascending.

@@ -16,6 +16,13 @@ Bytes last_level_cache_bytes(const Machine& machine, const CpuSet& cpus) {
   return cache != nullptr ? cache->size : Bytes{64 * mib};
 }
 
+Bytes unlisted_caches(const Machine& machine, const CpuSet& cpus) {
+  const bool listed = !cpus.empty() && machine.last_level_cache_of(cpus.front()) != nullptr;
+  const bool is_virtual = machine.hypervisor && !machine.hypervisor->empty();
+  const bool complete = machine.arch.empty() || machine.arch == "x86_64";  // CPUID tells all
+  return listed && complete && !is_virtual ? Bytes{} : Bytes{gib};
+}
+
 std::string level_of_flow(const Machine& machine, const Layout& layout, const Scenario& scenario,
                           const Flow& flow) {
   const auto worker_of = [&](const Flow& f) -> const Worker& {

@@ -35,6 +35,12 @@ Bytes line_bytes(const Machine& machine, const CpuSet& cpus);
 /// Size of the last-level cache; 64 MiB (larger than most slices) where it is unknown.
 Bytes last_level_cache_bytes(const Machine& machine, const CpuSet& cpus);
 
+/// How far caches may reach that no table lists, of all a host's together: 1 GiB, twice the largest
+/// of any CPU (504 MiB, Xeon 6980P), where tables cannot be believed. Those of a virtual machine
+/// are what the hypervisor says, Arm's system-level caches are in few of them, and some list none
+/// at all. Else 0.
+Bytes unlisted_caches(const Machine& machine, const CpuSet& cpus);
+
 /// A cache level whose latency is more than this part of that of what lies beyond it cannot be told
 /// from it.
 inline constexpr double as_slow_as_beyond = 2.0 / 3;

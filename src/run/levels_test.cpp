@@ -52,6 +52,21 @@ TEST(Levels, NearestCacheThatHoldsTheSize) {
   EXPECT_EQ(level_of({{1, 64 * kib}}), "memory");
 }
 
+TEST(Levels, TablesAreNotAlwaysBelieved) {
+  Machine m = machine();
+  const CpuSet cpus{CpuId{0}};
+  EXPECT_EQ(unlisted_caches(m, cpus), Bytes{});
+  m.arch = "x86_64";
+  m.hypervisor = "";
+  EXPECT_EQ(unlisted_caches(m, cpus), Bytes{});
+  EXPECT_EQ(unlisted_caches(m, {CpuId{7}}), Bytes{gib}) << "no cache is listed";
+  m.hypervisor = "kvm";
+  EXPECT_EQ(unlisted_caches(m, cpus), Bytes{gib});
+  m.hypervisor = "";
+  m.arch = "aarch64";
+  EXPECT_EQ(unlisted_caches(m, cpus), Bytes{gib}) << "a cache of the system";
+}
+
 TEST(Levels, WorkersUnderOneCacheShareIt) {
   EXPECT_EQ(level_of({{0, 20 * kib}, {0, 20 * kib}}), "L2");
   EXPECT_EQ(level_of({{0, 10 * mib}, {0, 10 * mib}}), "memory");

@@ -45,6 +45,14 @@ Bytes room_on(const NumaNode& node) {
   return Bytes{node.memory_free->value + node.memory_cache.value_or(Bytes{}).value};
 }
 
+Bytes room_on(const Machine& machine) {
+  Bytes room;
+  for (const NumaNode& node : machine.nodes) {
+    if (machine.usable_memory_nodes().contains(node.id)) room.value += room_on(node).value;
+  }
+  return std::min(room, room_of(machine.allowance).value_or(room));
+}
+
 Bytes size_with_room(const PlanInput& input, Bytes size, const std::vector<Flow>& flows,
                      double part) {
   // Powers of two, so that a little more or less of free memory makes no other plan.

@@ -12,13 +12,15 @@ namespace numatlas {
 /// reserve and whoever else is there. What leaves half free fits (check_fits).
 constexpr double default_room = 0.5;
 
-/// What a worker has by default where nothing else follows from the caches: more than its part of
-/// any last-level cache.
+/// What a worker has by default at least where others take turns with its caches.
 constexpr Bytes usual_size{256 * mib};
 
 /// What can be had on a node: free memory, and file cache, which is dropped when its place is asked
 /// for.
 Bytes room_on(const NumaNode& node);
+
+/// The same of all nodes that this process may use, and under the limit of its control group.
+Bytes room_on(const Machine& machine);
 
 /// `size`; or, where regions of it at the places that these flows have would take more than `part`
 /// of what is free (or file cache) on a node, on all nodes of a host together, or under the limit

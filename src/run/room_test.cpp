@@ -125,6 +125,22 @@ TEST(Room, DefaultSizesOfAPlanAreOneSizeThatFits) {
   }
 }
 
+/// The tables of a guest show 16 MiB, whatever its host has; those of an Arm system only caches of
+/// cores.
+TEST(Room, DefaultSizesExceedCachesThatAreNotListed) {
+  for (const char* command : {"bandwidth", "copy", "latency", "matrix"}) {
+    for (const bool is_virtual : {false, true}) {
+      auto machine = read_recorded_machine("numa:1(memory=68719476736) l2:1(size=1048576) pu:1");
+      ASSERT_TRUE(machine);
+      EXPECT_LE(*sizes_of(testing::sure_plan(command, {}, *machine)).rbegin(), 256U) << command;
+      machine->arch = is_virtual ? "x86_64" : "aarch64";
+      if (is_virtual) machine->hypervisor = "kvm";
+      EXPECT_EQ(sizes_of(testing::sure_plan(command, {}, *machine)), std::set<std::uint64_t>{1024})
+          << command;
+    }
+  }
+}
+
 TEST(Room, TheChaseAndTheLoadersShareASmallNode) {
   const auto plan = testing::sure_plan("loaded", {"--pairs", "0:1", "--kernels", "read"},
                                        topologies + "guest-pmem.json");

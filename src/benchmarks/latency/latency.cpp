@@ -1,9 +1,7 @@
 // Idle latency: a measured pointer chase a worker, all together or (--serial) one after the other.
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +13,7 @@
 #include "base/count_text.h"
 #include "base/size_list.h"
 #include "benchmarks/latency/chains.h"
+#include "benchmarks/latency/facts.h"
 #include "benchmarks/sizes_option.h"
 #include "benchmarks/survey_words.h"
 #include "record/labels.h"
@@ -25,11 +24,6 @@
 
 namespace numatlas {
 namespace {
-
-/// Of the points of --control-stride.
-const std::vector<std::pair<std::string, std::string>> control_label{{"control", "stride"}};
-
-bool is_control(const ScenarioResult& one) { return one.labels == control_label; }
 
 class Latency final : public Benchmark {
  public:
@@ -73,7 +67,7 @@ class Latency final : public Benchmark {
                                        const std::vector<Bytes>& sizes) const;
 
   std::string stride_text_, control_text_, chains_text_;
-  SizesOption sizes_{"4 times the last-level cache, at least 256 MiB"};
+  SizesOption sizes_{chase_past_caches_words};
   ChainOrder order_ = ChainOrder::random;
   std::optional<Bytes> stride_;   ///< absent: the machine's cache line
   std::optional<Bytes> control_;  ///< of --control-stride
@@ -340,157 +334,8 @@ std::vector<View> Latency::views(const RunReport& report) const {
   return views;
 }
 
-std::string level_of(const ScenarioResult& point) {
-  return point.flows.empty() ? "-" : point.flows.front().level;
-}
-
-using Points = std::vector<const ScenarioResult*>;
-
-double latency_of(const ScenarioResult& point) { return host_estimate_of(point, "latency")->value; }
-
-/// The points of one kind of pages that have a latency, by the level that their size fits; each by
-/// size.
-std::map<std::string, Points> points_by_level(const RunReport& report, const std::string& pages) {
-  std::map<std::string, Points> levels;
-  for (const ScenarioResult& point : report.scenarios) {
-    if (point.pages == pages && !is_control(point) && host_estimate_of(point, "latency"))
-      levels[level_of(point)].push_back(&point);
-  }
-  for (auto& [level, points] : levels) {
-    std::sort(points.begin(), points.end(),
-              [](const auto* a, const auto* b) { return a->size < b->size; });
-  }
-  return levels;
-}
-
-/// The points whose loads a cache mostly answers: nearer to its own latency, that of its smallest
-/// point, than to the latency of what comes after it. A guest or a partitioned cache has less than
-/// the machine shows.
-Points held_points(const Points& points, double beyond) {
-  const double own = latency_of(*points.front());
-  Points held;
-  if (own > as_slow_as_beyond * beyond) return held;
-  for (const ScenarioResult* point : points) {
-    if (latency_of(*point) > (own + beyond) / 2) break;
-    held.push_back(point);
-  }
-  return held;
-}
-
-Fact latency_fact(const char* key, const std::string& level, const ScenarioResult& point,
-                  const std::string& line) {
-  return {key,
-          {{"level", level}, {"size", std::to_string(point.size.value)}, {"pages", point.pages}},
-          fmt::format("latency of {} ({} at random, {} pages)", level, compact_text(point.size),
-                      point.pages),
-          "s",
-          *host_estimate_of(point, "latency"),
-          "Idle latency",
-          line};
-}
-
-/// How much of a cache answers, where the sizes show its end.
-Fact capacity_fact(const std::string& level, const ScenarioResult& last_held,
-                   const ScenarioResult& first_missed) {
-  Estimate held;
-  held.value = static_cast<double>(last_held.size.value);
-  held.low = held.value;
-  held.high = static_cast<double>(first_missed.size.value);
-  held.method = Method::derived;
-  held.n = last_held.flows.size();
-  return {"cache_capacity",
-          {{"level", level}, {"pages", last_held.pages}},
-          fmt::format("largest size that {} mostly serves, {} pages; the next is {}", level,
-                      last_held.pages, compact_text(first_missed.size)),
-          "B",
-          held,
-          "Idle latency",
-          level + " ends at {}"};
-}
-
-/// Of each cache its latency at a size that it really holds, and where it ends if that is within
-/// the size shown. `pages`: the largest, with the fewest misses of the TLB.
-void add_caches(std::vector<Fact>& facts, const RunReport& report, const std::string& pages) {
-  const auto levels = points_by_level(report, pages);
-  const std::array<const char*, 5> order{"L1", "L2", "L3", "L4", "memory"};
-  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
-    const auto points = levels.find(order[i]);
-    if (points == levels.end()) continue;
-    std::optional<double> beyond;  // of the next level that was measured
-    for (std::size_t next = i + 1; next < order.size() && !beyond; ++next) {
-      const auto found = levels.find(order[next]);
-      const bool memory = next + 1 == order.size();
-      if (found != levels.end())
-        beyond = latency_of(memory ? *found->second.back() : *found->second.front());
-    }
-    const Points held = beyond ? held_points(points->second, *beyond) : points->second;
-    // About as slow as what comes after it: not to be seen here.
-    if (held.empty()) continue;
-    // The largest size that a level holds shares it with whatever else is there.
-    const ScenarioResult& typical = *held[held.size() > 1 ? held.size() - 2 : 0];
-    facts.push_back(
-        latency_fact("cache_latency", order[i], typical,
-                     fmt::format("{} {{}} ({})", order[i], compact_text(typical.size))));
-    if (held.size() < points->second.size())
-      facts.push_back(capacity_fact(order[i], *held.back(), *points->second[held.size()]));
-  }
-}
-
-/// Of the largest size with the largest pages, and what the misses of the TLB add with others.
-void add_memory(std::vector<Fact>& facts, const RunReport& report,
-                const std::vector<std::string>& kinds) {
-  const auto memory_of = [&](const std::string& pages) -> const ScenarioResult* {
-    auto levels = points_by_level(report, pages);
-    return levels["memory"].empty() ? nullptr : levels["memory"].back();
-  };
-  const ScenarioResult* const best = memory_of(kinds.back());
-  for (auto pages = kinds.rbegin(); pages != kinds.rend(); ++pages) {
-    const ScenarioResult* const point = memory_of(*pages);
-    if (point == nullptr) continue;
-    const std::string size = compact_text(point->size);
-    const bool compared = best != nullptr && point != best;
-    facts.push_back(latency_fact("memory_latency", "memory", *point,
-                                 compared
-                                     ? fmt::format("{{}} with {} pages", *pages)
-                                     : fmt::format("memory {{}} ({}, {} pages)", size, *pages)));
-    if (!compared || point->size != best->size) continue;
-    Fact cost = latency_fact("tlb_cost", "memory", *point, "TLB misses add {}");
-    cost.words =
-        fmt::format("added by TLB misses per load with {} pages, relative to {} pages ({})", *pages,
-                    best->pages, size);
-    cost.estimate =
-        difference_of(*host_estimate_of(*point, "latency"), *host_estimate_of(*best, "latency"));
-    facts.push_back(std::move(cost));
-  }
-}
-
-/// The largest size at the stride of --control-stride.
-void add_controls(std::vector<Fact>& facts, const RunReport& report, const std::string& pages) {
-  for (const ScenarioResult& point : report.scenarios) {
-    if (!is_control(point) || point.pages != pages) continue;
-    if (!host_estimate_of(point, "latency")) continue;
-    const std::string stride = compact_text(point.stride);
-    Fact fact = latency_fact("control_latency", level_of(point), point,
-                             fmt::format("{} {{}} at a stride of {}", level_of(point), stride));
-    fact.where.emplace_back("stride", stride);
-    fact.words += ", at a stride of " + stride;
-    facts.push_back(std::move(fact));
-  }
-}
-
 std::vector<Fact> Latency::facts(const RunReport& report) const {
-  if (!chains_.empty()) return chains_facts(report);
-  std::vector<std::string> kinds;
-  for (const ScenarioResult& point : report.scenarios) {
-    if (std::find(kinds.begin(), kinds.end(), point.pages) == kinds.end())
-      kinds.push_back(point.pages);
-  }
-  std::vector<Fact> facts;
-  if (kinds.empty()) return facts;
-  add_caches(facts, report, kinds.back());
-  add_memory(facts, report, kinds);
-  add_controls(facts, report, kinds.back());
-  return facts;
+  return chains_.empty() ? latency_facts(report) : chains_facts(report);
 }
 
 }  // namespace

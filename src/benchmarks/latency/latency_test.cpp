@@ -7,7 +7,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "benchmarks/latency/chains.h"
 #include "benchmarks/parse.h"
@@ -251,6 +254,37 @@ TEST(Latency, MetricIsTheMedianInSeconds) {
   EXPECT_FALSE(figures_of(Flow{}, trace)[0].value());
 }
 
+/// What a survey says of the cache that a machine does not list, of sizes that are past the others.
+std::vector<std::string> unlisted_words(
+    const std::vector<std::pair<std::uint64_t, double>>& mib_and_ns) {
+  RunReport report;
+  report.hosts = {"alpha"};
+  report.workers.resize(1);
+  for (const auto& [size, ns] : mib_and_ns) {
+    ScenarioResult point = point_at(Bytes{64}, ns);
+    point.size = Bytes{size * mib};
+    report.scenarios.push_back(point);
+  }
+  const auto run = parse_run("latency", {});
+  run->benchmark->conclude(report);
+  std::vector<std::string> words;
+  for (const Fact& fact : run->benchmark->facts(report)) {
+    if (where_of(fact, "level") == "unlisted cache")
+      words.push_back(fmt::format("{} {:g}", fact.key, fact.estimate.value));
+  }
+  return words;
+}
+
+TEST(Latency, ACacheThatIsNotListedShows) {
+  EXPECT_THAT(unlisted_words({{16, 40}, {32, 41}, {64, 43}, {128, 85}, {1024, 120}}),
+              ::testing::ElementsAre("cache_latency 4.1e-08", "cache_capacity 6.71089e+07"));
+  EXPECT_THAT(unlisted_words({{40, 23}, {64, 50}, {128, 75}, {256, 88}, {1024, 97}}),
+              ::testing::IsEmpty())
+      << "loads from a cache of 32 MiB at 15 ns and from memory at 100";
+  EXPECT_THAT(unlisted_words({{64, 95}, {128, 97}, {1024, 100}}), ::testing::IsEmpty());
+  EXPECT_THAT(unlisted_words({{1024, 100}}), ::testing::IsEmpty());
+}
+
 TEST(Latency, SurveyMeasuresFromOneCpuOfEachNode) {
   const auto machine = read_recorded_machine("numa:2 core:2 pu:1");
   const auto run = parse_run("latency", {});
@@ -263,8 +297,8 @@ TEST(Latency, SurveyMeasuresFromOneCpuOfEachNode) {
 }
 
 TEST(Latency, SurveyWithoutTimeShowsHowMuchOfALargeCacheThereIs) {
-  const auto machine =
-      read_recorded_machine("numa:1 l3:1(size=503316480) l2:1(size=2097152) core:2 pu:1");
+  const auto machine = read_recorded_machine(
+      "numa:1(memory=17179869184) l3:1(size=503316480) l2:1(size=2097152) core:2 pu:1");
   ASSERT_TRUE(machine) << full_text(machine.error());
   const auto run = parse_run("latency", {});
   const SurveyPart part = run->benchmark->survey(*machine);

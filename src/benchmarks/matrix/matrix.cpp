@@ -87,7 +87,8 @@ void Matrix::add_options(CLI::App& app) {
   pairs_.add_to(
       app,
       "memory of each worker, in MiB or with a unit (default: four times the last-level "
-      "caches, shared among the node's workers, and at least 16 MiB; at least 256 MiB for "
+      "caches, or 1 GiB where the system may not list all caches, shared among the node's "
+      "workers, and at least 16 MiB; at least 256 MiB for "
       "the latency; less where that is more than half of a node's free memory)");
   order_option_ = app.get_option("--order");
 }

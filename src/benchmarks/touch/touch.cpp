@@ -64,7 +64,7 @@ class Touch final : public Benchmark {
   std::vector<PlannedScenario> plan_of(const PlanInput& input,
                                        const std::vector<Bytes>& sizes) const;
 
-  SizesOption sizes_{"256 MiB"};
+  SizesOption sizes_{chase_past_caches_words};
   std::vector<std::string> patterns_{"own", "other", "crossed"}, kernels_{"scatter"};
 };
 
@@ -148,7 +148,7 @@ void Touch::add_pattern(std::vector<PlannedScenario>& plan, const PlanInput& inp
 Expected<std::vector<PlannedScenario>> Touch::plan(const PlanInput& input) const {
   if (auto checked = check(input); !checked) return fail(checked.error());
   const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); };
-  const std::vector<Bytes> sizes = sizes_.sizes(input, usual_size, with);
+  const std::vector<Bytes> sizes = sizes_.sizes(input, chase_size_past_caches(input), with);
   for (const std::string& kernel : kernels_) {
     KernelSpec spec;
     spec.name = kernel;

@@ -159,10 +159,10 @@ void WeightsBenchmark::add_options(CLI::App& app) {
   auto* kernel = add_choice(app, "--kernel", kernel_name_, named(stream_kernels),
                             "measure this kernel of `numatlas bandwidth` instead of a mix");
   add_value(app, "--mix", mix_text_, "R:W", "mix of lines read to lines written")->excludes(kernel);
-  size_.add_to(
-      app,
-      "memory of each worker, in MiB (512) or with a unit (2GiB) (default: 256 MiB, less if a node "
-      "that held all of it would have less than half of its free memory left)");
+  size_.add_to(app,
+               "memory of each worker, in MiB (512) or with a unit (2GiB) (default: 256 MiB, more "
+               "where caches are large, less if a node "
+               "that held all of it would have less than half of its free memory left)");
   auto* apply =
       app.add_flag("--apply", apply_,
                    "set the best weights system-wide, measure once more with the kernel's "
@@ -247,7 +247,7 @@ Expected<NodeSet> WeightsBenchmark::nodes_of(const PlanInput& input) const {
 /// The same for all points: on any of the nodes there may come to lie nearly all memory.
 Bytes WeightsBenchmark::size_of(const PlanInput& input, const NodeSet& nodes) const {
   if (size_.given()) return *size_.given();
-  Bytes size = usual_size;
+  Bytes size = size_past_caches(input, all_workers(input.layout), usual_size);
   for (NodeId node : nodes)
     size = size_with_room(input, size, flows_on_node(all_workers(input.layout), node));
   return size;
