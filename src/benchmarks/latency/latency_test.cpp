@@ -297,8 +297,8 @@ TEST(Latency, SurveyMeasuresFromOneCpuOfEachNode) {
 }
 
 TEST(Latency, SurveyWithoutTimeShowsHowMuchOfALargeCacheThereIs) {
-  const auto machine =
-      read_recorded_machine("numa:1 l3:1(size=503316480) l2:1(size=2097152) core:2 pu:1");
+  const auto machine = read_recorded_machine(
+      "numa:1(memory=17179869184) l3:1(size=503316480) l2:1(size=2097152) core:2 pu:1");
   ASSERT_TRUE(machine) << full_text(machine.error());
   const auto run = parse_run("latency", {});
   const SurveyPart part = run->benchmark->survey(*machine);
