@@ -17,7 +17,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 // A tenth of the time, in pieces as those of a scheduler.
-const std::string busy = "lognormal=3%;spikes:every=36ms,last=4ms,low=0;seed=3";
+const std::string busy = "lognormal=3%;spikes:every=36ms,last=4ms,low=0.001;seed=3";
 
 RunReport report_of(const std::string& command, Words words, const std::string& noise) {
   for (const char* word : {"--machine", "numa:1 core:2 pu:1", "--engine", "null", "--quiet"})
