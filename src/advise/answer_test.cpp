@@ -154,5 +154,16 @@ TEST(Answer, IsACommonRecord) {
   EXPECT_EQ(back->facts.size(), report.facts.size());
 }
 
+TEST(Answer, GainIsThatOfTheTimesBesideIt) {
+  Advice one = advice();
+  std::vector<Lane>& lanes = one.race.lanes;
+  lanes[0].final = {2, 2, 5, 2, 2, 2};  // a run that was disturbed: the mean is not the median
+  lanes[1].against_reference = log_ratio(lanes[1].final, lanes[0].final, 0.05);
+  const RunReport report = report_of(one);
+  const double as_it_is = *report.scenarios[0].flows[0].figures[0].value();
+  const double advised = *report.scenarios[1].flows[0].figures[0].value();
+  EXPECT_NEAR(*find_total(report.scenarios[1], "gain")->value(), 1 - advised / as_it_is, 1e-12);
+}
+
 }  // namespace
 }  // namespace numatlas

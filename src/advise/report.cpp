@@ -35,6 +35,20 @@ std::vector<double> values_of(const Lane& lane, const Metric& metric) {
   return values;
 }
 
+/// Their geometric mean: two candidates' figures then differ as their gain says, which is made of
+/// the logarithms of their ratios.
+Estimate typical_of(const std::vector<double>& values) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  std::vector<double> logarithms;
+  for (const double value : values) logarithms.push_back(std::log(value / *most));
+  Estimate estimate = estimate_of_visits(logarithms, std::log(*least / *most), 0);
+  const double unit = *most;
+  estimate.value = unit * std::exp(estimate.value);
+  if (estimate.low) estimate.low = unit * std::exp(*estimate.low);
+  if (estimate.high) estimate.high = unit * std::exp(*estimate.high);
+  return estimate;
+}
+
 /// Part of the time that is saved, or of the metric that is won.
 Figure gain_figure(const LogRatio& ratio, const Metric& metric) {
   const auto gain = [&](double log) {
@@ -105,8 +119,8 @@ ScenarioResult case_of(std::size_t index, const Advice& advice) {
   }
   FlowResult flow = flow_of(index, advice);
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  const Estimate estimate = estimate_of_visits(values, *least, *most);
-  flow.figures = {{key_of(advice.metric), unit_of(advice.metric), estimate, summarize(values)}};
+  flow.figures = {
+      {key_of(advice.metric), unit_of(advice.metric), typical_of(values), summarize(values)}};
   one.flows = {std::move(flow)};
   if (lane.against_reference)
     one.figures.push_back(gain_figure(*lane.against_reference, advice.metric));

@@ -36,7 +36,12 @@ std::string percent_text(const std::optional<double>& part) {
 
 std::string range_text(const Change& change) {
   if (!change.low) return "-";
-  return fmt::format("{} .. {}", percent_text(change.low), percent_text(change.high));
+  const std::string range =
+      fmt::format("{} .. {}", percent_text(change.low), percent_text(change.high));
+  // The interval is of this change alone; the verdict holds together with those of all cases.
+  return change.chance_among == 0
+             ? range
+             : fmt::format("{}; may be chance, 1 of {} cases", range, change.chance_among);
 }
 
 /// Marked where something else may have made the difference.

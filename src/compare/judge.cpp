@@ -236,6 +236,8 @@ void judge(const std::vector<Change*>& changes, const std::vector<std::string>& 
       change.verdict = CaseVerdict::same;
     else
       change.verdict = CaseVerdict::not_distinguishable;
+    const bool alone = *change.p <= alpha && std::abs(*change.part) >= rule.min_effect;
+    if (alone && !rejects && !change.explained) change.chance_among = order.size();
   }
 }
 

@@ -48,6 +48,9 @@ struct Change {
   std::string doubt;
   bool single = false;     ///< a side is one launch, which shows nothing of its disturbances
   bool explained = false;  ///< it differs, but `doubt` may be why: "not distinguishable"
+  /// Of a change that would count alone but not among so many cases, where chance may have made it:
+  /// their number; else 0.
+  std::size_t chance_among = 0;
   /// New over base, minus 1, of the figures relative to their pilots; absent without pilots.
   std::optional<double> relative;
 };

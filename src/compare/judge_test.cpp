@@ -47,6 +47,22 @@ TEST(Verdict, NeedsBothTheIntervalAndTheEffect) {
   EXPECT_EQ(judged(base, known(101.9, 101.8, 102), "s", fine).verdict, CaseVerdict::slower);
 }
 
+TEST(Verdict, SaysWhereAChangeAloneWouldCount) {
+  // 3.0 standard errors: p is 0.0026, enough for one case and not for one of 41.
+  const StoredFigure base = known(100, 99, 101), now = known(102.2, 101.178, 103.222);
+  std::vector<Change> changes(40, change_between(base, base, "s", exact()));
+  changes.push_back(change_between(base, now, "s", exact()));
+  std::vector<Change*> all;
+  for (Change& change : changes) all.push_back(&change);
+  judge({all.back()}, {"s"}, exact());
+  EXPECT_EQ(all.back()->verdict, CaseVerdict::slower);
+  EXPECT_EQ(all.back()->chance_among, 0U);
+  judge(all, std::vector<std::string>(all.size(), "s"), exact());
+  EXPECT_EQ(all.back()->verdict, CaseVerdict::not_distinguishable);
+  EXPECT_EQ(all.back()->chance_among, 41U);
+  EXPECT_EQ(all.front()->chance_among, 0U);
+}
+
 TEST(Verdict, OneLaunchDoesNotKnowTheNext) {
   const auto verdict = [](double now) {
     return judged(known(100, 99.99, 100.01), known(now, now - 0.01, now + 0.01), "s", {}).verdict;

@@ -170,6 +170,10 @@ Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& 
       *text += fmt::format("and as much on {}\n", count_text(others, "more host"));
     if (comm.rank() == 0) {
       if (auto shown = write_stdout(*text); !shown) return fail(shown.error());
+      for (const OutputFile& file : output_files(options))
+        if (!file.path.empty())
+          say(fmt::format("note: nothing was measured, so {} {} was not written\n", file.option,
+                          printable(file.path)));
     }
     return RunReport{};
   }

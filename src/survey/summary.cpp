@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 namespace numatlas {
 namespace {
@@ -25,8 +26,11 @@ int rank_of(const Warning& warning) {
 std::vector<std::string> warnings_of(const std::vector<RunReport>& reports) {
   std::vector<Warning> all;
   for (const RunReport& report : reports) {
-    for (const Warning& warning : report.warnings) {
-      if (std::find(all.begin(), all.end(), warning) == all.end()) all.push_back(warning);
+    for (Warning warning : report.warnings) {
+      // The name of a case does not say which benchmark it is of.
+      if (!warning.where.empty()) warning.where = report.command + " " + warning.where;
+      if (std::find(all.begin(), all.end(), warning) == all.end())
+        all.push_back(std::move(warning));
     }
   }
   std::stable_sort(all.begin(), all.end(),
