@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -18,9 +18,10 @@ namespace {
 
 using nlohmann::json;
 
-/// Turns of each width: widest first, then backwards, and so on, so that no drift favours one.
-constexpr std::uint64_t turns_of_each = 6;
-/// Lines of each array a turn, at most: far more than caches between cores and memory hold back,
+/// Turns, each of all widths: from the widest to the narrowest and back by turns, so that no drift
+/// favours one.
+constexpr std::uint64_t turns = 10;
+/// Lines of each array and width, at most: far more than caches between cores and memory hold back,
 /// and some milliseconds.
 constexpr std::uint64_t most_steps = 1 << 17;
 
@@ -52,11 +53,8 @@ json fastest(const std::vector<std::string>& of_ranks) {
   }
   json chosen = json::array();
   for (const auto& [key, its] : times) {
-    std::vector<unsigned> tried;
-    for (const auto& [width, time] : its) {
-      if (std::find(tried.begin(), tried.end(), width) == tried.end()) tried.push_back(width);
-    }
-    std::sort(tried.begin(), tried.end());
+    std::set<unsigned> tried;
+    for (const auto& [width, time] : its) tried.insert(width);
     chosen.push_back({key, fastest_width(its), tried});
   }
   return chosen;
@@ -102,28 +100,35 @@ void RealEngine::try_widths(const Scenario& scenario, Job& job, std::int64_t sta
   const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
   Kernel& kernel = *job.kernel;
   const std::vector<unsigned> widths = vector_widths();
-  // One turn more, for a CPU that slept.
-  const std::uint64_t turns = turns_of_each * widths.size() + 1;
-  const std::uint64_t steps = std::min(kernel.steps_a_pass() / turns, most_steps);
+  // One more, for a CPU that slept.
+  const std::uint64_t pieces = turns * widths.size() + 1;
+  const std::uint64_t steps = std::min(kernel.steps_a_pass() / pieces, most_steps);
   if (!flow.in_memory || steps == 0) return;
   clock_.sleep_until(start_ns);
   for (const Operation operation : kernel.loops()) {
-    const VectorWidth loop = loop_in(scenario, flow, operation);
+    VectorWidth loop = loop_in(scenario, flow, operation);
     const VectorWidth* const known = find(*options_.widths, loop);
-    for (std::uint64_t turn = 0; turn < turns; ++turn) {
-      const std::uint64_t place = turn % (2 * widths.size());
-      const unsigned width = widths[std::min(place, 2 * widths.size() - 1 - place)];
+    const auto time_with = [&](unsigned width) {
       kernel.use_width(operation, known != nullptr ? known->width : width);
       const std::int64_t before = clock_.now_ns();
       if (!stop_requested()) kernel.run(steps);
-      if (known != nullptr || turn == 0) continue;
-      const auto time = static_cast<double>(clock_.now_ns() - before);
-      job.width_times.emplace_back(loop, time / static_cast<double>(steps));
-      job.width_times.back().first.width = width;
+      return static_cast<double>(std::max<std::int64_t>(1, clock_.now_ns() - before));
+    };
+    (void)time_with(widths.front());
+    for (std::uint64_t turn = 0; turn < turns; ++turn) {
+      std::vector<double> times(widths.size());
+      for (std::size_t i = 0; i < widths.size(); ++i) {
+        const std::size_t place = turn % 2 == 0 ? i : widths.size() - 1 - i;
+        times[place] = time_with(widths[place]);
+      }
+      for (std::size_t i = 0; known == nullptr && i < widths.size(); ++i) {
+        loop.width = widths[i];
+        job.width_times.emplace_back(loop, times[i]);
+      }
     }
     // Passes begin where those before them ended.
     if (scenario.stop.passes && !stop_requested())
-      kernel.run(kernel.steps_a_pass() - turns * steps);
+      kernel.run(kernel.steps_a_pass() - pieces * steps);
   }
 }
 

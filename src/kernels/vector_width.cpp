@@ -20,17 +20,19 @@ VectorWidth loop_of(const KernelSpec& spec, Operation operation, PageKind pages,
 }
 
 unsigned fastest_width(const std::vector<WidthTime>& times) {
-  std::map<unsigned, std::vector<double>, std::greater<>> by_width;
-  for (const auto& [width, time] : times) by_width[width].push_back(time);
+  std::map<unsigned, std::vector<double>, std::greater<>> ratios;
+  double widest = 0;
+  for (const auto& [width, time] : times) {
+    if (ratios.empty() || width >= ratios.begin()->first) widest = time;
+    ratios[width].push_back(time / widest);
+  }
   // Below that a difference is as likely noise.
-  constexpr double faster = 0.99;
-  unsigned best = 0;
-  double widest = 0, least = 0;
-  for (auto& [width, its] : by_width) {
+  double least = 0.99;
+  unsigned best = ratios.empty() ? 0 : ratios.begin()->first;
+  for (auto& [width, its] : ratios) {
     const auto middle = its.begin() + static_cast<std::ptrdiff_t>(its.size() / 2);
     std::nth_element(its.begin(), middle, its.end());
-    if (best == 0) widest = *middle;
-    if (best != 0 && (*middle >= least || *middle > faster * widest)) continue;
+    if (*middle >= least) continue;
     best = width;
     least = *middle;
   }

@@ -31,8 +31,8 @@ VectorWidth loop_of(const KernelSpec& spec, Operation operation, PageKind pages,
 
 /// A width and how long a step took with it.
 using WidthTime = std::pair<unsigned, double>;
-/// The width with the least median time. The widest where no other is more than 1 % faster; 0 for
-/// no times.
+/// Of turns that each begin with the widest: the width with the least median ratio to that of its
+/// turn; the widest where no other is more than 1 % faster; 0 for no times.
 unsigned fastest_width(const std::vector<WidthTime>& times);
 
 }  // namespace numatlas

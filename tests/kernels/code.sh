@@ -22,20 +22,22 @@ check() {
 }
 
 # The numbers of Operation and Stores in src/kernels/stream_loops.h.
-for set in 'N_AVX3 %zmm v' 'N_AVX2 %ymm v' 'N_SSE4 %xmm '; do
-  read -r namespace register prefix <<<"$set"
+# The width is in doubles.
+for set in 'N_AVX3 8 %zmm v' 'N_AVX3 4 %ymm v' 'N_AVX3 2 %xmm v' 'N_AVX2 4 %ymm v' 'N_AVX2 2 %xmm v' \
+  'N_SSE4 2 %xmm '; do
+  read -r namespace width register prefix <<<"$set"
   # A load as wide as the register, by itself or as an operand.
   load="[0-9]?\(%r[^)]*\),([^()]*,)?${register}[0-9]+"
-  check "$namespace" 'sum_lines(' "${prefix}paddq .*$register" memcpy
-  check "$namespace" 'sum_lines(' "$load" ''
+  check "$namespace" "sum_lines<${width}ul>(" "${prefix}paddq .*$register" memcpy
+  check "$namespace" "sum_lines<${width}ul>(" "$load" ''
   for operation in 1 2 3 4 5 6; do
     loop="store_lines<(numatlas::Operation)$operation, (numatlas::Stores)"
-    check "$namespace" "${loop}0>" "${prefix}mov[au]p[ds] +${register}[0-9]+,.*\(" 'movnt|memcpy|memset'
-    check "$namespace" "${loop}1>" "${prefix}movntp[ds] +${register}[0-9]+,.*\(" 'memcpy|memset'
-    check "$namespace" "${loop}1>" 'sfence' ''
+    check "$namespace" "${loop}0, ${width}ul>" "${prefix}mov[au]p[ds] +${register}[0-9]+,.*\(" 'movnt|memcpy|memset'
+    check "$namespace" "${loop}1, ${width}ul>" "${prefix}movntp[ds] +${register}[0-9]+,.*\(" 'memcpy|memset'
+    check "$namespace" "${loop}1, ${width}ul>" 'sfence' ''
     [ "$operation" -eq 1 ] && continue # it only writes
-    check "$namespace" "${loop}0>" "$load" ''
-    check "$namespace" "${loop}1>" "$load" ''
+    check "$namespace" "${loop}0, ${width}ul>" "$load" ''
+    check "$namespace" "${loop}1, ${width}ul>" "$load" ''
   done
 done
 [ "$failed" -eq 0 ] && echo 'the loops are what they promise'
