@@ -1,5 +1,8 @@
 // page_checks [WORKERS [MIB]]: time until as many threads know where their memory of base pages
 // lies, each by reading /proc/self/smaps for itself, and all by one reading.
+#include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -29,8 +32,8 @@ double milliseconds(const std::vector<std::unique_ptr<Buffer>>& buffers, const L
   ready.arrive_and_wait();
   const auto start = std::chrono::steady_clock::now();
   for (std::thread& thread : threads) thread.join();
-  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-  return time.count();
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  return 1e3 * time.count();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <utility>
 #include <csignal>
 #include <cstdlib>
 #include <optional>

@@ -77,13 +77,17 @@ std::optional<double> link_limit(const ScenarioResult& point, const RunReport& r
   return limit > 0 ? std::optional(limit) : std::nullopt;
 }
 
+namespace {
+
 /// Of copies that are each waited for: whether it can be told which of them were under way
 /// together.
-static bool long_against_clocks(const FlowResult& flow) {
+bool long_against_clocks(const FlowResult& flow) {
   constexpr double clock_errors = 10;
   const Figure* time = find_figure(flow, "copy_latency");
   return time != nullptr && time->value() && *time->value() > clock_errors * flow.gpu->clock_error;
 }
+
+}  // namespace
 
 std::vector<Figure> device_totals(const ScenarioResult& point, const RunReport& report) {
   std::vector<Figure> totals;

@@ -115,9 +115,9 @@ std::string guest_text(const StoredFile& base, const StoredFile& now) {
     for (const StoredRun& run : file->runs)
       for (const Machine& machine : run.machines)
         if (is_virtual(machine))
-          return "warning: a virtual machine: other guests slow it down from run to run, by more "
-                 "than is assumed; --run measures both sides in turn, --history compares with many "
-                 "runs\n";
+          return "warning: a virtual machine: how its launches differ is unknown, so one launch a "
+                 "side has no verdict of its own; --run measures both sides in turn, --history "
+                 "compares with many runs\n";
   return "";
 }
 
@@ -185,6 +185,9 @@ std::string launches_text(const ComparedFiles& files, const CompareRule& rule) {
           ? ""
           : fmt::format("as the launches below {} show for {} of {} cases; for others, ",
                         files.launches_from, std::ranges::count_if(cases, known), cases.size());
+  if (std::ranges::any_of(cases, [](const ComparedCase& one) { return one.change.guest; }))
+    return "Student's t over the visits; how launches on a virtual machine differ is unknown "
+           "(--launch-spread)";
   return fmt::format(
       "Student's t over the visits{}; of a single launch, a deviation from launch to launch is "
       "assumed: {}{:g} % (--launch-spread)",

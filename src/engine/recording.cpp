@@ -19,7 +19,7 @@ namespace numatlas {
 /// Every rank says whether it is ready; the lowest one's error becomes everyone's. Then rank 0
 /// names a time, and each host translates it to its own clock.
 Expected<std::int64_t> RealEngine::agree_on_start(const Scenario& scenario,
-                                                   const std::vector<Job>& jobs) {
+                                                  const std::vector<Job>& jobs) {
   std::optional<Error> mine;
   for (const Job& job : jobs) {
     if (job.error && !mine) mine = job.error;

@@ -152,6 +152,15 @@ Expected<std::int64_t> RealEngine::agree_on_widths(const Scenario& scenario,
     const json& key = one[0];
     options_.widths->push_back({key[0], key[1], key[2], key[3], one[1], one[2]});
   }
+  // What nobody could try, as on a host whose arrays are too short, is not tried again.
+  for (const Job& job : jobs) {
+    const Flow& flow = scenario.flows[static_cast<std::size_t>(job.flow)];
+    for (const Operation operation : job.kernel->loops()) {
+      const VectorWidth loop = loop_in(scenario, flow, operation);
+      if (flow.in_memory && find(*options_.widths, loop) == nullptr)
+        options_.widths->push_back(loop);
+    }
+  }
   return name_start();
 }
 

@@ -2,6 +2,7 @@
 // that the CPU at hand has is chosen at run time.
 #include "kernels/permutation.h"
 
+#include <iterator>
 #include <algorithm>
 #include <bit>
 

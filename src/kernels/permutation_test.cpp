@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <algorithm>
 #include <array>
 #include <bitset>

@@ -98,7 +98,12 @@ HWY_INLINE loops::Vec<D> result(D d, const double* first, const double* second, 
 }
 
 // Arm's non-temporal store of NEON is of two vectors at once; gcc has no function for it.
-constexpr bool stores_pairs = HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON;
+#if HWY_ARCH_ARM_A64
+constexpr bool has_sve = (HWY_TARGET & (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)) != 0;
+constexpr bool stores_pairs = !has_sve && (HWY_TARGET & (HWY_SCALAR | HWY_EMU128)) == 0;
+#else
+constexpr bool stores_pairs = false;
+#endif
 
 /// Vectors that one store writes.
 constexpr std::size_t vectors_of(Stores stores) {
@@ -111,10 +116,10 @@ HWY_INLINE void store(D d, loops::Vec<D> first, [[maybe_unused]] loops::Vec<D> s
   if constexpr (stores == Stores::regular) {
     loops::Store(first, d, to);
   } else {
-#if HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON
-    asm volatile("stnp %q0, %q1, [%2]" : : "w"(first.raw), "w"(second.raw), "r"(to) : "memory");
-#elif HWY_ARCH_ARM_A64 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR
+#if HWY_ARCH_ARM_A64 && (HWY_TARGET & (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128))
     svstnt1_f64(loops::detail::MakeMask(d), to, first);
+#elif HWY_ARCH_ARM_A64 && !(HWY_TARGET & (HWY_SCALAR | HWY_EMU128))
+    asm volatile("stnp %q0, %q1, [%2]" : : "w"(first.raw), "w"(second.raw), "r"(to) : "memory");
 #else
     loops::Stream(first, d, to);
 #endif

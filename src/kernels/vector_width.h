@@ -18,7 +18,7 @@ struct VectorWidth {
   std::string stores;         ///< "" for kernels that do not write
   std::string pages;          ///< as asked for
   std::uint64_t workers = 0;  ///< that ran it together; 0: all of the run
-  unsigned width = 0;         ///< bytes
+  unsigned width = 0;         ///< bytes; 0: the widest, as none could be tried
   std::vector<unsigned> tried{};
   /// Whether it is the same loop under the same conditions.
   bool same_loop(const VectorWidth& other) const;

@@ -1,5 +1,6 @@
 #include "report/view_text.h"
 
+#include <optional>
 #include <cstddef>
 #include <sstream>
 #include <utility>

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "machine/identity.h"
+
 namespace numatlas {
 
 Bytes line_bytes(const Machine& machine, const CpuSet& cpus) {
@@ -18,9 +20,8 @@ Bytes last_level_cache_bytes(const Machine& machine, const CpuSet& cpus) {
 
 Bytes unlisted_caches(const Machine& machine, const CpuSet& cpus) {
   const bool listed = !cpus.empty() && machine.last_level_cache_of(cpus.front()) != nullptr;
-  const bool is_virtual = machine.hypervisor && !machine.hypervisor->empty();
   const bool complete = machine.arch.empty() || machine.arch == "x86_64";  // CPUID tells all
-  return listed && complete && !is_virtual ? Bytes{} : Bytes{gib};
+  return listed && complete && !is_virtual(machine) ? Bytes{} : Bytes{gib};
 }
 
 std::string level_of_flow(const Machine& machine, const Layout& layout, const Scenario& scenario,

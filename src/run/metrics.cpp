@@ -156,6 +156,8 @@ std::vector<std::size_t> stopped_samples(const Flow& flow, const Trace& trace) {
   // far longer than usual: with these only what the system tells counts.
   if (step == StepKind::fault || step == StepKind::migration || step == StepKind::lines)
     return trace.stopped;
+  // Who waits for a counter that others have runs all the while.
+  if (step == StepKind::addition && flow.kernel.counter.workers > 1) return trace.stopped;
   // Nothing else makes a block of some hundred loads so much slower than the others.
   constexpr std::int64_t far_longer = 20;
   std::vector<std::int64_t> times;

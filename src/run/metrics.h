@@ -25,8 +25,8 @@ std::vector<double> running_samples_of(const Flow& flow, const Trace& trace);
 /// The mean over the samples in which the thread ran: "latency" in s (a dependent load) of a chase;
 /// "core_to_core" in s (one way: half a round trip) of a line handed between two CPUs; the time of
 /// a step of other kernels that move no bytes, by its name (step_time), and what they counted in
-/// each. Of a GPU's copies "bandwidth" by the CPU's clock (the mean) (a copy's bytes count once), by
-/// the GPU's own clock "copy_latency" of one that is waited for, or "copy_time" and
+/// each. Of a GPU's copies "bandwidth" by the CPU's clock (the mean) (a copy's bytes count once),
+/// by the GPU's own clock "copy_latency" of one that is waited for, or "copy_time" and
 /// "event_bandwidth" of queued ones, "pin_time" and "unpin_time" where there are such; "latency" of
 /// a GPU's chase by its own clock; "bandwidth" (as STREAM counts bytes) and "traffic" (with the
 /// lines that regular stores fetch) in B/s of what moves memory; nothing of an answering side.

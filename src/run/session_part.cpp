@@ -12,8 +12,8 @@
 #include "base/version.h"
 #include "engine/agreement.h"
 #include "kernels/stream_loops.h"
-#include "machine/identity.h"
 #include "kernels/traits.h"
+#include "machine/identity.h"
 #include "record/cache_level.h"
 #include "record/labels.h"
 #include "record/modes.h"
@@ -283,8 +283,7 @@ void SessionPart::judge(const ScenarioResult& point, const FlowResult& flow) {
                                 "CPU); its rates and time exclude this",
                                 pause_text(paused)));
   } else if (was_stopped(flow)) {
-    warn("stopped", fmt::format("lost its CPU for {:.0f} % of its time: {}",
-                                100 * flow.stopped / flow.together,
+    warn("stopped", fmt::format("lost its CPU for {} while measuring: {}", pause_text(flow.stopped),
                                 traits_of(flow.kernel).step == StepKind::lines
                                     ? "its bandwidth is that of all the time"
                                     : "its figures are of the time in which it ran"));
@@ -316,7 +315,7 @@ void SessionPart::note_widths() {
                                [&](Operation one) { return name_of(one) == width.kernel; });
           });
         });
-    if (own) report_.widths.push_back(width);
+    if (own && !width.tried.empty()) report_.widths.push_back(width);
   }
 }
 

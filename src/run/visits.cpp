@@ -90,6 +90,23 @@ void CaseVisits::merge(std::vector<Figure>& figures, std::vector<Figure>&& visit
   }
 }
 
+/// A rate of operations is the inverse of their time, over all visits as in each: the mean of the
+/// visits' rates would be another one.
+void invert_rates(ScenarioResult& result) {
+  double all = 0;
+  for (FlowResult& flow : result.flows) {
+    for (Figure& rate : flow.figures) {
+      const auto& time = flow.figures.front().estimate;
+      if (rate.key != "operations" || !rate.estimate || !time || !(time->value > 0)) continue;
+      rate.estimate = divided_into(1, *time);
+      all += rate.estimate->value;
+    }
+  }
+  for (Figure& sum : result.figures)
+    if (sum.key == "operations_sum" && sum.estimate && all > 0)
+      sum.estimate = as_sure_as(all, *sum.estimate);
+}
+
 void CaseVisits::note_values(ScenarioResult& result, const ScenarioResult& visit) {
   const auto note = [&](const std::string& key, const std::string& unit, double value) {
     auto& figures = result.visits->figures;
@@ -174,6 +191,7 @@ void CaseVisits::add(ScenarioResult& result, ScenarioResult visit, double start,
     merge(flow.figures, std::move(mine), -1, flow.worker);
   }
   merge(result.figures, std::move(visit.figures), -1, -1);
+  invert_rates(result);
   for (HostTotals& totals : visit.host_totals) {
     auto mine = std::find_if(result.host_totals.begin(), result.host_totals.end(),
                              [&](const HostTotals& other) { return other.host == totals.host; });

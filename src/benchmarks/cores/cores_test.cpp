@@ -118,7 +118,7 @@ TEST(CoresPlan, LinesHaveRoomAndBothSidesKnowThem) {
   const Scenario& scenario = plan->front().scenario;
   EXPECT_EQ(scenario.flows[0].kernel.lines, 40U);
   EXPECT_EQ(scenario.flows[1].kernel.lines, 40U);
-  EXPECT_EQ(scenario.flows[0].region.bytes, Bytes{8192}) << "two pages";
+  EXPECT_EQ(scenario.flows[0].region.bytes, Bytes{3 * 4096}) << "40 lines, 256 bytes apart";
   EXPECT_EQ(label_of(plan->front().head, "lines"), "40");
   EXPECT_EQ(label_of(cores_plan({})->front().head, "lines"), "");
   for (const char* lines : {"0", "4097", "many"}) {

@@ -35,12 +35,12 @@ TEST(TouchPlan, EachPatternAloneAndTogether) {
   ASSERT_TRUE(plan);
   ASSERT_EQ(plan->size(), 3u * (3 + 1));
   const PlannedScenario& alone = (*plan)[4 + 1];
-  EXPECT_EQ(alone.head.name, "other scatter 256MiB base alone worker 1");
+  EXPECT_EQ(alone.head.name, "other scatter 1GiB base alone worker 1");
   ASSERT_EQ(alone.scenario.flows.size(), 1u);
   EXPECT_EQ(alone.scenario.flows[0].worker, 1);
   EXPECT_EQ(alone.scenario.flows[0].first_touch, 0);
   const PlannedScenario& together = plan->back();
-  EXPECT_EQ(together.head.name, "crossed scatter 256MiB base together");
+  EXPECT_EQ(together.head.name, "crossed scatter 1GiB base together");
   ASSERT_EQ(together.scenario.flows.size(), 3u);
   EXPECT_EQ(together.scenario.flows[2].first_touch, 0);
   EXPECT_TRUE(together.scenario.stop.to_the_end);
@@ -58,7 +58,7 @@ TEST(TouchPlan, OneCpuHasOnlyItsOwn) {
   const auto plan = touch_plan({}, "numa:1 core:1 pu:1");
   ASSERT_TRUE(plan);
   ASSERT_EQ(plan->size(), 3u);
-  EXPECT_EQ((*plan)[0].head.name, "own scatter 256MiB base alone");
+  EXPECT_EQ((*plan)[0].head.name, "own scatter 512MiB base alone");
   EXPECT_FALSE((*plan)[0].skip);
   for (std::size_t i : {1u, 2u}) {
     EXPECT_TRUE((*plan)[i].scenario.flows.empty());

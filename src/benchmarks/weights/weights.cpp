@@ -162,8 +162,8 @@ void WeightsBenchmark::add_options(CLI::App& app) {
   add_value(app, "--mix", mix_text_, "R:W", "mix of lines read to lines written")->excludes(kernel);
   size_.add_to(app,
                "memory of each worker, in MiB (512) or with a unit (2GiB) (default: 256 MiB, more "
-               "where caches are large, less if a node "
-               "that held all of it would have less than half of its free memory left)");
+               "where caches are large or unknown, less if a node that held all of it would have "
+               "less than half of its free memory left)");
   auto* apply =
       app.add_flag("--apply", apply_,
                    "set the best weights system-wide, measure once more with the kernel's "
