@@ -180,7 +180,7 @@ TEST(ViewTable, ADifferenceThatMayBeNoneIsNotTheWholeOfItself) {
   view.cells = {label_column("size", "size"),
                 figure_column("ns", "cost", in_ns, Part::with_interval)};
   EXPECT_EQ(view_text(report, view),
-            "Cost\nsize                      ns\n1MiB  unknown: -2.00 to 2.00\n\n");
+            "Cost\nsize             ns\n1MiB  -2.00 to 2.00\n\n");
 }
 
 TEST(Labels, OwnLabelsGoFirst) {
