@@ -40,7 +40,8 @@ set(CPACK_RPM_PACKAGE_LICENSE MIT)
 set(CPACK_RPM_PACKAGE_GROUP "Applications/System")
 set(CPACK_RPM_PACKAGE_RELEASE 1)
 # Folders that every system has belong to its own packages; those of shells may not be there.
-set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/share/man /usr/share/man/man1 /usr/share/doc)
+set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/share/man /usr/share/man/man1 /usr/share/doc
+    /usr/libexec)
 # The bundled libraries are ours alone: others must not be served by them, nor need them from elsewhere.
 # A plug-in asks for no MPI: Fedora's libmpi.so.40()(64bit)(openmpi-x86_64) is no libmpi.so.40()(64bit).
 string(CONCAT CPACK_RPM_SPEC_MORE_DEFINE

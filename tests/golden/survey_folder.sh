@@ -2,6 +2,7 @@
 # survey_folder.sh NUMATLAS: a survey replaces the one in its folder, but one of more benchmarks only when told to.
 set -u
 numatlas=$1
+command -v python3 >/dev/null || { echo 'skipped: python3 is not installed'; exit 77; }
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 failed=0

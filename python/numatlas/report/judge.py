@@ -21,13 +21,22 @@ def verdicts(base: Result, new: Result) -> Verdicts:
     line = [program, "compare", "--base", base.path.absolute(), "--new", new.path.absolute()]
     try:
         done = subprocess.run(
-            [*line, "--format", "json"], capture_output=True, text=True, check=False, timeout=PATIENCE
+            [*line, "--format", "json"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
         )
-        cases = json.loads(done.stdout)["cases"]
-    except (OSError, subprocess.TimeoutExpired, ValueError, KeyError):
-        return {}
-    sides = [(one, one.get("base") or {}, one.get("new") or {}) for one in cases]
-    return {(one["unit"], of.get("value"), to.get("value")): one["verdict"] for one, of, to in sides}
+        told: Verdicts = {}
+        for one in json.loads(done.stdout)["cases"]:
+            base_side, new_side = one.get("base") or {}, one.get("new") or {}
+            figure = (one["unit"], base_side.get("value"), new_side.get("value"))
+            # Two cases with the same figures but other verdicts: nobody knows whose these are.
+            told[figure] = one["verdict"] if told.get(figure, one["verdict"]) == one["verdict"] else ""
+        return told
+    except (OSError, subprocess.TimeoutExpired, ValueError, KeyError, TypeError, AttributeError):
+        return {}  # or it is a program of another version
 
 
 def verdict_on(told: Verdicts, base: Metric | None, new: Metric | None) -> str:
