@@ -3,15 +3,17 @@
 
 #include <sys/types.h>
 
+#include <string>
+
 namespace numatlas {
 
 /// While it is there, a process or process group is killed when this process ends, whatever ends
 /// it: SIGKILL reaches nobody else. A process of its own waits for that; where none can be had,
-/// what was started goes on.
+/// what was started goes on. A folder that is named goes with them.
 class GroupGuard {
  public:
   /// `target` as kill() takes it.
-  explicit GroupGuard(pid_t target);
+  explicit GroupGuard(pid_t target, const std::string& folder = "");
   GroupGuard(const GroupGuard&) = delete;
   GroupGuard& operator=(const GroupGuard&) = delete;
   /// The target goes on.

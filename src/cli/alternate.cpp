@@ -65,6 +65,9 @@ class ResultFolder {
     return {};
   }
 
+  /// "" for one that stays.
+  std::string temporary() const { return temporary_ ? path_.string() : ""; }
+
   std::string file(char side, int number) const {
     return (path_ / fmt::format("{}-{}.json", side, number)).string();
   }
@@ -87,7 +90,7 @@ std::string line_of(const std::string& command, const std::string& file) {
 /// Runs a line of the shell to its end, and gives its wait status. A stop of this program is one of
 /// all that the line started. From a terminal, Ctrl-C reaches all of them; elsewhere they have a
 /// process group of their own.
-Expected<int> run_line(const std::string& line) {
+Expected<int> run_line(const std::string& line, const ResultFolder& folder) {
   const bool apart = isatty(STDIN_FILENO) == 0;
   install_signal_handlers();
   posix_spawnattr_t attributes;
@@ -106,7 +109,7 @@ Expected<int> run_line(const std::string& line) {
   posix_spawnattr_destroy(&attributes);
   if (code != 0) return fail(ErrorKind::resource, errno_text(code));
   const pid_t all = apart ? -child : child;
-  const GroupGuard guard(all);
+  const GroupGuard guard(all, folder.temporary());
   constexpr std::chrono::milliseconds nap{50};  // seldom enough to disturb nothing
   int status = 0;
   bool told = false;
@@ -127,13 +130,14 @@ Expected<int> run_line(const std::string& line) {
   return status;
 }
 
-Expected<StoredFile> launch(const std::string& command, const std::string& file) {
+Expected<StoredFile> launch(const std::string& command, const std::string& file,
+                            const ResultFolder& folder) {
   std::error_code ignored;
   fs::remove(file, ignored);  // one of an earlier comparison
-  const auto ran = run_line(line_of(command, file));
+  const auto ran = run_line(line_of(command, file), folder);
   const auto ended = [&](ErrorKind kind, const std::string& how) {
     return fail_about(kind, "--run", fmt::format("'{}' {}", command, how),
-                      "try it by itself, with --json FILE");
+                      kind == ErrorKind::interrupted ? "" : "try it by itself, with --json FILE");
   };
   if (!ran) return ended(ErrorKind::resource, "did not start: " + ran.error().message);
   const int status = *ran;
@@ -167,7 +171,7 @@ Expected<Launches> measure_in_turn(const std::array<std::string, 2>& commands, i
     const int side = (i + pair) % 2;  // A B, B A, A B, ...
     const std::string& command = commands[static_cast<std::size_t>(side)];
     say(fmt::format("[{}/{}] {}: {}\n", i + 1, 2 * pairs, side == 0 ? "BASE" : "NEW", command));
-    auto stored = launch(command, folder.file(side == 0 ? 'a' : 'b', pair + 1));
+    auto stored = launch(command, folder.file(side == 0 ? 'a' : 'b', pair + 1), folder);
     if (!stored) return fail(stored.error());
     launches[static_cast<std::size_t>(side)].push_back(*std::move(stored));
     if (i != 1) continue;

@@ -66,7 +66,7 @@ case $case in
     report_is 'value(cases["both"], "bandwidth_sum") > 0'
     out_says '^both +[0-9]+ .* device copy +measured +0 +pinned +gpu:0 from local +gpu:0 from [0-9]'
     out_says '^Copies of GPUs'
-    out_says '^both +[0-9]+ +0 +h2d +[0-9.]+ ' ;;
+    out_says '^both +[0-9]+ +0 +h2d +(unknown: )?[0-9.]+ ' ;;
   kinds)
     { copy_in back | sed 's/"gpu:0"/"X"/; s/"local"/"gpu:1"/; s/"X"/"local"/'
       copy_in between | sed 's/"local"/"gpu:1"/'
