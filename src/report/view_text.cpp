@@ -126,7 +126,8 @@ TextCell figure_cell(const ViewItem& item, const ViewColumn& column, const Shown
   const bool of_workers = summary && group != nullptr && group->workers > 1;
   switch (column.part) {
     case Part::value: return value_cell(estimate, item, column, shown);
-    case Part::half_width: return percent(half_width(estimate));
+    case Part::half_width:
+      return is_unknown(estimate) ? TextCell{none} : percent(half_width(estimate));
     case Part::with_interval: return with_interval(estimate, item, column, shown);
     case Part::least: return of_workers ? number(summary->min) : none;
     case Part::most: return of_workers ? number(summary->max) : none;
