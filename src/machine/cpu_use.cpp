@@ -114,9 +114,8 @@ CpuUse cpu_use_between(const Expected<CpuTimes>& before, const Expected<CpuTimes
     use.reason = "/proc/stat does not count the CPU time of this process";
   } else {
     use.own = own / use.seconds;
-    // Ticks are not as exact as what a process is told of itself: over a short time they may be
-    // less than that, or more than there is.
-    use.others = std::clamp((busy - own) / use.seconds, 0.0, static_cast<double>(use.cpus));
+    // Ticks are not as exact as what a process is told of itself.
+    use.others = std::max(0.0, busy - own) / use.seconds;
     use.stolen = std::max(0.0, after->stolen - before->stolen) / use.seconds;
   }
   return use;
