@@ -22,6 +22,7 @@
 
 #include "base/signals.h"
 #include "engine/test_engine.h"
+#include "engine/test_real_engine.h"
 #include "memory/source.h"
 #include "placement/kernel_calls.h"
 
@@ -30,6 +31,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;
+using testing::RealEngine;
 
 std::int64_t cpu_time_ns(clockid_t clock) {
   timespec time{};
@@ -44,53 +46,6 @@ class Phases final : public ProgressListener {
     text += scenario.name + " " + phase + "; ";
   }
   std::string text;
-};
-
-class RealEngine : public ::testing::Test {
- protected:
-  void SetUp() override {
-    affinity_ = thread_affinity();
-    const auto machine = read_live_machine();
-    ASSERT_TRUE(machine);
-    machine_ = *machine;
-    const auto workers = testing::workers_on(machine_, 2);
-    ASSERT_TRUE(workers);
-    const auto layout = gather_layout(*comm_, *workers);
-    ASSERT_TRUE(layout);
-    layout_ = *layout;
-    make();
-  }
-  void TearDown() override {
-    // Worker 0 is this thread: it must not stay on its CPU for the next test.
-    EXPECT_TRUE(bind_thread(affinity_));
-    reset_stop_for_tests();
-  }
-  void make(const EngineOptions& options = {}) {
-    auto engine = make_engine(*comm_, layout_, machine_, options);
-    ASSERT_TRUE(engine);
-    engine_ = *std::move(engine);
-  }
-  Flow flow_of(int worker, Bytes size = Bytes{256 * kib}) const {
-    Flow flow;
-    flow.worker = worker;
-    flow.kernel.verify_full = true;
-    flow.region.bytes = size;
-    flow.region.placement = layout_.workers[static_cast<std::size_t>(worker)].placement.memory;
-    flow.warm_up = Bytes{2 * size.value};
-    return flow;
-  }
-  Scenario scenario_of(std::vector<Flow> flows, Nanoseconds time = milliseconds(100)) const {
-    Scenario scenario{"test", std::move(flows), {}};
-    scenario.stop.time = time;
-    scenario.stop.least_time = std::min<Nanoseconds>(time, milliseconds(20));
-    return scenario;
-  }
-
-  std::unique_ptr<Comm> comm_ = make_single_comm();
-  Machine machine_;
-  Layout layout_;
-  std::unique_ptr<Engine> engine_;
-  CpuSet affinity_;
 };
 
 TEST_F(RealEngine, KernelsAreCheckedAndRecordToTheEnd) {
@@ -431,112 +386,6 @@ TEST_F(RealEngine, TellsItsPhasesAndWhenMemoryStands) {
   make(options);
   ASSERT_TRUE(engine_->run(scenario_of({flow_of(0)}, milliseconds(10))));
   EXPECT_EQ(phases.text, "test preparing; prepared; test measuring; ");
-}
-
-/// Two passes of triad by each worker, on little memory.
-Scenario passes_of(int passes) {
-  Scenario scenario;
-  scenario.name = "passes";
-  for (int worker : {0, 1}) {
-    Flow flow;
-    flow.worker = worker;
-    flow.kernel.name = "stream";
-    flow.kernel.passes = {Operation::copy, Operation::triad};
-    flow.kernel.array_lines = 500;
-    flow.region.bytes = stream_region_bytes(500);
-    scenario.flows.push_back(flow);
-  }
-  scenario.stop.passes = passes;
-  return scenario;
-}
-
-TEST_F(RealEngine, TakesSoManyPassesAndTellsOfEach) {
-  EngineOptions options;
-  std::vector<int> told;
-  std::vector<std::vector<Sample>> times;
-  std::size_t prepared = 0;
-  options.when_prepared = [&](const std::vector<const Trace*>& traces) {
-    prepared += traces.size();
-    for (const Trace* trace : traces) EXPECT_GT(trace->residency.pages_total, 0u);
-  };
-  options.after_pass = [&](int pass, std::span<const Sample> of_host) -> Expected<void> {
-    told.push_back(pass);
-    times.emplace_back(of_host.begin(), of_host.end());
-    return {};
-  };
-  make(options);
-  const auto traces = engine_->run(passes_of(4));
-  ASSERT_TRUE(traces) << full_text(traces.error());
-  EXPECT_EQ(prepared, 2u);
-  EXPECT_EQ(told, (std::vector<int>{0, 1, 2, 3}));
-  ASSERT_EQ(traces->size(), 2u);
-  for (std::size_t worker = 0; worker < 2; ++worker) {
-    const Trace& trace = (*traces)[worker];
-    EXPECT_EQ(trace.stop, StopReason::passes);
-    EXPECT_FALSE(trace.wrong);
-    EXPECT_EQ(trace.steps_a_sample, 500u);
-    ASSERT_EQ(trace.samples.size(), 4u);
-    for (std::size_t pass = 0; pass < 4; ++pass) {
-      EXPECT_GT(trace.samples[pass].duration_ns, 0);
-      EXPECT_GE(times[pass][worker].start_ns, 0);  // after the time agreed on
-      EXPECT_EQ(trace.samples[pass].duration_ns, times[pass][worker].duration_ns);
-      // A pass begins when all have ended the one before.
-      if (pass == 0) continue;
-      for (const Trace& other : *traces) {
-        const Sample& before = other.samples[pass - 1];
-        EXPECT_GE(trace.samples[pass].start_ns, before.start_ns + before.duration_ns);
-      }
-    }
-  }
-}
-
-TEST_F(RealEngine, FlowsBeginEachStepTogether) {
-  Scenario scenario = scenario_of({flow_of(0, Bytes{64 * kib}), flow_of(1, Bytes{mib})});
-  scenario.stop.steps = 50;
-  // Also after one whose time was over.
-  scenario.stop.time = Nanoseconds(1);
-  ASSERT_TRUE(engine_->run(scenario));
-  scenario.stop.time = std::chrono::seconds(10);
-  const auto traces = engine_->run(scenario);
-  ASSERT_TRUE(traces) << full_text(traces.error());
-  for (const Trace& trace : *traces) {
-    ASSERT_EQ(trace.samples.size(), 50U);
-    for (std::size_t step = 1; step < trace.samples.size(); ++step) {
-      for (const Trace& other : *traces) {
-        const Sample& before = other.samples[step - 1];
-        EXPECT_GE(trace.samples[step].start_ns, before.start_ns + before.duration_ns);
-      }
-    }
-  }
-}
-
-TEST_F(RealEngine, AStopBetweenPassesIsAnErrorAfterTheOneAtHand) {
-  EngineOptions options;
-  int told = 0;
-  options.after_pass = [&](int pass, auto) -> Expected<void> {
-    ++told;
-    if (pass == 2) request_stop(0);
-    return {};
-  };
-  make(options);
-  const auto traces = engine_->run(passes_of(1000));
-  ASSERT_FALSE(traces);
-  EXPECT_EQ(traces.error().kind, ErrorKind::interrupted);
-  EXPECT_EQ(told, 3);
-}
-
-TEST_F(RealEngine, AnErrorOfWhoIsToldEndsThePasses) {
-  EngineOptions options;
-  int told = 0;
-  options.after_pass = [&](int, auto) -> Expected<void> {
-    ++told;
-    return fail(ErrorKind::peer, "gone");
-  };
-  make(options);
-  const auto traces = engine_->run(passes_of(1000));
-  ASSERT_FALSE(traces);
-  EXPECT_EQ(full_text(traces.error()), "gone");
-  EXPECT_EQ(told, 1);
 }
 
 }  // namespace
