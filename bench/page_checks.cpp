@@ -1,15 +1,15 @@
 // page_checks [WORKERS [MIB]]: time until as many threads know where their memory of base pages
 // lies, each by reading /proc/self/smaps for itself, and all by one reading.
-#include <cstddef>
-#include <cstdint>
-#include <utility>
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <latch>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "memory/buffer.h"

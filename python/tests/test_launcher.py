@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 @pytest.fixture
 def installed(tmp_path: Path) -> Path:
-    """A wheel's layout: the package with a program that says what it is asked, and the environment's scripts."""
+    """A wheel's layout: the package with a program that says what it is asked, and the scripts."""
     real = tmp_path / "package/numatlas"
     real.mkdir(parents=True)
     for name in ("__init__.py", "launcher.py"):

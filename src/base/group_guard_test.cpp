@@ -5,10 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <utility>
 #include <csignal>
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 namespace numatlas {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <initializer_list>
 #include <cstdint>
+#include <initializer_list>
 
 namespace numatlas {
 namespace {

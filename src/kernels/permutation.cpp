@@ -2,9 +2,9 @@
 // that the CPU at hand has is chosen at run time.
 #include "kernels/permutation.h"
 
-#include <iterator>
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/permutation.cpp"

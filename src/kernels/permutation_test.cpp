@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <utility>
 #include <algorithm>
 #include <array>
 #include <bitset>
@@ -17,6 +16,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/chain.h"
