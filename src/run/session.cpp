@@ -79,6 +79,11 @@ bool Session::is_over_before(const SessionPart& part, const PointRun& point) con
   // Of points that take no time to prepare the overhead makes much, which others do not have.
   constexpr double most_slower = 4;
   const double slower = std::min(most_slower, part.slower());
+  // On a machine that is slower than estimated first values may take more than their share, but
+  // leave half of theirs to benchmarks that have none yet.
+  if (adding_ && options_.keeps_time && part.spent() > part.share() &&
+      spent() + reserved_ / 2 > options_.time)
+    return true;
   return is_over(Seconds(point.ready > 0 ? 0 : point.preparation * slower));
 }
 
