@@ -110,7 +110,6 @@ const std::map<std::string, std::vector<Example>>& examples() {
        {{"Did anything change?", "numatlas compare before.json after.json"},
         {"Are huge pages faster? Both are measured in turn",
          "numatlas compare --run 'latency --pages base' --run 'latency --pages thp'"}}},
-      {"convert", {{"A survey of version 0.1", "numatlas convert old/survey.json >survey.json"}}},
       {"export",
        {{"Measured memory attributes for programs that use hwloc",
          "numatlas export hwloc survey.json -o machine.xml"},
@@ -160,8 +159,6 @@ Entries declare(CLI::App& app, const CommandLine& line,
   entries[check] = {add_check_command(*check)};
   CLI::App* compare = command("compare", "compare results and report significant changes");
   entries[compare] = {add_compare_command(*compare)};
-  CLI::App* convert = command("convert", "convert a JSON result of an earlier version");
-  entries[convert] = {add_convert_command(*convert)};
   CLI::App* exported =
       command("export", "write stored figures for hwloc, Prometheus, spreadsheets, issues, shells");
   entries[exported] = {add_export_command(*exported)};

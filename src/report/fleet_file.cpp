@@ -38,9 +38,9 @@ std::optional<Error> not_a_fleet(const json& value) {
   const auto version = value.find("schema_version");
   if (version == value.end() || !version->is_number_integer())
     return Error{ErrorKind::usage, "field 'schema_version' is missing", hint};
-  if (*version == 1 || *version == schema_version) return std::nullopt;
+  if (*version == schema_version) return std::nullopt;
   return Error{ErrorKind::usage,
-               fmt::format("schema_version is {}; this program reads 1 and {}", version->dump(),
+               fmt::format("schema_version is {}; this program reads {}", version->dump(),
                            schema_version),
                "read it with the version of numatlas that wrote it"};
 }

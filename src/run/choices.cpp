@@ -25,24 +25,16 @@ constexpr const char* stores_text =
     "stores of the kernels: regular (write-allocate), or non-temporal (nt for short), which bypass "
     "the caches";
 
-/// The word of version 0.1 for regular stores is still read, and nowhere offered.
-std::string in_new_words(std::string words) {
-  constexpr std::string_view before = "ordinary", now = "regular";
-  for (std::size_t at = 0; (at = words.find(before, at)) != words.npos; at += now.size())
-    words.replace(at, before.size(), now);
-  return words;
-}
-
 }  // namespace
 
 const std::vector<std::string> stream_kernels{"read", "write", "copy",  "scale",
                                               "add",  "triad", "update"};
 
 CLI::Option* add_stores_option(CLI::App& app, std::vector<Stores>& stores) {
-  return add_choices(app, "--stores", stores, all_stores, stores_text)->transform(in_new_words);
+  return add_choices(app, "--stores", stores, all_stores, stores_text);
 }
 CLI::Option* add_stores_option(CLI::App& app, Stores& stores) {
-  return add_choice(app, "--stores", stores, all_stores, stores_text)->transform(in_new_words);
+  return add_choice(app, "--stores", stores, all_stores, stores_text);
 }
 
 CLI::Option* add_isa_option(CLI::App& app, std::string& isa) {

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""make.py FOLDER: files for the tests of `numatlas compare`, made of base.json and latency.json. Those are
-what `numatlas convert` makes of the files in version-1, which the null engine of numatlas 0.1 wrote: later
-versions must still read both."""
+"""make.py FOLDER: files for the tests of `numatlas compare`, made of base.json and latency.json, which the
+null engine wrote."""
 import copy
 import json
 import os
