@@ -34,9 +34,7 @@ Error error_received(const std::string& text) {
 
 Expected<void> agree(Comm& comm, const std::optional<Error>& mine) {
   // Nearly always there is none, and then no rank holds anything of the others.
-  const auto any = comm.largest(mine ? 1 : 0);
-  if (!any) return fail(any.error());
-  if (*any == 0) return {};
+  if (!TRY(comm.any(mine.has_value()))) return {};
   const auto all = comm.all_gather(mine ? error_to_send(*mine) : "");
   if (!all) return fail(all.error());
   const auto first =

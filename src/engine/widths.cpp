@@ -72,9 +72,7 @@ Expected<bool> RealEngine::some_width_is_open(const Scenario& scenario,
     for (const Operation operation : job.kernel->loops())
       open = open || find(*options_.widths, loop_in(scenario, flow, operation)) == nullptr;
   }
-  const auto any = comm_.largest(open ? 1 : 0);
-  if (!any) return fail(any.error());
-  return *any > 0;
+  return comm_.any(open);
 }
 
 void RealEngine::find_widths(const Scenario& scenario, std::vector<Job>& jobs, int thread,

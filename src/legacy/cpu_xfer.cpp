@@ -189,10 +189,8 @@ class Run {
     if (!parsed) return fail(parsed.error());
     // What the parts before took too long goes off the rest; the runner's own least time is left.
     constexpr double shortest = 0.02;
-    const auto share = comm.broadcast(
-        std::to_string(std::max(shortest, seconds_left_ * std::min(1.0, parts / parts_left_))));
-    if (!share) return fail(share.error());
-    const Seconds time{std::stod(*share)};
+    const Seconds time{TRY(comm.broadcast_value(
+        std::max(shortest, seconds_left_ * std::min(1.0, parts / parts_left_))))};
     parsed->options.stop.time = std::chrono::duration_cast<Nanoseconds>(time);
     parsed->options.time_of_all = true;
     std::optional<RunReport> seen;

@@ -56,13 +56,8 @@ Expected<VisitUse> use_of_visit(const std::optional<CpuWatch>& watch, Comm& comm
     larger(most.stolen, use.stolen);
     most.disturbed = most.disturbed || is_disturbed(use);
   }
-  most.counts = counts;
-  if (comm.size() > 1) {
-    const auto said = comm.broadcast(std::string(most.disturbed ? "d" : "") + (counts ? "c" : ""));
-    if (!said) return fail(said.error());
-    most.disturbed = said->find('d') != std::string::npos;
-    most.counts = said->find('c') != std::string::npos;
-  }
+  most.disturbed = TRY(comm.broadcast_value(most.disturbed));
+  most.counts = TRY(comm.broadcast_value(counts));
   return most;
 }
 

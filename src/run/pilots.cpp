@@ -327,13 +327,8 @@ Expected<void> Pilots::take(const std::function<double()>& now, bool last) {
   // Rank 0's clock decides.
   const bool first =
       std::any_of(kinds_.begin(), kinds_.end(), [](const Kind& kind) { return !kind.prepared; });
-  bool due = !stop_requested() && (first || last || rationed_ <= part_of_time * now());
-  if (comm_->size() > 1) {
-    const auto said = comm_->broadcast(due ? "due" : "");
-    if (!said) return fail(said.error());
-    due = !said->empty();
-  }
-  if (!due) return {};
+  const bool due = !stop_requested() && (first || last || rationed_ <= part_of_time * now());
+  if (!TRY(comm_->broadcast_value(due))) return {};
   for (std::size_t i = 0; i < kinds_.size();) {
     Kind& kind = kinds_[i];
     const double begun = now();

@@ -55,14 +55,6 @@ Seconds Session::time_left(const SessionPart& part) const {
   return free_time() + own - (1 - part.part_of_share()) * part.share();
 }
 
-/// What rank 0 says.
-Expected<Seconds> Session::broadcast(Seconds time) {
-  if (state_.comm.size() == 1) return time;
-  const auto said = state_.comm.broadcast(std::to_string(time.count()));
-  if (!said) return fail(said.error());
-  return Seconds(std::stod(*said));
-}
-
 /// How the time that is left is divided: among a part's own points until each has a value, then
 /// among the points of all parts.
 TimeLeft Session::divide(const SessionPart& part, const PointRun& next) const {
@@ -115,7 +107,9 @@ Expected<std::optional<Seconds>> Session::next_window(SessionPart& part, const P
       ((left.visits < static_cast<int>(least_visits) && point.visits.count() > left.visits) ||
        can_wait(part, point));
   const bool over = is_over_before(part, point);
-  const auto window = broadcast(over ? Seconds{0} : ahead ? pass_over : left.window);
+  const auto window = state_.comm.broadcast_value(over    ? Seconds{0}
+                                                  : ahead ? pass_over
+                                                          : left.window);
   if (!window) return fail(window.error());
   if (*window == pass_over) return std::nullopt;
   return *window;
@@ -227,7 +221,7 @@ Expected<void> Session::take_pilots(bool last) {
 }
 
 Expected<void> Session::plan_points(SessionPart& part) {
-  const auto time = broadcast(std::max(Seconds{0}, time_left(part)));
+  const auto time = state_.comm.broadcast_value(std::max(Seconds{0}, time_left(part)));
   if (!time) return fail(time.error());
   part.plan_points(*time);
   return {};

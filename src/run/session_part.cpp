@@ -244,12 +244,7 @@ Expected<void> SessionPart::decide(PointRun& point) {
     for (std::size_t i = point.first; i < point.first + point.count; ++i)
       progress_.advance(i, std::min(1.0, part));
   }
-  if (state_.comm.size() > 1) {
-    const auto said = state_.comm.broadcast(ended ? "ended" : "");
-    if (!said) return fail(said.error());
-    ended = !said->empty();
-  }
-  point.ended = ended;
+  point.ended = TRY(state_.comm.broadcast_value(ended));
   return {};
 }
 

@@ -360,9 +360,7 @@ Expected<Setup> set_up_hosts(const Benchmark& benchmark, const RunOptions& optio
   const auto mine = benchmark.numbers_of_host({options, setup->layout, setup->machines});
   const auto largest = largest_of_hosts(comm, mine);
   if (!largest) return fail(largest.error());
-  const auto unlike = comm.largest(*largest == mine ? 0 : 1);
-  if (!unlike) return fail(unlike.error());
-  if (*unlike > 0) {
+  if (TRY(comm.any(*largest != mine))) {
     setup = on_this_host(*largest);
     if (!setup) return setup;
   }

@@ -19,14 +19,6 @@ Measuring::Measuring(const SurveyOptions& options, const Machine& machine,
   }
 }
 
-/// What rank 0 says.
-Expected<double> Measuring::agreed(double mine) {
-  if (comm_.size() == 1) return mine;
-  const auto said = comm_.broadcast(fmt::format("{}", mine));
-  if (!said) return fail(said.error());
-  return std::stod(*said);
-}
-
 /// Seconds for an item, the same on every rank: of what is not spent, nor kept for the benchmarks
 /// that have their first values.
 Expected<double> Measuring::share_of(std::size_t index) {
@@ -34,7 +26,7 @@ Expected<double> Measuring::share_of(std::size_t index) {
   for (std::size_t i = index; i < items_.size(); ++i)
     worths.push_back(items_[i].skip.empty() ? items_[i].worth : 0);
   session_->reserve({});
-  return agreed(next_share(session_->free_time().count(), worths));
+  return comm_.broadcast_value(next_share(session_->free_time().count(), worths));
 }
 
 void Measuring::skip(SurveyItem& item, const std::string& why, const std::string& reason) {
@@ -76,7 +68,7 @@ Expected<void> Measuring::run_item(std::size_t index) {
   const auto share = share_of(index);
   if (!share) return fail(share.error());
   item.share = *share;
-  const auto slower = agreed(session_->slower());
+  const auto slower = comm_.broadcast_value(session_->slower());
   if (!slower) return fail(slower.error());
   // The first values may take more than their share: later rounds have less then.
   constexpr double more_than_share = 1.5;
@@ -84,7 +76,7 @@ Expected<void> Measuring::run_item(std::size_t index) {
   // Earlier benchmarks took more or less time than estimated, so less or more is left for this one.
   if (auto chosen = choose_way(item, options_, machine_, comm_); !chosen) return chosen;
   item.share = kept_share(item.share, item.planned_share, item.least_time);
-  const auto over = agreed(session_->is_over() ? 1 : 0);
+  const auto over = comm_.broadcast_value(session_->is_over() ? 1 : 0);
   if (!over) return fail(over.error());
   if (*over > 0 && item.skip.empty()) item.skip = "no time left";
   const double others = session_->free_time().count() - item.share;
