@@ -153,6 +153,9 @@ void CommonOptions::add_measurement(CLI::App& app) {
   measure(app.add_flag("--skip-too-large", plain_.skip_too_large,
                        "skip sizes that do not fit into memory instead of refusing to start; it is "
                        "an error if none is left"));
+  measure(app.add_flag("--ignore-side-caches", plain_.ignore_side_caches,
+                       "choose sizes that are past the caches of CPUs, but not past memory-side "
+                       "caches, which takes long where these have many GiB"));
 }
 
 void CommonOptions::add_output(CLI::App& app) {

@@ -212,7 +212,7 @@ SurveyPart Faults::survey(const Machine& machine) const {
                                    threads, "--skip-too-large"},
                                   left_out});
   };
-  const bool several = machine.usable_memory_nodes().size() > 1;
+  const bool several = machine.ordinary_memory_nodes().size() > 1;
   if (several) add("base,thp,2M,1G", "touch,madvise", "all", ends, "");
   const std::string nodes = several ? "nodes other than each thread's own" : "";
   add("base,thp,2M,1G", "touch,madvise", "local", ends, nodes);

@@ -96,8 +96,8 @@ class Migrate final : public Benchmark {
 };
 
 void Migrate::add_options(CLI::App& app) {
-  add_value(app, "--from", from_, "all|NODES", "source nodes");
-  add_value(app, "--to", to_, "all|NODES", "destination nodes");
+  add_value(app, "--from", from_, "all|NODES", "source nodes; memories of GPUs only if named");
+  add_value(app, "--to", to_, "all|NODES", "destination nodes; memories of GPUs only if named");
   add_choices(app, "--how", hows_, named(all_movings),
               "by which system call: move_pages(2), or mbind(2) with MPOL_MF_MOVE");
   add_choices(
@@ -286,9 +286,9 @@ std::vector<Figure> Migrate::totals(const ScenarioResult& visit, const RunReport
 }
 
 SurveyPart Migrate::survey(const Machine& machine) const {
-  if (machine.usable_memory_nodes().size() < 2) return {0, {}, "only one node has memory"};
+  if (machine.ordinary_memory_nodes().size() < 2) return {0, {}, "only one node has memory"};
   SurveyPart part{1, {}, ""};
-  const NodeSet nodes = machine.usable_memory_nodes();
+  const NodeSet nodes = machine.ordinary_memory_nodes();
   const std::string first = std::to_string(nodes.front().value);
   const std::string last = std::to_string(nodes[nodes.size() - 1].value);
   const std::string pages = std::string(survey_pages(machine)) == "thp" ? "base,thp" : "base";
