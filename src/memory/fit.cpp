@@ -95,9 +95,7 @@ Supplies supplies_of(const Machine& machine) {
   return supplies;
 }
 
-bool uses_pool(const Region& region) {
-  return region.pages == PageKind::huge_2m || region.pages == PageKind::huge_1g;
-}
+bool uses_pool(const Region& region) { return is_from_pool(region.pages); }
 
 /// Pages of a region that must lie on the nodes of a set.
 uint64_t pages_on(const NodeSet& set, const Region& region, uint64_t page_size) {
@@ -315,7 +313,7 @@ Expected<void> check_fits(const std::vector<Region>& regions, const Machine& mac
   figures.workers = workers.value_or(of_nodes.size());
   figures.supplies = supplies_of(machine);
   figures.group = group_limit(machine);
-  for (PageKind kind : {PageKind::huge_2m, PageKind::huge_1g}) {
+  for (PageKind kind : pool_page_kinds) {
     if (auto good = check_pools(kind, of_pools, machine); !good) return good;
   }
   // Pool pages are neither free memory of a node nor charged to the group's memory limit.

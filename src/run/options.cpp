@@ -118,9 +118,10 @@ void CommonOptions::add_placement(CLI::App& app) {
                 "a survey.json, or JSON of matrix or transfer, of this machine: its figures decide "
                 "which node gpu:0, nearest:gpu:0 and fastest are"));
   std::vector<std::string> kinds;
-  for (const PageKind kind : all_page_kinds) kinds.emplace_back(name_of(kind));
+  for (const PageKind kind : usual_page_kinds) kinds.emplace_back(name_of(kind));
   place(add_value(app, "--pages", pages_, type_of_words(kinds, true),
-                  "page size of the measured memory; several are measured in turn"));
+                  "page size of the measured memory; several are measured in turn. Also the other "
+                  "sizes that the system's pools have: 64K, 1M, 16M, 32M, 512M, 2G, 16G"));
   place(app.add_flag("--strict", plain_.strict, "treat a placement mismatch as an error"));
   place(add_machine_option(app, plain_.machine));
   place(add_mpi_option(app, plain_.mpi));

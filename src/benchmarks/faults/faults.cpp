@@ -129,7 +129,7 @@ PlannedScenario Faults::point(const PlanInput& input, Bytes size, PageKind pages
   const Machine& machine = input.machines.front();
   PageWork work;
   work.page = page_bytes(machine, pages);
-  work.pool = pages == PageKind::huge_2m || pages == PageKind::huge_1g;
+  work.pool = is_from_pool(pages);
   work.faulting = how;
   PlannedScenario planned = new_point(
       input,

@@ -122,7 +122,8 @@ Expected<void> Migrate::check(const PlanInput& input) const {
     return fail_usage("--memory", "migrate places the memory itself, node by node",
                       "name nodes with --from and --to");
   }
-  if (memory_nodes(input).size() < 2) {
+  const bool all = from_ == "all" && to_ == "all";
+  if ((all ? ordinary_memory_nodes(input) : memory_nodes(input)).size() < 2) {
     return fail_about(ErrorKind::unavailable, name(), "only one node has memory",
                       "it requires a machine with several NUMA nodes (sockets, tiers, or sub-NUMA "
                       "clusters in the firmware's settings)");
