@@ -160,17 +160,19 @@ bool is_faster_than_dram(const Machine& machine, const NumaNode& node) {
 }
 
 /// What memory without CPUs is where neither its bus nor its driver says so; "" where nothing does.
-/// Processors with stacked memory of their own show it so: Xeon Max in flat mode (64 GiB a socket)
-/// and Xeon Phi. GPUs' memory is a node only where they are coherent with CPUs of other kinds than
-/// x86 (NVLink of POWER9 and Grace), and a container may hide the driver's folder.
+/// Processors with stacked memory of their own: Xeon Max in flat mode (64 GiB a socket), Xeon Phi.
+/// Memory of a GPU is a node only where it is coherent with CPUs other than x86 (NVLink of POWER9
+/// and Grace); a container may hide the driver's folder that names the node.
 std::string distant_memory_kind(const Machine& machine, const NumaNode& node) {
   const auto is = [&](const char* text) {
     return machine.cpu_model.find(text) != std::string::npos;
   };
   const bool stacked = is("Xeon(R) CPU Max") || is("Xeon Phi") || is("Xeon(R) Phi");
   if (stacked && *node.memory_total <= Bytes{64 * gib}) return "hbm";
-  const auto coherent = [](const Gpu& gpu) { return gpu.vendor == "NVIDIA"; };
-  if (machine.arch != "x86_64" && std::ranges::any_of(machine.gpus, coherent)) return "gpu";
+  const bool other_than_x86 = machine.arch == "x86_64" ? is("Neoverse") : !machine.arch.empty();
+  const bool any_gpu =
+      std::ranges::any_of(machine.gpus, [](const Gpu& gpu) { return gpu.vendor == "NVIDIA"; });
+  if (is("NVIDIA Grace") || (other_than_x86 && any_gpu)) return "gpu";
   return is_faster_than_dram(machine, node) ? "hbm" : "";
 }
 

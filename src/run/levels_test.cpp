@@ -108,7 +108,8 @@ TEST(Levels, OnlyTheLinesOfALongStrideFillCaches) {
   EXPECT_EQ(warm_up_bytes(m, cpu, flow_of(4 * gib, 4096)), Bytes{2 * gib});
 }
 
-/// Node 0 with CPUs 0 and 1 under a cache of 100 MiB, node 1 with CPU 2, 480 MiB; before each 4 GiB.
+/// Node 0 with CPUs 0 and 1 under a cache of 100 MiB, node 1 with CPU 2, 480 MiB; before each 4
+/// GiB.
 Machine with_side_caches() {
   Machine m;
   m.arch = "x86_64";
@@ -147,8 +148,7 @@ TEST(Levels, MemoryThatLiesInTheCacheBeforeIt) {
       layout.workers.push_back(worker);
       scenario.flows.push_back(flow_of(bytes));
       scenario.flows.back().worker = static_cast<int>(scenario.flows.size()) - 1;
-      if (node.value >= 0)
-        scenario.flows.back().region.placement = {MemoryMode::bind, {{node, 1}}};
+      if (node.value >= 0) scenario.flows.back().region.placement = {MemoryMode::bind, {{node, 1}}};
     }
     return level_of_flow(m, layout, scenario, scenario.flows.front());
   };

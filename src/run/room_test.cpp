@@ -158,8 +158,8 @@ TEST(Room, DefaultSizesExceedLargeLastLevelCaches) {
 }
 
 TEST(Room, DefaultSizesExceedMemorySideCaches) {
-  auto machine = read_recorded_machine(
-      "numa:2(memory=549755813888) l3:1(size=104857600) core:4 pu:1");
+  auto machine =
+      read_recorded_machine("numa:2(memory=549755813888) l3:1(size=104857600) core:4 pu:1");
   ASSERT_TRUE(machine);
   for (NumaNode& node : machine->nodes) node.side_caches = {{1, Bytes{64 * gib}, {}}};
   const auto largest = [&](const char* command, testing::Words words) {

@@ -51,8 +51,8 @@ TEST(SurveyPlan, SharesAddUpToTheTime) {
 }
 
 TEST(SurveyPlan, MemorySideCachesWithinTheTime) {
-  auto machine = read_recorded_machine(
-      "numa:2(memory=549755813888) l3:1(size=104857600) core:4 pu:1");
+  auto machine =
+      read_recorded_machine("numa:2(memory=549755813888) l3:1(size=104857600) core:4 pu:1");
   ASSERT_TRUE(machine);
   for (NumaNode& node : machine->nodes) node.side_caches = {{1, Bytes{64 * gib}, {}}};
   const auto comm = make_single_comm();

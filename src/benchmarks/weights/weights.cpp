@@ -247,8 +247,9 @@ Expected<std::vector<WorkerPlacement>> WeightsBenchmark::workers(const RunOption
                                                                  const TaskContext& task) const {
   PlacementSpec spec = options.placement;
   if (!nodes_ && spec.cpus.is_default && !task.launched && is_paired(machine)) {
+    const NodeSet of_cpus = pair_to_weigh(machine)->of_cpus;
     std::vector<int> list;
-    for (const NodeId node : pair_to_weigh(machine)->of_cpus) {
+    for (const NodeId node : of_cpus) {
       for (const CpuId cpu : machine.find_node(node)->cpus& machine.usable_cpus())
         list.push_back(cpu.value);
     }
