@@ -313,7 +313,8 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
   auto options = std::make_shared<ExecOptions>();
   add_value(
       app, "--cpus", options->cpus, "CPUS",
-      "CPUs to bind to: allowed, cores, a list such as 1-7,17, node:0,1, or those of the node that "
+      "CPUs to bind to: allowed or all, cores, isolated, a list such as 1-7,17, node:0,1, "
+      "socket:0, or those of the node that "
       "gpu:0, nearest:gpu:0, fastest or largest names. Under a launcher "
       "one list is dealt out by local rank; the other forms give each rank all CPUs that they "
       "name");
@@ -322,8 +323,9 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
             "be used; fewer are an error (default for one list under a launcher: OMP_NUM_THREADS, "
             "else 1)");
   add_value(app, "--memory", options->memory, "PLACEMENT",
-            "memory to bind to, by local rank: local, bind:0, prefer:0, interleave:0,1, "
-            "weighted:0=3,2=1, each:0,0,1,1, auto, gpu:0, nearest:gpu:0, fastest or largest");
+            "memory to bind to, by local rank: local, bind:0, prefer:0, interleave:0,1 or "
+            "interleave:all, weighted:0=3,2=1, each:0,0,1,1, auto, gpu:0, nearest:gpu:0, fastest "
+            "or largest");
   add_value(
       app, "--atlas", options->atlas, "FILE",
       "a survey.json, or JSON of matrix or transfer, of this machine: its figures decide which "
