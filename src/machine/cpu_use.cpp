@@ -142,15 +142,14 @@ CpuUse cpu_use_between(const Expected<CpuTimes>& before, const Expected<CpuTimes
   }
   if (before->throttled && after->throttled)
     use.throttled = std::max(0.0, *after->throttled - *before->throttled) / use.seconds;
-  if
-    if (busy + doubt < least_counted * own) {
-      use.reason = "/proc/stat does not count the CPU time of this process";
-    } else {
-      use.own = own / use.seconds;
-      // Ticks are not as exact as what a process is told of itself.
-      use.others = std::max(0.0, busy - own) / use.seconds;
-      use.stolen = std::max(0.0, after->stolen - before->stolen) / use.seconds;
-    }
+  if (busy + doubt < least_counted * own) {
+    use.reason = "/proc/stat does not count the CPU time of this process";
+  } else {
+    use.own = own / use.seconds;
+    // Ticks are not as exact as what a process is told of itself.
+    use.others = std::max(0.0, busy - own) / use.seconds;
+    use.stolen = std::max(0.0, after->stolen - before->stolen) / use.seconds;
+  }
   return use;
 }
 

@@ -5,13 +5,21 @@
 
 #include <string>
 
+#include "base/forbidden_calls.h"
+
 namespace numatlas {
 
 /// Loaded once and never closed: libraries of this kind leave threads' and exit handlers behind.
 class Library {
  public:
   /// `name` as the dynamic linker wants it, `package` where Debian has it.
-  Library(const char* name, const char* package) : name_(name) {
+  /// `call`: one that it makes when it is loaded; where a filter ends the process for it, it is not
+  /// loaded. 0: none.
+  Library(const char* name, const char* package, long call = 0) : name_(name) {
+    if (call != 0 && is_forbidden(call)) {
+      problem_ = name_ + " is not loaded: a seccomp filter forbids a system call that it makes";
+      return;
+    }
     handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (handle_ != nullptr) return;
     const char* why = dlerror();
