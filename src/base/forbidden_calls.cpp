@@ -107,6 +107,17 @@ bool is_forbidden(long number) {
   return std::find(forbidden.begin(), forbidden.end(), number) != forbidden.end();
 }
 
+std::string why_no_libnuma() {
+  for (const long call : {SYS_get_mempolicy, SYS_set_mempolicy}) {
+    if (is_forbidden(call))
+      return fmt::format(
+          "its libnuma makes the system call {}, which a seccomp filter of this system "
+          "forbids (SIGSYS)",
+          call == SYS_get_mempolicy ? "get_mempolicy" : "set_mempolicy");
+  }
+  return "";
+}
+
 Expected<void> look_for_forbidden_calls() {
   for (const Probe& probe : probes) {
     if (probe.needed && is_forbidden(probe.number))

@@ -13,11 +13,9 @@ namespace numatlas {
 class Library {
  public:
   /// `name` as the dynamic linker wants it, `package` where Debian has it.
-  /// `call`: one that it makes when it is loaded; where a filter ends the process for it, it is not
-  /// loaded. 0: none.
-  Library(const char* name, const char* package, long call = 0) : name_(name) {
-    if (call != 0 && is_forbidden(call)) {
-      problem_ = name_ + " is not loaded: a seccomp filter forbids a system call that it makes";
+  Library(const char* name, const char* package, bool has_libnuma = false) : name_(name) {
+    if (const std::string why = has_libnuma ? why_no_libnuma() : ""; !why.empty()) {
+      problem_ = name_ + ": " + why;
       return;
     }
     handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -42,8 +41,7 @@ struct LibMemkind {
   int (*create_pmem)(const char* folder, std::size_t most, Kind* kind) = nullptr;
   int (*destroy_kind)(Kind kind) = nullptr;
   void (*error_message)(int error, char* message, std::size_t bytes) = nullptr;
-  // libnuma, which it links, asks for the policy.
-  Library library{"libmemkind.so.0", "libmemkind0", SYS_get_mempolicy};
+  Library library{"libmemkind.so.0", "libmemkind0", true};
 
   LibMemkind() {
     library.get(check_available, "memkind_check_available");
