@@ -122,13 +122,18 @@ json setting_json(const Setting& setting) {
 }
 
 json allowance_json(const Allowance& allowance) {
-  return {{"affinity", to_list(allowance.affinity)},
-          {"cpuset", to_list(allowance.cpuset)},
-          {"memory_nodes", to_list(allowance.memory_nodes)},
-          {"memory_limit", number(allowance.memory_limit)},
-          {"memory_used", number(allowance.memory_used)},
-          {"memory_cache", number(allowance.memory_cache)},
-          {"memory_limit_source", text(allowance.memory_limit_source)}};
+  json value{{"affinity", to_list(allowance.affinity)},
+             {"cpuset", to_list(allowance.cpuset)},
+             {"memory_nodes", to_list(allowance.memory_nodes)},
+             {"memory_limit", number(allowance.memory_limit)},
+             {"memory_used", number(allowance.memory_used)},
+             {"memory_cache", number(allowance.memory_cache)},
+             {"memory_limit_source", text(allowance.memory_limit_source)}};
+  if (allowance.cpu_quota) {
+    value["cpu_quota"] = *allowance.cpu_quota;
+    value["cpu_quota_source"] = text(allowance.cpu_quota_source);
+  }
+  return value;
 }
 
 template <class T, class Write>
@@ -157,6 +162,7 @@ json to_json(const Machine& machine) {
                 {"settings", array_of(machine.settings, setting_json)},
                 {"allowance", allowance_json(machine.allowance)},
                 {"notes", array_of(machine.notes, text)}};
+  if (!machine.isolated_cpus.empty()) snapshot["isolated_cpus"] = to_list(machine.isolated_cpus);
   if (machine.memory_slots != MemorySlots{})
     snapshot["memory_slots"] = to_json(machine.memory_slots);
   return snapshot;
