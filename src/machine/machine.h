@@ -149,6 +149,9 @@ struct Machine {
   std::vector<Setting> settings;
   Allowance allowance;
   std::vector<std::string> notes;  ///< what could not be read, and why
+  /// Members that the source says nothing of, and why: "gpus", "persistent_memory", "hypervisor",
+  /// "memory_limit", "huge_pages", "cores". Empty is unknown there, not none.
+  std::map<std::string, std::string> unread;
 
   bool is_live() const { return source == "live"; }
   const NumaNode* find_node(NodeId id) const;  ///< nullptr where there is none

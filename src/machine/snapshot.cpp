@@ -153,6 +153,7 @@ json to_json(const Machine& machine) {
                 {"notes", array_of(machine.notes, text)}};
   if (machine.memory_slots != MemorySlots{})
     snapshot["memory_slots"] = to_json(machine.memory_slots);
+  for (const auto& [name, why] : machine.unread) snapshot["unread"][name] = text(why);
   return snapshot;
 }
 

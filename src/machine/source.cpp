@@ -49,6 +49,7 @@ void make_printable(Machine& machine) {
   for (MemorySlot& slot : machine.memory_slots.slots)
     make(slot.name, slot.socket, slot.channel, slot.type);
   for (std::string& note : machine.notes) make(note);
+  for (auto& [name, why] : machine.unread) make(why);
 }
 
 Expected<Machine> from_snapshot(const std::string& content) {
