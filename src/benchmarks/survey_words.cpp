@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -10,7 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "run/flows.h"
+#include "run/levels.h"
 #include "run/room.h"
 
 namespace numatlas {
@@ -42,13 +43,14 @@ std::string scaling_counts(const Machine& machine) {
   return fmt::format("{}", fmt::join(counts, ","));
 }
 
-FirstCpus first_cpu_of_each_node(const Machine& machine) {
+FirstCpus first_cpu_of_each_node(const Machine& machine, Bytes least) {
   FirstCpus all;
   for (const NumaNode& node : machine.nodes) {
     const CpuSet usable = node.cpus & machine.usable_cpus();
     if (usable.empty()) continue;
     if (!all.first) all.first = usable.front();
-    all.past_caches = std::max(all.past_caches, chase_size_past_caches(machine, usable));
+    all.past_caches =
+        std::max(all.past_caches, chase_size_past_caches(machine, usable, {node.id}, least));
     // On a small machine what leaves half of it free.
     const auto most =
         static_cast<std::uint64_t>(default_room * static_cast<double>(room_on(machine).value));
@@ -56,6 +58,23 @@ FirstCpus first_cpu_of_each_node(const Machine& machine) {
     all.list += fmt::format("{}{}", all.list.empty() ? "" : ",", usable.front().value);
   }
   return all;
+}
+
+Bytes size_past_caches(const Machine& machine, const CpuSet& cpus, const NodeSet& memory,
+                       Bytes least) {
+  const auto workers = static_cast<double>(std::max<std::size_t>(1, cpus.size()));
+  const auto all = static_cast<double>(past_all_caches(machine, cpus, memory).value);
+  std::uint64_t size = std::max(
+      least.value,
+      static_cast<std::uint64_t>(std::ceil(all / workers / static_cast<double>(mib))) * mib);
+  for (const NodeId id : memory) {
+    const NumaNode* const node = machine.find_node(id);
+    if (node == nullptr || !node->has_memory()) continue;
+    const double most = default_room * static_cast<double>(room_on(*node).value) / workers;
+    const std::uint64_t fits = std::bit_floor(static_cast<std::uint64_t>(most));
+    if (fits >= mib) size = std::min(size, fits);
+  }
+  return Bytes{size};
 }
 
 }  // namespace numatlas

@@ -112,6 +112,29 @@ TEST(Xml, CxlSparseNumbersFiguresAndAllowedSets) {
   EXPECT_EQ(machine.usable_memory_nodes(), nodes("1,9"));
 }
 
+/// As lstopo writes a Xeon Max in cache mode.
+TEST(Xml, MemorySideCaches) {
+  const std::string file = ::testing::TempDir() + "/memory-side.xml";
+  std::ofstream(file) << R"(<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE topology SYSTEM "hwloc2.dtd">
+<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0x1" complete_cpuset="0x1" allowed_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" allowed_nodeset="0x1" gp_index="1">
+    <object type="MemCache" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="7" cache_size="68719476736" depth="1" cache_linesize="64" cache_associativity="0" cache_type="0">
+      <object type="NUMANode" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="6" local_memory="549755813888"/>
+    </object>
+    <object type="Core" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="3">
+      <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="2"/>
+    </object>
+  </object>
+</topology>
+)";
+  const Machine machine = recorded(file);
+  ASSERT_EQ(machine.nodes.size(), 1U);
+  EXPECT_EQ(machine.nodes[0].side_caches,
+            (std::vector<MemorySideCache>{{1, Bytes{64 * gib}, Bytes{64}}}));
+  EXPECT_TRUE(machine.caches.empty()) << "none of a CPU";
+}
+
 /// A small file of lstopo with one part of each line replaced.
 std::string damaged(const std::string& from, const std::string& to) {
   std::string text = R"(<?xml version="1.0" encoding="UTF-8"?>

@@ -79,6 +79,16 @@ NumaNode read_node(const json& value, const std::string& path, Failure& failure)
     node.huge_pages.push_back(pool);
   });
   fields.text("kind", node.kind);
+  // Older snapshots, and those of machines without such caches, have none.
+  if (fields.failed() || !value.contains("memory_side_caches")) return node;
+  fields.array("memory_side_caches", [&](const json& item, const std::string& where) {
+    MemorySideCache cache;
+    FieldReader reader(item, where, failure);
+    reader.whole("level", cache.level, 1, most_level);
+    reader.bytes("size", cache.size);
+    reader.bytes("line_size", cache.line_size);
+    node.side_caches.push_back(cache);
+  });
   return node;
 }
 

@@ -102,6 +102,7 @@ Expected<Machine> from_file(const std::string& spec) {
   }
   if (first == '<') {
     auto machine = from_topology(spec, [&] { return load_xml_topology(*content); });
+    if (machine) name_distant_memory(*machine);
     if (machine)
       machine->notes.push_back(
           "not read from hwloc XML: free memory, huge pages, limits, settings, GPUs, DAX memory");

@@ -136,6 +136,35 @@ void mark_gpu_memory(const Tree& tree, Machine& machine) {
   }
 }
 
+/// Whether the firmware claims much more bandwidth for it than for the memory beside the CPUs that
+/// are nearest to it.
+bool is_faster_than_dram(const Machine& machine, const NumaNode& node) {
+  constexpr double much_more = 1.5;
+  if (!node.hmat || !node.hmat->read_bandwidth) return false;
+  return std::ranges::any_of(machine.nodes, [&](const NumaNode& near) {
+    return node.hmat->initiators.contains(near.id) && !near.cpus.empty() && near.hmat &&
+           near.hmat->read_bandwidth &&
+           *node.hmat->read_bandwidth > much_more * *near.hmat->read_bandwidth;
+  });
+}
+
+/// What memory without CPUs is where neither its bus nor its driver says so; "" where nothing does.
+/// Processors with stacked memory of their own: Xeon Max in flat mode (64 GiB a socket), Xeon Phi.
+/// Memory of a GPU is a node only where it is coherent with CPUs other than x86 (NVLink of POWER9
+/// and Grace); a container may hide the driver's folder that names the node.
+std::string distant_memory_kind(const Machine& machine, const NumaNode& node) {
+  const auto is = [&](const char* text) {
+    return machine.cpu_model.find(text) != std::string::npos;
+  };
+  const bool stacked = is("Xeon(R) CPU Max") || is("Xeon Phi") || is("Xeon(R) Phi");
+  if (stacked && *node.memory_total <= Bytes{64 * gib}) return "hbm";
+  const bool other_than_x86 = machine.arch == "x86_64" ? is("Neoverse") : !machine.arch.empty();
+  const bool any_gpu =
+      std::ranges::any_of(machine.gpus, [](const Gpu& gpu) { return gpu.vendor == "NVIDIA"; });
+  if (is("NVIDIA Grace") || (other_than_x86 && any_gpu)) return "gpu";
+  return is_faster_than_dram(machine, node) ? "hbm" : "";
+}
+
 /// Memory beside CPUs. Ordinary DRAM, but for processors that have nothing but stacked memory.
 std::string cpu_memory_kind(const Machine& machine) {
   const auto has = [&](const char* text) {
@@ -159,6 +188,13 @@ void read_devices(const Tree& tree, Machine& machine) {
   read_unused_cxl(tree, machine);
 }
 
+void name_distant_memory(Machine& machine) {
+  for (NumaNode& node : machine.nodes) {
+    if (node.kind.empty() && node.cpus.empty() && node.has_memory())
+      node.kind = distant_memory_kind(machine, node);
+  }
+}
+
 void name_memory_beside_cpus(Machine& machine) {
   const std::string beside_cpus = cpu_memory_kind(machine);
   for (NumaNode& node : machine.nodes) {
@@ -176,6 +212,7 @@ void read_node_kinds(const Tree& tree, Machine& machine) {
     // Memory hot-plugged into a node with CPUs: a page there may be of either kind.
     node->kind = node->cpus.empty() ? kind : node->kind + "+" + kind;
   }
+  name_distant_memory(machine);
 }
 
 }  // namespace numatlas

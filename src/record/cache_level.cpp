@@ -20,7 +20,8 @@ std::string cache_text(const ScenarioResult& point) {
   std::set<std::string> caches;
   for (const FlowResult& flow : point.flows) {
     const bool past_caches = !traits_of(flow.kernel).reads && flow.stores == "non-temporal";
-    if (flow.level.starts_with("L") && !past_caches) caches.insert(flow.level);
+    const bool of_cpus = flow.level.starts_with("L") && !past_caches;
+    if (of_cpus || flow.level == side_cache_level) caches.insert(flow.level);
   }
   return fmt::format("{}", fmt::join(caches, "/"));
 }

@@ -97,29 +97,62 @@ std::string pools_text(const NumaNode& node) {
   return text.empty() ? "none" : text;
 }
 
+/// "64 GiB", the one next to the memory first.
+std::string side_caches_text(const NumaNode& node) {
+  std::string text;
+  for (const MemorySideCache& cache : node.side_caches)
+    text += (text.empty() ? "" : ", ") + to_rounded_text(cache.size);
+  return text.empty() ? "none" : text;
+}
+
+/// Nodes without CPUs and memory, where they are so many that they hide the others: firmware keeps
+/// eight a GPU for parts of its memory.
+NodeSet folded_nodes(const Machine& machine) {
+  constexpr std::size_t many = 4;
+  NodeSet empty;
+  for (const NumaNode& node : machine.nodes) {
+    if (node.is_empty()) empty.insert(node.id);
+  }
+  return empty.size() < many ? NodeSet{} : empty;
+}
+
+std::vector<NumaNode> shown_nodes(const Machine& machine) {
+  const NodeSet folded = folded_nodes(machine);
+  std::vector<NumaNode> shown = machine.nodes;
+  std::erase_if(shown, [&](const NumaNode& node) { return folded.contains(node.id); });
+  return shown;
+}
+
 std::string nodes_table(const Machine& machine) {
   const auto any = [&](auto has) { return std::ranges::any_of(machine.nodes, has); };
   const bool tiers = any([](const NumaNode& node) { return node.memory_tier.has_value(); });
   const bool kinds = any([](const NumaNode& node) { return !node.kind.empty(); });
+  const bool caches = any([](const NumaNode& node) { return !node.side_caches.empty(); });
   Row heading{"node", "CPUs", "memory", "free"};
   if (tiers) heading.push_back("tier");
   if (kinds) heading.push_back("kind");
+  if (caches) heading.push_back("memory-side cache");
   heading.push_back("huge pages free/total");
   std::vector<Row> rows{heading};
-  for (const NumaNode& node : machine.nodes) {
+  for (const NumaNode& node : shown_nodes(machine)) {
     Row row{fmt::format("{}", node.id.value),
             node.cpus.empty() ? "none" : short_list(to_list(node.cpus)),
             node.memory_total && !node.has_memory() ? "none" : size_or_dash(node.memory_total),
             node.memory_total && !node.has_memory() ? unknown : size_or_dash(node.memory_free)};
     if (tiers) row.push_back(node.memory_tier ? fmt::format("{}", *node.memory_tier) : unknown);
     if (kinds) row.push_back(word_or_dash(node.kind));
+    if (caches) row.push_back(side_caches_text(node));
     row.push_back(pools_text(node));
     rows.push_back(std::move(row));
   }
   const std::size_t last = heading.size() - 1;
   std::set<std::size_t> left{1, last};
-  if (kinds) left.insert(last - 1);
-  return fmt::format("\nNUMA nodes: {}\n", machine.nodes.size()) + aligned_columns(rows, left);
+  if (kinds) left.insert(last - (caches ? 2 : 1));
+  const NodeSet empty = folded_nodes(machine);
+  return fmt::format("\nNUMA nodes: {}\n", machine.nodes.size()) + aligned_columns(rows, left) +
+         (empty.empty() ? ""
+                        : fmt::format("  without CPUs and memory, and not shown below: {}\n",
+                                      counted_list(empty)));
 }
 
 std::string firmware_table(const Machine& machine) {
@@ -139,15 +172,16 @@ std::string firmware_table(const Machine& machine) {
 }
 
 std::string distance_table(const Machine& machine) {
-  const bool any = std::ranges::any_of(machine.nodes,
-                                       [](const NumaNode& node) { return !node.distance.empty(); });
-  if (!any || machine.nodes.size() < 2) return "";
+  const std::vector<NumaNode> nodes = shown_nodes(machine);
+  const bool any =
+      std::ranges::any_of(nodes, [](const NumaNode& node) { return !node.distance.empty(); });
+  if (!any || nodes.size() < 2) return "";
   Row heading{"node"};
-  for (const NumaNode& node : machine.nodes) heading.push_back(fmt::format("{}", node.id.value));
+  for (const NumaNode& node : nodes) heading.push_back(fmt::format("{}", node.id.value));
   std::vector<Row> rows{heading};
-  for (const NumaNode& from : machine.nodes) {
+  for (const NumaNode& from : nodes) {
     Row row{fmt::format("{}", from.id.value)};
-    for (const NumaNode& to : machine.nodes) {
+    for (const NumaNode& to : nodes) {
       const auto found = from.distance.find(to.id.value);
       row.push_back(found == from.distance.end() ? unknown : fmt::format("{}", found->second));
     }

@@ -133,5 +133,32 @@ TEST(TopologyTable, WarningsLimitsDevicesAndNotes) {
   EXPECT_THAT(text, Not(HasSubstr("Distances")));
 }
 
+TEST(TopologyTable, ManyEmptyNodesAreFolded) {
+  Machine machine = recorded("numa:2(memory=1073741824) core:1 pu:1");
+  for (int id = 2; id < 30; ++id) {
+    NumaNode& node = machine.nodes.emplace_back();
+    node.id = NodeId{id};
+    node.memory_total = Bytes{0};
+  }
+  for (NumaNode& node : machine.nodes) {
+    for (int other = 0; other < 30; ++other) node.distance[other] = 10;
+  }
+  const std::string text = topology_table(machine);
+  EXPECT_THAT(text, HasSubstr("NUMA nodes: 30\n"));
+  EXPECT_THAT(text, HasSubstr("without CPUs and memory, and not shown below: 2-29 (28)\n"));
+  EXPECT_THAT(text, HasSubstr("Distances (10 = the node itself)\n  node  0  1\n"));
+  machine.nodes.resize(4);  // so few hide nothing
+  EXPECT_THAT(topology_table(machine), HasSubstr("     3 none"));
+}
+
+TEST(TopologyTable, MemorySideCaches) {
+  Machine machine = recorded("numa:2(memory=1073741824) core:1 pu:1");
+  EXPECT_THAT(topology_table(machine), Not(HasSubstr("memory-side cache")));
+  machine.nodes[1].side_caches = {{1, Bytes{64 * gib}, {}}};
+  const std::string text = topology_table(machine);
+  EXPECT_THAT(text, HasSubstr("memory-side cache"));
+  EXPECT_THAT(text, HasSubstr("64 GiB none\n"));
+}
+
 }  // namespace
 }  // namespace numatlas

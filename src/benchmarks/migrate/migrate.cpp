@@ -96,8 +96,8 @@ class Migrate final : public Benchmark {
 };
 
 void Migrate::add_options(CLI::App& app) {
-  add_value(app, "--from", from_, "all|NODES", "source nodes");
-  add_value(app, "--to", to_, "all|NODES", "destination nodes");
+  add_value(app, "--from", from_, "all|NODES", "source nodes; memories of GPUs only if named");
+  add_value(app, "--to", to_, "all|NODES", "destination nodes; memories of GPUs only if named");
   add_choices(app, "--how", hows_, named(all_movings),
               "by which system call: move_pages(2), or mbind(2) with MPOL_MF_MOVE");
   add_choices(
@@ -122,7 +122,8 @@ Expected<void> Migrate::check(const PlanInput& input) const {
     return fail_usage("--memory", "migrate places the memory itself, node by node",
                       "name nodes with --from and --to");
   }
-  if (memory_nodes(input).size() < 2) {
+  const bool all = from_ == "all" && to_ == "all";
+  if ((all ? ordinary_memory_nodes(input) : memory_nodes(input)).size() < 2) {
     return fail_about(ErrorKind::unavailable, name(), "only one node has memory",
                       "it requires a machine with several NUMA nodes (sockets, tiers, or sub-NUMA "
                       "clusters in the firmware's settings)");
@@ -286,9 +287,9 @@ std::vector<Figure> Migrate::totals(const ScenarioResult& visit, const RunReport
 }
 
 SurveyPart Migrate::survey(const Machine& machine) const {
-  if (machine.usable_memory_nodes().size() < 2) return {0, {}, "only one node has memory"};
+  if (machine.ordinary_memory_nodes().size() < 2) return {0, {}, "only one node has memory"};
   SurveyPart part{1, {}, ""};
-  const NodeSet nodes = machine.usable_memory_nodes();
+  const NodeSet nodes = machine.ordinary_memory_nodes();
   const std::string first = std::to_string(nodes.front().value);
   const std::string last = std::to_string(nodes[nodes.size() - 1].value);
   const std::string pages = std::string(survey_pages(machine)) == "thp" ? "base,thp" : "base";

@@ -15,6 +15,7 @@
 #include "base/size_list.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/sizes_option.h"
+#include "benchmarks/survey_words.h"
 #include "benchmarks/touch/patterns.h"
 #include "kernels/traits.h"
 #include "run/benchmark.h"
@@ -223,13 +224,15 @@ SurveyPart Touch::survey(const Machine& machine) const {
   if (nodes.size() < 2) {
     return {0, {}, "all CPUs are on one node, so first touch makes no difference"};
   }
-  SurveyPart part{1, {SurveyWay{{"--size", "64", "--skip-too-large"}, ""}}, ""};
+  constexpr Bytes least{64 * mib};  // each point has its memory made anew
+  const std::string size = compact_text(first_cpu_of_each_node(machine, least).past_caches);
+  SurveyPart part{1, {SurveyWay{{"--size", size, "--skip-too-large"}, ""}}, ""};
   if (nodes.size() == 2) return part;
   const auto first_cpu = [&](NodeId node) {
     return (machine.find_node(node)->cpus & machine.usable_cpus()).front().value;
   };
   part.ways.push_back(SurveyWay{
-      {"--size", "64", "--skip-too-large", "--cpus",
+      {"--size", size, "--skip-too-large", "--cpus",
        fmt::format("{},{}", first_cpu(nodes.front()), first_cpu(nodes[nodes.size() - 1]))},
       fmt::format("CPUs of nodes other than {} and {}", nodes.front().value,
                   nodes[nodes.size() - 1].value)});
