@@ -14,6 +14,10 @@ namespace numatlas {
 /// been read.
 Allowance read_allowance(const Tree& tree, const Machine& machine);
 
+/// The scheduler's mask of this process, whatever its size: the kernel refuses a buffer smaller
+/// than its own. nullopt where it does not say.
+std::optional<CpuSet> scheduler_affinity();
+
 /// File cache charged to the cgroup of a folder, which can be dropped: "active_file" and
 /// "inactive_file" in version 2 (`unified`); version 1 counts the groups below under "total_...".
 std::optional<Bytes> group_cache(const Tree& tree, const std::string& folder, bool unified);

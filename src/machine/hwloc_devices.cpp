@@ -66,14 +66,15 @@ void read_gpus(hwloc_topology_t topology, Machine& machine) {
 
 bool has_stacked_memory(const std::string& cpu_model) {
   // The last is AMD's for one cloud (EPYC with HBM).
-  constexpr std::array<std::string_view, 5> with{"A64FX", "MI300A", "Xeon(R) CPU Max", "Xeon Phi",
-                                                 "EPYC 9V64H"};
+  constexpr std::array<std::string_view, 6> with{
+      "A64FX", "MI300A", "Xeon(R) CPU Max", "Xeon Phi", "Xeon(R) Phi", "EPYC 9V64H"};
   return std::any_of(with.begin(), with.end(), [&](std::string_view name) {
     return cpu_model.find(name) != std::string::npos;
   });
 }
 
-std::string forget_guessed_kinds(hwloc_topology_t topology, const std::string& cpu_model) {
+std::string forget_guessed_kinds(hwloc_topology_t topology) {
+  const std::string cpu_model = cpu_model_of(topology);
   if (has_stacked_memory(cpu_model)) return "";
   NodeSet guessed;
   hwloc_obj_t node = nullptr;

@@ -17,6 +17,6 @@ bool has_stacked_memory(const std::string& cpu_model);
 
 /// Takes away the words HBM and DRAM where hwloc guessed them (since 2.10 it calls the faster of
 /// two memories HBM): where the processor is not known to have HBM. What was done, "" for nothing.
-std::string forget_guessed_kinds(hwloc_topology_t topology, const std::string& cpu_model);
+std::string forget_guessed_kinds(hwloc_topology_t topology);
 
 }  // namespace numatlas

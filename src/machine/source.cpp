@@ -1,5 +1,6 @@
 #include "machine/source.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -14,6 +15,8 @@
 #include "base/read_file.h"
 #include "base/text.h"
 #include "machine/allowance.h"
+#include "machine/hwloc_devices.h"
+#include "machine/hwloc_messages.h"
 #include "machine/hwloc_reader.h"
 #include "machine/identity.h"
 #include "machine/settings.h"
@@ -59,17 +62,47 @@ Expected<Machine> from_snapshot(const std::string& content) {
 }
 
 /// A machine as a snapshot, or an error: what a child process answers.
-std::string answer_of(const Expected<Topology>& topology) {
-  if (!topology)
-    return nlohmann::json{{"message", topology.error().message}, {"hint", topology.error().hint}}
+std::string answer_of(const Expected<Machine>& machine) {
+  if (!machine)
+    return nlohmann::json{{"message", machine.error().message}, {"hint", machine.error().hint}}
         .dump();
-  return nlohmann::json{{"machine", to_json(translate(topology->get()))}}.dump();
+  return nlohmann::json{{"machine", to_json(*machine)}}.dump();
+}
+
+void add_note(Machine& machine, const std::string& note) {
+  if (!note.empty()) machine.notes.push_back(note);
+}
+
+Expected<Machine> from_synthetic(const std::string& description) {
+  const auto topology = load_synthetic_topology(description);
+  if (!topology) return fail(topology.error());
+  return translate(topology->get());
+}
+
+Expected<Machine> from_xml(const std::string& content) {
+  HwlocMessages messages;
+  const auto topology = load_xml_topology(content);
+  if (!topology) return fail(topology.error());
+  const std::string doubts = forget_guessed_kinds(topology->get());
+  Machine machine = translate(topology->get());
+  read_gpus(topology->get(), machine);
+  add_note(machine, messages.note());
+  add_note(machine, doubts);
+  if (!machine.cpu_model.empty()) name_memory_beside_cpus(machine);
+  name_distant_memory(machine);
+  const std::string silent = "hwloc XML does not tell";
+  for (const char* part : {"hypervisor", "memory_limit", "persistent_memory"})
+    machine.unread[part] = silent;
+  if (std::ranges::all_of(machine.nodes, [](const auto& node) { return node.huge_pages.empty(); }))
+    machine.unread["huge_pages"] = silent;
+  machine.notes.push_back("not read from hwloc XML: free memory, limits, settings, DAX memory");
+  return machine;
 }
 
 /// libhwloc takes what it is given on trust, and ends the process by an assertion where that does
 /// not fit together. So only a child process reads it, and tells of the machine as a snapshot does.
 Expected<Machine> from_topology(const std::string& spec,
-                                const std::function<Expected<Topology>()>& load) {
+                                const std::function<Expected<Machine>()>& load) {
   const auto answer = in_child([&] { return answer_of(load()); });
   if (!answer) {
     Error error = of_option(spec, answer.error());
@@ -100,14 +133,7 @@ Expected<Machine> from_file(const std::string& spec) {
     if (!machine) return fail(of_option(spec, machine.error()));
     return machine;
   }
-  if (first == '<') {
-    auto machine = from_topology(spec, [&] { return load_xml_topology(*content); });
-    if (machine) name_distant_memory(*machine);
-    if (machine)
-      machine->notes.push_back(
-          "not read from hwloc XML: free memory, huge pages, limits, settings, GPUs, DAX memory");
-    return machine;
-  }
+  if (first == '<') return from_topology(spec, [&] { return from_xml(*content); });
   return fail_usage("--machine", fmt::format("'{}' is neither a JSON snapshot nor hwloc XML", spec),
                     written_by);
 }
@@ -115,9 +141,12 @@ Expected<Machine> from_file(const std::string& spec) {
 }  // namespace
 
 Expected<Machine> read_live_machine(const std::string& root) {
+  HwlocMessages messages;
   const auto topology = load_live_topology(root);
+  const std::string said = messages.note();
   if (!topology) return fail(topology.error());
   Machine machine = translate(topology->get());
+  add_note(machine, said);
   const Tree tree(root);
   machine.source = root.empty() ? "live" : root;
   if (root.empty()) {
@@ -125,10 +154,15 @@ Expected<Machine> read_live_machine(const std::string& root) {
     if (size > 0) machine.page_size = Bytes{static_cast<std::uint64_t>(size)};
   }
   read_identity(tree, machine);
+  if (const auto affinity = tree.is_live() ? scheduler_affinity() : std::nullopt)
+    believe_affinity(tree, *affinity, machine);
   read_nodes(tree, machine);
   read_devices(tree, machine);
   read_node_kinds(tree, machine);
   machine.allowance = read_allowance(tree, machine);
+  const bool grouped = !tree.is_live() || tree.exists("/proc/self/cgroup");
+  if (!machine.allowance.memory_limit && grouped && !tree.exists("/sys/fs/cgroup"))
+    machine.unread["memory_limit"] = "/sys/fs/cgroup is not visible";
   read_settings(tree, machine);
   machine.memory_slots = read_memory_slots(tree);
   make_printable(machine);
@@ -143,7 +177,7 @@ Expected<Machine> read_recorded_machine(const std::string& spec) {
     return fail_about(ErrorKind::permission, "--machine",
                       fmt::format("'{}': {}", spec, error.message()));
   auto machine = is_file ? from_file(spec)
-                         : from_topology(spec, [&] { return load_synthetic_topology(spec); });
+                         : from_topology(spec, [&] { return from_synthetic(spec); });
   if (!machine && !is_file && spec.find_first_of("/.") != std::string::npos) {
     // It looks like a path: a missing file is the likelier mistake than a bad description.
     return fail_usage("--machine",

@@ -186,6 +186,13 @@ void read_devices(const Tree& tree, Machine& machine) {
   read_pmem_blocks(tree, machine);
   read_dax_devices(tree, machine);
   read_unused_cxl(tree, machine);
+  // A running kernel that was built without a bus has no folder for it; a recorded tree, or a
+  // container, may have left it out.
+  const bool silent = !tree.is_live() || !tree.exists("/sys/bus");
+  if (silent && !tree.exists("/sys/bus/pci"))
+    machine.unread["gpus"] = "/sys/bus/pci is not visible";
+  if (silent && !tree.exists("/sys/bus/dax") && !tree.exists("/sys/block"))
+    machine.unread["persistent_memory"] = "neither /sys/bus/dax nor /sys/block is visible";
 }
 
 void name_distant_memory(Machine& machine) {
