@@ -167,6 +167,8 @@ struct Machine {
   /// "memory_limit", "huge_pages", "cores". Empty is unknown there, not none.
   std::map<std::string, std::string> unread;
 
+  /// "unknown (why)" of a part that the source says nothing of; `none` of one that it has not.
+  std::string none_or_unknown(const std::string& part, const std::string& none) const;
   bool is_live() const { return source == "live"; }
   const NumaNode* find_node(NodeId id) const;  ///< nullptr where there is none
   const Cpu* find_cpu(CpuId id) const;         ///< nullptr where there is none
