@@ -83,9 +83,9 @@ void add_nodes(std::vector<Feature>& features, const Machine& machine) {
   for (const PersistentMemory& memory : machine.persistent_memory) {
     devices.push_back(memory.name + " " + memory.mode);
   }
-  features.push_back(
-      {"machine", "pmem, DAX, CXL devices", !devices.empty(),
-       devices.empty() ? machine.none_or_unknown("persistent_memory", "none found") : fmt::format("{}", fmt::join(devices, ", "))});
+  features.push_back({"machine", "pmem, DAX, CXL devices", !devices.empty(),
+                      devices.empty() ? machine.none_or_unknown("persistent_memory", "none found")
+                                      : fmt::format("{}", fmt::join(devices, ", "))});
   features.push_back({"machine", "GPUs", !machine.gpus.empty(),
                       machine.gpus.empty()
                           ? machine.none_or_unknown("gpus", "no GPU on the PCI bus")

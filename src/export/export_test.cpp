@@ -22,6 +22,7 @@ namespace numatlas {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::string machines = test_data() + "/topologies/";
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "machine/hwloc_reader.h"
 #include "machine/pci.h"
 
 namespace numatlas {
@@ -66,8 +67,8 @@ void read_gpus(hwloc_topology_t topology, Machine& machine) {
 
 bool has_stacked_memory(const std::string& cpu_model) {
   // The last is AMD's for one cloud (EPYC with HBM).
-  constexpr std::array<std::string_view, 6> with{
-      "A64FX", "MI300A", "Xeon(R) CPU Max", "Xeon Phi", "Xeon(R) Phi", "EPYC 9V64H"};
+  constexpr std::array<std::string_view, 6> with{"A64FX",    "MI300A",      "Xeon(R) CPU Max",
+                                                 "Xeon Phi", "Xeon(R) Phi", "EPYC 9V64H"};
   return std::any_of(with.begin(), with.end(), [&](std::string_view name) {
     return cpu_model.find(name) != std::string::npos;
   });
@@ -88,9 +89,10 @@ std::string forget_guessed_kinds(hwloc_topology_t topology) {
     std::free(node->subtype);  // NOLINT: hwloc's own, which frees it the same way
     node->subtype = nullptr;
   }
-  return fmt::format(
-      "the file calls node {} HBM: a guess of hwloc, not believed, as {}", to_list(guessed),
-      cpu_model.empty() ? "it does not name the processor" : cpu_model + " is not known to have any");
+  return fmt::format("the file calls node {} HBM: a guess of hwloc, not believed, as {}",
+                     to_list(guessed),
+                     cpu_model.empty() ? "it does not name the processor"
+                                       : cpu_model + " is not known to have any");
 }
 
 }  // namespace numatlas

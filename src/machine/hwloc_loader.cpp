@@ -79,11 +79,11 @@ tl::unexpected<Error> refused_xml(const std::string& content) {
   const int version = xml_version(content), ours = static_cast<int>(hwloc_get_api_version() >> 16);
   if (version <= ours)
     return fail(ErrorKind::usage, "not a complete hwloc XML topology", how_to_write_xml);
-  return fail(ErrorKind::usage,
-              fmt::format("written by hwloc {}, which the libhwloc {} here cannot read", version,
-                          ours),
-              "on that machine write 'lstopo --export-xml-flags v2 file.xml', or "
-              "'numatlas topology --format json > file.json'");
+  return fail(
+      ErrorKind::usage,
+      fmt::format("written by hwloc {}, which the libhwloc {} here cannot read", version, ours),
+      "on that machine write 'lstopo --export-xml-flags v2 file.xml', or "
+      "'numatlas topology --format json > file.json'");
 }
 
 /// CPUs of a description: the product of the level counts outside parentheses and brackets.

@@ -255,11 +255,9 @@ void add_side_caches(const std::vector<hwloc_obj_t>& node_objects, Machine& mach
          above = above->parent) {
       const auto& found = above->attr->cache;
       if (found.size == 0) continue;
-      node->side_caches.push_back({static_cast<int>(node->side_caches.size()) + 1,
-                                   Bytes{found.size},
-                                   found.linesize > 0
-                                       ? std::optional(Bytes{found.linesize})
-                                       : std::nullopt});
+      node->side_caches.push_back(
+          {static_cast<int>(node->side_caches.size()) + 1, Bytes{found.size},
+           found.linesize > 0 ? std::optional(Bytes{found.linesize}) : std::nullopt});
     }
   }
 }

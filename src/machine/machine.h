@@ -33,8 +33,8 @@ struct HmatFigures {
   friend bool operator==(const HmatFigures&, const HmatFigures&) = default;
 };
 
-/// Faster memory in front of a node's own, which caches it for all CPUs: HBM before DRAM, DRAM before
-/// persistent memory.
+/// Faster memory in front of a node's own, which caches it for all CPUs: HBM before DRAM, DRAM
+/// before persistent memory.
 struct MemorySideCache {
   int level = 0;  ///< as the kernel counts: 1 next to the memory
   Bytes size;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -21,6 +22,7 @@
 #include "machine/identity.h"
 #include "machine/settings.h"
 #include "machine/sysfs_nodes.h"
+#include "machine/text_forms.h"
 #include "machine/tree.h"
 
 namespace numatlas {
@@ -58,6 +60,8 @@ void make_printable(Machine& machine) {
 Expected<Machine> from_snapshot(const std::string& content) {
   const auto document = parse_json(content);
   if (!document) return fail(document.error());
+  if ((*document)->is_object() && (*document)->contains("lscpu"))
+    return read_lscpu_json(**document);
   return machine_from_json(**document);
 }
 
@@ -123,9 +127,44 @@ Expected<Machine> from_topology(const std::string& spec,
   return machine;
 }
 
+/// Where a folder has a /sys of Linux: in itself, or in the one folder that archives of
+/// hwloc-gather-topology have; "" for none.
+std::string root_in(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const auto has_sys = [&](const fs::path& path) {
+    return fs::is_directory(path / "sys/devices/system/cpu", error);
+  };
+  if (has_sys(folder)) return folder;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (has_sys(it->path())) return it->path();
+  }
+  return "";
+}
+
+/// Whether a file is an archive, as hwloc-gather-topology writes: bzip2, gzip, xz, zstd, plain tar.
+bool is_archive(const std::string& content) {
+  for (const std::string_view start : {"BZh", "\x1f\x8b",
+                                       "\xfd"
+                                       "7zXZ",
+                                       "\x28\xb5\x2f\xfd"}) {
+    if (content.starts_with(start)) return true;
+  }
+  constexpr std::size_t magic_at = 257;
+  return content.size() > magic_at && content.compare(magic_at, 5, "ustar") == 0;
+}
+
 Expected<Machine> from_file(const std::string& spec) {
+  if (const std::string root = root_in(spec); !root.empty())
+    return from_topology(spec, [&] { return read_live_machine(root); });
   const auto content = read_file(spec, fmt::format("'{}'", spec), written_by);
   if (!content) return fail(about("--machine", content.error()));
+  if (is_archive(*content)) {
+    return fail_usage("--machine", fmt::format("'{}' is an archive", spec),
+                      fmt::format("unpack it and name the folder: 'mkdir machine && tar -xf {} -C "
+                                  "machine', then --machine machine",
+                                  spec));
+  }
   const auto start = content->find_first_not_of(" \t\r\n");
   const char first = start == std::string::npos ? '\0' : (*content)[start];
   if (first == '{') {
@@ -134,7 +173,13 @@ Expected<Machine> from_file(const std::string& spec) {
     return machine;
   }
   if (first == '<') return from_topology(spec, [&] { return from_xml(*content); });
-  return fail_usage("--machine", fmt::format("'{}' is neither a JSON snapshot nor hwloc XML", spec),
+  auto text = within_memory("", *content, [&] { return read_text_form(*content); });
+  if (!text) return fail(of_option(spec, text.error()));
+  if (*text) return **std::move(text);
+  return fail_usage("--machine",
+                    fmt::format("'{}' is neither a JSON snapshot nor hwloc XML, nor a text of "
+                                "lstopo, 'numactl -H' or 'lscpu' (LC_ALL=C)",
+                                spec),
                     written_by);
 }
 
@@ -176,8 +221,8 @@ Expected<Machine> read_recorded_machine(const std::string& spec) {
   if (file_error_kind(error.value()) == ErrorKind::permission)
     return fail_about(ErrorKind::permission, "--machine",
                       fmt::format("'{}': {}", spec, error.message()));
-  auto machine = is_file ? from_file(spec)
-                         : from_topology(spec, [&] { return from_synthetic(spec); });
+  auto machine =
+      is_file ? from_file(spec) : from_topology(spec, [&] { return from_synthetic(spec); });
   if (!machine && !is_file && spec.find_first_of("/.") != std::string::npos) {
     // It looks like a path: a missing file is the likelier mistake than a bad description.
     return fail_usage("--machine",

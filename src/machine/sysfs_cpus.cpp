@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -15,9 +14,7 @@
 namespace numatlas {
 namespace {
 
-std::string folder_of(CpuId cpu) {
-  return fmt::format("/sys/devices/system/cpu/cpu{}", cpu.value);
-}
+std::string folder_of(CpuId cpu) { return fmt::format("/sys/devices/system/cpu/cpu{}", cpu.value); }
 
 /// "32K", "1024K", "2M".
 std::optional<Bytes> cache_size(const std::optional<std::string>& text) {
@@ -77,7 +74,7 @@ void believe_affinity(const Tree& tree, const CpuSet& affinity, Machine& machine
   const CpuSet known = machine.all_cpus();
   const CpuSet hidden = affinity - known;
   if (hidden.empty()) return;
-  for (CpuId id : hidden) machine.cpus.push_back({id});
+  for (CpuId id : hidden) machine.cpus.emplace_back().id = id;
   std::sort(machine.cpus.begin(), machine.cpus.end(),
             [](const Cpu& a, const Cpu& b) { return a.id < b.id; });
   std::map<CpuId, int> cores;  // by the first CPU

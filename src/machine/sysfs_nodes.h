@@ -16,7 +16,8 @@ void read_node_memory(const Tree& tree, NumaNode& node);
 void read_machine_memory(const Tree& tree, NumaNode& node);
 
 /// Adds CPUs that the scheduler has for this process and that hwloc does not know, with their cores
-/// and caches: containers may show a shorter list of CPUs than they have. Before the nodes are read.
+/// and caches: containers may show a shorter list of CPUs than they have. Before the nodes are
+/// read.
 void believe_affinity(const Tree& tree, const CpuSet& affinity, Machine& machine);
 
 /// "dram", "cxl", "pmem", "gpu", "hbm" where something says so. After devices have been read.

@@ -239,8 +239,8 @@ std::string cpus_summary(const Machine& machine) {
   }
   std::string text = "\nCPUs\n  " + count_text(machine.cpus.size(), "CPU") + ", ";
   const bool known = !machine.unread.contains("cores");
-  text += known ? count_text(threads.size(), "core")
-                : "cores " + machine.none_or_unknown("cores", "");
+  text +=
+      known ? count_text(threads.size(), "core") : "cores " + machine.none_or_unknown("cores", "");
   if (!packages.empty()) text += ", " + count_text(packages.size(), "package");
   if (known) {
     text += fewest == most ? fmt::format(", {} per core", count_text(most, "thread"))
@@ -335,7 +335,8 @@ std::string shared_line(const Machine& machine, const SharedPort& port) {
 }
 
 std::string gpus_table(const Machine& machine) {
-  if (machine.gpus.empty()) return "\nGPUs: " + machine.none_or_unknown("gpus", "none found") + "\n";
+  if (machine.gpus.empty())
+    return "\nGPUs: " + machine.none_or_unknown("gpus", "none found") + "\n";
   std::vector<Row> rows(machine.gpus.size() + 1);
   std::set<std::size_t> left;
   for (const GpuColumn& column : gpu_columns) {

@@ -15,7 +15,8 @@ Expected<Exported> export_gpu_nodes(const ExportInput& input) {
   const Machine* const machine = machine_of(input);
   const std::string subject = !input.machine_spec.empty()
                                   ? fmt::format("--machine '{}'", input.machine_spec)
-                              : input.stored.file.empty() ? "gpu-nodes" : input.stored.file;
+                              : input.stored.file.empty() ? "gpu-nodes"
+                                                          : input.stored.file;
   if (machine == nullptr)
     return fail_about(ErrorKind::unavailable, subject, "holds no machine",
                       "name one with --machine");
@@ -33,7 +34,7 @@ Expected<Exported> export_gpu_nodes(const ExportInput& input) {
     if (!chosen) {  // without the option of the word, which nobody typed here
       return fail_about(chosen.error().kind, subject,
                         fmt::format("GPU {}: {}", gpu, chosen.error().message),
-                        chosen.error().hint);
+                        "a survey.json of this machine, named as FILE, says what was measured");
     }
     nodes.push_back(chosen->node.value);
     exported.notes.push_back(
