@@ -13,6 +13,8 @@
 namespace numatlas {
 namespace {
 
+constexpr int most_distance = 4096;  // as of snapshots
+
 /// The words "node K NAME: value".
 struct NodeLine {
   NodeId node;
@@ -25,7 +27,7 @@ std::optional<NodeLine> node_line(const std::string& line) {
   std::string node, name;
   NodeLine found;
   if (colon == std::string::npos || !(words >> node >> found.node.value >> name) ||
-      node != "node" || found.node.value < 0)
+      node != "node" || found.node.value < 0 || found.node.value >= most_text_nodes)
     return std::nullopt;
   found.name = name;
   found.value = line.substr(colon + 1);
@@ -73,8 +75,10 @@ void read_distances(const std::vector<std::string>& lines, std::size_t at, Machi
     if (!(row >> id >> colon) || colon != ':') return;
     for (NumaNode& node : machine.nodes) {
       if (node.id.value != id) continue;
-      for (std::size_t i = 0; i < columns.size() && row >> distance; ++i)
-        node.distance[columns[i]] = distance;
+      for (std::size_t i = 0; i < columns.size() && row >> distance; ++i) {
+        const bool sound = columns[i] >= 0 && columns[i] < most_text_nodes && distance >= 0;
+        if (sound && distance <= most_distance) node.distance[columns[i]] = distance;
+      }
     }
   }
 }

@@ -9,6 +9,9 @@
 
 namespace numatlas {
 
+/// Of these texts: Linux has up to 1024 nodes, numbered from 0.
+inline constexpr int most_text_nodes = 4096;
+
 /// A text of `lstopo` (console form), `numactl -H` or `lscpu`; nullopt where it is none of them.
 /// Error (usage): it is one, but lacks what a machine needs.
 Expected<std::optional<Machine>> read_text_form(const std::string& text);

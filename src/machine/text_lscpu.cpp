@@ -1,5 +1,6 @@
 // lscpu, as text and as JSON. It counts cores and caches; which CPUs share one it says only where
 // there is no choice.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -71,7 +72,8 @@ Expected<void> add_nodes(const Fields& fields, Machine& machine) {
     if (!name.starts_with("NUMA node") || !name.ends_with(" CPU(s)")) continue;
     const auto id =
         number_after(name.substr(0, name.size() - std::string(" CPU(s)").size()), "NUMA node");
-    if (!id) continue;
+    const auto taken = [&](const NumaNode& node) { return node.id.value == *id; };
+    if (!id || *id >= most_text_nodes || std::ranges::any_of(machine.nodes, taken)) continue;
     const auto cpus = parse_list<CpuId>(value == "-" ? "" : value);
     if (!cpus) return fail(cpus.error());
     NumaNode& node = machine.nodes.emplace_back();

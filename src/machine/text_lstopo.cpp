@@ -17,11 +17,13 @@ namespace numatlas {
 namespace {
 
 constexpr int most_id = 1 << 20;  // as base/ids reads lists
+constexpr int deepest = 64;       // hwloc has some twenty types
 
 struct Object {
   std::string type;     ///< "NUMANode", "L3", "PU"
   std::string details;  ///< the rest of its text
   std::size_t parent = 0;
+  int depth = 0;
   CpuSet cpus;
 };
 
@@ -94,6 +96,8 @@ class Reader {
       object.type = item.substr(0, item.find_first_of(" ("));
       object.details = item.substr(object.type.size());
       object.parent = parent;
+      object.depth = objects_[parent].depth + 1;
+      if (object.depth > deepest) return;
       parent = objects_.size();
       objects_.push_back(std::move(object));
       open_.emplace_back(indent, parent);
@@ -133,7 +137,7 @@ class Reader {
     for (const Object& object : objects_) {
       if (object.type != "NUMANode") continue;
       const auto id = number_at(object.details, "P#");
-      if (!id || near.contains(*id)) continue;
+      if (!id || *id >= most_text_nodes || near.contains(*id)) continue;
       const Object* place = &object;
       while (place->cpus.empty() && place != &objects_.front()) place = &objects_[place->parent];
       near[*id] = place->cpus;
