@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -22,20 +23,20 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::RecordedTree;
 
-Expected<Machine> read_text(const std::string& content) {
+Expected<Machine> read_attached(const std::string& content) {
   const RecordedTree tree;
   tree.file("/attached", content);
   return read_recorded_machine(tree.root() + "/attached");
 }
 
 Machine machine_of(const std::string& content) {
-  const auto machine = read_text(content);
+  const auto machine = read_attached(content);
   EXPECT_TRUE(machine) << full_text(machine.error());
   return machine.value_or(Machine{});
 }
 
 std::string error_of(const std::string& content) {
-  const auto machine = read_text(content);
+  const auto machine = read_attached(content);
   EXPECT_FALSE(machine);
   return machine ? "" : with_hint(full_text(machine.error()), machine.error());
 }

@@ -13,7 +13,7 @@
 namespace numatlas {
 namespace {
 
-constexpr int most_distance = 4096;  // as of snapshots
+constexpr int largest_distance = 4096;  // as of snapshots
 
 /// The words "node K NAME: value".
 struct NodeLine {
@@ -77,7 +77,7 @@ void read_distances(const std::vector<std::string>& lines, std::size_t at, Machi
       if (node.id.value != id) continue;
       for (std::size_t i = 0; i < columns.size() && row >> distance; ++i) {
         const bool sound = columns[i] >= 0 && columns[i] < most_text_nodes && distance >= 0;
-        if (sound && distance <= most_distance) node.distance[columns[i]] = distance;
+        if (sound && distance <= largest_distance) node.distance[columns[i]] = distance;
       }
     }
   }

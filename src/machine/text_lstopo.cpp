@@ -16,8 +16,8 @@
 namespace numatlas {
 namespace {
 
-constexpr int most_id = 1 << 20;  // as base/ids reads lists
-constexpr int deepest = 64;       // hwloc has some twenty types
+constexpr int most_number = 1 << 20;  // as base/ids reads lists
+constexpr int deepest = 64;           // hwloc has some twenty types
 
 struct Object {
   std::string type;     ///< "NUMANode", "L3", "PU"
@@ -34,7 +34,7 @@ std::optional<int> number_at(const std::string& text, const std::string& mark) {
   const std::size_t start = at + mark.size();
   const auto end = text.find_first_not_of("0123456789", start);
   const auto number = number_after(text.substr(start, end - start), "");
-  return number && *number <= most_id ? number : std::nullopt;
+  return number && *number <= most_number ? number : std::nullopt;
 }
 
 /// "8192KB" of "(8192KB)", "(P#0 63GB)", or with -v of "size=8192KB" and "local=65842048KB";
@@ -66,7 +66,7 @@ std::string info_in(const std::string& details, const std::string& name) {
   return details.substr(start, details.find_first_of(" )", start) - start);
 }
 
-class Reader {
+class LstopoReader {
  public:
   Expected<Machine> read(const std::string& text) {
     objects_.emplace_back();  // above all
@@ -195,6 +195,6 @@ class Reader {
 
 }  // namespace
 
-Expected<Machine> read_lstopo_text(const std::string& text) { return Reader().read(text); }
+Expected<Machine> read_lstopo_text(const std::string& text) { return LstopoReader().read(text); }
 
 }  // namespace numatlas
