@@ -102,6 +102,7 @@ TEST(LscpuText, WhatItCountsAndWhatItDoesNotSay) {
   ASSERT_NE(machine.cache_of(CpuId{3}, 2), nullptr);
   EXPECT_EQ(machine.cache_of(CpuId{3}, 2)->size, Bytes{mib});
   EXPECT_EQ(machine.cache_of(CpuId{3}, 2)->cpus, cpus("3"));
+  ASSERT_NE(machine.cache_of(CpuId{3}, 1), nullptr);
   EXPECT_EQ(machine.cache_of(CpuId{3}, 1)->size, Bytes{64 * kib});
   EXPECT_EQ(machine.cache_of(CpuId{3}, 3), nullptr) << "of which CPUs, it does not say";
   EXPECT_THAT(machine.notes.front(), HasSubstr("L3 cache: 64 MiB (2 instances)"));
@@ -167,7 +168,7 @@ TEST(LstopoText, OldFormVerboseFormAndNoNumbers) {
   EXPECT_EQ(verbose.find_node(NodeId{0})->memory_total, Bytes{2 * gib});
   EXPECT_EQ(verbose.last_level_cache_of(CpuId{0})->size, Bytes{8 * mib});
   EXPECT_THAT(error_of("Machine (1GB)\n  Core L#0 + PU L#0"), HasSubstr("lstopo file.xml"));
-  EXPECT_THAT(error_of("Machine (1GB)\n  Core L#0"), HasSubstr("names no CPU"));
+  EXPECT_THAT(error_of("Machine (1GB)\n  Core L#0"), HasSubstr("that names no CPU"));
 }
 
 TEST(Attached, WhatIsNotReadSaysWhichFormIs) {

@@ -109,7 +109,11 @@ Expected<Machine> read_numactl_text(const std::string& text) {
   return completed(std::move(machine), "numactl -H");
 }
 
-Machine completed(Machine machine, const std::string& form) {
+Expected<Machine> completed(Machine machine, const std::string& form) {
+  if (machine.cpus.empty() || machine.nodes.empty()) {
+    return fail(ErrorKind::usage, fmt::format("a text of {} that names no CPU or no node", form),
+                "is it whole?");
+  }
   const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };
   std::sort(machine.nodes.begin(), machine.nodes.end(), by_id);
   std::sort(machine.cpus.begin(), machine.cpus.end(), by_id);
@@ -154,8 +158,6 @@ Machine completed(Machine machine, const std::string& form) {
 Expected<std::optional<Machine>> read_text_form(const std::string& text) {
   const auto some = [](Expected<Machine> machine) -> Expected<std::optional<Machine>> {
     if (!machine) return fail(machine.error());
-    if (machine->cpus.empty() || machine->nodes.empty())
-      return fail(ErrorKind::usage, "names no CPU, or no NUMA node", "is it whole?");
     return std::optional(*std::move(machine));
   };
   if (has_line(text, "available: ") && has_line(text, "node "))

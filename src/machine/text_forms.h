@@ -25,7 +25,7 @@ Expected<Machine> read_numactl_text(const std::string& text);
 Expected<Machine> read_lscpu_text(const std::string& text);
 
 /// Puts a machine of such a text in order: all of it may be used, and what the text of `form` has
-/// not is unknown.
-Machine completed(Machine machine, const std::string& form);
+/// not is unknown. Error (usage): it has no CPU or no node.
+Expected<Machine> completed(Machine machine, const std::string& form);
 
 }  // namespace numatlas

@@ -49,12 +49,13 @@ void add_cache(const std::string& name, const std::string& value, Machine& machi
       bracket == std::string::npos ? 0 : std::strtoull(value.c_str() + bracket + 1, nullptr, 10);
   const CpuSet all = machine.all_cpus();
   if (!bytes || (instances != 1 && instances != all.size())) {
-    machine.notes.push_back(fmt::format("{}: {}; which CPUs share one is not said", name, value));
+    machine.notes.push_back(
+        fmt::format("{} cache: {}; which CPUs share one is not said", name, value));
     return;
   }
   Cache cache;
   cache.level = name[1] - '0';
-  cache.type = name[2] == 'd' ? "data" : name[2] == 'i' ? "instruction" : "unified";
+  cache.type = name.back() == 'd' ? "data" : name.back() == 'i' ? "instruction" : "unified";
   cache.size = Bytes{bytes->value / instances};
   if (instances == 1) {
     cache.cpus = all;
@@ -110,9 +111,10 @@ Expected<Machine> machine_of(const Fields& fields) {
     machine.hypervisor = vendor;
   else if (!flags.empty() && (" " + flags + " ").find(" hypervisor ") == std::string::npos)
     machine.hypervisor = "";  // x86: the processor says so itself
-  for (const char* name : {"L1d cache", "L1i cache", "L2 cache", "L3 cache", "L4 cache"}) {
-    if (const std::string value = field(fields, name); !value.empty())
-      add_cache(name, value, machine);
+  for (const char* name : {"L1d", "L1i", "L2", "L3", "L4"}) {
+    std::string value = field(fields, name);  // below "Caches (sum of all)"
+    if (value.empty()) value = field(fields, std::string(name) + " cache");
+    if (!value.empty()) add_cache(name, value, machine);
   }
   return completed(std::move(machine), "lscpu");
 }
