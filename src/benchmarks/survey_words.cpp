@@ -72,7 +72,7 @@ Bytes size_past_caches(const Machine& machine, const CpuSet& cpus, const NodeSet
     if (node == nullptr || !node->has_memory()) continue;
     const double most = default_room * static_cast<double>(room_on(*node).value) / workers;
     const std::uint64_t fits = std::bit_floor(static_cast<std::uint64_t>(most));
-    if (fits >= mib) size = std::min(size, fits);
+    size = std::max(least.value, std::min(size, fits));
   }
   return Bytes{size};
 }

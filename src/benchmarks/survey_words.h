@@ -54,8 +54,8 @@ struct FirstCpus {
 FirstCpus first_cpu_of_each_node(const Machine& machine, Bytes least = least_chase);
 
 /// What each of these CPUs has to use, at least `least`, so that all together are past the caches
-/// between them and memory on these nodes; less where one of the nodes would have less than half of
-/// its free memory left.
+/// between them and memory on these nodes; less of that where one of the nodes would have less than
+/// half of its free memory left.
 Bytes size_past_caches(const Machine& machine, const CpuSet& cpus, const NodeSet& memory,
                        Bytes least);
 

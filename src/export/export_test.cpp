@@ -150,6 +150,12 @@ Machine again(const Machine& original) {
   return read ? *read : Machine{};
 }
 
+TEST(ExportHwloc, MemorySideCachesAreReadBack) {
+  Machine original = machine("cxl-two-sockets.xml");
+  original.nodes[0].side_caches = {{1, Bytes{4 * gib}, Bytes{64}}, {2, Bytes{gib}, std::nullopt}};
+  EXPECT_EQ(again(original).nodes[0].side_caches, original.nodes[0].side_caches);
+}
+
 /// What was written in MiB/s is not read as the kernel's MB/s, nor called the firmware's claim.
 TEST(ExportHwloc, IsReadBackAsMeasured) {
   ExportInput input = input_of("guest-four-nodes.json");

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "machine/source.h"
@@ -103,6 +104,16 @@ TEST(MemorySideCaches, AreReadAndKeptInSnapshots) {
   const auto refused = machine_from_json(broken);
   ASSERT_FALSE(refused);
   EXPECT_THAT(full_text(refused.error()), HasSubstr("nodes[1].memory_side_caches[0].size"));
+}
+
+TEST(MemorySideCaches, OfAXeonMaxAreBeforeDram) {
+  const FourNodes tree;
+  for (int id = 0; id < 4; ++id)
+    tree.file(fmt::format("/sys/devices/system/node/node{}/memory_side_cache/index1/size", id),
+              "1073741824");
+  EXPECT_EQ(tree.read().find_node(NodeId{0})->kind, "") << "DRAM before what nobody names";
+  tree.file("/proc/cpuinfo", "model name : Intel(R) Xeon(R) CPU Max 9468");
+  EXPECT_EQ(tree.read().find_node(NodeId{0})->kind, "dram");
 }
 
 /// One node with 4 GiB of the 8 GiB that the machine has.

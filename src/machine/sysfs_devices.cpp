@@ -175,7 +175,11 @@ std::string cpu_memory_kind(const Machine& machine) {
       std::any_of(machine.nodes.begin(), machine.nodes.end(),
                   [](const NumaNode& node) { return node.cpus.empty() && node.has_memory(); });
   // Xeon Max runs with HBM alone, in front of DRAM, or beside it as nodes without CPUs.
-  if (has("Xeon(R) CPU Max") && !has_far_memory) return "";
+  const bool cached = std::ranges::any_of(
+      machine.nodes, [](const NumaNode& node) { return !node.side_caches.empty(); });
+  if (has("Xeon(R) CPU Max")) return cached || has_far_memory ? "dram" : "";
+  // What DRAM caches is mostly persistent memory.
+  if (cached) return "";
   return "dram";
 }
 

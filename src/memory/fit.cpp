@@ -2,6 +2,7 @@
 // which gives no error to report.
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -320,6 +321,13 @@ Expected<void> check_fits(const std::vector<Region>& regions, const Machine& mac
   if (auto good = check_nodes(figures, of_nodes); !good) return good;
   if (figures.group && !figures.fit(figures.total, figures.group->left())) {
     return figures.refuse("under the limit of the cgroup", figures.total, figures.group->left());
+  }
+  // Whatever files say (a container may show those of another machine): about to be touched.
+  struct sysinfo all {};
+  if (machine.is_live() && reserve == Reserve::small && ::sysinfo(&all) == 0) {
+    const uint64_t there = (uint64_t{all.totalram} + all.totalswap) * all.mem_unit;
+    if (figures.total > there)
+      return figures.refuse("by what the kernel says of all memory", figures.total, there);
   }
   return check_address_space(real);
 }

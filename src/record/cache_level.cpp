@@ -26,15 +26,19 @@ std::string cache_text(const ScenarioResult& point) {
   return fmt::format("{}", fmt::join(caches, "/"));
 }
 
+std::string cache_warning_text(const std::string& figures, const std::string& caches) {
+  return fmt::format(
+      "{} of {}{}, not of memory: the working set fits there (use a larger size, if "
+      "memory limits allow it)",
+      figures, caches.starts_with(side_cache_level) ? "the " : "", caches);
+}
+
 std::vector<Warning> cache_warnings(const RunReport& report) {
   std::vector<Warning> warnings;
   for (const ScenarioResult& point : report.scenarios) {
     const std::string caches = cache_text(point);
     if (caches.empty()) continue;
-    warnings.push_back({"fits-cache", point.name,
-                        fmt::format("a figure of {}, not of memory: the working set fits there "
-                                    "(use a larger size, if memory limits allow it)",
-                                    caches)});
+    warnings.push_back({"fits-cache", point.name, cache_warning_text("a figure", caches)});
   }
   return warnings;
 }

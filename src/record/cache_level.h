@@ -19,6 +19,9 @@ std::string level_text(const ScenarioResult& point);
 /// caches are unknown. Writes past the caches of the CPUs go to memory at any size.
 std::string cache_text(const ScenarioResult& point);
 
+/// "a figure of L3, not of memory: ...", of these figures and what cache_text says.
+std::string cache_warning_text(const std::string& figures, const std::string& caches);
+
 /// Of the points whose memory fits a cache, for runs whose figures are meant to be those of memory.
 std::vector<Warning> cache_warnings(const RunReport& report);
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <utility>
 #include <cstddef>
 #include <cstdint>
 #include <set>

@@ -17,6 +17,7 @@
 #include "engine/agreement.h"
 #include "machine/source.h"
 #include "memory/source.h"
+#include "record/cache_level.h"
 #include "run/levels.h"
 
 namespace numatlas {
@@ -265,13 +266,10 @@ void warn_of_caches(Setup& setup) {
     }
   }
   for (const auto& [level, names] : scenarios) {
+    const std::size_t count = names.size();
     setup.warnings.push_back(
-        {"fits-cache", names.size() == 1 ? names.front() : "",
-         fmt::format("{} of {}, not of memory: the working set fits there (use a larger size, if "
-                     "memory limits allow it)",
-                     names.size() == 1 ? "a figure"
-                                       : fmt::format("the figures of {} scenarios", names.size()),
-                     level)});
+        {"fits-cache", count == 1 ? names.front() : "",
+         cache_warning_text(count == 1 ? "a figure" : fmt::format("{} figures", count), level)});
   }
 }
 

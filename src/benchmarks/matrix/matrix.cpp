@@ -217,10 +217,12 @@ View relative_view(View view, const ScenarioResult& any) {
 }
 
 std::vector<View> Matrix::views(const RunReport& report) const {
-  NodeSet without_cpus;
+  NodeSet without_cpus, of_gpus;
   for (const Machine& machine : report.machines) {
-    for (const NumaNode& node : machine.nodes)
+    for (const NumaNode& node : machine.nodes) {
       if (node.cpus.empty()) without_cpus.insert(node.id);
+      if (node.kind == "gpu" && node.has_memory()) of_gpus.insert(node.id);
+    }
   }
   std::vector<View> views;
   for (const CaseGroup& group : groups_of(report, {"pages", "kernel", "stores"})) {
@@ -232,6 +234,8 @@ std::vector<View> Matrix::views(const RunReport& report) const {
     view.columns = "cell_memory_node";
     view.notes = {"one row per node of the CPUs, one column per node of the memory"};
     if (!without_cpus.empty()) view.notes.push_back("nodes without CPUs: " + to_list(without_cpus));
+    if (!of_gpus.empty() && nodes_ == "all")
+      view.notes.push_back("memory of GPUs, measured only with --nodes: node " + to_list(of_gpus));
     if (traits_of(any.kernel).chases()) {
       view.title =
           fmt::format("Idle latency in ns (one CPU of the node, {} chase over {}, {} pages)",

@@ -19,6 +19,7 @@
 #include "run/benchmark.h"
 #include "run/declare.h"
 #include "run/flows.h"
+#include "run/levels.h"
 #include "run/room.h"
 
 namespace numatlas {
@@ -106,8 +107,8 @@ void Migrate::add_options(CLI::App& app) {
       "chase, or reads of all lines");
   size_.add_to(
       app,
-      "memory of each thread (default: 64 MiB, or one page if that is larger; less if that is "
-      "more than half of a node's free memory)");
+      "memory of each thread (default: 64 MiB, or if that is larger four times the last-level "
+      "caches or one page; less if that is more than half of a node's free memory)");
 }
 
 Expected<void> Migrate::parse_options() {
@@ -250,7 +251,10 @@ Expected<std::vector<PlannedScenario>> Migrate::plan(const PlanInput& input) con
         Pair pair{from, to, workers_near(input, {from, to}), {}};
         std::vector<int> movers = pair.movers;
         movers.resize(std::min(movers.size(), static_cast<std::size_t>(threads)));
-        Bytes size = usual_moved_size;
+        // From memory, not from a cache; but not for so long as memory-side caches would ask for.
+        Bytes size = std::max(
+            usual_moved_size,
+            Bytes{4 * last_level_caches(input.machines.front(), cpus_of(input, movers, 0)).value});
         for (NodeId node : {from, to})
           size = size_with_room(input, size, flows_on_node(movers, node));
         pair.size = whole_steps(size_.given().value_or(size), work);

@@ -225,7 +225,8 @@ SurveyPart Touch::survey(const Machine& machine) const {
     return {0, {}, "all CPUs are on one node, so first touch makes no difference"};
   }
   constexpr Bytes least{64 * mib};  // each point has its memory made anew
-  const std::string size = compact_text(first_cpu_of_each_node(machine, least).past_caches);
+  const std::string size =
+      compact_text(std::max(least, first_cpu_of_each_node(machine, least).past_caches));
   SurveyPart part{1, {SurveyWay{{"--size", size, "--skip-too-large"}, ""}}, ""};
   if (nodes.size() == 2) return part;
   const auto first_cpu = [&](NodeId node) {
