@@ -89,12 +89,12 @@ void add_nodes(std::vector<Feature>& features, const Machine& machine) {
   for (const PersistentMemory& memory : machine.persistent_memory) {
     devices.push_back(memory.name + " " + memory.mode);
   }
-  features.push_back(
-      {"machine", "pmem, DAX, CXL devices", !devices.empty(),
-       devices.empty() ? "none found" : fmt::format("{}", fmt::join(devices, ", "))});
+  features.push_back({"machine", "pmem, DAX, CXL devices", !devices.empty(),
+                      devices.empty() ? machine.none_or_unknown("persistent_memory", "none found")
+                                      : fmt::format("{}", fmt::join(devices, ", "))});
   features.push_back({"machine", "GPUs", !machine.gpus.empty(),
                       machine.gpus.empty()
-                          ? "no GPU on the PCI bus"
+                          ? machine.none_or_unknown("gpus", "no GPU on the PCI bus")
                           : fmt::format("{} on the PCI bus", machine.gpus.size())});
 }
 
@@ -141,7 +141,7 @@ void add_memory(std::vector<Feature>& features, const Machine& machine) {
   features.push_back({"memory", "memory limit", limit.has_value(),
                       limit ? fmt::format("{} by {}", to_rounded_text(*limit),
                                           machine.allowance.memory_limit_source)
-                            : "none set"});
+                            : machine.none_or_unknown("memory_limit", "none set")});
 }
 
 /// Equal GPUs once, with their number: "2 x NVIDIA H200 (140 GiB)".

@@ -75,7 +75,9 @@ void add_gpus(Facts& facts, const Machine& machine) {
     names.push_back(name + (gpu.path.empty() ? "" : link_text(gpu.path.front().link)));
     drivers.push_back(gpu.driver);
   }
-  add_fact(facts, "GPUs", machine.gpus.empty() ? "none" : counted_words(names));
+  add_fact(
+      facts, "GPUs",
+      machine.gpus.empty() ? machine.unread.contains("gpus") ? "" : "none" : counted_words(names));
   add_fact(facts, "GPU drivers", counted_words(drivers));
 }
 

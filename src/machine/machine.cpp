@@ -23,6 +23,11 @@ Bytes NumaNode::side_cache() const {
   return largest;
 }
 
+std::string Machine::none_or_unknown(const std::string& part, const std::string& none) const {
+  const auto why = unread.find(part);
+  return why == unread.end() ? none : "unknown (" + why->second + ")";
+}
+
 const NumaNode* Machine::find_node(NodeId id) const { return find_by_id(nodes, id); }
 
 const Cpu* Machine::find_cpu(CpuId id) const { return find_by_id(cpus, id); }

@@ -33,8 +33,8 @@ struct HmatFigures {
   friend bool operator==(const HmatFigures&, const HmatFigures&) = default;
 };
 
-/// Faster memory in front of a node's own, which caches it for all CPUs: HBM before DRAM, DRAM before
-/// persistent memory.
+/// Faster memory in front of a node's own, which caches it for all CPUs: HBM before DRAM, DRAM
+/// before persistent memory.
 struct MemorySideCache {
   int level = 0;  ///< as the kernel counts: 1 next to the memory
   Bytes size;
@@ -167,7 +167,12 @@ struct Machine {
   std::vector<Setting> settings;
   Allowance allowance;
   std::vector<std::string> notes;  ///< what could not be read, and why
+  /// Members that the source says nothing of, and why: "gpus", "persistent_memory", "hypervisor",
+  /// "memory_limit", "huge_pages", "cores". Empty is unknown there, not none.
+  std::map<std::string, std::string> unread;
 
+  /// "unknown (why)" of a part that the source says nothing of; `none` of one that it has not.
+  std::string none_or_unknown(const std::string& part, const std::string& none) const;
   bool is_live() const { return source == "live"; }
   const NumaNode* find_node(NodeId id) const;  ///< nullptr where there is none
   const Cpu* find_cpu(CpuId id) const;         ///< nullptr where there is none

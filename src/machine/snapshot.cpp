@@ -165,6 +165,7 @@ json to_json(const Machine& machine) {
   if (!machine.isolated_cpus.empty()) snapshot["isolated_cpus"] = to_list(machine.isolated_cpus);
   if (machine.memory_slots != MemorySlots{})
     snapshot["memory_slots"] = to_json(machine.memory_slots);
+  for (const auto& [name, why] : machine.unread) snapshot["unread"][name] = text(why);
   return snapshot;
 }
 

@@ -197,6 +197,12 @@ void read_array(FieldReader& fields, const char* name, std::vector<T>& out, Fail
   });
 }
 
+void read_unread(const json& value, Machine& machine, Failure& failure) {
+  FieldReader fields(value, "unread", failure);
+  if (!value.is_object()) return;
+  for (const auto& [name, why] : value.items()) fields.text(name.c_str(), machine.unread[name]);
+}
+
 /// Puts items in the order that lookups rely on; a number given twice is an error.
 template <class T>
 void order_by_id(FieldReader& fields, const char* name, std::vector<T>& items) {
@@ -286,6 +292,9 @@ Expected<Machine> machine_from_json(const json& snapshot) {
       return FieldReader(json::object(), "", failure).reject(path, "must be a string");
     machine.notes.push_back(item.get<std::string>());
   });
+  // Only where something is unknown.
+  if (!fields.failed() && snapshot.contains("unread"))
+    read_unread(snapshot["unread"], machine, failure);
   order_by_id(fields, "nodes", machine.nodes);
   order_by_id(fields, "cpus", machine.cpus);
   check_references(fields, machine);

@@ -22,17 +22,6 @@ std::optional<NodeId> node_from(const Tree& tree, const std::string& path) {
   return NodeId{static_cast<int>(*value)};
 }
 
-/// "" where the device is no GPU. Display controllers (PCI base class 3) of the three makers of
-/// compute GPUs, which leaves out the plain VGA of emulated machines and service processors;
-/// processing accelerators (class 0x1200) of two of them only, as Intel's are inference units.
-std::string gpu_vendor(std::int64_t pci_class, std::int64_t vendor) {
-  const std::int64_t kind = pci_class >> 8;  // the lowest byte is the programming interface
-  if ((kind >> 8) != 0x03 && kind != 0x1200) return "";
-  if (vendor == 0x10de) return "NVIDIA";
-  if (vendor == 0x1002) return "AMD";
-  return vendor == 0x8086 && kind != 0x1200 ? "Intel" : "";
-}
-
 void read_gpus(const Tree& tree, Machine& machine) {
   const std::string devices = "/sys/bus/pci/devices";
   for (const std::string& address : tree.names(devices)) {
@@ -201,6 +190,13 @@ void read_devices(const Tree& tree, Machine& machine) {
   read_pmem_blocks(tree, machine);
   read_dax_devices(tree, machine);
   read_unused_cxl(tree, machine);
+  // A running kernel that was built without a bus has no folder for it; a recorded tree, or a
+  // container, may have left it out.
+  const bool silent = !tree.is_live() || !tree.exists("/sys/bus");
+  if (silent && !tree.exists("/sys/bus/pci"))
+    machine.unread["gpus"] = "/sys/bus/pci is not visible";
+  if (silent && !tree.exists("/sys/bus/dax") && !tree.exists("/sys/block"))
+    machine.unread["persistent_memory"] = "neither /sys/bus/dax nor /sys/block is visible";
 }
 
 void name_distant_memory(Machine& machine) {
@@ -210,12 +206,16 @@ void name_distant_memory(Machine& machine) {
   }
 }
 
-void read_node_kinds(const Tree& tree, Machine& machine) {
-  mark_gpu_memory(tree, machine);
+void name_memory_beside_cpus(Machine& machine) {
   const std::string beside_cpus = cpu_memory_kind(machine);
   for (NumaNode& node : machine.nodes) {
     if (node.kind.empty() && !node.cpus.empty() && node.has_memory()) node.kind = beside_cpus;
   }
+}
+
+void read_node_kinds(const Tree& tree, Machine& machine) {
+  mark_gpu_memory(tree, machine);
+  name_memory_beside_cpus(machine);
   for (const PersistentMemory& memory : machine.persistent_memory) {
     NumaNode* node = memory.mode == "system-ram" ? find_node(machine, memory.target_node) : nullptr;
     const std::string kind = node != nullptr ? dax_kind(tree, memory.name) : "";

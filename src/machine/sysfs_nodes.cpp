@@ -163,11 +163,10 @@ void believe_total_of_machine(const Tree& tree, Machine& machine) {
   if (!node.has_memory() || static_cast<double>(all.memory_total->value) <=
                                 alike * static_cast<double>(node.memory_total->value))
     return;
-  machine.notes.push_back(
-      fmt::format("node {} has {} by its own meminfo, but the machine has {} by /proc/meminfo: the "
-                  "larger is believed",
-                  node.id.value, to_rounded_text(*node.memory_total),
-                  to_rounded_text(*all.memory_total)));
+  machine.notes.push_back(fmt::format(
+      "node {} has {} by its own meminfo, but the machine has {} by /proc/meminfo: the "
+      "larger is believed",
+      node.id.value, to_rounded_text(*node.memory_total), to_rounded_text(*all.memory_total)));
   node = std::move(all);
 }
 

@@ -77,7 +77,7 @@ std::string header(const Machine& machine) {
                       machine.page_size ? ", pages of " + to_text(*machine.page_size) : "");
   text += fmt::format("processor   {}\n", word_or_dash(machine.cpu_model));
   if (!machine.hypervisor) {
-    text += "virtual     unknown\n";
+    text += "virtual     " + machine.none_or_unknown("hypervisor", "unknown") + "\n";
   } else {
     text +=
         fmt::format("virtual     {}\n", machine.hypervisor->empty() ? "no" : *machine.hypervisor);
@@ -87,14 +87,14 @@ std::string header(const Machine& machine) {
 }
 
 /// "2 MiB 12/16, 1 GiB 0/4" (free of total); pools without pages are left out.
-std::string pools_text(const NumaNode& node) {
+std::string pools_text(const NumaNode& node, const std::string& none) {
   std::string text;
   for (const HugePagePool& pool : node.huge_pages) {
     if (pool.total == 0) continue;
     text += fmt::format("{}{} {}/{}", text.empty() ? "" : ", ", to_text(pool.page_size), pool.free,
                         pool.total);
   }
-  return text.empty() ? "none" : text;
+  return text.empty() ? none : text;
 }
 
 /// "64 GiB", the one next to the memory first.
@@ -142,7 +142,7 @@ std::string nodes_table(const Machine& machine) {
     if (tiers) row.push_back(node.memory_tier ? fmt::format("{}", *node.memory_tier) : unknown);
     if (kinds) row.push_back(word_or_dash(node.kind));
     if (caches) row.push_back(side_caches_text(node));
-    row.push_back(pools_text(node));
+    row.push_back(pools_text(node, machine.unread.contains("huge_pages") ? unknown : "none"));
     rows.push_back(std::move(row));
   }
   const std::size_t last = heading.size() - 1;
@@ -237,12 +237,17 @@ std::string cpus_summary(const Machine& machine) {
     fewest = fewest == 0 ? count : std::min(fewest, count);
     most = std::max(most, count);
   }
-  std::string text = "\nCPUs\n  " + count_text(machine.cpus.size(), "CPU") + ", " +
-                     count_text(threads.size(), "core");
+  std::string text = "\nCPUs\n  " + count_text(machine.cpus.size(), "CPU") + ", ";
+  const bool known = !machine.unread.contains("cores");
+  text +=
+      known ? count_text(threads.size(), "core") : "cores " + machine.none_or_unknown("cores", "");
   if (!packages.empty()) text += ", " + count_text(packages.size(), "package");
-  text += fewest == most ? fmt::format(", {} per core", count_text(most, "thread"))
-                         : fmt::format(", {} to {} threads per core", fewest, most);
-  text += siblings_example(machine) + "\n";
+  if (known) {
+    text += fewest == most ? fmt::format(", {} per core", count_text(most, "thread"))
+                           : fmt::format(", {} to {} threads per core", fewest, most);
+    text += siblings_example(machine);
+  }
+  text += "\n";
   CpuSet homeless;
   for (const Cpu& cpu : machine.cpus) {
     const NumaNode* node = machine.find_node(cpu.node);
@@ -279,13 +284,16 @@ std::string allowance_text(const Machine& machine) {
   if (allowance.cpu_quota)
     text += fmt::format("  CPU quota     {:.4g} CPUs on average ({})\n", *allowance.cpu_quota,
                         allowance.cpu_quota_source);
-  text += fmt::format("  memory nodes  {}\n", counted_list(machine.usable_memory_nodes()));
+  const bool sized = std::ranges::any_of(
+      machine.nodes, [](const NumaNode& node) { return node.memory_total.has_value(); });
+  text += fmt::format("  memory nodes  {}\n",
+                      sized ? counted_list(machine.usable_memory_nodes()) : "unknown");
   if (allowance.memory_limit) {
     text +=
         fmt::format("  memory limit  {}, {} used ({})\n", to_rounded_text(*allowance.memory_limit),
                     size_or_dash(allowance.memory_used), allowance.memory_limit_source);
   } else {
-    text += "  memory limit  none\n";
+    text += "  memory limit  " + machine.none_or_unknown("memory_limit", "none") + "\n";
   }
   return text;
 }
@@ -333,7 +341,8 @@ std::string shared_line(const Machine& machine, const SharedPort& port) {
 }
 
 std::string gpus_table(const Machine& machine) {
-  if (machine.gpus.empty()) return "\nGPUs: none found\n";
+  if (machine.gpus.empty())
+    return "\nGPUs: " + machine.none_or_unknown("gpus", "none found") + "\n";
   std::vector<Row> rows(machine.gpus.size() + 1);
   std::set<std::size_t> left;
   for (const GpuColumn& column : gpu_columns) {
@@ -351,7 +360,10 @@ std::string gpus_table(const Machine& machine) {
 }
 
 std::string persistent_table(const Machine& machine) {
-  if (machine.persistent_memory.empty()) return "\nPersistent, DAX and CXL memory: none found\n";
+  if (machine.persistent_memory.empty()) {
+    return "\nPersistent, DAX and CXL memory: " +
+           machine.none_or_unknown("persistent_memory", "none found") + "\n";
+  }
   std::vector<Row> rows{{"name", "mode", "size", "near node", "is node"}};
   for (const PersistentMemory& memory : machine.persistent_memory) {
     rows.push_back({memory.name, memory.mode, size_or_dash(memory.size), node_or_dash(memory.node),

@@ -59,7 +59,8 @@ Expected<Bytes> parse_one_size(const std::string& text, const std::string& comma
 CLI::Option* add_machine_option(CLI::App& app, std::string& machine) {
   return add_value(app, "--machine", machine, "FILE|SPEC",
                    "use a recorded machine instead of this one: hwloc XML, the output of `numatlas "
-                   "topology --format json`, or a synthetic description such as \"numa:4 core:8 "
+                   "topology --format json`, a text of lstopo, `numactl -H` or lscpu, a folder of "
+                   "hwloc-gather-topology, or a synthetic description such as \"numa:4 core:8 "
                    "pu:2\". A recorded machine can be used only with --dry-run");
 }
 

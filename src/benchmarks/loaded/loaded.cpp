@@ -119,6 +119,8 @@ Expected<std::vector<double>> parse_rates(const std::string& text) {
     // 1 PB/s is more than any memory has; slower ones than the least would take longer than anybody
     // waits to fill a sample.
     constexpr double least = 0.001;
+    const auto comma = value > 0 ? std::nullopt : decimal_comma(text);  // "0,5": no rate is 0
+    if (comma) return fail(about("--rates", *comma));
     if (code != std::errc{} || end != number.data() + number.size() || !(value >= least) ||
         value > 1e6)
       return fail_usage("--rates",
