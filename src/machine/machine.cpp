@@ -1,6 +1,14 @@
 #include "machine/machine.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace numatlas {
 namespace {
@@ -44,6 +52,39 @@ NodeSet Machine::nodes_of(const CpuSet& wanted) const {
   return found;
 }
 
+const CpuKind* Machine::kind_of(CpuId cpu) const {
+  for (const CpuKind& kind : cpu_kinds) {
+    if (kind.cpus.contains(cpu)) return &kind;
+  }
+  return nullptr;
+}
+
+std::optional<CpuId> Machine::representative_of(const CpuSet& wanted) const {
+  CpuSet left = wanted;
+  std::size_t most = 0;
+  for (const CpuKind& kind : cpu_kinds) {
+    const CpuSet its = wanted & kind.cpus;
+    if (its.size() <= most) continue;
+    most = its.size();
+    left = its;
+  }
+  std::optional<CpuId> best;
+  std::pair<std::size_t, std::uint64_t> best_weight;
+  for (const NumaNode& node : nodes) {
+    CpuSet its;  // of a shared CPU its own node counts
+    for (CpuId id : left& node.cpus) {
+      const Cpu* const cpu = find_cpu(id);
+      if (cpu != nullptr && cpu->node == node.id) its.insert(id);
+    }
+    const std::pair weight{its.size(), node.memory_total.value_or(Bytes{}).value};
+    if (its.empty() || (best && weight <= best_weight)) continue;
+    best_weight = weight;
+    best = its.front();
+  }
+  if (!best && !left.empty()) return left.front();
+  return best;
+}
+
 const Cache* Machine::cache_of(CpuId cpu, int level) const {
   for (const Cache& cache : caches) {
     if (cache.level == level && cache.cpus.contains(cpu) && holds_data(cache)) return &cache;
@@ -58,6 +99,26 @@ const Cache* Machine::last_level_cache_of(CpuId cpu) const {
     if (cache.cpus.contains(cpu) && holds_data(cache)) last = &cache;
   }
   return last;
+}
+
+std::string shared_cpus_text(const Machine& machine) {
+  std::map<NodeId, std::pair<NodeSet, CpuSet>> shared;  // own node -> all nodes, and the CPUs
+  for (const Cpu& cpu : machine.cpus) {
+    NodeSet all;
+    for (const NumaNode& node : machine.nodes) {
+      if (node.cpus.contains(cpu.id)) all.insert(node.id);
+    }
+    if (all.size() < 2) continue;
+    auto& [nodes, cpus] = shared[cpu.node];
+    nodes = nodes | all;
+    cpus.insert(cpu.id);
+  }
+  std::string text;
+  for (const auto& [own, both] : shared) {
+    text += fmt::format("{} CPUs {} of nodes {} count as node {}'s", text.empty() ? ":" : ",",
+                        to_list(both.second), to_list(both.first), own.value);
+  }
+  return text.empty() ? "" : "nodes share CPUs (emulated?)" + text;
 }
 
 }  // namespace numatlas

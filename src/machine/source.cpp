@@ -14,6 +14,7 @@
 #include "base/read_file.h"
 #include "base/text.h"
 #include "machine/allowance.h"
+#include "machine/cpu_kinds.h"
 #include "machine/hwloc_reader.h"
 #include "machine/identity.h"
 #include "machine/settings.h"
@@ -38,6 +39,7 @@ void make_printable(Machine& machine) {
        machine.allowance.memory_limit_source);
   if (machine.hypervisor) make(*machine.hypervisor);
   for (NumaNode& node : machine.nodes) make(node.kind);
+  for (CpuKind& kind : machine.cpu_kinds) make(kind.name, kind.model);
   for (Gpu& gpu : machine.gpus) {
     make(gpu.pci_address, gpu.vendor, gpu.device_id, gpu.driver, gpu.runtime, gpu.name);
     for (PciStep& step : gpu.path) make(step.pci_address);
@@ -123,6 +125,7 @@ Expected<Machine> read_live_machine(const std::string& root) {
     if (size > 0) machine.page_size = Bytes{static_cast<std::uint64_t>(size)};
   }
   read_identity(tree, machine);
+  read_cpu_kinds(tree, machine);
   read_nodes(tree, machine);
   read_devices(tree, machine);
   read_node_kinds(tree, machine);
