@@ -68,21 +68,43 @@ std::optional<CpuId> Machine::representative_of(const CpuSet& wanted) const {
     most = its.size();
     left = its;
   }
-  std::optional<CpuId> best;
-  std::pair<std::size_t, std::uint64_t> best_weight;
-  for (const NumaNode& node : nodes) {
-    CpuSet its;  // of a shared CPU its own node counts
-    for (CpuId id : left& node.cpus) {
-      const Cpu* const cpu = find_cpu(id);
-      if (cpu != nullptr && cpu->node == node.id) its.insert(id);
-    }
-    const std::pair weight{its.size(), node.memory_total.value_or(Bytes{}).value};
-    if (its.empty() || (best && weight <= best_weight)) continue;
-    best_weight = weight;
-    best = its.front();
+  CpuSet best;
+  for (NodeId node : main_nodes(nodes_of(left))) {
+    const CpuSet its = left & own_cpus(node);
+    if (its.size() > best.size()) best = its;
   }
-  if (!best && !left.empty()) return left.front();
-  return best;
+  if (best.empty()) best = left;
+  return best.empty() ? std::nullopt : std::optional(best.front());
+}
+
+NodeSet Machine::main_nodes(const NodeSet& wanted) const {
+  constexpr std::uint64_t far_less = 8;
+  const auto memory_of = [](const NumaNode& node) {
+    return node.memory_total.value_or(Bytes{}).value;
+  };
+  std::map<NodeId, std::uint64_t> cpus_on;
+  for (const Cpu& cpu : cpus) ++cpus_on[cpu.node];
+  std::uint64_t most_cpus = 0, most_memory = 0;
+  for (const NumaNode& node : nodes) {
+    if (!wanted.contains(node.id)) continue;
+    most_cpus = std::max(most_cpus, cpus_on[node.id]);
+    most_memory = std::max(most_memory, memory_of(node));
+  }
+  NodeSet main;
+  for (const NumaNode& node : nodes) {
+    const std::uint64_t own = cpus_on[node.id];
+    if (!wanted.contains(node.id) || memory_of(node) < most_memory / far_less) continue;
+    if (own == 0 || own * far_less >= most_cpus) main.insert(node.id);
+  }
+  return main.empty() ? wanted : main;
+}
+
+CpuSet Machine::own_cpus(NodeId node) const {
+  CpuSet own;
+  for (const Cpu& cpu : cpus) {
+    if (cpu.node == node) own.insert(cpu.id);
+  }
+  return own;
 }
 
 const Cache* Machine::cache_of(CpuId cpu, int level) const {

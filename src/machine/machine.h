@@ -171,9 +171,13 @@ struct Machine {
   /// Nodes that have one of these CPUs as their own (unknown CPUs are passed over).
   NodeSet nodes_of(const CpuSet& cpus) const;
   const CpuKind* kind_of(CpuId cpu) const;  ///< nullptr where all are alike
-  /// The CPU that stands for these: the first of the most frequent kind, on the node that has most
-  /// of them, then most memory. Nothing without CPUs.
+  /// The CPU that stands for these: the first of the most frequent kind, on the main node that has
+  /// most of them. Nothing without CPUs.
   std::optional<CpuId> representative_of(const CpuSet& cpus) const;
+  /// Without those that have less than an eighth of the CPUs or of the memory of another, such as
+  /// nodes of assistant cores: nothing stands for the machine there.
+  NodeSet main_nodes(const NodeSet& nodes) const;
+  CpuSet own_cpus(NodeId node) const;  ///< CPUs whose node it is
   /// Data or unified cache of a level seen by a CPU; nullptr where there is none.
   const Cache* cache_of(CpuId cpu, int level) const;
   /// The data or unified cache of the highest level that a CPU sees; nullptr where none is known.

@@ -239,7 +239,7 @@ SurveyPart Latency::survey(const Machine& machine) const {
   const std::string left_out = "sizes other than a few per cache and one of memory";
   add(few, "base,thp", firsts.list, left_out);
   add(few, "base", first ? std::to_string(first->value) : "",
-      left_out + "; huge pages; nodes other than the first");
+      left_out + "; huge pages; " + firsts.others);
   return part;
 }
 

@@ -226,13 +226,15 @@ SurveyPart Touch::survey(const Machine& machine) const {
   SurveyPart part{1, {SurveyWay{{"--size", "64", "--skip-too-large"}, ""}}, ""};
   if (nodes.size() == 2) return part;
   const auto first_cpu = [&](NodeId node) {
-    return (machine.find_node(node)->cpus & machine.usable_cpus()).front().value;
+    return (machine.own_cpus(node) & machine.usable_cpus()).front().value;
   };
+  const NodeSet main = machine.main_nodes(nodes);
+  const NodeId from = main.front(), to = main[main.size() - 1];
+  if (from == to) return part;
   part.ways.push_back(SurveyWay{
       {"--size", "64", "--skip-too-large", "--cpus",
-       fmt::format("{},{}", first_cpu(nodes.front()), first_cpu(nodes[nodes.size() - 1]))},
-      fmt::format("CPUs of nodes other than {} and {}", nodes.front().value,
-                  nodes[nodes.size() - 1].value)});
+       fmt::format("{},{}", first_cpu(from), first_cpu(to))},
+      fmt::format("CPUs of nodes other than {} and {}", from.value, to.value)});
   return part;
 }
 
