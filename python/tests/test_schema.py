@@ -46,7 +46,7 @@ def test_a_converted_result_follows_it(tmp_path):
     check(path)
 
 
-@pytest.mark.parametrize("name", ["four-nodes.json", "tiers.json", "two-cpus.json"])
+@pytest.mark.parametrize("name", ["four-nodes.json", "h100.json", "tiers.json", "two-cpus.json"])
 def test_the_examples_follow_it(name):
     check(SURVEYS / name)
 

@@ -77,6 +77,12 @@ void add_nodes(std::vector<Feature>& features, const Machine& machine) {
                       hmat > 0
                           ? fmt::format("of {} nodes", hmat)
                           : "not provided by the firmware (no nodeN/access1/initiators figures)"});
+  const auto& quota = machine.allowance.cpu_quota;
+  features.push_back(
+      {"machine", "CPU quota", quota.has_value(),
+       quota ? fmt::format("{:.4g} CPUs on average by {}: more threads are stopped in turn", *quota,
+                           machine.allowance.cpu_quota_source)
+             : "none set"});
   std::vector<std::string> devices;
   for (const PersistentMemory& memory : machine.persistent_memory) {
     devices.push_back(memory.name + " " + memory.mode);

@@ -196,6 +196,8 @@ std::vector<Difference> machine_differences(const StoredRun& base, const StoredR
 std::string use_text(const CpuUse& use) {
   std::string text = fmt::format("{:.1f} of {} CPUs", use.others.value_or(0), use.cpus);
   if (use.stolen.value_or(0) >= 0.05) text += fmt::format(", {:.1f} withheld", *use.stolen);
+  if (use.throttled.value_or(0) >= 0.05)
+    text += fmt::format(", {:.1f} withheld by the CPU quota", *use.throttled);
   return text;
 }
 

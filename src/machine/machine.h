@@ -129,6 +129,9 @@ struct Allowance {
   std::optional<Bytes> memory_used;   ///< charged to the cgroup that has that limit
   std::optional<Bytes> memory_cache;  ///< of that, file cache that can be dropped
   std::string memory_limit_source;    ///< the file the limit was read from
+  /// CPUs that the cgroup, or one above it, may use on average (its CPU quota): the least of all.
+  std::optional<double> cpu_quota;
+  std::string cpu_quota_source;  ///< the file that this was read from
   friend bool operator==(const Allowance&, const Allowance&) = default;
 };
 
@@ -152,6 +155,7 @@ struct Machine {
   std::vector<NumaNode> nodes;            ///< ascending by id
   std::vector<Cpu> cpus;                  ///< ascending by id
   std::vector<CpuKind> cpu_kinds;         ///< the fastest first; empty where all CPUs are alike
+  CpuSet isolated_cpus;                   ///< without load balancing (isolcpus)
   std::vector<Cache> caches;              ///< by level, then first CPU
   std::vector<Gpu> gpus;
   std::vector<PersistentMemory> persistent_memory;

@@ -123,13 +123,18 @@ json setting_json(const Setting& setting) {
 }
 
 json allowance_json(const Allowance& allowance) {
-  return {{"affinity", to_list(allowance.affinity)},
-          {"cpuset", to_list(allowance.cpuset)},
-          {"memory_nodes", to_list(allowance.memory_nodes)},
-          {"memory_limit", number(allowance.memory_limit)},
-          {"memory_used", number(allowance.memory_used)},
-          {"memory_cache", number(allowance.memory_cache)},
-          {"memory_limit_source", text(allowance.memory_limit_source)}};
+  json value{{"affinity", to_list(allowance.affinity)},
+             {"cpuset", to_list(allowance.cpuset)},
+             {"memory_nodes", to_list(allowance.memory_nodes)},
+             {"memory_limit", number(allowance.memory_limit)},
+             {"memory_used", number(allowance.memory_used)},
+             {"memory_cache", number(allowance.memory_cache)},
+             {"memory_limit_source", text(allowance.memory_limit_source)}};
+  if (allowance.cpu_quota) {
+    value["cpu_quota"] = *allowance.cpu_quota;
+    value["cpu_quota_source"] = text(allowance.cpu_quota_source);
+  }
+  return value;
 }
 
 template <class T, class Write>
@@ -159,6 +164,7 @@ json to_json(const Machine& machine) {
                 {"allowance", allowance_json(machine.allowance)},
                 {"notes", array_of(machine.notes, text)}};
   if (!machine.cpu_kinds.empty()) snapshot["cpu_kinds"] = array_of(machine.cpu_kinds, kind_json);
+  if (!machine.isolated_cpus.empty()) snapshot["isolated_cpus"] = to_list(machine.isolated_cpus);
   if (machine.memory_slots != MemorySlots{})
     snapshot["memory_slots"] = to_json(machine.memory_slots);
   return snapshot;

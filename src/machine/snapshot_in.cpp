@@ -181,6 +181,11 @@ Allowance read_allowance(const json& value, const std::string& path, Failure& fa
   fields.bytes("memory_used", allowance.memory_used);
   fields.bytes("memory_cache", allowance.memory_cache);
   fields.text("memory_limit_source", allowance.memory_limit_source);
+  // Older snapshots, and those without a quota, have none.
+  if (fields.failed() || !value.contains("cpu_quota")) return allowance;
+  fields.real("cpu_quota", allowance.cpu_quota);
+  fields.text("cpu_quota_source", allowance.cpu_quota_source);
+  if (allowance.cpu_quota.value_or(1) <= 0) fields.reject("cpu_quota", "must be more than 0");
   return allowance;
 }
 
@@ -233,7 +238,8 @@ void check_references(FieldReader& fields, const Machine& machine) {
     }
   }
   for (const auto& [name, set] : {std::pair("allowance.affinity", machine.allowance.affinity),
-                                  std::pair("allowance.cpuset", machine.allowance.cpuset)}) {
+                                  std::pair("allowance.cpuset", machine.allowance.cpuset),
+                                  std::pair("isolated_cpus", machine.isolated_cpus)}) {
     if (!(set - all).empty()) {
       return fields.reject(name,
                            fmt::format("has CPUs that are not in 'cpus': {}", to_list(set - all)));
@@ -274,6 +280,8 @@ Expected<Machine> machine_from_json(const json& snapshot) {
   if (const json* allowance = fields.field("allowance")) {
     machine.allowance = read_allowance(*allowance, "allowance", failure);
   }
+  if (!fields.failed() && snapshot.contains("isolated_cpus"))
+    fields.list("isolated_cpus", machine.isolated_cpus);
   // Older snapshots, and those of machines that tell nothing of their modules, have none.
   if (!fields.failed() && snapshot.contains("memory_slots"))
     machine.memory_slots = read_slots(snapshot["memory_slots"], "memory_slots", failure);

@@ -36,7 +36,7 @@ Error of_option(const std::string& spec, const Error& error) {
 void make_printable(Machine& machine) {
   const auto make = [](auto&... texts) { ((texts = printable(texts)), ...); };
   make(machine.source, machine.host, machine.os, machine.arch, machine.cpu_model,
-       machine.allowance.memory_limit_source);
+       machine.allowance.memory_limit_source, machine.allowance.cpu_quota_source);
   if (machine.hypervisor) make(*machine.hypervisor);
   for (NumaNode& node : machine.nodes) make(node.kind);
   for (CpuKind& kind : machine.cpu_kinds) make(kind.name, kind.model);
@@ -130,6 +130,8 @@ Expected<Machine> read_live_machine(const std::string& root) {
   read_devices(tree, machine);
   read_node_kinds(tree, machine);
   machine.allowance = read_allowance(tree, machine);
+  machine.isolated_cpus =
+      tree.list<CpuId>("/sys/devices/system/cpu/isolated").value_or(CpuSet{}) & machine.all_cpus();
   read_settings(tree, machine);
   machine.memory_slots = read_memory_slots(tree);
   make_printable(machine);

@@ -102,6 +102,34 @@ TEST(CpuGrammar, Forms) {
   EXPECT_THAT(nodes->lists, ElementsAre(ElementsAre(0), ElementsAre(1, 2)));
 }
 
+TEST(CpuGrammar, WordsOfOtherTools) {
+  EXPECT_EQ(parse_cpu_spec("all")->form, CpuSpec::Form::allowed);
+  EXPECT_FALSE(parse_cpu_spec("all")->is_default);
+  EXPECT_EQ(parse_cpu_spec("isolated")->form, CpuSpec::Form::isolated);
+  const auto sockets = parse_cpu_spec("socket:1/socket:0,2");
+  EXPECT_EQ(sockets->form, CpuSpec::Form::sockets);
+  EXPECT_THAT(sockets->lists, ElementsAre(ElementsAre(1), ElementsAre(0, 2)));
+  EXPECT_THAT(full_text(cpu_error("socket:")), HasSubstr("no socket named"));
+  EXPECT_THAT(full_text(cpu_error("socket:0/node:0")),
+              HasSubstr("mixes lists of sockets and of nodes"));
+  EXPECT_THAT(full_hint(cpu_error("sockets:0")), HasSubstr("did you mean 'socket:0'?"));
+  EXPECT_THAT(full_hint(cpu_error("isolate")), HasSubstr("did you mean 'isolated'?"));
+}
+
+TEST(MemoryGrammar, AllNodes) {
+  for (const std::string text : {"bind:all", "prefer:all", "interleave:all"}) {
+    const auto spec = parse_memory_spec(text, {});
+    ASSERT_TRUE(spec) << text;
+    EXPECT_TRUE(spec->single.all_nodes);
+    EXPECT_EQ(spec->single.text(), text);
+  }
+  const auto each = parse_memory_spec("each:all", {});
+  EXPECT_EQ(each->form, MemorySpec::Form::each);
+  EXPECT_TRUE(each->single.all_nodes);
+  EXPECT_FALSE(parse_memory_spec("weighted:all", {}));
+  EXPECT_FALSE(parse_memory_spec("bind:0,all", {}));
+}
+
 TEST(CpuGrammar, Refusals) {
   for (const char* text : {"", " ", "/", "0/", "/0", "node:", "node:0/"}) {
     EXPECT_THAT(full_text(cpu_error(text)), HasSubstr("the list is empty")) << text;

@@ -244,6 +244,12 @@ std::string allowance_text(const Machine& machine) {
     text += fmt::format("    affinity    {}\n", counted_list(allowance.affinity));
     text += fmt::format("    cpuset      {}\n", counted_list(allowance.cpuset));
   }
+  if (!machine.isolated_cpus.empty())
+    text += fmt::format("    isolated    {} (isolcpus; --cpus isolated takes them)\n",
+                        counted_list(machine.isolated_cpus & allowance.cpuset));
+  if (allowance.cpu_quota)
+    text += fmt::format("  CPU quota     {:.4g} CPUs on average ({})\n", *allowance.cpu_quota,
+                        allowance.cpu_quota_source);
   text += fmt::format("  memory nodes  {}\n", counted_list(machine.usable_memory_nodes()));
   if (allowance.memory_limit) {
     text +=

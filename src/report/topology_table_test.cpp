@@ -118,6 +118,9 @@ TEST(TopologyTable, WarningsLimitsDevicesAndNotes) {
   machine.settings = {{"smt", "active", "f", "shared caches"}, {"swap", "none", "f", ""}};
   machine.allowance.memory_limit = Bytes{2 * gib};
   machine.allowance.memory_limit_source = "/cg/memory.max";
+  machine.allowance.cpu_quota = 1.5;
+  machine.allowance.cpu_quota_source = "/cg/cpu.max";
+  machine.isolated_cpus = CpuSet{CpuId{1}};
   machine.gpus = {{"0000:41:00.0", "AMD", "0x740c", NodeId{0}, "amdgpu"}};
   machine.persistent_memory = {{"dax0.0", "devdax", Bytes{gib}, std::nullopt, NodeId{3}}};
   machine.notes = {"something is hidden"};
@@ -125,6 +128,8 @@ TEST(TopologyTable, WarningsLimitsDevicesAndNotes) {
   const std::string text = topology_table(machine);
   EXPECT_THAT(text, HasSubstr("  ! smt  active shared caches\n    swap none\n"));
   EXPECT_THAT(text, HasSubstr("memory limit  2 GiB, - used (/cg/memory.max)\n"));
+  EXPECT_THAT(text, HasSubstr("CPU quota     1.5 CPUs on average (/cg/cpu.max)\n"));
+  EXPECT_THAT(text, HasSubstr("    isolated    1 (1) (isolcpus; --cpus isolated takes them)\n"));
   EXPECT_THAT(text, HasSubstr("0000:41:00.0 AMD    0x740c    0 amdgpu\n"));
   EXPECT_THAT(text, HasSubstr("dax0.0 devdax 1 GiB         -       3\n"));
   EXPECT_THAT(text, HasSubstr("2 MiB 12/16\n"));

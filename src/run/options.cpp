@@ -99,20 +99,22 @@ void CommonOptions::add_to(CLI::App& app, const TimeOption& time, const char* pa
 
 void CommonOptions::add_placement(CLI::App& app) {
   const auto place = [](CLI::Option* option) { option->group("Placement"); };
-  place(
-      add_value(app, "--cpus", cpus_, "CPUS",
-                "CPUs to run workers on: allowed (all that this process may use, the default), "
-                "cores (one per core), a list such as 1-7,17, node:0,1, lists separated by /, one "
-                "per local rank, or those of the node that gpu:0, nearest:gpu:0, fastest or "
-                "largest names"));
+  place(add_value(app, "--cpus", cpus_, "CPUS",
+                  "CPUs to run workers on: allowed or all (those that this process may use, the "
+                  "default), cores (one per core), isolated (isolcpus), a list such as 1-7,17, "
+                  "node:0,1, socket:0, lists separated by /, one per local rank, or those of the "
+                  "node that gpu:0, nearest:gpu:0, fastest or "
+                  "largest names"));
   place(add_value(app, "--threads", threads_, "N",
                   "workers per rank; bandwidth and copy also compare several numbers: 1-8 or 1,2,4 "
                   "(default: OMP_NUM_THREADS or what the command needs; one under a launcher)"));
-  place(add_value(app, "--memory", memory_, "PLACEMENT",
-                  fmt::format("placement of the measured memory: local, bind:0, prefer:0, "
-                              "interleave:0,1, weighted:0=3,2=1, each:0,0,1,1, auto, {}, {} or "
-                              "inherit (default: inherit if a memory policy is set, else local)",
-                              placement_words, source_forms())));
+  place(add_value(
+      app, "--memory", memory_, "PLACEMENT",
+      fmt::format(
+          "placement of the measured memory: local, bind:0, prefer:0, "
+          "interleave:0,1 or interleave:all, weighted:0=3,2=1, each:0,0,1,1, auto, {}, {} or "
+          "inherit (default: inherit if a memory policy is set, else local)",
+          placement_words, source_forms())));
   place(
       add_value(app, "--atlas", atlas_, "FILE",
                 "a survey.json, or JSON of matrix or transfer, of this machine: its figures decide "

@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/count_text.h"
 #include "engine/agreement.h"
 #include "machine/source.h"
 #include "memory/source.h"
@@ -233,6 +234,24 @@ void warn_of_settings(Setup& setup) {
   }
 }
 
+/// Of the first host where it is so: the others are usually the same.
+void warn_of_quota(Setup& setup) {
+  for (std::size_t host = 0; host < setup.machines.size(); ++host) {
+    const Allowance& allowance = setup.machines[host].allowance;
+    const auto workers = std::count_if(
+        setup.layout.workers.begin(), setup.layout.workers.end(),
+        [&](const Worker& worker) { return worker.host == static_cast<int>(host); });
+    if (!allowance.cpu_quota || static_cast<double>(workers) <= *allowance.cpu_quota) continue;
+    setup.warnings.push_back(
+        {"oversubscribed", "",
+         fmt::format("{} on a CPU quota of {:.4g} CPUs ({}): they are stopped in turn; use fewer "
+                     "(--threads), or raise the quota",
+                     count_text(static_cast<int>(workers), "worker"), *allowance.cpu_quota,
+                     allowance.cpu_quota_source)});
+    return;
+  }
+}
+
 void add_warnings(Setup& setup) {
   for (std::size_t host = 0; host < setup.machines.size(); ++host) {
     warn_of_local(setup, static_cast<int>(host));
@@ -242,6 +261,7 @@ void add_warnings(Setup& setup) {
                               "more workers than CPUs: samples include time spent waiting for a "
                               "CPU, and workers run in turns"});
   }
+  warn_of_quota(setup);
   warn_of_settings(setup);
 }
 

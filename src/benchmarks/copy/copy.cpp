@@ -168,7 +168,8 @@ Expected<std::vector<Pair>> Copy::pairs_of(const PlanInput& input) const {
   if (from_) {
     if (auto good = check_places(*from_, input, "--from"); !good) return fail(good.error());
     if (auto good = check_places(*to_, input, "--to"); !good) return fail(good.error());
-    return std::vector<Pair>{{*from_, *to_}};
+    const Machine& first = input.machines.front();
+    return std::vector<Pair>{{with_all_nodes(*from_, first), with_all_nodes(*to_, first)}};
   }
   std::vector<Pair> pairs;
   for (NodeId from : nodes) {

@@ -71,7 +71,7 @@ Expected<void> TransferPlan::find_memories() {
   for (const Machine& machine : input_.machines) {
     if (auto there = resolve_memory(*asked, machine, 0); !there) return fail(there.error());
   }
-  memories_ = {asked->single};
+  memories_ = {with_all_nodes(*asked, input_.machines.front()).single};
   return {};
 }
 
