@@ -145,7 +145,8 @@ struct CpuMaskDeleter {
   void operator()(cpu_set_t* mask) const { CPU_FREE(mask); }
 };
 
-/// The scheduler's mask, whatever its size: the kernel refuses a buffer smaller than its own.
+}  // namespace
+
 std::optional<CpuSet> scheduler_affinity() {
   constexpr std::size_t most = 1 << 20;  // CPUs; far above the kernel's own limit
   for (std::size_t count = 1024; count <= most; count *= 2) {
@@ -164,8 +165,6 @@ std::optional<CpuSet> scheduler_affinity() {
   }
   return std::nullopt;
 }
-
-}  // namespace
 
 std::vector<CpuQuota> cpu_quotas(const Tree& tree) {
   const CgroupPlace place = place_of(tree, "cpu");

@@ -23,6 +23,9 @@ struct CpuQuota {
 };
 /// From the process's own group upwards; empty where there is none, or it cannot be read.
 std::vector<CpuQuota> cpu_quotas(const Tree& tree);
+/// The scheduler's mask of this process, whatever its size: the kernel refuses a buffer smaller
+/// than its own. nullopt where it does not say.
+std::optional<CpuSet> scheduler_affinity();
 
 /// File cache charged to the cgroup of a folder, which can be dropped: "active_file" and
 /// "inactive_file" in version 2 (`unified`); version 1 counts the groups below under "total_...".

@@ -2,6 +2,7 @@
 
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -81,7 +82,7 @@ struct Vendor {
   const char* sign;  ///< found in the DMI vendor or product
   const char* name;
 };
-constexpr std::array<Vendor, 9> virtual_vendors{{
+constexpr std::array<Vendor, 15> virtual_vendors{{
     {"QEMU", "KVM"},
     {"KVM", "KVM"},
     {"Google Compute Engine", "KVM (Google)"},
@@ -91,6 +92,12 @@ constexpr std::array<Vendor, 9> virtual_vendors{{
     {"Virtual Machine", "Hyper-V"},  // product name of Microsoft's
     {"HVM domU", "Xen"},
     {"Amazon EC2", "KVM (Amazon EC2)"},
+    {"KubeVirt", "KVM (KubeVirt)"},
+    {"Parallels", "Parallels"},
+    {"BHYVE", "bhyve"},
+    {"Bochs", "Bochs"},
+    {"Apple Virtualization", "Apple Virtualization"},
+    {"Xen", "Xen"},
 }};
 
 std::string dmi_hypervisor(const Tree& tree) {
@@ -128,6 +135,37 @@ std::string cpuid_hypervisor() {
 std::string cpuid_hypervisor() { return ""; }
 #endif
 
+/// Of systems with a device tree: Arm guests, and POWER, whose partitions are pSeries.
+std::optional<std::string> device_tree_hypervisor(const Tree& tree) {
+  const std::string folder = "/proc/device-tree";
+  if (const auto guest = tree.text(folder + "/hypervisor/compatible"))
+    return guest->find("xen") != std::string::npos ? "Xen" : "KVM";
+  if (tree.exists(folder + "/fw-cfg") || tree.exists(folder + "/fw-cfg@9020000")) return "KVM";
+  const std::string system = tree.text(folder + "/compatible").value_or("");
+  if (system.find("ibm,powernv") != std::string::npos) return "";
+  if (system.find("qemu,pseries") != std::string::npos) return "KVM";
+  if (tree.exists(folder + "/ibm,partition-name")) return "PowerVM";
+  return std::nullopt;
+}
+
+/// s390: "VM00 Control Program: z/VM 7.2.0" for guests; else a partition, as all of them are.
+std::optional<std::string> mainframe_hypervisor(const Tree& tree) {
+  const auto info = tree.text("/proc/sysinfo");
+  if (!info) return std::nullopt;
+  if (const auto program = value_of(*info, "VM00 Control Program"))
+    return program->starts_with("KVM") ? "KVM" : *program;
+  return value_of(*info, "LPAR Number") ? std::optional<std::string>("PR/SM") : std::nullopt;
+}
+
+/// A chassis that no hypervisor claims to be: a server's, in a rack or a blade, by the SMBIOS
+/// specification. They say "other" or "unknown", or a desktop's.
+bool is_sold_as_metal(const Tree& tree) {
+  if (tree.text("/sys/class/dmi/id/product_name").value_or("").ends_with(".metal")) return true;
+  const auto chassis = tree.number("/sys/class/dmi/id/chassis_type");
+  constexpr std::array<int, 5> servers{17, 23, 25, 28, 29};
+  return chassis && std::find(servers.begin(), servers.end(), *chassis) != servers.end();
+}
+
 std::optional<std::string> hypervisor_of(const Tree& tree, const std::string& cpuinfo) {
   const std::string dmi = dmi_hypervisor(tree);
   if (const auto flags = value_of(cpuinfo, "flags")) {  // x86: hardware says whether there is one
@@ -143,12 +181,22 @@ std::optional<std::string> hypervisor_of(const Tree& tree, const std::string& cp
     return "unknown";
   }
   if (!dmi.empty()) return dmi;
-  const auto compatible = tree.text("/proc/device-tree/hypervisor/compatible");
-  if (compatible) return compatible->find("xen") != std::string::npos ? "Xen" : "KVM";
   if (tree.text("/sys/hypervisor/type") == "xen") return "Xen";
-  // A firmware vendor that is no known virtual one: bare metal. Without DMI nothing tells.
-  if (tree.exists("/sys/class/dmi/id/sys_vendor")) return "";
+  if (const auto found = device_tree_hypervisor(tree)) return found;
+  if (const auto found = mainframe_hypervisor(tree)) return found;
+  if (is_sold_as_metal(tree)) return "";
   return std::nullopt;
+}
+
+/// Why nothing tells whether there is a hypervisor: other processors than x86 do not say so.
+std::string why_unknown(const Tree& tree) {
+  std::string names;
+  for (const char* file : {"sys_vendor", "product_name"}) {
+    const auto name = tree.text(fmt::format("/sys/class/dmi/id/{}", file));
+    if (name && !name->empty()) names += (names.empty() ? "" : " ") + *name;
+  }
+  if (names.empty()) return "neither processor nor firmware says";
+  return fmt::format("the processor does not say, and '{}' may be either", names);
 }
 
 void read_system_names(const Tree& tree, const std::string& cpuinfo, Machine& machine) {
@@ -167,12 +215,27 @@ void read_system_names(const Tree& tree, const std::string& cpuinfo, Machine& ma
     machine.arch = names.machine;
   } else if (value_of(cpuinfo, "CPU implementer")) {
     machine.arch = "aarch64";
-  } else if (value_of(cpuinfo, "vendor_id")) {
-    machine.arch = "x86_64";
+  } else if (const auto maker = value_of(cpuinfo, "vendor_id")) {
+    machine.arch = *maker == "IBM/S390" ? "s390x" : "x86_64";
+  } else if (value_of(cpuinfo, "cpu").value_or("").starts_with("POWER")) {
+    machine.arch = "ppc64le";
   }
 }
 
 }  // namespace
+
+std::string model_name(const std::string& cpuinfo) {
+  // x86, LoongArch, MIPS, RISC-V, in their kernels' words.
+  for (const char* key : {"model name", "Model Name", "cpu model", "uarch"}) {
+    if (const auto name = value_of(cpuinfo, key)) return *name;
+  }
+  // POWER, SPARC: "POWER9 (architected), altivec supported".
+  if (const auto name = value_of(cpuinfo, "cpu")) return name->substr(0, name->find(','));
+  // s390 has a line for each processor: "version = FF,  identification = 0133E8,  machine = 3931".
+  const std::string first = value_of(cpuinfo, "processor 0").value_or("");
+  const auto at = first.find("machine = ");
+  return at == std::string::npos ? "" : "IBM machine " + first.substr(at + 10);
+}
 
 std::string arm_core_name(const std::string& implementer, const std::string& part) {
   return arm_core_name(std::strtoul(implementer.c_str(), nullptr, 0),
@@ -190,7 +253,7 @@ void read_identity(const Tree& tree, Machine& machine) {
   // The first processor's block is enough; the whole file takes long on a thousand CPUs.
   const std::string cpuinfo = tree.text("/proc/cpuinfo", 8192).value_or("");
   read_system_names(tree, cpuinfo, machine);
-  const auto model = value_of(cpuinfo, "model name");
+  const std::string model = model_name(cpuinfo);
   const auto part = value_of(cpuinfo, "CPU part");
   if (part) {
     machine.cpu_model = arm_core_name(value_of(cpuinfo, "CPU implementer").value_or("0"), *part);
@@ -199,10 +262,11 @@ void read_identity(const Tree& tree, Machine& machine) {
     if (product.find("Grace") != std::string::npos || product.find("GH200") != std::string::npos) {
       machine.cpu_model = "NVIDIA Grace (" + machine.cpu_model + ")";
     }
-  } else if (model) {
-    machine.cpu_model = *model;
+  } else if (!model.empty()) {
+    machine.cpu_model = model;
   }
   machine.hypervisor = hypervisor_of(tree, cpuinfo);
+  if (!machine.hypervisor) machine.unread["hypervisor"] = why_unknown(tree);
 }
 
 }  // namespace numatlas

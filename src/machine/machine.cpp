@@ -25,6 +25,17 @@ bool holds_data(const Cache& cache) { return cache.type != "instruction"; }
 
 }  // namespace
 
+Bytes NumaNode::side_cache() const {
+  Bytes largest;
+  for (const MemorySideCache& cache : side_caches) largest = std::max(largest, cache.size);
+  return largest;
+}
+
+std::string Machine::none_or_unknown(const std::string& part, const std::string& none) const {
+  const auto why = unread.find(part);
+  return why == unread.end() ? none : "unknown (" + why->second + ")";
+}
+
 const NumaNode* Machine::find_node(NodeId id) const { return find_by_id(nodes, id); }
 
 const Cpu* Machine::find_cpu(CpuId id) const { return find_by_id(cpus, id); }
@@ -41,6 +52,14 @@ NodeSet Machine::usable_memory_nodes() const {
     if (node.has_memory() && allowance.memory_nodes.contains(node.id)) usable.insert(node.id);
   }
   return usable;
+}
+
+NodeSet Machine::ordinary_memory_nodes() const {
+  NodeSet ordinary = usable_memory_nodes();
+  for (const NumaNode& node : nodes) {
+    if (node.kind == "gpu") ordinary = ordinary - NodeSet{node.id};
+  }
+  return ordinary;
 }
 
 NodeSet Machine::nodes_of(const CpuSet& wanted) const {

@@ -33,6 +33,15 @@ struct HmatFigures {
   friend bool operator==(const HmatFigures&, const HmatFigures&) = default;
 };
 
+/// Faster memory in front of a node's own, which caches it for all CPUs: HBM before DRAM, DRAM
+/// before persistent memory.
+struct MemorySideCache {
+  int level = 0;  ///< as the kernel counts: 1 next to the memory
+  Bytes size;
+  std::optional<Bytes> line_size;
+  friend bool operator==(const MemorySideCache&, const MemorySideCache&) = default;
+};
+
 /// One NUMA node; may have no CPUs (CXL, HBM), no memory, or neither.
 struct NumaNode {
   NodeId id;
@@ -45,8 +54,13 @@ struct NumaNode {
   std::optional<int> memory_tier;     ///< N of memory_tierN
   std::vector<HugePagePool> huge_pages;
   std::string kind;  ///< "dram", "cxl", "pmem", "gpu", "hbm" where known, else ""
+  std::vector<MemorySideCache> side_caches;  ///< by level
 
   bool has_memory() const { return memory_total && memory_total->value > 0; }
+  /// Neither CPUs nor memory.
+  bool is_empty() const { return cpus.empty() && memory_total && !has_memory(); }
+  /// The largest of its memory-side caches; 0 where there is none.
+  Bytes side_cache() const;
   friend bool operator==(const NumaNode&, const NumaNode&) = default;
 };
 
@@ -163,7 +177,12 @@ struct Machine {
   std::vector<Setting> settings;
   Allowance allowance;
   std::vector<std::string> notes;  ///< what could not be read, and why
+  /// Members that the source says nothing of, and why: "gpus", "persistent_memory", "hypervisor",
+  /// "memory_limit", "huge_pages", "cores". Empty is unknown there, not none.
+  std::map<std::string, std::string> unread;
 
+  /// "unknown (why)" of a part that the source says nothing of; `none` of one that it has not.
+  std::string none_or_unknown(const std::string& part, const std::string& none) const;
   bool is_live() const { return source == "live"; }
   const NumaNode* find_node(NodeId id) const;  ///< nullptr where there is none
   const Cpu* find_cpu(CpuId id) const;         ///< nullptr where there is none
@@ -172,6 +191,8 @@ struct Machine {
   CpuSet usable_cpus() const { return allowance.affinity & allowance.cpuset; }
   /// Nodes with memory that this process may allocate on.
   NodeSet usable_memory_nodes() const;
+  /// The same without memories of GPUs, which are only for those who name them.
+  NodeSet ordinary_memory_nodes() const;
   /// Nodes that have one of these CPUs as their own (unknown CPUs are passed over).
   NodeSet nodes_of(const CpuSet& cpus) const;
   const CpuKind* kind_of(CpuId cpu) const;  ///< nullptr where all are alike

@@ -48,16 +48,22 @@ json node_json(const NumaNode& node) {
     pools.push_back(
         {{"page_size", pool.page_size.value}, {"total", pool.total}, {"free", pool.free}});
   }
-  return {{"id", node.id.value},
-          {"cpus", to_list(node.cpus)},
-          {"memory_total", number(node.memory_total)},
-          {"memory_free", number(node.memory_free)},
-          {"memory_cache", number(node.memory_cache)},
-          {"distance", distance},
-          {"hmat", hmat_json(node.hmat)},
-          {"memory_tier", number(node.memory_tier)},
-          {"huge_pages", pools},
-          {"kind", text(node.kind)}};
+  json value{{"id", node.id.value},
+             {"cpus", to_list(node.cpus)},
+             {"memory_total", number(node.memory_total)},
+             {"memory_free", number(node.memory_free)},
+             {"memory_cache", number(node.memory_cache)},
+             {"distance", distance},
+             {"hmat", hmat_json(node.hmat)},
+             {"memory_tier", number(node.memory_tier)},
+             {"huge_pages", pools},
+             {"kind", text(node.kind)}};
+  for (const MemorySideCache& cache : node.side_caches) {
+    value["memory_side_caches"].push_back({{"level", cache.level},
+                                           {"size", cache.size.value},
+                                           {"line_size", number(cache.line_size)}});
+  }
+  return value;
 }
 
 json cpu_json(const Cpu& cpu) {
@@ -167,6 +173,7 @@ json to_json(const Machine& machine) {
   if (!machine.isolated_cpus.empty()) snapshot["isolated_cpus"] = to_list(machine.isolated_cpus);
   if (machine.memory_slots != MemorySlots{})
     snapshot["memory_slots"] = to_json(machine.memory_slots);
+  for (const auto& [name, why] : machine.unread) snapshot["unread"][name] = text(why);
   return snapshot;
 }
 

@@ -79,6 +79,16 @@ NumaNode read_node(const json& value, const std::string& path, Failure& failure)
     node.huge_pages.push_back(pool);
   });
   fields.text("kind", node.kind);
+  // Older snapshots, and those of machines without such caches, have none.
+  if (fields.failed() || !value.contains("memory_side_caches")) return node;
+  fields.array("memory_side_caches", [&](const json& item, const std::string& where) {
+    MemorySideCache cache;
+    FieldReader reader(item, where, failure);
+    reader.whole("level", cache.level, 1, most_level);
+    reader.bytes("size", cache.size);
+    reader.bytes("line_size", cache.line_size);
+    node.side_caches.push_back(cache);
+  });
   return node;
 }
 
@@ -197,6 +207,12 @@ void read_array(FieldReader& fields, const char* name, std::vector<T>& out, Fail
   });
 }
 
+void read_unread(const json& value, Machine& machine, Failure& failure) {
+  FieldReader fields(value, "unread", failure);
+  if (!value.is_object()) return;
+  for (const auto& [name, why] : value.items()) fields.text(name.c_str(), machine.unread[name]);
+}
+
 /// Puts items in the order that lookups rely on; a number given twice is an error.
 template <class T>
 void order_by_id(FieldReader& fields, const char* name, std::vector<T>& items) {
@@ -290,6 +306,9 @@ Expected<Machine> machine_from_json(const json& snapshot) {
       return FieldReader(json::object(), "", failure).reject(path, "must be a string");
     machine.notes.push_back(item.get<std::string>());
   });
+  // Only where something is unknown.
+  if (!fields.failed() && snapshot.contains("unread"))
+    read_unread(snapshot["unread"], machine, failure);
   order_by_id(fields, "nodes", machine.nodes);
   order_by_id(fields, "cpus", machine.cpus);
   check_references(fields, machine);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -26,7 +28,10 @@ constexpr const char* node_forms =
 constexpr const char* cpu_forms =
     "valid forms: allowed (or all), cores, isolated, 1-7,17, node:0,1, socket:0, gpu:0, "
     "nearest:gpu:0, fastest, largest, and one list per local rank: 0-3/4-7 or node:0/node:1";
-constexpr const char* page_forms = "valid kinds: base, thp, 2M, 1G, or several: base,2M";
+constexpr const char* page_forms =
+    "valid kinds: base, thp, 2M, 1G and other sizes of the system's pools (64K, 1M, 16M, 32M, "
+    "512M, "
+    "2G, 16G), or several: base,2M";
 
 /// The kernel keeps a weight in one byte and refuses 0.
 constexpr int max_weight = 255;
@@ -232,14 +237,34 @@ bool ends_as_kib(std::string_view unit) {
   return unit == "k" || unit == "K" || unit == "kB" || unit == "KB" || unit == "KiB";
 }
 
+/// "512MiB", "512mb" and "512m" as the kinds are written: "512M".
+std::string as_page_kind(std::string_view text) {
+  for (const std::string_view end : {"iB", "ib", "B", "b"}) {
+    if (text.size() <= end.size() || !text.ends_with(end)) continue;
+    text.remove_suffix(end.size());
+    break;
+  }
+  std::string kind(text);
+  for (char& c : kind) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return kind;
+}
+
 Expected<PageKind> parse_page_kind(std::string_view text) {
-  for (PageKind kind : all_page_kinds) {
-    if (text == name_of(kind)) return kind;
+  std::string meant;
+  const std::string written = as_page_kind(text);
+  const auto is = [&](PageKind kind) {
+    if (written == name_of(kind)) meant = written;
+    return text == name_of(kind);
+  };
+  for (const PageKind kind : usual_page_kinds) {
+    if (is(kind)) return kind;
+  }
+  for (const PageKind kind : pool_page_kinds) {
+    if (is(kind)) return kind;
   }
   constexpr std::array<std::string_view, 4> words = {"base", "thp", "2M", "1G"};
-  std::string meant = nearest(text, words);
-  if (text == "2m" || text == "2MiB" || text == "2MB" || text == "huge") meant = "2M";
-  if (text == "1g" || text == "1GiB" || text == "1GB") meant = "1G";
+  if (meant.empty()) meant = nearest(text, words);
+  if (text == "huge") meant = "2M";
   for (const std::string_view size : {"4", "16", "64"}) {
     if (text.starts_with(size) && ends_as_kib(text.substr(size.size()))) meant = "base";
   }
@@ -254,14 +279,26 @@ const char* name_of(PageKind kind) {
   switch (kind) {
     case PageKind::base: return "base";
     case PageKind::thp: return "thp";
+    case PageKind::huge_64k: return "64K";
+    case PageKind::huge_1m: return "1M";
     case PageKind::huge_2m: return "2M";
+    case PageKind::huge_16m: return "16M";
+    case PageKind::huge_32m: return "32M";
+    case PageKind::huge_512m: return "512M";
     case PageKind::huge_1g: return "1G";
+    case PageKind::huge_2g: return "2G";
+    case PageKind::huge_16g: return "16G";
   }
   return "?";
 }
 
+bool is_from_pool(PageKind kind) { return kind != PageKind::base && kind != PageKind::thp; }
+
 Bytes huge_page_size(PageKind kind) {
-  return kind == PageKind::huge_1g ? Bytes{gib} : Bytes{2 * mib};
+  const std::string_view name = name_of(kind);
+  std::uint64_t number = 0;
+  std::from_chars(name.data(), name.data() + name.size(), number);
+  return Bytes{number * (name.back() == 'G' ? gib : name.back() == 'M' ? mib : kib)};
 }
 
 Bytes thp_size_over(Bytes base_page) {

@@ -145,7 +145,14 @@ TEST(CpuGrammar, Refusals) {
 TEST(PageGrammar, Kinds) {
   EXPECT_THAT(*parse_page_kinds("base,thp, 2M,1G"),
               ElementsAre(PageKind::base, PageKind::thp, PageKind::huge_2m, PageKind::huge_1g));
-  for (const char* base : {"4K", "4KiB", "16k", "64K", "64KiB"}) {
+  EXPECT_THAT(
+      *parse_page_kinds("64K,16M,512M,16G"),
+      ElementsAre(PageKind::huge_64k, PageKind::huge_16m, PageKind::huge_512m, PageKind::huge_16g));
+  EXPECT_THAT(full_hint(parse_page_kinds("512MiB").error()), HasSubstr("did you mean '512M'?"));
+  EXPECT_EQ(huge_page_size(PageKind::huge_64k), Bytes{64 * kib});
+  EXPECT_EQ(huge_page_size(PageKind::huge_512m), Bytes{512 * mib});
+  EXPECT_EQ(huge_page_size(PageKind::huge_16g), Bytes{16 * gib});
+  for (const char* base : {"4K", "4KiB", "16k", "64KiB"}) {
     EXPECT_THAT(full_hint(parse_page_kinds(base).error()), HasSubstr("did you mean 'base'?"))
         << base;
   }

@@ -23,11 +23,31 @@
 
 namespace numatlas {
 
-enum class PageKind { base, thp, huge_2m, huge_1g };
-inline constexpr std::array all_page_kinds{PageKind::base, PageKind::thp, PageKind::huge_2m,
-                                           PageKind::huge_1g};
-const char* name_of(PageKind kind);   ///< as the grammar writes it
-Bytes huge_page_size(PageKind kind);  ///< of huge_2m and huge_1g
+enum class PageKind {
+  base,
+  thp,
+  huge_2m,
+  huge_1g,
+  // Of pools that only some processors have: arm64, POWER, s390x, RISC-V, LoongArch.
+  huge_64k,
+  huge_1m,
+  huge_16m,
+  huge_32m,
+  huge_512m,
+  huge_2g,
+  huge_16g
+};
+/// Those that help and hints name.
+inline constexpr std::array usual_page_kinds{PageKind::base, PageKind::thp, PageKind::huge_2m,
+                                             PageKind::huge_1g};
+/// Those of the system's pools of huge pages.
+inline constexpr std::array pool_page_kinds{
+    PageKind::huge_2m,   PageKind::huge_1g,  PageKind::huge_64k,
+    PageKind::huge_1m,   PageKind::huge_16m, PageKind::huge_32m,
+    PageKind::huge_512m, PageKind::huge_2g,  PageKind::huge_16g};
+const char* name_of(PageKind kind);  ///< as the grammar writes it
+bool is_from_pool(PageKind kind);
+Bytes huge_page_size(PageKind kind);  ///< of those from pools
 /// A transparent huge page over base pages of this size: 2 MiB over 4 KiB, 512 MiB over 64 KiB.
 Bytes thp_size_over(Bytes base_page);
 /// A page of any kind where base pages have this size.

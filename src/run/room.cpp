@@ -48,7 +48,7 @@ Bytes room_on(const NumaNode& node) {
 Bytes room_on(const Machine& machine) {
   Bytes room;
   for (const NumaNode& node : machine.nodes) {
-    if (machine.usable_memory_nodes().contains(node.id)) room.value += room_on(node).value;
+    if (machine.ordinary_memory_nodes().contains(node.id)) room.value += room_on(node).value;
   }
   return std::min(room, room_of(machine.allowance).value_or(room));
 }

@@ -19,7 +19,8 @@ constexpr Bytes usual_size{256 * mib};
 /// for.
 Bytes room_on(const NumaNode& node);
 
-/// The same of all nodes that this process may use, and under the limit of its control group.
+/// The same of all nodes that this process may use, but for memories of GPUs, and under the limit
+/// of its control group.
 Bytes room_on(const Machine& machine);
 
 /// `size`; or, where regions of it at the places that these flows have would take more than `part`

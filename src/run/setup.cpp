@@ -18,6 +18,8 @@
 #include "engine/agreement.h"
 #include "machine/source.h"
 #include "memory/source.h"
+#include "record/cache_level.h"
+#include "run/levels.h"
 
 namespace numatlas {
 namespace {
@@ -265,6 +267,32 @@ void add_warnings(Setup& setup) {
   warn_of_settings(setup);
 }
 
+/// Of figures that are meant to be those of memory: what runs tells of each point is told of a plan
+/// in a line for each cache.
+void warn_of_caches(Setup& setup) {
+  std::map<std::string, std::vector<std::string>> scenarios;
+  for (std::size_t i = 0; i < setup.plan.size(); ++i) {
+    const Scenario& scenario = setup.plan[i].scenario;
+    if (setup.skips[i]) continue;
+    std::set<std::string> levels;
+    for (const Flow& flow : scenario.flows) {
+      const auto host = static_cast<std::size_t>(
+          setup.layout.workers[static_cast<std::size_t>(flow.worker)].host);
+      if (!on_gpu(flow.kernel))
+        levels.insert(level_of_flow(setup.machines[host], setup.layout, scenario, flow));
+    }
+    for (const std::string& level : levels) {
+      if (level != "memory" && level != "-") scenarios[level].push_back(scenario.name);
+    }
+  }
+  for (const auto& [level, names] : scenarios) {
+    const std::size_t count = names.size();
+    setup.warnings.push_back(
+        {"fits-cache", count == 1 ? names.front() : "",
+         cache_warning_text(count == 1 ? "a figure" : fmt::format("{} figures", count), level)});
+  }
+}
+
 Expected<Machine> read_machine(const RunOptions& options) {
   return options.machine.empty() ? read_live_machine() : read_recorded_machine(options.machine);
 }
@@ -338,6 +366,7 @@ Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& optio
   if (auto checked = check_plan(setup, options, comm, benchmark); !checked)
     return fail(checked.error());
   add_warnings(setup);
+  if (options.only_plans() && benchmark.is_of_memory()) warn_of_caches(setup);
   return setup;
 }
 

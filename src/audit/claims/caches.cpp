@@ -129,7 +129,7 @@ std::string sizes_of(const Machine& machine, CpuId cpu, const std::vector<int>& 
 
 /// The survey's ladder of powers says little of where a cache ends.
 std::vector<SurveyWay> Caches::ways(const std::string& benchmark, const Machine& machine) const {
-  const FirstCpus firsts = first_cpu_of_each_node(machine);
+  const FirstCpus firsts = first_cpu_of_each_node(without_side_caches(machine));
   const std::string& cpus = firsts.list;
   const std::optional<CpuId>& first = firsts.first;
   const Bytes last = firsts.past_caches;  // as large as the matrix's

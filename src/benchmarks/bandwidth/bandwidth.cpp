@@ -49,6 +49,8 @@ class Bandwidth final : public Benchmark {
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
+  /// The size that is chosen where none is given.
+  bool is_of_memory() const override { return sizes_.given().empty(); }
   std::string main_metric() const override { return "bandwidth"; }
   /// One row per size has no place for several kernels, stores or numbers of threads.
   std::string csv_file(const RunReport& report, const RunOptions& options) const override {

@@ -158,7 +158,7 @@ Expected<void> check_places(const MemorySpec& end, const PlanInput& input, const
 Expected<std::vector<Pair>> Copy::pairs_of(const PlanInput& input) const {
   NodeSet nodes;
   for (const Machine& machine : input.machines) {
-    nodes = nodes | machine.usable_memory_nodes();
+    nodes = nodes | machine.ordinary_memory_nodes();
     if (!from_) continue;
     if (auto there = resolve_memory(*from_, machine, 0); !there)
       return fail(renamed(there.error(), "--memory", "--from"));
@@ -280,7 +280,7 @@ SurveyPart Copy::survey(const Machine& machine) const {
     part.ways.push_back(SurveyWay{{"--pages", pages, "--skip-too-large", "--cpus", to_list(chosen)},
                                   fmt::format("all but {} CPUs of each node", few)});
   }
-  const NodeSet memory = machine.usable_memory_nodes();
+  const NodeSet memory = machine.ordinary_memory_nodes();
   if (memory.size() < 2) return part;
   const int from = memory.front().value, to = memory[memory.size() - 1].value;
   part.ways.push_back(

@@ -48,6 +48,8 @@ class Latency final : public Benchmark {
     return options.placement.cpus.is_default ? 1 : 0;
   }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
+  /// The size that is chosen where none is given.
+  bool is_of_memory() const override { return sizes_.given().empty(); }
   std::string main_metric() const override { return "latency"; }
   SurveyPart survey(const Machine& machine) const override;
   /// One row per size has no place for several numbers of chains, or a second stride.

@@ -15,6 +15,7 @@
 #include "base/size_list.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/sizes_option.h"
+#include "benchmarks/survey_words.h"
 #include "benchmarks/touch/patterns.h"
 #include "kernels/traits.h"
 #include "run/benchmark.h"
@@ -223,7 +224,10 @@ SurveyPart Touch::survey(const Machine& machine) const {
   if (nodes.size() < 2) {
     return {0, {}, "all CPUs are on one node, so first touch makes no difference"};
   }
-  SurveyPart part{1, {SurveyWay{{"--size", "64", "--skip-too-large"}, ""}}, ""};
+  constexpr Bytes least{64 * mib};  // each point has its memory made anew
+  const std::string size =
+      compact_text(std::max(least, first_cpu_of_each_node(machine, least).past_caches));
+  SurveyPart part{1, {SurveyWay{{"--size", size, "--skip-too-large"}, ""}}, ""};
   if (nodes.size() == 2) return part;
   const auto first_cpu = [&](NodeId node) {
     return (machine.own_cpus(node) & machine.usable_cpus()).front().value;
@@ -232,7 +236,7 @@ SurveyPart Touch::survey(const Machine& machine) const {
   const NodeId from = main.front(), to = main[main.size() - 1];
   if (from == to) return part;
   part.ways.push_back(SurveyWay{
-      {"--size", "64", "--skip-too-large", "--cpus",
+      {"--size", size, "--skip-too-large", "--cpus",
        fmt::format("{},{}", first_cpu(from), first_cpu(to))},
       fmt::format("CPUs of nodes other than {} and {}", from.value, to.value)});
   return part;
