@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,18 +46,28 @@ std::string scaling_counts(const Machine& machine) {
 
 FirstCpus first_cpu_of_each_node(const Machine& machine, Bytes least) {
   FirstCpus all;
-  for (const NumaNode& node : machine.nodes) {
-    const CpuSet usable = node.cpus & machine.usable_cpus();
-    if (usable.empty()) continue;
-    if (!all.first) all.first = usable.front();
+  all.first = machine.representative_of(machine.usable_cpus());
+  CpuSet firsts;
+  for (NodeId node : machine.nodes_of(machine.usable_cpus())) {
+    const CpuSet usable = machine.own_cpus(node) & machine.usable_cpus();
+    if (machine.cpu_kinds.empty()) firsts.insert(usable.front());
+    for (const CpuKind& kind : machine.cpu_kinds) {
+      if (const CpuSet its = kind.cpus & usable; !its.empty()) firsts.insert(its.front());
+    }
     all.past_caches =
-        std::max(all.past_caches, chase_size_past_caches(machine, usable, {node.id}, least));
+        std::max(all.past_caches, chase_size_past_caches(machine, usable, {node}, least));
     // On a small machine what leaves half of it free.
     const auto most =
         static_cast<std::uint64_t>(default_room * static_cast<double>(room_on(machine).value));
     if (most > 0) all.past_caches = std::min(all.past_caches, Bytes{std::bit_floor(most)});
-    all.list += fmt::format("{}{}", all.list.empty() ? "" : ",", usable.front().value);
   }
+  std::vector<int> numbers;
+  for (CpuId id : firsts) numbers.push_back(id.value);
+  all.list = fmt::format("{}", fmt::join(numbers, ","));
+  const bool by_number = all.first && !firsts.empty() && *all.first == firsts.front();
+  all.others = by_number && machine.cpu_kinds.empty()
+                   ? "nodes other than the first"
+                   : fmt::format("CPUs other than {}", all.first.value_or(CpuId{}).value);
   return all;
 }
 

@@ -24,7 +24,7 @@ inline CpuSet few_cpus_a_node(const Machine& machine, std::size_t most) {
   CpuSet chosen;
   for (NodeId node : machine.nodes_of(machine.usable_cpus())) {
     std::size_t taken = 0;
-    const CpuSet here = machine.find_node(node)->cpus & machine.usable_cpus();
+    const CpuSet here = machine.own_cpus(node) & machine.usable_cpus();
     for (CpuId cpu : here) {
       if (taken++ < most) chosen.insert(cpu);
     }
@@ -44,11 +44,12 @@ std::string few_counts(const Machine& machine);
 /// The same, and powers of two.
 std::string scaling_counts(const Machine& machine);
 
-/// The first usable CPU of each node that has any, and what each of them has to use alone, at least
-/// `least`, to be past the caches between it and its node's memory.
+/// The first usable CPU of each kind on each node that has any, and what each of them has to use
+/// alone, at least `least`, to be past the caches between it and its node's memory.
 struct FirstCpus {
   std::string list;            ///< as --cpus takes it
-  std::optional<CpuId> first;  ///< nullopt: no CPU is usable
+  std::optional<CpuId> first;  ///< that stands for all; nullopt: no CPU is usable
+  std::string others;          ///< what is left out where only `first` is measured
   Bytes past_caches;
 };
 FirstCpus first_cpu_of_each_node(const Machine& machine, Bytes least = least_chase);

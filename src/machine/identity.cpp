@@ -23,23 +23,57 @@ struct ArmCore {
   const char* name;
 };
 // Main ID Register values as the makers' reference manuals give them.
-constexpr std::array<ArmCore, 18> arm_cores{{
+constexpr std::array<ArmCore, 52> arm_cores{{
+    {0x41, 0xd03, "Arm Cortex-A53"},
+    {0x41, 0xd04, "Arm Cortex-A35"},
+    {0x41, 0xd05, "Arm Cortex-A55"},
     {0x41, 0xd07, "Arm Cortex-A57"},
     {0x41, 0xd08, "Arm Cortex-A72"},
+    {0x41, 0xd09, "Arm Cortex-A73"},
+    {0x41, 0xd0a, "Arm Cortex-A75"},
     {0x41, 0xd0b, "Arm Cortex-A76"},
     {0x41, 0xd0c, "Arm Neoverse N1"},
+    {0x41, 0xd0d, "Arm Cortex-A77"},
     {0x41, 0xd40, "Arm Neoverse V1"},
+    {0x41, 0xd41, "Arm Cortex-A78"},
+    {0x41, 0xd42, "Arm Cortex-A78AE"},
+    {0x41, 0xd44, "Arm Cortex-X1"},
+    {0x41, 0xd46, "Arm Cortex-A510"},
+    {0x41, 0xd47, "Arm Cortex-A710"},
+    {0x41, 0xd48, "Arm Cortex-X2"},
     {0x41, 0xd49, "Arm Neoverse N2"},
     {0x41, 0xd4a, "Arm Neoverse E1"},
+    {0x41, 0xd4b, "Arm Cortex-A78C"},
+    {0x41, 0xd4c, "Arm Cortex-X1C"},
+    {0x41, 0xd4d, "Arm Cortex-A715"},
+    {0x41, 0xd4e, "Arm Cortex-X3"},
     {0x41, 0xd4f, "Arm Neoverse V2"},
+    {0x41, 0xd80, "Arm Cortex-A520"},
+    {0x41, 0xd81, "Arm Cortex-A720"},
+    {0x41, 0xd82, "Arm Cortex-X4"},
     {0x41, 0xd83, "Arm Neoverse V3AE"},
     {0x41, 0xd84, "Arm Neoverse V3"},
+    {0x41, 0xd85, "Arm Cortex-X925"},
+    {0x41, 0xd87, "Arm Cortex-A725"},
     {0x41, 0xd8e, "Arm Neoverse N3"},
     {0x42, 0x516, "Cavium ThunderX2"},
     {0x43, 0x0af, "Marvell ThunderX2"},
     {0x46, 0x001, "Fujitsu A64FX"},
     {0x48, 0xd01, "HiSilicon TaiShan v110"},
     {0x48, 0xd02, "HiSilicon TaiShan v120"},
+    {0x51, 0x001, "Qualcomm Oryon"},
+    {0x61, 0x022, "Apple Icestorm (M1)"},
+    {0x61, 0x023, "Apple Firestorm (M1)"},
+    {0x61, 0x024, "Apple Icestorm (M1 Pro)"},
+    {0x61, 0x025, "Apple Firestorm (M1 Pro)"},
+    {0x61, 0x028, "Apple Icestorm (M1 Max)"},
+    {0x61, 0x029, "Apple Firestorm (M1 Max)"},
+    {0x61, 0x032, "Apple Blizzard (M2)"},
+    {0x61, 0x033, "Apple Avalanche (M2)"},
+    {0x61, 0x034, "Apple Blizzard (M2 Pro)"},
+    {0x61, 0x035, "Apple Avalanche (M2 Pro)"},
+    {0x61, 0x038, "Apple Blizzard (M2 Max)"},
+    {0x61, 0x039, "Apple Avalanche (M2 Max)"},
     {0xc0, 0xac3, "Ampere-1"},
     {0xc0, 0xac4, "Ampere-1A"},
 }};
@@ -204,12 +238,15 @@ std::string model_name(const std::string& cpuinfo) {
 }
 
 std::string arm_core_name(const std::string& implementer, const std::string& part) {
-  const unsigned long maker = std::strtoul(implementer.c_str(), nullptr, 0);
-  const unsigned long number = std::strtoul(part.c_str(), nullptr, 0);
+  return arm_core_name(std::strtoul(implementer.c_str(), nullptr, 0),
+                       std::strtoul(part.c_str(), nullptr, 0));
+}
+
+std::string arm_core_name(unsigned long implementer, unsigned long part) {
   for (const ArmCore& core : arm_cores) {
-    if (core.implementer == maker && core.part == number) return core.name;
+    if (core.implementer == implementer && core.part == part) return core.name;
   }
-  return fmt::format("Arm implementer {:#04x} part {:#05x}", maker, number);
+  return fmt::format("Arm implementer {:#04x} part {:#05x}", implementer, part);
 }
 
 void read_identity(const Tree& tree, Machine& machine) {

@@ -24,5 +24,6 @@ std::string model_name(const std::string& cpuinfo);
 /// Name of an Arm core from the hexadecimal numbers of /proc/cpuinfo ("0x41", "0xd0c"); both
 /// numbers as text where it is not a common one.
 std::string arm_core_name(const std::string& implementer, const std::string& part);
+std::string arm_core_name(unsigned long implementer, unsigned long part);
 
 }  // namespace numatlas

@@ -416,7 +416,7 @@ TEST(RecordedTree, ArmAndVirtualMachine) {
 
 TEST(ArmCores, UnknownOnesKeepTheirNumbers) {
   EXPECT_EQ(arm_core_name("0x46", "0x001"), "Fujitsu A64FX");
-  EXPECT_EQ(arm_core_name("0x61", "0x022"), "Arm implementer 0x61 part 0x022");
+  EXPECT_EQ(arm_core_name("0x61", "0x7ff"), "Arm implementer 0x61 part 0x7ff");
 }
 
 }  // namespace

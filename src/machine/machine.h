@@ -77,9 +77,18 @@ struct Cpu {
   CpuId id;
   int core = -1;      ///< logical number of its physical core in the machine
   int package = -1;   ///< OS number of its socket, -1 unknown
-  NodeId node;        ///< nearest node that has it as its own; -1 for none
+  NodeId node;        ///< nearest node that has it; -1 for none. Others may have it as well
   int smt_index = 0;  ///< 0 for the first hardware thread of its core
   friend bool operator==(const Cpu&, const Cpu&) = default;
+};
+
+/// CPUs of the same design, where a machine has several of them (big.LITTLE, hybrid).
+struct CpuKind {
+  std::string name;             ///< "performance", "efficiency", "low-power", or "kind1" on
+  std::string model;            ///< of the core, "" where it says nothing beyond the machine's
+  std::optional<int> capacity;  ///< the kernel's, of the fastest: 1024 for the machine's fastest
+  CpuSet cpus;
+  friend bool operator==(const CpuKind&, const CpuKind&) = default;
 };
 
 /// A PCIe link: what it runs at now (links that idle step down) and the most that both ends can do.
@@ -159,6 +168,7 @@ struct Machine {
   std::optional<std::string> hypervisor;  ///< "" on bare metal, nullopt unknown
   std::vector<NumaNode> nodes;            ///< ascending by id
   std::vector<Cpu> cpus;                  ///< ascending by id
+  std::vector<CpuKind> cpu_kinds;         ///< the fastest first; empty where all CPUs are alike
   CpuSet isolated_cpus;                   ///< without load balancing (isolcpus)
   std::vector<Cache> caches;              ///< by level, then first CPU
   std::vector<Gpu> gpus;
@@ -185,11 +195,23 @@ struct Machine {
   NodeSet ordinary_memory_nodes() const;
   /// Nodes that have one of these CPUs as their own (unknown CPUs are passed over).
   NodeSet nodes_of(const CpuSet& cpus) const;
+  const CpuKind* kind_of(CpuId cpu) const;  ///< nullptr where all are alike
+  /// The CPU that stands for these: the first of the most frequent kind, on the main node that has
+  /// most of them. Nothing without CPUs.
+  std::optional<CpuId> representative_of(const CpuSet& cpus) const;
+  /// Without those that have less than an eighth of the CPUs or of the memory of another, such as
+  /// nodes of assistant cores: nothing stands for the machine there.
+  NodeSet main_nodes(const NodeSet& nodes) const;
+  CpuSet own_cpus(NodeId node) const;  ///< CPUs whose node it is
   /// Data or unified cache of a level seen by a CPU; nullptr where there is none.
   const Cache* cache_of(CpuId cpu, int level) const;
   /// The data or unified cache of the highest level that a CPU sees; nullptr where none is known.
   const Cache* last_level_cache_of(CpuId cpu) const;
   friend bool operator==(const Machine&, const Machine&) = default;
 };
+
+/// Says which CPUs belong to several nodes (numa=fake, or firmware that gives each node all CPUs)
+/// and which node is taken as theirs; "" where there are none.
+std::string shared_cpus_text(const Machine& machine);
 
 }  // namespace numatlas

@@ -74,6 +74,13 @@ json cpu_json(const Cpu& cpu) {
           {"smt_index", cpu.smt_index}};
 }
 
+json kind_json(const CpuKind& kind) {
+  return {{"name", text(kind.name)},
+          {"model", text(kind.model)},
+          {"capacity", number(kind.capacity)},
+          {"cpus", to_list(kind.cpus)}};
+}
+
 json cache_json(const Cache& cache) {
   return {{"level", cache.level},
           {"type", text(cache.type)},
@@ -162,6 +169,7 @@ json to_json(const Machine& machine) {
                 {"settings", array_of(machine.settings, setting_json)},
                 {"allowance", allowance_json(machine.allowance)},
                 {"notes", array_of(machine.notes, text)}};
+  if (!machine.cpu_kinds.empty()) snapshot["cpu_kinds"] = array_of(machine.cpu_kinds, kind_json);
   if (!machine.isolated_cpus.empty()) snapshot["isolated_cpus"] = to_list(machine.isolated_cpus);
   if (machine.memory_slots != MemorySlots{})
     snapshot["memory_slots"] = to_json(machine.memory_slots);

@@ -103,6 +103,16 @@ Cpu read_cpu(const json& value, const std::string& path, Failure& failure) {
   return cpu;
 }
 
+CpuKind read_kind(const json& value, const std::string& path, Failure& failure) {
+  CpuKind kind;
+  FieldReader fields(value, path, failure);
+  fields.text("name", kind.name);
+  fields.text("model", kind.model);
+  fields.whole("capacity", kind.capacity, 1, INT32_MAX);
+  fields.list("cpus", kind.cpus);
+  return kind;
+}
+
 Cache read_cache(const json& value, const std::string& path, Failure& failure) {
   Cache cache;
   FieldReader fields(value, path, failure);
@@ -228,9 +238,10 @@ void check_references(FieldReader& fields, const Machine& machine) {
             "nodes", fmt::format("gives node {} the CPU {}, which is not in 'cpus'", node.id.value,
                                  id.value));
       }
-      if (cpu->node != node.id) {
-        return fields.reject("nodes", fmt::format("gives node {} the CPU {}, which 'cpus' puts "
-                                                  "elsewhere",
+      // Several nodes may have a CPU; its own is one of them.
+      if (cpu->node.value < 0) {
+        return fields.reject("nodes", fmt::format("gives node {} the CPU {}, which 'cpus' puts on "
+                                                  "none",
                                                   node.id.value, id.value));
       }
     }
@@ -275,6 +286,9 @@ Expected<Machine> machine_from_json(const json& snapshot) {
   }
   read_array(fields, "nodes", machine.nodes, failure, read_node);
   read_array(fields, "cpus", machine.cpus, failure, read_cpu);
+  // Older snapshots, and those of machines whose CPUs are all alike, have none.
+  if (!fields.failed() && snapshot.contains("cpu_kinds"))
+    read_array(fields, "cpu_kinds", machine.cpu_kinds, failure, read_kind);
   read_array(fields, "caches", machine.caches, failure, read_cache);
   read_array(fields, "gpus", machine.gpus, failure, read_gpu);
   read_array(fields, "persistent_memory", machine.persistent_memory, failure, read_persistent);

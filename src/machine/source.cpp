@@ -16,6 +16,7 @@
 #include "base/read_file.h"
 #include "base/text.h"
 #include "machine/allowance.h"
+#include "machine/cpu_kinds.h"
 #include "machine/hwloc_devices.h"
 #include "machine/hwloc_messages.h"
 #include "machine/hwloc_reader.h"
@@ -43,6 +44,7 @@ void make_printable(Machine& machine) {
        machine.allowance.memory_limit_source, machine.allowance.cpu_quota_source);
   if (machine.hypervisor) make(*machine.hypervisor);
   for (NumaNode& node : machine.nodes) make(node.kind);
+  for (CpuKind& kind : machine.cpu_kinds) make(kind.name, kind.model);
   for (Gpu& gpu : machine.gpus) {
     make(gpu.pci_address, gpu.vendor, gpu.device_id, gpu.driver, gpu.runtime, gpu.name);
     for (PciStep& step : gpu.path) make(step.pci_address);
@@ -201,6 +203,7 @@ Expected<Machine> read_live_machine(const std::string& root) {
   read_identity(tree, machine);
   if (const auto affinity = tree.is_live() ? scheduler_affinity() : std::nullopt)
     believe_affinity(tree, *affinity, machine);
+  read_cpu_kinds(tree, machine);
   read_nodes(tree, machine);
   read_devices(tree, machine);
   read_node_kinds(tree, machine);

@@ -4,9 +4,11 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -170,17 +172,30 @@ void believe_total_of_machine(const Tree& tree, Machine& machine) {
   node = std::move(all);
 }
 
-/// A CPU belongs to the node whose cpulist has it.
-void assign_cpus(Machine& machine) {
-  std::vector<std::pair<CpuId, NodeId>> owners;
+/// A CPU belongs to the node whose cpulist has it. Where several have it (numa=fake, or firmware
+/// that gives each node all CPUs): the one that the kernel takes as its own, else the one with the
+/// fewest CPUs, with memory, the first.
+void assign_cpus(const Tree& tree, Machine& machine) {
+  std::map<CpuId, std::vector<const NumaNode*>> owners;
   for (const NumaNode& node : machine.nodes) {
-    for (CpuId cpu : node.cpus) owners.emplace_back(cpu, node.id);
+    for (CpuId cpu : node.cpus) owners[cpu].push_back(&node);
   }
-  std::sort(owners.begin(), owners.end());
   for (Cpu& cpu : machine.cpus) {
-    const auto at = std::lower_bound(owners.begin(), owners.end(), std::pair(cpu.id, NodeId{-1}));
-    cpu.node = at != owners.end() && at->first == cpu.id ? at->second : NodeId{-1};
+    const std::vector<const NumaNode*>& all = owners[cpu.id];
+    const auto rank = [&](const NumaNode* node) {
+      const std::string link =
+          fmt::format("/sys/devices/system/cpu/cpu{}/node{}", cpu.id.value, node->id.value);
+      return std::tuple(!tree.exists(link), node->cpus.size(), !node->has_memory(), node->id);
+    };
+    cpu.node = NodeId{-1};
+    if (all.size() == 1) cpu.node = all.front()->id;
+    if (all.size() < 2) continue;
+    cpu.node = (*std::min_element(all.begin(), all.end(), [&](auto* a, auto* b) {
+                 return rank(a) < rank(b);
+               }))->id;
   }
+  if (const std::string text = shared_cpus_text(machine); !text.empty())
+    machine.notes.push_back(text);
 }
 
 }  // namespace
@@ -219,7 +234,7 @@ void read_nodes(const Tree& tree, Machine& machine) {
     read_side_caches(tree, folder, node);
     read_huge_pages(tree, folder, node);
   }
-  assign_cpus(machine);
+  assign_cpus(tree, machine);
   read_tiers(tree, machine);
   believe_total_of_machine(tree, machine);
 }

@@ -26,8 +26,9 @@ constexpr const char* node_forms =
     "valid forms: inherit, local, bind:0 (or bind:0,1), prefer:0, interleave:0,1 (or "
     "interleave:all), weighted:0=3,2=1, each:0,0,1,1, auto, gpu:0, nearest:gpu:0, fastest, largest";
 constexpr const char* cpu_forms =
-    "valid forms: allowed (or all), cores, isolated, 1-7,17, node:0,1, socket:0, gpu:0, "
-    "nearest:gpu:0, fastest, largest, and one list per local rank: 0-3/4-7 or node:0/node:1";
+    "valid forms: allowed (or all), cores, isolated, 1-7,17, node:0,1, socket:0, "
+    "kind:performance, gpu:0, nearest:gpu:0, fastest, largest, and one list per local rank: "
+    "0-3/4-7 or node:0/node:1";
 constexpr const char* page_forms =
     "valid kinds: base, thp, 2M, 1G and other sizes of the system's pools (64K, 1M, 16M, 32M, "
     "512M, "
@@ -425,8 +426,8 @@ Expected<MemorySpec> parse_memory_spec(std::string_view text,
 }
 
 const std::vector<std::string>& cpu_words() {
-  static const std::vector<std::string> words{"allowed",  "all",   "cores",
-                                              "isolated", "node:", "socket:"};
+  static const std::vector<std::string> words{"allowed", "all",     "cores", "isolated",
+                                              "node:",   "socket:", "kind:"};
   return words;
 }
 
@@ -441,6 +442,12 @@ Expected<CpuSpec> parse_cpu_spec(std::string_view text) {
   }
   if (whole.empty()) {
     return fail_usage("--cpus", "the list is empty: no CPU named", cpu_forms);
+  }
+  if (whole.starts_with("kind:")) {
+    spec.form = CpuSpec::Form::kind;
+    spec.kind = trim(whole.substr(whole.find(':') + 1));
+    if (spec.kind.empty()) return fail_usage("--cpus", "no kind of cores named", cpu_forms);
+    return spec;
   }
   const std::vector<std::string_view> parts = split(whole, '/');
   const CpuListKind& kind = kind_of_list(parts.front());

@@ -1,6 +1,6 @@
 // The placement grammar of every command, and its resolution to CPUs and nodes.
 //
-//   --cpus    allowed (all) | cores | isolated | LIST | node:LIST | socket:LIST
+//   --cpus    allowed (all) | cores | isolated | LIST | node:LIST | socket:LIST | kind:NAME
 //             | LIST/LIST/... (one per local rank, recycled)
 //   --threads N
 //   --memory  inherit | local | bind:N[,M] | prefer:N[,M] | interleave:LIST
@@ -103,10 +103,11 @@ const std::vector<std::string>& node_words();
 
 /// Parsed --cpus.
 struct CpuSpec {
-  enum class Form { allowed, cores, isolated, list, nodes, sockets } form = Form::allowed;
+  enum class Form { allowed, cores, isolated, list, nodes, sockets, kind } form = Form::allowed;
   /// CPUs (list), nodes or sockets: one list per local rank, in turn.
   std::vector<std::vector<int>> lists;
   bool is_default = true;  ///< not given on the command line
+  std::string kind = {};   ///< of cores (kind): "performance"
 };
 Expected<CpuSpec> parse_cpu_spec(std::string_view text);  // errors name --cpus
 /// How the forms of --cpus begin, but for lists of CPUs: "allowed", "node:".

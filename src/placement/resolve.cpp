@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -150,7 +151,10 @@ Expected<std::vector<CpuId>> cpus_of_groups(CpuSpec::Form form, const std::vecto
           fmt::format("{} (all of {} {})", to_list(*all), nodes ? "NUMA node" : "socket", number),
           by_cpuset, machine);
     }
-    for (CpuId id : cores_before_siblings(in_order(here), machine, false)) cpus.push_back(id);
+    for (CpuId id : cores_before_siblings(in_order(here), machine, false)) {
+      // Nodes may share their CPUs; each counts once.
+      if (std::find(cpus.begin(), cpus.end(), id) == cpus.end()) cpus.push_back(id);
+    }
   }
   if (cpus.empty()) return fail_usage("--cpus", "the list is empty");
   return cpus;
@@ -166,12 +170,53 @@ Expected<std::vector<CpuId>> resolve_isolated(const Machine& machine) {
                     "the kernel's parameter isolcpus= isolates them");
 }
 
+Expected<std::vector<CpuId>> cpus_of_kind(const std::string& name, const Machine& machine) {
+  std::vector<std::string> names;
+  for (const CpuKind& kind : machine.cpu_kinds) {
+    names.push_back(kind.name);
+    if (kind.name != name) continue;
+    const CpuSet here = kind.cpus & machine.usable_cpus();
+    if (here.empty())
+      return excluded(fmt::format("{} (all of kind {})", to_list(kind.cpus), name),
+                      (kind.cpus & machine.allowance.cpuset).empty(), machine);
+    return cores_before_siblings(in_order(here), machine, false);
+  }
+  return fail_about(ErrorKind::unavailable, "--cpus",
+                    names.empty()
+                        ? "all cores of this machine are of one kind, as far as the system says"
+                        : fmt::format("this machine has no kind of cores '{}'; its kinds are {}",
+                                      name, fmt::join(names, ", ")));
+}
+
+/// CPUs that stand for the machine come first, so that the first workers run on them: the kind of
+/// most of them and main nodes before others. In order of number where all are alike.
+std::vector<CpuId> main_cpus_first(const CpuSet& cpus, const Machine& machine) {
+  const auto first = machine.representative_of(cpus);
+  const CpuKind* const main_kind = first ? machine.kind_of(*first) : nullptr;
+  const NodeSet main = machine.main_nodes(machine.nodes_of(cpus));
+  std::map<CpuId, std::pair<bool, std::ptrdiff_t>> rank;
+  for (CpuId id : cpus) {
+    const Cpu* const cpu = machine.find_cpu(id);
+    const CpuKind* const kind = machine.kind_of(id);
+    const bool minor = cpu != nullptr && cpu->node.value >= 0 && !main.contains(cpu->node);
+    const std::ptrdiff_t none = std::ssize(machine.cpu_kinds);
+    rank[id] = {minor, kind == main_kind ? -1
+                       : kind == nullptr ? none
+                                         : kind - machine.cpu_kinds.data()};
+  }
+  std::vector<CpuId> ordered = in_order(cpus);
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [&](CpuId a, CpuId b) { return rank.at(a) < rank.at(b); });
+  return ordered;
+}
+
 /// Where in the list of resolve_cpus this task's worker 0 starts.
 std::size_t first_position(const CpuSpec& spec, const TaskContext& task, std::size_t threads) {
   switch (spec.form) {
     case CpuSpec::Form::allowed:
     case CpuSpec::Form::cores: return static_cast<std::size_t>(std::max(task.peers_before, 0));
     case CpuSpec::Form::isolated:
+    case CpuSpec::Form::kind:
     case CpuSpec::Form::list:
     case CpuSpec::Form::nodes:
     case CpuSpec::Form::sockets: break;
@@ -237,7 +282,10 @@ Expected<void> check_memory_node(NodeId id, const Machine& machine) {
 /// (CXL) is for those who name it, but where nothing else may be used.
 NodeSet nodes_for_auto(const Machine& machine) {
   const NodeSet usable = machine.usable_memory_nodes();
-  const NodeSet with_cpus = usable & machine.nodes_of(machine.allowance.cpuset);
+  NodeSet with_cpus;
+  for (NodeId id : usable) {
+    if (!(machine.find_node(id)->cpus & machine.allowance.cpuset).empty()) with_cpus.insert(id);
+  }
   return with_cpus.empty() ? usable : with_cpus;
 }
 
@@ -247,7 +295,8 @@ Expected<std::vector<CpuId>> resolve_cpus(const CpuSpec& spec, const Machine& ma
                                           const TaskContext& task) {
   const bool cores = spec.form == CpuSpec::Form::cores;
   if (cores || spec.form == CpuSpec::Form::allowed) {
-    auto cpus = cores_before_siblings(in_order(machine.usable_cpus()), machine, cores);
+    auto cpus =
+        cores_before_siblings(main_cpus_first(machine.usable_cpus(), machine), machine, cores);
     if (cpus.empty()) {
       return fail_about(ErrorKind::unavailable, "--cpus",
                         fmt::format("no CPU is allowed for this process: affinity {}, cpuset {}",
@@ -257,6 +306,7 @@ Expected<std::vector<CpuId>> resolve_cpus(const CpuSpec& spec, const Machine& ma
     return cpus;
   }
   if (spec.form == CpuSpec::Form::isolated) return resolve_isolated(machine);
+  if (spec.form == CpuSpec::Form::kind) return cpus_of_kind(spec.kind, machine);
   if (spec.lists.empty()) {
     return fail_usage("--cpus", "the list is empty: no CPU named");
   }

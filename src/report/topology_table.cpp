@@ -248,6 +248,11 @@ std::string cpus_summary(const Machine& machine) {
     text += siblings_example(machine);
   }
   text += "\n";
+  for (const CpuKind& kind : machine.cpu_kinds) {
+    text += fmt::format("  kind {}: CPUs {} ({}){}{}\n", kind.name, short_list(to_list(kind.cpus)),
+                        kind.cpus.size(), kind.model.empty() ? "" : ", " + kind.model,
+                        kind.capacity ? fmt::format(", capacity {}", *kind.capacity) : "");
+  }
   CpuSet homeless;
   for (const Cpu& cpu : machine.cpus) {
     const NumaNode* node = machine.find_node(cpu.node);

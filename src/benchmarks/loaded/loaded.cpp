@@ -476,7 +476,7 @@ SurveyPart Loaded::survey(const Machine& machine) const {
   part.ways.back().words.insert(part.ways.back().words.end(), {"--pairs", "local"});
   const NodeSet both = machine.nodes_of(machine.usable_cpus()) & machine.usable_memory_nodes();
   if (both.size() < 2) return part;
-  const int node = both.front().value;
+  const int node = machine.main_nodes(both).front().value;
   SurveyWay way{reads, fmt::format("the load of the mix; curves of nodes other than {}", node)};
   way.words.insert(way.words.end(), {"--pairs", fmt::format("{0}:{0}", node), "--cpus",
                                      fmt::format("node:{}", node)});

@@ -234,6 +234,10 @@ std::vector<View> Matrix::views(const RunReport& report) const {
     view.columns = "cell_memory_node";
     view.notes = {"one row per node of the CPUs, one column per node of the memory"};
     if (!without_cpus.empty()) view.notes.push_back("nodes without CPUs: " + to_list(without_cpus));
+    for (const Machine& machine : report.machines) {
+      const std::string shared = shared_cpus_text(machine);
+      if (!shared.empty() && view.notes.back() != shared) view.notes.push_back(shared);
+    }
     if (!of_gpus.empty() && nodes_ == "all")
       view.notes.push_back("memory of GPUs, measured only with --nodes: node " + to_list(of_gpus));
     if (traits_of(any.kernel).chases()) {
@@ -264,8 +268,9 @@ SurveyPart Matrix::survey(const Machine& machine) const {
   const NodeSet nodes = machine.nodes_of(machine.usable_cpus());
   for (const std::size_t rows : {std::size_t{2}, std::size_t{1}}) {
     if (nodes.size() <= rows) continue;
+    const NodeSet main = machine.main_nodes(nodes);
     NodeSet first;
-    for (std::size_t i = 0; i < rows; ++i) first.insert(nodes[i]);
+    for (std::size_t i = 0; i < std::min(rows, main.size()); ++i) first.insert(main[i]);
     SurveyWay way{reads,
                   fmt::format("{}; the CPUs of nodes other than {}", kernels, to_list(first))};
     way.words.insert(way.words.end(), {"--cpus", "node:" + to_list(first)});
