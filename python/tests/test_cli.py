@@ -104,6 +104,7 @@ def test_what_is_write_protected_stays(tmp_path):
     tmp_path.chmod(0o755)
 
 
+@pytest.mark.slow
 def test_plots_and_scripts_go_through_links_and_pipes(tmp_path):
     csv = tmp_path / "two.csv"
     csv.write_text(CSV)
@@ -160,6 +161,7 @@ def test_no_picture_of_several_overwrites_the_input(tmp_path):
     assert os.listdir(tmp_path) == [name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["matrix", "loaded", "latency"])
 def test_output_names_the_one_picture_of_several_figures(tmp_path, kind):
     path = survey(tmp_path / "a.json", 2, 1, 4)

@@ -129,6 +129,7 @@ def test_the_damaged_one_of_several_is_named(tmp_path):
     one_line(done, 2, f"error: {path}: damaged")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [float("inf"), float("nan")])
 def test_infinity_ends_with_a_page_or_one_line(measure, plain, tmp_path, value):
     data = plain(measure("latency", "guest-tiers.json", "--size", "1MiB"))
@@ -158,6 +159,7 @@ def test_loaded_without_labels(measure, plain, tmp_path):
     assert len(line.x) == len(data["cases"])
 
 
+@pytest.mark.slow
 def test_a_script_names_the_damaged_file(tmp_path):
     text = (FLEETS / "memory_results-48x1-100101042021.dat").read_text()
     (tmp_path / "run.dat").write_text(
@@ -216,6 +218,7 @@ def cards(*results):
     return [card["text"] for card in Tree(page(list(results))).find(class_="fact")]
 
 
+@pytest.mark.slow
 def test_of_a_matrix_the_lowest_and_highest_are_told(measure, plain):
     path = measure("survey", "guest-four-nodes.json", "--no-report", output="--output")
     facts = [one for part in plain(path / "survey.json")["results"] for one in part["facts"]]

@@ -62,6 +62,7 @@ def test_the_verdict(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_that_nothing_was_measured_stands_over_everything(tmp_path):
     tree = tree_of(survey(tmp_path / "a.json", engine="null"))
     (banner,) = tree.find(class_="banner")

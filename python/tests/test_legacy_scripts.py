@@ -192,6 +192,7 @@ def test_outliers_are_tukeys():
 # process_results.py
 
 
+@pytest.mark.slow
 def test_twelve_heat_maps(tmp_path):
     done = run(PROCESS_RESULTS, DAT, folder=tmp_path)
     names = [
@@ -203,6 +204,7 @@ def test_twelve_heat_maps(tmp_path):
     assert all((tmp_path / name).read_bytes().startswith(PNG) for name in names)
 
 
+@pytest.mark.slow
 def test_another_folder(tmp_path):
     (tmp_path / "maps").mkdir()
     assert run(PROCESS_RESULTS, DAT, "--output", "maps", folder=tmp_path).returncode == 0
@@ -271,6 +273,7 @@ def test_grids_are_nearly_square(count, shape):
     assert heat_maps.grid_shape(count) == shape
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "cells"), [(7, 7), (46, 46), (400, 400), (10000, 0)])
 def test_cells_have_words_while_they_can_be_read(count, cells):
     names = pd.Series([f"cn{index:05}" for index in range(count)])
@@ -327,6 +330,7 @@ def test_without_the_package_one_line_says_how_to_get_it(tmp_path):
     assert "scripts/run" in line and f"pip install {tmp_path / 'python'}" in line
 
 
+@pytest.mark.slow
 def test_the_repositorys_own_environment_is_used_where_there_is_one(tmp_path):
     script = a_checkout(tmp_path)
     python = tmp_path / "build" / "venv" / "bin" / "python"

@@ -316,6 +316,7 @@ def test_no_name_is_not_the_current_folder(monkeypatch):
         numatlas.load("")
 
 
+@pytest.mark.slow
 def test_fields_that_are_missing_or_wrong_give_one_line(measure, plain, tmp_path):
     """Each field of a result in turn taken away, and replaced by something else."""
     data = plain(measure("latency", "guest-tiers.json", "--size", "1MiB"))

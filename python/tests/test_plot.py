@@ -198,6 +198,7 @@ def contrast(one, other):
     return (light + 0.05) / (dark + 0.05)
 
 
+@pytest.mark.slow
 def test_cells_too_small_have_a_colour_bar_only():
     picture = build(made.matrix(128, 128))
     assert texts(picture, "cell") == []

@@ -24,6 +24,7 @@ WORSE, BETTER = "background:#00224e;color:white", "background:#fee838;color:blac
 # ---- What stands in the page
 
 
+@pytest.mark.slow
 def test_a_surveys_notes_and_what_it_did_not_come_to(made_survey, tmp_path):
     data = json.loads((made_survey / "survey.json").read_text())
     data = {**data, "notes": ["took 70 s instead of 60 s"], "plan": [{"benchmark": "cores"}]}
@@ -60,6 +61,7 @@ def test_every_figure_tells_spread_placement_warnings_and_numbers(made_survey):
         assert [row["value"] for row in rows] == list(figure.data["value"])
 
 
+@pytest.mark.slow
 def test_anchors_lead_somewhere_and_identities_are_unique(made_survey):
     tree = Tree(page([numatlas.load(made_survey), numatlas.load(made_survey)], ""))
     identities = [element["id"] for element in tree.all if element.get("id")]
@@ -216,6 +218,7 @@ def test_a_table_has_its_bars_and_all_its_columns(measure):
 # ---- Several files
 
 
+@pytest.mark.slow
 def test_several_files_stand_side_by_side_on_one_scale(measure):
     paths = [measure("matrix", name) for name in ("guest-four-nodes.json", "guest-tiers.json")]
     results = [numatlas.load(path) for path in paths]
@@ -301,6 +304,7 @@ def test_a_fleet_is_told_in_sum_first(tmp_path):
     assert values == list(result.hosts["value"])
 
 
+@pytest.mark.slow
 def test_ten_thousand_hosts_stay_below_20_mb(tmp_path):
     text = page([numatlas.load(fleet_of(10_000, tmp_path / "fleet.json"))], "")
     assert 1_000_000 < len(text.encode()) < 20_000_000

@@ -39,7 +39,7 @@ def test_results_follow_it(measure, case):
     assert measure(command, machine, *options, output=output).exists()
 
 
-@pytest.mark.parametrize("name", ["four-nodes.json", "tiers.json", "two-cpus.json"])
+@pytest.mark.parametrize("name", ["four-nodes.json", "h100.json", "tiers.json", "two-cpus.json"])
 def test_the_examples_follow_it(name):
     check(SURVEYS / name)
 

@@ -36,11 +36,13 @@ def test_a_trend_of_runs_that_have_not_all_the_same_figures(tmp_path):
     assert Tree(page(results)).find("article", id="trend")
 
 
+@pytest.mark.slow
 def test_a_trend_of_different_machines():
     tree = Tree(page([numatlas.load(path) for path in EXAMPLES]))
     assert tree.find("article", id="trend")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_bars_and_maps_of_one_key_stand_side_by_side(order):
     """Of one node the map is bars."""
@@ -81,6 +83,7 @@ def plotted(kind, *names, folder):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_curves_of_one_sort_share_a_picture_whatever_pages_they_are_of(tmp_path):
     results = [numatlas.load(SURVEYS / f"{name}.json") for name in ("two-cpus", "four-nodes", "tiers")]
     every = [[one for one in figures_of(result, "latency")] for result in results]
@@ -100,6 +103,7 @@ def test_two_figures_of_one_sort_stay_apart(measure):
     assert group_keys([[first], [second]]) == [[first.key], [first.key]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["atlas", "matrix", "machine"])
 def test_maps_stand_side_by_side(tmp_path, kind):
     assert plotted(kind, "four-nodes", "tiers", folder=tmp_path)

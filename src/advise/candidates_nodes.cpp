@@ -46,7 +46,7 @@ NodeRank rank_of(const ProposalInput& input, const NodeFit& fit) {
 
 NodeList memory_nodes(const Machine& machine) {
   NodeList nodes;
-  for (const NodeId id : machine.usable_memory_nodes())
+  for (const NodeId id : machine.ordinary_memory_nodes())
     if (const NumaNode* node = machine.find_node(id)) nodes.push_back(node);
   return nodes;
 }

@@ -244,11 +244,21 @@ void add_caches(hwloc_topology_t topology, Machine& machine) {
     };
     return key(a) < key(b);
   });
-  for (hwloc_obj_t object = nullptr;
-       (object = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_MEMCACHE, object)) != nullptr;) {
-    machine.notes.push_back(fmt::format("memory-side cache of {} before node {}",
-                                        to_rounded_text(Bytes{object->attr->cache.size}),
-                                        to_list(nodes_of(object->nodeset))));
+}
+
+/// hwloc puts them above the nodes that they are in front of, the one next to the memory last.
+void add_side_caches(const std::vector<hwloc_obj_t>& node_objects, Machine& machine) {
+  for (hwloc_obj_t object : node_objects) {
+    NumaNode* const node = node_of(machine, object);
+    for (hwloc_obj_t above = object->parent;
+         node != nullptr && above != nullptr && above->type == HWLOC_OBJ_MEMCACHE;
+         above = above->parent) {
+      const auto& found = above->attr->cache;
+      if (found.size == 0) continue;
+      node->side_caches.push_back(
+          {static_cast<int>(node->side_caches.size()) + 1, Bytes{found.size},
+           found.linesize > 0 ? std::optional(Bytes{found.linesize}) : std::nullopt});
+    }
   }
 }
 
@@ -259,17 +269,21 @@ void add_identity(hwloc_topology_t topology, Machine& machine) {
   machine.os = info_of(root, "OSName");
   const std::string release = info_of(root, "OSRelease");
   if (!release.empty()) machine.os += " " + release;
-  hwloc_obj_t package = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PACKAGE, nullptr);
-  for (hwloc_obj_t object : {package, root}) {
-    if (machine.cpu_model.empty()) machine.cpu_model = info_of(object, "CPUModel");
-    if (machine.cpu_model.empty() && !info_of(object, "CPUPart").empty()) {
-      machine.cpu_model =
-          arm_core_name(info_of(object, "CPUImplementer"), info_of(object, "CPUPart"));
-    }
-  }
+  machine.cpu_model = cpu_model_of(topology);
 }
 
 }  // namespace
+
+std::string cpu_model_of(hwloc_topology_t topology) {
+  hwloc_obj_t root = hwloc_get_root_obj(topology);
+  hwloc_obj_t package = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PACKAGE, nullptr);
+  for (hwloc_obj_t object : {package, root}) {
+    if (std::string model = info_of(object, "CPUModel"); !model.empty()) return model;
+    if (!info_of(object, "CPUPart").empty())
+      return arm_core_name(info_of(object, "CPUImplementer"), info_of(object, "CPUPart"));
+  }
+  return "";
+}
 
 Machine translate(hwloc_topology_t topology) {
   Machine machine;
@@ -280,6 +294,7 @@ Machine translate(hwloc_topology_t topology) {
   add_distances(topology, machine);
   add_firmware_figures(topology, nodes, machine);
   add_caches(topology, machine);
+  add_side_caches(nodes, machine);
   machine.allowance.affinity = cpus_of(hwloc_topology_get_allowed_cpuset(topology));
   machine.allowance.cpuset = machine.allowance.affinity;
   machine.allowance.memory_nodes = nodes_of(hwloc_topology_get_allowed_nodeset(topology));

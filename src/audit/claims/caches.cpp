@@ -129,7 +129,7 @@ std::string sizes_of(const Machine& machine, CpuId cpu, const std::vector<int>& 
 
 /// The survey's ladder of powers says little of where a cache ends.
 std::vector<SurveyWay> Caches::ways(const std::string& benchmark, const Machine& machine) const {
-  const FirstCpus firsts = first_cpu_of_each_node(machine);
+  const FirstCpus firsts = first_cpu_of_each_node(without_side_caches(machine));
   const std::string& cpus = firsts.list;
   const std::optional<CpuId>& first = firsts.first;
   const Bytes last = firsts.past_caches;  // as large as the matrix's
@@ -144,7 +144,7 @@ std::vector<SurveyWay> Caches::ways(const std::string& benchmark, const Machine&
   add({1, 2, 4, 6, 8, 10, 12}, cpus, "");
   add({2, 6, 10}, cpus, "half of the sizes");
   add({6, 10}, std::to_string(first->value),
-      "sizes other than three per cache and one of memory; nodes other than the first");
+      "sizes other than three per cache and one of memory; " + firsts.others);
   return ways;
 }
 
@@ -207,13 +207,13 @@ ClaimVerdict Caches::judge_level(const std::string& level, Bytes shown,
 
 std::vector<ClaimVerdict> Caches::judge(const AuditInput& input) const {
   std::vector<ClaimVerdict> verdicts;
-  const CpuSet usable = input.machine.usable_cpus();
+  const auto first = input.machine.representative_of(input.machine.usable_cpus());
   std::set<int> levels;
   for (const Cache& cache : input.machine.caches) levels.insert(cache.level);
   for (const int level : levels) {
-    // The ladder runs on the first CPU of a node; of unlike CPUs the first one's cache counts.
-    const Cache* const cache =
-        usable.empty() ? nullptr : input.machine.cache_of(usable.front(), level);
+    // The ladder runs on CPUs of every node and kind; of unlike ones the cache of that which stands
+    // for all of them counts.
+    const Cache* const cache = first ? input.machine.cache_of(*first, level) : nullptr;
     if (cache != nullptr && cache->size.value > 0)
       verdicts.push_back(judge_level(fmt::format("L{}", level), cache->size, input));
   }

@@ -192,6 +192,11 @@ PlannedScenario Cores::pair(const PlanInput& input, const std::string& method, i
                          {"second_cpu", std::to_string(b.value)},
                          {"nearness", nearness_of(machine, a, b)},
                          {"home", home_}};
+  const CpuKind *const kind = machine.kind_of(a), *const other = machine.kind_of(b);
+  if (kind != nullptr && other != nullptr) {
+    const auto [one, two] = std::minmax(kind->name, other->name);
+    planned.head.labels.emplace_back("kinds", one == two ? one : one + " and " + two);
+  }
   if (lines_ > 1) planned.head.labels.emplace_back("lines", std::to_string(lines_));
   if (both()) planned.head.labels.emplace_back("directions", directions_);
   planned.scenario.flows = {std::move(asks), std::move(answers)};

@@ -163,9 +163,23 @@ TEST(SpreadCores, NeighboursTwoAndTwo) {
   const std::vector<CpuId> cores{CpuId{0}, CpuId{2},  CpuId{4},  CpuId{6},
                                  CpuId{8}, CpuId{10}, CpuId{12}, CpuId{14}};
   EXPECT_EQ(spread_cores(*machine, cores, 8), cores);
-  EXPECT_THAT(spread_cores(*machine, cores, 5),
-              ElementsAre(CpuId{0}, CpuId{2}, CpuId{8}, CpuId{10}));
-  EXPECT_THAT(spread_cores(*machine, cores, 2), ElementsAre(CpuId{0}, CpuId{2}));
+  EXPECT_THAT(spread_cores(*machine, cores, 6),
+              ElementsAre(CpuId{0}, CpuId{2}, CpuId{4}, CpuId{6}, CpuId{8}, CpuId{10}));
+}
+
+TEST(SpreadCores, EachNearnessAndEachTwoKindsHowEverFew) {
+  auto machine = read_recorded_machine(two_by_two);
+  ASSERT_TRUE(machine);
+  const std::vector<CpuId> cores{CpuId{0}, CpuId{2},  CpuId{4},  CpuId{6},
+                                 CpuId{8}, CpuId{10}, CpuId{12}, CpuId{14}};
+  // One cache, one node, another node.
+  EXPECT_THAT(spread_cores(*machine, cores, 2),
+              ElementsAre(CpuId{0}, CpuId{2}, CpuId{4}, CpuId{8}));
+  machine->cpu_kinds = {{"performance", "", {}, {CpuId{12}, CpuId{13}, CpuId{14}, CpuId{15}}},
+                        {"efficiency", "", {}, machine->all_cpus()}};
+  machine->cpu_kinds[1].cpus = machine->all_cpus() - machine->cpu_kinds[0].cpus;
+  EXPECT_THAT(spread_cores(*machine, cores, 2),
+              ElementsAre(CpuId{0}, CpuId{2}, CpuId{4}, CpuId{8}, CpuId{12}, CpuId{14}));
 }
 
 RunReport report_of_pairs(int cpus) {

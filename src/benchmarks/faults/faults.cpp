@@ -129,7 +129,7 @@ PlannedScenario Faults::point(const PlanInput& input, Bytes size, PageKind pages
   const Machine& machine = input.machines.front();
   PageWork work;
   work.page = page_bytes(machine, pages);
-  work.pool = pages == PageKind::huge_2m || pages == PageKind::huge_1g;
+  work.pool = is_from_pool(pages);
   work.faulting = how;
   PlannedScenario planned = new_point(
       input,
@@ -212,7 +212,7 @@ SurveyPart Faults::survey(const Machine& machine) const {
                                    threads, "--skip-too-large"},
                                   left_out});
   };
-  const bool several = machine.usable_memory_nodes().size() > 1;
+  const bool several = machine.ordinary_memory_nodes().size() > 1;
   if (several) add("base,thp,2M,1G", "touch,madvise", "all", ends, "");
   const std::string nodes = several ? "nodes other than each thread's own" : "";
   add("base,thp,2M,1G", "touch,madvise", "local", ends, nodes);
