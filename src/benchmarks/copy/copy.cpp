@@ -248,9 +248,8 @@ std::vector<PlannedScenario> Copy::plan_of(const PlanInput& input, const std::ve
       [&](PageKind pages, Bytes size, Stores stores, int threads, const Pair& pair) {
         PlannedScenario planned = point(input, pair, {pages, size, stores, threads});
         // By the pair's own nodes, whatever the others have.
-        const Bytes fitting = sizes_.given().empty()
-                                  ? size_with_room(input, size, planned.scenario.flows)
-                                  : size;
+        const Bytes fitting =
+            sizes_.given().empty() ? size_with_room(input, size, planned.scenario.flows) : size;
         if (fitting < size) planned = point(input, pair, {pages, fitting, stores, threads});
         add_point(plan, std::move(planned), input.options.serial);
       },
