@@ -285,7 +285,7 @@ SurveyPart Copy::survey(const Machine& machine) const {
     part.ways.push_back(SurveyWay{{"--pages", pages, "--skip-too-large", "--cpus", to_list(chosen)},
                                   fmt::format("all but {} CPUs of each node", few)});
   }
-  const NodeSet memory = machine.ordinary_memory_nodes();
+  const NodeSet memory = machine.main_nodes(machine.ordinary_memory_nodes());
   if (memory.size() < 2) return part;
   const int from = memory.front().value, to = memory[memory.size() - 1].value;
   part.ways.push_back(
