@@ -134,7 +134,7 @@ PlacementSpec Cores::placement(const RunOptions& options, const Machine& machine
     for (CpuId id : spread_cores(machine, *all, most_cpus(options))) {
       const auto thread = list.empty() ? sibling_of(machine, id) : std::nullopt;
       list.push_back(id.value);
-      if (thread && all->size() > 1) list.push_back(thread->value);
+      if (thread && std::ranges::find(*all, *thread) == all->end()) list.push_back(thread->value);
     }
     spec.cpus = {CpuSpec::Form::list, {list}, false};
   }
