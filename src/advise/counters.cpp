@@ -6,6 +6,8 @@
 
 #include <cerrno>
 
+#include "base/forbidden_calls.h"
+
 namespace numatlas {
 namespace {
 
@@ -22,6 +24,10 @@ constexpr std::array<Event, 4> all_events{{{PERF_TYPE_HARDWARE, PERF_COUNT_HW_CP
                                            {PERF_TYPE_HW_CACHE, tlb_read_misses}}};
 
 int open_event(const Event& event, pid_t process) {
+  if (is_forbidden(SYS_perf_event_open)) {
+    errno = EPERM;
+    return -1;
+  }
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
   attributes.type = event.type;

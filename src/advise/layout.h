@@ -27,6 +27,8 @@ struct ProgramLayout {
 
 /// Of this process, and of what it becomes. Errors name --cpus, --memory or --pages.
 Expected<void> put_in_force(const ProgramLayout& layout);
+/// As much of it as the system permits; returns what it does not.
+std::vector<Error> put_in_force_as_possible(const ProgramLayout& layout);
 
 /// The options of `numatlas exec`: "--cpus", "0-3", "--memory", "bind:0". Without the environment.
 std::vector<std::string> exec_options(const ProgramLayout& layout);

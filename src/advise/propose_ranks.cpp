@@ -29,7 +29,7 @@ std::vector<CpuSet> in_stretches(const std::vector<CpuId>& order, std::size_t ra
 std::string nodes_of_ranks(const Machine& machine, const std::vector<CpuSet>& ranks) {
   std::string text;
   for (const CpuSet& cpus : ranks) {
-    const NodeSet near = machine.nodes_of(cpus) & machine.usable_memory_nodes();
+    const NodeSet near = machine.nodes_of(cpus) & machine.ordinary_memory_nodes();
     if (near.empty()) return "";
     text += fmt::format("{}{}", text.empty() ? "each:" : ",", near.front().value);
   }
@@ -58,7 +58,7 @@ std::vector<Candidate> propose_ranks(const ProposalInput& input) {
   if (ranks > usable.size())
     return {no_candidate("ranks", Axis::ranks,
                          fmt::format("{} ranks share {} CPUs", ranks, usable.size()))};
-  const bool nodes = input.machine.usable_memory_nodes().size() > 1;
+  const bool nodes = input.machine.ordinary_memory_nodes().size() > 1;
   // All CPUs are dealt out: neighbours to one rank, which then shares caches with itself alone.
   const auto packed = packed_order(input.machine), spread = spread_order(input.machine);
   const auto in_order = in_stretches(packed, ranks, usable.size() / ranks);

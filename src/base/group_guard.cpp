@@ -11,6 +11,8 @@
 #include <ctime>
 #include <string>
 
+#include "base/forbidden_calls.h"
+
 namespace numatlas {
 namespace {
 
@@ -18,7 +20,7 @@ namespace {
 void close_all_but(int file) {
   dup2(file, STDIN_FILENO);
 #ifdef SYS_close_range
-  if (syscall(SYS_close_range, 1U, ~0U, 0U) == 0) return;  // 5.9
+  if (!is_forbidden(SYS_close_range) && syscall(SYS_close_range, 1U, ~0U, 0U) == 0) return;  // 5.9
 #endif
   for (int other = 1; other < sysconf(_SC_OPEN_MAX); ++other) close(other);
 }

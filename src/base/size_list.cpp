@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -55,6 +56,8 @@ Expected<std::vector<Bytes>> parse_sizes(std::string_view text) {
   while (true) {
     const auto comma = text.find(',');
     const auto size = parse_one(text.substr(0, comma));
+    const auto point = size ? std::nullopt : decimal_comma(text);  // "0,5": no size is 0
+    if (point) return fail_usage("--size", point->message, point->hint);
     if (!size) return fail(size.error());
     if (std::find(sizes.begin(), sizes.end(), *size) == sizes.end()) sizes.push_back(*size);
     if (comma == std::string_view::npos) return sizes;

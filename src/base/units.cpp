@@ -20,6 +20,7 @@ struct Number {
 };
 
 Expected<Number> split_number(std::string_view text) {
+  if (const auto comma = decimal_comma(text)) return fail(*comma);
   const std::string copy(text);
   char* end = nullptr;
   // Only digits and one point: strtod alone would take "inf", "nan", "0x10" and "1e9".
@@ -77,6 +78,20 @@ std::string to_rounded_text(Bytes bytes) {
   return fmt::format("{} B", bytes.value);
 }
 
+std::optional<Error> decimal_comma(std::string_view text) {
+  const auto digit = [&](std::size_t at) {
+    return at < text.size() && text[at] >= '0' && text[at] <= '9';
+  };
+  const auto comma = text.find(',');
+  if (comma == 0 || comma == std::string_view::npos || !digit(comma - 1) || !digit(comma + 1))
+    return std::nullopt;
+  if (text.find(',', comma + 1) != std::string_view::npos) return std::nullopt;
+  std::string point(text);
+  point[comma] = '.';
+  return Error{ErrorKind::usage, fmt::format("'{}' is no number: decimals take a point", text),
+               fmt::format("write {}", point)};
+}
+
 Expected<Bytes> parse_bytes(std::string_view text, std::uint64_t bare_unit) {
   const auto number = split_number(text);
   if (!number) return fail(number.error());
@@ -99,6 +114,7 @@ Expected<Bytes> parse_bytes(std::string_view text, std::uint64_t bare_unit) {
 
 Expected<Nanoseconds> parse_duration(std::string_view text) {
   const auto number = split_number(text);
+  if (const auto comma = decimal_comma(text)) return fail(*comma);
   if (!number) {
     return fail(ErrorKind::usage, fmt::format("'{}' is not a time", text),
                 "use 5 or 5s (seconds), 500ms, or 2m (minutes)");
@@ -122,6 +138,7 @@ Expected<Nanoseconds> parse_duration(std::string_view text) {
 }
 
 Expected<double> parse_part(std::string_view text) {
+  if (const auto comma = decimal_comma(text)) return fail(*comma);
   const bool percent = text.ends_with('%');
   const std::string_view number = text.substr(0, text.size() - (percent ? 1 : 0));
   double value = 0;

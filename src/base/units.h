@@ -4,6 +4,7 @@
 #include <chrono>
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,10 @@ using Nanoseconds = std::chrono::nanoseconds;
 std::string to_text(Bytes bytes);
 /// Rounded for people: "23.4 GiB".
 std::string to_rounded_text(Bytes bytes);
+
+/// The error of a number with a decimal comma ("0,5", "1,5GiB"), nullopt for any other text. Every
+/// reader of numbers asks it before its own error.
+std::optional<Error> decimal_comma(std::string_view text);
 
 /// Reads "48KiB", "2GiB", "1.5GiB", "64k", "512M", "1G", "4096B", "4096"; a bare number counts in
 /// `bare_unit` bytes. K/M/G/T/P with or without iB are powers of 1024; kB/MB/GB/TB are powers of

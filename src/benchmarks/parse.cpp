@@ -64,8 +64,10 @@ Error leftover_error(const CLI::App& app, const std::vector<std::string>& leftov
 
 void RunParser::add_to(CLI::App& app) {
   benchmark_->add_options(app);
-  common_.add_to(app, benchmark_->time_option(), benchmark_->usual_pages(),
-                 benchmark_->without_options());
+  std::vector<std::string> without = benchmark_->without_options();
+  // Of those that choose sizes past all caches.
+  if (!benchmark_->is_of_memory()) without.emplace_back("--ignore-side-caches");
+  common_.add_to(app, benchmark_->time_option(), benchmark_->usual_pages(), without);
   for (const std::string& name : benchmark_->refused_options()) app.get_option(name)->group("");
   app.allow_extras();
 }

@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "run/flows.h"
+#include "run/levels.h"
 #include "run/room.h"
 
 namespace numatlas {
@@ -42,20 +44,48 @@ std::string scaling_counts(const Machine& machine) {
   return fmt::format("{}", fmt::join(counts, ","));
 }
 
-FirstCpus first_cpu_of_each_node(const Machine& machine) {
+FirstCpus first_cpu_of_each_node(const Machine& machine, Bytes least) {
   FirstCpus all;
-  for (const NumaNode& node : machine.nodes) {
-    const CpuSet usable = node.cpus & machine.usable_cpus();
-    if (usable.empty()) continue;
-    if (!all.first) all.first = usable.front();
-    all.past_caches = std::max(all.past_caches, chase_size_past_caches(machine, usable));
+  all.first = machine.representative_of(machine.usable_cpus());
+  CpuSet firsts;
+  for (NodeId node : machine.nodes_of(machine.usable_cpus())) {
+    const CpuSet usable = machine.own_cpus(node) & machine.usable_cpus();
+    if (machine.cpu_kinds.empty()) firsts.insert(usable.front());
+    for (const CpuKind& kind : machine.cpu_kinds) {
+      if (const CpuSet its = kind.cpus & usable; !its.empty()) firsts.insert(its.front());
+    }
+    all.past_caches =
+        std::max(all.past_caches, chase_size_past_caches(machine, usable, {node}, least));
     // On a small machine what leaves half of it free.
     const auto most =
         static_cast<std::uint64_t>(default_room * static_cast<double>(room_on(machine).value));
     if (most > 0) all.past_caches = std::min(all.past_caches, Bytes{std::bit_floor(most)});
-    all.list += fmt::format("{}{}", all.list.empty() ? "" : ",", usable.front().value);
   }
+  std::vector<int> numbers;
+  for (CpuId id : firsts) numbers.push_back(id.value);
+  all.list = fmt::format("{}", fmt::join(numbers, ","));
+  const bool by_number = all.first && !firsts.empty() && *all.first == firsts.front();
+  all.others = by_number && machine.cpu_kinds.empty()
+                   ? "nodes other than the first"
+                   : fmt::format("CPUs other than {}", all.first.value_or(CpuId{}).value);
   return all;
+}
+
+Bytes size_past_caches(const Machine& machine, const CpuSet& cpus, const NodeSet& memory,
+                       Bytes least) {
+  const auto workers = static_cast<double>(std::max<std::size_t>(1, cpus.size()));
+  const auto all = static_cast<double>(past_all_caches(machine, cpus, memory).value);
+  std::uint64_t size = std::max(
+      least.value,
+      static_cast<std::uint64_t>(std::ceil(all / workers / static_cast<double>(mib))) * mib);
+  for (const NodeId id : memory) {
+    const NumaNode* const node = machine.find_node(id);
+    if (node == nullptr || !node->has_memory()) continue;
+    const double most = default_room * static_cast<double>(room_on(*node).value) / workers;
+    const std::uint64_t fits = std::bit_floor(static_cast<std::uint64_t>(most));
+    size = std::max(least.value, std::min(size, fits));
+  }
+  return Bytes{size};
 }
 
 }  // namespace numatlas

@@ -7,6 +7,7 @@
 
 #include "machine/machine.h"
 #include "memory/buffer.h"
+#include "run/flows.h"
 
 namespace numatlas {
 
@@ -23,12 +24,18 @@ inline CpuSet few_cpus_a_node(const Machine& machine, std::size_t most) {
   CpuSet chosen;
   for (NodeId node : machine.nodes_of(machine.usable_cpus())) {
     std::size_t taken = 0;
-    const CpuSet here = machine.find_node(node)->cpus & machine.usable_cpus();
+    const CpuSet here = machine.own_cpus(node) & machine.usable_cpus();
     for (CpuId cpu : here) {
       if (taken++ < most) chosen.insert(cpu);
     }
   }
   return chosen;
+}
+
+/// The machine as if nothing cached its memory beside the CPUs' own caches.
+inline Machine without_side_caches(Machine machine) {
+  for (NumaNode& node : machine.nodes) node.side_caches.clear();
+  return machine;
 }
 
 /// Numbers of CPUs, as --threads takes them: one, those of each node and of each socket, and all.
@@ -37,12 +44,20 @@ std::string few_counts(const Machine& machine);
 /// The same, and powers of two.
 std::string scaling_counts(const Machine& machine);
 
-/// The first usable CPU of each node that has any, and what is chased past the caches of all.
+/// The first usable CPU of each kind on each node that has any, and what each of them has to use
+/// alone, at least `least`, to be past the caches between it and its node's memory.
 struct FirstCpus {
   std::string list;            ///< as --cpus takes it
-  std::optional<CpuId> first;  ///< nullopt: no CPU is usable
+  std::optional<CpuId> first;  ///< that stands for all; nullopt: no CPU is usable
+  std::string others;          ///< what is left out where only `first` is measured
   Bytes past_caches;
 };
-FirstCpus first_cpu_of_each_node(const Machine& machine);
+FirstCpus first_cpu_of_each_node(const Machine& machine, Bytes least = least_chase);
+
+/// What each of these CPUs has to use, at least `least`, so that all together are past the caches
+/// between them and memory on these nodes; less of that where one of the nodes would have less than
+/// half of its free memory left.
+Bytes size_past_caches(const Machine& machine, const CpuSet& cpus, const NodeSet& memory,
+                       Bytes least);
 
 }  // namespace numatlas

@@ -41,7 +41,7 @@ namespace {
 struct ExecOptions {
   std::string cpus, memory, threads, machine, atlas;
   std::optional<PageKind> pages;
-  bool dry_run = false, verbose = false, exact = false;
+  bool dry_run = false, verbose = false, exact = false, best_effort = false;
 };
 
 // As env(1) and the shells: found but not executable, not found.
@@ -172,8 +172,16 @@ MemorySpec near_cpus(MemorySpec spec, const std::optional<CpuSet>& chosen, const
   return spec;
 }
 
-/// `notes`: why words became the nodes that they became.
-Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::string>& notes) {
+/// Under --best-effort: what the system lacks or forbids is left out, what is wrong is not.
+bool leaves_out(const ExecOptions& options, const Error& error) {
+  return options.best_effort &&
+         (error.kind == ErrorKind::unavailable || error.kind == ErrorKind::permission);
+}
+
+/// `notes`: why words became the nodes that they became. `left_out`: what --best-effort does not
+/// do.
+Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::string>& notes,
+                                std::vector<Error>& left_out) {
   ProgramLayout resolved;
   resolved.pages = options.pages;
   const bool binds = !options.cpus.empty() || !options.threads.empty();
@@ -187,28 +195,36 @@ Expected<ProgramLayout> resolve(const ExecOptions& options, std::vector<std::str
   const LauncherTask launcher = detect_launcher();
   if (binds) {
     const auto cpus = resolve_cpu_set(options, asked->spec.cpus, *machine, launcher);
-    if (!cpus) return fail(cpus.error());
-    resolved.cpus = *cpus;
+    if (cpus)
+      resolved.cpus = *cpus;
+    else if (leaves_out(options, cpus.error()))
+      left_out.push_back(cpus.error());
+    else
+      return fail(cpus.error());
   }
   if (!options.memory.empty()) {
-    const auto& spec = asked->spec.memory;
-    if (!spec->single.source.empty()) {
+    const MemorySpec spec = with_all_nodes(*asked->spec.memory, *machine);
+    if (!spec.single.source.empty()) {
       return fail_usage(
-          fmt::format("--memory {}", spec->single.text()),
+          fmt::format("--memory {}", spec.single.text()),
           "a program's own memory cannot be placed there",
           "name nodes: bind:0, interleave:0,1; memory of a kmem or CXL device is a node");
     }
-    if (options.exact && spec->form != MemorySpec::Form::each) {
+    if (options.exact && spec.form != MemorySpec::Form::each) {
       return fail_usage("--exact", fmt::format("'{}' is not a list of nodes", options.memory),
                         "use it with --memory each:0,1, one node per task");
     }
-    const bool by_rank = spec->form != MemorySpec::Form::single;
-    const auto index = by_rank ? index_in(*spec, launcher, options.exact) : Expected<int>(0);
+    const bool by_rank = spec.form != MemorySpec::Form::single;
+    const auto index = by_rank ? index_in(spec, launcher, options.exact) : Expected<int>(0);
     if (!index) return fail(index.error());
     const auto memory =
-        resolve_memory(near_cpus(*spec, resolved.cpus, *machine, launcher), *machine, *index);
-    if (!memory) return fail(memory.error());
-    resolved.memory = *memory;
+        resolve_memory(near_cpus(spec, resolved.cpus, *machine, launcher), *machine, *index);
+    if (memory)
+      resolved.memory = *memory;
+    else if (leaves_out(options, memory.error()))
+      left_out.push_back(memory.error());
+    else
+      return fail(memory.error());
   }
   return resolved;
 }
@@ -251,8 +267,20 @@ int end_with(const Error& error, bool same_for_all, int code) {
   return code;
 }
 
-Expected<void> lay_out(const ProgramLayout& resolved) {
-  if (test_machine().empty()) return put_in_force(resolved);
+/// Of a host's tasks the first tells what is the same for all of them.
+void say_left_out(const std::vector<Error>& left_out) {
+  for (const Error& error : left_out) {
+    if (error.subject == "--cpus" || detect_launcher().local_rank.value_or(0) == 0)
+      say(fmt::format("numatlas: warning: left as it is (--best-effort): {}\n", full_text(error)));
+  }
+}
+
+Expected<void> lay_out(const ProgramLayout& resolved, bool best_effort) {
+  if (test_machine().empty()) {
+    if (!best_effort) return put_in_force(resolved);
+    say_left_out(put_in_force_as_possible(resolved));
+    return {};
+  }
   // The program's own null engine takes it from here.
   if (resolved.cpus) setenv("NUMATLAS_TEST_CPUS", to_list(*resolved.cpus).c_str(), 1);
   if (resolved.memory) setenv("NUMATLAS_TEST_MEMORY", resolved.memory->text().c_str(), 1);
@@ -290,7 +318,8 @@ Expected<int> run(const ExecOptions& options, const std::vector<std::string>& pr
                       "use it with --memory each:0,1, one node per task");
   }
   std::vector<std::string> notes;
-  const auto resolved = resolve(options, notes);
+  std::vector<Error> left_out;
+  const auto resolved = resolve(options, notes, left_out);
   if (!resolved) {
     // Masks differ by rank, so what they forbid does as well.
     const ErrorKind kind = resolved.error().kind;
@@ -301,9 +330,10 @@ Expected<int> run(const ExecOptions& options, const std::vector<std::string>& pr
   const bool by_rank = options.memory.starts_with("each:") || options.memory == "auto";
   if (warning && (by_rank || detect_launcher().local_rank.value_or(0) == 0))
     say(fmt::format("numatlas: warning: {}\n", *warning));
+  say_left_out(left_out);
   if (options.dry_run) return answer(description(*resolved, program, notes));
   if (options.verbose) say(description(*resolved, program, notes));
-  if (auto done = lay_out(*resolved); !done) return fail(done.error());
+  if (auto done = lay_out(*resolved, options.best_effort); !done) return fail(done.error());
   return become(program);
 }
 
@@ -313,7 +343,8 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
   auto options = std::make_shared<ExecOptions>();
   add_value(
       app, "--cpus", options->cpus, "CPUS",
-      "CPUs to bind to: allowed, cores, a list such as 1-7,17, node:0,1, or those of the node that "
+      "CPUs to bind to: allowed or all, cores, isolated, a list such as 1-7,17, node:0,1, "
+      "socket:0, kind:performance, or those of the node that "
       "gpu:0, nearest:gpu:0, fastest or largest names. Under a launcher "
       "one list is dealt out by local rank; the other forms give each rank all CPUs that they "
       "name");
@@ -322,8 +353,9 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
             "be used; fewer are an error (default for one list under a launcher: OMP_NUM_THREADS, "
             "else 1)");
   add_value(app, "--memory", options->memory, "PLACEMENT",
-            "memory to bind to, by local rank: local, bind:0, prefer:0, interleave:0,1, "
-            "weighted:0=3,2=1, each:0,0,1,1, auto, gpu:0, nearest:gpu:0, fastest or largest");
+            "memory to bind to, by local rank: local, bind:0, prefer:0, interleave:0,1 or "
+            "interleave:all, weighted:0=3,2=1, each:0,0,1,1, auto, gpu:0, nearest:gpu:0, fastest "
+            "or largest");
   add_value(
       app, "--atlas", options->atlas, "FILE",
       "a survey.json, or JSON of matrix or transfer, of this machine: its figures decide which "
@@ -338,6 +370,9 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
   app.add_flag("--exact", options->exact,
                "refuse a list (each:) that does not have one node per task, of this host or of all "
                "hosts");
+  app.add_flag("--best-effort", options->best_effort,
+               "start the program even if this system lacks or forbids some of the placement; a "
+               "warning says what was left as it is");
   app.add_flag("--verbose", options->verbose,
                "print the placement and the program on standard error before it starts");
   app.add_flag("--dry-run", options->dry_run, "print the placement and the program, and stop");

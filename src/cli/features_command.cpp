@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,6 +24,7 @@
 #include "gpu/runtime.h"
 #include "machine/source.h"
 #include "memory/buffer.h"
+#include "memory/pools.h"
 #include "memory/source.h"
 #include "placement/policy.h"
 #include "run/benchmark.h"
@@ -77,16 +79,22 @@ void add_nodes(std::vector<Feature>& features, const Machine& machine) {
                       hmat > 0
                           ? fmt::format("of {} nodes", hmat)
                           : "not provided by the firmware (no nodeN/access1/initiators figures)"});
+  const auto& quota = machine.allowance.cpu_quota;
+  features.push_back(
+      {"machine", "CPU quota", quota.has_value(),
+       quota ? fmt::format("{:.4g} CPUs on average by {}: more threads are stopped in turn", *quota,
+                           machine.allowance.cpu_quota_source)
+             : "none set"});
   std::vector<std::string> devices;
   for (const PersistentMemory& memory : machine.persistent_memory) {
     devices.push_back(memory.name + " " + memory.mode);
   }
-  features.push_back(
-      {"machine", "pmem, DAX, CXL devices", !devices.empty(),
-       devices.empty() ? "none found" : fmt::format("{}", fmt::join(devices, ", "))});
+  features.push_back({"machine", "pmem, DAX, CXL devices", !devices.empty(),
+                      devices.empty() ? machine.none_or_unknown("persistent_memory", "none found")
+                                      : fmt::format("{}", fmt::join(devices, ", "))});
   features.push_back({"machine", "GPUs", !machine.gpus.empty(),
                       machine.gpus.empty()
-                          ? "no GPU on the PCI bus"
+                          ? machine.none_or_unknown("gpus", "no GPU on the PCI bus")
                           : fmt::format("{} on the PCI bus", machine.gpus.size())});
 }
 
@@ -109,8 +117,14 @@ void add_memory(std::vector<Feature>& features, const Machine& machine) {
                       weighted ? "weights under /sys/kernel/mm/mempolicy/weighted_interleave"
                       : bound  ? "requires Linux 6.9: pages are touched node by node instead"
                                : "unknown: mbind is refused"});
-  for (PageKind kind : {PageKind::thp, PageKind::huge_2m, PageKind::huge_1g}) {
-    const Bytes one = kind == PageKind::huge_1g ? Bytes{gib} : Bytes{probe_bytes};
+  std::vector<PageKind> kinds{PageKind::thp, PageKind::huge_2m, PageKind::huge_1g};
+  for (const PageKind kind : pool_page_kinds) {
+    const bool usual = std::ranges::find(kinds, kind) != kinds.end();
+    if (!usual && pools_of(kind, machine)) kinds.push_back(kind);
+  }
+  for (const PageKind kind : kinds) {
+    const Bytes one{
+        std::max<std::uint64_t>(probe_bytes, is_from_pool(kind) ? huge_page_size(kind).value : 0)};
     const auto problem = page_kind_problem(kind, machine, usable, one);
     features.push_back({"memory", fmt::format("--pages {}", name_of(kind)), !problem,
                         problem ? with_hint(problem->message, *problem) : "available"});
@@ -127,7 +141,7 @@ void add_memory(std::vector<Feature>& features, const Machine& machine) {
   features.push_back({"memory", "memory limit", limit.has_value(),
                       limit ? fmt::format("{} by {}", to_rounded_text(*limit),
                                           machine.allowance.memory_limit_source)
-                            : "none set"});
+                            : machine.none_or_unknown("memory_limit", "none set")});
 }
 
 /// Equal GPUs once, with their number: "2 x NVIDIA H200 (140 GiB)".

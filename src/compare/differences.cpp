@@ -51,6 +51,8 @@ void add_nodes(Facts& facts, const Machine& machine) {
     // Kernels keep some MiB more or less.
     if (node.memory_total) add_fact(facts, name + "memory", to_rounded_text(*node.memory_total));
     add_fact(facts, name + "kind", node.kind);
+    for (const MemorySideCache& cache : node.side_caches)
+      add_fact(facts, name + "memory-side cache", to_text(cache.size));
     std::vector<std::string> distances;
     for (const auto& [other, distance] : node.distance)
       distances.push_back(fmt::format("{}:{}", other, distance));
@@ -73,7 +75,9 @@ void add_gpus(Facts& facts, const Machine& machine) {
     names.push_back(name + (gpu.path.empty() ? "" : link_text(gpu.path.front().link)));
     drivers.push_back(gpu.driver);
   }
-  add_fact(facts, "GPUs", machine.gpus.empty() ? "none" : counted_words(names));
+  add_fact(
+      facts, "GPUs",
+      machine.gpus.empty() ? machine.unread.contains("gpus") ? "" : "none" : counted_words(names));
   add_fact(facts, "GPU drivers", counted_words(drivers));
 }
 
@@ -196,6 +200,8 @@ std::vector<Difference> machine_differences(const StoredRun& base, const StoredR
 std::string use_text(const CpuUse& use) {
   std::string text = fmt::format("{:.1f} of {} CPUs", use.others.value_or(0), use.cpus);
   if (use.stolen.value_or(0) >= 0.05) text += fmt::format(", {:.1f} withheld", *use.stolen);
+  if (use.throttled.value_or(0) >= 0.05)
+    text += fmt::format(", {:.1f} withheld by the CPU quota", *use.throttled);
   return text;
 }
 

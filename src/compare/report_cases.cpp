@@ -89,6 +89,7 @@ std::string disturbance_of(const ScenarioResult& point) {
   };
   add_most(visits.others, "other processes used");
   add_most(visits.stolen, "the hypervisor withheld");
+  add_most(visits.throttled, "the CPU quota withheld");
   return fmt::format("{} of {} visits {} disturbed{}", visits.disturbed, visits.count,
                      visits.disturbed == 1 ? "was" : "were",
                      parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", ")));
@@ -117,7 +118,9 @@ class ReportReader {
       relate(point, first);
       for (std::string& slowed : slowed_gpus(point)) add_once(run_.slowed_gpus, std::move(slowed));
       // What is known of the visits says more than what is known of the run.
-      if (!point.visits || (point.visits->others.empty() && point.visits->stolen.empty())) continue;
+      if (!point.visits || (point.visits->others.empty() && point.visits->stolen.empty() &&
+                            point.visits->throttled.empty()))
+        continue;
       for (std::size_t i = first; i < run_.cases.size(); ++i)
         run_.cases[i].figure.disturbed = disturbance_of(point);
     }

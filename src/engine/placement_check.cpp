@@ -63,7 +63,7 @@ std::string page_problem(const Region& region, const Residency& residency) {
   if (region.pages == PageKind::base && residency.thp_fraction.value_or(0) > 0) {
     return fmt::format("pages base: the kernel gave {}", residency.page_text());
   }
-  const bool huge = region.pages == PageKind::huge_2m || region.pages == PageKind::huge_1g;
+  const bool huge = is_from_pool(region.pages);
   if (huge && residency.page_size && *residency.page_size != huge_page_size(region.pages)) {
     return fmt::format("pages {}: the kernel gave {}", name_of(region.pages),
                        residency.page_text());

@@ -22,6 +22,7 @@ namespace numatlas {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::string machines = test_data() + "/topologies/";
 
@@ -147,6 +148,12 @@ Machine again(const Machine& original) {
   const auto read = machine_from_json(nlohmann::json::parse(*snapshot, nullptr, false));
   EXPECT_TRUE(read);
   return read ? *read : Machine{};
+}
+
+TEST(ExportHwloc, MemorySideCachesAreReadBack) {
+  Machine original = machine("cxl-two-sockets.xml");
+  original.nodes[0].side_caches = {{1, Bytes{4 * gib}, Bytes{64}}, {2, Bytes{gib}, std::nullopt}};
+  EXPECT_EQ(again(original).nodes[0].side_caches, original.nodes[0].side_caches);
 }
 
 /// What was written in MiB/s is not read as the kernel's MB/s, nor called the firmware's claim.
@@ -330,7 +337,22 @@ TEST(ExportGpuNodes, WithoutGpusIsAnError) {
   const auto exported = form("gpu-nodes").write(input_of("guest-four-nodes.json"));
   ASSERT_FALSE(exported);
   EXPECT_EQ(exported.error().kind, ErrorKind::unavailable);
-  EXPECT_EQ(exported.error().message, "the machine has no GPU");
+  EXPECT_EQ(exported.error().message, "this machine has no GPU");
+}
+
+TEST(ExportGpuNodes, ErrorsNameWhatWasTyped) {
+  ExportInput input;
+  input.machine = machine("two-sockets-four-gpus.json");
+  input.machine_spec = "node7.json";
+  input.machine->gpus[1].node.reset();
+  const auto unknown = form("gpu-nodes").write(input);
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(full_text(unknown.error()), HasSubstr("--machine 'node7.json': GPU 1: "));
+  EXPECT_THAT(full_text(unknown.error()), Not(HasSubstr("--cpus")));
+  input.machine->gpus.clear();
+  input.machine->unread["gpus"] = "no devices";
+  EXPECT_THAT(full_text(form("gpu-nodes").write(input).error()),
+              HasSubstr("--machine 'node7.json': the GPUs of this machine are not known: no dev"));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -200,9 +201,26 @@ class Writer {
     set(info, "value", value);
   }
 
+  static void set_cache(pugi::xml_node& node, Bytes size, int depth, std::optional<Bytes> line,
+                        int type) {
+    set(node, "cache_size", size.value);
+    set(node, "depth", depth);
+    set(node, "cache_linesize", line.value_or(Bytes{0}).value);
+    set(node, "cache_associativity", 0);
+    set(node, "cache_type", type);
+  }
+
+  /// Within its memory-side caches, the one next to the memory last.
   void write_node(const NumaNode& node, const CpuSet& cpus, const Machine& machine,
                   pugi::xml_node& parent) {
-    pugi::xml_node object = parent.append_child("object");
+    pugi::xml_node around = parent;
+    for (auto cache = node.side_caches.rbegin(); cache != node.side_caches.rend(); ++cache) {
+      around = around.append_child("object");
+      set(around, "type", "MemCache");
+      set_place(around, cpus, NodeSet{node.id});
+      set_cache(around, cache->size, cache->level, cache->line_size, 0);
+    }
+    pugi::xml_node object = around.append_child("object");
     set(object, "type", "NUMANode");
     set(object, "os_index", node.id.value);
     const std::map<std::string, const char*> subtypes{
@@ -239,11 +257,10 @@ class Writer {
     }
     if (object.cache != nullptr) {
       const std::string& type = object.cache->type;
-      set(node, "cache_size", object.cache->size.value);
-      set(node, "depth", object.cache->level);
-      set(node, "cache_linesize", object.cache->line_size.value_or(Bytes{0}).value);
-      set(node, "cache_associativity", 0);
-      set(node, "cache_type", type == "instruction" ? 2 : type == "data" ? 1 : 0);
+      set_cache(node, object.cache->size, object.cache->level, object.cache->line_size,
+                type == "instruction" ? 2
+                : type == "data"      ? 1
+                                      : 0);
     }
     for (const NumaNode* memory : object.memory) write_node(*memory, object.cpus, machine, node);
     for (const auto& child : object.children) write(*child, machine, node);

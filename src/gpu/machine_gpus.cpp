@@ -34,7 +34,9 @@ Expected<void> add_devices(Machine& machine, bool live) {
   if (!live) {
     number_recorded(machine);
     if (machine.gpus.empty())
-      return fail(ErrorKind::unavailable, "no GPU can be used: this machine has none");
+      return fail(
+          ErrorKind::unavailable,
+          "no GPU can be used: " + machine.none_or_unknown("gpus", "this machine has none"));
     return {};
   }
   int index = 0;

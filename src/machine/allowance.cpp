@@ -145,7 +145,8 @@ struct CpuMaskDeleter {
   void operator()(cpu_set_t* mask) const { CPU_FREE(mask); }
 };
 
-/// The scheduler's mask, whatever its size: the kernel refuses a buffer smaller than its own.
+}  // namespace
+
 std::optional<CpuSet> scheduler_affinity() {
   constexpr std::size_t most = 1 << 20;  // CPUs; far above the kernel's own limit
   for (std::size_t count = 1024; count <= most; count *= 2) {
@@ -165,7 +166,22 @@ std::optional<CpuSet> scheduler_affinity() {
   return std::nullopt;
 }
 
-}  // namespace
+std::vector<CpuQuota> cpu_quotas(const Tree& tree) {
+  const CgroupPlace place = place_of(tree, "cpu");
+  std::vector<CpuQuota> quotas;
+  if (!place.found) return quotas;
+  for (const std::string& folder : place.folders()) {
+    // Microseconds of CPU time in each period; version 2 has both in one file, "max" for none.
+    const std::string source = folder + (place.unified ? "/cpu.max" : "/cpu.cfs_quota_us");
+    std::istringstream text(
+        tree.text(source).value_or("") + " " +
+        (place.unified ? "" : tree.text(folder + "/cpu.cfs_period_us").value_or("")));
+    double quota = 0, period = 0;
+    if (text >> quota >> period && quota > 0 && period > 0)
+      quotas.push_back({quota / period, source, folder + "/cpu.stat"});
+  }
+  return quotas;
+}
 
 std::optional<Bytes> group_cache(const Tree& tree, const std::string& folder, bool unified) {
   const auto text = tree.text(folder + "/memory.stat");
@@ -199,6 +215,11 @@ Allowance read_allowance(const Tree& tree, const Machine& machine) {
   const auto memory = parse_list<NodeId>(value_of(status, "Mems_allowed_list").value_or(""));
   allowance.memory_nodes = memory && !memory->empty() ? *memory & nodes : nodes;
   read_memory_limit(tree, allowance);
+  for (const CpuQuota& quota : cpu_quotas(tree)) {
+    if (allowance.cpu_quota && *allowance.cpu_quota <= quota.cpus) continue;
+    allowance.cpu_quota = quota.cpus;
+    allowance.cpu_quota_source = quota.source;
+  }
   return allowance;
 }
 

@@ -1,8 +1,9 @@
-// What this process may use: affinity, cpuset, memory nodes, memory limit.
+// What this process may use: affinity, cpuset, memory nodes, memory limit, CPU quota.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "machine/machine.h"
 #include "machine/tree.h"
@@ -13,6 +14,18 @@ namespace numatlas {
 /// cannot be read is taken as "everything the machine has"; the machine's CPUs and nodes must have
 /// been read.
 Allowance read_allowance(const Tree& tree, const Machine& machine);
+
+/// A CPU quota that this process is under: of its cgroup or of one above.
+struct CpuQuota {
+  double cpus = 0;     ///< CPU time a second
+  std::string source;  ///< the file with the quota
+  std::string stat;    ///< the file that counts how often it stopped the group
+};
+/// From the process's own group upwards; empty where there is none, or it cannot be read.
+std::vector<CpuQuota> cpu_quotas(const Tree& tree);
+/// The scheduler's mask of this process, whatever its size: the kernel refuses a buffer smaller
+/// than its own. nullopt where it does not say.
+std::optional<CpuSet> scheduler_affinity();
 
 /// File cache charged to the cgroup of a folder, which can be dropped: "active_file" and
 /// "inactive_file" in version 2 (`unified`); version 1 counts the groups below under "total_...".

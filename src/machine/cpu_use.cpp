@@ -13,6 +13,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "machine/allowance.h"
+
 namespace numatlas {
 namespace {
 
@@ -27,6 +29,10 @@ constexpr double least_cpus = 0.5;
 constexpr double tick_seconds = 0.01;
 // Of what a process says it used, /proc/stat must count at least this part to be believed.
 constexpr double least_counted = 0.5;
+
+constexpr const char* quota_remedy =
+    "; use no more threads (--threads) than the quota has CPUs (`numatlas topology`), or raise it "
+    "(docker --cpus, Kubernetes limits.cpu, systemd CPUQuota=)";
 
 double ticks_a_second() {
   const long ticks = ::sysconf(_SC_CLK_TCK);
@@ -61,6 +67,21 @@ bool add_all_cpus(const std::string& line, CpuTimes& times) {
   return true;
 }
 
+/// Of the quota that stopped the process most. Version 1 counts nanoseconds, version 2
+/// microseconds.
+std::optional<double> throttled_seconds(const Tree& tree) {
+  std::optional<double> most;
+  for (const CpuQuota& quota : cpu_quotas(tree)) {
+    std::istringstream stat(tree.text(quota.stat).value_or(""));
+    double value = 0;
+    for (std::string key; stat >> key >> value;) {
+      if (key == "throttled_time") most = std::max(most.value_or(0), value * 1e-9);
+      if (key == "throttled_usec") most = std::max(most.value_or(0), value * 1e-6);
+    }
+  }
+  return most;
+}
+
 /// From how many CPUs on, used by others or withheld, figures are not to be trusted.
 double threshold(const CpuUse& use) {
   return std::min(least_cpus, least_part * use.cpus) + use.cpus * tick_seconds / use.seconds;
@@ -68,6 +89,12 @@ double threshold(const CpuUse& use) {
 
 bool is_much(const CpuUse& use, const std::optional<double>& cpus) {
   return cpus && use.seconds > 0 && *cpus >= threshold(use);
+}
+
+/// A quota has withheld much where it is a twentieth of what the processes would have used.
+bool is_throttled(const CpuUse& use) {
+  return use.throttled && *use.throttled > 0 &&
+         *use.throttled >= least_part * (use.own.value_or(0) + *use.throttled);
 }
 
 }  // namespace
@@ -91,6 +118,7 @@ Expected<CpuTimes> read_cpu_times(const Tree& tree, const std::vector<int>& own)
     if (!ticks) return fail(not_readable(path));
     times.own += *ticks / ticks_a_second();
   }
+  times.throttled = throttled_seconds(tree);
   times.at =
       std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   return times;
@@ -110,7 +138,11 @@ CpuUse cpu_use_between(const Expected<CpuTimes>& before, const Expected<CpuTimes
   const double doubt = use.cpus * tick_seconds;
   if (!(use.seconds > 0) || busy < 0 || own < 0) {
     use.reason = "the CPU times of /proc went backwards";
-  } else if (busy + doubt < least_counted * own) {
+    return use;
+  }
+  if (before->throttled && after->throttled)
+    use.throttled = std::max(0.0, *after->throttled - *before->throttled) / use.seconds;
+  if (busy + doubt < least_counted * own) {
     use.reason = "/proc/stat does not count the CPU time of this process";
   } else {
     use.own = own / use.seconds;
@@ -128,7 +160,7 @@ std::optional<double> cpu_frequency(const Tree& tree, CpuId cpu) {
 }
 
 bool is_disturbed(const CpuUse& use) {
-  return is_much(use, use.others) || is_much(use, use.stolen);
+  return is_much(use, use.others) || is_much(use, use.stolen) || is_throttled(use);
 }
 
 std::string disturbance_text(const CpuUse& use) {
@@ -138,6 +170,8 @@ std::string disturbance_text(const CpuUse& use) {
   if (is_much(use, use.stolen))
     parts.push_back(
         fmt::format("the hypervisor withheld {:.1f} of {} CPUs", *use.stolen, use.cpus));
+  if (is_throttled(use))
+    parts.push_back(fmt::format("the CPU quota withheld {:.1f} CPUs", *use.throttled));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -145,17 +179,19 @@ std::string cpu_use_warning(const std::vector<std::pair<std::string, CpuUse>>& b
   // A list of all would bury what else is said.
   constexpr std::size_t most_named = 3;
   std::vector<std::string> texts;
+  bool throttled = false;
   for (const auto& [host, use] : by_host) {
     if (!is_disturbed(use)) continue;
+    throttled = throttled || is_throttled(use);
     const std::string where = by_host.size() > 1 ? fmt::format("on {}, ", host) : "";
     texts.push_back(where + disturbance_text(use));
   }
   if (texts.empty()) return "";
   const std::size_t more = texts.size() > most_named ? texts.size() - most_named : 0;
   texts.resize(texts.size() - more);
-  return fmt::format("disturbed while measuring, so the figures may be wrong: {}{}",
-                     fmt::join(texts, "; "),
-                     more > 0 ? fmt::format("; and {} more hosts", more) : "");
+  return fmt::format(
+      "disturbed while measuring, so the figures may be wrong: {}{}{}", fmt::join(texts, "; "),
+      more > 0 ? fmt::format("; and {} more hosts", more) : "", throttled ? quota_remedy : "");
 }
 
 json to_json(const CpuUse& use) {
@@ -167,6 +203,7 @@ json to_json(const CpuUse& use) {
           {"own", optional(use.own)},
           {"other_processes", optional(use.others)},
           {"stolen", optional(use.stolen)},
+          {"throttled", optional(use.throttled)},
           {"reason", use.reason.empty() ? json(nullptr) : json(use.reason)}};
 }
 
@@ -185,6 +222,7 @@ CpuUse cpu_use_from_json(const json& value) {
   use.own = number("own");
   use.others = number("other_processes");
   use.stolen = number("stolen");
+  use.throttled = number("throttled");
   const auto reason = value.find("reason");
   if (reason != value.end() && reason->is_string()) use.reason = reason->get<std::string>();
   return use;

@@ -20,6 +20,9 @@ struct CpuTimes {
   double stolen = 0;  ///< time in which the hypervisor ran something else
   double own = 0;     ///< of the processes that measure
   int cpus = 0;       ///< online
+  /// In which the CPU quota of the own cgroup, or of one above, stopped it: of all its CPUs
+  /// together, by the quota that stopped it most. Absent without a quota.
+  std::optional<double> throttled = {};
 };
 
 /// `own`: process numbers of those that measure. Errors (unavailable) name the file: containers may
@@ -34,6 +37,8 @@ struct CpuUse {
   std::optional<double> others;  ///< CPUs that other processes and the kernel used, on average
   std::optional<double> stolen;  ///< CPUs that the hypervisor withheld, on average
   std::string reason;            ///< why these are absent; "" when they are not
+  /// CPUs that a CPU quota withheld, on average; absent without a quota.
+  std::optional<double> throttled = {};
   friend bool operator==(const CpuUse&, const CpuUse&) = default;
 };
 
@@ -61,14 +66,17 @@ class CpuWatch {
 /// take 10 ms on kernels before 5.18.
 std::optional<double> cpu_frequency(const Tree& tree, CpuId cpu);
 
-/// Whether others used, or the hypervisor withheld, so much that figures are not to be trusted.
+/// Whether others used, or the hypervisor or a CPU quota withheld, so much that figures are not to
+/// be trusted.
 bool is_disturbed(const CpuUse& use);
 
-/// "other processes used 1.0 of 2 CPUs", "the hypervisor withheld 0.5 of 2 CPUs", or both; what is
-/// too little to matter is not told. "" where nothing is.
+/// "other processes used 1.0 of 2 CPUs", "the hypervisor withheld 0.5 of 2 CPUs", "the CPU quota
+/// withheld 0.5 CPUs", or several of these; what is too little to matter is not told. "" where
+/// nothing is.
 std::string disturbance_text(const CpuUse& use);
 
-/// A warning over all disturbed hosts, given with their names; "" where none is.
+/// A warning over all disturbed hosts, given with their names, with what helps against a quota; ""
+/// where none is.
 std::string cpu_use_warning(const std::vector<std::pair<std::string, CpuUse>>& by_host);
 
 /// Inverse of each other. Reading takes null, and files without these fields, for "not known".

@@ -111,6 +111,51 @@ TEST(CpuUse, CountsFromATwentiethOfTheCpusOrHalfAOne) {
   EXPECT_TRUE(is_disturbed(used(0.4, 0, 2, 0.1)));
 }
 
+/// A group with a quota below one with another; microseconds that each was stopped.
+void record_quotas(const RecordedTree& tree, long inner, long outer) {
+  tree.file("/proc/self/cgroup", "0::/outer/inner");
+  for (const auto& [folder, stopped] :
+       {std::pair("/sys/fs/cgroup/outer/inner", inner), std::pair("/sys/fs/cgroup/outer", outer)}) {
+    tree.file(std::string(folder) + "/cpu.max", "50000 100000");
+    tree.file(
+        std::string(folder) + "/cpu.stat",
+        fmt::format("usage_usec 7\nnr_periods 9\nnr_throttled 4\nthrottled_usec {}", stopped));
+  }
+}
+
+TEST(CpuUse, QuotasOfAllGroupsCount) {
+  const RecordedTree tree;
+  record(tree, 100, 0, 30);
+  EXPECT_FALSE(read_cpu_times(Tree(tree.root()), {17})->throttled) << "no quota";
+  record_quotas(tree, 250'000, 3'000'000);
+  EXPECT_DOUBLE_EQ(*read_cpu_times(Tree(tree.root()), {17})->throttled, 3);
+  tree.file("/proc/self/cgroup", "2:cpu:/job");
+  tree.file("/sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "50000");
+  tree.file("/sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000");
+  tree.file("/sys/fs/cgroup/cpu/job/cpu.stat",
+            "nr_periods 9\nnr_throttled 4\nthrottled_time 500000000");
+  EXPECT_DOUBLE_EQ(*read_cpu_times(Tree(tree.root()), {17})->throttled, 0.5);
+}
+
+TEST(CpuUse, QuotaDisturbsWithItsRemedy) {
+  CpuTimes before = reading(0, 0, 0), after = reading(10, 9, 9);
+  before.throttled = 2;
+  after.throttled = 12;
+  const CpuUse use = cpu_use_between(before, after);
+  EXPECT_DOUBLE_EQ(*use.throttled, 1);
+  EXPECT_TRUE(is_disturbed(use));
+  EXPECT_EQ(disturbance_text(use), "the CPU quota withheld 1.0 CPUs");
+  EXPECT_THAT(cpu_use_warning({{"a", use}}),
+              ::testing::AllOf(HasSubstr("--threads"), HasSubstr("docker --cpus")));
+  EXPECT_EQ(cpu_use_from_json(to_json(use)), use);
+  after.throttled = 2.3;  // less than a twentieth of 0.9 CPUs
+  EXPECT_FALSE(is_disturbed(cpu_use_between(before, after)));
+  // Also where nobody counts the CPU time of processes.
+  after = reading(10, 0, 9);
+  after.throttled = 12;
+  EXPECT_TRUE(is_disturbed(cpu_use_between(before, after)));
+}
+
 TEST(CpuUse, IsToldInWords) {
   EXPECT_EQ(disturbance_text(used(1.02)), "other processes used 1.0 of 2 CPUs");
   EXPECT_EQ(disturbance_text(used(1, 0.5)),

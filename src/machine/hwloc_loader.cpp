@@ -46,6 +46,13 @@ class ScopedVariable {
   bool changed_ = false;
 };
 
+/// hwloc 2.10 and later takes DRAM for HBM where the firmware says that another node's
+/// is slower, such as that of a CXL device. What the system itself says of memory stays.
+ScopedVariable no_guess_at_memory() {
+  const bool guesses = hwloc_get_api_version() >= 0x00020a00;
+  return {"HWLOC_MEMTIERS_GUESS", guesses ? std::optional<std::string>("none") : std::nullopt};
+}
+
 Expected<Topology> new_topology() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) {
@@ -54,10 +61,30 @@ Expected<Topology> new_topology() {
   Topology topology(raw);
   hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
   hwloc_topology_set_icache_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
+  hwloc_topology_set_type_filter(raw, HWLOC_OBJ_MEMCACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
   return topology;
 }
 
 constexpr const char* how_to_write_xml = "write one with 'lstopo file.xml'";
+
+/// Major version of hwloc that a file was written by (version="3.0"); 0 where it does not say.
+int xml_version(const std::string& content) {
+  constexpr std::string_view start = "<topology version=\"";
+  const auto at = content.find(start);
+  return at == std::string::npos ? 0 : std::atoi(content.c_str() + at + start.size());
+}
+
+/// The error of a file that cannot be read, with the command that makes one that can.
+tl::unexpected<Error> refused_xml(const std::string& content) {
+  const int version = xml_version(content), ours = static_cast<int>(hwloc_get_api_version() >> 16);
+  if (version <= ours)
+    return fail(ErrorKind::usage, "not a complete hwloc XML topology", how_to_write_xml);
+  return fail(
+      ErrorKind::usage,
+      fmt::format("written by hwloc {}, which the libhwloc {} here cannot read", version, ours),
+      "on that machine write 'lstopo --export-xml-flags v2 file.xml', or "
+      "'numatlas topology --format json > file.json'");
+}
 
 /// CPUs of a description: the product of the level counts outside parentheses and brackets.
 double described_cpus(std::string_view description) {
@@ -94,11 +121,7 @@ Expected<Topology> load_live_topology(const std::string& root) {
   const ScopedVariable synthetic("HWLOC_SYNTHETIC", std::nullopt);
   const ScopedVariable cpuid("HWLOC_CPUID_PATH", std::nullopt);
   const ScopedVariable components("HWLOC_COMPONENTS", std::nullopt);
-  // hwloc 2.10 and later takes DRAM for HBM where the firmware says that another node's
-  // is slower, such as that of a CXL device. What the system itself says of memory stays.
-  const bool guesses = hwloc_get_api_version() >= 0x00020a00;
-  const ScopedVariable no_guess("HWLOC_MEMTIERS_GUESS",
-                                guesses ? std::optional<std::string>("none") : std::nullopt);
+  const ScopedVariable no_guess = no_guess_at_memory();
   auto topology = new_topology();
   if (!topology) return topology;
 #if HWLOC_API_VERSION >= 0x00020100
@@ -121,10 +144,13 @@ Expected<Topology> load_live_topology(const std::string& root) {
 Expected<Topology> load_xml_topology(const std::string& content, Devices devices) {
   // Files of lstopo need nothing of libxml2, which would expand entities.
   const ScopedVariable no_libxml("HWLOC_LIBXML", "0");
+  const ScopedVariable no_guess = no_guess_at_memory();
   auto topology = new_topology();
   if (!topology) return topology;
+  hwloc_topology_set_io_types_filter(topology->get(), devices == Devices::kept
+                                                          ? HWLOC_TYPE_FILTER_KEEP_ALL
+                                                          : HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
   if (devices == Devices::kept) {
-    hwloc_topology_set_io_types_filter(topology->get(), HWLOC_TYPE_FILTER_KEEP_ALL);
     hwloc_topology_set_type_filter(topology->get(), HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_ALL);
   }
   // hwloc wants the size with the final NUL.
@@ -132,7 +158,7 @@ Expected<Topology> load_xml_topology(const std::string& content, Devices devices
       hwloc_topology_set_xmlbuffer(topology->get(), content.c_str(),
                                    static_cast<int>(content.size()) + 1) != 0 ||
       hwloc_topology_load(topology->get()) != 0) {
-    return fail(ErrorKind::usage, "not a complete hwloc XML topology", how_to_write_xml);
+    return refused_xml(content);
   }
   hwloc_topology_check(topology->get());  // an assertion where the file contradicts itself
   return topology;

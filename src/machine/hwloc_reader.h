@@ -19,13 +19,16 @@ using Topology = std::unique_ptr<hwloc_topology, TopologyDeleter>;
 /// hwloc's view of this machine, or of the tree below `root`. CPUs and nodes that the cgroup
 /// forbids are included.
 Expected<Topology> load_live_topology(const std::string& root);
-/// Whether PCI and other devices stay in a topology; nothing here reads them.
-enum class Devices { left_out, kept };
+/// Which devices stay in a topology: GPUs, networks and disks, or all.
+enum class Devices { important, kept };
 /// From the text of an hwloc XML file. Errors are hwloc's, without the option's name.
 Expected<Topology> load_xml_topology(const std::string& content,
-                                     Devices devices = Devices::left_out);
+                                     Devices devices = Devices::important);
 /// From a synthetic description. Errors are hwloc's, without the option's name.
 Expected<Topology> load_synthetic_topology(const std::string& description);
+
+/// The processor's name; "" where the topology does not say.
+std::string cpu_model_of(hwloc_topology_t topology);
 
 /// CPUs, nodes, caches, distances, HMAT figures, allowance and identity as far as the topology
 /// has them.

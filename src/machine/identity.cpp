@@ -2,6 +2,7 @@
 
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -22,23 +23,57 @@ struct ArmCore {
   const char* name;
 };
 // Main ID Register values as the makers' reference manuals give them.
-constexpr std::array<ArmCore, 18> arm_cores{{
+constexpr std::array<ArmCore, 52> arm_cores{{
+    {0x41, 0xd03, "Arm Cortex-A53"},
+    {0x41, 0xd04, "Arm Cortex-A35"},
+    {0x41, 0xd05, "Arm Cortex-A55"},
     {0x41, 0xd07, "Arm Cortex-A57"},
     {0x41, 0xd08, "Arm Cortex-A72"},
+    {0x41, 0xd09, "Arm Cortex-A73"},
+    {0x41, 0xd0a, "Arm Cortex-A75"},
     {0x41, 0xd0b, "Arm Cortex-A76"},
     {0x41, 0xd0c, "Arm Neoverse N1"},
+    {0x41, 0xd0d, "Arm Cortex-A77"},
     {0x41, 0xd40, "Arm Neoverse V1"},
+    {0x41, 0xd41, "Arm Cortex-A78"},
+    {0x41, 0xd42, "Arm Cortex-A78AE"},
+    {0x41, 0xd44, "Arm Cortex-X1"},
+    {0x41, 0xd46, "Arm Cortex-A510"},
+    {0x41, 0xd47, "Arm Cortex-A710"},
+    {0x41, 0xd48, "Arm Cortex-X2"},
     {0x41, 0xd49, "Arm Neoverse N2"},
     {0x41, 0xd4a, "Arm Neoverse E1"},
+    {0x41, 0xd4b, "Arm Cortex-A78C"},
+    {0x41, 0xd4c, "Arm Cortex-X1C"},
+    {0x41, 0xd4d, "Arm Cortex-A715"},
+    {0x41, 0xd4e, "Arm Cortex-X3"},
     {0x41, 0xd4f, "Arm Neoverse V2"},
+    {0x41, 0xd80, "Arm Cortex-A520"},
+    {0x41, 0xd81, "Arm Cortex-A720"},
+    {0x41, 0xd82, "Arm Cortex-X4"},
     {0x41, 0xd83, "Arm Neoverse V3AE"},
     {0x41, 0xd84, "Arm Neoverse V3"},
+    {0x41, 0xd85, "Arm Cortex-X925"},
+    {0x41, 0xd87, "Arm Cortex-A725"},
     {0x41, 0xd8e, "Arm Neoverse N3"},
     {0x42, 0x516, "Cavium ThunderX2"},
     {0x43, 0x0af, "Marvell ThunderX2"},
     {0x46, 0x001, "Fujitsu A64FX"},
     {0x48, 0xd01, "HiSilicon TaiShan v110"},
     {0x48, 0xd02, "HiSilicon TaiShan v120"},
+    {0x51, 0x001, "Qualcomm Oryon"},
+    {0x61, 0x022, "Apple Icestorm (M1)"},
+    {0x61, 0x023, "Apple Firestorm (M1)"},
+    {0x61, 0x024, "Apple Icestorm (M1 Pro)"},
+    {0x61, 0x025, "Apple Firestorm (M1 Pro)"},
+    {0x61, 0x028, "Apple Icestorm (M1 Max)"},
+    {0x61, 0x029, "Apple Firestorm (M1 Max)"},
+    {0x61, 0x032, "Apple Blizzard (M2)"},
+    {0x61, 0x033, "Apple Avalanche (M2)"},
+    {0x61, 0x034, "Apple Blizzard (M2 Pro)"},
+    {0x61, 0x035, "Apple Avalanche (M2 Pro)"},
+    {0x61, 0x038, "Apple Blizzard (M2 Max)"},
+    {0x61, 0x039, "Apple Avalanche (M2 Max)"},
     {0xc0, 0xac3, "Ampere-1"},
     {0xc0, 0xac4, "Ampere-1A"},
 }};
@@ -47,7 +82,7 @@ struct Vendor {
   const char* sign;  ///< found in the DMI vendor or product
   const char* name;
 };
-constexpr std::array<Vendor, 9> virtual_vendors{{
+constexpr std::array<Vendor, 15> virtual_vendors{{
     {"QEMU", "KVM"},
     {"KVM", "KVM"},
     {"Google Compute Engine", "KVM (Google)"},
@@ -57,6 +92,12 @@ constexpr std::array<Vendor, 9> virtual_vendors{{
     {"Virtual Machine", "Hyper-V"},  // product name of Microsoft's
     {"HVM domU", "Xen"},
     {"Amazon EC2", "KVM (Amazon EC2)"},
+    {"KubeVirt", "KVM (KubeVirt)"},
+    {"Parallels", "Parallels"},
+    {"BHYVE", "bhyve"},
+    {"Bochs", "Bochs"},
+    {"Apple Virtualization", "Apple Virtualization"},
+    {"Xen", "Xen"},
 }};
 
 std::string dmi_hypervisor(const Tree& tree) {
@@ -94,6 +135,37 @@ std::string cpuid_hypervisor() {
 std::string cpuid_hypervisor() { return ""; }
 #endif
 
+/// Of systems with a device tree: Arm guests, and POWER, whose partitions are pSeries.
+std::optional<std::string> device_tree_hypervisor(const Tree& tree) {
+  const std::string folder = "/proc/device-tree";
+  if (const auto guest = tree.text(folder + "/hypervisor/compatible"))
+    return guest->find("xen") != std::string::npos ? "Xen" : "KVM";
+  if (tree.exists(folder + "/fw-cfg") || tree.exists(folder + "/fw-cfg@9020000")) return "KVM";
+  const std::string system = tree.text(folder + "/compatible").value_or("");
+  if (system.find("ibm,powernv") != std::string::npos) return "";
+  if (system.find("qemu,pseries") != std::string::npos) return "KVM";
+  if (tree.exists(folder + "/ibm,partition-name")) return "PowerVM";
+  return std::nullopt;
+}
+
+/// s390: "VM00 Control Program: z/VM 7.2.0" for guests; else a partition, as all of them are.
+std::optional<std::string> mainframe_hypervisor(const Tree& tree) {
+  const auto info = tree.text("/proc/sysinfo");
+  if (!info) return std::nullopt;
+  if (const auto program = value_of(*info, "VM00 Control Program"))
+    return program->starts_with("KVM") ? "KVM" : *program;
+  return value_of(*info, "LPAR Number") ? std::optional<std::string>("PR/SM") : std::nullopt;
+}
+
+/// A chassis that no hypervisor claims to be: a server's, in a rack or a blade, by the SMBIOS
+/// specification. They say "other" or "unknown", or a desktop's.
+bool is_sold_as_metal(const Tree& tree) {
+  if (tree.text("/sys/class/dmi/id/product_name").value_or("").ends_with(".metal")) return true;
+  const auto chassis = tree.number("/sys/class/dmi/id/chassis_type");
+  constexpr std::array<int, 5> servers{17, 23, 25, 28, 29};
+  return chassis && std::find(servers.begin(), servers.end(), *chassis) != servers.end();
+}
+
 std::optional<std::string> hypervisor_of(const Tree& tree, const std::string& cpuinfo) {
   const std::string dmi = dmi_hypervisor(tree);
   if (const auto flags = value_of(cpuinfo, "flags")) {  // x86: hardware says whether there is one
@@ -109,12 +181,22 @@ std::optional<std::string> hypervisor_of(const Tree& tree, const std::string& cp
     return "unknown";
   }
   if (!dmi.empty()) return dmi;
-  const auto compatible = tree.text("/proc/device-tree/hypervisor/compatible");
-  if (compatible) return compatible->find("xen") != std::string::npos ? "Xen" : "KVM";
   if (tree.text("/sys/hypervisor/type") == "xen") return "Xen";
-  // A firmware vendor that is no known virtual one: bare metal. Without DMI nothing tells.
-  if (tree.exists("/sys/class/dmi/id/sys_vendor")) return "";
+  if (const auto found = device_tree_hypervisor(tree)) return found;
+  if (const auto found = mainframe_hypervisor(tree)) return found;
+  if (is_sold_as_metal(tree)) return "";
   return std::nullopt;
+}
+
+/// Why nothing tells whether there is a hypervisor: other processors than x86 do not say so.
+std::string why_unknown(const Tree& tree) {
+  std::string names;
+  for (const char* file : {"sys_vendor", "product_name"}) {
+    const auto name = tree.text(fmt::format("/sys/class/dmi/id/{}", file));
+    if (name && !name->empty()) names += (names.empty() ? "" : " ") + *name;
+  }
+  if (names.empty()) return "neither processor nor firmware says";
+  return fmt::format("the processor does not say, and '{}' may be either", names);
 }
 
 void read_system_names(const Tree& tree, const std::string& cpuinfo, Machine& machine) {
@@ -133,27 +215,45 @@ void read_system_names(const Tree& tree, const std::string& cpuinfo, Machine& ma
     machine.arch = names.machine;
   } else if (value_of(cpuinfo, "CPU implementer")) {
     machine.arch = "aarch64";
-  } else if (value_of(cpuinfo, "vendor_id")) {
-    machine.arch = "x86_64";
+  } else if (const auto maker = value_of(cpuinfo, "vendor_id")) {
+    machine.arch = *maker == "IBM/S390" ? "s390x" : "x86_64";
+  } else if (value_of(cpuinfo, "cpu").value_or("").starts_with("POWER")) {
+    machine.arch = "ppc64le";
   }
 }
 
 }  // namespace
 
-std::string arm_core_name(const std::string& implementer, const std::string& part) {
-  const unsigned long maker = std::strtoul(implementer.c_str(), nullptr, 0);
-  const unsigned long number = std::strtoul(part.c_str(), nullptr, 0);
-  for (const ArmCore& core : arm_cores) {
-    if (core.implementer == maker && core.part == number) return core.name;
+std::string model_name(const std::string& cpuinfo) {
+  // x86, LoongArch, MIPS, RISC-V, in their kernels' words.
+  for (const char* key : {"model name", "Model Name", "cpu model", "uarch"}) {
+    if (const auto name = value_of(cpuinfo, key)) return *name;
   }
-  return fmt::format("Arm implementer {:#04x} part {:#05x}", maker, number);
+  // POWER, SPARC: "POWER9 (architected), altivec supported".
+  if (const auto name = value_of(cpuinfo, "cpu")) return name->substr(0, name->find(','));
+  // s390 has a line for each processor: "version = FF,  identification = 0133E8,  machine = 3931".
+  const std::string first = value_of(cpuinfo, "processor 0").value_or("");
+  const auto at = first.find("machine = ");
+  return at == std::string::npos ? "" : "IBM machine " + first.substr(at + 10);
+}
+
+std::string arm_core_name(const std::string& implementer, const std::string& part) {
+  return arm_core_name(std::strtoul(implementer.c_str(), nullptr, 0),
+                       std::strtoul(part.c_str(), nullptr, 0));
+}
+
+std::string arm_core_name(unsigned long implementer, unsigned long part) {
+  for (const ArmCore& core : arm_cores) {
+    if (core.implementer == implementer && core.part == part) return core.name;
+  }
+  return fmt::format("Arm implementer {:#04x} part {:#05x}", implementer, part);
 }
 
 void read_identity(const Tree& tree, Machine& machine) {
   // The first processor's block is enough; the whole file takes long on a thousand CPUs.
   const std::string cpuinfo = tree.text("/proc/cpuinfo", 8192).value_or("");
   read_system_names(tree, cpuinfo, machine);
-  const auto model = value_of(cpuinfo, "model name");
+  const std::string model = model_name(cpuinfo);
   const auto part = value_of(cpuinfo, "CPU part");
   if (part) {
     machine.cpu_model = arm_core_name(value_of(cpuinfo, "CPU implementer").value_or("0"), *part);
@@ -162,10 +262,11 @@ void read_identity(const Tree& tree, Machine& machine) {
     if (product.find("Grace") != std::string::npos || product.find("GH200") != std::string::npos) {
       machine.cpu_model = "NVIDIA Grace (" + machine.cpu_model + ")";
     }
-  } else if (model) {
-    machine.cpu_model = *model;
+  } else if (!model.empty()) {
+    machine.cpu_model = model;
   }
   machine.hypervisor = hypervisor_of(tree, cpuinfo);
+  if (!machine.hypervisor) machine.unread["hypervisor"] = why_unknown(tree);
 }
 
 }  // namespace numatlas

@@ -17,8 +17,13 @@ inline bool is_virtual(const Machine& machine) {
   return machine.hypervisor && !machine.hypervisor->empty();
 }
 
+/// The processor's name by the kernel's /proc/cpuinfo, whose words differ by architecture; "" where
+/// it has none (Arm).
+std::string model_name(const std::string& cpuinfo);
+
 /// Name of an Arm core from the hexadecimal numbers of /proc/cpuinfo ("0x41", "0xd0c"); both
 /// numbers as text where it is not a common one.
 std::string arm_core_name(const std::string& implementer, const std::string& part);
+std::string arm_core_name(unsigned long implementer, unsigned long part);
 
 }  // namespace numatlas

@@ -287,6 +287,49 @@ TEST(RecordedTree, CgroupV1WithMountInAContainer) {
   EXPECT_EQ(machine->allowance.cpuset, cpus("3"));
 }
 
+TEST(RecordedTree, CpuQuotaIsTheLeastOfAllGroups) {
+  const RecordedTree tree;
+  write_cxl_machine(tree);
+  tree.file("/proc/self/cgroup", "0::/kubepods/pod/app");
+  const std::string top = "/sys/fs/cgroup/kubepods";
+  tree.file(top + "/pod/app/cpu.max", "max 100000");
+  tree.file(top + "/pod/cpu.max", "150000 100000");
+  tree.file(top + "/cpu.max", "400000 100000");
+  const auto machine = read_live_machine(tree.root());
+  ASSERT_TRUE(machine);
+  EXPECT_DOUBLE_EQ(machine->allowance.cpu_quota.value_or(0), 1.5);
+  EXPECT_EQ(machine->allowance.cpu_quota_source, top + "/pod/cpu.max");
+  const auto copy = machine_from_json(to_json(*machine));
+  ASSERT_TRUE(copy) << full_text(copy.error());
+  EXPECT_EQ(*copy, *machine);
+}
+
+TEST(RecordedTree, CpuQuotaOfVersion1) {
+  const RecordedTree tree;
+  write_cxl_machine(tree);
+  tree.file("/proc/self/cgroup", "4:cpu,cpuacct:/docker/abc");
+  tree.file("/proc/self/mountinfo",
+            "31 23 0:28 /docker/abc /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct");
+  const std::string group = "/sys/fs/cgroup/cpu,cpuacct/";
+  tree.file(group + "cpu.cfs_quota_us", "25000");
+  tree.file(group + "cpu.cfs_period_us", "50000");
+  EXPECT_DOUBLE_EQ(read_live_machine(tree.root())->allowance.cpu_quota.value_or(0), 0.5);
+  tree.file(group + "cpu.cfs_quota_us", "-1");
+  EXPECT_FALSE(read_live_machine(tree.root())->allowance.cpu_quota);
+}
+
+TEST(RecordedTree, IsolatedCpus) {
+  const RecordedTree tree;
+  write_cxl_machine(tree);
+  tree.file("/sys/devices/system/cpu/isolated", "");
+  EXPECT_TRUE(read_live_machine(tree.root())->isolated_cpus.empty());
+  tree.file("/sys/devices/system/cpu/isolated",
+            "2-3,99");  // those that are not online do not count
+  const auto machine = read_live_machine(tree.root());
+  EXPECT_EQ(machine->isolated_cpus, cpus("2-3"));
+  EXPECT_EQ(machine_from_json(to_json(*machine))->isolated_cpus, cpus("2-3"));
+}
+
 TEST(RecordedTree, HugeV1LimitIsNoLimit) {
   const RecordedTree tree;
   write_cxl_machine(tree);
@@ -373,7 +416,7 @@ TEST(RecordedTree, ArmAndVirtualMachine) {
 
 TEST(ArmCores, UnknownOnesKeepTheirNumbers) {
   EXPECT_EQ(arm_core_name("0x46", "0x001"), "Fujitsu A64FX");
-  EXPECT_EQ(arm_core_name("0x61", "0x022"), "Arm implementer 0x61 part 0x022");
+  EXPECT_EQ(arm_core_name("0x61", "0x7ff"), "Arm implementer 0x61 part 0x7ff");
 }
 
 }  // namespace

@@ -1,6 +1,14 @@
 #include "machine/machine.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace numatlas {
 namespace {
@@ -16,6 +24,17 @@ const T* find_by_id(const std::vector<T>& items, I id) {
 bool holds_data(const Cache& cache) { return cache.type != "instruction"; }
 
 }  // namespace
+
+Bytes NumaNode::side_cache() const {
+  Bytes largest;
+  for (const MemorySideCache& cache : side_caches) largest = std::max(largest, cache.size);
+  return largest;
+}
+
+std::string Machine::none_or_unknown(const std::string& part, const std::string& none) const {
+  const auto why = unread.find(part);
+  return why == unread.end() ? none : "unknown (" + why->second + ")";
+}
 
 const NumaNode* Machine::find_node(NodeId id) const { return find_by_id(nodes, id); }
 
@@ -35,6 +54,14 @@ NodeSet Machine::usable_memory_nodes() const {
   return usable;
 }
 
+NodeSet Machine::ordinary_memory_nodes() const {
+  NodeSet ordinary = usable_memory_nodes();
+  for (const NumaNode& node : nodes) {
+    if (node.kind == "gpu") ordinary = ordinary - NodeSet{node.id};
+  }
+  return ordinary;
+}
+
 NodeSet Machine::nodes_of(const CpuSet& wanted) const {
   NodeSet found;
   for (CpuId id : wanted) {
@@ -42,6 +69,63 @@ NodeSet Machine::nodes_of(const CpuSet& wanted) const {
     if (cpu != nullptr && cpu->node.value >= 0) found.insert(cpu->node);
   }
   return found;
+}
+
+const CpuKind* Machine::kind_of(CpuId cpu) const {
+  for (const CpuKind& kind : cpu_kinds) {
+    if (kind.cpus.contains(cpu)) return &kind;
+  }
+  return nullptr;
+}
+
+std::optional<CpuId> Machine::representative_of(const CpuSet& wanted) const {
+  CpuSet left = wanted;
+  std::size_t most = 0;
+  for (const CpuKind& kind : cpu_kinds) {
+    const CpuSet its = wanted & kind.cpus;
+    if (its.size() <= most) continue;
+    most = its.size();
+    left = its;
+  }
+  CpuSet best;
+  for (NodeId node : main_nodes(nodes_of(left))) {
+    const CpuSet its = left & own_cpus(node);
+    if (its.size() > best.size()) best = its;
+  }
+  if (best.empty()) best = left;
+  return best.empty() ? std::nullopt : std::optional(best.front());
+}
+
+NodeSet Machine::main_nodes(const NodeSet& wanted) const {
+  constexpr std::uint64_t far_less = 8;
+  const auto memory_of = [](const NumaNode& node) {
+    return node.memory_total.value_or(Bytes{}).value;
+  };
+  std::map<NodeId, std::uint64_t> cpus_on;
+  for (const Cpu& cpu : cpus) ++cpus_on[cpu.node];
+  std::uint64_t most_cpus = 0, most_memory = 0;
+  for (const NumaNode& node : nodes) {
+    if (!wanted.contains(node.id)) continue;
+    most_cpus = std::max(most_cpus, cpus_on[node.id]);
+    most_memory = std::max(most_memory, memory_of(node));
+  }
+  NodeSet main;
+  for (const NumaNode& node : nodes) {
+    const std::uint64_t own = cpus_on[node.id];
+    const bool of_its_own = node.cpus.empty() && !node.kind.empty();  // HBM beside much DRAM
+    if (!wanted.contains(node.id)) continue;
+    if (memory_of(node) < most_memory / far_less && !of_its_own) continue;
+    if (own == 0 || own * far_less >= most_cpus) main.insert(node.id);
+  }
+  return main.empty() ? wanted : main;
+}
+
+CpuSet Machine::own_cpus(NodeId node) const {
+  CpuSet own;
+  for (const Cpu& cpu : cpus) {
+    if (cpu.node == node) own.insert(cpu.id);
+  }
+  return own;
 }
 
 const Cache* Machine::cache_of(CpuId cpu, int level) const {
@@ -58,6 +142,26 @@ const Cache* Machine::last_level_cache_of(CpuId cpu) const {
     if (cache.cpus.contains(cpu) && holds_data(cache)) last = &cache;
   }
   return last;
+}
+
+std::string shared_cpus_text(const Machine& machine) {
+  std::map<NodeId, std::pair<NodeSet, CpuSet>> shared;  // own node -> all nodes, and the CPUs
+  for (const Cpu& cpu : machine.cpus) {
+    NodeSet all;
+    for (const NumaNode& node : machine.nodes) {
+      if (node.cpus.contains(cpu.id)) all.insert(node.id);
+    }
+    if (all.size() < 2) continue;
+    auto& [nodes, cpus] = shared[cpu.node];
+    nodes = nodes | all;
+    cpus.insert(cpu.id);
+  }
+  std::string text;
+  for (const auto& [own, both] : shared) {
+    text += fmt::format("{} CPUs {} of nodes {} count as node {}'s", text.empty() ? ":" : ",",
+                        to_list(both.second), to_list(both.first), own.value);
+  }
+  return text.empty() ? "" : "nodes share CPUs (emulated?)" + text;
 }
 
 }  // namespace numatlas

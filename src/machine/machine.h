@@ -33,6 +33,15 @@ struct HmatFigures {
   friend bool operator==(const HmatFigures&, const HmatFigures&) = default;
 };
 
+/// Faster memory in front of a node's own, which caches it for all CPUs: HBM before DRAM, DRAM
+/// before persistent memory.
+struct MemorySideCache {
+  int level = 0;  ///< as the kernel counts: 1 next to the memory
+  Bytes size;
+  std::optional<Bytes> line_size;
+  friend bool operator==(const MemorySideCache&, const MemorySideCache&) = default;
+};
+
 /// One NUMA node; may have no CPUs (CXL, HBM), no memory, or neither.
 struct NumaNode {
   NodeId id;
@@ -45,8 +54,13 @@ struct NumaNode {
   std::optional<int> memory_tier;     ///< N of memory_tierN
   std::vector<HugePagePool> huge_pages;
   std::string kind;  ///< "dram", "cxl", "pmem", "gpu", "hbm" where known, else ""
+  std::vector<MemorySideCache> side_caches;  ///< by level
 
   bool has_memory() const { return memory_total && memory_total->value > 0; }
+  /// Neither CPUs nor memory.
+  bool is_empty() const { return cpus.empty() && memory_total && !has_memory(); }
+  /// The largest of its memory-side caches; 0 where there is none.
+  Bytes side_cache() const;
   friend bool operator==(const NumaNode&, const NumaNode&) = default;
 };
 
@@ -63,9 +77,18 @@ struct Cpu {
   CpuId id;
   int core = -1;      ///< logical number of its physical core in the machine
   int package = -1;   ///< OS number of its socket, -1 unknown
-  NodeId node;        ///< nearest node that has it as its own; -1 for none
+  NodeId node;        ///< nearest node that has it; -1 for none. Others may have it as well
   int smt_index = 0;  ///< 0 for the first hardware thread of its core
   friend bool operator==(const Cpu&, const Cpu&) = default;
+};
+
+/// CPUs of the same design, where a machine has several of them (big.LITTLE, hybrid).
+struct CpuKind {
+  std::string name;             ///< "performance", "efficiency", "low-power", or "kind1" on
+  std::string model;            ///< of the core, "" where it says nothing beyond the machine's
+  std::optional<int> capacity;  ///< the kernel's, of the fastest: 1024 for the machine's fastest
+  CpuSet cpus;
+  friend bool operator==(const CpuKind&, const CpuKind&) = default;
 };
 
 /// A PCIe link: what it runs at now (links that idle step down) and the most that both ends can do.
@@ -120,6 +143,9 @@ struct Allowance {
   std::optional<Bytes> memory_used;   ///< charged to the cgroup that has that limit
   std::optional<Bytes> memory_cache;  ///< of that, file cache that can be dropped
   std::string memory_limit_source;    ///< the file the limit was read from
+  /// CPUs that the cgroup, or one above it, may use on average (its CPU quota): the least of all.
+  std::optional<double> cpu_quota;
+  std::string cpu_quota_source;  ///< the file that this was read from
   friend bool operator==(const Allowance&, const Allowance&) = default;
 };
 
@@ -142,6 +168,8 @@ struct Machine {
   std::optional<std::string> hypervisor;  ///< "" on bare metal, nullopt unknown
   std::vector<NumaNode> nodes;            ///< ascending by id
   std::vector<Cpu> cpus;                  ///< ascending by id
+  std::vector<CpuKind> cpu_kinds;         ///< the fastest first; empty where all CPUs are alike
+  CpuSet isolated_cpus;                   ///< without load balancing (isolcpus)
   std::vector<Cache> caches;              ///< by level, then first CPU
   std::vector<Gpu> gpus;
   std::vector<PersistentMemory> persistent_memory;
@@ -149,7 +177,12 @@ struct Machine {
   std::vector<Setting> settings;
   Allowance allowance;
   std::vector<std::string> notes;  ///< what could not be read, and why
+  /// Members that the source says nothing of, and why: "gpus", "persistent_memory", "hypervisor",
+  /// "memory_limit", "huge_pages", "cores". Empty is unknown there, not none.
+  std::map<std::string, std::string> unread;
 
+  /// "unknown (why)" of a part that the source says nothing of; `none` of one that it has not.
+  std::string none_or_unknown(const std::string& part, const std::string& none) const;
   bool is_live() const { return source == "live"; }
   const NumaNode* find_node(NodeId id) const;  ///< nullptr where there is none
   const Cpu* find_cpu(CpuId id) const;         ///< nullptr where there is none
@@ -158,13 +191,27 @@ struct Machine {
   CpuSet usable_cpus() const { return allowance.affinity & allowance.cpuset; }
   /// Nodes with memory that this process may allocate on.
   NodeSet usable_memory_nodes() const;
+  /// The same without memories of GPUs, which are only for those who name them.
+  NodeSet ordinary_memory_nodes() const;
   /// Nodes that have one of these CPUs as their own (unknown CPUs are passed over).
   NodeSet nodes_of(const CpuSet& cpus) const;
+  const CpuKind* kind_of(CpuId cpu) const;  ///< nullptr where all are alike
+  /// The CPU that stands for these: the first of the most frequent kind, on the main node that has
+  /// most of them. Nothing without CPUs.
+  std::optional<CpuId> representative_of(const CpuSet& cpus) const;
+  /// Without those that have less than an eighth of the CPUs or of the memory of another, such as
+  /// nodes of assistant cores: nothing stands for the machine there.
+  NodeSet main_nodes(const NodeSet& nodes) const;
+  CpuSet own_cpus(NodeId node) const;  ///< CPUs whose node it is
   /// Data or unified cache of a level seen by a CPU; nullptr where there is none.
   const Cache* cache_of(CpuId cpu, int level) const;
   /// The data or unified cache of the highest level that a CPU sees; nullptr where none is known.
   const Cache* last_level_cache_of(CpuId cpu) const;
   friend bool operator==(const Machine&, const Machine&) = default;
 };
+
+/// Says which CPUs belong to several nodes (numa=fake, or firmware that gives each node all CPUs)
+/// and which node is taken as theirs; "" where there are none.
+std::string shared_cpus_text(const Machine& machine);
 
 }  // namespace numatlas

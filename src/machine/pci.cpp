@@ -80,6 +80,14 @@ std::size_t card_edge(const Tree& tree, const std::vector<std::string>& way) {
 
 }  // namespace
 
+std::string gpu_vendor(std::int64_t pci_class, std::int64_t vendor) {
+  const std::int64_t kind = pci_class >> 8;  // the lowest byte is the programming interface
+  if ((kind >> 8) != 0x03 && kind != 0x1200) return "";
+  if (vendor == 0x10de) return "NVIDIA";
+  if (vendor == 0x1002) return "AMD";
+  return vendor == 0x8086 && kind != 0x1200 ? "Intel" : "";
+}
+
 std::vector<PciStep> read_path(const Tree& tree, const std::string& pci_address) {
   const std::vector<std::string> way = bridges_from(tree, pci_address);
   if (way.empty()) return {};

@@ -66,9 +66,12 @@ TEST(Xml, EpycNumbersAreTheOperatingSystems) {
 TEST(Xml, SaysWhatIsNotReadFromIt) {
   const std::vector<std::string> notes = recorded(data + "epyc-7a53.xml").notes;
   ASSERT_EQ(notes.size(), 1U);
-  for (const char* part : {"free memory", "huge pages", "limits", "settings", "GPUs"}) {
+  for (const char* part : {"free memory", "limits", "settings", "DAX memory"}) {
     EXPECT_THAT(notes.front(), HasSubstr(part));
   }
+  const Machine machine = recorded(data + "epyc-7a53.xml");
+  for (const char* part : {"hypervisor", "memory_limit", "persistent_memory"})
+    EXPECT_TRUE(machine.unread.contains(part)) << part;
 }
 
 TEST(Xml, CpusWithoutMemoryKeepTheirNode) {
@@ -110,6 +113,29 @@ TEST(Xml, CxlSparseNumbersFiguresAndAllowedSets) {
   EXPECT_EQ(machine.all_cpus(), cpus("0-7")) << "also those not allowed";
   EXPECT_EQ(machine.usable_cpus(), cpus("0-2,4-5"));
   EXPECT_EQ(machine.usable_memory_nodes(), nodes("1,9"));
+}
+
+/// As lstopo writes a Xeon Max in cache mode.
+TEST(Xml, MemorySideCaches) {
+  const std::string file = ::testing::TempDir() + "/memory-side.xml";
+  std::ofstream(file) << R"(<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE topology SYSTEM "hwloc2.dtd">
+<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0x1" complete_cpuset="0x1" allowed_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" allowed_nodeset="0x1" gp_index="1">
+    <object type="MemCache" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="7" cache_size="68719476736" depth="1" cache_linesize="64" cache_associativity="0" cache_type="0">
+      <object type="NUMANode" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="6" local_memory="549755813888"/>
+    </object>
+    <object type="Core" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="3">
+      <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="2"/>
+    </object>
+  </object>
+</topology>
+)";
+  const Machine machine = recorded(file);
+  ASSERT_EQ(machine.nodes.size(), 1U);
+  EXPECT_EQ(machine.nodes[0].side_caches,
+            (std::vector<MemorySideCache>{{1, Bytes{64 * gib}, Bytes{64}}}));
+  EXPECT_TRUE(machine.caches.empty()) << "none of a CPU";
 }
 
 /// A small file of lstopo with one part of each line replaced.
@@ -321,7 +347,7 @@ TEST(Snapshot, ErrorsNameTheField) {
       {"/nodes/1/memory_total", "much", "'nodes[1].memory_total'"},
       {"/nodes/0/id", 9, "'nodes' has the id 9 twice"},
       {"/nodes/0/cpus", "3-1", "'nodes[0].cpus'"},
-      {"/nodes/0/cpus", "0-4", "gives node 0 the CPU 4"},
+      {"/nodes/0/cpus", "0-3,99", "gives node 0 the CPU 99, which is not in 'cpus'"},
       {"/nodes/0/cpus", "0-2", "puts CPU 3 on node 0"},
       {"/nodes/0/distance", {{"x", 10}}, "'nodes[0].distance.x'"},
       {"/nodes/0/hmat/read_latency", "fast", "'nodes[0].hmat.read_latency'"},
@@ -332,6 +358,8 @@ TEST(Snapshot, ErrorsNameTheField) {
       {"/allowance/affinity", "0-900", "'allowance.affinity' has CPUs that are not"},
       {"/allowance", nullptr, "'allowance' must not be null"},
       {"/notes", {1}, "'notes[0]' must be a string"},
+      {"/unread", 3, "'unread' must be an object"},
+      {"/unread/gpus", 3, "'unread.gpus' must be a string"},
       {"/hypervisor", 7, "'hypervisor' must be a string"}};
   for (const BadField& bad : cases) {
     json snapshot = good;
@@ -371,7 +399,8 @@ void every_field_is_needed(const json& good) {
   const json flat = good.flatten();
   for (const auto& [path, value] : flat.items()) {
     const json::json_pointer pointer(path);
-    if (path.find("/distance") != std::string::npos || good[pointer.parent_pointer()].is_array()) {
+    if (path.starts_with("/unread") || path.find("/distance") != std::string::npos ||
+        good[pointer.parent_pointer()].is_array()) {
       continue;
     }
     json snapshot = good;

@@ -170,7 +170,9 @@ void read_virtual_machine(Reader& reader) {
   const auto& hypervisor = reader.machine().hypervisor;
   const std::string source = "cpuid, /proc/cpuinfo, /sys/class/dmi/id";
   if (!hypervisor) {
-    reader.note("virtual machine: unknown on this system");
+    const auto& unread = reader.machine().unread;
+    const auto why = unread.find("hypervisor");
+    if (why != unread.end()) reader.note("virtual machine: unknown: " + why->second);
   } else if (!hypervisor->empty()) {
     reader.add("virtual_machine", *hypervisor, source,
                "nodes and caches are what the hypervisor shows; other guests share the memory");

@@ -48,16 +48,22 @@ json node_json(const NumaNode& node) {
     pools.push_back(
         {{"page_size", pool.page_size.value}, {"total", pool.total}, {"free", pool.free}});
   }
-  return {{"id", node.id.value},
-          {"cpus", to_list(node.cpus)},
-          {"memory_total", number(node.memory_total)},
-          {"memory_free", number(node.memory_free)},
-          {"memory_cache", number(node.memory_cache)},
-          {"distance", distance},
-          {"hmat", hmat_json(node.hmat)},
-          {"memory_tier", number(node.memory_tier)},
-          {"huge_pages", pools},
-          {"kind", text(node.kind)}};
+  json value{{"id", node.id.value},
+             {"cpus", to_list(node.cpus)},
+             {"memory_total", number(node.memory_total)},
+             {"memory_free", number(node.memory_free)},
+             {"memory_cache", number(node.memory_cache)},
+             {"distance", distance},
+             {"hmat", hmat_json(node.hmat)},
+             {"memory_tier", number(node.memory_tier)},
+             {"huge_pages", pools},
+             {"kind", text(node.kind)}};
+  for (const MemorySideCache& cache : node.side_caches) {
+    value["memory_side_caches"].push_back({{"level", cache.level},
+                                           {"size", cache.size.value},
+                                           {"line_size", number(cache.line_size)}});
+  }
+  return value;
 }
 
 json cpu_json(const Cpu& cpu) {
@@ -66,6 +72,13 @@ json cpu_json(const Cpu& cpu) {
           {"package", known(cpu.package)},
           {"node", known(cpu.node.value)},
           {"smt_index", cpu.smt_index}};
+}
+
+json kind_json(const CpuKind& kind) {
+  return {{"name", text(kind.name)},
+          {"model", text(kind.model)},
+          {"capacity", number(kind.capacity)},
+          {"cpus", to_list(kind.cpus)}};
 }
 
 json cache_json(const Cache& cache) {
@@ -116,13 +129,18 @@ json setting_json(const Setting& setting) {
 }
 
 json allowance_json(const Allowance& allowance) {
-  return {{"affinity", to_list(allowance.affinity)},
-          {"cpuset", to_list(allowance.cpuset)},
-          {"memory_nodes", to_list(allowance.memory_nodes)},
-          {"memory_limit", number(allowance.memory_limit)},
-          {"memory_used", number(allowance.memory_used)},
-          {"memory_cache", number(allowance.memory_cache)},
-          {"memory_limit_source", text(allowance.memory_limit_source)}};
+  json value{{"affinity", to_list(allowance.affinity)},
+             {"cpuset", to_list(allowance.cpuset)},
+             {"memory_nodes", to_list(allowance.memory_nodes)},
+             {"memory_limit", number(allowance.memory_limit)},
+             {"memory_used", number(allowance.memory_used)},
+             {"memory_cache", number(allowance.memory_cache)},
+             {"memory_limit_source", text(allowance.memory_limit_source)}};
+  if (allowance.cpu_quota) {
+    value["cpu_quota"] = *allowance.cpu_quota;
+    value["cpu_quota_source"] = text(allowance.cpu_quota_source);
+  }
+  return value;
 }
 
 template <class T, class Write>
@@ -151,8 +169,11 @@ json to_json(const Machine& machine) {
                 {"settings", array_of(machine.settings, setting_json)},
                 {"allowance", allowance_json(machine.allowance)},
                 {"notes", array_of(machine.notes, text)}};
+  if (!machine.cpu_kinds.empty()) snapshot["cpu_kinds"] = array_of(machine.cpu_kinds, kind_json);
+  if (!machine.isolated_cpus.empty()) snapshot["isolated_cpus"] = to_list(machine.isolated_cpus);
   if (machine.memory_slots != MemorySlots{})
     snapshot["memory_slots"] = to_json(machine.memory_slots);
+  for (const auto& [name, why] : machine.unread) snapshot["unread"][name] = text(why);
   return snapshot;
 }
 

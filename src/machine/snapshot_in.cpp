@@ -79,6 +79,16 @@ NumaNode read_node(const json& value, const std::string& path, Failure& failure)
     node.huge_pages.push_back(pool);
   });
   fields.text("kind", node.kind);
+  // Older snapshots, and those of machines without such caches, have none.
+  if (fields.failed() || !value.contains("memory_side_caches")) return node;
+  fields.array("memory_side_caches", [&](const json& item, const std::string& where) {
+    MemorySideCache cache;
+    FieldReader reader(item, where, failure);
+    reader.whole("level", cache.level, 1, most_level);
+    reader.bytes("size", cache.size);
+    reader.bytes("line_size", cache.line_size);
+    node.side_caches.push_back(cache);
+  });
   return node;
 }
 
@@ -91,6 +101,16 @@ Cpu read_cpu(const json& value, const std::string& path, Failure& failure) {
   fields.whole_or_none("node", cpu.node.value, 0, most_id);
   fields.whole("smt_index", cpu.smt_index, 0, most_id);
   return cpu;
+}
+
+CpuKind read_kind(const json& value, const std::string& path, Failure& failure) {
+  CpuKind kind;
+  FieldReader fields(value, path, failure);
+  fields.text("name", kind.name);
+  fields.text("model", kind.model);
+  fields.whole("capacity", kind.capacity, 1, INT32_MAX);
+  fields.list("cpus", kind.cpus);
+  return kind;
 }
 
 Cache read_cache(const json& value, const std::string& path, Failure& failure) {
@@ -171,6 +191,11 @@ Allowance read_allowance(const json& value, const std::string& path, Failure& fa
   fields.bytes("memory_used", allowance.memory_used);
   fields.bytes("memory_cache", allowance.memory_cache);
   fields.text("memory_limit_source", allowance.memory_limit_source);
+  // Older snapshots, and those without a quota, have none.
+  if (fields.failed() || !value.contains("cpu_quota")) return allowance;
+  fields.real("cpu_quota", allowance.cpu_quota);
+  fields.text("cpu_quota_source", allowance.cpu_quota_source);
+  if (allowance.cpu_quota.value_or(1) <= 0) fields.reject("cpu_quota", "must be more than 0");
   return allowance;
 }
 
@@ -180,6 +205,12 @@ void read_array(FieldReader& fields, const char* name, std::vector<T>& out, Fail
   fields.array(name, [&](const json& item, const std::string& path) {
     out.push_back(read(item, path, failure));
   });
+}
+
+void read_unread(const json& value, Machine& machine, Failure& failure) {
+  FieldReader fields(value, "unread", failure);
+  if (!value.is_object()) return;
+  for (const auto& [name, why] : value.items()) fields.text(name.c_str(), machine.unread[name]);
 }
 
 /// Puts items in the order that lookups rely on; a number given twice is an error.
@@ -207,9 +238,10 @@ void check_references(FieldReader& fields, const Machine& machine) {
             "nodes", fmt::format("gives node {} the CPU {}, which is not in 'cpus'", node.id.value,
                                  id.value));
       }
-      if (cpu->node != node.id) {
-        return fields.reject("nodes", fmt::format("gives node {} the CPU {}, which 'cpus' puts "
-                                                  "elsewhere",
+      // Several nodes may have a CPU; its own is one of them.
+      if (cpu->node.value < 0) {
+        return fields.reject("nodes", fmt::format("gives node {} the CPU {}, which 'cpus' puts on "
+                                                  "none",
                                                   node.id.value, id.value));
       }
     }
@@ -222,7 +254,8 @@ void check_references(FieldReader& fields, const Machine& machine) {
     }
   }
   for (const auto& [name, set] : {std::pair("allowance.affinity", machine.allowance.affinity),
-                                  std::pair("allowance.cpuset", machine.allowance.cpuset)}) {
+                                  std::pair("allowance.cpuset", machine.allowance.cpuset),
+                                  std::pair("isolated_cpus", machine.isolated_cpus)}) {
     if (!(set - all).empty()) {
       return fields.reject(name,
                            fmt::format("has CPUs that are not in 'cpus': {}", to_list(set - all)));
@@ -253,6 +286,9 @@ Expected<Machine> machine_from_json(const json& snapshot) {
   }
   read_array(fields, "nodes", machine.nodes, failure, read_node);
   read_array(fields, "cpus", machine.cpus, failure, read_cpu);
+  // Older snapshots, and those of machines whose CPUs are all alike, have none.
+  if (!fields.failed() && snapshot.contains("cpu_kinds"))
+    read_array(fields, "cpu_kinds", machine.cpu_kinds, failure, read_kind);
   read_array(fields, "caches", machine.caches, failure, read_cache);
   read_array(fields, "gpus", machine.gpus, failure, read_gpu);
   read_array(fields, "persistent_memory", machine.persistent_memory, failure, read_persistent);
@@ -260,6 +296,8 @@ Expected<Machine> machine_from_json(const json& snapshot) {
   if (const json* allowance = fields.field("allowance")) {
     machine.allowance = read_allowance(*allowance, "allowance", failure);
   }
+  if (!fields.failed() && snapshot.contains("isolated_cpus"))
+    fields.list("isolated_cpus", machine.isolated_cpus);
   // Older snapshots, and those of machines that tell nothing of their modules, have none.
   if (!fields.failed() && snapshot.contains("memory_slots"))
     machine.memory_slots = read_slots(snapshot["memory_slots"], "memory_slots", failure);
@@ -268,6 +306,9 @@ Expected<Machine> machine_from_json(const json& snapshot) {
       return FieldReader(json::object(), "", failure).reject(path, "must be a string");
     machine.notes.push_back(item.get<std::string>());
   });
+  // Only where something is unknown.
+  if (!fields.failed() && snapshot.contains("unread"))
+    read_unread(snapshot["unread"], machine, failure);
   order_by_id(fields, "nodes", machine.nodes);
   order_by_id(fields, "cpus", machine.cpus);
   check_references(fields, machine);

@@ -1,9 +1,14 @@
 #include "machine/source.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -14,10 +19,14 @@
 #include "base/read_file.h"
 #include "base/text.h"
 #include "machine/allowance.h"
+#include "machine/cpu_kinds.h"
+#include "machine/hwloc_devices.h"
+#include "machine/hwloc_messages.h"
 #include "machine/hwloc_reader.h"
 #include "machine/identity.h"
 #include "machine/settings.h"
 #include "machine/sysfs_nodes.h"
+#include "machine/text_forms.h"
 #include "machine/tree.h"
 
 namespace numatlas {
@@ -35,9 +44,10 @@ Error of_option(const std::string& spec, const Error& error) {
 void make_printable(Machine& machine) {
   const auto make = [](auto&... texts) { ((texts = printable(texts)), ...); };
   make(machine.source, machine.host, machine.os, machine.arch, machine.cpu_model,
-       machine.allowance.memory_limit_source);
+       machine.allowance.memory_limit_source, machine.allowance.cpu_quota_source);
   if (machine.hypervisor) make(*machine.hypervisor);
   for (NumaNode& node : machine.nodes) make(node.kind);
+  for (CpuKind& kind : machine.cpu_kinds) make(kind.name, kind.model);
   for (Gpu& gpu : machine.gpus) {
     make(gpu.pci_address, gpu.vendor, gpu.device_id, gpu.driver, gpu.runtime, gpu.name);
     for (PciStep& step : gpu.path) make(step.pci_address);
@@ -49,26 +59,59 @@ void make_printable(Machine& machine) {
   for (MemorySlot& slot : machine.memory_slots.slots)
     make(slot.name, slot.socket, slot.channel, slot.type);
   for (std::string& note : machine.notes) make(note);
+  for (auto& [name, why] : machine.unread) make(why);
 }
 
 Expected<Machine> from_snapshot(const std::string& content) {
   const auto document = parse_json(content);
   if (!document) return fail(document.error());
+  if ((*document)->is_object() && (*document)->contains("lscpu"))
+    return read_lscpu_json(**document);
   return machine_from_json(**document);
 }
 
 /// A machine as a snapshot, or an error: what a child process answers.
-std::string answer_of(const Expected<Topology>& topology) {
-  if (!topology)
-    return nlohmann::json{{"message", topology.error().message}, {"hint", topology.error().hint}}
+std::string answer_of(const Expected<Machine>& machine) {
+  if (!machine)
+    return nlohmann::json{{"message", machine.error().message}, {"hint", machine.error().hint}}
         .dump();
-  return nlohmann::json{{"machine", to_json(translate(topology->get()))}}.dump();
+  return nlohmann::json{{"machine", to_json(*machine)}}.dump();
+}
+
+void add_note(Machine& machine, const std::string& note) {
+  if (!note.empty()) machine.notes.push_back(note);
+}
+
+Expected<Machine> from_synthetic(const std::string& description) {
+  const auto topology = load_synthetic_topology(description);
+  if (!topology) return fail(topology.error());
+  return translate(topology->get());
+}
+
+Expected<Machine> from_xml(const std::string& content) {
+  HwlocMessages messages;
+  const auto topology = load_xml_topology(content);
+  if (!topology) return fail(topology.error());
+  const std::string doubts = forget_guessed_kinds(topology->get());
+  Machine machine = translate(topology->get());
+  read_gpus(topology->get(), machine);
+  add_note(machine, messages.note());
+  add_note(machine, doubts);
+  if (!machine.cpu_model.empty()) name_memory_beside_cpus(machine);
+  name_distant_memory(machine);
+  const std::string silent = "hwloc XML does not tell";
+  for (const char* part : {"hypervisor", "memory_limit", "persistent_memory"})
+    machine.unread[part] = silent;
+  if (std::ranges::all_of(machine.nodes, [](const auto& node) { return node.huge_pages.empty(); }))
+    machine.unread["huge_pages"] = silent;
+  machine.notes.push_back("not read from hwloc XML: free memory, limits, settings, DAX memory");
+  return machine;
 }
 
 /// libhwloc takes what it is given on trust, and ends the process by an assertion where that does
 /// not fit together. So only a child process reads it, and tells of the machine as a snapshot does.
 Expected<Machine> from_topology(const std::string& spec,
-                                const std::function<Expected<Topology>()>& load) {
+                                const std::function<Expected<Machine>()>& load) {
   const auto answer = in_child([&] { return answer_of(load()); });
   if (!answer) {
     Error error = of_option(spec, answer.error());
@@ -89,9 +132,44 @@ Expected<Machine> from_topology(const std::string& spec,
   return machine;
 }
 
+/// Where a folder has a /sys of Linux: in itself, or in the one folder that archives of
+/// hwloc-gather-topology have; "" for none.
+std::string root_in(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const auto has_sys = [&](const fs::path& path) {
+    return fs::is_directory(path / "sys/devices/system/cpu", error);
+  };
+  if (has_sys(folder)) return folder;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (has_sys(it->path())) return it->path();
+  }
+  return "";
+}
+
+/// Whether a file is an archive, as hwloc-gather-topology writes: bzip2, gzip, xz, zstd, plain tar.
+bool is_archive(const std::string& content) {
+  for (const std::string_view start : {"BZh", "\x1f\x8b",
+                                       "\xfd"
+                                       "7zXZ",
+                                       "\x28\xb5\x2f\xfd"}) {
+    if (content.starts_with(start)) return true;
+  }
+  constexpr std::size_t magic_at = 257;
+  return content.size() > magic_at && content.compare(magic_at, 5, "ustar") == 0;
+}
+
 Expected<Machine> from_file(const std::string& spec) {
+  if (const std::string root = root_in(spec); !root.empty())
+    return from_topology(spec, [&] { return read_live_machine(root); });
   const auto content = read_file(spec, fmt::format("'{}'", spec), written_by);
   if (!content) return fail(about("--machine", content.error()));
+  if (is_archive(*content)) {
+    return fail_usage("--machine", fmt::format("'{}' is an archive", spec),
+                      fmt::format("unpack it and name the folder: 'mkdir machine && tar -xf {} -C "
+                                  "machine', then --machine machine",
+                                  spec));
+  }
   const auto start = content->find_first_not_of(" \t\r\n");
   const char first = start == std::string::npos ? '\0' : (*content)[start];
   if (first == '{') {
@@ -99,23 +177,26 @@ Expected<Machine> from_file(const std::string& spec) {
     if (!machine) return fail(of_option(spec, machine.error()));
     return machine;
   }
-  if (first == '<') {
-    auto machine = from_topology(spec, [&] { return load_xml_topology(*content); });
-    if (machine)
-      machine->notes.push_back(
-          "not read from hwloc XML: free memory, huge pages, limits, settings, GPUs, DAX memory");
-    return machine;
-  }
-  return fail_usage("--machine", fmt::format("'{}' is neither a JSON snapshot nor hwloc XML", spec),
+  if (first == '<') return from_topology(spec, [&] { return from_xml(*content); });
+  auto text = within_memory("", *content, [&] { return read_text_form(*content); });
+  if (!text) return fail(of_option(spec, text.error()));
+  if (*text) return **std::move(text);
+  return fail_usage("--machine",
+                    fmt::format("'{}' is neither a JSON snapshot nor hwloc XML, nor a text of "
+                                "lstopo, 'numactl -H' or 'lscpu' (LC_ALL=C)",
+                                spec),
                     written_by);
 }
 
 }  // namespace
 
 Expected<Machine> read_live_machine(const std::string& root) {
+  HwlocMessages messages;
   const auto topology = load_live_topology(root);
+  const std::string said = messages.note();
   if (!topology) return fail(topology.error());
   Machine machine = translate(topology->get());
+  add_note(machine, said);
   const Tree tree(root);
   machine.source = root.empty() ? "live" : root;
   if (root.empty()) {
@@ -123,10 +204,18 @@ Expected<Machine> read_live_machine(const std::string& root) {
     if (size > 0) machine.page_size = Bytes{static_cast<std::uint64_t>(size)};
   }
   read_identity(tree, machine);
+  if (const auto affinity = tree.is_live() ? scheduler_affinity() : std::nullopt)
+    believe_affinity(tree, *affinity, machine);
+  read_cpu_kinds(tree, machine);
   read_nodes(tree, machine);
   read_devices(tree, machine);
   read_node_kinds(tree, machine);
   machine.allowance = read_allowance(tree, machine);
+  machine.isolated_cpus =
+      tree.list<CpuId>("/sys/devices/system/cpu/isolated").value_or(CpuSet{}) & machine.all_cpus();
+  const bool grouped = !tree.is_live() || tree.exists("/proc/self/cgroup");
+  if (!machine.allowance.memory_limit && grouped && !tree.exists("/sys/fs/cgroup"))
+    machine.unread["memory_limit"] = "/sys/fs/cgroup is not visible";
   read_settings(tree, machine);
   machine.memory_slots = read_memory_slots(tree);
   make_printable(machine);
@@ -140,8 +229,8 @@ Expected<Machine> read_recorded_machine(const std::string& spec) {
   if (file_error_kind(error.value()) == ErrorKind::permission)
     return fail_about(ErrorKind::permission, "--machine",
                       fmt::format("'{}': {}", spec, error.message()));
-  auto machine = is_file ? from_file(spec)
-                         : from_topology(spec, [&] { return load_synthetic_topology(spec); });
+  auto machine =
+      is_file ? from_file(spec) : from_topology(spec, [&] { return from_synthetic(spec); });
   if (!machine && !is_file && spec.find_first_of("/.") != std::string::npos) {
     // It looks like a path: a missing file is the likelier mistake than a bad description.
     return fail_usage("--machine",

@@ -22,17 +22,6 @@ std::optional<NodeId> node_from(const Tree& tree, const std::string& path) {
   return NodeId{static_cast<int>(*value)};
 }
 
-/// "" where the device is no GPU. Display controllers (PCI base class 3) of the three makers of
-/// compute GPUs, which leaves out the plain VGA of emulated machines and service processors;
-/// processing accelerators (class 0x1200) of two of them only, as Intel's are inference units.
-std::string gpu_vendor(std::int64_t pci_class, std::int64_t vendor) {
-  const std::int64_t kind = pci_class >> 8;  // the lowest byte is the programming interface
-  if ((kind >> 8) != 0x03 && kind != 0x1200) return "";
-  if (vendor == 0x10de) return "NVIDIA";
-  if (vendor == 0x1002) return "AMD";
-  return vendor == 0x8086 && kind != 0x1200 ? "Intel" : "";
-}
-
 void read_gpus(const Tree& tree, Machine& machine) {
   const std::string devices = "/sys/bus/pci/devices";
   for (const std::string& address : tree.names(devices)) {
@@ -147,6 +136,35 @@ void mark_gpu_memory(const Tree& tree, Machine& machine) {
   }
 }
 
+/// Whether the firmware claims much more bandwidth for it than for the memory beside the CPUs that
+/// are nearest to it.
+bool is_faster_than_dram(const Machine& machine, const NumaNode& node) {
+  constexpr double much_more = 1.5;
+  if (!node.hmat || !node.hmat->read_bandwidth) return false;
+  return std::ranges::any_of(machine.nodes, [&](const NumaNode& near) {
+    return node.hmat->initiators.contains(near.id) && !near.cpus.empty() && near.hmat &&
+           near.hmat->read_bandwidth &&
+           *node.hmat->read_bandwidth > much_more * *near.hmat->read_bandwidth;
+  });
+}
+
+/// What memory without CPUs is where neither its bus nor its driver says so; "" where nothing does.
+/// Processors with stacked memory of their own: Xeon Max in flat mode (64 GiB a socket), Xeon Phi.
+/// Memory of a GPU is a node only where it is coherent with CPUs other than x86 (NVLink of POWER9
+/// and Grace); a container may hide the driver's folder that names the node.
+std::string distant_memory_kind(const Machine& machine, const NumaNode& node) {
+  const auto is = [&](const char* text) {
+    return machine.cpu_model.find(text) != std::string::npos;
+  };
+  const bool stacked = is("Xeon(R) CPU Max") || is("Xeon Phi") || is("Xeon(R) Phi");
+  if (stacked && *node.memory_total <= Bytes{64 * gib}) return "hbm";
+  const bool other_than_x86 = machine.arch == "x86_64" ? is("Neoverse") : !machine.arch.empty();
+  const bool any_gpu =
+      std::ranges::any_of(machine.gpus, [](const Gpu& gpu) { return gpu.vendor == "NVIDIA"; });
+  if (is("NVIDIA Grace") || (other_than_x86 && any_gpu)) return "gpu";
+  return is_faster_than_dram(machine, node) ? "hbm" : "";
+}
+
 /// Memory beside CPUs. Ordinary DRAM, but for processors that have nothing but stacked memory.
 std::string cpu_memory_kind(const Machine& machine) {
   const auto has = [&](const char* text) {
@@ -157,7 +175,11 @@ std::string cpu_memory_kind(const Machine& machine) {
       std::any_of(machine.nodes.begin(), machine.nodes.end(),
                   [](const NumaNode& node) { return node.cpus.empty() && node.has_memory(); });
   // Xeon Max runs with HBM alone, in front of DRAM, or beside it as nodes without CPUs.
-  if (has("Xeon(R) CPU Max") && !has_far_memory) return "";
+  const bool cached = std::ranges::any_of(
+      machine.nodes, [](const NumaNode& node) { return !node.side_caches.empty(); });
+  if (has("Xeon(R) CPU Max")) return cached || has_far_memory ? "dram" : "";
+  // What DRAM caches is mostly persistent memory.
+  if (cached) return "";
   return "dram";
 }
 
@@ -168,14 +190,32 @@ void read_devices(const Tree& tree, Machine& machine) {
   read_pmem_blocks(tree, machine);
   read_dax_devices(tree, machine);
   read_unused_cxl(tree, machine);
+  // A running kernel that was built without a bus has no folder for it; a recorded tree, or a
+  // container, may have left it out.
+  const bool silent = !tree.is_live() || !tree.exists("/sys/bus");
+  if (silent && !tree.exists("/sys/bus/pci"))
+    machine.unread["gpus"] = "/sys/bus/pci is not visible";
+  if (silent && !tree.exists("/sys/bus/dax") && !tree.exists("/sys/block"))
+    machine.unread["persistent_memory"] = "neither /sys/bus/dax nor /sys/block is visible";
 }
 
-void read_node_kinds(const Tree& tree, Machine& machine) {
-  mark_gpu_memory(tree, machine);
+void name_distant_memory(Machine& machine) {
+  for (NumaNode& node : machine.nodes) {
+    if (node.kind.empty() && node.cpus.empty() && node.has_memory())
+      node.kind = distant_memory_kind(machine, node);
+  }
+}
+
+void name_memory_beside_cpus(Machine& machine) {
   const std::string beside_cpus = cpu_memory_kind(machine);
   for (NumaNode& node : machine.nodes) {
     if (node.kind.empty() && !node.cpus.empty() && node.has_memory()) node.kind = beside_cpus;
   }
+}
+
+void read_node_kinds(const Tree& tree, Machine& machine) {
+  mark_gpu_memory(tree, machine);
+  name_memory_beside_cpus(machine);
   for (const PersistentMemory& memory : machine.persistent_memory) {
     NumaNode* node = memory.mode == "system-ram" ? find_node(machine, memory.target_node) : nullptr;
     const std::string kind = node != nullptr ? dax_kind(tree, memory.name) : "";
@@ -183,6 +223,7 @@ void read_node_kinds(const Tree& tree, Machine& machine) {
     // Memory hot-plugged into a node with CPUs: a page there may be of either kind.
     node->kind = node->cpus.empty() ? kind : node->kind + "+" + kind;
   }
+  name_distant_memory(machine);
 }
 
 }  // namespace numatlas

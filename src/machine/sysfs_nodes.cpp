@@ -4,9 +4,11 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -40,15 +42,6 @@ std::optional<Bytes> file_cache(const std::string& meminfo, const std::string& p
   const auto inactive = bytes_of_kb(value_of(meminfo, prefix + "Inactive(file)"));
   if (!active || !inactive) return std::nullopt;
   return Bytes{active->value + inactive->value};
-}
-
-void read_memory(const Tree& tree, const std::string& folder, NumaNode& node) {
-  const auto meminfo = tree.text(folder + "/meminfo");
-  if (!meminfo) return;
-  const std::string prefix = fmt::format("Node {} ", node.id.value);
-  node.memory_total = bytes_of_kb(value_of(*meminfo, prefix + "MemTotal"));
-  node.memory_free = bytes_of_kb(value_of(*meminfo, prefix + "MemFree"));
-  node.memory_cache = file_cache(*meminfo, prefix);
 }
 
 /// The distance file has a column a node that is online, in ascending order.
@@ -98,6 +91,23 @@ void read_hmat(const Tree& tree, const std::string& folder, NumaNode& node) {
   }
 }
 
+/// Of the firmware (HMAT): HBM of a Xeon Max in cache mode, DRAM before persistent memory.
+void read_side_caches(const Tree& tree, const std::string& folder, NumaNode& node) {
+  const std::string caches = folder + "/memory_side_cache";
+  std::vector<MemorySideCache> found;
+  for (const std::string& name : tree.names(caches)) {
+    const auto level = number_after(name, "index");
+    const auto size = tree.number(caches + "/" + name + "/size");
+    if (!level || !size || *size <= 0) continue;
+    MemorySideCache& cache = found.emplace_back();
+    cache.level = *level;
+    cache.size = Bytes{static_cast<std::uint64_t>(*size)};
+    const auto line = tree.number(caches + "/" + name + "/line_size");
+    if (line && *line > 0) cache.line_size = Bytes{static_cast<std::uint64_t>(*line)};
+  }
+  if (!found.empty()) node.side_caches = std::move(found);
+}
+
 void read_huge_pages(const Tree& tree, const std::string& folder, NumaNode& node) {
   const std::string pools = folder + "/hugepages";
   if (!tree.exists(pools)) return;
@@ -138,26 +148,73 @@ void read_without_numa(const Tree& tree, Machine& machine) {
   NumaNode& node = machine.nodes.empty() ? node_with(machine, NodeId{0}) : machine.nodes.front();
   node.cpus = machine.all_cpus();
   for (Cpu& cpu : machine.cpus) cpu.node = node.id;
+  read_machine_memory(tree, node);
+}
+
+/// Where memory was added to a running machine, some kernels count a part of it as the node's only.
+/// Of a machine whose one node is all that this process may use, the larger total is believed.
+void believe_total_of_machine(const Tree& tree, Machine& machine) {
+  if (machine.nodes.size() != 1) return;
+  NumaNode& node = machine.nodes.front();
+  const auto allowed = parse_list<NodeId>(
+      value_of(tree.text("/proc/self/status").value_or(""), "Mems_allowed_list").value_or(""));
+  if (allowed && !(*allowed - NodeSet{node.id}).empty()) return;  // nodes that are not shown
+  NumaNode all = node;
+  read_machine_memory(tree, all);
+  constexpr double alike = 1.01;
+  if (!node.has_memory() || static_cast<double>(all.memory_total->value) <=
+                                alike * static_cast<double>(node.memory_total->value))
+    return;
+  machine.notes.push_back(fmt::format(
+      "node {} has {} by its own meminfo, but the machine has {} by /proc/meminfo: the "
+      "larger is believed",
+      node.id.value, to_rounded_text(*node.memory_total), to_rounded_text(*all.memory_total)));
+  node = std::move(all);
+}
+
+/// A CPU belongs to the node whose cpulist has it. Where several have it (numa=fake, or firmware
+/// that gives each node all CPUs): the one that the kernel takes as its own, else the one with the
+/// fewest CPUs, with memory, the first.
+void assign_cpus(const Tree& tree, Machine& machine) {
+  std::map<CpuId, std::vector<const NumaNode*>> owners;
+  for (const NumaNode& node : machine.nodes) {
+    for (CpuId cpu : node.cpus) owners[cpu].push_back(&node);
+  }
+  for (Cpu& cpu : machine.cpus) {
+    const std::vector<const NumaNode*>& all = owners[cpu.id];
+    const auto rank = [&](const NumaNode* node) {
+      const std::string link =
+          fmt::format("/sys/devices/system/cpu/cpu{}/node{}", cpu.id.value, node->id.value);
+      return std::tuple(!tree.exists(link), node->cpus.size(), !node->has_memory(), node->id);
+    };
+    cpu.node = NodeId{-1};
+    if (all.size() == 1) cpu.node = all.front()->id;
+    if (all.size() < 2) continue;
+    cpu.node = (*std::min_element(all.begin(), all.end(), [&](auto* a, auto* b) {
+                 return rank(a) < rank(b);
+               }))->id;
+  }
+  if (const std::string text = shared_cpus_text(machine); !text.empty())
+    machine.notes.push_back(text);
+}
+
+}  // namespace
+
+void read_node_memory(const Tree& tree, NumaNode& node) {
+  const auto meminfo = tree.text(fmt::format("{}/node{}/meminfo", node_folder, node.id.value));
+  if (!meminfo) return;
+  const std::string prefix = fmt::format("Node {} ", node.id.value);
+  node.memory_total = bytes_of_kb(value_of(*meminfo, prefix + "MemTotal"));
+  node.memory_free = bytes_of_kb(value_of(*meminfo, prefix + "MemFree"));
+  node.memory_cache = file_cache(*meminfo, prefix);
+}
+
+void read_machine_memory(const Tree& tree, NumaNode& node) {
   const std::string meminfo = tree.text("/proc/meminfo").value_or("");
   if (const auto total = bytes_of_kb(value_of(meminfo, "MemTotal"))) node.memory_total = total;
   node.memory_free = bytes_of_kb(value_of(meminfo, "MemFree"));
   node.memory_cache = file_cache(meminfo, "");
 }
-
-/// A CPU belongs to the node whose cpulist has it.
-void assign_cpus(Machine& machine) {
-  std::vector<std::pair<CpuId, NodeId>> owners;
-  for (const NumaNode& node : machine.nodes) {
-    for (CpuId cpu : node.cpus) owners.emplace_back(cpu, node.id);
-  }
-  std::sort(owners.begin(), owners.end());
-  for (Cpu& cpu : machine.cpus) {
-    const auto at = std::lower_bound(owners.begin(), owners.end(), std::pair(cpu.id, NodeId{-1}));
-    cpu.node = at != owners.end() && at->first == cpu.id ? at->second : NodeId{-1};
-  }
-}
-
-}  // namespace
 
 void read_nodes(const Tree& tree, Machine& machine) {
   const auto online = tree.list<NodeId>(fmt::format("{}/online", node_folder));
@@ -168,16 +225,18 @@ void read_nodes(const Tree& tree, Machine& machine) {
     const std::string folder = fmt::format("{}/node{}", node_folder, id.value);
     NumaNode& node = node_with(machine, id);
     if (const auto cpus = tree.list<CpuId>(folder + "/cpulist")) node.cpus = *cpus & known;
-    read_memory(tree, folder, node);
+    read_node_memory(tree, node);
     if (!node.memory_total && with_memory && !with_memory->contains(id)) {
       node.memory_total = Bytes{0};
     }
     read_distances(tree, folder, *online, node);
     read_hmat(tree, folder, node);
+    read_side_caches(tree, folder, node);
     read_huge_pages(tree, folder, node);
   }
-  assign_cpus(machine);
+  assign_cpus(tree, machine);
   read_tiers(tree, machine);
+  believe_total_of_machine(tree, machine);
 }
 
 }  // namespace numatlas

@@ -10,8 +10,23 @@ namespace numatlas {
 /// HMAT figures, tiers and huge page pools. The kernel's word replaces hwloc's.
 void read_nodes(const Tree& tree, Machine& machine);
 
+/// Memory of a node as it is now, by the node's own meminfo. What cannot be read stays.
+void read_node_memory(const Tree& tree, NumaNode& node);
+/// The same of the machine's only node, by /proc/meminfo.
+void read_machine_memory(const Tree& tree, NumaNode& node);
+
+/// Adds CPUs that the scheduler has for this process and that hwloc does not know, with their cores
+/// and caches: containers may show a shorter list of CPUs than they have. Before the nodes are
+/// read.
+void believe_affinity(const Tree& tree, const CpuSet& affinity, Machine& machine);
+
 /// "dram", "cxl", "pmem", "gpu", "hbm" where something says so. After devices have been read.
 void read_node_kinds(const Tree& tree, Machine& machine);
+/// The part of it that needs nothing but the machine: "hbm" or "gpu" for memory without CPUs that
+/// has no kind yet. Once GPUs are known.
+void name_distant_memory(Machine& machine);
+/// Another such part: what the processor has beside its CPUs.
+void name_memory_beside_cpus(Machine& machine);
 
 /// GPUs by PCI class, and persistent memory by its block and DAX devices.
 void read_devices(const Tree& tree, Machine& machine);

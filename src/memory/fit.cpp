@@ -2,21 +2,21 @@
 // which gives no error to report.
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "machine/allowance.h"
+#include "machine/sysfs_nodes.h"
 #include "memory/check_sources.h"
 #include "memory/pools.h"
 #include "placement/kernel_calls.h"
@@ -60,39 +60,31 @@ struct Supply {
 };
 using Supplies = std::map<int, Supply>;
 
-/// "Node 0 MemFree:  5379812 kB" and the like; nullopt when the node has no such file.
-std::optional<Supply> live_supply(NodeId node) {
-  std::ifstream file(kernel::calls().root +
-                     fmt::format("/sys/devices/system/node/node{}/meminfo", node.value));
-  Supply supply;
-  bool found = false;
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string word, number, key;
-    uint64_t value = 0;
-    if (!(words >> word >> number >> key >> value)) continue;
-    if (key == "MemFree:") {
-      supply.free += value * kib;
-      found = true;
-    }
-    if (key == "Active(file):" || key == "Inactive(file):") supply.cache += value * kib;
-  }
-  if (!found) return std::nullopt;
-  supply.free += supply.cache;
-  return supply;
+/// As it is now; nullopt where the node does not say.
+std::optional<Supply> live_supply(const Machine& machine, const NumaNode& node) {
+  const Tree tree(kernel::calls().root);
+  NumaNode now;
+  now.id = node.id;
+  read_node_memory(tree, now);
+  // Less than was believed: the kernel counts a part of the memory as the node's only.
+  if (machine.nodes.size() == 1 && now.memory_total < node.memory_total)
+    read_machine_memory(tree, now);
+  if (!now.memory_free) return std::nullopt;
+  const uint64_t cache = now.memory_cache.value_or(Bytes{}).value;
+  return Supply{now.memory_free->value + cache, cache};
 }
 
 Supplies supplies_of(const Machine& machine) {
   Supplies supplies;
   for (NodeId id : machine.usable_memory_nodes()) {
+    const NumaNode* node = machine.find_node(id);
+    if (node == nullptr) continue;
     if (machine.is_live()) {
-      if (const auto supply = live_supply(id)) {
+      if (const auto supply = live_supply(machine, *node)) {
         supplies[id.value] = *supply;
         continue;
       }
     }
-    const NumaNode* node = machine.find_node(id);
-    if (node == nullptr) continue;
     if (node->memory_free) {
       const uint64_t cache = node->memory_cache.value_or(Bytes{}).value;
       supplies[id.value] = Supply{node->memory_free->value + cache, cache};
@@ -104,9 +96,7 @@ Supplies supplies_of(const Machine& machine) {
   return supplies;
 }
 
-bool uses_pool(const Region& region) {
-  return region.pages == PageKind::huge_2m || region.pages == PageKind::huge_1g;
-}
+bool uses_pool(const Region& region) { return is_from_pool(region.pages); }
 
 /// Pages of a region that must lie on the nodes of a set.
 uint64_t pages_on(const NodeSet& set, const Region& region, uint64_t page_size) {
@@ -324,13 +314,20 @@ Expected<void> check_fits(const std::vector<Region>& regions, const Machine& mac
   figures.workers = workers.value_or(of_nodes.size());
   figures.supplies = supplies_of(machine);
   figures.group = group_limit(machine);
-  for (PageKind kind : {PageKind::huge_2m, PageKind::huge_1g}) {
+  for (PageKind kind : pool_page_kinds) {
     if (auto good = check_pools(kind, of_pools, machine); !good) return good;
   }
   // Pool pages are neither free memory of a node nor charged to the group's memory limit.
   if (auto good = check_nodes(figures, of_nodes); !good) return good;
   if (figures.group && !figures.fit(figures.total, figures.group->left())) {
     return figures.refuse("under the limit of the cgroup", figures.total, figures.group->left());
+  }
+  // Whatever files say (a container may show those of another machine): about to be touched.
+  struct sysinfo all {};
+  if (machine.is_live() && reserve == Reserve::small && ::sysinfo(&all) == 0) {
+    const uint64_t there = (uint64_t{all.totalram} + all.totalswap) * all.mem_unit;
+    if (figures.total > there)
+      return figures.refuse("by what the kernel says of all memory", figures.total, there);
   }
   return check_address_space(real);
 }

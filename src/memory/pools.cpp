@@ -139,8 +139,9 @@ std::optional<Error> pool_problem(PageKind kind, const std::optional<std::vector
         "nr_hugepages by {} in all",
         pool_folder(kind), missing);
   }
-  if (kind == PageKind::huge_1g) {
-    problem.hint += "; if memory is too fragmented for it, boot with hugepagesz=1G hugepages=N";
+  if (huge_page_size(kind) >= Bytes{512 * mib}) {
+    problem.hint += fmt::format(
+        "; if memory is too fragmented for it, boot with hugepagesz={} hugepages=N", name_of(kind));
   }
   return problem;
 }

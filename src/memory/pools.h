@@ -16,7 +16,7 @@ struct PoolState {
   NodeId node;
   std::uint64_t total = 0, free = 0;
 };
-/// What sysfs says now about the pools of a kind (huge_2m or huge_1g) on every online node; nullopt
+/// What sysfs says now about the pools of a kind on every online node; nullopt
 /// when the kernel does not offer this page size.
 std::optional<std::vector<PoolState>> live_pools(PageKind kind);
 /// The same from a Machine value (read anew when it is live).

@@ -1,5 +1,6 @@
 // What the process was given: environment, inherited policy, affinity.
 #include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/environment.h"
+#include "base/forbidden_calls.h"
 #include "placement/placement.h"
 #include "placement/policy.h"
 
@@ -78,8 +80,9 @@ Expected<void> bind_thread(const CpuSet& cpus) {
   const std::size_t size = CPU_ALLOC_SIZE(count);
   CPU_ZERO_S(size, mask.get());
   for (CpuId cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu.value), size, mask.get());
-  if (sched_setaffinity(0, size, mask.get()) == 0) return {};
-  const int error = errno;
+  const bool forbidden = is_forbidden(SYS_sched_setaffinity);
+  if (!forbidden && sched_setaffinity(0, size, mask.get()) == 0) return {};
+  const int error = forbidden ? EPERM : errno;
   const bool refused = error == EPERM || error == EACCES;
   return fail_about(
       refused ? ErrorKind::permission : ErrorKind::unavailable, "--cpus",

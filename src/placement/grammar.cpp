@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,12 +23,16 @@ namespace numatlas {
 namespace {
 
 constexpr const char* node_forms =
-    "valid forms: inherit, local, bind:0 (or bind:0,1), prefer:0, interleave:0,1, "
-    "weighted:0=3,2=1, each:0,0,1,1, auto, gpu:0, nearest:gpu:0, fastest, largest";
+    "valid forms: inherit, local, bind:0 (or bind:0,1), prefer:0, interleave:0,1 (or "
+    "interleave:all), weighted:0=3,2=1, each:0,0,1,1, auto, gpu:0, nearest:gpu:0, fastest, largest";
 constexpr const char* cpu_forms =
-    "valid forms: allowed, cores, 1-7,17, node:0,1, gpu:0, nearest:gpu:0, fastest, largest, and "
-    "one list per local rank: 0-3/4-7 or node:0/node:1";
-constexpr const char* page_forms = "valid kinds: base, thp, 2M, 1G, or several: base,2M";
+    "valid forms: allowed (or all), cores, isolated, 1-7,17, node:0,1, socket:0, "
+    "kind:performance, gpu:0, nearest:gpu:0, fastest, largest, and one list per local rank: "
+    "0-3/4-7 or node:0/node:1";
+constexpr const char* page_forms =
+    "valid kinds: base, thp, 2M, 1G and other sizes of the system's pools (64K, 1M, 16M, 32M, "
+    "512M, "
+    "2G, 16G), or several: base,2M";
 
 /// The kernel keeps a weight in one byte and refuses 0.
 constexpr int max_weight = 255;
@@ -101,6 +108,7 @@ Expected<std::vector<int>> parse_nodes(std::string_view list, std::string_view w
 
 Expected<MemoryPlacement> with_nodes(MemoryMode mode, std::string_view list,
                                      std::string_view whole) {
+  if (list == "all") return MemoryPlacement{.mode = mode, .nodes = {}, .all_nodes = true};
   const auto ids = parse_nodes(list, whole);
   if (!ids) return fail(ids.error());
   MemoryPlacement placement{mode, {}};
@@ -189,26 +197,39 @@ tl::unexpected<Error> unknown_memory_form(std::string_view word, std::string_vie
 
 /// The valid forms, after the one that was probably meant.
 std::string cpu_hint(std::string_view part) {
-  constexpr std::array<std::string_view, 3> words = {"allowed", "cores", "node"};
+  std::vector<std::string_view> words;
+  for (std::string_view word : cpu_words()) words.push_back(word.substr(0, word.find(':')));
   const auto colon = part.find(':');
   const std::string_view list =
       colon == std::string_view::npos ? std::string_view{} : part.substr(colon);
   const std::string meant = nearest(part.substr(0, colon), words);
-  if (meant.empty() || part.starts_with("node:")) return cpu_forms;
+  if (meant.empty() || meant == part.substr(0, colon)) return cpu_forms;
   return fmt::format("did you mean '{}{}'? {}", meant, list, cpu_forms);
 }
 
+/// What a list of --cpus names.
+struct CpuListKind {
+  std::string_view prefix;
+  CpuSpec::Form form;
+  const char* noun;
+};
+constexpr CpuListKind cpu_lists[] = {{"node:", CpuSpec::Form::nodes, "node"},
+                                     {"socket:", CpuSpec::Form::sockets, "socket"},
+                                     {"", CpuSpec::Form::list, "CPU"}};
+
+const CpuListKind& kind_of_list(std::string_view part) {
+  return *std::find_if(std::begin(cpu_lists), std::end(cpu_lists),
+                       [&](const CpuListKind& kind) { return part.starts_with(kind.prefix); });
+}
+
 /// One list of --cpus.
-Expected<std::vector<int>> parse_cpu_list(std::string_view part, bool nodes) {
-  const std::string_view list = nodes ? part.substr(std::string_view("node:").size()) : part;
+Expected<std::vector<int>> parse_cpu_list(std::string_view part, const CpuListKind& kind) {
+  const std::string_view list = part.substr(kind.prefix.size());
   const auto ids = parse_ordered_list(list);
-  if (!ids) {
-    return fail_usage("--cpus", list_problem(ids.error(), list, nodes ? "node" : "CPU"),
-                      cpu_hint(part));
-  }
+  if (!ids) return fail_usage("--cpus", list_problem(ids.error(), list, kind.noun), cpu_hint(part));
   if (ids->empty()) {
-    return fail_usage(
-        "--cpus", fmt::format("the list is empty: no {} named", nodes ? "node" : "CPU"), cpu_forms);
+    return fail_usage("--cpus", fmt::format("the list is empty: no {} named", kind.noun),
+                      cpu_forms);
   }
   return *ids;
 }
@@ -217,14 +238,34 @@ bool ends_as_kib(std::string_view unit) {
   return unit == "k" || unit == "K" || unit == "kB" || unit == "KB" || unit == "KiB";
 }
 
+/// "512MiB", "512mb" and "512m" as the kinds are written: "512M".
+std::string as_page_kind(std::string_view text) {
+  for (const std::string_view end : {"iB", "ib", "B", "b"}) {
+    if (text.size() <= end.size() || !text.ends_with(end)) continue;
+    text.remove_suffix(end.size());
+    break;
+  }
+  std::string kind(text);
+  for (char& c : kind) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return kind;
+}
+
 Expected<PageKind> parse_page_kind(std::string_view text) {
-  for (PageKind kind : all_page_kinds) {
-    if (text == name_of(kind)) return kind;
+  std::string meant;
+  const std::string written = as_page_kind(text);
+  const auto is = [&](PageKind kind) {
+    if (written == name_of(kind)) meant = written;
+    return text == name_of(kind);
+  };
+  for (const PageKind kind : usual_page_kinds) {
+    if (is(kind)) return kind;
+  }
+  for (const PageKind kind : pool_page_kinds) {
+    if (is(kind)) return kind;
   }
   constexpr std::array<std::string_view, 4> words = {"base", "thp", "2M", "1G"};
-  std::string meant = nearest(text, words);
-  if (text == "2m" || text == "2MiB" || text == "2MB" || text == "huge") meant = "2M";
-  if (text == "1g" || text == "1GiB" || text == "1GB") meant = "1G";
+  if (meant.empty()) meant = nearest(text, words);
+  if (text == "huge") meant = "2M";
   for (const std::string_view size : {"4", "16", "64"}) {
     if (text.starts_with(size) && ends_as_kib(text.substr(size.size()))) meant = "base";
   }
@@ -239,14 +280,26 @@ const char* name_of(PageKind kind) {
   switch (kind) {
     case PageKind::base: return "base";
     case PageKind::thp: return "thp";
+    case PageKind::huge_64k: return "64K";
+    case PageKind::huge_1m: return "1M";
     case PageKind::huge_2m: return "2M";
+    case PageKind::huge_16m: return "16M";
+    case PageKind::huge_32m: return "32M";
+    case PageKind::huge_512m: return "512M";
     case PageKind::huge_1g: return "1G";
+    case PageKind::huge_2g: return "2G";
+    case PageKind::huge_16g: return "16G";
   }
   return "?";
 }
 
+bool is_from_pool(PageKind kind) { return kind != PageKind::base && kind != PageKind::thp; }
+
 Bytes huge_page_size(PageKind kind) {
-  return kind == PageKind::huge_1g ? Bytes{gib} : Bytes{2 * mib};
+  const std::string_view name = name_of(kind);
+  std::uint64_t number = 0;
+  std::from_chars(name.data(), name.data() + name.size(), number);
+  return Bytes{number * (name.back() == 'G' ? gib : name.back() == 'M' ? mib : kib)};
 }
 
 Bytes thp_size_over(Bytes base_page) {
@@ -288,6 +341,7 @@ std::string MemoryPlacement::text() const {
   if (!source.empty()) return source;
   std::string text = name_of(mode);
   if (mode == MemoryMode::inherit) return text;
+  if (all_nodes) return text + ":all";
   char separator = ':';
   for (const auto& [node, weight] : nodes) {
     text += fmt::format("{}{}", separator, node.value);
@@ -322,9 +376,11 @@ Expected<MemorySpec> parse_node_form(std::string_view word, std::optional<std::s
     return spec;
   }
   if (word == "each") {
+    spec.form = MemorySpec::Form::each;
+    spec.single.all_nodes = list == "all";
+    if (spec.single.all_nodes) return spec;
     const auto ids = parse_nodes(list.value_or(""), whole);
     if (!ids) return fail(ids.error());
-    spec.form = MemorySpec::Form::each;
     for (int id : *ids) spec.each.push_back(NodeId{id});
     return spec;
   }
@@ -369,28 +425,42 @@ Expected<MemorySpec> parse_memory_spec(std::string_view text,
   return fail(std::move(error));
 }
 
+const std::vector<std::string>& cpu_words() {
+  static const std::vector<std::string> words{"allowed", "all",     "cores", "isolated",
+                                              "node:",   "socket:", "kind:"};
+  return words;
+}
+
 Expected<CpuSpec> parse_cpu_spec(std::string_view text) {
   const std::string_view whole = trim(text);
   CpuSpec spec;
   spec.is_default = false;
-  if (whole == "allowed") return spec;
-  if (whole == "cores") {
-    spec.form = CpuSpec::Form::cores;
+  if (whole == "allowed" || whole == "all") return spec;
+  if (whole == "cores" || whole == "isolated") {
+    spec.form = whole == "cores" ? CpuSpec::Form::cores : CpuSpec::Form::isolated;
     return spec;
   }
   if (whole.empty()) {
     return fail_usage("--cpus", "the list is empty: no CPU named", cpu_forms);
   }
+  if (whole.starts_with("kind:")) {
+    spec.form = CpuSpec::Form::kind;
+    spec.kind = trim(whole.substr(whole.find(':') + 1));
+    if (spec.kind.empty()) return fail_usage("--cpus", "no kind of cores named", cpu_forms);
+    return spec;
+  }
   const std::vector<std::string_view> parts = split(whole, '/');
-  const bool nodes = parts.front().starts_with("node:");
-  spec.form = nodes ? CpuSpec::Form::nodes : CpuSpec::Form::list;
+  const CpuListKind& kind = kind_of_list(parts.front());
+  spec.form = kind.form;
   for (std::string_view part : parts) {
-    if (part.starts_with("node:") != nodes && !part.empty()) {
-      return fail_usage("--cpus",
-                        fmt::format("{} mixes CPU lists and 'node:' lists", quoted(whole)),
-                        cpu_hint(part));
+    const CpuListKind& own = kind_of_list(part);
+    if (own.form != kind.form && !part.empty()) {
+      return fail_usage(
+          "--cpus",
+          fmt::format("{} mixes lists of {}s and of {}s", quoted(whole), kind.noun, own.noun),
+          cpu_hint(part));
     }
-    auto list = parse_cpu_list(part, nodes && !part.empty());
+    auto list = parse_cpu_list(part, own);
     if (!list) return fail(list.error());
     spec.lists.push_back(std::move(*list));
   }

@@ -102,6 +102,34 @@ TEST(CpuGrammar, Forms) {
   EXPECT_THAT(nodes->lists, ElementsAre(ElementsAre(0), ElementsAre(1, 2)));
 }
 
+TEST(CpuGrammar, WordsOfOtherTools) {
+  EXPECT_EQ(parse_cpu_spec("all")->form, CpuSpec::Form::allowed);
+  EXPECT_FALSE(parse_cpu_spec("all")->is_default);
+  EXPECT_EQ(parse_cpu_spec("isolated")->form, CpuSpec::Form::isolated);
+  const auto sockets = parse_cpu_spec("socket:1/socket:0,2");
+  EXPECT_EQ(sockets->form, CpuSpec::Form::sockets);
+  EXPECT_THAT(sockets->lists, ElementsAre(ElementsAre(1), ElementsAre(0, 2)));
+  EXPECT_THAT(full_text(cpu_error("socket:")), HasSubstr("no socket named"));
+  EXPECT_THAT(full_text(cpu_error("socket:0/node:0")),
+              HasSubstr("mixes lists of sockets and of nodes"));
+  EXPECT_THAT(full_hint(cpu_error("sockets:0")), HasSubstr("did you mean 'socket:0'?"));
+  EXPECT_THAT(full_hint(cpu_error("isolate")), HasSubstr("did you mean 'isolated'?"));
+}
+
+TEST(MemoryGrammar, AllNodes) {
+  for (const std::string text : {"bind:all", "prefer:all", "interleave:all"}) {
+    const auto spec = parse_memory_spec(text, {});
+    ASSERT_TRUE(spec) << text;
+    EXPECT_TRUE(spec->single.all_nodes);
+    EXPECT_EQ(spec->single.text(), text);
+  }
+  const auto each = parse_memory_spec("each:all", {});
+  EXPECT_EQ(each->form, MemorySpec::Form::each);
+  EXPECT_TRUE(each->single.all_nodes);
+  EXPECT_FALSE(parse_memory_spec("weighted:all", {}));
+  EXPECT_FALSE(parse_memory_spec("bind:0,all", {}));
+}
+
 TEST(CpuGrammar, Refusals) {
   for (const char* text : {"", " ", "/", "0/", "/0", "node:", "node:0/"}) {
     EXPECT_THAT(full_text(cpu_error(text)), HasSubstr("the list is empty")) << text;
@@ -117,7 +145,14 @@ TEST(CpuGrammar, Refusals) {
 TEST(PageGrammar, Kinds) {
   EXPECT_THAT(*parse_page_kinds("base,thp, 2M,1G"),
               ElementsAre(PageKind::base, PageKind::thp, PageKind::huge_2m, PageKind::huge_1g));
-  for (const char* base : {"4K", "4KiB", "16k", "64K", "64KiB"}) {
+  EXPECT_THAT(
+      *parse_page_kinds("64K,16M,512M,16G"),
+      ElementsAre(PageKind::huge_64k, PageKind::huge_16m, PageKind::huge_512m, PageKind::huge_16g));
+  EXPECT_THAT(full_hint(parse_page_kinds("512MiB").error()), HasSubstr("did you mean '512M'?"));
+  EXPECT_EQ(huge_page_size(PageKind::huge_64k), Bytes{64 * kib});
+  EXPECT_EQ(huge_page_size(PageKind::huge_512m), Bytes{512 * mib});
+  EXPECT_EQ(huge_page_size(PageKind::huge_16g), Bytes{16 * gib});
+  for (const char* base : {"4K", "4KiB", "16k", "64KiB"}) {
     EXPECT_THAT(full_hint(parse_page_kinds(base).error()), HasSubstr("did you mean 'base'?"))
         << base;
   }

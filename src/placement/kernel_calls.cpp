@@ -12,6 +12,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/forbidden_calls.h"
+
 namespace numatlas::kernel {
 namespace {
 
@@ -41,6 +43,16 @@ int real_write_file(const char* path, const char* value, std::size_t length) {
   return error;
 }
 
+/// In place of a call that a filter would end this process for: refused as others refuse it.
+template <class... Arguments>
+auto unless_forbidden(long number, long (*call)(Arguments...)) -> long (*)(Arguments...) {
+  if (!is_forbidden(number)) return call;
+  return [](Arguments...) -> long {
+    errno = EPERM;
+    return -1;
+  };
+}
+
 /// The kernel reads one bit less than max_node says, so one more is announced than there are.
 unsigned long max_node_of(const NodeMask& mask) {
   return mask.empty() ? 0 : static_cast<unsigned long>(mask.size() * word_bits + 1);
@@ -65,10 +77,10 @@ std::optional<TaskPolicy> ask_policy(unsigned long flags) {
 }  // namespace
 
 Calls real_calls() {
-  return Calls{real_mbind,
-               real_set_mempolicy,
-               real_get_mempolicy,
-               real_move_pages,
+  return Calls{unless_forbidden(SYS_mbind, real_mbind),
+               unless_forbidden(SYS_set_mempolicy, real_set_mempolicy),
+               unless_forbidden(SYS_get_mempolicy, real_get_mempolicy),
+               unless_forbidden(SYS_move_pages, real_move_pages),
                ::madvise,
                real_write_file,
                ""};

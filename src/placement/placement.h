@@ -1,10 +1,12 @@
 // The placement grammar of every command, and its resolution to CPUs and nodes.
 //
-//   --cpus    allowed | cores | LIST | node:LIST | LIST/LIST/... (one per local rank, recycled)
+//   --cpus    allowed (all) | cores | isolated | LIST | node:LIST | socket:LIST | kind:NAME
+//             | LIST/LIST/... (one per local rank, recycled)
 //   --threads N
 //   --memory  inherit | local | bind:N[,M] | prefer:N[,M] | interleave:LIST
 //             | weighted:N=W,M=W | each:N,M,... (a worker in turn)
 //             | auto (round robin over the nodes with CPUs and memory)
+//             (bind, prefer, interleave and each also take `all` as their list)
 //             | SOURCE:VALUE (another source of memory: src/memory/sources)
 //   --pages   base | thp | 2M | 1G
 #pragma once
@@ -21,11 +23,31 @@
 
 namespace numatlas {
 
-enum class PageKind { base, thp, huge_2m, huge_1g };
-inline constexpr std::array all_page_kinds{PageKind::base, PageKind::thp, PageKind::huge_2m,
-                                           PageKind::huge_1g};
-const char* name_of(PageKind kind);   ///< as the grammar writes it
-Bytes huge_page_size(PageKind kind);  ///< of huge_2m and huge_1g
+enum class PageKind {
+  base,
+  thp,
+  huge_2m,
+  huge_1g,
+  // Of pools that only some processors have: arm64, POWER, s390x, RISC-V, LoongArch.
+  huge_64k,
+  huge_1m,
+  huge_16m,
+  huge_32m,
+  huge_512m,
+  huge_2g,
+  huge_16g
+};
+/// Those that help and hints name.
+inline constexpr std::array usual_page_kinds{PageKind::base, PageKind::thp, PageKind::huge_2m,
+                                             PageKind::huge_1g};
+/// Those of the system's pools of huge pages.
+inline constexpr std::array pool_page_kinds{
+    PageKind::huge_2m,   PageKind::huge_1g,  PageKind::huge_64k,
+    PageKind::huge_1m,   PageKind::huge_16m, PageKind::huge_32m,
+    PageKind::huge_512m, PageKind::huge_2g,  PageKind::huge_16g};
+const char* name_of(PageKind kind);  ///< as the grammar writes it
+bool is_from_pool(PageKind kind);
+Bytes huge_page_size(PageKind kind);  ///< of those from pools
 /// A transparent huge page over base pages of this size: 2 MiB over 4 KiB, 512 MiB over 64 KiB.
 Bytes thp_size_over(Bytes base_page);
 /// A page of any kind where base pages have this size.
@@ -39,6 +61,8 @@ struct MemoryPlacement {
   MemoryMode mode = MemoryMode::local;
   std::vector<std::pair<NodeId, int>>
       nodes;  ///< with weights (1 where the mode has none), in order
+  /// Instead of nodes: all with memory that this process may use (see with_all_nodes).
+  bool all_nodes = false;
   /// Of `inherit`: the policy in force when the program started, over `nodes`. `inherit` itself
   /// when that was the default, or is not known (a recorded machine).
   MemoryMode inherited = MemoryMode::inherit;
@@ -58,8 +82,11 @@ struct MemoryPlacement {
 struct MemorySpec {
   enum class Form { single, each, round_robin } form = Form::single;
   MemoryPlacement single;
-  std::vector<NodeId> each;
+  std::vector<NodeId> each;  ///< empty with single.all_nodes
 };
+/// The nodes of this machine in place of `all`; memories of GPUs are only for those who name them.
+/// Without `all`, and where there are none, as it is.
+MemorySpec with_all_nodes(MemorySpec spec, const Machine& machine);
 /// A form of --memory, WORD:VALUE, that names another source of memory than the nodes.
 struct SourceForm {
   std::string word;                ///< "memkind"
@@ -76,12 +103,15 @@ const std::vector<std::string>& node_words();
 
 /// Parsed --cpus.
 struct CpuSpec {
-  enum class Form { allowed, cores, list, nodes } form = Form::allowed;
-  std::vector<std::vector<int>>
-      lists;               ///< CPUs (list) or nodes (nodes), one list per local rank, in turn
+  enum class Form { allowed, cores, isolated, list, nodes, sockets, kind } form = Form::allowed;
+  /// CPUs (list), nodes or sockets: one list per local rank, in turn.
+  std::vector<std::vector<int>> lists;
   bool is_default = true;  ///< not given on the command line
+  std::string kind = {};   ///< of cores (kind): "performance"
 };
-Expected<CpuSpec> parse_cpu_spec(std::string_view text);                  // errors name --cpus
+Expected<CpuSpec> parse_cpu_spec(std::string_view text);  // errors name --cpus
+/// How the forms of --cpus begin, but for lists of CPUs: "allowed", "node:".
+const std::vector<std::string>& cpu_words();
 Expected<std::vector<PageKind>> parse_page_kinds(std::string_view text);  // errors name --pages
 
 /// What the task inherited, and its place among the tasks of its host.

@@ -142,6 +142,16 @@ Error policy_error(int error, const char* system_call, const MemoryPlacement& pl
 
 namespace {
 
+bool is_refused(int error) { return error == EPERM || error == EACCES || error == ENOSYS; }
+
+/// Containers refuse these calls by default, and local is what most runs there want.
+PolicyOutcome default_instead(const char* system_call, int error) {
+  return {"default policy",
+          fmt::format("{} is refused here ({}); the default policy, which holds instead, is local "
+                      "as well",
+                      system_call, errno_text(error))};
+}
+
 /// The placement by the kernel's policies, or the error that says why not.
 Expected<PolicyOutcome> ask_kernel(void* address, std::size_t bytes, std::size_t page_size,
                                    const MemoryPlacement& placement,
@@ -157,14 +167,8 @@ Expected<PolicyOutcome> ask_kernel(void* address, std::size_t bytes, std::size_t
   }
   const int error =
       kernel::bind_range(address, bytes, kernel_mode(placement), placement.node_set());
-  const bool refused = error == EPERM || error == EACCES || error == ENOSYS;
-  if (refused && placement.mode == MemoryMode::local && !inherited_policy()) {
-    // Containers refuse mbind by default, and local is what most runs there want.
-    return PolicyOutcome{"default policy",
-                         fmt::format("mbind is refused here ({}); the default policy, which holds "
-                                     "instead, is local as well",
-                                     errno_text(error))};
-  }
+  if (is_refused(error) && placement.mode == MemoryMode::local && !inherited_policy())
+    return default_instead("mbind", error);
   if (error != 0) return fail(policy_error(error, "mbind", placement));
   return PolicyOutcome{"mbind", ""};
 }
@@ -190,6 +194,9 @@ Expected<PolicyOutcome> apply_to_range(void* address, std::size_t bytes, std::si
 
 Expected<PolicyOutcome> apply_to_process(const MemoryPlacement& placement) {
   if (placement.mode == MemoryMode::inherit) return PolicyOutcome{"inherited", ""};
+  // Containers refuse the call, and nothing has to change where the task has no policy.
+  if (placement.mode == MemoryMode::local && kernel::task_policy() && !inherited_policy())
+    return PolicyOutcome{"default policy", ""};
   if (auto problem = node_problem(placement)) return fail(*problem);
   PolicyOutcome outcome{"set_mempolicy", ""};
   int mode = kernel_mode(placement);
@@ -213,6 +220,8 @@ Expected<PolicyOutcome> apply_to_process(const MemoryPlacement& placement) {
   const int error = kernel::set_task_policy(mode, kernel::to_mask(placement.node_set()));
   if (error == 0) return outcome;
   if (needs_no_policy(placement)) return PolicyOutcome{"one node", ""};
+  if (is_refused(error) && placement.mode == MemoryMode::local && !inherited_policy())
+    return default_instead("set_mempolicy", error);
   return fail(policy_error(error, "set_mempolicy", placement));
 }
 

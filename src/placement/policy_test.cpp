@@ -286,7 +286,8 @@ TEST(ApplyToProcess, ModesAreReadBack) {
       return apply_to_process(wanted) && inherited_policy() == wanted;
     })) << form;
   EXPECT_TRUE(in_child([] {
-    return apply_to_process(placement("local")) &&
+    return apply_to_process(placement("bind:" + own_node())) &&
+           apply_to_process(placement("local")) &&
            inherited_policy() == MemoryPlacement{MemoryMode::local, {}};
   }));
 }

@@ -92,6 +92,39 @@ TEST(RefusedCalls, LocalIsWhatTheDefaultPolicyGives) {
   EXPECT_EQ(other.error().kind, ErrorKind::permission);
 }
 
+TEST(RefusedCalls, LocalForAProcessNeedsNoCallWithoutAPolicy) {
+  testing::CallsGuard guard;
+  static int calls = 0;
+  calls = 0;
+  kernel::calls().set_mempolicy = [](int, const unsigned long*, unsigned long) {
+    ++calls;
+    errno = EPERM;
+    return -1L;
+  };
+  kernel::calls().get_mempolicy = [](int* mode, unsigned long*, unsigned long, void*,
+                                     unsigned long) {
+    *mode = kernel::mpol_default;
+    return 0L;
+  };
+  const auto outcome = apply_to_process(placement("local"));
+  ASSERT_TRUE(outcome) << full_text(outcome.error());
+  EXPECT_EQ(outcome->mechanism, "default policy");
+  EXPECT_EQ(calls, 0);
+  // Where nobody says which policy there is, it is tried.
+  kernel::calls().get_mempolicy = refuse_get<EPERM>;
+  EXPECT_TRUE(apply_to_process(placement("local")));
+  EXPECT_EQ(calls, 1);
+  // A policy of numactl has to go.
+  kernel::calls().get_mempolicy = [](int* mode, unsigned long* mask, unsigned long, void*,
+                                     unsigned long) {
+    *mode = kernel::mpol_interleave;
+    if (mask != nullptr) *mask = 3;
+    return 0L;
+  };
+  const NodeLists two_nodes("0-1", "0-1", "0-1");
+  EXPECT_FALSE(apply_to_process(placement("local")));
+}
+
 TEST(RefusedCalls, OneMemoryNodeNeedsNoPolicy) {
   struct Case {
     const char *online, *has_memory, *allowed;

@@ -1,10 +1,13 @@
 // Spec + machine + task -> workers: pure functions, the same on every rank.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +52,12 @@ std::string may_use(const Machine& machine) {
   return fmt::format("this process may use CPUs {}", list_or_none(to_list(machine.usable_cpus())));
 }
 
+/// CPUs that this process may place threads on. The kernel keeps isolated CPUs out of every mask
+/// that nobody set, so they are for those who name them, whatever the mask says.
+CpuSet nameable_cpus(const Machine& machine) {
+  return machine.usable_cpus() | (machine.isolated_cpus & machine.allowance.cpuset);
+}
+
 /// Why this process may not use a CPU that exists.
 tl::unexpected<Error> excluded(const std::string& cpus, bool by_cpuset, const Machine& machine) {
   if (by_cpuset) {
@@ -70,6 +79,7 @@ tl::unexpected<Error> excluded(const std::string& cpus, bool by_cpuset, const Ma
 
 Expected<std::vector<CpuId>> check_cpu_list(const std::vector<int>& list, const Machine& machine) {
   CpuSet missing, outside_cpuset, outside_affinity;
+  const CpuSet nameable = nameable_cpus(machine);
   std::vector<CpuId> cpus;
   for (int number : list) {
     const CpuId id{number};
@@ -78,7 +88,7 @@ Expected<std::vector<CpuId>> check_cpu_list(const std::vector<int>& list, const 
       missing.insert(id);
     } else if (!machine.allowance.cpuset.contains(id)) {
       outside_cpuset.insert(id);
-    } else if (!machine.allowance.affinity.contains(id)) {
+    } else if (!nameable.contains(id)) {
       outside_affinity.insert(id);
     }
   }
@@ -100,27 +110,110 @@ tl::unexpected<Error> missing_node(const char* option, int node, const Machine& 
                                 list_or_none(to_list(all_nodes(machine)))));
 }
 
-Expected<std::vector<CpuId>> cpus_of_nodes(const std::vector<int>& nodes, const Machine& machine) {
+/// CPUs of a node, or why it has none; all of them, whatever may be used.
+Expected<CpuSet> cpus_of_node(int number, const Machine& machine) {
+  const NumaNode* node = machine.find_node(NodeId{number});
+  if (node == nullptr) return missing_node("--cpus", number, machine);
+  if (!node->cpus.empty()) return node->cpus;
+  return fail_about(ErrorKind::unavailable, "--cpus",
+                    fmt::format("NUMA node {} has no CPUs (memory only); nodes with CPUs: {}",
+                                number, to_list(machine.nodes_of(machine.all_cpus()))));
+}
+
+/// The same of a socket, by the number that `numatlas topology` gives its package.
+Expected<CpuSet> cpus_of_socket(int number, const Machine& machine) {
+  CpuSet cpus;
+  std::set<int> sockets;
+  for (const Cpu& cpu : machine.cpus) {
+    if (cpu.package >= 0) sockets.insert(cpu.package);
+    if (cpu.package == number) cpus.insert(cpu.id);
+  }
+  if (!cpus.empty()) return cpus;
+  return fail_about(ErrorKind::unavailable, "--cpus",
+                    sockets.empty()
+                        ? "the system does not say which sockets the CPUs are in"
+                        : fmt::format("this machine has no socket {}; its sockets are {}", number,
+                                      fmt::join(sockets, ", ")));
+}
+
+Expected<std::vector<CpuId>> cpus_of_groups(CpuSpec::Form form, const std::vector<int>& numbers,
+                                            const Machine& machine) {
+  const bool nodes = form == CpuSpec::Form::nodes;
   const CpuSet usable = machine.usable_cpus();
   std::vector<CpuId> cpus;
-  for (int number : nodes) {
-    const NumaNode* node = machine.find_node(NodeId{number});
-    if (node == nullptr) return missing_node("--cpus", number, machine);
-    if (node->cpus.empty()) {
-      return fail_about(ErrorKind::unavailable, "--cpus",
-                        fmt::format("NUMA node {} has no CPUs (memory only); nodes with CPUs: {}",
-                                    number, to_list(machine.nodes_of(machine.all_cpus()))));
-    }
-    const CpuSet here = node->cpus & usable;
+  for (int number : numbers) {
+    const auto all = nodes ? cpus_of_node(number, machine) : cpus_of_socket(number, machine);
+    if (!all) return fail(all.error());
+    const CpuSet here = *all & usable;
     if (here.empty()) {
-      const bool by_cpuset = (node->cpus & machine.allowance.cpuset).empty();
-      return excluded(fmt::format("{} (all of NUMA node {})", to_list(node->cpus), number),
-                      by_cpuset, machine);
+      const bool by_cpuset = (*all & machine.allowance.cpuset).empty();
+      return excluded(
+          fmt::format("{} (all of {} {})", to_list(*all), nodes ? "NUMA node" : "socket", number),
+          by_cpuset, machine);
     }
-    for (CpuId id : cores_before_siblings(in_order(here), machine, false)) cpus.push_back(id);
+    for (CpuId id : cores_before_siblings(in_order(here), machine, false)) {
+      // Nodes may share their CPUs; each counts once.
+      if (std::find(cpus.begin(), cpus.end(), id) == cpus.end()) cpus.push_back(id);
+    }
   }
-  if (cpus.empty()) return fail_usage("--cpus", "the list is empty: no node named");
+  if (cpus.empty()) return fail_usage("--cpus", "the list is empty");
   return cpus;
+}
+
+Expected<std::vector<CpuId>> resolve_isolated(const Machine& machine) {
+  const CpuSet cpus = machine.isolated_cpus & nameable_cpus(machine);
+  if (!cpus.empty()) return cores_before_siblings(in_order(cpus), machine, false);
+  if (!machine.isolated_cpus.empty())
+    return excluded(fmt::format("{} (all that are isolated)", to_list(machine.isolated_cpus)), true,
+                    machine);
+  return fail_about(ErrorKind::unavailable, "--cpus", "this machine has no isolated CPUs",
+                    "the kernel's parameter isolcpus= isolates them");
+}
+
+Expected<std::vector<CpuId>> cpus_of_kind(const std::string& name, const Machine& machine) {
+  std::vector<std::string> names;
+  for (const CpuKind& kind : machine.cpu_kinds) names.push_back(kind.name);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const CpuKind& kind = machine.cpu_kinds[i];
+    // Kinds are listed from the fastest; where more than two have numbers, its ends have names too.
+    const bool numbered = names[0] == "kind1";
+    const bool meant = kind.name == name || std::to_string(i + 1) == name ||
+                       (numbered && i == 0 && name == "performance") ||
+                       (numbered && i + 1 == names.size() && name == "efficiency");
+    if (!meant) continue;
+    const CpuSet here = kind.cpus & machine.usable_cpus();
+    if (here.empty())
+      return excluded(fmt::format("{} (all of kind {})", to_list(kind.cpus), name),
+                      (kind.cpus & machine.allowance.cpuset).empty(), machine);
+    return cores_before_siblings(in_order(here), machine, false);
+  }
+  return fail_about(ErrorKind::unavailable, "--cpus",
+                    names.empty()
+                        ? "all cores of this machine are of one kind, as far as the system says"
+                        : fmt::format("this machine has no kind of cores '{}'; its kinds are {}",
+                                      name, fmt::join(names, ", ")));
+}
+
+/// CPUs that stand for the machine come first, so that the first workers run on them: the kind of
+/// most of them and main nodes before others. In order of number where all are alike.
+std::vector<CpuId> main_cpus_first(const CpuSet& cpus, const Machine& machine) {
+  const auto first = machine.representative_of(cpus);
+  const CpuKind* const main_kind = first ? machine.kind_of(*first) : nullptr;
+  const NodeSet main = machine.main_nodes(machine.nodes_of(cpus));
+  std::map<CpuId, std::pair<bool, std::ptrdiff_t>> rank;
+  for (CpuId id : cpus) {
+    const Cpu* const cpu = machine.find_cpu(id);
+    const CpuKind* const kind = machine.kind_of(id);
+    const bool minor = cpu != nullptr && cpu->node.value >= 0 && !main.contains(cpu->node);
+    const std::ptrdiff_t none = std::ssize(machine.cpu_kinds);
+    rank[id] = {minor, kind == main_kind ? -1
+                       : kind == nullptr ? none
+                                         : kind - machine.cpu_kinds.data()};
+  }
+  std::vector<CpuId> ordered = in_order(cpus);
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [&](CpuId a, CpuId b) { return rank.at(a) < rank.at(b); });
+  return ordered;
 }
 
 /// Where in the list of resolve_cpus this task's worker 0 starts.
@@ -128,8 +221,11 @@ std::size_t first_position(const CpuSpec& spec, const TaskContext& task, std::si
   switch (spec.form) {
     case CpuSpec::Form::allowed:
     case CpuSpec::Form::cores: return static_cast<std::size_t>(std::max(task.peers_before, 0));
+    case CpuSpec::Form::isolated:
+    case CpuSpec::Form::kind:
     case CpuSpec::Form::list:
-    case CpuSpec::Form::nodes: break;
+    case CpuSpec::Form::nodes:
+    case CpuSpec::Form::sockets: break;
   }
   // A list of its own for each local rank: start at its head. One list for all: share it out, as
   // Slurm's map_cpu does.
@@ -192,7 +288,10 @@ Expected<void> check_memory_node(NodeId id, const Machine& machine) {
 /// (CXL) is for those who name it, but where nothing else may be used.
 NodeSet nodes_for_auto(const Machine& machine) {
   const NodeSet usable = machine.usable_memory_nodes();
-  const NodeSet with_cpus = usable & machine.nodes_of(machine.allowance.cpuset);
+  NodeSet with_cpus;
+  for (NodeId id : usable) {
+    if (!(machine.find_node(id)->cpus & machine.allowance.cpuset).empty()) with_cpus.insert(id);
+  }
   return with_cpus.empty() ? usable : with_cpus;
 }
 
@@ -202,7 +301,8 @@ Expected<std::vector<CpuId>> resolve_cpus(const CpuSpec& spec, const Machine& ma
                                           const TaskContext& task) {
   const bool cores = spec.form == CpuSpec::Form::cores;
   if (cores || spec.form == CpuSpec::Form::allowed) {
-    auto cpus = cores_before_siblings(in_order(machine.usable_cpus()), machine, cores);
+    auto cpus =
+        cores_before_siblings(main_cpus_first(machine.usable_cpus(), machine), machine, cores);
     if (cpus.empty()) {
       return fail_about(ErrorKind::unavailable, "--cpus",
                         fmt::format("no CPU is allowed for this process: affinity {}, cpuset {}",
@@ -211,6 +311,8 @@ Expected<std::vector<CpuId>> resolve_cpus(const CpuSpec& spec, const Machine& ma
     }
     return cpus;
   }
+  if (spec.form == CpuSpec::Form::isolated) return resolve_isolated(machine);
+  if (spec.form == CpuSpec::Form::kind) return cpus_of_kind(spec.kind, machine);
   if (spec.lists.empty()) {
     return fail_usage("--cpus", "the list is empty: no CPU named");
   }
@@ -219,16 +321,34 @@ Expected<std::vector<CpuId>> resolve_cpus(const CpuSpec& spec, const Machine& ma
   const std::size_t index =
       static_cast<std::size_t>(std::max(task.local_rank, 0)) % spec.lists.size();
   for (std::size_t i = 0; i < spec.lists.size(); ++i) {
-    auto cpus = spec.form == CpuSpec::Form::list ? check_cpu_list(spec.lists[i], machine)
-                                                 : cpus_of_nodes(spec.lists[i], machine);
+    auto cpus = spec.form == CpuSpec::Form::list
+                    ? check_cpu_list(spec.lists[i], machine)
+                    : cpus_of_groups(spec.form, spec.lists[i], machine);
     if (!cpus) return cpus;
     if (i == index) mine = std::move(cpus);
   }
   return mine;
 }
 
-Expected<MemoryPlacement> resolve_memory(const MemorySpec& spec, const Machine& machine,
+MemorySpec with_all_nodes(MemorySpec spec, const Machine& machine) {
+  if (!spec.single.all_nodes) return spec;
+  for (NodeId id : machine.usable_memory_nodes()) {
+    if (machine.find_node(id)->kind == "gpu") continue;
+    spec.single.all_nodes = false;
+    if (spec.form == MemorySpec::Form::each)
+      spec.each.push_back(id);
+    else
+      spec.single.nodes.emplace_back(id, 1);
+  }
+  return spec;
+}
+
+Expected<MemoryPlacement> resolve_memory(const MemorySpec& asked, const Machine& machine,
                                          int local_worker, const CpuSet& cpus) {
+  const MemorySpec spec = with_all_nodes(asked, machine);
+  if (spec.single.all_nodes)
+    return fail_about(ErrorKind::unavailable, "--memory",
+                      "'all' finds no node with memory that this process may use");
   const auto worker = static_cast<std::size_t>(std::max(local_worker, 0));
   if (spec.form == MemorySpec::Form::round_robin) {
     const NodeSet nodes = nodes_for_auto(machine);

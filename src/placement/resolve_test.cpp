@@ -115,6 +115,86 @@ TEST(ResolveCpus, NodesInTheirOrder) {
               ElementsAre(4, 5, 12, 13, 0, 1, 8, 9));
 }
 
+TEST(ResolveCpus, SocketsByTheirNumbers) {
+  Machine machine = epyc();
+  for (Cpu& cpu : machine.cpus) cpu.package = cpu.node.value / 2;
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of("socket:1"), machine, {}, 0)),
+              ElementsAre(4, 5, 6, 7, 12, 13, 14, 15));
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of("socket:1/socket:0"), machine, task_of(1, 2), 0)),
+              ElementsAre(0));
+  EXPECT_THAT(full_text(error_of(spec_of("socket:7"), machine)),
+              HasSubstr("this machine has no socket 7; its sockets are 0, 1"));
+  machine.allowance.cpuset = CpuSet{CpuId{0}};
+  EXPECT_THAT(full_text(error_of(spec_of("socket:1"), machine)),
+              HasSubstr("CPU 4-7,12-15 (all of socket 1) is outside the cpuset"));
+  for (Cpu& cpu : machine.cpus) cpu.package = -1;
+  EXPECT_THAT(full_text(error_of(spec_of("socket:0"), machine)),
+              HasSubstr("does not say which sockets"));
+}
+
+TEST(ResolveCpus, KindsByName) {
+  Machine machine = epyc();
+  EXPECT_THAT(full_text(error_of(spec_of("kind:performance"), machine)),
+              HasSubstr("all cores of this machine are of one kind"));
+  CpuSet slow;
+  for (int id = 0; id < 4; ++id) slow.insert(CpuId{id});
+  machine.cpu_kinds = {{"performance", "", {}, machine.all_cpus() - slow},
+                       {"efficiency", "", {}, slow}};
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of("kind:efficiency"), machine, {}, 0)),
+              ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(full_text(error_of(spec_of("kind:prime"), machine)),
+              HasSubstr("no kind of cores 'prime'; its kinds are performance, efficiency"));
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of("kind:2"), machine, {}, 0)),
+              ElementsAre(0, 1, 2, 3));
+  // Unless named, those of which there are most come first.
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of(nullptr, nullptr, 2), machine, {}, 1)),
+              ElementsAre(4, 5));
+  machine.allowance.affinity = machine.cpu_kinds[0].cpus;
+  EXPECT_THAT(full_text(error_of(spec_of("kind:efficiency"), machine)),
+              HasSubstr("CPU 0-3 (all of kind efficiency) is outside the affinity"));
+}
+
+TEST(ResolveCpus, OfNodesThatShareThemCountOnce) {
+  Machine machine = epyc();
+  machine.nodes[1].cpus = machine.nodes[1].cpus | machine.nodes[0].cpus;
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of("node:0,1"), machine, {}, 0)),
+              ElementsAre(0, 1, 8, 9, 2, 3, 10, 11));
+}
+
+TEST(ResolveCpus, IsolatedOnesAreOutsideEveryMask) {
+  Machine machine = epyc();
+  EXPECT_EQ(error_of(spec_of("isolated"), machine).kind, ErrorKind::unavailable);
+  machine.isolated_cpus = CpuSet{CpuId{6}, CpuId{7}, CpuId{14}, CpuId{15}};
+  machine.allowance.affinity = machine.all_cpus() - machine.isolated_cpus;
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of("isolated"), machine, {}, 0)),
+              ElementsAre(6, 7, 14, 15));
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of("isolated"), machine, task_of(1, 2), 0)),
+              ElementsAre(7));
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of("15,0"), machine, {}, 0)), ElementsAre(15, 0));
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of("all"), machine, {}, 0)),
+              ElementsAre(0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13));
+  machine.allowance.cpuset = machine.allowance.affinity;
+  EXPECT_EQ(error_of(spec_of("isolated"), machine).kind, ErrorKind::permission);
+  EXPECT_EQ(error_of(spec_of("15"), machine).kind, ErrorKind::permission);
+}
+
+TEST(ResolveMemory, AllIsWhatMayBeUsed) {
+  Machine machine = odd();  // memory on nodes 0, 2 and 7
+  EXPECT_EQ(resolve_memory(*parse_memory_spec("interleave:all", {}), machine, 0)->text(),
+            "interleave:0,2,7");
+  const MemorySpec each = *parse_memory_spec("each:all", {});
+  EXPECT_EQ(resolve_memory(each, machine, 1)->text(), "bind:2");
+  EXPECT_EQ(resolve_memory(each, machine, 3)->text(), "bind:0");
+  machine.nodes[2].kind = "gpu";
+  EXPECT_EQ(resolve_memory(*parse_memory_spec("bind:all", {}), machine, 0)->text(), "bind:0,7");
+  machine.allowance.memory_nodes = NodeSet{NodeId{7}};
+  EXPECT_EQ(resolve_memory(*parse_memory_spec("prefer:all", {}), machine, 0)->text(), "prefer:7");
+  machine.allowance.memory_nodes = {};
+  const auto none = resolve_memory(*parse_memory_spec("bind:all", {}), machine, 0);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().kind, ErrorKind::unavailable);
+}
+
 TEST(ResolveCpus, MissingCpuListsWhatThereIs) {
   const Error error = error_of(spec_of("3,16,99"), epyc());
   EXPECT_EQ(error.kind, ErrorKind::unavailable);

@@ -74,7 +74,7 @@ Expected<const Gpu*> find_gpu(const char* option, const PlacementWord& word,
   std::vector<int> numbers;
   for (const auto& [number, gpu] : gpus) numbers.push_back(number);
   return unknown(option, word,
-                 numbers.empty() ? "this machine has no GPU"
+                 numbers.empty() ? no_gpu(machine)
                                  : fmt::format("this machine has no GPU {}; its GPUs are {}",
                                                word.gpu, fmt::join(numbers, ", ")),
                  "`numatlas topology` lists nodes and GPUs");
@@ -339,6 +339,12 @@ std::string PlacementWord::text() const {
     case Kind::largest: break;
   }
   return "largest";
+}
+
+std::string no_gpu(const Machine& machine) {
+  const auto why = machine.unread.find("gpus");
+  return why == machine.unread.end() ? "this machine has no GPU"
+                                     : "the GPUs of this machine are not known: " + why->second;
 }
 
 std::map<int, const Gpu*> numbered_gpus(const Machine& machine) {

@@ -25,6 +25,9 @@ struct PlacementWord {
   bool has_gpu() const { return kind == Kind::gpu || kind == Kind::nearest_gpu; }
 };
 
+/// That a machine has no GPU, or that its GPUs are not known, and why.
+std::string no_gpu(const Machine& machine);
+
 /// The GPUs by the numbers that these words take, ascending: as drivers number them, else, where
 /// none is numbered, their place in the list.
 std::map<int, const Gpu*> numbered_gpus(const Machine& machine);

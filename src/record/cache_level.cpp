@@ -20,9 +20,17 @@ std::string cache_text(const ScenarioResult& point) {
   std::set<std::string> caches;
   for (const FlowResult& flow : point.flows) {
     const bool past_caches = !traits_of(flow.kernel).reads && flow.stores == "non-temporal";
-    if (flow.level.starts_with("L") && !past_caches) caches.insert(flow.level);
+    const bool of_cpus = flow.level.starts_with("L") && !past_caches;
+    if (of_cpus || flow.level == side_cache_level) caches.insert(flow.level);
   }
   return fmt::format("{}", fmt::join(caches, "/"));
+}
+
+std::string cache_warning_text(const std::string& figures, const std::string& caches) {
+  return fmt::format(
+      "{} of {}{}, not of memory: the working set fits there (use a larger size, if "
+      "memory limits allow it)",
+      figures, caches.starts_with(side_cache_level) ? "the " : "", caches);
 }
 
 std::vector<Warning> cache_warnings(const RunReport& report) {
@@ -30,10 +38,7 @@ std::vector<Warning> cache_warnings(const RunReport& report) {
   for (const ScenarioResult& point : report.scenarios) {
     const std::string caches = cache_text(point);
     if (caches.empty()) continue;
-    warnings.push_back({"fits-cache", point.name,
-                        fmt::format("a figure of {}, not of memory: the working set fits there "
-                                    "(use a larger size, if memory limits allow it)",
-                                    caches)});
+    warnings.push_back({"fits-cache", point.name, cache_warning_text("a figure", caches)});
   }
   return warnings;
 }

@@ -22,6 +22,10 @@ ScenarioResult point(const char* name, std::initializer_list<const char*> levels
   return result;
 }
 
+TEST(CacheLevel, MemorySideCachesAreNoMemory) {
+  EXPECT_EQ(cache_text(point("a", {side_cache_level, "memory"})), side_cache_level);
+}
+
 TEST(CacheLevel, IsToldOfEachPoint) {
   EXPECT_EQ(level_text(point("a", {"L2", "memory", "L2"})), "L2/memory");
   EXPECT_EQ(level_text(point("a", {})), "-");

@@ -264,6 +264,8 @@ void list_fields(auto& f, Of<Visits> auto& v) {
   f.later("others", v.others, "per visit: CPUs used by other processes, on the host with the most");
   f.later("stolen", v.stolen,
           "per visit: CPUs withheld by the hypervisor, on the host with the most");
+  f.later("throttled", v.throttled,
+          "per visit: CPUs withheld by a CPU quota, on the host with the most");
   f.later("frequency", v.frequency, "per visit: Hz of the workers' CPUs at its end");
   f.later("gpu_frequency", v.gpu_frequency,
           "per visit: Hz of the slowest GPU's processors at its end");

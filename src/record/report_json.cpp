@@ -129,7 +129,7 @@ void from_json(const json& value, const Place& place, CpuUse& out) {
 
 json schema_of(record::Tag<CpuUse>) {
   json properties = json::object();
-  for (const char* name : {"seconds", "cpus", "own", "other_processes", "stolen"})
+  for (const char* name : {"seconds", "cpus", "own", "other_processes", "stolen", "throttled"})
     properties[name] = {{"type", json::array({"number", "null"})}};
   properties["reason"] = {{"type", json::array({"string", "null"})}};
   return {{"type", "object"}, {"properties", std::move(properties)}};

@@ -77,7 +77,7 @@ std::string header(const Machine& machine) {
                       machine.page_size ? ", pages of " + to_text(*machine.page_size) : "");
   text += fmt::format("processor   {}\n", word_or_dash(machine.cpu_model));
   if (!machine.hypervisor) {
-    text += "virtual     unknown\n";
+    text += "virtual     " + machine.none_or_unknown("hypervisor", "unknown") + "\n";
   } else {
     text +=
         fmt::format("virtual     {}\n", machine.hypervisor->empty() ? "no" : *machine.hypervisor);
@@ -87,39 +87,72 @@ std::string header(const Machine& machine) {
 }
 
 /// "2 MiB 12/16, 1 GiB 0/4" (free of total); pools without pages are left out.
-std::string pools_text(const NumaNode& node) {
+std::string pools_text(const NumaNode& node, const std::string& none) {
   std::string text;
   for (const HugePagePool& pool : node.huge_pages) {
     if (pool.total == 0) continue;
     text += fmt::format("{}{} {}/{}", text.empty() ? "" : ", ", to_text(pool.page_size), pool.free,
                         pool.total);
   }
+  return text.empty() ? none : text;
+}
+
+/// "64 GiB", the one next to the memory first.
+std::string side_caches_text(const NumaNode& node) {
+  std::string text;
+  for (const MemorySideCache& cache : node.side_caches)
+    text += (text.empty() ? "" : ", ") + to_rounded_text(cache.size);
   return text.empty() ? "none" : text;
+}
+
+/// Nodes without CPUs and memory, where they are so many that they hide the others: firmware keeps
+/// eight a GPU for parts of its memory.
+NodeSet folded_nodes(const Machine& machine) {
+  constexpr std::size_t many = 4;
+  NodeSet empty;
+  for (const NumaNode& node : machine.nodes) {
+    if (node.is_empty()) empty.insert(node.id);
+  }
+  return empty.size() < many ? NodeSet{} : empty;
+}
+
+std::vector<NumaNode> shown_nodes(const Machine& machine) {
+  const NodeSet folded = folded_nodes(machine);
+  std::vector<NumaNode> shown = machine.nodes;
+  std::erase_if(shown, [&](const NumaNode& node) { return folded.contains(node.id); });
+  return shown;
 }
 
 std::string nodes_table(const Machine& machine) {
   const auto any = [&](auto has) { return std::ranges::any_of(machine.nodes, has); };
   const bool tiers = any([](const NumaNode& node) { return node.memory_tier.has_value(); });
   const bool kinds = any([](const NumaNode& node) { return !node.kind.empty(); });
+  const bool caches = any([](const NumaNode& node) { return !node.side_caches.empty(); });
   Row heading{"node", "CPUs", "memory", "free"};
   if (tiers) heading.push_back("tier");
   if (kinds) heading.push_back("kind");
+  if (caches) heading.push_back("memory-side cache");
   heading.push_back("huge pages free/total");
   std::vector<Row> rows{heading};
-  for (const NumaNode& node : machine.nodes) {
+  for (const NumaNode& node : shown_nodes(machine)) {
     Row row{fmt::format("{}", node.id.value),
             node.cpus.empty() ? "none" : short_list(to_list(node.cpus)),
             node.memory_total && !node.has_memory() ? "none" : size_or_dash(node.memory_total),
             node.memory_total && !node.has_memory() ? unknown : size_or_dash(node.memory_free)};
     if (tiers) row.push_back(node.memory_tier ? fmt::format("{}", *node.memory_tier) : unknown);
     if (kinds) row.push_back(word_or_dash(node.kind));
-    row.push_back(pools_text(node));
+    if (caches) row.push_back(side_caches_text(node));
+    row.push_back(pools_text(node, machine.unread.contains("huge_pages") ? unknown : "none"));
     rows.push_back(std::move(row));
   }
   const std::size_t last = heading.size() - 1;
   std::set<std::size_t> left{1, last};
-  if (kinds) left.insert(last - 1);
-  return fmt::format("\nNUMA nodes: {}\n", machine.nodes.size()) + aligned_columns(rows, left);
+  if (kinds) left.insert(last - (caches ? 2 : 1));
+  const NodeSet empty = folded_nodes(machine);
+  return fmt::format("\nNUMA nodes: {}\n", machine.nodes.size()) + aligned_columns(rows, left) +
+         (empty.empty() ? ""
+                        : fmt::format("  without CPUs and memory, and not shown below: {}\n",
+                                      counted_list(empty)));
 }
 
 std::string firmware_table(const Machine& machine) {
@@ -139,15 +172,16 @@ std::string firmware_table(const Machine& machine) {
 }
 
 std::string distance_table(const Machine& machine) {
-  const bool any = std::ranges::any_of(machine.nodes,
-                                       [](const NumaNode& node) { return !node.distance.empty(); });
-  if (!any || machine.nodes.size() < 2) return "";
+  const std::vector<NumaNode> nodes = shown_nodes(machine);
+  const bool any =
+      std::ranges::any_of(nodes, [](const NumaNode& node) { return !node.distance.empty(); });
+  if (!any || nodes.size() < 2) return "";
   Row heading{"node"};
-  for (const NumaNode& node : machine.nodes) heading.push_back(fmt::format("{}", node.id.value));
+  for (const NumaNode& node : nodes) heading.push_back(fmt::format("{}", node.id.value));
   std::vector<Row> rows{heading};
-  for (const NumaNode& from : machine.nodes) {
+  for (const NumaNode& from : nodes) {
     Row row{fmt::format("{}", from.id.value)};
-    for (const NumaNode& to : machine.nodes) {
+    for (const NumaNode& to : nodes) {
       const auto found = from.distance.find(to.id.value);
       row.push_back(found == from.distance.end() ? unknown : fmt::format("{}", found->second));
     }
@@ -203,12 +237,22 @@ std::string cpus_summary(const Machine& machine) {
     fewest = fewest == 0 ? count : std::min(fewest, count);
     most = std::max(most, count);
   }
-  std::string text = "\nCPUs\n  " + count_text(machine.cpus.size(), "CPU") + ", " +
-                     count_text(threads.size(), "core");
+  std::string text = "\nCPUs\n  " + count_text(machine.cpus.size(), "CPU") + ", ";
+  const bool known = !machine.unread.contains("cores");
+  text +=
+      known ? count_text(threads.size(), "core") : "cores " + machine.none_or_unknown("cores", "");
   if (!packages.empty()) text += ", " + count_text(packages.size(), "package");
-  text += fewest == most ? fmt::format(", {} per core", count_text(most, "thread"))
-                         : fmt::format(", {} to {} threads per core", fewest, most);
-  text += siblings_example(machine) + "\n";
+  if (known) {
+    text += fewest == most ? fmt::format(", {} per core", count_text(most, "thread"))
+                           : fmt::format(", {} to {} threads per core", fewest, most);
+    text += siblings_example(machine);
+  }
+  text += "\n";
+  for (const CpuKind& kind : machine.cpu_kinds) {
+    text += fmt::format("  kind {}: CPUs {} ({}){}{}\n", kind.name, short_list(to_list(kind.cpus)),
+                        kind.cpus.size(), kind.model.empty() ? "" : ", " + kind.model,
+                        kind.capacity ? fmt::format(", capacity {}", *kind.capacity) : "");
+  }
   CpuSet homeless;
   for (const Cpu& cpu : machine.cpus) {
     const NumaNode* node = machine.find_node(cpu.node);
@@ -239,13 +283,22 @@ std::string allowance_text(const Machine& machine) {
     text += fmt::format("    affinity    {}\n", counted_list(allowance.affinity));
     text += fmt::format("    cpuset      {}\n", counted_list(allowance.cpuset));
   }
-  text += fmt::format("  memory nodes  {}\n", counted_list(machine.usable_memory_nodes()));
+  if (!machine.isolated_cpus.empty())
+    text += fmt::format("    isolated    {} (isolcpus; --cpus isolated takes them)\n",
+                        counted_list(machine.isolated_cpus & allowance.cpuset));
+  if (allowance.cpu_quota)
+    text += fmt::format("  CPU quota     {:.4g} CPUs on average ({})\n", *allowance.cpu_quota,
+                        allowance.cpu_quota_source);
+  const bool sized = std::ranges::any_of(
+      machine.nodes, [](const NumaNode& node) { return node.memory_total.has_value(); });
+  text += fmt::format("  memory nodes  {}\n",
+                      sized ? counted_list(machine.usable_memory_nodes()) : "unknown");
   if (allowance.memory_limit) {
     text +=
         fmt::format("  memory limit  {}, {} used ({})\n", to_rounded_text(*allowance.memory_limit),
                     size_or_dash(allowance.memory_used), allowance.memory_limit_source);
   } else {
-    text += "  memory limit  none\n";
+    text += "  memory limit  " + machine.none_or_unknown("memory_limit", "none") + "\n";
   }
   return text;
 }
@@ -293,7 +346,8 @@ std::string shared_line(const Machine& machine, const SharedPort& port) {
 }
 
 std::string gpus_table(const Machine& machine) {
-  if (machine.gpus.empty()) return "\nGPUs: none found\n";
+  if (machine.gpus.empty())
+    return "\nGPUs: " + machine.none_or_unknown("gpus", "none found") + "\n";
   std::vector<Row> rows(machine.gpus.size() + 1);
   std::set<std::size_t> left;
   for (const GpuColumn& column : gpu_columns) {
@@ -311,7 +365,10 @@ std::string gpus_table(const Machine& machine) {
 }
 
 std::string persistent_table(const Machine& machine) {
-  if (machine.persistent_memory.empty()) return "\nPersistent, DAX and CXL memory: none found\n";
+  if (machine.persistent_memory.empty()) {
+    return "\nPersistent, DAX and CXL memory: " +
+           machine.none_or_unknown("persistent_memory", "none found") + "\n";
+  }
   std::vector<Row> rows{{"name", "mode", "size", "near node", "is node"}};
   for (const PersistentMemory& memory : machine.persistent_memory) {
     rows.push_back({memory.name, memory.mode, size_or_dash(memory.size), node_or_dash(memory.node),

@@ -26,12 +26,12 @@ Machine recorded(const std::string& spec) {
 
 TEST(TopologyTable, EpycInOneView) {
   const std::string text = topology_table(recorded(data + "epyc-7a53.xml"));
-  EXPECT_THAT(text, HasSubstr("     0 0-15,64-79    128 GiB    - none\n"));
+  EXPECT_THAT(text, HasSubstr("     0 0-15,64-79    128 GiB    - dram -\n"));
   EXPECT_THAT(text, HasSubstr("     0 10 12 12 12\n"));
   EXPECT_THAT(text,
               HasSubstr("128 CPUs, 64 cores, 1 package, 2 threads per core; siblings 0,64\n"));
   EXPECT_THAT(text, HasSubstr("L3 unified  32 MiB 64 B      8        16\n"));
-  EXPECT_THAT(text, HasSubstr("virtual     unknown\n"));
+  EXPECT_THAT(text, HasSubstr("virtual     unknown (hwloc XML does not tell)\n"));
 }
 
 TEST(TopologyTable, ThousandCpusStayReadable) {
@@ -79,7 +79,7 @@ TEST(TopologyTable, CpusWithGapsAreCut) {
 
 TEST(TopologyTable, NodesWithoutCpusAndFirmwareFigures) {
   const std::string text = topology_table(recorded(data + "cxl-two-sockets.xml"));
-  EXPECT_THAT(text, HasSubstr("     9 none 256 GiB    - cxl  none\n"));
+  EXPECT_THAT(text, HasSubstr("     9 none 256 GiB    - cxl  -\n"));
   EXPECT_THAT(text, HasSubstr("     9          1      40.0       40.0   250.0    250.0\n"));
   EXPECT_THAT(text, HasSubstr("CPUs          0-2,4-5 (5)\n"));
 }
@@ -118,6 +118,9 @@ TEST(TopologyTable, WarningsLimitsDevicesAndNotes) {
   machine.settings = {{"smt", "active", "f", "shared caches"}, {"swap", "none", "f", ""}};
   machine.allowance.memory_limit = Bytes{2 * gib};
   machine.allowance.memory_limit_source = "/cg/memory.max";
+  machine.allowance.cpu_quota = 1.5;
+  machine.allowance.cpu_quota_source = "/cg/cpu.max";
+  machine.isolated_cpus = CpuSet{CpuId{1}};
   machine.gpus = {{"0000:41:00.0", "AMD", "0x740c", NodeId{0}, "amdgpu"}};
   machine.persistent_memory = {{"dax0.0", "devdax", Bytes{gib}, std::nullopt, NodeId{3}}};
   machine.notes = {"something is hidden"};
@@ -125,12 +128,41 @@ TEST(TopologyTable, WarningsLimitsDevicesAndNotes) {
   const std::string text = topology_table(machine);
   EXPECT_THAT(text, HasSubstr("  ! smt  active shared caches\n    swap none\n"));
   EXPECT_THAT(text, HasSubstr("memory limit  2 GiB, - used (/cg/memory.max)\n"));
+  EXPECT_THAT(text, HasSubstr("CPU quota     1.5 CPUs on average (/cg/cpu.max)\n"));
+  EXPECT_THAT(text, HasSubstr("    isolated    1 (1) (isolcpus; --cpus isolated takes them)\n"));
   EXPECT_THAT(text, HasSubstr("0000:41:00.0 AMD    0x740c    0 amdgpu\n"));
   EXPECT_THAT(text, HasSubstr("dax0.0 devdax 1 GiB         -       3\n"));
   EXPECT_THAT(text, HasSubstr("2 MiB 12/16\n"));
   EXPECT_THAT(text, HasSubstr("something is hidden\n"));
   EXPECT_THAT(text, HasSubstr("virtual     no\n"));
   EXPECT_THAT(text, Not(HasSubstr("Distances")));
+}
+
+TEST(TopologyTable, ManyEmptyNodesAreFolded) {
+  Machine machine = recorded("numa:2(memory=1073741824) core:1 pu:1");
+  for (int id = 2; id < 30; ++id) {
+    NumaNode& node = machine.nodes.emplace_back();
+    node.id = NodeId{id};
+    node.memory_total = Bytes{0};
+  }
+  for (NumaNode& node : machine.nodes) {
+    for (int other = 0; other < 30; ++other) node.distance[other] = 10;
+  }
+  const std::string text = topology_table(machine);
+  EXPECT_THAT(text, HasSubstr("NUMA nodes: 30\n"));
+  EXPECT_THAT(text, HasSubstr("without CPUs and memory, and not shown below: 2-29 (28)\n"));
+  EXPECT_THAT(text, HasSubstr("Distances (10 = the node itself)\n  node  0  1\n"));
+  machine.nodes.resize(4);  // so few hide nothing
+  EXPECT_THAT(topology_table(machine), HasSubstr("     3 none"));
+}
+
+TEST(TopologyTable, MemorySideCaches) {
+  Machine machine = recorded("numa:2(memory=1073741824) core:1 pu:1");
+  EXPECT_THAT(topology_table(machine), Not(HasSubstr("memory-side cache")));
+  machine.nodes[1].side_caches = {{1, Bytes{64 * gib}, {}}};
+  const std::string text = topology_table(machine);
+  EXPECT_THAT(text, HasSubstr("memory-side cache"));
+  EXPECT_THAT(text, HasSubstr("64 GiB none\n"));
 }
 
 }  // namespace

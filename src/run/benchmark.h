@@ -159,8 +159,8 @@ class Benchmark {
   }
   /// Codes of warnings that say nothing here, as they tell how the benchmark works.
   virtual std::vector<std::string> expected_warnings() const { return {}; }
-  /// Whether all of its figures are meant to be those of memory: sizes that fit a cache are warned
-  /// of.
+  /// Whether all of its figures are meant to be those of memory: sizes that are not given are past
+  /// all caches (run/levels.h), and those that fit one are warned of.
   virtual bool is_of_memory() const { return false; }
   /// What is still to be measured, now that the plan, and what this gave before, is done; nothing
   /// ends the run. Pure. For runs of one process; `point` of what it gives counts from 0.

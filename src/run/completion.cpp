@@ -21,7 +21,7 @@ namespace {
 const std::map<std::string, std::vector<std::string>>& forms() {
   static const std::map<std::string, std::vector<std::string>> all = [] {
     const std::vector<std::string> words{"gpu:", "nearest:gpu:", "fastest", "largest"};
-    std::vector<std::string> cpus{"allowed", "cores", "node:"}, memory = memory_words();
+    std::vector<std::string> cpus = cpu_words(), memory = memory_words();
     cpus.insert(cpus.end(), words.begin(), words.end());
     memory.insert(memory.end(), words.begin(), words.end());
     return std::map<std::string, std::vector<std::string>>{{"CPUS", cpus}, {"PLACEMENT", memory}};

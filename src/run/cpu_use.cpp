@@ -54,6 +54,7 @@ Expected<VisitUse> use_of_visit(const std::optional<CpuWatch>& watch, Comm& comm
     const CpuUse use = cpu_use_from_json(nlohmann::json::parse(text));
     larger(most.others, use.others);
     larger(most.stolen, use.stolen);
+    larger(most.throttled, use.throttled);
     most.disturbed = most.disturbed || is_disturbed(use);
   }
   most.counts = counts;

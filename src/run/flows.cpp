@@ -76,38 +76,49 @@ Flow access_flow(const PlanInput& input, const std::string& kernel, int worker, 
   return stream_flow(input, choice, worker, size, pages);
 }
 
-Bytes last_level_caches(const PlanInput& input, const std::vector<int>& workers, std::size_t host) {
-  const Machine& machine = input.machines[host];
-  std::set<const Cache*> seen;
-  Bytes caches;
+CpuSet cpus_of(const PlanInput& input, const std::vector<int>& workers, std::size_t host) {
+  CpuSet cpus;
   for (int worker : workers) {
     const Worker& who = worker_of(input, worker);
-    if (who.host != static_cast<int>(host) || who.placement.cpus.empty()) continue;
-    if (seen.insert(machine.last_level_cache_of(who.placement.cpus.front())).second)
-      caches.value += last_level_cache_bytes(machine, who.placement.cpus).value;
+    if (who.host == static_cast<int>(host) && !who.placement.cpus.empty())
+      cpus.insert(who.placement.cpus.front());
   }
-  return caches;
+  return cpus;
 }
 
-Bytes unlisted_caches(const PlanInput& input, const std::vector<int>& workers, std::size_t host) {
-  Bytes most;
+namespace {
+
+/// The nodes of these, or else of the workers' own memory, whose caches count.
+NodeSet nodes_with_caches(const PlanInput& input, const std::vector<int>& workers, std::size_t host,
+                          const NodeSet& memory) {
+  if (input.options.ignore_side_caches) return {};
+  NodeSet nodes = memory;
   for (int worker : workers) {
     const Worker& who = worker_of(input, worker);
-    if (who.host == static_cast<int>(host))
-      most = std::max(most, unlisted_caches(input.machines[host], who.placement.cpus));
+    if (!memory.empty() || who.host != static_cast<int>(host)) continue;
+    const NodeSet its = who.placement.memory.in_force().node_set();
+    nodes = nodes | (its.empty() ? NodeSet{who.placement.cpu_node} : its);
   }
-  return most;
+  return nodes;
 }
 
-Bytes size_past_caches(const PlanInput& input, const std::vector<int>& workers, Bytes least) {
+}  // namespace
+
+Bytes past_all_caches(const PlanInput& input, const std::vector<int>& workers, std::size_t host,
+                      const NodeSet& memory) {
+  return past_all_caches(input.machines[host], cpus_of(input, workers, host),
+                         nodes_with_caches(input, workers, host, memory));
+}
+
+Bytes size_past_caches(const PlanInput& input, const std::vector<int>& workers, Bytes least,
+                       const NodeSet& memory) {
   std::uint64_t size = least.value;
   for (std::size_t host = 0; host < input.machines.size(); ++host) {
     const auto here =
         static_cast<std::uint64_t>(std::count_if(workers.begin(), workers.end(), [&](int worker) {
           return worker_of(input, worker).host == static_cast<int>(host);
         }));
-    const std::uint64_t all = std::max(4 * last_level_caches(input, workers, host).value,
-                                       unlisted_caches(input, workers, host).value);
+    const std::uint64_t all = past_all_caches(input, workers, host, memory).value;
     if (here > 0) size = std::max(size, (all / here + mib - 1) / mib * mib);
   }
   return Bytes{size};
@@ -115,7 +126,7 @@ Bytes size_past_caches(const PlanInput& input, const std::vector<int>& workers, 
 
 Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers, NodeId memory,
                          Bytes least) {
-  return size_with_room(input, size_past_caches(input, workers, least),
+  return size_with_room(input, size_past_caches(input, workers, least, {memory}),
                         flows_on_node(workers, memory));
 }
 
@@ -127,25 +138,22 @@ Bytes size_past_caches(const PlanInput& input) {
   return std::max(size, least_past_caches);
 }
 
-Bytes chase_size_past_caches(const Machine& machine, const CpuSet& cpus) {
-  const std::uint64_t size = 4 * last_level_cache_bytes(machine, cpus).value;
-  return std::max(
-      {Bytes{256 * mib}, Bytes{(size + mib - 1) / mib * mib}, unlisted_caches(machine, cpus)});
+Bytes chase_size_past_caches(const Machine& machine, const CpuSet& cpus, const NodeSet& memory,
+                             Bytes least) {
+  const CpuSet first = cpus.empty() ? CpuSet{} : CpuSet{cpus.front()};
+  const std::uint64_t size = past_all_caches(machine, first, memory).value;
+  return std::max(least, Bytes{(size + mib - 1) / mib * mib});
 }
 
 Bytes chase_size_past_caches(const PlanInput& input) {
   Bytes size;
-  for (int worker : all_workers(input.layout)) {
-    const CpuSet& cpus = worker_of(input, worker).placement.cpus;
-    size = std::max(size, chase_size_past_caches(machine_of(input, worker), cpus));
-  }
+  for (int worker : all_workers(input.layout))
+    size = std::max(size, size_past_caches(input, {worker}, least_chase));
   return size;
 }
 
 Bytes chase_size_beyond_caches(const PlanInput& input, int worker, NodeId memory) {
-  const Bytes size =
-      chase_size_past_caches(machine_of(input, worker), worker_of(input, worker).placement.cpus);
-  return size_with_room(input, size, flows_on_node({worker}, memory));
+  return size_beyond_caches(input, {worker}, memory, least_chase);
 }
 
 NodeSet worker_nodes(const PlanInput& input) {
@@ -161,6 +169,16 @@ NodeSet memory_nodes(const PlanInput& input) {
   for (const Machine& machine : input.machines) {
     for (const NumaNode& node : machine.nodes) {
       if (node.has_memory()) nodes.insert(node.id);
+    }
+  }
+  return nodes;
+}
+
+NodeSet ordinary_memory_nodes(const PlanInput& input) {
+  NodeSet nodes = memory_nodes(input);
+  for (const Machine& machine : input.machines) {
+    for (const NumaNode& node : machine.nodes) {
+      if (node.kind == "gpu") nodes = nodes - NodeSet{node.id};
     }
   }
   return nodes;
@@ -269,7 +287,7 @@ Expected<void> check_nodes(const std::string& option, const std::string& text,
 Expected<std::vector<NodeId>> chosen_nodes(const PlanInput& input, const std::string& option,
                                            const std::string& text) {
   if (text == "all") {
-    const NodeSet all = memory_nodes(input);
+    const NodeSet all = ordinary_memory_nodes(input);
     return std::vector<NodeId>(all.begin(), all.end());
   }
   auto nodes = parse_nodes(option, text, "all");

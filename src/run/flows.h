@@ -44,22 +44,24 @@ const Worker& worker_of(const PlanInput& input, int worker);
 /// The machine of a worker's host.
 const Machine& machine_of(const PlanInput& input, int worker);
 
-/// The last-level caches that these workers use on a host, together; unknown ones count as one.
-Bytes last_level_caches(const PlanInput& input, const std::vector<int>& workers, std::size_t host);
+/// A CPU of each of these workers of a host.
+CpuSet cpus_of(const PlanInput& input, const std::vector<int>& workers, std::size_t host);
 
-/// The same of what no table lists (run/levels.h).
-Bytes unlisted_caches(const PlanInput& input, const std::vector<int>& workers, std::size_t host);
+/// What these workers of a host have to use together so that caches hold little of it
+/// (run/levels.h). `memory`: the nodes that their memory is on; empty: where --memory puts it.
+/// Memory-side caches count unless --ignore-side-caches.
+Bytes past_all_caches(const PlanInput& input, const std::vector<int>& workers, std::size_t host,
+                      const NodeSet& memory = {});
 
-/// Memory a worker that no cache holds when all of them use as much: four times the last-level
-/// caches of their host, as STREAM's rules ask for, or what may be unlisted, shared among the
-/// workers, and at least `least`; whole MiB. The same for all of them: the most that any host
+/// The same a worker, at least `least`; whole MiB. The same for all of them: the most that any host
 /// needs.
-Bytes size_past_caches(const PlanInput& input, const std::vector<int>& workers, Bytes least);
+Bytes size_past_caches(const PlanInput& input, const std::vector<int>& workers, Bytes least,
+                       const NodeSet& memory = {});
 /// The same of all workers, or of each alone where they take turns; and how --help says that.
 Bytes size_past_caches(const PlanInput& input);
 inline constexpr const char* past_caches_words =
-    "4 times the last-level caches over the workers that run together, or 1 GiB where the system "
-    "may not list all caches, at least 16 MiB";
+    "4 times the last-level caches over the workers that run together, twice the memory-side "
+    "caches, or 1 GiB where the system may not list all caches, at least 16 MiB";
 
 /// What a worker has at least, whatever the caches.
 constexpr Bytes least_past_caches{16 * mib};
@@ -68,18 +70,23 @@ constexpr Bytes least_past_caches{16 * mib};
 /// (run/room.h).
 Bytes size_beyond_caches(const PlanInput& input, const std::vector<int>& workers, NodeId memory,
                          Bytes least = least_past_caches);
-/// The same for one chase, which has 256 MiB at least, so that it misses the TLB as well.
-Bytes chase_size_past_caches(const Machine& machine, const CpuSet& cpus);
+/// What a chase has at least, so that it misses the TLB as well.
+constexpr Bytes least_chase{256 * mib};
+/// The same for one chase by the first of these CPUs, through memory of these nodes.
+Bytes chase_size_past_caches(const Machine& machine, const CpuSet& cpus, const NodeSet& memory,
+                             Bytes least = least_chase);
 /// For the worker that needs most; and how --help says that.
 Bytes chase_size_past_caches(const PlanInput& input);
 inline constexpr const char* chase_past_caches_words =
-    "4 times the last-level cache, at least 256 MiB; 1 GiB where the system may not list all "
-    "caches";
+    "4 times the last-level cache, twice a memory-side cache, at least 256 MiB; 1 GiB where the "
+    "system may not list all caches";
 Bytes chase_size_beyond_caches(const PlanInput& input, int worker, NodeId memory);
 
 /// Nodes with CPUs where workers run, and nodes with memory, on any host; ascending.
 NodeSet worker_nodes(const PlanInput& input);
 NodeSet memory_nodes(const PlanInput& input);
+/// The same without memories of GPUs: where no nodes are named.
+NodeSet ordinary_memory_nodes(const PlanInput& input);
 /// Workers on CPUs of these nodes.
 std::vector<int> workers_on(const Layout& layout, const NodeSet& nodes);
 /// Why memory of this node cannot be allocated on the worker's host; "" when it can be tried.
@@ -113,8 +120,8 @@ Expected<std::vector<NodeId>> parse_nodes(const std::string& option, const std::
 /// Error (usage) of such an option, unless it is "all" or `usual` ("": there is no such word).
 Expected<void> check_nodes(const std::string& option, const std::string& text,
                            const std::string& usual);
-/// The nodes of such an option: "all" with memory, or the list. Error (unavailable): the machine
-/// does not have one of them.
+/// The nodes of such an option: "all" with memory, but for memories of GPUs, or the list. Error
+/// (unavailable): the machine does not have one of them.
 Expected<std::vector<NodeId>> chosen_nodes(const PlanInput& input, const std::string& option,
                                            const std::string& text);
 /// Where memory lies, as an option chooses and labels say it.

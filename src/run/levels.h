@@ -10,8 +10,9 @@
 namespace numatlas {
 
 /// "L1", "L2", "L3": the nearest data cache of the flow's first CPU that holds what all flows touch
-/// that run under this cache at the same time; "memory" beyond the last one, "-" where the caches
-/// are unknown. `flow`: one of `scenario.flows`.
+/// that run under this cache at the same time; beyond the last one the memory-side cache of the
+/// nodes that the memory is on, where they have one that holds what all flows of the host touch
+/// there, else "memory"; "-" where the caches are unknown. `flow`: one of `scenario.flows`.
 std::string level_of_flow(const Machine& machine, const Layout& layout, const Scenario& scenario,
                           const Flow& flow);
 
@@ -34,6 +35,16 @@ Bytes line_bytes(const Machine& machine, const CpuSet& cpus);
 
 /// Size of the last-level cache; 64 MiB (larger than most slices) where it is unknown.
 Bytes last_level_cache_bytes(const Machine& machine, const CpuSet& cpus);
+
+/// What of these workers' CPUs (one CPU of each) and of the nodes of their memory says how much
+/// memory they have to use together so that caches hold little of it: four times the last-level
+/// caches, as STREAM's rules ask for, twice the memory-side caches, which are too large for more,
+/// and what may be unlisted. Every default size that means memory comes from here. An unknown cache
+/// counts as one of 64 MiB.
+Bytes past_all_caches(const Machine& machine, const CpuSet& cpus, const NodeSet& memory);
+
+/// The last-level caches of these CPUs, each once.
+Bytes last_level_caches(const Machine& machine, const CpuSet& cpus);
 
 /// How far caches may reach that no table lists, of all a host's together: 1 GiB, twice the largest
 /// of any CPU (504 MiB, Xeon 6980P), where tables cannot be believed. Those of a virtual machine

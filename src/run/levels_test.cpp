@@ -108,5 +108,57 @@ TEST(Levels, OnlyTheLinesOfALongStrideFillCaches) {
   EXPECT_EQ(warm_up_bytes(m, cpu, flow_of(4 * gib, 4096)), Bytes{2 * gib});
 }
 
+/// Node 0 with CPUs 0 and 1 under a cache of 100 MiB, node 1 with CPU 2, 480 MiB; before each 4
+/// GiB.
+Machine with_side_caches() {
+  Machine m;
+  m.arch = "x86_64";
+  m.hypervisor = "";
+  m.caches = {{3, "unified", Bytes{100 * mib}, {}, {CpuId{0}, CpuId{1}}},
+              {3, "unified", Bytes{480 * mib}, {}, {CpuId{2}}}};
+  for (int id : {0, 1}) {
+    NumaNode& node = m.nodes.emplace_back();
+    node.id = NodeId{id};
+    node.side_caches = {{1, Bytes{4 * gib}, {}}};
+  }
+  return m;
+}
+
+TEST(PastAllCaches, OfTheCpusAndBesideTheMemory) {
+  Machine m = with_side_caches();
+  const CpuSet two{CpuId{0}, CpuId{1}}, all{CpuId{0}, CpuId{1}, CpuId{2}};
+  EXPECT_EQ(past_all_caches(m, two, {}), Bytes{400 * mib}) << "they share one";
+  EXPECT_EQ(past_all_caches(m, all, {}), Bytes{4 * 580 * mib});
+  EXPECT_EQ(past_all_caches(m, two, {NodeId{0}}), Bytes{8 * gib});
+  EXPECT_EQ(past_all_caches(m, two, {NodeId{0}, NodeId{1}}), Bytes{16 * gib});
+  m.hypervisor = "kvm";
+  EXPECT_EQ(past_all_caches(m, two, {}), Bytes{gib});
+  EXPECT_EQ(past_all_caches(m, {CpuId{9}}, {}), Bytes{gib}) << "none is listed";
+}
+
+TEST(Levels, MemoryThatLiesInTheCacheBeforeIt) {
+  const Machine m = with_side_caches();
+  const auto level = [&](std::vector<std::uint64_t> sizes, NodeId node) {
+    Layout layout;
+    Scenario scenario;
+    for (const std::uint64_t bytes : sizes) {
+      Worker worker;
+      worker.placement.cpus = {CpuId{0}};
+      worker.placement.cpu_node = NodeId{0};
+      layout.workers.push_back(worker);
+      scenario.flows.push_back(flow_of(bytes));
+      scenario.flows.back().worker = static_cast<int>(scenario.flows.size()) - 1;
+      if (node.value >= 0) scenario.flows.back().region.placement = {MemoryMode::bind, {{node, 1}}};
+    }
+    return level_of_flow(m, layout, scenario, scenario.flows.front());
+  };
+  EXPECT_EQ(level({80 * mib}, NodeId{0}), "L3");
+  EXPECT_EQ(level({450 * mib}, NodeId{0}), "memory-side cache");
+  EXPECT_EQ(level({450 * mib}, NodeId{-1}), "memory-side cache") << "where it is first touched";
+  EXPECT_EQ(level({3 * gib, 3 * gib}, NodeId{1}), "memory") << "both on one node";
+  EXPECT_EQ(level({5 * gib}, NodeId{0}), "memory");
+  EXPECT_EQ(level({450 * mib}, NodeId{7}), "memory") << "no such node";
+}
+
 }  // namespace
 }  // namespace numatlas

@@ -59,7 +59,8 @@ Expected<Bytes> parse_one_size(const std::string& text, const std::string& comma
 CLI::Option* add_machine_option(CLI::App& app, std::string& machine) {
   return add_value(app, "--machine", machine, "FILE|SPEC",
                    "use a recorded machine instead of this one: hwloc XML, the output of `numatlas "
-                   "topology --format json`, or a synthetic description such as \"numa:4 core:8 "
+                   "topology --format json`, a text of lstopo, `numactl -H` or lscpu, a folder of "
+                   "hwloc-gather-topology, or a synthetic description such as \"numa:4 core:8 "
                    "pu:2\". A recorded machine can be used only with --dry-run");
 }
 
@@ -99,28 +100,32 @@ void CommonOptions::add_to(CLI::App& app, const TimeOption& time, const char* pa
 
 void CommonOptions::add_placement(CLI::App& app) {
   const auto place = [](CLI::Option* option) { option->group("Placement"); };
-  place(
-      add_value(app, "--cpus", cpus_, "CPUS",
-                "CPUs to run workers on: allowed (all that this process may use, the default), "
-                "cores (one per core), a list such as 1-7,17, node:0,1, lists separated by /, one "
-                "per local rank, or those of the node that gpu:0, nearest:gpu:0, fastest or "
-                "largest names"));
+  place(add_value(app, "--cpus", cpus_, "CPUS",
+                  "CPUs to run workers on: allowed or all (those that this process may use, the "
+                  "default), cores (one per core), isolated (isolcpus), a list such as 1-7,17, "
+                  "node:0,1, socket:0, kind:performance, lists separated by /, one per local rank, "
+                  "or those of the "
+                  "node that gpu:0, nearest:gpu:0, fastest or "
+                  "largest names"));
   place(add_value(app, "--threads", threads_, "N",
                   "workers per rank; bandwidth and copy also compare several numbers: 1-8 or 1,2,4 "
                   "(default: OMP_NUM_THREADS or what the command needs; one under a launcher)"));
-  place(add_value(app, "--memory", memory_, "PLACEMENT",
-                  fmt::format("placement of the measured memory: local, bind:0, prefer:0, "
-                              "interleave:0,1, weighted:0=3,2=1, each:0,0,1,1, auto, {}, {} or "
-                              "inherit (default: inherit if a memory policy is set, else local)",
-                              placement_words, source_forms())));
+  place(add_value(
+      app, "--memory", memory_, "PLACEMENT",
+      fmt::format(
+          "placement of the measured memory: local, bind:0, prefer:0, "
+          "interleave:0,1 or interleave:all, weighted:0=3,2=1, each:0,0,1,1, auto, {}, {} or "
+          "inherit (default: inherit if a memory policy is set, else local)",
+          placement_words, source_forms())));
   place(
       add_value(app, "--atlas", atlas_, "FILE",
                 "a survey.json, or JSON of matrix or transfer, of this machine: its figures decide "
                 "which node gpu:0, nearest:gpu:0 and fastest are"));
   std::vector<std::string> kinds;
-  for (const PageKind kind : all_page_kinds) kinds.emplace_back(name_of(kind));
+  for (const PageKind kind : usual_page_kinds) kinds.emplace_back(name_of(kind));
   place(add_value(app, "--pages", pages_, type_of_words(kinds, true),
-                  "page size of the measured memory; several are measured in turn"));
+                  "page size of the measured memory; several are measured in turn. Also the other "
+                  "sizes that the system's pools have: 64K, 1M, 16M, 32M, 512M, 2G, 16G"));
   place(app.add_flag("--strict", plain_.strict, "treat a placement mismatch as an error"));
   place(add_machine_option(app, plain_.machine));
   place(add_mpi_option(app, plain_.mpi));
@@ -153,6 +158,9 @@ void CommonOptions::add_measurement(CLI::App& app) {
   measure(app.add_flag("--skip-too-large", plain_.skip_too_large,
                        "skip sizes that do not fit into memory instead of refusing to start; it is "
                        "an error if none is left"));
+  measure(app.add_flag("--ignore-side-caches", plain_.ignore_side_caches,
+                       "choose sizes that are past the caches of CPUs, but not past memory-side "
+                       "caches, which takes long where these have many GiB"));
 }
 
 void CommonOptions::add_output(CLI::App& app) {

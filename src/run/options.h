@@ -40,6 +40,7 @@ struct RunOptions {
   bool strict = false;
   bool serial = false;
   bool skip_too_large = false;
+  bool ignore_side_caches = false;  ///< where sizes are chosen; what fits one is said in any case
   bool dry_run = false;
   bool print_scenario = false;
   bool quiet = false;

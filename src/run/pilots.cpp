@@ -235,7 +235,9 @@ std::vector<PlannedPilot> plan_pilots(const Setup& setup, const RunOptions& opti
   }
   if (options.time_of_all) time = Seconds(options.stop.time).count();
   time = std::max({time, Seconds(options.spread).count(), session.count()});
-  const PlanInput input{options, setup.layout, setup.machines};
+  RunOptions quick = options;
+  quick.ignore_side_caches = true;  // a pilot has to be prepared in little time
+  const PlanInput input{quick, setup.layout, setup.machines};
   const std::set<PilotKind> kinds = kinds_for(setup);
   const auto pilots_of = [&](std::initializer_list<std::uint64_t> parts) {
     std::vector<PlannedPilot> pilots;

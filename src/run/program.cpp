@@ -8,6 +8,7 @@
 #include <initializer_list>
 
 #include "base/environment.h"
+#include "base/forbidden_calls.h"
 #include "engine/team.h"
 #include "run/runner.h"
 
@@ -28,6 +29,10 @@ int run_program(const std::function<int()>& work) {
   forget_untrusted_environment();
   keep_standard_streams();
   (void)std::signal(SIGPIPE, SIG_IGN);
+  if (const auto found = look_for_forbidden_calls(); !found) {
+    print_error(found.error());
+    return exit_code(found.error().kind);
+  }
   undo_openmp_binding();
   try {
     return work();

@@ -19,7 +19,8 @@ constexpr Bytes usual_size{256 * mib};
 /// for.
 Bytes room_on(const NumaNode& node);
 
-/// The same of all nodes that this process may use, and under the limit of its control group.
+/// The same of all nodes that this process may use, but for memories of GPUs, and under the limit
+/// of its control group.
 Bytes room_on(const Machine& machine);
 
 /// `size`; or, where regions of it at the places that these flows have would take more than `part`
@@ -29,7 +30,15 @@ Bytes room_on(const Machine& machine);
 Bytes size_with_room(const PlanInput& input, Bytes size, const std::vector<Flow>& flows,
                      double part = default_room);
 
-/// The same for all scenarios of a plan.
+/// The same of each flow by itself: by the nodes of its own memory.
+std::vector<Bytes> sizes_with_room(const PlanInput& input, Bytes size,
+                                   const std::vector<Flow>& flows, double part = default_room);
+
+/// Gives each of these flows what has room where its memory lies, at most `size` (of --serial: as
+/// if it were alone). The largest of these sizes.
+Bytes fit_to_room(const PlanInput& input, Bytes size, std::vector<Flow>& flows);
+
+/// `size_with_room` of all scenarios of a plan.
 Bytes size_with_room(const PlanInput& input, Bytes size, const std::vector<PlannedScenario>& plan);
 
 /// A flow for each of these workers that says no more than where its memory is: on this node.

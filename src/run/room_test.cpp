@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <utility>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -100,7 +101,7 @@ std::set<std::uint64_t> sizes_of(const testing::Plan& plan) {
   return sizes;
 }
 
-TEST(Room, DefaultSizesOfAPlanAreOneSizeThatFits) {
+TEST(Room, DefaultSizesOfAPlanAreOneSizeWhereNodesAreAlike) {
   using Sizes = std::set<std::uint64_t>;
   const auto sizes = [&](const char* command, const char* machine) {
     return sizes_of(testing::sure_plan(command, {}, topologies + machine));
@@ -145,6 +146,35 @@ TEST(Room, TheChaseAndTheLoadersShareASmallNode) {
   const auto plan = testing::sure_plan("loaded", {"--pairs", "0:1", "--kernels", "read"},
                                        topologies + "guest-pmem.json");
   EXPECT_EQ(sizes_of(plan), std::set<std::uint64_t>{32}) << "133 MiB are free";
+}
+
+TEST(Room, DefaultSizesExceedLargeLastLevelCaches) {
+  const char* machine = "numa:1(memory=274877906944) l3:1(size=503316480) core:4 pu:1";
+  for (const char* command : {"latency", "touch"})
+    EXPECT_EQ(sizes_of(testing::sure_plan(command, {}, machine)), std::set<std::uint64_t>{1920})
+        << command;
+  for (const char* command : {"bandwidth", "copy", "weights"})
+    EXPECT_EQ(sizes_of(testing::sure_plan(command, {}, machine)), std::set<std::uint64_t>{480})
+        << command;
+}
+
+TEST(Room, DefaultSizesExceedMemorySideCaches) {
+  auto machine =
+      read_recorded_machine("numa:2(memory=549755813888) l3:1(size=104857600) core:4 pu:1");
+  ASSERT_TRUE(machine);
+  for (NumaNode& node : machine->nodes) node.side_caches = {{1, Bytes{64 * gib}, {}}};
+  const auto largest = [&](const char* command, testing::Words words) {
+    return *sizes_of(testing::sure_plan(command, std::move(words), *machine)).rbegin();
+  };
+  EXPECT_EQ(largest("latency", {}), 128 * kib);
+  EXPECT_EQ(largest("touch", {}), 128 * kib);
+  EXPECT_EQ(largest("bandwidth", {}), 32 * kib) << "256 GiB over eight workers";
+  EXPECT_EQ(largest("matrix", {"--only", "latency"}), 128 * kib);
+  EXPECT_EQ(largest("weights", {}), 32 * kib);
+  EXPECT_EQ(largest("latency", {"--ignore-side-caches"}), 400U);
+  EXPECT_EQ(largest("bandwidth", {"--ignore-side-caches"}), 100U);
+  machine->nodes[0].memory_free = Bytes{96 * gib};
+  EXPECT_EQ(largest("latency", {"--cpus", "0"}), 32 * kib) << "what has room";
 }
 
 }  // namespace

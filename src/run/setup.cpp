@@ -14,9 +14,12 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/count_text.h"
 #include "engine/agreement.h"
 #include "machine/source.h"
 #include "memory/source.h"
+#include "record/cache_level.h"
+#include "run/levels.h"
 
 namespace numatlas {
 namespace {
@@ -233,6 +236,24 @@ void warn_of_settings(Setup& setup) {
   }
 }
 
+/// Of the first host where it is so: the others are usually the same.
+void warn_of_quota(Setup& setup) {
+  for (std::size_t host = 0; host < setup.machines.size(); ++host) {
+    const Allowance& allowance = setup.machines[host].allowance;
+    const auto workers =
+        std::count_if(setup.layout.workers.begin(), setup.layout.workers.end(),
+                      [&](const Worker& worker) { return worker.host == static_cast<int>(host); });
+    if (!allowance.cpu_quota || static_cast<double>(workers) <= *allowance.cpu_quota) continue;
+    setup.warnings.push_back(
+        {"oversubscribed", "",
+         fmt::format("{} on a CPU quota of {:.4g} CPUs ({}): they are stopped in turn; use fewer "
+                     "(--threads), or raise the quota",
+                     count_text(static_cast<int>(workers), "worker"), *allowance.cpu_quota,
+                     allowance.cpu_quota_source)});
+    return;
+  }
+}
+
 void add_warnings(Setup& setup) {
   for (std::size_t host = 0; host < setup.machines.size(); ++host) {
     warn_of_local(setup, static_cast<int>(host));
@@ -242,7 +263,34 @@ void add_warnings(Setup& setup) {
                               "more workers than CPUs: samples include time spent waiting for a "
                               "CPU, and workers run in turns"});
   }
+  warn_of_quota(setup);
   warn_of_settings(setup);
+}
+
+/// Of figures that are meant to be those of memory: what runs tells of each point is told of a plan
+/// in a line for each cache.
+void warn_of_caches(Setup& setup) {
+  std::map<std::string, std::vector<std::string>> scenarios;
+  for (std::size_t i = 0; i < setup.plan.size(); ++i) {
+    const Scenario& scenario = setup.plan[i].scenario;
+    if (setup.skips[i]) continue;
+    std::set<std::string> levels;
+    for (const Flow& flow : scenario.flows) {
+      const auto host = static_cast<std::size_t>(
+          setup.layout.workers[static_cast<std::size_t>(flow.worker)].host);
+      if (!on_gpu(flow.kernel))
+        levels.insert(level_of_flow(setup.machines[host], setup.layout, scenario, flow));
+    }
+    for (const std::string& level : levels) {
+      if (level != "memory" && level != "-") scenarios[level].push_back(scenario.name);
+    }
+  }
+  for (const auto& [level, names] : scenarios) {
+    const std::size_t count = names.size();
+    setup.warnings.push_back(
+        {"fits-cache", count == 1 ? names.front() : "",
+         cache_warning_text(count == 1 ? "a figure" : fmt::format("{} figures", count), level)});
+  }
 }
 
 Expected<Machine> read_machine(const RunOptions& options) {
@@ -318,6 +366,7 @@ Expected<Setup> set_up_ranks(const Benchmark& benchmark, const RunOptions& optio
   if (auto checked = check_plan(setup, options, comm, benchmark); !checked)
     return fail(checked.error());
   add_warnings(setup);
+  if (options.only_plans() && benchmark.is_of_memory()) warn_of_caches(setup);
   return setup;
 }
 

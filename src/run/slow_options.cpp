@@ -38,6 +38,7 @@ Expected<SlowRule> SlowOptions::parse() const {
     if (!drop) return fail(about("--slow-together", drop.error()));
     rule.drop_together = *drop;
   }
+  if (const auto comma = decimal_comma(mads_)) return fail(about("--mads", *comma));
   constexpr double most = 1e6;  // anything near it is a slip of the hand
   const auto [end, code] = std::from_chars(mads_.data(), mads_.data() + mads_.size(), rule.mads);
   if (code != std::errc{} || end != mads_.data() + mads_.size() || !(rule.mads > 0) ||

@@ -147,6 +147,7 @@ void CaseVisits::note_use(ScenarioResult& result, const VisitUse& use) {
   Visits& visits = *result.visits;
   append(visits.others, use.others);
   append(visits.stolen, use.stolen);
+  append(visits.throttled, use.throttled);
   visits.repeated += use.repeated ? 1 : 0;
   visits.disturbed += use.disturbed ? 1 : 0;
 }

@@ -28,6 +28,7 @@ struct VisitUse {
   bool disturbed = false;                ///< so much that the visit's figures are not to be trusted
   bool repeated = false;                 ///< it is the second try
   bool counts = false;                   ///< what it found must not be lost: wrong data
+  std::optional<double> throttled = {};  ///< CPUs that a quota withheld
 };
 
 /// What a case needs to keep between its visits, beside its result.

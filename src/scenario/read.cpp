@@ -65,6 +65,7 @@ Expected<std::string> parse_memory(const std::string& text) {
     case MemorySpec::Form::round_robin: return std::string("auto");
     case MemorySpec::Form::each: break;
   }
+  if (spec->single.all_nodes) return std::string("each:all");
   std::vector<int> nodes;
   for (NodeId node : spec->each) nodes.push_back(node.value);
   return fmt::format("each:{}", fmt::join(nodes, ","));

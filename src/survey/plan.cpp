@@ -10,12 +10,28 @@
 #include <nlohmann/json.hpp>
 
 #include "benchmarks/all.h"
+#include "benchmarks/survey_words.h"
 #include "machine/source.h"
 #include "run/estimate_time.h"
 #include "survey/share.h"
 
 namespace numatlas {
 namespace {
+
+/// What is past memory-side caches of many GiB takes long to prepare: where there is no time for
+/// it, the same past the caches of the CPUs only.
+void add_ways_within(std::vector<SurveyWay>& ways, const Benchmark& benchmark,
+                     const Machine& machine) {
+  const bool any = std::ranges::any_of(
+      machine.nodes, [](const NumaNode& node) { return !node.side_caches.empty(); });
+  if (!any) return;
+  for (SurveyWay way : benchmark.survey(without_side_caches(machine)).ways) {
+    way.words.push_back("--ignore-side-caches");
+    way.left_out =
+        "memory past the memory-side caches" + (way.left_out.empty() ? "" : "; " + way.left_out);
+    ways.push_back(std::move(way));
+  }
+}
 
 /// Those that were chosen, what is worth most first.
 std::vector<SurveyItem> candidates(const SurveyOptions& options, const Machine& machine) {
@@ -35,6 +51,8 @@ std::vector<SurveyItem> candidates(const SurveyOptions& options, const Machine& 
     item.skip = part.reason;
     const auto other = options.ways.find(name);
     item.ways = other == options.ways.end() ? std::move(part.ways) : other->second;
+    if (other == options.ways.end() && part.worth > 0 && benchmark->is_of_memory())
+      add_ways_within(item.ways, *benchmark, machine);
     if (named(options.reduced, name) && item.ways.size() > 1) item.ways.erase(item.ways.begin());
     all.push_back(std::move(item));
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 
 #include "base/test_data.h"
@@ -16,6 +17,7 @@ namespace numatlas {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::string recorded = test_data() + "/topologies/";
 
@@ -46,6 +48,28 @@ TEST(SurveyPlan, SharesAddUpToTheTime) {
   EXPECT_EQ(items->front().benchmark, "matrix") << "what is worth most comes first";
   EXPECT_THAT(item_named(*items, "transfer")->skip, HasSubstr("GPU"));
   EXPECT_EQ(item_named(*items, "stream"), nullptr);
+}
+
+TEST(SurveyPlan, MemorySideCachesWithinTheTime) {
+  auto machine =
+      read_recorded_machine("numa:2(memory=549755813888) l3:1(size=104857600) core:4 pu:1");
+  ASSERT_TRUE(machine);
+  for (NumaNode& node : machine->nodes) node.side_caches = {{1, Bytes{64 * gib}, {}}};
+  const auto comm = make_single_comm();
+  const auto way_within = [&](int seconds) {
+    SurveyOptions options;
+    options.only = {"latency"};
+    options.time = std::chrono::seconds(seconds);
+    options.dry_run = true;
+    const auto items = plan_survey(options, *machine, *comm);
+    EXPECT_TRUE(items) << full_text(items.error());
+    return items ? items->front() : SurveyItem{};
+  };
+  const SurveyItem soon = way_within(60), late = way_within(36000);
+  EXPECT_THAT(soon.words, ::testing::Contains("--ignore-side-caches"));
+  EXPECT_THAT(soon.left_out, HasSubstr("memory past the memory-side caches"));
+  EXPECT_THAT(late.words, Not(::testing::Contains("--ignore-side-caches")));
+  EXPECT_EQ(late.left_out, "");
 }
 
 TEST(SurveyPlan, AThousandCpusArePlannedWithinTheTime) {

@@ -80,6 +80,8 @@ std::string node_words(const NumaNode& node) {
   text += node.has_memory() ? ", " + to_rounded_text(*node.memory_total)
                             : std::string(node.memory_total ? ", no memory" : "");
   if (!node.kind.empty() && node.kind != "dram") text += " (" + node.kind + ")";
+  if (!node.side_caches.empty())
+    text += " behind a memory-side cache of " + to_rounded_text(node.side_cache());
   return text;
 }
 

@@ -5,8 +5,9 @@ set -u
 case=$1 numatlas=$2
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=$(mktemp -d) || exit 1
-spinners=()
+spinners=() groups=()
 cleanup() {
+  [ ${#groups[@]} -eq 0 ] || rmdir "${groups[@]}" 2>/dev/null
   [ ${#spinners[@]} -eq 0 ] || kill -KILL "${spinners[@]}" 2>/dev/null
   rm -rf "$folder"
 }
@@ -82,6 +83,39 @@ sys.exit(json.load(open(sys.argv[1]))["cpu_use"][0]["other_processes"] is not No
       exit 77
     fi
     holds a.json 'report["cases"][0]["visits"]["repeated"] >= 1' ;;
+
+  quota) # a control group of its own, of either version, with a fifth of a CPU
+    for place in /sys/fs/cgroup/cpu /sys/fs/cgroup; do
+      group=$place/numatlas-test-$$
+      mkdir "$group" 2>/dev/null || continue
+      groups+=("$group")
+      if [ -e "$group/cpu.max" ]; then
+        echo '20000 100000' >"$group/cpu.max"
+      elif [ -e "$group/cpu.cfs_quota_us" ]; then
+        echo 100000 >"$group/cpu.cfs_period_us" && echo 20000 >"$group/cpu.cfs_quota_us"
+      else
+        continue
+      fi
+      break
+    done 2>/dev/null
+    grep -qs 20000 "${group:-/}"/cpu.{max,cfs_quota_us} || {
+      echo 'skipped: no control group of our own here'
+      exit 77
+    }
+    in_group() { # NAME WORDS...
+      (echo "$BASHPID" >"$group/cgroup.procs" && run "$@")
+    }
+    in_group topology topology || fail 'topology'
+    says topology '^  CPU quota     0.2 CPUs on average .*cpu'
+    in_group features features || fail 'features'
+    says features 'CPU quota  *yes  *0.2 CPUs'
+    in_group latency latency --size 16KiB --time 1s --precision 0.0001% --threads 1 --json "$folder/a.json" ||
+      fail 'latency'
+    holds a.json 'report["cpu_use"][0]["throttled"] > 0.3'
+    holds a.json 'sum(report["cases"][0]["visits"]["throttled"]) > 0'
+    holds a.json 'report["cases"][0]["visits"]["disturbed"] + report["cases"][0]["visits"]["repeated"] > 0'
+    says latency '^warning: disturbed while measuring, .*the CPU quota withheld [0-9.]+ CPUs.*docker --cpus'
+    says latency '^warning: 1 worker on a CPU quota of 0.2 CPUs' ;;
 
   stopped) # as SIGSTOP does, and SIGCONT two seconds later
     "$numatlas" latency --size 16KiB,32KiB --time 2s --precision 0.0001% --json "$folder/a.json" -q \

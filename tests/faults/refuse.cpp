@@ -1,6 +1,7 @@
 // refuse CALLS COMMAND...: runs a command for which the named system calls fail with EPERM, as the
 // default filters of containers make them. CALLS: mbind,set_mempolicy,get_mempolicy,move_pages.
-// Exit 77 when this system takes no filter.
+// After "sigsys:" they end the process instead, as Android's filter does. Exit 77 when this system
+// takes no filter.
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -23,15 +24,17 @@ long number_of(const std::string& call) {
   if (call == "get_mempolicy") return SYS_get_mempolicy;
   if (call == "move_pages") return SYS_move_pages;
   if (call == "sched_setaffinity") return SYS_sched_setaffinity;
+  if (call == "perf_event_open") return SYS_perf_event_open;
+  if (call == "madvise") return SYS_madvise;
   return -1;
 }
 
-bool refuse(const std::vector<long>& numbers) {
+bool refuse(const std::vector<long>& numbers, unsigned answer) {
   std::vector<sock_filter> filter;
   filter.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)));
   for (long number : numbers) {
     filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 1));
-    filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
+    filter.push_back(BPF_STMT(BPF_RET | BPF_K, answer));
   }
   filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
   sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
@@ -45,12 +48,16 @@ bool refuse(const std::vector<long>& numbers) {
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   std::vector<long> numbers;
-  std::istringstream calls(argv[1]);
+  std::string list = argv[1];
+  const std::string kill = "sigsys:";
+  const bool kills = list.compare(0, kill.size(), kill) == 0;
+  if (kills) list.erase(0, kill.size());
+  std::istringstream calls(list);
   for (std::string call; std::getline(calls, call, ',');) {
     numbers.push_back(number_of(call));
     if (numbers.back() < 0) return 2;
   }
-  if (!refuse(numbers)) {
+  if (!refuse(numbers, kills ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | EPERM)) {
     std::perror("seccomp");
     return 77;
   }

@@ -128,6 +128,10 @@ def _node(machine: Json, node: Json, cpus: list[Json]) -> Box:
         f"node {node['id']}",
         ", ".join(memory),
         *([f"the firmware claims {', '.join(claimed)}"] if claimed else []),
+        *(
+            f"behind a memory-side cache of {size_text(cache['size'])}"
+            for cache in node.get("memory_side_caches", [])
+        ),
         *(f"{free} of {every} huge pages of {size} free" for free, every, size in huge),
         *(_caches(machine, cpus) if cpus else [f"no CPUs{_nearest(machine, node)}"]),
         *_devices(machine, lambda number: number == node["id"]),

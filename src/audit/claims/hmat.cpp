@@ -43,7 +43,7 @@ struct Target {
 
 std::vector<Target> targets_of(const Quantity& quantity, const AuditInput& input) {
   std::vector<Target> all;
-  for (const NodeId id : input.machine.usable_memory_nodes()) {
+  for (const NodeId id : input.machine.ordinary_memory_nodes()) {
     const NumaNode& node = *input.machine.find_node(id);
     if (!node.hmat || !(node.hmat.value().*quantity.claimed)) continue;
     Target target{id, *(node.hmat.value().*quantity.claimed)};
@@ -155,7 +155,7 @@ void Hmat::judge_initiators(const NumaNode& node, const AuditInput& input,
 std::vector<ClaimVerdict> Hmat::judge(const AuditInput& input) const {
   std::vector<ClaimVerdict> verdicts;
   for (const Quantity& quantity : quantities) judge_quantity(quantity, input, verdicts);
-  for (const NodeId id : input.machine.usable_memory_nodes()) {
+  for (const NodeId id : input.machine.ordinary_memory_nodes()) {
     const NumaNode& node = *input.machine.find_node(id);
     if (node.hmat) judge_initiators(node, input, verdicts);
   }

@@ -185,7 +185,7 @@ ClaimVerdict Links::node(const AuditedGpu& one, const AuditInput& input) const {
       found = std::move(its);
   }
   if (found) return *found;
-  verdict.reason = input.machine.usable_memory_nodes().size() < 2
+  verdict.reason = input.machine.ordinary_memory_nodes().size() < 2
                        ? "one node has memory: no other could be nearer"
                        : input.why_no("transfer");
   return verdict;

@@ -30,7 +30,7 @@ struct Reached {
 
 std::vector<Reached> reached_from(const NumaNode& from, const AuditInput& input) {
   std::vector<Reached> all;
-  for (const NodeId to : input.machine.usable_memory_nodes()) {
+  for (const NodeId to : input.machine.ordinary_memory_nodes()) {
     const auto distance = from.distance.find(to.value);
     const Estimate* const latency = input.latency(from.id, to);
     if (distance != from.distance.end() && distance->second > 0 && latency != nullptr)
@@ -48,7 +48,7 @@ class Slit final : public Claim {
     return "distances between nodes (ACPI SLIT) against the order and ratio of latencies";
   }
   std::vector<std::string> benchmarks(const Machine& machine) const override {
-    if (machine.usable_memory_nodes().size() < 2) return {};
+    if (machine.ordinary_memory_nodes().size() < 2) return {};
     return {"matrix"};
   }
   std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
@@ -109,7 +109,7 @@ ClaimVerdict Slit::judge_row(const NumaNode& from, const AuditInput& input) cons
 }
 
 std::vector<ClaimVerdict> Slit::judge(const AuditInput& input) const {
-  if (input.machine.usable_memory_nodes().size() < 2)
+  if (input.machine.ordinary_memory_nodes().size() < 2)
     return {not_measurable(name(), "all nodes", "one node has memory: no distances to compare")};
   std::vector<ClaimVerdict> verdicts;
   for (const NodeId node : input.machine.nodes_of(input.machine.usable_cpus())) {

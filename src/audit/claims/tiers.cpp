@@ -68,7 +68,7 @@ class Tiers final : public Claim {
   }
   std::vector<std::string> benchmarks(const Machine& machine) const override {
     std::size_t nodes = 0;
-    for (const NodeId id : machine.usable_memory_nodes())
+    for (const NodeId id : machine.ordinary_memory_nodes())
       nodes += machine.find_node(id)->memory_tier.has_value() ? 1 : 0;
     return nodes < 2 ? std::vector<std::string>{} : std::vector<std::string>{"matrix"};
   }
@@ -152,7 +152,7 @@ ClaimVerdict Tiers::demotion(const TierNode& from, const TierNode& to) const {
 
 std::vector<ClaimVerdict> Tiers::judge(const AuditInput& input) const {
   std::vector<TierNode> all;
-  for (const NodeId id : input.machine.usable_memory_nodes()) {
+  for (const NodeId id : input.machine.ordinary_memory_nodes()) {
     const NumaNode& node = *input.machine.find_node(id);
     if (node.memory_tier) all.push_back(measured_node(node, input));
   }

@@ -73,7 +73,7 @@ class InterleaveWeights final : public Claim {
   }
   std::vector<std::string> benchmarks(const Machine& machine) const override {
     const bool applies = setting_of(machine, "interleave_weights") != nullptr &&
-                         machine.usable_memory_nodes().size() > 1;
+                         machine.ordinary_memory_nodes().size() > 1;
     return applies ? std::vector<std::string>{"weights"} : std::vector<std::string>{};
   }
   std::vector<ClaimVerdict> judge(const AuditInput& input) const override;
@@ -83,7 +83,7 @@ std::vector<ClaimVerdict> InterleaveWeights::judge(const AuditInput& input) cons
   const Setting* const setting = setting_of(input.machine, "interleave_weights");
   if (setting == nullptr)
     return {not_measurable(name(), "kernel", "this kernel has no weighted interleave")};
-  if (input.machine.usable_memory_nodes().size() < 2)
+  if (input.machine.ordinary_memory_nodes().size() < 2)
     return {not_measurable(name(), "kernel",
                            "only one node has memory, so there is nothing to interleave")};
   ClaimVerdict verdict;

@@ -146,7 +146,7 @@ std::vector<Figure> Atomics::totals(const ScenarioResult& visit, const RunReport
 
 SurveyPart Atomics::survey(const Machine& machine) const {
   SurveyPart part{0.5, {}, ""};
-  if (machine.usable_memory_nodes().size() > 1)
+  if (machine.ordinary_memory_nodes().size() > 1)
     part.ways.push_back(SurveyWay{{"--home", "all"}, ""});
   const char* const nodes = part.ways.empty() ? "" : "counters on nodes other than the first CPU's";
   part.ways.push_back(SurveyWay{{}, nodes});

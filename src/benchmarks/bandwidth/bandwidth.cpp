@@ -25,6 +25,8 @@
 #include "record/labels.h"
 #include "report/csv.h"
 #include "run/flows.h"
+#include "run/levels.h"
+#include "run/room.h"
 
 namespace numatlas {
 namespace {
@@ -49,6 +51,8 @@ class Bandwidth final : public Benchmark {
   void add_options(CLI::App& app) override;
   Expected<void> parse_options() override;
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
+  /// The size that is chosen where none is given.
+  bool is_of_memory() const override { return sizes_.given().empty(); }
   std::string main_metric() const override { return "bandwidth"; }
   /// One row per size has no place for several kernels, stores or numbers of threads.
   std::string csv_file(const RunReport& report, const RunOptions& options) const override {
@@ -57,6 +61,7 @@ class Bandwidth final : public Benchmark {
   }
   void conclude(RunReport& report) const override { add_best_shares(report); }
   SurveyPart survey(const Machine& machine) const override;
+  std::string remarks(const RunReport& report, const RunOptions& options) const override;
   std::vector<View> views(const RunReport& report) const override;
   std::vector<Fact> facts(const RunReport& report) const override;
 
@@ -96,8 +101,29 @@ std::vector<int> workers_within(const Layout& layout, int threads) {
   return workers;
 }
 
+/// Where a node has no room for what its worker's caches do not hold, and other nodes have: figures
+/// of memory are those of the others.
+void leave_out_cached(const PlanInput& input, std::vector<Flow>& flows) {
+  Scenario together;
+  together.flows = flows;
+  std::vector<Flow> left;
+  for (const Flow& flow : together.flows) {
+    const std::string level =
+        level_of_flow(machine_of(input, flow.worker), input.layout, together, flow);
+    if (level == "memory" || level == "-") left.push_back(flow);
+  }
+  if (!left.empty()) flows = std::move(left);
+}
+
 PlannedScenario Bandwidth::point(const PlanInput& input, const Choice& choice, Bytes size,
                                  PageKind pages, int threads) const {
+  std::vector<Flow> flows;
+  for (int worker : workers_within(input.layout, threads))
+    flows.push_back(stream_flow(input, choice, worker, size, pages));
+  if (sizes_.given().empty()) {
+    size = fit_to_room(input, size, flows);
+    leave_out_cached(input, flows);
+  }
   std::string name =
       fmt::format("{} {} {}", choice.short_name(), compact_text(size), name_of(pages));
   if (!input.options.thread_counts.empty()) name += " " + count_text(threads, "thread");
@@ -105,8 +131,7 @@ PlannedScenario Bandwidth::point(const PlanInput& input, const Choice& choice, B
   planned.head.kernel = choice.name;
   planned.head.stores = choice.stores();
   planned.scenario.stop.to_the_end = true;
-  for (int worker : workers_within(input.layout, threads))
-    planned.scenario.flows.push_back(stream_flow(input, choice, worker, size, pages));
+  planned.scenario.flows = std::move(flows);
   return planned;
 }
 
@@ -129,13 +154,26 @@ Expected<std::vector<PlannedScenario>> Bandwidth::plan(const PlanInput& input) c
   return plan_of(input, counts, sizes);
 }
 
-/// What no cache holds, or less where nodes are small.
+/// What no cache holds; points give less to workers on small nodes.
 Bytes Bandwidth::usual_size_of(const PlanInput& input, int threads) const {
-  const Bytes size =
-      input.options.serial
-          ? size_past_caches(input)
-          : size_past_caches(input, workers_within(input.layout, threads), least_past_caches);
-  return size_with_room(input, size, plan_of(input, {threads}, {[size](int) { return size; }}));
+  if (input.options.serial) return size_past_caches(input);
+  return size_past_caches(input, workers_within(input.layout, threads), least_past_caches);
+}
+
+std::string Bandwidth::remarks(const RunReport& report, const RunOptions&) const {
+  CpuSet left_out;
+  for (const WorkerRow& worker : report.workers) left_out = left_out | worker.cpus;
+  for (const ScenarioResult& point : report.scenarios) {
+    for (const FlowResult& flow : point.flows)
+      left_out = left_out - report.workers[static_cast<std::size_t>(flow.worker)].cpus;
+  }
+  const bool measured = std::ranges::any_of(
+      report.scenarios, [](const ScenarioResult& point) { return !point.flows.empty(); });
+  if (left_out.empty() || !measured || !sizes_.given().empty()) return "";
+  return fmt::format(
+      "CPUs {} are left out: their nodes have no room for more than their caches hold (--size "
+      "measures them)\n",
+      to_list(left_out));
 }
 
 std::vector<PlannedScenario> Bandwidth::plan_of(const PlanInput& input,

@@ -25,6 +25,7 @@
 #include "run/declare.h"
 #include "run/flows.h"
 #include "run/levels.h"
+#include "run/room.h"
 
 namespace numatlas {
 namespace {
@@ -158,7 +159,7 @@ Expected<void> check_places(const MemorySpec& end, const PlanInput& input, const
 Expected<std::vector<Pair>> Copy::pairs_of(const PlanInput& input) const {
   NodeSet nodes;
   for (const Machine& machine : input.machines) {
-    nodes = nodes | machine.usable_memory_nodes();
+    nodes = nodes | machine.ordinary_memory_nodes();
     if (!from_) continue;
     if (auto there = resolve_memory(*from_, machine, 0); !there)
       return fail(renamed(there.error(), "--memory", "--from"));
@@ -168,7 +169,8 @@ Expected<std::vector<Pair>> Copy::pairs_of(const PlanInput& input) const {
   if (from_) {
     if (auto good = check_places(*from_, input, "--from"); !good) return fail(good.error());
     if (auto good = check_places(*to_, input, "--to"); !good) return fail(good.error());
-    return std::vector<Pair>{{*from_, *to_}};
+    const Machine& first = input.machines.front();
+    return std::vector<Pair>{{with_all_nodes(*from_, first), with_all_nodes(*to_, first)}};
   }
   std::vector<Pair> pairs;
   for (NodeId from : nodes) {
@@ -244,7 +246,16 @@ std::vector<PlannedScenario> Copy::plan_of(const PlanInput& input, const std::ve
   std::vector<PlannedScenario> plan;
   for_each_of(
       [&](PageKind pages, Bytes size, Stores stores, int threads, const Pair& pair) {
-        add_point(plan, point(input, pair, {pages, size, stores, threads}), input.options.serial);
+        // By the pair's own nodes, whatever others have; as if both ends lay on one of them, so
+        // that copies within a node and between two like it have one size.
+        Bytes fitting = size;
+        for (const Pair& ends : {Pair{pair.from, pair.from}, Pair{pair.to, pair.to}}) {
+          if (!sizes_.given().empty()) break;
+          const auto within = point(input, ends, {pages, size, stores, threads});
+          fitting = size_with_room(input, fitting, within.scenario.flows);
+        }
+        PlannedScenario planned = point(input, pair, {pages, fitting, stores, threads});
+        add_point(plan, std::move(planned), input.options.serial);
       },
       input.options.pages, sizes, stores_, counts, pairs);
   return plan;
@@ -257,15 +268,14 @@ Expected<std::vector<PlannedScenario>> Copy::plan(const PlanInput& input) const 
     return fail(good.error());
   const auto pairs = pairs_of(input);
   if (!pairs) return fail(pairs.error());
-  // One for all pairs, so that they can be compared.
-  const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(input, *pairs, sizes); };
-  const std::vector<Bytes> sizes = sizes_.sizes(input, size_past_caches(input), with);
+  std::vector<Bytes> sizes = sizes_.given();
+  if (sizes.empty()) sizes = {size_past_caches(input)};
   KernelSpec copy;
   copy.name = "copy";
   for (Bytes size : sizes) {
     if (auto fits = (*make_kernel(copy))->check_size(size); !fits) return fail(fits.error());
   }
-  return with(sizes);
+  return plan_of(input, *pairs, sizes);
 }
 
 /// Every pair, by all CPUs of the node copied from, or by a few of them; else the pair of the
@@ -279,7 +289,7 @@ SurveyPart Copy::survey(const Machine& machine) const {
     part.ways.push_back(SurveyWay{{"--pages", pages, "--skip-too-large", "--cpus", to_list(chosen)},
                                   fmt::format("all but {} CPUs of each node", few)});
   }
-  const NodeSet memory = machine.usable_memory_nodes();
+  const NodeSet memory = machine.main_nodes(machine.ordinary_memory_nodes());
   if (memory.size() < 2) return part;
   const int from = memory.front().value, to = memory[memory.size() - 1].value;
   part.ways.push_back(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,13 @@ namespace numatlas {
 /// last-level cache is), "same node", "other node", or "unknown".
 std::string nearness_of(const Machine& machine, CpuId first, CpuId second);
 
-/// At most `most` of `cores` (a CPU a core): neighbours, two and two, spread evenly over nodes and
-/// last-level caches, so that near pairs and far ones are among them. In order of node and cache.
-std::vector<CpuId> spread_cores(const Machine& machine, std::vector<CpuId> cores, std::size_t most);
+/// Another hardware thread of the same core that this process may use.
+std::optional<CpuId> sibling_of(const Machine& machine, CpuId cpu);
+
+/// About `most` of `cores` (a CPU a core): neighbours, two and two, spread evenly over nodes and
+/// last-level caches, and as many more as it takes to have a pair of each nearness and of each two
+/// kinds of cores. In order of node and cache.
+std::vector<CpuId> spread_cores(const Machine& machine, const std::vector<CpuId>& cores,
+                                std::size_t most);
 
 }  // namespace numatlas

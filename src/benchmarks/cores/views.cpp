@@ -22,7 +22,8 @@ namespace {
 
 /// One measured pair.
 struct PairCell {
-  std::string first, second, method, nearness;
+  std::string first, second, method;
+  std::string nearness;  ///< with the kinds of the cores, where there are several
   Estimate time;
 };
 
@@ -32,8 +33,10 @@ std::vector<PairCell> cells_of(const RunReport& report) {
     for (const FlowResult& flow : point.flows) {
       const Figure* const found = find_figure(flow, "core_to_core");
       if (found == nullptr || !found->estimate) continue;
+      const std::string kinds = label_of(point, "kinds");
       cells.push_back({label_of(point, "first_cpu"), label_of(point, "second_cpu"), point.kernel,
-                       label_of(point, "nearness"), *found->estimate});
+                       label_of(point, "nearness") + (kinds.empty() ? "" : ", " + kinds),
+                       *found->estimate});
     }
   }
   return cells;
@@ -81,11 +84,13 @@ std::vector<std::string> summary_lines(const std::vector<PairCell>& cells) {
   for (const std::string& method : different(cells, &PairCell::method)) {
     // Nearest first.
     for (const char* start : {"same core", "same L", "same node", "other node", "unknown"}) {
-      std::vector<const PairCell*> near;
-      for (const PairCell& cell : cells) {
-        if (cell.method == method && cell.nearness.starts_with(start)) near.push_back(&cell);
+      for (const std::string& nearness : different(cells, &PairCell::nearness)) {
+        std::vector<const PairCell*> near;
+        for (const PairCell& cell : cells) {
+          if (cell.method == method && cell.nearness == nearness) near.push_back(&cell);
+        }
+        if (!near.empty() && nearness.starts_with(start)) rows.push_back(summary_row(near));
       }
-      if (!near.empty()) rows.push_back(summary_row(near));
     }
   }
   std::vector<std::string> lines;

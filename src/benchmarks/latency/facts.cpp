@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -181,11 +184,7 @@ void add_controls(std::vector<Fact>& facts, const RunReport& report, const std::
   }
 }
 
-}  // namespace
-
-bool is_control(const ScenarioResult& one) { return one.labels == control_label; }
-
-std::vector<Fact> latency_facts(const RunReport& report) {
+std::vector<Fact> facts_of_all(const RunReport& report) {
   std::vector<std::string> kinds;
   for (const ScenarioResult& point : report.scenarios) {
     if (std::find(kinds.begin(), kinds.end(), point.pages) == kinds.end())
@@ -196,6 +195,62 @@ std::vector<Fact> latency_facts(const RunReport& report) {
   add_caches(facts, report, kinds.back());
   add_memory(facts, report, kinds);
   add_controls(facts, report, kinds.back());
+  return facts;
+}
+
+/// The kind of cores that a flow ran on; nullptr where all of its machine's are alike.
+const CpuKind* kind_of(const RunReport& report, const FlowResult& flow) {
+  const WorkerRow& worker = report.workers[static_cast<std::size_t>(flow.worker)];
+  const auto host = static_cast<std::size_t>(worker.host);
+  if (worker.cpus.empty() || host >= report.machines.size()) return nullptr;
+  return report.machines[host].kind_of(worker.cpus.front());
+}
+
+/// The report with the flows of one kind of cores only.
+RunReport part_of_kind(const RunReport& report, const std::string& name) {
+  RunReport part = report;
+  for (ScenarioResult& point : part.scenarios) {
+    std::erase_if(point.flows, [&](const FlowResult& flow) {
+      const CpuKind* const kind = kind_of(report, flow);
+      return kind == nullptr || kind->name != name;
+    });
+    point.groups.clear();
+    point.host_totals.clear();
+  }
+  std::erase_if(part.scenarios, [](const ScenarioResult& point) { return point.flows.empty(); });
+  return part;
+}
+
+}  // namespace
+
+bool is_control(const ScenarioResult& one) { return one.labels == control_label; }
+
+std::vector<Fact> latency_facts(const RunReport& report) {
+  std::vector<std::string> kinds;  // that were measured; that of most CPUs first
+  for (const Machine& machine : report.machines) {
+    std::vector<const CpuKind*> all;
+    for (const CpuKind& kind : machine.cpu_kinds) all.push_back(&kind);
+    std::stable_sort(all.begin(), all.end(),
+                     [](auto* a, auto* b) { return a->cpus.size() > b->cpus.size(); });
+    for (const CpuKind* kind : all) {
+      const bool measured = std::ranges::any_of(report.scenarios, [&](const auto& point) {
+        return std::ranges::any_of(
+            point.flows, [&](const FlowResult& flow) { return kind_of(report, flow) == kind; });
+      });
+      if (measured && std::ranges::find(kinds, kind->name) == kinds.end())
+        kinds.push_back(kind->name);
+    }
+  }
+  if (kinds.size() < 2) return facts_of_all(report);
+  std::vector<Fact> facts;
+  for (const std::string& kind : kinds) {
+    for (Fact& fact : facts_of_all(part_of_kind(report, kind))) {
+      fact.where.emplace_back("kind", kind);
+      fact.words += fmt::format(", {} cores", kind);
+      fact.line = fmt::format("{}: {}", kind, fact.line);
+      facts.push_back(std::move(fact));
+    }
+  }
   return facts;
 }
 

@@ -22,6 +22,7 @@
 #include "run/declare.h"
 #include "run/flows.h"
 #include "run/levels.h"
+#include "run/room.h"
 
 namespace numatlas {
 namespace {
@@ -48,6 +49,8 @@ class Latency final : public Benchmark {
     return options.placement.cpus.is_default ? 1 : 0;
   }
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
+  /// The size that is chosen where none is given.
+  bool is_of_memory() const override { return sizes_.given().empty(); }
   std::string main_metric() const override { return "latency"; }
   SurveyPart survey(const Machine& machine) const override;
   /// One row per size has no place for several numbers of chains, or a second stride.
@@ -118,9 +121,9 @@ Expected<void> Latency::parse_options() {
 Expected<std::vector<PlannedScenario>> Latency::plan(const PlanInput& input) const {
   if (auto good = check_one_number_of_threads(input.options, name()); !good)
     return fail(good.error());
-  const auto with = [&](const std::vector<Bytes>& sizes) { return plan_of(input, sizes); };
-  const std::vector<Bytes> sizes = sizes_.sizes(input, chase_size_past_caches(input), with);
-  const std::vector<PlannedScenario> plan = with(sizes);
+  std::vector<Bytes> sizes = sizes_.given();
+  if (sizes.empty()) sizes = {chase_size_past_caches(input)};
+  const std::vector<PlannedScenario> plan = plan_of(input, sizes);
   for (const PlannedScenario& point : plan) {
     for (const Flow& flow : point.scenario.flows) {
       const auto layout = ChainLayout::make(flow.region.bytes, flow.kernel.chain);
@@ -159,13 +162,15 @@ std::vector<PlannedScenario> Latency::plan_of(const PlanInput& input,
     points.push_back({*std::max_element(sizes.begin(), sizes.end()), 1, control_, true});
   for (PageKind pages : input.options.pages) {
     for (const Point& point : points) {
-      PlannedScenario planned = new_point(
-          input, fmt::format("{} {}", compact_text(point.size), name_of(pages)), point.size, pages);
-      std::vector<Flow>& flows = planned.scenario.flows;
+      std::vector<Flow> flows;
       for (int worker : all_workers(input.layout)) {
         flows.push_back(chase_flow(input, worker, point.size, pages, {order_, point.stride}));
         flows.back().kernel.chain.chains = static_cast<unsigned>(point.chains);
       }
+      const Bytes size =
+          sizes_.given().empty() ? fit_to_room(input, point.size, flows) : point.size;
+      PlannedScenario planned =
+          new_point(input, fmt::format("{} {}", compact_text(size), name_of(pages)), size, pages);
       if (!chains_.empty()) {
         planned.head.name += " " + count_text(point.chains, "chain");
         planned.head.labels = {{"chains", std::to_string(point.chains)}};
@@ -178,6 +183,7 @@ std::vector<PlannedScenario> Latency::plan_of(const PlanInput& input,
       // The report has one for all; a serial point's is that of its first part.
       const Flow& named = input.options.serial ? flows.front() : flows.back();
       planned.head.stride = named.kernel.chain.stride;
+      planned.scenario.flows = std::move(flows);
       add_point(plan, std::move(planned), input.options.serial);
     }
   }
@@ -239,7 +245,7 @@ SurveyPart Latency::survey(const Machine& machine) const {
   const std::string left_out = "sizes other than a few per cache and one of memory";
   add(few, "base,thp", firsts.list, left_out);
   add(few, "base", first ? std::to_string(first->value) : "",
-      left_out + "; huge pages; nodes other than the first");
+      left_out + "; huge pages; " + firsts.others);
   return part;
 }
 

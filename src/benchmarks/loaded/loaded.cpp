@@ -97,10 +97,12 @@ class Loaded final : public Benchmark {
 };
 
 void Loaded::add_options(CLI::App& app) {
-  add_value(app, "--pairs", pairs_text_, "all|local|PAIRS",
-            "which nodes to measure: every node with workers against every node with memory (all), "
-            "each node against its own memory (local), or pairs of a CPU node and a memory node "
-            "such as 0:0,0:2");
+  add_value(
+      app, "--pairs", pairs_text_, "all|local|PAIRS",
+      "which nodes to measure: every node with workers against every node with memory, except that "
+      "of GPUs (all), "
+      "each node against its own memory (local), or pairs of a CPU node and a memory node "
+      "such as 0:0,0:2");
   add_value(app, "--rates", rates_text_, "RATES",
             "total load in GB/s, such as 1,2,5; required with several ranks (default: fractions of "
             "the peak, which is measured first)");
@@ -117,6 +119,8 @@ Expected<std::vector<double>> parse_rates(const std::string& text) {
     // 1 PB/s is more than any memory has; slower ones than the least would take longer than anybody
     // waits to fill a sample.
     constexpr double least = 0.001;
+    const auto comma = value > 0 ? std::nullopt : decimal_comma(text);  // "0,5": no rate is 0
+    if (comma) return fail(about("--rates", *comma));
     if (code != std::errc{} || end != number.data() + number.size() || !(value >= least) ||
         value > 1e6)
       return fail_usage("--rates",
@@ -171,7 +175,7 @@ Expected<std::vector<Setting>> Loaded::settings(const PlanInput& input) const {
   const NodeSet with_memory = memory_nodes(input);
   if (pairs_text_ == "all" || pairs_text_ == "local") {
     for (NodeId cpus : with_workers) {
-      for (NodeId memory : with_memory) {
+      for (NodeId memory : ordinary_memory_nodes(input)) {
         if (pairs_text_ == "all" || cpus == memory)
           settings.push_back(setting_of(input, cpus, memory));
       }
@@ -472,7 +476,7 @@ SurveyPart Loaded::survey(const Machine& machine) const {
   part.ways.back().words.insert(part.ways.back().words.end(), {"--pairs", "local"});
   const NodeSet both = machine.nodes_of(machine.usable_cpus()) & machine.usable_memory_nodes();
   if (both.size() < 2) return part;
-  const int node = both.front().value;
+  const int node = machine.main_nodes(both).front().value;
   SurveyWay way{reads, fmt::format("the load of the mix; curves of nodes other than {}", node)};
   way.words.insert(way.words.end(), {"--pairs", fmt::format("{0}:{0}", node), "--cpus",
                                      fmt::format("node:{}", node)});

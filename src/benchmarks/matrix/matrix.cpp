@@ -73,13 +73,15 @@ class Matrix final : public Benchmark {
                                   NodeId cpus, NodeId memory) const;
 
   NodePairOptions pairs_{{{"read", "write", "copy"}, "2:1"}};
-  std::string only_;
+  std::string only_, nodes_ = "all";
   bool relative_ = false;
   const CLI::Option* order_option_ = nullptr;  ///< the app's
 };
 
 void Matrix::add_options(CLI::App& app) {
   add_choice(app, "--only", only_, named({"latency", "bandwidth"}), "measure only this");
+  add_value(app, "--nodes", nodes_, "all|NODES",
+            "nodes of the memory, such as 0,2; memories of GPUs only if named");
   app.add_flag(
       "--relative", relative_,
       "show each cell also as a multiple of the local one, and bandwidths as shares of the "
@@ -87,7 +89,8 @@ void Matrix::add_options(CLI::App& app) {
   pairs_.add_to(
       app,
       "memory of each worker, in MiB or with a unit (default: four times the last-level "
-      "caches, or 1 GiB where the system may not list all caches, shared among the node's "
+      "caches, twice the memory-side cache of the memory's node, or 1 GiB where the system may not "
+      "list all caches, shared among the node's "
       "workers, and at least 16 MiB; at least 256 MiB for "
       "the latency; less where that is more than half of a node's free memory)");
   order_option_ = app.get_option("--order");
@@ -95,6 +98,7 @@ void Matrix::add_options(CLI::App& app) {
 
 Expected<void> Matrix::parse_options() {
   if (auto parsed = pairs_.parse(name()); !parsed) return parsed;
+  if (auto good = check_nodes("--nodes", nodes_, ""); !good) return good;
   const std::string of_bandwidth = pairs_.kernels.given();
   if (only_ == "latency" && !of_bandwidth.empty()) {
     return fail_usage(of_bandwidth, "--only latency does not measure bandwidth",
@@ -168,7 +172,9 @@ Expected<std::vector<PlannedScenario>> Matrix::plan(const PlanInput& input) cons
       !checked)
     return fail(checked.error());
   std::vector<PlannedScenario> plan;
-  const NodeSet with_workers = worker_nodes(input), with_memory = memory_nodes(input);
+  const auto with_memory = chosen_nodes(input, "--nodes", nodes_);
+  if (!with_memory) return fail(with_memory.error());
+  const NodeSet with_workers = worker_nodes(input);
   for (PageKind pages : input.options.pages) {
     const auto add_latency = [&](NodeId cpus, NodeId memory) {
       add_point(plan, latency_point(input, pages, cpus, memory));
@@ -176,8 +182,8 @@ Expected<std::vector<PlannedScenario>> Matrix::plan(const PlanInput& input) cons
     const auto add_bandwidth = [&](const Choice& choice, NodeId cpus, NodeId memory) {
       add_point(plan, bandwidth_point(input, choice, pages, cpus, memory));
     };
-    if (only_ != "bandwidth") for_each_of(add_latency, with_workers, with_memory);
-    if (only_ != "latency") for_each_of(add_bandwidth, pairs_.choices, with_workers, with_memory);
+    if (only_ != "bandwidth") for_each_of(add_latency, with_workers, *with_memory);
+    if (only_ != "latency") for_each_of(add_bandwidth, pairs_.choices, with_workers, *with_memory);
   }
   return plan;
 }
@@ -211,10 +217,12 @@ View relative_view(View view, const ScenarioResult& any) {
 }
 
 std::vector<View> Matrix::views(const RunReport& report) const {
-  NodeSet without_cpus;
+  NodeSet without_cpus, of_gpus;
   for (const Machine& machine : report.machines) {
-    for (const NumaNode& node : machine.nodes)
+    for (const NumaNode& node : machine.nodes) {
       if (node.cpus.empty()) without_cpus.insert(node.id);
+      if (node.kind == "gpu" && node.has_memory()) of_gpus.insert(node.id);
+    }
   }
   std::vector<View> views;
   for (const CaseGroup& group : groups_of(report, {"pages", "kernel", "stores"})) {
@@ -226,6 +234,12 @@ std::vector<View> Matrix::views(const RunReport& report) const {
     view.columns = "cell_memory_node";
     view.notes = {"one row per node of the CPUs, one column per node of the memory"};
     if (!without_cpus.empty()) view.notes.push_back("nodes without CPUs: " + to_list(without_cpus));
+    for (const Machine& machine : report.machines) {
+      const std::string shared = shared_cpus_text(machine);
+      if (!shared.empty() && view.notes.back() != shared) view.notes.push_back(shared);
+    }
+    if (!of_gpus.empty() && nodes_ == "all")
+      view.notes.push_back("memory of GPUs, measured only with --nodes: node " + to_list(of_gpus));
     if (traits_of(any.kernel).chases()) {
       view.title =
           fmt::format("Idle latency in ns (one CPU of the node, {} chase over {}, {} pages)",
@@ -254,8 +268,9 @@ SurveyPart Matrix::survey(const Machine& machine) const {
   const NodeSet nodes = machine.nodes_of(machine.usable_cpus());
   for (const std::size_t rows : {std::size_t{2}, std::size_t{1}}) {
     if (nodes.size() <= rows) continue;
+    const NodeSet main = machine.main_nodes(nodes);
     NodeSet first;
-    for (std::size_t i = 0; i < rows; ++i) first.insert(nodes[i]);
+    for (std::size_t i = 0; i < std::min(rows, main.size()); ++i) first.insert(main[i]);
     SurveyWay way{reads,
                   fmt::format("{}; the CPUs of nodes other than {}", kernels, to_list(first))};
     way.words.insert(way.words.end(), {"--cpus", "node:" + to_list(first)});

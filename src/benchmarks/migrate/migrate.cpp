@@ -19,6 +19,7 @@
 #include "run/benchmark.h"
 #include "run/declare.h"
 #include "run/flows.h"
+#include "run/levels.h"
 #include "run/room.h"
 
 namespace numatlas {
@@ -96,8 +97,8 @@ class Migrate final : public Benchmark {
 };
 
 void Migrate::add_options(CLI::App& app) {
-  add_value(app, "--from", from_, "all|NODES", "source nodes");
-  add_value(app, "--to", to_, "all|NODES", "destination nodes");
+  add_value(app, "--from", from_, "all|NODES", "source nodes; memories of GPUs only if named");
+  add_value(app, "--to", to_, "all|NODES", "destination nodes; memories of GPUs only if named");
   add_choices(app, "--how", hows_, named(all_movings),
               "by which system call: move_pages(2), or mbind(2) with MPOL_MF_MOVE");
   add_choices(
@@ -106,8 +107,8 @@ void Migrate::add_options(CLI::App& app) {
       "chase, or reads of all lines");
   size_.add_to(
       app,
-      "memory of each thread (default: 64 MiB, or one page if that is larger; less if that is "
-      "more than half of a node's free memory)");
+      "memory of each thread (default: 64 MiB, or if that is larger four times the last-level "
+      "caches or one page; less if that is more than half of a node's free memory)");
 }
 
 Expected<void> Migrate::parse_options() {
@@ -122,7 +123,8 @@ Expected<void> Migrate::check(const PlanInput& input) const {
     return fail_usage("--memory", "migrate places the memory itself, node by node",
                       "name nodes with --from and --to");
   }
-  if (memory_nodes(input).size() < 2) {
+  const bool all = from_ == "all" && to_ == "all";
+  if ((all ? ordinary_memory_nodes(input) : memory_nodes(input)).size() < 2) {
     return fail_about(ErrorKind::unavailable, name(), "only one node has memory",
                       "it requires a machine with several NUMA nodes (sockets, tiers, or sub-NUMA "
                       "clusters in the firmware's settings)");
@@ -249,7 +251,10 @@ Expected<std::vector<PlannedScenario>> Migrate::plan(const PlanInput& input) con
         Pair pair{from, to, workers_near(input, {from, to}), {}};
         std::vector<int> movers = pair.movers;
         movers.resize(std::min(movers.size(), static_cast<std::size_t>(threads)));
-        Bytes size = usual_moved_size;
+        // From memory, not from a cache; but not for so long as memory-side caches would ask for.
+        Bytes size = std::max(
+            usual_moved_size,
+            Bytes{4 * last_level_caches(input.machines.front(), cpus_of(input, movers, 0)).value});
         for (NodeId node : {from, to})
           size = size_with_room(input, size, flows_on_node(movers, node));
         pair.size = whole_steps(size_.given().value_or(size), work);
@@ -286,9 +291,10 @@ std::vector<Figure> Migrate::totals(const ScenarioResult& visit, const RunReport
 }
 
 SurveyPart Migrate::survey(const Machine& machine) const {
-  if (machine.usable_memory_nodes().size() < 2) return {0, {}, "only one node has memory"};
+  if (machine.ordinary_memory_nodes().size() < 2) return {0, {}, "only one node has memory"};
   SurveyPart part{1, {}, ""};
-  const NodeSet nodes = machine.usable_memory_nodes();
+  NodeSet nodes = machine.main_nodes(machine.ordinary_memory_nodes());
+  if (nodes.size() < 2) nodes = machine.ordinary_memory_nodes();
   const std::string first = std::to_string(nodes.front().value);
   const std::string last = std::to_string(nodes[nodes.size() - 1].value);
   const std::string pages = std::string(survey_pages(machine)) == "thp" ? "base,thp" : "base";

@@ -39,6 +39,13 @@ TEST(MigratePlan, EachPairThereAndBack) {
   EXPECT_EQ(plan[1].scenario.flows.front().kernel.page.moving, Moving::mbind);
 }
 
+TEST(MigratePlan, PagesComeFromMemoryAndNotFromALargeCache) {
+  const auto plan = testing::sure_plan(
+      "migrate", {}, "numa:2(memory=68719476736) l3:1(size=503316480) core:2 pu:1");
+  for (const PlannedScenario& point : plan)
+    EXPECT_EQ(point.head.size, Bytes{1920 * mib}) << point.head.name;
+}
+
 TEST(MigratePlan, AReaderOfTheSamePages) {
   const auto plan = testing::sure_plan("migrate", {"--from", "0", "--to", "1", "--beside", "chase"},
                                        migrate_machine);

@@ -81,8 +81,9 @@ void Stream::add_options(CLI::App& app) {
       app, "--elements", elements_text_, "N",
       "elements of 8 bytes of each of the three arrays of a process, rounded up to whole cache "
       "lines (default: four times the last-level caches that the workers of a host use, or a third "
-      "of 1 GiB where the system may not list all caches, divided by its processes; the most that "
-      "any host needs; less where that is more than "
+      "of 1 GiB where the system may not list all caches, or of twice the memory-side caches, "
+      "divided "
+      "by its processes; the most that any host needs; less where that is more than "
       "half of the free memory)");
   add_value(app, "--size", size_text_, "SIZE",
             "the same as memory of a process, its three arrays together, in MiB (512) or with a "
@@ -208,9 +209,9 @@ Stream::Elements Stream::elements_for(const PlanInput& input) const {
       ++processes;
     }
     if (processes == 0) continue;
-    const std::uint64_t bytes =
-        std::max(times_caches * last_level_caches(input, workers, host).value,
-                 unlisted_caches(input, workers, host).value / arrays);
+    const std::uint64_t bytes = std::max(
+        times_caches * last_level_caches(input.machines[host], cpus_of(input, workers, host)).value,
+        past_all_caches(input, workers, host).value / arrays);
     elements = std::max(elements, bytes / static_cast<std::uint64_t>(processes) / sizeof(double));
   }
   // Where that does not fit, as much as leaves room for others; a worker has its part of a process.
@@ -235,12 +236,16 @@ Stream::Elements Stream::elements_for(const PlanInput& input) const {
 std::string Stream::source_of_elements(const PlanInput& input, std::uint64_t wanted,
                                        std::uint64_t elements) const {
   const std::vector<int> workers = all_workers(input.layout);
-  const Bytes listed = last_level_caches(input, workers, 0);
-  const Bytes unlisted = unlisted_caches(input, workers, 0);
-  const bool believed = arrays * times_caches * listed.value >= unlisted.value;
-  const std::string caches = to_text(believed ? listed : unlisted);
-  const std::string rule = believed ? fmt::format("{} x the last-level caches", times_caches)
-                                    : "what exceeds caches that the system may not list";
+  const Bytes listed = last_level_caches(input.machines.front(), cpus_of(input, workers, 0));
+  const Bytes others = past_all_caches(input, workers, 0);
+  const bool believed = arrays * times_caches * listed.value >= others.value;
+  const bool is_unlisted = others == Bytes{gib};
+  const std::string caches = to_text(believed      ? listed
+                                     : is_unlisted ? others
+                                                   : Bytes{others.value / 2});
+  const std::string rule = believed      ? fmt::format("{} x the last-level caches", times_caches)
+                           : is_unlisted ? "what exceeds caches that the system may not list"
+                                         : "2 x the memory-side caches";
   if (elements < wanted) {
     return fmt::format("the most that fits on every host: {:.0f} % of {}",
                        100 * static_cast<double>(elements) / static_cast<double>(wanted), rule);

@@ -146,7 +146,7 @@ std::vector<Flow> chases(const PlanInput& input, Bytes size, PageKind kind,
 std::vector<int> Tlb::counts_of(const PlanInput& input, PageKind kind) const {
   if (!counts_.empty()) return counts_;
   std::set<int> counts;
-  add_between(counts, kind == PageKind::huge_1g ? 2 : 8,
+  add_between(counts, is_from_pool(kind) && huge_page_size(kind) >= Bytes{512 * mib} ? 2 : 8,
               kind == PageKind::base ? most_base_pages : most_huge_pages);
   const std::vector<Flow> flows = chases(input, Bytes{}, kind);
   std::vector<int> fit;

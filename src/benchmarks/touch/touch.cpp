@@ -15,6 +15,7 @@
 #include "base/size_list.h"
 #include "benchmarks/axes.h"
 #include "benchmarks/sizes_option.h"
+#include "benchmarks/survey_words.h"
 #include "benchmarks/touch/patterns.h"
 #include "kernels/traits.h"
 #include "run/benchmark.h"
@@ -85,7 +86,7 @@ void Touch::add_options(CLI::App& app) {
 
 Expected<void> Touch::parse_options() { return sizes_.parse(); }
 
-/// CPUs of the nodes in turn, and as many as there are nodes.
+/// CPUs of the nodes in turn, and as many as there are main nodes.
 PlacementSpec Touch::placement(const RunOptions& options, const Machine& machine) const {
   PlacementSpec spec = options.placement;
   const auto cpus = resolve_cpus(spec.cpus, machine, TaskContext{});
@@ -102,7 +103,10 @@ PlacementSpec Touch::placement(const RunOptions& options, const Machine& machine
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<int> list;
     for (const auto& [before, id] : ranked) list.push_back(id);
-    wanted = std::min(list.size(), std::max<std::size_t>(2, seen.size()));
+    CpuSet all;
+    for (CpuId id : *cpus) all.insert(id);
+    const std::size_t main = machine.main_nodes(machine.nodes_of(all)).size();
+    wanted = std::min(list.size(), std::max<std::size_t>(2, main));
     spec.cpus = {CpuSpec::Form::list, {list}, false};
   }
   if (!spec.threads) spec.threads = static_cast<int>(wanted);
@@ -223,16 +227,21 @@ SurveyPart Touch::survey(const Machine& machine) const {
   if (nodes.size() < 2) {
     return {0, {}, "all CPUs are on one node, so first touch makes no difference"};
   }
-  SurveyPart part{1, {SurveyWay{{"--size", "64", "--skip-too-large"}, ""}}, ""};
+  constexpr Bytes least{64 * mib};  // each point has its memory made anew
+  const std::string size =
+      compact_text(std::max(least, first_cpu_of_each_node(machine, least).past_caches));
+  SurveyPart part{1, {SurveyWay{{"--size", size, "--skip-too-large"}, ""}}, ""};
   if (nodes.size() == 2) return part;
   const auto first_cpu = [&](NodeId node) {
-    return (machine.find_node(node)->cpus & machine.usable_cpus()).front().value;
+    return (machine.own_cpus(node) & machine.usable_cpus()).front().value;
   };
-  part.ways.push_back(SurveyWay{
-      {"--size", "64", "--skip-too-large", "--cpus",
-       fmt::format("{},{}", first_cpu(nodes.front()), first_cpu(nodes[nodes.size() - 1]))},
-      fmt::format("CPUs of nodes other than {} and {}", nodes.front().value,
-                  nodes[nodes.size() - 1].value)});
+  const NodeSet main = machine.main_nodes(nodes);
+  const NodeId from = main.front(), to = main[main.size() - 1];
+  if (from == to) return part;
+  part.ways.push_back(
+      SurveyWay{{"--size", size, "--skip-too-large", "--cpus",
+                 fmt::format("{},{}", first_cpu(from), first_cpu(to))},
+                fmt::format("CPUs of nodes other than {} and {}", from.value, to.value)});
   return part;
 }
 

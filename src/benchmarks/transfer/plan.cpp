@@ -54,13 +54,7 @@ Expected<void> TransferPlan::find_memories() {
   }
   if (!asked) {
     // Memory of a GPU that is a node is the host's as well, but a copy there crosses no link.
-    NodeSet of_gpus;
-    for (const Machine& machine : input_.machines) {
-      for (const Gpu& gpu : machine.gpus) {
-        if (gpu.memory_node) of_gpus.insert(*gpu.memory_node);
-      }
-    }
-    for (NodeId node : memory_nodes(input_) - of_gpus) memories_.push_back(bound_to(node));
+    for (NodeId node : ordinary_memory_nodes(input_)) memories_.push_back(bound_to(node));
     if (!memories_.empty()) return {};
     return fail(ErrorKind::unavailable, "no node has memory that this process may use");
   }
@@ -71,7 +65,7 @@ Expected<void> TransferPlan::find_memories() {
   for (const Machine& machine : input_.machines) {
     if (auto there = resolve_memory(*asked, machine, 0); !there) return fail(there.error());
   }
-  memories_ = {asked->single};
+  memories_ = {with_all_nodes(*asked, input_.machines.front()).single};
   return {};
 }
 

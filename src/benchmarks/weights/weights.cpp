@@ -46,10 +46,11 @@ struct NodePair {
   NodeSet nodes, of_cpus;
 };
 
-/// Where there is memory without CPUs (CXL), the node with CPUs and the one without that are
-/// nearest to each other. Where all have CPUs, the first and the last of them.
+/// Where there is memory without CPUs (CXL, HBM), the node with CPUs and the one without that are
+/// nearest to each other; the memory of GPUs is for those who name it. Where all have CPUs, the
+/// first and the last of them.
 std::optional<NodePair> pair_to_weigh(const Machine& machine) {
-  const NodeSet memory = machine.usable_memory_nodes();
+  const NodeSet memory = machine.main_nodes(machine.ordinary_memory_nodes());
   const NodeSet with_cpus = memory & machine.nodes_of(machine.usable_cpus());
   NodeSet without_cpus;
   for (NodeId node : memory) {
@@ -73,6 +74,24 @@ std::optional<NodePair> pair_to_weigh(const Machine& machine) {
     }
   }
   return NodePair{{near, far}, {near}};
+}
+
+/// Memory without CPUs is what weights are mostly asked for: each kind beside the other, by the
+/// CPUs that are near both. Memory beside one socket, interleaved with that of all, tells nothing
+/// of either.
+bool is_paired(const Machine& machine) {
+  const NodeSet memory = machine.main_nodes(machine.ordinary_memory_nodes());
+  return !(memory - machine.nodes_of(machine.all_cpus())).empty() && pair_to_weigh(machine);
+}
+
+/// The nodes to choose from where none are named.
+NodeSet usual_nodes(const Machine& machine) {
+  if (is_paired(machine)) return pair_to_weigh(machine)->nodes;
+  NodeSet nodes;
+  for (const NodeId node : machine.main_nodes(machine.ordinary_memory_nodes())) {
+    if (nodes.size() < most_nodes) nodes.insert(node);
+  }
+  return nodes;
 }
 
 /// Without measuring the system's weights are left alone, but for tests.
@@ -123,6 +142,8 @@ class WeightsBenchmark final : public Benchmark {
     if (auto repaired = repair_what_was_left(); !repaired) return repaired;
     return apply_ ? check_system_weights() : Expected<void>{};
   }
+  Expected<std::vector<WorkerPlacement>> workers(const RunOptions& options, const Machine& machine,
+                                                 const TaskContext& task) const override;
   Expected<std::vector<PlannedScenario>> plan(const PlanInput& input) const override;
   Expected<std::vector<PlannedScenario>> refine(const PlanInput& input,
                                                 const RunReport& report) const override;
@@ -154,9 +175,11 @@ class WeightsBenchmark final : public Benchmark {
 };
 
 void WeightsBenchmark::add_options(CLI::App& app) {
-  add_value(app, "--nodes", nodes_text_, "NODES",
-            "nodes to interleave over, at most 4, such as 0,2 (default: all with usable memory; of "
-            "more than 4 first those without CPUs)");
+  add_value(
+      app, "--nodes", nodes_text_, "NODES",
+      "nodes to interleave over, at most 4, such as 0,2 (default: where a node has memory but no "
+      "CPUs, the nearest such node and the node of its CPUs, which then run the workers; else "
+      "the first 4 with usable memory). Memory of GPUs only if named");
   auto* kernel = add_choice(app, "--kernel", kernel_name_, named(stream_kernels),
                             "measure this kernel of `numatlas bandwidth` instead of a mix");
   add_value(app, "--mix", mix_text_, "R:W", "mix of lines read to lines written")->excludes(kernel);
@@ -218,19 +241,29 @@ Expected<void> WeightsBenchmark::check(const PlanInput& input) const {
   return {};
 }
 
+/// Unasked, those near both nodes of a pair.
+Expected<std::vector<WorkerPlacement>> WeightsBenchmark::workers(const RunOptions& options,
+                                                                 const Machine& machine,
+                                                                 const TaskContext& task) const {
+  PlacementSpec spec = options.placement;
+  if (!nodes_ && spec.cpus.is_default && !task.launched && is_paired(machine)) {
+    const NodeSet of_cpus = pair_to_weigh(machine)->of_cpus;
+    std::vector<int> list;
+    for (const NodeId node : of_cpus) {
+      for (const CpuId cpu : machine.find_node(node)->cpus& machine.usable_cpus())
+        list.push_back(cpu.value);
+    }
+    spec.cpus = {CpuSpec::Form::list, {list}, false};
+  }
+  return resolve_placement(spec, machine, task, default_threads(options));
+}
+
 /// The nodes to choose from, there on every host.
 Expected<NodeSet> WeightsBenchmark::nodes_of(const PlanInput& input) const {
   const Machine& machine = input.machines.front();
   NodeSet nodes = nodes_.value_or(NodeSet{});
   if (!nodes_) {
-    const NodeSet usable = machine.usable_memory_nodes();
-    // Memory without CPUs is what weights are mostly asked for.
-    for (const bool with_cpus : {false, true}) {
-      for (NodeId node : usable) {
-        const bool has_cpus = !machine.find_node(node)->cpus.empty();
-        if (has_cpus == with_cpus && nodes.size() < most_nodes) nodes.insert(node);
-      }
-    }
+    nodes = usual_nodes(machine);
     if (nodes.empty())
       return fail_about(ErrorKind::unavailable, "--nodes",
                         "no node has memory that this process may use");
@@ -248,7 +281,7 @@ Expected<NodeSet> WeightsBenchmark::nodes_of(const PlanInput& input) const {
 /// The same for all points: on any of the nodes there may come to lie nearly all memory.
 Bytes WeightsBenchmark::size_of(const PlanInput& input, const NodeSet& nodes) const {
   if (size_.given()) return *size_.given();
-  Bytes size = size_past_caches(input, all_workers(input.layout), usual_size);
+  Bytes size = size_past_caches(input, all_workers(input.layout), usual_size, nodes);
   for (NodeId node : nodes)
     size = size_with_room(input, size, flows_on_node(all_workers(input.layout), node));
   return size;
@@ -318,38 +351,40 @@ Expected<std::vector<PlannedScenario>> WeightsBenchmark::refine(const PlanInput&
 }
 
 SurveyPart WeightsBenchmark::survey(const Machine& machine) const {
-  const NodeSet nodes = machine.usable_memory_nodes();
+  const NodeSet nodes = machine.ordinary_memory_nodes();
   if (nodes.size() < 2)
     return {0, {}, "only one node has memory, so there is nothing to interleave"};
   SurveyPart part{1, {}, ""};
-  const std::vector<std::string> words{"--size", "64", "--skip-too-large"};
+  const auto add = [&](const NodeSet& of, const CpuSet& by, std::vector<std::string> words,
+                       const std::string& left_out) {
+    constexpr Bytes least{64 * mib};  // there are many points
+    words.insert(words.begin(), {"--size", compact_text(size_past_caches(machine, by, of, least)),
+                                 "--skip-too-large"});
+    part.ways.push_back({std::move(words), left_out});
+  };
   const auto pair = pair_to_weigh(machine);
-  // Memory beside one socket, interleaved with the memory of all, tells nothing of either.
-  const bool all_alike = (nodes - machine.nodes_of(machine.all_cpus())).empty();
-  if (all_alike || !pair) part.ways.push_back({words, ""});
+  const bool paired = is_paired(machine);
+  if (!paired) add(nodes, machine.usable_cpus(), {}, "");
   if (!pair) return part;
   CpuSet cpus;
   for (NodeId node : pair->of_cpus) cpus = cpus | machine.find_node(node)->cpus;
   cpus = cpus & machine.usable_cpus();
-  const auto add = [&](const CpuSet& chosen, const std::string& left_out) {
-    SurveyWay way{words, left_out};
-    for (const std::string& word :
-         {std::string("--nodes"), to_list(pair->nodes), std::string("--cpus"), to_list(chosen)})
-      way.words.push_back(word);
-    part.ways.push_back(std::move(way));
+  const auto add_pair = [&](const CpuSet& chosen, const std::string& left_out) {
+    add(pair->nodes, chosen, {"--nodes", to_list(pair->nodes), "--cpus", to_list(chosen)},
+        left_out);
   };
   std::string left_out;
-  if (!all_alike) {
-    add(cpus, left_out);
+  if (paired) {
+    add_pair(cpus, left_out);
   } else if (pair->nodes != nodes) {
     left_out = "weights over nodes other than " + to_list(pair->nodes);
-    add(cpus, left_out);
+    add_pair(cpus, left_out);
     left_out += "; ";
   }
   constexpr std::size_t few = 4;
   const CpuSet some = few_cpus_a_node(machine, few) & cpus;
   if (some.size() < cpus.size())
-    add(some, fmt::format("{}all but {} CPUs of each node", left_out, few));
+    add_pair(some, fmt::format("{}all but {} CPUs of each node", left_out, few));
   return part;
 }
 

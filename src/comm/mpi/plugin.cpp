@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/environment.h"
+#include "base/forbidden_calls.h"
 #include "base/own_files.h"
 #include "base/signals.h"
 #include "base/unchecked_for_leaks.h"
@@ -57,6 +58,7 @@ std::string why_not_loaded(const MpiPlugin& plugin, const PluginFolder& folder) 
   } else if (!folder.top.empty()) {
     problem = why_not_trusted(folder.top, plugin.path);
   }
+  if (problem.empty()) problem = why_no_libnuma();  // MPI libraries bring it along
   return problem.empty() ? "" : plugin.path + " is not loaded: " + problem;
 }
 

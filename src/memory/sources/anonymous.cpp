@@ -105,11 +105,12 @@ Expected<Mapped> map_huge(std::uint64_t bytes, const Region& region) {
   const std::uint64_t pages = bytes / page;
   if (auto problem = pool_problem(region.pages, pools, required_nodes(region.placement), pages))
     return fail(*std::move(problem));
-  int log2_page = 0;
+  unsigned log2_page = 0;
   while ((std::uint64_t{1} << log2_page) < page) ++log2_page;
-  void* raw =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | (log2_page << map_huge_shift), -1, 0);
+  void* raw = mmap(
+      nullptr, bytes, PROT_READ | PROT_WRITE,
+      MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | static_cast<int>(log2_page << map_huge_shift), -1,
+      0);
   if (raw != MAP_FAILED) return Mapped(raw, bytes);
   const int error = errno;
   if (error == EINVAL) {
@@ -142,7 +143,7 @@ Expected<void> advise(const Mapped& mapped, PageKind kind) {
 }
 
 Expected<std::unique_ptr<Buffer>> make_anonymous(const Region& region) {
-  const bool pool = region.pages == PageKind::huge_2m || region.pages == PageKind::huge_1g;
+  const bool pool = is_from_pool(region.pages);
   std::size_t page = kernel::page_size();
   if (pool) page = huge_page_size(region.pages).value;
   if (region.pages == PageKind::thp) {

@@ -24,7 +24,7 @@ class NullBuffer final : public Buffer {
   const PolicyOutcome& policy() const override { return policy_; }
 
   Residency residency(const ProcessMappings&) const override {
-    const bool huge = region_.pages == PageKind::huge_2m || region_.pages == PageKind::huge_1g;
+    const bool huge = is_from_pool(region_.pages);
     const std::uint64_t page = huge ? huge_page_size(region_.pages).value : null_base_page;
     Residency seen;
     seen.page_size = Bytes{page};

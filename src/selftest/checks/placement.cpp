@@ -25,7 +25,7 @@ class PlacementCheck final : public Check {
 };
 
 CheckResult PlacementCheck::run(const CheckInput& input) const {
-  const NodeSet nodes = input.machine.usable_memory_nodes();
+  const NodeSet nodes = input.machine.ordinary_memory_nodes();
   if (nodes.empty()) return skipped("the kernel shows no NUMA nodes");
   for (const NodeId node : nodes) {
     const auto memory = allocate({placement_memory, {MemoryMode::bind, {{node, 1}}}});

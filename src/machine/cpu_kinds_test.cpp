@@ -1,0 +1,210 @@
+// Kinds of cores, CPUs that several nodes have, and what stands for a machine.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "machine/source.h"
+#include "machine/test_tree.h"
+
+namespace numatlas {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::RecordedTree;
+
+using testing::cpus;
+using testing::nodes;
+
+std::string cpu_file(int id, const char* file) {
+  return fmt::format("/sys/devices/system/cpu/cpu{}/{}", id, file);
+}
+
+/// One node that has all CPUs.
+void write_node(const RecordedTree& tree, int count) {
+  tree.file("/sys/devices/system/node/online", "0");
+  tree.node(0, fmt::format("0-{}", count - 1), (1U << count) - 1, 1 << 20, "10");
+}
+
+void write_arm(const RecordedTree& tree, const std::vector<const char*>& parts,
+               const std::vector<int>& capacities) {
+  const auto count = static_cast<int>(parts.size());
+  tree.cpus(count, count);
+  write_node(tree, count);
+  std::string cpuinfo;
+  for (int id = 0; id < count; ++id) {
+    const auto i = static_cast<std::size_t>(id);
+    cpuinfo +=
+        fmt::format("processor\t: {}\nCPU implementer\t: 0x41\nCPU part\t: {}\n\n", id, parts[i]);
+    if (!capacities.empty()) tree.file(cpu_file(id, "cpu_capacity"), std::to_string(capacities[i]));
+  }
+  tree.file("/proc/cpuinfo", cpuinfo);
+}
+
+void write_cache(const RecordedTree& tree, int id, int index, int level, const char* list,
+                 unsigned mask) {
+  const std::string folder = cpu_file(id, fmt::format("cache/index{}/", index).c_str());
+  tree.file(folder + "level", std::to_string(level));
+  tree.file(folder + "type", level == 1 ? "Data" : "Unified");
+  tree.file(folder + "size", fmt::format("{}K", 32 << (3 * level)));
+  tree.file(folder + "coherency_line_size", "64");
+  tree.file(folder + "shared_cpu_list", list);
+  tree.file(folder + "shared_cpu_map", fmt::format("{:x}", mask));
+}
+
+std::vector<std::string> names(const Machine& machine) {
+  std::vector<std::string> found;
+  for (const CpuKind& kind : machine.cpu_kinds)
+    found.push_back(fmt::format("{} {}", kind.name, to_list(kind.cpus)));
+  return found;
+}
+
+TEST(CpuKinds, ArmByPartAndCapacity) {
+  RecordedTree tree;
+  write_arm(tree, {"0xd87", "0xd87", "0xd85", "0xd85"}, {718, 731, 997, 1024});
+  const auto machine = read_live_machine(tree.root());
+  ASSERT_TRUE(machine) << full_text(machine.error());
+  EXPECT_THAT(names(*machine), ElementsAre("performance 2-3", "efficiency 0-1"));
+  EXPECT_EQ(machine->cpu_kinds[0].capacity, 1024);
+  EXPECT_EQ(machine->cpu_kinds[1].model, "Arm Cortex-A725");
+  EXPECT_EQ(machine->cpu_model, "Arm Cortex-X925 + Arm Cortex-A725");
+  // As many of each: the fastest stands for all.
+  EXPECT_EQ(machine->representative_of(machine->all_cpus()), CpuId{2});
+  const auto again = machine_from_json(to_json(*machine));
+  ASSERT_TRUE(again) << full_text(again.error());
+  EXPECT_EQ(*again, *machine);
+}
+
+TEST(CpuKinds, ThreeHaveNumbersFromTheFastest) {
+  RecordedTree tree;
+  write_arm(tree, {"0xd46", "0xd46", "0xd4d", "0xd4e"}, {300, 300, 800, 1024});
+  const auto machine = read_live_machine(tree.root());
+  ASSERT_TRUE(machine) << full_text(machine.error());
+  EXPECT_THAT(names(*machine), ElementsAre("kind1 3", "kind2 2", "kind3 0-1"));
+  EXPECT_EQ(machine->representative_of(machine->all_cpus()), CpuId{0}) << "most CPUs";
+  EXPECT_EQ(machine->representative_of(cpus("2-3")), CpuId{3});
+}
+
+TEST(CpuKinds, SameDesignWithCapacitiesFarApart) {
+  RecordedTree tree;
+  write_arm(tree, {"0xd0b", "0xd0b", "0xd0b", "0xd0b"}, {1024, 1000, 500, 510});
+  const auto machine = read_live_machine(tree.root());
+  ASSERT_TRUE(machine) << full_text(machine.error());
+  EXPECT_THAT(names(*machine), ElementsAre("performance 0-1", "efficiency 2-3"));
+  EXPECT_EQ(machine->cpu_model, "Arm Cortex-A76");
+}
+
+TEST(CpuKinds, NoneWhereAllAreAlike) {
+  RecordedTree tree;
+  write_arm(tree, {"0xd4f", "0xd4f"}, {1024, 1010});
+  const auto machine = read_live_machine(tree.root());
+  ASSERT_TRUE(machine) << full_text(machine.error());
+  EXPECT_THAT(machine->cpu_kinds, IsEmpty());
+  EXPECT_FALSE(to_json(*machine).contains("cpu_kinds"));
+}
+
+TEST(CpuKinds, WithoutCapacityTheLargerCacheIsTheFaster) {
+  RecordedTree tree;
+  write_arm(tree, {"0xd05", "0xd0b"}, {});
+  write_cache(tree, 0, 0, 1, "0", 1);
+  write_cache(tree, 1, 0, 1, "1", 2);
+  write_cache(tree, 1, 1, 2, "1", 2);
+  const auto machine = read_live_machine(tree.root());
+  ASSERT_TRUE(machine) << full_text(machine.error());
+  EXPECT_THAT(names(*machine), ElementsAre("performance 1", "efficiency 0"));
+}
+
+/// Two P-cores, two E-cores and two more without the last-level cache.
+TEST(CpuKinds, HybridByPmuAndTheCacheThatSomeLack) {
+  RecordedTree tree;
+  tree.cpus(6, 6);
+  write_node(tree, 6);
+  tree.file("/proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Ultra");
+  for (int id = 0; id < 6; ++id) {
+    write_cache(tree, id, 0, 1, std::to_string(id).c_str(), 1U << id);
+    const bool low = id > 3;
+    write_cache(tree, id, 1, 2, low ? "4-5" : "0-3", low ? 0x30 : 0xf);
+    if (!low) write_cache(tree, id, 2, 3, "0-3", 0xf);
+  }
+  tree.file("/sys/devices/cpu_core/cpus", "0-1");
+  tree.file("/sys/devices/cpu_atom/cpus", "2-5");
+  const auto machine = read_live_machine(tree.root());
+  ASSERT_TRUE(machine) << full_text(machine.error());
+  EXPECT_THAT(names(*machine), ElementsAre("performance 0-1", "efficiency 2-3", "low-power 4-5"));
+  EXPECT_EQ(machine->cpu_model, "Ultra");
+}
+
+TEST(SharedCpus, AreOfTheFirstNodeUnlessTheKernelSaysOtherwise) {
+  RecordedTree tree;
+  tree.cpus(4, 2);
+  tree.file("/sys/devices/system/node/online", "0-3");
+  // numa=fake=4 on two packages.
+  tree.node(0, "0-1", 0x3, 1024, "10 10 20 20");
+  tree.node(1, "0-1", 0x3, 1024, "10 10 20 20");
+  tree.node(2, "2-3", 0xc, 1024, "20 20 10 10");
+  tree.node(3, "2-3", 0xc, 1024, "20 20 10 10");
+  tree.file(cpu_file(3, "node3/x"), "");
+  const auto machine = read_live_machine(tree.root());
+  ASSERT_TRUE(machine) << full_text(machine.error());
+  EXPECT_EQ(machine->find_node(NodeId{1})->cpus, cpus("0-1")) << "as Linux says";
+  EXPECT_EQ(machine->find_cpu(CpuId{1})->node, NodeId{0});
+  EXPECT_EQ(machine->find_cpu(CpuId{2})->node, NodeId{2});
+  EXPECT_EQ(machine->find_cpu(CpuId{3})->node, NodeId{3});
+  EXPECT_THAT(machine->notes, Contains(HasSubstr("nodes share CPUs (emulated?): CPUs 0-1 of nodes "
+                                                 "0-1 count as node 0's, CPUs 2 of nodes 2-3")));
+  const auto again = machine_from_json(to_json(*machine));
+  ASSERT_TRUE(again) << full_text(again.error());
+  EXPECT_EQ(*again, *machine);
+}
+
+/// Firmware that gives every node all CPUs, the first one without memory.
+TEST(SharedCpus, AreOfANodeWithMemory) {
+  RecordedTree tree;
+  tree.cpus(2, 2);
+  tree.file("/sys/devices/system/node/online", "0-1");
+  tree.node(0, "0-1", 0x3, 0, "10 20");
+  tree.node(1, "0-1", 0x3, 1024, "20 10");
+  const auto machine = read_live_machine(tree.root());
+  ASSERT_TRUE(machine) << full_text(machine.error());
+  EXPECT_EQ(machine->nodes_of(machine->all_cpus()), nodes("1"));
+}
+
+TEST(SharedCpus, OfASnapshotHaveANodeAmongThem) {
+  RecordedTree tree;
+  tree.cpus(2, 2);
+  write_node(tree, 2);
+  auto snapshot = to_json(*read_live_machine(tree.root()));
+  snapshot["cpus"][1]["node"] = nullptr;
+  const auto machine = machine_from_json(snapshot);
+  ASSERT_FALSE(machine);
+  EXPECT_THAT(full_text(machine.error()),
+              HasSubstr("gives node 0 the CPU 1, which 'cpus' puts on none"));
+}
+
+/// A64FX: assistant cores on small nodes have the lowest numbers.
+TEST(Representative, IsOnAMainNode) {
+  RecordedTree tree;
+  tree.cpus(20, 20);
+  tree.file("/sys/devices/system/node/online", "0-2");
+  tree.node(0, "0", 0x1, 1 << 10, "10 20 30");
+  tree.node(1, "1-9", 0x3fe, 1 << 20, "20 10 30");
+  tree.node(2, "10-19", 0xffc00, 1 << 20, "30 30 10");
+  const auto machine = read_live_machine(tree.root());
+  ASSERT_TRUE(machine) << full_text(machine.error());
+  EXPECT_EQ(machine->representative_of(machine->all_cpus()), CpuId{10});
+  EXPECT_EQ(machine->main_nodes(nodes("0-2")), nodes("1-2"));
+  EXPECT_EQ(machine->main_nodes(nodes("0")), nodes("0"));
+  EXPECT_EQ(machine->representative_of(cpus("0")), CpuId{0});
+  EXPECT_EQ(machine->representative_of(CpuSet{}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace numatlas

@@ -1,0 +1,113 @@
+// Names of processors and hypervisors where the kernel's words are not x86's, and CPUs that only
+// the scheduler knows.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "machine/identity.h"
+#include "machine/sysfs_nodes.h"
+#include "machine/test_tree.h"
+
+namespace numatlas {
+namespace {
+
+using testing::cpus;
+using ::testing::HasSubstr;
+using testing::RecordedTree;
+
+TEST(ModelName, OfOtherArchitectures) {
+  EXPECT_EQ(model_name("processor\t: 0\ncpu\t\t: POWER9 (architected), altivec supported\n"),
+            "POWER9 (architected)");
+  EXPECT_EQ(model_name("vendor_id : IBM/S390\n# processors : 1\n"
+                       "processor 0: version = FF,  identification = 0133E8,  machine = 3931\n"),
+            "IBM machine 3931");
+  EXPECT_EQ(model_name("processor\t: 0\nModel Name\t\t: Loongson-3A5000\n"), "Loongson-3A5000");
+  EXPECT_EQ(model_name("processor\t: 0\nisa : rv64\nuarch : sifive,u74-mc\n"), "sifive,u74-mc");
+  EXPECT_EQ(model_name("processor\t: 0\nCPU part : 0xd0c\n"), "");
+}
+
+class Hypervisor : public ::testing::Test {
+ protected:
+  Hypervisor() { tree_.file("/proc/cpuinfo", "processor : 0\nCPU part : 0xd49"); }
+  void product(const std::string& vendor, const std::string& name) const {
+    tree_.file("/sys/class/dmi/id/sys_vendor", vendor);
+    tree_.file("/sys/class/dmi/id/product_name", name);
+  }
+  Machine read() const {
+    Machine machine;
+    read_identity(Tree(tree_.root()), machine);
+    return machine;
+  }
+  RecordedTree tree_;
+};
+
+TEST_F(Hypervisor, IsUnknownWhereNeitherProcessorNorFirmwareSays) {
+  EXPECT_EQ(read().hypervisor, std::nullopt);
+  product("Alibaba Cloud", "Alibaba Cloud ECS");
+  EXPECT_EQ(read().hypervisor, std::nullopt);
+  EXPECT_THAT(read().unread.at("hypervisor"), HasSubstr("'Alibaba Cloud Alibaba Cloud ECS'"));
+  tree_.file("/sys/class/dmi/id/chassis_type", "1");
+  EXPECT_EQ(read().hypervisor, std::nullopt);
+}
+
+TEST_F(Hypervisor, IsNoneInAServersChassis) {
+  product("GIGABYTE", "R272-P30-JG");
+  tree_.file("/sys/class/dmi/id/chassis_type", "23");
+  EXPECT_EQ(read().hypervisor, "");
+  EXPECT_FALSE(read().unread.contains("hypervisor"));
+}
+
+TEST_F(Hypervisor, OfCloudsAndDeviceTrees) {
+  product("Amazon EC2", "c7g.metal");
+  EXPECT_EQ(read().hypervisor, "");
+  product("Amazon EC2", "c7g.large");
+  EXPECT_EQ(read().hypervisor, "KVM (Amazon EC2)");
+  product("Apple Inc.", "Apple Virtualization Generic Platform");
+  EXPECT_EQ(read().hypervisor, "Apple Virtualization");
+}
+
+TEST_F(Hypervisor, OfPowerAndMainframes) {
+  tree_.file("/proc/device-tree/compatible", "ibm,powernv");
+  EXPECT_EQ(read().hypervisor, "");
+  tree_.file("/proc/device-tree/compatible", "IBM,9009-42A");
+  EXPECT_EQ(read().hypervisor, std::nullopt);
+  tree_.file("/proc/device-tree/ibm,partition-name", "lpar3");
+  EXPECT_EQ(read().hypervisor, "PowerVM");
+  const RecordedTree mainframe;
+  mainframe.file("/proc/sysinfo", "LPAR Number: 4\nVM00 Control Program: z/VM    7.2.0");
+  Machine machine;
+  read_identity(Tree(mainframe.root()), machine);
+  EXPECT_EQ(machine.hypervisor, "z/VM    7.2.0");
+}
+
+TEST(Affinity, OfCpusThatTheListOfOnlineOnesLeavesOut) {
+  const RecordedTree tree;
+  tree.cpus(6, 3);
+  for (int id = 0; id < 5; ++id) {  // none of CPU 5, as where a container hides its folder
+    const std::string cpu = fmt::format("/sys/devices/system/cpu/cpu{}", id);
+    tree.file(cpu + "/topology/core_cpus_list", id < 2 ? "0-1" : fmt::format("{}", id));
+    tree.file(cpu + "/cache/index3/level", "3");
+    tree.file(cpu + "/cache/index3/type", "Unified");
+    tree.file(cpu + "/cache/index3/size", "32768K");
+    tree.file(cpu + "/cache/index3/shared_cpu_list", id < 3 ? "0-2" : "3-7");
+  }
+  Machine machine;
+  machine.cpus.emplace_back().id = CpuId{0};
+  believe_affinity(Tree(tree.root()), cpus("0-5"), machine);
+  EXPECT_EQ(machine.all_cpus(), cpus("0-5"));
+  EXPECT_EQ(machine.find_cpu(CpuId{1})->core, machine.find_cpu(CpuId{0})->core);
+  EXPECT_EQ(machine.find_cpu(CpuId{1})->smt_index, 1);
+  EXPECT_EQ(machine.find_cpu(CpuId{4})->package, 1);
+  ASSERT_EQ(machine.caches.size(), 2U);
+  EXPECT_EQ(machine.caches[1].cpus, cpus("3-5"));
+  EXPECT_EQ(machine.caches[1].size, Bytes{32 * mib});
+  EXPECT_THAT(machine.notes.back(), HasSubstr("has only CPUs 0, but the scheduler"));
+  const Machine before = machine;
+  believe_affinity(Tree(tree.root()), cpus("0-3"), machine);
+  EXPECT_EQ(machine, before) << "a mask that leaves CPUs out says nothing of the machine";
+}
+
+}  // namespace
+}  // namespace numatlas
