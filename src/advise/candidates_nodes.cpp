@@ -17,7 +17,7 @@ namespace {
 constexpr double usable_part = 0.95;
 
 bool has_usable_cpus(const Machine& machine, const NumaNode& node) {
-  return !(node.cpus & machine.usable_cpus()).empty();
+  return !(machine.own_cpus(node.id) & machine.usable_cpus()).empty();
 }
 
 /// Free now, or in file cache that the kernel drops for it.
@@ -86,7 +86,7 @@ std::vector<NodeFit> node_fits(const ProposalInput& input) {
   const auto threads = static_cast<std::size_t>(input.program.threads.value_or(1));
   std::vector<NodeFit> fits;
   for (const NumaNode* node : near_nodes(input.machine)) {
-    NodeFit fit{node, node->cpus & input.machine.usable_cpus(), "", ""};
+    NodeFit fit{node, input.machine.own_cpus(node->id) & input.machine.usable_cpus(), "", ""};
     if (threads > fit.cpus.size())
       fit.too_many_threads = fmt::format("{} threads, but only {} CPUs", threads, fit.cpus.size());
     fit.no_room = room_problem(input.program, {node});

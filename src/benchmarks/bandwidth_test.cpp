@@ -57,6 +57,36 @@ TEST(BandwidthTotals, AllBytesOverTheCommonTime) {
   EXPECT_DOUBLE_EQ(*totals[1].value(), 9e9) << "with the lines that stores fetch";
 }
 
+/// Node 0 has one CPU and hardly any free memory, the others four CPUs each.
+Machine with_an_assistant_core() {
+  auto machine = read_recorded_machine("numa:3(memory=17179869184) l2:1(size=8388608) core:4 pu:1");
+  EXPECT_TRUE(machine);
+  machine->hypervisor = "";
+  machine->arch = "x86_64";
+  machine->nodes[0].cpus = {CpuId{0}};
+  machine->nodes[0].memory_total = Bytes{700 * mib};
+  machine->nodes[0].memory_free = Bytes{22 * mib};
+  std::erase_if(machine->cpus, [](const Cpu& cpu) { return cpu.id.value > 0 && cpu.id.value < 4; });
+  machine->allowance.affinity = machine->allowance.cpuset = machine->all_cpus();
+  return *machine;
+}
+
+TEST(BandwidthPlan, ASmallNodeDoesNotSetTheSizeOfAll) {
+  const Machine machine = with_an_assistant_core();
+  const auto plan = testing::sure_plan("bandwidth", {"--kernels", "read"}, machine);
+  ASSERT_EQ(plan.size(), 1U);
+  EXPECT_EQ(plan[0].head.size, Bytes{16 * mib});
+  EXPECT_EQ(plan[0].scenario.flows.size(), 8U) << "without CPU 0, whose memory fits its cache";
+  const auto named = testing::sure_plan("bandwidth", {"--kernels", "read", "--cpus", "0"}, machine);
+  ASSERT_EQ(named.size(), 1U);
+  EXPECT_EQ(named[0].scenario.flows.size(), 1U);
+  EXPECT_EQ(named[0].head.size, Bytes{8 * mib});
+  const auto serial = testing::sure_plan("latency", {"--cpus", "0,4"}, machine);
+  ASSERT_EQ(serial.size(), 1U);
+  EXPECT_EQ(serial[0].scenario.flows[0].region.bytes, Bytes{8 * mib});
+  EXPECT_EQ(serial[0].scenario.flows[1].region.bytes, Bytes{256 * mib});
+}
+
 TEST(PeakShare, IsOfTheHighestSumOfMemory) {
   RunReport report = report_of({});
   const auto add = [&](double sum, const char* level) {

@@ -344,7 +344,7 @@ Command add_exec_command(CLI::App& app, const std::vector<std::string>& program)
   add_value(
       app, "--cpus", options->cpus, "CPUS",
       "CPUs to bind to: allowed or all, cores, isolated, a list such as 1-7,17, node:0,1, "
-      "socket:0, or those of the node that "
+      "socket:0, kind:performance, or those of the node that "
       "gpu:0, nearest:gpu:0, fastest or largest names. Under a launcher "
       "one list is dealt out by local rank; the other forms give each rank all CPUs that they "
       "name");

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdlib>
 #include <map>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -262,6 +265,51 @@ void add_side_caches(const std::vector<hwloc_obj_t>& node_objects, Machine& mach
   }
 }
 
+#if HWLOC_API_VERSION >= 0x00020400
+/// Kinds that have a core type or the kernel's capacity: those that differ only in a frequency are
+/// of one design.
+void add_cpu_kinds(hwloc_topology_t topology, Machine& machine) {
+  std::string last_type;
+  bool ranked = true;
+  for (int i = hwloc_cpukinds_get_nr(topology, 0); i-- > 0;) {  // hwloc has the slowest first
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    int efficiency = -1;
+    unsigned count = 0;
+    hwloc_info_s* infos = nullptr;
+    std::string type, capacity;
+    const bool found = hwloc_cpukinds_get_info(topology, static_cast<unsigned>(i), cpus,
+                                               &efficiency, &count, &infos, 0) == 0;
+    for (unsigned info = 0; found && info < count; ++info) {
+      if (std::string(infos[info].name) == "CoreType") type = infos[info].value;
+      if (std::string(infos[info].name) == "LinuxCapacity") capacity = infos[info].value;
+    }
+    CpuKind kind{"", "", {}, cpus_of(cpus)};
+    hwloc_bitmap_free(cpus);
+    const int value = std::atoi(capacity.c_str());
+    if (value > 0) kind.capacity = value;
+    if (type.empty() && !kind.capacity) return machine.cpu_kinds.clear();
+    ranked = ranked && efficiency >= 0;
+    std::vector<CpuKind>& kinds = machine.cpu_kinds;
+    const bool alike = !kinds.empty() && type == last_type &&
+                       (!type.empty() || value >= *kinds.back().capacity * 7 / 8);
+    if (alike)
+      kinds.back().cpus = kinds.back().cpus | kind.cpus;
+    else
+      kinds.push_back(std::move(kind));
+    last_type = type;
+  }
+  if (machine.cpu_kinds.size() < 2) return machine.cpu_kinds.clear();
+  const bool two = ranked && machine.cpu_kinds.size() == 2;
+  for (std::size_t i = 0; i < machine.cpu_kinds.size(); ++i) {
+    machine.cpu_kinds[i].name = !two     ? fmt::format("kind{}", i + 1)
+                                : i == 0 ? "performance"
+                                         : "efficiency";
+  }
+}
+#else
+void add_cpu_kinds(hwloc_topology_t, Machine&) {}
+#endif
+
 void add_identity(hwloc_topology_t topology, Machine& machine) {
   hwloc_obj_t root = hwloc_get_root_obj(topology);
   machine.host = info_of(root, "HostName");
@@ -295,6 +343,7 @@ Machine translate(hwloc_topology_t topology) {
   add_firmware_figures(topology, nodes, machine);
   add_caches(topology, machine);
   add_side_caches(nodes, machine);
+  add_cpu_kinds(topology, machine);
   machine.allowance.affinity = cpus_of(hwloc_topology_get_allowed_cpuset(topology));
   machine.allowance.cpuset = machine.allowance.affinity;
   machine.allowance.memory_nodes = nodes_of(hwloc_topology_get_allowed_nodeset(topology));

@@ -112,7 +112,9 @@ NodeSet Machine::main_nodes(const NodeSet& wanted) const {
   NodeSet main;
   for (const NumaNode& node : nodes) {
     const std::uint64_t own = cpus_on[node.id];
-    if (!wanted.contains(node.id) || memory_of(node) < most_memory / far_less) continue;
+    const bool of_its_own = node.cpus.empty() && !node.kind.empty();  // HBM beside much DRAM
+    if (!wanted.contains(node.id)) continue;
+    if (memory_of(node) < most_memory / far_less && !of_its_own) continue;
     if (own == 0 || own * far_less >= most_cpus) main.insert(node.id);
   }
   return main.empty() ? wanted : main;

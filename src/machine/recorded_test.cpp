@@ -347,7 +347,7 @@ TEST(Snapshot, ErrorsNameTheField) {
       {"/nodes/1/memory_total", "much", "'nodes[1].memory_total'"},
       {"/nodes/0/id", 9, "'nodes' has the id 9 twice"},
       {"/nodes/0/cpus", "3-1", "'nodes[0].cpus'"},
-      {"/nodes/0/cpus", "0-4", "gives node 0 the CPU 4"},
+      {"/nodes/0/cpus", "0-3,99", "gives node 0 the CPU 99, which is not in 'cpus'"},
       {"/nodes/0/cpus", "0-2", "puts CPU 3 on node 0"},
       {"/nodes/0/distance", {{"x", 10}}, "'nodes[0].distance.x'"},
       {"/nodes/0/hmat/read_latency", "fast", "'nodes[0].hmat.read_latency'"},

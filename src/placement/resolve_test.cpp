@@ -132,6 +132,35 @@ TEST(ResolveCpus, SocketsByTheirNumbers) {
               HasSubstr("does not say which sockets"));
 }
 
+TEST(ResolveCpus, KindsByName) {
+  Machine machine = epyc();
+  EXPECT_THAT(full_text(error_of(spec_of("kind:performance"), machine)),
+              HasSubstr("all cores of this machine are of one kind"));
+  CpuSet slow;
+  for (int id = 0; id < 4; ++id) slow.insert(CpuId{id});
+  machine.cpu_kinds = {{"performance", "", {}, machine.all_cpus() - slow},
+                       {"efficiency", "", {}, slow}};
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of("kind:efficiency"), machine, {}, 0)),
+              ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(full_text(error_of(spec_of("kind:prime"), machine)),
+              HasSubstr("no kind of cores 'prime'; its kinds are performance, efficiency"));
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of("kind:2"), machine, {}, 0)),
+              ElementsAre(0, 1, 2, 3));
+  // Unless named, those of which there are most come first.
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of(nullptr, nullptr, 2), machine, {}, 1)),
+              ElementsAre(4, 5));
+  machine.allowance.affinity = machine.cpu_kinds[0].cpus;
+  EXPECT_THAT(full_text(error_of(spec_of("kind:efficiency"), machine)),
+              HasSubstr("CPU 0-3 (all of kind efficiency) is outside the affinity"));
+}
+
+TEST(ResolveCpus, OfNodesThatShareThemCountOnce) {
+  Machine machine = epyc();
+  machine.nodes[1].cpus = machine.nodes[1].cpus | machine.nodes[0].cpus;
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of("node:0,1"), machine, {}, 0)),
+              ElementsAre(0, 1, 8, 9, 2, 3, 10, 11));
+}
+
 TEST(ResolveCpus, IsolatedOnesAreOutsideEveryMask) {
   Machine machine = epyc();
   EXPECT_EQ(error_of(spec_of("isolated"), machine).kind, ErrorKind::unavailable);

@@ -103,7 +103,8 @@ void CommonOptions::add_placement(CLI::App& app) {
   place(add_value(app, "--cpus", cpus_, "CPUS",
                   "CPUs to run workers on: allowed or all (those that this process may use, the "
                   "default), cores (one per core), isolated (isolcpus), a list such as 1-7,17, "
-                  "node:0,1, socket:0, lists separated by /, one per local rank, or those of the "
+                  "node:0,1, socket:0, kind:performance, lists separated by /, one per local rank, "
+                  "or those of the "
                   "node that gpu:0, nearest:gpu:0, fastest or "
                   "largest names"));
   place(add_value(app, "--threads", threads_, "N",

@@ -101,7 +101,7 @@ std::set<std::uint64_t> sizes_of(const testing::Plan& plan) {
   return sizes;
 }
 
-TEST(Room, DefaultSizesOfAPlanAreOneSizeThatFits) {
+TEST(Room, DefaultSizesOfAPlanAreOneSizeWhereNodesAreAlike) {
   using Sizes = std::set<std::uint64_t>;
   const auto sizes = [&](const char* command, const char* machine) {
     return sizes_of(testing::sure_plan(command, {}, topologies + machine));

@@ -246,12 +246,15 @@ std::vector<PlannedScenario> Copy::plan_of(const PlanInput& input, const std::ve
   std::vector<PlannedScenario> plan;
   for_each_of(
       [&](PageKind pages, Bytes size, Stores stores, int threads, const Pair& pair) {
-        PlannedScenario planned = point(input, pair, {pages, size, stores, threads});
-        // By the pair's own nodes, whatever the others have.
-        const Bytes fitting = sizes_.given().empty()
-                                  ? size_with_room(input, size, planned.scenario.flows)
-                                  : size;
-        if (fitting < size) planned = point(input, pair, {pages, fitting, stores, threads});
+        // By the pair's own nodes, whatever others have; as if both ends lay on one of them, so
+        // that copies within a node and between two like it have one size.
+        Bytes fitting = size;
+        for (const Pair& ends : {Pair{pair.from, pair.from}, Pair{pair.to, pair.to}}) {
+          if (!sizes_.given().empty()) break;
+          const auto within = point(input, ends, {pages, size, stores, threads});
+          fitting = size_with_room(input, fitting, within.scenario.flows);
+        }
+        PlannedScenario planned = point(input, pair, {pages, fitting, stores, threads});
         add_point(plan, std::move(planned), input.options.serial);
       },
       input.options.pages, sizes, stores_, counts, pairs);
@@ -286,7 +289,7 @@ SurveyPart Copy::survey(const Machine& machine) const {
     part.ways.push_back(SurveyWay{{"--pages", pages, "--skip-too-large", "--cpus", to_list(chosen)},
                                   fmt::format("all but {} CPUs of each node", few)});
   }
-  const NodeSet memory = machine.ordinary_memory_nodes();
+  const NodeSet memory = machine.main_nodes(machine.ordinary_memory_nodes());
   if (memory.size() < 2) return part;
   const int from = memory.front().value, to = memory[memory.size() - 1].value;
   part.ways.push_back(

@@ -35,7 +35,8 @@ class Cores final : public Benchmark {
   std::string description() const override {
     return "Two CPUs pass a cache line back and forth, one pair after the other, each with"
            " a line of its own. The figure is half of a round trip. Without --cpus, one CPU per "
-           "core is measured, as many cores as --time allows; --cpus cores measures all cores "
+           "core and both hardware threads of one core are measured, as many cores as --time "
+           "allows; --cpus cores measures all cores "
            "regardless of --time.";
   }
   std::vector<Example> examples() const override {
@@ -130,7 +131,11 @@ PlacementSpec Cores::placement(const RunOptions& options, const Machine& machine
     if (all && all->size() == 1) all = resolve_cpus(CpuSpec{}, machine, TaskContext{});
     if (!all) return options.placement;
     std::vector<int> list;
-    for (CpuId id : spread_cores(machine, *all, most_cpus(options))) list.push_back(id.value);
+    for (CpuId id : spread_cores(machine, *all, most_cpus(options))) {
+      const auto thread = list.empty() ? sibling_of(machine, id) : std::nullopt;
+      list.push_back(id.value);
+      if (thread && std::ranges::find(*all, *thread) == all->end()) list.push_back(thread->value);
+    }
     spec.cpus = {CpuSpec::Form::list, {list}, false};
   }
   spec.cpus.is_default = false;  // pinned one by one, whatever OpenMP was told
@@ -230,14 +235,14 @@ std::string Cores::remarks(const RunReport& report, const RunOptions& options) c
   const std::size_t points = report.workers.size() * (report.workers.size() - 1) / (both() ? 1 : 2);
   const auto all = resolve_cpus({CpuSpec::Form::cores, {}, true}, report.machines.front(), {});
   const bool chosen = options.placement.cpus.is_default && !options.placement.threads;
-  if (chosen && all && all->size() > report.workers.size()) {
-    CpuSet left;
-    for (CpuId id : *all) left.insert(id);
-    for (const WorkerRow& worker : report.workers) left = left - worker.cpus;
+  CpuSet left;
+  for (CpuId id : all.value_or(std::vector<CpuId>{})) left.insert(id);
+  for (const WorkerRow& worker : report.workers) left = left - worker.cpus;
+  if (chosen && !left.empty()) {
     text += fmt::format(
         "{} of {} cores, as many as --time {} allows; omitted: CPUs {} (--cpus cores measures "
         "all)\n",
-        report.workers.size(), all->size(), to_text(options.stop.time), to_list(left));
+        all->size() - left.size(), all->size(), to_text(options.stop.time), to_list(left));
   } else if (const double least = seconds_a_point * static_cast<double>(points * methods_.size());
              Nanoseconds(static_cast<std::int64_t>(least * 1e9)) > options.stop.time) {
     text += fmt::format("--time {} is too short for {} pairs: each took at least 20 ms\n",

@@ -66,16 +66,18 @@ TEST(CoresPlan, HomeIsWhereItSays) {
 }
 
 TEST(CoresPlan, OneCpuACoreUnlessNamed) {
-  EXPECT_EQ(cores_plan({"--method", "cas"})->size(), 28u) << "8 cores";
+  EXPECT_EQ(cores_plan({"--method", "cas"})->size(), 36u)
+      << "8 cores, and of one the other hardware thread";
   EXPECT_EQ(cores_plan({"--method", "cas", "--cpus", "0,1"})->front().head.labels[2].second,
             "same core");
 }
 
 TEST(CoresPlan, AsManyAsTheTimeHasRoomFor) {
-  // 0.3 s are ten points: 10 pairs of 5 CPUs; two and two.
+  // 0.3 s are ten points: 10 pairs of 5 CPUs; two and two, then what has a pair of one node but not
+  // of one cache, and a hardware thread.
   const auto plan = cores_plan({"--method", "cas", "--time", "300ms"});
   ASSERT_TRUE(plan);
-  EXPECT_EQ(plan->size(), 6u) << "4 CPUs";
+  EXPECT_EQ(plan->size(), 15u) << "6 CPUs";
   EXPECT_EQ(cores_plan({"--method", "cas", "--time", "300ms", "--cpus", "cores"})->size(), 28u)
       << "named ones are all measured";
 }
@@ -136,8 +138,8 @@ TEST(CoresPlan, BothDirectionsAreTwoCases) {
   EXPECT_THAT(names, ElementsAre("cas CPUs 0,8", "cas CPUs 0,9", "cas CPUs 8,0", "cas CPUs 8,9",
                                  "cas CPUs 9,0", "cas CPUs 9,8"));
   EXPECT_EQ((*plan)[2].scenario.flows[0].worker, 1) << "CPU 8 asks, and has the line";
-  EXPECT_EQ(cores_plan({"--method", "cas", "--directions", "both", "--time", "600ms"})->size(), 12u)
-      << "4 CPUs, as with half the time for one direction";
+  EXPECT_EQ(cores_plan({"--method", "cas", "--directions", "both", "--time", "600ms"})->size(), 30u)
+      << "6 CPUs, as with half the time for one direction";
 }
 
 TEST(CoresPlan, ASquareHasOneMethod) {

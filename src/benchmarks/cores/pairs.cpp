@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -84,6 +85,16 @@ void add_missing(const std::vector<Spot>& all, std::vector<Spot>& chosen) {
 }
 
 }  // namespace
+
+std::optional<CpuId> sibling_of(const Machine& machine, CpuId cpu) {
+  const Cpu* const one = machine.find_cpu(cpu);
+  if (one == nullptr || one->core < 0) return std::nullopt;
+  for (CpuId id : machine.usable_cpus()) {
+    const Cpu* const other = machine.find_cpu(id);
+    if (id != cpu && other != nullptr && other->core == one->core) return id;
+  }
+  return std::nullopt;
+}
 
 std::vector<CpuId> spread_cores(const Machine& machine, const std::vector<CpuId>& cores,
                                 std::size_t most) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ namespace numatlas {
 /// What two CPUs have in common: "same core" (two hardware threads), "same L3" (or whichever their
 /// last-level cache is), "same node", "other node", or "unknown".
 std::string nearness_of(const Machine& machine, CpuId first, CpuId second);
+
+/// Another hardware thread of the same core that this process may use.
+std::optional<CpuId> sibling_of(const Machine& machine, CpuId cpu);
 
 /// About `most` of `cores` (a CPU a core): neighbours, two and two, spread evenly over nodes and
 /// last-level caches, and as many more as it takes to have a pair of each nearness and of each two

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,7 +76,8 @@ class Faults final : public Benchmark {
   PlannedScenario point(const PlanInput& input, Bytes size, PageKind pages, Faulting how,
                         const NodeChoice& place, int threads) const;
   std::vector<PlannedScenario> plan_of(const PlanInput& input,
-                                       const std::vector<NodeChoice>& places, Bytes size) const;
+                                       const std::vector<NodeChoice>& places,
+                                       const std::map<std::string, Bytes>& sizes) const;
 
   std::vector<Faulting> hows_{all_faultings.begin(), all_faultings.end()};
   std::string nodes_text_ = "local";
@@ -157,11 +159,13 @@ PlannedScenario Faults::point(const PlanInput& input, Bytes size, PageKind pages
 
 std::vector<PlannedScenario> Faults::plan_of(const PlanInput& input,
                                              const std::vector<NodeChoice>& places,
-                                             Bytes size) const {
+                                             const std::map<std::string, Bytes>& sizes) const {
   std::vector<PlannedScenario> plan;
-  for_each_of([&](PageKind pages, Faulting how, const NodeChoice& place,
-                  int threads) { add_point(plan, point(input, size, pages, how, place, threads)); },
-              input.options.pages, hows_, places, counts_of_cpus(input));
+  for_each_of(
+      [&](PageKind pages, Faulting how, const NodeChoice& place, int threads) {
+        add_point(plan, point(input, sizes.at(place.label), pages, how, place, threads));
+      },
+      input.options.pages, hows_, places, counts_of_cpus(input));
   return plan;
 }
 
@@ -169,9 +173,12 @@ Expected<std::vector<PlannedScenario>> Faults::plan(const PlanInput& input) cons
   if (auto checked = check(input); !checked) return fail(checked.error());
   const auto where = node_choices(input, "--nodes", nodes_text_, "local");
   if (!where) return fail(where.error());
-  const Bytes size = size_.given().value_or(
-      size_with_room(input, usual_fault_size, plan_of(input, *where, usual_fault_size)));
-  return plan_of(input, *where, size);
+  std::map<std::string, Bytes> sizes;  // of each place by itself
+  for (const NodeChoice& place : *where) {
+    const auto usual = plan_of(input, {place}, {{place.label, usual_fault_size}});
+    sizes[place.label] = size_.given().value_or(size_with_room(input, usual_fault_size, usual));
+  }
+  return plan_of(input, *where, sizes);
 }
 
 std::vector<Figure> Faults::flow_figures(const FlowResult& flow,

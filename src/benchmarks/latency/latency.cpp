@@ -169,8 +169,8 @@ std::vector<PlannedScenario> Latency::plan_of(const PlanInput& input,
       }
       const Bytes size =
           sizes_.given().empty() ? fit_to_room(input, point.size, flows) : point.size;
-      PlannedScenario planned = new_point(
-          input, fmt::format("{} {}", compact_text(size), name_of(pages)), size, pages);
+      PlannedScenario planned =
+          new_point(input, fmt::format("{} {}", compact_text(size), name_of(pages)), size, pages);
       if (!chains_.empty()) {
         planned.head.name += " " + count_text(point.chains, "chain");
         planned.head.labels = {{"chains", std::to_string(point.chains)}};

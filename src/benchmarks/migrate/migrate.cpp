@@ -293,7 +293,8 @@ std::vector<Figure> Migrate::totals(const ScenarioResult& visit, const RunReport
 SurveyPart Migrate::survey(const Machine& machine) const {
   if (machine.ordinary_memory_nodes().size() < 2) return {0, {}, "only one node has memory"};
   SurveyPart part{1, {}, ""};
-  const NodeSet nodes = machine.ordinary_memory_nodes();
+  NodeSet nodes = machine.main_nodes(machine.ordinary_memory_nodes());
+  if (nodes.size() < 2) nodes = machine.ordinary_memory_nodes();
   const std::string first = std::to_string(nodes.front().value);
   const std::string last = std::to_string(nodes[nodes.size() - 1].value);
   const std::string pages = std::string(survey_pages(machine)) == "thp" ? "base,thp" : "base";

@@ -238,10 +238,10 @@ SurveyPart Touch::survey(const Machine& machine) const {
   const NodeSet main = machine.main_nodes(nodes);
   const NodeId from = main.front(), to = main[main.size() - 1];
   if (from == to) return part;
-  part.ways.push_back(SurveyWay{
-      {"--size", size, "--skip-too-large", "--cpus",
-       fmt::format("{},{}", first_cpu(from), first_cpu(to))},
-      fmt::format("CPUs of nodes other than {} and {}", from.value, to.value)});
+  part.ways.push_back(
+      SurveyWay{{"--size", size, "--skip-too-large", "--cpus",
+                 fmt::format("{},{}", first_cpu(from), first_cpu(to))},
+                fmt::format("CPUs of nodes other than {} and {}", from.value, to.value)});
   return part;
 }
 

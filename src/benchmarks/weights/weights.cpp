@@ -50,7 +50,7 @@ struct NodePair {
 /// nearest to each other; the memory of GPUs is for those who name it. Where all have CPUs, the
 /// first and the last of them.
 std::optional<NodePair> pair_to_weigh(const Machine& machine) {
-  const NodeSet memory = machine.ordinary_memory_nodes();
+  const NodeSet memory = machine.main_nodes(machine.ordinary_memory_nodes());
   const NodeSet with_cpus = memory & machine.nodes_of(machine.usable_cpus());
   NodeSet without_cpus;
   for (NodeId node : memory) {
@@ -80,15 +80,15 @@ std::optional<NodePair> pair_to_weigh(const Machine& machine) {
 /// CPUs that are near both. Memory beside one socket, interleaved with that of all, tells nothing
 /// of either.
 bool is_paired(const Machine& machine) {
-  return !(machine.ordinary_memory_nodes() - machine.nodes_of(machine.all_cpus())).empty() &&
-         pair_to_weigh(machine);
+  const NodeSet memory = machine.main_nodes(machine.ordinary_memory_nodes());
+  return !(memory - machine.nodes_of(machine.all_cpus())).empty() && pair_to_weigh(machine);
 }
 
 /// The nodes to choose from where none are named.
 NodeSet usual_nodes(const Machine& machine) {
   if (is_paired(machine)) return pair_to_weigh(machine)->nodes;
   NodeSet nodes;
-  for (const NodeId node : machine.ordinary_memory_nodes()) {
+  for (const NodeId node : machine.main_nodes(machine.ordinary_memory_nodes())) {
     if (nodes.size() < most_nodes) nodes.insert(node);
   }
   return nodes;
