@@ -1,5 +1,6 @@
 #include "base/size_list.h"
 
+#include <optional>
 #include <algorithm>
 #include <bit>
 #include <cstdint>

@@ -1,5 +1,8 @@
 #include "machine/source.h"
 
+#include <cstddef>
+#include <optional>
+#include <utility>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

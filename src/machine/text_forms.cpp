@@ -1,5 +1,8 @@
 #include "machine/text_forms.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
