@@ -4,12 +4,9 @@
 #include <cstdint>
 #include <vector>
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <sstream>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
