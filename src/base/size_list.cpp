@@ -1,9 +1,9 @@
 #include "base/size_list.h"
 
-#include <optional>
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
