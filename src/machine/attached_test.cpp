@@ -121,6 +121,8 @@ TEST(LscpuJson, FlatAndNested) {
     [{"field": "NUMA node0 CPU(s):", "data": "0,1"}]}]})";
   EXPECT_EQ(machine_of(nested).find_node(NodeId{0})->cpus, cpus("0-1"));
   EXPECT_THAT(error_of(R"({"lscpu": [1, {"field": 2}]})"), HasSubstr("attached'"));
+  EXPECT_THAT(error_of(R"({"lscpu": [{"field": "L3 cache:", "data": "32K"}]})"),
+              HasSubstr("names no CPU"));
 }
 
 TEST(LstopoText, NodesBesideWhatTheyAreNear) {

@@ -49,7 +49,7 @@ void add_cache(const std::string& name, const std::string& value, Machine& machi
   const std::uint64_t instances =
       bracket == std::string::npos ? 0 : std::strtoull(value.c_str() + bracket + 1, nullptr, 10);
   const CpuSet all = machine.all_cpus();
-  if (!bytes || (instances != 1 && instances != all.size())) {
+  if (!bytes || instances == 0 || (instances != 1 && instances != all.size())) {
     machine.notes.push_back(
         fmt::format("{} cache: {}; which CPUs share one is not said", name, value));
     return;

@@ -172,9 +172,15 @@ Expected<std::vector<CpuId>> resolve_isolated(const Machine& machine) {
 
 Expected<std::vector<CpuId>> cpus_of_kind(const std::string& name, const Machine& machine) {
   std::vector<std::string> names;
-  for (const CpuKind& kind : machine.cpu_kinds) {
-    names.push_back(kind.name);
-    if (kind.name != name) continue;
+  for (const CpuKind& kind : machine.cpu_kinds) names.push_back(kind.name);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const CpuKind& kind = machine.cpu_kinds[i];
+    // Kinds are listed from the fastest; where more than two have numbers, its ends have names too.
+    const bool numbered = names[0] == "kind1";
+    const bool meant = kind.name == name || std::to_string(i + 1) == name ||
+                       (numbered && i == 0 && name == "performance") ||
+                       (numbered && i + 1 == names.size() && name == "efficiency");
+    if (!meant) continue;
     const CpuSet here = kind.cpus & machine.usable_cpus();
     if (here.empty())
       return excluded(fmt::format("{} (all of kind {})", to_list(kind.cpus), name),

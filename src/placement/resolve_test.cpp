@@ -144,6 +144,8 @@ TEST(ResolveCpus, KindsByName) {
               ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(full_text(error_of(spec_of("kind:prime"), machine)),
               HasSubstr("no kind of cores 'prime'; its kinds are performance, efficiency"));
+  EXPECT_THAT(cpus_of(resolve_placement(spec_of("kind:2"), machine, {}, 0)),
+              ElementsAre(0, 1, 2, 3));
   // Unless named, those of which there are most come first.
   EXPECT_THAT(cpus_of(resolve_placement(spec_of(nullptr, nullptr, 2), machine, {}, 1)),
               ElementsAre(4, 5));

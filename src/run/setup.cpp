@@ -240,9 +240,9 @@ void warn_of_settings(Setup& setup) {
 void warn_of_quota(Setup& setup) {
   for (std::size_t host = 0; host < setup.machines.size(); ++host) {
     const Allowance& allowance = setup.machines[host].allowance;
-    const auto workers = std::count_if(
-        setup.layout.workers.begin(), setup.layout.workers.end(),
-        [&](const Worker& worker) { return worker.host == static_cast<int>(host); });
+    const auto workers =
+        std::count_if(setup.layout.workers.begin(), setup.layout.workers.end(),
+                      [&](const Worker& worker) { return worker.host == static_cast<int>(host); });
     if (!allowance.cpu_quota || static_cast<double>(workers) <= *allowance.cpu_quota) continue;
     setup.warnings.push_back(
         {"oversubscribed", "",

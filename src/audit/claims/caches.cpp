@@ -30,13 +30,35 @@ constexpr double least_held = 0.6;
 // One size says nothing of where a cache ends.
 constexpr std::size_t least_sizes = 2;
 
-/// Points of the latency ladder that have a figure.
-std::vector<const ScenarioResult*> measured_points(const AuditInput& input) {
-  std::vector<const ScenarioResult*> points;
+/// A point of the latency ladder that has a figure.
+struct Measured {
+  const ScenarioResult* point = nullptr;
+  std::string level;  ///< that its size fits
+  Estimate latency;
+};
+
+/// On the kind of cores that stands for the machine; of others the same sizes may fit other levels.
+std::vector<Measured> measured_points(const AuditInput& input) {
+  const auto first = input.machine.representative_of(input.machine.usable_cpus());
+  const CpuKind* const kind = first ? input.machine.kind_of(*first) : nullptr;
+  std::vector<Measured> points;
   for (const RunReport& report : input.reports) {
     if (report.command != "latency") continue;
-    for (const ScenarioResult& point : report.scenarios)
-      if (!point.flows.empty() && host_estimate_of(point, "latency")) points.push_back(&point);
+    for (const ScenarioResult& point : report.scenarios) {
+      if (point.flows.empty() || !host_estimate_of(point, "latency")) continue;
+      if (kind == nullptr) {
+        points.push_back({&point, point.flows.front().level, *host_estimate_of(point, "latency")});
+        continue;
+      }
+      for (const FlowResult& flow : point.flows) {
+        const CpuSet& cpus = report.workers[static_cast<std::size_t>(flow.worker)].cpus;
+        const Figure* const figure = find_figure(flow, "latency");
+        if (cpus.empty() || !kind->cpus.contains(cpus.front())) continue;
+        if (figure == nullptr || !figure->estimate) continue;
+        points.push_back({&point, flow.level, *figure->estimate});
+        break;
+      }
+    }
   }
   return points;
 }
@@ -50,9 +72,8 @@ struct Ladder {
 Ladder ladder_of(const std::string& level, const std::string& pages, Bytes largest_held,
                  const AuditInput& input) {
   Ladder ladder;
-  for (const ScenarioResult* point : measured_points(input)) {
+  for (const auto& [point, its, latency] : measured_points(input)) {
     if (point->pages != pages) continue;
-    const std::string& its = point->flows.front().level;
     if (its == level && point->size <= largest_held) ladder.held.insert(point->size);
     // "L1" to "L4" sort as they should, and before "memory".
     ladder.reaches_beyond = ladder.reaches_beyond || its > level;
@@ -68,22 +89,21 @@ std::string unseen_text(const std::string& level, const AuditInput& input) {
     if (report.command == "latency" && !report.scenarios.empty())
       pages = report.scenarios.back().pages;
   }
-  const ScenarioResult *first = nullptr, *beyond = nullptr;
-  for (const ScenarioResult* point : measured_points(input)) {
-    if (point->pages != pages) continue;
-    const std::string& its = point->flows.front().level;
-    if (its == level && (first == nullptr || point->size < first->size)) first = point;
-    if (its > level && (beyond == nullptr || point->size > beyond->size)) beyond = point;
+  std::optional<Measured> first, beyond;
+  for (const Measured& one : measured_points(input)) {
+    if (one.point->pages != pages) continue;
+    const Bytes size = one.point->size;
+    if (one.level == level && (!first || size < first->point->size)) first = one;
+    if (one.level > level && (!beyond || size > beyond->point->size)) beyond = one;
   }
-  if (first == nullptr || beyond == nullptr) return "";
-  const Estimate own = *host_estimate_of(*first, "latency");
-  const Estimate next = *host_estimate_of(*beyond, "latency");
+  if (!first || !beyond) return "";
+  const Estimate &own = first->latency, &next = beyond->latency;
   if (own.value < as_slow_as_beyond * next.value) return "";
   return fmt::format(
       "at {}, the smallest size measured, it takes {}, about as long as {}, which lies beyond it "
       "({}): where it ends cannot be seen",
-      to_rounded_text(first->size), figure_text(own, "s"), to_rounded_text(beyond->size),
-      figure_text(next, "s"));
+      to_rounded_text(first->point->size), figure_text(own, "s"),
+      to_rounded_text(beyond->point->size), figure_text(next, "s"));
 }
 
 class Caches final : public Claim {
