@@ -1,6 +1,5 @@
 #include "base/size_list.h"
 
-#include <optional>
 #include <algorithm>
 #include <bit>
 #include <cstdint>

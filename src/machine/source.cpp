@@ -1,8 +1,5 @@
 #include "machine/source.h"
 
-#include <cstddef>
-#include <optional>
-#include <utility>
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>

@@ -1,8 +1,5 @@
 #include "machine/text_forms.h"
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
 #include <algorithm>
 #include <sstream>
 #include <string_view>

@@ -1,6 +1,5 @@
 // lscpu, as text and as JSON. It counts cores and caches; which CPUs share one it says only where
 // there is no choice.
-#include <cstdlib>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

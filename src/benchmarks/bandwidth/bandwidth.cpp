@@ -110,12 +110,13 @@ void leave_out_cached(const PlanInput& input, std::vector<Flow>& flows) {
   const auto host_of = [&](const Flow& flow) { return worker_of(input, flow.worker).host; };
   for (const Flow& flow : flows)
     largest[host_of(flow)] = std::max(largest[host_of(flow)], flow.region.bytes);
-  std::erase_if(flows, [&](const Flow& flow) {
-    if (flow.region.bytes == largest[host_of(flow)]) return false;
+  flows.clear();
+  for (const Flow& flow : together.flows) {
     const std::string level =
         level_of_flow(machine_of(input, flow.worker), input.layout, together, flow);
-    return level != "memory" && level != "-";
-  });
+    if (flow.region.bytes == largest[host_of(flow)] || level == "memory" || level == "-")
+      flows.push_back(flow);
+  }
 }
 
 PlannedScenario Bandwidth::point(const PlanInput& input, const Choice& choice, Bytes size,
