@@ -101,18 +101,22 @@ std::vector<int> workers_within(const Layout& layout, int threads) {
   return workers;
 }
 
-/// Where a node has no room for what its worker's caches do not hold, and other nodes have: figures
-/// of memory are those of the others.
+/// Where a node has so little room that its worker's memory fits a cache, and other nodes of its
+/// host have more: figures of memory are those of the others.
 void leave_out_cached(const PlanInput& input, std::vector<Flow>& flows) {
   Scenario together;
   together.flows = flows;
-  std::vector<Flow> left;
+  std::map<int, Bytes> largest;  // of a host
+  const auto host_of = [&](const Flow& flow) { return worker_of(input, flow.worker).host; };
+  for (const Flow& flow : flows)
+    largest[host_of(flow)] = std::max(largest[host_of(flow)], flow.region.bytes);
+  flows.clear();
   for (const Flow& flow : together.flows) {
     const std::string level =
         level_of_flow(machine_of(input, flow.worker), input.layout, together, flow);
-    if (level == "memory" || level == "-") left.push_back(flow);
+    if (flow.region.bytes == largest[host_of(flow)] || level == "memory" || level == "-")
+      flows.push_back(flow);
   }
-  if (!left.empty()) flows = std::move(left);
 }
 
 PlannedScenario Bandwidth::point(const PlanInput& input, const Choice& choice, Bytes size,

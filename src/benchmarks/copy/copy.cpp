@@ -246,15 +246,17 @@ std::vector<PlannedScenario> Copy::plan_of(const PlanInput& input, const std::ve
   std::vector<PlannedScenario> plan;
   for_each_of(
       [&](PageKind pages, Bytes size, Stores stores, int threads, const Pair& pair) {
+        PlannedScenario planned = point(input, pair, {pages, size, stores, threads});
         // By the pair's own nodes, whatever others have; as if both ends lay on one of them, so
         // that copies within a node and between two like it have one size.
+        std::vector<Flow> there = planned.scenario.flows, here = there;
+        for (Flow& flow : there) flow.source->placement = flow.region.placement;
+        for (Flow& flow : here) flow.region.placement = flow.source->placement;
         Bytes fitting = size;
-        for (const Pair& ends : {Pair{pair.from, pair.from}, Pair{pair.to, pair.to}}) {
-          if (!sizes_.given().empty()) break;
-          const auto within = point(input, ends, {pages, size, stores, threads});
-          fitting = size_with_room(input, fitting, within.scenario.flows);
+        for (const std::vector<Flow>* flows : {&planned.scenario.flows, &there, &here}) {
+          if (sizes_.given().empty()) fitting = size_with_room(input, fitting, *flows);
         }
-        PlannedScenario planned = point(input, pair, {pages, fitting, stores, threads});
+        if (fitting < size) planned = point(input, pair, {pages, fitting, stores, threads});
         add_point(plan, std::move(planned), input.options.serial);
       },
       input.options.pages, sizes, stores_, counts, pairs);
