@@ -175,9 +175,8 @@ Entries declare(CLI::App& app, const CommandLine& line,
     auto& parser = parsers.emplace_back(std::make_unique<RunParser>(std::move(benchmark)));
     parser->add_to(*sub);
     const auto start = [&parser = *parser, &line]() -> Expected<int> {
-      auto parsed = std::move(parser).take(line.words);
-      if (!parsed) return fail(parsed.error());
-      return run_and_exit_code(*parsed->benchmark, parsed->options);
+      auto parsed = TRY(std::move(parser).take(line.words));
+      return run_and_exit_code(*parsed.benchmark, parsed.options);
     };
     entries[sub] = {start, true};
   }
@@ -214,7 +213,7 @@ Expected<void> complete_command(const CLI::App& app, std::vector<std::string>& w
     words = {"--help"};
     return {};
   }
-  if (auto completed = complete_command(app, words); !completed) return completed;
+  TRY(complete_command(app, words));
   const auto commands = commands_of(app);
   bool known = std::any_of(commands.begin(), commands.end(), [&](const CLI::App* command) {
     return command->get_name() == words[0];

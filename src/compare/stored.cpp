@@ -145,11 +145,9 @@ bool is_other_document(const std::string& path) {
 }
 
 Expected<StoredFile> read_stored(const std::string& path) {
-  const auto file = file_of(path);
-  if (!file) return fail(file.error());
-  const auto content = read_file(*file, *file, name_results);
-  if (!content) return fail(content.error());
-  return within_memory(*file, *content, [&] { return stored_from_text(*content, *file); });
+  const auto file = TRY(file_of(path));
+  const auto content = TRY(read_file(file, file, name_results));
+  return within_memory(file, content, [&] { return stored_from_text(content, file); });
 }
 
 }  // namespace numatlas

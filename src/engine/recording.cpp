@@ -24,14 +24,12 @@ Expected<std::int64_t> RealEngine::agree_on_start(const Scenario& scenario,
   for (const Job& job : jobs) {
     if (job.error && !mine) mine = job.error;
   }
-  if (auto agreed = agree(comm_, mine); !agreed) return fail(agreed.error());
+  TRY(agree(comm_, mine));
   running_target_ += flows_here_;
   steps_target_ += flows_here_ * scenario.stop.steps.value_or(0);
   finished_target_ += measured_here_;
   left_target_ += flows_here_;
-  const auto open = some_width_is_open(scenario, jobs);
-  if (!open) return fail(open.error());
-  tries_widths_ = *open;
+  tries_widths_ = TRY(some_width_is_open(scenario, jobs));
   return name_start();
 }
 

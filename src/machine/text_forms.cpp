@@ -1,9 +1,12 @@
 #include "machine/text_forms.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <sstream>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -100,10 +103,9 @@ Expected<Machine> read_numactl_text(const std::string& text) {
     if (line->name == "size") node.memory_total = megabytes(line->value);
     if (line->name == "free") node.memory_free = megabytes(line->value);
     if (line->name != "cpus") continue;
-    const auto cpus = cpus_in(line->value);
-    if (!cpus) return fail(cpus.error());
-    node.cpus = *cpus;
-    for (CpuId id : *cpus) machine.cpus.emplace_back().id = id;
+    const auto cpus = TRY(cpus_in(line->value));
+    node.cpus = cpus;
+    for (CpuId id : cpus) machine.cpus.emplace_back().id = id;
   }
   machine.unread["cores"] = "numactl -H does not tell";
   return completed(std::move(machine), "numactl -H");

@@ -248,7 +248,7 @@ Expected<RunReport> report_from_json(const json& value) {
         return fail(ErrorKind::usage, fmt::format("field 'cases[{}].flows' names no worker", i));
     }
   }
-  if (auto checked = check_views(report); !checked) return fail(checked.error());
+  TRY(check_views(report));
   return report;
 }
 

@@ -77,8 +77,8 @@ std::string KernelOptions::given() const {
 }
 
 Expected<std::vector<Choice>> KernelOptions::parse() const {
-  if (auto used = use_instruction_set(isa_); !used) return fail(used.error());
-  if (auto checked = check_stores(stores_); !checked) return fail(checked.error());
+  TRY(use_instruction_set(isa_));
+  TRY(check_stores(stores_));
   std::vector<Choice> wanted;
   for (const std::string& kernel : kernels_) {
     wanted.push_back({kernel, {}, traits_of(kernel).writes});
@@ -86,11 +86,10 @@ Expected<std::vector<Choice>> KernelOptions::parse() const {
   }
   if (!mix_text_.empty() && mix_text_ != no_mix) {
     for (const std::string& text : words_of(mix_text_)) {
-      const auto mix = parse_mix(text);
-      if (!mix) return fail(mix.error());
+      const auto mix = TRY(parse_mix(text));
       KernelSpec spec;
       spec.name = "mix";
-      std::tie(spec.mix_reads, spec.mix_writes) = *mix;
+      std::tie(spec.mix_reads, spec.mix_writes) = mix;
       wanted.push_back({full_name(spec), spec, true});
     }
   }

@@ -293,11 +293,10 @@ void Pilots::give_up(const std::string& key, const Error& error) {
 }
 
 Expected<void> Pilots::take_one(Kind& kind, const std::function<double()>& now) {
-  auto traces = kind.engine->run(kind.planned.scenario);
-  if (!traces) return fail(traces.error());
+  auto traces = TRY(kind.engine->run(kind.planned.scenario));
   const double end = now();
   std::vector<double> mine;
-  for (Trace& trace : *traces) {
+  for (Trace& trace : traces) {
     const Flow& flow = kind.planned.scenario.flows[static_cast<std::size_t>(trace.flow)];
     const std::vector<Figure> figures = figures_of(flow, trace);
     // The CPU learns of a copy's end so late that it shows in 10 ms.
