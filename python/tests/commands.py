@@ -1,6 +1,5 @@
 """The commands as the program runs them."""
 
-import json
 import os
 import subprocess
 import sys

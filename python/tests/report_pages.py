@@ -88,7 +88,13 @@ def host_figure(fleet: dict, host: int, kernel: int) -> list[dict]:
     rates = [moved / seconds for seconds in one["rounds"][kernel]["node"][1:] if seconds]
     if not rates:
         return []
-    value = {"value": median(rates), "low": min(rates), "high": max(rates), "n": len(rates), "method": "samples"}
+    value = {
+        "value": median(rates),
+        "low": min(rates),
+        "high": max(rates),
+        "n": len(rates),
+        "method": "samples",
+    }
     figure = {"key": "bandwidth", "unit": "B/s", "estimate": value, "summary": None}
     return [{"host": host, "figures": [figure]}]
 
@@ -127,6 +133,8 @@ def fleet_of(hosts: int, path: Path) -> Path:
             {**one, **{name: [seconds * slower for seconds in one[name]] for name in times}}
             for one in first["rounds"]
         ]
-        data["fleet"]["hosts"].append({**first, "name": f"cn{index:05}", "first_rank": index, "rounds": rounds})
+        data["fleet"]["hosts"].append(
+            {**first, "name": f"cn{index:05}", "first_rank": index, "rounds": rounds}
+        )
     slow = [{"host": "cn00003", "kernels": [{"kernel": 0, "drop": 0.2, "mads": None}]}]
     return with_verdicts(data, path, slow)

@@ -7,7 +7,6 @@ import pandas as pd
 
 from numatlas.result import IN_UNIT, Result
 
-
 #: The first columns that are all there tell the command, in this order.
 COMMANDS = (
     (("cell_cpu_node", "load"), "loaded"),
