@@ -1,9 +1,12 @@
 #include "machine/text_forms.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <sstream>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
