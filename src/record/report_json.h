@@ -17,7 +17,8 @@ nlohmann::json to_json(const RunReport& report);
 /// them is replaced.
 std::string json_text(const RunReport& report);
 
-/// Reads what to_json wrote. Error (usage) names the field by its path, without the file: "field 'cases[0].flows' must be an object".
+/// Reads what to_json wrote. Error (usage) names the field by its path, without the file: "field
+/// 'cases[0].flows' must be an object".
 Expected<RunReport> report_from_json(const nlohmann::json& value);
 
 /// JSON Schema (draft 2020-12) of a report, made from the same list of fields.
